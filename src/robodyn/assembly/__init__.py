@@ -1,0 +1,7 @@
+"""Scenario -> System: one hybrid system of named states, memory, parameters, signals, tasks, guards and delays."""
+
+from robodyn.assembly.assemble import assemble
+from robodyn.assembly.network import SignalInfo
+from robodyn.assembly.system import System
+
+__all__ = ["SignalInfo", "System", "assemble"]

@@ -1,0 +1,166 @@
+"""How does a scenario become a system? Declare, trace, connect, resolve; every flaw is told at once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import casadi as ca
+import numpy as np
+
+from robodyn.assembly.blocks import add_blocks, add_delays
+from robodyn.assembly.builder import Builder, start_builder
+from robodyn.assembly.events import add_events
+from robodyn.assembly.mechanics import Motion, add_dynamics, add_kinematics
+from robodyn.assembly.network import SignalInfo
+from robodyn.assembly.sampling import find_base_period
+from robodyn.assembly.system import System
+from robodyn.dynamics import Tree, mass_matrix
+from robodyn.errors import nearest
+from robodyn.model import Scenario
+
+
+def assemble(scenario: Scenario) -> System:
+    """Trace a scenario once into one hybrid system.
+
+    Raises:
+        ModelError: with all flaws found: unknown signals, laws that cannot be traced, algebraic loops, joints
+            without inertia, sample times without a common base.
+    """
+    builder = start_builder(scenario)
+    base = find_base_period(scenario, builder.flaws)
+    motion = add_kinematics(builder)
+    n_q, n_v = (motion.q.numel(), motion.v.numel()) if motion else (0, 0)
+    add_blocks(builder)
+    add_delays(builder)
+    if motion:
+        _check_inertia(builder, motion)
+        add_dynamics(builder, motion)
+    add_events(builder)
+    builder.network.resolve_all(builder.flaws)
+    _check_initial(builder)
+    builder.flaws.raise_if_any(f"scenario '{scenario.name}'")
+    symbols = _symbols(builder)
+    return System(
+        scenario=scenario,
+        states=tuple(builder.states),
+        memory=tuple(builder.memory),
+        signals=_signals(builder, symbols),
+        parameters=builder.values.tunable,
+        delays=tuple(builder.delays),
+        tasks=tuple(builder.tasks),
+        guards=tuple(builder.guards),
+        breaks=tuple(builder.breaks),
+        limited=tuple(k for k, info in enumerate(builder.states) if info.name in builder.limits),
+        base_period=base,
+        n_q=n_q,
+        n_v=n_v,
+        mechanics=motion.mechanics if motion else None,
+        symbols=symbols,
+        expressions=_expressions(builder, symbols, n_q),
+    )
+
+
+def _symbols(builder: Builder) -> dict[str, ca.SX]:
+    column = {
+        "x": [builder.symbol_of(info.name) for info in builder.states],
+        "d": [builder.symbol_of(info.name) for info in builder.delays],
+        "m": [builder.memory_symbols[info.name] for info in builder.memory],
+        "p": list(builder.values.symbols),
+    }
+    return {"t": builder.time} | {key: ca.vertcat(ca.SX(0, 1), *entries) for key, entries in column.items()}
+
+
+def _expressions(builder: Builder, symbols: dict[str, ca.SX], n_q: int) -> dict[str, ca.SX]:
+    """Every function's output column, in global symbols."""
+    rates = _column([builder.express(builder.rates[info.name]) for info in builder.states])
+    limits = [builder.limits[info.name] for info in builder.states if info.name in builder.limits]
+    named = builder.network.expressions
+    found = {
+        "rhs": rates,
+        "position_rate": rates[:n_q],
+        "outputs": _column([named[name] for name in builder.network.infos if name != "time"]),
+        "limits": _column([lower for lower, _ in limits] + [upper for _, upper in limits]),
+    }
+    found |= {name: _column([builder.express(p) for p in column]) for name, column in builder.columns.items()}
+    for name, update in builder.updates.items():
+        fresh = {key: builder.express(pending) for key, pending in update.items()}
+        memory = _column([fresh.get(info.name, builder.memory_symbols[info.name]) for info in builder.memory])
+        if name.startswith("action:"):
+            states = _column([fresh.get(info.name, named[info.name]) for info in builder.states])
+            memory = ca.vertcat(states, memory)
+        found[name] = memory
+    return found
+
+
+def _column(entries: list[ca.SX]) -> ca.SX:
+    return ca.vertcat(ca.SX(0, 1), *entries)
+
+
+def _signals(builder: Builder, symbols: dict[str, ca.SX]) -> tuple[SignalInfo, ...]:
+    """All signals but the time, those that change only with memory marked as held."""
+    moving = ca.vertcat(symbols["t"], symbols["x"], symbols["d"])
+    names = [name for name in builder.network.infos if name != "time"]
+    column = _column([builder.network.expressions[name] for name in names])
+    changes = ca.which_depends(column, moving, 1, True) if names else []
+    infos = [builder.network.infos[name] for name in names]
+    return tuple(
+        info if moves else replace(info, kind="held", rate=None) for info, moves in zip(infos, changes, strict=True)
+    )
+
+
+def _check_initial(builder: Builder) -> None:
+    known = [info.name for info in builder.states] + [info.name for info in builder.memory if not info.hidden]
+    for name in builder.scenario.initial:
+        if name not in known:
+            builder.flaws.add(f"initial.{name}", "there is no such state", nearest(name, known))
+
+
+def _check_inertia(builder: Builder, motion: Motion) -> None:
+    """Each joint must feel some inertia: the pivots of M, eliminated from the leaves to the root, are positive."""
+    fixed = start_builder(replace(builder.scenario, machine=replace(builder.scenario.machine, tunable=())))
+    tree = _numeric_tree(fixed)
+    pivots = np.full(len(tree.links), np.inf)
+    generator = np.random.default_rng(1)
+    for _ in range(3):
+        M = np.array(mass_matrix(tree, generator.uniform(-1, 1, tree.n_q)), float)
+        M += _rotor_inertia(builder, motion)
+        pivots = np.minimum(pivots, _pivots(M))
+    scale = max(np.max(np.abs(pivots)), 1e-30)
+    for link, pivot in zip(tree.links, pivots, strict=True):
+        if not pivot > 1e-12 * scale:
+            builder.flaws.add(
+                f"joints.{link.joint}",
+                f"feels no inertia ({pivot:.3g}): everything beyond it is massless about its axis",
+                f"give '{link.name}' or a body beyond it mass or inertia, or the joint an armature",
+            )
+
+
+def _numeric_tree(builder: Builder) -> Tree:
+    from robodyn.assembly.tree import build_tree
+
+    mechanism = builder.scenario.machine.mechanism
+    assert mechanism is not None
+    return build_tree(mechanism, builder.values).tree
+
+
+def _rotor_inertia(builder: Builder, motion: Motion) -> np.ndarray:
+    total = np.zeros((motion.v.numel(),) * 2)
+    for coordinate in builder.scenario.machine.coordinates:
+        inertia = getattr(coordinate, "inertia", 0.0)
+        if inertia:
+            gradient = np.array(ca.DM(motion.gradients[coordinate.name]))
+            total += inertia * gradient.T @ gradient
+    return total
+
+
+def _pivots(M: np.ndarray) -> np.ndarray:
+    """Diagonal of D in M = L^T D L."""
+    M = M.copy()
+    pivots = np.empty(M.shape[0])
+    for k in reversed(range(M.shape[0])):
+        pivots[k] = M[k, k]
+        if pivots[k] > 0:
+            M[:k, :k] -= np.outer(M[:k, k], M[k, :k]) / pivots[k]
+    return pivots
+
+

@@ -1,0 +1,79 @@
+"""What has been gathered of a system so far? The one mutable workspace of an assembly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import casadi as ca
+
+from robodyn.assembly.network import Network, SignalInfo
+from robodyn.assembly.system import BreakRule, DelayInfo, Guard, MemoryInfo, StateInfo, Task
+from robodyn.assembly.tracing import Bindings
+from robodyn.assembly.values import Values, collect_values
+from robodyn.errors import FlawList
+from robodyn.model import Scenario
+
+
+@dataclass(frozen=True)
+class Pending:
+    """An expression that waits for its placeholders to be resolved."""
+
+    expression: ca.SX
+    bindings: Bindings
+
+
+@dataclass
+class Builder:
+    """States, memory, signals and expressions of a system in the making."""
+
+    scenario: Scenario
+    values: Values
+    flaws: FlawList = field(default_factory=FlawList)
+    network: Network = field(default_factory=Network)
+    time: ca.SX = field(default_factory=lambda: ca.SX.sym("time"))
+    states: list[StateInfo] = field(default_factory=list)
+    rates: dict[str, Pending] = field(default_factory=dict)
+    limits: dict[str, tuple[ca.SX, ca.SX]] = field(default_factory=dict)
+    memory: list[MemoryInfo] = field(default_factory=list)
+    memory_symbols: dict[str, ca.SX] = field(default_factory=dict)
+    forces: list[tuple[str, str]] = field(default_factory=list)
+    delays: list[DelayInfo] = field(default_factory=list)
+    tasks: list[Task] = field(default_factory=list)
+    guards: list[Guard] = field(default_factory=list)
+    breaks: list[BreakRule] = field(default_factory=list)
+    columns: dict[str, list[Pending]] = field(default_factory=dict)
+    updates: dict[str, dict[str, Pending]] = field(default_factory=dict)
+
+    @property
+    def units(self) -> Mapping[str, str]:
+        return {name: info.unit for name, info in self.network.infos.items()}
+
+    def add_state(self, info: StateInfo) -> ca.SX:
+        """Declare a continuous state; it is a signal under its own name."""
+        symbol = ca.SX.sym(info.name)
+        self.states.append(info)
+        self.network.add_symbol(SignalInfo(info.name, info.unit), symbol)
+        return symbol
+
+    def add_memory(self, info: MemoryInfo) -> ca.SX:
+        """Declare a discrete state; it is a held signal unless hidden."""
+        symbol = ca.SX.sym(info.name)
+        self.memory.append(info)
+        self.memory_symbols[info.name] = symbol
+        if not info.hidden:
+            self.network.add_symbol(SignalInfo(info.name, info.unit, "held"), symbol)
+        return symbol
+
+    def symbol_of(self, name: str) -> ca.SX:
+        return self.network.expressions[name]
+
+    def express(self, pending: Pending) -> ca.SX:
+        return self.network.express(pending.expression, pending.bindings)
+
+
+def start_builder(scenario: Scenario) -> Builder:
+    """A builder that knows the time and the scenario's numbers."""
+    builder = Builder(scenario, collect_values(scenario))
+    builder.network.add_symbol(SignalInfo("time", "s"), builder.time)
+    return builder

@@ -1,0 +1,88 @@
+"""When does something happen, and what? Guards and actions of a scenario's events."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from robodyn.assembly.builder import Builder, Pending
+from robodyn.assembly.sampling import add_python_inputs
+from robodyn.assembly.system import Guard, PythonCall
+from robodyn.assembly.tracing import Bindings, check_arguments, placeholder, trace_law
+from robodyn.errors import nearest
+from robodyn.laws import arguments_of
+from robodyn.model import Event
+from robodyn.model.scenario import DIRECTIONS
+
+
+def add_events(builder: Builder) -> None:
+    """Guards in the order of declaration."""
+    builder.columns["guards"] = []
+    for event in builder.scenario.events:
+        path = f"events.{event.name}"
+        arguments, bindings = _bind(builder, event, event.guard)
+        builder.flaws.extend(check_arguments(event.guard, arguments, path))
+        if any(flaw.path.startswith(path) for flaw in builder.flaws.found):
+            continue
+        trace = trace_law(event.guard, arguments, bindings, path, builder.flaws)
+        if trace is None:
+            continue
+        if len(trace.results) != 1:
+            builder.flaws.add(path, "the guard must return one value")
+            continue
+        _check_used(builder, event)
+        builder.columns["guards"].append(Pending(next(iter(trace.results.values())), bindings))
+        action, call = _add_action(builder, event)
+        builder.guards.append(Guard(event.name, DIRECTIONS[event.direction], event.terminal, action, call))
+
+
+def _bind(builder: Builder, event: Event, function: Callable[..., Any]) -> tuple[dict[str, Any], Bindings]:
+    arguments: dict[str, Any] = {}
+    bindings: Bindings = {}
+    for argument in arguments_of(function):
+        name = argument.name
+        if name in event.inputs:
+            arguments[name] = placeholder(f"events.{event.name}.inputs.{name}", event.inputs[name], bindings)
+        elif name in event.parameters:
+            arguments[name] = builder.values.parameter(event, name)
+        elif name == "time":
+            arguments[name] = builder.time
+    builder.network.refer(bindings)
+    return arguments, bindings
+
+
+def _check_used(builder: Builder, event: Event) -> None:
+    """Every input and parameter must be an argument of the guard or of the action."""
+    known = {a.name for function in (event.guard, event.action) if function for a in arguments_of(function)}
+    for group in ("inputs", "parameters"):
+        for key in getattr(event, group):
+            if key not in known:
+                builder.flaws.add(f"events.{event.name}.{group}.{key}", "neither guard nor action takes it", nearest(key, known))
+
+
+def _add_action(builder: Builder, event: Event) -> tuple[str | None, PythonCall | None]:
+    if event.action is None:
+        return None, None
+    path = f"events.{event.name}.action"
+    arguments, bindings = _bind(builder, event, event.action)
+    builder.flaws.extend(check_arguments(event.action, arguments, f"events.{event.name}"))
+    if not event.native:
+        inputs = f"inputs:{event.name}"
+        shapes = add_python_inputs(builder, inputs, arguments, bindings)
+        return None, PythonCall(event.action, inputs, shapes, _targets(builder))
+    trace = trace_law(event.action, arguments, bindings, path, builder.flaws)
+    if trace is None:
+        return None, None
+    known = _targets(builder)
+    for name in trace.results:
+        if name not in known:
+            builder.flaws.add(path, f"sets '{name}', which is no state or memory", nearest(name, known))
+    function = f"action:{event.name}"
+    builder.updates[function] = {key: Pending(value, bindings) for key, value in trace.results.items()}
+    return function, None
+
+
+def _targets(builder: Builder) -> dict[str, int]:
+    """Indices into [x, m] of everything an action can change."""
+    visible = [info.name for info in builder.states] + [info.name for info in builder.memory]
+    return {name: k for k, name in enumerate(visible)}

@@ -1,0 +1,145 @@
+"""What is a scenario made computable? One hybrid system of named states, memory, signals, tasks and guards.
+
+Every function of a system has the same five inputs: t (1), x (continuous states), d (delayed signals), m (discrete
+memory) and p (tunable parameters), and one output column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import casadi as ca
+
+from robodyn.assembly.network import SignalInfo
+from robodyn.assembly.tree import Mechanics
+from robodyn.model import Number, Scenario
+
+INPUTS = ("t", "x", "d", "m", "p")
+
+
+@dataclass(frozen=True)
+class StateInfo:
+    """A continuous state: its name, unit, start value and nominal magnitude."""
+
+    name: str
+    unit: str
+    start: float
+    nominal: float = 1.0
+
+
+@dataclass(frozen=True)
+class MemoryInfo:
+    """A discrete state: its name, unit and start value; hidden ones are not signals."""
+
+    name: str
+    unit: str
+    start: float
+    hidden: bool = False
+
+
+@dataclass(frozen=True)
+class PythonCall:
+    """A law or action called in Python: argument names in the order of the `inputs` function, and its targets.
+
+    Attributes:
+        inputs: name of the function that evaluates the arguments.
+        shapes: argument -> None for a scalar, n for a tuple of n.
+        targets: result name -> index into m (tasks) or into [x, m] (actions).
+    """
+
+    function: Callable[..., Any]
+    inputs: str
+    shapes: Mapping[str, int | None]
+    targets: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Task:
+    """A sampled piece of work: due at ticks `offset + k period` of the base period."""
+
+    name: str
+    period: int
+    offset: int
+    function: str | None = None
+    call: PythonCall | None = None
+
+
+@dataclass(frozen=True)
+class Guard:
+    """An event's guard and what it does."""
+
+    name: str
+    direction: int
+    terminal: bool
+    action: str | None = None
+    call: PythonCall | None = None
+
+
+@dataclass(frozen=True)
+class DelayInfo:
+    """A delayed signal: how long, and its value before (None: the signal's own start value)."""
+
+    name: str
+    time: float
+    before: float | None
+
+
+@dataclass(frozen=True)
+class BreakRule:
+    """Where a reference jumps: a function of parameter values, given by name or as constants."""
+
+    function: Callable[[Mapping[str, Any]], Any]
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class System:
+    """A scenario as one hybrid system; it holds no state.
+
+    Attributes:
+        symbols: the five input columns t, x, d, m, p.
+        expressions: function name -> output column in those symbols.
+    """
+
+    scenario: Scenario
+    states: tuple[StateInfo, ...]
+    memory: tuple[MemoryInfo, ...]
+    signals: tuple[SignalInfo, ...]
+    parameters: tuple[Number, ...]
+    delays: tuple[DelayInfo, ...]
+    tasks: tuple[Task, ...]
+    guards: tuple[Guard, ...]
+    breaks: tuple[BreakRule, ...]
+    limited: tuple[int, ...]
+    base_period: Fraction | None
+    n_q: int
+    n_v: int
+    mechanics: Mechanics | None
+    symbols: Mapping[str, ca.SX]
+    expressions: Mapping[str, ca.SX]
+
+    def function(self, name: str) -> ca.Function:
+        """A function of the system as (t, x, d, m, p) -> column; derivatives are made on demand."""
+        columns = [self.symbols[key] for key in INPUTS]
+        return ca.Function(name.replace(":", "_").replace(".", "_"), columns, [ca.densify(self._output(name))])
+
+    def _output(self, name: str) -> ca.SX:
+        if name == "jacobian":
+            return ca.vec(ca.densify(ca.jacobian(self.expressions["rhs"], self.symbols["x"])))
+        if name == "time_derivative":
+            return ca.jacobian(self.expressions["rhs"], self.symbols["t"])
+        if name == "guard_rates":
+            return self._rate(self.expressions["guards"])
+        return self.expressions[name]
+
+    def _rate(self, expression: ca.SX) -> ca.SX:
+        """Total time derivative along the motion, delayed signals and memory held: `dg/dt + dg/dx x_dot`."""
+        along = ca.jtimes(expression, self.symbols["x"], self.expressions["rhs"])
+        return ca.jacobian(expression, self.symbols["t"]) + along
+
+    @property
+    def signal_names(self) -> tuple[str, ...]:
+        return tuple(info.name for info in self.signals)

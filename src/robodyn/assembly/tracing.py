@@ -1,0 +1,85 @@
+"""What does a law say, as expressions? Each law is called once, with symbols for its arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+
+from robodyn.errors import Flaw, FlawList
+from robodyn.laws import arguments_of
+from robodyn.symbolic import is_symbolic
+
+Bindings = dict[str, tuple[ca.SX, str, str]]
+REMEDY = "laws use robodyn.symbolic (where, minimum, ...) instead of if, max, math; or sample it with native = false"
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The named results of a law in terms of global symbols and placeholders for its input signals."""
+
+    results: Mapping[str, ca.SX]
+    bindings: Bindings
+
+
+def placeholder(path: str, signal: Any, bindings: Bindings) -> Any:
+    """Fresh symbols that stand for a signal, or for several (a tuple)."""
+    if isinstance(signal, (tuple, list)):
+        return tuple(placeholder(f"{path}.{k}", entry, bindings) for k, entry in enumerate(signal))
+    if isinstance(signal, (int, float)):
+        return float(signal)
+    symbol = ca.SX.sym(f"@{path}")
+    bindings[symbol.name()] = (symbol, signal, path)
+    return symbol
+
+
+def trace_law(
+    function: Callable[..., Any], arguments: Mapping[str, Any], bindings: Bindings, path: str, flaws: FlawList
+) -> Trace | None:
+    """Call a law with symbols; None and a flaw where it cannot be traced."""
+    try:
+        returned = function(**arguments)
+    except Exception as error:  # whatever a user's law raises is told as a flaw of that law
+        flaws.add(path, f"law '{_name(function)}' cannot be traced: {_first_line(error)}", REMEDY)
+        return None
+    results: dict[str, ca.SX] = {}
+    for key, value in (returned if isinstance(returned, Mapping) else {"force": returned}).items():
+        flaw = _add_result(results, str(key), value)
+        if flaw:
+            flaws.add(path, f"law '{_name(function)}' returns {flaw}", "return numbers or expressions")
+    return Trace(results, bindings)
+
+
+def _add_result(results: dict[str, ca.SX], key: str, value: Any) -> str:
+    if isinstance(value, (tuple, list)):
+        flaws = [_add_result(results, f"{key}.{k}", entry) for k, entry in enumerate(value)]
+        return next((flaw for flaw in flaws if flaw), "")
+    if is_symbolic(value) and isinstance(value, ca.SX) and value.shape == (1, 1):
+        results[key] = ca.densify(value)
+        return ""
+    try:
+        results[key] = ca.SX(float(value))
+    except (TypeError, ValueError, RuntimeError, NotImplementedError):
+        return f"'{key}' = {value!r}, which is no number"
+    return ""
+
+
+def check_arguments(function: Callable[..., Any], given: Mapping[str, Any], path: str) -> list[Flaw]:
+    """Arguments of a guard or action that nothing supplies."""
+    return [
+        Flaw(f"{path}.inputs.{argument.name}", "is missing", f"the function '{_name(function)}' needs it")
+        for argument in arguments_of(function)
+        if argument.name not in given and not argument.has_default
+    ]
+
+
+def _name(function: Callable[..., Any]) -> str:
+    return getattr(function, "__name__", type(function).__name__)
+
+
+def _first_line(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    text = lines[-1] if lines and "Error in" in lines[0] else (lines[0] if lines else "")
+    return f"{type(error).__name__}: {text[:200]}"

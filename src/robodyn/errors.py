@@ -1,0 +1,69 @@
+"""What is wrong with a description, all of it at once: flaws with a path and a remedy, raised as one ModelError."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Flaw:
+    """One problem of a description: where it is, what is wrong, how to mend it."""
+
+    path: str
+    what: str
+    remedy: str = ""
+
+    def __str__(self) -> str:
+        sentence = f"{self.path}: {self.what}" if self.path else self.what
+        return f"{sentence} ({self.remedy})" if self.remedy else sentence
+
+    def under(self, prefix: str) -> Flaw:
+        """The same flaw seen from the container that holds it."""
+        path = f"{prefix}.{self.path}" if self.path else prefix
+        return Flaw(path, self.what, self.remedy)
+
+
+class ModelError(ValueError):
+    """A description that cannot be used, with every flaw found."""
+
+    def __init__(self, flaws: Iterable[Flaw], source: str = "") -> None:
+        self.flaws = tuple(flaws)
+        self.source = source
+        super().__init__(self._text())
+
+    def _text(self) -> str:
+        count = len(self.flaws)
+        head = f"{self.source}: " if self.source else ""
+        noun = "1 problem" if count == 1 else f"{count} problems"
+        return "\n".join([f"{head}{noun}", *(f"  {flaw}" for flaw in self.flaws)])
+
+
+@dataclass
+class FlawList:
+    """Collects flaws while a description is being read or checked."""
+
+    found: list[Flaw] = field(default_factory=list)
+
+    def add(self, path: str, what: str, remedy: str = "") -> None:
+        self.found.append(Flaw(path, what, remedy))
+
+    def extend(self, flaws: Iterable[Flaw], under: str = "") -> None:
+        self.found.extend(flaw.under(under) if under else flaw for flaw in flaws)
+
+    def raise_if_any(self, source: str = "") -> None:
+        if self.found:
+            raise ModelError(self.found, source)
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """A remedy that suggests the known name closest to a misspelt one."""
+    candidates = sorted(map(str, known))
+    close = difflib.get_close_matches(name, candidates, n=1, cutoff=0.55)
+    if close:
+        return f"did you mean '{close[0]}'?"
+    if not candidates:
+        return "none are defined here"
+    shown = ", ".join(candidates[:12]) + (", ..." if len(candidates) > 12 else "")
+    return f"known: {shown}"

@@ -1,0 +1,68 @@
+"""Which torque does a drive exert on its joint?"""
+
+import math
+
+from robodyn import symbolic as sym
+from robodyn.laws.law import law
+
+
+@law(
+    voltage="V",
+    velocity="{x}/s",
+    current="A",
+    torque="{F}",
+    resistance="ohm",
+    inductance="H",
+    torque_constant="N m/A",
+    gear="",
+    torque_factor="",
+    current_limit="A",
+    states={"current": 1.0},
+    limits={"current": ("-current_limit", "current_limit")},
+    checks={"inductance": "positive", "resistance": "non-negative", "current_limit": "positive"},
+)
+def dc_motor(
+    voltage,
+    velocity,
+    current,
+    *,
+    resistance,
+    inductance,
+    torque_constant,
+    gear=1.0,
+    torque_factor=1.0,
+    current_limit=math.inf,
+):
+    """Armature circuit of a geared motor, its current limited in the integrator (no wind-up).
+
+        L i_dot = U - kT n w - R i,   |i| <= i_max,   tau = factor n kT i
+
+    Args:
+        gear: motor turns per joint turn, n (rad/m for a linear axis).
+        torque_factor: sqrt(3)/2 for a three-phase motor whose kT is given per phase amplitude.
+    """
+    back_emf = torque_constant * gear * velocity
+    return {
+        "torque": torque_factor * gear * torque_constant * current,
+        "current_dot": (voltage - back_emf - resistance * current) / inductance,
+    }
+
+
+@law(command="{F}", torque="{F}", torque_limit="{F}", checks={"torque_limit": "positive"})
+def torque_source(command, *, torque_limit=math.inf):
+    """An ideal drive: the commanded torque, clipped to its limit."""
+    return {"torque": sym.clip(command, -torque_limit, torque_limit)}
+
+
+@law(
+    current_command="A",
+    torque="{F}",
+    torque_constant="N m/A",
+    gear="",
+    current_limit="A",
+    checks={"current_limit": "positive"},
+)
+def current_source(current_command, *, torque_constant, gear=1.0, current_limit=math.inf):
+    """A motor with an ideal current loop: `tau = n kT i`, i clipped to its limit."""
+    current = sym.clip(current_command, -current_limit, current_limit)
+    return {"torque": gear * torque_constant * current, "current": current}

@@ -1,0 +1,46 @@
+"""Which force does a spring or a damper exert on the coordinate it spans?"""
+
+from robodyn import symbolic as sym
+from robodyn.laws.law import law
+
+UNITS = {
+    "position": "{x}",
+    "velocity": "{x}/s",
+    "force": "{F}",
+    "stiffness": "{F}/{x}",
+    "damping": "{F} s/{x}",
+    "rest": "{x}",
+    "preload": "{F}",
+}
+
+
+@law(**UNITS, checks={"stiffness": "non-negative", "damping": "non-negative"})
+def spring(position, velocity, *, stiffness, rest=0.0, damping=0.0, preload=0.0):
+    """Linear spring with a damper beside it: `F = -F0 - k (s - s0) - d s_dot`.
+
+    Args:
+        preload: force at the rest length, positive where it pulls the coordinate towards smaller values.
+    """
+    return {"force": -preload - stiffness * (position - rest) - damping * velocity}
+
+
+@law(**UNITS, checks={"damping": "non-negative"})
+def damper(velocity, *, damping):
+    """Linear damper: `F = -d s_dot`."""
+    return {"force": -damping * velocity}
+
+
+@law(**UNITS, lower="{x}", upper="{x}", checks={"stiffness": "positive", "damping": "non-negative"})
+def end_stop(position, velocity, *, lower, upper, stiffness, damping=0.0):
+    """Elastic stops at both ends of the travel, pushing back only: `F = k e - d s_dot` outside, 0 inside."""
+    below = sym.maximum(lower - position, 0.0)
+    above = sym.maximum(position - upper, 0.0)
+    at_lower = sym.maximum(stiffness * below - damping * velocity, 0.0)
+    at_upper = sym.minimum(-stiffness * above - damping * velocity, 0.0)
+    return {"force": sym.where(below > 0, at_lower, 0.0) + sym.where(above > 0, at_upper, 0.0)}
+
+
+@law(force="{F}", value="{F}")
+def constant_force(*, value):
+    """A constant force (or torque) on the coordinate."""
+    return {"force": value}

@@ -1,0 +1,86 @@
+"""What a law is: a plain function of numbers or symbols, and what is known of its arguments.
+
+A law takes signals, states and parameters by name and returns one value (the force it exerts) or a dictionary of
+outputs. `<state>_dot` in the dictionary is the rate of a continuous state, `<memory>_next` the new value of a sampled
+one. Every force acts ON the joint or coordinate, so right-hand sides are sums.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class LawInfo:
+    """What the `law` decorator says of a function beyond its signature.
+
+    Attributes:
+        units: unit of each argument and output.
+        states: continuous states the law integrates, each with its nominal magnitude (scales the tolerance).
+        memory: discrete states of a sampled law, each with its start value.
+        limits: state -> (lower, upper): numbers or names of parameters; the state cannot leave them.
+        checks: parameter -> "positive", "non-negative" or "increasing".
+        folded: parameters that are always constants of the code (tables, counts), never tunable.
+        breaks: times at which the output jumps or kinks, from the parameters' values.
+    """
+
+    units: Mapping[str, str] = field(default_factory=dict)
+    states: Mapping[str, float] = field(default_factory=dict)
+    memory: Mapping[str, float] = field(default_factory=dict)
+    limits: Mapping[str, tuple[str | float, str | float]] = field(default_factory=dict)
+    checks: Mapping[str, str] = field(default_factory=dict)
+    folded: frozenset[str] = frozenset()
+    breaks: Callable[[Mapping[str, Any]], Sequence[float]] | None = None
+
+
+def law(
+    *,
+    states: Mapping[str, float] | None = None,
+    memory: Mapping[str, float] | None = None,
+    limits: Mapping[str, tuple[str | float, str | float]] | None = None,
+    checks: Mapping[str, str] | None = None,
+    folded: Iterable[str] = (),
+    breaks: Callable[[Mapping[str, Any]], Sequence[float]] | None = None,
+    **units: str,
+) -> Callable[[Function], Function]:
+    """Attach units, states and checks to a law; the function itself stays a plain function."""
+    info = LawInfo(units, states or {}, memory or {}, limits or {}, checks or {}, frozenset(folded), breaks)
+
+    def attach(function: Function) -> Function:
+        function.law_info = info  # type: ignore[attr-defined]
+        return function
+
+    return attach
+
+
+def info_of(function: Callable[..., Any]) -> LawInfo:
+    """The metadata of a law; empty for a plain function without the decorator."""
+    return getattr(function, "law_info", LawInfo())
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One argument of a law's signature."""
+
+    name: str
+    default: Any = None
+    has_default: bool = False
+    keyword_only: bool = False
+
+
+def arguments_of(function: Callable[..., Any]) -> tuple[Argument, ...]:
+    """The named arguments of a law, in order; `*args` and `**kwargs` cannot be matched and are refused."""
+    arguments = []
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            raise TypeError(f"law '{function.__name__}' takes *{parameter.name}: its arguments must be named")
+        has_default = parameter.default is not parameter.empty
+        default = parameter.default if has_default else None
+        keyword_only = parameter.kind is parameter.KEYWORD_ONLY
+        arguments.append(Argument(parameter.name, default, has_default, keyword_only))
+    return tuple(arguments)

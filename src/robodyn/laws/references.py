@@ -1,0 +1,148 @@
+"""Where should a joint be, as a function of time?"""
+
+import numpy as np
+
+from robodyn import symbolic as sym
+from robodyn.laws.law import law
+
+MOTION = {"time": "s", "position": "{x}", "velocity": "{x}/s", "acceleration": "{x}/s^2"}
+
+
+@law(value="{x}", time="s", at="s", before="{x}", after="{x}", breaks=lambda p: [p["at"]])
+def step_reference(time, *, after, before=0.0, at=0.0):
+    """Jumps from one value to another at a time (right-continuous)."""
+    return {"value": sym.where(time < at, before, after)}
+
+
+@law(
+    value="{x}",
+    time="s",
+    rate="{x}/s",
+    start="{x}",
+    begin="s",
+    end="s",
+    breaks=lambda p: [p["begin"], p["end"]],
+)
+def ramp_reference(time, *, rate, start=0.0, begin=0.0, end=np.inf):
+    """Rises at a constant rate between two times."""
+    return {"value": start + rate * (sym.clip(time, begin, end) - begin)}
+
+
+def trapezoid_times(distance, speed, acceleration):
+    """Durations (ramp, cruise) of a rest-to-rest move; a short one is a triangle that never cruises.
+
+    ramp = min(speed / acceleration, sqrt(distance / acceleration)), cruise = distance / peak - ramp
+    """
+    ramp = sym.minimum(speed / acceleration, sym.sqrt(distance / acceleration))
+    peak = acceleration * ramp
+    cruise = sym.maximum(sym.where(peak > 0, distance / sym.where(peak > 0, peak, 1.0), 0.0) - ramp, 0.0)
+    return ramp, cruise
+
+
+def _trapezoid_breaks(p):
+    ramp, cruise = trapezoid_times(abs(p["target"] - p["start"]), p["speed"], p["top_acceleration"])
+    begin = p["begin"]
+    return [begin, begin + ramp, begin + ramp + cruise, begin + 2 * ramp + cruise]
+
+
+@law(
+    **MOTION,
+    start="{x}",
+    target="{x}",
+    speed="{x}/s",
+    top_acceleration="{x}/s^2",
+    begin="s",
+    checks={"speed": "positive", "top_acceleration": "positive"},
+    breaks=_trapezoid_breaks,
+)
+def trapezoid_reference(time, *, target, speed, top_acceleration, start=0.0, begin=0.0):
+    """Rest-to-rest move with a trapezoidal speed profile: position, velocity and acceleration."""
+    distance = sym.absolute(target - start)
+    direction = sym.sign(target - start)
+    ramp, cruise = trapezoid_times(distance, speed, top_acceleration)
+    elapsed = time - begin
+    rising = sym.clip(elapsed, 0.0, ramp)
+    steady = sym.clip(elapsed - ramp, 0.0, cruise)
+    falling = sym.clip(elapsed - ramp - cruise, 0.0, ramp)
+    peak = top_acceleration * ramp
+    travelled = 0.5 * top_acceleration * rising**2 + peak * (steady + falling) - 0.5 * top_acceleration * falling**2
+    in_rise = sym.logical_and(elapsed >= 0, elapsed < ramp)
+    in_fall = sym.logical_and(elapsed >= ramp + cruise, elapsed < 2 * ramp + cruise)
+    return {
+        "position": start + direction * travelled,
+        "velocity": direction * top_acceleration * (rising - falling),
+        "acceleration": direction * top_acceleration * (sym.where(in_rise, 1.0, 0.0) - sym.where(in_fall, 1.0, 0.0)),
+    }
+
+
+def spline_coefficients(times, points):
+    """Cubic pieces through points with zero end velocity, continuous to the second derivative.
+
+    Returns (4, n-1): position on piece k is `c0 + c1 s + c2 s^2 + c3 s^3`, `s = t - t_k`.
+    """
+    t, y = np.asarray(times, float), np.asarray(points, float)
+    h = np.diff(t)
+    slope = np.diff(y) / h
+    n = t.size
+    # h_k m_{k-1} + 2 (h_{k-1} + h_k) m_k + h_{k-1} m_{k+1} = 3 (h_k slope_{k-1} + h_{k-1} slope_k), m_0 = m_end = 0
+    matrix, right = np.eye(n), np.zeros(n)
+    for k in range(1, n - 1):
+        matrix[k, k - 1 : k + 2] = h[k], 2 * (h[k - 1] + h[k]), h[k - 1]
+        right[k] = 3 * (h[k] * slope[k - 1] + h[k - 1] * slope[k])
+    m = np.linalg.solve(matrix, right)
+    c2 = (3 * slope - 2 * m[:-1] - m[1:]) / h
+    c3 = (m[:-1] + m[1:] - 2 * slope) / h**2
+    return np.array([y[:-1], m[:-1], c2, c3])
+
+
+@law(
+    **MOTION,
+    times="s",
+    points="{x}",
+    folded=("times", "points"),
+    checks={"times": "increasing"},
+    breaks=lambda p: list(p["times"]),
+)
+def spline_reference(time, *, times, points):
+    """Cubic spline through (times, points), at rest before the first and after the last."""
+    c = spline_coefficients(times, points)
+    inside = sym.clip(time, times[0], times[-1])
+    c0, c1, c2, c3 = (sym.hold_table(inside, times, np.append(row, row[-1])) for row in c)
+    knots = np.asarray(times, float)
+    s = inside - sym.hold_table(inside, knots, np.append(knots[:-1], knots[-2]))
+    moving = sym.logical_and(time >= times[0], time < times[-1])
+    return {
+        "position": c0 + s * (c1 + s * (c2 + s * c3)),
+        "velocity": sym.where(moving, c1 + s * (2 * c2 + s * 3 * c3), 0.0),
+        "acceleration": sym.where(moving, 2 * c2 + 6 * c3 * s, 0.0),
+    }
+
+
+@law(
+    value="",
+    time="s",
+    times="s",
+    points="",
+    folded=("times", "points"),
+    checks={"times": "increasing"},
+    breaks=lambda p: list(p["times"]),
+)
+def table_reference(time, *, times, points):
+    """Piecewise-linear in time through (times, points), constant beyond the ends."""
+    return {"value": sym.table(time, times, points)}
+
+
+@law(value="", time="s", amplitude="", frequency="Hz", phase="rad", offset="")
+def sine_reference(time, *, amplitude, frequency, phase=0.0, offset=0.0):
+    """`offset + amplitude sin(2 pi f t + phase)`, with its rate."""
+    omega = 2 * np.pi * frequency
+    return {
+        "value": offset + amplitude * sym.sin(omega * time + phase),
+        "rate": amplitude * omega * sym.cos(omega * time + phase),
+    }
+
+
+@law(value="", constant="")
+def constant_reference(*, constant):
+    """Always the same value."""
+    return {"value": constant}

@@ -1,0 +1,34 @@
+"""Frozen descriptions that check themselves: what a machine and a scenario are."""
+
+from robodyn.model.block import Block, Delay
+from robodyn.model.body import Body
+from robodyn.model.coordinate import Along, Combination, Coordinate, Distance, Linkage
+from robodyn.model.describe import describe, digest
+from robodyn.model.joint import GROUND, Joint, Point
+from robodyn.model.machine import Load, Machine
+from robodyn.model.mechanism import Mechanism
+from robodyn.model.numbers import Number
+from robodyn.model.scenario import Event, Recording, Scenario
+
+__all__ = [
+    "GROUND",
+    "Along",
+    "Block",
+    "Body",
+    "Combination",
+    "Coordinate",
+    "Delay",
+    "Distance",
+    "Event",
+    "Joint",
+    "Linkage",
+    "Load",
+    "Machine",
+    "Mechanism",
+    "Number",
+    "Point",
+    "Recording",
+    "Scenario",
+    "describe",
+    "digest",
+]

@@ -1,0 +1,216 @@
+"""What computes signals from signals? Blocks: a law with its connections, parameters, states and sample rate."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from robodyn.errors import FlawList, nearest
+from robodyn.laws import Argument, LawInfo, arguments_of, info_of, known_laws
+from robodyn.model.numbers import Number, as_floats, check_finite, check_name
+
+FORCE_NAMES = ("torque", "force")
+ON_INPUTS = ("position", "velocity", "acceleration")
+
+
+def find_law(law: Any) -> Callable[..., Any] | None:
+    """The function a law's name stands for, or the function itself."""
+    return law if callable(law) else known_laws().get(law)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A law in its place.
+
+    Attributes:
+        law: a plain function, or the name of one in `robodyn.laws`.
+        on: joint or coordinate it acts on: gives `position`, `velocity`, takes the output `torque` or `force`.
+        inputs: argument -> signal name (or a tuple of them: the law then gets a tuple).
+        parameters: argument -> number (or a tuple of numbers).
+        states: start values of continuous states (default 0); memory: of discrete ones.
+        acts: output -> joint or coordinate, for a block that acts on several or under another output name.
+        period: sample time [s], None for a continuous block; offset: of the first sample [s];
+        delay: time from a sample to its outputs' taking effect [s]; hold: outputs before that (default 0).
+        native: False calls the law in Python at each sample (any callable), True traces it to native code.
+        unit: "rad" or "m" where it cannot be told from the connections.
+    """
+
+    name: str
+    law: Callable[..., Any] | str
+    on: str | None = None
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    states: Mapping[str, float] = field(default_factory=dict)
+    memory: Mapping[str, float] = field(default_factory=dict)
+    acts: Mapping[str, str] = field(default_factory=dict)
+    period: float | None = None
+    offset: float = 0.0
+    delay: float = 0.0
+    hold: Mapping[str, float] = field(default_factory=dict)
+    native: bool = True
+    unit: str | None = None
+
+    def __post_init__(self) -> None:
+        flaws = FlawList()
+        check_name(flaws, self.name)
+        if find_law(self.law) is None:
+            flaws.add("law", f"'{self.law}' is unknown", nearest(str(self.law), known_laws()))
+        else:
+            self._set_parameters()
+            self._check_arguments(flaws)
+            self._check_parameters(flaws)
+        self._check_timing(flaws)
+        flaws.raise_if_any(f"block '{self.name}'")
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        function = find_law(self.law)
+        assert function is not None  # checked when the block was made
+        return function
+
+    @property
+    def info(self) -> LawInfo:
+        return info_of(self.function)
+
+    @property
+    def sampled(self) -> bool:
+        return self.period is not None
+
+    @property
+    def state_names(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*self.info.states, *self.states)))
+
+    @property
+    def memory_names(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*self.info.memory, *self.memory)))
+
+    def source_of(self, argument: Argument) -> str | None:
+        """Where an argument's value comes from: state, memory, input, parameter, time, on; None if nowhere."""
+        name = argument.name
+        if name in self.state_names:
+            return "state"
+        if name in self.memory_names:
+            return "memory"
+        if name in self.inputs:
+            return "input"
+        if name in self.parameters:
+            return "parameter"
+        if name == "time":
+            return "time"
+        return "on" if self.on and name in ON_INPUTS else None
+
+    def _set_parameters(self) -> None:
+        """Fill in defaults: a parameter has one name and one value wherever it is looked up."""
+        values = dict(self.parameters)
+        info = self.info
+        for argument in arguments_of(self.function):
+            taken = argument.name in (*info.states, *info.memory, *self.inputs, *values, *self.states, *self.memory)
+            if argument.name == "period" and self.sampled and not taken:
+                values["period"] = self.period
+            elif argument.has_default and not taken:
+                values[argument.name] = argument.default
+        object.__setattr__(self, "parameters", {key: as_floats(value) for key, value in values.items()})
+
+    def _check_arguments(self, flaws: FlawList) -> None:
+        arguments = arguments_of(self.function)
+        names = {argument.name for argument in arguments}
+        for argument in arguments:
+            if self.source_of(argument) is None:
+                group = "parameters" if argument.keyword_only else "inputs"
+                flaws.add(f"{group}.{argument.name}", "is missing", f"the law '{self._law_name}' needs it")
+        for group in ("inputs", "parameters", "states", "memory"):
+            for key in getattr(self, group):
+                if key not in names:
+                    flaws.add(f"{group}.{key}", f"is not an argument of '{self._law_name}'", nearest(key, names))
+
+    @property
+    def _law_name(self) -> str:
+        return self.law if isinstance(self.law, str) else getattr(self.law, "__name__", repr(self.law))
+
+    def _check_parameters(self, flaws: FlawList) -> None:
+        for key, value in self.parameters.items():
+            entries = value if isinstance(value, tuple) else (value,)
+            path = f"parameters.{key}"
+            finite = [check_finite(flaws, path, entry, infinite=True) for entry in entries]
+            rule = self.info.checks.get(key)
+            if rule and all(finite):
+                _check_rule(flaws, path, rule, np.asarray(entries))
+        for group in ("states", "memory", "hold"):
+            for key, value in getattr(self, group).items():
+                check_finite(flaws, f"{group}.{key}", value)
+
+    def _check_timing(self, flaws: FlawList) -> None:
+        if self.period is None:
+            for key, idle in (("offset", 0.0), ("delay", 0.0), ("hold", {}), ("native", True)):
+                if getattr(self, key) != idle:
+                    flaws.add(key, "has no effect on a continuous block", "give a period, or use a Delay")
+            return
+        if check_finite(flaws, "period", self.period) and self.period <= 0:
+            flaws.add("period", f"must be positive, is {self.period:g} s")
+        for key in ("offset", "delay"):
+            value = getattr(self, key)
+            if check_finite(flaws, key, value) and value < 0:
+                flaws.add(key, f"must not be negative, is {value:g} s")
+        if self.state_names:
+            flaws.add("period", f"the law integrates {', '.join(self.state_names)}", "a sampled law has memory instead")
+
+    def numbers(self) -> Iterator[Number]:
+        for key, value in self.parameters.items():
+            unit = self.info.units.get(key, "")
+            if isinstance(value, tuple):
+                for k, entry in enumerate(value):
+                    yield Number(f"{self.name}.{key}.{k}", entry, unit)
+            elif isinstance(value, (int, float)):
+                yield Number(f"{self.name}.{key}", value, unit)
+
+    def with_numbers(self, changes: Mapping[str, float]) -> Block:
+        values = {}
+        for key, value in self.parameters.items():
+            path = f"{self.name}.{key}"
+            if isinstance(value, tuple):
+                values[key] = tuple(changes.get(f"{path}.{k}", entry) for k, entry in enumerate(value))
+            else:
+                values[key] = changes.get(path, value)
+        return dataclasses.replace(self, parameters=values)
+
+
+def _check_rule(flaws: FlawList, path: str, rule: str, values: np.ndarray) -> None:
+    if rule == "positive" and not np.all(values > 0):
+        flaws.add(path, f"must be positive, is {values.min():g}")
+    elif rule == "non-negative" and not np.all(values >= 0):
+        flaws.add(path, f"must not be negative, is {values.min():g}")
+    elif rule == "increasing" and (values.size < 2 or not np.all(np.diff(values) > 0)):
+        flaws.add(path, "must have at least two values, each larger than the one before")
+
+
+@dataclass(frozen=True)
+class Delay:
+    """A pure delay of a continuous signal: `output(t) = signal(t - time)`.
+
+    Attributes:
+        before: value until the first delayed value arrives; None takes the signal's start value.
+    """
+
+    name: str
+    signal: str
+    time: float
+    before: float | None = None
+
+    def __post_init__(self) -> None:
+        flaws = FlawList()
+        check_name(flaws, self.name)
+        if check_finite(flaws, "time", self.time) and self.time <= 0:
+            flaws.add("time", f"must be positive, is {self.time:g} s", "leave the delay out where there is none")
+        if self.before is not None:
+            check_finite(flaws, "before", self.before)
+        flaws.raise_if_any(f"delay '{self.name}'")
+
+    def numbers(self) -> Iterator[Number]:
+        yield Number(f"{self.name}.time", self.time, "s")
+
+    def with_numbers(self, changes: Mapping[str, float]) -> Delay:
+        return dataclasses.replace(self, time=changes.get(f"{self.name}.time", self.time))

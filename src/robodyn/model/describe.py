@@ -1,0 +1,36 @@
+"""What does a description say, as plain data? For files, provenance and digests."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+
+def describe(value: Any) -> Any:
+    """Any description as dictionaries, lists, strings and numbers; fields at their defaults are left out."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value) if not _is_default(f, value)}
+        return {"type": type(value).__name__} | {key: describe(entry) for key, entry in fields.items()}
+    if isinstance(value, Mapping):
+        return {str(key): describe(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [describe(entry) for entry in value]
+    if callable(value):
+        return f"{value.__module__}:{value.__qualname__}"
+    return value
+
+
+def _is_default(field: dataclasses.Field[Any], owner: Any) -> bool:
+    value = getattr(owner, field.name)
+    if field.default is not dataclasses.MISSING:
+        return bool(value == field.default)
+    return field.default_factory is not dataclasses.MISSING and value == field.default_factory()
+
+
+def digest(value: Any) -> str:
+    """A short fingerprint of a description."""
+    text = json.dumps(describe(value), sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -1,0 +1,93 @@
+"""How are two bodies joined, and which frames on a body have names?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from robodyn.errors import FlawList, nearest
+from robodyn.model.numbers import XYZ, Numbered, as_floats, check_finite, check_name, check_vector
+
+GROUND = "ground"
+KINDS = ("revolute", "prismatic", "fixed")
+IDENTITY = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+
+
+def check_rotation(flaws: FlawList, rotation: Any) -> None:
+    """R^T R = E and det R = 1, to the precision of hand-written numbers."""
+    try:
+        matrix = np.array(rotation, float)
+    except (TypeError, ValueError):
+        matrix = np.zeros(0)
+    if matrix.shape != (3, 3):
+        flaws.add("rotation", "must be a 3x3 matrix", "robodyn.spatial has from_rpy, from_quaternion, about_axis")
+    elif not np.allclose(matrix.T @ matrix, np.eye(3), atol=1e-6) or np.linalg.det(matrix) < 0:
+        flaws.add("rotation", "is not a rotation matrix", "columns must be orthonormal and right-handed")
+
+
+@dataclass(frozen=True)
+class Joint(Numbered):
+    """A joint: at zero position the child's frame stands at `origin`, turned by `rotation`, in the parent's frame.
+
+    Attributes:
+        kind: "revolute" (turns about the axis), "prismatic" (slides along it) or "fixed".
+        parent: name of the body that carries the joint, or "ground".
+        origin: [m]; rotation: R_parent_child at zero position.
+        axis: unit vector in the child's frame (normalised here).
+        armature: inertia of a rotor geared to the joint, as the joint sees it [kg m^2 or kg].
+    """
+
+    NUMBERS = {"origin": (XYZ, "m"), "armature": ((), "kg m^2")}
+
+    name: str
+    kind: str
+    parent: str
+    child: str
+    origin: tuple[float, ...] = (0.0, 0.0, 0.0)
+    rotation: tuple[tuple[float, ...], ...] = IDENTITY
+    axis: tuple[float, ...] = (0.0, 0.0, 1.0)
+    armature: float = 0.0
+
+    def __post_init__(self) -> None:
+        flaws = FlawList()
+        check_name(flaws, self.name)
+        if self.kind not in KINDS:
+            flaws.add("kind", f"'{self.kind}' is unknown", nearest(str(self.kind), KINDS))
+        check_vector(flaws, "origin", self.origin, 3)
+        check_rotation(flaws, self.rotation)
+        if check_vector(flaws, "axis", self.axis, 3) and np.linalg.norm(self.axis) < 1e-9:
+            flaws.add("axis", "must not be zero")
+        if check_finite(flaws, "armature", self.armature) and self.armature < 0:
+            flaws.add("armature", f"must not be negative, is {self.armature:g}")
+        flaws.raise_if_any(f"joint '{self.name}'")
+        object.__setattr__(self, "origin", as_floats(self.origin))
+        object.__setattr__(self, "rotation", as_floats(self.rotation))
+        object.__setattr__(self, "axis", as_floats(np.asarray(self.axis, float) / np.linalg.norm(self.axis)))
+
+    @property
+    def turns(self) -> bool:
+        """Whether its position is an angle."""
+        return self.kind == "revolute"
+
+
+@dataclass(frozen=True)
+class Point(Numbered):
+    """A named frame on a body: its world position (and velocity) become signals, forces can act there."""
+
+    NUMBERS = {"origin": (XYZ, "m")}
+
+    name: str
+    body: str
+    origin: tuple[float, ...] = (0.0, 0.0, 0.0)
+    rotation: tuple[tuple[float, ...], ...] = IDENTITY
+
+    def __post_init__(self) -> None:
+        flaws = FlawList()
+        check_name(flaws, self.name)
+        check_vector(flaws, "origin", self.origin, 3)
+        check_rotation(flaws, self.rotation)
+        flaws.raise_if_any(f"point '{self.name}'")
+        object.__setattr__(self, "origin", as_floats(self.origin))
+        object.__setattr__(self, "rotation", as_floats(self.rotation))

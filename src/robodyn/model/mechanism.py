@@ -1,0 +1,121 @@
+"""Which bodies hang on which joints? A tree of bodies with branches, gravity and named points."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from robodyn.errors import FlawList, nearest
+from robodyn.model.body import Body
+from robodyn.model.joint import GROUND, Joint, Point
+from robodyn.model.numbers import XYZ, Number, as_floats, check_name, check_vector
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """A tree of rigid bodies on the ground.
+
+    Attributes:
+        gravity: acceleration of free fall in world axes [m/s^2].
+    """
+
+    name: str
+    bodies: tuple[Body, ...]
+    joints: tuple[Joint, ...]
+    points: tuple[Point, ...] = ()
+    gravity: tuple[float, ...] = (0.0, 0.0, -9.81)
+
+    def __post_init__(self) -> None:
+        for field in ("bodies", "joints", "points"):
+            object.__setattr__(self, field, tuple(getattr(self, field)))
+        flaws = FlawList()
+        check_name(flaws, self.name)
+        check_vector(flaws, "gravity", self.gravity, 3)
+        check_topology(flaws, [b.name for b in self.bodies], self.joints, self.points)
+        flaws.raise_if_any(f"mechanism '{self.name}'")
+        object.__setattr__(self, "gravity", as_floats(self.gravity))
+
+    @property
+    def moving_joints(self) -> tuple[Joint, ...]:
+        """The joints that are not fixed, parents before children: the order of q and v."""
+        return tuple(joint for joint in self.ordered_joints if joint.kind != "fixed")
+
+    @property
+    def ordered_joints(self) -> tuple[Joint, ...]:
+        """All joints, parents before children, otherwise in the order given."""
+        reached, ordered, waiting = {GROUND}, [], list(self.joints)
+        while waiting:
+            joint = next(joint for joint in waiting if joint.parent in reached)
+            waiting.remove(joint)
+            ordered.append(joint)
+            reached.add(joint.child)
+        return tuple(ordered)
+
+    def body(self, name: str) -> Body:
+        return next(body for body in self.bodies if body.name == name)
+
+    def numbers(self) -> Iterator[Number]:
+        for part in (*self.bodies, *self.joints, *self.points):
+            yield from part.numbers()
+        for axis, value in zip(XYZ, self.gravity, strict=True):
+            yield Number(f"gravity.{axis}", value, "m/s^2")
+
+    def with_numbers(self, changes: Mapping[str, float]) -> Mechanism:
+        return dataclasses.replace(
+            self,
+            bodies=tuple(body.with_numbers(changes) for body in self.bodies),
+            joints=tuple(joint.with_numbers(changes) for joint in self.joints),
+            points=tuple(point.with_numbers(changes) for point in self.points),
+            gravity=tuple(changes.get(f"gravity.{a}", g) for a, g in zip(XYZ, self.gravity, strict=True)),
+        )
+
+    def with_payload(self, payload: Body, on: str, origin: Any = (0.0, 0.0, 0.0)) -> Mechanism:
+        """The same mechanism carrying one more body, fixed to the body `on` at `origin`."""
+        joint = Joint(f"{payload.name}_mount", "fixed", on, payload.name, origin)
+        return dataclasses.replace(self, bodies=(*self.bodies, payload), joints=(*self.joints, joint))
+
+
+def check_topology(flaws: FlawList, bodies: list[str], joints: Any, points: Any) -> None:
+    """Every body hangs on exactly one joint, every chain ends at the ground, names are used once."""
+    _check_duplicates(flaws, bodies, joints, points)
+    known = {GROUND, *bodies}
+    for joint in joints:
+        for role in ("parent", "child"):
+            body = getattr(joint, role)
+            if body not in known:
+                flaws.add(f"joints.{joint.name}.{role}", f"there is no body '{body}'", nearest(body, known))
+        if joint.child == GROUND:
+            flaws.add(f"joints.{joint.name}.child", "the ground cannot be a child", "swap parent and child")
+    for point in points:
+        if point.body not in known:
+            flaws.add(f"points.{point.name}.body", f"there is no body '{point.body}'", nearest(point.body, known))
+    _check_connections(flaws, bodies, joints)
+
+
+def _check_duplicates(flaws: FlawList, bodies: list[str], joints: Any, points: Any) -> None:
+    groups = {"bodies": bodies, "joints": [j.name for j in joints], "points": [p.name for p in points]}
+    for group, names in groups.items():
+        for name, count in Counter(names).items():
+            if count > 1:
+                flaws.add(f"{group}.{name}", f"this name is used {count} times", "give each its own name")
+    if GROUND in bodies:
+        flaws.add(f"bodies.{GROUND}", f"'{GROUND}' names the world itself", "choose another name")
+
+
+def _check_connections(flaws: FlawList, bodies: list[str], joints: Any) -> None:
+    carriers = Counter(joint.child for joint in joints)
+    for name, count in carriers.items():
+        if count > 1:
+            flaws.add(f"bodies.{name}", f"hangs on {count} joints", "a tree allows one; closing a loop is a constraint")
+    reached, growing = {GROUND}, True
+    while growing:
+        new = {joint.child for joint in joints if joint.parent in reached} - reached
+        reached |= new
+        growing = bool(new)
+    for name in dict.fromkeys(bodies):
+        if name not in reached:
+            remedy = "add a joint with it as child" if not carriers[name] else "its chain never reaches the ground"
+            flaws.add(f"bodies.{name}", "is not connected to the ground", remedy)

@@ -1,0 +1,88 @@
+"""Which numbers does a description hold, under which names and units, and how is one of them changed?"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+from robodyn.errors import FlawList
+
+XYZ = ("x", "y", "z")
+NAME = re.compile(r"[A-Za-z_][\w\-]*(\.[A-Za-z_][\w\-]*)*")
+
+
+@dataclass(frozen=True)
+class Number:
+    """A named physical number of a description."""
+
+    name: str
+    value: float
+    unit: str
+
+
+class Numbered:
+    """A frozen description whose numbers have names: `<name>.<field>` or `<name>.<field>.<suffix>`."""
+
+    NUMBERS: ClassVar[Mapping[str, tuple[Sequence[str], str]]] = {}
+    name: str
+
+    def numbers(self) -> Iterator[Number]:
+        for field, (suffixes, unit) in self.NUMBERS.items():
+            value = getattr(self, field)
+            if not suffixes:
+                yield Number(f"{self.name}.{field}", value, unit)
+            for suffix, component in zip(suffixes, value if suffixes else (), strict=True):
+                yield Number(f"{self.name}.{field}.{suffix}", component, unit)
+
+    def with_numbers(self, changes: Mapping[str, float]) -> Self:
+        """The same description with some numbers changed; names that are not its own are left alone."""
+        fields: dict[str, Any] = {}
+        for field, (suffixes, _) in self.NUMBERS.items():
+            if not suffixes:
+                fields[field] = changes.get(f"{self.name}.{field}", getattr(self, field))
+            else:
+                old = getattr(self, field)
+                keys = [f"{self.name}.{field}.{suffix}" for suffix in suffixes]
+                fields[field] = tuple(changes.get(key, value) for key, value in zip(keys, old, strict=True))
+        return dataclasses.replace(self, **fields)  # type: ignore[type-var]
+
+
+def check_name(flaws: FlawList, name: Any) -> None:
+    if not isinstance(name, str) or not NAME.fullmatch(name):
+        flaws.add("name", f"'{name}' is not a name", "letters, digits, _ and -, starting with a letter; dots between parts")
+
+
+def check_finite(flaws: FlawList, path: str, value: Any, *, infinite: bool = False) -> bool:
+    """Whether a value is a usable real number; says why not otherwise."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        flaws.add(path, f"must be a number, is {value!r}")
+    elif math.isnan(value) or (math.isinf(value) and not infinite):
+        flaws.add(path, f"must be finite, is {value}")
+    else:
+        return True
+    return False
+
+
+def check_vector(flaws: FlawList, path: str, value: Any, length: int) -> bool:
+    try:
+        entries = tuple(value)
+    except TypeError:
+        flaws.add(path, f"must be {length} numbers, is {value!r}")
+        return False
+    if len(entries) != length:
+        flaws.add(path, f"must be {length} numbers, has {len(entries)}")
+        return False
+    return all([check_finite(flaws, f"{path}[{k}]", entry) for k, entry in enumerate(entries)])
+
+
+def as_floats(value: Any) -> Any:
+    """Arrays and lists as nested tuples of Python floats (hashable, comparable, writable to a file)."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return tuple(as_floats(entry) for entry in value)
+    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
