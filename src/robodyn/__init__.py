@@ -1,0 +1,96 @@
+"""Realistic dynamic simulation of robots: mechanism, drives, friction, sensors and digital control together.
+
+Names are loaded when first used, so that `import robodyn` is fast.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from robodyn.assembly import System, assemble
+    from robodyn.engine import Solver
+    from robodyn.errors import ModelError
+    from robodyn.files import DHRow, mechanism_from_dh, read_scenario
+    from robodyn.laws import law
+    from robodyn.model import (
+        GROUND,
+        Along,
+        Block,
+        Body,
+        Combination,
+        Delay,
+        Distance,
+        Event,
+        Joint,
+        Linkage,
+        Load,
+        Machine,
+        Mechanism,
+        Point,
+        Recording,
+        Scenario,
+    )
+    from robodyn.results import Run, compare, load, save
+    from robodyn.simulation import compile_system, simulate
+
+_MODEL = "GROUND Along Block Body Combination Delay Distance Event Joint Linkage Load Machine Mechanism Point Recording Scenario"
+_HOMES = {
+    "assembly": "System assemble",
+    "engine": "Solver",
+    "errors": "ModelError",
+    "files": "DHRow mechanism_from_dh read_scenario",
+    "laws": "law",
+    "model": _MODEL,
+    "results": "Run compare load save",
+    "simulation": "compile_system simulate",
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
+
+__all__ = [
+    "GROUND",
+    "Along",
+    "Block",
+    "Body",
+    "Combination",
+    "DHRow",
+    "Delay",
+    "Distance",
+    "Event",
+    "Joint",
+    "Linkage",
+    "Load",
+    "Machine",
+    "Mechanism",
+    "ModelError",
+    "Point",
+    "Recording",
+    "Run",
+    "Scenario",
+    "Solver",
+    "System",
+    "assemble",
+    "compare",
+    "compile_system",
+    "law",
+    "load",
+    "mechanism_from_dh",
+    "read_scenario",
+    "save",
+    "simulate",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("robodyn")
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'robodyn' has no attribute '{name}'")
+    return getattr(importlib.import_module(f"robodyn.{_HOME_OF[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

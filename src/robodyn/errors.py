@@ -1,4 +1,4 @@
-"""What is wrong with a description, all of it at once: flaws with a path and a remedy, raised as one ModelError."""
+"""What is wrong with a description? All flaws at once, each with a path and a remedy, as one ModelError."""
 
 from __future__ import annotations
 

@@ -1,0 +1,42 @@
+"""How far is the simulation? A bar on a terminal after the first second, silence elsewhere."""
+
+from __future__ import annotations
+
+import time
+from types import TracebackType
+
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from robodyn.cli.application import messages
+
+QUIET_SECONDS = 1.0
+
+
+class SimulationProgress:
+    """Called by the simulation with (time, step, steps)."""
+
+    def __init__(self, duration: float) -> None:
+        self.duration = duration
+        self.started = time.monotonic()
+        self.bar: Progress | None = None
+
+    def __enter__(self) -> SimulationProgress:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self.bar:
+            self.bar.stop()
+
+    def __call__(self, simulated: float, step: float, steps: int) -> None:
+        if self.bar is None:
+            if not messages.is_terminal or time.monotonic() - self.started < QUIET_SECONDS:
+                return
+            self.bar = self._start()
+        self.bar.update(self.task, completed=simulated, step=f"{step:.1e}", at=f"{simulated:.4g}")
+
+    def _start(self) -> Progress:
+        text = TextColumn("t = {task.fields[at]} s of {task.total:g} s, step {task.fields[step]} s")
+        bar = Progress(BarColumn(), text, TimeRemainingColumn(), console=messages, transient=True)
+        self.task = bar.add_task("simulating", total=self.duration, step="", at="0")
+        bar.start()
+        return bar

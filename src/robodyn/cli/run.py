@@ -1,0 +1,111 @@
+"""robodyn run: simulate a scenario and keep the run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from robodyn.cli.application import SIMULATION_FAILED, app, fail, messages, output
+from robodyn.cli.progress import SimulationProgress
+from robodyn.cli.targets import load_scenario, read_settings
+
+if TYPE_CHECKING:
+    from robodyn.results import Run
+
+
+@app.command("run")
+def run_scenario(
+    scenario: Annotated[str, typer.Argument(help="Name in the catalogue, or a TOML file.")],
+    solver: Annotated[str | None, typer.Option(help="Method: euler, heun, rk4, dopri5, rodas4, ...")] = None,
+    step: Annotated[float | None, typer.Option(help="Step (first step of an adaptive method) [s].")] = None,
+    rtol: Annotated[float | None, typer.Option(help="Relative tolerance.")] = None,
+    atol: Annotated[float | None, typer.Option(help="Absolute tolerance.")] = None,
+    max_steps: Annotated[int | None, typer.Option(help="Limit on steps, 0 for none.")] = None,
+    max_wall_time: Annotated[float | None, typer.Option(help="Limit on computing time [s].")] = None,
+    duration: Annotated[float | None, typer.Option(help="Simulated time [s].")] = None,
+    rate: Annotated[float | None, typer.Option(help="Record at this rate [Hz] instead of every step.")] = None,
+    signal: Annotated[list[str] | None, typer.Option(help="Record only these signals (patterns).")] = None,
+    setting: Annotated[list[str] | None, typer.Option("--set", help="Change a number: name=value.")] = None,
+    out: Annotated[Path, typer.Option(help="Folder for the run's file.")] = Path("out"),
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Simulate a scenario; exit code 3 where it could not be carried through (the partial run is kept)."""
+    what = load_scenario(scenario).with_numbers(read_settings(setting or []))
+    if duration is not None:
+        what = what.with_numbers({"duration": duration})
+    settings = {"method": solver, "step": step, "rtol": rtol, "atol": atol}
+    settings |= {"max_steps": max_steps, "max_wall_time": max_wall_time}
+    folder = _prepare(out)
+    done = _simulate(what, {key: value for key, value in settings.items() if value is not None}, rate, signal)
+    path = folder / f"{what.name}.run"
+    _save(done, path)
+    if as_json:
+        print(json.dumps(_as_json(done, path), indent=2))
+    else:
+        output.print(done.summary(), markup=False)
+        output.print(f"saved as {path}; look at it with: robodyn show {path} --png {path.with_suffix('.png')}", markup=False)
+    if not done.outcome.ok:
+        messages.print(f"robodyn: {done.outcome.sentence}", markup=False)
+        raise typer.Exit(SIMULATION_FAILED)
+
+
+def _prepare(out: Path) -> Path:
+    """The folder for results, made before any time is spent."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise fail(f"--out {out}: cannot make the folder: {error.strerror}") from error
+    return out
+
+
+def _save(done: Run, path: Path) -> None:
+    from robodyn.results import save
+
+    try:
+        save(done, path)
+    except OSError as error:
+        raise fail(f"{path}: cannot write the run: {error.strerror}") from error
+
+
+def _simulate(what: Any, settings: dict[str, Any], rate: float | None, signals: list[str] | None) -> Run:
+    from dataclasses import replace
+
+    from robodyn.simulation import make_solver, simulate
+
+    recording = what.recording
+    if rate is not None:
+        recording = replace(recording, rate=rate, times=None, refine=None)
+    if signals:
+        recording = replace(recording, signals=tuple(signals))
+    if "method" in settings and settings["method"] != what.solver.get("method"):
+        # Another method starts from its own defaults, but keeps tolerances that were asked for.
+        base = {key: value for key, value in what.solver.items() if key not in ("method", "step")}
+    else:
+        base = dict(what.solver)
+    chosen = make_solver(base | settings)
+    with SimulationProgress(what.duration) as progress:
+        return simulate(what, chosen, recording=recording, progress=progress, on_compile=_announce)
+
+
+def _announce(message: str) -> None:
+    messages.print(f"robodyn: {message} (kept for the next time)", markup=False)
+
+
+def _as_json(done: Run, path: Path) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    statistics = asdict(done.statistics) | {"times_real_time": done.statistics.times_real_time}
+    return {
+        "scenario": done.provenance.scenario,
+        "outcome": {"kind": done.outcome.kind.name.lower(), "ok": done.outcome.ok, "sentence": done.outcome.sentence},
+        "end_time": done.outcome.time,
+        "statistics": statistics,
+        "events": [asdict(event) for event in done.events],
+        "final": done.final,
+        "warnings": list(done.warnings),
+        "solver": done.provenance.solver,
+        "file": str(path),
+    }

@@ -1,0 +1,171 @@
+"""How is M(q) a = b solved with work that grows only linearly in the number of links?
+
+Articulated-body inertias (Featherstone 1983; 2008, chapter 7). In forward dynamics b = tau - bias already
+holds velocities, gravity and outer wrenches, so the sweeps here are linear: they apply the inverse of the
+mass matrix without forming it. Everything in link axes. Symbols, for a link with all it carries free to move:
+
+    n = A alpha + B accel + torque        A, C symmetric
+    f = B^T alpha + C accel + force
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from robodyn import symbolic as sym
+from robodyn.dynamics.joints import Column
+from robodyn.dynamics.solve import Factors, ldl, solve_ldl
+from robodyn.dynamics.tree import GROUND, Tree
+from robodyn.spatial import Moments, Pose, build_matrix, build_symmetric, cross, dot, rotate_symmetric, skew
+from robodyn.spatial.vectors import Matrix, Scalar, Vector
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """An articulated body's inertia blocks A, B, C and its load at rest."""
+
+    A: Matrix
+    B: Matrix
+    C: Matrix
+    torque: Vector
+    force: Vector
+
+    def __add__(self, other: Body) -> Body:
+        return Body(
+            self.A + other.A,
+            self.B + other.B,
+            self.C + other.C,
+            self.torque + other.torque,
+            self.force + other.force,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Handle:
+    """What a joint knows of the body it carries.
+
+    Args:
+        loads: column k is the load (n, f) that a unit acceleration of rate k asks for, I S_k.
+        factors: of the joint's own inertia D = S^T I S + armature.
+        gains: column k of I S D^-1, as (n, f).
+        drive: the part of the torques left for this joint, tau - S^T load.
+    """
+
+    loads: tuple[tuple[Vector, Vector], ...]
+    factors: Factors
+    gains: tuple[tuple[Vector, Vector], ...]
+    drive: tuple[Scalar, ...]
+
+
+def solve_articulated(tree: Tree, q: Sequence[Scalar], b: Sequence[Scalar]) -> Vector:
+    """Joint accelerations a that solve M(q) a = b, (n_v,), by articulated-body inertias."""
+    poses = tree.joint_poses(q)
+
+    return _accelerate(tree, poses, _articulate(tree, poses, b))
+
+
+def _articulate(tree: Tree, poses: Sequence[Pose], b: Sequence[Scalar]) -> list[Handle]:
+    """Sweep from the tips to the ground, gathering articulated inertias."""
+    bodies = [_rigid_body(link.inertia.about_origin()) for link in tree.links]
+    drives = tree.split_rates(b, "b")
+    handles = []
+    for index in reversed(range(len(bodies))):
+        link = tree.links[index]
+        handle = _grip(bodies[index], link.subspace, link.armature, drives[index])
+        handles.append(handle)
+        if link.parent != GROUND:
+            released = _release(bodies[index], handle)
+            bodies[link.parent] = bodies[link.parent] + _move(released, poses[index])
+
+    return handles[::-1]
+
+
+def _accelerate(tree: Tree, poses: Sequence[Pose], handles: Sequence[Handle]) -> Vector:
+    """Sweep from the ground to the tips: D a = drive - (I S)^T (acceleration carried by the parent)."""
+    found: list[tuple[Vector, Vector]] = []
+    rates: list[Scalar] = []
+    for link, pose, handle in zip(tree.links, poses, handles, strict=True):
+        alpha, accel = (np.zeros(3), np.zeros(3)) if link.parent == GROUND else found[link.parent]
+        alpha, accel = pose.R.T @ alpha, pose.R.T @ (accel + cross(alpha, pose.p))
+        due = [
+            u - dot(n, alpha) - dot(f, accel) for u, (n, f) in zip(handle.drive, handle.loads, strict=True)
+        ]
+        a = solve_ldl(handle.factors, due)
+        for k, (angular, linear) in enumerate(link.subspace):
+            alpha, accel = alpha + angular * a[k], accel + linear * a[k]
+            rates.append(a[k])
+        found.append((alpha, accel))
+
+    return sym.stack(rates)
+
+
+def _rigid_body(body: Moments) -> Body:
+    return Body(body.tensor, skew(body.first), body.mass * np.eye(3), np.zeros(3), np.zeros(3))
+
+
+def _grip(body: Body, columns: Sequence[Column], armature: Scalar, b: Sequence[Scalar]) -> Handle:
+    """Inertia and drive of one joint, seen from its own rates."""
+    loads = tuple((body.A @ ang + body.B @ lin, body.B.T @ ang + body.C @ lin) for ang, lin in columns)
+    D = build_matrix(
+        [
+            [dot(ang, n) + dot(lin, f) + (armature if j == k else 0.0) for k, (n, f) in enumerate(loads)]
+            for j, (ang, lin) in enumerate(columns)
+        ]
+    )
+    factors = ldl(D)
+    drive = tuple(b[k] - dot(ang, body.torque) - dot(lin, body.force) for k, (ang, lin) in enumerate(columns))
+
+    return Handle(loads, factors, _divide_loads(loads, factors), drive)
+
+
+def _divide_loads(
+    loads: Sequence[tuple[Vector, Vector]], factors: Factors
+) -> tuple[tuple[Vector, Vector], ...]:
+    """Columns of I S D^-1; D is symmetric, so each row of I S is solved for on its own."""
+    rows_n = [solve_ldl(factors, [n[i] for n, _ in loads]) for i in range(3)]
+    rows_f = [solve_ldl(factors, [f[i] for _, f in loads]) for i in range(3)]
+
+    return tuple(
+        (sym.stack([row[k] for row in rows_n]), sym.stack([row[k] for row in rows_f]))
+        for k in range(len(loads))
+    )
+
+
+def _release(body: Body, handle: Handle) -> Body:
+    """The body as felt from below its joint, which is free to move under its drive.
+
+    I - I S D^-1 S^T I,  load + I S D^-1 drive
+    """
+    A, B, C, torque, force = body.A, body.B, body.C, body.torque, body.force
+    for (n, f), (gain_n, gain_f), drive in zip(handle.loads, handle.gains, handle.drive, strict=True):
+        A = A - _outer_symmetric(gain_n, n)
+        B = B - build_matrix([[gain_n[i] * f[j] for j in range(3)] for i in range(3)])
+        C = C - _outer_symmetric(gain_f, f)
+        torque, force = torque + gain_n * drive, force + gain_f * drive
+
+    return Body(A, B, C, torque, force)
+
+
+def _outer_symmetric(x: Vector, y: Vector) -> Matrix:
+    """x y^T, of which the sum over a joint's columns is symmetric."""
+    return build_symmetric(lambda i, j: x[i] * y[j])
+
+
+def _move(body: Body, pose: Pose) -> Body:
+    """The body in its parent's frame, with P = skew(p) after turning every block by R.
+
+    C' = C,  B' = B + P C,  A' = A + P B^T - B' P
+    """
+    R, p = pose.R, pose.p
+    P = skew(p)
+    C = rotate_symmetric(R, body.C)
+    turned = R @ body.B @ R.T
+    B = turned + P @ C
+    shift = P @ turned.T - B @ P
+    A = rotate_symmetric(R, body.A) + build_symmetric(lambda i, j: shift[i, j])
+    force = R @ body.force
+
+    return Body(A, B, C, R @ body.torque + cross(p, force), force)

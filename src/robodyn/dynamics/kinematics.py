@@ -1,0 +1,84 @@
+"""Where are the links and their points, and how fast do they move?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from robodyn import symbolic as sym
+from robodyn.dynamics.joints import combine, position_rate
+from robodyn.dynamics.tree import GROUND, Tree
+from robodyn.spatial import Pose, build_matrix, cross
+from robodyn.spatial.vectors import Matrix, Scalar, Vector
+
+
+def link_poses(tree: Tree, q: Sequence[Scalar]) -> list[Pose]:
+    """Pose of each link's frame in the world."""
+    poses: list[Pose] = []
+    for link, joint_pose in zip(tree.links, tree.joint_poses(q), strict=True):
+        poses.append(joint_pose if link.parent == GROUND else poses[link.parent] @ joint_pose)
+
+    return poses
+
+
+def link_velocities(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[tuple[Vector, Vector]]:
+    """Angular velocity [rad/s] and velocity of the origin [m/s] of each link, in the link's own axes.
+
+    omega = R^T omega_parent + S_angular v,  u = R^T (u_parent + omega_parent x p) + S_linear v
+    """
+    found: list[tuple[Vector, Vector]] = []
+    for link, pose, rates in zip(tree.links, tree.joint_poses(q), tree.split_rates(v), strict=True):
+        angular, linear = combine(link.subspace, rates)
+        omega, u = (np.zeros(3), np.zeros(3)) if link.parent == GROUND else found[link.parent]
+        turn = pose.R.T
+        found.append((turn @ omega + angular, turn @ (u + cross(omega, pose.p)) + linear))
+
+    return found
+
+
+def point_position(tree: Tree, q: Sequence[Scalar], link: int, point: Vector) -> Vector:
+    """World position [m] of a point given in a link's frame, or in the world's for the ground (-1)."""
+    joint_poses = tree.joint_poses(q)
+    for index in tree.path(link):
+        point = joint_poses[index].apply(point)
+
+    return point
+
+
+def point_velocity(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], link: int, point: Vector) -> Vector:
+    """World velocity [m/s, world axes] of a point given in a link's frame."""
+    tree.check_link(link)
+    if link == GROUND:
+        return np.zeros(3)
+    omega, u = link_velocities(tree, q, v)[link]
+
+    return link_poses(tree, q)[link].R @ (u + cross(omega, point))
+
+
+def geometric_jacobian(tree: Tree, q: Sequence[Scalar], link: int, point: Vector) -> Matrix:
+    """Matrix J (6, n_v) from joint rates to a link's motion, its angular rows first.
+
+        (omega, u_point) = J v,  all in world axes
+
+    A force F in the point and a torque T on the link, in world axes, load the joints with J^T (T, F).
+    """
+    path = tree.path(link)
+    poses = link_poses(tree, q)
+    reached = point if link == GROUND else poses[link].apply(point)
+    columns: list[list[Scalar]] = [[0.0] * 6 for _ in range(tree.n_v)]
+    for index in path:
+        pose = poses[index]
+        for k, (angular, linear) in tree.columns(index):
+            omega = pose.R @ angular
+            u = pose.R @ linear + cross(omega, reached - pose.p)
+            columns[k] = [omega[0], omega[1], omega[2], u[0], u[1], u[2]]
+
+    return build_matrix(columns).T
+
+
+def position_rates(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> Vector:
+    """Rates of the joint coordinates, q_dot = N(q) v, (n_q,)."""
+    parts = zip(tree.links, tree.split_coordinates(q), tree.split_rates(v), strict=True)
+
+    return sym.stack([rate for link, q_i, v_i in parts for rate in position_rate(link.kind, q_i, v_i)])

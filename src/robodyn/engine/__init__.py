@@ -1,0 +1,8 @@
+"""Integration of hybrid systems given by compiled kernels: steppers, ticks, events, delays, recording."""
+
+from robodyn.engine.integrate import integrate
+from robodyn.engine.problem import Problem
+from robodyn.engine.solver import Recording, Solver
+from robodyn.engine.trajectory import Counters, Status, Trajectory
+
+__all__ = ["Counters", "Problem", "Recording", "Solver", "Status", "Trajectory", "integrate"]

@@ -1,0 +1,61 @@
+"""Where does numba keep the compiled engine, and when is it compiled anew?
+
+Numba's own cache does not notice edits in the files of called functions, so the folder's name holds a digest of all
+of the engine's sources, of the versions of numba and numpy and of the processor.
+"""
+
+import hashlib
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import llvmlite.binding as llvm
+import numba
+import numpy as np
+
+from robodyn.native.cache import cache_folder
+
+
+@cache
+def engine_digest() -> str:
+    """Sixteen hexadecimal digits that change whenever compiled code could differ."""
+    content = hashlib.sha256()
+    for source in sorted(Path(__file__).parent.glob("*.py")):
+        content.update(source.name.encode() + source.read_bytes())
+    content.update(f"{numba.__version__} {np.__version__} {llvm.get_host_cpu_name()}".encode())
+    return content.hexdigest()[:16]
+
+
+@cache
+def engine_folder() -> Path | None:
+    """The folder of this engine's compiled code, or None when it can't be written."""
+    try:
+        folder = Path(cache_folder()) / f"engine-{engine_digest()}"
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / ".writable"
+        probe.touch()
+    except OSError:
+        return None
+    return folder
+
+
+def decorate(function: Callable[..., Any], **options: Any) -> Any:
+    """A numba function kept in the engine's folder; numba's own setting is left as it was."""
+    folder = engine_folder()
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(folder or before)
+    try:
+        return numba.njit(cache=folder is not None, error_model="numpy", **options)(function)
+    finally:
+        numba.config.CACHE_DIR = before
+
+
+def compiled(function: Callable[..., Any]) -> Any:
+    """Compile a function of the engine."""
+    return decorate(function)
+
+
+def inlined(function: Callable[..., Any]) -> Any:
+    """Compile a small function that is merged into its callers: passing the workspace costs more than its work."""
+    return numba.njit(error_model="numpy", forceinline=True)(function)

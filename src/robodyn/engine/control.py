@@ -1,0 +1,211 @@
+"""How long is the next step, and is it good enough?"""
+
+import numpy as np
+
+from robodyn.engine.caching import compiled, inlined
+from robodyn.engine.esdirk import step_esdirk
+from robodyn.engine.evaluation import evaluate_rate, need_slope
+from robodyn.engine.explicit import step_explicit, step_symplectic
+from robodyn.engine.rosenbrock import step_rosenbrock
+from robodyn.engine.tableaus import ESDIRK, EXPLICIT, ROSENBROCK, SYMPLECTIC
+from robodyn.engine.trajectory import NOT_A_NUMBER, OVERFLOW, STEP_LIMIT, STEP_TOO_SMALL
+from robodyn.engine.workspace import END, ERROR, STAGE, START, TRIAL
+
+LARGEST_STATE = 1e150
+SAFETY, LEAST_FACTOR, LARGEST_FACTOR = 0.9, 0.2, 5.0
+SLIVER = 1e-9
+"""A fixed step's rest shorter than this part of a step belongs to the step before it."""
+
+
+@inlined
+def attempt(problem, method, work, run, h):
+    """Try one step of length h from START to END; False when its equations could not be solved."""
+    if method.family == EXPLICIT:
+        return step_explicit(problem, method, work, run, h)
+    if method.family == ROSENBROCK:
+        return step_rosenbrock(problem, method, work, run, h)
+    if method.family == ESDIRK:
+        return step_esdirk(problem, method, work, run, h)
+    if method.family == SYMPLECTIC:
+        return step_symplectic(problem, method, work, run, h)
+    return False
+
+
+@inlined
+def choose_fixed(run):
+    """The k-th step of a segment ends at t_segment + k h; the last one at the end of the segment exactly."""
+    h = run.fixed_step
+    run.t_new = run.t_segment + (run.k + 1) * h
+    if run.t_stop - run.t_new < SLIVER * h:
+        run.t_new = run.t_stop
+        h = run.t_stop - run.t
+    return h
+
+
+@compiled
+def choose_adaptive(run):
+    """The proposed step, made to end with the segment exactly and to leave no sliver before that."""
+    rest = run.t_stop - run.t
+    longest = min(run.max_step, run.shortest_delay)
+    h = min(run.h, longest)
+    run.was_cut = 0
+    if rest <= 1.05 * h and rest <= longest:
+        run.was_cut = 1 if rest < run.h else 0
+        run.t_new = run.t_stop
+        return rest
+    if rest < 2.0 * h:
+        h = 0.5 * rest
+        run.was_cut = 1
+    run.t_new = run.t + h
+    return h
+
+
+@compiled
+def measure_error(problem, work, run):
+    """Root mean square of error_i / (atol scale_i + rtol max(|x0_i|, |x1_i|))."""
+    x = work.x
+    total = 0.0
+    for i in range(problem.n_x):
+        allowed = run.atol * problem.scale[i] + run.rtol * max(abs(x[START, i]), abs(x[END, i]))
+        total += (x[ERROR, i] / allowed) ** 2
+    return np.sqrt(total / max(problem.n_x, 1))
+
+
+@compiled
+def accept(method, run, error, h):
+    """Propose the next step by a proportional-integral rule: Hairer, Norsett, Wanner (1993), II.4 and (1996), IV.2.
+
+        h_next = 0.9 h error^(-0.7/k) error_before^(0.4/k)
+
+    A step cut short by the end of its segment does not make the proposal shorter.
+    """
+    k = method.error_order
+    error = max(error, 1e-10)
+    factor = SAFETY * error ** (-0.7 / k) * run.error_before ** (0.4 / k)
+    factor = min(max(factor, LEAST_FACTOR), 1.0 if run.was_rejected == 1 else LARGEST_FACTOR)
+    proposal = h * factor
+    if run.was_cut == 1 and factor >= 1.0:
+        proposal = max(proposal, run.h)
+    run.h = proposal
+    run.error_before = max(error, 1e-4)
+    run.was_rejected = 0
+
+
+@compiled
+def reject(method, run, error, h):
+    """Shorten the proposal: by the error, or to a quarter when there is none."""
+    factor = 0.25
+    if error < np.inf:
+        factor = max(LEAST_FACTOR, SAFETY * error ** (-1.0 / method.error_order))
+    run.h = h * min(factor, 0.9)
+    run.was_rejected = 1
+    run.rejected += 1
+
+
+@compiled
+def take_step(problem, method, work, run):
+    """Make one accepted step from START to END, t to t_new; False when the run cannot go on (status, culprit)."""
+    run.dense_known = 0
+    run.end_known = 0
+    run.theta_end = 1.0
+    if method.adaptive == 0:
+        run.h_tried = choose_fixed(run)
+        attempt(problem, method, work, run, run.h_tried)
+        return check_end(problem, method, work, run)
+    while run.steps + run.rejected < run.max_steps:
+        h = choose_adaptive(run)
+        run.h_tried = h
+        solved = attempt(problem, method, work, run, h)
+        error = measure_error(problem, work, run) if solved else np.inf
+        if error <= 1.0:
+            accept(method, run, error, h)
+            return check_end(problem, method, work, run)
+        reject(method, run, error, h)
+        if run.h < run.min_step and h <= run.min_step + run.resolution or run.h < run.resolution:
+            return blame_step(problem, method, work, run)
+        run.h = max(run.h, run.min_step)
+    run.status = STEP_LIMIT
+    return False
+
+
+@inlined
+def check_end(problem, method, work, run):
+    """Whether all states at the end of the step are numbers of a sane size."""
+    bad = False
+    for i in range(problem.n_x):
+        bad |= not abs(work.x[END, i]) <= LARGEST_STATE
+    if bad:
+        blame_end(problem, method, work, run)
+    return not bad
+
+
+@compiled
+def blame_end(problem, method, work, run):
+    """Name the state behind an end that is no number or too large."""
+    run.culprit = find_infinite(problem, method, work)
+    run.status = NOT_A_NUMBER
+    if run.culprit < 0:
+        run.status = OVERFLOW
+        for i in range(problem.n_x):
+            if abs(work.x[END, i]) > LARGEST_STATE:
+                run.culprit = i
+                break
+
+
+@compiled
+def blame_step(problem, method, work, run):
+    """Name the state behind a step that became too short: the first that is no number, else the one of largest error."""
+    run.culprit = find_infinite(problem, method, work)
+    run.status = NOT_A_NUMBER
+    if run.culprit >= 0:
+        return False
+    run.status = STEP_TOO_SMALL
+    largest = -1.0
+    for i in range(problem.n_x):
+        size = abs(work.x[ERROR, i]) / (run.atol * problem.scale[i] + run.rtol * abs(work.x[START, i]))
+        if size > largest:
+            largest = size
+            run.culprit = i
+    return False
+
+
+@compiled
+def find_infinite(problem, method, work):
+    """Index of the first state whose derivative, in the order of the stages, or value is no finite number; -1 if none."""
+    for j in range(method.stages):
+        for i in range(problem.n_x):
+            if not np.isfinite(work.x[STAGE + j, i]):
+                return i
+    for i in range(problem.n_x):
+        if not np.isfinite(work.x[END, i]):
+            return i
+    return -1
+
+
+@compiled
+def choose_first(problem, method, work, run):
+    """First step of an adaptive method by the sizes of x, x_dot and their change: Hairer, Norsett, Wanner (1993), II.4."""
+    x = work.x
+    need_slope(problem, work, run)
+    size, speed = scaled_size(problem, run, x, START), scaled_size(problem, run, x, STAGE)
+    span = run.t_end - run.t
+    h = 0.01 * size / speed if size > 1e-5 and speed > 1e-5 else 1e-6
+    h = min(h, span, run.max_step, run.shortest_delay)
+    for i in range(problem.n_x):
+        x[TRIAL, i] = x[START, i] + h * x[STAGE, i]
+    evaluate_rate(problem, work, run, run.t + h, TRIAL, END)
+    for i in range(problem.n_x):
+        x[END, i] -= x[STAGE, i]
+    bend = scaled_size(problem, run, x, END) / h
+    largest = max(speed, bend)
+    longer = (0.01 / largest) ** (1.0 / method.error_order) if largest > 1e-15 else max(1e-6, 1e-3 * h)
+    run.h = max(min(100.0 * h, longer, span), run.min_step) if longer > 0.0 else h
+
+
+@compiled
+def scaled_size(problem, run, x, source):
+    """Root mean square of a row in units of the tolerance of each state."""
+    total = 0.0
+    for i in range(problem.n_x):
+        total += (x[source, i] / (run.atol * problem.scale[i] + run.rtol * abs(x[START, i]))) ** 2
+    return np.sqrt(total / max(problem.n_x, 1))

@@ -1,0 +1,192 @@
+"""How does a hybrid system go from one instant to the next?"""
+
+from robodyn.engine.caching import compiled, inlined
+from robodyn.engine.control import choose_first, take_step
+from robodyn.engine.dense import copy_row
+from robodyn.engine.evaluation import clip_end, need_dense
+from robodyn.engine.guards import guards_at, locate_events, set_signs
+from robodyn.engine.history import keep_step, make_room, read_right
+from robodyn.engine.instants import (
+    begin_instant,
+    forget_slope,
+    next_tick,
+    plan_segment,
+    run_events,
+    run_ticks,
+    settle_instant,
+)
+from robodyn.engine.recording import record_end, record_step
+from robodyn.engine.trajectory import FINISHED, STEP_LIMIT, TERMINAL
+from robodyn.engine.workspace import (
+    CONCLUDE,
+    END,
+    EVENTS,
+    FIRST_PHASE,
+    G_END,
+    REASON_BUDGET,
+    REASON_DONE,
+    REASON_HISTORY,
+    REASON_LOG,
+    REASON_ROWS,
+    RECORD_NONE,
+    SETTLE,
+    STAGE,
+    START,
+    STEPS,
+    TICKS,
+)
+
+
+@compiled
+def advance(problem, method, work, run):
+    """Go on with a run until it ends or Python is needed; the reason is returned and the run can be resumed exactly.
+
+    One hybrid step, from a time t with x and m as they arrive there:
+
+    1. Events. The actions of the guards found to cross zero at t run in declared order and may change x and m. A guard that
+       an action, a task or a break makes jump across zero fires at the same instant; none fires twice at one instant.
+       A terminal guard ends the run once these actions are done.
+    2. Ticks. The sampled tasks due at t run in declared order; each reads t, x, d, m and writes m. Tick k is at
+       t0 + k base_period: due tasks are found by whole numbers, never by comparing times.
+    3. Segment. x is integrated, with m held, to the next tick, break, delayed jump or the end of the run, or to the first
+       crossing of a guard, if that is earlier.
+    4. Record. Every step leaves its rows: left limits at its end; the right limits follow once the instant is settled.
+
+    Events and ticks at the end of the run still happen: what a run leaves are right limits.
+    """
+    while True:
+        if run.phase == FIRST_PHASE:
+            start_run(problem, method, work, run)
+        if run.phase == EVENTS:
+            reason = run_events(problem, work, run)
+            if reason != REASON_DONE:
+                return reason
+            if run.terminal >= 0 or run.status != 0:
+                run.phase = SETTLE
+        if run.phase == TICKS:
+            reason = run_ticks(problem, work, run)
+            if reason != REASON_DONE:
+                return reason
+        if run.phase == SETTLE:
+            settle_instant(problem, method, work, run)
+            leave_instant(problem, work, run)
+        if run.phase == STEPS:
+            reason = run_segment(problem, method, work, run)
+            if reason != REASON_DONE:
+                return reason
+        if run.phase == CONCLUDE:
+            record_end(problem, work, run)
+            return REASON_DONE
+
+
+@compiled
+def start_run(problem, method, work, run):
+    """The first instant: tasks due at tick 0, no events."""
+    run.t_stop = run.t
+    run.stop_is_tick = run.last_tick >= 0 and next_tick(problem, run) == 0
+    begin_instant(problem, method, work, run)
+
+
+@compiled
+def leave_instant(problem, work, run):
+    """After an instant comes the next segment or the end."""
+    if run.status != 0:
+        run.phase = CONCLUDE
+    elif run.terminal >= 0:
+        run.status, run.culprit, run.phase = TERMINAL, run.terminal, CONCLUDE
+    elif run.t >= run.t_end:
+        run.status, run.phase = FINISHED, CONCLUDE
+    else:
+        plan_segment(problem, work, run)
+
+
+@compiled
+def run_segment(problem, method, work, run):
+    """Steps to the end of the segment or the first event; stops before a step that would not fit the buffers."""
+    if method.adaptive == 1 and run.h == 0.0:
+        choose_first(problem, method, work, run)
+    while run.t < run.t_stop:
+        reason = check_room(problem, work, run)
+        if reason != REASON_DONE:
+            return reason
+        if run.t_stop - run.t <= run.resolution:
+            run.t = run.t_stop
+            run.last_length = 0.0
+            break
+        if run.steps + run.rejected >= run.max_steps:
+            run.status = STEP_LIMIT
+        if run.status != 0 or not take_step(problem, method, work, run):
+            run.phase = CONCLUDE
+            return REASON_DONE
+        if finish_step(problem, method, work, run):
+            break
+    begin_instant(problem, method, work, run)
+    return REASON_DONE
+
+
+@inlined
+def check_room(problem, work, run):
+    """Whether the budget and the buffers allow one more step and the instant after it."""
+    if run.budget <= 0:
+        return REASON_BUDGET
+    run.budget -= 1
+    if run.kind != RECORD_NONE and run.n_rows + run.refine + 3 > work.rows.shape[0]:
+        if run.kind == 0:
+            return REASON_ROWS
+    if run.n_log + problem.n_guards > work.log.shape[0]:
+        return REASON_LOG
+    if problem.n_d > 0 and not make_room(problem, work, run):
+        return REASON_HISTORY
+    return REASON_DONE
+
+
+@inlined
+def finish_step(problem, method, work, run):
+    """After an accepted step: events, limits, history, record; then its end is the next start. True when a guard fired."""
+    fired = False
+    if run.n_all_guards > 0:
+        fired = locate_events(problem, method, work, run)
+    if problem.n_limited > 0:
+        limit_end(problem, method, work, run)
+    if problem.n_d > 0:
+        need_dense(problem, method, work, run)
+        keep_step(problem, work, run)
+    if run.kind != RECORD_NONE:
+        record_step(problem, method, work, run)
+    move_on(problem, method, work, run)
+    if run.n_all_guards > 0:
+        set_signs(problem, work, run, G_END, False)
+    if problem.n_d > 0:
+        read_right(problem, work, run)
+    return fired
+
+
+@compiled
+def limit_end(problem, method, work, run):
+    """Keep limited states within their limits at the end of the step."""
+    if run.n_all_guards > 0:
+        need_dense(problem, method, work, run)
+    if clip_end(problem, work, run):
+        run.end_known = -1
+        if run.n_all_guards > 0:
+            guards_at(problem, work, run, 1.0, G_END)
+
+
+@inlined
+def move_on(problem, method, work, run):
+    """The end of the step becomes the start of the next; its slope is kept where the method has it."""
+    length = run.t_new - run.t
+    run.last_length = length
+    run.smallest_step = min(run.smallest_step, length)
+    run.largest_step = max(run.largest_step, length)
+    run.steps += 1
+    run.k += 1
+    run.t = run.t_new
+    copy_row(work.x, END, START)
+    forget_slope(run)
+    if method.reuses_last == 1 and run.end_known >= 0:
+        copy_row(work.x, STAGE + method.stages - 1, STAGE)
+        run.slope_known = 1
+    elif method.needs_end == 1 and run.end_known == 1:
+        copy_row(work.x, STAGE + method.stages, STAGE)
+        run.slope_known = 1

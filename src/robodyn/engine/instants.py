@@ -1,0 +1,232 @@
+"""What happens at an instant: events and their actions, ticks and their tasks?"""
+
+import numpy as np
+
+from robodyn.engine.caching import compiled
+from robodyn.engine.calls import call, first, row
+from robodyn.engine.guards import evaluate_guards, find_jumps, set_signs
+from robodyn.engine.history import next_jump, pass_jumps, push_jumps, read_right
+from robodyn.engine.recording import record_instant
+from robodyn.engine.trajectory import CHATTERING
+from robodyn.engine.workspace import (
+    EVENTS,
+    FIRED,
+    FIRED_BEFORE,
+    G_START,
+    JUMPED,
+    LOCATED,
+    NOT_FIRED,
+    REASON_ACTION,
+    REASON_DONE,
+    REASON_TASK,
+    SETTLE,
+    START,
+    STEPS,
+    TICKS,
+)
+
+CHATTER_EVENTS = 100
+CHATTER_SPAN = 1e-9
+CHATTER_TIME = 1e-12
+SMOOTH = 1_000_000
+"""Level of an instant at which nothing jumps."""
+
+
+@compiled
+def begin_instant(problem, method, work, run):
+    """Arrive at an instant: note which tick, break and delayed jumps it is, and read the delayed signals from the right."""
+    reached = run.t >= run.t_stop
+    run.t_left = np.inf
+    run.tick_due = reached and run.stop_is_tick == 1
+    run.jump_level = SMOOTH
+    run.x_changed = 0
+    run.m_changed = 0
+    run.guard = 0
+    run.task = 0
+    if reached and run.stop_is_break == 1:
+        run.jump_level = 0
+        while run.next_break < problem.breaks.shape[0] and problem.breaks[run.next_break] <= run.t:
+            run.next_break += 1
+    if problem.n_d > 0:
+        run.jump_level = min(run.jump_level, pass_jumps(problem, work, run))
+        read_right(problem, work, run)
+    if run.jump_level < SMOOTH:
+        forget_slope(run)
+    run.phase = EVENTS
+
+
+@compiled
+def forget_slope(run):
+    """The derivatives at the present state have to be computed anew."""
+    run.slope_known = 0
+    run.jacobian_known = 0
+
+
+@compiled
+def run_events(problem, work, run):
+    """Actions of the guards that fired, in declared order, each on the x and m the one before it left.
+
+    Guards that an action makes jump across zero fire at the same instant, after those.
+    """
+    while True:
+        while run.guard < problem.n_guards:
+            j = run.guard
+            run.guard += 1
+            fired = work.marks[FIRED, j]
+            if fired == LOCATED or fired == JUMPED:
+                log_event(problem, work, run, j)
+                if fired == JUMPED:
+                    work.marks[FIRED, j] = FIRED_BEFORE
+                if problem.guard_action[j] < 0:
+                    run.x_changed = 1
+                    return REASON_ACTION
+                if problem.guard_action[j] > 0:
+                    act(problem, work, run, problem.guard_action[j])
+        run.guard = 0
+        run.phase = TICKS
+        if not run_again(problem, work, run):
+            return REASON_DONE
+
+
+@compiled
+def run_again(problem, work, run):
+    """Mark what fired as done and look for guards that jumped; True when there are any."""
+    for j in range(run.n_all_guards):
+        if work.marks[FIRED, j] == LOCATED:
+            work.marks[FIRED, j] = -LOCATED
+    something_jumped = run.x_changed == 1 or run.m_changed == 1 or run.jump_level < SMOOTH
+    if run.armed == 0 or problem.n_guards == 0 or not something_jumped:
+        return False
+    return find_jumps(problem, work, run)
+
+
+@compiled
+def log_event(problem, work, run, j):
+    """Note an event; too many in too short a time end the run."""
+    work.log[run.n_log, 0] = run.t
+    work.log[run.n_log, 1] = j
+    run.n_log += 1
+    if problem.guard_terminal[j] != 0 and run.terminal < 0:
+        run.terminal = j
+    oldest = run.n_log - CHATTER_EVENTS
+    shortest = max(CHATTER_SPAN * (run.t_end - run.t0), CHATTER_TIME)
+    if oldest >= 0 and run.t - work.log[oldest, 0] < shortest:
+        run.status = CHATTERING
+        run.culprit = j
+
+
+@compiled
+def act(problem, work, run, address):
+    """A compiled action: new x and m."""
+    n = problem.n_x
+    call(address, run.t, row(work.x, START), first(work.d), first(work.m), first(work.p), first(work.changed))
+    for i in range(n):
+        work.x[START, i] = work.changed[i]
+    for i in range(problem.n_m):
+        work.m[i] = work.changed[n + i]
+    run.x_changed = 1
+
+
+@compiled
+def run_ticks(problem, work, run):
+    """Tasks due at this tick, in declared order, each on the m the one before it left."""
+    if run.tick_due == 1:
+        while run.task < problem.task_address.shape[0]:
+            k = run.task
+            run.task += 1
+            after = run.tick - problem.task_offset[k]
+            if after < 0 or after % problem.task_period[k] != 0:
+                continue
+            if problem.task_address[k] == 0:
+                return REASON_TASK
+            x = row(work.x, START)
+            address = problem.task_address[k]
+            call(address, run.t, x, first(work.d), first(work.m), first(work.p), first(work.changed))
+            take_memory(problem, work, run)
+        run.tick_due = 0
+        run.tick += 1
+        run.ticks += 1
+    run.phase = EVENTS if run.m_changed == 1 and run_again(problem, work, run) else SETTLE
+    return REASON_DONE
+
+
+@compiled
+def take_memory(problem, work, run):
+    """Take over the memory a task has written; note whether it differs."""
+    for i in range(problem.n_m):
+        if work.m[i] != work.changed[i]:
+            run.m_changed = 1
+        work.m[i] = work.changed[i]
+
+
+@compiled
+def settle_instant(problem, method, work, run):
+    """Leave an instant: signs of the guards, right side of the record, coming delayed jumps."""
+    if run.x_changed == 1 or run.m_changed == 1:
+        forget_slope(run)
+    if run.n_all_guards > 0:
+        evaluate_guards(problem, work, run, run.t, START, G_START)
+        for j in range(run.n_all_guards):
+            work.marks[FIRED, j] = abs(work.marks[FIRED, j])
+        set_signs(problem, work, run, G_START, True)
+        work.marks[FIRED] = NOT_FIRED
+        run.armed = 1
+    record_instant(problem, work, run)
+    if problem.n_d > 0:
+        level = note_level(method, run) + 1
+        if level <= method.order:
+            push_jumps(problem, work, run, level)
+
+
+@compiled
+def note_level(method, run):
+    """How smooth the delayed signals are here: 0 after a jump; a tick's jump is followed through one delay only."""
+    level = run.jump_level
+    if run.m_changed == 1:
+        level = min(level, method.order - 1)
+    if run.x_changed == 1 or run.t <= run.t0:
+        level = 0
+    return level
+
+
+@compiled
+def next_tick(problem, run):
+    """Number of the next tick at which any task is due, from the present one on."""
+    number = np.iinfo(np.int64).max
+    for k in range(problem.task_address.shape[0]):
+        offset, period = problem.task_offset[k], problem.task_period[k]
+        due = offset
+        if run.tick > offset:
+            due = offset + (run.tick - offset + period - 1) // period * period
+        number = min(number, due)
+    return number
+
+
+@compiled
+def plan_segment(problem, work, run):
+    """The segment ends at the next tick, break, delayed jump or the end of the run, whichever is first."""
+    run.t_stop = run.t_end
+    run.stop_is_tick = 0
+    if run.last_tick >= 0:
+        run.tick = next_tick(problem, run)
+        if run.tick <= run.last_tick:
+            run.t_stop = min(run.t0 + run.tick * problem.base_period, run.t_end)
+            run.stop_is_tick = 1
+    if problem.n_d > 0:
+        stop_at(run, next_jump(problem, work))
+    run.stop_is_break = 0
+    if run.next_break < problem.breaks.shape[0] and problem.breaks[run.next_break] <= run.t_stop:
+        stop_at(run, problem.breaks[run.next_break])
+        run.stop_is_break = 1
+    run.t_left = np.nextafter(run.t_stop, -np.inf) if run.stop_is_break == 1 else run.t_stop
+    run.t_segment = run.t
+    run.k = 0
+    run.phase = STEPS
+
+
+@compiled
+def stop_at(run, t):
+    """Shorten the segment to end at t, if that is earlier."""
+    if t < run.t_stop:
+        run.t_stop = t
+        run.stop_is_tick = 0

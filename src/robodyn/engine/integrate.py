@@ -1,0 +1,226 @@
+"""How does Python drive a run: buffers, budget, interruption, tasks and actions written in Python?"""
+
+import time as clock
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from robodyn.engine.hybrid import advance
+from robodyn.engine.problem import Problem, check_problem
+from robodyn.engine.solver import Recording, Solver
+from robodyn.engine.tableaus import SYMPLECTIC, Method
+from robodyn.engine.trajectory import Counters, Status, Trajectory
+from robodyn.engine.workspace import (
+    CONCLUDE,
+    REASON_ACTION,
+    REASON_BUDGET,
+    REASON_DONE,
+    REASON_HISTORY,
+    REASON_LOG,
+    REASON_ROWS,
+    REASON_TASK,
+    START,
+    Work,
+    make_run,
+    make_work,
+)
+
+PythonTask = Callable[[int, float, np.ndarray, np.ndarray, np.ndarray], Any]
+PythonAction = Callable[[int, float, np.ndarray, np.ndarray, np.ndarray], tuple[Any, Any]]
+Progress = Callable[[float, float, int], Any]
+
+SLICE = 0.05
+"""Seconds of computing between two looks at the clock and the keyboard."""
+FIRST_BUDGET = 200
+
+
+def integrate(
+    problem: Problem,
+    solver: Solver,
+    t0: float,
+    t_end: float,
+    x0: np.ndarray,
+    m0: np.ndarray,
+    p: np.ndarray,
+    recording: Recording,
+    *,
+    python_task: PythonTask | None = None,
+    python_action: PythonAction | None = None,
+    progress: Progress | None = None,
+    budget: int | None = None,
+) -> Trajectory:
+    """Simulate a hybrid system from t0 to t_end; a run that cannot go on is a Trajectory with its status, not an error.
+
+    Args:
+        python_task: python_task(k, t, x, d, m) -> new m, for tasks with address 0.
+        python_action: python_action(g, t, x, d, m) -> (new x, new m), for guards with action -1.
+        progress: progress(t, h, steps), called about twenty times a second.
+        budget: steps between two looks at the clock; None finds a number for 50 ms. It never changes the result.
+    """
+    problem = check_problem(problem)
+    method = solver.table
+    check_request(problem, solver, method, t0, t_end, x0, m0, python_task, python_action)
+    times = select_times(recording, t0, t_end)
+    session = Session(problem, method, make_work(problem, method, x0, m0, p, times))
+    session.run = make_run(problem, solver, method, float(t0), float(t_end), recording)
+    session.callbacks = python_task, python_action, progress
+    session.fixed_budget, session.max_wall_time = budget, solver.max_wall_time
+    return session.complete()
+
+
+def check_request(problem, solver, method, t0, t_end, x0, m0, python_task, python_action) -> None:
+    """Refuse what could not be carried out."""
+    if not (np.isfinite(t0) and np.isfinite(t_end) and t_end >= t0):
+        raise ValueError(f"t_end: must be finite and not before t0 = {t0}, is {t_end}")
+    for name, values, size in (("x0", x0, problem.n_x), ("m0", m0, problem.n_m)):
+        if np.shape(values) != (size,):
+            raise ValueError(f"{name}: must have the shape ({size},), has {np.shape(values)}")
+    if solver.stiff and problem.jacobian == 0:
+        raise ValueError(f"method: {solver.method} needs the Jacobian, which the problem does not have")
+    if method.family == SYMPLECTIC and problem.position_rate == 0 and problem.n_q > 0:
+        raise ValueError(f"method: {solver.method} needs the position rates, which the problem does not have")
+    if np.any(problem.task_address == 0) and python_task is None:
+        raise ValueError("python_task: must be given, the problem has a task with address 0")
+    if np.any(problem.guard_action < 0) and python_action is None:
+        raise ValueError("python_action: must be given, the problem has a guard with action -1")
+
+
+def select_times(recording: Recording, t0: float, t_end: float) -> np.ndarray:
+    """The instants asked for; one outside the run is refused."""
+    if recording.times is None:
+        return np.zeros(0)
+    times = np.asarray(recording.times, float)
+    if len(times) and (times[0] < t0 or times[-1] > t_end):
+        raise ValueError(f"times: must lie in {t0}..{t_end}, are in {times[0]}..{times[-1]}")
+    return times
+
+
+class Session:
+    """One run between two calls of compiled code."""
+
+    run: np.void
+    callbacks: tuple[PythonTask | None, PythonAction | None, Progress | None]
+    fixed_budget: int | None
+    max_wall_time: float | None
+
+    def __init__(self, problem: Problem, method: Method, work: Work):
+        self.problem, self.method, self.work = problem, method, work
+        self.begun = clock.perf_counter()
+
+    def complete(self) -> Trajectory:
+        """Run to the end; an error raised by a task or an action carries the partial trajectory."""
+        try:
+            self.loop()
+        except KeyboardInterrupt:
+            self.conclude(Status.INTERRUPTED)
+        except Exception as error:
+            self.conclude(Status.FAILED)
+            error.trajectory = self.trajectory()  # type: ignore[attr-defined]
+            raise
+        return self.trajectory()
+
+    def loop(self) -> None:
+        """Resume the compiled engine until the run has ended."""
+        answers = {
+            REASON_ROWS: self.grow_rows,
+            REASON_LOG: self.grow_log,
+            REASON_HISTORY: self.grow_history,
+            REASON_TASK: self.run_task,
+            REASON_ACTION: self.run_action,
+        }
+        self.run["budget"] = self.size = self.fixed_budget or FIRST_BUDGET
+        self.slice_begun = clock.perf_counter()
+        while (reason := advance(self.problem, self.method, self.work, self.run)) != REASON_DONE:
+            if reason == REASON_BUDGET:
+                self.start_slice()
+            else:
+                answers[reason]()
+            if self.is_out_of_time():
+                self.conclude(Status.WALL_TIME)
+                return
+
+    def start_slice(self) -> None:
+        """Show the progress and choose the next budget, at most four times the last, for 50 ms of work."""
+        now = clock.perf_counter()
+        elapsed = max(now - self.slice_begun, 1e-6)
+        if self.fixed_budget is None:
+            self.size = int(max(1, self.size * min(4.0, SLICE / elapsed)))
+        self.run["budget"] = self.size
+        progress = self.callbacks[2]
+        if progress is not None:
+            progress(float(self.run["t"]), float(self.run["last_length"]), int(self.run["steps"]))
+        self.slice_begun = clock.perf_counter()
+
+    def is_out_of_time(self) -> bool:
+        return self.max_wall_time is not None and clock.perf_counter() - self.begun > self.max_wall_time
+
+    def conclude(self, status: Status) -> None:
+        """End a run from outside, with its last row."""
+        self.run["status"], self.run["phase"] = status, CONCLUDE
+        advance(self.problem, self.method, self.work, self.run)
+
+    def grow_rows(self) -> None:
+        self.work = self.work._replace(rows=doubled(self.work.rows, at_least=int(self.run["refine"]) + 3))
+
+    def grow_log(self) -> None:
+        self.work = self.work._replace(log=doubled(self.work.log, at_least=self.problem.n_guards))
+
+    def grow_history(self) -> None:
+        """Twice the room for past steps and coming jumps; the rings of jumps are unrolled."""
+        work = self.work
+        n_d, capacity = work.queue.shape
+        queue, level = np.zeros((n_d, 2 * capacity)), np.zeros((n_d, 2 * capacity), np.int64)
+        for j in range(n_d):
+            order = (work.queue_ends[j, 0] + np.arange(capacity)) % capacity
+            queue[j, :capacity], level[j, :capacity] = work.queue[j, order], work.queue_level[j, order]
+        work.queue_ends[:, 0] = 0
+        self.work = work._replace(history=doubled(work.history), queue=queue, queue_level=level)
+
+    def run_task(self) -> None:
+        task = self.callbacks[0]
+        assert task is not None
+        memory = np.array(task(int(self.run["task"]) - 1, *self.arguments()), float)
+        require_shape("python_task: the new m", memory, self.problem.n_m)
+        if not np.array_equal(memory, self.work.m):
+            self.run["m_changed"] = 1
+        self.work.m[:] = memory
+
+    def run_action(self) -> None:
+        action = self.callbacks[1]
+        assert action is not None
+        x, memory = (np.array(values, float) for values in action(int(self.run["guard"]) - 1, *self.arguments()))
+        require_shape("python_action: the new x", x, self.problem.n_x)
+        require_shape("python_action: the new m", memory, self.problem.n_m)
+        self.work.x[START], self.work.m[:] = x, memory
+
+    def arguments(self) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
+        """t, x, d, m as copies, so that a callback cannot change the run by the back door."""
+        work = self.work
+        return float(self.run["t"]), work.x[START].copy(), work.d.copy(), work.m.copy()
+
+    def trajectory(self) -> Trajectory:
+        """What there is so far."""
+        run, work = self.run, self.work
+        rows, log = work.rows[: run["n_rows"]], work.log[: run["n_log"]]
+        names = ("steps", "rejected", "evaluations", "jacobians", "factorisations", "newton_iterations")
+        counters = Counters(
+            *(int(run[name]) for name in names), events=len(log), ticks=int(run["ticks"]),
+            wall_time=clock.perf_counter() - self.begun,
+            smallest_step=float(run["smallest_step"]) if run["steps"] else 0.0, largest_step=float(run["largest_step"]),
+        )  # fmt: skip
+        return Trajectory(
+            rows[:, 0].copy(), rows[:, 1:].copy(), [(float(t), int(j)) for t, j in log], Status(int(run["status"])),
+            float(run["t"]), work.x[START].copy(), work.m.copy(), int(run["culprit"]), counters,
+        )  # fmt: skip
+
+
+def doubled(buffer: np.ndarray, at_least: int = 0) -> np.ndarray:
+    """The same rows with room for as many more."""
+    return np.concatenate([buffer, np.zeros((max(len(buffer), at_least), buffer.shape[1]))])
+
+
+def require_shape(name: str, values: np.ndarray, size: int) -> None:
+    """Refuse what a callback returned in the wrong shape."""
+    if values.shape != (size,):
+        raise ValueError(f"{name} must have the shape ({size},), has {values.shape}")

@@ -1,0 +1,129 @@
+"""What does the engine need to know of a hybrid system?
+
+A system is given by machine addresses of kernels with one signature,
+
+    void f(const double* t, const double* x, const double* d, const double* m, const double* p, double* out)
+
+with t one value, x = [q (n_q), v (n_v), z] the continuous states, d the delayed signals at t, m the discrete memory and
+p the parameters. The address 0 means: not given.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+NO_INTEGERS = np.zeros(0, np.int64)
+NO_FLOATS = np.zeros(0)
+
+PYTHON_ACTION = -1
+
+
+class Problem(NamedTuple):
+    """A hybrid system by the addresses of its kernels and its tables of sizes, clocks, guards and delays.
+
+    Args:
+        rhs: writes x_dot (n_x).
+        jacobian: writes df/dx (n_x * n_x), column-major.
+        time_derivative: writes the partial derivative df/dt (n_x).
+        position_rate: writes q_dot (n_q).
+        outputs: writes the recorded signals y (n_y).
+        guards: writes g (n_guards); guard_rates: writes dg/dt along the motion (n_guards).
+        limits: writes [lower (n_limited), upper (n_limited)] of the states `limited`.
+        delayed: writes w (n_d), the present values of the delayed signals; before the start w is history_start.
+        delay_times: how late each delayed signal arrives [s], > 0, (n_d,).
+        task_address: each task writes the whole new m (n_m); 0 is a Python task.
+        task_period, task_offset: in ticks; a task is due at tick k >= offset when (k - offset) % period == 0.
+        base_period: time between ticks [s], 0 without tasks.
+        guard_direction: +1 rising, -1 falling, 0 both. guard_terminal: 1 when the event ends the run.
+        guard_action: writes [new x (n_x), new m (n_m)]; 0 none, -1 a Python action.
+        breaks: ascending times the integration must meet exactly [s].
+        scale: nominal magnitude of each state; its absolute tolerance is atol * scale, (n_x,).
+    """
+
+    n_q: int
+    n_v: int
+    n_x: int
+    n_m: int
+    n_d: int
+    n_y: int
+    n_guards: int
+    n_limited: int
+    rhs: int
+    jacobian: int = 0
+    time_derivative: int = 0
+    position_rate: int = 0
+    outputs: int = 0
+    guards: int = 0
+    guard_rates: int = 0
+    limits: int = 0
+    limited: Integers = NO_INTEGERS
+    delayed: int = 0
+    delay_times: Floats = NO_FLOATS
+    history_start: Floats = NO_FLOATS
+    task_address: Integers = NO_INTEGERS
+    task_period: Integers = NO_INTEGERS
+    task_offset: Integers = NO_INTEGERS
+    base_period: float = 0.0
+    guard_direction: Integers = NO_INTEGERS
+    guard_terminal: Integers = NO_INTEGERS
+    guard_action: Integers = NO_INTEGERS
+    breaks: Floats = NO_FLOATS
+    scale: Floats = NO_FLOATS
+
+
+SIZES = {
+    "limited": "n_limited",
+    "delay_times": "n_d",
+    "history_start": "n_d",
+    "guard_direction": "n_guards",
+    "guard_terminal": "n_guards",
+    "guard_action": "n_guards",
+    "scale": "n_x",
+}
+
+
+def check_problem(problem: Problem) -> Problem:
+    """The same problem with exact types, so that one compiled engine serves all; inconsistent tables are refused."""
+    if len(problem.scale) == 0:
+        problem = problem._replace(scale=np.ones(problem.n_x))
+    typed = Problem(*(_exact(value, Problem.__annotations__[name]) for name, value in problem._asdict().items()))
+    for name, size in SIZES.items():
+        _require(len(getattr(typed, name)) == getattr(typed, size), f"{name}: must have {size} entries")
+    _check_clocks(typed)
+    _check_kernels(typed)
+    return typed
+
+
+def _exact(value, kind):
+    if kind is int or kind is float:
+        return kind(value)
+    dtype = np.int64 if kind is Integers else np.float64
+    return np.array(value, dtype=dtype, order="C").reshape(-1)
+
+
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise ValueError(message)
+
+
+def _check_clocks(problem: Problem) -> None:
+    n_tasks = len(problem.task_address)
+    same = len(problem.task_period) == len(problem.task_offset) == n_tasks
+    _require(same, "task_address, task_period, task_offset: must have the same length")
+    _require(n_tasks == 0 or problem.base_period > 0, f"base_period: must be positive, is {problem.base_period}")
+    _require(bool(np.all(problem.task_period > 0)), "task_period: must be positive")
+    _require(bool(np.all(problem.task_offset >= 0)), "task_offset: must not be negative")
+    _require(bool(np.all(problem.delay_times > 0)), "delay_times: must be positive")
+    _require(bool(np.all(np.isfinite(problem.delay_times))), "delay_times: must be finite")
+    _require(bool(np.all(np.diff(problem.breaks) >= 0)), "breaks: must ascend")
+    _require(bool(np.all(problem.scale > 0)), "scale: must be positive")
+
+
+def _check_kernels(problem: Problem) -> None:
+    _require(problem.rhs != 0 or problem.n_x == 0, "rhs: must be given")
+    for name, size in (("outputs", "n_y"), ("guards", "n_guards"), ("guard_rates", "n_guards"),
+                       ("limits", "n_limited"), ("delayed", "n_d")):
+        _require(getattr(problem, name) != 0 or getattr(problem, size) == 0, f"{name}: must be given when {size} > 0")

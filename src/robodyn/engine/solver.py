@@ -1,0 +1,108 @@
+"""How is a run to be integrated and what is to be recorded: the public settings."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from robodyn.engine.tableaus import METHODS, ROSENBROCK, Method
+from robodyn.engine.tableaus import ESDIRK as ESDIRK_FAMILY
+
+DEFAULT_FIXED_STEP = 1e-3
+RECORDING_KINDS = ("steps", "times", "none")
+
+
+@dataclass(frozen=True)
+class Solver:
+    """Settings of the integration.
+
+    Args:
+        method: one of `Solver.names()`.
+        step: step of a fixed-step method [s], None is 1e-3; first step of an adaptive one, None chooses it.
+        rtol, atol: an adaptive step's error in state i stays below atol * scale_i + rtol * |x_i| (root mean square).
+        max_step: longest adaptive step [s]. min_step: shortest adaptive step [s], None is the resolution of time.
+        max_steps: accepted and rejected steps before the run stops, None or 0 is no limit.
+        max_wall_time: computing time before the run stops [s], None is no limit.
+    """
+
+    method: str = "dopri5"
+    step: float | None = None
+    rtol: float = 1e-6
+    atol: float = 1e-8
+    max_step: float = math.inf
+    min_step: float | None = None
+    max_steps: int | None = 10_000_000
+    max_wall_time: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise ValueError(f"method: must be one of {', '.join(METHODS)}, is {self.method!r}")
+        for name in ("step", "min_step", "max_wall_time"):
+            _require_positive(name, getattr(self, name), may_be_none=True)
+        for name in ("rtol", "atol"):
+            _require_positive(name, getattr(self, name))
+        if not self.max_step > 0:
+            raise ValueError(f"max_step: must be positive, is {self.max_step}")
+        if self.max_steps is not None and self.max_steps < 0:
+            raise ValueError(f"max_steps: must be None, 0 (no limit) or positive, is {self.max_steps}")
+
+    @staticmethod
+    def names() -> tuple[str, ...]:
+        """All methods."""
+        return tuple(METHODS)
+
+    @property
+    def table(self) -> Method:
+        """The coefficients of the method."""
+        return METHODS[self.method]()
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether the method chooses its steps by their error."""
+        return bool(self.table.adaptive)
+
+    @property
+    def order(self) -> int:
+        """Power of the step to which the error at a fixed time is proportional."""
+        return self.table.order
+
+    @property
+    def stiff(self) -> bool:
+        """Whether the method is implicit and needs the Jacobian."""
+        return self.table.family in (ROSENBROCK, ESDIRK_FAMILY)
+
+
+def _require_positive(name: str, value: float | None, may_be_none: bool = False) -> None:
+    if value is None and may_be_none:
+        return
+    if value is None or not (value > 0 and math.isfinite(value)):
+        raise ValueError(f"{name}: must be a positive finite number, is {value!r}")
+
+
+@dataclass(frozen=True)
+class Recording:
+    """Which instants are kept.
+
+    Args:
+        kind: "steps" keeps the start, `refine` equally spaced points of every step and both sides of every jump;
+            "times" keeps exactly `times`, each by its right limit; "none" keeps only the first and the last instant.
+    """
+
+    kind: str = "steps"
+    refine: int = 1
+    times: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind not in RECORDING_KINDS:
+            raise ValueError(f"kind: must be one of {', '.join(RECORDING_KINDS)}, is {self.kind!r}")
+        if not (isinstance(self.refine, int | np.integer) and self.refine >= 1):
+            raise ValueError(f"refine: must be a whole number of at least 1, is {self.refine!r}")
+        if (self.kind == "times") != (self.times is not None):
+            raise ValueError('times: must be given with kind="times" and only then')
+        if self.times is not None:
+            self._check_times()
+
+    def _check_times(self) -> None:
+        times = np.asarray(self.times, dtype=float)
+        if times.ndim != 1 or not np.all(np.isfinite(times)) or np.any(np.diff(times) < 0):
+            raise ValueError("times: must be finite, ascending and one-dimensional")

@@ -1,0 +1,141 @@
+"""What changes during a run, where is it kept, and who writes it?
+
+Three things: `Run`, a record of named scalars; `Work`, the arrays; and the rows of `Work.x`, all of length n_x.
+Together they hold the whole state of a run, so that it can be left at any safe point and resumed exactly.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robodyn.engine.problem import Problem
+from robodyn.engine.solver import DEFAULT_FIXED_STEP, RECORDING_KINDS, Recording, Solver
+from robodyn.engine.tableaus import Method
+
+START, END, TRIAL, ERROR, POINT, SLOPE, DENSE, STAGE = 0, 1, 2, 3, 4, 5, 6, 11
+"""Rows of Work.x: x at the start and end of the step, a stage's argument, the error estimate, x at a point of the
+polynomial, df/dt, the five coefficients of the polynomial, the stages."""
+
+G_START, G_MIDDLE, G_END, G_POINT, G_ROOT = range(5)
+"""Rows of Work.g: guards at the settled instant, in the middle and at the end of this one, at a point tried; roots."""
+
+SIGN, FROM_RATE, FIRED = range(3)
+"""Rows of Work.marks: sign at the start of the step, whether it is a rate's, what fired at this instant."""
+
+NOT_FIRED, LOCATED, JUMPED, FIRED_BEFORE = 0, 1, 2, 3
+"""Values in the row FIRED: nothing; its root was located; made to jump across zero; its action has run already."""
+
+RECORD_STEPS, RECORD_TIMES, RECORD_NONE = range(3)
+FIRST_PHASE, EVENTS, TICKS, SETTLE, STEPS, CONCLUDE = range(6)
+REASON_DONE, REASON_BUDGET, REASON_ROWS, REASON_LOG, REASON_HISTORY, REASON_TASK, REASON_ACTION = range(7)
+
+FLOAT_FIELDS = (
+    "t0", "t_end", "resolution",
+    "t", "t_segment", "t_stop", "t_left", "t_new", "theta_end", "h_tried", "last_length",
+    "h", "error_before", "fixed_step", "rtol", "atol", "max_step", "min_step", "shortest_delay", "longest_delay",
+    "smallest_step", "largest_step",
+)  # fmt: skip
+INTEGER_FIELDS = (
+    "phase", "status", "culprit", "budget", "max_steps",
+    "k", "slope_known", "end_known", "jacobian_known", "dense_known", "was_rejected", "was_cut",
+    "tick", "last_tick", "tick_due", "task", "next_break", "stop_is_tick", "stop_is_break", "jump_level",
+    "armed", "fired", "guard", "terminal", "n_all_guards", "m_changed", "x_changed",
+    "kind", "refine", "next_time", "n_rows", "n_log", "n_history",
+    "steps", "rejected", "evaluations", "jacobians", "factorisations", "ticks", "newton_iterations",
+)  # fmt: skip
+RUN = np.dtype([(n, np.float64) for n in FLOAT_FIELDS] + [(n, np.int64) for n in INTEGER_FIELDS], align=True)
+
+TIME_RESOLUTION = 16 * np.finfo(float).eps
+"""Times closer than this times the largest time of a run are the same instant."""
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+class Work(NamedTuple):
+    """The arrays of one run.
+
+    Args:
+        x: states, stages and polynomial, (rows, n_x).
+        m: discrete memory (n_m,). d: delayed signals at the last time asked for (n_d,). p: parameters.
+        changed: what a task or an action writes, (n_x + n_m,).
+        jacobian, matrix: columns of df/dx and of the factorised iteration matrix, (n_x, n_x); pivots (n_x,).
+        g: guard values by row, then of limits, (5, n_guards + 2 n_limited); marks likewise, (3, ...).
+        bounds: lower and upper limits, (2 * n_limited,).
+        history: per kept step [start, end, polynomial of each delayed signal (5)], (capacity, 2 + 5 n_d).
+        cursor: the step of the history that each delay reads at the start of the step, (n_d,); -1 before the start.
+        nodes: delayed signals at five points of a step, (5, n_d).
+        queue, queue_level: coming jumps of each delayed signal, ascending, (n_d, capacity); queue_ends: [first, count].
+        rows: recorded [t, y], (capacity, 1 + n_y). y: outputs of the row being made. times: instants to record.
+        log: events [t, guard], (capacity, 2).
+    """
+
+    x: Floats
+    m: Floats
+    d: Floats
+    p: Floats
+    changed: Floats
+    jacobian: Floats
+    matrix: Floats
+    pivots: Integers
+    g: Floats
+    marks: Integers
+    bounds: Floats
+    history: Floats
+    cursor: Integers
+    nodes: Floats
+    queue: Floats
+    queue_level: Integers
+    queue_ends: Integers
+    rows: Floats
+    y: Floats
+    times: Floats
+    log: Floats
+
+
+def make_work(problem: Problem, method: Method, x0: Floats, m0: Floats, p: Floats, times: Floats) -> Work:
+    """Arrays of the sizes a problem needs; buffers start small and are grown on demand."""
+    n, n_d = problem.n_x, problem.n_d
+    n_square = n if method.gamma > 0 else 0
+    n_all = problem.n_guards + 2 * problem.n_limited
+    x = np.zeros((STAGE + method.stages + 1, n))
+    x[START] = x0
+    return Work(
+        x, np.array(m0, float), np.zeros(n_d), np.array(p, float), np.zeros(n + problem.n_m),
+        np.zeros((n_square, n_square)), np.zeros((n_square, n_square)), np.zeros(n_square, np.int64),
+        np.zeros((5, n_all)), np.zeros((3, n_all), np.int64), np.zeros(2 * problem.n_limited),
+        np.zeros((64, 2 + 5 * n_d)), np.full(n_d, -1), np.zeros((5, n_d)),
+        np.zeros((n_d, 64)), np.zeros((n_d, 64), np.int64), np.zeros((n_d, 2), np.int64),
+        np.zeros((max(256, len(times) + 2), 1 + problem.n_y)), np.zeros(problem.n_y), np.array(times, float),
+        np.zeros((64 + problem.n_guards, 2)),
+    )  # fmt: skip
+
+
+def make_run(problem: Problem, solver: Solver, method: Method, t0: float, t_end: float, recording: Recording) -> np.void:
+    """The scalars of a run at its start."""
+    run = np.zeros(1, RUN)[0]
+    run["t0"], run["t_end"], run["t"], run["t_left"] = t0, t_end, t0, t0
+    run["resolution"] = TIME_RESOLUTION * max(abs(t0), abs(t_end))
+    run["rtol"], run["atol"], run["max_step"] = solver.rtol, solver.atol, solver.max_step
+    run["min_step"] = solver.min_step or run["resolution"]
+    run["shortest_delay"] = problem.delay_times.min(initial=np.inf)
+    run["longest_delay"] = problem.delay_times.max(initial=0.0)
+    run["fixed_step"] = min(solver.step or DEFAULT_FIXED_STEP, run["shortest_delay"])
+    run["h"] = solver.step or 0.0
+    run["error_before"] = 1.0
+    run["culprit"] = run["terminal"] = -1
+    run["max_steps"] = solver.max_steps or np.iinfo(np.int64).max
+    run["last_tick"] = count_ticks(problem, t0, t_end)
+    run["next_break"] = np.searchsorted(problem.breaks, t0, side="right")
+    run["n_all_guards"] = problem.n_guards + (2 * problem.n_limited if method.adaptive else 0)
+    run["kind"], run["refine"] = RECORDING_KINDS.index(recording.kind), recording.refine
+    run["smallest_step"] = np.inf
+    return run
+
+
+def count_ticks(problem: Problem, t0: float, t_end: float) -> int:
+    """Number of the last tick not after the end; one nearer to it than 1e-9 of a period is at the end."""
+    if len(problem.task_address) == 0:
+        return -1
+    return int(np.floor((t_end - t0) / problem.base_period + 1e-9))

@@ -1,0 +1,6 @@
+"""Reading descriptions: TOML files and Denavit-Hartenberg tables."""
+
+from robodyn.files.denavit_hartenberg import DHRow, mechanism_from_dh
+from robodyn.files.scenario_file import read_scenario
+
+__all__ = ["DHRow", "mechanism_from_dh", "read_scenario"]

@@ -1,0 +1,58 @@
+"""How is a number written with a unit in a file, and what is it in SI?"""
+
+from __future__ import annotations
+
+import math
+import re
+
+PREFIXED = {"mm": ("m", 1e-3), "cm": ("m", 1e-2), "km": ("m", 1e3), "um": ("m", 1e-6), "g": ("kg", 1e-3), "t": ("kg", 1e3)}
+TIMES = {"ms": ("s", 1e-3), "us": ("s", 1e-6), "min": ("s", 60.0), "h": ("s", 3600.0)}
+ANGLES = {"deg": ("rad", math.pi / 180), "mrad": ("rad", 1e-3), "rev": ("rad", 2 * math.pi)}
+RATES = {
+    "deg/s": ("rad/s", math.pi / 180),
+    "rpm": ("rad/s", math.pi / 30),
+    "mm/s": ("m/s", 1e-3),
+    "deg/s^2": ("rad/s^2", math.pi / 180),
+    "mm/s^2": ("m/s^2", 1e-3),
+    "kHz": ("Hz", 1e3),
+}
+ELECTRIC = {"mA": ("A", 1e-3), "mV": ("V", 1e-3), "kV": ("V", 1e3), "mH": ("H", 1e-3), "kohm": ("ohm", 1e3)}
+FORCES = {"kN": ("N", 1e3), "N mm": ("N m", 1e-3), "kN m": ("N m", 1e3), "kJ": ("J", 1e3)}
+INERTIAS = {"kg mm^2": ("kg m^2", 1e-6), "kg cm^2": ("kg m^2", 1e-4), "g mm^2": ("kg m^2", 1e-9)}
+CONVERTED = PREFIXED | TIMES | ANGLES | RATES | ELECTRIC | FORCES | INERTIAS
+SI = {si for si, _ in CONVERTED.values()} | {"m/s", "kg", "1/s", "N m s/rad", "N s/m", "N m/rad", "N/m", "N m/A"}
+
+QUANTITY = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?inf)\s*([^\s\d].*?)?\s*")
+
+
+class UnitError(ValueError):
+    """A quantity that cannot be read; the message says why."""
+
+
+def read_quantity(value: object, expected: str = "") -> float:
+    """A number in SI from a plain number (already SI) or from text such as "90 deg".
+
+    Args:
+        expected: SI unit the number must have; empty accepts any known unit. "{x}" in it stands for rad or m.
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        raise UnitError(f'must be a number or text like "90 deg", is {value!r}')
+    if not isinstance(value, str):
+        return float(value)
+    match = QUANTITY.fullmatch(value)
+    if not match:
+        raise UnitError(f'"{value}" is not a number with a unit')
+    number, unit = float(match[1]), match[2] or ""
+    si, factor = CONVERTED.get(unit, (unit, 1.0))
+    if unit and unit not in CONVERTED and unit not in SI and unit not in _alternatives(expected):
+        raise UnitError(f'unit "{unit}" of "{value}" is unknown; known: {", ".join(sorted(CONVERTED))}')
+    if unit and expected and si not in _alternatives(expected):
+        raise UnitError(f'"{value}" must be in {" or ".join(_alternatives(expected))}')
+    return number * factor
+
+
+def _alternatives(expected: str) -> list[str]:
+    """The unit with its placeholders filled in for an angle and for a length."""
+    rotary = expected.replace("{x}", "rad").replace("{F}", "N m")
+    linear = expected.replace("{x}", "m").replace("{F}", "N")
+    return list(dict.fromkeys((rotary, linear)))

@@ -1,0 +1,21 @@
+"""Traced functions as machine code, made without a compiler and kept on disk; and exact derivatives."""
+
+from robodyn.native.cache import cache_folder
+from robodyn.native.derivatives import Pattern, directional, jacobian, pattern
+from robodyn.native.kernel import Kernel, KernelModule, compile_kernels
+from robodyn.native.program import Program
+from robodyn.native.reading import UnsupportedOperation, read_program
+
+__all__ = [
+    "Kernel",
+    "KernelModule",
+    "Pattern",
+    "Program",
+    "UnsupportedOperation",
+    "cache_folder",
+    "compile_kernels",
+    "directional",
+    "jacobian",
+    "pattern",
+    "read_program",
+]

@@ -1,0 +1,117 @@
+"""What is the LLVM text of a program?
+
+Every program becomes `void f(double* in0, ..., double* out0, ...)`. Outputs are written after everything
+has been read, so an output may share memory with an input. There are no fast-math flags: results follow
+IEEE 754 and the C library. Text is written directly, which is many times faster than building it object
+by object.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from robodyn.native.instructions import CALLS, Writer, declare, literal
+from robodyn.native.layout import Layout, lay_out
+from robodyn.native.program import Program
+from robodyn.symbolic import tables
+
+VERSION = "1"
+CHUNK_SIZE = 1000
+
+# Index of the last knot at or below x, by halving: it is one of the `length` knots from `first` on.
+_SEARCH = """
+define internal i64 @locate(ptr %knots, i64 %n, double %x) noinline nounwind memory(argmem: read) {
+entry:
+  br label %test
+test:
+  %first = phi i64 [0, %entry], [%next, %step]
+  %length = phi i64 [%n, %entry], [%rest, %step]
+  %more = icmp ugt i64 %length, 1
+  br i1 %more, label %step, label %done
+step:
+  %half = lshr i64 %length, 1
+  %middle = add i64 %first, %half
+  %place = getelementptr double, ptr %knots, i64 %middle
+  %knot = load double, ptr %place
+  %below = fcmp ole double %knot, %x
+  %next = select i1 %below, i64 %middle, i64 %first
+  %rest = sub i64 %length, %half
+  br label %test
+done:
+  ret i64 %first
+}
+"""
+
+
+def emit_module(programs: Iterable[Program], chunk_size: int = CHUNK_SIZE) -> str:
+    """LLVM text of a module; program 3 becomes function `k3`, and `k3.frame` that finds all arrays in one."""
+    bodies: list[str] = []
+    used_tables: set[int] = set()
+    used_calls: set[str] = set()
+    for k, program in enumerate(programs):
+        bodies.append(_emit_program(f"k{k}", program, chunk_size))
+        used_tables.update(node[1] for node in program.nodes if node[0] in (tables.LOCATE, tables.GATHER))
+        used_calls.update(node[0] for node in program.nodes if node[0] in CALLS)
+    parts = [_emit_table(number) for number in sorted(used_tables)]
+    parts += [declare(name) for name in sorted(used_calls)]
+    if used_tables:
+        parts.append(_SEARCH)
+    return "\n".join([*parts, *bodies])
+
+
+def _emit_table(number: int) -> str:
+    values = tables.lookup(number).values
+    entries = ", ".join("double " + literal(value) for value in values)
+    return f"@t{number} = private unnamed_addr constant [{len(values)} x double] [{entries}]"
+
+
+def _emit_program(symbol: str, program: Program, chunk_size: int) -> str:
+    layout = lay_out(program, chunk_size)
+    n_in, n_out = len(program.in_sizes), len(program.outputs)
+    names = [f"%i{i}" for i in range(n_in)] + [f"%o{i}" for i in range(n_out)]
+    pointers = ", ".join("ptr " + name for name in names)
+    if len(layout.chunks) == 1:
+        writer = Writer(program, {})
+        writer.compute(layout.chunks[0])
+        writer.store_outputs(_entries(program))
+        body = _function(symbol, pointers, writer.lines)
+    else:
+        body = _emit_chunks(symbol, program, layout, pointers, chunk_size)
+    return body + _emit_frame(symbol, program)
+
+
+def _emit_chunks(symbol: str, program: Program, layout: Layout, pointers: str, chunk_size: int) -> str:
+    """One function per chunk, then some that only store outputs, and the function that calls them in turn."""
+    writers = []
+    for chunk in layout.chunks:
+        writers.append(Writer(program, layout.slots))
+        writers[-1].compute(chunk)
+    entries = _entries(program)
+    for k in range(0, len(entries), 2 * chunk_size):
+        writers.append(Writer(program, layout.slots))
+        writers[-1].store_outputs(entries[k : k + 2 * chunk_size])
+    arguments = ", ".join(filter(None, [pointers, "ptr %w"]))
+    parts = [
+        _function(f"{symbol}.{c}", arguments, writer.lines, "internal") for c, writer in enumerate(writers)
+    ]
+    calls = [f"  %w = alloca [{layout.n_slots} x double], align 64"]
+    calls += [f"  call void @{symbol}.{c}({arguments})" for c in range(len(writers))]
+    return "".join([*parts, _function(symbol, pointers, calls)])
+
+
+def _entries(program: Program) -> list[tuple[int, int, int]]:
+    return [(i, k, number) for i, output in enumerate(program.outputs) for k, number in enumerate(output)]
+
+
+def _function(symbol: str, arguments: str, lines: Sequence[str], linkage: str = "") -> str:
+    head = f"define {linkage} void @{symbol}({arguments}) noinline nounwind {{\n"
+    return head + "\n".join(lines) + "\n  ret void\n}\n"
+
+
+def _emit_frame(symbol: str, program: Program) -> str:
+    """A function that calls the program on one array, which holds inputs and outputs one after another."""
+    lines, names, offset = [], [], 0
+    for k, size in enumerate(program.in_sizes + program.out_sizes):
+        lines.append(f"  %a{k} = getelementptr double, ptr %f, i64 {offset}")
+        names.append(f"ptr %a{k}")
+        offset += size
+    lines.append(f"  call void @{symbol}({', '.join(names)})")
+    return _function(f"{symbol}.frame", "ptr %f", lines)

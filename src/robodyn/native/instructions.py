@@ -1,0 +1,204 @@
+"""Which LLVM instructions compute a node?
+
+The meaning of every operation is that of CasADi's own evaluation: C library functions, and truths as 1.0
+or 0.0, where anything but zero counts as true.
+"""
+
+import struct
+from collections.abc import Callable, Iterable
+
+from robodyn.native.program import BINARY, Node, Program
+from robodyn.symbolic import tables
+
+_ARITHMETIC = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv", "fmod": "frem"}
+_COMPARISONS = {"lt": "olt", "le": "ole", "eq": "oeq", "ne": "une"}
+_LOGIC = {"and": "and", "or": "or"}
+_INTRINSICS = ("sqrt", "exp", "log", "sin", "cos", "fabs", "floor", "ceil", "pow", "copysign")
+_LIBRARY = (
+    *("tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh"),
+    *("log1p", "expm1", "erf", "remainder", "hypot"),
+)
+CALLS = {
+    **{name: f"llvm.{name}.f64" for name in _INTRINSICS},
+    **{name: name for name in _LIBRARY},
+    "fmin": "llvm.minnum.f64",
+    "fmax": "llvm.maxnum.f64",
+    "muladd": "llvm.fmuladd.f64",
+}
+
+
+def declare(operation: str) -> str:
+    """Declaration of the function that an operation calls."""
+    n_arguments = 3 if operation == "muladd" else 2 if operation in BINARY else 1
+    arguments = ", ".join(["double"] * n_arguments)
+    return f"declare double @{CALLS[operation]}({arguments}) nounwind willreturn memory(none)"
+
+
+def literal(value: float) -> str:
+    """A double by its bits."""
+    return "0x" + struct.pack(">d", value).hex().upper()
+
+
+def library_functions() -> tuple[str, ...]:
+    """Names of the C library's functions that machine code may call."""
+    return (*_LIBRARY, *_INTRINSICS, "sincos", "fmod", "fmin", "fmax", "fma")
+
+
+class Writer:
+    """The lines of one function, and the registers that hold nodes: as numbers, truths or indices."""
+
+    def __init__(self, program: Program, slots: dict[int, int]) -> None:
+        self.lines: list[str] = []
+        self._nodes = program.nodes
+        self._slots = slots
+        self._values: dict[int, str] = {}
+        self.truths: dict[int, str] = {}
+        self.indices: dict[int, str] = {}
+
+    def compute(self, chunk: Iterable[int]) -> None:
+        """Lines for some nodes, each saved in the workspace if a later chunk reads it."""
+        nodes, slots, write = self._nodes, self._slots, self._write
+        for number in chunk:
+            write(number, nodes[number])
+            if number in slots:
+                self._store(self.value(number), "%w", slots[number], f"%s{number}")
+
+    def store_outputs(self, entries: Iterable[tuple[int, int, int]]) -> None:
+        """Lines that write entry k of output i from a node, for all (i, k, node)."""
+        for i, k, number in entries:
+            self._store(self.value(number), f"%o{i}", k, f"%o{i}.{k}")
+
+    def value(self, number: int) -> str:
+        """A node as a double; loaded or converted at its first use in this function."""
+        name = self._values.get(number)
+        if name is None:
+            name = self._values[number] = self._fetch(number)
+        return name
+
+    def truth(self, number: int) -> str:
+        """A node as i1: whether it is not 0 (a NaN is not)."""
+        name = self.truths.get(number)
+        if name is None:
+            value = self.value(number)
+            name = self.truths[number] = f"%b{number}"
+            self.lines.append(f"  {name} = fcmp une double {value}, 0.0")
+        return name
+
+    def index(self, number: int) -> str:
+        """A "locate" node as i64."""
+        name = self.indices.get(number)
+        if name is None:
+            value = self.value(number)
+            name = self.indices[number] = f"%n{number}"
+            self.lines.append(f"  {name} = fptosi double {value} to i64")
+        return name
+
+    def _fetch(self, number: int) -> str:
+        node, name = self._nodes[number], f"%v{number}"
+        if node[0] == "const":
+            return literal(node[1])
+        if number in self.truths:
+            self.lines.append(f"  {name} = uitofp i1 {self.truths[number]} to double")
+        elif number in self.indices:
+            self.lines.append(f"  {name} = sitofp i64 {self.indices[number]} to double")
+        elif node[0] == "input":
+            self._load(name, f"%i{node[1]}", node[2])
+        else:
+            self._load(name, "%w", self._slots[number])
+        return name
+
+    def _load(self, name: str, array: str, k: int) -> None:
+        self.lines.append(f"  {name}.p = getelementptr double, ptr {array}, i64 {k}")
+        self.lines.append(f"  {name} = load double, ptr {name}.p")
+
+    def _store(self, value: str, array: str, k: int, place: str) -> None:
+        self.lines.append(f"  {place} = getelementptr double, ptr {array}, i64 {k}")
+        self.lines.append(f"  store double {value}, ptr {place}")
+
+    def _write(self, number: int, node: Node) -> None:
+        op = node[0]
+        name = f"%v{number}"
+        if op in _ARITHMETIC:
+            a, b = self.value(node[1]), self.value(node[2])
+            self.lines.append(f"  {name} = {_ARITHMETIC[op]} double {a}, {b}")
+        elif op in CALLS:
+            arguments = ", ".join("double " + self.value(i) for i in node[1:])
+            self.lines.append(f"  {name} = call double @{CALLS[op]}({arguments})")
+        else:
+            _RULES[op](self, number, node)
+            if number in self.truths or number in self.indices:
+                return
+        self._values[number] = name
+
+
+Rule = Callable[[Writer, int, Node], None]
+
+
+def _simple(template: str) -> Rule:
+    def rule(writer: Writer, number: int, node: Node) -> None:
+        writer.lines.append(template.format(r=f"%v{number}", a=writer.value(node[1])))
+
+    return rule
+
+
+def _sign(writer: Writer, number: int, node: Node) -> None:
+    """-1 below 0, 1 above 0, else x itself: a zero keeps its sign, a NaN stays."""
+    r, a = f"%v{number}", writer.value(node[1])
+    writer.lines += [
+        f"  {r}.p = fcmp ogt double {a}, 0.0",
+        f"  {r}.n = fcmp olt double {a}, 0.0",
+        f"  {r}.u = select i1 {r}.p, double 1.0, double {a}",
+        f"  {r} = select i1 {r}.n, double -1.0, double {r}.u",
+    ]
+
+
+def _comparison(writer: Writer, number: int, node: Node) -> None:
+    a, b = writer.value(node[1]), writer.value(node[2])
+    writer.truths[number] = f"%b{number}"
+    writer.lines.append(f"  %b{number} = fcmp {_COMPARISONS[node[0]]} double {a}, {b}")
+
+
+def _logic(writer: Writer, number: int, node: Node) -> None:
+    a, b = writer.truth(node[1]), writer.truth(node[2])
+    writer.truths[number] = f"%b{number}"
+    writer.lines.append(f"  %b{number} = {_LOGIC[node[0]]} i1 {a}, {b}")
+
+
+def _not(writer: Writer, number: int, node: Node) -> None:
+    a = writer.truth(node[1])
+    writer.truths[number] = f"%b{number}"
+    writer.lines.append(f"  %b{number} = xor i1 {a}, true")
+
+
+def _select(writer: Writer, number: int, node: Node) -> None:
+    c, a = writer.truth(node[1]), writer.value(node[2])
+    b = writer.value(node[3]) if node[0] == "select" else "0.0"
+    writer.lines.append(f"  %v{number} = select i1 {c}, double {a}, double {b}")
+
+
+def _locate(writer: Writer, number: int, node: Node) -> None:
+    x, n = writer.value(node[2]), len(tables.lookup(node[1]).values)
+    writer.indices[number] = f"%n{number}"
+    writer.lines.append(f"  %n{number} = call i64 @locate(ptr @t{node[1]}, i64 {n}, double {x})")
+
+
+def _gather(writer: Writer, number: int, node: Node) -> None:
+    index = writer.index(node[2])
+    writer.lines.append(f"  %v{number}.p = getelementptr double, ptr @t{node[1]}, i64 {index}")
+    writer.lines.append(f"  %v{number} = load double, ptr %v{number}.p")
+
+
+_RULES: dict[str, Rule] = {
+    "neg": _simple("  {r} = fneg double {a}"),
+    "inv": _simple("  {r} = fdiv double 1.0, {a}"),
+    "sq": _simple("  {r} = fmul double {a}, {a}"),
+    "twice": _simple("  {r} = fadd double {a}, {a}"),
+    "sign": _sign,
+    "not": _not,
+    "if_else_zero": _select,
+    "select": _select,
+    "locate": _locate,
+    "gather": _gather,
+    **dict.fromkeys(_COMPARISONS, _comparison),
+    **dict.fromkeys(_LOGIC, _logic),
+}

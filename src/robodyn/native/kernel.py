@@ -1,0 +1,156 @@
+"""How is a traced function called at machine speed?"""
+
+import ctypes
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from robodyn.native.emit import emit_module
+from robodyn.native.fusion import fuse
+from robodyn.native.machine import Machine, build
+from robodyn.native.prelude import separate_prelude
+from robodyn.native.program import Program
+from robodyn.native.reading import read_program
+
+# Memory for one call under way: views of the inputs, outputs, and the address of all.
+_Frame = tuple[tuple[memoryview, ...], tuple[np.ndarray, ...], ctypes.c_void_p]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kernel:
+    """A function in machine code, void f(double* in0, ..., double* out0, ...).
+
+    Inputs and outputs are flat: the nonzeros of the traced function, column by column. An output may share
+    memory with an input. Calls may run in several threads at once.
+    """
+
+    name: str
+    address: int
+    in_sizes: tuple[int, ...]
+    out_sizes: tuple[int, ...]
+    in_names: tuple[str, ...]
+    _machine: Machine = field(repr=False)
+    _run: Callable[[ctypes.c_void_p], None] = field(repr=False)
+    _frames: list[_Frame] = field(repr=False, default_factory=list)
+
+    def __call__(self, *arrays: Any) -> Any:
+        """New flat arrays, one per output (the array itself if there is one output)."""
+        frames = self._frames
+        try:
+            # A frame belongs to one call, from pop to append, each of which is atomic.
+            frame = frames.pop()
+        except IndexError:
+            frame = self._new_frame()
+        inputs, outputs, pointer = frame
+        try:
+            # A memoryview takes only flat float64 arrays of its own size, so this checks as it copies.
+            i = 0
+            for array in arrays:
+                inputs[i][:] = array
+                i += 1
+        except (TypeError, ValueError, NotImplementedError, IndexError):
+            self._fill(inputs, arrays)
+        else:
+            if i != len(inputs):
+                self._fill(inputs, arrays)
+        self._run(pointer)
+        result = outputs[0].copy() if len(outputs) == 1 else tuple([output.copy() for output in outputs])
+        frames.append(frame)
+        return result
+
+    def _new_frame(self) -> _Frame:
+        sizes = self.in_sizes + self.out_sizes
+        memory = np.zeros(sum(sizes) + 1)
+        views = np.split(memory[:-1], np.cumsum(sizes)[:-1])
+        n_in = len(self.in_sizes)
+        inputs = tuple(view.data for view in views[:n_in])
+        return inputs, tuple(views[n_in:]), ctypes.c_void_p(memory.ctypes.data)
+
+    def _fill(self, inputs: tuple[memoryview, ...], arrays: tuple[Any, ...]) -> None:
+        """Copies inputs of any kind; an error names the input that does not fit."""
+        if len(arrays) != len(inputs):
+            raise ValueError(
+                f"{self.name} takes {len(inputs)} inputs ({', '.join(self.in_names)}), not {len(arrays)}"
+            )
+        for name, view, array in zip(self.in_names, inputs, arrays, strict=True):
+            flat = np.asarray(array, dtype=np.float64).ravel(order="F")
+            if flat.size != len(view):
+                raise ValueError(f"{self.name}: input {name} has {len(view)} entries, not {flat.size}")
+            view[:] = flat.data
+
+
+@dataclass(frozen=True)
+class KernelModule:
+    """Kernels compiled together, which share one prelude.
+
+    Attributes:
+        n_parameters: entries of the parameter input that are the user's.
+        n_prelude: entries behind them that depend on parameters alone, filled in by `prepare`.
+    """
+
+    kernels: Mapping[str, Kernel]
+    n_parameters: int = 0
+    n_prelude: int = 0
+    _prelude: Kernel | None = field(default=None, repr=False)
+
+    def prepare(self, parameters: Any) -> np.ndarray:
+        """The array to pass as the parameter input: [parameters, prelude(parameters)]."""
+        flat = np.array(parameters, dtype=np.float64).ravel(order="F")
+        if flat.size != self.n_parameters:
+            raise ValueError(f"there are {self.n_parameters} parameters, not {flat.size}")
+        if self._prelude is None:
+            return flat
+        return np.concatenate([flat, self._prelude(flat)])
+
+
+def compile_kernels(
+    functions: Mapping[str, ca.Function],
+    parameter_input: int | None = None,
+    *,
+    cache: bool = True,
+    on_compile: Callable[[str], None] | None = None,
+) -> KernelModule:
+    """Machine code of several functions.
+
+    Args:
+        parameter_input: number of the input that holds the parameters, the same in all functions; what
+            depends on it alone is computed by `KernelModule.prepare`, whose result is passed in its place.
+        cache: whether to look for earlier machine code on disk and to save it there.
+        on_compile: called with a sentence before a compilation that no cache could spare.
+    """
+    programs = {name: fuse(read_program(function)) for name, function in functions.items()}
+    labels = {name: tuple(function.name_in()) for name, function in functions.items()}
+    if parameter_input is None:
+        return KernelModule(_build_kernels(programs, labels, cache, on_compile))
+
+    programs, prelude, n_parameters = separate_prelude(programs, parameter_input)
+    n_prelude = prelude.out_sizes[0]
+    if n_prelude == 0:
+        return KernelModule(_build_kernels(programs, labels, cache, on_compile), n_parameters)
+    kernels = _build_kernels({**programs, "": prelude}, {**labels, "": ("parameters",)}, cache, on_compile)
+    own = kernels.pop("")
+    return KernelModule(kernels, n_parameters, n_prelude, own)
+
+
+def _build_kernels(
+    programs: Mapping[str, Program],
+    labels: Mapping[str, Iterable[str]],
+    cache: bool,
+    on_compile: Callable[[str], None] | None,
+) -> dict[str, Kernel]:
+    n_operations = sum(program.n_operations for program in programs.values())
+    message = f"compiling {len(programs)} functions of {n_operations} operations"
+    announce = None if on_compile is None else lambda: on_compile(message)
+    machine = build(emit_module(programs.values()), cache, announce)
+    signature = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
+    kernels = {}
+    for k, (name, program) in enumerate(programs.items()):
+        run = signature(machine.address_of(f"k{k}.frame"))
+        address = machine.address_of(f"k{k}")
+        kernels[name] = Kernel(
+            name, address, program.in_sizes, program.out_sizes, tuple(labels[name]), machine, run
+        )
+    return kernels

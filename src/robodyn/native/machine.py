@@ -1,0 +1,91 @@
+"""How does LLVM text become machine code in this process?"""
+
+import ctypes
+import functools
+import sys
+from collections.abc import Callable
+
+import llvmlite
+import llvmlite.binding as llvm
+
+from robodyn.native import cache
+from robodyn.native.emit import VERSION
+from robodyn.native.instructions import library_functions
+
+OPTIMISATION = 1
+
+
+class Machine:
+    """Machine code in memory, for as long as this object lives."""
+
+    def __init__(self, code: bytes) -> None:
+        _provide_library()
+        empty = llvm.parse_assembly("")
+        self._engine = llvm.create_mcjit_compiler(empty, _target_machine())
+        self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+        self._engine.finalize_object()
+
+    def address_of(self, symbol: str) -> int:
+        """Address of a function."""
+        return self._engine.get_function_address(symbol)
+
+
+def build(text: str, use_cache: bool = True, on_compile: Callable[[], None] | None = None) -> Machine:
+    """Machine code of LLVM text, from the cache if it was compiled before for this processor."""
+    key = cache.key_of([text, *_circumstances()])
+    code = cache.load(key) if use_cache else None
+    if code is None:
+        if on_compile is not None:
+            on_compile()
+        code = compile_object(text)
+        if use_cache:
+            cache.save(key, code)
+    return Machine(code)
+
+
+def compile_object(text: str) -> bytes:
+    """Object file of a module in LLVM text."""
+    _initialize()
+    return _target_machine().emit_object(llvm.parse_assembly(text))
+
+
+@functools.cache
+def _circumstances() -> tuple[str, ...]:
+    """Everything but the text that the machine code depends on."""
+    version = ".".join(map(str, llvm.llvm_version_info))
+    return (
+        VERSION,
+        str(OPTIMISATION),
+        llvmlite.__version__,
+        version,
+        llvm.get_default_triple(),
+        *_processor(),
+    )
+
+
+@functools.cache
+def _processor() -> tuple[str, str]:
+    return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+
+
+@functools.cache
+def _initialize() -> None:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+
+
+def _target_machine() -> llvm.TargetMachine:
+    _initialize()
+    name, features = _processor()
+    target = llvm.Target.from_default_triple()
+    return target.create_target_machine(cpu=name, features=features, opt=OPTIMISATION, reloc="pic", jit=True)
+
+
+@functools.cache
+def _provide_library() -> None:
+    """Tells LLVM where the C library's functions are that it does not find by itself."""
+    library = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None)
+    for name in library_functions():
+        function = getattr(library, name, None)
+        if llvm.address_of_symbol(name) is None and function is not None:
+            llvm.add_symbol(name, ctypes.cast(function, ctypes.c_void_p).value)

@@ -1,0 +1,33 @@
+"""What happened in a run: named signals, events, outcome, statistics and where they came from."""
+
+from .compare import Comparison, Difference, compare, identical
+from .exports import from_csv, to_csv, to_netcdf, to_parquet, to_xarray
+from .outcome import Outcome, OutcomeKind
+from .provenance import Provenance
+from .run import EventRecord, Run, SignalInfo
+from .signal import Signal
+from .statistics import Statistics
+from .store import RunFileError, load, save
+
+__all__ = [
+    "Comparison",
+    "Difference",
+    "EventRecord",
+    "Outcome",
+    "OutcomeKind",
+    "Provenance",
+    "Run",
+    "RunFileError",
+    "Signal",
+    "SignalInfo",
+    "Statistics",
+    "compare",
+    "from_csv",
+    "identical",
+    "load",
+    "save",
+    "to_csv",
+    "to_netcdf",
+    "to_parquet",
+    "to_xarray",
+]

@@ -1,0 +1,53 @@
+"""How did a run end, and may its numbers be used as what was asked for?"""
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class OutcomeKind(Enum):
+    """Every way a run can end; the value says what the kind means."""
+
+    FINISHED = "reached the end time"
+    STOPPED = "a terminal event ended the run"
+    INTERRUPTED = "interrupted from outside"
+    STEP_LIMIT = "the allowed number of steps is used up"
+    WALL_TIME = "the allowed computing time is used up"
+    NOT_A_NUMBER = "a value is not a finite number"
+    STEP_TOO_SMALL = "the step size fell below its limit"
+    OVERFLOW = "a value or a buffer outgrew its bounds"
+    CHATTERING = "events follow each other without time passing"
+    FAILED = "the run failed for another reason"
+
+
+_OK = frozenset({OutcomeKind.FINISHED, OutcomeKind.STOPPED})
+_CUT_SHORT = frozenset({OutcomeKind.INTERRUPTED, OutcomeKind.STEP_LIMIT, OutcomeKind.WALL_TIME})
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How and when a run ended, with one sentence for its reader.
+
+    Exactly one of `ok`, `cut_short`, `failed` holds.
+
+    Args:
+        time: simulated time at the end [s].
+    """
+
+    kind: OutcomeKind
+    sentence: str
+    time: float
+
+    @property
+    def ok(self) -> bool:
+        """The run is what was asked for: it reached its end time or a terminal event."""
+        return self.kind in _OK
+
+    @property
+    def cut_short(self) -> bool:
+        """The numbers so far are good, but a person or a budget ended the run early."""
+        return self.kind in _CUT_SHORT
+
+    @property
+    def failed(self) -> bool:
+        """The equations could not be continued; the last rows may be unusable."""
+        return not (self.ok or self.cut_short)

@@ -1,0 +1,42 @@
+"""Which plain values describe a run beside its numbers, and how is a run made from them again?"""
+
+from dataclasses import asdict
+from typing import Any
+
+from .outcome import Outcome, OutcomeKind
+from .provenance import Provenance
+from .run import EventRecord, Run, SignalInfo
+from .signal import Floats
+from .statistics import Statistics
+
+
+def to_record(run: Run) -> dict[str, Any]:
+    """Everything of a run but its arrays, as JSON-able values; floats keep every bit."""
+    return {
+        "signals": [asdict(info) for info in run.infos],
+        "events": [asdict(event) for event in run.events],
+        "outcome": {
+            "kind": run.outcome.kind.name,
+            "sentence": run.outcome.sentence,
+            "time": run.outcome.time,
+        },
+        "statistics": asdict(run.statistics),
+        "provenance": asdict(run.provenance) | {"digest": run.provenance.digest},
+        "warnings": list(run.warnings),
+    }
+
+
+def from_record(record: dict[str, Any], time: Floats, values: Floats) -> Run:
+    """The run of a record and its arrays; KeyError, TypeError or ValueError where the record is not one."""
+    provenance = {key: value for key, value in record["provenance"].items() if key != "digest"}
+    outcome = record["outcome"]
+    return Run(
+        time,
+        values,
+        infos=tuple(SignalInfo(**info) for info in record["signals"]),
+        outcome=Outcome(OutcomeKind[outcome["kind"]], outcome["sentence"], outcome["time"]),
+        provenance=Provenance(**provenance),
+        statistics=Statistics(**record["statistics"]),
+        events=tuple(EventRecord(**event) for event in record["events"]),
+        warnings=tuple(record["warnings"]),
+    )

@@ -1,0 +1,121 @@
+"""What happened: all recorded signals of one run with its events, outcome, statistics and provenance."""
+
+import difflib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from .outcome import Outcome
+from .provenance import Provenance
+from .signal import Floats, Kind, Signal, check_time, frozen_array
+from .statistics import Statistics
+from .summary import summarise
+
+
+@dataclass(frozen=True)
+class SignalInfo:
+    """What a recorded column means.
+
+    Args:
+        rate: name of the signal that is this one's time derivative, if it is recorded too.
+    """
+
+    name: str
+    unit: str
+    kind: Kind = "continuous"
+    rate: str | None = None
+
+
+@dataclass(frozen=True)
+class EventRecord:
+    """One event that happened.
+
+    Args:
+        time: when [s].
+        terminal: whether it ended the run.
+    """
+
+    name: str
+    time: float
+    terminal: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """The record of one simulation or measurement; `run["elbow.velocity"](0.731)` is a value at a time.
+
+    Args:
+        time: sample times [s], (n,); two rows at the same time are the left and right limits at a jump.
+        values: one column a signal, (n, n_signals).
+        infos: what the columns mean, in their order.
+        warnings: sentences for whoever uses the numbers.
+    """
+
+    time: Floats
+    values: Floats
+    infos: tuple[SignalInfo, ...]
+    outcome: Outcome
+    provenance: Provenance
+    statistics: Statistics = field(default_factory=Statistics)
+    events: tuple[EventRecord, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for part in ("time", "values"):
+            object.__setattr__(self, part, frozen_array(getattr(self, part)))
+        for part in ("infos", "events", "warnings"):
+            object.__setattr__(self, part, tuple(getattr(self, part)))
+        check_time(self.time)
+        self._check_columns()
+
+    def __getitem__(self, name: str) -> Signal:
+        """The signal of that name, or a KeyError with the nearest names."""
+        info = self.infos[self._column(name)]
+        rate = None if info.rate is None else self.values[:, self._column(info.rate)]
+        return Signal(name, info.unit, self.time, self.values[:, self._column(name)], info.kind, rate)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.infos)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of all signals in the order of recording."""
+        return tuple(info.name for info in self.infos)
+
+    @property
+    def final(self) -> dict[str, float]:
+        """The last recorded value of every signal, by name."""
+        if self.time.size == 0:
+            raise ValueError("the run recorded no samples")
+        return dict(zip(self.names, self.values[-1].tolist(), strict=True))
+
+    def summary(self) -> str:
+        """Outcome, costs, events and ranges of all signals as a text table."""
+        return summarise(self)
+
+    def _column(self, name: str) -> int:
+        names = self.names
+        if name in names:
+            return names.index(name)
+        near = difflib.get_close_matches(str(name), names, n=3, cutoff=0.5)
+        hint = (
+            f"did you mean {', '.join(near)}?" if near else f"see the run's {len(names)} names in run.names"
+        )
+        raise KeyError(f"no signal {name!r}; {hint}")
+
+    def _check_columns(self) -> None:
+        expected = (self.time.size, len(self.infos))
+        if self.values.shape != expected:
+            raise ValueError(f"values have shape {self.values.shape}, times and infos ask for {expected}")
+        names = self.names
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ValueError(f"signal names must differ, twice: {', '.join(twice)}")
+        for info in self.infos:
+            if info.rate is not None and info.rate not in names:
+                raise ValueError(f"{info.name}: its rate {info.rate!r} is not recorded")

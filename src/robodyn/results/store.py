@@ -1,0 +1,108 @@
+"""How is a run kept in one file, and how is a damaged or foreign file told from a good one?
+
+A run file is an uncompressed zip of `run.json`, `time.npy`, `values.npy` and, written last, `checksums.json`
+with the SHA-256 of the others. `run.json` is JSON as Python writes it: NaN and Infinity may stand in it.
+"""
+
+import hashlib
+import io
+import json
+import struct
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .atomic import replacing
+from .record import from_record, to_record
+from .run import Run
+from .signal import Floats
+
+FORMAT = "robodyn-run"
+VERSION = 1
+# What the standard library raises on damaged archives, depending on which byte is wrong.
+_DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    KeyError,
+    NotImplementedError,
+    OverflowError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
+
+
+class RunFileError(ValueError):
+    """A file that is not a complete run file this version can read."""
+
+
+def save(run: Run, path: str | Path) -> Path:
+    """Write a run to one file, all or nothing, and return its path."""
+    head = {"format": FORMAT, "version": VERSION, **to_record(run)}
+    members = {
+        "run.json": json.dumps(head, indent=1).encode(),
+        "time.npy": _array_bytes(run.time),
+        "values.npy": _array_bytes(run.values),
+    }
+    members["checksums.json"] = json.dumps(_checksums(members)).encode()
+    with replacing(path) as draft, zipfile.ZipFile(draft, "x") as archive:
+        for name, data in members.items():
+            # A fixed date: equal runs give equal files.
+            archive.writestr(zipfile.ZipInfo(name), data)
+    return Path(path)
+
+
+def load(path: str | Path) -> Run:
+    """Read a run file; RunFileError says what is wrong with one that cannot be used."""
+    path = Path(path)
+    # Errors of the disk stay what they are; whatever goes wrong after this line is the file's own fault.
+    data = path.read_bytes()
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            return _read(archive, path)
+    except RunFileError:
+        raise
+    except _DAMAGE as error:
+        raise RunFileError(f"{path}: not a run file, or damaged or cut off ({error})") from error
+
+
+def _read(archive: zipfile.ZipFile, path: Path) -> Run:
+    head = _read_head(archive, path)
+    checksums = json.loads(archive.read("checksums.json"))
+    members = {name: archive.read(name) for name in ("run.json", "time.npy", "values.npy")}
+    if _checksums(members) != checksums:
+        raise RunFileError(f"{path}: the contents do not match their checksums, the file is damaged")
+    return from_record(head, _array(members["time.npy"]), _array(members["values.npy"]))
+
+
+def _read_head(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
+    """The description, once its format is known to be readable: a newer one may differ in all else."""
+    if "run.json" not in archive.namelist():
+        raise RunFileError(f"{path}: a zip archive, but not a run file (it holds no run.json)")
+    head = json.loads(archive.read("run.json"))
+    if not isinstance(head, dict) or head.get("format") != FORMAT:
+        raise RunFileError(f"{path}: not a run file (its run.json is of another format)")
+    if head.get("version") != VERSION:
+        raise RunFileError(
+            f"{path}: run format {head.get('version')}, this version of robodyn reads {VERSION}"
+        )
+    return head
+
+
+def _array_bytes(values: Floats) -> bytes:
+    buffer = io.BytesIO()
+    np.save(buffer, np.ascontiguousarray(values), allow_pickle=False)
+    return buffer.getvalue()
+
+
+def _array(data: bytes) -> Floats:
+    return np.load(io.BytesIO(data), allow_pickle=False)
+
+
+def _checksums(members: dict[str, bytes]) -> dict[str, str]:
+    return {name: hashlib.sha256(data).hexdigest() for name, data in members.items()}

@@ -1,0 +1,77 @@
+"""How does a run read at a glance?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from .run import Run
+
+_EVENTS_SHOWN = 10
+
+
+def summarise(run: Run) -> str:
+    """Outcome, costs, warnings, events and signal ranges of a run as lines of text."""
+    blocks = [_head(run), _warnings(run), _events(run), _signals(run)]
+    return "\n\n".join("\n".join(block) for block in blocks if block)
+
+
+def _head(run: Run) -> list[str]:
+    counts = run.statistics
+    lines = [
+        f"{run.provenance.scenario}: {run.outcome.kind.name} at {run.outcome.time:.6g} s",
+        run.outcome.sentence,
+        f"{run.time.size} rows of {len(run)} signals, model {run.provenance.digest[:12]}",
+    ]
+    if counts.wall_time > 0:
+        lines.append(f"{counts.wall_time:.3g} s of computing, {counts.times_real_time:.3g} times real time")
+    if counts.steps:
+        lines.append(_costs(run))
+    if counts.energy_error is not None:
+        lines.append(f"energy balance holds to {counts.energy_error:.2g} (relative)")
+    return lines + [f"{name}: {value}" for name, value in counts.extra.items()]
+
+
+def _costs(run: Run) -> str:
+    names = ("steps", "rejected", "evaluations", "jacobians", "factorisations", "events", "ticks")
+    counts = ((name, getattr(run.statistics, name)) for name in names)
+    return ", ".join(f"{count} {name}" for name, count in counts if count)
+
+
+def _warnings(run: Run) -> list[str]:
+    return [f"warning: {sentence}" for sentence in run.warnings]
+
+
+def _events(run: Run) -> list[str]:
+    shown = run.events[:_EVENTS_SHOWN]
+    lines = [f"event {e.name} at {e.time:.9g} s{', terminal' if e.terminal else ''}" for e in shown]
+    more = len(run.events) - len(shown)
+    return lines + [f"and {more} more events"] if more else lines
+
+
+def _signals(run: Run) -> list[str]:
+    """One row a signal; signals without any number show 'nan'."""
+    if run.time.size == 0:
+        return []
+    rows = [("signal", "unit", "min", "max", "final")]
+    for name in run.names:
+        signal = run[name]
+        numbers = signal.values[~np.isnan(signal.values)]
+        low, high = (numbers.min(), numbers.max()) if numbers.size else (np.nan, np.nan)
+        rows.append((name, signal.unit, f"{low:.6g}", f"{high:.6g}", f"{signal.final:.6g}"))
+    return _table(rows)
+
+
+def _table(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Text columns of equal width; the two first are aligned left, numbers right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    sides = ("<", "<", ">", ">", ">")
+    return [_row(row, sides, widths) for row in rows]
+
+
+def _row(cells: Sequence[str], sides: Sequence[str], widths: Sequence[int]) -> str:
+    padded = (f"{cell:{side}{width}}" for cell, side, width in zip(cells, sides, widths, strict=True))
+    return "  ".join(padded).rstrip()

@@ -1,0 +1,7 @@
+"""System + Solver -> Run."""
+
+from robodyn.engine import Solver
+from robodyn.simulation.compiled import CompiledSystem, compile_system
+from robodyn.simulation.simulate import make_solver, simulate
+
+__all__ = ["CompiledSystem", "Solver", "compile_system", "make_solver", "simulate"]

@@ -1,0 +1,88 @@
+"""Which functions of a system does a solver need, in native code?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+import casadi as ca
+import numpy as np
+
+from robodyn.assembly import SignalInfo, System
+from robodyn.assembly.system import INPUTS
+from robodyn.engine import Solver
+from robodyn.errors import FlawList, nearest
+from robodyn.native import KernelModule, compile_kernels
+
+
+@dataclass(frozen=True)
+class CompiledSystem:
+    """A system in native code, for one family of solvers and one choice of recorded signals."""
+
+    system: System
+    module: KernelModule
+    recorded: tuple[SignalInfo, ...]
+
+    def address(self, name: str | None) -> int:
+        """Machine address of a function, 0 where it is not there."""
+        kernel = self.module.kernels.get(name) if name else None
+        return kernel.address if kernel else 0
+
+    def parameter_values(self, changes: dict[str, float]) -> np.ndarray:
+        """Values of the tunable parameters, with some changed."""
+        names = {number.name for number in self.system.parameters}
+        flaws = FlawList()
+        for name in changes:
+            if name not in names:
+                flaws.add(name, "is not tunable in this system", nearest(name, names))
+        flaws.raise_if_any("parameters")
+        return np.array([changes.get(number.name, number.value) for number in self.system.parameters], float)
+
+
+def compile_system(
+    system: System,
+    solver: Solver | None = None,
+    *,
+    signals: tuple[str, ...] = ("*",),
+    on_compile: Callable[[str], None] | None = None,
+) -> CompiledSystem:
+    """Native code of everything a run with this solver calls; cached on disk."""
+    solver = solver or Solver()
+    chosen = _choose_signals(system, signals)
+    functions = {name: system.function(name) for name in _needed(system, solver)}
+    columns = [system.symbols[key] for key in INPUTS]
+    outputs = system.expressions["outputs"]
+    picked = ca.vertcat(ca.SX(0, 1), *(outputs[k] for k in chosen))
+    functions["outputs"] = ca.Function("outputs", columns, [ca.densify(picked)])
+    module = compile_kernels(functions, INPUTS.index("p"), on_compile=on_compile)
+    return CompiledSystem(system, module, _recorded(system, chosen))
+
+
+def _needed(system: System, solver: Solver) -> list[str]:
+    names = ["rhs"]
+    names += ["jacobian", "time_derivative"] if solver.stiff else []
+    names += ["position_rate"] if solver.method == "symplectic_euler" else []
+    names += ["guards", "guard_rates"] if system.guards else []
+    names += ["limits"] if system.limited else []
+    names += ["delayed"] if system.delays else []
+    fixed = {"rhs", "position_rate", "outputs", "guards", "limits", "delayed"}
+    return names + [name for name in system.expressions if name not in fixed]
+
+
+def _choose_signals(system: System, patterns: tuple[str, ...]) -> list[int]:
+    names = system.signal_names
+    flaws = FlawList()
+    for pattern in patterns:
+        if not any(fnmatchcase(name, pattern) for name in names):
+            flaws.add("signals", f"'{pattern}' matches no signal", nearest(pattern, names))
+    flaws.raise_if_any("recording")
+    return [k for k, name in enumerate(names) if any(fnmatchcase(name, pattern) for pattern in patterns)]
+
+
+def _recorded(system: System, chosen: list[int]) -> tuple[SignalInfo, ...]:
+    infos = [system.signals[k] for k in chosen]
+    names = {info.name for info in infos}
+    return tuple(
+        info if info.rate is None or info.rate in names else SignalInfo(info.name, info.unit, info.kind) for info in infos
+    )

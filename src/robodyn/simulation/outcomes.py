@@ -1,0 +1,118 @@
+"""How did it end, in a sentence? The engine's status as an outcome that names time, state and likely cause."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robodyn.engine import Solver, Status, Trajectory
+from robodyn.results import Outcome, OutcomeKind
+from robodyn.simulation.compiled import CompiledSystem
+
+KINDS = {
+    Status.FINISHED: OutcomeKind.FINISHED,
+    Status.TERMINAL: OutcomeKind.STOPPED,
+    Status.INTERRUPTED: OutcomeKind.INTERRUPTED,
+    Status.STEP_LIMIT: OutcomeKind.STEP_LIMIT,
+    Status.WALL_TIME: OutcomeKind.WALL_TIME,
+    Status.NOT_A_NUMBER: OutcomeKind.NOT_A_NUMBER,
+    Status.STEP_TOO_SMALL: OutcomeKind.STEP_TOO_SMALL,
+    Status.OVERFLOW: OutcomeKind.OVERFLOW,
+    Status.CHATTERING: OutcomeKind.CHATTERING,
+    Status.FAILED: OutcomeKind.FAILED,
+}
+
+
+def tell_outcome(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> Outcome:
+    """The outcome of a trajectory with its sentence."""
+    kind = KINDS[trajectory.status]
+    sentence = _SENTENCES[kind](compiled, solver, trajectory)
+    return Outcome(kind, sentence, trajectory.at_time)
+
+
+def _finished(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
+    return f"reached the end time {trajectory.at_time:.6g} s"
+
+
+def _stopped(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
+    return f"event '{_guard(compiled, trajectory)}' ended the run at {trajectory.at_time:.6g} s"
+
+
+def _interrupted(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
+    return f"interrupted at {trajectory.at_time:.6g} s of simulated time; the run so far is kept"
+
+
+def _step_limit(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
+    return f"used all {solver.max_steps} steps by {trajectory.at_time:.6g} s; raise max_steps or loosen the tolerances"
+
+
+def _wall_time(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
+    return f"used all {solver.max_wall_time:g} s of computing time by {trajectory.at_time:.6g} s of simulated time"
+
+
+def _not_a_number(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
+    where = f"'{_state(compiled, trajectory)}' stopped being a finite number at {trajectory.at_time:.6g} s"
+    signals = _broken_signals(compiled, trajectory)
+    if signals:
+        return f"{where}; not finite there: {', '.join(signals)}: look for a division by zero or a root of a negative number"
+    return f"{where}; {_cause(solver)}"
+
+
+def _overflow(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
+    return f"'{_state(compiled, trajectory)}' grew without bound by {trajectory.at_time:.6g} s; {_cause(solver)}"
+
+
+def _step_too_small(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
+    advice = "a law that jumps there needs an event or smoothing"
+    if not solver.stiff:
+        advice = f"the system may be stiff (try a stiff method), or {advice}"
+    return (
+        f"the step became too small at {trajectory.at_time:.6g} s; largest error in '{_state(compiled, trajectory)}': {advice}"
+    )
+
+
+def _chattering(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
+    return (
+        f"event '{_guard(compiled, trajectory)}' chatters at {trajectory.at_time:.6g} s: very many events in no time; "
+        "give the decision hysteresis, or end the run there"
+    )
+
+
+def _failed(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
+    return f"a Python block or action failed at {trajectory.at_time:.6g} s"
+
+
+_SENTENCES = {
+    OutcomeKind.FINISHED: _finished,
+    OutcomeKind.STOPPED: _stopped,
+    OutcomeKind.INTERRUPTED: _interrupted,
+    OutcomeKind.STEP_LIMIT: _step_limit,
+    OutcomeKind.WALL_TIME: _wall_time,
+    OutcomeKind.NOT_A_NUMBER: _not_a_number,
+    OutcomeKind.OVERFLOW: _overflow,
+    OutcomeKind.STEP_TOO_SMALL: _step_too_small,
+    OutcomeKind.CHATTERING: _chattering,
+    OutcomeKind.FAILED: _failed,
+}
+
+
+def _cause(solver: Solver) -> str:
+    if not solver.adaptive:
+        return f"the step of {solver.step or 1e-3:g} s is probably beyond the method's stability: shorten it or choose an adaptive method"
+    return "the motion itself is probably unstable: look at signs of feedback and springs"
+
+
+def _state(compiled: CompiledSystem, trajectory: Trajectory) -> str:
+    states = compiled.system.states
+    return states[trajectory.culprit].name if 0 <= trajectory.culprit < len(states) else "a state"
+
+
+def _guard(compiled: CompiledSystem, trajectory: Trajectory) -> str:
+    return compiled.system.guards[trajectory.culprit].name
+
+
+def _broken_signals(compiled: CompiledSystem, trajectory: Trajectory, most: int = 4) -> list[str]:
+    """Recorded signals that are not finite in the last row kept."""
+    if not len(trajectory.y):
+        return []
+    bad = ~np.isfinite(trajectory.y[-1])
+    return [info.name for info, broken in zip(compiled.recorded, bad, strict=True) if broken][:most]

@@ -1,0 +1,93 @@
+"""How does a compiled system look to the engine? Addresses, sizes, clocks, guards, delays and breaks as numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from robodyn.assembly.system import BreakRule, PythonCall, System
+from robodyn.engine import Problem
+from robodyn.simulation.compiled import CompiledSystem
+
+PYTHON_ACTION = -1
+# Rounds of evaluating delayed signals that depend on other delayed signals at the start.
+START_ROUNDS = 8
+
+
+def build_problem(compiled: CompiledSystem, p: np.ndarray, values: dict[str, Any]) -> Problem:
+    """The engine's view of a system with the given parameters."""
+    system, at = compiled.system, compiled.address
+    x0, m0 = start_state(system)
+    return Problem(
+        n_q=system.n_q,
+        n_v=system.n_v,
+        n_x=len(system.states),
+        n_m=len(system.memory),
+        n_d=len(system.delays),
+        n_y=len(compiled.recorded),
+        n_guards=len(system.guards),
+        n_limited=len(system.limited),
+        **{name: at(name) for name in ("rhs", "jacobian", "time_derivative", "position_rate", "outputs")},
+        **{name: at(name) for name in ("guards", "guard_rates", "limits", "delayed")},
+        limited=np.array(system.limited, np.int64),
+        delay_times=np.array([delay.time for delay in system.delays], float),
+        history_start=_history_start(compiled, x0, m0, p),
+        task_address=np.array([at(task.function) for task in system.tasks], np.int64),
+        task_period=np.array([task.period for task in system.tasks], np.int64),
+        task_offset=np.array([task.offset for task in system.tasks], np.int64),
+        base_period=float(system.base_period) if system.base_period else 0.0,
+        guard_direction=np.array([guard.direction for guard in system.guards], np.int64),
+        guard_terminal=np.array([guard.terminal for guard in system.guards], np.int64),
+        guard_action=np.array([PYTHON_ACTION if g.call else at(g.action) for g in system.guards], np.int64),
+        breaks=_break_times(system.breaks, values, system.scenario.duration),
+        scale=np.array([state.nominal for state in system.states], float),
+    )
+
+
+def start_state(system: System) -> tuple[np.ndarray, np.ndarray]:
+    """Start values of the continuous states and of the memory."""
+    x0 = np.array([state.start for state in system.states], float)
+    return x0, np.array([memory.start for memory in system.memory], float)
+
+
+def _history_start(compiled: CompiledSystem, x0: np.ndarray, m0: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """Values of the delayed signals before the start: as given, else their own start values."""
+    delays = compiled.system.delays
+    given = np.array([0.0 if delay.before is None else delay.before for delay in delays])
+    free = np.array([delay.before is None for delay in delays], bool)
+    for _ in range(START_ROUNDS if free.any() else 0):
+        given = np.where(free, compiled.module.kernels["delayed"](np.zeros(1), x0, given, m0, p), given)
+    return given
+
+
+def _break_times(rules: tuple[BreakRule, ...], values: dict[str, Any], duration: float) -> np.ndarray:
+    times: set[float] = set()
+    for rule in rules:
+        parameters = {
+            key: tuple(values[name] for name in names) if isinstance(names, tuple) else values[names]
+            for key, names in rule.parameters.items()
+        }
+        times |= {float(time) for time in rule.function(parameters)}
+    return np.array(sorted(time for time in times if 0 < time < duration))
+
+
+def python_caller(compiled: CompiledSystem, call: PythonCall, p: np.ndarray) -> Callable[..., dict[int, float]]:
+    """A Python law or action as a function of (t, x, d, m) that returns {index: new value}."""
+    inputs = compiled.module.kernels[call.inputs]
+
+    def run(t: float, x: np.ndarray, d: np.ndarray, m: np.ndarray) -> dict[int, float]:
+        column = iter(inputs(np.array([t]), x, d, m, p).tolist())
+        arguments = {
+            name: next(column) if size is None else tuple(next(column) for _ in range(size))
+            for name, size in call.shapes.items()
+        }
+        returned = call.function(**arguments)
+        results = returned if isinstance(returned, dict) else {"force": returned}
+        unknown = [name for name in results if name not in call.targets]
+        if unknown:
+            raise KeyError(f"'{call.function.__name__}' returns {unknown}, known: {', '.join(call.targets)}")
+        return {call.targets[name]: float(value) for name, value in results.items()}
+
+    return run

@@ -1,0 +1,32 @@
+"""Rotations, poses and inertias as values, of numbers or of symbols."""
+
+from robodyn.spatial.inertia import Inertia, Moments
+from robodyn.spatial.pose import Pose
+from robodyn.spatial.rotations import about_axis, clean_rotation, from_matrix, from_quaternion, from_rpy
+from robodyn.spatial.vectors import (
+    as_vector,
+    build_matrix,
+    build_symmetric,
+    cross,
+    dot,
+    rotate_symmetric,
+    skew,
+)
+
+__all__ = [
+    "Inertia",
+    "Moments",
+    "Pose",
+    "about_axis",
+    "as_vector",
+    "build_matrix",
+    "build_symmetric",
+    "clean_rotation",
+    "cross",
+    "dot",
+    "from_matrix",
+    "from_quaternion",
+    "from_rpy",
+    "rotate_symmetric",
+    "skew",
+]

@@ -1,0 +1,85 @@
+"""Which rotation matrix R_AB belongs to an axis and angle, to roll-pitch-yaw angles, to a quaternion?
+
+R_AB turns components in B into components in A: x_A = R_AB x_B. Angles in rad, right-handed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from robodyn import symbolic as sym
+from robodyn.spatial.vectors import Matrix, Scalar, Vector, build_matrix, skew
+
+ROUNDING = 1e-15
+"""Entries this near to 0, 1 or -1 are rounding errors of a right angle, e.g. cos(pi/2) = 6e-17."""
+
+ORTHOGONAL = 1e-6
+"""Largest error of R R^T = 1 forgiven in a given matrix: files often print six digits."""
+
+
+def about_axis(axis: Vector, angle: Scalar) -> Matrix:
+    """Rotation about a unit axis k by an angle.
+
+        R = k k^T + cos(angle) (1 - k k^T) + sin(angle) skew(k)
+
+    This order of Rodrigues' formula leaves exact zeros and ones where k lies along x, y or z.
+    """
+    projector = np.outer(axis, axis)
+    R = projector + sym.cos(angle) * (np.eye(3) - projector) + sym.sin(angle) * skew(axis)
+
+    return clean_rotation(R)
+
+
+def from_rpy(roll: Scalar, pitch: Scalar, yaw: Scalar) -> Matrix:
+    """Rotation by roll, pitch, yaw about fixed x, y, z axes, in this order, as in URDF.
+
+    R = Rz(yaw) Ry(pitch) Rx(roll)
+    """
+    x, y, z = np.eye(3)
+
+    return clean_rotation(about_axis(z, yaw) @ about_axis(y, pitch) @ about_axis(x, roll))
+
+
+def from_quaternion(w: Scalar, x: Scalar, y: Scalar, z: Scalar) -> Matrix:
+    """Rotation of the unit quaternion w + x i + y j + z k; its norm is taken to be 1, not made so."""
+    R = build_matrix(
+        [
+            [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
+            [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
+            [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
+        ]
+    )
+    return clean_rotation(R)
+
+
+def from_matrix(R: Any) -> Matrix:
+    """Given matrix, checked to be a rotation; symbols are taken as they are.
+
+    Raises:
+        ValueError: when R is not 3 x 3, R R^T is not 1, or R mirrors (det R < 0).
+    """
+    if sym.is_symbolic(R):
+        return R
+
+    R = np.asarray(R, dtype=float)
+    if R.shape != (3, 3):
+        raise ValueError(f"a rotation matrix is 3 x 3, got shape {R.shape}")
+    error = np.abs(R @ R.T - np.eye(3)).max()
+    if not error < ORTHOGONAL:
+        raise ValueError(f"not a rotation matrix: R R^T differs from the unit matrix by {error:.3g}")
+    if np.linalg.det(R) < 0:
+        raise ValueError("not a rotation matrix: it mirrors (determinant -1)")
+
+    return clean_rotation(R)
+
+
+def clean_rotation(R: Matrix) -> Matrix:
+    """Rotation without the rounding errors of right angles, so that graphs fold its zeros and ones."""
+    if sym.is_symbolic(R):
+        return R
+
+    nearest = np.round(R)
+
+    return np.where(np.abs(R - nearest) <= ROUNDING, nearest + 0.0, R)

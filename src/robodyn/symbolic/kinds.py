@@ -1,0 +1,47 @@
+"""Is this value made of numbers or of symbols, and how are several put into one column?"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+
+def is_symbolic(value: Any) -> bool:
+    """Whether a value is a CasADi SX or a sequence or object array that holds one."""
+    if isinstance(value, ca.SX):
+        return True
+    if isinstance(value, np.ndarray):
+        return value.dtype == object and any(is_symbolic(item) for item in value.flat)
+    return isinstance(value, list | tuple) and any(is_symbolic(item) for item in value)
+
+
+def symbol(name: str, n: int = 1) -> ca.SX:
+    """A column of n new symbols."""
+    return ca.SX.sym(name, n)
+
+
+def stack(values: Any) -> Any:
+    """All values one below the other: a dense SX column if any is a symbol, else a flat numpy array.
+
+    Nested sequences are taken in order; matrices column by column.
+    """
+    if is_symbolic(values):
+        return ca.densify(ca.vertcat(*(ca.vec(ca.SX(_column(item))) for item in _items(values))))
+    columns = [np.asarray(item, dtype=np.float64).ravel(order="F") for item in _items(values)]
+    return np.concatenate(columns) if columns else np.zeros(0)
+
+
+def _items(values: Any) -> Iterable[Any]:
+    """The matrices, arrays and scalars in nested sequences."""
+    if isinstance(values, list | tuple):
+        for value in values:
+            yield from _items(value)
+    elif isinstance(values, np.ndarray) and values.dtype == object:
+        yield from values.ravel(order="F")
+    else:
+        yield values
+
+
+def _column(item: Any) -> Any:
+    return item if isinstance(item, ca.SX) else ca.DM(np.asarray(item, dtype=np.float64).ravel(order="F"))

@@ -1,0 +1,82 @@
+"""How can an expression graph hold a look-up table at constant cost in the graph?
+
+CasADi has no look-up node for scalar graphs, so a binary operation of it that has no other use here
+(`printme`) carries two look-ups. Its first operand is a constant that names an array, its second the
+argument:
+
+    locate(knots, x)      = max(0, number of knots <= x  - 1)
+    gather(values, index) = values[index]
+
+The derivative of either is zero, which is exact wherever it exists. Only `robodyn.native` and the
+back-ends of its `Program` know the meaning: where CasADi itself evaluates the node (by substituting a
+number, by calling a `Function`), it gives the name. Names are therefore near 1e308, so that such a
+mistake overflows instead of passing for a result.
+"""
+
+import hashlib
+import math
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+
+LOCATE = "locate"
+GATHER = "gather"
+NODE = ca.OP_PRINTME
+
+_NAME_BITS = 52
+_NAME_SHIFT = 970
+
+
+@dataclass(frozen=True)
+class Table:
+    """A constant array in the registry; `kind` is LOCATE or GATHER."""
+
+    kind: str
+    values: tuple[float, ...]
+
+
+_registry: dict[int, Table] = {}
+
+
+def register(kind: str, values: np.ndarray) -> int:
+    """Number of a table, the same in every process for the same kind and content: below 2**52."""
+    content = np.ascontiguousarray(values, dtype=np.float64)
+    digest = hashlib.sha256(kind.encode() + b":" + content.tobytes()).digest()
+    number = int.from_bytes(digest[:8], "little") % 2**_NAME_BITS
+    table = Table(kind, tuple(content.tolist()))
+    if _registry.setdefault(number, table) != table:
+        raise RuntimeError(f"two different tables share the number {number}")
+    return number
+
+
+def name_of(number: int) -> float:
+    """The double that stands for table `number` in a graph: (2**52 + number) 2**970, exact, near 1e308."""
+    return math.ldexp(2**_NAME_BITS + number, _NAME_SHIFT)
+
+
+def number_of(name: float) -> int:
+    """The table number that a node's first operand stands for; KeyError if there is no such table."""
+    number = int(math.ldexp(name, -_NAME_SHIFT)) - 2**_NAME_BITS
+    if name_of(number) != name or number not in _registry:
+        raise KeyError(name)
+    return number
+
+
+def lookup(number: int) -> Table:
+    """The table registered under `number`."""
+    return _registry[number]
+
+
+def locate(knots: np.ndarray, x: ca.SX) -> ca.SX:
+    """Index of the last knot at or below x, 0 before the first one."""
+    return _node(register(LOCATE, knots), x)
+
+
+def gather(values: np.ndarray, index: ca.SX) -> ca.SX:
+    """values[index], where index comes from `locate` with at most as many knots."""
+    return _node(register(GATHER, values), index)
+
+
+def _node(number: int, operand: ca.SX) -> ca.SX:
+    return ca.SX.binary(NODE, ca.SX(name_of(number)), ca.densify(operand))

@@ -1,0 +1,82 @@
+"""The packages import each other in one direction only, and the contract that holds this is the right one."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("importlinter")
+
+ROOT = Path(__file__).parents[2]
+_DESCRIPTION = {"symbolic", "spatial", "laws", "model"}
+_BELOW_SIMULATION = _DESCRIPTION | {"files", "catalog", "dynamics", "assembly", "native", "engine", "results"}
+# What each package may import, the errors module aside, which all may.
+MAY_IMPORT = {
+    "symbolic": set(),
+    "spatial": {"symbolic"},
+    "laws": {"symbolic"},
+    "model": {"symbolic", "spatial", "laws"},
+    "files": _DESCRIPTION,
+    "catalog": _DESCRIPTION | {"files"},
+    "dynamics": {"symbolic", "spatial"},
+    "assembly": _DESCRIPTION | {"files", "catalog", "dynamics"},
+    "native": {"symbolic"},
+    "engine": {"native"},
+    "results": set(),
+    "simulation": _BELOW_SIMULATION,
+    "reporting": {"results"},
+    "cli": _BELOW_SIMULATION | {"simulation", "reporting"},
+}
+
+
+def lint_imports(source):
+    """Run the project's import contracts on the package in a source folder."""
+    command = [
+        str(Path(sys.executable).with_name("lint-imports")),
+        "--no-cache",
+        "--config",
+        str(ROOT / "pyproject.toml"),
+    ]
+    environment = os.environ | {"PYTHONPATH": str(source), "COLUMNS": "200"}
+    return subprocess.run(command, capture_output=True, text=True, env=environment, cwd=source, check=False)
+
+
+def write_package(source, imports):
+    """A package of the real one's shape whose parts import each other as told."""
+    root = source / "robodyn"
+    root.mkdir(parents=True)
+    (root / "__init__.py").touch()
+    (root / "errors.py").touch()
+    for name, imported in imports.items():
+        (root / name).mkdir()
+        lines = [f"import robodyn.{other}\n" for other in sorted(imported | {"errors"})]
+        (root / name / "__init__.py").write_text("".join(lines))
+
+
+def test_the_package_keeps_its_contracts():
+    done = lint_imports(ROOT / "src")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_intended_import_is_allowed(tmp_path):
+    write_package(tmp_path, MAY_IMPORT)
+    done = lint_imports(tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_other_import_is_refused(tmp_path):
+    wrong = {name: MAY_IMPORT.keys() - allowed - {name} for name, allowed in MAY_IMPORT.items()}
+    write_package(tmp_path, wrong)
+    done = lint_imports(tmp_path)
+    pairs = {f"robodyn.{name} -> robodyn.{other}" for name, others in wrong.items() for other in others}
+    missed = {pair for pair in pairs if f"{pair} " not in done.stdout}
+    assert done.returncode != 0
+    assert not missed, done.stdout
+
+
+def test_the_errors_module_imports_no_package(tmp_path):
+    write_package(tmp_path, MAY_IMPORT)
+    (tmp_path / "robodyn" / "errors.py").write_text("import robodyn.symbolic\n")
+    assert "robodyn.errors -> robodyn.symbolic" in lint_imports(tmp_path).stdout

@@ -1,0 +1,27 @@
+"""How do tests run a program just as it is, in chunks of any size?"""
+
+import ctypes
+
+import numpy as np
+import pytest
+
+from robodyn.native.emit import emit_module
+from robodyn.native.machine import build
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("ROBODYN_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def run_program():
+    """Callable (program, inputs, chunk_size) -> all outputs one after another."""
+
+    def run(program, inputs, chunk_size=10**9):
+        machine = build(emit_module([program], chunk_size), use_cache=False)
+        frame = np.concatenate([*inputs, np.zeros(sum(program.out_sizes))])
+        ctypes.CFUNCTYPE(None, ctypes.c_void_p)(machine.address_of("k0.frame"))(frame.ctypes.data)
+        return frame[sum(program.in_sizes) :]
+
+    return run

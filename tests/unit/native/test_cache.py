@@ -1,0 +1,114 @@
+"""Is machine code found again, and only if it is whole?"""
+
+import multiprocessing
+import os
+import tempfile
+from pathlib import Path
+
+import casadi as ca
+import numpy as np
+import pytest
+
+from robodyn.native import cache_folder, compile_kernels
+from robodyn.native.cache import _temporary_folder
+
+
+def _compile(factor=2.5):
+    """Value at 2 of a function of x, and how often it was compiled."""
+    x = ca.SX.sym("x")
+    messages = []
+    module = compile_kernels({"f": ca.Function("f", [x], [ca.sin(x) * factor])}, on_compile=messages.append)
+    return float(module.kernels["f"](2.0)[0]), len(messages)
+
+
+def _files():
+    return [path for path in cache_folder().rglob("*") if path.is_file()]
+
+
+EXPECTED = float(np.sin(2.0) * 2.5)
+
+
+def test_second_compilation_is_read_from_disk():
+    assert _compile() == (EXPECTED, 1)
+    assert len(_files()) == 1
+    assert _compile() == (EXPECTED, 0)
+
+
+def test_another_function_is_compiled():
+    _compile()
+    assert _compile(3.0) == (float(np.sin(2.0) * 3.0), 1)
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda data: data[: len(data) // 2], lambda data: b"", lambda data: data[:20]]
+)
+def test_truncated_file_is_compiled_again_and_mended(damage):
+    _compile()
+    (file,) = _files()
+    whole = file.read_bytes()
+    file.write_bytes(damage(whole))
+    assert _compile() == (EXPECTED, 1)
+    assert _compile() == (EXPECTED, 0)
+
+
+@pytest.mark.parametrize("place", [0, 30, -1, 0.5])
+def test_file_with_one_wrong_byte_is_compiled_again_and_mended(place):
+    _compile()
+    (file,) = _files()
+    data = bytearray(file.read_bytes())
+    data[int(place * len(data)) if isinstance(place, float) else place] ^= 1
+    file.write_bytes(data)
+    assert _compile() == (EXPECTED, 1)
+    assert _compile() == (EXPECTED, 0)
+
+
+def test_folder_that_cannot_be_written_only_costs_the_compilation(tmp_path, monkeypatch):
+    blocked = tmp_path / "file"
+    blocked.write_text("not a folder")
+    monkeypatch.setenv("ROBODYN_CACHE", str(blocked / "cache"))
+    assert _compile() == (EXPECTED, 1)
+    assert _compile() == (EXPECTED, 1)
+
+
+def test_cache_can_be_left_out():
+    x = ca.SX.sym("x")
+    compile_kernels({"f": ca.Function("f", [x], [x + 1])}, cache=False)
+    assert not cache_folder().exists()
+
+
+def _compile_in_process(barrier, results):
+    barrier.wait()
+    results.put(_compile()[0])
+
+
+def test_two_processes_may_compile_the_same_at_once():
+    context = multiprocessing.get_context("spawn")
+    barrier, results = context.Barrier(2), context.Queue()
+    processes = [context.Process(target=_compile_in_process, args=(barrier, results)) for _ in range(2)]
+    for process in processes:
+        process.start()
+    values = [results.get(timeout=60) for _ in processes]
+    for process in processes:
+        process.join()
+    assert values == [EXPECTED, EXPECTED]
+    assert len(_files()) == 1
+    assert _compile() == (EXPECTED, 0)
+
+
+def test_folder_is_the_users_cache_or_a_private_temporary_one(tmp_path, monkeypatch):
+    monkeypatch.delenv("ROBODYN_CACHE")
+    for variable in ("XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.setenv(variable, str(tmp_path / "user"))
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert tmp_path in cache_folder().parents
+
+    (tmp_path / "file").write_text("not a folder")
+    for variable in ("XDG_CACHE_HOME", "LOCALAPPDATA", "HOME"):
+        monkeypatch.setenv(variable, str(tmp_path / "file"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    _temporary_folder.cache_clear()
+    folder = cache_folder()
+    _temporary_folder.cache_clear()
+    assert folder.parent == Path(tmp_path)
+    if os.name == "posix":
+        assert folder.stat().st_mode & 0o777 == 0o700

@@ -1,0 +1,113 @@
+"""A signal is exact on its samples, interpolates by its kind and never reaches across a jump."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from robodyn.results import Signal
+
+TIMES = st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=12).map(sorted)
+
+
+def signal(time, values, **others):
+    return Signal("x", "m", np.array(time), np.array(values), **others)
+
+
+@given(
+    coefficients=arrays(float, 4, elements=st.floats(-3, 3)),
+    shares=arrays(float, 5, elements=st.floats(0, 1)),
+)
+def test_a_cubic_is_reproduced_from_values_and_rates(coefficients, shares):
+    cubic = np.polynomial.Polynomial(coefficients)
+    time = np.array([-1.0, 0.2, 0.3, 2.0])
+    recorded = signal(time, cubic(time), rate_values=cubic.deriv()(time))
+    at = -1.0 + 3.0 * shares
+    # Values reach about 50; the interpolation formula takes some ten rounded operations.
+    np.testing.assert_allclose(recorded(at), cubic(at), rtol=0, atol=1e-13 * 50)
+
+
+def test_without_rates_the_value_between_samples_is_on_the_chord():
+    assert signal([0.0, 2.0], [1.0, 5.0])(0.5) == 2.0
+
+
+def test_a_held_signal_keeps_its_last_value():
+    held = signal([0.0, 1.0, 2.0], [3.0, 4.0, 5.0], kind="held")
+    assert held([0.0, 0.999, 1.0, 1.5, 2.0]).tolist() == [3.0, 3.0, 4.0, 4.0, 5.0]
+
+
+@pytest.mark.parametrize("rates", [None, np.zeros(4)])
+def test_at_a_jump_the_right_limit_holds_and_neither_side_is_mixed(rates):
+    step = signal([0.0, 1.0, 1.0, 2.0], [1.0, 1.0, 9.0, 9.0], rate_values=rates)
+    assert step(np.nextafter(1.0, 0.0)) == 1.0
+    assert step(1.0) == 9.0
+    assert step(np.nextafter(1.0, 2.0)) == 9.0
+
+
+def test_of_three_rows_at_one_time_the_last_holds():
+    assert signal([0.0, 0.0, 0.0, 1.0], [1.0, 2.0, 3.0, 3.0])(0.0) == 3.0
+
+
+def test_the_last_row_holds_at_a_jump_at_the_end():
+    assert signal([0.0, 1.0, 1.0], [0.0, 0.0, 7.0])(1.0) == 7.0
+
+
+@given(time=TIMES, data=st.data())
+def test_on_a_sample_the_value_is_the_last_row_of_that_time_exactly(time, data):
+    values = data.draw(arrays(float, len(time), elements=st.floats(-1e6, 1e6)))
+    rates = data.draw(arrays(float, len(time), elements=st.floats(-1e6, 1e6)))
+    recorded = signal(time, values, rate_values=rates)
+    for t in time:
+        last = max(i for i, other in enumerate(time) if other == t)
+        assert recorded(t) == values[last]
+
+
+def test_a_sample_beside_no_number_is_still_exact():
+    assert signal([0.0, 1.0, 2.0], [1.0, np.nan, 3.0])(0.0) == 1.0
+
+
+def test_a_float_gives_a_float_and_an_array_its_own_shape():
+    ramp = signal([0.0, 1.0], [0.0, 1.0])
+    assert type(ramp(0.5)) is float
+    assert ramp(np.full((2, 3), 0.5)).shape == (2, 3)
+
+
+@pytest.mark.parametrize("t", [-1e-9, 2.1, float("nan")])
+def test_a_time_outside_the_record_is_an_error_that_names_the_range(t):
+    with pytest.raises(ValueError, match="from 0 s to 2 s"):
+        signal([0.0, 2.0], [1.0, 5.0])([1.0, t])
+
+
+def test_an_empty_record_says_so():
+    with pytest.raises(ValueError, match="no samples"):
+        signal([], [])(0.0)
+
+
+def test_extremes_count_both_limits_of_a_jump_and_leave_out_no_numbers():
+    jump = signal([0.0, 1.0, 1.0, 2.0], [0.0, -4.0, 6.0, np.nan])
+    assert (jump.min, jump.max) == (-4.0, 6.0)
+    assert np.isnan(jump.final)
+
+
+@pytest.mark.parametrize(
+    ("time", "values", "others", "sentence"),
+    [
+        ([0.0, 2.0, 1.0], [0.0, 0.0, 0.0], {}, "never decrease, row 2"),
+        ([0.0, np.inf], [0.0, 0.0], {}, "finite, row 1"),
+        ([0.0, 1.0], [0.0], {}, "values"),
+        ([0.0, 1.0], [0.0, 0.0], {"kind": "wavy"}, "wavy"),
+        ([0.0, 1.0], [0.0, 0.0], {"rate_values": [1.0]}, "rates"),
+    ],
+)
+def test_a_record_that_makes_no_sense_is_refused(time, values, others, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        signal(time, values, **others)
+
+
+def test_the_samples_cannot_be_changed_but_the_callers_array_can():
+    own = np.array([1.0, 2.0])
+    recorded = signal([0.0, 1.0], own)
+    with pytest.raises(ValueError, match="read-only"):
+        recorded.values[0] = 5.0
+    own[0] = 5.0
