@@ -14,6 +14,7 @@ from robodyn.assembly.mechanics import Motion, add_dynamics, add_kinematics
 from robodyn.assembly.network import SignalInfo
 from robodyn.assembly.sampling import find_base_period
 from robodyn.assembly.system import System
+from robodyn.assembly.tree import build_tree
 from robodyn.dynamics import Tree, mass_matrix
 from robodyn.errors import nearest
 from robodyn.model import Scenario
@@ -33,8 +34,7 @@ def assemble(scenario: Scenario) -> System:
     add_blocks(builder)
     add_delays(builder)
     if motion:
-        _check_inertia(builder, motion)
-        add_dynamics(builder, motion)
+        add_dynamics(builder, motion, solvable=_check_inertia(builder, motion))
     add_events(builder)
     builder.network.resolve_all(builder.flaws)
     _check_initial(builder)
@@ -115,7 +115,7 @@ def _check_initial(builder: Builder) -> None:
             builder.flaws.add(f"initial.{name}", "there is no such state", nearest(name, known))
 
 
-def _check_inertia(builder: Builder, motion: Motion) -> None:
+def _check_inertia(builder: Builder, motion: Motion) -> bool:
     """Each joint must feel some inertia: the pivots of M, eliminated from the leaves to the root, are positive."""
     fixed = start_builder(replace(builder.scenario, machine=replace(builder.scenario.machine, tunable=())))
     tree = _numeric_tree(fixed)
@@ -126,18 +126,17 @@ def _check_inertia(builder: Builder, motion: Motion) -> None:
         M += _rotor_inertia(builder, motion)
         pivots = np.minimum(pivots, _pivots(M))
     scale = max(np.max(np.abs(pivots)), 1e-30)
-    for link, pivot in zip(tree.links, pivots, strict=True):
-        if not pivot > 1e-12 * scale:
-            builder.flaws.add(
-                f"joints.{link.joint}",
-                f"feels no inertia ({pivot:.3g}): everything beyond it is massless about its axis",
-                f"give '{link.name}' or a body beyond it mass or inertia, or the joint an armature",
-            )
+    idle = [(link, pivot) for link, pivot in zip(tree.links, pivots, strict=True) if not pivot > 1e-12 * scale]
+    for link, pivot in idle:
+        builder.flaws.add(
+            f"joints.{link.joint}",
+            f"feels no inertia ({pivot:.3g}): everything beyond it is massless about its axis",
+            f"give '{link.name}' or a body beyond it mass or inertia, or the joint an armature",
+        )
+    return not idle
 
 
 def _numeric_tree(builder: Builder) -> Tree:
-    from robodyn.assembly.tree import build_tree
-
     mechanism = builder.scenario.machine.mechanism
     assert mechanism is not None
     return build_tree(mechanism, builder.values).tree

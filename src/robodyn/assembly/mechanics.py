@@ -126,8 +126,12 @@ def _add_points(builder: Builder, motion: Motion) -> None:
             builder.network.define(infos, Definition({names[0]: position[k], names[1]: velocity[k]}, {}))
 
 
-def add_dynamics(builder: Builder, motion: Motion) -> None:
-    """Define the accelerations from all forces gathered, and the energies."""
+def add_dynamics(builder: Builder, motion: Motion, solvable: bool) -> None:
+    """Define the accelerations from all forces gathered, and the energies.
+
+    Args:
+        solvable: False where a joint without inertia has been told; the rest is then still checked.
+    """
     bindings: Bindings = {}
     forces: dict[str, ca.SX] = {}
     for target, signal in builder.forces:
@@ -136,7 +140,7 @@ def add_dynamics(builder: Builder, motion: Motion) -> None:
     n_v = motion.v.numel()
     tau = sum((motion.gradients[name].T * force for name, force in forces.items()), ca.SX.zeros(n_v))
     load = _load_torque(builder, motion)
-    a = _accelerations(builder, motion, tau + load)
+    a = _accelerations(builder, motion, tau + load) if solvable else ca.SX.zeros(n_v)
     _define_accelerations(builder, motion, a, bindings)
     for k, joint in enumerate(motion.joints):
         unit = joint_unit(joint)

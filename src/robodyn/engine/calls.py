@@ -1,40 +1,40 @@
-"""How does compiled code call a kernel that is known only by its machine address?"""
+"""How does compiled code reach arrays and kernels that it knows only by their machine addresses?
+
+A run's arrays are reached through addresses kept in its record: a record is passed as one pointer, while arrays passed by
+value would cost more than the work of a step.
+"""
 
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-DOUBLES = types.CPointer(types.float64)
+from robodyn.engine.caching import inlined
+
+FLOATS = types.CPointer(types.float64)
+INTEGERS = types.CPointer(types.int64)
+
+
+def _pointer_to(context, builder, signature, arguments):
+    return builder.inttoptr(arguments[0], context.get_value_type(signature.return_type))
 
 
 @intrinsic
-def first(typing_context, array):
-    """Pointer to the first value of an array."""
-
-    def generate(context, builder, signature, arguments):
-        return cgutils.create_struct_proxy(signature.args[0])(context, builder, arguments[0]).data
-
-    return DOUBLES(array), generate
+def floats(typing_context, address):
+    """The float64 values at an address."""
+    return FLOATS(types.int64), _pointer_to
 
 
 @intrinsic
-def row(typing_context, array, index):
-    """Pointer to the first value of a row of a two-dimensional C-contiguous array."""
-
-    def generate(context, builder, signature, arguments):
-        matrix = cgutils.create_struct_proxy(signature.args[0])(context, builder, arguments[0])
-        width = cgutils.unpack_tuple(builder, matrix.shape, 2)[1]
-        index = context.cast(builder, arguments[1], signature.args[1], types.intp)
-        return builder.gep(matrix.data, [builder.mul(index, width)])
-
-    return DOUBLES(array, index), generate
+def integers(typing_context, address):
+    """The int64 values at an address."""
+    return INTEGERS(types.int64), _pointer_to
 
 
 @intrinsic
 def call(typing_context, address, t, x, d, m, p, out):
     """Call `void f(const double* t, x, d, m, p, double* out)` at an address; t is given by value."""
-    signature = types.void(types.int64, types.float64, DOUBLES, DOUBLES, DOUBLES, DOUBLES, DOUBLES)
+    signature = types.void(types.int64, types.float64, FLOATS, FLOATS, FLOATS, FLOATS, FLOATS)
 
     def generate(context, builder, signature, arguments):
         pointer = ir.DoubleType().as_pointer()
@@ -45,3 +45,21 @@ def call(typing_context, address, t, x, d, m, p, out):
         return context.get_dummy_value()
 
     return signature, generate
+
+
+@inlined
+def row(address, width, index):
+    """A row of a matrix of float64 values that is stored row by row."""
+    return floats(address + 8 * width * index)
+
+
+@inlined
+def state(run, index):
+    """One of the run's rows of length n_x."""
+    return floats(run.x + 8 * run.n_x * index)
+
+
+@inlined
+def ask(run, kernel, t, x, out):
+    """Evaluate a kernel of the model with the present memory, parameters and delayed signals as last read."""
+    call(kernel, t, x, floats(run.d), floats(run.m), floats(run.p), out)

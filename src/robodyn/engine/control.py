@@ -3,6 +3,7 @@
 import numpy as np
 
 from robodyn.engine.caching import compiled, inlined
+from robodyn.engine.calls import floats, state
 from robodyn.engine.esdirk import step_esdirk
 from robodyn.engine.evaluation import evaluate_rate, need_slope
 from robodyn.engine.explicit import step_explicit, step_symplectic
@@ -18,16 +19,16 @@ SLIVER = 1e-9
 
 
 @inlined
-def attempt(problem, method, work, run, h):
+def attempt(run, h):
     """Try one step of length h from START to END; False when its equations could not be solved."""
-    if method.family == EXPLICIT:
-        return step_explicit(problem, method, work, run, h)
-    if method.family == ROSENBROCK:
-        return step_rosenbrock(problem, method, work, run, h)
-    if method.family == ESDIRK:
-        return step_esdirk(problem, method, work, run, h)
-    if method.family == SYMPLECTIC:
-        return step_symplectic(problem, method, work, run, h)
+    if run.family == EXPLICIT:
+        return step_explicit(run, h)
+    if run.family == ROSENBROCK:
+        return step_rosenbrock(run, h)
+    if run.family == ESDIRK:
+        return step_esdirk(run, h)
+    if run.family == SYMPLECTIC:
+        return step_symplectic(run, h)
     return False
 
 
@@ -61,25 +62,25 @@ def choose_adaptive(run):
 
 
 @compiled
-def measure_error(problem, work, run):
+def measure_error(run):
     """Root mean square of error_i / (atol scale_i + rtol max(|x0_i|, |x1_i|))."""
-    x = work.x
+    start, end, errors, scale = state(run, START), state(run, END), state(run, ERROR), floats(run.scale)
     total = 0.0
-    for i in range(problem.n_x):
-        allowed = run.atol * problem.scale[i] + run.rtol * max(abs(x[START, i]), abs(x[END, i]))
-        total += (x[ERROR, i] / allowed) ** 2
-    return np.sqrt(total / max(problem.n_x, 1))
+    for i in range(run.n_x):
+        allowed = run.atol * scale[i] + run.rtol * max(abs(start[i]), abs(end[i]))
+        total += (errors[i] / allowed) ** 2
+    return np.sqrt(total / max(run.n_x, 1))
 
 
 @compiled
-def accept(method, run, error, h):
+def accept(run, error, h):
     """Propose the next step by a proportional-integral rule: Hairer, Norsett, Wanner (1993), II.4 and (1996), IV.2.
 
         h_next = 0.9 h error^(-0.7/k) error_before^(0.4/k)
 
     A step cut short by the end of its segment does not make the proposal shorter.
     """
-    k = method.error_order
+    k = run.error_order
     error = max(error, 1e-10)
     factor = SAFETY * error ** (-0.7 / k) * run.error_before ** (0.4 / k)
     factor = min(max(factor, LEAST_FACTOR), 1.0 if run.was_rejected == 1 else LARGEST_FACTOR)
@@ -92,77 +93,77 @@ def accept(method, run, error, h):
 
 
 @compiled
-def reject(method, run, error, h):
+def reject(run, error, h):
     """Shorten the proposal: by the error, or to a quarter when there is none."""
     factor = 0.25
     if error < np.inf:
-        factor = max(LEAST_FACTOR, SAFETY * error ** (-1.0 / method.error_order))
+        factor = max(LEAST_FACTOR, SAFETY * error ** (-1.0 / run.error_order))
     run.h = h * min(factor, 0.9)
     run.was_rejected = 1
     run.rejected += 1
 
 
 @compiled
-def take_step(problem, method, work, run):
+def take_step(run):
     """Make one accepted step from START to END, t to t_new; False when the run cannot go on (status, culprit)."""
     run.dense_known = 0
     run.end_known = 0
     run.theta_end = 1.0
-    if method.adaptive == 0:
+    if run.adaptive == 0:
         run.h_tried = choose_fixed(run)
-        attempt(problem, method, work, run, run.h_tried)
-        return check_end(problem, method, work, run)
+        attempt(run, run.h_tried)
+        return check_end(run)
     while run.steps + run.rejected < run.max_steps:
         h = choose_adaptive(run)
         run.h_tried = h
-        solved = attempt(problem, method, work, run, h)
-        error = measure_error(problem, work, run) if solved else np.inf
+        solved = attempt(run, h)
+        error = measure_error(run) if solved else np.inf
         if error <= 1.0:
-            accept(method, run, error, h)
-            return check_end(problem, method, work, run)
-        reject(method, run, error, h)
+            accept(run, error, h)
+            return check_end(run)
+        reject(run, error, h)
         if run.h < run.min_step and h <= run.min_step + run.resolution or run.h < run.resolution:
-            return blame_step(problem, method, work, run)
+            return blame_step(run)
         run.h = max(run.h, run.min_step)
     run.status = STEP_LIMIT
     return False
 
 
 @inlined
-def check_end(problem, method, work, run):
+def check_end(run):
     """Whether all states at the end of the step are numbers of a sane size."""
-    bad = False
-    for i in range(problem.n_x):
-        bad |= not abs(work.x[END, i]) <= LARGEST_STATE
+    bad, end = False, state(run, END)
+    for i in range(run.n_x):
+        bad |= not abs(end[i]) <= LARGEST_STATE
     if bad:
-        blame_end(problem, method, work, run)
+        blame_end(run)
     return not bad
 
 
 @compiled
-def blame_end(problem, method, work, run):
+def blame_end(run):
     """Name the state behind an end that is no number or too large."""
-    run.culprit = find_infinite(problem, method, work)
+    run.culprit = find_infinite(run)
     run.status = NOT_A_NUMBER
     if run.culprit < 0:
         run.status = OVERFLOW
-        for i in range(problem.n_x):
-            if abs(work.x[END, i]) > LARGEST_STATE:
+        for i in range(run.n_x):
+            if abs(state(run, END)[i]) > LARGEST_STATE:
                 run.culprit = i
                 break
 
 
 @compiled
-def blame_step(problem, method, work, run):
+def blame_step(run):
     """Name the state behind a step that became too short: the first that is no number, else the one of largest error."""
-    run.culprit = find_infinite(problem, method, work)
+    run.culprit = find_infinite(run)
     run.status = NOT_A_NUMBER
     if run.culprit >= 0:
         return False
     run.status = STEP_TOO_SMALL
     largest = -1.0
-    for i in range(problem.n_x):
-        size = abs(work.x[ERROR, i]) / (run.atol * problem.scale[i] + run.rtol * abs(work.x[START, i]))
+    for i in range(run.n_x):
+        size = abs(state(run, ERROR)[i]) / allowed_error(run, i)
         if size > largest:
             largest = size
             run.culprit = i
@@ -170,42 +171,47 @@ def blame_step(problem, method, work, run):
 
 
 @compiled
-def find_infinite(problem, method, work):
+def find_infinite(run):
     """Index of the first state whose derivative, in the order of the stages, or value is no finite number; -1 if none."""
-    for j in range(method.stages):
-        for i in range(problem.n_x):
-            if not np.isfinite(work.x[STAGE + j, i]):
+    for j in range(run.stages):
+        for i in range(run.n_x):
+            if not np.isfinite(state(run, STAGE + j)[i]):
                 return i
-    for i in range(problem.n_x):
-        if not np.isfinite(work.x[END, i]):
+    for i in range(run.n_x):
+        if not np.isfinite(state(run, END)[i]):
             return i
     return -1
 
 
 @compiled
-def choose_first(problem, method, work, run):
+def choose_first(run):
     """First step of an adaptive method by the sizes of x, x_dot and their change: Hairer, Norsett, Wanner (1993), II.4."""
-    x = work.x
-    need_slope(problem, work, run)
-    size, speed = scaled_size(problem, run, x, START), scaled_size(problem, run, x, STAGE)
+    need_slope(run)
+    start, slope, trial, end = state(run, START), state(run, STAGE), state(run, TRIAL), state(run, END)
+    size, speed = scaled_size(run, START), scaled_size(run, STAGE)
     span = run.t_end - run.t
     h = 0.01 * size / speed if size > 1e-5 and speed > 1e-5 else 1e-6
     h = min(h, span, run.max_step, run.shortest_delay)
-    for i in range(problem.n_x):
-        x[TRIAL, i] = x[START, i] + h * x[STAGE, i]
-    evaluate_rate(problem, work, run, run.t + h, TRIAL, END)
-    for i in range(problem.n_x):
-        x[END, i] -= x[STAGE, i]
-    bend = scaled_size(problem, run, x, END) / h
-    largest = max(speed, bend)
-    longer = (0.01 / largest) ** (1.0 / method.error_order) if largest > 1e-15 else max(1e-6, 1e-3 * h)
+    for i in range(run.n_x):
+        trial[i] = start[i] + h * slope[i]
+    evaluate_rate(run, run.t + h, TRIAL, END)
+    for i in range(run.n_x):
+        end[i] -= slope[i]
+    largest = max(speed, scaled_size(run, END) / h)
+    longer = (0.01 / largest) ** (1.0 / run.error_order) if largest > 1e-15 else max(1e-6, 1e-3 * h)
     run.h = max(min(100.0 * h, longer, span), run.min_step) if longer > 0.0 else h
 
 
+@inlined
+def allowed_error(run, i):
+    """Tolerance of state i at the start of the step."""
+    return run.atol * floats(run.scale)[i] + run.rtol * abs(state(run, START)[i])
+
+
 @compiled
-def scaled_size(problem, run, x, source):
+def scaled_size(run, source):
     """Root mean square of a row in units of the tolerance of each state."""
     total = 0.0
-    for i in range(problem.n_x):
-        total += (x[source, i] / (run.atol * problem.scale[i] + run.rtol * abs(x[START, i]))) ** 2
-    return np.sqrt(total / max(problem.n_x, 1))
+    for i in range(run.n_x):
+        total += (state(run, source)[i] / allowed_error(run, i)) ** 2
+    return np.sqrt(total / max(run.n_x, 1))

@@ -1,48 +1,76 @@
 """What is x between the ends of a step?"""
 
 from robodyn.engine.caching import compiled, inlined
+from robodyn.engine.calls import floats, row, state
 from robodyn.engine.tableaus import ROSENBROCK
 from robodyn.engine.workspace import DENSE, END, POINT, STAGE, START
 
 
+@inlined
+def copy_row(run, source, target):
+    """Copy one row of states."""
+    values, copies = state(run, source), state(run, target)
+    for i in range(run.n_x):
+        copies[i] = values[i]
+
+
 @compiled
-def make_dense(method, x, h):
+def make_dense(run):
     """Coefficients of the step's polynomial, x(theta) = sum_k DENSE_k theta^k, from its stages."""
-    weight = 1.0 if method.family == ROSENBROCK else h
-    for i in range(x.shape[1]):
-        x[DENSE, i] = x[START, i]
-        for power in range(4):
-            value = 0.0
-            for j in range(method.P.shape[0]):
-                value += method.P[j, power] * x[STAGE + j, i]
-            x[DENSE + 1 + power, i] = weight * value
+    weight = 1.0 if run.family == ROSENBROCK else run.h_tried
+    copy_row(run, START, DENSE)
+    for power in range(4):
+        coefficients = state(run, DENSE + 1 + power)
+        for i in range(run.n_x):
+            coefficients[i] = 0.0
+        for j in range(run.n_dense):
+            factor = weight * floats(run.P)[4 * j + power]
+            stage = state(run, STAGE + j)
+            if factor != 0.0:
+                for i in range(run.n_x):
+                    coefficients[i] += factor * stage[i]
 
 
-@inlined
-def evaluate_dense(x, theta, target):
+@compiled
+def evaluate_dense(run, theta, target):
     """Write x(theta) into a row."""
-    for i in range(x.shape[1]):
-        value = x[DENSE + 4, i]
+    n, coefficients, x = run.n_x, state(run, DENSE), state(run, target)
+    for i in range(n):
+        value = coefficients[4 * n + i]
         for power in range(3, -1, -1):
-            value = value * theta + x[DENSE + power, i]
-        x[target, i] = value
+            value = value * theta + coefficients[power * n + i]
+        x[i] = value
 
 
-@inlined
-def copy_row(x, source, target):
-    """Copy one row of x."""
-    for i in range(x.shape[1]):
-        x[target, i] = x[source, i]
-
-
-@inlined
-def set_point(work, run, fraction):
+@compiled
+def set_point(run, fraction):
     """Put x at a fraction of the (perhaps truncated) step into POINT; its time, never beyond the left side of a break."""
     if fraction >= 1.0:
-        copy_row(work.x, END, POINT)
+        copy_row(run, END, POINT)
         return min(run.t_new, run.t_left)
     if fraction <= 0.0:
-        copy_row(work.x, START, POINT)
+        copy_row(run, START, POINT)
         return run.t
-    evaluate_dense(work.x, fraction * run.theta_end, POINT)
+    evaluate_dense(run, fraction * run.theta_end, POINT)
     return min(run.t + fraction * (run.t_new - run.t), run.t_left)
+
+
+@inlined
+def combine(run, weights, count, factor, base, target):
+    """target = base + factor sum_j weights_j STAGE_j over the first stages; a base below 0 is zero."""
+    result, origin = state(run, target), state(run, max(base, 0))
+    n = run.n_x
+    for i in range(n):
+        result[i] = origin[i] if base >= 0 else 0.0
+    for j in range(count):
+        weight = factor * weights[j]
+        if weight != 0.0:
+            stage = state(run, STAGE + j)
+            for i in range(n):
+                result[i] += weight * stage[i]
+
+
+@inlined
+def weights_of(run, matrix, i):
+    """Row i of one of the method's square tables."""
+    return row(matrix, run.stages, i)

@@ -3,10 +3,10 @@
 import numpy as np
 
 from robodyn.engine.caching import compiled
+from robodyn.engine.calls import floats, state
+from robodyn.engine.dense import combine, copy_row, weights_of
 from robodyn.engine.evaluation import evaluate_rate, need_jacobian, need_slope
-from robodyn.engine.explicit import combine
-from robodyn.engine.linear import solve_factorised
-from robodyn.engine.rosenbrock import factorise_shifted
+from robodyn.engine.rosenbrock import factorise_shifted, solve_shifted
 from robodyn.engine.workspace import END, ERROR, POINT, STAGE, START, TRIAL
 
 MAX_ITERATIONS = 10
@@ -15,42 +15,40 @@ NEWTON_ACCURACY = 0.01
 
 
 @compiled
-def step_esdirk(problem, method, work, run, h):
+def step_esdirk(run, h):
     """x_i = x0 + h sum_j<i a_ij k_j + h gamma k_i with k_i = f(t + c_i h, x_i); False when Newton does not converge.
 
     The error estimate is filtered by (I - h gamma J)^-1, so that stiff parts do not spoil it: Hosea and Shampine (1996).
     """
-    need_slope(problem, work, run)
-    need_jacobian(problem, work, run)
-    if not factorise_shifted(work, run, method.gamma * h, 1.0):
+    need_slope(run)
+    need_jacobian(run)
+    if not factorise_shifted(run, run.gamma * h, 1.0):
         return False
-    for i in range(1, method.stages):
-        if not solve_stage(problem, method, work, run, h, i):
+    for i in range(1, run.stages):
+        if not solve_stage(run, h, i):
             return False
-    combine(work.x, method.b, method.stages, h, START, END)
-    combine(work.x, method.e, method.stages, h, -1, ERROR)
-    solve_factorised(work.matrix, work.pivots, work.x, ERROR)
+    combine(run, floats(run.b), run.stages, h, START, END)
+    combine(run, floats(run.e), run.stages, h, -1, ERROR)
+    solve_shifted(run, ERROR)
     return True
 
 
 @compiled
-def solve_stage(problem, method, work, run, h, i):
+def solve_stage(run, h, i):
     """Simplified Newton for the stage's slope: (I - h gamma J) dk = f(x_i) - k, x_i = base + h gamma k."""
-    x = work.x
-    stage = STAGE + i
-    combine(x, method.a[i], i, h, START, END)
-    for k in range(problem.n_x):
-        x[stage, k] = x[stage - 1, k]
-    size_before, rate = 0.0, 0.0
+    trial, base, slope, residual = state(run, TRIAL), state(run, END), state(run, STAGE + i), state(run, POINT)
+    combine(run, weights_of(run, run.a, i), i, h, START, END)
+    copy_row(run, STAGE + i - 1, STAGE + i)
+    size_before = 0.0
     for iteration in range(MAX_ITERATIONS):
-        for k in range(problem.n_x):
-            x[TRIAL, k] = x[END, k] + h * method.gamma * x[stage, k]
-        evaluate_rate(problem, work, run, run.t + method.c[i] * h, TRIAL, POINT)
-        for k in range(problem.n_x):
-            x[POINT, k] -= x[stage, k]
-        solve_factorised(work.matrix, work.pivots, x, POINT)
+        for k in range(run.n_x):
+            trial[k] = base[k] + h * run.gamma * slope[k]
+        evaluate_rate(run, run.t + floats(run.c)[i] * h, TRIAL, POINT)
+        for k in range(run.n_x):
+            residual[k] -= slope[k]
+        solve_shifted(run, POINT)
         run.newton_iterations += 1
-        size = correct(problem, method, work, run, h, stage)
+        size = correct(run, h, STAGE + i)
         rate = size / size_before if iteration > 0 else 0.0
         if not size < np.inf or (iteration > 1 and rate >= 1.0):
             return size < 1e-3 * NEWTON_ACCURACY
@@ -61,12 +59,12 @@ def solve_stage(problem, method, work, run, h, i):
 
 
 @compiled
-def correct(problem, method, work, run, h, stage):
+def correct(run, h, stage):
     """Add the correction in POINT to the stage's slope; the size of its effect on x, scaled as errors are."""
-    x = work.x
+    start, slope, correction, scale = state(run, START), state(run, stage), state(run, POINT), floats(run.scale)
     total = 0.0
-    for k in range(problem.n_x):
-        x[stage, k] += x[POINT, k]
-        allowed = run.atol * problem.scale[k] + run.rtol * abs(x[START, k])
-        total += (h * method.gamma * x[POINT, k] / allowed) ** 2
-    return np.sqrt(total / max(problem.n_x, 1))
+    for k in range(run.n_x):
+        slope[k] += correction[k]
+        allowed = run.atol * scale[k] + run.rtol * abs(start[k])
+        total += (h * run.gamma * correction[k] / allowed) ** 2
+    return np.sqrt(total / max(run.n_x, 1))

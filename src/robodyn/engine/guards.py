@@ -12,9 +12,9 @@ moved it from its root, it is the sign of its rate dg/dt; when that is 0 too the
 import numpy as np
 
 from robodyn.engine.caching import compiled, inlined
-from robodyn.engine.calls import call, first, row
+from robodyn.engine.calls import ask, floats, integers, row, state
 from robodyn.engine.dense import copy_row, evaluate_dense
-from robodyn.engine.evaluation import evaluate_bounds, need_dense, need_slope
+from robodyn.engine.evaluation import need_dense, need_slope
 from robodyn.engine.history import read_inside
 from robodyn.engine.workspace import (
     END,
@@ -40,39 +40,51 @@ MAX_ITERATIONS = 120
 ROOT_ULPS = 4.0
 
 
-@compiled
-def evaluate_guards(problem, work, run, t, source, target):
-    """All guards at a time and a row of x; delayed signals as last read."""
-    if problem.n_guards > 0:
-        call(problem.guards, t, row(work.x, source), first(work.d), first(work.m), first(work.p), row(work.g, target))
-    if run.n_all_guards > problem.n_guards:
-        evaluate_bounds(problem, work, t, source)
-        for k in range(problem.n_limited):
-            value = work.x[source, problem.limited[k]]
-            upper = problem.n_guards + k
-            work.g[target, upper] = value - work.bounds[problem.n_limited + k]
-            work.g[target, upper + problem.n_limited] = value - work.bounds[k]
-
-
-@compiled
-def guards_at(problem, work, run, theta, target):
-    """All guards at a place of the step."""
-    t = min(run.t_new if theta >= 1.0 else run.t + theta * run.h_tried, run.t_left)
-    if theta >= 1.0:
-        copy_row(work.x, END, POINT)
-    else:
-        evaluate_dense(work.x, theta, POINT)
-    if problem.n_d > 0:
-        read_inside(problem, work, run, t)
-    evaluate_guards(problem, work, run, t, POINT, target)
+@inlined
+def values_of(run, index):
+    """A row of guard values."""
+    return row(run.guard_values, run.n_guards + 2 * run.n_limited, index)
 
 
 @inlined
-def direction_of(problem, j):
+def marks_of(run, index):
+    """A row of guard marks."""
+    return integers(run.marks + 8 * (run.n_guards + 2 * run.n_limited) * index)
+
+
+@compiled
+def evaluate_guards(run, t, source, target):
+    """All guards at a time and a row of states; delayed signals as last read."""
+    x, values, bounds = state(run, source), values_of(run, target), floats(run.bounds)
+    if run.n_guards > 0:
+        ask(run, run.guards, t, x, values)
+    if run.n_all_guards > run.n_guards:
+        ask(run, run.limits, t, x, bounds)
+        for k in range(run.n_limited):
+            value = x[integers(run.limited)[k]]
+            values[run.n_guards + k] = value - bounds[run.n_limited + k]
+            values[run.n_guards + run.n_limited + k] = value - bounds[k]
+
+
+@compiled
+def guards_at(run, theta, target):
+    """All guards at a place of the step."""
+    t = min(run.t_new if theta >= 1.0 else run.t + theta * run.h_tried, run.t_left)
+    if theta >= 1.0:
+        copy_row(run, END, POINT)
+    else:
+        evaluate_dense(run, theta, POINT)
+    if run.n_d > 0:
+        read_inside(run, t)
+    evaluate_guards(run, t, POINT, target)
+
+
+@inlined
+def direction_of(run, j):
     """Wanted direction of a guard; limits are met upwards at the upper one, downwards at the lower one."""
-    if j < problem.n_guards:
-        return problem.guard_direction[j]
-    return 1 if j < problem.n_guards + problem.n_limited else -1
+    if j < run.n_guards:
+        return integers(run.guard_direction)[j]
+    return 1 if j < run.n_guards + run.n_limited else -1
 
 
 @inlined
@@ -88,56 +100,56 @@ def sign_of(value):
 
 
 @compiled
-def locate_events(problem, method, work, run):
+def locate_events(run):
     """Find the first crossing of the step just made and truncate the step there; True when any guard fired.
 
     An adaptive step is also looked at in its middle. The instant is the right end of the last root's bracket among those that
     coincide with the first; later roots are dropped, the next step finds them again.
     """
-    adaptive = method.adaptive == 1
-    guards_at(problem, work, run, 1.0, G_END)
+    adaptive = run.adaptive == 1
+    guards_at(run, 1.0, G_END)
     if adaptive:
-        need_dense(problem, method, work, run)
-        guards_at(problem, work, run, 0.5, G_MIDDLE)
+        need_dense(run)
+        guards_at(run, 0.5, G_MIDDLE)
     earliest = np.inf
     for j in range(run.n_all_guards):
-        work.g[G_ROOT, j] = find_crossing(problem, method, work, run, j, adaptive)
-        earliest = min(earliest, work.g[G_ROOT, j])
+        values_of(run, G_ROOT)[j] = find_crossing(run, j, adaptive)
+        earliest = min(earliest, values_of(run, G_ROOT)[j])
     if earliest == np.inf:
         return False
     width = max(COINCIDENCE, ROOT_ULPS * np.spacing(abs(run.t_new)) / run.h_tried)
     last = earliest
     for j in range(run.n_all_guards):
-        if work.g[G_ROOT, j] <= earliest + width:
-            work.marks[FIRED, j] = LOCATED
-            last = max(last, work.g[G_ROOT, j])
-    truncate(problem, work, run, last)
+        if values_of(run, G_ROOT)[j] <= earliest + width:
+            marks_of(run, FIRED)[j] = LOCATED
+            last = max(last, values_of(run, G_ROOT)[j])
+    truncate(run, last)
     return True
 
 
 @compiled
-def find_crossing(problem, method, work, run, j, adaptive):
+def find_crossing(run, j, adaptive):
     """Place of the first crossing of guard j in the step, or infinity."""
-    direction, sign = direction_of(problem, j), work.marks[SIGN, j]
+    direction, sign = direction_of(run, j), marks_of(run, SIGN)[j]
     if adaptive:
-        if crosses(direction, sign, work.g[G_MIDDLE, j]):
-            return locate(problem, method, work, run, j, sign, 0.0, 0.5, work.g[G_MIDDLE, j])
+        if crosses(direction, sign, values_of(run, G_MIDDLE)[j]):
+            return locate(run, j, sign, 0.0, 0.5, values_of(run, G_MIDDLE)[j])
         if sign == 0:
             return np.inf
-        sign = sign_of(work.g[G_MIDDLE, j])
-    if crosses(direction, sign, work.g[G_END, j]):
-        return locate(problem, method, work, run, j, sign, 0.5 if adaptive else 0.0, 1.0, work.g[G_END, j])
+        sign = sign_of(values_of(run, G_MIDDLE)[j])
+    if crosses(direction, sign, values_of(run, G_END)[j]):
+        return locate(run, j, sign, 0.5 if adaptive else 0.0, 1.0, values_of(run, G_END)[j])
     return np.inf
 
 
 @compiled
-def locate(problem, method, work, run, j, sign, left, right, value_right):
+def locate(run, j, sign, left, right, value_right):
     """Right end of a bracket of the root of guard j, a few units in the last place of t wide.
 
     The Illinois rule, with a bisection when two tries have not halved the bracket.
     """
-    need_dense(problem, method, work, run)
-    left, right, value_left, value_right = enter_bracket(problem, work, run, j, sign, left, right, value_right)
+    need_dense(run)
+    left, right, value_left, value_right = enter_bracket(run, j, sign, left, right, value_right)
     width = ROOT_ULPS * np.spacing(max(abs(run.t), abs(run.t_new))) / run.h_tried
     checked = right - left
     weight_left, weight_right, side = value_left, value_right, 0
@@ -153,8 +165,8 @@ def locate(problem, method, work, run, j, sign, left, right, value_right):
             middle = 0.5 * (left + right)
         if middle == left or middle == right:
             break
-        guards_at(problem, work, run, middle, G_POINT)
-        value = work.g[G_POINT, j]
+        guards_at(run, middle, G_POINT)
+        value = values_of(run, G_POINT)[j]
         if sign_of(value) == sign:
             left, weight_left = middle, value
             weight_right *= 0.5 if side < 0 else 1.0
@@ -167,57 +179,57 @@ def locate(problem, method, work, run, j, sign, left, right, value_right):
 
 
 @compiled
-def enter_bracket(problem, work, run, j, sign, left, right, value_right):
+def enter_bracket(run, j, sign, left, right, value_right):
     """A bracket whose left end has the starting sign, found by halving towards the start when the start itself has not.
 
     A guard that has just left its root may still show rounding of the other sign there; one that returns at once is
     caught at the shortest time tried.
     """
-    guards_at(problem, work, run, left, G_POINT)
-    value_left = work.g[G_POINT, j]
+    guards_at(run, left, G_POINT)
+    value_left = values_of(run, G_POINT)[j]
     start = left
     for _ in range(MAX_HALVINGS):
         if sign_of(value_left) == sign:
             return left, right, value_left, value_right
         left = start + 0.5 * (right - start)
-        guards_at(problem, work, run, left, G_POINT)
-        value_left = work.g[G_POINT, j]
+        guards_at(run, left, G_POINT)
+        value_left = values_of(run, G_POINT)[j]
         if sign_of(value_left) != sign:
             right, value_right = left, value_left
     return right, right, value_left, value_right
 
 
 @compiled
-def truncate(problem, work, run, theta):
+def truncate(run, theta):
     """End the step at a place within it."""
     if theta < 1.0:
-        evaluate_dense(work.x, theta, END)
+        evaluate_dense(run, theta, END)
         t_next = np.nextafter(run.t, np.inf)
         run.t_new = min(max(run.t + theta * run.h_tried, t_next), run.t_new)
         run.theta_end = theta
         run.end_known = -1
-        guards_at(problem, work, run, 1.0, G_END)
+        guards_at(run, 1.0, G_END)
 
 
 @compiled
-def find_jumps(problem, work, run):
+def find_jumps(run):
     """Fire the guards that a task, an action or a break made to jump across zero; True when there is any.
 
     Each guard fires at most once at an instant.
     """
-    evaluate_guards(problem, work, run, run.t, START, G_POINT)
+    evaluate_guards(run, run.t, START, G_POINT)
     found = False
-    for j in range(problem.n_guards):
-        value = work.g[G_POINT, j]
-        moved = work.marks[FIRED, j] == NOT_FIRED and value != work.g[G_END, j]
-        if moved and crosses(problem.guard_direction[j], work.marks[SIGN, j], value):
-            work.marks[FIRED, j] = JUMPED
+    for j in range(run.n_guards):
+        value = values_of(run, G_POINT)[j]
+        moved = marks_of(run, FIRED)[j] == NOT_FIRED and value != values_of(run, G_END)[j]
+        if moved and crosses(integers(run.guard_direction)[j], marks_of(run, SIGN)[j], value):
+            marks_of(run, FIRED)[j] = JUMPED
             found = True
     return found
 
 
 @compiled
-def set_signs(problem, work, run, source, settled):
+def set_signs(run, source, settled):
     """Signs of the guards at the start of the next step, from their values in a row of g.
 
     Before the instant is settled, the signs of guards that have fired wait. A step too short to move a guard from its root
@@ -226,33 +238,32 @@ def set_signs(problem, work, run, source, settled):
     rates_known = False
     too_short = run.last_length <= run.resolution
     for j in range(run.n_all_guards):
-        value = work.g[source, j]
-        fired = work.marks[FIRED, j]
+        value = values_of(run, source)[j]
+        fired = marks_of(run, FIRED)[j]
         if fired != NOT_FIRED and not settled:
             continue
         sign = sign_of(value)
-        at_root = settled and fired == LOCATED and value == work.g[G_END, j]
-        not_left_root = work.marks[FROM_RATE, j] == 1 and too_short and fired == NOT_FIRED
+        at_root = settled and fired == LOCATED and value == values_of(run, G_END)[j]
+        not_left_root = marks_of(run, FROM_RATE)[j] == 1 and too_short and fired == NOT_FIRED
         by_rate = value == 0.0 or at_root or not_left_root
         if by_rate:
             if not rates_known:
-                evaluate_rates(problem, work, run)
+                evaluate_rates(run)
                 rates_known = True
-            sign = sign_of(work.g[G_POINT, j])
-        work.marks[SIGN, j] = sign
-        work.marks[FROM_RATE, j] = by_rate
+            sign = sign_of(values_of(run, G_POINT)[j])
+        marks_of(run, SIGN)[j] = sign
+        marks_of(run, FROM_RATE)[j] = by_rate
 
 
 @compiled
-def evaluate_rates(problem, work, run):
+def evaluate_rates(run):
     """Rates of all guards at the present state, into G_POINT; the limits themselves count as constant."""
-    if problem.n_guards > 0:
-        rates = row(work.g, G_POINT)
-        t = run.t
-        call(problem.guard_rates, t, row(work.x, START), first(work.d), first(work.m), first(work.p), rates)
-    if run.n_all_guards > problem.n_guards:
-        need_slope(problem, work, run)
-        for k in range(problem.n_limited):
-            rate = work.x[STAGE, problem.limited[k]]
-            work.g[G_POINT, problem.n_guards + k] = rate
-            work.g[G_POINT, problem.n_guards + problem.n_limited + k] = rate
+    rates = values_of(run, G_POINT)
+    if run.n_guards > 0:
+        ask(run, run.guard_rates, run.t, state(run, START), rates)
+    if run.n_all_guards > run.n_guards:
+        need_slope(run)
+        for k in range(run.n_limited):
+            rate = state(run, STAGE)[integers(run.limited)[k]]
+            rates[run.n_guards + k] = rate
+            rates[run.n_guards + run.n_limited + k] = rate

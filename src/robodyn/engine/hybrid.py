@@ -29,6 +29,7 @@ from robodyn.engine.workspace import (
     REASON_LOG,
     REASON_ROWS,
     RECORD_NONE,
+    RECORD_STEPS,
     SETTLE,
     STAGE,
     START,
@@ -38,7 +39,7 @@ from robodyn.engine.workspace import (
 
 
 @compiled
-def advance(problem, method, work, run):
+def advance(run):
     """Go on with a run until it ends or Python is needed; the reason is returned and the run can be resumed exactly.
 
     One hybrid step, from a time t with x and m as they arrive there:
@@ -56,39 +57,39 @@ def advance(problem, method, work, run):
     """
     while True:
         if run.phase == FIRST_PHASE:
-            start_run(problem, method, work, run)
+            start_run(run)
         if run.phase == EVENTS:
-            reason = run_events(problem, work, run)
+            reason = run_events(run)
             if reason != REASON_DONE:
                 return reason
             if run.terminal >= 0 or run.status != 0:
                 run.phase = SETTLE
         if run.phase == TICKS:
-            reason = run_ticks(problem, work, run)
+            reason = run_ticks(run)
             if reason != REASON_DONE:
                 return reason
         if run.phase == SETTLE:
-            settle_instant(problem, method, work, run)
-            leave_instant(problem, work, run)
+            settle_instant(run)
+            leave_instant(run)
         if run.phase == STEPS:
-            reason = run_segment(problem, method, work, run)
+            reason = run_segment(run)
             if reason != REASON_DONE:
                 return reason
         if run.phase == CONCLUDE:
-            record_end(problem, work, run)
+            record_end(run)
             return REASON_DONE
 
 
 @compiled
-def start_run(problem, method, work, run):
+def start_run(run):
     """The first instant: tasks due at tick 0, no events."""
     run.t_stop = run.t
-    run.stop_is_tick = run.last_tick >= 0 and next_tick(problem, run) == 0
-    begin_instant(problem, method, work, run)
+    run.stop_is_tick = run.last_tick >= 0 and next_tick(run) == 0
+    begin_instant(run)
 
 
 @compiled
-def leave_instant(problem, work, run):
+def leave_instant(run):
     """After an instant comes the next segment or the end."""
     if run.status != 0:
         run.phase = CONCLUDE
@@ -97,16 +98,16 @@ def leave_instant(problem, work, run):
     elif run.t >= run.t_end:
         run.status, run.phase = FINISHED, CONCLUDE
     else:
-        plan_segment(problem, work, run)
+        plan_segment(run)
 
 
 @compiled
-def run_segment(problem, method, work, run):
+def run_segment(run):
     """Steps to the end of the segment or the first event; stops before a step that would not fit the buffers."""
-    if method.adaptive == 1 and run.h == 0.0:
-        choose_first(problem, method, work, run)
+    if run.adaptive == 1 and run.h == 0.0:
+        choose_first(run)
     while run.t < run.t_stop:
-        reason = check_room(problem, work, run)
+        reason = check_room(run)
         if reason != REASON_DONE:
             return reason
         if run.t_stop - run.t <= run.resolution:
@@ -115,65 +116,64 @@ def run_segment(problem, method, work, run):
             break
         if run.steps + run.rejected >= run.max_steps:
             run.status = STEP_LIMIT
-        if run.status != 0 or not take_step(problem, method, work, run):
+        if run.status != 0 or not take_step(run):
             run.phase = CONCLUDE
             return REASON_DONE
-        if finish_step(problem, method, work, run):
+        if finish_step(run):
             break
-    begin_instant(problem, method, work, run)
+    begin_instant(run)
     return REASON_DONE
 
 
 @inlined
-def check_room(problem, work, run):
+def check_room(run):
     """Whether the budget and the buffers allow one more step and the instant after it."""
     if run.budget <= 0:
         return REASON_BUDGET
     run.budget -= 1
-    if run.kind != RECORD_NONE and run.n_rows + run.refine + 3 > work.rows.shape[0]:
-        if run.kind == 0:
-            return REASON_ROWS
-    if run.n_log + problem.n_guards > work.log.shape[0]:
+    if run.kind == RECORD_STEPS and run.n_rows + run.refine + 3 > run.row_capacity:
+        return REASON_ROWS
+    if run.n_log + run.n_guards > run.log_capacity:
         return REASON_LOG
-    if problem.n_d > 0 and not make_room(problem, work, run):
+    if run.n_d > 0 and not make_room(run):
         return REASON_HISTORY
     return REASON_DONE
 
 
 @inlined
-def finish_step(problem, method, work, run):
+def finish_step(run):
     """After an accepted step: events, limits, history, record; then its end is the next start. True when a guard fired."""
     fired = False
     if run.n_all_guards > 0:
-        fired = locate_events(problem, method, work, run)
-    if problem.n_limited > 0:
-        limit_end(problem, method, work, run)
-    if problem.n_d > 0:
-        need_dense(problem, method, work, run)
-        keep_step(problem, work, run)
+        fired = locate_events(run)
+    if run.n_limited > 0:
+        limit_end(run)
+    if run.n_d > 0:
+        need_dense(run)
+        keep_step(run)
     if run.kind != RECORD_NONE:
-        record_step(problem, method, work, run)
-    move_on(problem, method, work, run)
+        record_step(run)
+    move_on(run)
     if run.n_all_guards > 0:
-        set_signs(problem, work, run, G_END, False)
-    if problem.n_d > 0:
-        read_right(problem, work, run)
+        set_signs(run, G_END, False)
+    if run.n_d > 0:
+        read_right(run)
     return fired
 
 
 @compiled
-def limit_end(problem, method, work, run):
+def limit_end(run):
     """Keep limited states within their limits at the end of the step."""
     if run.n_all_guards > 0:
-        need_dense(problem, method, work, run)
-    if clip_end(problem, work, run):
+        need_dense(run)
+    if clip_end(run):
         run.end_known = -1
         if run.n_all_guards > 0:
-            guards_at(problem, work, run, 1.0, G_END)
+            guards_at(run, 1.0, G_END)
 
 
 @inlined
-def move_on(problem, method, work, run):
+def move_on(run):
     """The end of the step becomes the start of the next; its slope is kept where the method has it."""
     length = run.t_new - run.t
     run.last_length = length
@@ -182,11 +182,11 @@ def move_on(problem, method, work, run):
     run.steps += 1
     run.k += 1
     run.t = run.t_new
-    copy_row(work.x, END, START)
+    copy_row(run, END, START)
     forget_slope(run)
-    if method.reuses_last == 1 and run.end_known >= 0:
-        copy_row(work.x, STAGE + method.stages - 1, STAGE)
+    if run.reuses_last == 1 and run.end_known >= 0:
+        copy_row(run, STAGE + run.stages - 1, STAGE)
         run.slope_known = 1
-    elif method.needs_end == 1 and run.end_known == 1:
-        copy_row(work.x, STAGE + method.stages, STAGE)
+    elif run.needs_end == 1 and run.end_known == 1:
+        copy_row(run, STAGE + run.stages, STAGE)
         run.slope_known = 1

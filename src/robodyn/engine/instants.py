@@ -3,8 +3,8 @@
 import numpy as np
 
 from robodyn.engine.caching import compiled
-from robodyn.engine.calls import call, first, row
-from robodyn.engine.guards import evaluate_guards, find_jumps, set_signs
+from robodyn.engine.calls import ask, floats, integers, state
+from robodyn.engine.guards import evaluate_guards, find_jumps, marks_of, set_signs
 from robodyn.engine.history import next_jump, pass_jumps, push_jumps, read_right
 from robodyn.engine.recording import record_instant
 from robodyn.engine.trajectory import CHATTERING
@@ -33,7 +33,7 @@ SMOOTH = 1_000_000
 
 
 @compiled
-def begin_instant(problem, method, work, run):
+def begin_instant(run):
     """Arrive at an instant: note which tick, break and delayed jumps it is, and read the delayed signals from the right."""
     reached = run.t >= run.t_stop
     run.t_left = np.inf
@@ -45,11 +45,11 @@ def begin_instant(problem, method, work, run):
     run.task = 0
     if reached and run.stop_is_break == 1:
         run.jump_level = 0
-        while run.next_break < problem.breaks.shape[0] and problem.breaks[run.next_break] <= run.t:
+        while run.next_break < run.n_breaks and floats(run.breaks)[run.next_break] <= run.t:
             run.next_break += 1
-    if problem.n_d > 0:
-        run.jump_level = min(run.jump_level, pass_jumps(problem, work, run))
-        read_right(problem, work, run)
+    if run.n_d > 0:
+        run.jump_level = pass_jumps(run, run.jump_level)
+        read_right(run)
     if run.jump_level < SMOOTH:
         forget_slope(run)
     run.phase = EVENTS
@@ -63,138 +63,139 @@ def forget_slope(run):
 
 
 @compiled
-def run_events(problem, work, run):
+def run_events(run):
     """Actions of the guards that fired, in declared order, each on the x and m the one before it left.
 
     Guards that an action makes jump across zero fire at the same instant, after those.
     """
     while True:
-        while run.guard < problem.n_guards:
+        while run.guard < run.n_guards:
             j = run.guard
             run.guard += 1
-            fired = work.marks[FIRED, j]
+            fired = marks_of(run, FIRED)[j]
             if fired == LOCATED or fired == JUMPED:
-                log_event(problem, work, run, j)
+                log_event(run, j)
                 if fired == JUMPED:
-                    work.marks[FIRED, j] = FIRED_BEFORE
-                if problem.guard_action[j] < 0:
+                    marks_of(run, FIRED)[j] = FIRED_BEFORE
+                if integers(run.guard_action)[j] < 0:
                     run.x_changed = 1
                     return REASON_ACTION
-                if problem.guard_action[j] > 0:
-                    act(problem, work, run, problem.guard_action[j])
+                if integers(run.guard_action)[j] > 0:
+                    act(run, integers(run.guard_action)[j])
         run.guard = 0
         run.phase = TICKS
-        if not run_again(problem, work, run):
+        if not run_again(run):
             return REASON_DONE
 
 
 @compiled
-def run_again(problem, work, run):
+def run_again(run):
     """Mark what fired as done and look for guards that jumped; True when there are any."""
     for j in range(run.n_all_guards):
-        if work.marks[FIRED, j] == LOCATED:
-            work.marks[FIRED, j] = -LOCATED
+        if marks_of(run, FIRED)[j] == LOCATED:
+            marks_of(run, FIRED)[j] = -LOCATED
     something_jumped = run.x_changed == 1 or run.m_changed == 1 or run.jump_level < SMOOTH
-    if run.armed == 0 or problem.n_guards == 0 or not something_jumped:
+    if run.armed == 0 or run.n_guards == 0 or not something_jumped:
         return False
-    return find_jumps(problem, work, run)
+    return find_jumps(run)
 
 
 @compiled
-def log_event(problem, work, run, j):
+def log_event(run, j):
     """Note an event; too many in too short a time end the run."""
-    work.log[run.n_log, 0] = run.t
-    work.log[run.n_log, 1] = j
+    log = floats(run.log)
+    log[2 * run.n_log] = run.t
+    log[2 * run.n_log + 1] = j
     run.n_log += 1
-    if problem.guard_terminal[j] != 0 and run.terminal < 0:
+    if integers(run.guard_terminal)[j] != 0 and run.terminal < 0:
         run.terminal = j
     oldest = run.n_log - CHATTER_EVENTS
     shortest = max(CHATTER_SPAN * (run.t_end - run.t0), CHATTER_TIME)
-    if oldest >= 0 and run.t - work.log[oldest, 0] < shortest:
+    if oldest >= 0 and run.t - log[2 * oldest] < shortest:
         run.status = CHATTERING
         run.culprit = j
 
 
 @compiled
-def act(problem, work, run, address):
+def act(run, address):
     """A compiled action: new x and m."""
-    n = problem.n_x
-    call(address, run.t, row(work.x, START), first(work.d), first(work.m), first(work.p), first(work.changed))
-    for i in range(n):
-        work.x[START, i] = work.changed[i]
-    for i in range(problem.n_m):
-        work.m[i] = work.changed[n + i]
+    x, m, changed = state(run, START), floats(run.m), floats(run.changed)
+    ask(run, address, run.t, x, changed)
+    for i in range(run.n_x):
+        x[i] = changed[i]
+    for i in range(run.n_m):
+        m[i] = changed[run.n_x + i]
     run.x_changed = 1
 
 
 @compiled
-def run_ticks(problem, work, run):
+def run_ticks(run):
     """Tasks due at this tick, in declared order, each on the m the one before it left."""
     if run.tick_due == 1:
-        while run.task < problem.task_address.shape[0]:
+        while run.task < run.n_tasks:
             k = run.task
             run.task += 1
-            after = run.tick - problem.task_offset[k]
-            if after < 0 or after % problem.task_period[k] != 0:
+            after = run.tick - integers(run.task_offset)[k]
+            if after < 0 or after % integers(run.task_period)[k] != 0:
                 continue
-            if problem.task_address[k] == 0:
+            if integers(run.task_address)[k] == 0:
                 return REASON_TASK
-            x = row(work.x, START)
-            address = problem.task_address[k]
-            call(address, run.t, x, first(work.d), first(work.m), first(work.p), first(work.changed))
-            take_memory(problem, work, run)
+            ask(run, integers(run.task_address)[k], run.t, state(run, START), floats(run.changed))
+            take_memory(run)
         run.tick_due = 0
         run.tick += 1
         run.ticks += 1
-    run.phase = EVENTS if run.m_changed == 1 and run_again(problem, work, run) else SETTLE
+    run.phase = EVENTS if run.m_changed == 1 and run_again(run) else SETTLE
     return REASON_DONE
 
 
 @compiled
-def take_memory(problem, work, run):
+def take_memory(run):
     """Take over the memory a task has written; note whether it differs."""
-    for i in range(problem.n_m):
-        if work.m[i] != work.changed[i]:
+    m, changed = floats(run.m), floats(run.changed)
+    for i in range(run.n_m):
+        if m[i] != changed[i]:
             run.m_changed = 1
-        work.m[i] = work.changed[i]
+        m[i] = changed[i]
 
 
 @compiled
-def settle_instant(problem, method, work, run):
+def settle_instant(run):
     """Leave an instant: signs of the guards, right side of the record, coming delayed jumps."""
     if run.x_changed == 1 or run.m_changed == 1:
         forget_slope(run)
     if run.n_all_guards > 0:
-        evaluate_guards(problem, work, run, run.t, START, G_START)
+        evaluate_guards(run, run.t, START, G_START)
         for j in range(run.n_all_guards):
-            work.marks[FIRED, j] = abs(work.marks[FIRED, j])
-        set_signs(problem, work, run, G_START, True)
-        work.marks[FIRED] = NOT_FIRED
+            marks_of(run, FIRED)[j] = abs(marks_of(run, FIRED)[j])
+        set_signs(run, G_START, True)
+        for j in range(run.n_all_guards):
+            marks_of(run, FIRED)[j] = NOT_FIRED
         run.armed = 1
-    record_instant(problem, work, run)
-    if problem.n_d > 0:
-        level = note_level(method, run) + 1
-        if level <= method.order:
-            push_jumps(problem, work, run, level)
+    record_instant(run)
+    if run.n_d > 0:
+        level = note_level(run) + 1
+        if level <= run.order:
+            push_jumps(run, level)
 
 
 @compiled
-def note_level(method, run):
+def note_level(run):
     """How smooth the delayed signals are here: 0 after a jump; a tick's jump is followed through one delay only."""
     level = run.jump_level
     if run.m_changed == 1:
-        level = min(level, method.order - 1)
+        level = min(level, run.order - 1)
     if run.x_changed == 1 or run.t <= run.t0:
         level = 0
     return level
 
 
 @compiled
-def next_tick(problem, run):
+def next_tick(run):
     """Number of the next tick at which any task is due, from the present one on."""
     number = np.iinfo(np.int64).max
-    for k in range(problem.task_address.shape[0]):
-        offset, period = problem.task_offset[k], problem.task_period[k]
+    for k in range(run.n_tasks):
+        offset, period = integers(run.task_offset)[k], integers(run.task_period)[k]
         due = offset
         if run.tick > offset:
             due = offset + (run.tick - offset + period - 1) // period * period
@@ -203,20 +204,20 @@ def next_tick(problem, run):
 
 
 @compiled
-def plan_segment(problem, work, run):
+def plan_segment(run):
     """The segment ends at the next tick, break, delayed jump or the end of the run, whichever is first."""
     run.t_stop = run.t_end
     run.stop_is_tick = 0
     if run.last_tick >= 0:
-        run.tick = next_tick(problem, run)
+        run.tick = next_tick(run)
         if run.tick <= run.last_tick:
-            run.t_stop = min(run.t0 + run.tick * problem.base_period, run.t_end)
+            run.t_stop = min(run.t0 + run.tick * run.base_period, run.t_end)
             run.stop_is_tick = 1
-    if problem.n_d > 0:
-        stop_at(run, next_jump(problem, work))
+    if run.n_d > 0:
+        stop_at(run, next_jump(run))
     run.stop_is_break = 0
-    if run.next_break < problem.breaks.shape[0] and problem.breaks[run.next_break] <= run.t_stop:
-        stop_at(run, problem.breaks[run.next_break])
+    if run.next_break < run.n_breaks and floats(run.breaks)[run.next_break] <= run.t_stop:
+        stop_at(run, floats(run.breaks)[run.next_break])
         run.stop_is_break = 1
     run.t_left = np.nextafter(run.t_stop, -np.inf) if run.stop_is_break == 1 else run.t_stop
     run.t_segment = run.t

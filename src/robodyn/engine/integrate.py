@@ -22,6 +22,7 @@ from robodyn.engine.workspace import (
     REASON_TASK,
     START,
     Work,
+    bind_arrays,
     make_run,
     make_work,
 )
@@ -131,7 +132,7 @@ class Session:
         }
         self.run["budget"] = self.size = self.fixed_budget or FIRST_BUDGET
         self.slice_begun = clock.perf_counter()
-        while (reason := advance(self.problem, self.method, self.work, self.run)) != REASON_DONE:
+        while (reason := self.resume()) != REASON_DONE:
             if reason == REASON_BUDGET:
                 self.start_slice()
             else:
@@ -139,6 +140,11 @@ class Session:
             if self.is_out_of_time():
                 self.conclude(Status.WALL_TIME)
                 return
+
+    def resume(self) -> int:
+        """Let the compiled engine go on; the reason why it returned."""
+        bind_arrays(self.run, self.problem, self.method, self.work)
+        return advance(self.run)
 
     def start_slice(self) -> None:
         """Show the progress and choose the next budget, at most four times the last, for 50 ms of work."""
@@ -158,7 +164,7 @@ class Session:
     def conclude(self, status: Status) -> None:
         """End a run from outside, with its last row."""
         self.run["status"], self.run["phase"] = status, CONCLUDE
-        advance(self.problem, self.method, self.work, self.run)
+        self.resume()
 
     def grow_rows(self) -> None:
         self.work = self.work._replace(rows=doubled(self.work.rows, at_least=int(self.run["refine"]) + 3))

@@ -1,58 +1,55 @@
 """How are the dense linear systems of implicit methods solved?
 
-A matrix is stored by columns: A[j, i] is row i of column j, so that the innermost loops run through memory in order.
+A matrix is stored by columns: A[j * n + i] is row i of column j, so that the innermost loops run through memory in order.
 """
 
-from robodyn.engine.caching import compiled
+from robodyn.engine.caching import compiled, inlined
 
 
 @compiled
-def factorise(A, pivots):
+def factorise(A, pivots, n):
     """Overwrite A by its factors L (unit diagonal) and U, P A = L U, with partial pivoting; False when singular."""
-    n = A.shape[0]
     for k in range(n):
         best = k
         for i in range(k + 1, n):
-            if abs(A[k, i]) > abs(A[k, best]):
+            if abs(A[k * n + i]) > abs(A[k * n + best]):
                 best = i
         pivots[k] = best
-        if not abs(A[k, best]) > 0.0:
+        if not abs(A[k * n + best]) > 0.0:
             return False
         if best != k:
             for j in range(n):
-                A[j, k], A[j, best] = A[j, best], A[j, k]
-        eliminate(A, k)
+                A[j * n + k], A[j * n + best] = A[j * n + best], A[j * n + k]
+        eliminate(A, n, k)
     return True
 
 
-@compiled
-def eliminate(A, k):
+@inlined
+def eliminate(A, n, k):
     """One step of the elimination: the column of L and the update of the columns to its right."""
-    n = A.shape[0]
-    inverse = 1.0 / A[k, k]
+    inverse = 1.0 / A[k * n + k]
     for i in range(k + 1, n):
-        A[k, i] *= inverse
+        A[k * n + i] *= inverse
     for j in range(k + 1, n):
-        factor = A[j, k]
+        factor = A[j * n + k]
         if factor != 0.0:
             for i in range(k + 1, n):
-                A[j, i] -= A[k, i] * factor
+                A[j * n + i] -= A[k * n + i] * factor
 
 
 @compiled
-def solve_factorised(A, pivots, x, target):
-    """Solve L U x = P b in place; b stands in a row of x."""
-    n = A.shape[0]
+def solve_factorised(A, pivots, n, b):
+    """Solve L U x = P b, x in place of b."""
     for k in range(n):
         best = pivots[k]
-        x[target, k], x[target, best] = x[target, best], x[target, k]
+        b[k], b[best] = b[best], b[k]
     for j in range(n):
-        factor = x[target, j]
+        factor = b[j]
         if factor != 0.0:
             for i in range(j + 1, n):
-                x[target, i] -= A[j, i] * factor
+                b[i] -= A[j * n + i] * factor
     for j in range(n - 1, -1, -1):
-        x[target, j] /= A[j, j]
-        factor = x[target, j]
+        b[j] /= A[j * n + j]
+        factor = b[j]
         for i in range(j):
-            x[target, i] -= A[j, i] * factor
+            b[i] -= A[j * n + i] * factor

@@ -1,7 +1,7 @@
 """Which numbers define each integration method?
 
 Symbols: a, b, c the Runge-Kutta matrix, weights and nodes; e the weights of the error estimate; gamma the diagonal of an
-implicit method; C, g the transformed Rosenbrock matrix and the factors of df/dt (Hairer and Wanner 1996, IV.7).
+implicit method; C the transformed Rosenbrock matrix, time_weights the factors of df/dt (Hairer and Wanner 1996, IV.7).
 
 Between the ends of a step every method gives x by a polynomial in theta = 0..1,
 
@@ -37,18 +37,19 @@ class Method(NamedTuple):
     e: Floats
     gamma: float
     C: Floats
-    g: Floats
+    time_weights: Floats
     P: Floats
 
 
-def make_method(family, order, a, b, c, P, e=None, error_order=0, reuses_last=0, needs_end=0, gamma=0.0, C=None, g=None):
+def make_method(family, order, a, b, c, P, e=None, error_order=0, reuses_last=0, needs_end=0, gamma=0.0, C=None,
+                time_weights=None):
     """Fill the fields a method does not use with zeros; error_order is the power of h in the error estimate."""
     stages = len(b)
     zeros = np.zeros(stages)
     return Method(
         family, stages, order, error_order, int(e is not None), reuses_last, needs_end,
         _array(a).reshape(stages, stages), _array(b), _array(c), zeros if e is None else _array(e), float(gamma),
-        np.zeros((stages, stages)) if C is None else _array(C), zeros if g is None else _array(g), _array(P),
+        np.zeros((stages, stages)) if C is None else _array(C), zeros if time_weights is None else _array(time_weights), _array(P),
     )  # fmt: skip
 
 
@@ -121,7 +122,7 @@ def dopri5() -> Method:
     return make_method(EXPLICIT, 5, a, b, c, P, e, error_order=5, reuses_last=1)
 
 
-def rosenbrock(a, C, c, g, second, third) -> Method:
+def rosenbrock(a, C, c, time_weights, second, third) -> Method:
     """A stiffly accurate six-stage 4(3) Rosenbrock method with gamma = 1/4 and its polynomial of order 3.
 
     x(theta) = (1 - theta) x0 + theta (x1 + (1 - theta) (sum_j second_j u_j + theta sum_j third_j u_j))
@@ -134,9 +135,9 @@ def rosenbrock(a, C, c, g, second, third) -> Method:
     P = np.stack([b + second, third - second, -third, 0 * b], axis=1)
     e = [0, 0, 0, 0, 0, 0, 1]
     c = [0, 0, *c, 1, 1]
-    g = [0, 0.25, *g, 0, 0]
+    time_weights = [0, 0.25, *time_weights, 0, 0]
     C = lower((), (), *((0, *values) for values in C))
-    return make_method(ROSENBROCK, 4, a, b, c, P, e, error_order=4, gamma=0.25, C=C, g=g)
+    return make_method(ROSENBROCK, 4, a, b, c, P, e, error_order=4, gamma=0.25, C=C, time_weights=time_weights)
 
 
 def rodas4() -> Method:
@@ -152,7 +153,7 @@ def rodas4() -> Method:
            (7.496443313967647, -10.24680431464352, -33.99990352819905, 11.70890893206160),
            (8.083246795921522, -7.981132988064893, -31.52159432874371, 16.31930543123136, -6.058818238834054)],
         c=[0.386, 0.21, 0.63],
-        g=[-0.1043, 0.1035, -0.0362],
+        time_weights=[-0.1043, 0.1035, -0.0362],
         second=[10.12623508344586, -7.487995877610167, -34.80091861555747, -7.992771707568823, 1.025137723295662],
         third=[-0.6762803392801253, 6.087714651680015, 16.43084320892478, 24.76722511418386, -6.594389125716872],
     )  # fmt: skip
@@ -171,7 +172,7 @@ def rodas4p() -> Method:
            (34.19095006749676, 15.49671153725963, 54.74760875964130, 14.16005392148534),
            (34.62605830930532, 15.30084976114473, 56.99955578662667, 18.40807009793095, -5.714285714285717)],
         c=[0.75, 0.21, 0.63],
-        g=[-0.5, -0.023504, -0.0362],
+        time_weights=[-0.5, -0.023504, -0.0362],
         second=[25.09876703708589, 11.62013104361867, 28.49148307714626, -5.664021568594133, 0.0],
         third=[1.638054557396973, -0.7373619806678748, 8.477918219238990, 15.99253148779520, -1.882352941176471],
     )  # fmt: skip

@@ -1,7 +1,7 @@
-"""What changes during a run, where is it kept, and who writes it?
+"""What does compiled code know of a run, where is it kept, and who writes it?
 
-Three things: `Run`, a record of named scalars; `Work`, the arrays; and the rows of `Work.x`, all of length n_x.
-Together they hold the whole state of a run, so that it can be left at any safe point and resumed exactly.
+`Work` holds the arrays; `RUN` is a record of named scalars and of the addresses of all arrays, which compiled functions
+get as one pointer. Together they are the whole state of a run, so that it can be left at a safe point and resumed exactly.
 """
 
 from typing import NamedTuple
@@ -18,7 +18,7 @@ START, END, TRIAL, ERROR, POINT, SLOPE, DENSE, STAGE = 0, 1, 2, 3, 4, 5, 6, 11
 polynomial, df/dt, the five coefficients of the polynomial, the stages."""
 
 G_START, G_MIDDLE, G_END, G_POINT, G_ROOT = range(5)
-"""Rows of Work.g: guards at the settled instant, in the middle and at the end of this one, at a point tried; roots."""
+"""Rows of Work.guard_values: guards at the settled instant, in the middle and at the end of this one, at a point tried; roots."""
 
 SIGN, FROM_RATE, FIRED = range(3)
 """Rows of Work.marks: sign at the start of the step, whether it is a rate's, what fired at this instant."""
@@ -33,7 +33,7 @@ REASON_DONE, REASON_BUDGET, REASON_ROWS, REASON_LOG, REASON_HISTORY, REASON_TASK
 FLOAT_FIELDS = (
     "t0", "t_end", "resolution",
     "t", "t_segment", "t_stop", "t_left", "t_new", "theta_end", "h_tried", "last_length",
-    "h", "error_before", "fixed_step", "rtol", "atol", "max_step", "min_step", "shortest_delay", "longest_delay",
+    "h", "error_before", "base_period", "gamma", "fixed_step", "rtol", "atol", "max_step", "min_step", "shortest_delay",
     "smallest_step", "largest_step",
 )  # fmt: skip
 INTEGER_FIELDS = (
@@ -43,8 +43,8 @@ INTEGER_FIELDS = (
     "armed", "fired", "guard", "terminal", "n_all_guards", "m_changed", "x_changed",
     "kind", "refine", "next_time", "n_rows", "n_log", "n_history",
     "steps", "rejected", "evaluations", "jacobians", "factorisations", "ticks", "newton_iterations",
+    "n_tasks", "n_breaks", "n_times", "n_dense", "row_capacity", "log_capacity", "history_capacity", "queue_capacity",
 )  # fmt: skip
-RUN = np.dtype([(n, np.float64) for n in FLOAT_FIELDS] + [(n, np.int64) for n in INTEGER_FIELDS], align=True)
 
 TIME_RESOLUTION = 16 * np.finfo(float).eps
 """Times closer than this times the largest time of a run are the same instant."""
@@ -60,8 +60,8 @@ class Work(NamedTuple):
         x: states, stages and polynomial, (rows, n_x).
         m: discrete memory (n_m,). d: delayed signals at the last time asked for (n_d,). p: parameters.
         changed: what a task or an action writes, (n_x + n_m,).
-        jacobian, matrix: columns of df/dx and of the factorised iteration matrix, (n_x, n_x); pivots (n_x,).
-        g: guard values by row, then of limits, (5, n_guards + 2 n_limited); marks likewise, (3, ...).
+        columns, factors: columns of df/dx and of the factorised iteration matrix, (n_x, n_x); pivots (n_x,).
+        guard_values: by row, the guards, then the limits, (5, n_guards + 2 n_limited); marks likewise, (3, ...).
         bounds: lower and upper limits, (2 * n_limited,).
         history: per kept step [start, end, polynomial of each delayed signal (5)], (capacity, 2 + 5 n_d).
         cursor: the step of the history that each delay reads at the start of the step, (n_d,); -1 before the start.
@@ -76,10 +76,10 @@ class Work(NamedTuple):
     d: Floats
     p: Floats
     changed: Floats
-    jacobian: Floats
-    matrix: Floats
+    columns: Floats
+    factors: Floats
     pivots: Integers
-    g: Floats
+    guard_values: Floats
     marks: Integers
     bounds: Floats
     history: Floats
@@ -92,6 +92,24 @@ class Work(NamedTuple):
     y: Floats
     times: Floats
     log: Floats
+
+
+SCALARS = (int, float)
+ARRAYS = tuple(
+    name
+    for group in (Problem, Method, Work)
+    for name, kind in group.__annotations__.items()
+    if kind not in SCALARS
+)
+COUNTS = tuple(
+    name for group in (Problem, Method) for name, kind in group.__annotations__.items() if kind is int
+)
+RUN = np.dtype(
+    [(name, np.float64) for name in FLOAT_FIELDS]
+    + [(name, np.int64) for name in (*INTEGER_FIELDS, *COUNTS, *ARRAYS)],
+    align=True,
+)
+"""Scalars of a run; sizes, kernels and settings of problem and method; addresses of all arrays of the three."""
 
 
 def make_work(problem: Problem, method: Method, x0: Floats, m0: Floats, p: Floats, times: Floats) -> Work:
@@ -113,14 +131,13 @@ def make_work(problem: Problem, method: Method, x0: Floats, m0: Floats, p: Float
 
 
 def make_run(problem: Problem, solver: Solver, method: Method, t0: float, t_end: float, recording: Recording) -> np.void:
-    """The scalars of a run at its start."""
+    """The scalars of a run at its start; arrays are not yet bound."""
     run = np.zeros(1, RUN)[0]
     run["t0"], run["t_end"], run["t"], run["t_left"] = t0, t_end, t0, t0
     run["resolution"] = TIME_RESOLUTION * max(abs(t0), abs(t_end))
     run["rtol"], run["atol"], run["max_step"] = solver.rtol, solver.atol, solver.max_step
     run["min_step"] = solver.min_step or run["resolution"]
     run["shortest_delay"] = problem.delay_times.min(initial=np.inf)
-    run["longest_delay"] = problem.delay_times.max(initial=0.0)
     run["fixed_step"] = min(solver.step or DEFAULT_FIXED_STEP, run["shortest_delay"])
     run["h"] = solver.step or 0.0
     run["error_before"] = 1.0
@@ -131,7 +148,30 @@ def make_run(problem: Problem, solver: Solver, method: Method, t0: float, t_end:
     run["n_all_guards"] = problem.n_guards + (2 * problem.n_limited if method.adaptive else 0)
     run["kind"], run["refine"] = RECORDING_KINDS.index(recording.kind), recording.refine
     run["smallest_step"] = np.inf
+    copy_settings(run, problem, method)
     return run
+
+
+def copy_settings(run: np.void, problem: Problem, method: Method) -> None:
+    """Sizes, kernels and settings of a problem and a method."""
+    run["base_period"], run["gamma"] = problem.base_period, method.gamma
+    run["n_tasks"], run["n_breaks"] = len(problem.task_address), len(problem.breaks)
+    run["n_dense"] = len(method.P)
+    for group in (problem, method):
+        for name, value in group._asdict().items():
+            if name in COUNTS:
+                run[name] = value
+
+
+def bind_arrays(run: np.void, problem: Problem, method: Method, work: Work) -> None:
+    """Addresses and capacities of all arrays; again after one was replaced. The caller keeps the arrays alive."""
+    for group in (problem, method, work):
+        for name, value in group._asdict().items():
+            if name in ARRAYS:
+                run[name] = value.ctypes.data
+    run["row_capacity"], run["log_capacity"] = len(work.rows), len(work.log)
+    run["history_capacity"], run["queue_capacity"] = len(work.history), work.queue.shape[1]
+    run["n_times"] = len(work.times)
 
 
 def count_ticks(problem: Problem, t0: float, t_end: float) -> int:

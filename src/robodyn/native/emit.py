@@ -14,7 +14,7 @@ from robodyn.native.program import Program
 from robodyn.symbolic import tables
 
 VERSION = "1"
-CHUNK_SIZE = 1000
+CHUNK_SIZE = 2000
 
 # Index of the last knot at or below x, by halving: it is one of the `length` knots from `first` on.
 _SEARCH = """

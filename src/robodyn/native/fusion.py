@@ -2,7 +2,7 @@
 
     a b + c -> muladd(a, b, c),   a b - c -> muladd(a, b, -c),   c - a b -> muladd(-a, b, c)
 
-This made forward dynamics of a six-axis arm 13 % faster. A compiler left to contract by itself chooses by
+This made forward dynamics of a six-axis arm 10 % faster. A compiler left to contract by itself chooses by
 where else a product is used, so that one expression may differ in its last digit between two kernels; a
 limit that one kernel sets and another tests would then miss itself. Here the choice depends on the
 expression alone. Two kinds of difference stay as they are, since they must be exactly 0 where their terms

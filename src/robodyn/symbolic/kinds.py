@@ -9,6 +9,8 @@ import numpy as np
 
 def is_symbolic(value: Any) -> bool:
     """Whether a value is a CasADi SX or a sequence or object array that holds one."""
+    if isinstance(value, float):
+        return False
     if isinstance(value, ca.SX):
         return True
     if isinstance(value, np.ndarray):

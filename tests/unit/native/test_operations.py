@@ -11,7 +11,7 @@ SPECIAL = np.array(
     [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, -3.0, 2.5, 1e-300, 5e-324, -2e-310, 1e-20, 1e6, -1e15, 1e22]
     + [1e308, -1e308, np.pi / 2, np.inf, -np.inf, np.nan]
 )
-# The C library and LLVM's expansions are good to about 1 unit in the last place; CasADi may use another library.
+# The C library and LLVM's expansions are good to about 1 unit in the last place; CasADi's may be another.
 ULPS = 4
 
 

@@ -1,9 +1,12 @@
 """Does a program hold what its function computes, once each, and nothing else?"""
 
+import math
+
 import casadi as ca
 import pytest
 
 from robodyn.native import UnsupportedOperation, read_program
+from robodyn.native.program import Builder
 from robodyn.symbolic import hold_table
 
 
@@ -36,6 +39,13 @@ def test_every_node_reads_only_nodes_before_it():
     for number, node in enumerate(program.nodes):
         if node[0] not in ("const", "input"):
             assert all(operand < number for operand in node[1:])
+
+
+def test_constants_are_one_node_only_if_their_bits_are_equal():
+    builder = Builder()
+    assert builder.add(("const", 0.0)) != builder.add(("const", -0.0))
+    assert builder.add(("const", math.nan)) == builder.add(("const", float("nan")))
+    assert builder.add(("const", 1.5)) == builder.add(("const", 1.5))
 
 
 def test_outputs_are_nonzeros_by_columns():

@@ -1,0 +1,101 @@
+"""Do signals connect as described, and are impossible connections told?"""
+
+import pytest
+from support.machines import cart, signals_only
+
+from robodyn.assembly import assemble
+from robodyn.errors import ModelError
+from robodyn.model import Block
+
+
+def gain(value, factor):
+    return {"output": factor * value}
+
+
+def block(name: str, source: str, **fields) -> Block:
+    return Block(name, gain, inputs={"value": source}, parameters={"factor": 2.0}, **fields)
+
+
+def test_an_algebraic_loop_is_an_error_that_lists_its_cycle():
+    with pytest.raises(ModelError) as caught:
+        assemble(signals_only(block("a", "c.output"), block("b", "a.output"), block("c", "b.output")))
+    loop = next(flaw for flaw in caught.value.flaws if "algebraic loop" in flaw.what)
+    assert all(name in loop.what for name in ("a.output", "b.output", "c.output"))
+
+
+def test_a_loop_through_the_mechanism_is_found():
+    force = Block("kick", lambda acceleration: {"force": -3 * acceleration}, on="rail")
+    with pytest.raises(ModelError, match=r"algebraic loop: .*rail\.acceleration"):
+        assemble(cart(force))
+
+
+def test_a_state_breaks_a_loop():
+    lag = Block("lag", "low_pass", inputs={"value": "a.output"}, parameters={"time_constant": 0.1})
+    system = assemble(signals_only(block("a", "lag.output"), lag))
+    assert [state.name for state in system.states] == ["lag.filtered"]
+
+
+def test_an_output_that_ignores_an_input_makes_no_false_loop():
+    def two_way(forward, backward):
+        return {"there": 2 * forward, "back": 3 * backward}
+
+    one = Block("one", two_way, inputs={"forward": "time", "backward": "two.back"})
+    two = Block("two", two_way, inputs={"forward": "one.there", "backward": "time"})
+    assert "one.back" in assemble(signals_only(one, two)).signal_names
+
+
+def test_an_unknown_signal_is_told_with_the_nearest_name():
+    with pytest.raises(ModelError) as caught:
+        assemble(cart(block("a", "rail.velocty"), block("b", "rail.positon")))
+    text = str(caught.value)
+    assert "blocks.a.inputs.value" in text
+    assert "did you mean 'rail.velocity'?" in text
+    assert "did you mean 'rail.position'?" in text
+
+
+def test_a_law_that_branches_on_a_symbol_is_told_with_a_remedy():
+    def branches(velocity):
+        return {"force": 1.0 if velocity > 0 else -1.0}
+
+    with pytest.raises(ModelError, match=r"blocks\.bad: law 'branches' cannot be traced.*where"):
+        assemble(cart(Block("bad", branches, on="rail")))
+
+
+def test_all_problems_are_told_at_once():
+    with pytest.raises(ModelError) as caught:
+        assemble(cart(block("a", "nothing.here"), block("b", "nor.here"), initial={"rail.posit": 1.0}))
+    assert len(caught.value.flaws) == 3
+
+
+def test_a_start_value_of_an_unknown_state_is_told():
+    with pytest.raises(ModelError, match=r"initial\.rail\.positio: .*'rail\.position'"):
+        assemble(cart(initial={"rail.positio": 1.0}))
+
+
+def test_a_state_without_a_rate_is_told():
+    bad = Block("bad", lambda level: {"output": level}, states={"level": 0.0})
+    with pytest.raises(ModelError, match="level_dot"):
+        assemble(signals_only(bad))
+
+
+def test_vectors_of_signals_and_parameters_reach_the_law():
+    def weighted(values, weights):
+        return {"sum": values[0] * weights[0] + values[1] * weights[1], "parts": values}
+
+    pair = Block("pair", weighted, inputs={"values": ("rail.position", "time")}, parameters={"weights": (2.0, 5.0)})
+    system = assemble(cart(pair))
+    assert {"pair.sum", "pair.parts.0", "pair.parts.1"} <= set(system.signal_names)
+    assert {"pair.weights.0", "pair.weights.1"} <= {number.name for number in system.parameters}
+
+
+def test_units_follow_the_coordinate_a_block_acts_on():
+    system = assemble(cart(Block("brake", "viscous_friction", on="rail", parameters={"viscous": 1.0})))
+    units = {info.name: info.unit for info in system.signals}
+    assert units["brake.torque"] == "N"
+    assert units["rail.velocity"] == "m/s"
+
+
+def test_a_block_placed_on_a_joint_without_effect_is_refused():
+    idle = Block("idle", lambda time: {"value": time}, on="rail")
+    with pytest.raises(ModelError, match=r"blocks\.idle\.on: has no effect"):
+        assemble(cart(idle))
