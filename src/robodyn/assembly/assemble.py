@@ -102,10 +102,18 @@ def _signals(builder: Builder, symbols: dict[str, ca.SX]) -> tuple[SignalInfo, .
     names = [name for name in builder.network.infos if name != "time"]
     column = _column([builder.network.expressions[name] for name in names])
     changes = ca.which_depends(column, moving, 1, True) if names else []
-    infos = [builder.network.infos[name] for name in names]
+    infos = [_with_rate(builder, builder.network.infos[name]) for name in names]
     return tuple(
         info if moves else replace(info, kind="held", rate=None) for info, moves in zip(infos, changes, strict=True)
     )
+
+
+def _with_rate(builder: Builder, info: SignalInfo) -> SignalInfo:
+    """A signal that is just a state under another name has the state's rate."""
+    expression = builder.network.expressions[info.name]
+    if info.rate is None and expression.is_symbolic() and expression.name() in builder.rates:
+        return replace(info, rate=builder.network.infos[expression.name()].rate)
+    return info
 
 
 def _check_initial(builder: Builder) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import casadi as ca
 
-from robodyn.assembly.builder import Builder, Pending
+from robodyn.assembly.builder import Builder, Pending, reference_to
 from robodyn.assembly.network import Definition, SignalInfo
 from robodyn.assembly.sampling import add_sampled_block
 from robodyn.assembly.system import BreakRule, DelayInfo, MemoryInfo, StateInfo
@@ -106,7 +106,11 @@ def _add_rate(builder: Builder, block: Block, name: str, trace: Trace) -> None:
         outward = logical_or(logical_and(x >= upper, rate > 0), logical_and(x <= lower, rate < 0))
         rate = where(outward, 0.0, rate)
         builder.limits[full] = (lower, upper)
-    builder.rates[full] = Pending(rate, trace.bindings)
+    unit = builder.network.infos[full].unit
+    dot = SignalInfo(f"{full}_dot", f"{unit}/s" if unit else "1/s")
+    builder.network.infos[full] = SignalInfo(full, unit, rate=dot.name)
+    builder.network.define([dot], Definition({dot.name: rate}, trace.bindings))
+    builder.rates[full] = reference_to(dot.name)
 
 
 def _limit(builder: Builder, block: Block, limit: str | float) -> ca.SX:

@@ -9,7 +9,7 @@ import casadi as ca
 
 from robodyn.assembly.network import Network, SignalInfo
 from robodyn.assembly.system import BreakRule, DelayInfo, Guard, MemoryInfo, StateInfo, Task
-from robodyn.assembly.tracing import Bindings
+from robodyn.assembly.tracing import Bindings, placeholder
 from robodyn.assembly.values import Values, collect_values
 from robodyn.errors import FlawList
 from robodyn.model import Scenario
@@ -70,6 +70,13 @@ class Builder:
 
     def express(self, pending: Pending) -> ca.SX:
         return self.network.express(pending.expression, pending.bindings)
+
+
+def reference_to(signal: str) -> Pending:
+    """What a signal will turn out to be."""
+    bindings: Bindings = {}
+    symbol = placeholder(f"value of {signal}", signal, bindings)
+    return Pending(symbol, bindings)
 
 
 def start_builder(scenario: Scenario) -> Builder:

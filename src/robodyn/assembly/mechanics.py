@@ -8,7 +8,7 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
-from robodyn.assembly.builder import Builder, Pending
+from robodyn.assembly.builder import Builder, Pending, reference_to
 from robodyn.assembly.network import Definition, SignalInfo
 from robodyn.assembly.system import StateInfo
 from robodyn.assembly.tracing import Bindings, placeholder
@@ -157,9 +157,7 @@ def _define_accelerations(builder: Builder, motion: Motion, a: ca.SX, bindings: 
     builder.network.define(infos, Definition(outputs, bindings))
     for k, joint in enumerate(motion.joints):
         builder.rates[f"{joint.name}.position"] = Pending(motion.q_dot[k], {})
-        own: Bindings = {}
-        rate = placeholder(f"{joint.name}.velocity rate", infos[k].name, own)
-        builder.rates[f"{joint.name}.velocity"] = Pending(rate, own)
+        builder.rates[f"{joint.name}.velocity"] = reference_to(infos[k].name)
 
 
 def _accelerations(builder: Builder, motion: Motion, tau: ca.SX) -> ca.SX:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import casadi as ca
@@ -113,43 +114,43 @@ def _push(builder: Builder, block: Block, names: list[str], value: ca.SX) -> dic
 
 
 def _add_tasks(
-    builder: Builder, block: Block, targets: dict[str, list[str]], function: str | None = None, call: PythonCall | None = None
+    builder: Builder,
+    block: Block,
+    targets: dict[str, list[str]],
+    function: str | None = None,
+    call: PythonCall | None = None,
 ) -> None:
+    """Publish what has waited long enough, shift a Python block's pipeline, then take the new sample."""
     base = find_base_period(builder.scenario, FlawList())
     if base is None:
         return
     assert block.period is not None
     period, offset, delay = (int(as_fraction(time) / base) for time in (block.period, block.offset, block.delay))
-    if delay:
-        publish = f"publish:{block.name}"
-        builder.updates[publish] = {names[-1]: Pending(builder.memory_symbols[names[-2]], {}) for names in targets.values()}
-        builder.tasks.append(Task(f"{block.name} (output)", period, offset + delay, publish))
+    waiting = {names[-1]: names[:-1] for names in targets.values() if len(names) > 1}
+    if waiting:
+        _add_update(builder, f"publish:{block.name}", {held: pipeline[-1] for held, pipeline in waiting.items()})
+        builder.tasks.append(Task(f"{block.name} (output)", period, offset + delay, f"publish:{block.name}"))
+    if call and _depth(block) > 1:
+        shift = {late: early for pipeline in waiting.values() for early, late in pairwise(pipeline)}
+        _add_update(builder, f"shift:{block.name}", shift)
+        builder.tasks.append(Task(f"{block.name} (pipeline)", period, offset, f"shift:{block.name}"))
     builder.tasks.append(Task(block.name, period, offset, function, call))
+
+
+def _add_update(builder: Builder, name: str, copies: dict[str, str]) -> None:
+    """A task that copies memory: target -> source."""
+    builder.updates[name] = {to: Pending(builder.memory_symbols[source], {}) for to, source in copies.items()}
 
 
 def _add_python_task(
     builder: Builder, block: Block, arguments: dict[str, Any], bindings: Bindings, targets: dict[str, list[str]]
 ) -> None:
-    """A law called in Python: its arguments are evaluated natively, its results written back by name.
-
-    A pipeline is shifted by the same mechanism as for native blocks: the newest entry is what Python writes.
-    """
+    """A law called in Python: its arguments are evaluated natively, its results written back by name."""
     inputs = f"inputs:{block.name}"
     shapes = add_python_inputs(builder, inputs, arguments, bindings)
     order = {info.name: k for k, info in enumerate(builder.memory)}
     names = {f"{name}_next": order[f"{block.name}.{name}"] for name in block.memory_names}
     names |= {name: order[waiting[0]] for name, waiting in targets.items()}
-    shift = f"shift:{block.name}"
-    if _depth(block) > 1:
-        builder.updates[shift] = {
-            late: Pending(builder.memory_symbols[early], {})
-            for waiting in targets.values()
-            for early, late in zip(waiting[:-2], waiting[1:-1], strict=True)
-        }
-        base = find_base_period(builder.scenario, FlawList())
-        assert base is not None and block.period is not None
-        period, offset = int(as_fraction(block.period) / base), int(as_fraction(block.offset) / base)
-        builder.tasks.append(Task(f"{block.name} (pipeline)", period, offset, shift))
     _add_tasks(builder, block, targets, call=PythonCall(block.function, inputs, shapes, names))
 
 

@@ -18,7 +18,6 @@ KINDS = {
     Status.STEP_TOO_SMALL: OutcomeKind.STEP_TOO_SMALL,
     Status.OVERFLOW: OutcomeKind.OVERFLOW,
     Status.CHATTERING: OutcomeKind.CHATTERING,
-    Status.FAILED: OutcomeKind.FAILED,
 }
 
 
@@ -77,8 +76,10 @@ def _chattering(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory
     )
 
 
-def _failed(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
-    return f"a Python block or action failed at {trajectory.at_time:.6g} s"
+def tell_failure(trajectory: Trajectory, name: str, error: Exception) -> Outcome:
+    """The outcome of a run in which a Python block or action raised an error."""
+    sentence = f"'{name}' raised {type(error).__name__} at {trajectory.at_time:.6g} s: {error}"
+    return Outcome(OutcomeKind.FAILED, sentence, trajectory.at_time)
 
 
 _SENTENCES = {
@@ -91,7 +92,6 @@ _SENTENCES = {
     OutcomeKind.OVERFLOW: _overflow,
     OutcomeKind.STEP_TOO_SMALL: _step_too_small,
     OutcomeKind.CHATTERING: _chattering,
-    OutcomeKind.FAILED: _failed,
 }
 
 
@@ -102,8 +102,14 @@ def _cause(solver: Solver) -> str:
 
 
 def _state(compiled: CompiledSystem, trajectory: Trajectory) -> str:
+    """The state to blame: the engine's, or the largest one where that is mere book-keeping."""
     states = compiled.system.states
-    return states[trajectory.culprit].name if 0 <= trajectory.culprit < len(states) else "a state"
+    if not 0 <= trajectory.culprit < len(states):
+        return "a state"
+    if np.isfinite(states[trajectory.culprit].nominal):
+        return states[trajectory.culprit].name
+    sizes = [abs(x) / state.nominal for x, state in zip(trajectory.x, states, strict=True)]
+    return states[int(np.nanargmax(sizes))].name
 
 
 def _guard(compiled: CompiledSystem, trajectory: Trajectory) -> str:

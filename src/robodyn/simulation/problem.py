@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from robodyn.assembly.system import BreakRule, PythonCall, System
+from robodyn.assembly.system import BreakRule, System
 from robodyn.engine import Problem
 from robodyn.simulation.compiled import CompiledSystem
 
@@ -71,23 +70,3 @@ def _break_times(rules: tuple[BreakRule, ...], values: dict[str, Any], duration:
         }
         times |= {float(time) for time in rule.function(parameters)}
     return np.array(sorted(time for time in times if 0 < time < duration))
-
-
-def python_caller(compiled: CompiledSystem, call: PythonCall, p: np.ndarray) -> Callable[..., dict[int, float]]:
-    """A Python law or action as a function of (t, x, d, m) that returns {index: new value}."""
-    inputs = compiled.module.kernels[call.inputs]
-
-    def run(t: float, x: np.ndarray, d: np.ndarray, m: np.ndarray) -> dict[int, float]:
-        column = iter(inputs(np.array([t]), x, d, m, p).tolist())
-        arguments = {
-            name: next(column) if size is None else tuple(next(column) for _ in range(size))
-            for name, size in call.shapes.items()
-        }
-        returned = call.function(**arguments)
-        results = returned if isinstance(returned, dict) else {"force": returned}
-        unknown = [name for name in results if name not in call.targets]
-        if unknown:
-            raise KeyError(f"'{call.function.__name__}' returns {unknown}, known: {', '.join(call.targets)}")
-        return {call.targets[name]: float(value) for name, value in results.items()}
-
-    return run

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import platform
+import traceback
 from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -16,10 +17,11 @@ from robodyn.engine import Recording as EngineRecording
 from robodyn.engine import Solver, Trajectory, integrate
 from robodyn.errors import Flaw, ModelError, nearest
 from robodyn.model import Recording, Scenario, describe
-from robodyn.results import EventRecord, Provenance, Run, SignalInfo, Statistics
+from robodyn.results import EventRecord, Outcome, Provenance, Run, SignalInfo, Statistics
 from robodyn.simulation.compiled import CompiledSystem, compile_system
-from robodyn.simulation.outcomes import tell_outcome
-from robodyn.simulation.problem import build_problem, python_caller, start_state
+from robodyn.simulation.outcomes import tell_failure, tell_outcome
+from robodyn.simulation.problem import build_problem, start_state
+from robodyn.simulation.python_calls import PythonCalls
 
 Progress = Callable[[float, float, int], None]
 # Interior points kept of each long step, so that interpolated signals are as smooth as the solution.
@@ -70,45 +72,43 @@ def simulate(
         else compile_system(system, solver, signals=recording.signals, on_compile=on_compile)
     )
     values = compiled.parameter_values(dict(parameters or {}))
-    trajectory = _integrate(compiled, solver, recording, values, progress)
-    return _make_run(compiled, solver, values, trajectory)
+    calls = PythonCalls(compiled, compiled.module.prepare(values))
+    try:
+        trajectory = _integrate(compiled, solver, recording, values, calls, progress)
+    except Exception as error:
+        if not hasattr(error, "trajectory"):
+            raise
+        # A Python block or action failed: its error is the outcome, the motion so far is kept.
+        outcome = tell_failure(error.trajectory, calls.running, error)
+        warnings = ("".join(traceback.format_exception(error)),)
+        return _make_run(compiled, solver, values, error.trajectory, outcome, warnings)
+    return _make_run(compiled, solver, values, trajectory, tell_outcome(compiled, solver, trajectory))
 
 
 def _integrate(
-    compiled: CompiledSystem, solver: Solver, recording: Recording, values: np.ndarray, progress: Progress | None
+    compiled: CompiledSystem,
+    solver: Solver,
+    recording: Recording,
+    values: np.ndarray,
+    calls: PythonCalls,
+    progress: Progress | None,
 ) -> Trajectory:
     system = compiled.system
-    p = compiled.module.prepare(values)
     numbers: dict[str, Any] = {name: number.value for name, number in system.scenario.numbers().items()}
     numbers |= {number.name: value for number, value in zip(system.parameters, values.tolist(), strict=True)}
-    problem = build_problem(compiled, p, numbers)
     x0, m0 = start_state(system)
-    tasks = {k: python_caller(compiled, task.call, p) for k, task in enumerate(system.tasks) if task.call}
-    actions = {k: python_caller(compiled, guard.call, p) for k, guard in enumerate(system.guards) if guard.call}
-
-    def python_task(k: int, t: float, x: np.ndarray, d: np.ndarray, m: np.ndarray) -> np.ndarray:
-        fresh = np.array(m)
-        for index, value in tasks[k](t, x, d, m).items():
-            fresh[index] = value
-        return fresh
-
-    def python_action(k: int, t: float, x: np.ndarray, d: np.ndarray, m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        both = np.concatenate([x, m])
-        for index, value in actions[k](t, x, d, m).items():
-            both[index] = value
-        return both[: len(x)], both[len(x) :]
-
+    duration = system.scenario.duration
     return integrate(
-        problem,
+        build_problem(compiled, calls.p, numbers),
         solver,
         0.0,
-        system.scenario.duration,
+        duration,
         x0,
         m0,
-        p,
-        _engine_recording(recording, solver, system.scenario.duration),
-        python_task=python_task,
-        python_action=python_action,
+        calls.p,
+        _engine_recording(recording, solver, duration),
+        python_task=calls.run_task,
+        python_action=calls.run_action,
         progress=progress,
     )
 
@@ -124,7 +124,14 @@ def _engine_recording(recording: Recording, solver: Solver, duration: float) -> 
     return EngineRecording(kind="steps", refine=refine)
 
 
-def _make_run(compiled: CompiledSystem, solver: Solver, values: np.ndarray, trajectory: Trajectory) -> Run:
+def _make_run(
+    compiled: CompiledSystem,
+    solver: Solver,
+    values: np.ndarray,
+    trajectory: Trajectory,
+    outcome: Outcome,
+    warnings: tuple[str, ...] = (),
+) -> Run:
     system = compiled.system
     events = tuple(
         EventRecord(system.guards[guard].name, time, system.guards[guard].terminal) for time, guard in trajectory.events
@@ -134,10 +141,11 @@ def _make_run(compiled: CompiledSystem, solver: Solver, values: np.ndarray, traj
         time=trajectory.time,
         values=trajectory.y,
         infos=infos,
-        outcome=tell_outcome(compiled, solver, trajectory),
+        outcome=outcome,
         provenance=_provenance(system, solver, values),
         statistics=_statistics(compiled, trajectory),
         events=events,
+        warnings=warnings,
     )
 
 

@@ -1,0 +1,1 @@
+"""How fast is robodyn beside its rivals? Ratios measured in one run, never in tests: `python -m benchmarks`."""

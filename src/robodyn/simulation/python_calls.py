@@ -1,0 +1,58 @@
+"""How are laws and actions called that are plain Python, not native code?"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robodyn.assembly.system import PythonCall
+from robodyn.simulation.compiled import CompiledSystem
+
+
+class PythonCalls:
+    """The Python tasks and actions of one run: arguments evaluated natively, results written back by name.
+
+    Attributes:
+        p: parameters of the run; running: name of the task or event called last.
+    """
+
+    def __init__(self, compiled: CompiledSystem, p: np.ndarray) -> None:
+        self.compiled = compiled
+        self.p = p
+        self.running = ""
+
+    def run_task(self, k: int, t: float, x: np.ndarray, d: np.ndarray, m: np.ndarray) -> np.ndarray:
+        """New memory after task k."""
+        task = self.compiled.system.tasks[k]
+        self.running = task.name
+        assert task.call is not None
+        return self._written(np.array(m), self._call(task.call, t, x, d, m))
+
+    def run_action(
+        self, k: int, t: float, x: np.ndarray, d: np.ndarray, m: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """New states and memory after the action of guard k."""
+        guard = self.compiled.system.guards[k]
+        self.running = guard.name
+        assert guard.call is not None
+        both = self._written(np.concatenate([x, m]), self._call(guard.call, t, x, d, m))
+        return both[: len(x)], both[len(x) :]
+
+    @staticmethod
+    def _written(column: np.ndarray, results: dict[int, float]) -> np.ndarray:
+        for index, value in results.items():
+            column[index] = value
+        return column
+
+    def _call(self, call: PythonCall, t: float, x: np.ndarray, d: np.ndarray, m: np.ndarray) -> dict[int, float]:
+        inputs = self.compiled.module.kernels[call.inputs]
+        column = iter(inputs(np.array([t]), x, d, m, self.p).tolist())
+        arguments = {
+            name: next(column) if size is None else tuple(next(column) for _ in range(size))
+            for name, size in call.shapes.items()
+        }
+        returned = call.function(**arguments)
+        results = returned if isinstance(returned, dict) else {"force": returned}
+        unknown = [name for name in results if name not in call.targets]
+        if unknown:
+            raise KeyError(f"returns {', '.join(unknown)}; known: {', '.join(call.targets)}")
+        return {call.targets[name]: float(value) for name, value in results.items()}
