@@ -14,7 +14,7 @@ TARGETS = {"shoulder": math.radians(40), "elbow": math.radians(-25)}
 
 
 def describe_arm() -> rd.Mechanism:
-    """Standard Denavit-Hartenberg: one row a joint; frame 0's y axis points up by way of the gravity given."""
+    """Standard Denavit-Hartenberg: one row a joint; gravity makes frame 0's y axis point up."""
     rows, bodies = [], []
     for joint, length, mass in zip(TARGETS, LENGTHS, MASSES, strict=True):
         moment = mass * length**2 / 12
@@ -26,13 +26,13 @@ def describe_arm() -> rd.Mechanism:
 
 def hold(joint: str) -> tuple[rd.Block, ...]:
     """PID control whose output is taken as torque."""
-    target = rd.Block(f"{joint}.target", "constant_reference", parameters={"constant": TARGETS[joint]})
     gains = {"proportional": 400.0, "integral": 600.0, "derivative": 60.0}
-    control = rd.Block(
-        f"{joint}.control", "pid_control", on=joint, inputs={"target": f"{joint}.target.value"}, parameters=gains
+    wanted, command = {"target": f"{joint}.target.value"}, {"command": f"{joint}.control.command"}
+    return (
+        rd.Block(f"{joint}.target", "constant_reference", parameters={"constant": TARGETS[joint]}),
+        rd.Block(f"{joint}.control", "pid_control", on=joint, inputs=wanted, parameters=gains),
+        rd.Block(f"{joint}.drive", "torque_source", on=joint, inputs=command),
     )
-    drive = rd.Block(f"{joint}.drive", "torque_source", on=joint, inputs={"command": f"{joint}.control.command"})
-    return target, control, drive
 
 
 def main() -> dict[str, float]:

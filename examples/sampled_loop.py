@@ -2,7 +2,8 @@
 
 The motor is an inertia J with viscous friction B, its torque held over each sample, one sample late:
 
-    w_{k+1} = A w_k + (1 - A) / B tau_{k-1},   A = exp(-B T / J),   tau_k = P e_k + I s_k,   s_{k+1} = s_k + T e_k
+    w_{k+1} = A w_k + (1 - A) / B tau_{k-1},   A = exp(-B T / J)
+    tau_k = P e_k + I s_k,   s_{k+1} = s_k + T e_k
 """
 
 import numpy as np

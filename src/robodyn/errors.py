@@ -60,7 +60,7 @@ class FlawList:
 def nearest(name: str, known: Iterable[str]) -> str:
     """A remedy that suggests the known name closest to a misspelt one."""
     candidates = sorted(map(str, known))
-    close = difflib.get_close_matches(name, candidates, n=1, cutoff=0.55)
+    close = difflib.get_close_matches(str(name), candidates, n=1, cutoff=0.55)
     if close:
         return f"did you mean '{close[0]}'?"
     if not candidates:

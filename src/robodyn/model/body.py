@@ -8,7 +8,16 @@ from typing import Any, Self
 import numpy as np
 
 from robodyn.errors import FlawList
-from robodyn.model.numbers import XYZ, Numbered, as_floats, check_finite, check_name, check_vector
+from robodyn.model.numbers import (
+    XYZ,
+    Numbered,
+    as_floats,
+    check_finite,
+    check_flag,
+    check_name,
+    check_vector,
+    keep_floats,
+)
 
 TENSOR = ("xx", "yy", "zz", "xy", "xz", "yz")
 # Rounded catalogue data may miss the triangle inequality by their last digit.
@@ -36,7 +45,7 @@ class Body(Numbered):
     Attributes:
         mass: [kg]; 0 for a massless intermediate link.
         com: centre of mass [m].
-        inertia: about the centre of mass, body axes [kg m^2]: xx, yy, zz, xy, xz, yz (or three, or a 3x3 matrix).
+        inertia: about the centre of mass, body axes [kg m^2]: xx, yy, zz, xy, xz, yz (or three, or 3x3).
         physical: False accepts an impossible inertia as published (simplified data), True refuses it.
     """
 
@@ -53,9 +62,10 @@ class Body(Numbered):
         check_name(flaws, self.name)
         self._check_mass(flaws)
         check_vector(flaws, "com", self.com, 3)
+        check_flag(flaws, "physical", self.physical)
         self._check_inertia(flaws)
         flaws.raise_if_any(f"body '{self.name}'")
-        object.__setattr__(self, "com", as_floats(self.com))
+        keep_floats(self, "mass", "com")
 
     def _check_mass(self, flaws: FlawList) -> None:
         if check_finite(flaws, "mass", self.mass) and self.mass < 0:
@@ -87,7 +97,8 @@ class Body(Numbered):
         if smallest < -tolerance:
             flaws.add("inertia", f"has a negative principal moment ({shown} kg m^2)", remedy)
         elif smallest + middle < largest - tolerance:
-            flaws.add("inertia", f"breaks the triangle inequality (principal moments {shown} kg m^2)", remedy)
+            what = f"breaks the triangle inequality (principal moments {shown} kg m^2)"
+            flaws.add("inertia", what, remedy)
 
     @classmethod
     def about_origin(cls, name: str, mass: float, com: Any, inertia: Any, physical: bool = True) -> Self:
@@ -95,6 +106,8 @@ class Body(Numbered):
 
         I_com = I_origin - m (c.c E - c c^T)
         """
-        c = np.asarray(com, float)
-        tensor = tensor_of(_entries(inertia)) - mass * (c @ c * np.eye(3) - np.outer(c, c))
-        return cls(name, mass, as_floats(c), as_floats(tensor), physical)
+        # What cannot be moved to the centre of mass is refused here, whatever its moments would be.
+        checked = cls(name, mass, com, inertia, physical=False)
+        c = np.array(checked.com)
+        tensor = tensor_of(checked.inertia) - checked.mass * (c @ c * np.eye(3) - np.outer(c, c))
+        return cls(name, mass, com, as_floats(tensor), physical)

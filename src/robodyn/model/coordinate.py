@@ -13,7 +13,17 @@ from typing import Any
 import numpy as np
 
 from robodyn.errors import FlawList
-from robodyn.model.numbers import Numbered, as_floats, check_finite, check_name, check_vector
+from robodyn.model.frozen import freeze_mappings
+from robodyn.model.numbers import (
+    Numbered,
+    as_floats,
+    check_callable,
+    check_finite,
+    check_name,
+    check_text,
+    check_vector,
+    keep_floats,
+)
 
 
 @dataclass(frozen=True)
@@ -33,6 +43,9 @@ class Combination(Numbered):
     def __post_init__(self) -> None:
         flaws = FlawList()
         check_name(flaws, self.name)
+        if freeze_mappings(self, "of"):
+            flaws.add("of", f"must be joints with their weights, is {self.of!r}")
+            flaws.raise_if_any(f"coordinate '{self.name}'")
         for joint, weight in self.of.items():
             check_finite(flaws, f"of.{joint}", weight)
         if not self.of:
@@ -40,6 +53,7 @@ class Combination(Numbered):
         if check_finite(flaws, "inertia", self.inertia) and self.inertia < 0:
             flaws.add("inertia", f"must not be negative, is {self.inertia:g}")
         flaws.raise_if_any(f"coordinate '{self.name}'")
+        keep_floats(self, "inertia")
 
 
 @dataclass(frozen=True)
@@ -53,6 +67,8 @@ class Distance(Numbered):
     def __post_init__(self) -> None:
         flaws = FlawList()
         check_name(flaws, self.name)
+        check_text(flaws, "start", self.start)
+        check_text(flaws, "end", self.end)
         if self.start == self.end:
             flaws.add("end", f"is the same point as start ('{self.start}')", "name two different points")
         flaws.raise_if_any(f"coordinate '{self.name}'")
@@ -69,6 +85,7 @@ class Along(Numbered):
     def __post_init__(self) -> None:
         flaws = FlawList()
         check_name(flaws, self.name)
+        check_text(flaws, "point", self.point)
         if check_vector(flaws, "direction", self.direction, 3) and np.linalg.norm(self.direction) < 1e-9:
             flaws.add("direction", "must not be zero")
         flaws.raise_if_any(f"coordinate '{self.name}'")
@@ -78,7 +95,7 @@ class Along(Numbered):
 
 @dataclass(frozen=True)
 class Linkage(Numbered):
-    """Any scalar function of joint positions, written as a plain function; derivatives are made automatically.
+    """Any scalar function of joint positions, written as a plain function; its derivatives are exact.
 
     Attributes:
         function: takes the positions of the joints `of`, in order, returns s.
@@ -95,8 +112,9 @@ class Linkage(Numbered):
         check_name(flaws, self.name)
         if self.unit not in ("m", "rad"):
             flaws.add("unit", f"must be 'm' or 'rad', is '{self.unit}'")
-        if not callable(self.function):
-            flaws.add("function", f"must be a function, is {self.function!r}")
+        check_callable(flaws, "function", self.function)
+        if isinstance(self.of, str) or not self.of:
+            flaws.add("of", f"must be a list of joints, is {self.of!r}")
         flaws.raise_if_any(f"coordinate '{self.name}'")
         object.__setattr__(self, "of", tuple(self.of))
 

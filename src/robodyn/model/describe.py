@@ -12,14 +12,15 @@ from typing import Any
 def describe(value: Any) -> Any:
     """Any description as dictionaries, lists, strings and numbers; fields at their defaults are left out."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value) if not _is_default(f, value)}
-        return {"type": type(value).__name__} | {key: describe(entry) for key, entry in fields.items()}
+        said = [field.name for field in dataclasses.fields(value) if not _is_default(field, value)]
+        return {"type": type(value).__name__} | {name: describe(getattr(value, name)) for name in said}
     if isinstance(value, Mapping):
         return {str(key): describe(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):
         return [describe(entry) for entry in value]
     if callable(value):
-        return f"{value.__module__}:{value.__qualname__}"
+        named = value if hasattr(value, "__qualname__") else type(value)
+        return f"{named.__module__}:{named.__qualname__}"
     return value
 
 

@@ -2,40 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from robodyn.errors import FlawList, nearest
-from robodyn.model.numbers import XYZ, Numbered, as_floats, check_finite, check_name, check_vector
+from robodyn.model.numbers import (
+    XYZ,
+    Number,
+    Numbered,
+    as_floats,
+    check_finite,
+    check_name,
+    check_text,
+    check_vector,
+    keep_floats,
+)
 
 GROUND = "ground"
 KINDS = ("revolute", "prismatic", "fixed")
+Z_AXIS = (0.0, 0.0, 1.0)
 IDENTITY = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
 def check_rotation(flaws: FlawList, rotation: Any) -> None:
     """R^T R = E and det R = 1, to the precision of hand-written numbers."""
     try:
-        matrix = np.array(rotation, float)
-    except (TypeError, ValueError):
+        matrix = np.array(rotation)
+    except ValueError:  # rows of different lengths
         matrix = np.zeros(0)
-    if matrix.shape != (3, 3):
-        flaws.add("rotation", "must be a 3x3 matrix", "robodyn.spatial has from_rpy, from_quaternion, about_axis")
+    if matrix.shape != (3, 3) or matrix.dtype.kind not in "if":
+        remedy = "robodyn.spatial has from_rpy, from_quaternion, about_axis"
+        flaws.add("rotation", "must be a 3x3 matrix of numbers", remedy)
     elif not np.allclose(matrix.T @ matrix, np.eye(3), atol=1e-6) or np.linalg.det(matrix) < 0:
         flaws.add("rotation", "is not a rotation matrix", "columns must be orthonormal and right-handed")
 
 
 @dataclass(frozen=True)
 class Joint(Numbered):
-    """A joint: at zero position the child's frame stands at `origin`, turned by `rotation`, in the parent's frame.
+    """A joint: at zero position the child's frame stands at `origin`, turned by `rotation`, in the parent's.
 
     Attributes:
         kind: "revolute" (turns about the axis), "prismatic" (slides along it) or "fixed".
         parent: name of the body that carries the joint, or "ground".
         origin: [m]; rotation: R_parent_child at zero position.
-        axis: unit vector in the child's frame (normalised here).
+        axis: unit vector in the child's frame (normalised here); a fixed joint has none.
         armature: inertia of a rotor geared to the joint, as the joint sees it [kg m^2 or kg].
     """
 
@@ -47,7 +60,7 @@ class Joint(Numbered):
     child: str
     origin: tuple[float, ...] = (0.0, 0.0, 0.0)
     rotation: tuple[tuple[float, ...], ...] = IDENTITY
-    axis: tuple[float, ...] = (0.0, 0.0, 1.0)
+    axis: tuple[float, ...] = Z_AXIS
     armature: float = 0.0
 
     def __post_init__(self) -> None:
@@ -55,16 +68,33 @@ class Joint(Numbered):
         check_name(flaws, self.name)
         if self.kind not in KINDS:
             flaws.add("kind", f"'{self.kind}' is unknown", nearest(str(self.kind), KINDS))
+        check_text(flaws, "parent", self.parent)
+        check_text(flaws, "child", self.child)
         check_vector(flaws, "origin", self.origin, 3)
         check_rotation(flaws, self.rotation)
-        if check_vector(flaws, "axis", self.axis, 3) and np.linalg.norm(self.axis) < 1e-9:
+        self._check_motion(flaws)
+        flaws.raise_if_any(f"joint '{self.name}'")
+        keep_floats(self, "origin", "rotation", "armature")
+        object.__setattr__(self, "axis", as_floats(np.asarray(self.axis, float) / np.linalg.norm(self.axis)))
+
+    def _check_motion(self, flaws: FlawList) -> None:
+        usable = check_vector(flaws, "axis", self.axis, 3)
+        if usable and np.linalg.norm(self.axis) < 1e-9:
             flaws.add("axis", "must not be zero")
         if check_finite(flaws, "armature", self.armature) and self.armature < 0:
             flaws.add("armature", f"must not be negative, is {self.armature:g}")
-        flaws.raise_if_any(f"joint '{self.name}'")
-        object.__setattr__(self, "origin", as_floats(self.origin))
-        object.__setattr__(self, "rotation", as_floats(self.rotation))
-        object.__setattr__(self, "axis", as_floats(np.asarray(self.axis, float) / np.linalg.norm(self.axis)))
+        if self.kind == "fixed":
+            if usable and as_floats(self.axis) != Z_AXIS:
+                flaws.add("axis", "has no effect on a fixed joint", "turn the child by rotation instead")
+            if self.armature != 0:
+                flaws.add("armature", "has no effect on a fixed joint", "leave it out")
+
+    def numbers(self) -> Iterator[Number]:
+        for number in super().numbers():
+            if number.name != f"{self.name}.armature":
+                yield number
+            elif self.kind != "fixed":
+                yield Number(number.name, number.value, "kg m^2" if self.turns else "kg")
 
     @property
     def turns(self) -> bool:
@@ -86,8 +116,8 @@ class Point(Numbered):
     def __post_init__(self) -> None:
         flaws = FlawList()
         check_name(flaws, self.name)
+        check_text(flaws, "body", self.body)
         check_vector(flaws, "origin", self.origin, 3)
         check_rotation(flaws, self.rotation)
         flaws.raise_if_any(f"point '{self.name}'")
-        object.__setattr__(self, "origin", as_floats(self.origin))
-        object.__setattr__(self, "rotation", as_floats(self.rotation))
+        keep_floats(self, "origin", "rotation")

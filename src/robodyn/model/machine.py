@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Any
 
 from robodyn.errors import FlawList, nearest
@@ -13,7 +14,16 @@ from robodyn.model.block import Block, Delay
 from robodyn.model.coordinate import Along, Combination, Coordinate, Distance, Linkage
 from robodyn.model.joint import GROUND
 from robodyn.model.mechanism import Mechanism
-from robodyn.model.numbers import XYZ, Number, Numbered, as_floats, check_name, check_vector
+from robodyn.model.numbers import (
+    XYZ,
+    Number,
+    Numbered,
+    check_distinct,
+    check_name,
+    check_text,
+    check_vector,
+    keep_floats,
+)
 
 PARTS = ("coordinates", "blocks", "delays", "loads")
 
@@ -32,11 +42,11 @@ class Load(Numbered):
     def __post_init__(self) -> None:
         flaws = FlawList()
         check_name(flaws, self.name)
+        check_text(flaws, "point", self.point)
         check_vector(flaws, "force", self.force, 3)
         check_vector(flaws, "torque", self.torque, 3)
         flaws.raise_if_any(f"load '{self.name}'")
-        object.__setattr__(self, "force", as_floats(self.force))
-        object.__setattr__(self, "torque", as_floats(self.torque))
+        keep_floats(self, "force", "torque")
 
 
 @dataclass(frozen=True)
@@ -44,8 +54,8 @@ class Machine:
     """A mechanism and everything that moves, brakes, measures and controls it.
 
     Attributes:
-        tunable: patterns of mechanism numbers ("*.mass", "payload.*") that stay inputs of the native code; block
-            and load numbers always do.
+        tunable: patterns of mechanism numbers ("*.mass", "payload.*") that stay inputs of the native code;
+            block and load numbers always do.
     """
 
     name: str
@@ -57,49 +67,43 @@ class Machine:
     tunable: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for field in (*PARTS, "tunable"):
-            object.__setattr__(self, field, tuple(getattr(self, field)))
         flaws = FlawList()
         check_name(flaws, self.name)
-        self._check_names(flaws)
-        self._check_coordinates(flaws)
-        self._check_actions(flaws)
+        if isinstance(self.tunable, str):
+            flaws.add("tunable", f"must be a list of patterns, is '{self.tunable}'")
+            flaws.raise_if_any(f"machine '{self.name}'")
+        for field in (*PARTS, "tunable"):
+            object.__setattr__(self, field, tuple(getattr(self, field)))
+        check_part_names(flaws, (*self._joints, *self._points, *self._names(*PARTS)))
+        check_references(flaws, self._joints, self._points, self.actuated, self)
+        if not flaws.found:
+            check_distinct(flaws, self.numbers())
+        self._check_tunable(flaws)
         flaws.raise_if_any(f"machine '{self.name}'")
 
-    def _check_names(self, flaws: FlawList) -> None:
-        joints = self.mechanism.moving_joints if self.mechanism else ()
-        points = self.mechanism.points if self.mechanism else ()
-        parts = [*joints, *points, *self.coordinates, *self.blocks, *self.delays, *self.loads]
-        for name, count in Counter(part.name for part in parts).items():
-            if count > 1:
-                flaws.add(name, f"{count} parts have this name", "joints, points, blocks ... share one name space")
-            if name in ("time", "energy"):
-                flaws.add(name, "is the name of a signal of every machine", "choose another name")
+    @property
+    def _joints(self) -> tuple[str, ...]:
+        return tuple(joint.name for joint in self.mechanism.moving_joints) if self.mechanism else ()
+
+    @property
+    def _points(self) -> tuple[str, ...]:
+        return tuple(point.name for point in self.mechanism.points) if self.mechanism else ()
+
+    def _names(self, *fields: str) -> Iterator[str]:
+        return (part.name for field in fields for part in getattr(self, field))
 
     @property
     def actuated(self) -> tuple[str, ...]:
         """Names a force can act on: moving joints and coordinates."""
-        joints = self.mechanism.moving_joints if self.mechanism else ()
-        return (*(joint.name for joint in joints), *(c.name for c in self.coordinates))
+        return (*self._joints, *self._names("coordinates"))
 
-    def _check_coordinates(self, flaws: FlawList) -> None:
-        joints = {joint.name for joint in self.mechanism.moving_joints} if self.mechanism else set()
-        points = {point.name for point in self.mechanism.points} if self.mechanism else set()
-        for c in self.coordinates:
-            if isinstance(c, (Combination, Linkage)):
-                _check_known(flaws, f"coordinates.{c.name}.of", c.of, joints, "moving joint")
-            elif isinstance(c, Distance):
-                _check_known(flaws, f"coordinates.{c.name}", (c.start, c.end), points, "point")
-            elif isinstance(c, Along):
-                _check_known(flaws, f"coordinates.{c.name}.point", (c.point,), points, "point")
-        for load in self.loads:
-            _check_known(flaws, f"loads.{load.name}.point", (load.point,), points, "point")
-
-    def _check_actions(self, flaws: FlawList) -> None:
-        for block in self.blocks:
-            targets = ([("on", block.on)] if block.on else []) + list(block.acts.items())
-            for key, target in targets:
-                _check_known(flaws, f"blocks.{block.name}.{key}", (target,), self.actuated, "joint or coordinate")
+    def _check_tunable(self, flaws: FlawList) -> None:
+        parts = [*([self.mechanism] if self.mechanism else []), *self.coordinates]
+        known = [number.name for part in parts for number in part.numbers()]
+        for pattern in self.tunable:
+            if not any(fnmatchcase(name, str(pattern)) for name in known):
+                what = f"'{pattern}' matches no number of the mechanism"
+                flaws.add("tunable", what, f"{nearest(pattern, known)} (numbers of blocks and loads always are)")
 
     def numbers(self) -> Iterator[Number]:
         if self.mechanism:
@@ -113,6 +117,37 @@ class Machine:
         }
         mechanism = self.mechanism.with_numbers(changes) if self.mechanism else None
         return dataclasses.replace(self, mechanism=mechanism, **parts)
+
+
+def check_part_names(flaws: FlawList, names: Iterable[str]) -> None:
+    """Moving joints, points, coordinates, blocks, delays and loads share one name space."""
+    for name, count in Counter(names).items():
+        if count > 1:
+            flaws.add(name, f"{count} parts have this name", "joints, points, blocks ... share one name space")
+        if name in ("time", "energy"):
+            flaws.add(name, "is the name of a signal of every machine", "choose another name")
+
+
+def check_references(
+    flaws: FlawList, joints: Collection[str], points: Collection[str], actuated: Collection[str], parts: Any
+) -> None:
+    """What coordinates, loads and blocks (of anything that has these three) refer to must be there."""
+    for c in parts.coordinates:
+        path = f"coordinates.{c.name}"
+        if isinstance(c, (Combination, Linkage)):
+            _check_known(flaws, f"{path}.of", c.of, joints, "moving joint")
+        elif isinstance(c, Distance):
+            _check_known(flaws, path, (c.start, c.end), points, "point")
+        elif isinstance(c, Along):
+            _check_known(flaws, f"{path}.point", (c.point,), points, "point")
+    for load in parts.loads:
+        _check_known(flaws, f"loads.{load.name}.point", (load.point,), points, "point")
+    for block in parts.blocks:
+        path = f"blocks.{block.name}"
+        if block.on:
+            _check_known(flaws, f"{path}.on", (block.on,), actuated, "joint or coordinate")
+        for output, target in block.acts.items():
+            _check_known(flaws, f"{path}.acts.{output}", (target,), actuated, "joint or coordinate")
 
 
 def _check_known(flaws: FlawList, path: str, names: Any, known: Any, noun: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from robodyn.errors import FlawList, nearest
 from robodyn.model.body import Body
 from robodyn.model.joint import GROUND, Joint, Point
-from robodyn.model.numbers import XYZ, Number, as_floats, check_name, check_vector
+from robodyn.model.numbers import XYZ, Number, check_distinct, check_name, check_vector, keep_floats
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,9 @@ class Mechanism:
         check_vector(flaws, "gravity", self.gravity, 3)
         check_topology(flaws, [b.name for b in self.bodies], self.joints, self.points)
         flaws.raise_if_any(f"mechanism '{self.name}'")
-        object.__setattr__(self, "gravity", as_floats(self.gravity))
+        check_distinct(flaws, self.numbers())
+        flaws.raise_if_any(f"mechanism '{self.name}'")
+        keep_floats(self, "gravity")
 
     @property
     def moving_joints(self) -> tuple[Joint, ...]:
@@ -55,7 +57,8 @@ class Mechanism:
         return tuple(ordered)
 
     def body(self, name: str) -> Body:
-        return next(body for body in self.bodies if body.name == name)
+        """The body of that name; KeyError where there is none."""
+        return {body.name: body for body in self.bodies}[name]
 
     def numbers(self) -> Iterator[Number]:
         for part in (*self.bodies, *self.joints, *self.points):
@@ -91,7 +94,8 @@ def check_topology(flaws: FlawList, bodies: list[str], joints: Any, points: Any)
             flaws.add(f"joints.{joint.name}.child", "the ground cannot be a child", "swap parent and child")
     for point in points:
         if point.body not in known:
-            flaws.add(f"points.{point.name}.body", f"there is no body '{point.body}'", nearest(point.body, known))
+            what = f"there is no body '{point.body}'"
+            flaws.add(f"points.{point.name}.body", what, nearest(point.body, known))
     _check_connections(flaws, bodies, joints)
 
 
@@ -109,7 +113,8 @@ def _check_connections(flaws: FlawList, bodies: list[str], joints: Any) -> None:
     carriers = Counter(joint.child for joint in joints)
     for name, count in carriers.items():
         if count > 1:
-            flaws.add(f"bodies.{name}", f"hangs on {count} joints", "a tree allows one; closing a loop is a constraint")
+            remedy = "a tree allows one; closing a loop is a constraint"
+            flaws.add(f"bodies.{name}", f"hangs on {count} joints", remedy)
     reached, growing = {GROUND}, True
     while growing:
         new = {joint.child for joint in joints if joint.parent in reached} - reached
@@ -117,5 +122,6 @@ def _check_connections(flaws: FlawList, bodies: list[str], joints: Any) -> None:
         growing = bool(new)
     for name in dict.fromkeys(bodies):
         if name not in reached:
-            remedy = "add a joint with it as child" if not carriers[name] else "its chain never reaches the ground"
+            hanging = carriers[name] > 0
+            remedy = "its chain never reaches the ground" if hanging else "add a joint with it as child"
             flaws.add(f"bodies.{name}", "is not connected to the ground", remedy)

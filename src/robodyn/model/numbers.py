@@ -5,8 +5,10 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 from robodyn.errors import FlawList
@@ -51,14 +53,37 @@ class Numbered:
         return dataclasses.replace(self, **fields)  # type: ignore[type-var]
 
 
+def check_distinct(flaws: FlawList, numbers: Iterable[Number]) -> None:
+    """No two numbers may share a name: changing one would change the other."""
+    for name, count in Counter(number.name for number in numbers).items():
+        if count > 1:
+            flaws.add(name, f"{count} numbers have this name", "give the parts that hold them different names")
+
+
 def check_name(flaws: FlawList, name: Any) -> None:
     if not isinstance(name, str) or not NAME.fullmatch(name):
-        flaws.add("name", f"'{name}' is not a name", "letters, digits, _ and -, starting with a letter; dots between parts")
+        remedy = "letters, digits, _ and -, starting with a letter; dots between parts"
+        flaws.add("name", f"'{name}' is not a name", remedy)
+
+
+def check_text(flaws: FlawList, path: str, value: Any) -> None:
+    if not isinstance(value, str):
+        flaws.add(path, f"must be a name, is {value!r}")
+
+
+def check_callable(flaws: FlawList, path: str, value: Any) -> None:
+    if not callable(value):
+        flaws.add(path, f"must be a function, is {value!r}")
+
+
+def check_flag(flaws: FlawList, path: str, value: Any) -> None:
+    if not isinstance(value, bool):
+        flaws.add(path, f"must be true or false, is {value!r}")
 
 
 def check_finite(flaws: FlawList, path: str, value: Any, *, infinite: bool = False) -> bool:
     """Whether a value is a usable real number; says why not otherwise."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
+    if isinstance(value, bool) or not isinstance(value, Real):
         flaws.add(path, f"must be a number, is {value!r}")
     elif math.isnan(value) or (math.isinf(value) and not infinite):
         flaws.add(path, f"must be finite, is {value}")
@@ -76,7 +101,8 @@ def check_vector(flaws: FlawList, path: str, value: Any, length: int) -> bool:
     if len(entries) != length:
         flaws.add(path, f"must be {length} numbers, has {len(entries)}")
         return False
-    return all([check_finite(flaws, f"{path}[{k}]", entry) for k, entry in enumerate(entries)])
+    usable = [check_finite(flaws, f"{path}[{k}]", entry) for k, entry in enumerate(entries)]
+    return all(usable)
 
 
 def as_floats(value: Any) -> Any:
@@ -85,4 +111,10 @@ def as_floats(value: Any) -> Any:
         value = value.tolist()
     if isinstance(value, (list, tuple)):
         return tuple(as_floats(entry) for entry in value)
-    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    return float(value) if isinstance(value, Real) and not isinstance(value, bool) else value
+
+
+def keep_floats(description: Any, *fields: str) -> None:
+    """Replace checked fields of a frozen description by Python floats: equal descriptions have equal digests."""
+    for field in fields:
+        object.__setattr__(description, field, as_floats(getattr(description, field)))

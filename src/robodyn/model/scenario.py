@@ -1,4 +1,4 @@
-"""What is simulated? A machine from given start values for a time, with events, recording and a default solver."""
+"""What is simulated? A machine from given start values for a time, with events, recording and a solver."""
 
 from __future__ import annotations
 
@@ -9,8 +9,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from robodyn.errors import FlawList, nearest
+from robodyn.model.frozen import freeze_mappings
 from robodyn.model.machine import Machine
-from robodyn.model.numbers import Number, as_floats, check_finite, check_name
+from robodyn.model.numbers import (
+    Number,
+    check_callable,
+    check_distinct,
+    check_finite,
+    check_flag,
+    check_name,
+    keep_floats,
+)
 
 DIRECTIONS = {"rising": 1, "falling": -1, "both": 0}
 
@@ -41,10 +50,18 @@ class Event:
         check_name(flaws, self.name)
         if self.direction not in DIRECTIONS:
             flaws.add("direction", f"'{self.direction}' is unknown", nearest(str(self.direction), DIRECTIONS))
-        if not callable(self.guard):
-            flaws.add("guard", f"must be a function, is {self.guard!r}")
+        check_callable(flaws, "guard", self.guard)
+        if self.action is not None:
+            check_callable(flaws, "action", self.action)
+        for field in ("terminal", "native"):
+            check_flag(flaws, field, getattr(self, field))
+        for field in freeze_mappings(self, "inputs", "parameters"):
+            flaws.add(field, f"must be a mapping, is {getattr(self, field)!r}")
+        flaws.raise_if_any(f"event '{self.name}'")
         for key, value in self.parameters.items():
             check_finite(flaws, f"parameters.{key}", value, infinite=True)
+            if key in self.inputs:
+                flaws.add(f"parameters.{key}", "is given as an input too", "give it once")
         if self.action is None and not self.native:
             flaws.add("native", "has no effect without an action")
         flaws.raise_if_any(f"event '{self.name}'")
@@ -78,16 +95,39 @@ class Recording:
         if self.rate is not None and check_finite(flaws, "rate", self.rate) and self.rate <= 0:
             flaws.add("rate", f"must be positive, is {self.rate:g} Hz")
         if sum(choice is not None for choice in (self.rate, self.times, self.refine)) > 1:
-            flaws.add("", "give one of rate, times, refine")
-        if self.times is not None and list(self.times) != sorted(self.times):
-            flaws.add("times", "must be increasing")
+            flaws.add("", "gives more than one of rate, times, refine", "give one of them")
+        self._check_times(flaws)
         if self.refine is not None and (not isinstance(self.refine, int) or self.refine < 1):
             flaws.add("refine", f"must be a whole number of at least 1, is {self.refine}")
-        if not self.signals:
+        if isinstance(self.signals, str) or not all(isinstance(pattern, str) for pattern in self.signals):
+            flaws.add("signals", f"must be a list of patterns, is {self.signals!r}")
+        elif not self.signals:
             flaws.add("signals", "must name at least one pattern", "'*' keeps all")
         flaws.raise_if_any("recording")
-        object.__setattr__(self, "times", None if self.times is None else as_floats(self.times))
+        keep_floats(self, "rate", "times")
         object.__setattr__(self, "signals", tuple(self.signals))
+
+    def _check_times(self, flaws: FlawList) -> None:
+        if self.times is None:
+            return
+        times = list(self.times)
+        usable = [check_finite(flaws, f"times[{k}]", time) for k, time in enumerate(times)]
+        if not times:
+            flaws.add("times", "must name at least one time")
+        elif all(usable) and times != sorted(times):
+            flaws.add("times", "must be increasing")
+
+
+def check_duration(flaws: FlawList, duration: Any, recording: Recording | None) -> None:
+    """The simulated time is positive, and what is to be recorded lies in it."""
+    if not check_finite(flaws, "duration", duration):
+        return
+    if duration <= 0:
+        flaws.add("duration", f"must be positive, is {duration:g} s")
+    times = recording.times if recording else None
+    if times and not 0 <= times[0] <= times[-1] <= duration:
+        what = f"must lie between 0 and the duration {duration:g} s, are {times[0]:g} to {times[-1]:g} s"
+        flaws.add("recording.times", what)
 
 
 @dataclass(frozen=True)
@@ -95,7 +135,8 @@ class Scenario:
     """A machine, its start and what happens to it.
 
     Attributes:
-        duration: [s]; start values by signal name (`elbow.position`, `motor.current`), the rest starts at 0.
+        duration: [s].
+        initial: start values by signal name (`elbow.position`, `motor.current`), the rest starts at 0.
         solver: default settings (method, step, rtol, ...).
     """
 
@@ -112,24 +153,35 @@ class Scenario:
         object.__setattr__(self, "events", tuple(self.events))
         flaws = FlawList()
         check_name(flaws, self.name)
-        if check_finite(flaws, "duration", self.duration) and self.duration <= 0:
-            flaws.add("duration", f"must be positive, is {self.duration:g} s")
+        for field in freeze_mappings(self, "initial", "solver"):
+            flaws.add(field, f"must be a mapping, is {getattr(self, field)!r}")
+        flaws.raise_if_any(f"scenario '{self.name}'")
+        check_duration(flaws, self.duration, self.recording)
         for key, value in self.initial.items():
             check_finite(flaws, f"initial.{key}", value)
-        names = Counter([event.name for event in self.events] + [block.name for block in self.machine.blocks])
-        for event in self.events:
-            if names[event.name] > 1:
-                flaws.add(f"events.{event.name}", "another event or block has this name", "give each its own name")
+        self._check_names(flaws)
         flaws.raise_if_any(f"scenario '{self.name}'")
+        keep_floats(self, "duration")
+
+    def _check_names(self, flaws: FlawList) -> None:
+        taken = Counter([event.name for event in self.events] + [block.name for block in self.machine.blocks])
+        for name in dict.fromkeys(event.name for event in self.events):
+            if taken[name] > 1:
+                flaws.add(f"events.{name}", "another event or block has this name", "give each its own name")
+        if not flaws.found:
+            check_distinct(flaws, self._all_numbers())
+
+    def _all_numbers(self) -> Iterator[Number]:
+        yield from self.machine.numbers()
+        for event in self.events:
+            yield from event.numbers()
+        yield Number("duration", self.duration, "s")
+        for key, value in self.initial.items():
+            yield Number(f"initial.{key}", value, "")
 
     def numbers(self) -> dict[str, Number]:
         """Every named number of the scenario."""
-        found = {number.name: number for number in self.machine.numbers()}
-        for event in self.events:
-            found.update({number.name: number for number in event.numbers()})
-        found["duration"] = Number("duration", self.duration, "s")
-        found.update({f"initial.{key}": Number(f"initial.{key}", value, "") for key, value in self.initial.items()})
-        return found
+        return {number.name: number for number in self._all_numbers()}
 
     def with_numbers(self, changes: Mapping[str, float]) -> Scenario:
         """The same scenario with some numbers changed; an unknown name is an error."""

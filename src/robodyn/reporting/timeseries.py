@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 # Okabe and Ito (2008): told apart with any colour vision.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#999933")
 LINE_STYLES: tuple[Literal["-", "--", ":", "-."], ...] = ("-", "--", ":", "-.")
+# Of the panel's width and in points, for the small letters of event names.
+_LETTER_WIDTH, _ROW_HEIGHT = 0.012, 9
 _MOST_EVENT_NAMES = 8
 _LEGEND_ROWS = 8
 # Points a cubic interval is drawn with, where the record is coarse enough to show corners.
@@ -127,18 +129,34 @@ def _mark_events(axes: Sequence["Axes"], runs: Sequence[Run]) -> None:
                 ax.axvline(event.time, color="0.45", linewidth=0.8, linestyle=style, zorder=1.5)
     events = _different_events(runs)
     if len(events) <= _MOST_EVENT_NAMES:
-        for event in events:
-            _name_event(axes[0], event)
+        _name_events(axes[0], events)
 
 
-def _name_event(ax: "Axes", event: EventRecord) -> None:
+def _name_events(ax: "Axes", events: Sequence[EventRecord]) -> None:
+    """Names above the panel, each beside its line, in as many rows as keep them apart."""
+    start, end = ax.get_xlim()
+    rows: list[list[tuple[float, float]]] = []
+    for event in sorted(events, key=lambda event: event.time):
+        place = (event.time - start) / (end - start)
+        width = _LETTER_WIDTH * (len(event.name) + 2)
+        span = (place, place + width) if place + width < 1 else (place - width, place)
+        row = next((k for k, taken in enumerate(rows) if all(_apart(span, other) for other in taken)), len(rows))
+        rows[row : row + 1] = [[*(rows[row] if row < len(rows) else []), span]]
+        _name_event(ax, event, "left" if span[0] == place else "right", row)
+
+
+def _apart(span: tuple[float, float], other: tuple[float, float]) -> bool:
+    return span[1] <= other[0] or other[1] <= span[0]
+
+
+def _name_event(ax: "Axes", event: EventRecord, side: str, row: int) -> None:
     ax.annotate(
         event.name,
         (event.time, 1.0),
         xycoords=ax.get_xaxis_transform(),
-        xytext=(0, 2),
+        xytext=(2 if side == "left" else -2, 2 + _ROW_HEIGHT * row),
         textcoords="offset points",
-        rotation=30,
+        horizontalalignment=side,
         fontsize="x-small",
         color="0.4",
         annotation_clip=False,

@@ -32,7 +32,11 @@ def _head(run: Run) -> list[str]:
         lines.append(_costs(run))
     if counts.energy_error is not None:
         lines.append(f"energy balance holds to {counts.energy_error:.2g} (relative)")
-    return lines + [f"{name}: {value}" for name, value in counts.extra.items()]
+    return lines + [f"{name.replace('_', ' ')}: {_shown(value)}" for name, value in counts.extra.items()]
+
+
+def _shown(value: object) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
 def _costs(run: Run) -> str:

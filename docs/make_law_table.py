@@ -1,0 +1,83 @@
+"""Which laws are there? Writes the table in docs/laws.md from the laws' own signatures, units and docstrings.
+
+Run it after a law has changed: `python docs/make_law_table.py`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from robodyn.laws import MODULES, arguments_of, info_of
+
+PAGE = Path(__file__).with_name("laws.md")
+BEGIN, END = "<!-- law table: begin -->", "<!-- law table: end -->"
+
+
+def write_table(page: str) -> str:
+    """The page with the part between its marks replaced by the present table."""
+    before, _, rest = page.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return f"{before}{BEGIN}\n{make_table()}{END}{after}"
+
+
+def make_table() -> str:
+    """One section a module, one row a law."""
+    return "".join(_section(module) for module in MODULES)
+
+
+def _section(module: ModuleType) -> str:
+    name = module.__name__.rpartition(".")[2]
+    question = _first_line(module)
+    head = f"\n### {name}\n\n{question}\n\n| law | inputs | parameters | outputs | states and memory |\n"
+    rows = [_row(law, function) for law, function in vars(module).items() if hasattr(function, "law_info")]
+    return head + "| --- | --- | --- | --- | --- |\n" + "\n".join(rows) + "\n\n"
+
+
+def _row(name: str, law: Callable[..., Any]) -> str:
+    info = info_of(law)
+    kept = [*info.states, *info.memory]
+    given = [a for a in arguments_of(law) if a.name not in kept]
+    inputs = [_with_unit(a.name, info.units) for a in given if not a.keyword_only]
+    parameters = [_with_unit(a.name, info.units) + _default(a) for a in given if a.keyword_only]
+    stored = [f"{_with_unit(n, info.units)}, state" for n in info.states]
+    stored += [f"{_with_unit(n, info.units)}, memory" for n in info.memory]
+    taken = {a.name for a in arguments_of(law)}
+    outputs = [_with_unit(n, info.units) for n in _returned(law) if n not in taken]
+    cells = [f"`{name}`: {_first_line(law)}", *map(_join, (inputs, parameters, outputs, stored))]
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _returned(law: Callable[..., Any]) -> list[str]:
+    """Names of a law's outputs: it is called once with ones; rates and new memory are told by their endings."""
+    info = info_of(law)
+    arguments: dict[str, Any] = {a.name: 1.0 for a in arguments_of(law)}
+    arguments |= {a.name: (0.0, 1.0) for a in arguments_of(law) if a.name in info.folded}
+    hidden = {f"{n}_dot" for n in info.states} | {f"{n}_next" for n in info.memory}
+    return [name for name in law(**arguments) if name not in hidden]
+
+
+def _with_unit(name: str, units: Any) -> str:
+    return f"`{name}` [{units[name]}]" if units.get(name) else f"`{name}`"
+
+
+def _default(argument: Any) -> str:
+    if not argument.has_default:
+        return ""
+    return " = inf" if argument.default == math.inf else f" = {argument.default:g}"
+
+
+def _first_line(documented: Any) -> str:
+    return (inspect.getdoc(documented) or "").splitlines()[0]
+
+
+def _join(cells: list[str]) -> str:
+    return "<br>".join(cells)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(write_table(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,0 +1,87 @@
+"""Every example runs and gives the numbers its own formula promises."""
+
+import importlib.util
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.special import ellipk
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+COVERED = {"dh_arm", "parameter_sweep", "pendulum_period", "quadratic_drag", "sampled_loop"}
+
+
+def load(name):
+    """An example as a module, and what its main() returns."""
+    spec = importlib.util.spec_from_file_location(f"example_{name}", EXAMPLES / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module, module.main()
+
+
+def sampled_speeds(example):
+    """The recurrence in the example's head: torque of sample k acts from sample k + 1 on."""
+    decay = math.exp(-example.VISCOUS * example.PERIOD / example.INERTIA)
+    speeds, error_sum, waiting = [0.0], 0.0, 0.0
+    for _ in range(example.N_SAMPLES):
+        error = example.SPEED - speeds[-1]
+        acting, waiting = waiting, example.PROPORTIONAL * error + example.INTEGRAL * error_sum
+        error_sum += example.PERIOD * error
+        speeds.append(decay * speeds[-1] + (1 - decay) / example.VISCOUS * acting)
+    return np.array(speeds)
+
+
+def test_every_example_has_a_test():
+    assert {path.stem for path in EXAMPLES.glob("*.py")} == COVERED
+
+
+@pytest.mark.parametrize("name", sorted(COVERED))
+def test_examples_are_short(name):
+    lines = (EXAMPLES / f"{name}.py").read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= 60
+
+
+def test_pendulum_swings_with_the_period_of_the_elliptic_integral():
+    example, found = load("pendulum_period")
+    exact = 4 * math.sqrt(example.LENGTH / example.GRAVITY) * ellipk(math.sin(example.ANGLE / 2) ** 2)
+    # rtol 1e-10 a step; the period depends on the energy, whose error grows with some hundred steps.
+    assert found["period"] == pytest.approx(exact, rel=1e-9)
+    assert found["energy_error"] < 1e-8
+
+
+def test_falling_body_follows_the_closed_form_of_quadratic_drag():
+    example, found = load("quadratic_drag")
+    limit = math.sqrt(example.MASS * example.GRAVITY / example.DRAG)
+    rate = example.GRAVITY / limit
+    # rtol 1e-9 a step, and the drag damps earlier errors.
+    exact = [limit * math.tanh(rate * time) for time in (example.DURATION / 2, example.DURATION)]
+    assert [found["speed_half_way"], found["speed_at_end"]] == pytest.approx(exact, rel=2e-9)
+
+
+def test_held_arm_carries_its_weight():
+    example, found = load("dh_arm")
+    (length, _), (m1, m2), g = example.LENGTHS, example.MASSES, example.GRAVITY
+    q1, q2 = example.TARGETS.values()
+    elbow = m2 * g * example.LENGTHS[1] / 2 * math.cos(q1 + q2)
+    shoulder = g * (m1 * length / 2 + m2 * length) * math.cos(q1) + elbow
+    # The slowest mode of the loop decays with I / P = 1.5 / s: exp(-30) of the start is left; rtol 1e-6 rules.
+    assert found["elbow_torque"] == pytest.approx(elbow, rel=1e-5)
+    assert found["shoulder_torque"] == pytest.approx(shoulder, rel=1e-5)
+
+
+def test_sampled_loop_follows_its_difference_equation():
+    example, found = load("sampled_loop")
+    exact = sampled_speeds(example)
+    # A step ends at every sample, its error is far below rtol = atol = 1e-9, and the loop damps it.
+    np.testing.assert_allclose(found["speeds"], exact, rtol=0, atol=1e-9)
+    assert found["overshoot"] == pytest.approx(exact.max() / example.SPEED - 1, abs=1e-9)
+
+
+def test_sweep_finds_the_period_of_every_oscillator():
+    example, periods = load("parameter_sweep")
+    assert len(periods) == len(example.STIFFNESSES) * len(example.MASSES)
+    for (stiffness, mass), period in periods.items():
+        omega = math.sqrt(stiffness / mass - (example.DAMPING / (2 * mass)) ** 2)
+        # rtol 1e-10 a step, events located to rounding.
+        assert period == pytest.approx(2 * math.pi / omega, rel=1e-9)
