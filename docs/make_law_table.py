@@ -46,14 +46,13 @@ def _row(name: str, law: Callable[..., Any]) -> str:
     parameters = [_with_unit(a.name, info.units) + _default(a) for a in given if a.keyword_only]
     stored = [f"{_with_unit(n, info.units)}, state" for n in info.states]
     stored += [f"{_with_unit(n, info.units)}, memory" for n in info.memory]
-    taken = {a.name for a in arguments_of(law)}
-    outputs = [_with_unit(n, info.units) for n in _returned(law) if n not in taken]
+    outputs = [_with_unit(n, info.units) for n in _returned(law)]
     cells = [f"`{name}`: {_first_line(law)}", *map(_join, (inputs, parameters, outputs, stored))]
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 def _returned(law: Callable[..., Any]) -> list[str]:
-    """Names of a law's outputs: it is called once with ones; rates and new memory are told by their endings."""
+    """Names of a law's outputs, from one call with ones; rates and new memory are told by their endings."""
     info = info_of(law)
     arguments: dict[str, Any] = {a.name: 1.0 for a in arguments_of(law)}
     arguments |= {a.name: (0.0, 1.0) for a in arguments_of(law) if a.name in info.folded}

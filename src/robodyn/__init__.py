@@ -35,14 +35,14 @@ if TYPE_CHECKING:
     from robodyn.results import Run, compare, load, save
     from robodyn.simulation import compile_system, simulate
 
-_MODEL = "GROUND Along Block Body Combination Delay Distance Event Joint Linkage Load Machine Mechanism Point Recording Scenario"
 _HOMES = {
     "assembly": "System assemble",
     "engine": "Solver",
     "errors": "ModelError",
     "files": "DHRow mechanism_from_dh read_scenario",
     "laws": "law",
-    "model": _MODEL,
+    "model": "GROUND Along Block Body Combination Delay Distance Event Joint Linkage Load "
+    "Machine Mechanism Point Recording Scenario",
     "results": "Run compare load save",
     "simulation": "compile_system simulate",
 }

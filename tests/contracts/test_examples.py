@@ -65,7 +65,7 @@ def test_held_arm_carries_its_weight():
     q1, q2 = example.TARGETS.values()
     elbow = m2 * g * example.LENGTHS[1] / 2 * math.cos(q1 + q2)
     shoulder = g * (m1 * length / 2 + m2 * length) * math.cos(q1) + elbow
-    # The slowest mode of the loop decays with I / P = 1.5 / s: exp(-30) of the start is left; rtol 1e-6 rules.
+    # The slowest mode decays with I / P = 1.5 / s: exp(-30) of the start is left; rtol 1e-6 rules.
     assert found["elbow_torque"] == pytest.approx(elbow, rel=1e-5)
     assert found["shoulder_torque"] == pytest.approx(shoulder, rel=1e-5)
 

@@ -17,7 +17,11 @@ def exact_angle(t: np.ndarray, start: float, length: float, gravity: float = 9.8
     return 2 * np.arcsin(k * sn)
 
 
-@pytest.mark.parametrize("solver", [Solver("dopri5", rtol=1e-10, atol=1e-12), Solver("rodas4", rtol=1e-8, atol=1e-10)], ids=lambda s: s.method)
+@pytest.mark.parametrize(
+    "solver",
+    [Solver("dopri5", rtol=1e-10, atol=1e-12), Solver("rodas4", rtol=1e-8, atol=1e-10)],
+    ids=lambda s: s.method,
+)
 def test_the_pendulum_follows_the_elliptic_function(solver):
     run = simulate(pendulum(length=0.7), solver)
     t = run.time

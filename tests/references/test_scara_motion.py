@@ -18,7 +18,9 @@ def settled(run) -> dict[str, float]:
     return {event.name: event.time for event in run.events}
 
 
-@pytest.mark.parametrize("solver", [Solver("dopri5", rtol=1e-8, atol=1e-10), Solver("rodas4", rtol=1e-7, atol=1e-9)], ids=lambda s: s.method)
+@pytest.mark.parametrize(
+    "solver", [Solver("dopri5", rtol=1e-8, atol=1e-10), Solver("rodas4", rtol=1e-7, atol=1e-9)], ids=lambda s: s.method
+)
 def test_the_converged_motion_ends_when_the_reference_does(solver):
     run = simulate(scara_ptp(), solver)
     times = settled(run)

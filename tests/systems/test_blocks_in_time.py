@@ -23,7 +23,9 @@ def test_a_delayed_ramp_is_the_ramp_shifted():
 def test_a_delayed_step_jumps_exactly_late():
     """The integral of a delayed step is exact only if the jump is met exactly."""
     step = Block("step", "step_reference", parameters={"after": 2.0, "at": 0.25})
-    area = Block("area", lambda value, total: {"total_dot": value}, inputs={"value": "late.output"}, states={"total": 0.0})
+    area = Block(
+        "area", lambda value, total: {"total_dot": value}, inputs={"value": "late.output"}, states={"total": 0.0}
+    )
     run = simulate(signals_only(step, area, delays=(Delay("late", "step.value", 0.4),)), Solver("dopri5", rtol=1e-4))
     assert run["area.total"].final == pytest.approx(2.0 * (1 - 0.65), abs=1e-12)
 
@@ -45,7 +47,9 @@ def test_delayed_feedback_follows_the_method_of_steps():
 def test_a_limited_integrator_does_not_wind_up(solver):
     """Driven by sin: rises to its limit, stays, and leaves it the moment the rate turns negative."""
     rate = Block("rate", "sine_reference", parameters={"amplitude": 1.0, "frequency": 1 / (2 * np.pi)})
-    limited = Block("level", "limited_integrator", inputs={"rate": "rate.value"}, parameters={"lower": -1.0, "upper": 1.5})
+    limited = Block(
+        "level", "limited_integrator", inputs={"rate": "rate.value"}, parameters={"lower": -1.0, "upper": 1.5}
+    )
     run = simulate(signals_only(rate, limited, duration=2 * np.pi), solver)
     level = run["level.output"]
     t = np.linspace(0, 2 * np.pi, 200)
@@ -115,7 +119,9 @@ def test_memory_set_by_an_event_changes_a_continuous_law():
         return {"force": 2.0 - 4.0 * mode}
 
     engine = Block("engine", thrust, on="rail", memory={"mode": 0.0})
-    turn = Event("turn", lambda x: x - 0.5, {"x": "rail.position"}, direction="rising", action=lambda: {"engine.mode": 1.0})
+    turn = Event(
+        "turn", lambda x: x - 0.5, {"x": "rail.position"}, direction="rising", action=lambda: {"engine.mode": 1.0}
+    )
     run = simulate(cart(engine, events=(turn,), duration=3.0), TIGHT)
     # a = 1 until x = 0.5 at t = 1, then a = -1.
     assert run.events[0].time == pytest.approx(1.0, abs=1e-10)

@@ -16,7 +16,10 @@ def test_every_scenario_runs_to_its_end(name):
 
 @pytest.mark.parametrize("make", [double_pendulum, swinging_arm])
 def test_a_free_arm_keeps_its_energy_better_with_smaller_tolerances(make):
-    errors = [simulate(make(duration=5.0), Solver("dopri5", rtol=rtol, atol=rtol * 1e-2)).statistics.energy_error for rtol in (1e-5, 1e-9)]
+    errors = [
+        simulate(make(duration=5.0), Solver("dopri5", rtol=rtol, atol=rtol * 1e-2)).statistics.energy_error
+        for rtol in (1e-5, 1e-9)
+    ]
     assert errors[1] < 1e-7
     assert errors[1] < 1e-2 * errors[0]
 

@@ -66,7 +66,9 @@ def test_an_interrupt_keeps_the_run(monkeypatch):
         if time > 0.2:
             raise KeyboardInterrupt
 
-    run = simulate(cart(initial={"rail.velocity": 1.0}, duration=1e6), Solver("euler", step=1e-3, max_steps=0), progress=interrupt)
+    run = simulate(
+        cart(initial={"rail.velocity": 1.0}, duration=1e6), Solver("euler", step=1e-3, max_steps=0), progress=interrupt
+    )
     assert run.outcome.kind.name == "INTERRUPTED"
     assert len(run.time) > 100
     assert np.all(np.isfinite(run.values))

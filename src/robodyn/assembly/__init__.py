@@ -1,6 +1,6 @@
 """Scenario -> System: one hybrid system of named states, memory, parameters, signals, tasks, guards and delays."""
 
-from robodyn.assembly.assemble import assemble
+from robodyn.assembly.assembler import assemble
 from robodyn.assembly.network import SignalInfo
 from robodyn.assembly.system import System
 

@@ -97,7 +97,11 @@ def _add_rate(builder: Builder, block: Block, name: str, trace: Trace) -> None:
     full = f"{block.name}.{name}"
     rate = trace.results.get(f"{name}_dot")
     if rate is None:
-        builder.flaws.add(f"blocks.{block.name}", f"the law does not return '{name}_dot'", f"'{name}' is a state: give its rate")
+        builder.flaws.add(
+            f"blocks.{block.name}",
+            f"the law does not return '{name}_dot'",
+            f"'{name}' is a state: give its rate",
+        )
         return
     limits = block.info.limits.get(name)
     if limits:
@@ -133,7 +137,9 @@ def _add_forces(builder: Builder, block: Block, outputs: list[str]) -> None:
     if block.on and acting:
         builder.forces.append((block.on, f"{block.name}.{acting[0]}"))
     elif block.on and not block.acts and not _reads_place(block):
-        builder.flaws.add(f"{path}.on", "has no effect", "the law neither reads position or velocity nor returns a force")
+        builder.flaws.add(
+            f"{path}.on", "has no effect", "the law neither reads position or velocity nor returns a force"
+        )
     for key in block.hold:
         if key not in outputs:
             builder.flaws.add(f"{path}.hold.{key}", "the law has no such output", nearest(key, outputs))
@@ -146,7 +152,9 @@ def _reads_place(block: Block) -> bool:
 def _add_breaks(builder: Builder, block: Block) -> None:
     if block.info.breaks and not block.sampled:
         names = {
-            key: tuple(f"{block.name}.{key}.{k}" for k in range(len(value))) if isinstance(value, tuple) else f"{block.name}.{key}"
+            key: tuple(f"{block.name}.{key}.{k}" for k in range(len(value)))
+            if isinstance(value, tuple)
+            else f"{block.name}.{key}"
             for key, value in block.parameters.items()
         }
         builder.breaks.append(BreakRule(block.info.breaks, names))
@@ -162,5 +170,6 @@ def add_delays(builder: Builder) -> None:
         builder.columns["delayed"].append(Pending(source, bindings))
         builder.delays.append(DelayInfo(f"{delay.name}.output", delay.time, delay.before))
         builder.network.add_symbol(
-            SignalInfo(f"{delay.name}.output", builder.units.get(delay.signal, "")), ca.SX.sym(f"{delay.name}.output")
+            SignalInfo(f"{delay.name}.output", builder.units.get(delay.signal, "")),
+            ca.SX.sym(f"{delay.name}.output"),
         )

@@ -57,7 +57,11 @@ def _check_used(builder: Builder, event: Event) -> None:
     for group in ("inputs", "parameters"):
         for key in getattr(event, group):
             if key not in known:
-                builder.flaws.add(f"events.{event.name}.{group}.{key}", "neither guard nor action takes it", nearest(key, known))
+                builder.flaws.add(
+                    f"events.{event.name}.{group}.{key}",
+                    "neither guard nor action takes it",
+                    nearest(key, known),
+                )
 
 
 def _add_action(builder: Builder, event: Event) -> tuple[str | None, PythonCall | None]:

@@ -1,9 +1,11 @@
 """What are a mechanism's states and signals, and how does it accelerate under the forces of blocks and loads?
 
-    M(q) a + c(q, v) = sum over coordinates (ds/dq)^T f + loads
+M(q) a + c(q, v) = sum over coordinates (ds/dq)^T f + loads
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -41,20 +43,20 @@ class Motion:
         self.mechanism = mechanism
         self.mechanics: Mechanics = build_tree(mechanism, builder.values)
         self.joints = mechanism.moving_joints
-        initial = builder.scenario.initial
-        self.q = self._add_states("position", "", initial)
-        self.v = self._add_states("velocity", "/s", initial)
+        self.q = self._add_states("position", "")
+        self.v = self._add_states("velocity", "/s")
         self.q_dot = position_rates(self.mechanics.tree, self.q, self.v)
         self.poses = link_poses(self.mechanics.tree, self.q)
         self.gradients: dict[str, ca.SX] = {}
         self.coordinate_rates: dict[str, ca.SX] = {}
 
-    def _add_states(self, quantity: str, suffix: str, initial: dict) -> ca.SX:
-        symbols = [
-            self.builder.add_state(StateInfo(name, joint_unit(joint) + suffix, initial.get(name, 0.0)))
-            for joint in self.joints
-            for name in (f"{joint.name}.{quantity}",)
-        ]
+    def _add_states(self, quantity: str, suffix: str) -> Any:
+        """One state for each joint; a column, which stands for a sequence of scalars in `dynamics`."""
+        symbols = []
+        for joint in self.joints:
+            name = f"{joint.name}.{quantity}"
+            start = self.builder.scenario.initial.get(name, 0.0)
+            symbols.append(self.builder.add_state(StateInfo(name, joint_unit(joint) + suffix, start)))
         return ca.vertcat(*symbols)
 
     def point_pose(self, name: str) -> tuple[int, Pose]:
@@ -75,7 +77,10 @@ class Motion:
         self.gradients[name] = ca.jacobian(velocity, self.v)
         self.coordinate_rates[name] = velocity
         if f"{name}.position" not in self.builder.network.infos:
-            infos = [SignalInfo(f"{name}.position", unit, rate=f"{name}.velocity"), SignalInfo(f"{name}.velocity", f"{unit}/s")]
+            infos = [
+                SignalInfo(f"{name}.position", unit, rate=f"{name}.velocity"),
+                SignalInfo(f"{name}.velocity", f"{unit}/s"),
+            ]
             outputs = {f"{name}.position": position, f"{name}.velocity": velocity}
             self.builder.network.define(infos, Definition(outputs, {}))
 
@@ -106,7 +111,7 @@ def _coordinate(motion: Motion, coordinate: Combination | Distance | Along | Lin
     index = {joint.name: k for k, joint in enumerate(motion.joints)}
     if isinstance(coordinate, Combination):
         first = next(iter(coordinate.of))
-        position = sum(weight * motion.q[index[name]] for name, weight in coordinate.of.items())
+        position = sum((weight * motion.q[index[name]] for name, weight in coordinate.of.items()), ca.SX(0))
         return joint_unit(motion.joints[index[first]]), position
     if isinstance(coordinate, Distance):
         apart = motion.point_position(coordinate.end) - motion.point_position(coordinate.start)
@@ -160,7 +165,7 @@ def _define_accelerations(builder: Builder, motion: Motion, a: ca.SX, bindings: 
         builder.rates[f"{joint.name}.velocity"] = reference_to(infos[k].name)
 
 
-def _accelerations(builder: Builder, motion: Motion, tau: ca.SX) -> ca.SX:
+def _accelerations(builder: Builder, motion: Motion, tau: Any) -> ca.SX:
     """Forward dynamics; rotors on combined coordinates add `I (ds/dq)^T (ds/dq)` to the mass matrix."""
     tree, machine = motion.mechanics.tree, builder.scenario.machine
     rotors = [c for c in machine.coordinates if isinstance(c, Combination) and c.inertia > 0]
@@ -179,7 +184,9 @@ def _load_torque(builder: Builder, motion: Motion) -> ca.SX:
     for load in builder.scenario.machine.loads:
         link, pose = motion.point_pose(load.point)
         if link < 0:
-            builder.flaws.add(f"loads.{load.name}.point", f"'{load.point}' is on the ground", "a load there has no effect")
+            builder.flaws.add(
+                f"loads.{load.name}.point", f"'{load.point}' is on the ground", "a load there has no effect"
+            )
             continue
         wrench = [builder.values.vector(f"{load.name}.{part}", XYZ) for part in ("torque", "force")]
         J = geometric_jacobian(motion.mechanics.tree, motion.q, link, pose.p)
@@ -191,7 +198,10 @@ def _add_energies(builder: Builder, motion: Motion, power: Pending | None) -> No
     """Energies as signals; `energy.work` integrates the power of all blocks and loads, so that E - W is constant."""
     tree = motion.mechanics.tree
     rotors = [c for c in builder.scenario.machine.coordinates if isinstance(c, Combination)]
-    spinning = sum((0.5 * builder.values[f"{c.name}.inertia"] * motion.coordinate_rates[c.name] ** 2 for c in rotors), ca.SX(0))
+    spinning = sum(
+        (0.5 * builder.values[f"{c.name}.inertia"] * motion.coordinate_rates[c.name] ** 2 for c in rotors),
+        ca.SX(0),
+    )
     kinetic = ca.SX(kinetic_energy(tree, motion.q, motion.v)) + spinning
     potential = ca.SX(potential_energy(tree, motion.q))
     work = ca.SX(0)
@@ -199,5 +209,9 @@ def _add_energies(builder: Builder, motion: Motion, power: Pending | None) -> No
         # An infinite nominal magnitude keeps the book-keeping out of the solver's error estimate.
         work = builder.add_state(StateInfo("energy.work", "J", 0.0, nominal=float("inf")))
         builder.rates["energy.work"] = power
-    outputs = {"energy.kinetic": kinetic, "energy.potential": potential, "energy.balance": kinetic + potential - work}
+    outputs = {
+        "energy.kinetic": kinetic,
+        "energy.potential": potential,
+        "energy.balance": kinetic + potential - work,
+    }
     builder.network.define([SignalInfo(name, "J") for name in outputs], Definition(outputs, {}))

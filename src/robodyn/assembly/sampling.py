@@ -143,7 +143,11 @@ def _add_update(builder: Builder, name: str, copies: dict[str, str]) -> None:
 
 
 def _add_python_task(
-    builder: Builder, block: Block, arguments: dict[str, Any], bindings: Bindings, targets: dict[str, list[str]]
+    builder: Builder,
+    block: Block,
+    arguments: dict[str, Any],
+    bindings: Bindings,
+    targets: dict[str, list[str]],
 ) -> None:
     """A law called in Python: its arguments are evaluated natively, its results written back by name."""
     inputs = f"inputs:{block.name}"

@@ -41,7 +41,7 @@ def trace_law(
     """Call a law with symbols; None and a flaw where it cannot be traced."""
     try:
         returned = function(**arguments)
-    except Exception as error:  # whatever a user's law raises is told as a flaw of that law
+    except Exception as error:  # noqa: BLE001  whatever a user's law raises is told as a flaw of that law
         flaws.add(path, f"law '{_name(function)}' cannot be traced: {_first_line(error)}", REMEDY)
         return None
     results: dict[str, ca.SX] = {}

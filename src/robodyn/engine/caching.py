@@ -1,4 +1,4 @@
-"""Where does numba keep the compiled engine, and when is it compiled anew?
+"""How are the parts of the engine compiled, and where are they kept?
 
 Numba's own cache does not notice edits in the files of called functions, so the folder's name holds a digest of all
 of the engine's sources, of the versions of numba and numpy and of the processor.
@@ -33,29 +33,28 @@ def engine_folder() -> Path | None:
     try:
         folder = Path(cache_folder()) / f"engine-{engine_digest()}"
         folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / ".writable"
-        probe.touch()
+        (folder / ".writable").touch()
     except OSError:
         return None
     return folder
 
 
-def decorate(function: Callable[..., Any], **options: Any) -> Any:
-    """A numba function kept in the engine's folder; numba's own setting is left as it was."""
+def compile_entry(function: Callable[..., Any], signature: Any) -> Any:
+    """A function with a C entry point, from the engine's folder if it is there; numba's own setting is left as it was."""
     folder = engine_folder()
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(folder or before)
     try:
-        return numba.njit(cache=folder is not None, error_model="numpy", **options)(function)
+        return numba.cfunc(signature, cache=folder is not None, error_model="numpy")(function)
     finally:
         numba.config.CACHE_DIR = before
 
 
 def compiled(function: Callable[..., Any]) -> Any:
-    """Compile a function of the engine."""
-    return decorate(function)
+    """A helper, compiled into each part that calls it."""
+    return numba.njit(error_model="numpy")(function)
 
 
 def inlined(function: Callable[..., Any]) -> Any:
-    """Compile a small function that is merged into its callers: passing the workspace costs more than its work."""
+    """A small helper, merged into its callers."""
     return numba.njit(error_model="numpy", forceinline=True)(function)

@@ -1,8 +1,4 @@
-"""How does compiled code reach arrays and kernels that it knows only by their machine addresses?
-
-A run's arrays are reached through addresses kept in its record: a record is passed as one pointer, while arrays passed by
-value would cost more than the work of a step.
-"""
+"""How does compiled code reach arrays and kernels that it knows only by their machine addresses?"""
 
 from llvmlite import ir
 from numba import types

@@ -10,6 +10,7 @@ from robodyn.engine.explicit import step_explicit, step_symplectic
 from robodyn.engine.rosenbrock import step_rosenbrock
 from robodyn.engine.tableaus import ESDIRK, EXPLICIT, ROSENBROCK, SYMPLECTIC
 from robodyn.engine.trajectory import NOT_A_NUMBER, OVERFLOW, STEP_LIMIT, STEP_TOO_SMALL
+from robodyn.engine.record import unit
 from robodyn.engine.workspace import END, ERROR, STAGE, START, TRIAL
 
 LARGEST_STATE = 1e150
@@ -19,17 +20,17 @@ SLIVER = 1e-9
 
 
 @inlined
-def attempt(run, h):
-    """Try one step of length h from START to END; False when its equations could not be solved."""
+def attempt(run):
+    """Try one step of length h_tried from START to END; False when its equations could not be solved."""
     if run.family == EXPLICIT:
-        return step_explicit(run, h)
+        return step_explicit(run)
     if run.family == ROSENBROCK:
-        return step_rosenbrock(run, h)
+        return step_rosenbrock(run)
     if run.family == ESDIRK:
-        return step_esdirk(run, h)
+        return step_esdirk(run)
     if run.family == SYMPLECTIC:
-        return step_symplectic(run, h)
-    return False
+        return step_symplectic(run)
+    return 0
 
 
 @inlined
@@ -103,7 +104,7 @@ def reject(run, error, h):
     run.rejected += 1
 
 
-@compiled
+@unit
 def take_step(run):
     """Make one accepted step from START to END, t to t_new; False when the run cannot go on (status, culprit)."""
     run.dense_known = 0
@@ -111,12 +112,12 @@ def take_step(run):
     run.theta_end = 1.0
     if run.adaptive == 0:
         run.h_tried = choose_fixed(run)
-        attempt(run, run.h_tried)
+        attempt(run)
         return check_end(run)
     while run.steps + run.rejected < run.max_steps:
         h = choose_adaptive(run)
         run.h_tried = h
-        solved = attempt(run, h)
+        solved = attempt(run)
         error = measure_error(run) if solved else np.inf
         if error <= 1.0:
             accept(run, error, h)
@@ -140,7 +141,7 @@ def check_end(run):
     return not bad
 
 
-@compiled
+@unit
 def blame_end(run):
     """Name the state behind an end that is no number or too large."""
     run.culprit = find_infinite(run)
@@ -151,9 +152,10 @@ def blame_end(run):
             if abs(state(run, END)[i]) > LARGEST_STATE:
                 run.culprit = i
                 break
+    return 0
 
 
-@compiled
+@unit
 def blame_step(run):
     """Name the state behind a step that became too short: the first that is no number, else the one of largest error."""
     run.culprit = find_infinite(run)
@@ -183,7 +185,7 @@ def find_infinite(run):
     return -1
 
 
-@compiled
+@unit
 def choose_first(run):
     """First step of an adaptive method by the sizes of x, x_dot and their change: Hairer, Norsett, Wanner (1993), II.4."""
     need_slope(run)
@@ -200,6 +202,7 @@ def choose_first(run):
     largest = max(speed, scaled_size(run, END) / h)
     longer = (0.01 / largest) ** (1.0 / run.error_order) if largest > 1e-15 else max(1e-6, 1e-3 * h)
     run.h = max(min(100.0 * h, longer, span), run.min_step) if longer > 0.0 else h
+    return 1
 
 
 @inlined

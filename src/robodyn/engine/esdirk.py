@@ -7,6 +7,7 @@ from robodyn.engine.calls import floats, state
 from robodyn.engine.dense import combine, copy_row, weights_of
 from robodyn.engine.evaluation import evaluate_rate, need_jacobian, need_slope
 from robodyn.engine.rosenbrock import factorise_shifted, solve_shifted
+from robodyn.engine.record import unit
 from robodyn.engine.workspace import END, ERROR, POINT, STAGE, START, TRIAL
 
 MAX_ITERATIONS = 10
@@ -14,12 +15,13 @@ NEWTON_ACCURACY = 0.01
 """Newton's error as part of the tolerance of the step: it must not disturb the error estimate."""
 
 
-@compiled
-def step_esdirk(run, h):
+@unit
+def step_esdirk(run):
     """x_i = x0 + h sum_j<i a_ij k_j + h gamma k_i with k_i = f(t + c_i h, x_i); False when Newton does not converge.
 
     The error estimate is filtered by (I - h gamma J)^-1, so that stiff parts do not spoil it: Hosea and Shampine (1996).
     """
+    h = run.h_tried
     need_slope(run)
     need_jacobian(run)
     if not factorise_shifted(run, run.gamma * h, 1.0):

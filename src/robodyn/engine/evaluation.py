@@ -4,6 +4,7 @@ from robodyn.engine.caching import compiled, inlined
 from robodyn.engine.calls import ask, floats, integers, state
 from robodyn.engine.dense import make_dense
 from robodyn.engine.history import read_inside
+from robodyn.engine.record import unit
 from robodyn.engine.workspace import END, SLOPE, STAGE, START, TRIAL
 
 
@@ -12,7 +13,8 @@ def evaluate_rate(run, t, source, target):
     """x_dot at a time within the step, from one row of states into another."""
     s = min(t, run.t_left)
     if run.n_d > 0:
-        read_inside(run, s)
+        run.t_read = s
+        read_inside(run)
     ask(run, run.rhs, s, state(run, source), state(run, target))
     run.evaluations += 1
 
@@ -25,16 +27,17 @@ def need_slope(run):
         run.slope_known = 1
 
 
-@compiled
+@unit
 def need_dense(run):
     """The polynomial of the step just made, unless it is known."""
     if run.dense_known == 1:
-        return
+        return 0
     if run.needs_end == 1:
         evaluate_rate(run, run.t + run.h_tried, END, STAGE + run.stages)
         run.end_known = 1
     make_dense(run)
     run.dense_known = 1
+    return 1
 
 
 @compiled
@@ -43,7 +46,8 @@ def need_jacobian(run):
     if run.jacobian_known == 1:
         return
     if run.n_d > 0:
-        read_inside(run, run.t)
+        run.t_read = run.t
+        read_inside(run)
     ask(run, run.jacobian, run.t, state(run, START), floats(run.columns))
     run.jacobians += 1
     run.jacobian_known = 1

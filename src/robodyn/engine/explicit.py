@@ -4,12 +4,14 @@ from robodyn.engine.caching import compiled
 from robodyn.engine.calls import ask, floats, state
 from robodyn.engine.dense import combine, weights_of
 from robodyn.engine.evaluation import evaluate_rate, need_slope
+from robodyn.engine.record import unit
 from robodyn.engine.workspace import END, ERROR, STAGE, START, TRIAL
 
 
-@compiled
-def step_explicit(run, h):
+@unit
+def step_explicit(run):
     """Runge-Kutta: k_i = f(t + c_i h, x0 + h sum_j a_ij k_j), x1 = x0 + h sum_i b_i k_i."""
+    h = run.h_tried
     need_slope(run)
     for i in range(1, run.stages):
         target = END if run.reuses_last == 1 and i == run.stages - 1 else TRIAL
@@ -22,9 +24,10 @@ def step_explicit(run, h):
     return True
 
 
-@compiled
-def step_symplectic(run, h):
+@unit
+def step_symplectic(run):
     """Symplectic Euler: v1 = v0 + h v_dot, z1 = z0 + h z_dot, then q1 = q0 + h q_dot(q0, v1)."""
+    h = run.h_tried
     need_slope(run)
     start, trial, end = state(run, START), state(run, TRIAL), state(run, END)
     slope, change = state(run, STAGE), state(run, STAGE + 1)

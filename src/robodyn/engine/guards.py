@@ -16,6 +16,7 @@ from robodyn.engine.calls import ask, floats, integers, row, state
 from robodyn.engine.dense import copy_row, evaluate_dense
 from robodyn.engine.evaluation import need_dense, need_slope
 from robodyn.engine.history import read_inside
+from robodyn.engine.record import unit
 from robodyn.engine.workspace import (
     END,
     FIRED,
@@ -24,6 +25,7 @@ from robodyn.engine.workspace import (
     G_MIDDLE,
     G_POINT,
     G_ROOT,
+    G_START,
     JUMPED,
     LOCATED,
     NOT_FIRED,
@@ -75,7 +77,8 @@ def guards_at(run, theta, target):
     else:
         evaluate_dense(run, theta, POINT)
     if run.n_d > 0:
-        read_inside(run, t)
+        run.t_read = t
+        read_inside(run)
     evaluate_guards(run, t, POINT, target)
 
 
@@ -99,7 +102,7 @@ def sign_of(value):
     return 1 if value > 0.0 else (-1 if value < 0.0 else 0)
 
 
-@compiled
+@unit
 def locate_events(run):
     """Find the first crossing of the step just made and truncate the step there; True when any guard fired.
 
@@ -211,7 +214,7 @@ def truncate(run, theta):
         guards_at(run, 1.0, G_END)
 
 
-@compiled
+@unit
 def find_jumps(run):
     """Fire the guards that a task, an action or a break made to jump across zero; True when there is any.
 
@@ -253,6 +256,27 @@ def set_signs(run, source, settled):
             sign = sign_of(values_of(run, G_POINT)[j])
         marks_of(run, SIGN)[j] = sign
         marks_of(run, FROM_RATE)[j] = by_rate
+
+
+@unit
+def carry_signs(run):
+    """Signs at the end of a step become those at the start of the next."""
+    set_signs(run, G_END, False)
+    return 0
+
+
+@unit
+def settle_signs(run):
+    """Signs after all actions and tasks of an instant; what fired there is forgotten."""
+    fired = marks_of(run, FIRED)
+    for j in range(run.n_all_guards):
+        fired[j] = abs(fired[j])
+    evaluate_guards(run, run.t, START, G_START)
+    set_signs(run, G_START, True)
+    for j in range(run.n_all_guards):
+        fired[j] = NOT_FIRED
+    run.armed = 1
+    return 0
 
 
 @compiled

@@ -9,6 +9,7 @@ import numpy as np
 from robodyn.engine.caching import compiled, inlined
 from robodyn.engine.calls import ask, floats, integers, row, state
 from robodyn.engine.dense import set_point
+from robodyn.engine.record import unit
 from robodyn.engine.workspace import POINT
 
 NODES = np.arange(5) / 4
@@ -42,7 +43,7 @@ def read_signal(run, j, index, t):
     return value
 
 
-@compiled
+@unit
 def read_right(run):
     """Right limits d(t+) at the present time; moves the cursors there."""
     cursor = integers(run.cursor)
@@ -51,28 +52,30 @@ def read_right(run):
         while cursor[j] + 1 < run.n_history and end_of(run, cursor[j]) <= t + run.resolution:
             cursor[j] += 1
         floats(run.d)[j] = read_signal(run, j, cursor[j], t)
+    return 0
 
 
-@compiled
-def read_inside(run, s):
-    """Delayed signals at a time s within the present step, its end seen from the left."""
+@unit
+def read_inside(run):
+    """Delayed signals at the time t_read within the present step, its end seen from the left."""
     for j in range(run.n_d):
-        t = s - floats(run.delay_times)[j]
+        t = run.t_read - floats(run.delay_times)[j]
         index = integers(run.cursor)[j]
         while index + 1 < run.n_history and end_of(run, index) < t - run.resolution:
             index += 1
         floats(run.d)[j] = read_signal(run, j, index, t)
+    return 0
 
 
-@compiled
+@unit
 def keep_step(run):
     """Append the present step's delayed signals to the history; a step too short to matter is left out."""
     if run.t_new - run.t <= run.resolution:
-        return
+        return 0
     for k in range(5):
-        s = set_point(run, NODES[k])
-        read_inside(run, s)
-        ask(run, run.delayed, s, state(run, POINT), row(run.nodes, run.n_d, k))
+        run.t_read = set_point(run, NODES[k])
+        read_inside(run)
+        ask(run, run.delayed, run.t_read, state(run, POINT), row(run.nodes, run.n_d, k))
     step = kept_step(run, run.n_history)
     step[0], step[1] = run.t, run.t_new
     for j in range(run.n_d):
@@ -82,9 +85,10 @@ def keep_step(run):
                 value += TO_COEFFICIENTS[power, k] * row(run.nodes, run.n_d, k)[j]
             step[2 + 5 * j + power] = value
     run.n_history += 1
+    return 1
 
 
-@compiled
+@unit
 def make_room(run):
     """Drop what no delay reads any more; False when the history or a queue must be grown."""
     cursor = integers(run.cursor)

@@ -4,7 +4,7 @@ from robodyn.engine.caching import compiled, inlined
 from robodyn.engine.control import choose_first, take_step
 from robodyn.engine.dense import copy_row
 from robodyn.engine.evaluation import clip_end, need_dense
-from robodyn.engine.guards import guards_at, locate_events, set_signs
+from robodyn.engine.guards import carry_signs, guards_at, locate_events
 from robodyn.engine.history import keep_step, make_room, read_right
 from robodyn.engine.instants import (
     begin_instant,
@@ -17,6 +17,7 @@ from robodyn.engine.instants import (
 )
 from robodyn.engine.recording import record_end, record_step
 from robodyn.engine.trajectory import FINISHED, STEP_LIMIT, TERMINAL
+from robodyn.engine.record import unit
 from robodyn.engine.workspace import (
     CONCLUDE,
     END,
@@ -39,6 +40,120 @@ from robodyn.engine.workspace import (
 
 
 @compiled
+def start_run(run):
+    """The first instant: tasks due at tick 0, no events."""
+    run.t_stop = run.t
+    run.stop_is_tick = run.last_tick >= 0 and next_tick(run) == 0
+    begin_instant(run)
+
+
+@unit
+def leave_instant(run):
+    """After an instant comes the next segment or the end."""
+    if run.status != 0:
+        run.phase = CONCLUDE
+    elif run.terminal >= 0:
+        run.status, run.culprit, run.phase = TERMINAL, run.terminal, CONCLUDE
+    elif run.t >= run.t_end:
+        run.status, run.phase = FINISHED, CONCLUDE
+    else:
+        plan_segment(run)
+    return 0
+
+
+@compiled
+def run_segment(run):
+    """Steps to the end of the segment or the first event; stops before a step that would not fit the buffers."""
+    if run.adaptive == 1 and run.h == 0.0:
+        choose_first(run)
+    while run.t < run.t_stop:
+        reason = check_room(run)
+        if reason != REASON_DONE:
+            return reason
+        if run.t_stop - run.t <= run.resolution:
+            run.t = run.t_stop
+            run.last_length = 0.0
+            break
+        if run.steps + run.rejected >= run.max_steps:
+            run.status = STEP_LIMIT
+        if run.status != 0 or take_step(run) == 0:
+            run.phase = CONCLUDE
+            return REASON_DONE
+        if finish_step(run):
+            break
+    begin_instant(run)
+    return REASON_DONE
+
+
+@inlined
+def check_room(run):
+    """Whether the budget and the buffers allow one more step and the instant after it."""
+    if run.budget <= 0:
+        return REASON_BUDGET
+    run.budget -= 1
+    if run.kind == RECORD_STEPS and run.n_rows + run.refine + 3 > run.row_capacity:
+        return REASON_ROWS
+    if run.n_log + run.n_guards > run.log_capacity:
+        return REASON_LOG
+    if run.n_d > 0 and make_room(run) == 0:
+        return REASON_HISTORY
+    return REASON_DONE
+
+
+@inlined
+def finish_step(run):
+    """After an accepted step: events, limits, history, record; then its end is the next start. True when a guard fired."""
+    fired = False
+    if run.n_all_guards > 0:
+        fired = locate_events(run) == 1
+    if run.n_limited > 0:
+        limit_end(run)
+    if run.n_d > 0:
+        need_dense(run)
+        keep_step(run)
+    if run.kind != RECORD_NONE:
+        record_step(run)
+    move_on(run)
+    if run.n_all_guards > 0:
+        carry_signs(run)
+    if run.n_d > 0:
+        read_right(run)
+    return fired
+
+
+@unit
+def limit_end(run):
+    """Keep limited states within their limits at the end of the step."""
+    if run.n_all_guards > 0:
+        need_dense(run)
+    if clip_end(run):
+        run.end_known = -1
+        if run.n_all_guards > 0:
+            guards_at(run, 1.0, G_END)
+    return 0
+
+
+@inlined
+def move_on(run):
+    """The end of the step becomes the start of the next; its slope is kept where the method has it."""
+    length = run.t_new - run.t
+    run.last_length = length
+    run.smallest_step = min(run.smallest_step, length)
+    run.largest_step = max(run.largest_step, length)
+    run.steps += 1
+    run.k += 1
+    run.t = run.t_new
+    copy_row(run, END, START)
+    forget_slope(run)
+    if run.reuses_last == 1 and run.end_known >= 0:
+        copy_row(run, STAGE + run.stages - 1, STAGE)
+        run.slope_known = 1
+    elif run.needs_end == 1 and run.end_known == 1:
+        copy_row(run, STAGE + run.stages, STAGE)
+        run.slope_known = 1
+
+
+@unit
 def advance(run):
     """Go on with a run until it ends or Python is needed; the reason is returned and the run can be resumed exactly.
 
@@ -78,115 +193,3 @@ def advance(run):
         if run.phase == CONCLUDE:
             record_end(run)
             return REASON_DONE
-
-
-@compiled
-def start_run(run):
-    """The first instant: tasks due at tick 0, no events."""
-    run.t_stop = run.t
-    run.stop_is_tick = run.last_tick >= 0 and next_tick(run) == 0
-    begin_instant(run)
-
-
-@compiled
-def leave_instant(run):
-    """After an instant comes the next segment or the end."""
-    if run.status != 0:
-        run.phase = CONCLUDE
-    elif run.terminal >= 0:
-        run.status, run.culprit, run.phase = TERMINAL, run.terminal, CONCLUDE
-    elif run.t >= run.t_end:
-        run.status, run.phase = FINISHED, CONCLUDE
-    else:
-        plan_segment(run)
-
-
-@compiled
-def run_segment(run):
-    """Steps to the end of the segment or the first event; stops before a step that would not fit the buffers."""
-    if run.adaptive == 1 and run.h == 0.0:
-        choose_first(run)
-    while run.t < run.t_stop:
-        reason = check_room(run)
-        if reason != REASON_DONE:
-            return reason
-        if run.t_stop - run.t <= run.resolution:
-            run.t = run.t_stop
-            run.last_length = 0.0
-            break
-        if run.steps + run.rejected >= run.max_steps:
-            run.status = STEP_LIMIT
-        if run.status != 0 or not take_step(run):
-            run.phase = CONCLUDE
-            return REASON_DONE
-        if finish_step(run):
-            break
-    begin_instant(run)
-    return REASON_DONE
-
-
-@inlined
-def check_room(run):
-    """Whether the budget and the buffers allow one more step and the instant after it."""
-    if run.budget <= 0:
-        return REASON_BUDGET
-    run.budget -= 1
-    if run.kind == RECORD_STEPS and run.n_rows + run.refine + 3 > run.row_capacity:
-        return REASON_ROWS
-    if run.n_log + run.n_guards > run.log_capacity:
-        return REASON_LOG
-    if run.n_d > 0 and not make_room(run):
-        return REASON_HISTORY
-    return REASON_DONE
-
-
-@inlined
-def finish_step(run):
-    """After an accepted step: events, limits, history, record; then its end is the next start. True when a guard fired."""
-    fired = False
-    if run.n_all_guards > 0:
-        fired = locate_events(run)
-    if run.n_limited > 0:
-        limit_end(run)
-    if run.n_d > 0:
-        need_dense(run)
-        keep_step(run)
-    if run.kind != RECORD_NONE:
-        record_step(run)
-    move_on(run)
-    if run.n_all_guards > 0:
-        set_signs(run, G_END, False)
-    if run.n_d > 0:
-        read_right(run)
-    return fired
-
-
-@compiled
-def limit_end(run):
-    """Keep limited states within their limits at the end of the step."""
-    if run.n_all_guards > 0:
-        need_dense(run)
-    if clip_end(run):
-        run.end_known = -1
-        if run.n_all_guards > 0:
-            guards_at(run, 1.0, G_END)
-
-
-@inlined
-def move_on(run):
-    """The end of the step becomes the start of the next; its slope is kept where the method has it."""
-    length = run.t_new - run.t
-    run.last_length = length
-    run.smallest_step = min(run.smallest_step, length)
-    run.largest_step = max(run.largest_step, length)
-    run.steps += 1
-    run.k += 1
-    run.t = run.t_new
-    copy_row(run, END, START)
-    forget_slope(run)
-    if run.reuses_last == 1 and run.end_known >= 0:
-        copy_row(run, STAGE + run.stages - 1, STAGE)
-        run.slope_known = 1
-    elif run.needs_end == 1 and run.end_known == 1:
-        copy_row(run, STAGE + run.stages, STAGE)
-        run.slope_known = 1

@@ -4,18 +4,17 @@ import numpy as np
 
 from robodyn.engine.caching import compiled
 from robodyn.engine.calls import ask, floats, integers, state
-from robodyn.engine.guards import evaluate_guards, find_jumps, marks_of, set_signs
+from robodyn.engine.guards import find_jumps, marks_of, settle_signs
 from robodyn.engine.history import next_jump, pass_jumps, push_jumps, read_right
 from robodyn.engine.recording import record_instant
 from robodyn.engine.trajectory import CHATTERING
+from robodyn.engine.record import unit
 from robodyn.engine.workspace import (
     EVENTS,
     FIRED,
     FIRED_BEFORE,
-    G_START,
     JUMPED,
     LOCATED,
-    NOT_FIRED,
     REASON_ACTION,
     REASON_DONE,
     REASON_TASK,
@@ -32,7 +31,7 @@ SMOOTH = 1_000_000
 """Level of an instant at which nothing jumps."""
 
 
-@compiled
+@unit
 def begin_instant(run):
     """Arrive at an instant: note which tick, break and delayed jumps it is, and read the delayed signals from the right."""
     reached = run.t >= run.t_stop
@@ -53,6 +52,7 @@ def begin_instant(run):
     if run.jump_level < SMOOTH:
         forget_slope(run)
     run.phase = EVENTS
+    return 0
 
 
 @compiled
@@ -62,7 +62,7 @@ def forget_slope(run):
     run.jacobian_known = 0
 
 
-@compiled
+@unit
 def run_events(run):
     """Actions of the guards that fired, in declared order, each on the x and m the one before it left.
 
@@ -97,7 +97,7 @@ def run_again(run):
     something_jumped = run.x_changed == 1 or run.m_changed == 1 or run.jump_level < SMOOTH
     if run.armed == 0 or run.n_guards == 0 or not something_jumped:
         return False
-    return find_jumps(run)
+    return find_jumps(run) == 1
 
 
 @compiled
@@ -128,7 +128,7 @@ def act(run, address):
     run.x_changed = 1
 
 
-@compiled
+@unit
 def run_ticks(run):
     """Tasks due at this tick, in declared order, each on the m the one before it left."""
     if run.tick_due == 1:
@@ -159,24 +159,19 @@ def take_memory(run):
         m[i] = changed[i]
 
 
-@compiled
+@unit
 def settle_instant(run):
     """Leave an instant: signs of the guards, right side of the record, coming delayed jumps."""
     if run.x_changed == 1 or run.m_changed == 1:
         forget_slope(run)
     if run.n_all_guards > 0:
-        evaluate_guards(run, run.t, START, G_START)
-        for j in range(run.n_all_guards):
-            marks_of(run, FIRED)[j] = abs(marks_of(run, FIRED)[j])
-        set_signs(run, G_START, True)
-        for j in range(run.n_all_guards):
-            marks_of(run, FIRED)[j] = NOT_FIRED
-        run.armed = 1
+        settle_signs(run)
     record_instant(run)
     if run.n_d > 0:
         level = note_level(run) + 1
         if level <= run.order:
             push_jumps(run, level)
+    return 0
 
 
 @compiled

@@ -1,13 +1,15 @@
 """How does Python drive a run: buffers, budget, interruption, tasks and actions written in Python?"""
 
+import ctypes
 import time as clock
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from robodyn.engine.hybrid import advance
+from robodyn.engine import hybrid  # noqa: F401  registers the parts of the engine
 from robodyn.engine.problem import Problem, check_problem
+from robodyn.engine.record import compile_units
 from robodyn.engine.solver import Recording, Solver
 from robodyn.engine.tableaus import SYMPLECTIC, Method
 from robodyn.engine.trajectory import Counters, Status, Trajectory
@@ -31,6 +33,8 @@ PythonTask = Callable[[int, float, np.ndarray, np.ndarray, np.ndarray], Any]
 PythonAction = Callable[[int, float, np.ndarray, np.ndarray, np.ndarray], tuple[Any, Any]]
 Progress = Callable[[float, float, int], Any]
 
+ENTRY = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
+"""C type of a part of the engine: it gets the address of a run's record."""
 SLICE = 0.05
 """Seconds of computing between two looks at the clock and the keyboard."""
 FIRST_BUDGET = 200
@@ -64,7 +68,7 @@ def integrate(
     check_request(problem, solver, method, t0, t_end, x0, m0, python_task, python_action)
     times = select_times(recording, t0, t_end)
     session = Session(problem, method, make_work(problem, method, x0, m0, p, times))
-    session.run = make_run(problem, solver, method, float(t0), float(t_end), recording)
+    session.load(make_run(problem, solver, method, float(t0), float(t_end), recording))
     session.callbacks = python_task, python_action, progress
     session.fixed_budget, session.max_wall_time = budget, solver.max_wall_time
     return session.complete()
@@ -109,6 +113,13 @@ class Session:
         self.problem, self.method, self.work = problem, method, work
         self.begun = clock.perf_counter()
 
+    def load(self, records: np.ndarray) -> None:
+        """Take a run's record and put the addresses of the engine's parts into it."""
+        self.records, self.run = records, records[0]
+        for field, entry in compile_units().items():
+            self.run[field] = entry.address
+        self.advance = ENTRY(int(self.run["unit_advance"]))
+
     def complete(self) -> Trajectory:
         """Run to the end; an error raised by a task or an action carries the partial trajectory."""
         try:
@@ -144,7 +155,7 @@ class Session:
     def resume(self) -> int:
         """Let the compiled engine go on; the reason why it returned."""
         bind_arrays(self.run, self.problem, self.method, self.work)
-        return advance(self.run)
+        return self.advance(self.records.ctypes.data)
 
     def start_slice(self) -> None:
         """Show the progress and choose the next budget, at most four times the last, for 50 ms of work."""

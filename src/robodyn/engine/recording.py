@@ -5,6 +5,7 @@ from robodyn.engine.calls import ask, floats, row, state
 from robodyn.engine.dense import set_point
 from robodyn.engine.evaluation import need_dense
 from robodyn.engine.history import read_inside
+from robodyn.engine.record import unit
 from robodyn.engine.workspace import POINT, RECORD_NONE, RECORD_STEPS, RECORD_TIMES, START
 
 
@@ -23,11 +24,12 @@ def add_point(run, label, fraction):
     """Append the outputs at a fraction of the step."""
     t = set_point(run, fraction)
     if run.n_d > 0:
-        read_inside(run, t)
+        run.t_read = t
+        read_inside(run)
     add_row(run, label, t, POINT)
 
 
-@compiled
+@unit
 def record_step(run):
     """Rows of the step just made: equally spaced points and its end, or the instants asked for before its end."""
     if run.kind == RECORD_STEPS:
@@ -39,6 +41,7 @@ def record_step(run):
         add_point(run, run.t_new, 1.0)
     elif run.kind == RECORD_TIMES:
         record_times(run)
+    return 0
 
 
 @compiled
@@ -55,24 +58,25 @@ def record_times(run):
         run.next_time += 1
 
 
-@compiled
+@unit
 def record_instant(run):
     """The first row; then, when steps are kept, the right side of an instant where it differs from the left."""
     if run.n_rows == 0:
         if run.kind != RECORD_TIMES:
             add_row(run, run.t, run.t, START)
-        return
+        return 0
     if run.kind != RECORD_STEPS:
-        return
+        return 0
     add_row(run, run.t, run.t, START)
     right, left = row(run.rows, 1 + run.n_y, run.n_rows - 1), row(run.rows, 1 + run.n_y, run.n_rows - 2)
     for i in range(1 + run.n_y):
         if right[i] != left[i]:
-            return
+            return 0
     run.n_rows -= 1
+    return 0
 
 
-@compiled
+@unit
 def record_end(run):
     """The last row: the instants asked for at the end of the run, or the end itself where it is not yet kept."""
     if run.kind == RECORD_TIMES:
@@ -81,3 +85,4 @@ def record_end(run):
             run.next_time += 1
     elif run.kind == RECORD_NONE and (run.n_rows == 1 and run.t > run.t0):
         add_row(run, run.t, run.t, START)
+    return 0

@@ -5,6 +5,7 @@ from robodyn.engine.calls import floats, integers, state
 from robodyn.engine.dense import combine, copy_row, weights_of
 from robodyn.engine.evaluation import evaluate_rate, evaluate_time_slope, need_jacobian, need_slope
 from robodyn.engine.linear import factorise, solve_factorised
+from robodyn.engine.record import unit
 from robodyn.engine.workspace import END, ERROR, SLOPE, STAGE, START, TRIAL
 
 
@@ -26,14 +27,15 @@ def solve_shifted(run, target):
     solve_factorised(floats(run.factors), integers(run.pivots), run.n_x, state(run, target))
 
 
-@compiled
-def step_rosenbrock(run, h):
+@unit
+def step_rosenbrock(run):
     """One linear system a stage, Hairer and Wanner (1996), IV.7, (7.25):
 
         (I / (gamma h) - J) u_i = f(t + c_i h, x0 + sum_j a_ij u_j) + sum_j C_ij u_j / h + time_weight_i h f_t
 
     Row 0 of the stages stays the slope at the start, so that a rejected step need not compute it again.
     """
+    h = run.h_tried
     need_slope(run)
     need_jacobian(run)
     evaluate_time_slope(run, h)

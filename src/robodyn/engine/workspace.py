@@ -32,7 +32,7 @@ REASON_DONE, REASON_BUDGET, REASON_ROWS, REASON_LOG, REASON_HISTORY, REASON_TASK
 
 FLOAT_FIELDS = (
     "t0", "t_end", "resolution",
-    "t", "t_segment", "t_stop", "t_left", "t_new", "theta_end", "h_tried", "last_length",
+    "t", "t_segment", "t_stop", "t_left", "t_new", "theta_end", "h_tried", "t_read", "last_length",
     "h", "error_before", "base_period", "gamma", "fixed_step", "rtol", "atol", "max_step", "min_step", "shortest_delay",
     "smallest_step", "largest_step",
 )  # fmt: skip
@@ -104,9 +104,15 @@ ARRAYS = tuple(
 COUNTS = tuple(
     name for group in (Problem, Method) for name, kind in group.__annotations__.items() if kind is int
 )
+UNITS = (
+    "step_explicit", "step_symplectic", "step_rosenbrock", "step_esdirk", "need_dense", "choose_first", "take_step",
+    "blame_end", "blame_step", "locate_events", "carry_signs", "settle_signs", "find_jumps", "limit_end", "record_step",
+    "record_instant", "record_end", "read_inside", "read_right", "keep_step", "make_room", "run_events", "run_ticks",
+    "begin_instant", "settle_instant", "leave_instant", "advance",
+)  # fmt: skip
 RUN = np.dtype(
     [(name, np.float64) for name in FLOAT_FIELDS]
-    + [(name, np.int64) for name in (*INTEGER_FIELDS, *COUNTS, *ARRAYS)],
+    + [(name, np.int64) for name in (*INTEGER_FIELDS, *COUNTS, *ARRAYS, *(f"unit_{name}" for name in UNITS))],
     align=True,
 )
 """Scalars of a run; sizes, kernels and settings of problem and method; addresses of all arrays of the three."""
@@ -130,9 +136,10 @@ def make_work(problem: Problem, method: Method, x0: Floats, m0: Floats, p: Float
     )  # fmt: skip
 
 
-def make_run(problem: Problem, solver: Solver, method: Method, t0: float, t_end: float, recording: Recording) -> np.void:
-    """The scalars of a run at its start; arrays are not yet bound."""
-    run = np.zeros(1, RUN)[0]
+def make_run(problem: Problem, solver: Solver, method: Method, t0: float, t_end: float, recording: Recording) -> NDArray[np.void]:
+    """An array of one record: the scalars of a run at its start; arrays are not yet bound."""
+    records = np.zeros(1, RUN)
+    run = records[0]
     run["t0"], run["t_end"], run["t"], run["t_left"] = t0, t_end, t0, t0
     run["resolution"] = TIME_RESOLUTION * max(abs(t0), abs(t_end))
     run["rtol"], run["atol"], run["max_step"] = solver.rtol, solver.atol, solver.max_step
@@ -149,7 +156,7 @@ def make_run(problem: Problem, solver: Solver, method: Method, t0: float, t_end:
     run["kind"], run["refine"] = RECORDING_KINDS.index(recording.kind), recording.refine
     run["smallest_step"] = np.inf
     copy_settings(run, problem, method)
-    return run
+    return records
 
 
 def copy_settings(run: np.void, problem: Problem, method: Method) -> None:

@@ -1,4 +1,4 @@
-"""What computes signals from signals? Blocks: a law with its connections, parameters, states and sample rate."""
+"""What computes signals from signals? Blocks: a law with its connections, parameters and sample rate."""
 
 from __future__ import annotations
 
@@ -11,15 +11,18 @@ import numpy as np
 
 from robodyn.errors import FlawList, nearest
 from robodyn.laws import Argument, LawInfo, arguments_of, info_of, known_laws
-from robodyn.model.numbers import Number, as_floats, check_finite, check_name
+from robodyn.model.frozen import FrozenDict, freeze_mappings
+from robodyn.model.numbers import Number, as_floats, check_finite, check_flag, check_name, check_text, keep_floats
 
 FORCE_NAMES = ("torque", "force")
 ON_INPUTS = ("position", "velocity", "acceleration")
+UNITS = (None, "rad", "m")
+MAPPINGS = ("inputs", "parameters", "states", "memory", "acts", "hold")
 
 
 def find_law(law: Any) -> Callable[..., Any] | None:
     """The function a law's name stands for, or the function itself."""
-    return law if callable(law) else known_laws().get(law)
+    return law if callable(law) else known_laws().get(str(law))
 
 
 @dataclass(frozen=True)
@@ -28,14 +31,15 @@ class Block:
 
     Attributes:
         law: a plain function, or the name of one in `robodyn.laws`.
-        on: joint or coordinate it acts on: gives `position`, `velocity`, takes the output `torque` or `force`.
+        on: joint or coordinate it acts on: gives `position`, `velocity`, takes the output `torque` (`force`).
         inputs: argument -> signal name (or a tuple of them: the law then gets a tuple).
         parameters: argument -> number (or a tuple of numbers).
         states: start values of continuous states (default 0); memory: of discrete ones.
         acts: output -> joint or coordinate, for a block that acts on several or under another output name.
         period: sample time [s], None for a continuous block; offset: of the first sample [s];
         delay: time from a sample to its outputs' taking effect [s]; hold: outputs before that (default 0).
-        native: False calls the law in Python at each sample (any callable), True traces it to native code.
+        native: False calls the law in Python at each sample (any callable; `hold` names its outputs), True
+            traces it to native code.
         unit: "rad" or "m" where it cannot be told from the connections.
     """
 
@@ -57,14 +61,27 @@ class Block:
     def __post_init__(self) -> None:
         flaws = FlawList()
         check_name(flaws, self.name)
-        if find_law(self.law) is None:
-            flaws.add("law", f"'{self.law}' is unknown", nearest(str(self.law), known_laws()))
-        else:
-            self._set_parameters()
-            self._check_arguments(flaws)
-            self._check_parameters(flaws)
+        for group in freeze_mappings(self, *MAPPINGS):
+            flaws.add(group, f"must be a mapping, is {getattr(self, group)!r}")
+        self._check_law(flaws)
+        flaws.raise_if_any(f"block '{self.name}'")
+        self._set_parameters()
+        self._check_arguments(flaws)
+        self._check_parameters(flaws)
+        self._check_connections(flaws)
         self._check_timing(flaws)
         flaws.raise_if_any(f"block '{self.name}'")
+        keep_floats(self, "period", "offset", "delay")
+
+    def _check_law(self, flaws: FlawList) -> None:
+        function = find_law(self.law)
+        if function is None:
+            flaws.add("law", f"'{self.law}' is unknown", nearest(str(self.law), known_laws()))
+            return
+        try:
+            arguments_of(function)
+        except (TypeError, ValueError) as error:
+            flaws.add("law", str(error), "write the law as a plain function with named arguments")
 
     @property
     def function(self) -> Callable[..., Any]:
@@ -89,7 +106,7 @@ class Block:
         return tuple(dict.fromkeys((*self.info.memory, *self.memory)))
 
     def source_of(self, argument: Argument) -> str | None:
-        """Where an argument's value comes from: state, memory, input, parameter, time, on; None if nowhere."""
+        """Where a value comes from: state, memory, input, parameter, time, on; None if nowhere."""
         name = argument.name
         if name in self.state_names:
             return "state"
@@ -106,14 +123,14 @@ class Block:
     def _set_parameters(self) -> None:
         """Fill in defaults: a parameter has one name and one value wherever it is looked up."""
         values = dict(self.parameters)
-        info = self.info
         for argument in arguments_of(self.function):
-            taken = argument.name in (*info.states, *info.memory, *self.inputs, *values, *self.states, *self.memory)
+            taken = argument.name in (*self.state_names, *self.memory_names, *self.inputs, *values)
             if argument.name == "period" and self.sampled and not taken:
                 values["period"] = self.period
             elif argument.has_default and not taken:
                 values[argument.name] = argument.default
-        object.__setattr__(self, "parameters", {key: as_floats(value) for key, value in values.items()})
+        floats = FrozenDict({key: as_floats(value) for key, value in values.items()})
+        object.__setattr__(self, "parameters", floats)
 
     def _check_arguments(self, flaws: FlawList) -> None:
         arguments = arguments_of(self.function)
@@ -125,7 +142,20 @@ class Block:
         for group in ("inputs", "parameters", "states", "memory"):
             for key in getattr(self, group):
                 if key not in names:
-                    flaws.add(f"{group}.{key}", f"is not an argument of '{self._law_name}'", nearest(key, names))
+                    what = f"is not an argument of '{self._law_name}'"
+                    flaws.add(f"{group}.{key}", what, nearest(key, names))
+        self._check_sources(flaws)
+
+    def _check_sources(self, flaws: FlawList) -> None:
+        """A value that comes from one place cannot be given in another as well."""
+        sources = {"states": self.state_names, "memory": self.memory_names, "inputs": self.inputs}
+        sources["parameters"] = self.parameters
+        groups = list(sources)
+        for k, group in enumerate(groups):
+            for later in groups[k + 1 :]:
+                for key in sources[group]:
+                    if key in sources[later]:
+                        flaws.add(f"{later}.{key}", f"has no effect beside {group}.{key}", "give it once")
 
     @property
     def _law_name(self) -> str:
@@ -138,17 +168,38 @@ class Block:
             finite = [check_finite(flaws, path, entry, infinite=True) for entry in entries]
             rule = self.info.checks.get(key)
             if rule and all(finite):
-                _check_rule(flaws, path, rule, np.asarray(entries))
+                _check_rule(flaws, path, rule, np.asarray(entries), self.parameters)
         for group in ("states", "memory", "hold"):
             for key, value in getattr(self, group).items():
                 check_finite(flaws, f"{group}.{key}", value)
 
+    def _check_connections(self, flaws: FlawList) -> None:
+        if self.on is not None:
+            check_text(flaws, "on", self.on)
+        for output, target in self.acts.items():
+            check_text(flaws, f"acts.{output}", target)
+        for key, value in self.inputs.items():
+            for signal in value if isinstance(value, (tuple, list)) else (value,):
+                if not isinstance(signal, str):
+                    check_finite(flaws, f"inputs.{key}", signal, infinite=True)
+        if self.unit not in UNITS:
+            flaws.add("unit", f"must be 'rad' or 'm', is {self.unit!r}")
+        check_flag(flaws, "native", self.native)
+
     def _check_timing(self, flaws: FlawList) -> None:
         if self.period is None:
-            for key, idle in (("offset", 0.0), ("delay", 0.0), ("hold", {}), ("native", True)):
-                if getattr(self, key) != idle:
-                    flaws.add(key, "has no effect on a continuous block", "give a period, or use a Delay")
-            return
+            self._check_continuous(flaws)
+        else:
+            self._check_sampled(flaws)
+
+    def _check_continuous(self, flaws: FlawList) -> None:
+        for key, idle in (("offset", 0.0), ("delay", 0.0), ("hold", {}), ("native", True)):
+            if getattr(self, key) != idle:
+                flaws.add(key, "has no effect on a continuous block", "give a period, or use a Delay")
+        if self.memory_names:
+            flaws.add("period", "is missing", f"the law remembers {', '.join(self.memory_names)}: it is sampled")
+
+    def _check_sampled(self, flaws: FlawList) -> None:
         if check_finite(flaws, "period", self.period) and self.period <= 0:
             flaws.add("period", f"must be positive, is {self.period:g} s")
         for key in ("offset", "delay"):
@@ -156,9 +207,17 @@ class Block:
             if check_finite(flaws, key, value) and value < 0:
                 flaws.add(key, f"must not be negative, is {value:g} s")
         if self.state_names:
-            flaws.add("period", f"the law integrates {', '.join(self.state_names)}", "a sampled law has memory instead")
+            what = f"the law integrates {', '.join(self.state_names)}"
+            flaws.add("period", what, "a sampled law has memory instead")
+        if self.parameters.get("period", self.period) != self.period:
+            what = f"is {self.parameters['period']!r} s, but the block runs every {self.period!r} s"
+            flaws.add("parameters.period", what, "leave it out: it is the block's own period")
+        if not (self.native or self.hold or self.memory_names):
+            flaws.add("hold", "is missing", "a law called in Python names its outputs there, each with a start value")
 
     def numbers(self) -> Iterator[Number]:
+        if self.period is not None and "period" not in self.parameters:
+            yield Number(f"{self.name}.period", self.period, "s")
         for key, value in self.parameters.items():
             unit = self.info.units.get(key, "")
             if isinstance(value, tuple):
@@ -169,22 +228,35 @@ class Block:
 
     def with_numbers(self, changes: Mapping[str, float]) -> Block:
         values = {}
+        period = None if self.period is None else changes.get(f"{self.name}.period", self.period)
         for key, value in self.parameters.items():
             path = f"{self.name}.{key}"
             if isinstance(value, tuple):
                 values[key] = tuple(changes.get(f"{path}.{k}", entry) for k, entry in enumerate(value))
             else:
                 values[key] = changes.get(path, value)
-        return dataclasses.replace(self, parameters=values)
+        return dataclasses.replace(self, parameters=values, period=period)
 
 
-def _check_rule(flaws: FlawList, path: str, rule: str, values: np.ndarray) -> None:
+def _check_rule(flaws: FlawList, path: str, rule: str, values: np.ndarray, others: Mapping[str, Any]) -> None:
     if rule == "positive" and not np.all(values > 0):
         flaws.add(path, f"must be positive, is {values.min():g}")
     elif rule == "non-negative" and not np.all(values >= 0):
         flaws.add(path, f"must not be negative, is {values.min():g}")
     elif rule == "increasing" and (values.size < 2 or not np.all(np.diff(values) > 0)):
         flaws.add(path, "must have at least two values, each larger than the one before")
+    elif rule.startswith(("above ", "as many as ")):
+        _check_pair(flaws, path, rule, values, others)
+
+
+def _check_pair(flaws: FlawList, path: str, rule: str, values: np.ndarray, others: Mapping[str, Any]) -> None:
+    """Rules that compare two parameters: "above lower", "as many as times"."""
+    relation, _, name = rule.rpartition(" ")
+    other = np.atleast_1d(others[name])
+    if relation == "above" and not np.all(values > other):
+        flaws.add(path, f"must be above {name} ({other[0]:g}), is {values[0]:g}")
+    elif relation == "as many as" and values.size != other.size:
+        flaws.add(path, f"must be as many as {name} ({other.size}), are {values.size}")
 
 
 @dataclass(frozen=True)
@@ -203,14 +275,20 @@ class Delay:
     def __post_init__(self) -> None:
         flaws = FlawList()
         check_name(flaws, self.name)
+        check_text(flaws, "signal", self.signal)
         if check_finite(flaws, "time", self.time) and self.time <= 0:
-            flaws.add("time", f"must be positive, is {self.time:g} s", "leave the delay out where there is none")
+            remedy = "leave the delay out where there is none"
+            flaws.add("time", f"must be positive, is {self.time:g} s", remedy)
         if self.before is not None:
             check_finite(flaws, "before", self.before)
         flaws.raise_if_any(f"delay '{self.name}'")
+        keep_floats(self, "time", "before")
 
     def numbers(self) -> Iterator[Number]:
         yield Number(f"{self.name}.time", self.time, "s")
+        if self.before is not None:
+            yield Number(f"{self.name}.before", self.before, "")
 
     def with_numbers(self, changes: Mapping[str, float]) -> Delay:
-        return dataclasses.replace(self, time=changes.get(f"{self.name}.time", self.time))
+        named = {key: changes.get(f"{self.name}.{key}", getattr(self, key)) for key in ("time", "before")}
+        return dataclasses.replace(self, **named)

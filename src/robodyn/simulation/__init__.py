@@ -2,6 +2,6 @@
 
 from robodyn.engine import Solver
 from robodyn.simulation.compiled import CompiledSystem, compile_system
-from robodyn.simulation.simulate import make_solver, simulate
+from robodyn.simulation.simulator import make_solver, simulate
 
 __all__ = ["CompiledSystem", "Solver", "compile_system", "make_solver", "simulate"]

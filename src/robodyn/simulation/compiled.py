@@ -84,5 +84,6 @@ def _recorded(system: System, chosen: list[int]) -> tuple[SignalInfo, ...]:
     infos = [system.signals[k] for k in chosen]
     names = {info.name for info in infos}
     return tuple(
-        info if info.rate is None or info.rate in names else SignalInfo(info.name, info.unit, info.kind) for info in infos
+        info if info.rate is None or info.rate in names else SignalInfo(info.name, info.unit, info.kind)
+        for info in infos
     )

@@ -64,9 +64,7 @@ def _step_too_small(compiled: CompiledSystem, solver: Solver, trajectory: Trajec
     advice = "a law that jumps there needs an event or smoothing"
     if not solver.stiff:
         advice = f"the system may be stiff (try a stiff method), or {advice}"
-    return (
-        f"the step became too small at {trajectory.at_time:.6g} s; largest error in '{_state(compiled, trajectory)}': {advice}"
-    )
+    return f"the step became too small at {trajectory.at_time:.6g} s; largest error in '{_state(compiled, trajectory)}': {advice}"
 
 
 def _chattering(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:

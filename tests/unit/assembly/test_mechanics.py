@@ -143,7 +143,10 @@ def test_a_joint_without_inertia_is_named():
 
 def test_a_massless_link_between_massive_ones_is_fine():
     bodies = (Body("hub"), Body("bob", 1.0, (0, 0, -1.0)))
-    joints = (Joint("yaw", "revolute", GROUND, "hub", axis=(1, 0, 0)), Joint("roll", "revolute", "hub", "bob", axis=(0, 1, 0)))
+    joints = (
+        Joint("yaw", "revolute", GROUND, "hub", axis=(1, 0, 0)),
+        Joint("roll", "revolute", "hub", "bob", axis=(0, 1, 0)),
+    )
     system = assemble(Scenario("universal", Machine("u", Mechanism("u", bodies, joints)), 1.0))
     assert np.all(np.isfinite(acceleration(system, np.array([0.3, 0.2]), np.array([0.1, -0.4]))))
 

@@ -156,7 +156,10 @@ def _statistics(compiled: CompiledSystem, trajectory: Trajectory) -> Statistics:
         events=len(trajectory.events),
         simulated_time=trajectory.at_time,
         energy_error=_energy_error(compiled, trajectory),
-        extra={"smallest_step": trajectory.counters.smallest_step, "largest_step": trajectory.counters.largest_step},
+        extra={
+            "smallest_step": trajectory.counters.smallest_step,
+            "largest_step": trajectory.counters.largest_step,
+        },
     )
 
 
@@ -166,7 +169,9 @@ def _energy_error(compiled: CompiledSystem, trajectory: Trajectory) -> float | N
     acted = any(guard.action or guard.call for guard in compiled.system.guards) and trajectory.events
     if acted or not {"energy.balance", "energy.kinetic", "energy.potential"} <= column.keys():
         return None
-    balance, kinetic, potential = (trajectory.y[:, column[f"energy.{part}"]] for part in ("balance", "kinetic", "potential"))
+    balance, kinetic, potential = (
+        trajectory.y[:, column[f"energy.{part}"]] for part in ("balance", "kinetic", "potential")
+    )
     moved = np.max(np.abs(kinetic)) + np.max(np.abs(potential - potential[0]))
     change = float(np.max(np.abs(balance - balance[0])))
     return change / float(moved) if moved > 0 else change

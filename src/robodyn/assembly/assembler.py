@@ -130,8 +130,7 @@ def _check_inertia(builder: Builder, motion: Motion) -> bool:
     pivots = np.full(len(tree.links), np.inf)
     generator = np.random.default_rng(1)
     for _ in range(3):
-        M = np.array(mass_matrix(tree, generator.uniform(-1, 1, tree.n_q)), float)
-        M += _rotor_inertia(builder, motion)
+        M = np.asarray(mass_matrix(tree, list(generator.uniform(-1, 1, tree.n_q)))) + _rotor_inertia(builder, motion)
         pivots = np.minimum(pivots, _pivots(M))
     scale = max(np.max(np.abs(pivots)), 1e-30)
     idle = [(link, pivot) for link, pivot in zip(tree.links, pivots, strict=True) if not pivot > 1e-12 * scale]
@@ -169,5 +168,3 @@ def _pivots(M: np.ndarray) -> np.ndarray:
         if pivots[k] > 0:
             M[:k, :k] -= np.outer(M[:k, k], M[k, :k]) / pivots[k]
     return pivots
-
-

@@ -1,0 +1,183 @@
+"""What the documentation shows is true: its code runs, its files are read, its commands print what it says.
+
+The words behind a fence's language mark what is tested: `python run` is executed, `toml file=NAME` is written
+and checked, `toml append=NAME` added to such a file, `python file=NAME` written, `console run` executed and
+compared line by line ("..." stands for any lines, numbers are compared to 4 digits). The blocks of a page share
+a folder.
+"""
+
+import importlib.util
+import math
+import os
+import re
+import shlex
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from robodyn import assemble, read_scenario
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
+FENCE = re.compile(r"^```(\w+)[ ]+(\S+)[ ]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+CITED = re.compile(r"`((?:src|tests|examples|docs|benchmarks)/[\w/.\-]+)`")
+# Shown numbers have 6 digits; the last of them may differ between processors.
+SHOWN_TOLERANCE = 1e-4
+
+
+@dataclass(frozen=True)
+class CodeBlock:
+    """A marked block of a page: where it begins, its language, its mark and its text."""
+
+    place: str
+    language: str
+    mark: str
+    text: str
+
+
+def read_blocks(page):
+    text = page.read_text(encoding="utf-8")
+    return [
+        CodeBlock(f"{page.name}:{text.count(chr(10), 0, found.start()) + 1}", *found.groups())
+        for found in FENCE.finditer(text)
+    ]
+
+
+def run_block(block, folder, names):
+    """Do what a block's mark says; an unknown mark is an error of the page."""
+    action, _, file = block.mark.partition("=")
+    if block.mark == "run" and block.language == "python":
+        exec(compile(block.text, block.place, "exec"), names)
+    elif block.mark == "run" and block.language == "console":
+        run_commands(block, folder)
+    elif action in ("file", "append") and file:
+        with open(folder / file, "a" if action == "append" else "w", encoding="utf-8") as target:
+            target.write(block.text)
+        if block.language == "toml":
+            assemble(read_scenario(folder / file))
+    else:
+        pytest.fail(f"{block.place}: unknown mark '{block.language} {block.mark}'")
+
+
+def run_commands(block, folder):
+    for entry in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
+        command, _, expected = entry.partition("\n")
+        program, *arguments = shlex.split(command)
+        assert program == "robodyn", f"{block.place}: only robodyn commands are tested, not {program}"
+        beside = Path(sys.executable).with_name(program)
+        environment = os.environ | {"COLUMNS": "80"}
+        done = subprocess.run(
+            [beside, *arguments],
+            cwd=folder,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        compare_output(f"{block.place}: $ {command}", expected.splitlines(), done.stdout.splitlines())
+
+
+def compare_output(place, expected, printed):
+    """Every line shown is printed, in this order; nothing else is printed where no "..." stands."""
+    position, gap = 0, False
+    printed = [line for line in printed if line.strip() and "compiling" not in line]
+    for line in (line for line in expected if line.strip()):
+        if line.strip() == "...":
+            gap = True
+            continue
+        reach = len(printed) if gap else position + 1
+        matches = [k for k in range(position, min(reach, len(printed))) if same_line(line, printed[k])]
+        assert matches, f"{place}\nshown:   {line}\nprinted:\n" + "\n".join(printed[position:reach])
+        position, gap = matches[0] + 1, False
+    more = [] if gap else printed[position:]
+    assert not more, f"{place}: prints more than is shown\n" + "\n".join(more)
+
+
+def same_line(shown, printed):
+    left, right = shown.split(), printed.split()
+    return len(left) == len(right) and all(map(same_word, left, right))
+
+
+def same_word(shown, printed):
+    try:
+        return math.isclose(float(shown), float(printed), rel_tol=SHOWN_TOLERANCE, abs_tol=1e-12)
+    except ValueError:
+        return shown == printed
+
+
+def heading_anchors(page):
+    """Anchors as GitHub and mkdocs make them of plain headings."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
+
+
+def load_table_maker():
+    spec = importlib.util.spec_from_file_location("make_law_table", DOCS / "make_law_table.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_what_a_page_shows_happens(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": f"page_{page.stem}"}
+    for block in read_blocks(page):
+        run_block(block, tmp_path, names)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_links_inside_the_project_lead_somewhere(page):
+    for target in LINK.findall(page.read_text(encoding="utf-8")):
+        if re.match(r"[a-z]+:", target):
+            continue
+        file, _, anchor = target.partition("#")
+        found = (page.parent / file).resolve() if file else page
+        assert found.exists(), f"{page.name}: {target}"
+        assert not anchor or anchor in heading_anchors(found), f"{page.name}: {target}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_cited_source_files_exist(page):
+    missing = [path for path in CITED.findall(page.read_text(encoding="utf-8")) if not (ROOT / path).exists()]
+    assert not missing
+
+
+def test_the_law_table_is_up_to_date():
+    page = (DOCS / "laws.md").read_text(encoding="utf-8")
+    assert load_table_maker().write_table(page) == page, "run: python docs/make_law_table.py"
+
+
+def test_the_file_reference_names_every_key_the_readers_ask_for():
+    readers = [ROOT / "src/robodyn/files" / name for name in ("scenario_file.py", "mechanism_tables.py")]
+    source = "".join(path.read_text(encoding="utf-8") for path in readers)
+    asked = re.findall(r"\.(?:text|texts|number|vector|flag|integer|raw|table|tables)\(\s*\"(\w+)\"", source)
+    looped = re.findall(r"for key in \(([^)]*)\)", source)
+    keys = {*asked, *re.findall(r"\"(\w+)\"", " ".join(looped))}
+    page = (DOCS / "toml.md").read_text(encoding="utf-8")
+    assert len(keys) > 40
+    assert not [key for key in sorted(keys) if f"`{key}`" not in page]
+
+
+def test_every_method_is_described():
+    from robodyn import Solver
+
+    page = (DOCS / "solvers.md").read_text(encoding="utf-8")
+    for name in Solver.names():
+        row = re.search(rf"^\| `{name}` \| (\d) \|", page, re.MULTILINE)
+        assert row, name
+        assert int(row[1]) == Solver(name).order
+
+
+def test_the_site_builds_without_a_warning(tmp_path):
+    pytest.importorskip("mkdocs")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", tmp_path / "site"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "python run" not in (tmp_path / "site" / "laws.html").read_text(encoding="utf-8")
