@@ -1,1 +1,1 @@
-"""How fast is robodyn beside its rivals? Ratios measured in one run, never in tests: `python -m benchmarks`."""
+"""How fast is robodyn beside its rivals? Ratios from one run, never tests: `python -m benchmarks`."""

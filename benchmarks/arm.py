@@ -17,7 +17,17 @@ from robodyn.native import Kernel, compile_kernels
 
 N_JOINTS = 6
 # What MuJoCo would compute beyond free motion; all of it is switched off, so that it does no needless work.
-MUJOCO_OFF = ("CONSTRAINT", "CONTACT", "LIMIT", "SPRING", "DAMPER", "EULERDAMP", "ACTUATION", "SENSOR", "WARMSTART")
+MUJOCO_OFF = (
+    "CONSTRAINT",
+    "CONTACT",
+    "LIMIT",
+    "SPRING",
+    "DAMPER",
+    "EULERDAMP",
+    "ACTUATION",
+    "SENSOR",
+    "WARMSTART",
+)
 
 
 @cache
@@ -50,7 +60,7 @@ def pinocchio_arm() -> tuple[Any, Any]:
     model = pin.Model()
     model.gravity.linear = tree.gravity
     for link in tree.links:
-        # Joint 0 is Pinocchio's universe, so link k has the joint k + 1. All axes are z, for which it has a faster joint.
+        # Joint 0 is Pinocchio's universe, so link k has the joint k + 1.
         frame = pin.SE3(link.frame.R, link.frame.p)
         joint = model.addJoint(link.parent + 1, _pinocchio_joint(pin, link), frame, link.joint)
         inertia = pin.Inertia(link.inertia.mass, link.inertia.com, link.inertia.tensor)
@@ -60,6 +70,7 @@ def pinocchio_arm() -> tuple[Any, Any]:
 
 
 def _pinocchio_joint(pin: Any, link: Link) -> Any:
+    """Its joint about z, which is faster than the one about a general axis."""
     if link.kind != "revolute" or tuple(link.axis) != (0.0, 0.0, 1.0):
         raise ValueError(f"joint {link.joint}: expected to be revolute about z")
     return pin.JointModelRZ()
@@ -89,10 +100,25 @@ def mjcf(step: float) -> str:
 
 def _add_body(parent: ET.Element, link: Link) -> ET.Element:
     T = link.inertia.tensor
-    body = ET.SubElement(parent, "body", name=link.name, pos=_text(link.frame.p), xyaxes=_text(link.frame.R[:, :2].T))
-    ET.SubElement(body, "joint", name=link.joint, type="hinge", axis=_text(link.axis), armature=repr(float(link.armature)))
+    body = ET.SubElement(
+        parent, "body", name=link.name, pos=_text(link.frame.p), xyaxes=_text(link.frame.R[:, :2].T)
+    )
+    ET.SubElement(
+        body,
+        "joint",
+        name=link.joint,
+        type="hinge",
+        axis=_text(link.axis),
+        armature=repr(float(link.armature)),
+    )
     entries = (T[0, 0], T[1, 1], T[2, 2], T[0, 1], T[0, 2], T[1, 2])
-    ET.SubElement(body, "inertial", pos=_text(link.inertia.com), mass=repr(float(link.inertia.mass)), fullinertia=_text(entries))
+    ET.SubElement(
+        body,
+        "inertial",
+        pos=_text(link.inertia.com),
+        mass=repr(float(link.inertia.mass)),
+        fullinertia=_text(entries),
+    )
     return body
 
 

@@ -11,7 +11,7 @@ STATES = 64
 PASSES = 40
 ROUNDS = 31
 GOAL = 0.5
-# Both sum some hundred products in a different order; the mass matrix's condition of about 1e3 magnifies the rounding.
+# Both sum some hundred products in different orders, and the solution with M magnifies the rounding.
 AGREEMENT = 1e-9
 
 

@@ -1,7 +1,7 @@
 """How long do 100,000 Euler steps of the swinging arm take, beside MuJoCo's?
 
-robodyn's `euler` is explicit. MuJoCo's Euler is semi-implicit: it moves the positions with the new velocities, as
-robodyn's `symplectic_euler` does, which is therefore timed too and whose end state must be MuJoCo's.
+robodyn's `euler` is explicit. MuJoCo's Euler is semi-implicit: it moves the positions with new velocities. So
+does robodyn's `symplectic_euler`, which is therefore timed too and must end in MuJoCo's state.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ END_AGREEMENT = 1e-8
 
 
 def measure() -> Findings:
-    """Free motion from the scenario's start with nothing kept but the end (MuJoCo's rollout keeps every state)."""
+    """Free motion from the scenario's start; ours keeps only the end, MuJoCo's rollout keeps every state."""
     import mujoco
     from mujoco import rollout
 
@@ -35,7 +35,9 @@ def measure() -> Findings:
     data = mujoco.MjData(model)
     accelerations = compare_accelerations(mujoco, model, data)
     solvers = {method: Solver(method, step=STEP) for method in METHODS}
-    prepared = {method: prepare(arm_system(), solver, ("joint1.position",)) for method, solver in solvers.items()}
+    prepared = {
+        method: prepare(arm_system(), solver, ("joint1.position",)) for method, solver in solvers.items()
+    }
     start = np.zeros((1, mujoco.mj_stateSize(model, mujoco.mjtState.mjSTATE_FULLPHYSICS)))
     start[0, 1 : 1 + 2 * N_JOINTS] = prepared["euler"].x
     states = np.empty((1, STEPS, start.shape[1]))
@@ -49,7 +51,13 @@ def measure() -> Findings:
     version = f"mujoco.rollout {mujoco.__version__}"
     return Findings(
         (
-            make_row("euler", "explicit Euler", timings, version, f"{accelerations}; MuJoCo's Euler is semi-implicit"),
+            make_row(
+                "euler",
+                "explicit Euler",
+                timings,
+                version,
+                f"{accelerations}; MuJoCo's Euler is semi-implicit",
+            ),
             make_row("symplectic_euler", "semi-implicit Euler", timings, version, f"{accelerations}; {ends}"),
         )
     )

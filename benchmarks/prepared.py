@@ -23,7 +23,7 @@ class Prepared:
     alive: object
 
     def run(self, solver: Solver, duration: float, times: np.ndarray | None = None) -> Trajectory:
-        """Integrate from 0 to the duration [s]; the outputs are kept at the given times, or only at both ends."""
+        """Integrate from 0 to the duration [s]; outputs are kept at the given times, or only at both ends."""
         recording = Recording("none") if times is None else Recording("times", times=times)
         return integrate(self.problem, solver, 0.0, duration, self.x, self.m, self.p, recording)
 

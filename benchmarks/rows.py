@@ -18,6 +18,7 @@ class Row:
         ratio: median over the repetitions of ours / rival, each pair measured one right after the other.
         goal: largest ratio wanted, or largest value of ours without a rival; None for information only.
         accuracy: what was checked before or with the timing, in words and numbers.
+        holds: False where what the goal asks for beside the time is not so.
     """
 
     name: str
@@ -28,13 +29,14 @@ class Row:
     rival_name: str = ""
     ratio: float | None = None
     goal: float | None = None
+    holds: bool = True
 
     @property
     def met(self) -> bool | None:
         """Whether the goal is met; None without a goal."""
         if self.goal is None:
             return None
-        return (self.ours if self.ratio is None else self.ratio) <= self.goal
+        return self.holds and (self.ours if self.ratio is None else self.ratio) <= self.goal
 
     def as_json(self) -> dict[str, Any]:
         return {**self.__dict__, "met": self.met}
@@ -64,7 +66,10 @@ class Table:
         return dict(self.__dict__)
 
     def cells(self) -> list[tuple[str, ...]]:
-        return [tuple(f"{cell:.3g}" if isinstance(cell, float) else str(cell) for cell in line) for line in self.lines]
+        return [
+            tuple(f"{cell:.3g}" if isinstance(cell, float) else str(cell) for cell in line)
+            for line in self.lines
+        ]
 
 
 @dataclass(frozen=True)
@@ -90,5 +95,8 @@ def align(headings: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
     """Lines under headings, every column as wide as its widest cell."""
     widths = [max(len(line[k]) for line in [headings, *lines]) for k in range(len(headings))]
     rule = ["-" * width for width in widths]
-    padded = [[cell.ljust(width) for cell, width in zip(line, widths, strict=True)] for line in [headings, rule, *lines]]
+    padded = [
+        [cell.ljust(width) for cell, width in zip(line, widths, strict=True)]
+        for line in [headings, rule, *lines]
+    ]
     return "\n".join("  ".join(line).rstrip() for line in padded)

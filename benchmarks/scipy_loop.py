@@ -31,10 +31,16 @@ COUPLING = M2 * L1 * L2 / 2
 WEIGHT1 = GRAVITY * (M1 * L1 / 2 + M2 * L1)
 WEIGHT2 = GRAVITY * M2 * L2 / 2
 FRICTION = [
-    tuple(two_link.FRICTION[joint][key] for key in ("stiffness", "damping", "viscous", "coulomb", "static", "stribeck_velocity"))
+    tuple(
+        two_link.FRICTION[joint][key]
+        for key in ("stiffness", "damping", "viscous", "coulomb", "static", "stribeck_velocity")
+    )
     for joint in JOINTS
 ]
-SPLINES = [spline_coefficients(KNOTS, (0.0, two_link.TARGETS[joint], 0.5 * two_link.TARGETS[joint])) for joint in JOINTS]
+SPLINES = [
+    spline_coefficients(KNOTS, (0.0, two_link.TARGETS[joint], 0.5 * two_link.TARGETS[joint]))
+    for joint in JOINTS
+]
 
 
 def friction(v: float, z: float, c0: float, c1: float, c2: float, coulomb: float, static: float, vs: float):
@@ -85,7 +91,7 @@ class Controller:
         return [self.torque(k, float(x[2 + k])) for k in range(2)]
 
     def torque(self, k: int, v: float) -> float:
-        """Limited PI control of one joint's velocity, its sum held while that would drive it further beyond."""
+        """Limited PI control of a joint's velocity, its sum held while it would drive it further beyond."""
         proportional, integral = two_link.GAINS[JOINTS[k]]
         error = self.commands[k] - v
         wanted = proportional * error + integral * self.sums[k]
@@ -94,12 +100,13 @@ class Controller:
         return min(max(wanted, -TORQUE_LIMIT), TORQUE_LIMIT)
 
 
-def simulate(first: int, ticks: int, controller: Controller, x: np.ndarray, **settings: Any) -> np.ndarray:
-    """States at the ticks `first` .. `first + ticks`, (ticks + 1, 6); settings are solve_ivp's."""
+def simulate(ticks: int, **settings: Any) -> np.ndarray:
+    """States at the ticks 0 .. ticks from rest, (ticks + 1, 6); settings are solve_ivp's."""
     from scipy.integrate import solve_ivp
 
+    x, controller = np.zeros(6), Controller()
     states = [x]
-    for tick in range(first, first + ticks):
+    for tick in range(ticks):
         torques = controller.sample(tick, x)
         x = solve_ivp(rates, (tick * TICK, (tick + 1) * TICK), x, args=tuple(torques), **settings).y[:, -1]
         states.append(x)

@@ -24,7 +24,7 @@ class Timings:
 
 
 def time_interleaved(contenders: Mapping[str, Callable[[], object]], rounds: int) -> Timings:
-    """Run all contenders in turn, `rounds` times, in alternating order, after one round that does not count."""
+    """Run all contenders in turn, `rounds` times, in alternating order; a first round does not count."""
     names = list(contenders)
     seconds: dict[str, list[float]] = {name: [] for name in names}
     for k in range(rounds + 1):

@@ -18,7 +18,8 @@ from pathlib import Path
 
 import pytest
 
-from robodyn import assemble, read_scenario
+from robodyn import Solver, assemble, read_scenario
+from robodyn.files.units import CONVERTED
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -165,9 +166,14 @@ def test_the_file_reference_names_every_key_the_readers_ask_for():
     assert not [key for key in sorted(keys) if f"`{key}`" not in page]
 
 
-def test_every_method_is_described():
-    from robodyn import Solver
+def test_every_unit_is_listed():
+    page = (DOCS / "machines.md").read_text(encoding="utf-8")
+    table = page[page.index("## Units") : page.index("## Bodies")]
+    words = {word.strip() for line in table.splitlines() for cell in line.split("|") for word in cell.split(",")}
+    assert not set(CONVERTED) - words
 
+
+def test_every_method_is_described():
     page = (DOCS / "solvers.md").read_text(encoding="utf-8")
     for name in Solver.names():
         row = re.search(rf"^\| `{name}` \| (\d) \|", page, re.MULTILINE)

@@ -15,6 +15,7 @@ from robodyn.assembly.network import SignalInfo
 from robodyn.assembly.sampling import find_base_period
 from robodyn.assembly.system import System
 from robodyn.assembly.tree import build_tree
+from robodyn.assembly.units import fill_numbers
 from robodyn.dynamics import Tree, mass_matrix
 from robodyn.errors import nearest
 from robodyn.model import Scenario
@@ -40,12 +41,14 @@ def assemble(scenario: Scenario) -> System:
     _check_initial(builder)
     builder.flaws.raise_if_any(f"scenario '{scenario.name}'")
     symbols = _symbols(builder)
+    numbers = fill_numbers(scenario, builder.units)
     return System(
         scenario=scenario,
         states=tuple(builder.states),
         memory=tuple(builder.memory),
         signals=_signals(builder, symbols),
-        parameters=builder.values.tunable,
+        numbers=numbers,
+        parameters=tuple(numbers[number.name] for number in builder.values.tunable),
         delays=tuple(builder.delays),
         tasks=tuple(builder.tasks),
         guards=tuple(builder.guards),

@@ -80,6 +80,9 @@ def _add_continuous(builder: Builder, block: Block, arguments: dict[str, Any], b
     coordinate = coordinate_of(block, builder.units)
     for name in block.state_names:
         _add_rate(builder, block, name, trace)
+    for name in block.memory_names:
+        if f"{name}_next" in trace.results:
+            builder.flaws.add(path, f"returns '{name}_next' but is continuous", "give it a period, or set it by events")
     rates = {f"{name}_dot" for name in block.state_names}
     outputs = [name for name in trace.results if name not in rates]
     for name in outputs:

@@ -100,6 +100,7 @@ class System:
     """A scenario as one hybrid system; it holds no state.
 
     Attributes:
+        numbers: every named number of the scenario; parameters: the tunable ones, in the order of p.
         symbols: the five input columns t, x, d, m, p.
         expressions: function name -> output column in those symbols.
     """
@@ -108,6 +109,7 @@ class System:
     states: tuple[StateInfo, ...]
     memory: tuple[MemoryInfo, ...]
     signals: tuple[SignalInfo, ...]
+    numbers: Mapping[str, Number]
     parameters: tuple[Number, ...]
     delays: tuple[DelayInfo, ...]
     tasks: tuple[Task, ...]

@@ -10,9 +10,10 @@ MASSES = {"shoulder": 10.0, "elbow": 6.0}
 ARMATURE = {"shoulder": 1.0, "elbow": 0.4}
 TARGETS = {"shoulder": 0.6, "elbow": -0.8}
 GAINS = {"shoulder": (700.0, 25e3), "elbow": (180.0, 6e3)}
+STRIBECK_VELOCITY = 0.05
 FRICTION = {
-    "shoulder": {"stiffness": 1e5, "damping": 30.0, "viscous": 8.0, "coulomb": 8.0, "static": 9.5, "stribeck_velocity": 0.05},
-    "elbow": {"stiffness": 5e4, "damping": 15.0, "viscous": 3.0, "coulomb": 4.0, "static": 4.7, "stribeck_velocity": 0.05},
+    "shoulder": {"stiffness": 1e5, "damping": 30.0, "viscous": 8.0, "coulomb": 8.0, "static": 9.5},
+    "elbow": {"stiffness": 5e4, "damping": 15.0, "viscous": 3.0, "coulomb": 4.0, "static": 4.7},
 }
 
 
@@ -23,10 +24,10 @@ def two_link_mechanism() -> Mechanism:
         mass, length = MASSES[joint], LENGTHS[joint]
         moment = mass * length**2 / 12
         bodies.append(Body(name, mass, (length / 2, 0.0, 0.0), (moment / 50, moment, moment)))
-    axis = (0.0, -1.0, 0.0)
+    axis, end = (0.0, -1.0, 0.0), (LENGTHS["shoulder"], 0.0, 0.0)
     joints = (
         Joint("shoulder", "revolute", GROUND, "upper_arm", axis=axis, armature=ARMATURE["shoulder"]),
-        Joint("elbow", "revolute", "upper_arm", "forearm", (LENGTHS["shoulder"], 0.0, 0.0), axis=axis, armature=ARMATURE["elbow"]),
+        Joint("elbow", "revolute", "upper_arm", "forearm", end, axis=axis, armature=ARMATURE["elbow"]),
     )
     return Mechanism("two-link", tuple(bodies), joints, (Point("tool", "forearm", (LENGTHS["elbow"], 0.0, 0.0)),))
 
@@ -35,6 +36,7 @@ def axis_blocks(joint: str) -> tuple[Block, ...]:
     """There-and-back reference, 1 kHz position loop, 4 kHz velocity loop, drive and friction of one joint."""
     proportional, integral = GAINS[joint]
     points = (0.0, TARGETS[joint], 0.5 * TARGETS[joint])
+    friction = FRICTION[joint] | {"stribeck_velocity": STRIBECK_VELOCITY}
     return (
         Block(f"{joint}.reference", "spline_reference", parameters={"times": (0.1, 0.9, 1.6), "points": points}),
         Block(
@@ -57,7 +59,7 @@ def axis_blocks(joint: str) -> tuple[Block, ...]:
             parameters={"proportional": proportional, "integral": integral, "limit": 300.0},
         ),
         Block(f"{joint}.drive", "torque_source", on=joint, inputs={"command": f"{joint}.velocity_loop.torque_command"}),
-        Block(f"{joint}.friction", "lugre_friction", on=joint, parameters=FRICTION[joint]),
+        Block(f"{joint}.friction", "lugre_friction", on=joint, parameters=friction),
     )
 
 

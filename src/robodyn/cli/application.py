@@ -1,26 +1,48 @@
-"""The command line: one command a file, each parses, calls one function and prints."""
+"""The command line: one command a file, each parses, calls one function and prints.
+
+Exit codes: 0 done, 2 bad input, 3 a simulation that could not be carried through, 130 interrupted.
+"""
 
 from __future__ import annotations
 
-import sys
+import json
+import math
+from typing import Any
 
 import typer
 from rich.console import Console
+from typer.core import TyperGroup
 
 from robodyn.errors import ModelError
 
-BAD_INPUT, SIMULATION_FAILED = 2, 3
+BAD_INPUT, SIMULATION_FAILED, INTERRUPTED = 2, 3, 130
+
+output = Console(highlight=False, soft_wrap=True)
+messages = Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+class Commands(TyperGroup):
+    """All commands; bad input ends with its message and exit code 2, an interrupt with 130."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except ModelError as error:
+            raise fail(error) from error
+        except KeyboardInterrupt as error:
+            messages.print("robodyn: interrupted")
+            raise typer.Exit(INTERRUPTED) from error
+
 
 app = typer.Typer(
     name="robodyn",
+    cls=Commands,
     help="Realistic dynamic simulation of robots.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-output = Console(highlight=False, soft_wrap=True)
-messages = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
 def fail(message: object) -> typer.Exit:
@@ -29,13 +51,19 @@ def fail(message: object) -> typer.Exit:
     return typer.Exit(BAD_INPUT)
 
 
+def print_json(value: Any) -> None:
+    """Print standard JSON, which knows no NaN or infinity: they are written as null."""
+    print(json.dumps(_finite(value), indent=2, allow_nan=False))
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(entry) for entry in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
 def main() -> None:
-    """Entry point: bad input ends with its message and exit code 2, an interrupt with 130."""
-    try:
-        app()
-    except ModelError as error:
-        messages.print(f"robodyn: {error}", markup=False)
-        sys.exit(BAD_INPUT)
-    except KeyboardInterrupt:
-        messages.print("robodyn: interrupted")
-        sys.exit(130)
+    """Entry point."""
+    app()

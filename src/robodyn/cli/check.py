@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import json
-from typing import Annotated
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from robodyn.cli.application import BAD_INPUT, app, messages, output
+from robodyn.cli.application import app, fail, output, print_json
 from robodyn.cli.targets import load_scenario
-from robodyn.errors import ModelError
+from robodyn.errors import FlawList, ModelError
+
+if TYPE_CHECKING:
+    from robodyn.assembly import System
 
 
 @app.command("check")
@@ -18,18 +21,12 @@ def check_file(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Read and assemble a scenario without simulating it, and tell every problem."""
-    from robodyn.assembly import assemble
-    from robodyn.simulation import make_solver
-
     try:
-        system = assemble(load_scenario(file))
-        make_solver(system.scenario.solver)
+        system = _prepare(file)
     except ModelError as error:
         if as_json:
-            flaws = [{"path": flaw.path, "what": flaw.what, "remedy": flaw.remedy} for flaw in error.flaws]
-            print(json.dumps({"ok": False, "problems": flaws}, indent=2))
-        messages.print(f"robodyn: {error}", markup=False)
-        raise typer.Exit(BAD_INPUT) from error
+            print_json({"ok": False, "problems": [asdict(flaw) for flaw in error.flaws]})
+        raise fail(error) from error
     counts = {
         "states": len(system.states),
         "memory": len(system.memory),
@@ -40,7 +37,26 @@ def check_file(
         "delays": len(system.delays),
     }
     if as_json:
-        print(json.dumps({"ok": True, "name": system.scenario.name, **counts}, indent=2))
+        print_json({"ok": True, "name": system.scenario.name, **counts})
         return
     described = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items())
     output.print(f"{file}: usable; {described}", markup=False)
+
+
+def _prepare(file: str) -> System:
+    """The assembled system; flaws of the solver's settings are told together with those of the machine."""
+    from robodyn.assembly import assemble
+    from robodyn.simulation import make_solver
+
+    scenario = load_scenario(file)
+    flaws = FlawList()
+    try:
+        make_solver(scenario.solver)
+    except ModelError as error:
+        flaws.extend(error.flaws)
+    try:
+        system = assemble(scenario)
+    except ModelError as error:
+        flaws.extend(error.flaws)
+    flaws.raise_if_any(file)
+    return system

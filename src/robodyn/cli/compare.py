@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import Annotated
 
 import typer
 
-from robodyn.cli.application import app, fail, output
+from robodyn.cli.application import app, fail, output, print_json
 from robodyn.cli.targets import load_run
 
 
@@ -27,11 +26,12 @@ def compare_runs(
         raise fail(error) from error
     if as_json:
         extra = {"only_in_first": list(found.only_in_first), "only_in_second": list(found.only_in_second)}
-        print(json.dumps({"differences": [asdict(row) for row in found], **extra}, indent=2))
+        print_json({"differences": [asdict(row) for row in found], **extra})
         return
     output.print(f"{'signal':<36} {'largest':>12} {'at':>10} {'rms':>12}  unit", markup=False)
     for row in sorted(found, key=lambda row: -(row.max_abs / row.scale if row.scale else row.max_abs)):
-        output.print(f"{row.name:<36} {row.max_abs:12.4e} {row.at_time:10.4f} {row.rms:12.4e}  {row.unit}", markup=False)
+        numbers = f"{row.max_abs:12.4e} {row.at_time:10.4f} {row.rms:12.4e}"
+        output.print(f"{row.name:<36} {numbers}  {row.unit}", markup=False)
     for name, only in ((first, found.only_in_first), (second, found.only_in_second)):
         if only:
             output.print(f"only in {name}: {', '.join(only)}", markup=False)

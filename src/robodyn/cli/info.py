@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from robodyn.cli.application import app, output
+from robodyn.cli.application import app, output, print_json
 
 PACKAGES = ("robodyn", "numpy", "casadi", "llvmlite", "numba", "matplotlib", "pyarrow", "xarray", "netCDF4")
 
@@ -31,7 +30,7 @@ def show_info(as_json: Annotated[bool, typer.Option("--json", help="Print JSON."
         "cache_bytes": sum(path.stat().st_size for path in files),
     }
     if as_json:
-        print(json.dumps(facts, indent=2))
+        print_json(facts)
         return
     for key, value in facts.items():
         output.print(f"{key:<12} {value}", markup=False)

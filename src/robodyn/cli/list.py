@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated
 
 import typer
 
-from robodyn.cli.application import app, output
+from robodyn.cli.application import app, output, print_json
 
 
 @app.command("list")
@@ -15,9 +14,10 @@ def list_scenarios(as_json: Annotated[bool, typer.Option("--json", help="Print J
     """List the scenarios of the catalogue."""
     from robodyn.catalog import SCENARIOS
 
-    rows = [{"name": name, "title": make().title, "duration": make().duration} for name, make in SCENARIOS.items()]
+    made = {name: make() for name, make in SCENARIOS.items()}
+    rows = [{"name": name, "title": what.title, "duration": what.duration} for name, what in made.items()]
     if as_json:
-        print(json.dumps(rows, indent=2))
+        print_json(rows)
         return
     for row in rows:
         output.print(f"{row['name']:<18} {row['title']}", markup=False)

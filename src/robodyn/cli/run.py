@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from robodyn.cli.application import SIMULATION_FAILED, app, fail, messages, output
+from robodyn.cli.application import INTERRUPTED, SIMULATION_FAILED, app, fail, messages, output, print_json
 from robodyn.cli.progress import SimulationProgress
 from robodyn.cli.targets import load_scenario, read_settings
 
@@ -33,7 +33,8 @@ def run_scenario(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Simulate a scenario; exit code 3 where it could not be carried through (the partial run is kept)."""
-    what = load_scenario(scenario).with_numbers(read_settings(setting or []))
+    what = load_scenario(scenario)
+    what = what.with_numbers(read_settings(setting or [], what.numbers()))
     if duration is not None:
         what = what.with_numbers({"duration": duration})
     settings = {"method": solver, "step": step, "rtol": rtol, "atol": atol}
@@ -43,13 +44,15 @@ def run_scenario(
     path = folder / f"{what.name}.run"
     _save(done, path)
     if as_json:
-        print(json.dumps(_as_json(done, path), indent=2))
+        print_json(_as_json(done, path))
     else:
         output.print(done.summary(), markup=False)
-        output.print(f"saved as {path}; look at it with: robodyn show {path} --png {path.with_suffix('.png')}", markup=False)
+        picture = path.with_suffix(".png")
+        output.print(f"saved as {path}; look at it with: robodyn show {path} --png {picture}", markup=False)
     if not done.outcome.ok:
         messages.print(f"robodyn: {done.outcome.sentence}", markup=False)
-        raise typer.Exit(SIMULATION_FAILED)
+        interrupted = done.outcome.kind.name == "INTERRUPTED"
+        raise typer.Exit(INTERRUPTED if interrupted else SIMULATION_FAILED)
 
 
 def _prepare(out: Path) -> Path:
@@ -58,6 +61,8 @@ def _prepare(out: Path) -> Path:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise fail(f"--out {out}: cannot make the folder: {error.strerror}") from error
+    if not os.access(out, os.W_OK | os.X_OK):
+        raise fail(f"--out {out}: cannot write in this folder")
     return out
 
 
@@ -91,7 +96,8 @@ def _simulate(what: Any, settings: dict[str, Any], rate: float | None, signals: 
 
 
 def _announce(message: str) -> None:
-    messages.print(f"robodyn: {message} (kept for the next time)", markup=False)
+    if messages.is_terminal:
+        messages.print(f"robodyn: {message} (kept for the next time)", markup=False)
 
 
 def _as_json(done: Run, path: Path) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ from robodyn.cli.application import fail
 from robodyn.errors import Flaw, ModelError, nearest
 
 if TYPE_CHECKING:
-    from robodyn.model import Scenario
+    from robodyn.model import Number, Scenario
     from robodyn.results import Run
 
 
@@ -22,7 +23,7 @@ def load_scenario(what: str) -> Scenario:
     from robodyn.catalog import SCENARIOS, find_scenario
 
     if what not in SCENARIOS:
-        remedy = f"{nearest(what, SCENARIOS)}, or give a file ending in .toml"
+        remedy = f"{nearest(what, SCENARIOS)}; a file must end in .toml"
         raise ModelError([Flaw("", f"there is no scenario '{what}'", remedy)])
     return find_scenario(what)
 
@@ -35,12 +36,14 @@ def load_run(path: str) -> Run:
         return load(path)
     except FileNotFoundError as error:
         raise fail(f"there is no run file '{path}'") from error
-    except (RunFileError, OSError) as error:
-        raise fail(f"{path}: {error}") from error
+    except RunFileError as error:
+        raise fail(error) from error
+    except OSError as error:
+        raise fail(f"{path}: cannot be read: {error.strerror}") from error
 
 
-def read_settings(pairs: list[str]) -> dict[str, float]:
-    """Numbers given as key=value, with units where wished (`elbow.position="30 deg"`)."""
+def read_settings(pairs: list[str], known: Mapping[str, Number]) -> dict[str, float]:
+    """Numbers given as key=value, with units where wished (`initial.elbow.position="30 deg"`)."""
     from robodyn.files.units import UnitError, read_quantity
 
     settings: dict[str, float] = {}
@@ -50,7 +53,10 @@ def read_settings(pairs: list[str]) -> dict[str, float]:
         try:
             if not equals or not key:
                 raise UnitError("must be written as key=value")
-            settings[key.strip()] = read_quantity(text)
+            key = key.strip()
+            if key not in known:
+                raise UnitError(f"there is no number '{key}' ({nearest(key, known)})")
+            settings[key] = read_quantity(text, known[key].unit)
         except UnitError as error:
             flaws.append(Flaw(f"--set {pair}", str(error)))
     if flaws:

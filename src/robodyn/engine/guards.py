@@ -27,6 +27,7 @@ from robodyn.engine.workspace import (
     G_ROOT,
     G_START,
     JUMPED,
+    LEAVING,
     LOCATED,
     NOT_FIRED,
     POINT,
@@ -133,15 +134,19 @@ def locate_events(run):
 @compiled
 def find_crossing(run, j, adaptive):
     """Place of the first crossing of guard j in the step, or infinity."""
-    direction, sign = direction_of(run, j), marks_of(run, SIGN)[j]
+    direction, sign, left = direction_of(run, j), marks_of(run, SIGN)[j], 0.0
+    if sign == 0:
+        return np.inf
     if adaptive:
-        if crosses(direction, sign, values_of(run, G_MIDDLE)[j]):
-            return locate(run, j, sign, 0.0, 0.5, values_of(run, G_MIDDLE)[j])
-        if sign == 0:
-            return np.inf
-        sign = sign_of(values_of(run, G_MIDDLE)[j])
+        middle = values_of(run, G_MIDDLE)[j]
+        if crosses(direction, sign, middle):
+            place = locate(run, j, sign, 0.0, 0.5, middle)
+            if place < np.inf:
+                return place
+        else:
+            sign, left = sign_of(middle), 0.5
     if crosses(direction, sign, values_of(run, G_END)[j]):
-        return locate(run, j, sign, 0.5 if adaptive else 0.0, 1.0, values_of(run, G_END)[j])
+        return locate(run, j, sign, left, 1.0, values_of(run, G_END)[j])
     return np.inf
 
 
@@ -152,7 +157,10 @@ def locate(run, j, sign, left, right, value_right):
     The Illinois rule, with a bisection when two tries have not halved the bracket.
     """
     need_dense(run)
+    start, end = left, right
     left, right, value_left, value_right = enter_bracket(run, j, sign, left, right, value_right)
+    if left == right:
+        return find_return(run, j, sign, start, end)
     width = ROOT_ULPS * np.spacing(max(abs(run.t), abs(run.t_new))) / run.h_tried
     checked = right - left
     weight_left, weight_right, side = value_left, value_right, 0
@@ -185,16 +193,19 @@ def locate(run, j, sign, left, right, value_right):
 def enter_bracket(run, j, sign, left, right, value_right):
     """A bracket whose left end has the starting sign, found by halving towards the start when the start itself has not.
 
-    A guard that has just left its root may still show rounding of the other sign there; one that returns at once is
-    caught at the shortest time tried.
+    A guard that has just left its root may still show rounding of the other sign there. A bracket of no width says that the
+    starting sign was not seen at all.
     """
     guards_at(run, left, G_POINT)
     value_left = values_of(run, G_POINT)[j]
     start = left
+    shortest = np.spacing(abs(run.t)) / run.h_tried
     for _ in range(MAX_HALVINGS):
         if sign_of(value_left) == sign:
             return left, right, value_left, value_right
         left = start + 0.5 * (right - start)
+        if left - start < shortest:
+            break
         guards_at(run, left, G_POINT)
         value_left = values_of(run, G_POINT)[j]
         if sign_of(value_left) != sign:
@@ -203,12 +214,44 @@ def enter_bracket(run, j, sign, left, right, value_right):
 
 
 @compiled
+def find_return(run, j, sign, left, right):
+    """Place where a guard turns back that left its root by less than its rounding: there its rate changes sign.
+
+    While it has not turned back it has not crossed: infinity, and its sign is kept for the next step.
+    """
+    if j >= run.n_guards:
+        return right
+    if sign_of(rate_at(run, right, j)) != -sign:
+        marks_of(run, FROM_RATE)[j] = LEAVING
+        return np.inf
+    for _ in range(MAX_HALVINGS):
+        middle = 0.5 * (left + right)
+        if (right - left) * run.h_tried <= np.spacing(abs(run.t)):
+            break
+        if sign_of(rate_at(run, middle, j)) == -sign:
+            right = middle
+        else:
+            left = middle
+    return right
+
+
+@compiled
+def rate_at(run, theta, j):
+    """Rate of one of the user's guards at a place of the step."""
+    guards_at(run, theta, G_POINT)
+    rates = values_of(run, G_POINT)
+    ask(run, run.guard_rates, min(run.t + theta * run.h_tried, run.t_left), state(run, POINT), rates)
+    return rates[j]
+
+
+@compiled
 def truncate(run, theta):
-    """End the step at a place within it."""
+    """End the step at a place within it, but later than its start by at least a unit in the last place of time."""
+    shortest = (np.nextafter(run.t, np.inf) - run.t) / run.h_tried
+    theta = max(theta, shortest)
     if theta < 1.0:
         evaluate_dense(run, theta, END)
-        t_next = np.nextafter(run.t, np.inf)
-        run.t_new = min(max(run.t + theta * run.h_tried, t_next), run.t_new)
+        run.t_new = min(run.t + theta * run.h_tried, run.t_new)
         run.theta_end = theta
         run.end_known = -1
         guards_at(run, 1.0, G_END)
@@ -244,6 +287,9 @@ def set_signs(run, source, settled):
         value = values_of(run, source)[j]
         fired = marks_of(run, FIRED)[j]
         if fired != NOT_FIRED and not settled:
+            continue
+        if marks_of(run, FROM_RATE)[j] == LEAVING and fired == NOT_FIRED:
+            marks_of(run, FROM_RATE)[j] = 1
             continue
         sign = sign_of(value)
         at_root = settled and fired == LOCATED and value == values_of(run, G_END)[j]

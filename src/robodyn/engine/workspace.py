@@ -26,6 +26,9 @@ SIGN, FROM_RATE, FIRED = range(3)
 NOT_FIRED, LOCATED, JUMPED, FIRED_BEFORE = 0, 1, 2, 3
 """Values in the row FIRED: nothing; its root was located; made to jump across zero; its action has run already."""
 
+LEAVING = 2
+"""Value in the row FROM_RATE: the guard is still on its way out of its root, its sign is kept; 1 says it is a rate's."""
+
 RECORD_STEPS, RECORD_TIMES, RECORD_NONE = range(3)
 FIRST_PHASE, EVENTS, TICKS, SETTLE, STEPS, CONCLUDE = range(6)
 REASON_DONE, REASON_BUDGET, REASON_ROWS, REASON_LOG, REASON_HISTORY, REASON_TASK, REASON_ACTION = range(7)

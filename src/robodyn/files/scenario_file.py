@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
-from robodyn.errors import Flaw, FlawList, ModelError, nearest
-from robodyn.files.mechanism_tables import attempt, read_mechanism
-from robodyn.files.table import Table
-from robodyn.laws import info_of
+from robodyn.errors import Flaw, FlawList, ModelError
+from robodyn.files.block_tables import read_block, read_numbers
+from robodyn.files.mechanism_tables import Declared, read_mechanism
+from robodyn.files.table import Table, attempt
 from robodyn.model import (
     Along,
     Block,
@@ -25,7 +25,20 @@ from robodyn.model import (
     Recording,
     Scenario,
 )
-from robodyn.model.block import find_law
+from robodyn.model.machine import PARTS, check_part_names, check_references
+from robodyn.model.scenario import check_duration, check_event_names
+
+# Settings of a solver by what they are in a file: a text, a whole number, or a number with its unit.
+SOLVER_KEYS = {
+    "method": str,
+    "step": "s",
+    "rtol": "",
+    "atol": "",
+    "max_step": "s",
+    "min_step": "s",
+    "max_steps": int,
+    "max_wall_time": "s",
+}
 
 
 def level_crossing(signal: Any, level: Any) -> Any:
@@ -67,33 +80,52 @@ def _read(root: Table, path: Path) -> Scenario | None:
     name = root.text("name", path.stem)
     title = root.text("title", "")
     duration = root.number("duration", "s")
-    mechanism = read_mechanism(root, name)
+    declared = read_mechanism(root, name)
     parts = {
         "coordinates": [_read_coordinate(key, table) for key, table in root.tables("coordinates")],
-        "blocks": [_read_block(key, table, path.parent) for key, table in root.tables("blocks")],
+        "blocks": [read_block(key, table, path.parent) for key, table in root.tables("blocks")],
         "delays": [_read_delay(key, table) for key, table in root.tables("delays")],
         "loads": [_read_load(key, table) for key, table in root.tables("loads")],
     }
     tunable = root.texts("tunable", [])
-    initial = _numbers(root.table("initial"))
-    events = [_read_event(key, table) for key, table in root.tables("events")]
+    units = _state_units(declared, parts["blocks"])
+    initial = read_numbers(root.table("initial").flattened(), units)
+    events = [_read_event(key, table, units) for key, table in root.tables("events")]
     recording = _read_recording(root.table("recording"))
     solver = _read_solver(root.table("solver"))
     root.finish()
     if root.flaws.found:
+        _check_whole(root, declared, parts, duration, recording)
         return None
     top = Table({}, "", root.flaws)
-    machine = attempt(top, Machine, name, tunable=tunable, **({"mechanism": mechanism} if mechanism else {}), **parts)
+    mechanism = {"mechanism": declared.mechanism} if declared.mechanism else {}
+    machine = attempt(top, Machine, name, tunable=tunable, **mechanism, **parts)
     return attempt(top, Scenario, name, machine, duration, initial, events, recording, solver, title)
 
 
-def _numbers(table: Table, units: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """All entries of a table as numbers or lists of numbers, converted to SI."""
-    found = {}
-    for key, value in table.data.items():
-        unit = (units or {}).get(key, "")
-        found[key] = table.vector(key, unit) if isinstance(value, list) else table.number(key, unit)
-    return found
+def _check_whole(root: Table, declared: Declared, parts: dict[str, Any], duration: Any, recording: Any) -> None:
+    """Tell what does not fit together as well, where single parts are flawed already."""
+    names = {group: list(root.table(group).data) for group in (*PARTS, "events")}
+    everything = [*declared.joints, *declared.points, *(name for group in PARTS for name in names[group])]
+    check_part_names(root.flaws, everything)
+    check_event_names(root.flaws, names["events"], names["blocks"])
+    good = {group: [part for part in found if part is not None] for group, found in parts.items()}
+    actuated = [*declared.joints, *names["coordinates"]]
+    check_references(root.flaws, declared.joints, declared.points, actuated, SimpleNamespace(**good))
+    if duration is not None:
+        check_duration(root.flaws, duration, recording)
+
+
+def _state_units(declared: Declared, blocks: list[Block | None]) -> dict[str, str]:
+    """Units of the states and the memory that a file may give start values for."""
+    units: dict[str, str] = {}
+    for joint in declared.mechanism.moving_joints if declared.mechanism else ():
+        unit = "rad" if joint.turns else "m"
+        units |= {f"{joint.name}.position": unit, f"{joint.name}.velocity": f"{unit}/s"}
+    for block in filter(None, blocks):
+        for key in (*block.state_names, *block.memory_names):
+            units[f"{block.name}.{key}"] = block.info.units.get(key, "")
+    return units
 
 
 def _read_coordinate(name: str, table: Table) -> Any:
@@ -102,8 +134,10 @@ def _read_coordinate(name: str, table: Table) -> Any:
         table.flaws.add(table.path, "must have exactly one of 'of', 'between', 'point'")
         return None
     if kinds[0] == "of":
-        weights, inertia = _numbers(table.table("of")), table.number("inertia", "", 0.0)
+        weights, inertia = read_numbers(table.table("of")), table.number("inertia", "{I}", 0.0)
         table.finish()
+        if None in weights.values():
+            return None
         return attempt(table, Combination, name, weights, inertia)
     if kinds[0] == "between":
         points = table.texts("between")
@@ -115,68 +149,6 @@ def _read_coordinate(name: str, table: Table) -> Any:
     point, direction = table.text("point"), table.vector("direction", "", 3)
     table.finish()
     return attempt(table, Along, name, point, direction)
-
-
-def _load_law(text: Any, table: Table, folder: Path) -> Callable[..., Any] | str | None:
-    """A law of the package by name, or a function of a Python file beside this one: "my_laws.py:drag"."""
-    if not isinstance(text, str) or ".py:" not in text:
-        return text
-    file, _, function = text.rpartition(":")
-    source = folder / file
-    if not source.is_file():
-        table.flaws.add(table.at("law"), f"there is no file '{source}'")
-        return None
-    spec = importlib.util.spec_from_file_location(source.stem, source)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:  # whatever the user's file raises is told as a flaw of that file
-        table.flaws.add(table.at("law"), f"'{source}' cannot be loaded: {type(error).__name__}: {error}")
-        return None
-    if not callable(getattr(module, function, None)):
-        known = [key for key, value in vars(module).items() if callable(value)]
-        table.flaws.add(table.at("law"), f"'{file}' has no function '{function}'", nearest(function, known))
-        return None
-    found: Callable[..., Any] = getattr(module, function)
-    return found
-
-
-def _read_block(name: str, table: Table, folder: Path) -> Block | None:
-    law = _load_law(table.text("law"), table, folder)
-    function = find_law(law) if law is not None else None
-    units = info_of(function).units if function else {}
-    fields: dict[str, Any] = {}
-    for key in ("on", "unit"):
-        if key in table:
-            fields[key] = table.text(key)
-    for key in ("period", "offset", "delay"):
-        if key in table:
-            fields[key] = table.number(key, "s")
-    for key in ("parameters", "states", "memory", "hold"):
-        if key in table:
-            fields[key] = _numbers(table.table(key), units)
-    for key in ("inputs", "acts"):
-        if key in table:
-            fields[key] = _signals(table.table(key))
-    if "native" in table:
-        fields["native"] = table.flag("native", True)
-    table.finish()
-    if any(None in (value.values() if isinstance(value, dict) else (value,)) for value in fields.values()):
-        return None
-    return attempt(table, Block, name, law, **fields)
-
-
-def _signals(table: Table) -> dict[str, Any]:
-    """Argument -> signal name, or a list of them."""
-    found: dict[str, Any] = {}
-    for key, value in table.data.items():
-        table.asked.add(key)
-        good = isinstance(value, str) or (isinstance(value, list) and all(isinstance(entry, str) for entry in value))
-        if not good:
-            table.flaws.add(table.at(key), f"must be a signal's name or a list of them, is {value!r}")
-        found[key] = tuple(value) if isinstance(value, list) else value
-    return found
 
 
 def _read_delay(name: str, table: Table) -> Delay | None:
@@ -194,13 +166,14 @@ def _read_load(name: str, table: Table) -> Load | None:
     return attempt(table, Load, name, point, force, torque)
 
 
-def _read_event(name: str, table: Table) -> Event | None:
-    signal, level = table.text("signal"), table.number("level")
+def _read_event(name: str, table: Table, units: Mapping[str, str]) -> Event | None:
+    signal = table.text("signal")
+    level = table.number("level", units.get(signal, ""))
     direction = table.text("direction", "both")
     stop = table.flag("stop")
-    action = SetValues(_numbers(table.table("set"))) if "set" in table else None
+    action = SetValues(read_numbers(table.table("set").flattened(), units)) if "set" in table else None
     table.finish()
-    if signal is None or level is None:
+    if signal is None or level is None or (action and None in action.values.values()):
         return None
     return attempt(
         table,
@@ -231,13 +204,15 @@ def _read_recording(table: Table) -> Recording | None:
 
 def _read_solver(table: Table) -> dict[str, Any]:
     settings: dict[str, Any] = {}
-    for key in table.data:
-        if key == "method":
+    for key, kind in SOLVER_KEYS.items():
+        table.asked.add(key)
+        if key not in table:
+            continue
+        if kind is str:
             settings[key] = table.text(key)
-        elif key in ("step", "max_step", "min_step", "max_wall_time"):
-            settings[key] = table.number(key, "s")
-        elif key == "max_steps":
+        elif kind is int:
             settings[key] = table.integer(key)
         else:
-            settings[key] = table.number(key)
+            settings[key] = table.number(key, str(kind))
+    table.finish()
     return settings

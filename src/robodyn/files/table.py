@@ -1,14 +1,15 @@
-"""How is a table of a file read so that every problem in it is told: missing, unknown, wrong type, wrong unit?"""
+"""How is a table of a file read so that every problem in it is told: missing, unknown, wrong type or unit?"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from robodyn.errors import FlawList, nearest
+from robodyn.errors import FlawList, ModelError, nearest
 from robodyn.files.units import UnitError, read_quantity
 
 REQUIRED: Any = object()
+FAILED: Any = None
 
 
 class Table:
@@ -17,7 +18,7 @@ class Table:
     def __init__(self, data: Any, path: str, flaws: FlawList) -> None:
         self.path = path
         self.flaws = flaws
-        self.data: Mapping[str, Any] = data if isinstance(data, Mapping) else {}
+        self.data: dict[str, Any] = dict(data) if isinstance(data, Mapping) else {}
         self.asked: set[str] = set()
         if not isinstance(data, Mapping):
             flaws.add(path, f"must be a table, is {data!r}")
@@ -60,6 +61,18 @@ class Table:
         entries = [self.quantity(f"{self.at(key)}[{k}]", entry, unit) for k, entry in enumerate(value)]
         return None if None in entries else tuple(entries)
 
+    def matrix(self, key: str, unit: str) -> Any:
+        """A list of rows of numbers; whether its shape is right is for the description to say."""
+        value = self.raw(key)
+        if not isinstance(value, list) or not all(isinstance(row, list) for row in value):
+            self.flaws.add(self.at(key), f"must be a list of rows of numbers, is {value!r}")
+            return None
+        rows = [
+            [self.quantity(f"{self.at(key)}[{i}][{j}]", entry, unit) for j, entry in enumerate(row)]
+            for i, row in enumerate(value)
+        ]
+        return None if any(None in row for row in rows) else rows
+
     def text(self, key: str, default: Any = REQUIRED) -> Any:
         return self._typed(key, str, "text", default)
 
@@ -94,8 +107,39 @@ class Table:
             group.asked.add(name)
             yield name, Table(group.data[name], group.at(name), self.flaws)
 
+    def flattened(self) -> Table:
+        """The same with dotted keys joined: `elbow.position = 1` is a table in a table to TOML."""
+        flat = Table({}, self.path, self.flaws)
+        for key, value in _leaves(self.data):
+            if key in flat.data:
+                self.flaws.add(self.at(key), "is given twice", "with and without quotes it is the same key")
+            flat.data[key] = value
+        return flat
+
     def finish(self) -> None:
         """Tell keys that nothing asked for."""
-        for key in self.data:
+        for key, value in self.data.items():
             if key not in self.asked:
-                self.flaws.add(self.at(key), "is unknown", nearest(key, self.asked))
+                remedy = nearest(key, self.asked)
+                if isinstance(value, Mapping):
+                    remedy += "; a name with dots stands in quotes"
+                self.flaws.add(self.at(key), "is unknown", remedy)
+
+
+def _leaves(data: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in data.items():
+        if isinstance(value, Mapping):
+            yield from _leaves(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
+
+
+def attempt(table: Table, make: Any, *arguments: Any, **named: Any) -> Any:
+    """Make a description; its flaws are noted under the table's path."""
+    if any(argument is FAILED for argument in (*arguments, *named.values())):
+        return FAILED
+    try:
+        return make(*arguments, **named)
+    except ModelError as error:
+        table.flaws.extend(error.flaws, under=table.path)
+        return FAILED

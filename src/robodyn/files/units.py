@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import re
 
-PREFIXED = {"mm": ("m", 1e-3), "cm": ("m", 1e-2), "km": ("m", 1e3), "um": ("m", 1e-6), "g": ("kg", 1e-3), "t": ("kg", 1e3)}
+LENGTHS = {"um": ("m", 1e-6), "mm": ("m", 1e-3), "cm": ("m", 1e-2), "km": ("m", 1e3)}
+MASSES = {"g": ("kg", 1e-3), "t": ("kg", 1e3)}
 TIMES = {"ms": ("s", 1e-3), "us": ("s", 1e-6), "min": ("s", 60.0), "h": ("s", 3600.0)}
 ANGLES = {"deg": ("rad", math.pi / 180), "mrad": ("rad", 1e-3), "rev": ("rad", 2 * math.pi)}
 RATES = {
@@ -19,8 +20,9 @@ RATES = {
 ELECTRIC = {"mA": ("A", 1e-3), "mV": ("V", 1e-3), "kV": ("V", 1e3), "mH": ("H", 1e-3), "kohm": ("ohm", 1e3)}
 FORCES = {"kN": ("N", 1e3), "N mm": ("N m", 1e-3), "kN m": ("N m", 1e3), "kJ": ("J", 1e3)}
 INERTIAS = {"kg mm^2": ("kg m^2", 1e-6), "kg cm^2": ("kg m^2", 1e-4), "g mm^2": ("kg m^2", 1e-9)}
-CONVERTED = PREFIXED | TIMES | ANGLES | RATES | ELECTRIC | FORCES | INERTIAS
-SI = {si for si, _ in CONVERTED.values()} | {"m/s", "kg", "1/s", "N m s/rad", "N s/m", "N m/rad", "N/m", "N m/A"}
+CONVERTED = LENGTHS | MASSES | TIMES | ANGLES | RATES | ELECTRIC | FORCES | INERTIAS
+COMPOSED = {"1/s", "N m s/rad", "N s/m", "N m/rad", "N/m", "N m/A"}
+SI = {si for si, _ in CONVERTED.values()} | COMPOSED
 
 QUANTITY = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?inf)\s*([^\s\d].*?)?\s*")
 
@@ -33,12 +35,13 @@ def read_quantity(value: object, expected: str = "") -> float:
     """A number in SI from a plain number (already SI) or from text such as "90 deg".
 
     Args:
-        expected: SI unit the number must have; empty accepts any known unit. "{x}" in it stands for rad or m.
+        expected: SI unit the number must have; empty accepts any known unit. "{x}", "{F}" and "{I}" in it stand
+            for rad, N m and kg m^2 or for m, N and kg.
     """
-    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)) or value != value:
         raise UnitError(f'must be a number or text like "90 deg", is {value!r}')
     if not isinstance(value, str):
-        return float(value)
+        return _plain(value)
     match = QUANTITY.fullmatch(value)
     if not match:
         raise UnitError(f'"{value}" is not a number with a unit')
@@ -51,8 +54,15 @@ def read_quantity(value: object, expected: str = "") -> float:
     return number * factor
 
 
+def _plain(value: float) -> float:
+    try:
+        return float(value)
+    except OverflowError as error:  # whole numbers of a file have any length
+        raise UnitError("is too large for a number") from error
+
+
 def _alternatives(expected: str) -> list[str]:
     """The unit with its placeholders filled in for an angle and for a length."""
-    rotary = expected.replace("{x}", "rad").replace("{F}", "N m")
-    linear = expected.replace("{x}", "m").replace("{F}", "N")
+    rotary = expected.replace("{x}", "rad").replace("{F}", "N m").replace("{I}", "kg m^2")
+    linear = expected.replace("{x}", "m").replace("{F}", "N").replace("{I}", "kg")
     return list(dict.fromkeys((rotary, linear)))

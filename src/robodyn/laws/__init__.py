@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from robodyn.laws import control, drives, elements, friction, references, sensors
-from robodyn.laws.law import Argument, LawInfo, arguments_of, info_of, law
+from robodyn.laws.law import RULES, Argument, LawInfo, arguments_of, info_of, law
 
 MODULES = (friction, drives, elements, control, references, sensors)
 
@@ -19,4 +19,4 @@ def known_laws() -> dict[str, Callable[..., Any]]:
     }
 
 
-__all__ = ["Argument", "LawInfo", "arguments_of", "info_of", "known_laws", "law"]
+__all__ = ["RULES", "Argument", "LawInfo", "arguments_of", "info_of", "known_laws", "law"]

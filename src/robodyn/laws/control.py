@@ -8,7 +8,7 @@ from robodyn.laws.law import law
 PD_UNITS = {"target": "{x}", "position": "{x}", "velocity": "{x}/s", "command": "V", "limit": "V"}
 
 
-@law(**PD_UNITS, proportional="V/{x}", derivative="V s/{x}", checks={"limit": "positive"})
+@law(units=PD_UNITS, proportional="V/{x}", derivative="V s/{x}", checks={"limit": "positive"})
 def pd_control(target, position, velocity, *, proportional, derivative, limit=math.inf):
     """Proportional-derivative control with a limited output: `U = clip(P (target - q) - D w)`."""
     command = proportional * (target - position) - derivative * velocity
@@ -16,7 +16,7 @@ def pd_control(target, position, velocity, *, proportional, derivative, limit=ma
 
 
 @law(
-    **PD_UNITS,
+    units=PD_UNITS,
     proportional="V/{x}",
     integral="V/({x} s)",
     derivative="V s/{x}",
@@ -85,19 +85,35 @@ def amplifier(value, *, gain):
     return {"output": gain * value}
 
 
-@law(value="", output="", lower="", upper="")
+@law(value="", output="", lower="", upper="", checks={"upper": "above lower"})
 def saturation(value, *, lower, upper):
     """The input clipped to [lower, upper]."""
     return {"output": sym.clip(value, lower, upper)}
 
 
-@law(rate="", value="", output="", lower="", upper="", states={"value": 1.0}, limits={"value": ("lower", "upper")})
+@law(
+    rate="",
+    value="",
+    output="",
+    lower="",
+    upper="",
+    states={"value": 1.0},
+    limits={"value": ("lower", "upper")},
+    checks={"upper": "above lower"},
+)
 def limited_integrator(rate, value, *, lower=-math.inf, upper=math.inf):
     """An integrator whose state cannot leave [lower, upper]: it does not wind up."""
     return {"output": value, "value_dot": rate}
 
 
-@law(value="", output="", time_constant="s", filtered="", states={"filtered": 1.0}, checks={"time_constant": "positive"})
+@law(
+    value="",
+    output="",
+    time_constant="s",
+    filtered="",
+    states={"filtered": 1.0},
+    checks={"time_constant": "positive"},
+)
 def low_pass(value, filtered, *, time_constant):
     """First-order lag: `T y_dot = u - y`."""
     return {"output": filtered, "filtered_dot": (value - filtered) / time_constant}

@@ -56,6 +56,7 @@ def torque_source(command, *, torque_limit=math.inf):
 
 @law(
     current_command="A",
+    current="A",
     torque="{F}",
     torque_constant="N m/A",
     gear="",

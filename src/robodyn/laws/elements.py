@@ -14,7 +14,7 @@ UNITS = {
 }
 
 
-@law(**UNITS, checks={"stiffness": "non-negative", "damping": "non-negative"})
+@law(units=UNITS, checks={"stiffness": "non-negative", "damping": "non-negative"})
 def spring(position, velocity, *, stiffness, rest=0.0, damping=0.0, preload=0.0):
     """Linear spring with a damper beside it: `F = -F0 - k (s - s0) - d s_dot`.
 
@@ -24,13 +24,18 @@ def spring(position, velocity, *, stiffness, rest=0.0, damping=0.0, preload=0.0)
     return {"force": -preload - stiffness * (position - rest) - damping * velocity}
 
 
-@law(**UNITS, checks={"damping": "non-negative"})
+@law(units=UNITS, checks={"damping": "non-negative"})
 def damper(velocity, *, damping):
     """Linear damper: `F = -d s_dot`."""
     return {"force": -damping * velocity}
 
 
-@law(**UNITS, lower="{x}", upper="{x}", checks={"stiffness": "positive", "damping": "non-negative"})
+@law(
+    units=UNITS,
+    lower="{x}",
+    upper="{x}",
+    checks={"upper": "above lower", "stiffness": "positive", "damping": "non-negative"},
+)
 def end_stop(position, velocity, *, lower, upper, stiffness, damping=0.0):
     """Elastic stops at both ends of the travel, pushing back only: `F = k e - d s_dot` outside, 0 inside."""
     below = sym.maximum(lower - position, 0.0)

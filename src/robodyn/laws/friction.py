@@ -18,13 +18,13 @@ UNITS = {
 }
 
 
-@law(**UNITS, checks={"viscous": "non-negative"})
+@law(units=UNITS, checks={"viscous": "non-negative"})
 def viscous_friction(velocity, *, viscous):
     """Torque proportional to speed: `tau = -B w`."""
     return {"torque": -viscous * velocity}
 
 
-@law(**UNITS, checks={"coulomb": "non-negative", "viscous": "non-negative", "smoothing_velocity": "positive"})
+@law(units=UNITS, checks={"coulomb": "non-negative", "viscous": "non-negative", "smoothing_velocity": "positive"})
 def coulomb_friction(velocity, *, coulomb, smoothing_velocity, viscous=0.0):
     """Dry friction smoothed over a small speed: `tau = -Tc tanh(w / w0) - B w`.
 
@@ -40,7 +40,7 @@ def stribeck_level(velocity, coulomb, static, stribeck_velocity, exponent):
 
 
 @law(
-    **UNITS,
+    units=UNITS,
     checks={
         "coulomb": "non-negative",
         "static": "non-negative",
@@ -59,7 +59,7 @@ def stribeck_friction(
 
 
 @law(
-    **UNITS,
+    units=UNITS,
     stiffness="{F}/{x}",
     damping="{F} s/{x}",
     bristle="{x}",

@@ -1,8 +1,8 @@
 """What a law is: a plain function of numbers or symbols, and what is known of its arguments.
 
-A law takes signals, states and parameters by name and returns one value (the force it exerts) or a dictionary of
-outputs. `<state>_dot` in the dictionary is the rate of a continuous state, `<memory>_next` the new value of a sampled
-one. Every force acts ON the joint or coordinate, so right-hand sides are sums.
+A law takes signals, states and parameters by name and returns one value (the force it exerts) or a dictionary
+of outputs. `<state>_dot` in the dictionary is the rate of a continuous state, `<memory>_next` the new value of a
+sampled one. Every force acts ON the joint or coordinate, so right-hand sides are sums.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+RULES = ("positive", "non-negative", "increasing")
+RELATIONS = ("above", "as many as")
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,8 @@ class LawInfo:
         states: continuous states the law integrates, each with its nominal magnitude (scales the tolerance).
         memory: discrete states of a sampled law, each with its start value.
         limits: state -> (lower, upper): numbers or names of parameters; the state cannot leave them.
-        checks: parameter -> "positive", "non-negative" or "increasing".
+        checks: parameter -> "positive", "non-negative" or "increasing", or a comparison with another parameter:
+            "above lower", "as many as times".
         folded: parameters that are always constants of the code (tables, counts), never tunable.
         breaks: times at which the output jumps or kinks, from the parameters' values.
     """
@@ -46,16 +49,38 @@ def law(
     checks: Mapping[str, str] | None = None,
     folded: Iterable[str] = (),
     breaks: Callable[[Mapping[str, Any]], Sequence[float]] | None = None,
-    **units: str,
+    units: Mapping[str, str] | None = None,
+    **more_units: str,
 ) -> Callable[[Function], Function]:
-    """Attach units, states and checks to a law; the function itself stays a plain function."""
-    info = LawInfo(units, states or {}, memory or {}, limits or {}, checks or {}, frozenset(folded), breaks)
+    """Attach units, states and checks to a law; the function itself stays a plain function.
+
+    Args:
+        units: unit of arguments and outputs, for those shared by several laws; the rest are given as keywords.
+    """
+    every_unit = {**(units or {}), **more_units}
+    info = LawInfo(every_unit, states or {}, memory or {}, limits or {}, checks or {}, frozenset(folded), breaks)
 
     def attach(function: Function) -> Function:
+        _check_info(function, info)
         function.law_info = info  # type: ignore[attr-defined]
         return function
 
     return attach
+
+
+def _check_info(function: Callable[..., Any], info: LawInfo) -> None:
+    """What is said of an argument must be said of one that exists, in words that have a meaning."""
+    names = {argument.name for argument in arguments_of(function)}
+    said = {*info.states, *info.memory, *info.checks, *info.folded} - names
+    if said:
+        raise TypeError(f"law '{function.__name__}' has no argument '{min(said)}'")
+    for key in info.limits:
+        if key not in info.states:
+            raise TypeError(f"law '{function.__name__}' limits '{key}', which is none of its states")
+    for key, rule in info.checks.items():
+        relation, _, other = rule.rpartition(" ")
+        if rule not in RULES and not (relation in RELATIONS and other in names):
+            raise TypeError(f"law '{function.__name__}' checks '{key}' by the unknown rule '{rule}'")
 
 
 def info_of(function: Callable[..., Any]) -> LawInfo:

@@ -21,6 +21,7 @@ def step_reference(time, *, after, before=0.0, at=0.0):
     start="{x}",
     begin="s",
     end="s",
+    checks={"end": "above begin"},
     breaks=lambda p: [p["begin"], p["end"]],
 )
 def ramp_reference(time, *, rate, start=0.0, begin=0.0, end=np.inf):
@@ -46,7 +47,7 @@ def _trapezoid_breaks(p):
 
 
 @law(
-    **MOTION,
+    units=MOTION,
     start="{x}",
     target="{x}",
     speed="{x}/s",
@@ -65,13 +66,14 @@ def trapezoid_reference(time, *, target, speed, top_acceleration, start=0.0, beg
     steady = sym.clip(elapsed - ramp, 0.0, cruise)
     falling = sym.clip(elapsed - ramp - cruise, 0.0, ramp)
     peak = top_acceleration * ramp
-    travelled = 0.5 * top_acceleration * rising**2 + peak * (steady + falling) - 0.5 * top_acceleration * falling**2
+    travelled = 0.5 * top_acceleration * (rising**2 - falling**2) + peak * (steady + falling)
     in_rise = sym.logical_and(elapsed >= 0, elapsed < ramp)
     in_fall = sym.logical_and(elapsed >= ramp + cruise, elapsed < 2 * ramp + cruise)
+    slope = sym.where(in_rise, 1.0, 0.0) - sym.where(in_fall, 1.0, 0.0)
     return {
         "position": start + direction * travelled,
         "velocity": direction * top_acceleration * (rising - falling),
-        "acceleration": direction * top_acceleration * (sym.where(in_rise, 1.0, 0.0) - sym.where(in_fall, 1.0, 0.0)),
+        "acceleration": direction * top_acceleration * slope,
     }
 
 
@@ -84,7 +86,7 @@ def spline_coefficients(times, points):
     h = np.diff(t)
     slope = np.diff(y) / h
     n = t.size
-    # h_k m_{k-1} + 2 (h_{k-1} + h_k) m_k + h_{k-1} m_{k+1} = 3 (h_k slope_{k-1} + h_{k-1} slope_k), m_0 = m_end = 0
+    # h_k m_{k-1} + 2 (h_{k-1} + h_k) m_k + h_{k-1} m_{k+1} = 3 (h_k slope_{k-1} + h_{k-1} slope_k), ends at rest
     matrix, right = np.eye(n), np.zeros(n)
     for k in range(1, n - 1):
         matrix[k, k - 1 : k + 2] = h[k], 2 * (h[k - 1] + h[k]), h[k - 1]
@@ -96,11 +98,11 @@ def spline_coefficients(times, points):
 
 
 @law(
-    **MOTION,
+    units=MOTION,
     times="s",
     points="{x}",
     folded=("times", "points"),
-    checks={"times": "increasing"},
+    checks={"times": "increasing", "points": "as many as times"},
     breaks=lambda p: list(p["times"]),
 )
 def spline_reference(time, *, times, points):
@@ -124,7 +126,7 @@ def spline_reference(time, *, times, points):
     times="s",
     points="",
     folded=("times", "points"),
-    checks={"times": "increasing"},
+    checks={"times": "increasing", "points": "as many as times"},
     breaks=lambda p: list(p["times"]),
 )
 def table_reference(time, *, times, points):
@@ -132,7 +134,7 @@ def table_reference(time, *, times, points):
     return {"value": sym.table(time, times, points)}
 
 
-@law(value="", time="s", amplitude="", frequency="Hz", phase="rad", offset="")
+@law(value="", rate="", time="s", amplitude="", frequency="Hz", phase="rad", offset="")
 def sine_reference(time, *, amplitude, frequency, phase=0.0, offset=0.0):
     """`offset + amplitude sin(2 pi f t + phase)`, with its rate."""
     omega = 2 * np.pi * frequency

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from robodyn.errors import FlawList, nearest
 from robodyn.laws import Argument, LawInfo, arguments_of, info_of, known_laws
 from robodyn.model.frozen import FrozenDict, freeze_mappings
 from robodyn.model.numbers import Number, as_floats, check_finite, check_flag, check_name, check_text, keep_floats
+from robodyn.model.rules import check_rule
 
 FORCE_NAMES = ("torque", "force")
 ON_INPUTS = ("position", "velocity", "acceleration")
@@ -61,8 +63,7 @@ class Block:
     def __post_init__(self) -> None:
         flaws = FlawList()
         check_name(flaws, self.name)
-        for group in freeze_mappings(self, *MAPPINGS):
-            flaws.add(group, f"must be a mapping, is {getattr(self, group)!r}")
+        freeze_mappings(flaws, self, *MAPPINGS)
         self._check_law(flaws)
         flaws.raise_if_any(f"block '{self.name}'")
         self._set_parameters()
@@ -148,27 +149,30 @@ class Block:
 
     def _check_sources(self, flaws: FlawList) -> None:
         """A value that comes from one place cannot be given in another as well."""
-        sources = {"states": self.state_names, "memory": self.memory_names, "inputs": self.inputs}
-        sources["parameters"] = self.parameters
-        groups = list(sources)
-        for k, group in enumerate(groups):
-            for later in groups[k + 1 :]:
-                for key in sources[group]:
-                    if key in sources[later]:
-                        flaws.add(f"{later}.{key}", f"has no effect beside {group}.{key}", "give it once")
+        sources = (
+            ("states", set(self.state_names)),
+            ("memory", set(self.memory_names)),
+            ("inputs", set(self.inputs)),
+            ("parameters", set(self.parameters)),
+        )
+        for (group, keys), (later, others) in combinations(sources, 2):
+            for key in sorted(keys & others):
+                flaws.add(f"{later}.{key}", f"has no effect beside {group}.{key}", "give it once")
 
     @property
     def _law_name(self) -> str:
         return self.law if isinstance(self.law, str) else getattr(self.law, "__name__", repr(self.law))
 
     def _check_parameters(self, flaws: FlawList) -> None:
+        usable = {}
         for key, value in self.parameters.items():
             entries = value if isinstance(value, tuple) else (value,)
-            path = f"parameters.{key}"
-            finite = [check_finite(flaws, path, entry, infinite=True) for entry in entries]
-            rule = self.info.checks.get(key)
-            if rule and all(finite):
-                _check_rule(flaws, path, rule, np.asarray(entries), self.parameters)
+            finite = [check_finite(flaws, f"parameters.{key}", entry, infinite=True) for entry in entries]
+            if all(finite):
+                usable[key] = np.asarray(entries)
+        for key, rule in self.info.checks.items():
+            if key in usable:
+                check_rule(flaws, f"parameters.{key}", rule, usable[key], usable)
         for group in ("states", "memory", "hold"):
             for key, value in getattr(self, group).items():
                 check_finite(flaws, f"{group}.{key}", value)
@@ -196,12 +200,15 @@ class Block:
         for key, idle in (("offset", 0.0), ("delay", 0.0), ("hold", {}), ("native", True)):
             if getattr(self, key) != idle:
                 flaws.add(key, "has no effect on a continuous block", "give a period, or use a Delay")
-        if self.memory_names:
-            flaws.add("period", "is missing", f"the law remembers {', '.join(self.memory_names)}: it is sampled")
+        # Memory given with the block itself may be changed by events; a law that declares memory updates it by samples.
+        declared = self.info.memory if find_law(self.law) else ()
+        if declared:
+            flaws.add("period", "is missing", f"the law remembers {', '.join(declared)}: it is sampled")
 
     def _check_sampled(self, flaws: FlawList) -> None:
-        if check_finite(flaws, "period", self.period) and self.period <= 0:
-            flaws.add("period", f"must be positive, is {self.period:g} s")
+        period: Any = self.period
+        if check_finite(flaws, "period", period) and period <= 0:
+            flaws.add("period", f"must be positive, is {period:g} s")
         for key in ("offset", "delay"):
             value = getattr(self, key)
             if check_finite(flaws, key, value) and value < 0:
@@ -209,8 +216,8 @@ class Block:
         if self.state_names:
             what = f"the law integrates {', '.join(self.state_names)}"
             flaws.add("period", what, "a sampled law has memory instead")
-        if self.parameters.get("period", self.period) != self.period:
-            what = f"is {self.parameters['period']!r} s, but the block runs every {self.period!r} s"
+        if self.parameters.get("period", period) != period:
+            what = f"is {self.parameters['period']!r} s, but the block runs every {period!r} s"
             flaws.add("parameters.period", what, "leave it out: it is the block's own period")
         if not (self.native or self.hold or self.memory_names):
             flaws.add("hold", "is missing", "a law called in Python names its outputs there, each with a start value")
@@ -236,27 +243,6 @@ class Block:
             else:
                 values[key] = changes.get(path, value)
         return dataclasses.replace(self, parameters=values, period=period)
-
-
-def _check_rule(flaws: FlawList, path: str, rule: str, values: np.ndarray, others: Mapping[str, Any]) -> None:
-    if rule == "positive" and not np.all(values > 0):
-        flaws.add(path, f"must be positive, is {values.min():g}")
-    elif rule == "non-negative" and not np.all(values >= 0):
-        flaws.add(path, f"must not be negative, is {values.min():g}")
-    elif rule == "increasing" and (values.size < 2 or not np.all(np.diff(values) > 0)):
-        flaws.add(path, "must have at least two values, each larger than the one before")
-    elif rule.startswith(("above ", "as many as ")):
-        _check_pair(flaws, path, rule, values, others)
-
-
-def _check_pair(flaws: FlawList, path: str, rule: str, values: np.ndarray, others: Mapping[str, Any]) -> None:
-    """Rules that compare two parameters: "above lower", "as many as times"."""
-    relation, _, name = rule.rpartition(" ")
-    other = np.atleast_1d(others[name])
-    if relation == "above" and not np.all(values > other):
-        flaws.add(path, f"must be above {name} ({other[0]:g}), is {values[0]:g}")
-    elif relation == "as many as" and values.size != other.size:
-        flaws.add(path, f"must be as many as {name} ({other.size}), are {values.size}")
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from robodyn.model.numbers import (
     check_finite,
     check_name,
     check_text,
+    check_texts,
     check_vector,
     keep_floats,
 )
@@ -43,9 +44,8 @@ class Combination(Numbered):
     def __post_init__(self) -> None:
         flaws = FlawList()
         check_name(flaws, self.name)
-        if freeze_mappings(self, "of"):
-            flaws.add("of", f"must be joints with their weights, is {self.of!r}")
-            flaws.raise_if_any(f"coordinate '{self.name}'")
+        freeze_mappings(flaws, self, "of")
+        flaws.raise_if_any(f"coordinate '{self.name}'")
         for joint, weight in self.of.items():
             check_finite(flaws, f"of.{joint}", weight)
         if not self.of:
@@ -113,8 +113,8 @@ class Linkage(Numbered):
         if self.unit not in ("m", "rad"):
             flaws.add("unit", f"must be 'm' or 'rad', is '{self.unit}'")
         check_callable(flaws, "function", self.function)
-        if isinstance(self.of, str) or not self.of:
-            flaws.add("of", f"must be a list of joints, is {self.of!r}")
+        if check_texts(flaws, "of", self.of, "joints") and not self.of:
+            flaws.add("of", "must name at least one joint")
         flaws.raise_if_any(f"coordinate '{self.name}'")
         object.__setattr__(self, "of", tuple(self.of))
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
+from robodyn.errors import FlawList
+
 
 class FrozenDict(dict[str, Any]):
     """A dictionary that cannot be changed; it compares, prints and is written to JSON like any other."""
@@ -25,13 +27,11 @@ class FrozenDict(dict[str, Any]):
         return self
 
 
-def freeze_mappings(description: Any, *fields: str) -> list[str]:
-    """Replace the mappings of a description by frozen copies; returns the fields that hold something else."""
-    wrong = []
+def freeze_mappings(flaws: FlawList, description: Any, *fields: str) -> None:
+    """Replace the mappings of a description by frozen copies; anything else is a flaw."""
     for field in fields:
         value = getattr(description, field)
         if isinstance(value, Mapping):
             object.__setattr__(description, field, FrozenDict(value))
         else:
-            wrong.append(field)
-    return wrong
+            flaws.add(field, f"must be a mapping of names to values, is {value!r}")

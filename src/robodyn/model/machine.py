@@ -21,6 +21,7 @@ from robodyn.model.numbers import (
     check_distinct,
     check_name,
     check_text,
+    check_texts,
     check_vector,
     keep_floats,
 )
@@ -69,9 +70,8 @@ class Machine:
     def __post_init__(self) -> None:
         flaws = FlawList()
         check_name(flaws, self.name)
-        if isinstance(self.tunable, str):
-            flaws.add("tunable", f"must be a list of patterns, is '{self.tunable}'")
-            flaws.raise_if_any(f"machine '{self.name}'")
+        check_texts(flaws, "tunable", self.tunable, "patterns")
+        flaws.raise_if_any(f"machine '{self.name}'")
         for field in (*PARTS, "tunable"):
             object.__setattr__(self, field, tuple(getattr(self, field)))
         check_part_names(flaws, (*self._joints, *self._points, *self._names(*PARTS)))

@@ -71,6 +71,14 @@ def check_text(flaws: FlawList, path: str, value: Any) -> None:
         flaws.add(path, f"must be a name, is {value!r}")
 
 
+def check_texts(flaws: FlawList, path: str, value: Any, noun: str) -> bool:
+    """Whether a value is a list of texts; one text alone is refused, its letters would be taken for a list."""
+    good = not isinstance(value, str) and all(isinstance(entry, str) for entry in value)
+    if not good:
+        flaws.add(path, f"must be a list of {noun}, is {value!r}")
+    return good
+
+
 def check_callable(flaws: FlawList, path: str, value: Any) -> None:
     if not callable(value):
         flaws.add(path, f"must be a function, is {value!r}")
@@ -111,7 +119,7 @@ def as_floats(value: Any) -> Any:
         value = value.tolist()
     if isinstance(value, (list, tuple)):
         return tuple(as_floats(entry) for entry in value)
-    return float(value) if isinstance(value, Real) and not isinstance(value, bool) else value
+    return value if isinstance(value, bool) or not isinstance(value, Real) else float(value)
 
 
 def keep_floats(description: Any, *fields: str) -> None:

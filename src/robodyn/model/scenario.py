@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +18,7 @@ from robodyn.model.numbers import (
     check_finite,
     check_flag,
     check_name,
+    check_texts,
     keep_floats,
 )
 
@@ -53,10 +54,9 @@ class Event:
         check_callable(flaws, "guard", self.guard)
         if self.action is not None:
             check_callable(flaws, "action", self.action)
-        for field in ("terminal", "native"):
-            check_flag(flaws, field, getattr(self, field))
-        for field in freeze_mappings(self, "inputs", "parameters"):
-            flaws.add(field, f"must be a mapping, is {getattr(self, field)!r}")
+        check_flag(flaws, "terminal", self.terminal)
+        check_flag(flaws, "native", self.native)
+        freeze_mappings(flaws, self, "inputs", "parameters")
         flaws.raise_if_any(f"event '{self.name}'")
         for key, value in self.parameters.items():
             check_finite(flaws, f"parameters.{key}", value, infinite=True)
@@ -99,9 +99,7 @@ class Recording:
         self._check_times(flaws)
         if self.refine is not None and (not isinstance(self.refine, int) or self.refine < 1):
             flaws.add("refine", f"must be a whole number of at least 1, is {self.refine}")
-        if isinstance(self.signals, str) or not all(isinstance(pattern, str) for pattern in self.signals):
-            flaws.add("signals", f"must be a list of patterns, is {self.signals!r}")
-        elif not self.signals:
+        if check_texts(flaws, "signals", self.signals, "patterns") and not self.signals:
             flaws.add("signals", "must name at least one pattern", "'*' keeps all")
         flaws.raise_if_any("recording")
         keep_floats(self, "rate", "times")
@@ -130,6 +128,14 @@ def check_duration(flaws: FlawList, duration: Any, recording: Recording | None) 
         flaws.add("recording.times", what)
 
 
+def check_event_names(flaws: FlawList, events: Sequence[str], blocks: Sequence[str]) -> None:
+    """Events and blocks share one name space: each has parameters under its name."""
+    taken = Counter([*events, *blocks])
+    for name in dict.fromkeys(events):
+        if taken[name] > 1:
+            flaws.add(f"events.{name}", "another event or block has this name", "give each its own name")
+
+
 @dataclass(frozen=True)
 class Scenario:
     """A machine, its start and what happens to it.
@@ -153,23 +159,16 @@ class Scenario:
         object.__setattr__(self, "events", tuple(self.events))
         flaws = FlawList()
         check_name(flaws, self.name)
-        for field in freeze_mappings(self, "initial", "solver"):
-            flaws.add(field, f"must be a mapping, is {getattr(self, field)!r}")
+        freeze_mappings(flaws, self, "initial", "solver")
         flaws.raise_if_any(f"scenario '{self.name}'")
         check_duration(flaws, self.duration, self.recording)
         for key, value in self.initial.items():
             check_finite(flaws, f"initial.{key}", value)
-        self._check_names(flaws)
-        flaws.raise_if_any(f"scenario '{self.name}'")
-        keep_floats(self, "duration")
-
-    def _check_names(self, flaws: FlawList) -> None:
-        taken = Counter([event.name for event in self.events] + [block.name for block in self.machine.blocks])
-        for name in dict.fromkeys(event.name for event in self.events):
-            if taken[name] > 1:
-                flaws.add(f"events.{name}", "another event or block has this name", "give each its own name")
+        check_event_names(flaws, [e.name for e in self.events], [block.name for block in self.machine.blocks])
         if not flaws.found:
             check_distinct(flaws, self._all_numbers())
+        flaws.raise_if_any(f"scenario '{self.name}'")
+        keep_floats(self, "duration")
 
     def _all_numbers(self) -> Iterator[Number]:
         yield from self.machine.numbers()

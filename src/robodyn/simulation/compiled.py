@@ -14,6 +14,7 @@ from robodyn.assembly.system import INPUTS
 from robodyn.engine import Solver
 from robodyn.errors import FlawList, nearest
 from robodyn.native import KernelModule, compile_kernels
+from robodyn.simulation.settings import make_solver
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class CompiledSystem:
     system: System
     module: KernelModule
     recorded: tuple[SignalInfo, ...]
+    patterns: tuple[str, ...]
 
     def address(self, name: str | None) -> int:
         """Machine address of a function, 0 where it is not there."""
@@ -44,19 +46,24 @@ def compile_system(
     system: System,
     solver: Solver | None = None,
     *,
-    signals: tuple[str, ...] = ("*",),
+    signals: tuple[str, ...] | None = None,
     on_compile: Callable[[str], None] | None = None,
 ) -> CompiledSystem:
-    """Native code of everything a run with this solver calls; cached on disk."""
-    solver = solver or Solver()
-    chosen = _choose_signals(system, signals)
+    """Native code of everything a run with this solver calls; cached on disk.
+
+    Args:
+        signals: patterns of the signals runs will record; the scenario's own by default.
+    """
+    solver = solver or make_solver(system.scenario.solver)
+    patterns = system.scenario.recording.signals if signals is None else tuple(signals)
+    chosen = _choose_signals(system, patterns)
     functions = {name: system.function(name) for name in _needed(system, solver)}
     columns = [system.symbols[key] for key in INPUTS]
     outputs = system.expressions["outputs"]
     picked = ca.vertcat(ca.SX(0, 1), *(outputs[k] for k in chosen))
     functions["outputs"] = ca.Function("outputs", columns, [ca.densify(picked)])
     module = compile_kernels(functions, INPUTS.index("p"), on_compile=on_compile)
-    return CompiledSystem(system, module, _recorded(system, chosen))
+    return CompiledSystem(system, module, _recorded(system, chosen), patterns)
 
 
 def _needed(system: System, solver: Solver) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from robodyn.engine import Solver, Status, Trajectory
+from robodyn.engine.solver import DEFAULT_FIXED_STEP
 from robodyn.results import Outcome, OutcomeKind
 from robodyn.simulation.compiled import CompiledSystem
 
@@ -52,7 +53,8 @@ def _not_a_number(compiled: CompiledSystem, solver: Solver, trajectory: Trajecto
     where = f"'{_state(compiled, trajectory)}' stopped being a finite number at {trajectory.at_time:.6g} s"
     signals = _broken_signals(compiled, trajectory)
     if signals:
-        return f"{where}; not finite there: {', '.join(signals)}: look for a division by zero or a root of a negative number"
+        cause = "look for a division by zero or a root of a negative number"
+        return f"{where}; not finite there: {', '.join(signals)}: {cause}"
     return f"{where}; {_cause(solver)}"
 
 
@@ -64,7 +66,8 @@ def _step_too_small(compiled: CompiledSystem, solver: Solver, trajectory: Trajec
     advice = "a law that jumps there needs an event or smoothing"
     if not solver.stiff:
         advice = f"the system may be stiff (try a stiff method), or {advice}"
-    return f"the step became too small at {trajectory.at_time:.6g} s; largest error in '{_state(compiled, trajectory)}': {advice}"
+    where = f"the step became too small at {trajectory.at_time:.6g} s"
+    return f"{where}; largest error in '{_state(compiled, trajectory)}': {advice}"
 
 
 def _chattering(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
@@ -95,7 +98,8 @@ _SENTENCES = {
 
 def _cause(solver: Solver) -> str:
     if not solver.adaptive:
-        return f"the step of {solver.step or 1e-3:g} s is probably beyond the method's stability: shorten it or choose an adaptive method"
+        step = f"the step of {solver.step or DEFAULT_FIXED_STEP:g} s is probably beyond the method's stability"
+        return f"{step}: shorten it or choose an adaptive method"
     return "the motion itself is probably unstable: look at signs of feedback and springs"
 
 

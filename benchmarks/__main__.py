@@ -1,0 +1,103 @@
+"""Measure everything and print it: `python -m benchmarks [--only NAME ...] [--json FILE]`.
+
+A missed goal is printed and is no error. The exit code is 1 where contenders disagree, 2 where a rival is not
+installed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import sys
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from benchmarks.agreement import Disagreement
+from benchmarks.rows import Findings, show
+
+BENCHMARKS = ("forward_dynamics", "free_motion", "closed_loop", "commands", "steppers", "compilation")
+DEFAULT_FILE = Path("out/benchmarks.json")
+PACKAGES = ("robodyn", "numpy", "casadi", "llvmlite", "numba", "scipy", "pin", "mujoco")
+DISAGREED, MISSING = 1, 2
+
+
+def main() -> int:
+    """Run the chosen benchmarks in turn; what was measured is kept also where another one fails."""
+    options = parse_arguments()
+    findings: dict[str, Findings] = {}
+    failures: dict[str, str] = {}
+    code = 0
+    for name in options.only or BENCHMARKS:
+        print(f"\n{name}: {import_module(f'benchmarks.{name}').__doc__.splitlines()[0]}", flush=True)
+        try:
+            findings[name] = import_module(f"benchmarks.{name}").measure()
+            print(show(findings[name]), flush=True)
+        except Disagreement as error:
+            failures[name], code = str(error), DISAGREED
+        except ModuleNotFoundError as error:
+            failures[name], code = f"{error}: pip install 'robodyn[bench]'", code or MISSING
+        if name in failures:
+            print(f"not measured: {failures[name]}", flush=True)
+    report = {"machine": describe_machine(), "failures": failures} | gather(findings)
+    for path in {DEFAULT_FILE, options.json or DEFAULT_FILE}:
+        write(path, report)
+    print(f"\n{tell_goals(report['rows'])}; kept in {DEFAULT_FILE}")
+    return code
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description="robodyn beside its rivals, measured in one run."
+    )
+    parser.add_argument("--only", nargs="+", choices=BENCHMARKS, help="measure only these")
+    parser.add_argument(
+        "--json", type=Path, help=f"also write the findings to this file (always: {DEFAULT_FILE})"
+    )
+    return parser.parse_args()
+
+
+def gather(findings: dict[str, Findings]) -> dict[str, list[dict[str, Any]]]:
+    """All rows and tables, each with the benchmark it is from."""
+    rows = [{"benchmark": name, **row.as_json()} for name, found in findings.items() for row in found.rows]
+    tables = [
+        {"benchmark": name, **table.as_json()} for name, found in findings.items() for table in found.tables
+    ]
+    return {"rows": rows, "tables": tables}
+
+
+def tell_goals(rows: list[dict[str, Any]]) -> str:
+    """How many goals are met."""
+    goals = [row["met"] for row in rows if row["met"] is not None]
+    return f"{sum(goals)} of {len(goals)} goals met"
+
+
+def describe_machine() -> dict[str, Any]:
+    """What the times depend on beside the code."""
+    return {
+        "platform": platform.platform(),
+        "processor": platform.processor() or platform.machine(),
+        "cores": os.cpu_count(),
+        "load": os.getloadavg() if hasattr(os, "getloadavg") else None,
+        "python": platform.python_version(),
+        "versions": {package: find_version(package) for package in PACKAGES},
+    }
+
+
+def find_version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def write(path: Path, report: dict[str, Any]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(report, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

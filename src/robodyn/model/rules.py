@@ -1,0 +1,31 @@
+"""Does a parameter's value obey the rule its law states for it?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from robodyn.errors import FlawList
+from robodyn.laws import RULES
+
+
+def check_rule(flaws: FlawList, path: str, rule: str, values: np.ndarray, others: Mapping[str, np.ndarray]) -> None:
+    if rule == "positive" and not np.all(values > 0):
+        flaws.add(path, f"must be positive, is {values.min():g}")
+    elif rule == "non-negative" and not np.all(values >= 0):
+        flaws.add(path, f"must not be negative, is {values.min():g}")
+    elif rule == "increasing" and (values.size < 2 or not np.all(np.diff(values) > 0)):
+        flaws.add(path, "must have at least two values, each larger than the one before")
+    elif rule not in RULES and rule.rpartition(" ")[2] in others:
+        _check_pair(flaws, path, rule, values, others)
+
+
+def _check_pair(flaws: FlawList, path: str, rule: str, values: np.ndarray, others: Mapping[str, np.ndarray]) -> None:
+    """Rules that compare two parameters: "above lower", "as many as times"."""
+    relation, _, name = rule.rpartition(" ")
+    other = others[name]
+    if relation == "above" and values.min() <= other.max():
+        flaws.add(path, f"must be above {name} ({other[0]:g}), is {values[0]:g}")
+    elif relation == "as many as" and values.size != other.size:
+        flaws.add(path, f"must be as many as {name} ({other.size}), are {values.size}")

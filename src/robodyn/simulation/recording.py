@@ -1,0 +1,94 @@
+"""How does a trajectory become a run with names, units, statistics and provenance?"""
+
+from __future__ import annotations
+
+import dataclasses
+import platform
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+
+import numpy as np
+
+from robodyn.assembly import System
+from robodyn.engine import Solver, Trajectory
+from robodyn.model import describe
+from robodyn.results import EventRecord, Outcome, Provenance, Run, SignalInfo, Statistics
+from robodyn.simulation.compiled import CompiledSystem
+
+
+def make_run(
+    compiled: CompiledSystem,
+    solver: Solver,
+    values: np.ndarray,
+    trajectory: Trajectory,
+    outcome: Outcome,
+    warnings: tuple[str, ...] = (),
+) -> Run:
+    """The run of a trajectory."""
+    system = compiled.system
+    events = tuple(
+        EventRecord(system.guards[guard].name, time, system.guards[guard].terminal) for time, guard in trajectory.events
+    )
+    infos = tuple(SignalInfo(info.name, info.unit, info.kind, info.rate) for info in compiled.recorded)  # type: ignore[arg-type]
+    return Run(
+        time=trajectory.time,
+        values=trajectory.y,
+        infos=infos,
+        outcome=outcome,
+        provenance=_provenance(system, solver, values),
+        statistics=_statistics(compiled, trajectory),
+        events=events,
+        warnings=warnings,
+    )
+
+
+def _statistics(compiled: CompiledSystem, trajectory: Trajectory) -> Statistics:
+    counted = ("steps", "rejected", "evaluations", "jacobians", "factorisations", "ticks", "wall_time")
+    return Statistics(
+        **{name: getattr(trajectory.counters, name) for name in counted},
+        events=len(trajectory.events),
+        simulated_time=trajectory.at_time,
+        energy_error=_energy_error(compiled, trajectory),
+        extra={
+            "smallest_step": trajectory.counters.smallest_step,
+            "largest_step": trajectory.counters.largest_step,
+        },
+    )
+
+
+def _energy_error(compiled: CompiledSystem, trajectory: Trajectory) -> float | None:
+    """Largest change of `E - W` relative to the energies that moved, None where an event's action changed the state."""
+    column = {info.name: k for k, info in enumerate(compiled.recorded)}
+    acted = any(guard.action or guard.call for guard in compiled.system.guards) and trajectory.events
+    if acted or not {"energy.balance", "energy.kinetic", "energy.potential"} <= column.keys():
+        return None
+    balance, kinetic, potential = (
+        trajectory.y[:, column[f"energy.{part}"]] for part in ("balance", "kinetic", "potential")
+    )
+    moved = np.max(np.abs(kinetic)) + np.max(np.abs(potential - potential[0]))
+    change = float(np.max(np.abs(balance - balance[0])))
+    return change / float(moved) if moved > 0 else change
+
+
+def _provenance(system: System, solver: Solver, values: np.ndarray) -> Provenance:
+    used = {name: {"value": number.value, "unit": number.unit} for name, number in system.numbers.items()}
+    for number, value in zip(system.parameters, values.tolist(), strict=True):
+        used[number.name] = {"value": value, "unit": number.unit}
+    return Provenance(
+        scenario=system.scenario.name,
+        description=describe(system.scenario),
+        parameters=used,
+        solver=dataclasses.asdict(solver),
+        versions=dict(_versions()),
+    )
+
+
+@cache
+def _versions() -> tuple[tuple[str, str], ...]:
+    found = [("python", platform.python_version()), ("platform", platform.platform())]
+    for package in ("robodyn", "numpy", "casadi", "llvmlite", "numba"):
+        try:
+            found.append((package, version(package)))
+        except PackageNotFoundError:
+            found.append((package, "not installed"))
+    return tuple(found)

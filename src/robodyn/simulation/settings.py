@@ -1,0 +1,46 @@
+"""Which solver do plain settings ask for, and which instants are to be recorded?"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from robodyn.engine import Recording as EngineRecording
+from robodyn.engine import Solver
+from robodyn.errors import Flaw, ModelError, nearest
+from robodyn.model import Recording
+
+# Interior points kept of each long step, so that interpolated signals are as smooth as the solution.
+ADAPTIVE_REFINEMENT = 4
+
+
+def make_solver(settings: Mapping[str, Any]) -> Solver:
+    """Solver settings from plain data; a wrong key or value is a ModelError."""
+    known = [field.name for field in dataclasses.fields(Solver)]
+    flaws = [Flaw(f"solver.{key}", "is unknown", nearest(key, known)) for key in settings if key not in known]
+    if flaws:
+        raise ModelError(flaws)
+    try:
+        return Solver(**settings)
+    except (TypeError, ValueError) as error:
+        field, _, what = str(error).partition(": ")
+        raise ModelError([Flaw(f"solver.{field}", what or str(error))]) from error
+
+
+def engine_recording(recording: Recording, solver: Solver, duration: float) -> EngineRecording:
+    """The instants a run keeps; times beyond its end are refused."""
+    if recording.times is not None:
+        times = np.array(recording.times, float)
+        if times.size and (times[0] < 0 or times[-1] > duration):
+            what = f"must lie between 0 and {duration:g} s, are from {times[0]:g} to {times[-1]:g} s"
+            raise ModelError([Flaw("recording.times", what, "lengthen the duration or leave times out")])
+        return EngineRecording(kind="times", times=times)
+    if recording.rate is not None:
+        # The last sample of a whole number of periods must not fall out by rounding.
+        count = int(np.floor(duration * recording.rate * (1 + 1e-12))) + 1
+        return EngineRecording(kind="times", times=np.minimum(np.arange(count) / recording.rate, duration))
+    refine = recording.refine or (ADAPTIVE_REFINEMENT if solver.adaptive else 1)
+    return EngineRecording(kind="steps", refine=refine)

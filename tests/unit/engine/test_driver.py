@@ -1,0 +1,163 @@
+"""A run can be left and resumed anywhere, and one that cannot go on says why and keeps what it has."""
+
+import numpy as np
+import pytest
+from support.kernels import kernel, make_problem
+
+from robodyn.engine import Recording, Solver, Status, integrate
+
+EMPTY = np.zeros(0)
+
+
+def swing(t, x, d, m, p, out):
+    out[0] = x[1]
+    out[1] = -x[0] + m[0] + 0.5 * d[0]
+
+
+def position(t, x, d, m, p, out):
+    out[0] = x[0]
+
+
+def position_rate(t, x, d, m, p, out):
+    out[0] = x[1]
+
+
+def kick(t, x, d, m, p, out):
+    out[0] = x[0]
+    out[1] = 1.1 * x[1]
+    out[2] = m[0]
+
+
+def sample(t, x, d, m, p, out):
+    out[0] = -0.3 * x[1]
+
+
+SWING, POSITION, RATE, KICK, SAMPLE = (kernel(f) for f in (swing, position, position_rate, kick, sample))
+
+
+def everything():
+    """Ticks, an event with an action, a break and a delay in one problem."""
+    return make_problem(SWING, 2, n_q=1, n_v=1, n_m=1, n_d=1, n_guards=1, guards=POSITION, guard_rates=RATE,
+                        guard_direction=np.array([1]), guard_action=np.array([KICK]), delayed=POSITION,
+                        delay_times=np.array([0.15]), history_start=np.zeros(1), task_address=np.array([SAMPLE]),
+                        task_period=np.array([2]), task_offset=np.array([1]), base_period=0.05,
+                        breaks=np.array([0.333]))  # fmt: skip
+
+
+def run(solver, budget=None, **options):
+    start = np.array([1.0, 0.0])
+    return integrate(everything(), solver, 0.0, 12.0, start, np.zeros(1), EMPTY, Recording(refine=3), budget=budget, **options)
+
+
+@pytest.mark.parametrize("method", ["rk4", "dopri5", "symplectic_euler"])
+def test_the_budget_does_not_change_a_single_bit(method):
+    problem_solver = Solver("dopri5" if method == "dopri5" else "rk4", step=0.01)
+    whole = run(problem_solver)
+    for budget in (1, 7):
+        sliced = run(problem_solver, budget)
+        assert np.array_equal(whole.time, sliced.time)
+        assert np.array_equal(whole.y, sliced.y)
+        assert whole.events == sliced.events
+    assert whole.status is Status.FINISHED
+    assert len(whole.events) >= 1
+    # More rows than the first buffer of 256 has: it was grown.
+    assert len(whole.time) > 600
+
+
+def test_progress_is_told_and_an_interrupt_keeps_what_there_is():
+    seen = []
+
+    def progress(t, h, steps):
+        seen.append((t, steps))
+        if t > 5.0:
+            raise KeyboardInterrupt
+
+    result = run(Solver("rk4", step=0.01), 10, progress=progress)
+    assert result.status is Status.INTERRUPTED
+    assert 5.0 < result.at_time < 6.0
+    assert result.time[-1] == result.at_time
+    assert seen == sorted(seen)
+
+
+def test_wall_time_and_step_limits_end_a_run():
+    assert run(Solver("rk4", step=1e-6, max_wall_time=1e-9), 10).status is Status.WALL_TIME
+    limited = run(Solver("rk4", step=0.01, max_steps=25))
+    assert limited.status is Status.STEP_LIMIT
+    assert limited.counters.steps == 25
+    assert run(Solver("dopri5", max_steps=25)).status is Status.STEP_LIMIT
+    assert run(Solver("rk4", step=0.01, max_steps=None)).status is Status.FINISHED
+
+
+def test_long_delays_with_many_steps_grow_the_history():
+    problem = everything()._replace(delay_times=np.array([3.0]), task_period=np.array([1]))
+    result = integrate(problem, Solver("rk4", step=0.005), 0.0, 8.0, np.ones(2), np.zeros(1), EMPTY, Recording("none"))
+    assert result.status is Status.FINISHED
+    assert np.all(np.isfinite(result.x))
+
+
+def simple(function, n=2):
+    return make_problem(kernel(function), n)
+
+
+def failing(function, solver, t_end=2.0):
+    return integrate(simple(function), solver, 0.0, t_end, np.ones(2), EMPTY, EMPTY, Recording())
+
+
+def root_of_negative(t, x, d, m, p, out):
+    out[0] = -1.0
+    out[1] = np.sqrt(0.5 - t[0])
+
+
+@pytest.mark.parametrize("method", ["euler", "rk4", "heun_euler", "dopri5"])
+def test_a_derivative_that_is_no_number_is_blamed(method):
+    result = failing(root_of_negative, Solver(method, step=0.01))
+    assert result.status is Status.NOT_A_NUMBER
+    assert result.culprit == 1
+    assert result.at_time == pytest.approx(0.5, abs=0.011)
+    assert result.time[-1] == result.at_time
+    assert np.all(np.isfinite(result.y))
+
+
+def grow(t, x, d, m, p, out):
+    out[0] = 0.0
+    out[1] = 1000.0 * x[1]
+
+
+def test_overflow_is_blamed():
+    result = failing(grow, Solver("euler", step=0.01))
+    assert result.status is Status.OVERFLOW
+    assert result.culprit == 1
+
+
+def explode(t, x, d, m, p, out):
+    out[0] = 0.0
+    out[1] = x[1] * x[1]
+
+
+def test_a_step_that_becomes_too_small_is_blamed():
+    result = failing(explode, Solver("dopri5"))
+    assert result.status is Status.STEP_TOO_SMALL
+    assert result.culprit == 1
+    # x = 1 / (1 - t) has its pole at 1.
+    assert result.at_time == pytest.approx(1.0, abs=1e-6)
+
+
+def test_a_problem_without_jacobian_is_refused_by_stiff_methods():
+    with pytest.raises(ValueError, match="Jacobian"):
+        failing(grow, Solver("rodas4"))
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [({"scale": np.zeros(2)}, "scale"), ({"n_guards": 1}, "guard_direction"), ({"breaks": np.array([1.0, 0.0])}, "breaks"),
+     ({"delay_times": np.ones(1)}, "delay_times"), ({"task_address": np.ones(1, int)}, "task_address")],
+)  # fmt: skip
+def test_inconsistent_tables_are_refused_by_name(change, name):
+    with pytest.raises(ValueError, match=name):
+        integrate(simple(grow)._replace(**change), Solver(), 0.0, 1.0, np.ones(2), EMPTY, EMPTY, Recording())
+
+
+def test_a_run_of_no_length_has_one_row():
+    result = integrate(simple(grow), Solver(), 1.0, 1.0, np.ones(2), EMPTY, EMPTY, Recording())
+    assert result.status is Status.FINISHED
+    assert result.time.tolist() == [1.0]

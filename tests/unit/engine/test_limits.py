@@ -1,0 +1,58 @@
+"""Limited states meet their limits exactly and stay within them."""
+
+import numpy as np
+import pytest
+from support.kernels import kernel, make_problem
+
+from robodyn.engine import Recording, Solver, Status, integrate
+
+EMPTY = np.zeros(0)
+UPPER, LOWER = 0.5, -0.25
+
+
+def limited_integrator(t, x, d, m, p, out):
+    rate = np.cos(t[0])
+    out[0] = rate
+    if (x[0] >= UPPER and rate > 0) or (x[0] <= LOWER and rate < 0):
+        out[0] = 0.0
+
+
+def limits(t, x, d, m, p, out):
+    out[0] = LOWER
+    out[1] = UPPER
+
+
+def exact(t):
+    """The integral of cos, held at its limits: it leaves the upper one at pi / 2 and the lower one at 3 pi / 2."""
+    rising = np.minimum(np.sin(t), UPPER)
+    falling = np.maximum(UPPER + np.sin(t) - 1, LOWER)
+    return np.where(t < np.pi / 2, rising, np.where(t < 3 * np.pi / 2, falling, np.minimum(LOWER + np.sin(t) + 1, UPPER)))
+
+
+def run(method, tolerance=1e-6, step=None):
+    problem = make_problem(kernel(limited_integrator), 1, n_limited=1, limits=kernel(limits), limited=np.array([0]))
+    solver = Solver(method, rtol=tolerance, atol=tolerance, step=step)
+    return integrate(problem, solver, 0.0, 7.0, np.zeros(1), EMPTY, EMPTY, Recording())
+
+
+@pytest.mark.parametrize("method", ["euler", "rk4", "dopri5", "heun_euler"])
+def test_limits_are_never_passed(method):
+    result = run(method, step=None if method in ("dopri5", "heun_euler") else 0.01)
+    assert result.status is Status.FINISHED
+    assert result.events == []
+    assert result.y.max() == UPPER
+    assert result.y.min() == LOWER
+
+
+@pytest.mark.parametrize("method", ["dopri5", "heun_euler"])
+def test_adaptive_methods_meet_a_limit_exactly(method):
+    result = run(method)
+    at_limit = result.time[np.flatnonzero(result.y[:, 0] == UPPER)[0]]
+    # Stages beyond the limit see the masked derivative, so the polynomial there is off by some ten tolerances.
+    assert at_limit == pytest.approx(np.arcsin(UPPER), abs=3e-5)
+    np.testing.assert_allclose(result.y[:, 0], exact(result.time), atol=5e-5)
+
+
+def test_tighter_tolerances_meet_limits_better():
+    errors = [np.abs(r.y[:, 0] - exact(r.time)).max() for r in (run("dopri5", 1e-4), run("dopri5", 1e-9))]
+    assert errors[1] < 1e-2 * errors[0]

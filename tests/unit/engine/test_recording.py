@@ -1,0 +1,85 @@
+"""Rows are kept where asked: points of steps, both sides of jumps, given times by their right limits."""
+
+import numpy as np
+import pytest
+from support.kernels import kernel, make_problem
+
+from robodyn.engine import Recording, Solver, integrate
+
+EMPTY = np.zeros(0)
+
+
+def oscillate(t, x, d, m, p, out):
+    out[0] = x[1]
+    out[1] = -x[0]
+
+
+def with_memory(t, x, d, m, p, out):
+    out[0] = x[0]
+    out[1] = m[0]
+
+
+def count(t, x, d, m, p, out):
+    out[0] = m[0] + 1.0
+
+
+def step_reference(t, x, d, m, p, out):
+    out[0] = x[0]
+    out[1] = 1.0 if t[0] >= 0.35 else 0.0
+
+
+def sampled(period=0.1):
+    return make_problem(kernel(oscillate), 2, n_m=1, outputs=kernel(with_memory), n_y=2, task_address=np.array([kernel(count)]),
+                        task_period=np.array([1]), task_offset=np.array([0]), base_period=period)  # fmt: skip
+
+
+def run(problem, recording, method="dopri5", t_end=1.0):
+    start, memory = np.array([1.0, 0.0]), np.zeros(problem.n_m)
+    solver = Solver(method, rtol=1e-8, atol=1e-10, step=None if method == "dopri5" else 0.03)
+    return integrate(problem, solver, 0.0, t_end, start, memory, EMPTY, recording)
+
+
+def test_both_sides_of_a_tick_are_kept():
+    result = run(sampled(), Recording(), t_end=0.35)
+    assert result.time[0] == 0.0
+    assert result.y[0, 1] == 1.0
+    for k in (1, 2, 3):
+        rows = np.flatnonzero(result.time == k * 0.1)
+        assert result.y[rows, 1].tolist() == [k, k + 1]
+
+
+def test_both_sides_of_a_break_are_kept():
+    problem = make_problem(kernel(oscillate), 2, outputs=kernel(step_reference), n_y=2, breaks=np.array([0.35]))
+    result = run(problem, Recording(), t_end=1.0)
+    rows = np.flatnonzero(result.time == 0.35)
+    assert result.y[rows, 1].tolist() == [0.0, 1.0]
+
+
+@pytest.mark.parametrize("method", ["dopri5", "rk4"])
+def test_refined_points_lie_on_the_solution(method):
+    result = run(make_problem(kernel(oscillate), 2), Recording(refine=5), method)
+    assert len(result.time) > 5 * 10
+    assert np.all(np.diff(result.time) > 0)
+    # Between steps: order 4 at rtol 1e-8 for the one, cubic with h = 0.03 (h^4 / 384 = 2e-9) for the other.
+    np.testing.assert_allclose(result.y[:, 0], np.cos(result.time), atol=3e-8)
+
+
+@pytest.mark.parametrize("method", ["dopri5", "rk4"])
+def test_given_times_are_kept_exactly_by_their_right_limits(method):
+    times = np.concatenate([[0.0, 0.0], np.linspace(0, 1, 41)[1:]])
+    result = run(sampled(), Recording("times", times=times), method)
+    assert np.array_equal(result.time, times)
+    np.testing.assert_allclose(result.y[:, 0], np.cos(times), atol=3e-8)
+    # linspace and k * 0.1 differ in the last place at some ticks, which are still the same instant.
+    assert result.y[:, 1].tolist() == [1 + np.floor(t * 10 + 1e-9) for t in times]
+
+
+def test_times_outside_the_run_are_refused():
+    with pytest.raises(ValueError, match="times"):
+        run(sampled(), Recording("times", times=np.array([2.0])))
+
+
+def test_nothing_but_first_and_last_row_when_nothing_is_asked():
+    result = run(sampled(), Recording("none"))
+    assert result.time.tolist() == [0.0, 1.0]
+    assert result.y[:, 1].tolist() == [1.0, 11.0]
