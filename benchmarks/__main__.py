@@ -32,21 +32,29 @@ def main() -> int:
     failures: dict[str, str] = {}
     code = 0
     for name in options.only or BENCHMARKS:
-        print(f"\n{name}: {import_module(f'benchmarks.{name}').__doc__.splitlines()[0]}", flush=True)
         try:
-            findings[name] = import_module(f"benchmarks.{name}").measure()
-            print(show(findings[name]), flush=True)
+            findings[name] = measure(name)
         except Disagreement as error:
             failures[name], code = str(error), DISAGREED
         except ModuleNotFoundError as error:
             failures[name], code = f"{error}: pip install 'robodyn[bench]'", code or MISSING
         if name in failures:
-            print(f"not measured: {failures[name]}", flush=True)
-    report = {"machine": describe_machine(), "failures": failures} | gather(findings)
+            print(f"{name}: not measured: {failures[name]}", flush=True)
+    results = gather(findings)
+    report = {"machine": describe_machine(), "failures": failures, **results}
     for path in {DEFAULT_FILE, options.json or DEFAULT_FILE}:
         write(path, report)
-    print(f"\n{tell_goals(report['rows'])}; kept in {DEFAULT_FILE}")
+    print(f"\n{tell_goals(results['rows'])}; kept in {DEFAULT_FILE}")
     return code
+
+
+def measure(name: str) -> Findings:
+    """Measure one benchmark and print what it says."""
+    benchmark = import_module(f"benchmarks.{name}")
+    print(f"\n{name}: {str(benchmark.__doc__).splitlines()[0]}", flush=True)
+    findings: Findings = benchmark.measure()
+    print(show(findings), flush=True)
+    return findings
 
 
 def parse_arguments() -> argparse.Namespace:

@@ -18,7 +18,7 @@ from benchmarks.timing import Timings, time_interleaved
 from robodyn.engine import Solver
 
 STEPS, STEP = 100_000, 1e-4
-ROUNDS = 11
+ROUNDS = 21
 GOAL = 1 / 8
 METHODS = ("euler", "symplectic_euler")
 AGREEMENT = 1e-9

@@ -11,36 +11,41 @@ from math import cos, exp, sin
 from typing import Any
 
 import numpy as np
+from scipy.integrate import solve_ivp
+from scipy.interpolate import CubicSpline
 
-from robodyn.catalog import two_link
-from robodyn.laws.references import spline_coefficients
+from robodyn.catalog import two_link_loop
 
-GRAVITY = 9.81
-TICK = two_link.VELOCITY_PERIOD
-TICKS_PER_POSITION_SAMPLE = 4
-TORQUE_LIMIT, POSITION_GAIN = 300.0, 40.0
-KNOTS = (0.1, 0.9, 1.6)
+NUMBERS = {name: number.value for name, number in two_link_loop().numbers().items()}
 JOINTS = ("shoulder", "elbow")
 
-(M1, M2), (L1, L2) = two_link.MASSES.values(), two_link.LENGTHS.values()
-(B1, B2) = two_link.ARMATURE.values()
-# Moments of slender arms about their ends, and the products that couple them.
+
+def values(pattern: str) -> list[float]:
+    """A number of each joint, by its name with "{}" for the joint."""
+    return [NUMBERS[pattern.format(joint)] for joint in JOINTS]
+
+
+GRAVITY = -NUMBERS["gravity.z"]
+TICK = NUMBERS["shoulder.velocity_loop.period"]
+TICKS_PER_POSITION_SAMPLE = round(NUMBERS["shoulder.position_loop.period"] / TICK)
+POSITION_GAINS = values("{}.position_loop.proportional")
+PROPORTIONAL, INTEGRAL = values("{}.velocity_loop.proportional"), values("{}.velocity_loop.integral")
+TORQUE_LIMITS = values("{}.velocity_loop.limit")
+KNOTS = [NUMBERS[f"shoulder.reference.times.{k}"] for k in range(3)]
+
+M1, M2 = NUMBERS["upper_arm.mass"], NUMBERS["forearm.mass"]
+L1, L2 = NUMBERS["elbow.origin.x"], NUMBERS["tool.origin.x"]
+B1, B2 = values("{}.armature")
+# Moments of slender arms about their ends, and the product that couples them.
 J1 = B1 + M1 * L1**2 / 3 + M2 * L1**2
 J2 = M2 * L2**2 / 3
 COUPLING = M2 * L1 * L2 / 2
 WEIGHT1 = GRAVITY * (M1 * L1 / 2 + M2 * L1)
 WEIGHT2 = GRAVITY * M2 * L2 / 2
-FRICTION = [
-    tuple(
-        two_link.FRICTION[joint][key]
-        for key in ("stiffness", "damping", "viscous", "coulomb", "static", "stribeck_velocity")
-    )
-    for joint in JOINTS
-]
-SPLINES = [
-    spline_coefficients(KNOTS, (0.0, two_link.TARGETS[joint], 0.5 * two_link.TARGETS[joint]))
-    for joint in JOINTS
-]
+FRICTION_KEYS = ("stiffness", "damping", "viscous", "coulomb", "static", "stribeck_velocity")
+FRICTION = list(zip(*(values(f"{{}}.friction.{key}") for key in FRICTION_KEYS), strict=True))
+POINTS = zip(*(values(f"{{}}.reference.points.{k}") for k in range(3)), strict=True)
+SPLINES = [CubicSpline(KNOTS, points, bc_type="clamped").c[::-1] for points in POINTS]
 
 
 def friction(v: float, z: float, c0: float, c1: float, c2: float, coulomb: float, static: float, vs: float):
@@ -87,23 +92,21 @@ class Controller:
         if tick % TICKS_PER_POSITION_SAMPLE == 0:
             for k, spline in enumerate(SPLINES):
                 position, velocity = reference(tick * TICK, spline)
-                self.commands[k] = velocity + POSITION_GAIN * (position - float(x[k]))
+                self.commands[k] = velocity + POSITION_GAINS[k] * (position - float(x[k]))
         return [self.torque(k, float(x[2 + k])) for k in range(2)]
 
     def torque(self, k: int, v: float) -> float:
         """Limited PI control of a joint's velocity, its sum held while it would drive it further beyond."""
-        proportional, integral = two_link.GAINS[JOINTS[k]]
+        limit = TORQUE_LIMITS[k]
         error = self.commands[k] - v
-        wanted = proportional * error + integral * self.sums[k]
-        if not (abs(wanted) > TORQUE_LIMIT and wanted * integral * error > 0):
+        wanted = PROPORTIONAL[k] * error + INTEGRAL[k] * self.sums[k]
+        if not (abs(wanted) > limit and wanted * INTEGRAL[k] * error > 0):
             self.sums[k] += TICK * error
-        return min(max(wanted, -TORQUE_LIMIT), TORQUE_LIMIT)
+        return min(max(wanted, -limit), limit)
 
 
 def simulate(ticks: int, **settings: Any) -> np.ndarray:
     """States at the ticks 0 .. ticks from rest, (ticks + 1, 6); settings are solve_ivp's."""
-    from scipy.integrate import solve_ivp
-
     x, controller = np.zeros(6), Controller()
     states = [x]
     for tick in range(ticks):

@@ -1,9 +1,9 @@
 """What the documentation shows is true: its code runs, its files are read, its commands print what it says.
 
 The words behind a fence's language mark what is tested: `python run` is executed, `toml file=NAME` is written
-and checked, `toml append=NAME` added to such a file, `python file=NAME` written, `console run` executed and
-compared line by line ("..." stands for any lines, numbers are compared to 4 digits). The blocks of a page share
-a folder.
+and checked, `toml broken=NAME` written and refused, `toml append=NAME` added to such a file, `python file=NAME`
+written, `console run` executed and compared line by line ("..." stands for any lines, numbers are compared to 4
+digits). The blocks of a page share a folder.
 """
 
 import importlib.util
@@ -18,13 +18,14 @@ from pathlib import Path
 
 import pytest
 
-from robodyn import Solver, assemble, read_scenario
+from robodyn import ModelError, Solver, assemble, read_scenario
 from robodyn.files.units import CONVERTED
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
 FENCE = re.compile(r"^```(\w+)[ ]+(\S+)[ ]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+ANY_CODE = re.compile(r"^```.*?^```$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 CITED = re.compile(r"`((?:src|tests|examples|docs|benchmarks)/[\w/.\-]+)`")
 # Shown numbers have 6 digits; the last of them may differ between processors.
@@ -56,13 +57,22 @@ def run_block(block, folder, names):
         exec(compile(block.text, block.place, "exec"), names)
     elif block.mark == "run" and block.language == "console":
         run_commands(block, folder)
-    elif action in ("file", "append") and file:
+    elif action in ("file", "append", "broken") and file:
         with open(folder / file, "a" if action == "append" else "w", encoding="utf-8") as target:
             target.write(block.text)
         if block.language == "toml":
-            assemble(read_scenario(folder / file))
+            check_file(folder / file, action == "broken")
     else:
         pytest.fail(f"{block.place}: unknown mark '{block.language} {block.mark}'")
+
+
+def check_file(path, broken):
+    """Read and assemble a scenario; a file shown as broken must be refused."""
+    if broken:
+        with pytest.raises(ModelError):
+            assemble(read_scenario(path))
+    else:
+        assemble(read_scenario(path))
 
 
 def run_commands(block, folder):
@@ -135,7 +145,8 @@ def test_what_a_page_shows_happens(page, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_links_inside_the_project_lead_somewhere(page):
-    for target in LINK.findall(page.read_text(encoding="utf-8")):
+    prose = ANY_CODE.sub("", page.read_text(encoding="utf-8"))
+    for target in LINK.findall(prose):
         if re.match(r"[a-z]+:", target):
             continue
         file, _, anchor = target.partition("#")
@@ -156,7 +167,7 @@ def test_the_law_table_is_up_to_date():
 
 
 def test_the_file_reference_names_every_key_the_readers_ask_for():
-    readers = [ROOT / "src/robodyn/files" / name for name in ("scenario_file.py", "mechanism_tables.py")]
+    readers = sorted((ROOT / "src/robodyn/files").glob("*.py"))
     source = "".join(path.read_text(encoding="utf-8") for path in readers)
     asked = re.findall(r"\.(?:text|texts|number|vector|flag|integer|raw|table|tables)\(\s*\"(\w+)\"", source)
     looped = re.findall(r"for key in \(([^)]*)\)", source)

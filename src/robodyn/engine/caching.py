@@ -1,7 +1,7 @@
 """How are the parts of the engine compiled, and where are they kept?
 
-Numba's own cache does not notice edits in the files of called functions, so the folder's name holds a digest of all
-of the engine's sources, of the versions of numba and numpy and of the processor.
+Numba's own cache does not notice edits in the files of called functions, so the folder's name holds a digest
+of all of the engine's sources, of the versions of numba and numpy and of the processor.
 """
 
 import hashlib
@@ -40,14 +40,16 @@ def engine_folder() -> Path | None:
 
 
 def compile_entry(function: Callable[..., Any], signature: Any) -> Any:
-    """A function with a C entry point, from the engine's folder if it is there; numba's own setting is left as it was."""
+    """A function with a C entry point, from the engine's folder if it is there; numba's own setting is left
+    as it was."""
     folder = engine_folder()
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(folder or before)
+    settings: Any = numba.config
+    before = settings.CACHE_DIR
+    settings.CACHE_DIR = str(folder or before)
     try:
         return numba.cfunc(signature, cache=folder is not None, error_model="numpy")(function)
     finally:
-        numba.config.CACHE_DIR = before
+        settings.CACHE_DIR = before
 
 
 def compiled(function: Callable[..., Any]) -> Any:

@@ -1,12 +1,14 @@
 """How does compiled code reach arrays and kernels that it knows only by their machine addresses?"""
 
+from typing import Any
+
 from llvmlite import ir
-from numba import types
+from numba import extending, types
 from numba.core import cgutils
-from numba.extending import intrinsic
 
 from robodyn.engine.caching import inlined
 
+intrinsic: Any = extending.intrinsic
 FLOATS = types.CPointer(types.float64)
 INTEGERS = types.CPointer(types.int64)
 

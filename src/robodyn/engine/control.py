@@ -7,10 +7,10 @@ from robodyn.engine.calls import floats, state
 from robodyn.engine.esdirk import step_esdirk
 from robodyn.engine.evaluation import evaluate_rate, need_slope
 from robodyn.engine.explicit import step_explicit, step_symplectic
+from robodyn.engine.record import unit
 from robodyn.engine.rosenbrock import step_rosenbrock
 from robodyn.engine.tableaus import ESDIRK, EXPLICIT, ROSENBROCK, SYMPLECTIC
 from robodyn.engine.trajectory import NOT_A_NUMBER, OVERFLOW, STEP_LIMIT, STEP_TOO_SMALL
-from robodyn.engine.record import unit
 from robodyn.engine.workspace import END, ERROR, STAGE, START, TRIAL
 
 LARGEST_STATE = 1e150
@@ -51,7 +51,7 @@ def choose_adaptive(run):
     longest = min(run.max_step, run.shortest_delay)
     h = min(run.h, longest)
     run.was_cut = 0
-    if rest <= 1.05 * h and rest <= longest:
+    if rest <= 1.05 * h and rest <= longest + run.resolution:
         run.was_cut = 1 if rest < run.h else 0
         run.t_new = run.t_stop
         return rest
@@ -75,7 +75,8 @@ def measure_error(run):
 
 @compiled
 def accept(run, error, h):
-    """Propose the next step by a proportional-integral rule: Hairer, Norsett, Wanner (1993), II.4 and (1996), IV.2.
+    """Propose the next step by a proportional-integral rule: Hairer, Norsett, Wanner (1993), II.4 and (1996),
+    IV.2.
 
         h_next = 0.9 h error^(-0.7/k) error_before^(0.4/k)
 
@@ -106,7 +107,8 @@ def reject(run, error, h):
 
 @unit
 def take_step(run):
-    """Make one accepted step from START to END, t to t_new; False when the run cannot go on (status, culprit)."""
+    """Make one accepted step from START to END, t to t_new; False when the run cannot go on (status,
+    culprit)."""
     run.dense_known = 0
     run.end_known = 0
     run.theta_end = 1.0
@@ -157,7 +159,8 @@ def blame_end(run):
 
 @unit
 def blame_step(run):
-    """Name the state behind a step that became too short: the first that is no number, else the one of largest error."""
+    """Name the state behind a step that became too short: the first that is no number, else the one of
+    largest error."""
     run.culprit = find_infinite(run)
     run.status = NOT_A_NUMBER
     if run.culprit >= 0:
@@ -174,7 +177,8 @@ def blame_step(run):
 
 @compiled
 def find_infinite(run):
-    """Index of the first state whose derivative, in the order of the stages, or value is no finite number; -1 if none."""
+    """Index of the first state whose derivative, in the order of the stages, or value is no finite number; -1
+    if none."""
     for j in range(run.stages):
         for i in range(run.n_x):
             if not np.isfinite(state(run, STAGE + j)[i]):
@@ -187,7 +191,8 @@ def find_infinite(run):
 
 @unit
 def choose_first(run):
-    """First step of an adaptive method by the sizes of x, x_dot and their change: Hairer, Norsett, Wanner (1993), II.4."""
+    """First step of an adaptive method by the sizes of x, x_dot and their change: Hairer, Norsett, Wanner
+    (1993), II.4."""
     need_slope(run)
     start, slope, trial, end = state(run, START), state(run, STAGE), state(run, TRIAL), state(run, END)
     size, speed = scaled_size(run, START), scaled_size(run, STAGE)

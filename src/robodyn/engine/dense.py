@@ -44,7 +44,8 @@ def evaluate_dense(run, theta, target):
 
 @compiled
 def set_point(run, fraction):
-    """Put x at a fraction of the (perhaps truncated) step into POINT; its time, never beyond the left side of a break."""
+    """Put x at a fraction of the (perhaps truncated) step into POINT; its time, never beyond the left side of
+    a break."""
     if fraction >= 1.0:
         copy_row(run, END, POINT)
         return min(run.t_new, run.t_left)

@@ -6,8 +6,8 @@ from robodyn.engine.caching import compiled
 from robodyn.engine.calls import floats, state
 from robodyn.engine.dense import combine, copy_row, weights_of
 from robodyn.engine.evaluation import evaluate_rate, need_jacobian, need_slope
-from robodyn.engine.rosenbrock import factorise_shifted, solve_shifted
 from robodyn.engine.record import unit
+from robodyn.engine.rosenbrock import factorise_shifted, solve_shifted
 from robodyn.engine.workspace import END, ERROR, POINT, STAGE, START, TRIAL
 
 MAX_ITERATIONS = 10
@@ -17,9 +17,11 @@ NEWTON_ACCURACY = 0.01
 
 @unit
 def step_esdirk(run):
-    """x_i = x0 + h sum_j<i a_ij k_j + h gamma k_i with k_i = f(t + c_i h, x_i); False when Newton does not converge.
+    """x_i = x0 + h sum_j<i a_ij k_j + h gamma k_i with k_i = f(t + c_i h, x_i); False when Newton does not
+    converge.
 
-    The error estimate is filtered by (I - h gamma J)^-1, so that stiff parts do not spoil it: Hosea and Shampine (1996).
+    The error estimate is filtered by (I - h gamma J)^-1, so that stiff parts do not spoil it: Hosea and
+    Shampine (1996).
     """
     h = run.h_tried
     need_slope(run)
@@ -38,7 +40,12 @@ def step_esdirk(run):
 @compiled
 def solve_stage(run, h, i):
     """Simplified Newton for the stage's slope: (I - h gamma J) dk = f(x_i) - k, x_i = base + h gamma k."""
-    trial, base, slope, residual = state(run, TRIAL), state(run, END), state(run, STAGE + i), state(run, POINT)
+    trial, base, slope, residual = (
+        state(run, TRIAL),
+        state(run, END),
+        state(run, STAGE + i),
+        state(run, POINT),
+    )
     combine(run, weights_of(run, run.a, i), i, h, START, END)
     copy_row(run, STAGE + i - 1, STAGE + i)
     size_before = 0.0
@@ -63,7 +70,12 @@ def solve_stage(run, h, i):
 @compiled
 def correct(run, h, stage):
     """Add the correction in POINT to the stage's slope; the size of its effect on x, scaled as errors are."""
-    start, slope, correction, scale = state(run, START), state(run, stage), state(run, POINT), floats(run.scale)
+    start, slope, correction, scale = (
+        state(run, START),
+        state(run, stage),
+        state(run, POINT),
+        floats(run.scale),
+    )
     total = 0.0
     for k in range(run.n_x):
         slope[k] += correction[k]

@@ -57,8 +57,8 @@ def need_jacobian(run):
 def evaluate_time_slope(run, h):
     """df/dt at the start of the step with x held, into SLOPE.
 
-    With delayed signals, which also change with time, or without a kernel: by three points a thousandth of a step apart,
-    f_t = (-3 f(t) + 4 f(t + s) - f(t + 2 s)) / (2 s), whose error is far below the method's.
+    With delayed signals, which also change with time, or without a kernel: by three points a thousandth of a
+    step apart, f_t = (-3 f(t) + 4 f(t + s) - f(t + 2 s)) / (2 s), whose error is far below the method's.
     """
     slope = state(run, SLOPE)
     if run.time_derivative != 0 and run.n_d == 0:

@@ -1,6 +1,5 @@
 """How do the explicit methods take a step?"""
 
-from robodyn.engine.caching import compiled
 from robodyn.engine.calls import ask, floats, state
 from robodyn.engine.dense import combine, weights_of
 from robodyn.engine.evaluation import evaluate_rate, need_slope

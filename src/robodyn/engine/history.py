@@ -1,6 +1,7 @@
 """What were the delayed signals some time ago?
 
-The signals w of every step are kept as polynomials of degree 4 through five points of the step. At a time where w
+The signals w of every step are kept as polynomials of degree 4 through five points of the step. At a time
+where w
 jumped, the side counts: a step reads the right limit at its start and the left limit at its end.
 """
 

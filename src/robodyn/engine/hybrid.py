@@ -2,9 +2,10 @@
 
 from robodyn.engine.caching import compiled, inlined
 from robodyn.engine.control import choose_first, take_step
+from robodyn.engine.crossings import locate_events
 from robodyn.engine.dense import copy_row
 from robodyn.engine.evaluation import clip_end, need_dense
-from robodyn.engine.guards import carry_signs, guards_at, locate_events
+from robodyn.engine.guards import carry_signs, guards_at
 from robodyn.engine.history import keep_step, make_room, read_right
 from robodyn.engine.instants import (
     begin_instant,
@@ -15,9 +16,9 @@ from robodyn.engine.instants import (
     run_ticks,
     settle_instant,
 )
+from robodyn.engine.record import unit
 from robodyn.engine.recording import record_end, record_step
 from robodyn.engine.trajectory import FINISHED, STEP_LIMIT, TERMINAL
-from robodyn.engine.record import unit
 from robodyn.engine.workspace import (
     CONCLUDE,
     END,
@@ -63,7 +64,8 @@ def leave_instant(run):
 
 @compiled
 def run_segment(run):
-    """Steps to the end of the segment or the first event; stops before a step that would not fit the buffers."""
+    """Steps to the end of the segment or the first event; stops before a step that would not fit the
+    buffers."""
     if run.adaptive == 1 and run.h == 0.0:
         choose_first(run)
     while run.t < run.t_stop:
@@ -102,7 +104,8 @@ def check_room(run):
 
 @inlined
 def finish_step(run):
-    """After an accepted step: events, limits, history, record; then its end is the next start. True when a guard fired."""
+    """After an accepted step: events, limits, history, record; then its end is the next start. True when a
+    guard fired."""
     fired = False
     if run.n_all_guards > 0:
         fired = locate_events(run) == 1
@@ -155,18 +158,23 @@ def move_on(run):
 
 @unit
 def advance(run):
-    """Go on with a run until it ends or Python is needed; the reason is returned and the run can be resumed exactly.
+    """Go on with a run until it ends or Python is needed; the reason is returned and the run can be resumed
+    exactly.
 
     One hybrid step, from a time t with x and m as they arrive there:
 
-    1. Events. The actions of the guards found to cross zero at t run in declared order and may change x and m. A guard that
-       an action, a task or a break makes jump across zero fires at the same instant; none fires twice at one instant.
-       A terminal guard ends the run once these actions are done.
-    2. Ticks. The sampled tasks due at t run in declared order; each reads t, x, d, m and writes m. Tick k is at
+    1. Events. The actions of the guards found to cross zero at t run in declared order and may change x and
+    m. A guard that
+       an action, a task or a break makes jump across zero fires at the same instant; none fires twice at one
+       instant. A terminal guard ends the run once these actions are done.
+    2. Ticks. The sampled tasks due at t run in declared order; each reads t, x, d, m and writes m. Tick k is
+    at
        t0 + k base_period: due tasks are found by whole numbers, never by comparing times.
-    3. Segment. x is integrated, with m held, to the next tick, break, delayed jump or the end of the run, or to the first
+    3. Segment. x is integrated, with m held, to the next tick, break, delayed jump or the end of the run, or
+    to the first
        crossing of a guard, if that is earlier.
-    4. Record. Every step leaves its rows: left limits at its end; the right limits follow once the instant is settled.
+    4. Record. Every step leaves its rows: left limits at its end; the right limits follow once the instant is
+    settled.
 
     Events and ticks at the end of the run still happen: what a run leaves are right limits.
     """

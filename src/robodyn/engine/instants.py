@@ -6,9 +6,9 @@ from robodyn.engine.caching import compiled
 from robodyn.engine.calls import ask, floats, integers, state
 from robodyn.engine.guards import find_jumps, marks_of, settle_signs
 from robodyn.engine.history import next_jump, pass_jumps, push_jumps, read_right
+from robodyn.engine.record import unit
 from robodyn.engine.recording import record_instant
 from robodyn.engine.trajectory import CHATTERING
-from robodyn.engine.record import unit
 from robodyn.engine.workspace import (
     EVENTS,
     FIRED,
@@ -33,7 +33,8 @@ SMOOTH = 1_000_000
 
 @unit
 def begin_instant(run):
-    """Arrive at an instant: note which tick, break and delayed jumps it is, and read the delayed signals from the right."""
+    """Arrive at an instant: note which tick, break and delayed jumps it is, and read the delayed signals from
+    the right."""
     reached = run.t >= run.t_stop
     run.t_left = np.inf
     run.tick_due = reached and run.stop_is_tick == 1
@@ -73,7 +74,7 @@ def run_events(run):
             j = run.guard
             run.guard += 1
             fired = marks_of(run, FIRED)[j]
-            if fired == LOCATED or fired == JUMPED:
+            if fired in (LOCATED, JUMPED):
                 log_event(run, j)
                 if fired == JUMPED:
                     marks_of(run, FIRED)[j] = FIRED_BEFORE
@@ -176,7 +177,8 @@ def settle_instant(run):
 
 @compiled
 def note_level(run):
-    """How smooth the delayed signals are here: 0 after a jump; a tick's jump is followed through one delay only."""
+    """How smooth the delayed signals are here: 0 after a jump; a tick's jump is followed through one delay
+    only."""
     level = run.jump_level
     if run.m_changed == 1:
         level = min(level, run.order - 1)

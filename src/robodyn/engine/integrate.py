@@ -3,7 +3,7 @@
 import ctypes
 import time as clock
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -38,6 +38,9 @@ ENTRY = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 SLICE = 0.05
 """Seconds of computing between two looks at the clock and the keyboard."""
 FIRST_BUDGET = 200
+INTEGER_COUNTERS = (
+    "steps", "rejected", "evaluations", "jacobians", "factorisations", "newton_iterations", "ticks",
+)  # fmt: skip
 
 
 def integrate(
@@ -55,13 +58,15 @@ def integrate(
     progress: Progress | None = None,
     budget: int | None = None,
 ) -> Trajectory:
-    """Simulate a hybrid system from t0 to t_end; a run that cannot go on is a Trajectory with its status, not an error.
+    """Simulate a hybrid system from t0 to t_end; a run that cannot go on is a Trajectory with its status, not
+    an error.
 
     Args:
         python_task: python_task(k, t, x, d, m) -> new m, for tasks with address 0.
         python_action: python_action(g, t, x, d, m) -> (new x, new m), for guards with action -1.
         progress: progress(t, h, steps), called about twenty times a second.
-        budget: steps between two looks at the clock; None finds a number for 50 ms. It never changes the result.
+        budget: steps between two looks at the clock; None finds a number for 50 ms. It never changes the
+            result.
     """
     problem = check_problem(problem)
     method = solver.table
@@ -195,8 +200,7 @@ class Session:
         self.work = work._replace(history=doubled(work.history), queue=queue, queue_level=level)
 
     def run_task(self) -> None:
-        task = self.callbacks[0]
-        assert task is not None
+        task = cast(PythonTask, self.callbacks[0])
         memory = np.array(task(int(self.run["task"]) - 1, *self.arguments()), float)
         require_shape("python_task: the new m", memory, self.problem.n_m)
         if not np.array_equal(memory, self.work.m):
@@ -204,8 +208,7 @@ class Session:
         self.work.m[:] = memory
 
     def run_action(self) -> None:
-        action = self.callbacks[1]
-        assert action is not None
+        action = cast(PythonAction, self.callbacks[1])
         x, memory = (np.array(values, float) for values in action(int(self.run["guard"]) - 1, *self.arguments()))
         require_shape("python_action: the new x", x, self.problem.n_x)
         require_shape("python_action: the new m", memory, self.problem.n_m)
@@ -220,16 +223,24 @@ class Session:
         """What there is so far."""
         run, work = self.run, self.work
         rows, log = work.rows[: run["n_rows"]], work.log[: run["n_log"]]
-        names = ("steps", "rejected", "evaluations", "jacobians", "factorisations", "newton_iterations")
         counters = Counters(
-            *(int(run[name]) for name in names), events=len(log), ticks=int(run["ticks"]),
+            **{name: int(run[name]) for name in INTEGER_COUNTERS},
+            events=len(log),
             wall_time=clock.perf_counter() - self.begun,
-            smallest_step=float(run["smallest_step"]) if run["steps"] else 0.0, largest_step=float(run["largest_step"]),
-        )  # fmt: skip
+            smallest_step=float(run["smallest_step"]) if run["steps"] else 0.0,
+            largest_step=float(run["largest_step"]),
+        )
         return Trajectory(
-            rows[:, 0].copy(), rows[:, 1:].copy(), [(float(t), int(j)) for t, j in log], Status(int(run["status"])),
-            float(run["t"]), work.x[START].copy(), work.m.copy(), int(run["culprit"]), counters,
-        )  # fmt: skip
+            time=rows[:, 0].copy(),
+            y=rows[:, 1:].copy(),
+            events=[(float(t), int(j)) for t, j in log],
+            status=Status(int(run["status"])),
+            at_time=float(run["t"]),
+            x=work.x[START].copy(),
+            m=work.m.copy(),
+            culprit=int(run["culprit"]),
+            counters=counters,
+        )
 
 
 def doubled(buffer: np.ndarray, at_least: int = 0) -> np.ndarray:

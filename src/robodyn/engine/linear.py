@@ -1,6 +1,7 @@
 """How are the dense linear systems of implicit methods solved?
 
-A matrix is stored by columns: A[j * n + i] is row i of column j, so that the innermost loops run through memory in order.
+A matrix is stored by columns: A[j * n + i] is row i of column j, so that the innermost loops run through
+memory in order.
 """
 
 from robodyn.engine.caching import compiled, inlined
@@ -8,7 +9,8 @@ from robodyn.engine.caching import compiled, inlined
 
 @compiled
 def factorise(A, pivots, n):
-    """Overwrite A by its factors L (unit diagonal) and U, P A = L U, with partial pivoting; False when singular."""
+    """Overwrite A by its factors L (unit diagonal) and U, P A = L U, with partial pivoting; False when
+    singular."""
     for k in range(n):
         best = k
         for i in range(k + 1, n):

@@ -4,8 +4,8 @@ A system is given by machine addresses of kernels with one signature,
 
     void f(const double* t, const double* x, const double* d, const double* m, const double* p, double* out)
 
-with t one value, x = [q (n_q), v (n_v), z] the continuous states, d the delayed signals at t, m the discrete memory and
-p the parameters. The address 0 means: not given.
+with t one value, x = [q (n_q), v (n_v), z] the continuous states, d the delayed signals at t, m the discrete
+memory and p the parameters. The address 0 means: not given.
 """
 
 from typing import NamedTuple
@@ -32,7 +32,8 @@ class Problem(NamedTuple):
         outputs: writes the recorded signals y (n_y).
         guards: writes g (n_guards); guard_rates: writes dg/dt along the motion (n_guards).
         limits: writes [lower (n_limited), upper (n_limited)] of the states `limited`.
-        delayed: writes w (n_d), the present values of the delayed signals; before the start w is history_start.
+        delayed: writes w (n_d), the present values of the delayed signals; before the start w is
+            history_start.
         delay_times: how late each delayed signal arrives [s], > 0, (n_d,).
         task_address: each task writes the whole new m (n_m); 0 is a Python task.
         task_period, task_offset: in ticks; a task is due at tick k >= offset when (k - offset) % period == 0.
@@ -86,7 +87,8 @@ SIZES = {
 
 
 def check_problem(problem: Problem) -> Problem:
-    """The same problem with exact types, so that one compiled engine serves all; inconsistent tables are refused."""
+    """The same problem with exact types, so that one compiled engine serves all; inconsistent tables are
+    refused."""
     if len(problem.scale) == 0:
         problem = problem._replace(scale=np.ones(problem.n_x))
     typed = Problem(*(_exact(value, Problem.__annotations__[name]) for name, value in problem._asdict().items()))
@@ -124,6 +126,14 @@ def _check_clocks(problem: Problem) -> None:
 
 def _check_kernels(problem: Problem) -> None:
     _require(problem.rhs != 0 or problem.n_x == 0, "rhs: must be given")
-    for name, size in (("outputs", "n_y"), ("guards", "n_guards"), ("guard_rates", "n_guards"),
-                       ("limits", "n_limited"), ("delayed", "n_d")):
-        _require(getattr(problem, name) != 0 or getattr(problem, size) == 0, f"{name}: must be given when {size} > 0")
+    for name, size in (
+        ("outputs", "n_y"),
+        ("guards", "n_guards"),
+        ("guard_rates", "n_guards"),
+        ("limits", "n_limited"),
+        ("delayed", "n_d"),
+    ):
+        _require(
+            getattr(problem, name) != 0 or getattr(problem, size) == 0,
+            f"{name}: must be given when {size} > 0",
+        )

@@ -1,8 +1,8 @@
 """How does compiled code reach a run's record, and one part of the engine another?
 
-A run's record is passed as one pointer. Arrays and other parts of the engine are reached through addresses kept in it: arrays
-passed by value would cost more than the work of a step, and parts that were linked together would be optimised again with
-each caller.
+A run's record is passed as one pointer. Arrays and other parts of the engine are reached through addresses
+kept in it: arrays passed by value would cost more than the work of a step, and parts that were linked
+together would be optimised again with each caller.
 """
 
 from collections.abc import Callable
@@ -10,14 +10,21 @@ from functools import cache
 from typing import Any
 
 from llvmlite import ir
-from numba import types
+from numba import extending, types
 from numba.core.datamodel import models
 from numba.core.typing.templates import AttributeTemplate
-from numba.extending import infer_getattr, intrinsic, lower_getattr_generic, lower_setattr_generic, register_model
+from numba.extending import (
+    infer_getattr,
+    lower_getattr_generic,
+    lower_setattr_generic,
+    register_model,
+)
 
 from robodyn.engine.caching import compile_entry
 from robodyn.engine.workspace import RUN
 
+intrinsic: Any = extending.intrinsic
+FIELDS: dict[str, Any] = dict(RUN.fields or {})
 UNITS: dict[str, Callable[..., Any]] = {}
 """The parts of the engine, by the name of their field in the record."""
 
@@ -34,7 +41,7 @@ register_model(RunType)(models.OpaqueModel)
 
 
 def _number_type(field: str):
-    return types.float64 if RUN.fields[field][0].kind == "f" else types.int64
+    return types.float64 if FIELDS[field][0].kind == "f" else types.int64
 
 
 @infer_getattr
@@ -43,13 +50,13 @@ class RunFields(AttributeTemplate):
 
     key = RunType
 
-    def generic_resolve(self, record, field):
-        return _number_type(field) if field in RUN.fields else None
+    def generic_resolve(self, record, field):  # type: ignore[override]
+        return _number_type(field) if field in FIELDS else None
 
 
 def _field_pointer(context, builder, record, field):
     place = builder.ptrtoint(record, ir.IntType(64))
-    place = builder.add(place, ir.Constant(ir.IntType(64), RUN.fields[field][1]))
+    place = builder.add(place, ir.Constant(ir.IntType(64), FIELDS[field][1]))
     return builder.inttoptr(place, context.get_value_type(_number_type(field)).as_pointer())
 
 
@@ -67,7 +74,8 @@ def store_field(context, builder, signature, arguments, field):
 
 
 def unit(function: Callable[..., Any]) -> Any:
-    """Make f(run) -> whole number or truth value a part of its own, called through its address in the record."""
+    """Make f(run) -> whole number or truth value a part of its own, called through its address in the
+    record."""
     field = f"unit_{function.__name__}"
     UNITS[field] = function
 

@@ -11,7 +11,8 @@ from robodyn.engine.workspace import POINT, RECORD_NONE, RECORD_STEPS, RECORD_TI
 
 @compiled
 def add_row(run, label, t, source):
-    """Append the outputs at a time and a row of states, under the time `label`; delayed signals as last read."""
+    """Append the outputs at a time and a row of states, under the time `label`; delayed signals as last
+    read."""
     entry = row(run.rows, 1 + run.n_y, run.n_rows)
     entry[0] = label
     if run.n_y > 0:
@@ -31,7 +32,8 @@ def add_point(run, label, fraction):
 
 @unit
 def record_step(run):
-    """Rows of the step just made: equally spaced points and its end, or the instants asked for before its end."""
+    """Rows of the step just made: equally spaced points and its end, or the instants asked for before its
+    end."""
     if run.kind == RECORD_STEPS:
         if run.refine > 1:
             need_dense(run)
@@ -46,7 +48,8 @@ def record_step(run):
 
 @compiled
 def record_times(run):
-    """The instants asked for from the start of the step to before its end, which the next step has by its right limit."""
+    """The instants asked for from the start of the step to before its end, which the next step has by its
+    right limit."""
     before = run.t_new - run.resolution
     while run.next_time < run.n_times and floats(run.times)[run.next_time] < before:
         t = floats(run.times)[run.next_time]
@@ -60,7 +63,8 @@ def record_times(run):
 
 @unit
 def record_instant(run):
-    """The first row; then, when steps are kept, the right side of an instant where it differs from the left."""
+    """The first row; then, when steps are kept, the right side of an instant where it differs from the
+    left."""
     if run.n_rows == 0:
         if run.kind != RECORD_TIMES:
             add_row(run, run.t, run.t, START)
@@ -78,7 +82,8 @@ def record_instant(run):
 
 @unit
 def record_end(run):
-    """The last row: the instants asked for at the end of the run, or the end itself where it is not yet kept."""
+    """The last row: the instants asked for at the end of the run, or the end itself where it is not yet
+    kept."""
     if run.kind == RECORD_TIMES:
         while run.next_time < run.n_times and floats(run.times)[run.next_time] <= run.t + run.resolution:
             add_row(run, floats(run.times)[run.next_time], run.t, START)

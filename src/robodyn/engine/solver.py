@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robodyn.engine.tableaus import METHODS, ROSENBROCK, Method
-from robodyn.engine.tableaus import ESDIRK as ESDIRK_FAMILY
+from robodyn.engine.tableaus import ESDIRK, METHODS, ROSENBROCK, Method
 
 DEFAULT_FIXED_STEP = 1e-3
 RECORDING_KINDS = ("steps", "times", "none")
@@ -19,8 +18,10 @@ class Solver:
     Args:
         method: one of `Solver.names()`.
         step: step of a fixed-step method [s], None is 1e-3; first step of an adaptive one, None chooses it.
-        rtol, atol: an adaptive step's error in state i stays below atol * scale_i + rtol * |x_i| (root mean square).
-        max_step: longest adaptive step [s]. min_step: shortest adaptive step [s], None is the resolution of time.
+        rtol, atol: an adaptive step's error in state i stays below atol * scale_i + rtol * |x_i| (root mean
+            square).
+        max_step: longest adaptive step [s]. min_step: shortest adaptive step [s], None is the resolution of
+            time.
         max_steps: accepted and rejected steps before the run stops, None or 0 is no limit.
         max_wall_time: computing time before the run stops [s], None is no limit.
     """
@@ -69,7 +70,7 @@ class Solver:
     @property
     def stiff(self) -> bool:
         """Whether the method is implicit and needs the Jacobian."""
-        return self.table.family in (ROSENBROCK, ESDIRK_FAMILY)
+        return self.table.family in (ROSENBROCK, ESDIRK)
 
 
 def _require_positive(name: str, value: float | None, may_be_none: bool = False) -> None:
@@ -84,8 +85,10 @@ class Recording:
     """Which instants are kept.
 
     Args:
-        kind: "steps" keeps the start, `refine` equally spaced points of every step and both sides of every jump;
-            "times" keeps exactly `times`, each by its right limit; "none" keeps only the first and the last instant.
+        kind: "steps" keeps the start, `refine` equally spaced points of every step and both sides of every
+            jump;
+            "times" keeps exactly `times`, each by its right limit; "none" keeps only the first and the last
+            instant.
     """
 
     kind: str = "steps"

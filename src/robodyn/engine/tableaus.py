@@ -1,14 +1,15 @@
 """Which numbers define each integration method?
 
-Symbols: a, b, c the Runge-Kutta matrix, weights and nodes; e the weights of the error estimate; gamma the diagonal of an
-implicit method; C the transformed Rosenbrock matrix, time_weights the factors of df/dt (Hairer and Wanner 1996, IV.7).
+Symbols: a, b, c the Runge-Kutta matrix, weights and nodes; e the weights of the error estimate; gamma the
+diagonal of an implicit method; C the transformed Rosenbrock matrix, time_weights the factors of df/dt (Hairer
+and Wanner 1996, IV.7).
 
 Between the ends of a step every method gives x by a polynomial in theta = 0..1,
 
     x(theta) = x0 + w sum_j k_j (P_j0 theta + P_j1 theta^2 + P_j2 theta^3 + P_j3 theta^4)
 
-with w = h, or w = 1 for Rosenbrock methods, whose stages are increments. A row of P beyond the stages belongs to the
-derivative at the end of the step, which is computed only when the polynomial is asked for.
+with w = h, or w = 1 for Rosenbrock methods, whose stages are increments. A row of P beyond the stages belongs
+to the derivative at the end of the step, which is computed only when the polynomial is asked for.
 """
 
 from typing import NamedTuple
@@ -41,15 +42,31 @@ class Method(NamedTuple):
     P: Floats
 
 
-def make_method(family, order, a, b, c, P, e=None, error_order=0, reuses_last=0, needs_end=0, gamma=0.0, C=None,
-                time_weights=None):
-    """Fill the fields a method does not use with zeros; error_order is the power of h in the error estimate."""
+def make_method(
+    family,
+    order,
+    a,
+    b,
+    c,
+    P,
+    e=None,
+    error_order=0,
+    reuses_last=0,
+    needs_end=0,
+    gamma=0.0,
+    C=None,
+    time_weights=None,
+):
+    """Fill the fields a method does not use with zeros; error_order is the power of h in the error
+    estimate."""
     stages = len(b)
     zeros = np.zeros(stages)
     return Method(
         family, stages, order, error_order, int(e is not None), reuses_last, needs_end,
-        _array(a).reshape(stages, stages), _array(b), _array(c), zeros if e is None else _array(e), float(gamma),
-        np.zeros((stages, stages)) if C is None else _array(C), zeros if time_weights is None else _array(time_weights), _array(P),
+        _array(a).reshape(stages, stages), _array(b), _array(c),
+        zeros if e is None else _array(e), float(gamma),
+        np.zeros((stages, stages)) if C is None else _array(C),
+        zeros if time_weights is None else _array(time_weights), _array(P),
     )  # fmt: skip
 
 
@@ -97,11 +114,14 @@ def heun_euler() -> Method:
 def rk4() -> Method:
     """Kutta (1901), the classical method of order 4."""
     b = [1 / 6, 1 / 3, 1 / 3, 1 / 6]
-    return make_method(EXPLICIT, 4, lower((), (0.5,), (0, 0.5), (0, 0, 1)), b, [0, 0.5, 0.5, 1], hermite(b, 4), needs_end=1)
+    return make_method(
+        EXPLICIT, 4, lower((), (0.5,), (0, 0.5), (0, 0, 1)), b, [0, 0.5, 0.5, 1], hermite(b, 4), needs_end=1
+    )
 
 
 def dopri5() -> Method:
-    """Dormand and Prince (1980), 5(4); polynomial of order 4 by Shampine (1986), as in Hairer, Norsett, Wanner (1993), II.6."""
+    """Dormand and Prince (1980), 5(4); polynomial of order 4 by Shampine (1986), as in Hairer, Norsett,
+    Wanner (1993), II.6."""
     b = _array([35 / 384, 0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84, 0])
     a = lower(
         (),
@@ -113,8 +133,17 @@ def dopri5() -> Method:
         b[:6],
     )
     e = [71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40]
-    last = _array([-12715105075 / 11282082432, 0, 87487479700 / 32700410799, -10690763975 / 1880347072,
-                   701980252875 / 199316789632, -1453857185 / 822651844, 69997945 / 29380423])
+    last = _array(
+        [
+            -12715105075 / 11282082432,
+            0,
+            87487479700 / 32700410799,
+            -10690763975 / 1880347072,
+            701980252875 / 199316789632,
+            -1453857185 / 822651844,
+            69997945 / 29380423,
+        ]
+    )
     begin, end = np.eye(7)[0], np.eye(7)[6]
     third, fourth = begin - b, 2 * b - begin - end
     P = np.stack([b + third, fourth + last - third, -fourth - 2 * last, last], axis=1)
@@ -151,16 +180,20 @@ def rodas4() -> Method:
            (-2.430093356833875, -0.2063599157091915),
            (-0.1073529058151375, -9.594562251023355, -20.47028614809616),
            (7.496443313967647, -10.24680431464352, -33.99990352819905, 11.70890893206160),
-           (8.083246795921522, -7.981132988064893, -31.52159432874371, 16.31930543123136, -6.058818238834054)],
+           (8.083246795921522, -7.981132988064893, -31.52159432874371, 16.31930543123136,
+            -6.058818238834054)],
         c=[0.386, 0.21, 0.63],
         time_weights=[-0.1043, 0.1035, -0.0362],
-        second=[10.12623508344586, -7.487995877610167, -34.80091861555747, -7.992771707568823, 1.025137723295662],
-        third=[-0.6762803392801253, 6.087714651680015, 16.43084320892478, 24.76722511418386, -6.594389125716872],
+        second=[10.12623508344586, -7.487995877610167, -34.80091861555747, -7.992771707568823,
+                1.025137723295662],
+        third=[-0.6762803392801253, 6.087714651680015, 16.43084320892478, 24.76722511418386,
+               -6.594389125716872],
     )  # fmt: skip
 
 
 def rodas4p() -> Method:
-    """RODASP of Steinebach (1995): as RODAS, with less loss of order when a stiff part follows a moving equilibrium."""
+    """RODASP of Steinebach (1995): as RODAS, with less loss of order when a stiff part follows a moving
+    equilibrium."""
     return rosenbrock(
         a=[(3.0,),
            (1.831036793486759, 0.4955183967433795),
@@ -174,7 +207,8 @@ def rodas4p() -> Method:
         c=[0.75, 0.21, 0.63],
         time_weights=[-0.5, -0.023504, -0.0362],
         second=[25.09876703708589, 11.62013104361867, 28.49148307714626, -5.664021568594133, 0.0],
-        third=[1.638054557396973, -0.7373619806678748, 8.477918219238990, 15.99253148779520, -1.882352941176471],
+        third=[1.638054557396973, -0.7373619806678748, 8.477918219238990, 15.99253148779520,
+               -1.882352941176471],
     )  # fmt: skip
 
 
@@ -190,6 +224,5 @@ def trbdf2() -> Method:
 
 
 METHODS = {
-    make.__name__: make
-    for make in (euler, heun, rk4, symplectic_euler, heun_euler, dopri5, rodas4, rodas4p, trbdf2)
+    make.__name__: make for make in (euler, heun, rk4, symplectic_euler, heun_euler, dopri5, rodas4, rodas4p, trbdf2)
 }

@@ -49,7 +49,8 @@ class Trajectory:
         time: recorded instants (n,); two equal ones are the two sides of a jump. y: outputs there (n, n_y).
         events: (time, guard) in order of their happening.
         at_time, x, m: where the run ended.
-        culprit: index of the state (numerical failures) or of the guard (TERMINAL, CHATTERING) responsible, or -1.
+        culprit: index of the state (numerical failures) or of the guard (TERMINAL, CHATTERING) responsible,
+            or -1.
     """
 
     time: np.ndarray

@@ -1,7 +1,8 @@
 """What does compiled code know of a run, where is it kept, and who writes it?
 
-`Work` holds the arrays; `RUN` is a record of named scalars and of the addresses of all arrays, which compiled functions
-get as one pointer. Together they are the whole state of a run, so that it can be left at a safe point and resumed exactly.
+`Work` holds the arrays; `RUN` is a record of named scalars and of the addresses of all arrays, which compiled
+functions get as one pointer. Together they are the whole state of a run, so that it can be left at a safe
+point and resumed exactly.
 """
 
 from typing import NamedTuple
@@ -14,20 +15,24 @@ from robodyn.engine.solver import DEFAULT_FIXED_STEP, RECORDING_KINDS, Recording
 from robodyn.engine.tableaus import Method
 
 START, END, TRIAL, ERROR, POINT, SLOPE, DENSE, STAGE = 0, 1, 2, 3, 4, 5, 6, 11
-"""Rows of Work.x: x at the start and end of the step, a stage's argument, the error estimate, x at a point of the
+"""Rows of Work.x: x at the start and end of the step, a stage's argument, the error estimate, x at a point of
+the
 polynomial, df/dt, the five coefficients of the polynomial, the stages."""
 
 G_START, G_MIDDLE, G_END, G_POINT, G_ROOT = range(5)
-"""Rows of Work.guard_values: guards at the settled instant, in the middle and at the end of this one, at a point tried; roots."""
+"""Rows of Work.guard_values: guards at the settled instant, in the middle and at the end of this one, at a
+point tried; roots."""
 
 SIGN, FROM_RATE, FIRED = range(3)
 """Rows of Work.marks: sign at the start of the step, whether it is a rate's, what fired at this instant."""
 
 NOT_FIRED, LOCATED, JUMPED, FIRED_BEFORE = 0, 1, 2, 3
-"""Values in the row FIRED: nothing; its root was located; made to jump across zero; its action has run already."""
+"""Values in the row FIRED: nothing; its root was located; it jumped across zero; it jumped and has acted.
+-LOCATED: it was located and has acted."""
 
 LEAVING = 2
-"""Value in the row FROM_RATE: the guard is still on its way out of its root, its sign is kept; 1 says it is a rate's."""
+"""Value in the row FROM_RATE: the guard is still on its way out of its root, its sign is kept; 1 says it is a
+rate's."""
 
 RECORD_STEPS, RECORD_TIMES, RECORD_NONE = range(3)
 FIRST_PHASE, EVENTS, TICKS, SETTLE, STEPS, CONCLUDE = range(6)
@@ -36,17 +41,18 @@ REASON_DONE, REASON_BUDGET, REASON_ROWS, REASON_LOG, REASON_HISTORY, REASON_TASK
 FLOAT_FIELDS = (
     "t0", "t_end", "resolution",
     "t", "t_segment", "t_stop", "t_left", "t_new", "theta_end", "h_tried", "t_read", "last_length",
-    "h", "error_before", "base_period", "gamma", "fixed_step", "rtol", "atol", "max_step", "min_step", "shortest_delay",
-    "smallest_step", "largest_step",
+    "h", "error_before", "base_period", "gamma", "fixed_step", "rtol", "atol", "max_step", "min_step",
+    "shortest_delay", "smallest_step", "largest_step",
 )  # fmt: skip
 INTEGER_FIELDS = (
     "phase", "status", "culprit", "budget", "max_steps",
     "k", "slope_known", "end_known", "jacobian_known", "dense_known", "was_rejected", "was_cut",
     "tick", "last_tick", "tick_due", "task", "next_break", "stop_is_tick", "stop_is_break", "jump_level",
-    "armed", "fired", "guard", "terminal", "n_all_guards", "m_changed", "x_changed",
+    "armed", "guard", "terminal", "n_all_guards", "m_changed", "x_changed",
     "kind", "refine", "next_time", "n_rows", "n_log", "n_history",
     "steps", "rejected", "evaluations", "jacobians", "factorisations", "ticks", "newton_iterations",
-    "n_tasks", "n_breaks", "n_times", "n_dense", "row_capacity", "log_capacity", "history_capacity", "queue_capacity",
+    "n_tasks", "n_breaks", "n_times", "n_dense",
+    "row_capacity", "log_capacity", "history_capacity", "queue_capacity",
 )  # fmt: skip
 
 TIME_RESOLUTION = 16 * np.finfo(float).eps
@@ -64,13 +70,17 @@ class Work(NamedTuple):
         m: discrete memory (n_m,). d: delayed signals at the last time asked for (n_d,). p: parameters.
         changed: what a task or an action writes, (n_x + n_m,).
         columns, factors: columns of df/dx and of the factorised iteration matrix, (n_x, n_x); pivots (n_x,).
-        guard_values: by row, the guards, then the limits, (5, n_guards + 2 n_limited); marks likewise, (3, ...).
+        guard_values: by row, the guards, then the limits, (5, n_guards + 2 n_limited); marks likewise, (3,
+            ...).
         bounds: lower and upper limits, (2 * n_limited,).
         history: per kept step [start, end, polynomial of each delayed signal (5)], (capacity, 2 + 5 n_d).
-        cursor: the step of the history that each delay reads at the start of the step, (n_d,); -1 before the start.
+        cursor: the step of the history that each delay reads at the start of the step, (n_d,); -1 before the
+            start.
         nodes: delayed signals at five points of a step, (5, n_d).
-        queue, queue_level: coming jumps of each delayed signal, ascending, (n_d, capacity); queue_ends: [first, count].
-        rows: recorded [t, y], (capacity, 1 + n_y). y: outputs of the row being made. times: instants to record.
+        queue, queue_level: coming jumps of each delayed signal, ascending, (n_d, capacity); queue_ends:
+            [first, count].
+        rows: recorded [t, y], (capacity, 1 + n_y). times: instants to
+            record.
         log: events [t, guard], (capacity, 2).
     """
 
@@ -92,33 +102,33 @@ class Work(NamedTuple):
     queue_level: Integers
     queue_ends: Integers
     rows: Floats
-    y: Floats
     times: Floats
     log: Floats
 
 
-SCALARS = (int, float)
 ARRAYS = tuple(
     name
     for group in (Problem, Method, Work)
     for name, kind in group.__annotations__.items()
-    if kind not in SCALARS
+    if kind not in (int, float)
 )
-COUNTS = tuple(
-    name for group in (Problem, Method) for name, kind in group.__annotations__.items() if kind is int
-)
+COUNTS = tuple(name for group in (Problem, Method) for name, kind in group.__annotations__.items() if kind is int)
 UNITS = (
-    "step_explicit", "step_symplectic", "step_rosenbrock", "step_esdirk", "need_dense", "choose_first", "take_step",
-    "blame_end", "blame_step", "locate_events", "carry_signs", "settle_signs", "find_jumps", "limit_end", "record_step",
-    "record_instant", "record_end", "read_inside", "read_right", "keep_step", "make_room", "run_events", "run_ticks",
-    "begin_instant", "settle_instant", "leave_instant", "advance",
+    "step_explicit", "step_symplectic", "step_rosenbrock", "step_esdirk", "need_dense",
+    "choose_first", "take_step", "blame_end", "blame_step",
+    "locate_events", "carry_signs", "settle_signs", "find_jumps", "limit_end",
+    "record_step", "record_instant", "record_end", "read_inside", "read_right", "keep_step", "make_room",
+    "run_events", "run_ticks", "begin_instant", "settle_instant", "leave_instant", "advance",
 )  # fmt: skip
+"""The parts of the engine: functions that call one another through addresses in the record."""
+
 RUN = np.dtype(
     [(name, np.float64) for name in FLOAT_FIELDS]
     + [(name, np.int64) for name in (*INTEGER_FIELDS, *COUNTS, *ARRAYS, *(f"unit_{name}" for name in UNITS))],
     align=True,
 )
-"""Scalars of a run; sizes, kernels and settings of problem and method; addresses of all arrays of the three."""
+"""Scalars of a run; sizes, kernels and settings of problem and method; addresses of all arrays of the
+three."""
 
 
 def make_work(problem: Problem, method: Method, x0: Floats, m0: Floats, p: Floats, times: Floats) -> Work:
@@ -129,17 +139,32 @@ def make_work(problem: Problem, method: Method, x0: Floats, m0: Floats, p: Float
     x = np.zeros((STAGE + method.stages + 1, n))
     x[START] = x0
     return Work(
-        x, np.array(m0, float), np.zeros(n_d), np.array(p, float), np.zeros(n + problem.n_m),
-        np.zeros((n_square, n_square)), np.zeros((n_square, n_square)), np.zeros(n_square, np.int64),
-        np.zeros((5, n_all)), np.zeros((3, n_all), np.int64), np.zeros(2 * problem.n_limited),
-        np.zeros((64, 2 + 5 * n_d)), np.full(n_d, -1), np.zeros((5, n_d)),
-        np.zeros((n_d, 64)), np.zeros((n_d, 64), np.int64), np.zeros((n_d, 2), np.int64),
-        np.zeros((max(256, len(times) + 2), 1 + problem.n_y)), np.zeros(problem.n_y), np.array(times, float),
-        np.zeros((64 + problem.n_guards, 2)),
-    )  # fmt: skip
+        x=x,
+        m=np.array(m0, float),
+        d=np.zeros(n_d),
+        p=np.array(p, float),
+        changed=np.zeros(n + problem.n_m),
+        columns=np.zeros((n_square, n_square)),
+        factors=np.zeros((n_square, n_square)),
+        pivots=np.zeros(n_square, np.int64),
+        guard_values=np.zeros((5, n_all)),
+        marks=np.zeros((3, n_all), np.int64),
+        bounds=np.zeros(2 * problem.n_limited),
+        history=np.zeros((64, 2 + 5 * n_d)),
+        cursor=np.full(n_d, -1, np.int64),
+        nodes=np.zeros((5, n_d)),
+        queue=np.zeros((n_d, 64)),
+        queue_level=np.zeros((n_d, 64), np.int64),
+        queue_ends=np.zeros((n_d, 2), np.int64),
+        rows=np.zeros((max(256, len(times) + 2), 1 + problem.n_y)),
+        times=np.array(times, float),
+        log=np.zeros((64 + problem.n_guards, 2)),
+    )
 
 
-def make_run(problem: Problem, solver: Solver, method: Method, t0: float, t_end: float, recording: Recording) -> NDArray[np.void]:
+def make_run(
+    problem: Problem, solver: Solver, method: Method, t0: float, t_end: float, recording: Recording
+) -> NDArray[np.void]:
     """An array of one record: the scalars of a run at its start; arrays are not yet bound."""
     records = np.zeros(1, RUN)
     run = records[0]
@@ -174,7 +199,8 @@ def copy_settings(run: np.void, problem: Problem, method: Method) -> None:
 
 
 def bind_arrays(run: np.void, problem: Problem, method: Method, work: Work) -> None:
-    """Addresses and capacities of all arrays; again after one was replaced. The caller keeps the arrays alive."""
+    """Addresses and capacities of all arrays; again after one was replaced. The caller keeps the arrays
+    alive."""
     for group in (problem, method, work):
         for name, value in group._asdict().items():
             if name in ARRAYS:

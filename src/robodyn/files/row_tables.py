@@ -33,7 +33,8 @@ def read_rows(table: Table, bodies: Mapping[str, Body | None]) -> Rows:
         remedy = nearest(convention, CONVENTIONS)
         table.flaws.add(table.at("convention"), f"'{convention}' is unknown", remedy)
     if not isinstance(entries, list) or not entries:
-        table.flaws.add(table.at("rows"), f"must be a list of tables, is {entries!r}")
+        if "rows" in table:
+            table.flaws.add(table.at("rows"), f"must be a list of tables, is {entries!r}")
         return Rows([], [], convention)
     rows = [Table(entry, f"{table.at('rows')}[{k}]", table.flaws) for k, entry in enumerate(entries)]
     found = [_read_row(row) for row in rows]

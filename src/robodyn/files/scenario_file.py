@@ -132,6 +132,8 @@ def _read_coordinate(name: str, table: Table) -> Any:
     kinds = [key for key in ("of", "between", "point") if key in table]
     if len(kinds) != 1:
         table.flaws.add(table.path, "must have exactly one of 'of', 'between', 'point'")
+        table.asked |= {*kinds, "inertia", "direction"}
+        table.finish()
         return None
     if kinds[0] == "of":
         weights, inertia = read_numbers(table.table("of")), table.number("inertia", "{I}", 0.0)

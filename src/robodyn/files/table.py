@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -13,17 +14,23 @@ FAILED: Any = None
 
 
 class Table:
-    """A table being read; keys not asked for by `finish` are unknown."""
+    """A table being read; keys not read by the time of `finish` are unknown.
+
+    Attributes:
+        asked: keys that were read; known: keys that were looked for, to suggest instead of a misspelt one.
+    """
 
     def __init__(self, data: Any, path: str, flaws: FlawList) -> None:
         self.path = path
         self.flaws = flaws
         self.data: dict[str, Any] = dict(data) if isinstance(data, Mapping) else {}
         self.asked: set[str] = set()
+        self.known: set[str] = set()
         if not isinstance(data, Mapping):
             flaws.add(path, f"must be a table, is {data!r}")
 
     def __contains__(self, key: str) -> bool:
+        self.known.add(key)
         return key in self.data
 
     def at(self, key: str) -> str:
@@ -120,7 +127,7 @@ class Table:
         """Tell keys that nothing asked for."""
         for key, value in self.data.items():
             if key not in self.asked:
-                remedy = nearest(key, self.asked)
+                remedy = nearest(key, self.asked | self.known)
                 if isinstance(value, Mapping):
                     remedy += "; a name with dots stands in quotes"
                 self.flaws.add(self.at(key), "is unknown", remedy)
@@ -135,11 +142,20 @@ def _leaves(data: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, An
 
 
 def attempt(table: Table, make: Any, *arguments: Any, **named: Any) -> Any:
-    """Make a description; its flaws are noted under the table's path."""
-    if any(argument is FAILED for argument in (*arguments, *named.values())):
+    """Make a description; its flaws are noted under the table's path.
+
+    Where an argument could not be read, its default stands in for it, so that flaws of the others are told too.
+    """
+    signature = inspect.signature(make)
+    bound = signature.bind(*arguments, **named)
+    failed = [key for key, value in bound.arguments.items() if value is FAILED]
+    if any(signature.parameters[key].default is inspect.Parameter.empty for key in failed):
         return FAILED
+    for key in failed:
+        del bound.arguments[key]
     try:
-        return make(*arguments, **named)
+        made = make(*bound.args, **bound.kwargs)
     except ModelError as error:
         table.flaws.extend(error.flaws, under=table.path)
         return FAILED
+    return FAILED if failed else made

@@ -40,10 +40,14 @@ def trapezoid_times(distance, speed, acceleration):
     return ramp, cruise
 
 
-def _trapezoid_breaks(p):
-    ramp, cruise = trapezoid_times(abs(p["target"] - p["start"]), p["speed"], p["top_acceleration"])
-    begin = p["begin"]
+def trapezoid_breaks(begin, ramp, cruise):
+    """Times at which the acceleration jumps."""
     return [begin, begin + ramp, begin + ramp + cruise, begin + 2 * ramp + cruise]
+
+
+def _breaks_of_move(p):
+    ramp, cruise = trapezoid_times(abs(p["target"] - p["start"]), p["speed"], p["top_acceleration"])
+    return trapezoid_breaks(p["begin"], ramp, cruise)
 
 
 @law(
@@ -54,7 +58,7 @@ def _trapezoid_breaks(p):
     top_acceleration="{x}/s^2",
     begin="s",
     checks={"speed": "positive", "top_acceleration": "positive"},
-    breaks=_trapezoid_breaks,
+    breaks=_breaks_of_move,
 )
 def trapezoid_reference(time, *, target, speed, top_acceleration, start=0.0, begin=0.0):
     """Rest-to-rest move with a trapezoidal speed profile: position, velocity and acceleration."""
@@ -67,8 +71,10 @@ def trapezoid_reference(time, *, target, speed, top_acceleration, start=0.0, beg
     falling = sym.clip(elapsed - ramp - cruise, 0.0, ramp)
     peak = top_acceleration * ramp
     travelled = 0.5 * top_acceleration * (rising**2 - falling**2) + peak * (steady + falling)
-    in_rise = sym.logical_and(elapsed >= 0, elapsed < ramp)
-    in_fall = sym.logical_and(elapsed >= ramp + cruise, elapsed < 2 * ramp + cruise)
+    # Compared with the very numbers the solver stops at: the acceleration is right-continuous there.
+    rise, steady_from, fall, end = trapezoid_breaks(begin, ramp, cruise)
+    in_rise = sym.logical_and(time >= rise, time < steady_from)
+    in_fall = sym.logical_and(time >= fall, time < end)
     slope = sym.where(in_rise, 1.0, 0.0) - sym.where(in_fall, 1.0, 0.0)
     return {
         "position": start + direction * travelled,

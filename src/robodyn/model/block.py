@@ -216,8 +216,9 @@ class Block:
         if self.state_names:
             what = f"the law integrates {', '.join(self.state_names)}"
             flaws.add("period", what, "a sampled law has memory instead")
-        if self.parameters.get("period", period) != period:
-            what = f"is {self.parameters['period']!r} s, but the block runs every {period!r} s"
+        given = self.parameters.get("period")
+        if given is not None and given != period:
+            what = f"is {given!r} s, but the block runs every {period!r} s"
             flaws.add("parameters.period", what, "leave it out: it is the block's own period")
         if not (self.native or self.hold or self.memory_names):
             flaws.add("hold", "is missing", "a law called in Python names its outputs there, each with a start value")

@@ -186,7 +186,8 @@ class Scenario:
         """The same scenario with some numbers changed; an unknown name is an error."""
         flaws = FlawList()
         known = self.numbers()
-        for name in changes:
+        for name, value in changes.items():
+            check_finite(flaws, name, value, infinite=True)
             if name not in known:
                 flaws.add(name, "there is no such number", nearest(name, known))
         flaws.raise_if_any(f"scenario '{self.name}'")

@@ -30,9 +30,9 @@ def test_a_folder_that_cannot_be_made_means_no_cache(tmp_path, monkeypatch):
 def test_every_part_has_an_entry_and_numbas_setting_is_left_alone():
     before = numba.config.CACHE_DIR
     parts = compile_units()
-    assert {f"unit_{name}" for name in UNITS} == set(parts)
+    assert set(parts) == {f"unit_{name}" for name in UNITS}
     assert all(part.address for part in parts.values())
-    assert numba.config.CACHE_DIR == before
+    assert before == numba.config.CACHE_DIR
 
 
 def test_a_second_process_loads_every_part_from_the_cache():

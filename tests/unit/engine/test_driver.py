@@ -37,24 +37,51 @@ SWING, POSITION, RATE, KICK, SAMPLE = (kernel(f) for f in (swing, position, posi
 
 def everything():
     """Ticks, an event with an action, a break and a delay in one problem."""
-    return make_problem(SWING, 2, n_q=1, n_v=1, n_m=1, n_d=1, n_guards=1, guards=POSITION, guard_rates=RATE,
-                        guard_direction=np.array([1]), guard_action=np.array([KICK]), delayed=POSITION,
-                        delay_times=np.array([0.15]), history_start=np.zeros(1), task_address=np.array([SAMPLE]),
-                        task_period=np.array([2]), task_offset=np.array([1]), base_period=0.05,
-                        breaks=np.array([0.333]))  # fmt: skip
+    return make_problem(
+        SWING,
+        2,
+        n_q=1,
+        n_v=1,
+        n_m=1,
+        n_d=1,
+        n_guards=1,
+        guards=POSITION,
+        guard_rates=RATE,
+        guard_direction=np.array([1]),
+        guard_action=np.array([KICK]),
+        delayed=POSITION,
+        delay_times=np.array([0.15]),
+        history_start=np.zeros(1),
+        task_address=np.array([SAMPLE]),
+        task_period=np.array([2]),
+        task_offset=np.array([1]),
+        base_period=0.05,
+        breaks=np.array([0.333]),
+    )
 
 
 def run(solver, budget=None, **options):
     start = np.array([1.0, 0.0])
-    return integrate(everything(), solver, 0.0, 12.0, start, np.zeros(1), EMPTY, Recording(refine=3), budget=budget, **options)
+    return integrate(
+        everything(),
+        solver,
+        0.0,
+        12.0,
+        start,
+        np.zeros(1),
+        EMPTY,
+        Recording(refine=3),
+        budget=budget,
+        **options,
+    )
 
 
-@pytest.mark.parametrize("method", ["rk4", "dopri5", "symplectic_euler"])
+@pytest.mark.parametrize("method", ["rk4", "dopri5", "heun_euler"])
 def test_the_budget_does_not_change_a_single_bit(method):
-    problem_solver = Solver("dopri5" if method == "dopri5" else "rk4", step=0.01)
-    whole = run(problem_solver)
+    solver = Solver(method, step=0.01, max_step=0.05)
+    whole = run(solver)
     for budget in (1, 7):
-        sliced = run(problem_solver, budget)
+        sliced = run(solver, budget)
         assert np.array_equal(whole.time, sliced.time)
         assert np.array_equal(whole.y, sliced.y)
         assert whole.events == sliced.events
@@ -149,9 +176,14 @@ def test_a_problem_without_jacobian_is_refused_by_stiff_methods():
 
 @pytest.mark.parametrize(
     ("change", "name"),
-    [({"scale": np.zeros(2)}, "scale"), ({"n_guards": 1}, "guard_direction"), ({"breaks": np.array([1.0, 0.0])}, "breaks"),
-     ({"delay_times": np.ones(1)}, "delay_times"), ({"task_address": np.ones(1, int)}, "task_address")],
-)  # fmt: skip
+    [
+        ({"scale": np.zeros(2)}, "scale"),
+        ({"n_guards": 1}, "guard_direction"),
+        ({"breaks": np.array([1.0, 0.0])}, "breaks"),
+        ({"delay_times": np.ones(1)}, "delay_times"),
+        ({"task_address": np.ones(1, int)}, "task_address"),
+    ],
+)
 def test_inconsistent_tables_are_refused_by_name(change, name):
     with pytest.raises(ValueError, match=name):
         integrate(simple(grow)._replace(**change), Solver(), 0.0, 1.0, np.ones(2), EMPTY, EMPTY, Recording())

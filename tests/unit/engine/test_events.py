@@ -9,6 +9,7 @@ from robodyn.engine import Recording, Solver, Status, integrate
 EMPTY = np.zeros(0)
 FIXED, ADAPTIVE = ["euler", "heun", "rk4"], ["heun_euler", "dopri5"]
 GRAVITY = 10.0
+NOTHING = Recording("none")
 
 
 def fall(t, x, d, m, p, out):
@@ -35,13 +36,25 @@ FALL, HEIGHT, SPEED, BOUNCE = kernel(fall), kernel(height), kernel(speed), kerne
 
 
 def ball(action=BOUNCE, direction=-1, terminal=0):
-    return make_problem(FALL, 2, n_q=1, n_v=1, n_m=1, n_guards=1, guards=HEIGHT, guard_rates=SPEED,
-                        guard_direction=np.array([direction]), guard_terminal=np.array([terminal]),
-                        guard_action=np.array([action]))  # fmt: skip
+    return make_problem(
+        FALL,
+        2,
+        n_q=1,
+        n_v=1,
+        n_m=1,
+        n_guards=1,
+        guards=HEIGHT,
+        guard_rates=SPEED,
+        guard_direction=np.array([direction]),
+        guard_terminal=np.array([terminal]),
+        guard_action=np.array([action]),
+    )
 
 
-def drop(problem, solver, t_end, x0=(1.0, 0.0), restitution=1.0, recording=Recording("none"), **options):
-    return integrate(problem, solver, 0.0, t_end, np.array(x0), np.zeros(1), np.array([restitution]), recording, **options)
+def drop(problem, solver, t_end, x0=(1.0, 0.0), restitution=1.0, recording=NOTHING, **options):
+    return integrate(
+        problem, solver, 0.0, t_end, np.array(x0), np.zeros(1), np.array([restitution]), recording, **options
+    )
 
 
 @pytest.mark.parametrize("method", ["dopri5", "rk4"])
@@ -49,7 +62,8 @@ def test_a_ball_bounces_at_the_exact_times(method):
     result = drop(ball(), Solver(method, step=0.01, rtol=1e-9, atol=1e-12), 3.0)
     first = np.sqrt(2 / GRAVITY)
     expected = first * np.arange(1, 7, 2)
-    # Parabolas are exact for both methods and their polynomials; what is left is rounding over some hundred steps.
+    # Parabolas are exact for both methods and their polynomials; what is left is rounding over some hundred
+    # steps.
     np.testing.assert_allclose([t for t, _ in result.events], expected[: len(result.events)], rtol=1e-12)
     assert len(result.events) == 3
     assert result.m[0] == 3
@@ -162,8 +176,16 @@ CLOCK = kernel(clock_rhs)
 def test_simultaneous_events_act_in_declared_order_and_jumps_follow_at_the_same_instant(method):
     # Guards 0 and 2 cross at t = 0.5 together; guard 1 is made to jump across zero by the action of guard 0.
     actions = np.array([kernel(add_digit), kernel(add_last_digit), kernel(add_other_digit)])
-    problem = make_problem(CLOCK, 1, n_m=2, n_guards=3, guards=kernel(three_guards), guard_rates=kernel(three_rates),
-                           guard_direction=np.array([1, 1, -1]), guard_action=actions)  # fmt: skip
+    problem = make_problem(
+        CLOCK,
+        1,
+        n_m=2,
+        n_guards=3,
+        guards=kernel(three_guards),
+        guard_rates=kernel(three_rates),
+        guard_direction=np.array([1, 1, -1]),
+        guard_action=actions,
+    )
     result = integrate(problem, Solver(method, step=0.03), 0.0, 1.0, np.zeros(1), np.zeros(2), EMPTY, Recording("none"))
     assert [j for _, j in result.events] == [0, 2, 1]
     assert len({t for t, _ in result.events}) == 1
@@ -181,9 +203,19 @@ def test_a_guard_moved_by_a_tick_fires_at_the_tick():
     def zero(t, x, d, m, p, out):
         out[0] = 0.0
 
-    problem = make_problem(CLOCK, 1, n_m=1, n_guards=1, guards=kernel(third), guard_rates=kernel(zero),
-                           guard_direction=np.array([1]), task_address=np.array([kernel(count)]),
-                           task_period=np.array([1]), task_offset=np.array([0]), base_period=0.1)  # fmt: skip
+    problem = make_problem(
+        CLOCK,
+        1,
+        n_m=1,
+        n_guards=1,
+        guards=kernel(third),
+        guard_rates=kernel(zero),
+        guard_direction=np.array([1]),
+        task_address=np.array([kernel(count)]),
+        task_period=np.array([1]),
+        task_offset=np.array([0]),
+        base_period=0.1,
+    )
     result = integrate(problem, Solver(), 0.0, 1.0, np.zeros(1), np.zeros(1), EMPTY, Recording("none"))
     assert result.events == [(2 * 0.1, 0)]
 
@@ -214,9 +246,50 @@ def test_an_event_and_a_tick_at_one_instant_come_in_this_order():
     def one(t, x, d, m, p, out):
         out[0] = 1.0
 
-    problem = make_problem(CLOCK, 1, n_m=1, n_guards=1, guards=kernel(half), guard_rates=kernel(one),
-                           guard_direction=np.array([1]), guard_action=np.array([kernel(act)]),
-                           task_address=np.array([kernel(mark)]), task_period=np.array([1]), task_offset=np.array([1]),
-                           base_period=0.5)  # fmt: skip
+    problem = make_problem(
+        CLOCK,
+        1,
+        n_m=1,
+        n_guards=1,
+        guards=kernel(half),
+        guard_rates=kernel(one),
+        guard_direction=np.array([1]),
+        guard_action=np.array([kernel(act)]),
+        task_address=np.array([kernel(mark)]),
+        task_period=np.array([1]),
+        task_offset=np.array([1]),
+        base_period=0.5,
+    )
     result = integrate(problem, Solver(), 0.0, 0.75, np.zeros(1), np.zeros(1), EMPTY, Recording("none"))
     assert result.m[0] == 12.0
+
+
+@pytest.mark.parametrize("method", ["rk4", "dopri5"])
+@pytest.mark.parametrize("ulps", [-2, -1, 0, 1, 2, 5, 20])
+def test_a_tick_next_to_a_bounce_neither_repeats_nor_hides_it(method, ulps):
+    def keep(t, x, d, m, p, out):
+        out[0] = m[0]
+
+    # The first bounce, as the engine finds it. A tick a few units in the last place beside it makes a segment
+    # of no length, in which the ball still shows the rounding of its root.
+    first = drop(ball(), Solver(method, step=0.01), 1.0).events[0][0]
+    problem = ball()._replace(task_address=np.array([kernel(keep)]), task_period=np.array([1]))
+    problem = problem._replace(task_offset=np.array([1]), base_period=first + ulps * np.spacing(first))
+    result = drop(problem, Solver(method, step=0.01), 3.0)
+    expected = np.sqrt(2 / GRAVITY) * np.arange(1, 7, 2)
+    np.testing.assert_allclose([t for t, _ in result.events], expected, rtol=1e-11)
+
+
+def test_a_scale_makes_the_tolerance_of_its_state():
+    def turn(t, x, d, m, p, out):
+        out[0] = x[1]
+        out[1] = -x[0]
+
+    problem = make_problem(kernel(turn), 2)
+    solver = Solver(rtol=1e-12, atol=1e-9)
+    steps = [
+        integrate(p, solver, 0.0, 10.0, np.array([1.0, 0.0]), EMPTY, EMPTY, NOTHING).counters.steps
+        for p in (problem, problem._replace(scale=np.full(2, 1e4)))
+    ]
+    # Tolerances 1e4 apart and error ~ h^5: steps differ by about 1e4^(1/5) = 6.3.
+    assert 4 < steps[0] / steps[1] < 9

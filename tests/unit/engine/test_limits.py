@@ -23,10 +23,13 @@ def limits(t, x, d, m, p, out):
 
 
 def exact(t):
-    """The integral of cos, held at its limits: it leaves the upper one at pi / 2 and the lower one at 3 pi / 2."""
+    """The integral of cos, held at its limits: it leaves the upper one at pi / 2 and the lower one at 3 pi /
+    2."""
     rising = np.minimum(np.sin(t), UPPER)
     falling = np.maximum(UPPER + np.sin(t) - 1, LOWER)
-    return np.where(t < np.pi / 2, rising, np.where(t < 3 * np.pi / 2, falling, np.minimum(LOWER + np.sin(t) + 1, UPPER)))
+    return np.where(
+        t < np.pi / 2, rising, np.where(t < 3 * np.pi / 2, falling, np.minimum(LOWER + np.sin(t) + 1, UPPER))
+    )
 
 
 def run(method, tolerance=1e-6, step=None):
@@ -48,7 +51,8 @@ def test_limits_are_never_passed(method):
 def test_adaptive_methods_meet_a_limit_exactly(method):
     result = run(method)
     at_limit = result.time[np.flatnonzero(result.y[:, 0] == UPPER)[0]]
-    # Stages beyond the limit see the masked derivative, so the polynomial there is off by some ten tolerances.
+    # Stages beyond the limit see the masked derivative, so the polynomial there is off by some ten
+    # tolerances.
     assert at_limit == pytest.approx(np.arcsin(UPPER), abs=3e-5)
     np.testing.assert_allclose(result.y[:, 0], exact(result.time), atol=5e-5)
 

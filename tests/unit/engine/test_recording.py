@@ -29,8 +29,17 @@ def step_reference(t, x, d, m, p, out):
 
 
 def sampled(period=0.1):
-    return make_problem(kernel(oscillate), 2, n_m=1, outputs=kernel(with_memory), n_y=2, task_address=np.array([kernel(count)]),
-                        task_period=np.array([1]), task_offset=np.array([0]), base_period=period)  # fmt: skip
+    return make_problem(
+        kernel(oscillate),
+        2,
+        n_m=1,
+        outputs=kernel(with_memory),
+        n_y=2,
+        task_address=np.array([kernel(count)]),
+        task_period=np.array([1]),
+        task_offset=np.array([0]),
+        base_period=period,
+    )
 
 
 def run(problem, recording, method="dopri5", t_end=1.0):

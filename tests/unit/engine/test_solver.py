@@ -8,16 +8,34 @@ from robodyn.engine import Recording, Solver
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("method", "rk5"), ("step", 0.0), ("step", -1.0), ("rtol", 0.0), ("atol", float("nan")), ("max_step", 0.0),
-     ("min_step", -1.0), ("max_steps", -1), ("max_wall_time", float("inf"))],
-)  # fmt: skip
+    [
+        ("method", "rk5"),
+        ("step", 0.0),
+        ("step", -1.0),
+        ("rtol", 0.0),
+        ("atol", float("nan")),
+        ("max_step", 0.0),
+        ("min_step", -1.0),
+        ("max_steps", -1),
+        ("max_wall_time", float("inf")),
+    ],
+)
 def test_a_setting_without_meaning_is_refused_by_name(field, value):
     with pytest.raises(ValueError, match=field):
         Solver(**{field: value})
 
 
 def test_each_method_knows_its_kind():
-    assert set(Solver.names()) >= {"euler", "heun", "rk4", "symplectic_euler", "heun_euler", "dopri5", "rodas4", "trbdf2"}
+    assert set(Solver.names()) >= {
+        "euler",
+        "heun",
+        "rk4",
+        "symplectic_euler",
+        "heun_euler",
+        "dopri5",
+        "rodas4",
+        "trbdf2",
+    }
     assert Solver("dopri5").adaptive
     assert Solver("dopri5").order == 5
     assert not Solver("rk4").adaptive
@@ -26,9 +44,15 @@ def test_each_method_knows_its_kind():
 
 @pytest.mark.parametrize(
     "settings",
-    [{"kind": "all"}, {"refine": 0}, {"kind": "times"}, {"times": np.zeros(1)},
-     {"kind": "times", "times": np.array([1.0, 0.5])}, {"kind": "times", "times": np.array([np.nan])}],
-)  # fmt: skip
+    [
+        {"kind": "all"},
+        {"refine": 0},
+        {"kind": "times"},
+        {"times": np.zeros(1)},
+        {"kind": "times", "times": np.array([1.0, 0.5])},
+        {"kind": "times", "times": np.array([np.nan])},
+    ],
+)
 def test_a_recording_without_meaning_is_refused(settings):
     with pytest.raises(ValueError, match="kind|refine|times"):
         Recording(**settings)

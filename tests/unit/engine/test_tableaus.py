@@ -6,7 +6,8 @@ import pytest
 from robodyn.engine.tableaus import METHODS
 
 EXPLICIT_ORDERS = {"euler": 1, "heun": 2, "heun_euler": 2, "rk4": 4, "dopri5": 4, "trbdf2": 2}
-# The published Rosenbrock coefficients have 16 digits, and up to 34 in size: sums of products keep about 13 digits.
+# The published Rosenbrock coefficients have 16 digits, and up to 34 in size: sums of products keep about 13
+# digits.
 ROSENBROCK_ROUNDING = 1e-12
 
 
@@ -16,7 +17,12 @@ def conditions(weights, a, c):
         [weights.sum() - 1],
         [weights @ c - 1 / 2],
         [weights @ c**2 - 1 / 3, weights @ a @ c - 1 / 6],
-        [weights @ c**3 - 1 / 4, weights @ (c * (a @ c)) - 1 / 8, weights @ a @ c**2 - 1 / 12, weights @ a @ a @ c - 1 / 24],
+        [
+            weights @ c**3 - 1 / 4,
+            weights @ (c * (a @ c)) - 1 / 8,
+            weights @ a @ c**2 - 1 / 12,
+            weights @ a @ a @ c - 1 / 24,
+        ],
     ]
 
 
@@ -50,7 +56,8 @@ def test_dormand_prince_satisfies_the_bushy_condition_of_order_five():
 
 
 def untransformed(name):
-    """alpha, beta = alpha + Gamma and the weights from the transformed table: Hairer and Wanner (1996), IV.7."""
+    """alpha, beta = alpha + Gamma and the weights from the transformed table: Hairer and Wanner (1996),
+    IV.7."""
     method = METHODS[name]()
     a, C, m = method.a[1:, 1:], method.C[1:, 1:], method.b[1:]
     Gamma = np.linalg.inv(np.eye(6) / method.gamma - C)
@@ -65,7 +72,12 @@ def rosenbrock_residuals(alpha, beta, b):
         [b.sum() - 1],
         [b @ s - 1 / 2],
         [b @ c**2 - 1 / 3, b @ beta @ s - 1 / 6],
-        [b @ c**3 - 1 / 4, b @ (c * (alpha @ s)) - 1 / 8, b @ beta @ c**2 - 1 / 12, b @ beta @ beta @ s - 1 / 24],
+        [
+            b @ c**3 - 1 / 4,
+            b @ (c * (alpha @ s)) - 1 / 8,
+            b @ beta @ c**2 - 1 / 12,
+            b @ beta @ beta @ s - 1 / 24,
+        ],
     ]
 
 

@@ -30,8 +30,16 @@ HELD, FEEDBACK, DOUBLE = kernel(held_input), kernel(sample_feedback), kernel(dou
 
 
 def sampled(addresses, periods, offsets, base, **fields):
-    return make_problem(HELD, 1, n_m=3, task_address=np.array(addresses), task_period=np.array(periods),
-                        task_offset=np.array(offsets), base_period=base, **fields)  # fmt: skip
+    return make_problem(
+        HELD,
+        1,
+        n_m=3,
+        task_address=np.array(addresses),
+        task_period=np.array(periods),
+        task_offset=np.array(offsets),
+        base_period=base,
+        **fields,
+    )
 
 
 def run(problem, solver, t_end, recording=NOTHING, **options):

@@ -1,0 +1,71 @@
+"""What `robodyn` offers by name is there, documented, and loaded only when it is used."""
+
+import importlib
+import inspect
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import robodyn
+
+PACKAGES = [name for _, name, is_package in pkgutil.iter_modules(robodyn.__path__) if is_package]
+MODULES = sorted(module.name for module in pkgutil.walk_packages(robodyn.__path__, "robodyn."))
+HEAVY = ("casadi", "numba", "llvmlite", "numpy", "matplotlib", "typer", "rich")
+
+
+def names_of_type_checkers():
+    """The names imported for type checkers alone."""
+    source = Path(robodyn.__file__).read_text(encoding="utf-8")
+    block = source[source.index("if TYPE_CHECKING:") : source.index("_HOME")]
+    return {name for name in robodyn.__all__ if name in block.replace(",", " ").split()}
+
+
+@pytest.mark.parametrize("name", robodyn.__all__)
+def test_a_public_name_is_there_and_documented(name):
+    found = getattr(robodyn, name)
+    if inspect.isclass(found) or inspect.isroutine(found):
+        assert (found.__doc__ or "").strip()
+        assert found.__doc__ != f"{name}{inspect.signature(found)}", "a docstring made up by dataclass"
+
+
+def test_public_names_are_sorted_and_shown():
+    assert len(set(robodyn.__all__)) == len(robodyn.__all__)
+    assert set(robodyn.__all__) <= set(dir(robodyn))
+
+
+def test_type_checkers_see_the_same_names():
+    assert names_of_type_checkers() == set(robodyn.__all__)
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="simulat"):
+        _ = robodyn.simulat
+
+
+def test_the_version_is_that_of_the_installed_package():
+    from importlib.metadata import version
+
+    assert robodyn.__version__ == version("robodyn")
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_what_a_package_lists_is_there(package):
+    module = importlib.import_module(f"robodyn.{package}")
+    for name in getattr(module, "__all__", ()):
+        assert hasattr(module, name)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_module_says_what_it_is_for(module):
+    spec = importlib.util.find_spec(module)
+    first = Path(spec.origin).read_text(encoding="utf-8").lstrip()
+    assert first.startswith('"""')
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    code = f"import robodyn, sys; print([name for name in {HEAVY!r} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,26 @@
+"""Observed orders of convergence."""
+
+import numpy as np
+
+from robodyn.engine import Recording, Solver, integrate
+
+EMPTY = np.zeros(0)
+LOOSE = 1e6
+"""A tolerance that never rejects: an adaptive method then steps by its longest step."""
+
+
+def forced(method: str, step: float) -> Solver:
+    """A solver that takes equal steps, whether the method is adaptive or not."""
+    return Solver(method, step=step, max_step=step, rtol=LOOSE, atol=LOOSE)
+
+
+def final_error(problem, solver, t_end, x0, exact, m0=EMPTY) -> float:
+    """Largest error of any state at the end."""
+    result = integrate(problem, solver, 0.0, t_end, np.array(x0, float), np.array(m0, float), EMPTY, Recording("none"))
+    assert result.status == 1, result.status
+    return float(np.abs(result.x - exact).max())
+
+
+def observed_order(steps, errors) -> float:
+    """Slope of log error over log step by least squares."""
+    return float(np.polyfit(np.log(steps), np.log(errors), 1)[0])

@@ -1,0 +1,78 @@
+"""Stiff methods take long steps on stiff problems and are still accurate."""
+
+import numpy as np
+import pytest
+from convergence.rates import EMPTY, final_error, forced, observed_order
+from support.kernels import kernel, make_problem
+
+from robodyn.engine import Recording, Solver, Status, integrate
+
+STIFF = ["rodas4", "rodas4p", "trbdf2"]
+MU = 1000.0
+
+
+def van_der_pol(t, x, d, m, p, out):
+    out[0] = x[1]
+    out[1] = MU * (1 - x[0] ** 2) * x[1] - x[0]
+
+
+def van_der_pol_jacobian(t, x, d, m, p, out):
+    out[0] = 0.0
+    out[1] = -2 * MU * x[0] * x[1] - 1
+    out[2] = 1.0
+    out[3] = MU * (1 - x[0] ** 2)
+
+
+def zeros(t, x, d, m, p, out):
+    out[0] = 0.0
+    out[1] = 0.0
+
+
+@pytest.mark.parametrize("method", STIFF)
+def test_van_der_pol_ends_at_the_published_values(method):
+    problem = make_problem(kernel(van_der_pol), 2, jacobian=kernel(van_der_pol_jacobian), time_derivative=kernel(zeros))
+    solver = Solver(method, rtol=1e-7, atol=1e-7)
+    result = integrate(problem, solver, 0.0, 2000.0, np.array([2.0, 0.0]), EMPTY, EMPTY, Recording("none"))
+    assert result.status is Status.FINISHED
+    # Mazzia and Magherini, Test Set for IVP Solvers 2.4 (2008), problem vdpol: epsilon = 1e-6 in scaled time.
+    # The second-order method leaves more of its tolerance.
+    np.testing.assert_allclose(
+        result.x, [1.706167732170483, -8.928097010247975e-4], rtol=1e-3 if method == "trbdf2" else 1e-5
+    )
+    assert result.counters.steps < (40_000 if method == "trbdf2" else 3_000)
+
+
+RATE = -1e6
+
+
+def follower(t, x, d, m, p, out):
+    out[0] = RATE * (x[0] - np.sin(t[0])) + np.cos(t[0])
+
+
+def follower_jacobian(t, x, d, m, p, out):
+    out[0] = RATE
+
+
+def follower_slope(t, x, d, m, p, out):
+    out[0] = -RATE * np.cos(t[0]) - np.sin(t[0])
+
+
+FOLLOWER = make_problem(kernel(follower), 1, jacobian=kernel(follower_jacobian), time_derivative=kernel(follower_slope))
+
+
+@pytest.mark.parametrize(("method", "order", "counts"), [("rodas4", 1, (20, 40, 80)), ("rodas4p", 3, (5, 10, 20))])
+def test_a_stiff_follower_shows_the_known_loss_of_order(method, order, counts):
+    # Prothero and Robinson (1974): far beyond h |lambda| = 1 the classical order 4 is not seen, and only the last
+    # step counts. RODASP was made to lose less. Its counts are small because at 80 steps it reaches rounding.
+    steps = 1.0 / np.array(counts)
+    errors = [final_error(FOLLOWER, forced(method, h), 1.0, [0.0], np.sin(1.0)) for h in steps]
+    assert observed_order(steps, errors) == pytest.approx(order, abs=0.2)
+    assert max(errors) < 1e-8
+
+
+@pytest.mark.parametrize("method", STIFF)
+def test_a_wrong_start_is_forgotten_at_once(method):
+    # One step of h |lambda| = 1e5 from far off the equilibrium: an L-stable method is there after a step or
+    # two.
+    solver = Solver(method, step=0.1, max_step=0.1, rtol=1e-3, atol=1e6)
+    assert final_error(FOLLOWER, solver, 1.0, [1e3], np.sin(1.0)) < 1.0

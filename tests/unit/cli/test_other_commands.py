@@ -1,0 +1,129 @@
+"""Do list, check, show, compare, export and info say what is there, in words and in JSON?"""
+
+import csv
+
+import pytest
+
+from robodyn.catalog import SCENARIOS
+
+
+@pytest.fixture
+def run_file(invoke, quick, tmp_path):
+    """A run file made by the command."""
+    assert invoke("run", quick).exit_code == 0
+    return tmp_path / "out" / "quick.run"
+
+
+def test_list_names_every_scenario(invoke, read_json):
+    assert [row["name"] for row in read_json(invoke("list", "--json").stdout)] == list(SCENARIOS)
+    lines = invoke("list").stdout.splitlines()
+    assert [line.split()[0] for line in lines] == list(SCENARIOS)
+
+
+def test_info_tells_versions_and_the_cache(invoke, read_json):
+    facts = read_json(invoke("info", "--json").stdout)
+    assert {"robodyn", "numpy", "casadi", "cache"} <= set(facts)
+    assert f"casadi       {facts['casadi']}" in invoke("info").stdout
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_every_scenario_of_the_catalogue_is_usable(invoke, read_json, name):
+    result = invoke("check", name, "--json")
+    assert result.exit_code == 0
+    assert read_json(result.stdout)["ok"]
+
+
+def test_check_tells_a_flawed_file_in_words_and_in_json(invoke, read_json, tmp_path):
+    (tmp_path / "bad.toml").write_text("duration = 1\n[blocks.b]\nlaw = 'low_pas'\n")
+    result = invoke("check", "bad.toml", "--json")
+    assert result.exit_code == 2
+    (problem,) = read_json(result.stdout)["problems"]
+    assert problem["path"] == "blocks.b.law"
+    assert problem["remedy"] == "did you mean 'low_pass'?"
+    assert "blocks.b.law" in result.stderr
+    assert invoke("check", "bad.toml").stdout == ""
+
+
+def test_check_tells_flaws_of_signals_and_of_the_solver_together(invoke, quick):
+    text = quick.read_text().replace('"10 ms"', "-1").replace("hinge.position =", '"hinge.positon" =')
+    quick.write_text(text)
+    result = invoke("check", quick)
+    assert result.exit_code == 2
+    assert "solver.step" in result.stderr
+    assert "did you mean 'hinge.position'?" in result.stderr
+
+
+def test_show_sums_up_a_run(invoke, run_file, read_json):
+    assert "hinge.position" in invoke("show", run_file).stdout
+    told = read_json(invoke("show", run_file, "--json").stdout)
+    assert told["outcome"]["kind"] == "FINISHED"
+
+
+def test_show_draws_a_picture(invoke, run_file, tmp_path):
+    pytest.importorskip("matplotlib")
+    result = invoke("show", run_file, "--png", "swing.png", "--signal", "hinge.*")
+    assert result.exit_code == 0
+    assert (tmp_path / "swing.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("--png", "a.png", "--signal", "hinge.positon"), "did you mean hinge.position"),
+        (("--png", "quick.toml/a.png"), "quick.toml"),
+        (("--signal", "hinge.position"), "give --png"),
+    ],
+)
+def test_show_tells_what_it_cannot_do_before_it_prints(invoke, run_file, arguments, complaint):
+    pytest.importorskip("matplotlib")
+    result = invoke("show", run_file, "--json", *arguments)
+    assert result.exit_code == 2
+    assert complaint in result.stderr
+    assert result.stdout == ""
+
+
+@pytest.mark.parametrize("command", [("show",), ("compare", "quick.toml"), ("export", "--to", "csv")])
+def test_a_file_that_is_no_run_is_told(invoke, quick, command):
+    for file, complaint in (("none.run", "no run file 'none.run'"), (quick, "not a run file"), (".", "cannot be read")):
+        result = invoke(command[0], file, *command[1:])
+        assert result.exit_code == 2
+        assert complaint in result.stderr
+        assert result.stderr.count(str(file)) == 1 or file == "."
+
+
+def test_a_damaged_run_is_told(invoke, run_file):
+    data = bytearray(run_file.read_bytes())
+    data[len(data) // 2] ^= 0xFF
+    run_file.write_bytes(data)
+    result = invoke("show", run_file)
+    assert result.exit_code == 2
+    assert "damaged" in result.stderr
+
+
+def test_a_run_compared_with_itself_differs_by_nothing(invoke, run_file, read_json):
+    told = read_json(invoke("compare", run_file, run_file, "--json").stdout)
+    assert told["differences"]
+    assert all(row["max_abs"] == 0 for row in told["differences"])
+    assert "hinge.position" in invoke("compare", run_file, run_file).stdout
+
+
+def test_a_run_is_exported_for_other_programs(invoke, run_file):
+    result = invoke("export", run_file, "--to", "csv")
+    assert result.exit_code == 0
+    path = run_file.with_suffix(".csv")
+    rows = [row for row in csv.reader(path.read_text().splitlines()) if not row[0].startswith("#")]
+    assert len(rows) > 20
+    assert str(path) in result.stdout
+
+
+def test_an_unknown_format_is_answered_with_the_nearest(invoke, run_file):
+    result = invoke("export", run_file, "--to", "parket")
+    assert result.exit_code == 2
+    assert "did you mean 'parquet'?" in result.stderr
+    below_a_file = invoke("export", run_file, "--to", "csv", "--out", "quick.toml/x.csv")
+    assert below_a_file.exit_code == 2
+    assert "cannot write" in below_a_file.stderr
+
+
+def test_without_a_command_the_help_is_shown(invoke):
+    assert "Realistic dynamic simulation" in invoke("--help").stdout

@@ -1,0 +1,100 @@
+"""Does `robodyn run` simulate, keep the run, and end with the code that says how it went?"""
+
+import math
+
+import pytest
+
+from robodyn import load
+
+
+def test_a_run_is_kept_and_summed_up(invoke, quick, tmp_path):
+    result = invoke("run", quick)
+    assert result.exit_code == 0
+    assert "FINISHED at 0.2 s" in result.stdout
+    assert load(tmp_path / "out" / "quick.run").outcome.ok
+    assert result.stderr == ""
+
+
+def test_json_tells_the_run_and_nothing_else(invoke, quick, read_json, tmp_path):
+    result = invoke("run", quick, "--json", "--out", tmp_path / "runs", "--rate", "100", "--signal", "hinge.*")
+    told = read_json(result.stdout)
+    assert result.stderr == ""
+    assert told["outcome"] == {"kind": "finished", "ok": True, "sentence": "reached the end time 0.2 s"}
+    assert told["scenario"] == "quick"
+    run = load(told["file"])
+    assert told["final"] == pytest.approx(run.final)
+    assert len(run.time) == 21
+    assert all(name.startswith("hinge.") for name in run.names)
+
+
+def test_settings_on_the_command_line_count(invoke, quick, read_json):
+    changes = ("--set", "bob.com.z=-500 mm", "--set", "initial.hinge.position=0.1", "--duration", "0.1")
+    result = invoke("run", quick, "--json", "--solver", "dopri5", "--rtol", "1e-9", "--atol", "1e-11", *changes)
+    told = read_json(result.stdout)
+    assert told["end_time"] == pytest.approx(0.1)
+    assert told["solver"]["method"] == "dopri5"
+    # A pendulum of 0.5 m from 0.1 rad: the swing differs from a cosine by less than angle^3 / 16.
+    assert told["final"]["hinge.position"] == pytest.approx(0.1 * math.cos(math.sqrt(9.81 / 0.5) * 0.1), abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("run", "scara-pt"), "did you mean 'scara-ptp'?"),
+        (("run", "none.toml"), "none.toml: 1 problem"),
+        (("run", "pendulum", "--set", "bob.mas=3"), "did you mean 'bob.mass'?"),
+        (("run", "pendulum", "--set", "bob.mass=3 m"), "must be in kg"),
+        (("run", "pendulum", "--set", "bob.mass"), "key=value"),
+        (("run", "pendulum", "--set", "bob.mass=-1"), "must not be negative"),
+        (("run", "pendulum", "--solver", "rk45"), "method"),
+        (("run", "pendulum", "--step", "-1"), "step"),
+        (("run", "pendulum", "--duration", "nan"), "duration"),
+        (("run", "pendulum", "--rate", "0"), "rate"),
+        (("run", "pendulum", "--signal", "hinge.positon"), "did you mean 'hinge.position'?"),
+        (("run", "pendulum", "--step", "fast"), "--step"),
+        (("run", "pendulum", "--stepp", "1"), "--step"),
+        (("run", "pendulum", "--out", "/proc/none/here"), "cannot make the folder"),
+        (("run",), "Missing argument"),
+        (("runn", "pendulum"), "runn"),
+    ],
+)
+def test_bad_input_ends_with_code_2_and_nothing_on_stdout(invoke, arguments, complaint):
+    for more in ((), ("--json",)):
+        result = invoke(*arguments, *more)
+        assert result.exit_code == 2
+        assert complaint in result.stderr
+        assert result.stdout == ""
+
+
+def test_every_problem_of_a_file_is_told(invoke, tmp_path):
+    (tmp_path / "bad.toml").write_text("duration = -1\ncolour = 3\n[bodies.a]\nmass = 'x'\n")
+    result = invoke("run", "bad.toml")
+    assert result.exit_code == 2
+    assert "bad.toml: 4 problems" in result.stderr
+    for path in ("duration", "colour", "bodies.a.mass", "bodies.a"):
+        assert f"  {path}: " in result.stderr
+
+
+def test_a_folder_that_cannot_be_written_is_told_before_simulating(invoke, quick, tmp_path):
+    (tmp_path / "taken").write_text("a file")
+    result = invoke("run", quick, "--out", "taken")
+    assert result.exit_code == 2
+    assert "--out taken" in result.stderr
+
+
+def test_a_simulation_that_blows_up_ends_with_code_3_and_keeps_its_run(invoke, read_json, tmp_path):
+    """Bristles a hundred times too stiff for Euler's method at this step."""
+    result = invoke("run", "two-link-loop", "--solver", "euler", "--step", "1e-3", "--json")
+    assert result.exit_code == 3
+    told = read_json(result.stdout)
+    assert not told["outcome"]["ok"]
+    assert told["outcome"]["sentence"] in result.stderr
+    partial = load(tmp_path / "out" / "two-link-loop.run")
+    assert 0 < partial.time[-1] < 2.0
+
+
+def test_a_used_up_budget_ends_with_code_3_and_keeps_its_run(invoke, quick, tmp_path):
+    result = invoke("run", quick, "--max-steps", "5")
+    assert result.exit_code == 3
+    assert "used all 5 steps" in result.stderr
+    assert load(tmp_path / "out" / "quick.run").outcome.cut_short

@@ -1,0 +1,60 @@
+"""Are quantities with units read as SI, and wrong ones refused?"""
+
+import math
+
+import pytest
+
+from robodyn.files.units import CONVERTED, UnitError, read_quantity
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "value"),
+    [
+        ("90 deg", "rad", math.pi / 2),
+        ("90deg", "{x}", math.pi / 2),
+        ("120 mm", "{x}", 0.12),
+        ("-1.5e3 rpm", "rad/s", -1500 * math.pi / 30),
+        ("2 kg cm^2", "kg m^2", 2e-4),
+        ("3 kg", "{I}", 3.0),
+        ("5 N", "{F}", 5.0),
+        ("5 N m", "{F}", 5.0),
+        ("250 us", "s", 250e-6),
+        ("4 kHz", "Hz", 4000.0),
+        ("7 V/rad", "V/{x}", 7.0),
+        ("inf", "V", math.inf),
+        (3, "kg", 3.0),
+        (" 3 ", "kg", 3.0),
+    ],
+)
+def test_a_quantity_is_read_in_si(text, expected, value):
+    assert read_quantity(text, expected) == pytest.approx(value, rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected", "complaint"),
+    [
+        ("90 deg", "m", "must be in m"),
+        ("3 m", "kg", "must be in kg"),
+        ("5 V", "{F}", "must be in N m or N"),
+        ("3 furlongs", "m", 'unit "furlongs"'),
+        ("three", "m", "not a number"),
+        ("", "m", "not a number"),
+        ("3 4", "m", "not a number"),
+        (True, "m", "must be a number"),
+        (None, "m", "must be a number"),
+        ([1.0], "m", "must be a number"),
+        (math.nan, "m", "must be a number"),
+        ("nan", "m", "not a number"),
+        (10**400, "m", "too large"),
+    ],
+)
+def test_what_is_no_such_quantity_is_refused(value, expected, complaint):
+    with pytest.raises(UnitError, match=complaint):
+        read_quantity(value, expected)
+
+
+@pytest.mark.parametrize("unit", CONVERTED)
+def test_every_known_unit_can_be_written(unit):
+    si, factor = CONVERTED[unit]
+    assert read_quantity(f"2 {unit}", si) == 2 * factor
+    assert read_quantity(f"2 {si}") == 2

@@ -1,0 +1,95 @@
+"""Does friction oppose motion, keep its level, and store no energy of its own?"""
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+from robodyn.laws.friction import (
+    coulomb_friction,
+    lugre_friction,
+    stribeck_friction,
+    stribeck_level,
+    viscous_friction,
+)
+
+LEVEL = {"coulomb": 2.0, "static": 3.0, "stribeck_velocity": 0.05, "exponent": 2.0}
+LUGRE = {**LEVEL, "stiffness": 1e4, "damping": 20.0, "viscous": 0.4}
+SPEEDS = np.linspace(-3, 3, 61)
+
+
+def smooth_laws():
+    return {
+        "viscous": lambda w: viscous_friction(w, viscous=0.4)["torque"],
+        "coulomb": lambda w: coulomb_friction(w, coulomb=2.0, smoothing_velocity=0.01, viscous=0.4)["torque"],
+        "stribeck": lambda w: stribeck_friction(w, **LEVEL, smoothing_velocity=0.01, viscous=0.4)["torque"],
+    }
+
+
+@pytest.mark.parametrize("name", ["viscous", "coulomb", "stribeck"])
+def test_friction_opposes_motion_alike_in_both_directions(name):
+    torque = smooth_laws()[name]
+    assert np.all(torque(SPEEDS[SPEEDS > 0.001]) < 0)
+    np.testing.assert_array_equal(torque(-SPEEDS), -torque(SPEEDS))
+    assert torque(0.0) == 0
+
+
+def test_coulomb_friction_reaches_its_level_beyond_the_smoothing_speed():
+    # tanh(5) = 0.99991: five smoothing speeds are within 1e-4 of the level.
+    assert coulomb_friction(0.05, coulomb=2.0, smoothing_velocity=0.01)["torque"] == pytest.approx(-2.0, rel=1e-4)
+
+
+def test_stribeck_friction_falls_from_static_to_coulomb():
+    assert stribeck_level(0.0, 2.0, 3.0, 0.05, 2.0) == 3.0
+    assert stribeck_level(0.05, 2.0, 3.0, 0.05, 2.0) == pytest.approx(2.0 + np.exp(-1))
+    assert stribeck_level(10.0, 2.0, 3.0, 0.05, 2.0) == 2.0
+
+
+def slide(speed, time):
+    """Bristles after sliding at a constant speed from rest."""
+
+    def rate(_, z):
+        return [lugre_friction(speed, z[0], **LUGRE)["bristle_dot"]]
+
+    return solve_ivp(rate, (0, time), [0.0], method="Radau", rtol=1e-9, atol=1e-15).y[0]
+
+
+@pytest.mark.parametrize("speed", [-1.0, -0.02, 0.003, 0.05, 2.0])
+def test_lugre_slides_steadily_on_the_stribeck_curve(speed):
+    # 50 relaxation lengths g = level / stiffness of sliding: what is left of the start is exp(-50).
+    bristle = slide(speed, 50 * 3.0 / 1e4 / abs(speed))[-1]
+    steady = lugre_friction(speed, bristle, **LUGRE)
+    level = stribeck_level(speed, **LEVEL)
+    assert steady["torque"] == pytest.approx(-np.sign(speed) * level - 0.4 * speed, rel=1e-6)
+    assert steady["bristle_dot"] == pytest.approx(0.0, abs=1e-6 * abs(speed))
+
+
+def test_lugre_bristles_never_bend_further_than_the_static_level_allows():
+    for speed in (0.001, 0.03, 1.0):
+        assert np.max(np.abs(slide(speed, 0.5))) <= 3.0 / 1e4 * (1 + 1e-9)
+
+
+def test_lugre_at_rest_is_a_spring_that_neither_creeps_nor_gives_energy():
+    at_rest = lugre_friction(0.0, 1e-4, **LUGRE)
+    assert at_rest["bristle_dot"] == 0
+    assert at_rest["torque"] == pytest.approx(-1e4 * 1e-4)
+
+
+def test_lugre_takes_more_energy_than_its_bristles_store():
+    """Passivity over a motion to and fro: the work of -torque exceeds the energy kept in the bristles."""
+
+    def rate(t, state):
+        speed = 0.1 * np.sin(20 * t)
+        found = lugre_friction(speed, state[0], **LUGRE)
+        return [found["bristle_dot"], -found["torque"] * speed]
+
+    motion = solve_ivp(rate, (0, 1), [0.0, 0.0], method="LSODA", rtol=1e-8, atol=1e-12, max_step=1e-3)
+    stored = 0.5 * 1e4 * motion.y[0] ** 2
+    # Both start at zero; the integration is good to about 1e-8.
+    assert np.all(motion.y[1] >= stored - 1e-6)
+    assert motion.y[1][-1] > 0.1
+
+
+def test_presliding_friction_returns_the_spring_force_of_small_motion():
+    """For |z| far below the break-away deflection, torque = -stiffness times the motion."""
+    bristle = slide(1e-6, 1.0)[-1]
+    assert bristle == pytest.approx(1e-6, rel=0.01)

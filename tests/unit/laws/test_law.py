@@ -1,0 +1,117 @@
+"""Is every law documented, does it say the unit of all it takes and gives, and does it mean the same when traced?"""
+
+import casadi as ca
+import numpy as np
+import pytest
+
+from robodyn import laws
+from robodyn.laws import arguments_of, info_of, known_laws, law
+from robodyn.native import compile_kernels
+
+STRIBECK = {"coulomb": 2.0, "static": 3.0, "stribeck_velocity": 0.1}
+TIMES = {"times": (0.0, 0.5, 1.5), "points": (0.0, 1.0, -0.5)}
+# Parameters of each law; its other arguments are drawn at random between -2 and 2.
+EXAMPLES = {
+    "viscous_friction": {"viscous": 0.4},
+    "coulomb_friction": {"coulomb": 2.0, "smoothing_velocity": 0.01, "viscous": 0.4},
+    "stribeck_friction": {**STRIBECK, "smoothing_velocity": 0.01, "viscous": 0.4, "exponent": 1.5},
+    "lugre_friction": {**STRIBECK, "stiffness": 1e4, "damping": 10.0, "viscous": 0.4, "exponent": 2.0},
+    "dc_motor": {"resistance": 2.0, "inductance": 1e-3, "torque_constant": 0.1, "gear": 50.0},
+    "torque_source": {"torque_limit": 1.0},
+    "current_source": {"torque_constant": 0.1, "gear": 50.0, "current_limit": 1.0},
+    "spring": {"stiffness": 100.0, "rest": 0.1, "damping": 2.0, "preload": 1.0},
+    "damper": {"damping": 2.0},
+    "end_stop": {"lower": -0.5, "upper": 0.5, "stiffness": 1e3, "damping": 10.0},
+    "constant_force": {"value": 3.0},
+    "pd_control": {"proportional": 5.0, "derivative": 1.0, "limit": 4.0},
+    "pid_control": {"proportional": 5.0, "integral": 2.0, "derivative": 1.0, "limit": 4.0},
+    "position_loop": {"proportional": 5.0, "limit": 4.0},
+    "sampled_velocity_loop": {"proportional": 5.0, "integral": 2.0, "period": 1e-3, "limit": 4.0},
+    "amplifier": {"gain": -3.0},
+    "saturation": {"lower": -0.5, "upper": 1.0},
+    "limited_integrator": {"lower": -0.5, "upper": 1.0},
+    "low_pass": {"time_constant": 0.1},
+    "step_reference": {"after": 2.0, "before": -1.0, "at": 0.3},
+    "ramp_reference": {"rate": 2.0, "start": 1.0, "begin": 0.1, "end": 0.8},
+    "trapezoid_reference": {"target": 1.0, "speed": 1.2, "top_acceleration": 4.0, "start": -0.2, "begin": 0.1},
+    "spline_reference": TIMES,
+    "table_reference": TIMES,
+    "sine_reference": {"amplitude": 2.0, "frequency": 1.5, "phase": 0.3, "offset": 0.1},
+    "constant_reference": {"constant": 4.0},
+    "quantised": {"resolution": 0.3},
+    "sampled_encoder": {"resolution": 0.3, "period": 1e-3},
+    "sample_and_hold": {},
+}
+LAWS = known_laws()
+
+
+def signals_of(name):
+    """The arguments of a law that are no parameters."""
+    return [a.name for a in arguments_of(LAWS[name]) if a.name not in EXAMPLES[name] and not a.has_default]
+
+
+def test_every_law_has_an_example_here():
+    assert set(EXAMPLES) == set(LAWS)
+
+
+@pytest.mark.parametrize("name", sorted(LAWS))
+def test_a_law_says_the_unit_of_all_it_takes_and_gives(name):
+    units = info_of(LAWS[name]).units
+    outputs = LAWS[name](**dict.fromkeys(signals_of(name), 0.5), **EXAMPLES[name])
+    own = [key for key in outputs if not key.endswith(("_dot", "_next"))]
+    missing = {*(argument.name for argument in arguments_of(LAWS[name])), *own} - units.keys()
+    assert not missing
+
+
+@pytest.mark.parametrize("name", sorted(LAWS))
+def test_a_law_is_documented(name):
+    assert (LAWS[name].__doc__ or "").split("\n")[0].strip().endswith((".", ":"))
+
+
+@pytest.mark.parametrize("name", sorted(LAWS))
+def test_a_law_gives_a_rate_for_each_state_and_a_new_value_for_each_memory(name):
+    info = info_of(LAWS[name])
+    outputs = LAWS[name](**dict.fromkeys(signals_of(name), 0.5), **EXAMPLES[name])
+    wanted = {*(f"{state}_dot" for state in info.states), *(f"{memory}_next" for memory in info.memory)}
+    assert {key for key in outputs if key.endswith(("_dot", "_next"))} == wanted
+
+
+def test_traced_laws_have_the_values_of_the_plain_functions():
+    functions = {}
+    for name, function in LAWS.items():
+        symbols = ca.SX.sym("s", len(signals_of(name)))
+        results = function(**dict(zip(signals_of(name), ca.vertsplit(symbols), strict=True)), **EXAMPLES[name])
+        functions[name] = ca.Function(name, [symbols], [ca.vertcat(*results.values())])
+    kernels = compile_kernels(functions, cache=False).kernels
+    generator = np.random.default_rng(3)
+    for name, function in LAWS.items():
+        for values in generator.uniform(-2, 2, (30, len(signals_of(name)))):
+            plain = function(**dict(zip(signals_of(name), values.tolist(), strict=True)), **EXAMPLES[name])
+            # Rounding only: sums may be ordered differently, the C library's exp differs in the last bit.
+            expected = list(plain.values())
+            np.testing.assert_allclose(kernels[name](values), expected, rtol=1e-12, atol=1e-12, err_msg=name)
+
+
+def test_a_law_keeps_being_a_plain_function():
+    assert laws.friction.viscous_friction(3.0, viscous=2.0) == {"torque": -6.0}
+
+
+@pytest.mark.parametrize(
+    ("said", "complaint"),
+    [
+        ({"checks": {"stifness": "positive"}}, "no argument 'stifness'"),
+        ({"checks": {"stiffness": "postive"}}, "unknown rule 'postive'"),
+        ({"checks": {"stiffness": "above ceiling"}}, "unknown rule"),
+        ({"states": {"z": 1.0}}, "no argument 'z'"),
+        ({"folded": ("points",)}, "no argument 'points'"),
+        ({"limits": {"position": (0.0, 1.0)}}, "none of its states"),
+    ],
+)
+def test_the_decorator_refuses_what_would_have_no_effect(said, complaint):
+    with pytest.raises(TypeError, match=complaint):
+        law(**said)(lambda position, *, stiffness: -stiffness * position)
+
+
+def test_arguments_that_have_no_name_are_refused():
+    with pytest.raises(TypeError, match="must be named"):
+        arguments_of(lambda *everything: 0.0)
