@@ -143,5 +143,12 @@ class System:
         return ca.jacobian(expression, self.symbols["t"]) + along
 
     @property
+    def n_quadratures(self) -> int:
+        """How many of the last states no rate depends on (book-keeping such as `energy.work`)."""
+        x, rates = self.symbols["x"], self.expressions["rhs"]
+        needed = ca.which_depends(rates, x, 1, False) if self.states else []
+        return next((k for k, used in enumerate(reversed(needed)) if used), len(needed))
+
+    @property
     def signal_names(self) -> tuple[str, ...]:
         return tuple(info.name for info in self.signals)

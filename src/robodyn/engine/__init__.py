@@ -2,7 +2,8 @@
 
 from robodyn.engine.integrate import integrate
 from robodyn.engine.problem import Problem
+from robodyn.engine.record import is_ready
 from robodyn.engine.solver import Recording, Solver
 from robodyn.engine.trajectory import Counters, Status, Trajectory
 
-__all__ = ["Counters", "Problem", "Recording", "Solver", "Status", "Trajectory", "integrate"]
+__all__ = ["Counters", "Problem", "Recording", "Solver", "Status", "Trajectory", "integrate", "is_ready"]

@@ -5,10 +5,11 @@ Symbols: theta = 0..1 the place in the step; left, right the ends of a bracket o
 
 import numpy as np
 
-from robodyn.engine.caching import compiled
-from robodyn.engine.calls import ask, state
+from robodyn.engine.caching import compiled, inlined
+from robodyn.engine.calls import ask, integers, state
 from robodyn.engine.dense import evaluate_dense
 from robodyn.engine.evaluation import need_dense
+from robodyn.engine.eventlog import log_observers
 from robodyn.engine.guards import crosses, direction_of, guards_at, marks_of, sign_of, values_of
 from robodyn.engine.record import unit
 from robodyn.engine.workspace import (
@@ -34,30 +35,61 @@ ROOT_ULPS = 4.0
 
 @unit
 def locate_events(run):
-    """Find the first crossing of the step just made and truncate the step there; True when any guard fired.
+    """Find the crossings of the step just made; True when the step was truncated at the first that has consequences.
 
     An adaptive step is also looked at in its middle. The instant is the right end of the last root's bracket
-    among those that coincide with the first; later roots are dropped, the next step finds them again.
+    among those that coincide with the first; later roots are dropped, the next step finds them again. Guards
+    without action that end nothing only watch: their crossings are noted and the step stays whole.
     """
     adaptive = run.adaptive == 1
+    roots = values_of(run, G_ROOT)
     guards_at(run, 1.0, G_END)
     if adaptive:
         need_dense(run)
         guards_at(run, 0.5, G_MIDDLE)
-    earliest = np.inf
+    earliest, any_root = np.inf, False
     for j in range(run.n_all_guards):
-        values_of(run, G_ROOT)[j] = find_crossing(run, j, adaptive)
-        earliest = min(earliest, values_of(run, G_ROOT)[j])
+        roots[j] = find_crossing(run, j, adaptive)
+        any_root |= roots[j] < np.inf
+        if not only_watches(run, j):
+            earliest = min(earliest, roots[j])
+    if not any_root:
+        return False
     if earliest == np.inf:
+        note_crossings(run, adaptive)
         return False
     width = max(COINCIDENCE, ROOT_ULPS * np.spacing(abs(run.t_new)) / run.h_tried)
     last = earliest
     for j in range(run.n_all_guards):
-        if values_of(run, G_ROOT)[j] <= earliest + width:
+        if abs(roots[j] - earliest) <= width:
             marks_of(run, FIRED)[j] = LOCATED
-            last = max(last, values_of(run, G_ROOT)[j])
+            last = max(last, roots[j])
+            roots[j] = np.inf
+    log_observers(run, roots, last)
     truncate(run, last)
     return True
+
+
+@inlined
+def only_watches(run, j):
+    """Whether a guard's crossing has no consequence but to be noted."""
+    return j < run.n_guards and integers(run.guard_action)[j] == 0 and integers(run.guard_terminal)[j] == 0
+
+
+@compiled
+def note_crossings(run, adaptive):
+    """Note the crossings of a whole step; a guard may cross once in each half of an adaptive one."""
+    roots = values_of(run, G_ROOT)
+    if not adaptive:
+        log_observers(run, roots, np.inf)
+        return
+    log_observers(run, roots, 0.5)
+    for j in range(run.n_guards):
+        if roots[j] == np.inf:
+            sign, value = sign_of(values_of(run, G_MIDDLE)[j]), values_of(run, G_END)[j]
+            if crosses(direction_of(run, j), sign, value):
+                roots[j] = locate(run, j, sign, 0.5, 1.0, value)
+    log_observers(run, roots, np.inf)
 
 
 @compiled

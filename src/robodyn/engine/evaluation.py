@@ -73,14 +73,14 @@ def evaluate_time_slope(run, h):
 
 
 @compiled
-def clip_end(run):
-    """Put the limited states at the end of the step between their limits; True when that changed any."""
-    end, bounds = state(run, END), floats(run.bounds)
-    ask(run, run.limits, min(run.t_new, run.t_left), end, bounds)
+def clip_row(run, t, target):
+    """Put the limited states of a row between their limits at a time; True when that changed any."""
+    x, bounds = state(run, target), floats(run.bounds)
+    ask(run, run.limits, min(t, run.t_left), x, bounds)
     changed = False
     for k in range(run.n_limited):
         i = integers(run.limited)[k]
-        value = min(max(end[i], bounds[k]), bounds[run.n_limited + k])
-        changed = changed or value != end[i]
-        end[i] = value
+        value = min(max(x[i], bounds[k]), bounds[run.n_limited + k])
+        changed = changed or value != x[i]
+        x[i] = value
     return changed

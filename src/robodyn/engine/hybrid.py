@@ -4,7 +4,7 @@ from robodyn.engine.caching import compiled, inlined
 from robodyn.engine.control import choose_first, take_step
 from robodyn.engine.crossings import locate_events
 from robodyn.engine.dense import copy_row
-from robodyn.engine.evaluation import clip_end, need_dense
+from robodyn.engine.evaluation import clip_row, need_dense
 from robodyn.engine.guards import carry_signs, guards_at
 from robodyn.engine.history import keep_step, make_room, read_right
 from robodyn.engine.instants import (
@@ -95,7 +95,7 @@ def check_room(run):
     run.budget -= 1
     if run.kind == RECORD_STEPS and run.n_rows + run.refine + 3 > run.row_capacity:
         return REASON_ROWS
-    if run.n_log + run.n_guards > run.log_capacity:
+    if run.n_log + 3 * run.n_guards > run.log_capacity:
         return REASON_LOG
     if run.n_d > 0 and make_room(run) == 0:
         return REASON_HISTORY
@@ -129,7 +129,7 @@ def limit_end(run):
     """Keep limited states within their limits at the end of the step."""
     if run.n_all_guards > 0:
         need_dense(run)
-    if clip_end(run):
+    if clip_row(run, run.t_new, END):
         run.end_known = -1
         if run.n_all_guards > 0:
             guards_at(run, 1.0, G_END)

@@ -4,11 +4,11 @@ import numpy as np
 
 from robodyn.engine.caching import compiled
 from robodyn.engine.calls import ask, floats, integers, state
+from robodyn.engine.eventlog import log_event
 from robodyn.engine.guards import find_jumps, marks_of, settle_signs
 from robodyn.engine.history import next_jump, pass_jumps, push_jumps, read_right
 from robodyn.engine.record import unit
 from robodyn.engine.recording import record_instant
-from robodyn.engine.trajectory import CHATTERING
 from robodyn.engine.workspace import (
     EVENTS,
     FIRED,
@@ -24,9 +24,6 @@ from robodyn.engine.workspace import (
     TICKS,
 )
 
-CHATTER_EVENTS = 100
-CHATTER_SPAN = 1e-9
-CHATTER_TIME = 1e-12
 SMOOTH = 1_000_000
 """Level of an instant at which nothing jumps."""
 
@@ -75,7 +72,7 @@ def run_events(run):
             run.guard += 1
             fired = marks_of(run, FIRED)[j]
             if fired in (LOCATED, JUMPED):
-                log_event(run, j)
+                log_event(run, j, run.t)
                 if fired == JUMPED:
                     marks_of(run, FIRED)[j] = FIRED_BEFORE
                 if integers(run.guard_action)[j] < 0:
@@ -99,22 +96,6 @@ def run_again(run):
     if run.armed == 0 or run.n_guards == 0 or not something_jumped:
         return False
     return find_jumps(run) == 1
-
-
-@compiled
-def log_event(run, j):
-    """Note an event; too many in too short a time end the run."""
-    log = floats(run.log)
-    log[2 * run.n_log] = run.t
-    log[2 * run.n_log + 1] = j
-    run.n_log += 1
-    if integers(run.guard_terminal)[j] != 0 and run.terminal < 0:
-        run.terminal = j
-    oldest = run.n_log - CHATTER_EVENTS
-    shortest = max(CHATTER_SPAN * (run.t_end - run.t0), CHATTER_TIME)
-    if oldest >= 0 and run.t - log[2 * oldest] < shortest:
-        run.status = CHATTERING
-        run.culprit = j
 
 
 @compiled

@@ -116,7 +116,6 @@ class Session:
 
     def __init__(self, problem: Problem, method: Method, work: Work):
         self.problem, self.method, self.work = problem, method, work
-        self.begun = clock.perf_counter()
 
     def load(self, records: np.ndarray) -> None:
         """Take a run's record and put the addresses of the engine's parts into it."""
@@ -124,6 +123,8 @@ class Session:
         for field, entry in compile_units().items():
             self.run[field] = entry.address
         self.advance = ENTRY(int(self.run["unit_advance"]))
+        # The clock runs from here: making the engine ready, once a process, is not part of the run.
+        self.begun = clock.perf_counter()
 
     def complete(self) -> Trajectory:
         """Run to the end; an error raised by a task or an action carries the partial trajectory."""
@@ -186,7 +187,7 @@ class Session:
         self.work = self.work._replace(rows=doubled(self.work.rows, at_least=int(self.run["refine"]) + 3))
 
     def grow_log(self) -> None:
-        self.work = self.work._replace(log=doubled(self.work.log, at_least=self.problem.n_guards))
+        self.work = self.work._replace(log=doubled(self.work.log, at_least=3 * self.problem.n_guards))
 
     def grow_history(self) -> None:
         """Twice the room for past steps and coming jumps; the rings of jumps are unrolled."""

@@ -10,7 +10,7 @@ from robodyn.engine.caching import compiled, inlined
 @compiled
 def factorise(A, pivots, n):
     """Overwrite A by its factors L (unit diagonal) and U, P A = L U, with partial pivoting; False when
-    singular."""
+    singular. The diagonal of U is stored inverted: many solutions follow, and multiplying is cheaper."""
     for k in range(n):
         best = k
         for i in range(k + 1, n):
@@ -30,6 +30,7 @@ def factorise(A, pivots, n):
 def eliminate(A, n, k):
     """One step of the elimination: the column of L and the update of the columns to its right."""
     inverse = 1.0 / A[k * n + k]
+    A[k * n + k] = inverse
     for i in range(k + 1, n):
         A[k * n + i] *= inverse
     for j in range(k + 1, n):
@@ -51,7 +52,7 @@ def solve_factorised(A, pivots, n, b):
             for i in range(j + 1, n):
                 b[i] -= A[j * n + i] * factor
     for j in range(n - 1, -1, -1):
-        b[j] /= A[j * n + j]
+        b[j] *= A[j * n + j]
         factor = b[j]
         for i in range(j):
             b[i] -= A[j * n + i] * factor

@@ -26,6 +26,7 @@ class Problem(NamedTuple):
 
     Args:
         rhs: writes x_dot (n_x).
+        n_quadratures: how many of the last states no rate depends on; implicit methods solve them by substitution.
         jacobian: writes df/dx (n_x * n_x), column-major.
         time_derivative: writes the partial derivative df/dt (n_x).
         position_rate: writes q_dot (n_q).
@@ -53,6 +54,7 @@ class Problem(NamedTuple):
     n_guards: int
     n_limited: int
     rhs: int
+    n_quadratures: int = 0
     jacobian: int = 0
     time_derivative: int = 0
     position_rate: int = 0
@@ -125,6 +127,7 @@ def _check_clocks(problem: Problem) -> None:
 
 
 def _check_kernels(problem: Problem) -> None:
+    _require(0 <= problem.n_quadratures <= problem.n_x, "n_quadratures: must be between 0 and n_x")
     _require(problem.rhs != 0 or problem.n_x == 0, "rhs: must be given")
     for name, size in (
         ("outputs", "n_y"),

@@ -20,7 +20,7 @@ from numba.extending import (
     register_model,
 )
 
-from robodyn.engine.caching import compile_entry
+from robodyn.engine.caching import compile_entry, engine_folder
 from robodyn.engine.workspace import RUN
 
 intrinsic: Any = extending.intrinsic
@@ -95,3 +95,11 @@ def unit(function: Callable[..., Any]) -> Any:
 def compile_units() -> dict[str, Any]:
     """All parts of the engine, compiled or from the engine's folder, by their fields."""
     return {field: compile_entry(function, types.int64(RUN_TYPE)) for field, function in UNITS.items()}
+
+
+def is_ready() -> bool:
+    """Whether the engine needs no compiling: it is loaded, or every part of it lies in its folder."""
+    folder = engine_folder()
+    if compile_units.cache_info().currsize > 0:
+        return True
+    return folder is not None and len(list(folder.rglob("*.nbi"))) >= len(UNITS)

@@ -3,7 +3,7 @@
 from robodyn.engine.caching import compiled
 from robodyn.engine.calls import ask, floats, row, state
 from robodyn.engine.dense import set_point
-from robodyn.engine.evaluation import need_dense
+from robodyn.engine.evaluation import clip_row, need_dense
 from robodyn.engine.history import read_inside
 from robodyn.engine.record import unit
 from robodyn.engine.workspace import POINT, RECORD_NONE, RECORD_STEPS, RECORD_TIMES, START
@@ -27,6 +27,8 @@ def add_point(run, label, fraction):
     if run.n_d > 0:
         run.t_read = t
         read_inside(run)
+    if run.n_limited > 0:
+        clip_row(run, t, POINT)
     add_row(run, label, t, POINT)
 
 
@@ -88,6 +90,8 @@ def record_end(run):
         while run.next_time < run.n_times and floats(run.times)[run.next_time] <= run.t + run.resolution:
             add_row(run, floats(run.times)[run.next_time], run.t, START)
             run.next_time += 1
+        if run.keep_end == 1 and (run.n_rows == 0 or row(run.rows, 1 + run.n_y, run.n_rows - 1)[0] < run.t):
+            add_row(run, run.t, run.t, START)
     elif run.kind == RECORD_NONE and (run.n_rows == 1 and run.t > run.t0):
         add_row(run, run.t, run.t, START)
     return 0

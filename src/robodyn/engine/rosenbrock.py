@@ -11,20 +11,32 @@ from robodyn.engine.workspace import END, ERROR, SLOPE, STAGE, START, TRIAL
 
 @compiled
 def factorise_shifted(run, scale, shift):
-    """Factorise shift I - scale J; False when singular."""
-    n, factors, columns = run.n_x, floats(run.factors), floats(run.columns)
-    for i in range(n * n):
-        factors[i] = -scale * columns[i]
-    for i in range(n):
-        factors[i * (n + 1)] += shift
+    """Factorise shift I - scale J; False when singular.
+
+    The last states, on which no rate depends, are left out: `solve_shifted` finds them by substitution.
+    """
+    n, core = run.n_x, run.n_x - run.n_quadratures
+    factors, columns = floats(run.factors), floats(run.columns)
+    for j in range(core):
+        for i in range(core):
+            factors[j * core + i] = -scale * columns[j * n + i]
+        factors[j * (core + 1)] += shift
+    run.matrix_scale, run.matrix_shift = scale, shift
     run.factorisations += 1
-    return factorise(factors, integers(run.pivots), n)
+    return factorise(factors, integers(run.pivots), core)
 
 
 @compiled
 def solve_shifted(run, target):
     """Solve the system factorised last, in place of a row of states."""
-    solve_factorised(floats(run.factors), integers(run.pivots), run.n_x, state(run, target))
+    n, core, b = run.n_x, run.n_x - run.n_quadratures, state(run, target)
+    solve_factorised(floats(run.factors), integers(run.pivots), core, b)
+    columns = floats(run.columns)
+    for i in range(core, n):
+        total = 0.0
+        for j in range(core):
+            total += columns[j * n + i] * b[j]
+        b[i] = (b[i] + run.matrix_scale * total) / run.matrix_shift
 
 
 @unit

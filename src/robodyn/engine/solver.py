@@ -85,15 +85,15 @@ class Recording:
     """Which instants are kept.
 
     Args:
-        kind: "steps" keeps the start, `refine` equally spaced points of every step and both sides of every
-            jump;
-            "times" keeps exactly `times`, each by its right limit; "none" keeps only the first and the last
-            instant.
+        kind: "steps" keeps the start, `refine` equally spaced points of every step and both sides of every jump;
+            "times" keeps exactly `times`, each by its right limit; "none" keeps only the first and the last instant.
+        keep_end: with "times", whether the instant at which the run ends is kept too.
     """
 
     kind: str = "steps"
     refine: int = 1
     times: np.ndarray | None = None
+    keep_end: bool = False
 
     def __post_init__(self) -> None:
         if self.kind not in RECORDING_KINDS:
@@ -102,6 +102,8 @@ class Recording:
             raise ValueError(f"refine: must be a whole number of at least 1, is {self.refine!r}")
         if (self.kind == "times") != (self.times is not None):
             raise ValueError('times: must be given with kind="times" and only then')
+        if self.keep_end and self.kind != "times":
+            raise ValueError('keep_end: has an effect only with kind="times"')
         if self.times is not None:
             self._check_times()
 

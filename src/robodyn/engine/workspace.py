@@ -42,14 +42,14 @@ FLOAT_FIELDS = (
     "t0", "t_end", "resolution",
     "t", "t_segment", "t_stop", "t_left", "t_new", "theta_end", "h_tried", "t_read", "last_length",
     "h", "error_before", "base_period", "gamma", "fixed_step", "rtol", "atol", "max_step", "min_step",
-    "shortest_delay", "smallest_step", "largest_step",
+    "shortest_delay", "smallest_step", "largest_step", "matrix_scale", "matrix_shift",
 )  # fmt: skip
 INTEGER_FIELDS = (
     "phase", "status", "culprit", "budget", "max_steps",
     "k", "slope_known", "end_known", "jacobian_known", "dense_known", "was_rejected", "was_cut",
     "tick", "last_tick", "tick_due", "task", "next_break", "stop_is_tick", "stop_is_break", "jump_level",
     "armed", "guard", "terminal", "n_all_guards", "m_changed", "x_changed",
-    "kind", "refine", "next_time", "n_rows", "n_log", "n_history",
+    "kind", "refine", "keep_end", "next_time", "n_rows", "n_log", "n_history",
     "steps", "rejected", "evaluations", "jacobians", "factorisations", "ticks", "newton_iterations",
     "n_tasks", "n_breaks", "n_times", "n_dense",
     "row_capacity", "log_capacity", "history_capacity", "queue_capacity",
@@ -158,7 +158,7 @@ def make_work(problem: Problem, method: Method, x0: Floats, m0: Floats, p: Float
         queue_ends=np.zeros((n_d, 2), np.int64),
         rows=np.zeros((max(256, len(times) + 2), 1 + problem.n_y)),
         times=np.array(times, float),
-        log=np.zeros((64 + problem.n_guards, 2)),
+        log=np.zeros((64 + 3 * problem.n_guards, 2)),
     )
 
 
@@ -182,6 +182,7 @@ def make_run(
     run["next_break"] = np.searchsorted(problem.breaks, t0, side="right")
     run["n_all_guards"] = problem.n_guards + (2 * problem.n_limited if method.adaptive else 0)
     run["kind"], run["refine"] = RECORDING_KINDS.index(recording.kind), recording.refine
+    run["keep_end"] = recording.keep_end
     run["smallest_step"] = np.inf
     copy_settings(run, problem, method)
     return records

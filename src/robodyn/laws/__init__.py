@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from robodyn.laws import control, drives, elements, friction, references, sensors
-from robodyn.laws.law import RULES, Argument, LawInfo, arguments_of, info_of, law
+from robodyn.laws.definition import RULES, Argument, LawInfo, arguments_of, info_of, law
 
 MODULES = (friction, drives, elements, control, references, sensors)
 

@@ -3,7 +3,7 @@
 import math
 
 from robodyn import symbolic as sym
-from robodyn.laws.law import law
+from robodyn.laws.definition import law
 
 PD_UNITS = {"target": "{x}", "position": "{x}", "velocity": "{x}/s", "command": "V", "limit": "V"}
 

@@ -1,7 +1,7 @@
 """Which force does a spring or a damper exert on the coordinate it spans?"""
 
 from robodyn import symbolic as sym
-from robodyn.laws.law import law
+from robodyn.laws.definition import law
 
 UNITS = {
     "position": "{x}",

@@ -4,7 +4,7 @@ Symbols: velocity w [rad/s or m/s]; every torque acts on the joint, so it oppose
 """
 
 from robodyn import symbolic as sym
-from robodyn.laws.law import law
+from robodyn.laws.definition import law
 
 UNITS = {
     "velocity": "{x}/s",
@@ -49,6 +49,8 @@ def stribeck_level(velocity, coulomb, static, stribeck_velocity, exponent):
         "smoothing_velocity": "positive",
         "exponent": "positive",
     },
+    # A constant exponent of 2 is one multiplication instead of a power.
+    folded=("exponent",),
 )
 def stribeck_friction(
     velocity, *, coulomb, static, stribeck_velocity, smoothing_velocity, viscous=0.0, exponent=2.0
@@ -73,6 +75,8 @@ def stribeck_friction(
         "stribeck_velocity": "positive",
         "exponent": "positive",
     },
+    # A constant exponent of 2 is one multiplication instead of a power.
+    folded=("exponent",),
 )
 def lugre_friction(
     velocity, bristle, *, stiffness, damping, viscous, coulomb, static, stribeck_velocity, exponent=2.0

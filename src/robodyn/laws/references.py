@@ -3,7 +3,7 @@
 import numpy as np
 
 from robodyn import symbolic as sym
-from robodyn.laws.law import law
+from robodyn.laws.definition import law
 
 MOTION = {"time": "s", "position": "{x}", "velocity": "{x}/s", "acceleration": "{x}/s^2"}
 

@@ -1,7 +1,7 @@
 """What does a sensor report of a signal?"""
 
 from robodyn import symbolic as sym
-from robodyn.laws.law import law
+from robodyn.laws.definition import law
 
 
 @law(value="", measured="", resolution="", checks={"resolution": "positive"})

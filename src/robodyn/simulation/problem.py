@@ -28,6 +28,7 @@ def build_problem(compiled: CompiledSystem, p: np.ndarray, values: dict[str, Any
         n_y=len(compiled.recorded),
         n_guards=len(system.guards),
         n_limited=len(system.limited),
+        n_quadratures=system.n_quadratures,
         **{name: at(name) for name in ("rhs", "jacobian", "time_derivative", "position_rate", "outputs")},
         **{name: at(name) for name in ("guards", "guard_rates", "limits", "delayed")},
         limited=np.array(system.limited, np.int64),

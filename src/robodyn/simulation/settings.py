@@ -41,6 +41,7 @@ def engine_recording(recording: Recording, solver: Solver, duration: float) -> E
     if recording.rate is not None:
         # The last sample of a whole number of periods must not fall out by rounding.
         count = int(np.floor(duration * recording.rate * (1 + 1e-12))) + 1
-        return EngineRecording(kind="times", times=np.minimum(np.arange(count) / recording.rate, duration))
+        times = np.minimum(np.arange(count) / recording.rate, duration)
+        return EngineRecording(kind="times", times=times, keep_end=True)
     refine = recording.refine or (ADAPTIVE_REFINEMENT if solver.adaptive else 1)
     return EngineRecording(kind="steps", refine=refine)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.assembly import System, assemble
-from robodyn.engine import Solver, Trajectory, integrate
+from robodyn.engine import Solver, Trajectory, integrate, is_ready
 from robodyn.errors import Flaw, ModelError
 from robodyn.model import Recording, Scenario
 from robodyn.results import Run
@@ -47,6 +47,8 @@ def simulate(
     """
     system = _system_of(what)
     solver = solver or make_solver(system.scenario.solver)
+    if on_compile and not is_ready():
+        on_compile("compiling the engine, once for all models, in about half a minute")
     compiled, recording = _prepare(what, system, solver, recording, on_compile)
     values = compiled.parameter_values(dict(parameters or {}))
     calls = PythonCalls(compiled, compiled.module.prepare(values))

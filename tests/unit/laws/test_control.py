@@ -14,7 +14,7 @@ from robodyn.laws.control import (
     sampled_velocity_loop,
     saturation,
 )
-from robodyn.laws.law import info_of
+from robodyn.laws.definition import info_of
 
 GAINS = {"proportional": 5.0, "integral": 2.0, "derivative": 1.0}
 

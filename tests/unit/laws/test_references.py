@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from robodyn.laws.law import info_of
+from robodyn.laws.definition import info_of
 from robodyn.laws.references import (
     constant_reference,
     ramp_reference,
