@@ -62,18 +62,14 @@ def parse_arguments() -> argparse.Namespace:
         prog="python -m benchmarks", description="robodyn beside its rivals, measured in one run."
     )
     parser.add_argument("--only", nargs="+", choices=BENCHMARKS, help="measure only these")
-    parser.add_argument(
-        "--json", type=Path, help=f"also write the findings to this file (always: {DEFAULT_FILE})"
-    )
+    parser.add_argument("--json", type=Path, help=f"also write the findings to this file (always: {DEFAULT_FILE})")
     return parser.parse_args()
 
 
 def gather(findings: dict[str, Findings]) -> dict[str, list[dict[str, Any]]]:
     """All rows and tables, each with the benchmark it is from."""
     rows = [{"benchmark": name, **row.as_json()} for name, found in findings.items() for row in found.rows]
-    tables = [
-        {"benchmark": name, **table.as_json()} for name, found in findings.items() for table in found.tables
-    ]
+    tables = [{"benchmark": name, **table.as_json()} for name, found in findings.items() for table in found.tables]
     return {"rows": rows, "tables": tables}
 
 

@@ -100,9 +100,7 @@ def mjcf(step: float) -> str:
 
 def _add_body(parent: ET.Element, link: Link) -> ET.Element:
     T = link.inertia.tensor
-    body = ET.SubElement(
-        parent, "body", name=link.name, pos=_text(link.frame.p), xyaxes=_text(link.frame.R[:, :2].T)
-    )
+    body = ET.SubElement(parent, "body", name=link.name, pos=_text(link.frame.p), xyaxes=_text(link.frame.R[:, :2].T))
     ET.SubElement(
         body,
         "joint",

@@ -84,9 +84,7 @@ def compare(label: str, ours: Trial, rivals: list[Trial], same: str) -> Row:
     """Time ours in turn with the fastest rivals that are no less accurate; the row has the best of them."""
     import scipy
 
-    accurate = sorted(
-        (trial for trial in rivals if trial.error <= ours.error), key=lambda trial: trial.seconds
-    )
+    accurate = sorted((trial for trial in rivals if trial.error <= ours.error), key=lambda trial: trial.seconds)
     finalists = accurate[:FINALISTS]
     timings = time_interleaved({trial.label: trial.run for trial in [ours, *finalists]}, ROUNDS)
     rival = min(finalists, key=lambda trial: timings.median(trial.label))

@@ -35,9 +35,7 @@ def measure() -> Findings:
     data = mujoco.MjData(model)
     accelerations = compare_accelerations(mujoco, model, data)
     solvers = {method: Solver(method, step=STEP) for method in METHODS}
-    prepared = {
-        method: prepare(arm_system(), solver, ("joint1.position",)) for method, solver in solvers.items()
-    }
+    prepared = {method: prepare(arm_system(), solver, ("joint1.position",)) for method, solver in solvers.items()}
     start = np.zeros((1, mujoco.mj_stateSize(model, mujoco.mjtState.mjSTATE_FULLPHYSICS)))
     start[0, 1 : 1 + 2 * N_JOINTS] = prepared["euler"].x
     states = np.empty((1, STEPS, start.shape[1]))

@@ -66,10 +66,7 @@ class Table:
         return dict(self.__dict__)
 
     def cells(self) -> list[tuple[str, ...]]:
-        return [
-            tuple(f"{cell:.3g}" if isinstance(cell, float) else str(cell) for cell in line)
-            for line in self.lines
-        ]
+        return [tuple(f"{cell:.3g}" if isinstance(cell, float) else str(cell) for cell in line) for line in self.lines]
 
 
 @dataclass(frozen=True)
@@ -96,7 +93,6 @@ def align(headings: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
     widths = [max(len(line[k]) for line in [headings, *lines]) for k in range(len(headings))]
     rule = ["-" * width for width in widths]
     padded = [
-        [cell.ljust(width) for cell, width in zip(line, widths, strict=True)]
-        for line in [headings, rule, *lines]
+        [cell.ljust(width) for cell, width in zip(line, widths, strict=True)] for line in [headings, rule, *lines]
     ]
     return "\n".join("  ".join(line).rstrip() for line in padded)

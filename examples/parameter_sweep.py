@@ -1,6 +1,6 @@
 """How are many variants run without compiling again? Stiffness and mass of a damped oscillator.
 
-    omega = sqrt(k / m - (d / (2 m))^2),   T = 2 pi / omega
+omega = sqrt(k / m - (d / (2 m))^2),   T = 2 pi / omega
 """
 
 import itertools

@@ -1,6 +1,6 @@
 """How long does a pendulum take for one swing? Located events against the complete elliptic integral.
 
-    T = 4 sqrt(l / g) K(sin(angle / 2)^2)
+T = 4 sqrt(l / g) K(sin(angle / 2)^2)
 """
 
 import math

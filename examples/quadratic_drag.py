@@ -1,6 +1,6 @@
 """How is a law of one's own written? Air drag on a falling body, in ten lines, against its closed form.
 
-    m v_dot = -m g - c |v| v,   v(t) = -u tanh(g t / u),   u = sqrt(m g / c)
+m v_dot = -m g - c |v| v,   v(t) = -u tanh(g t / u),   u = sqrt(m g / c)
 """
 
 import math

@@ -32,9 +32,7 @@ def test_both_methods_give_the_same_accelerations(seed):
     composite = forward_dynamics(tree, q, v, tau, method="composite")
     articulated = forward_dynamics(tree, q, v, tau, method="articulated")
 
-    np.testing.assert_allclose(
-        articulated, composite, rtol=TOLERANCE, atol=TOLERANCE * np.abs(composite).max()
-    )
+    np.testing.assert_allclose(articulated, composite, rtol=TOLERANCE, atol=TOLERANCE * np.abs(composite).max())
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -51,6 +49,4 @@ def test_large_trees_are_solved_by_articulated_bodies(seed, method):
     q, v, tau = random_state(tree, seed)
 
     assert (tree.n_v > 12) == (method == "articulated")
-    np.testing.assert_array_equal(
-        forward_dynamics(tree, q, v, tau), forward_dynamics(tree, q, v, tau, method=method)
-    )
+    np.testing.assert_array_equal(forward_dynamics(tree, q, v, tau), forward_dynamics(tree, q, v, tau, method=method))

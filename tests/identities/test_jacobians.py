@@ -33,9 +33,7 @@ def test_jacobian_times_rates_is_velocity_of_the_point(seed):
     by_jacobian = geometric_jacobian(tree, q, link, POINT)[3:] @ v
 
     np.testing.assert_allclose(by_jacobian, exact, rtol=TOLERANCE, atol=TOLERANCE * 10)
-    np.testing.assert_allclose(
-        point_velocity(tree, q, v, link, POINT), exact, rtol=TOLERANCE, atol=TOLERANCE * 10
-    )
+    np.testing.assert_allclose(point_velocity(tree, q, v, link, POINT), exact, rtol=TOLERANCE, atol=TOLERANCE * 10)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -71,9 +71,7 @@ def test_traced_kinematics_mass_matrix_and_energy_equal_numeric(seed):
     assert_close(numbers(mass_matrix(tree, q_sym)), mass_matrix(tree, q))
     assert_close(numbers(total_energy(tree, q_sym, v_sym)), total_energy(tree, q, v))
     assert_close(numbers(link_poses(tree, q_sym)[last].R), link_poses(tree, q)[last].R)
-    assert_close(
-        numbers(geometric_jacobian(tree, q_sym, last, point)), geometric_jacobian(tree, q, last, point)
-    )
+    assert_close(numbers(geometric_jacobian(tree, q_sym, last, point)), geometric_jacobian(tree, q, last, point))
 
 
 def with_symbolic_parameters(tree):
@@ -81,9 +79,7 @@ def with_symbolic_parameters(tree):
     symbols, values, links = [ca.SX.sym("gravity", 3)], [tree.gravity], []
     for link in tree.links:
         p = ca.SX.sym(f"p_{link.name}", 11)
-        tensor = ca.vertcat(
-            ca.horzcat(p[4], p[5], p[6]), ca.horzcat(p[5], p[7], p[8]), ca.horzcat(p[6], p[8], p[9])
-        )
+        tensor = ca.vertcat(ca.horzcat(p[4], p[5], p[6]), ca.horzcat(p[5], p[7], p[8]), ca.horzcat(p[6], p[8], p[9]))
         inertia = Inertia(p[0], p[1:4], tensor)
         links.append(replace(link, inertia=inertia, armature=p[10]))
         symbols.append(p)

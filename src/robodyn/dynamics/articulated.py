@@ -90,9 +90,7 @@ def _accelerate(tree: Tree, poses: Sequence[Pose], handles: Sequence[Handle]) ->
     for link, pose, handle in zip(tree.links, poses, handles, strict=True):
         alpha, accel = (np.zeros(3), np.zeros(3)) if link.parent == GROUND else found[link.parent]
         alpha, accel = pose.R.T @ alpha, pose.R.T @ (accel + cross(alpha, pose.p))
-        due = [
-            u - dot(n, alpha) - dot(f, accel) for u, (n, f) in zip(handle.drive, handle.loads, strict=True)
-        ]
+        due = [u - dot(n, alpha) - dot(f, accel) for u, (n, f) in zip(handle.drive, handle.loads, strict=True)]
         a = solve_ldl(handle.factors, due)
         for k, (angular, linear) in enumerate(link.subspace):
             alpha, accel = alpha + angular * a[k], accel + linear * a[k]
@@ -121,16 +119,13 @@ def _grip(body: Body, columns: Sequence[Column], armature: Scalar, b: Sequence[S
     return Handle(loads, factors, _divide_loads(loads, factors), drive)
 
 
-def _divide_loads(
-    loads: Sequence[tuple[Vector, Vector]], factors: Factors
-) -> tuple[tuple[Vector, Vector], ...]:
+def _divide_loads(loads: Sequence[tuple[Vector, Vector]], factors: Factors) -> tuple[tuple[Vector, Vector], ...]:
     """Columns of I S D^-1; D is symmetric, so each row of I S is solved for on its own."""
     rows_n = [solve_ldl(factors, [n[i] for n, _ in loads]) for i in range(3)]
     rows_f = [solve_ldl(factors, [f[i] for _, f in loads]) for i in range(3)]
 
     return tuple(
-        (sym.stack([row[k] for row in rows_n]), sym.stack([row[k] for row in rows_f]))
-        for k in range(len(loads))
+        (sym.stack([row[k] for row in rows_n]), sym.stack([row[k] for row in rows_f])) for k in range(len(loads))
     )
 
 

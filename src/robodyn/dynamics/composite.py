@@ -52,9 +52,7 @@ def _unit_load(body: Moments, angular: Vector, linear: Vector) -> Load:
     return f, n
 
 
-def _fill_row(
-    M: list[list[Scalar]], tree: Tree, poses: Sequence[Pose], index: int, k: int, load: Load
-) -> None:
+def _fill_row(M: list[list[Scalar]], tree: Tree, poses: Sequence[Pose], index: int, k: int, load: Load) -> None:
     """Row and column k of M: the load projected on the joint of link `index` and on every joint below it."""
     f, n = load
     for below in tree.path(index):

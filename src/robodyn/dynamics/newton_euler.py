@@ -56,10 +56,7 @@ def inverse_dynamics(
     """
     poses = tree.joint_poses(q)
     motions = _find_motions(tree, poses, v, a)
-    loads = [
-        _find_load(link.inertia.about_origin(), motion)
-        for link, motion in zip(tree.links, motions, strict=True)
-    ]
+    loads = [_find_load(link.inertia.about_origin(), motion) for link, motion in zip(tree.links, motions, strict=True)]
     loads = _subtract_wrenches(tree, q, loads, wrenches or {})
 
     return _project_loads(tree, poses, loads, a)
@@ -70,15 +67,11 @@ def bias(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], wrenches: Wrenche
     return inverse_dynamics(tree, q, v, [0.0] * tree.n_v, wrenches)
 
 
-def _find_motions(
-    tree: Tree, poses: Sequence[Pose], v: Sequence[Scalar], a: Sequence[Scalar]
-) -> list[Motion]:
+def _find_motions(tree: Tree, poses: Sequence[Pose], v: Sequence[Scalar], a: Sequence[Scalar]) -> list[Motion]:
     """Sweep from the ground to the tips."""
     ground = Motion(np.zeros(3), np.zeros(3), -tree.gravity, np.zeros((3, 3)))
     motions: list[Motion] = []
-    for link, pose, v_i, a_i in zip(
-        tree.links, poses, tree.split_rates(v), tree.split_rates(a, "a"), strict=True
-    ):
+    for link, pose, v_i, a_i in zip(tree.links, poses, tree.split_rates(v), tree.split_rates(a, "a"), strict=True):
         parent = ground if link.parent == GROUND else motions[link.parent]
         motions.append(_carry_motion(link, pose, parent, v_i, a_i))
 
@@ -136,10 +129,7 @@ def _difference(U: Matrix, S: Matrix, j: int, k: int) -> Scalar:
     i = 3 - j - k
 
     return (
-        U[k, i] * S[i, j]
-        - U[j, i] * S[i, k]
-        + (U[k, j] * S[j, j] - U[j, k] * S[k, k])
-        + (U[k, k] - U[j, j]) * S[j, k]
+        U[k, i] * S[i, j] - U[j, i] * S[i, k] + (U[k, j] * S[j, j] - U[j, k] * S[k, k]) + (U[k, k] - U[j, j]) * S[j, k]
     )
 
 

@@ -44,9 +44,7 @@ class Link:
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            raise ValueError(
-                f"joint {self.joint!r}: unknown kind {self.kind!r}, known are {', '.join(KINDS)}"
-            )
+            raise ValueError(f"joint {self.joint!r}: unknown kind {self.kind!r}, known are {', '.join(KINDS)}")
         if KINDS[self.kind].has_axis:
             object.__setattr__(self, "axis", _checked_axis(self.joint, self.axis))
         elif self.axis is not None:
@@ -127,10 +125,7 @@ class Tree:
         """Pose of each link in its parent's frame."""
         parts = self.split_coordinates(q)
 
-        return [
-            link.frame @ motion(link.kind, link.axis, part)
-            for link, part in zip(self.links, parts, strict=True)
-        ]
+        return [link.frame @ motion(link.kind, link.axis, part) for link, part in zip(self.links, parts, strict=True)]
 
     def columns(self, link: int) -> list[tuple[int, Column]]:
         """Index in v and motion column of each of a joint's rates."""

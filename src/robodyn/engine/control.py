@@ -15,6 +15,8 @@ from robodyn.engine.workspace import END, ERROR, STAGE, START, TRIAL
 
 LARGEST_STATE = 1e150
 SAFETY, LEAST_FACTOR, LARGEST_FACTOR = 0.9, 0.2, 5.0
+LEAST_ERROR, NEGLIGIBLE = 1e-4, 1e-3
+"""Least error remembered for the next proposal; an error that makes any proposal longer."""
 SLIVER = 1e-9
 """A fixed step's rest shorter than this part of a step belongs to the step before it."""
 
@@ -82,6 +84,10 @@ def accept(run, error, h):
 
     A step cut short by the end of its segment does not make the proposal shorter.
     """
+    if run.was_cut == 1 and error < NEGLIGIBLE and run.h >= LARGEST_FACTOR * h:
+        # The rule would leave the proposal as it is: the factor is above 1 and the proposal longer than it allows.
+        run.error_before, run.was_rejected = max(error, LEAST_ERROR), 0
+        return
     k = run.error_order
     error = max(error, 1e-10)
     factor = SAFETY * error ** (-0.7 / k) * run.error_before ** (0.4 / k)
@@ -90,7 +96,7 @@ def accept(run, error, h):
     if run.was_cut == 1 and factor >= 1.0:
         proposal = max(proposal, run.h)
     run.h = proposal
-    run.error_before = max(error, 1e-4)
+    run.error_before = max(error, LEAST_ERROR)
     run.was_rejected = 0
 
 

@@ -59,16 +59,13 @@ def set_point(run, fraction):
 @inlined
 def combine(run, weights, count, factor, base, target):
     """target = base + factor sum_j weights_j STAGE_j over the first stages; a base below 0 is zero."""
-    result, origin = state(run, target), state(run, max(base, 0))
+    result, origin, stages = state(run, target), state(run, max(base, 0)), state(run, STAGE)
     n = run.n_x
     for i in range(n):
-        result[i] = origin[i] if base >= 0 else 0.0
-    for j in range(count):
-        weight = factor * weights[j]
-        if weight != 0.0:
-            stage = state(run, STAGE + j)
-            for i in range(n):
-                result[i] += weight * stage[i]
+        total = 0.0
+        for j in range(count):
+            total += weights[j] * stages[j * n + i]
+        result[i] = (origin[i] if base >= 0 else 0.0) + factor * total
 
 
 @inlined

@@ -117,15 +117,14 @@ def run_ticks(run):
         while run.task < run.n_tasks:
             k = run.task
             run.task += 1
-            after = run.tick - integers(run.task_offset)[k]
-            if after < 0 or after % integers(run.task_period)[k] != 0:
+            if integers(run.task_due)[k] != run.tick:
                 continue
+            integers(run.task_due)[k] += integers(run.task_period)[k]
             if integers(run.task_address)[k] == 0:
                 return REASON_TASK
             ask(run, integers(run.task_address)[k], run.t, state(run, START), floats(run.changed))
             take_memory(run)
         run.tick_due = 0
-        run.tick += 1
         run.ticks += 1
     run.phase = EVENTS if run.m_changed == 1 and run_again(run) else SETTLE
     return REASON_DONE
@@ -170,14 +169,10 @@ def note_level(run):
 
 @compiled
 def next_tick(run):
-    """Number of the next tick at which any task is due, from the present one on."""
+    """Number of the next tick at which any task is due."""
     number = np.iinfo(np.int64).max
     for k in range(run.n_tasks):
-        offset, period = integers(run.task_offset)[k], integers(run.task_period)[k]
-        due = offset
-        if run.tick > offset:
-            due = offset + (run.tick - offset + period - 1) // period * period
-        number = min(number, due)
+        number = min(number, integers(run.task_due)[k])
     return number
 
 

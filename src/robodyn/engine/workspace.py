@@ -82,6 +82,7 @@ class Work(NamedTuple):
         rows: recorded [t, y], (capacity, 1 + n_y). times: instants to
             record.
         log: events [t, guard], (capacity, 2).
+        task_due: tick at which each task is due next, (n_tasks,).
     """
 
     x: Floats
@@ -104,6 +105,7 @@ class Work(NamedTuple):
     rows: Floats
     times: Floats
     log: Floats
+    task_due: Integers
 
 
 ARRAYS = tuple(
@@ -159,6 +161,7 @@ def make_work(problem: Problem, method: Method, x0: Floats, m0: Floats, p: Float
         rows=np.zeros((max(256, len(times) + 2), 1 + problem.n_y)),
         times=np.array(times, float),
         log=np.zeros((64 + 3 * problem.n_guards, 2)),
+        task_due=np.array(problem.task_offset, np.int64),
     )
 
 

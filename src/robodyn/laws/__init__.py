@@ -12,10 +12,7 @@ MODULES = (friction, drives, elements, control, references, sensors)
 def known_laws() -> dict[str, Callable[..., Any]]:
     """All laws of this package by name."""
     return {
-        name: function
-        for module in MODULES
-        for name, function in vars(module).items()
-        if hasattr(function, "law_info")
+        name: function for module in MODULES for name, function in vars(module).items() if hasattr(function, "law_info")
     }
 
 

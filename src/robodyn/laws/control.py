@@ -63,9 +63,7 @@ def position_loop(target, position, feed_forward, *, proportional, limit=math.in
     memory={"error_sum": 0.0},
     checks={"limit": "positive", "period": "positive"},
 )
-def sampled_velocity_loop(
-    velocity_command, velocity, error_sum, *, proportional, integral, period, limit=math.inf
-):
+def sampled_velocity_loop(velocity_command, velocity, error_sum, *, proportional, integral, period, limit=math.inf):
     """Inner loop of a cascade, sampled: PI on the velocity error, the sum held while the output is limited.
 
     tau_k = clip(P e_k + I s_k),   s_{k+1} = s_k + T e_k unless that drives tau further beyond its limit

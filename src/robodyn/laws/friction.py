@@ -52,9 +52,7 @@ def stribeck_level(velocity, coulomb, static, stribeck_velocity, exponent):
     # A constant exponent of 2 is one multiplication instead of a power.
     folded=("exponent",),
 )
-def stribeck_friction(
-    velocity, *, coulomb, static, stribeck_velocity, smoothing_velocity, viscous=0.0, exponent=2.0
-):
+def stribeck_friction(velocity, *, coulomb, static, stribeck_velocity, smoothing_velocity, viscous=0.0, exponent=2.0):
     """Smoothed dry friction with a Stribeck bump: `tau = -level(w) tanh(w / w0) - B w`."""
     level = stribeck_level(velocity, coulomb, static, stribeck_velocity, exponent)
     return {"torque": -level * sym.tanh(velocity / smoothing_velocity) - viscous * velocity}
@@ -78,9 +76,7 @@ def stribeck_friction(
     # A constant exponent of 2 is one multiplication instead of a power.
     folded=("exponent",),
 )
-def lugre_friction(
-    velocity, bristle, *, stiffness, damping, viscous, coulomb, static, stribeck_velocity, exponent=2.0
-):
+def lugre_friction(velocity, bristle, *, stiffness, damping, viscous, coulomb, static, stribeck_velocity, exponent=2.0):
     """LuGre friction: bristles of deflection z that bend and slip.
 
         z_dot = w - |w| z / g(w),   c0 g(w) = Tc + (Ts - Tc) exp(-(|w| / ws)^d)

@@ -8,12 +8,13 @@ by object.
 
 from collections.abc import Iterable, Sequence
 
+from robodyn.native.arrays import emit_array_entry, emit_known
 from robodyn.native.instructions import CALLS, Writer, declare, literal
 from robodyn.native.layout import Layout, lay_out
 from robodyn.native.program import Program
 from robodyn.symbolic import tables
 
-VERSION = "1"
+VERSION = "3"
 CHUNK_SIZE = 2000
 
 # Index of the last knot at or below x, by halving: it is one of the `length` knots from `first` on.
@@ -50,7 +51,7 @@ def emit_module(programs: Iterable[Program], chunk_size: int = CHUNK_SIZE) -> st
         bodies.append(_emit_program(f"k{k}", program, chunk_size))
         used_tables.update(node[1] for node in program.nodes if node[0] in (tables.LOCATE, tables.GATHER))
         used_calls.update(node[0] for node in program.nodes if node[0] in CALLS)
-    parts = [_emit_table(number) for number in sorted(used_tables)]
+    parts = [emit_known(), *(_emit_table(number) for number in sorted(used_tables))]
     parts += [declare(name) for name in sorted(used_calls)]
     if used_tables:
         parts.append(_SEARCH)
@@ -75,7 +76,7 @@ def _emit_program(symbol: str, program: Program, chunk_size: int) -> str:
         body = _function(symbol, pointers, writer.lines)
     else:
         body = _emit_chunks(symbol, program, layout, pointers, chunk_size)
-    return body + _emit_frame(symbol, program)
+    return body + _emit_frame(symbol, program) + emit_array_entry(symbol, program.in_sizes, program.out_sizes)
 
 
 def _emit_chunks(symbol: str, program: Program, layout: Layout, pointers: str, chunk_size: int) -> str:
@@ -89,9 +90,7 @@ def _emit_chunks(symbol: str, program: Program, layout: Layout, pointers: str, c
         writers.append(Writer(program, layout.slots))
         writers[-1].store_outputs(entries[k : k + 2 * chunk_size])
     arguments = ", ".join(filter(None, [pointers, "ptr %w"]))
-    parts = [
-        _function(f"{symbol}.{c}", arguments, writer.lines, "internal") for c, writer in enumerate(writers)
-    ]
+    parts = [_function(f"{symbol}.{c}", arguments, writer.lines, "internal") for c, writer in enumerate(writers)]
     calls = [f"  %w = alloca [{layout.n_slots} x double], align 64"]
     calls += [f"  call void @{symbol}.{c}({arguments})" for c in range(len(writers))]
     return "".join([*parts, _function(symbol, pointers, calls)])

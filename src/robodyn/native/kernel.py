@@ -8,12 +8,15 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from robodyn.native.arrays import KNOWN, introduce, is_readable
 from robodyn.native.emit import emit_module
 from robodyn.native.fusion import fuse
 from robodyn.native.machine import Machine, build
 from robodyn.native.prelude import separate_prelude
 from robodyn.native.program import Program
 from robodyn.native.reading import read_program
+
+_empty = np.empty
 
 # Memory for one call under way: views of the inputs, outputs, and the address of all.
 _Frame = tuple[tuple[memoryview, ...], tuple[np.ndarray, ...], ctypes.c_void_p]
@@ -34,32 +37,32 @@ class Kernel:
     in_names: tuple[str, ...]
     _machine: Machine = field(repr=False)
     _run: Callable[[ctypes.c_void_p], None] = field(repr=False)
+    _run_arrays: Callable[[int, int], int] | None = field(repr=False)
     _frames: list[_Frame] = field(repr=False, default_factory=list)
 
     def __call__(self, *arrays: Any) -> Any:
         """New flat arrays, one per output (the array itself if there is one output)."""
-        frames = self._frames
+        run = self._run_arrays
+        if run is not None:
+            sizes = self.out_sizes
+            results = (_empty(sizes[0]),) if len(sizes) == 1 else tuple([_empty(size) for size in sizes])
+            if run(id(arrays), id(results)) == 0:
+                return results[0] if len(sizes) == 1 else results
+        return self._call_copied(arrays)
+
+    def _call_copied(self, arrays: tuple[Any, ...]) -> Any:
+        """The same for inputs of any kind, through memory of our own."""
         try:
             # A frame belongs to one call, from pop to append, each of which is atomic.
-            frame = frames.pop()
+            frame = self._frames.pop()
         except IndexError:
             frame = self._new_frame()
         inputs, outputs, pointer = frame
-        try:
-            # A memoryview takes only flat float64 arrays of its own size, so this checks as it copies.
-            i = 0
-            for array in arrays:
-                inputs[i][:] = array
-                i += 1
-        except (TypeError, ValueError, NotImplementedError, IndexError):
-            self._fill(inputs, arrays)
-        else:
-            if i != len(inputs):
-                self._fill(inputs, arrays)
+        self._fill(inputs, arrays)
         self._run(pointer)
-        result = outputs[0].copy() if len(outputs) == 1 else tuple([output.copy() for output in outputs])
-        frames.append(frame)
-        return result
+        copies = tuple([output.copy() for output in outputs])
+        self._frames.append(frame)
+        return copies[0] if len(copies) == 1 else copies
 
     def _new_frame(self) -> _Frame:
         sizes = self.in_sizes + self.out_sizes
@@ -72,9 +75,7 @@ class Kernel:
     def _fill(self, inputs: tuple[memoryview, ...], arrays: tuple[Any, ...]) -> None:
         """Copies inputs of any kind; an error names the input that does not fit."""
         if len(arrays) != len(inputs):
-            raise ValueError(
-                f"{self.name} takes {len(inputs)} inputs ({', '.join(self.in_names)}), not {len(arrays)}"
-            )
+            raise ValueError(f"{self.name} takes {len(inputs)} inputs ({', '.join(self.in_names)}), not {len(arrays)}")
         for name, view, array in zip(self.in_names, inputs, arrays, strict=True):
             flat = np.asarray(array, dtype=np.float64).ravel(order="F")
             if flat.size != len(view):
@@ -146,11 +147,14 @@ def _build_kernels(
     announce = None if on_compile is None else lambda: on_compile(message)
     machine = build(emit_module(programs.values()), cache, announce)
     signature = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
+    direct = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+    if is_readable():
+        introduce(machine.address_of_data(KNOWN))
     kernels = {}
     for k, (name, program) in enumerate(programs.items()):
         run = signature(machine.address_of(f"k{k}.frame"))
         address = machine.address_of(f"k{k}")
-        kernels[name] = Kernel(
-            name, address, program.in_sizes, program.out_sizes, tuple(labels[name]), machine, run
-        )
+        entry = direct(machine.address_of(f"k{k}.arrays")) if is_readable() else None
+        sizes = program.in_sizes, program.out_sizes
+        kernels[name] = Kernel(name, address, *sizes, tuple(labels[name]), machine, run, entry)
     return kernels

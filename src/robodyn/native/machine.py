@@ -29,6 +29,10 @@ class Machine:
         """Address of a function."""
         return self._engine.get_function_address(symbol)
 
+    def address_of_data(self, symbol: str) -> int:
+        """Address of a global variable."""
+        return self._engine.get_global_value_address(symbol)
+
 
 def build(text: str, use_cache: bool = True, on_compile: Callable[[], None] | None = None) -> Machine:
     """Machine code of LLVM text, from the cache if it was compiled before for this processor."""

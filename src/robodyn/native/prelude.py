@@ -29,8 +29,7 @@ def separate_prelude(programs: Mapping[str, Program], parameter_input: int) -> S
     prelude = Builder()
     entries: dict[int, int] = {}
     rewritten = {
-        name: _rewrite(program, parameter_input, n_parameters, prelude, entries)
-        for name, program in programs.items()
+        name: _rewrite(program, parameter_input, n_parameters, prelude, entries) for name, program in programs.items()
     }
     n_inputs = n_parameters + len(entries)
     widened = {name: _widened(program, parameter_input, n_inputs) for name, program in rewritten.items()}
@@ -65,9 +64,7 @@ def _rewrite(
             here[number] = builder.add(("input", parameter_input, n_parameters + k))
         elif kinds[number] != _PARAMETER or node[0] == "input":
             here[number] = builder.add(with_operands(node, here))
-    return builder.finish(
-        program.name, program.in_sizes, [[here[i] for i in output] for output in program.outputs]
-    )
+    return builder.finish(program.name, program.in_sizes, [[here[i] for i in output] for output in program.outputs])
 
 
 def _as_prelude(node: Node) -> Node:

@@ -106,9 +106,7 @@ def _check(program: Program, function: ca.Function) -> None:
     for number, node in enumerate(program.nodes):
         if node[0] == "unsupported":
             fed = _fed(program, number, function)
-            raise UnsupportedOperation(
-                f"{node[1]} in function {function.name()} cannot be compiled; it feeds {fed}"
-            )
+            raise UnsupportedOperation(f"{node[1]} in function {function.name()} cannot be compiled; it feeds {fed}")
         if node[0] == "const" and _is_table_name(node[1]):
             fed = _fed(program, number, function)
             raise ValueError(

@@ -50,9 +50,7 @@ def arrange(runs: Sequence[Run], names: Sequence[str] | None) -> tuple[Panel, ..
     """
     units = {info.name: info.unit for run in runs for info in run.infos}
     chosen = default_names(units) if names is None else match_names(runs, names, units)
-    panels = tuple(
-        Panel(unit, tuple(n for n in chosen if units[n] == unit)) for unit in _units_of(chosen, units)
-    )
+    panels = tuple(Panel(unit, tuple(n for n in chosen if units[n] == unit)) for unit in _units_of(chosen, units))
     if not panels:
         raise ValueError("there is no signal to draw")
     return panels

@@ -140,9 +140,7 @@ def _name_events(ax: "Axes", events: Sequence[EventRecord]) -> None:
         place = (event.time - start) / (end - start)
         width = _LETTER_WIDTH * (len(event.name) + 2)
         span = (place, place + width) if place + width < 1 else (place - width, place)
-        row = next(
-            (k for k, taken in enumerate(rows) if all(_apart(span, other) for other in taken)), len(rows)
-        )
+        row = next((k for k, taken in enumerate(rows) if all(_apart(span, other) for other in taken)), len(rows))
         rows[row : row + 1] = [[*(rows[row] if row < len(rows) else []), span]]
         _name_event(ax, event, "left" if span[0] == place else "right", row)
 
@@ -181,9 +179,7 @@ def _finish(figure: "Figure", axes: Sequence["Axes"], runs: Sequence[Run], label
         return
     styles = zip(LINE_STYLES, labels, strict=False)
     entries = [Line2D([], [], color="0.2", linestyle=style, label=label) for style, label in styles]
-    figure.legend(
-        handles=entries, loc="outside upper center", ncols=len(entries), frameon=False, fontsize="small"
-    )
+    figure.legend(handles=entries, loc="outside upper center", ncols=len(entries), frameon=False, fontsize="small")
 
 
 def _labels(runs: Sequence[Run], labels: Sequence[str] | None) -> tuple[str, ...]:

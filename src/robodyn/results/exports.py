@@ -37,9 +37,7 @@ def to_parquet(run: Run, path: str | Path) -> Path:
     import pyarrow.parquet
 
     fields = [pyarrow.field("time", pyarrow.float64(), metadata={"unit": "s"})]
-    fields += [
-        pyarrow.field(i.name, pyarrow.float64(), metadata={"unit": i.unit, "kind": i.kind}) for i in run.infos
-    ]
+    fields += [pyarrow.field(i.name, pyarrow.float64(), metadata={"unit": i.unit, "kind": i.kind}) for i in run.infos]
     schema = pyarrow.schema(fields, metadata={"robodyn": json.dumps(to_record(run))})
     columns = [pyarrow.array(column) for column in (run.time, *run.values.T)]
     with replacing(path) as draft:
@@ -100,9 +98,7 @@ def _measured(path: Path, table: np.ndarray, infos: tuple[SignalInfo, ...]) -> R
     )
 
 
-def _infos(
-    path: Path, headings: list[str], held: Collection[str], rates: Mapping[str, str]
-) -> tuple[SignalInfo, ...]:
+def _infos(path: Path, headings: list[str], held: Collection[str], rates: Mapping[str, str]) -> tuple[SignalInfo, ...]:
     parts = [_split(heading) for heading in headings]
     if not parts or parts[0] != ("time", "s"):
         raise ValueError(f"{path}: the first column must be 'time [s]', is {headings[:1]}")

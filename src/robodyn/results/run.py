@@ -103,9 +103,7 @@ class Run:
         if name in names:
             return names.index(name)
         near = difflib.get_close_matches(str(name), names, n=3, cutoff=0.5)
-        hint = (
-            f"did you mean {', '.join(near)}?" if near else f"see the run's {len(names)} names in run.names"
-        )
+        hint = f"did you mean {', '.join(near)}?" if near else f"see the run's {len(names)} names in run.names"
         raise KeyError(f"no signal {name!r}; {hint}")
 
     def _check_columns(self) -> None:

@@ -79,9 +79,7 @@ class Signal:
         inside = (times >= first) & (times <= last)
         if not np.all(inside):
             outside = np.atleast_1d(times)[~np.atleast_1d(inside)][0]
-            raise ValueError(
-                f"{self.name} is recorded from {first:.9g} s to {last:.9g} s, not at {outside:.9g} s"
-            )
+            raise ValueError(f"{self.name} is recorded from {first:.9g} s to {last:.9g} s, not at {outside:.9g} s")
 
     def _interpolate(self, times: Floats, row: NDArray[np.intp]) -> Floats:
         if self.kind == "held":

@@ -88,9 +88,7 @@ def _read_head(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
     if not isinstance(head, dict) or head.get("format") != FORMAT:
         raise RunFileError(f"{path}: not a run file (its run.json is of another format)")
     if head.get("version") != VERSION:
-        raise RunFileError(
-            f"{path}: run format {head.get('version')}, this version of robodyn reads {VERSION}"
-        )
+        raise RunFileError(f"{path}: run format {head.get('version')}, this version of robodyn reads {VERSION}")
     return head
 
 

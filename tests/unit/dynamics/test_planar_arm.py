@@ -48,9 +48,7 @@ def test_tip_and_potential_energy_follow_the_angles():
     tip = elbow + L2 * np.array([np.cos(Q.sum()), np.sin(Q.sum()), 0.0])
 
     np.testing.assert_allclose(point_position(ARM, Q, 1, [L2, 0.0, 0.0]), tip, atol=TOLERANCE)
-    np.testing.assert_allclose(
-        potential_energy(ARM, Q), G * (M1 * elbow[1] + M2 * tip[1]), atol=10 * TOLERANCE
-    )
+    np.testing.assert_allclose(potential_energy(ARM, Q), G * (M1 * elbow[1] + M2 * tip[1]), atol=10 * TOLERANCE)
 
 
 def test_traced_mass_matrix_depends_on_the_elbow_only():

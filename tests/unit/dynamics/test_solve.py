@@ -55,9 +55,7 @@ def test_symbols_are_solved_with_fill_in_where_needed():
     np.testing.assert_allclose(np.array(x).ravel(), np.linalg.solve(2.0 * M, np.ones(4)), rtol=TOLERANCE)
 
 
-@pytest.mark.parametrize(
-    "M", [np.diag([1.0, -1.0]), np.zeros((2, 2)), np.ones((2, 2)), np.full((2, 2), np.nan)]
-)
+@pytest.mark.parametrize("M", [np.diag([1.0, -1.0]), np.zeros((2, 2)), np.ones((2, 2)), np.full((2, 2), np.nan)])
 def test_matrix_that_is_not_positive_definite_is_refused(M):
     with pytest.raises(np.linalg.LinAlgError, match="not positive definite"):
         solve_symmetric(M, np.ones(2))

@@ -39,9 +39,7 @@ def test_another_function_is_compiled():
     assert _compile(3.0) == (float(np.sin(2.0) * 3.0), 1)
 
 
-@pytest.mark.parametrize(
-    "damage", [lambda data: data[: len(data) // 2], lambda data: b"", lambda data: data[:20]]
-)
+@pytest.mark.parametrize("damage", [lambda data: data[: len(data) // 2], lambda data: b"", lambda data: data[:20]])
 def test_truncated_file_is_compiled_again_and_mended(damage):
     _compile()
     (file,) = _files()

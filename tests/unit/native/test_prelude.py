@@ -27,9 +27,7 @@ def test_results_are_equal_with_and_without_prelude():
     np.testing.assert_array_equal(prepared[:3], parameters)
     for name, kernel in module.kernels.items():
         # The same operations in the same order, so exactly equal.
-        np.testing.assert_array_equal(
-            np.hstack(kernel(state, prepared)), np.hstack(whole[name](state, parameters))
-        )
+        np.testing.assert_array_equal(np.hstack(kernel(state, prepared)), np.hstack(whole[name](state, parameters)))
 
 
 def test_work_on_parameters_leaves_the_kernels_and_is_shared():

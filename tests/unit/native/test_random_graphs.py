@@ -61,9 +61,7 @@ def test_exact_operations_give_exactly_casadis_values(seed, run_program):
     function = _random_graph(seed, 150)
     inputs = np.random.default_rng(seed).normal(size=(2, 4))
     # All operations round alike everywhere, so equality is exact (0 and -0 count as equal).
-    np.testing.assert_array_equal(
-        run_program(read_program(function), inputs), _reference(function, list(inputs))
-    )
+    np.testing.assert_array_equal(run_program(read_program(function), inputs), _reference(function, list(inputs)))
 
 
 @pytest.mark.parametrize("chunk_size", [1, 2, 7, 50])

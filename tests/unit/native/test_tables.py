@@ -15,9 +15,7 @@ def _points(n):
 
 def _arguments(xs):
     between = np.random.default_rng(1).uniform(xs[0] - 2, xs[-1] + 2, 200)
-    return np.concatenate(
-        [xs, np.nextafter(xs, -np.inf), np.nextafter(xs, np.inf), between, [-np.inf, np.inf]]
-    )
+    return np.concatenate([xs, np.nextafter(xs, -np.inf), np.nextafter(xs, np.inf), between, [-np.inf, np.inf]])
 
 
 def _values(function, arguments):

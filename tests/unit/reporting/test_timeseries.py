@@ -133,9 +133,7 @@ def test_reporting_is_imported_without_the_plotting_library():
         "import sys, robodyn.reporting\n"
         "print([name for name in ('matplotlib', 'xarray', 'pyarrow', 'pandas') if name in sys.modules])"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=_with_path()
-    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=_with_path())
     assert done.stdout.strip() == "[]"
 
 
@@ -149,9 +147,7 @@ def test_pyplot_and_its_global_state_are_not_touched(tmp_path):
         f"plot_signals(run, None, {str(tmp_path / 'a.png')!r})\n"
         "print('matplotlib.pyplot' in sys.modules)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=_with_path()
-    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=_with_path())
     assert done.stdout.strip() == "False"
 
 

@@ -44,9 +44,7 @@ def bounce(**changes):
 def single(time, values, info=None):
     """A run of one signal."""
     outcome = Outcome(OutcomeKind.FINISHED, "Reached the end time.", float(time[-1]))
-    return Run(
-        time, np.reshape(values, (-1, 1)), (info or SignalInfo("x", "m"),), outcome, Provenance("plain")
-    )
+    return Run(time, np.reshape(values, (-1, 1)), (info or SignalInfo("x", "m"),), outcome, Provenance("plain"))
 
 
 @pytest.fixture

@@ -79,9 +79,7 @@ def test_different_units_are_not_compared(make_single):
 
 def test_runs_without_common_time_are_not_compared(make_single):
     with pytest.raises(ValueError, match="share no time"):
-        compare(
-            make_single(np.array([0.0, 1.0]), np.zeros(2)), make_single(np.array([2.0, 3.0]), np.zeros(2))
-        )
+        compare(make_single(np.array([0.0, 1.0]), np.zeros(2)), make_single(np.array([2.0, 3.0]), np.zeros(2)))
 
 
 def test_identical_runs_may_differ_in_cost_but_not_in_one_bit(make_run, run):

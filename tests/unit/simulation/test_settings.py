@@ -7,7 +7,9 @@ from robodyn import ModelError, Solver, assemble, compile_system, simulate
 from robodyn.model import Block, Recording
 from robodyn.simulation import make_solver
 
-MOVING = cart(Block("brake", "viscous_friction", on="rail", parameters={"viscous": 1.0}), initial={"rail.velocity": 1.0})
+MOVING = cart(
+    Block("brake", "viscous_friction", on="rail", parameters={"viscous": 1.0}), initial={"rail.velocity": 1.0}
+)
 EULER = Solver("euler", step=0.1)
 
 

@@ -16,18 +16,14 @@ def test_linear_table_is_linear_between_and_constant_beyond():
 
 
 def test_held_table_jumps_at_its_knots_to_the_new_value():
-    np.testing.assert_array_equal(
-        hold_table(np.array([-1.0, 0.0, 0.999, 1.0, 3.0, 9.0]), XS, YS), [2, 2, 2, 4, -2, -2]
-    )
+    np.testing.assert_array_equal(hold_table(np.array([-1.0, 0.0, 0.999, 1.0, 3.0, 9.0]), XS, YS), [2, 2, 2, 4, -2, -2])
     assert hold_table(2.0, XS, YS) == 4.0
 
 
 @pytest.mark.parametrize("function", [table, hold_table])
 def test_symbolic_table_at_a_constant_is_that_constant(function):
     at_constant = function(ca.SX([0.5, 2.0]), XS, YS)
-    np.testing.assert_array_equal(
-        np.array(ca.evalf(at_constant)).ravel(), function(np.array([0.5, 2.0]), XS, YS)
-    )
+    np.testing.assert_array_equal(np.array(ca.evalf(at_constant)).ravel(), function(np.array([0.5, 2.0]), XS, YS))
 
 
 @pytest.mark.parametrize("function", [table, hold_table])
