@@ -22,7 +22,7 @@ COMPLETE = {
         "shoulder": {"kind": "revolute", "parent": "ground", "child": "upper", "rpy": [0.1, 0.0, 0.0], "armature": 0.1},
         "elbow": {"kind": "revolute", "parent": "upper", "child": "lower", "origin": [1, 0, 0], "axis": [0, 1, 0]},
     },
-    "points": {"tip": {"body": "lower", "origin": [1.0, 0.0, 0.0]}, "wall": {"body": "ground", "rpy": [0, 0, 0]}},
+    "points": {"tip": {"body": "lower", "origin": [1.0, 0.0, 0.0]}, "wall": {"body": "ground"}},
     "coordinates": {
         "strut": {"between": ["wall", "tip"]},
         "height": {"point": "tip", "direction": [0.0, 0.0, 1.0]},
@@ -40,7 +40,6 @@ COMPLETE = {
             "delay": 0.001,
             "hold": {"torque_command": 0.0},
             "native": True,
-            "unit": "rad",
         },
         "friction": {
             "law": "lugre_friction",

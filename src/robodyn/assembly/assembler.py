@@ -15,7 +15,7 @@ from robodyn.assembly.network import SignalInfo
 from robodyn.assembly.sampling import find_base_period
 from robodyn.assembly.system import System
 from robodyn.assembly.tree import build_tree
-from robodyn.assembly.units import fill_numbers
+from robodyn.assembly.units import compare_units, fill_numbers, settle_units
 from robodyn.dynamics import Tree, mass_matrix
 from robodyn.errors import nearest
 from robodyn.model import Scenario
@@ -37,6 +37,7 @@ def assemble(scenario: Scenario) -> System:
     if motion:
         add_dynamics(builder, motion, solvable=_check_inertia(builder, motion))
     add_events(builder)
+    settle_units(scenario, builder.network.infos)
     builder.network.resolve_all(builder.flaws)
     _check_initial(builder)
     builder.flaws.raise_if_any(f"scenario '{scenario.name}'")
@@ -44,8 +45,9 @@ def assemble(scenario: Scenario) -> System:
     numbers = fill_numbers(scenario, builder.units)
     return System(
         scenario=scenario,
-        states=tuple(builder.states),
+        states=tuple(replace(info, unit=builder.units[info.name]) for info in builder.states),
         memory=tuple(builder.memory),
+        warnings=tuple(compare_units(scenario, builder.units)),
         signals=_signals(builder, symbols),
         numbers=numbers,
         parameters=tuple(numbers[number.name] for number in builder.values.tunable),
@@ -130,6 +132,9 @@ def _check_inertia(builder: Builder, motion: Motion) -> bool:
     """Each joint must feel some inertia: the pivots of M, eliminated from the leaves to the root, are positive."""
     fixed = start_builder(replace(builder.scenario, machine=replace(builder.scenario.machine, tunable=())))
     tree = _numeric_tree(fixed)
+    if not tree.links:
+        builder.flaws.add("joints", "none of them moves", "make one revolute or prismatic, or leave the mechanism out")
+        return False
     pivots = np.full(len(tree.links), np.inf)
     generator = np.random.default_rng(1)
     for _ in range(3):

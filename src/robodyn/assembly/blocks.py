@@ -11,7 +11,7 @@ from robodyn.assembly.network import Definition, SignalInfo
 from robodyn.assembly.sampling import add_sampled_block
 from robodyn.assembly.system import BreakRule, DelayInfo, MemoryInfo, StateInfo
 from robodyn.assembly.tracing import Bindings, Trace, placeholder, trace_law
-from robodyn.assembly.units import coordinate_of, fill_unit
+from robodyn.assembly.units import units_of
 from robodyn.errors import nearest
 from robodyn.laws import arguments_of
 from robodyn.model import Block
@@ -35,18 +35,18 @@ def add_blocks(builder: Builder) -> None:
 
 def _declare(builder: Builder, block: Block) -> dict[str, ca.SX]:
     """Make the block's states and memory known."""
-    coordinate = coordinate_of(block, builder.units)
+    units = units_of(block, builder.units)
     initial = builder.scenario.initial
     symbols = {}
     for name in block.state_names:
         full = f"{block.name}.{name}"
         start = initial.get(full, block.states.get(name, 0.0))
-        unit = fill_unit(block.info.units.get(name, ""), coordinate)
+        unit = units.fill(block.info.units.get(name, ""))
         symbols[name] = builder.add_state(StateInfo(full, unit, start, block.info.states.get(name, 1.0)))
     for name in block.memory_names:
         full = f"{block.name}.{name}"
         start = initial.get(full, block.memory.get(name, block.info.memory.get(name, 0.0)))
-        unit = fill_unit(block.info.units.get(name, ""), coordinate)
+        unit = units.fill(block.info.units.get(name, ""))
         symbols[name] = builder.add_memory(MemoryInfo(full, unit, start))
     return symbols
 
@@ -77,7 +77,7 @@ def _add_continuous(builder: Builder, block: Block, arguments: dict[str, Any], b
     trace = trace_law(block.function, arguments, bindings, path, builder.flaws)
     if trace is None:
         return None
-    coordinate = coordinate_of(block, builder.units)
+    units = units_of(block, builder.units)
     for name in block.state_names:
         _add_rate(builder, block, name, trace)
     for name in block.memory_names:
@@ -87,7 +87,7 @@ def _add_continuous(builder: Builder, block: Block, arguments: dict[str, Any], b
     outputs = [name for name in trace.results if name not in rates]
     for name in outputs:
         unit = block.info.units.get(name, "{F}" if name == "force" else "")
-        info = SignalInfo(f"{block.name}.{name}", fill_unit(unit, coordinate))
+        info = SignalInfo(f"{block.name}.{name}", units.fill(unit))
         if info.name in builder.network.infos:
             builder.flaws.add(path, f"returns '{name}', which is the name of one of its states", "rename the output")
             continue

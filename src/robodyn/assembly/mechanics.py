@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any
 
 import casadi as ca
-import numpy as np
 
 from robodyn.assembly.builder import Builder, Pending, reference_to
 from robodyn.assembly.network import Definition, SignalInfo
@@ -64,7 +63,7 @@ class Motion:
         point = next(point for point in self.mechanism.points if point.name == name)
         place = self.mechanics.placements[point.body]
         origin = self.builder.values.vector(f"{name}.origin", XYZ)
-        return place.link, place.pose @ Pose(np.array(point.rotation), stack(origin))
+        return place.link, place.pose @ Pose.translation(stack(origin))
 
     def point_position(self, name: str) -> ca.SX:
         """World position of a named point [m]."""

@@ -16,7 +16,7 @@ import casadi as ca
 from robodyn.assembly.builder import Builder, Pending
 from robodyn.assembly.system import MemoryInfo, PythonCall, Task
 from robodyn.assembly.tracing import Bindings, trace_law
-from robodyn.assembly.units import coordinate_of, fill_unit
+from robodyn.assembly.units import units_of
 from robodyn.errors import FlawList
 from robodyn.model import Block, Scenario
 
@@ -90,11 +90,11 @@ def _depth(block: Block) -> int:
 
 def _declare_outputs(builder: Builder, block: Block, outputs: list[str]) -> dict[str, list[str]]:
     """Held outputs and, with a delay, their pipeline: output -> memory names, the held one last."""
-    coordinate = coordinate_of(block, builder.units)
+    units = units_of(block, builder.units)
     targets: dict[str, list[str]] = {}
     for name in outputs:
         full = f"{block.name}.{name}"
-        unit = fill_unit(block.info.units.get(name, "{F}" if name == "force" else ""), coordinate)
+        unit = units.fill(block.info.units.get(name, "{F}" if name == "force" else ""))
         start = block.hold.get(name, 0.0)
         pipeline = [f"{full}.pending.{k}" for k in range(_depth(block))]
         for waiting in pipeline:

@@ -103,6 +103,7 @@ class System:
         numbers: every named number of the scenario; parameters: the tunable ones, in the order of p.
         symbols: the five input columns t, x, d, m, p.
         expressions: function name -> output column in those symbols.
+        warnings: what is allowed but looks like a mistake, such as units that do not match.
     """
 
     scenario: Scenario
@@ -122,6 +123,7 @@ class System:
     mechanics: Mechanics | None
     symbols: Mapping[str, ca.SX]
     expressions: Mapping[str, ca.SX]
+    warnings: tuple[str, ...] = ()
 
     def function(self, name: str) -> ca.Function:
         """A function of the system as (t, x, d, m, p) -> column; derivatives are made on demand."""

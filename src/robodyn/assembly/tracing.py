@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -40,7 +42,10 @@ def trace_law(
 ) -> Trace | None:
     """Call a law with symbols; None and a flaw where it cannot be traced."""
     try:
-        returned = function(**arguments)
+        with warnings.catch_warnings():
+            # CasADi explains at length that numpy functions work on its symbols; that they do is enough here.
+            warnings.filterwarnings("ignore", category=FutureWarning, message=r"\s*casadi")
+            returned = function(**arguments)
     except Exception as error:  # noqa: BLE001  whatever a user's law raises is told as a flaw of that law
         flaws.add(path, f"law '{_name(function)}' cannot be traced: {_first_line(error)}", REMEDY)
         return None
@@ -49,7 +54,22 @@ def trace_law(
         flaw = _add_result(results, str(key), value)
         if flaw:
             flaws.add(path, f"law '{_name(function)}' returns {flaw}", "return numbers or expressions")
+    lost = [name for name, result in results.items() if _has_nan(result)]
+    if lost:
+        what = f"law '{_name(function)}' loses its arguments on the way to '{lost[0]}'"
+        flaws.add(path, what, "functions of math turn symbols into nan: take them from robodyn.symbolic")
     return Trace(results, bindings)
+
+
+def _has_nan(expression: ca.SX) -> bool:
+    """Whether an expression holds the constant nan, as `math.sin(symbol)` gives."""
+    program = ca.Function("law", ca.symvar(expression), [expression])
+    constants = (
+        program.instruction_constant(k)
+        for k in range(program.n_instructions())
+        if program.instruction_id(k) == ca.OP_CONST
+    )
+    return any(math.isnan(constant) for constant in constants)
 
 
 def _add_result(results: dict[str, ca.SX], key: str, value: Any) -> str:

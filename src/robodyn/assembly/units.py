@@ -1,30 +1,76 @@
-"""Which unit has a law's signal or parameter, where the law acts on an angle or on a length?"""
+"""Which unit has a law's signal or parameter, where it stands, and do connected signals have the units laws expect?
+
+Placeholders in a law's units: {x} the coordinate's unit (rad or m), {F} its force's, {u} the block's own.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
+from robodyn.assembly.network import SignalInfo
 from robodyn.model import Block, Number, Scenario
 
 FORCE = {"rad": "N m", "m": "N"}
 
 
-def fill_unit(unit: str, coordinate: str) -> str:
-    """A law's unit with {x} (the coordinate) and {F} (its force) filled in."""
-    return unit.replace("{x}", coordinate).replace("{F}", FORCE[coordinate])
+@dataclass(frozen=True)
+class BlockUnits:
+    """What the placeholders stand for in one block."""
+
+    coordinate: str
+    own: str
+
+    def fill(self, unit: str) -> str:
+        """A law's unit with its placeholders filled in."""
+        if not self.own:
+            # Without a unit of its own a gain such as {u}/{x} is per {x}.
+            unit = unit.replace("{u}/", "1/").replace("{u} s/", "s/")
+        return unit.replace("{x}", self.coordinate).replace("{F}", FORCE[self.coordinate]).replace("{u}", self.own)
 
 
-def coordinate_of(block: Block, units: Mapping[str, str]) -> str:
-    """Whether a block works on an angle ("rad") or a length ("m"): as said, as its place or as its inputs say."""
-    if block.unit:
-        return block.unit
+def units_of(block: Block, units: Mapping[str, str]) -> BlockUnits:
+    """Whether a block works on an angle or a length, and its own unit: as said, as its place or its inputs say.
+
+    Args:
+        units: of the signals known so far.
+    """
+    inputs = {
+        block.info.units.get(argument, ""): units.get(signal, "")
+        for argument, signal in block.inputs.items()
+        if isinstance(signal, str)
+    }
+    own = block.unit or inputs.get("{u}", "")
     if block.on:
-        return units.get(f"{block.on}.position", "rad")
-    for argument, signal in block.inputs.items():
-        if "{x}" in block.info.units.get(argument, "") and isinstance(signal, str):
-            return "m" if units.get(signal, "").startswith("m") else "rad"
-    return "rad"
+        return BlockUnits(units.get(f"{block.on}.position", "rad"), own)
+    if block.unit in FORCE:
+        return BlockUnits(block.unit, own)
+    told = next((unit for law_unit, unit in inputs.items() if "{x}" in law_unit), "rad")
+    return BlockUnits("m" if told == "m" or told.startswith("m/") else "rad", own)
+
+
+def settle_units(scenario: Scenario, infos: dict[str, SignalInfo]) -> None:
+    """Fill in units that were not known yet when a block was declared: its inputs may come from later blocks."""
+    for _ in range(len(scenario.machine.blocks) + 1):
+        units = {name: info.unit for name, info in infos.items()}
+        fresh = {name: unit for name, unit in _block_units(scenario, units).items() if infos[name].unit != unit}
+        for name, unit in fresh.items():
+            infos[name] = replace(infos[name], unit=unit)
+        if not fresh:
+            return
+
+
+def _block_units(scenario: Scenario, units: Mapping[str, str]) -> dict[str, str]:
+    """Units of the signals of blocks and delays, as far as those of their inputs are known."""
+    found = {}
+    for block in scenario.machine.blocks:
+        own = units_of(block, units)
+        for quantity, unit in block.info.units.items():
+            found[f"{block.name}.{quantity}"] = own.fill(unit)
+            found[f"{block.name}.{quantity}_dot"] = f"{own.fill(unit)}/s" if own.fill(unit) else "1/s"
+    for delay in scenario.machine.delays:
+        found[f"{delay.name}.output"] = units.get(delay.signal, "")
+    return {name: unit for name, unit in found.items() if name in units}
 
 
 def fill_numbers(scenario: Scenario, units: Mapping[str, str]) -> dict[str, Number]:
@@ -35,10 +81,24 @@ def fill_numbers(scenario: Scenario, units: Mapping[str, str]) -> dict[str, Numb
     """
     found = scenario.numbers()
     for block in scenario.machine.blocks:
-        coordinate = coordinate_of(block, units)
+        own = units_of(block, units)
         for number in block.numbers():
-            found[number.name] = replace(number, unit=fill_unit(number.unit, coordinate))
+            found[number.name] = replace(number, unit=own.fill(number.unit))
     for joint in scenario.machine.mechanism.moving_joints if scenario.machine.mechanism else ():
         if not joint.turns:
             found[f"{joint.name}.armature"] = replace(found[f"{joint.name}.armature"], unit="kg")
     return found
+
+
+def compare_units(scenario: Scenario, units: Mapping[str, str]) -> list[str]:
+    """A sentence for each input whose signal has another unit than the law expects; unknown units are let be."""
+    sentences = []
+    for block in scenario.machine.blocks:
+        own = units_of(block, units)
+        for argument, given in block.inputs.items():
+            expected = own.fill(block.info.units.get(argument, ""))
+            for signal in given if isinstance(given, (tuple, list)) else (given,):
+                found = units.get(signal, "") if isinstance(signal, str) else ""
+                if expected and found and expected != found:
+                    sentences.append(f"blocks.{block.name}.inputs.{argument}: '{signal}' is in {found}, not {expected}")
+    return sentences

@@ -80,7 +80,7 @@ def servo_blocks(axis: Axis) -> tuple[Block, ...]:
     }
     return (
         Block(f"{joint}.target", "constant_reference", parameters={"constant": axis.target}, unit=unit),
-        Block(f"{joint}.control", "pd_control", on=joint, inputs={"target": f"{joint}.target.value"}, parameters=pd),
+        Block(f"{joint}.control", "pd_control", joint, {"target": f"{joint}.target.value"}, pd, unit="V"),
         Block(f"{joint}.motor", "dc_motor", on=joint, inputs={"voltage": f"{joint}.control.command"}, parameters=motor),
     )
 

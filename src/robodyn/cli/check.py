@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from robodyn.cli.application import app, fail, output, print_json
+from robodyn.cli.application import app, fail, messages, output, print_json
 from robodyn.cli.targets import load_scenario
 from robodyn.errors import FlawList, ModelError
 
@@ -37,8 +37,10 @@ def check_file(
         "delays": len(system.delays),
     }
     if as_json:
-        print_json({"ok": True, "name": system.scenario.name, **counts})
+        print_json({"ok": True, "name": system.scenario.name, **counts, "warnings": list(system.warnings)})
         return
+    for sentence in system.warnings:
+        messages.print(f"robodyn: warning: {sentence}", markup=False)
     described = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items())
     output.print(f"{file}: usable; {described}", markup=False)
 

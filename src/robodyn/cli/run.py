@@ -96,8 +96,7 @@ def _simulate(what: Any, settings: dict[str, Any], rate: float | None, signals: 
 
 
 def _announce(message: str) -> None:
-    if messages.is_terminal:
-        messages.print(f"robodyn: {message} (kept for the next time)", markup=False)
+    messages.print(f"robodyn: {message} (kept for the next time)", markup=False)
 
 
 def _as_json(done: Run, path: Path) -> dict[str, Any]:

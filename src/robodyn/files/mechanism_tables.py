@@ -143,6 +143,5 @@ def _read_joint(name: str, table: Table) -> Joint | None:
 def _read_point(name: str, table: Table) -> Point | None:
     body = table.text("body")
     origin = table.vector("origin", "m", 3, ORIGIN)
-    rotation = _read_rotation(table)
     table.finish()
-    return attempt(table, Point, name, body, origin, rotation)
+    return attempt(table, Point, name, body, origin)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import re
 
+from robodyn.errors import nearest
+
 LENGTHS = {"um": ("m", 1e-6), "mm": ("m", 1e-3), "cm": ("m", 1e-2), "km": ("m", 1e3)}
 MASSES = {"g": ("kg", 1e-3), "t": ("kg", 1e3)}
 TIMES = {"ms": ("s", 1e-3), "us": ("s", 1e-6), "min": ("s", 60.0), "h": ("s", 3600.0)}
@@ -24,6 +26,8 @@ CONVERTED = LENGTHS | MASSES | TIMES | ANGLES | RATES | ELECTRIC | FORCES | INER
 COMPOSED = {"1/s", "N m s/rad", "N s/m", "N m/rad", "N/m", "N m/A"}
 SI = {si for si, _ in CONVERTED.values()} | COMPOSED
 
+COMMANDS = ("V", "A", "N m", "N", "rad", "m", "rad/s", "m/s")
+
 QUANTITY = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?inf)\s*([^\s\d].*?)?\s*")
 
 
@@ -35,9 +39,10 @@ def read_quantity(value: object, expected: str = "") -> float:
     """A number in SI from a plain number (already SI) or from text such as "90 deg".
 
     Args:
-        expected: SI unit the number must have; empty accepts any known unit. "{x}", "{F}" and "{I}" in it stand
-            for rad, N m and kg m^2 or for m, N and kg.
+        expected: SI unit the number must have; empty or "{u}" accepts any known unit. "{x}", "{F}" and "{I}" in it
+            stand for rad, N m and kg m^2 or for m, N and kg, and "{u}" for whatever a command may be.
     """
+    expected = "" if expected == "{u}" else expected
     if isinstance(value, bool) or not isinstance(value, (int, float, str)) or value != value:
         raise UnitError(f'must be a number or text like "90 deg", is {value!r}')
     if not isinstance(value, str):
@@ -48,7 +53,7 @@ def read_quantity(value: object, expected: str = "") -> float:
     number, unit = float(match[1]), match[2] or ""
     si, factor = CONVERTED.get(unit, (unit, 1.0))
     if unit and unit not in CONVERTED and unit not in SI and unit not in _alternatives(expected):
-        raise UnitError(f'unit "{unit}" of "{value}" is unknown; known: {", ".join(sorted(CONVERTED))}')
+        raise UnitError(f'unit "{unit}" of "{value}" is unknown; {nearest(unit, CONVERTED)}')
     if unit and expected and si not in _alternatives(expected):
         raise UnitError(f'"{value}" must be in {" or ".join(_alternatives(expected))}')
     return number * factor
@@ -65,4 +70,4 @@ def _alternatives(expected: str) -> list[str]:
     """The unit with its placeholders filled in for an angle and for a length."""
     rotary = expected.replace("{x}", "rad").replace("{F}", "N m").replace("{I}", "kg m^2")
     linear = expected.replace("{x}", "m").replace("{F}", "N").replace("{I}", "kg")
-    return list(dict.fromkeys((rotary, linear)))
+    return list(dict.fromkeys(unit.replace("{u}", own) for own in COMMANDS for unit in (rotary, linear)))

@@ -5,10 +5,10 @@ import math
 from robodyn import symbolic as sym
 from robodyn.laws.definition import law
 
-PD_UNITS = {"target": "{x}", "position": "{x}", "velocity": "{x}/s", "command": "V", "limit": "V"}
+PD_UNITS = {"target": "{x}", "position": "{x}", "velocity": "{x}/s", "command": "{u}", "limit": "{u}"}
 
 
-@law(units=PD_UNITS, proportional="V/{x}", derivative="V s/{x}", checks={"limit": "positive"})
+@law(units=PD_UNITS, proportional="{u}/{x}", derivative="{u} s/{x}", checks={"limit": "positive"})
 def pd_control(target, position, velocity, *, proportional, derivative, limit=math.inf):
     """Proportional-derivative control with a limited output: `U = clip(P (target - q) - D w)`."""
     command = proportional * (target - position) - derivative * velocity
@@ -17,9 +17,9 @@ def pd_control(target, position, velocity, *, proportional, derivative, limit=ma
 
 @law(
     units=PD_UNITS,
-    proportional="V/{x}",
-    integral="V/({x} s)",
-    derivative="V s/{x}",
+    proportional="{u}/{x}",
+    integral="{u}/({x} s)",
+    derivative="{u} s/{x}",
     error_sum="{x} s",
     states={"error_sum": 1.0},
     checks={"limit": "positive"},
@@ -77,24 +77,24 @@ def sampled_velocity_loop(velocity_command, velocity, error_sum, *, proportional
     }
 
 
-@law(value="", output="", gain="")
+@law(value="", output="{u}", gain="")
 def amplifier(value, *, gain):
     """Output = gain times input."""
     return {"output": gain * value}
 
 
-@law(value="", output="", lower="", upper="", checks={"upper": "above lower"})
+@law(value="{u}", output="{u}", lower="{u}", upper="{u}", checks={"upper": "above lower"})
 def saturation(value, *, lower, upper):
     """The input clipped to [lower, upper]."""
     return {"output": sym.clip(value, lower, upper)}
 
 
 @law(
-    rate="",
-    value="",
-    output="",
-    lower="",
-    upper="",
+    rate="{u}/s",
+    value="{u}",
+    output="{u}",
+    lower="{u}",
+    upper="{u}",
     states={"value": 1.0},
     limits={"value": ("lower", "upper")},
     checks={"upper": "above lower"},
@@ -105,10 +105,10 @@ def limited_integrator(rate, value, *, lower=-math.inf, upper=math.inf):
 
 
 @law(
-    value="",
-    output="",
+    value="{u}",
+    output="{u}",
     time_constant="s",
-    filtered="",
+    filtered="{u}",
     states={"filtered": 1.0},
     checks={"time_constant": "positive"},
 )

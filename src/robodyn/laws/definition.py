@@ -22,7 +22,8 @@ class LawInfo:
     """What the `law` decorator says of a function beyond its signature.
 
     Attributes:
-        units: unit of each argument and output.
+        units: unit of each argument and output; {x} stands for the coordinate's unit (rad or m), {F} for its force's
+            (N m or N), {u} for the block's own unit.
         states: continuous states the law integrates, each with its nominal magnitude (scales the tolerance).
         memory: discrete states of a sampled law, each with its start value.
         limits: state -> (lower, upper): numbers or names of parameters; the state cannot leave them.

@@ -127,10 +127,10 @@ def spline_reference(time, *, times, points):
 
 
 @law(
-    value="",
+    value="{u}",
     time="s",
     times="s",
-    points="",
+    points="{u}",
     folded=("times", "points"),
     checks={"times": "increasing", "points": "as many as times"},
     breaks=lambda p: list(p["times"]),
@@ -140,7 +140,7 @@ def table_reference(time, *, times, points):
     return {"value": sym.table(time, times, points)}
 
 
-@law(value="", rate="", time="s", amplitude="", frequency="Hz", phase="rad", offset="")
+@law(value="{u}", rate="{u}/s", time="s", amplitude="{u}", frequency="Hz", phase="rad", offset="{u}")
 def sine_reference(time, *, amplitude, frequency, phase=0.0, offset=0.0):
     """`offset + amplitude sin(2 pi f t + phase)`, with its rate."""
     omega = 2 * np.pi * frequency
@@ -150,7 +150,7 @@ def sine_reference(time, *, amplitude, frequency, phase=0.0, offset=0.0):
     }
 
 
-@law(value="", constant="")
+@law(value="{u}", constant="{u}")
 def constant_reference(*, constant):
     """Always the same value."""
     return {"value": constant}

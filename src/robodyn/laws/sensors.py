@@ -4,7 +4,7 @@ from robodyn import symbolic as sym
 from robodyn.laws.definition import law
 
 
-@law(value="", measured="", resolution="", checks={"resolution": "positive"})
+@law(value="{u}", measured="{u}", resolution="{u}", checks={"resolution": "positive"})
 def quantised(value, *, resolution):
     """The nearest multiple of the resolution: `r floor(u / r + 1/2)`."""
     return {"measured": resolution * sym.floor(value / resolution + 0.5)}
@@ -26,7 +26,7 @@ def sampled_encoder(value, previous, *, resolution, period):
     return {"measured": measured, "measured_rate": (measured - previous) / period, "previous_next": measured}
 
 
-@law(value="", output="")
+@law(value="{u}", output="{u}")
 def sample_and_hold(value):
     """The input as it was at the last sample."""
     return {"output": value}

@@ -18,7 +18,6 @@ from robodyn.model.rules import check_rule
 
 FORCE_NAMES = ("torque", "force")
 ON_INPUTS = ("position", "velocity", "acceleration")
-UNITS = (None, "rad", "m")
 MAPPINGS = ("inputs", "parameters", "states", "memory", "acts", "hold")
 
 
@@ -42,7 +41,8 @@ class Block:
         delay: time from a sample to its outputs' taking effect [s]; hold: outputs before that (default 0).
         native: False calls the law in Python at each sample (any callable; `hold` names its outputs), True
             traces it to native code.
-        unit: "rad" or "m" where it cannot be told from the connections.
+        unit: of its signals where it cannot be told from the connections: "m" for a reference of a slide, "V" for a
+            controller's command.
     """
 
     name: str
@@ -186,9 +186,19 @@ class Block:
             for signal in value if isinstance(value, (tuple, list)) else (value,):
                 if not isinstance(signal, str):
                     check_finite(flaws, f"inputs.{key}", signal, infinite=True)
-        if self.unit not in UNITS:
-            flaws.add("unit", f"must be 'rad' or 'm', is {self.unit!r}")
+        if self.unit is not None and find_law(self.law):
+            self._check_unit(flaws)
         check_flag(flaws, "native", self.native)
+
+    def _check_unit(self, flaws: FlawList) -> None:
+        """A unit says what {u} stands for in the law's units, or {x} where no joint or coordinate tells it."""
+        check_text(flaws, "unit", self.unit)
+        if any("{u}" in unit for unit in self.info.units.values()):
+            return
+        if self.on:
+            flaws.add("unit", "has no effect", f"'{self.on}' tells the units")
+        elif self.unit not in ("rad", "m"):
+            flaws.add("unit", f"must be 'rad' or 'm', is {self.unit!r}", "the law works on an angle or a length")
 
     def _check_timing(self, flaws: FlawList) -> None:
         if self.period is None:

@@ -104,20 +104,18 @@ class Joint(Numbered):
 
 @dataclass(frozen=True)
 class Point(Numbered):
-    """A named frame on a body: its world position (and velocity) become signals, forces can act there."""
+    """A named point of a body: its world position and velocity become signals, forces can act there."""
 
     NUMBERS = {"origin": (XYZ, "m")}
 
     name: str
     body: str
     origin: tuple[float, ...] = (0.0, 0.0, 0.0)
-    rotation: tuple[tuple[float, ...], ...] = IDENTITY
 
     def __post_init__(self) -> None:
         flaws = FlawList()
         check_name(flaws, self.name)
         check_text(flaws, "body", self.body)
         check_vector(flaws, "origin", self.origin, 3)
-        check_rotation(flaws, self.rotation)
         flaws.raise_if_any(f"point '{self.name}'")
-        keep_floats(self, "origin", "rotation")
+        keep_floats(self, "origin")

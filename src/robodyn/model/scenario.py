@@ -183,18 +183,23 @@ class Scenario:
         return {number.name: number for number in self._all_numbers()}
 
     def with_numbers(self, changes: Mapping[str, float]) -> Scenario:
-        """The same scenario with some numbers changed; an unknown name is an error."""
+        """The same scenario with some numbers changed; an unknown name is an error.
+
+        `initial.<state>` may name any state, also one that starts at its default so far.
+        """
         flaws = FlawList()
         known = self.numbers()
         for name, value in changes.items():
             check_finite(flaws, name, value, infinite=True)
-            if name not in known:
+            if name not in known and not name.startswith("initial."):
                 flaws.add(name, "there is no such number", nearest(name, known))
         flaws.raise_if_any(f"scenario '{self.name}'")
+        given = changes.items()
+        starts = {name.removeprefix("initial."): value for name, value in given if name.startswith("initial.")}
         return dataclasses.replace(
             self,
             machine=self.machine.with_numbers(changes),
             events=tuple(event.with_numbers(changes) for event in self.events),
             duration=changes.get("duration", self.duration),
-            initial={key: changes.get(f"initial.{key}", value) for key, value in self.initial.items()},
+            initial=dict(self.initial) | starts,
         )

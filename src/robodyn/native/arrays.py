@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import functools
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -95,7 +96,7 @@ def is_readable() -> bool:
     pair = (probe, probe)
     if np.ndarray.__basicsize__ < FLAGS + 4 or object.__basicsize__ != DATA:
         return False
-    expected = [
+    expected: list[tuple[int, Any, int]] = [
         (id(probe) + TYPE, ctypes.c_void_p, id(np.ndarray)),
         (id(probe) + DATA, ctypes.c_void_p, probe.ctypes.data),
         (id(probe) + N_DIMENSIONS, ctypes.c_int, 1),

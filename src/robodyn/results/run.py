@@ -73,6 +73,10 @@ class Run:
         rate = None if info.rate is None else self.values[:, self._column(info.rate)]
         return Signal(name, info.unit, self.time, self.values[:, self._column(name)], info.kind, rate)
 
+    def __repr__(self) -> str:
+        counts = f"{self.time.size} rows of {len(self)} signals"
+        return f"<Run of {self.provenance.scenario}: {counts}, {self.outcome.sentence}>"
+
     def __contains__(self, name: object) -> bool:
         return name in self.names
 

@@ -24,7 +24,7 @@ def _head(run: Run) -> list[str]:
     lines = [
         f"{run.provenance.scenario}: {run.outcome.kind.name} at {run.outcome.time:.6g} s",
         run.outcome.sentence,
-        f"{run.time.size} rows of {len(run)} signals, model {run.provenance.digest[:12]}",
+        f"{_count(run.time.size, 'rows')} of {_count(len(run), 'signals')}, model {run.provenance.digest[:12]}",
     ]
     if counts.wall_time > 0:
         lines.append(f"{counts.wall_time:.3g} s of computing, {counts.times_real_time:.3g} times real time")
@@ -42,7 +42,12 @@ def _shown(value: object) -> str:
 def _costs(run: Run) -> str:
     names = ("steps", "rejected", "evaluations", "jacobians", "factorisations", "events", "ticks")
     counts = ((name, getattr(run.statistics, name)) for name in names)
-    return ", ".join(f"{count} {name}" for name, count in counts if count)
+    return ", ".join(_count(count, name) for name, count in counts if count)
+
+
+def _count(count: int, nouns: str) -> str:
+    """A number of things, in the singular where it is one."""
+    return f"{count} {nouns.removesuffix('s') if count == 1 else nouns}"
 
 
 def _warnings(run: Run) -> list[str]:
@@ -60,12 +65,14 @@ def _signals(run: Run) -> list[str]:
     """One row a signal; signals without any number show 'nan'."""
     if run.time.size == 0:
         return []
-    rows = [("signal", "unit", "min", "max", "final")]
+    rows: list[Sequence[str]] = [("signal", "unit", "min", "max", "final")]
     for name in run.names:
         signal = run[name]
         numbers = signal.values[~np.isnan(signal.values)]
         low, high = (numbers.min(), numbers.max()) if numbers.size else (np.nan, np.nan)
-        rows.append((name, signal.unit, f"{low:.6g}", f"{high:.6g}", f"{signal.final:.6g}"))
+        # Adding 0 turns a negative zero into a plain one.
+        shown = [f"{value + 0.0:.6g}" for value in (low, high, signal.final)]
+        rows.append((name, signal.unit, *shown))
     return _table(rows)
 
 

@@ -15,6 +15,9 @@ from robodyn.model import describe
 from robodyn.results import EventRecord, Outcome, Provenance, Run, SignalInfo, Statistics
 from robodyn.simulation.compiled import CompiledSystem
 
+# Energy that appears or vanishes, as part of what moved, beyond which a run is doubtful.
+ENERGY_LIMIT = 0.01
+
 
 def make_run(
     compiled: CompiledSystem,
@@ -26,6 +29,7 @@ def make_run(
 ) -> Run:
     """The run of a trajectory."""
     system = compiled.system
+    statistics = _statistics(compiled, trajectory)
     events = tuple(
         EventRecord(system.guards[guard].name, time, system.guards[guard].terminal) for time, guard in trajectory.events
     )
@@ -36,10 +40,18 @@ def make_run(
         infos=infos,
         outcome=outcome,
         provenance=_provenance(system, solver, values),
-        statistics=_statistics(compiled, trajectory),
+        statistics=statistics,
         events=events,
-        warnings=warnings,
+        warnings=(*system.warnings, *warnings, *_energy_warning(statistics)),
     )
+
+
+def _energy_warning(statistics: Statistics) -> list[str]:
+    """A sentence where energy appears or vanishes: the numbers are then wrong whatever the outcome says."""
+    error = statistics.energy_error
+    if error is None or not error >= ENERGY_LIMIT:
+        return []
+    return [f"the energy balance is off by {100 * error:.3g} %: shorten the step or tighten the tolerances"]
 
 
 def _statistics(compiled: CompiledSystem, trajectory: Trajectory) -> Statistics:

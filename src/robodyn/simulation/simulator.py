@@ -46,11 +46,16 @@ def simulate(
         The run, also where the simulation could not go on: see its outcome.
     """
     system = _system_of(what)
-    solver = solver or make_solver(system.scenario.solver)
+    solver = make_solver(system.scenario.solver) if solver is None else solver
+    if not isinstance(solver, Solver):
+        raise TypeError(f"solver: must be a Solver, is {solver!r}; for example Solver('rk4', step=1e-3)")
     if on_compile and not is_ready():
         on_compile("compiling the engine, once for all models, in about half a minute")
     compiled, recording = _prepare(what, system, solver, recording, on_compile)
     values = compiled.parameter_values(dict(parameters or {}))
+    if parameters:
+        # The descriptions check themselves: a negative mass is refused here as it is anywhere else.
+        system.scenario.with_numbers(dict(parameters))
     calls = PythonCalls(compiled, compiled.module.prepare(values))
     try:
         trajectory = _integrate(compiled, solver, recording, values, calls, progress)
@@ -64,10 +69,15 @@ def simulate(
     return make_run(compiled, solver, values, trajectory, tell_outcome(compiled, solver, trajectory))
 
 
-def _system_of(what: Scenario | System | CompiledSystem) -> System:
+def _system_of(what: Any) -> System:
     if isinstance(what, CompiledSystem):
         return what.system
-    return what if isinstance(what, System) else assemble(what)
+    if isinstance(what, Scenario):
+        return assemble(what)
+    if isinstance(what, System):
+        return what
+    kind = type(what).__name__
+    raise TypeError(f"simulate takes a Scenario, a System or a CompiledSystem, not a {kind}: say Scenario(name, ...)")
 
 
 def _prepare(

@@ -1,11 +1,12 @@
 """Do signals connect as described, and are impossible connections told?"""
 
+import numpy as np
 import pytest
 from support.machines import cart, signals_only
 
 from robodyn.assembly import assemble
 from robodyn.errors import ModelError
-from robodyn.model import Block
+from robodyn.model import GROUND, Block, Body, Joint, Machine, Mechanism, Scenario
 
 
 def gain(value, factor):
@@ -99,3 +100,42 @@ def test_a_block_placed_on_a_joint_without_effect_is_refused():
     idle = Block("idle", lambda time: {"value": time}, on="rail")
     with pytest.raises(ModelError, match=r"blocks\.idle\.on: has no effect"):
         assemble(cart(idle))
+
+
+def test_a_law_that_uses_math_on_symbols_is_told():
+    import math
+
+    bad = Block("bad", lambda velocity: {"force": -math.tanh(velocity)}, on="rail")
+    with pytest.raises(ModelError, match=r"blocks\.bad: .*loses its arguments.*robodyn\.symbolic"):
+        assemble(cart(bad))
+
+
+def test_a_law_may_use_numpy_without_a_warning(recwarn):
+    assemble(cart(Block("drag", lambda velocity: {"force": -np.tanh(velocity)}, on="rail")))
+    assert not recwarn.list
+
+
+def test_signals_of_another_unit_than_a_law_expects_are_warned_about():
+    drive = Block("drive", "torque_source", on="rail", inputs={"command": "pd.command"})
+    gains = {"proportional": 1.0, "derivative": 1.0}
+    volts, newtons = (
+        assemble(cart(Block("pd", "pd_control", "rail", {"target": "time"}, gains, unit=unit), drive))
+        for unit in ("V", "N")
+    )
+    assert any("pd.command" in text and "is in V, not N" in text for text in volts.warnings)
+    assert not any("pd.command" in text for text in newtons.warnings)
+    assert all("'time' is in s, not m" in text for text in newtons.warnings)
+
+
+def test_units_reach_blocks_declared_before_their_inputs():
+    later = Block("goal", "constant_reference", parameters={"constant": 1.0}, unit="A")
+    early = Block("lag", "low_pass", inputs={"value": "goal.value"}, parameters={"time_constant": 1.0})
+    units = {info.name: info.unit for info in assemble(signals_only(early, later)).signals}
+    assert units["lag.output"] == "A"
+    assert units["lag.filtered_dot"] == "A/s"
+
+
+def test_a_mechanism_that_cannot_move_is_refused():
+    bodies, joints = (Body("post", 1.0),), (Joint("bolt", "fixed", GROUND, "post"),)
+    with pytest.raises(ModelError, match="none of them moves"):
+        assemble(Scenario("still", Machine("still", Mechanism("still", bodies, joints)), 1.0))

@@ -4,7 +4,7 @@ import pytest
 from support.machines import cart
 
 from robodyn import ModelError, Solver, assemble, compile_system, simulate
-from robodyn.model import Block, Recording
+from robodyn.model import Block, Event, Recording
 from robodyn.simulation import make_solver
 
 MOVING = cart(
@@ -64,3 +64,37 @@ def test_a_run_knows_how_it_was_made():
     assert run.provenance.description["machine"]["mechanism"]["bodies"][0]["mass"] == 2.0
     assert {"robodyn", "casadi", "numba", "python"} <= set(run.provenance.versions)
     assert run.statistics.steps == 10
+
+
+def test_numbers_changed_for_a_run_are_checked_like_any_other():
+    with pytest.raises(ModelError, match=r"viscous: must not be negative"):
+        simulate(MOVING, EULER, parameters={"brake.viscous": -1.0})
+
+
+def test_any_state_can_be_given_a_start_value():
+    run = simulate(MOVING.with_numbers({"initial.rail.position": 0.25}), EULER)
+    assert run["rail.position"].values[0] == 0.25
+    with pytest.raises(ModelError, match=r"initial\.rail\.positon: .*'rail\.position'"):
+        assemble(MOVING.with_numbers({"initial.rail.positon": 0.25}))
+
+
+def test_what_cannot_be_simulated_is_told():
+    with pytest.raises(TypeError, match="not a Machine"):
+        simulate(MOVING.machine)
+    with pytest.raises(TypeError, match="must be a Solver"):
+        simulate(MOVING, "rk4")
+
+
+def test_energy_that_appears_from_nowhere_is_warned_about():
+    spring = Block("spring", "spring", on="rail", parameters={"stiffness": 200.0})
+    swinging = cart(spring, initial={"rail.position": 0.1}, duration=5.0)
+    assert any("energy balance" in text for text in simulate(swinging, Solver("euler", step=0.01)).warnings)
+    assert not simulate(swinging, Solver("rk4", step=0.01)).warnings
+
+
+def test_recording_at_a_rate_keeps_the_end_of_a_stopped_run():
+    stop = Event("wall", lambda x: x - 0.333, {"x": "rail.position"}, terminal=True)
+    run = simulate(cart(initial={"rail.velocity": 1.0}, events=(stop,)), EULER, recording=Recording(rate=10.0))
+    assert run.time[-1] == pytest.approx(0.333, abs=1e-12)
+    assert run.final["rail.position"] == pytest.approx(0.333, abs=1e-12)
+    assert list(run.time[:-1]) == pytest.approx([0.0, 0.1, 0.2, 0.3])
