@@ -18,7 +18,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@touch $@
 
 demo: setup
-	$(BIN)/robodyn run scara-ptp --out out
+	$(BIN)/robodyn run scara-ptp --out out > /dev/null
 	$(BIN)/robodyn show out/scara-ptp.run --png out/scara-ptp.png
 	@echo "Look at out/scara-ptp.png; the run itself is out/scara-ptp.run."
 
