@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         Along,
         Block,
         Body,
+        Chain,
         Combination,
         Delay,
         Distance,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
         Load,
         Machine,
         Mechanism,
+        Obstacle,
         Point,
         Recording,
         Scenario,
@@ -41,8 +43,8 @@ _HOMES = {
     "errors": "ModelError",
     "files": "DHRow mechanism_from_dh read_scenario",
     "laws": "law",
-    "model": "GROUND Along Block Body Combination Delay Distance Event Joint Linkage Load "
-    "Machine Mechanism Point Recording Scenario",
+    "model": "GROUND Along Block Body Chain Combination Delay Distance Event Joint Linkage Load "
+    "Machine Mechanism Obstacle Point Recording Scenario",
     "results": "Run compare load save",
     "simulation": "compile_system simulate",
 }
@@ -53,6 +55,7 @@ __all__ = [
     "Along",
     "Block",
     "Body",
+    "Chain",
     "Combination",
     "DHRow",
     "Delay",
@@ -64,6 +67,7 @@ __all__ = [
     "Machine",
     "Mechanism",
     "ModelError",
+    "Obstacle",
     "Point",
     "Recording",
     "Run",

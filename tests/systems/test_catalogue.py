@@ -11,7 +11,8 @@ from robodyn.catalog import SCENARIOS, double_pendulum, pendulum, swinging_arm, 
 def test_every_scenario_runs_to_its_end(name):
     run = simulate(SCENARIOS[name]())
     assert run.outcome.ok
-    assert run.statistics.energy_error < 1e-5
+    # The one that imitates a spreadsheet takes explicit Euler steps of 0.4 ms, which lose and gain energy.
+    assert run.statistics.energy_error < (0.05 if name == "scara-avoid-sampled" else 1e-5)
 
 
 @pytest.mark.parametrize("make", [double_pendulum, swinging_arm])

@@ -33,7 +33,9 @@ def add_events(builder: Builder) -> None:
         _check_used(builder, event)
         builder.columns["guards"].append(Pending(next(iter(trace.results.values())), bindings))
         action, call = _add_action(builder, event)
-        builder.guards.append(Guard(event.name, DIRECTIONS[event.direction], event.terminal, action, call))
+        states = {info.name for info in builder.states}
+        moves = call is not None or (action is not None and not states.isdisjoint(builder.updates[action]))
+        builder.guards.append(Guard(event.name, DIRECTIONS[event.direction], event.terminal, action, call, moves))
 
 
 def _bind(builder: Builder, event: Event, function: Callable[..., Any]) -> tuple[dict[str, Any], Bindings]:

@@ -69,13 +69,18 @@ class Task:
 
 @dataclass(frozen=True)
 class Guard:
-    """An event's guard and what it does."""
+    """An event's guard and what it does.
+
+    Attributes:
+        moves: whether its action can change continuous states, and with them the energy.
+    """
 
     name: str
     direction: int
     terminal: bool
     action: str | None = None
     call: PythonCall | None = None
+    moves: bool = False
 
 
 @dataclass(frozen=True)

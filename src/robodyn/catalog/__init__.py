@@ -6,21 +6,25 @@ from collections.abc import Callable, Mapping
 
 from robodyn.catalog.pendulums import double_pendulum, pendulum
 from robodyn.catalog.scara import scara_mechanism, scara_ptp
+from robodyn.catalog.scara_avoidance import scara_avoid, scara_avoid_sampled, scara_phases
 from robodyn.catalog.six_axis import six_axis_mechanism, swinging_arm
 from robodyn.catalog.two_link import two_link_loop, two_link_mechanism
 from robodyn.errors import Flaw, ModelError, nearest
-from robodyn.model import Scenario
+from robodyn.model import Chain, Scenario
 
-SCENARIOS: Mapping[str, Callable[[], Scenario]] = {
+SCENARIOS: Mapping[str, Callable[[], Scenario | Chain]] = {
     "pendulum": pendulum,
     "double-pendulum": double_pendulum,
     "swinging-arm": swinging_arm,
     "scara-ptp": scara_ptp,
+    "scara-avoid": scara_avoid,
+    "scara-avoid-sampled": scara_avoid_sampled,
+    "scara-phases": scara_phases,
     "two-link-loop": two_link_loop,
 }
 
 
-def find_scenario(name: str) -> Scenario:
+def find_scenario(name: str) -> Scenario | Chain:
     """A scenario of the catalogue by name."""
     if name not in SCENARIOS:
         raise ModelError([Flaw("", f"there is no scenario '{name}'", nearest(name, SCENARIOS))], "catalogue")
@@ -32,7 +36,10 @@ __all__ = [
     "double_pendulum",
     "find_scenario",
     "pendulum",
+    "scara_avoid",
+    "scara_avoid_sampled",
     "scara_mechanism",
+    "scara_phases",
     "scara_ptp",
     "six_axis_mechanism",
     "swinging_arm",

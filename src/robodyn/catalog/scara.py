@@ -21,22 +21,23 @@ ARRIVED_WITHIN = 1e-3
 
 @dataclass(frozen=True)
 class Axis:
-    """Servo axis: gear [or rad/m], torque constant [N m/A], limits [A, V], gains [V/rad, V s/rad], target."""
+    """Servo axis: gear [or rad/m], torque constant [N m/A], limits [A, V, V], gains [V/rad, V s/rad], target."""
 
     joint: str
     gear: float
     torque_constant: float
     current_limit: float
     voltage_limit: float
+    emergency_voltage: float
     proportional: float
     derivative: float
     target: float
 
 
 AXES = (
-    Axis("shoulder", 100.0, 0.40, 8.0, 50.0, 400.0, 60.0, 2.0),
-    Axis("elbow", 75.0, 0.40, 6.0, 40.0, 400.0, 60.0, 2.0),
-    Axis("lift", 1000.0, 0.10, 5.0, 13.0, 5000.0, 500.0, 0.3),
+    Axis("shoulder", 100.0, 0.40, 8.0, 50.0, 80.0, 400.0, 60.0, 2.0),
+    Axis("elbow", 75.0, 0.40, 6.0, 40.0, 64.0, 400.0, 60.0, 2.0),
+    Axis("lift", 1000.0, 0.10, 5.0, 13.0, 40.0, 5000.0, 500.0, 0.3),
 )
 RESISTANCE, INDUCTANCE = 4.0, 4e-3
 
@@ -65,11 +66,26 @@ def scara_mechanism() -> Mechanism:
     return Mechanism("scara", bodies, joints, (Point("tool", "quill"),))
 
 
-def servo_blocks(axis: Axis) -> tuple[Block, ...]:
-    """Target, PD controller and motor of one axis."""
+def target_block(axis: Axis) -> Block:
+    """Where an axis is to go."""
+    unit = "m" if axis.joint == "lift" else "rad"
+    return Block(f"{axis.joint}.target", "constant_reference", parameters={"constant": axis.target}, unit=unit)
+
+
+def servo_blocks(axis: Axis, target: str = "", limit: str | float = "") -> tuple[Block, ...]:
+    """PD controller and motor of one axis.
+
+    Args:
+        target: signal of the wanted position, the axis' own target by default.
+        limit: greatest voltage, a number or a signal; the regular one by default.
+    """
     joint = axis.joint
-    unit = "m" if joint == "lift" else "rad"
-    pd = {"proportional": axis.proportional, "derivative": axis.derivative, "limit": axis.voltage_limit}
+    inputs = {"target": target or f"{joint}.target.value"}
+    pd = {"proportional": axis.proportional, "derivative": axis.derivative}
+    if isinstance(limit, str) and limit:
+        inputs["limit"] = limit
+    else:
+        pd["limit"] = limit or axis.voltage_limit
     motor = {
         "resistance": RESISTANCE,
         "inductance": INDUCTANCE,
@@ -79,9 +95,8 @@ def servo_blocks(axis: Axis) -> tuple[Block, ...]:
         "current_limit": axis.current_limit,
     }
     return (
-        Block(f"{joint}.target", "constant_reference", parameters={"constant": axis.target}, unit=unit),
-        Block(f"{joint}.control", "pd_control", joint, {"target": f"{joint}.target.value"}, pd, unit="V"),
-        Block(f"{joint}.motor", "dc_motor", on=joint, inputs={"voltage": f"{joint}.control.command"}, parameters=motor),
+        Block(f"{joint}.control", "pd_control", joint, inputs, pd, unit="V"),
+        Block(f"{joint}.motor", "dc_motor", joint, {"voltage": f"{joint}.control.command"}, motor),
     )
 
 
@@ -94,7 +109,7 @@ def distance_to_go(positions, targets, tolerance):
 
 
 def arrival(name: str, axes: tuple[Axis, ...], terminal: bool) -> Event:
-    """Event when all the given axes are within tolerance of their targets."""
+    """Event when all the given axes are within tolerance of their own targets."""
     return Event(
         name,
         distance_to_go,
@@ -108,15 +123,20 @@ def arrival(name: str, axes: tuple[Axis, ...], terminal: bool) -> Event:
     )
 
 
+def arrivals() -> tuple[Event, ...]:
+    """Each axis settled, and all arrived, which ends the run."""
+    settled = tuple(arrival(f"{axis.joint}_settled", (axis,), False) for axis in AXES)
+    return (*settled, arrival("arrived", AXES, True))
+
+
 def scara_ptp(duration: float = 5.0) -> Scenario:
-    """Point-to-point motion from rest to (2 rad, 2 rad, 0.3 m), ending when every axis has arrived."""
-    blocks = tuple(block for axis in AXES for block in servo_blocks(axis))
-    events = tuple(arrival(f"{axis.joint}_settled", (axis,), False) for axis in AXES)
+    """Task b: point-to-point motion from rest to (2 rad, 2 rad, 0.3 m), ending when every axis has arrived."""
+    blocks = tuple(block for axis in AXES for block in (target_block(axis), *servo_blocks(axis)))
     return Scenario(
         "scara-ptp",
         Machine("scara", scara_mechanism(), blocks),
         duration,
-        events=(*events, arrival("arrived", AXES, True)),
+        events=arrivals(),
         solver={"method": "dopri5", "rtol": 1e-7, "atol": 1e-9},
         title="SCARA robot, point-to-point motion with servo motors and limits (ARGESIM C11, task b)",
     )

@@ -1,6 +1,7 @@
 """The command `robodyn`."""
 
-from robodyn.cli import check, compare, export, info, list, run, show  # noqa: F401  (each registers its command)
+# Each module registers its command.
+from robodyn.cli import check, compare, export, info, list, plot, report, run, show, view  # noqa: F401
 from robodyn.cli.application import app, main
 
 __all__ = ["app", "main"]

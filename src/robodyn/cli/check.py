@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from robodyn.cli.application import app, fail, messages, output, print_json
-from robodyn.cli.targets import load_scenario
+from robodyn.cli.targets import load_scenario, phases_of
 from robodyn.errors import FlawList, ModelError
 
 if TYPE_CHECKING:
@@ -22,12 +22,26 @@ def check_file(
 ) -> None:
     """Read and assemble a scenario without simulating it, and tell every problem."""
     try:
-        system = _prepare(file)
+        systems = _prepare(file)
     except ModelError as error:
         if as_json:
             print_json({"ok": False, "problems": [asdict(flaw) for flaw in error.flaws]})
         raise fail(error) from error
-    counts = {
+    if as_json:
+        print_json(
+            {"ok": True, **_describe(systems[0])} | ({"phases": list(map(_describe, systems))} if systems[1:] else {})
+        )
+        return
+    for system in systems:
+        for sentence in system.warnings:
+            messages.print(f"robodyn: warning: {sentence}", markup=False)
+        counts = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in _counts(system).items())
+        name = f"{file}, phase {system.scenario.name}" if systems[1:] else file
+        output.print(f"{name}: usable; {counts}", markup=False)
+
+
+def _counts(system: System) -> dict[str, int]:
+    return {
         "states": len(system.states),
         "memory": len(system.memory),
         "signals": len(system.signals),
@@ -36,29 +50,27 @@ def check_file(
         "events": len(system.guards),
         "delays": len(system.delays),
     }
-    if as_json:
-        print_json({"ok": True, "name": system.scenario.name, **counts, "warnings": list(system.warnings)})
-        return
-    for sentence in system.warnings:
-        messages.print(f"robodyn: warning: {sentence}", markup=False)
-    described = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items())
-    output.print(f"{file}: usable; {described}", markup=False)
 
 
-def _prepare(file: str) -> System:
-    """The assembled system; flaws of the solver's settings are told together with those of the machine."""
+def _describe(system: System) -> dict[str, Any]:
+    return {"name": system.scenario.name, **_counts(system), "warnings": list(system.warnings)}
+
+
+def _prepare(file: str) -> list[System]:
+    """The assembled systems; flaws of the solver's settings are told together with those of the machine."""
     from robodyn.assembly import assemble
     from robodyn.simulation import make_solver
 
-    scenario = load_scenario(file)
     flaws = FlawList()
-    try:
-        make_solver(scenario.solver)
-    except ModelError as error:
-        flaws.extend(error.flaws)
-    try:
-        system = assemble(scenario)
-    except ModelError as error:
-        flaws.extend(error.flaws)
+    systems = []
+    for scenario in phases_of(load_scenario(file)):
+        try:
+            make_solver(scenario.solver)
+        except ModelError as error:
+            flaws.extend(error.flaws)
+        try:
+            systems.append(assemble(scenario))
+        except ModelError as error:
+            flaws.extend(error.flaws)
     flaws.raise_if_any(file)
-    return system
+    return systems

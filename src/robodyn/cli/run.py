@@ -10,7 +10,7 @@ import typer
 
 from robodyn.cli.application import INTERRUPTED, SIMULATION_FAILED, app, fail, messages, output, print_json
 from robodyn.cli.progress import SimulationProgress
-from robodyn.cli.targets import load_scenario, read_settings
+from robodyn.cli.targets import load_scenario, phases_of, read_settings
 
 if TYPE_CHECKING:
     from robodyn.results import Run
@@ -80,16 +80,17 @@ def _simulate(what: Any, settings: dict[str, Any], rate: float | None, signals: 
 
     from robodyn.simulation import make_solver, simulate
 
-    recording = what.recording
+    first = phases_of(what)[0]
+    recording = first.recording
     if rate is not None:
         recording = replace(recording, rate=rate, times=None, refine=None)
     if signals:
         recording = replace(recording, signals=tuple(signals))
-    if "method" in settings and settings["method"] != what.solver.get("method"):
+    if "method" in settings and settings["method"] != first.solver.get("method"):
         # Another method starts from its own defaults, but keeps tolerances that were asked for.
-        base = {key: value for key, value in what.solver.items() if key not in ("method", "step")}
+        base = {key: value for key, value in first.solver.items() if key not in ("method", "step")}
     else:
-        base = dict(what.solver)
+        base = dict(first.solver)
     chosen = make_solver(base | settings)
     with SimulationProgress(what.duration) as progress:
         return simulate(what, chosen, recording=recording, progress=progress, on_compile=_announce)

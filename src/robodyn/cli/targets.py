@@ -10,11 +10,11 @@ from robodyn.cli.application import fail
 from robodyn.errors import Flaw, ModelError, nearest
 
 if TYPE_CHECKING:
-    from robodyn.model import Number, Scenario
+    from robodyn.model import Chain, Number, Scenario
     from robodyn.results import Run
 
 
-def load_scenario(what: str) -> Scenario:
+def load_scenario(what: str) -> Scenario | Chain:
     """A scenario of the catalogue by name, or read from a TOML file."""
     if what.endswith(".toml") or Path(what).is_file():
         from robodyn.files import read_scenario
@@ -26,6 +26,13 @@ def load_scenario(what: str) -> Scenario:
         remedy = f"{nearest(what, SCENARIOS)}; a file must end in .toml"
         raise ModelError([Flaw("", f"there is no scenario '{what}'", remedy)])
     return find_scenario(what)
+
+
+def phases_of(what: Scenario | Chain) -> tuple[Scenario, ...]:
+    """The scenarios of a chain, or the one scenario."""
+    from robodyn.model import Chain
+
+    return what.phases if isinstance(what, Chain) else (what,)
 
 
 def load_run(path: str) -> Run:
@@ -54,9 +61,9 @@ def read_settings(pairs: list[str], known: Mapping[str, Number]) -> dict[str, fl
             if not equals or not key:
                 raise UnitError("must be written as key=value")
             key = key.strip()
-            if key not in known:
+            if key not in known and not key.startswith("initial."):
                 raise UnitError(f"there is no number '{key}' ({nearest(key, known)})")
-            settings[key] = read_quantity(text, known[key].unit)
+            settings[key] = read_quantity(text, known[key].unit if key in known else "")
         except UnitError as error:
             flaws.append(Flaw(f"--set {pair}", str(error)))
     if flaws:

@@ -22,6 +22,7 @@ from robodyn.model import (
     Event,
     Load,
     Machine,
+    Obstacle,
     Recording,
     Scenario,
 )
@@ -91,6 +92,7 @@ def _read(root: Table, path: Path) -> Scenario | None:
     units = _state_units(declared, parts["blocks"])
     initial = read_numbers(root.table("initial").flattened(), units)
     events = [_read_event(key, table, units) for key, table in root.tables("events")]
+    obstacles = [_read_obstacle(key, table) for key, table in root.tables("obstacles")]
     recording = _read_recording(root.table("recording"))
     solver = _read_solver(root.table("solver"))
     root.finish()
@@ -100,7 +102,7 @@ def _read(root: Table, path: Path) -> Scenario | None:
     top = Table({}, "", root.flaws)
     mechanism = {"mechanism": declared.mechanism} if declared.mechanism else {}
     machine = attempt(top, Machine, name, tunable=tunable, **mechanism, **parts)
-    return attempt(top, Scenario, name, machine, duration, initial, events, recording, solver, title)
+    return attempt(top, Scenario, name, machine, duration, initial, events, recording, solver, title, obstacles)
 
 
 def _check_whole(root: Table, declared: Declared, parts: dict[str, Any], duration: Any, recording: Any) -> None:
@@ -158,6 +160,12 @@ def _read_delay(name: str, table: Table) -> Delay | None:
     before = {"before": table.number("before")} if "before" in table else {}
     table.finish()
     return attempt(table, Delay, name, signal, time, **before)
+
+
+def _read_obstacle(name: str, table: Table) -> Obstacle | None:
+    center, size = table.vector("center", "m", 3), table.vector("size", "m", 3)
+    table.finish()
+    return attempt(table, Obstacle, name, center, size)
 
 
 def _read_load(name: str, table: Table) -> Load | None:

@@ -2,12 +2,14 @@
 
 from robodyn.model.block import Block, Delay
 from robodyn.model.body import Body
+from robodyn.model.chain import Chain
 from robodyn.model.coordinate import Along, Combination, Coordinate, Distance, Linkage
 from robodyn.model.describe import describe, digest
 from robodyn.model.joint import GROUND, Joint, Point
 from robodyn.model.machine import Load, Machine
 from robodyn.model.mechanism import Mechanism
 from robodyn.model.numbers import Number
+from robodyn.model.obstacle import Obstacle
 from robodyn.model.scenario import Event, Recording, Scenario
 
 __all__ = [
@@ -15,6 +17,7 @@ __all__ = [
     "Along",
     "Block",
     "Body",
+    "Chain",
     "Combination",
     "Coordinate",
     "Delay",
@@ -26,6 +29,7 @@ __all__ = [
     "Machine",
     "Mechanism",
     "Number",
+    "Obstacle",
     "Point",
     "Recording",
     "Scenario",

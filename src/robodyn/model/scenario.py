@@ -21,6 +21,7 @@ from robodyn.model.numbers import (
     check_texts,
     keep_floats,
 )
+from robodyn.model.obstacle import Obstacle
 
 DIRECTIONS = {"rising": 1, "falling": -1, "both": 0}
 
@@ -144,6 +145,7 @@ class Scenario:
         duration: [s].
         initial: start values by signal name (`elbow.position`, `motor.current`), the rest starts at 0.
         solver: default settings (method, step, rtol, ...).
+        obstacles: boxes that pictures and replays show.
     """
 
     name: str
@@ -154,9 +156,11 @@ class Scenario:
     recording: Recording = Recording()
     solver: Mapping[str, Any] = field(default_factory=dict)
     title: str = ""
+    obstacles: tuple[Obstacle, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "events", tuple(self.events))
+        object.__setattr__(self, "obstacles", tuple(self.obstacles))
         flaws = FlawList()
         check_name(flaws, self.name)
         freeze_mappings(flaws, self, "initial", "solver")

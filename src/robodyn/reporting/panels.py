@@ -1,12 +1,17 @@
-"""Which signals share a panel, and how are panel and lines named?"""
+"""Which signals share a panel, and how are panel and lines named and coloured?"""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from typing import Any
 
 from robodyn.results import Run
 
-MOST_PANELS = 4
+from .figures import COLOURS, LINE_WIDTH
+from .runs import run_style
+
+MOST_UNITS = 4
+MOST_COMPARED = 12
 _FIRST_CHOICES = ("position", "velocity")
 
 
@@ -19,17 +24,40 @@ class Panel:
 
     @property
     def label(self) -> str:
-        """The axis label: the only signal's name or the quantity all share, and the unit."""
-        quantities = {quantity(name) for name in self.names}
-        shared = quantities.pop() if len(quantities) == 1 else "value"
-        what = self.names[0] if len(self.names) == 1 else shared
-        text = what.replace("_", " ").replace(".", " ")
-        return f"{text} [{self.unit}]" if self.unit else text
+        """The axis label: what is drawn and its unit."""
+        return with_unit(self.subject, self.unit)
+
+    @property
+    def subject(self) -> str:
+        """The parts all names share, as words."""
+        head, tail = self._shared()
+        parts = self.names[0].split(".")
+        shared = parts if len(self.names) == 1 else parts[:head] + parts[len(parts) - tail :]
+        return " ".join(shared).replace("_", " ") or "value"
 
     def legend(self, name: str) -> str:
-        """A line's name: only its owner where the axis already names the quantity."""
-        same = len({quantity(other) for other in self.names}) == 1
-        return owner(name) if same and len(self.names) > 1 else name
+        """A line's name: only the parts the axis does not name already."""
+        head, tail = self._shared()
+        parts = name.split(".")
+        return ".".join(parts[head : len(parts) - tail])
+
+    def _shared(self) -> tuple[int, int]:
+        """How many parts at the end, then at the beginning, all names share; each keeps one of its own."""
+        parts = [name.split(".") for name in self.names]
+        tail = _common([part[:0:-1] for part in parts])
+        head = _common([part[: len(part) - tail - 1] for part in parts])
+        return (head, tail) if len(parts) > 1 else (0, 0)
+
+
+def _common(rows: Sequence[Sequence[str]]) -> int:
+    """The number of equal first entries."""
+    equal = [len(set(column)) == 1 for column in zip(*rows, strict=False)]
+    return equal.index(False) if False in equal else len(equal)
+
+
+def with_unit(text: str, unit: str) -> str:
+    """A label with its unit in brackets; nothing there for numbers without one."""
+    return f"{text} [{unit}]" if unit else text
 
 
 def quantity(name: str) -> str:
@@ -42,24 +70,63 @@ def owner(name: str) -> str:
     return name.rpartition(".")[0] or name
 
 
-def arrange(runs: Sequence[Run], names: Sequence[str] | None) -> tuple[Panel, ...]:
+def arrange(runs: Sequence[Run], names: Sequence[str] | None, *, apart: bool = False) -> tuple[Panel, ...]:
     """Panels for the named signals, or for a first look at a run if no names are given.
+
+    One run: a panel a unit, more where it would hold more lines than there are colours. Several runs, whose lines
+    lie close together: a panel a signal.
 
     Args:
         names: signal names or shell patterns such as '*.velocity'; each must fit a signal of some run.
+        apart: a panel a signal for one run, too.
     """
-    units = {info.name: info.unit for run in runs for info in run.infos}
-    chosen = default_names(units) if names is None else match_names(runs, names, units)
-    panels = tuple(Panel(unit, tuple(n for n in chosen if units[n] == unit)) for unit in _units_of(chosen, units))
-    if not panels:
+    units = _units(runs)
+    apart = apart or len(runs) > 1
+    if names is None:
+        chosen = default_names(units)[: MOST_COMPARED if apart else None]
+    else:
+        chosen = match_names(runs, names, units)
+    if not chosen:
         raise ValueError("there is no signal to draw")
-    return panels
+    if apart:
+        return tuple(Panel(units[name], (name,)) for name in chosen)
+    groups = ([n for n in chosen if units[n] == unit] for unit in _units_of(chosen, units))
+    return tuple(Panel(units[part[0]], tuple(part)) for group in groups for part in _split(group))
+
+
+def _units(runs: Sequence[Run]) -> dict[str, str]:
+    """The unit of each signal, which must be the same in all runs."""
+    units: dict[str, str] = {}
+    for info in (info for run in runs for info in run.infos):
+        if units.setdefault(info.name, info.unit) != info.unit:
+            raise ValueError(f"{info.name}: units {units[info.name]!r} and {info.unit!r} cannot share an axis")
+    return units
+
+
+def _split(names: Sequence[str]) -> list[Sequence[str]]:
+    """Parts of nearly equal length, none longer than there are colours."""
+    count = -(-len(names) // len(COLOURS))
+    length = -(-len(names) // count)
+    return [names[start : start + length] for start in range(0, len(names), length)]
+
+
+def strokes(panel: Panel, panels: Sequence[Panel], runs: Sequence[Run]) -> Iterator[tuple[Run, str, dict[str, Any]]]:
+    """Run, signal and line properties of each line in a panel: colours tell signals, or runs if there are several."""
+    for colour, name in zip(colour_numbers(panel, panels), panel.names, strict=True):
+        for number, run in enumerate(runs):
+            if name not in run:
+                continue
+            if len(runs) > 1:
+                yield run, name, run_style(number) | {"gid": name}
+            else:
+                plain = {"color": COLOURS[colour], "linestyle": "-", "linewidth": LINE_WIDTH}
+                yield run, name, plain | {"gid": name, "label": panel.legend(name)}
 
 
 def colour_numbers(panel: Panel, panels: Sequence[Panel]) -> list[int]:
-    """A number for each signal: the same joint has the same in every panel that shows it once."""
+    """A colour for each signal: the same joint has the same in every panel that shows it once."""
     owners = list(dict.fromkeys(owner(name) for p in panels for name in p.names))
-    own = [owners.index(owner(name)) for name in panel.names]
+    own = [owners.index(owner(name)) % len(COLOURS) for name in panel.names]
     return own if len(set(own)) == len(own) else list(range(len(own)))
 
 
@@ -81,7 +148,7 @@ def default_names(units: dict[str, str]) -> list[str]:
     for name, unit in units.items():
         if unit not in _units_of(chosen, units):
             chosen += [n for n, u in units.items() if quantity(n) == quantity(name) and u == unit]
-    kept = _units_of(chosen, units)[:MOST_PANELS]
+    kept = _units_of(chosen, units)[:MOST_UNITS]
     return [name for name in chosen if units[name] in kept]
 
 

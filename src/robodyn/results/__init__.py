@@ -2,6 +2,7 @@
 
 from .compare import Comparison, Difference, compare, identical
 from .exports import from_csv, to_csv, to_netcdf, to_parquet, to_xarray
+from .joining import join
 from .outcome import Outcome, OutcomeKind
 from .provenance import Provenance
 from .run import EventRecord, Run, SignalInfo
@@ -24,6 +25,7 @@ __all__ = [
     "compare",
     "from_csv",
     "identical",
+    "join",
     "load",
     "save",
     "to_csv",

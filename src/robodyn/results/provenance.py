@@ -25,6 +25,7 @@ class Provenance:
         scenario: name of what was run; "measured" for recorded data.
         description: the model.
         parameters: {name: {"value": number, "unit": text}} as used in this run.
+        equations: the model's equations as lines of text.
         versions: {package: version}.
         created: ISO 8601 time in UTC.
     """
@@ -33,11 +34,12 @@ class Provenance:
     description: Plain = field(default_factory=dict)
     parameters: dict[str, Plain] = field(default_factory=dict)
     solver: Plain = field(default_factory=dict)
+    equations: list[str] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=dict)
     created: str = field(default_factory=_now)
 
     def __post_init__(self) -> None:
-        for part in ("description", "parameters", "solver", "versions"):
+        for part in ("description", "parameters", "solver", "equations", "versions"):
             object.__setattr__(self, part, plain(getattr(self, part), part))
 
     @property

@@ -23,6 +23,7 @@ def to_record(run: Run) -> dict[str, Any]:
         "statistics": asdict(run.statistics),
         "provenance": asdict(run.provenance) | {"digest": run.provenance.digest},
         "warnings": list(run.warnings),
+        "end": run.end,
     }
 
 
@@ -39,4 +40,5 @@ def from_record(record: dict[str, Any], time: Floats, values: Floats) -> Run:
         statistics=Statistics(**record["statistics"]),
         events=tuple(EventRecord(**event) for event in record["events"]),
         warnings=tuple(record["warnings"]),
+        end=dict(record["end"]),
     )

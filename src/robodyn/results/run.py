@@ -48,6 +48,7 @@ class Run:
         values: one column a signal, (n, n_signals).
         infos: what the columns mean, in their order.
         warnings: sentences for whoever uses the numbers.
+        end: every state and memory at the end by name, recorded or not: from here another run can go on.
     """
 
     time: Floats
@@ -58,6 +59,7 @@ class Run:
     statistics: Statistics = field(default_factory=Statistics)
     events: tuple[EventRecord, ...] = ()
     warnings: tuple[str, ...] = ()
+    end: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for part in ("time", "values"):

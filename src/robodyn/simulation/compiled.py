@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import cached_property
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -13,7 +15,9 @@ from robodyn.assembly import SignalInfo, System
 from robodyn.assembly.system import INPUTS
 from robodyn.engine import Solver
 from robodyn.errors import FlawList, nearest
+from robodyn.model import describe
 from robodyn.native import KernelModule, compile_kernels
+from robodyn.simulation.equations import equations_of
 from robodyn.simulation.settings import make_solver
 
 
@@ -25,6 +29,16 @@ class CompiledSystem:
     module: KernelModule
     recorded: tuple[SignalInfo, ...]
     patterns: tuple[str, ...]
+
+    @cached_property
+    def equations(self) -> tuple[str, ...]:
+        """The system's equations as text, made once for all runs."""
+        return equations_of(self.system)
+
+    @cached_property
+    def description(self) -> Any:
+        """The scenario as plain data, made once for all runs."""
+        return describe(self.system.scenario)
 
     def address(self, name: str | None) -> int:
         """Machine address of a function, 0 where it is not there."""

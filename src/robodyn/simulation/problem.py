@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from robodyn.assembly.system import BreakRule, System
 from robodyn.engine import Problem
+from robodyn.results import Run
 from robodyn.simulation.compiled import CompiledSystem
 
 PYTHON_ACTION = -1
@@ -15,10 +17,18 @@ PYTHON_ACTION = -1
 START_ROUNDS = 8
 
 
-def build_problem(compiled: CompiledSystem, p: np.ndarray, values: dict[str, Any]) -> Problem:
+@dataclass(frozen=True)
+class Start:
+    """Where a run begins: time [s], continuous states, memory."""
+
+    time: float
+    x: np.ndarray
+    m: np.ndarray
+
+
+def build_problem(compiled: CompiledSystem, p: np.ndarray, values: dict[str, Any], start: Start) -> Problem:
     """The engine's view of a system with the given parameters."""
     system, at = compiled.system, compiled.address
-    x0, m0 = start_state(system)
     return Problem(
         n_q=system.n_q,
         n_v=system.n_v,
@@ -33,7 +43,7 @@ def build_problem(compiled: CompiledSystem, p: np.ndarray, values: dict[str, Any
         **{name: at(name) for name in ("guards", "guard_rates", "limits", "delayed")},
         limited=np.array(system.limited, np.int64),
         delay_times=np.array([delay.time for delay in system.delays], float),
-        history_start=_history_start(compiled, x0, m0, p),
+        history_start=_history_start(compiled, start, p),
         task_address=np.array([at(task.function) for task in system.tasks], np.int64),
         task_period=np.array([task.period for task in system.tasks], np.int64),
         task_offset=np.array([task.offset for task in system.tasks], np.int64),
@@ -41,28 +51,31 @@ def build_problem(compiled: CompiledSystem, p: np.ndarray, values: dict[str, Any
         guard_direction=np.array([guard.direction for guard in system.guards], np.int64),
         guard_terminal=np.array([guard.terminal for guard in system.guards], np.int64),
         guard_action=np.array([PYTHON_ACTION if g.call else at(g.action) for g in system.guards], np.int64),
-        breaks=_break_times(system.breaks, values, system.scenario.duration),
+        breaks=_break_times(system.breaks, values, start.time, start.time + system.scenario.duration),
         scale=np.array([state.nominal for state in system.states], float),
     )
 
 
-def start_state(system: System) -> tuple[np.ndarray, np.ndarray]:
-    """Start values of the continuous states and of the memory."""
-    x0 = np.array([state.start for state in system.states], float)
-    return x0, np.array([memory.start for memory in system.memory], float)
+def find_start(system: System, before: Run | None = None) -> Start:
+    """The described start values, or the end of a run before for every state and memory it knows by name."""
+    end = before.end if before else {}
+    x = np.array([end.get(state.name, state.start) for state in system.states], float)
+    m = np.array([end.get(memory.name, memory.start) for memory in system.memory], float)
+    return Start(before.outcome.time if before else 0.0, x, m)
 
 
-def _history_start(compiled: CompiledSystem, x0: np.ndarray, m0: np.ndarray, p: np.ndarray) -> np.ndarray:
+def _history_start(compiled: CompiledSystem, start: Start, p: np.ndarray) -> np.ndarray:
     """Values of the delayed signals before the start: as given, else their own start values."""
     delays = compiled.system.delays
     given = np.array([0.0 if delay.before is None else delay.before for delay in delays])
     free = np.array([delay.before is None for delay in delays], bool)
     for _ in range(START_ROUNDS if free.any() else 0):
-        given = np.where(free, compiled.module.kernels["delayed"](np.zeros(1), x0, given, m0, p), given)
+        now = compiled.module.kernels["delayed"](np.array([start.time]), start.x, given, start.m, p)
+        given = np.where(free, now, given)
     return given
 
 
-def _break_times(rules: tuple[BreakRule, ...], values: dict[str, Any], duration: float) -> np.ndarray:
+def _break_times(rules: tuple[BreakRule, ...], values: dict[str, Any], begin: float, end: float) -> np.ndarray:
     times: set[float] = set()
     for rule in rules:
         parameters = {
@@ -70,4 +83,4 @@ def _break_times(rules: tuple[BreakRule, ...], values: dict[str, Any], duration:
             for key, names in rule.parameters.items()
         }
         times |= {float(time) for time in rule.function(parameters)}
-    return np.array(sorted(time for time in times if 0 < time < duration))
+    return np.array(sorted(time for time in times if begin < time < end))

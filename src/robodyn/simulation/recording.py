@@ -6,12 +6,13 @@ import dataclasses
 import platform
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from typing import Any
 
 import numpy as np
 
 from robodyn.assembly import System
 from robodyn.engine import Solver, Trajectory
-from robodyn.model import describe
+from robodyn.model import Chain, describe
 from robodyn.results import EventRecord, Outcome, Provenance, Run, SignalInfo, Statistics
 from robodyn.simulation.compiled import CompiledSystem
 
@@ -25,11 +26,12 @@ def make_run(
     values: np.ndarray,
     trajectory: Trajectory,
     outcome: Outcome,
+    start: float,
     warnings: tuple[str, ...] = (),
 ) -> Run:
     """The run of a trajectory."""
     system = compiled.system
-    statistics = _statistics(compiled, trajectory)
+    statistics = _statistics(compiled, trajectory, start)
     events = tuple(
         EventRecord(system.guards[guard].name, time, system.guards[guard].terminal) for time, guard in trajectory.events
     )
@@ -39,11 +41,24 @@ def make_run(
         values=trajectory.y,
         infos=infos,
         outcome=outcome,
-        provenance=_provenance(system, solver, values),
+        provenance=_provenance(compiled, solver, values),
         statistics=statistics,
         events=events,
+        end=_end(system, trajectory),
         warnings=(*system.warnings, *warnings, *_energy_warning(statistics)),
     )
+
+
+def _end(system: System, trajectory: Trajectory) -> dict[str, float]:
+    """All states and memory at the end of a run, hidden ones too."""
+    names = [state.name for state in system.states] + [memory.name for memory in system.memory]
+    return dict(zip(names, [*trajectory.x.tolist(), *trajectory.m.tolist()], strict=True))
+
+
+def describe_chain(chain: Chain) -> dict[str, Any]:
+    """The first phase's description, which pictures are drawn from, with all phases beside it."""
+    phases = [describe(phase) for phase in chain.phases]
+    return phases[0] | {"name": chain.name, "title": chain.title, "phases": phases}
 
 
 def _energy_warning(statistics: Statistics) -> list[str]:
@@ -54,12 +69,12 @@ def _energy_warning(statistics: Statistics) -> list[str]:
     return [f"the energy balance is off by {100 * error:.3g} %: shorten the step or tighten the tolerances"]
 
 
-def _statistics(compiled: CompiledSystem, trajectory: Trajectory) -> Statistics:
+def _statistics(compiled: CompiledSystem, trajectory: Trajectory, start: float) -> Statistics:
     counted = ("steps", "rejected", "evaluations", "jacobians", "factorisations", "ticks", "wall_time")
     return Statistics(
         **{name: getattr(trajectory.counters, name) for name in counted},
         events=len(trajectory.events),
-        simulated_time=trajectory.at_time,
+        simulated_time=trajectory.at_time - start,
         energy_error=_energy_error(compiled, trajectory),
         extra={
             "smallest_step": trajectory.counters.smallest_step,
@@ -71,7 +86,7 @@ def _statistics(compiled: CompiledSystem, trajectory: Trajectory) -> Statistics:
 def _energy_error(compiled: CompiledSystem, trajectory: Trajectory) -> float | None:
     """Largest change of `E - W` relative to the energies that moved, None where an event's action changed the state."""
     column = {info.name: k for k, info in enumerate(compiled.recorded)}
-    acted = any(guard.action or guard.call for guard in compiled.system.guards) and trajectory.events
+    acted = any(compiled.system.guards[guard].moves for _, guard in trajectory.events)
     if acted or not {"energy.balance", "energy.kinetic", "energy.potential"} <= column.keys():
         return None
     balance, kinetic, potential = (
@@ -82,15 +97,17 @@ def _energy_error(compiled: CompiledSystem, trajectory: Trajectory) -> float | N
     return change / float(moved) if moved > 0 else change
 
 
-def _provenance(system: System, solver: Solver, values: np.ndarray) -> Provenance:
+def _provenance(compiled: CompiledSystem, solver: Solver, values: np.ndarray) -> Provenance:
+    system = compiled.system
     used = {name: {"value": number.value, "unit": number.unit} for name, number in system.numbers.items()}
     for number, value in zip(system.parameters, values.tolist(), strict=True):
         used[number.name] = {"value": value, "unit": number.unit}
     return Provenance(
         scenario=system.scenario.name,
-        description=describe(system.scenario),
+        description=compiled.description,
         parameters=used,
         solver=dataclasses.asdict(solver),
+        equations=list(compiled.equations),
         versions=dict(_versions()),
     )
 

@@ -30,18 +30,19 @@ def make_solver(settings: Mapping[str, Any]) -> Solver:
         raise ModelError([Flaw(f"solver.{field}", what or str(error))]) from error
 
 
-def engine_recording(recording: Recording, solver: Solver, duration: float) -> EngineRecording:
+def engine_recording(recording: Recording, solver: Solver, begin: float, duration: float) -> EngineRecording:
     """The instants a run keeps; times beyond its end are refused."""
     if recording.times is not None:
         times = np.array(recording.times, float)
-        if times.size and (times[0] < 0 or times[-1] > duration):
-            what = f"must lie between 0 and {duration:g} s, are from {times[0]:g} to {times[-1]:g} s"
+        if times.size and (times[0] < begin or times[-1] > begin + duration):
+            allowed = f"between {begin:g} and {begin + duration:g} s"
+            what = f"must lie {allowed}, are from {times[0]:g} to {times[-1]:g} s"
             raise ModelError([Flaw("recording.times", what, "lengthen the duration or leave times out")])
         return EngineRecording(kind="times", times=times)
     if recording.rate is not None:
         # The last sample of a whole number of periods must not fall out by rounding.
         count = int(np.floor(duration * recording.rate * (1 + 1e-12))) + 1
-        times = np.minimum(np.arange(count) / recording.rate, duration)
+        times = begin + np.minimum(np.arange(count) / recording.rate, duration)
         return EngineRecording(kind="times", times=times, keep_end=True)
     refine = recording.refine or (ADAPTIVE_REFINEMENT if solver.adaptive else 1)
     return EngineRecording(kind="steps", refine=refine)

@@ -12,22 +12,23 @@ import numpy as np
 from robodyn.assembly import System, assemble
 from robodyn.engine import Solver, Trajectory, integrate, is_ready
 from robodyn.errors import Flaw, ModelError
-from robodyn.model import Recording, Scenario
-from robodyn.results import Run
+from robodyn.model import Chain, Recording, Scenario
+from robodyn.results import Run, join
 from robodyn.simulation.compiled import CompiledSystem, compile_system
 from robodyn.simulation.outcomes import tell_failure, tell_outcome
-from robodyn.simulation.problem import build_problem, start_state
+from robodyn.simulation.problem import Start, build_problem, find_start
 from robodyn.simulation.python_calls import PythonCalls
-from robodyn.simulation.recording import make_run
+from robodyn.simulation.recording import describe_chain, make_run
 from robodyn.simulation.settings import engine_recording, make_solver
 
 Progress = Callable[[float, float, int], None]
 
 
 def simulate(
-    what: Scenario | System | CompiledSystem,
+    what: Scenario | Chain | System | CompiledSystem,
     solver: Solver | None = None,
     *,
+    start: Run | None = None,
     parameters: Mapping[str, float] | None = None,
     recording: Recording | None = None,
     progress: Progress | None = None,
@@ -36,7 +37,8 @@ def simulate(
     """Simulate a scenario from its start to its end.
 
     Args:
-        what: a scenario (traced and compiled here), or one made ready before, for many runs.
+        what: a scenario (traced and compiled here), or one made ready before, for many runs; or a chain of scenarios.
+        start: a run to go on from: its end time, states and memory, as far as this system has them by name.
         solver: settings; the scenario's own by default.
         parameters: tunable numbers to change for this run only, without compiling again.
         recording: what to keep; the scenario's own by default.
@@ -45,6 +47,8 @@ def simulate(
     Returns:
         The run, also where the simulation could not go on: see its outcome.
     """
+    if isinstance(what, Chain):
+        return _simulate_chain(what, solver, start, parameters, recording, progress, on_compile)
     system = _system_of(what)
     solver = make_solver(system.scenario.solver) if solver is None else solver
     if not isinstance(solver, Solver):
@@ -57,16 +61,38 @@ def simulate(
         # The descriptions check themselves: a negative mass is refused here as it is anywhere else.
         system.scenario.with_numbers(dict(parameters))
     calls = PythonCalls(compiled, compiled.module.prepare(values))
+    begin = find_start(system, start)
     try:
-        trajectory = _integrate(compiled, solver, recording, values, calls, progress)
+        trajectory = _integrate(compiled, solver, recording, values, begin, calls, progress)
     except Exception as error:
         if not hasattr(error, "trajectory"):
             raise
         # A Python block or action failed: its error is the outcome, the motion so far is kept.
         outcome = tell_failure(error.trajectory, calls.running, error)
         warnings = ("".join(traceback.format_exception(error)),)
-        return make_run(compiled, solver, values, error.trajectory, outcome, warnings)
-    return make_run(compiled, solver, values, trajectory, tell_outcome(compiled, solver, trajectory))
+        return make_run(compiled, solver, values, error.trajectory, outcome, begin.time, warnings)
+    return make_run(compiled, solver, values, trajectory, tell_outcome(compiled, solver, trajectory), begin.time)
+
+
+def _simulate_chain(
+    chain: Chain,
+    solver: Solver | None,
+    start: Run | None,
+    parameters: Mapping[str, float] | None,
+    recording: Recording | None,
+    progress: Progress | None,
+    on_compile: Callable[[str], None] | None,
+) -> Run:
+    """Phase after phase, each from the end of the one before; a phase that cannot be carried through is the last."""
+    runs: list[Run] = []
+    for phase in chain.with_numbers(parameters or {}).phases:
+        run = simulate(phase, solver, start=start, recording=recording, progress=progress, on_compile=on_compile)
+        runs.append(run)
+        start = run
+        if not run.outcome.ok:
+            break
+    first = runs[0].provenance
+    return join(runs, dataclasses.replace(first, scenario=chain.name, description=describe_chain(chain)))
 
 
 def _system_of(what: Any) -> System:
@@ -104,23 +130,23 @@ def _integrate(
     solver: Solver,
     recording: Recording,
     values: np.ndarray,
+    start: Start,
     calls: PythonCalls,
     progress: Progress | None,
 ) -> Trajectory:
     system = compiled.system
     numbers: dict[str, Any] = {name: number.value for name, number in system.numbers.items()}
     numbers |= {number.name: value for number, value in zip(system.parameters, values.tolist(), strict=True)}
-    x0, m0 = start_state(system)
     duration = system.scenario.duration
     return integrate(
-        build_problem(compiled, calls.p, numbers),
+        build_problem(compiled, calls.p, numbers, start),
         solver,
-        0.0,
-        duration,
-        x0,
-        m0,
+        start.time,
+        start.time + duration,
+        start.x,
+        start.m,
         calls.p,
-        engine_recording(recording, solver, duration),
+        engine_recording(recording, solver, start.time, duration),
         python_task=calls.run_task,
         python_action=calls.run_action,
         progress=progress,

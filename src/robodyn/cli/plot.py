@@ -1,0 +1,86 @@
+"""robodyn plot: pictures of one or more runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from robodyn.cli.application import app, fail, output
+from robodyn.cli.targets import load_run
+
+Picture = tuple[str, Callable[[Path], None]]
+
+
+@app.command("plot")
+def plot_runs(
+    runs: Annotated[list[str], typer.Argument(help="Run files, drawn over each other.")],
+    signal: Annotated[list[str] | None, typer.Option(help="Signals to draw (patterns); default: the main.")] = None,
+    against: Annotated[str | None, typer.Option(help="Draw the signals over this one instead of time.")] = None,
+    path: Annotated[str | None, typer.Option(help="Draw the way of this point through space.")] = None,
+    out: Annotated[Path | None, typer.Option(help="File (.png, .svg, .pdf) or folder; default: the run's.")] = None,
+    start: Annotated[float | None, typer.Option("--from", help="Draw from this time on [s].")] = None,
+    end: Annotated[float | None, typer.Option("--to", help="Draw up to this time [s].")] = None,
+    label: Annotated[list[str] | None, typer.Option(help="Name of each run in the picture, in their order.")] = None,
+) -> None:
+    """Draw signals over time or against each other, and the way of a point through space."""
+    if against is not None and not signal:
+        raise fail(f"--against {against}: give what to draw over it with --signal")
+    if len(runs) == 1 and not Path(runs[0]).exists():
+        _plot_study(runs[0], out)
+        return
+    found = [load_run(run) for run in runs]
+    window = None if start is None and end is None else (start, end)
+    options = {"labels": label or None, "window": window}
+    with _told():
+        pictures = _pictures(found, signal, against, path, options)
+        for file, write in zip(_files(pictures, Path(runs[0]), out), (write for _, write in pictures), strict=True):
+            write(file)
+            output.print(f"{file}", markup=False)
+
+
+def _plot_study(name: str, out: Path | None) -> None:
+    """Draw the figures of a study; no study is known yet, so the name can only be meant as a run file."""
+    raise fail(f"there is no run file '{name}'")
+
+
+def _pictures(
+    runs: list[Any], signals: list[str] | None, against: str | None, point: str | None, options: dict[str, Any]
+) -> list[Picture]:
+    """What the options ask for: a word for the file name, and the call that writes the picture."""
+    from robodyn.reporting import plot_against, plot_path, plot_signals
+
+    pictures: list[Picture] = []
+    if against is not None:
+        pictures.append(("against", lambda file: plot_against(runs, against, signals or [], file, **options)))
+    elif signals or point is None:
+        pictures.append(("", lambda file: plot_signals(runs, signals or None, file, **options)))
+    if point is not None:
+        pictures.append(("path", lambda file: plot_path(runs, point, file, **options)))
+    return pictures
+
+
+def _files(pictures: list[Picture], run: Path, out: Path | None) -> list[Path]:
+    """A file for each picture: the one that was told, or named after the first run in the folder that was."""
+    if out is not None and out.suffix and not out.is_dir():
+        if len(pictures) > 1:
+            raise fail(f"--out {out}: {len(pictures)} pictures do not fit one file, give a folder")
+        return [out]
+    folder = run.parent if out is None else out
+    return [folder / f"{'-'.join(part for part in (run.stem, word) if part)}.png" for word, _ in pictures]
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Errors of drawing as messages."""
+    try:
+        yield
+    except ImportError as error:
+        raise fail(f"pictures need {error.name}: pip install 'robodyn[plot]'") from error
+    except OSError as error:
+        raise fail(f"{error.filename or 'the picture'}: cannot write: {error.strerror}") from error
+    except (KeyError, ValueError) as error:
+        raise fail(error.args[0]) from error

@@ -1,0 +1,100 @@
+"""How does one signal look against another, for example velocity against position?"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from robodyn.results import Run
+
+from .courses import mark_course, mark_entries
+from .figures import finish_axes, label_bottom, legend_above, legend_beside, panel_figure, write_figure
+from .panels import Panel, arrange, owner, strokes
+from .runs import Span, Window, as_runs, run_labels, run_lines, shown_span
+from .traces import trace
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+def plot_against(
+    runs: Run | Sequence[Run],
+    horizontal: str,
+    names: Sequence[str],
+    path: str | Path,
+    *,
+    labels: Sequence[str] | None = None,
+    window: Window | None = None,
+) -> None:
+    """Draw signals against another one into a picture file, PNG, SVG or PDF by its ending; see `draw_against`."""
+    write_figure(draw_against(runs, horizontal, names, labels=labels, window=window), path)
+
+
+def draw_against(
+    runs: Run | Sequence[Run],
+    horizontal: str,
+    names: Sequence[str],
+    *,
+    labels: Sequence[str] | None = None,
+    window: Window | None = None,
+) -> "Figure":
+    """A figure of signals over another signal, with start, end and events marked on the curves.
+
+    Coordinates of one point have one scale, so that circles are round.
+
+    Args:
+        horizontal: the signal on the horizontal axis; all runs must have it.
+        names: signal names or patterns such as '*.velocity'.
+        labels: what to call each run; its scenario and how it differs if not given.
+        window: from and to [s]; None in either place is the recorded end.
+    """
+    runs = as_runs(runs)
+    labels = run_labels(runs, labels)
+    across = Panel(runs[0][horizontal].unit, (horizontal,))
+    panels = arrange(runs, names)
+    span = shown_span(runs, window)
+    figure, axes = _empty_figure(len(panels))
+    for panel, ax in zip(panels, axes, strict=True):
+        _draw_panel(ax, across, panel, panels, runs, span)
+    label_bottom(axes, across.label)
+    figure.align_ylabels(axes)
+    _name(figure, runs, labels, span)
+    return figure
+
+
+def _empty_figure(n_panels: int) -> tuple["Figure", list["Axes"]]:
+    """Panels as over time, a single one twice as high: here shapes matter."""
+    figure, axes = panel_figure(n_panels)
+    if n_panels == 1:
+        figure.set_figheight(5.4)
+    return figure, axes
+
+
+def _draw_panel(
+    ax: "Axes", across: Panel, panel: Panel, panels: Sequence[Panel], runs: Sequence[Run], span: Span
+) -> None:
+    horizontal = across.names[0]
+    for run, name, look in strokes(panel, panels, runs):
+        signals = run[horizontal], run[name]
+        ax.plot(*(trace(signal, span)[1] for signal in signals), **look)
+        mark_course(ax, run, signals, span, look["color"])
+    finish_axes(ax, panel.label)
+    ax.ticklabel_format(axis="x", style="sci", scilimits=(-3, 4), useMathText=True)
+    if len(panel.names) > 1:
+        legend_beside(ax)
+    if _same_scale(across, panel):
+        ax.set_aspect("equal", adjustable="datalim")
+
+
+def _same_scale(across: Panel, panel: Panel) -> bool:
+    """Whether all are coordinates of one point."""
+    owners = {owner(name) for name in (*across.names, *panel.names)}
+    return across.unit == panel.unit and len(owners) == 1
+
+
+def _name(figure: "Figure", runs: Sequence[Run], labels: Sequence[str], span: Span) -> None:
+    """One run's name as title, several in the legend, with the marks."""
+    marks = mark_entries(runs, span)
+    if len(runs) == 1:
+        figure.suptitle(labels[0], fontsize="medium")
+    legend_above(figure, marks if len(runs) == 1 else [*run_lines(labels), *marks])

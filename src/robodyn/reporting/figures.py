@@ -1,0 +1,108 @@
+"""What do all figures have in common: their sizes, colours, legends and files?"""
+
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from robodyn.results.atomic import replacing
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Okabe and Ito (2008): told apart with any colour vision.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#999933")
+LINE_STYLES: tuple[Literal["-", "--", ":", "-."], ...] = ("-", "--", "-.", ":")
+LINE_WIDTH = 1.2
+MOST_PANELS_DRAWN = 24
+# Inches.
+_COLUMN_WIDTH, _PANEL_HEIGHT, _MARGIN_HEIGHT = 8.0, 2.1, 1.2
+_ROWS_OF_ONE_COLUMN = 6
+# Letters that fit beside a panel's height, into a legend beside a panel, and into one above a column of panels.
+_LABEL_LETTERS, _LEGEND_LETTERS, _HEAD_LETTERS = 26, 26, 100
+_DPI = 150
+# Fonts a journal takes, and the same file from the same run.
+_FILE_SETTINGS: Any = {"pdf.fonttype": 42, "svg.hashsalt": "robodyn"}
+_NO_DATE: dict[str, dict[str, Any]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
+
+
+def empty_figure(width: float, height: float) -> "Figure":
+    """A figure [inch] with a canvas of its own: pyplot and its global state are never touched."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def panel_figure(n_panels: int) -> tuple["Figure", list["Axes"]]:
+    """A figure with panels below each other that share their x axis, in more columns where they are many."""
+    if n_panels > MOST_PANELS_DRAWN:
+        raise ValueError(
+            f"{n_panels} panels are too many for one figure, {MOST_PANELS_DRAWN} fit: choose fewer signals"
+        )
+    columns = -(-n_panels // _ROWS_OF_ONE_COLUMN)
+    rows = -(-n_panels // columns)
+    width = _COLUMN_WIDTH * (1 + columns) / 2
+    figure = empty_figure(width, _MARGIN_HEIGHT + _PANEL_HEIGHT * rows)
+    grid = figure.subplots(rows, columns, sharex=True, squeeze=False)
+    axes = list(grid.T.ravel())
+    for unused in axes[n_panels:]:
+        unused.remove()
+    return figure, axes[:n_panels]
+
+
+def write_figure(figure: "Figure", path: str | Path) -> None:
+    """Write a picture, all or nothing: PNG, SVG or PDF by the ending of the path."""
+    from matplotlib import rc_context
+
+    path = Path(path)
+    kind = path.suffix.lstrip(".").lower() or "png"
+    supported = figure.canvas.get_supported_filetypes()
+    if kind not in supported:
+        raise ValueError(f"{path}: pictures end in .png, .svg or .pdf, not in .{kind}")
+    with replacing(path) as draft, rc_context(_FILE_SETTINGS):
+        figure.savefig(draft, format=kind, dpi=_DPI, metadata=_NO_DATE.get(kind))
+
+
+def finish_axes(ax: "Axes", label: str) -> None:
+    """Label, grid and open frame of one panel; large and small numbers as powers of ten."""
+    ax.set_ylabel(wrap_label(label))
+    ax.grid(True, color="0.9", linewidth=0.6)
+    ax.spines[["top", "right"]].set_visible(False)
+    if ax.get_yscale() == "linear":
+        ax.ticklabel_format(axis="y", style="sci", scilimits=(-3, 4), useMathText=True)
+
+
+def label_bottom(axes: Sequence["Axes"], label: str) -> None:
+    """The x label under the last panel of each column, with tick numbers."""
+    columns = {ax.get_subplotspec().colspan.start: ax for ax in axes}  # type: ignore[union-attr]
+    for ax in columns.values():
+        ax.set_xlabel(label)
+        ax.tick_params(labelbottom=True)
+
+
+def legend_beside(ax: "Axes") -> None:
+    """The panel's legend at its right, outside the data; long names are broken at their dots."""
+    handles, labels = ax.get_legend_handles_labels()
+    texts = [_break_name(label) for label in labels]
+    ax.legend(handles, texts, loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize="small")
+
+
+def legend_above(figure: "Figure", handles: Sequence["Artist"]) -> None:
+    """A legend over all panels in as many columns as its names leave room for."""
+    letters = max((len(str(handle.get_label())) for handle in handles), default=0)
+    columns = max(1, min(len(handles), int(_HEAD_LETTERS * figure.get_figwidth() / _COLUMN_WIDTH) // (letters + 6)))
+    figure.legend(handles=handles, loc="outside upper center", ncols=columns, frameon=False, fontsize="small")
+
+
+def wrap_label(label: str) -> str:
+    """A label in lines that fit beside a panel."""
+    return "\n".join(textwrap.wrap(label, _LABEL_LETTERS, break_long_words=False))
+
+
+def _break_name(name: str) -> str:
+    return "\n".join(textwrap.wrap(name.replace(".", ". "), _LEGEND_LETTERS)).replace(". ", ".")

@@ -1,0 +1,77 @@
+"""How do runs that follow each other become one?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .provenance import Provenance
+from .run import EventRecord, Run, SignalInfo
+from .signal import Floats
+from .statistics import Statistics
+
+_ADDED = ("steps", "rejected", "evaluations", "jacobians", "factorisations", "events", "ticks", "wall_time")
+
+
+def join(runs: Sequence[Run], provenance: Provenance) -> Run:
+    """One run of several, each starting when the one before it ended; where one begins, two rows have the same time.
+
+    A signal that a run does not have is not a number there. Events tell where each run but the first begins.
+    """
+    if not runs:
+        raise ValueError("there must be at least one run to join")
+    known: dict[str, SignalInfo] = {}
+    for run in runs:
+        for info in run.infos:
+            known.setdefault(info.name, info)
+    infos = tuple(known.values())
+    return Run(
+        time=np.concatenate([run.time for run in runs]),
+        values=np.concatenate([_columns(run, infos) for run in runs]),
+        infos=_with_rates_everywhere(infos, runs),
+        outcome=runs[-1].outcome,
+        provenance=provenance,
+        statistics=_added([run.statistics for run in runs]),
+        events=tuple(event for k, run in enumerate(runs) for event in _events(run, k, last=k == len(runs) - 1)),
+        warnings=tuple(dict.fromkeys(sentence for run in runs for sentence in run.warnings)),
+        end=runs[-1].end,
+    )
+
+
+def _columns(run: Run, infos: Sequence[SignalInfo]) -> Floats:
+    place = {name: k for k, name in enumerate(run.names)}
+    values = np.full((run.time.size, len(infos)), np.nan)
+    for k, info in enumerate(infos):
+        if info.name in place:
+            values[:, k] = run.values[:, place[info.name]]
+    return values
+
+
+def _with_rates_everywhere(infos: Sequence[SignalInfo], runs: Sequence[Run]) -> tuple[SignalInfo, ...]:
+    """A rate is kept only where every run that has the signal has its rate too."""
+    without = {info.name for run in runs for info in run.infos if info.rate is None}
+    return tuple(SignalInfo(i.name, i.unit, i.kind, None if i.name in without else i.rate) for i in infos)
+
+
+def _events(run: Run, k: int, last: bool) -> list[EventRecord]:
+    """A run's events, after one that tells its beginning; only the last run's can end the whole."""
+    begin = [EventRecord(f"phase {run.provenance.scenario}", float(run.time[0]))] if k and run.time.size else []
+    return begin + [EventRecord(event.name, event.time, event.terminal and last) for event in run.events]
+
+
+def _added(parts: Sequence[Statistics]) -> Statistics:
+    errors = [part.energy_error for part in parts if part.energy_error is not None]
+    steps = [part.extra for part in parts if part.extra]
+    extra = {}
+    if steps and all({"smallest_step", "largest_step"} <= step.keys() for step in steps):
+        extra = {
+            "smallest_step": min(step["smallest_step"] for step in steps),
+            "largest_step": max(step["largest_step"] for step in steps),
+        }
+    return Statistics(
+        **{name: sum(getattr(part, name) for part in parts) for name in _ADDED},
+        simulated_time=sum(part.simulated_time for part in parts),
+        energy_error=max(errors) if len(errors) == len(parts) else None,
+        extra=extra,
+    )

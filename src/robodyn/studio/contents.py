@@ -1,0 +1,97 @@
+"""What does a page say about a run? Everything beside its pictures, as plain values the page's script shows."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from robodyn.results import Outcome, Run
+
+from .columns import encode_columns
+from .machine import read_machine
+
+MOST_EVENTS = 2000
+MOST_UNITS = 4
+MOST_OF_A_UNIT = 4
+_FIRST_QUANTITIES = ("position", "velocity")
+_COUNTS = ("steps", "rejected", "evaluations", "jacobians", "factorisations", "events", "ticks")
+
+Plain = dict[str, Any]
+
+
+def describe_run(run: Run, label: str) -> Plain:
+    """One run for the page; texts are plain text, never markup."""
+    machine, note = read_machine(run)
+    equations = getattr(run.provenance, "equations", None)
+    return {
+        "label": label,
+        "title": str(run.provenance.description.get("title") or ""),
+        "outcome": _outcome(run.outcome),
+        "warnings": list(run.warnings),
+        "statistics": _statistics(run),
+        "events": [{"name": e.name, "time": e.time, "terminal": e.terminal} for e in run.events[:MOST_EVENTS]],
+        "more_events": max(0, len(run.events) - MOST_EVENTS),
+        "machine": machine,
+        "machine_note": note,
+        "parameters": [[name, entry.get("value"), entry.get("unit", "")] for name, entry in _parameters(run)],
+        "equations": [str(line) for line in equations] if equations else None,
+        "provenance": _provenance(run),
+        **encode_columns(run),
+    }
+
+
+def choose_signals(runs: Sequence[Run]) -> list[str]:
+    """What is plotted at first: positions and velocities of joints, or the first signals of the first units."""
+    units = {info.name: info.unit for run in runs for info in run.infos}
+    motions = [n for q in _FIRST_QUANTITIES for n in units if n.count(".") == 1 and n.endswith(f".{q}")]
+    groups: dict[str, list[str]] = {}
+    for name in motions or units:
+        groups.setdefault(units[name], []).append(name)
+    shown = list(groups.values())[:MOST_UNITS]
+    return [name for group in shown for name in (group if motions else group[:MOST_OF_A_UNIT])]
+
+
+def _outcome(outcome: Outcome) -> Plain:
+    state = "ok" if outcome.ok else "cut short" if outcome.cut_short else "failed"
+    return {
+        "kind": outcome.kind.name.lower().replace("_", " "),
+        "state": state,
+        "sentence": outcome.sentence,
+        "time": outcome.time,
+    }
+
+
+def _statistics(run: Run) -> list[list[str]]:
+    """Name and text of every number that tells something about this run."""
+    told = run.statistics
+    rows = [["end time", f"{run.outcome.time:.6g} s"], ["rows", str(run.time.size)], ["signals", str(len(run))]]
+    rows += [[name, str(count)] for name in _COUNTS if (count := getattr(told, name))]
+    if told.wall_time > 0:
+        rows += [["computing", f"{told.wall_time:.3g} s"], ["× real time", f"{told.times_real_time:.3g}"]]
+    if told.energy_error is not None:
+        rows.append(["energy error", f"{told.energy_error:.2g}"])
+    return rows + [[name.replace("_", " "), _shown(value)] for name, value in told.extra.items()]
+
+
+def _parameters(run: Run) -> list[tuple[str, Plain]]:
+    return [(name, entry) for name, entry in run.provenance.parameters.items() if isinstance(entry, dict)]
+
+
+def _provenance(run: Run) -> list[list[str]]:
+    told = run.provenance
+    solver = {name: value for name, value in told.solver.items() if value is not None}
+    rows = [["scenario", told.scenario], ["created", told.created], ["model digest", told.digest]]
+    rows += [[f"solver {name.replace('_', ' ')}", _shown(value)] for name, value in solver.items()]
+    return rows + [[name, version] for name, version in told.versions.items()]
+
+
+def _shown(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def make_finite(value: Any) -> Any:
+    """The value with NaN and infinities, which JSON does not know, as the texts "nan", "inf" and "-inf"."""
+    if isinstance(value, dict):
+        return {str(key): make_finite(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [make_finite(entry) for entry in value]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,102 @@
+"""How do runs become one HTML file that needs nothing else?
+
+Styles, scripts and data are written into the page. Its content security policy lets the browser run exactly this
+script and load nothing: names in a run that look like markup stay text.
+"""
+
+import base64
+import hashlib
+import html
+import json
+import re
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+
+from robodyn.results import Run
+from robodyn.results.atomic import replacing
+
+from .contents import choose_signals, describe_run, make_finite
+
+# In the order of their reading: each uses only what stands before it.
+SCRIPTS = (
+    "elements.js",
+    "signals.js",
+    "store.js",
+    "chart.js",
+    "gestures.js",
+    "panels.js",
+    "picker.js",
+    "kinematics.js",
+    "shapes.js",
+    "camera.js",
+    "scene.js",
+    "replay.js",
+    "transport.js",
+    "tables.js",
+    "main.js",
+)
+MOST_RUNS = 6
+_PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
+
+
+def write_report(runs: Run | Sequence[Run], path: str | Path, *, labels: Sequence[str] | None = None) -> Path:
+    """Write the report page of one or more runs to a file, all or nothing; see `make_page`."""
+    page = make_page(runs, labels=labels)
+    with replacing(path) as draft:
+        draft.write_text(page, encoding="utf-8", newline="\n")
+    return Path(path)
+
+
+def make_page(runs: Run | Sequence[Run], *, labels: Sequence[str] | None = None) -> str:
+    """The report page as text.
+
+    Args:
+        labels: what to call each run, all different; the scenarios' names, numbered where equal, if not given.
+    """
+    runs = (runs,) if isinstance(runs, Run) else tuple(runs)
+    if not 1 <= len(runs) <= MOST_RUNS:
+        raise ValueError(f"from 1 to {MOST_RUNS} runs fit on one page, not {len(runs)}")
+    labels = _labels(runs, labels)
+    data = {
+        "runs": [describe_run(run, label) for run, label in zip(runs, labels, strict=True)],
+        "selected": choose_signals(runs),
+    }
+    script = "(() => {\n'use strict';\n" + "\n".join(_read(name) for name in SCRIPTS) + "\n})();\n"
+    style = _read("page.css")
+    parts = {
+        "title": html.escape(", ".join(labels)),
+        "policy": _policy(script, style),
+        "style": style,
+        "script": script,
+        "data": _script_text(data),
+    }
+    return _PLACEHOLDER.sub(lambda found: parts[found[1]], _read("page.html"))
+
+
+def _labels(runs: Sequence[Run], labels: Sequence[str] | None) -> tuple[str, ...]:
+    if labels is None:
+        names = [run.provenance.scenario for run in runs]
+        return tuple(f"{name} ({k + 1})" if names.count(name) > 1 else name for k, name in enumerate(names))
+    if len(labels) != len(runs) or len(set(labels)) != len(labels):
+        raise ValueError(f"{len(runs)} runs need as many different labels, not {', '.join(labels) or 'none'}")
+    return tuple(labels)
+
+
+def _script_text(data: dict[str, object]) -> str:
+    """JSON that is safe inside a script element: no tag can begin or end in it."""
+    text = json.dumps(make_finite(data), separators=(",", ":"), allow_nan=False)
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _policy(script: str, style: str) -> str:
+    rules = ("default-src 'none'", "img-src data:", "base-uri 'none'", "form-action 'none'")
+    return "; ".join((*rules, f"script-src {_fingerprint(script)}", f"style-src {_fingerprint(style)}"))
+
+
+def _fingerprint(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _read(name: str) -> str:
+    return (files(__package__) / "template" / name).read_text(encoding="utf-8")

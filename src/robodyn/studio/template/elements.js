@@ -1,0 +1,84 @@
+// How are elements and texts made? Text always goes in as text, never as markup.
+
+function make(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (value === true) element.setAttribute(name, "");
+    else if (value !== false && value != null) element.setAttribute(name, value);
+  }
+  element.append(...children.flat().filter((child) => child != null));
+  return element;
+}
+
+function byId(id) {
+  return document.getElementById(id);
+}
+
+// A check box with its label.
+function makeToggle(text, checked, change) {
+  const box = make("input", { type: "checkbox", checked });
+  box.addEventListener("change", () => change(box.checked));
+  return make("label", { class: "toggle" }, box, text);
+}
+
+// A drop-down list; options are [value, text].
+function makeChoice(label, options, chosen, change) {
+  const list = make("select", { "aria-label": label });
+  for (const [value, text] of options) {
+    list.append(make("option", { value, selected: String(value) === String(chosen) }, text));
+  }
+  list.addEventListener("change", () => change(list.value));
+  return list;
+}
+
+function makeButton(text, label, click) {
+  return make("button", { type: "button", "aria-label": label, title: label, onclick: click }, text);
+}
+
+// Six significant digits without useless zeros; a dash for what is not a number.
+function showNumber(value, digits = 6) {
+  if (typeof value === "string") return value.replace("inf", "∞").replace("-", "−");
+  if (value == null || Number.isNaN(value)) return "–";
+  if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
+  const size = Math.abs(value);
+  const plain = size === 0 || (size >= 1e-4 && size < 10 ** digits);
+  const text = plain ? String(Number(value.toPrecision(digits))) : value.toExponential(digits - 2).replace(/\.?0+e/, "e");
+  return text.replace(/^-/, "−").replace("e-", "e−").replace("e+", "e");
+}
+
+function showTime(t) {
+  return `${t.toFixed(4).replace("-", "−")} s`;
+}
+
+// "rad/s^2" as "rad/s²"; a number without a unit is "1" to the eye of a physicist, but says more as "no unit".
+function showUnit(unit) {
+  return unit === "" ? "no unit" : unit.replace(/\^2/g, "²").replace(/\^3/g, "³");
+}
+
+// The colours of the page as canvases need them, read from the style sheet.
+function readColours() {
+  const style = getComputedStyle(document.documentElement);
+  const colour = (name) => style.getPropertyValue(`--${name}`).trim();
+  const names = ["text", "quiet", "line", "card", "accent", "floor", "link", "joint", "point", "obstacle", "event"];
+  const colours = Object.fromEntries(names.map((name) => [name, colour(name)]));
+  colours.series = [1, 2, 3, 4, 5, 6, 7, 8].map((k) => colour(`series-${k}`));
+  return colours;
+}
+
+// A canvas as large as its place, sharp on any screen; `draw(context, width, height)` is called when either changes.
+function fitCanvas(canvas, draw) {
+  const context = canvas.getContext("2d");
+  const redraw = () => {
+    const scale = window.devicePixelRatio || 1;
+    const [width, height] = [canvas.clientWidth, canvas.clientHeight];
+    if (width === 0 || height === 0) return;
+    const wanted = [Math.round(width * scale), Math.round(height * scale)];
+    if (canvas.width !== wanted[0] || canvas.height !== wanted[1]) [canvas.width, canvas.height] = wanted;
+    context.setTransform(scale, 0, 0, scale, 0, 0);
+    context.clearRect(0, 0, width, height);
+    draw(context, width, height);
+  };
+  new ResizeObserver(redraw).observe(canvas);
+  return redraw;
+}

@@ -1,0 +1,90 @@
+// What was the value of a signal at a time? Columns are decoded when they are first looked at.
+
+const DASHES = [[], [7, 4], [2, 3], [9, 3, 2, 3], [14, 4], [4, 2, 1, 2, 1, 2]];
+
+function decodeFloats(text, type) {
+  const letters = atob(text);
+  const bytes = new Uint8Array(letters.length);
+  for (let k = 0; k < letters.length; k++) bytes[k] = letters.charCodeAt(k);
+  return type === "f8" ? new Float64Array(bytes.buffer) : new Float32Array(bytes.buffer);
+}
+
+function prepareRun(raw, number) {
+  const time = decodeFloats(raw.time, "f8");
+  const signals = new Map(raw.signals.map((signal) => [signal.name, signal]));
+  return { ...raw, number, time, signals, dash: DASHES[number % DASHES.length], thinned: raw.kept < raw.rows };
+}
+
+// The samples of a signal, or null where the run has none of that name.
+function valuesOf(run, name) {
+  const signal = run.signals.get(name);
+  if (!signal) return null;
+  if (!signal.values) {
+    if (signal.type === "constant") signal.values = new Float64Array(run.time.length).fill(signal.data);
+    else signal.values = decodeFloats(signal.data, signal.type);
+    signal.data = null;
+  }
+  return signal.values;
+}
+
+// Samples of the time derivative, which make the interpolation cubic; thinned rows no longer fit them.
+function ratesOf(run, name) {
+  const { rate, held } = run.signals.get(name);
+  return rate && !held && !run.thinned ? valuesOf(run, rate) : null;
+}
+
+// The last row at or before t: at a jump, the right limit.
+function rowAt(time, t) {
+  let [low, high] = [0, time.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (time[middle] <= t) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
+
+// Cubic through both ends of an interval with the slopes there (per share of the interval), at the share s.
+function hermite(s, left, right, leftSlope, rightSlope) {
+  return left + s * s * (3 - 2 * s) * (right - left) + s * (1 - s) * ((1 - s) * leftSlope - s * rightSlope);
+}
+
+function between(run, name, row, t) {
+  const { time } = run;
+  const values = valuesOf(run, name);
+  const step = time[row + 1] - time[row];
+  if (row + 1 >= time.length || !(step > 0) || t === time[row] || run.signals.get(name).held) return values[row];
+  const s = (t - time[row]) / step;
+  const rates = ratesOf(run, name);
+  if (!rates) return (1 - s) * values[row] + s * values[row + 1];
+  return hermite(s, values[row], values[row + 1], step * rates[row], step * rates[row + 1]);
+}
+
+// The value at time t [s]; not a number outside the record.
+function valueAt(run, name, t) {
+  const { time } = run;
+  if (!run.signals.has(name) || time.length === 0 || t < time[0] || t > time[time.length - 1]) return NaN;
+  return between(run, name, rowAt(time, t), t);
+}
+
+// The nearest value the record has: its ends stand for what lies outside.
+function heldValueAt(run, name, t) {
+  const { time } = run;
+  return valueAt(run, name, Math.min(Math.max(t, time[0]), time[time.length - 1]));
+}
+
+// First and last time of all runs; a span of no length is widened so that it can be drawn.
+function commonSpan(runs) {
+  const filled = runs.filter((run) => run.time.length > 0);
+  if (filled.length === 0) return [0, 1];
+  const start = Math.min(...filled.map((run) => run.time[0]));
+  const end = Math.max(...filled.map((run) => run.time[run.time.length - 1]));
+  return end > start ? [start, end] : [start - 0.5, start + 0.5];
+}
+
+// All signals of all runs by name, with their units, in the order of recording.
+function allSignals(runs) {
+  const units = new Map();
+  for (const run of runs) for (const [name, signal] of run.signals) if (!units.has(name)) units.set(name, signal.unit);
+  return units;
+}

@@ -1,0 +1,92 @@
+// What is the reader looking at now? One place for it; whoever draws is told what changed.
+//
+//   time, hover   where the page stands and where the pointer is [s]; hover is null when it points nowhere
+//   range         the part of time the plots show [s]
+//   heights       unit -> [low, high] where a plot was enlarged upwards, absent where it fits itself
+//   selected      names of the plotted signals; colours: name -> number of its colour
+//   shown         which runs are drawn
+//   playing, speed, machine (number of the run whose machine is replayed), ghosts, axes, names
+
+function makeStore(runs, selected) {
+  const span = commonSpan(runs);
+  const listeners = [];
+  const store = {
+    runs,
+    span,
+    units: allSignals(runs),
+    time: span[0],
+    hover: null,
+    range: span,
+    heights: new Map(),
+    selected: [],
+    colours: new Map(),
+    shown: runs.map(() => true),
+    playing: false,
+    speed: 1,
+    machine: Math.max(0, runs.findIndex((run) => run.machine)),
+    ghosts: true,
+    axes: true,
+    names: false,
+    listen: (listener) => listeners.push(listener),
+    set(changes) {
+      Object.assign(store, changes);
+      for (const listener of listeners) listener(changes);
+    },
+  };
+  for (const name of selected) selectSignal(store, name);
+  return store;
+}
+
+// The moment that read-outs tell: under the pointer, else where the page stands.
+function readTime(store) {
+  return store.hover ?? store.time;
+}
+
+function moveTo(store, t) {
+  const [start, end] = store.span;
+  store.set({ time: Math.min(Math.max(t, start), end) });
+}
+
+// A signal keeps its colour as long as it is plotted: the lowest that no other of its unit has.
+function selectSignal(store, name) {
+  const unit = store.units.get(name);
+  const rivals = store.selected.filter((other) => store.units.get(other) === unit);
+  const taken = new Set(rivals.map((other) => store.colours.get(other)));
+  let colour = 0;
+  while (taken.has(colour)) colour++;
+  store.colours.set(name, colour);
+  const order = [...store.units.keys()];
+  const selected = [...store.selected, name].sort((a, b) => order.indexOf(a) - order.indexOf(b));
+  store.set({ selected });
+}
+
+function unselectSignal(store, name) {
+  store.set({ selected: store.selected.filter((other) => other !== name) });
+}
+
+// The plotted units, each with its signals, in the order of recording.
+function plottedGroups(store) {
+  const groups = new Map();
+  for (const name of store.selected) {
+    const unit = store.units.get(name);
+    groups.set(unit, [...(groups.get(unit) ?? []), name]);
+  }
+  return groups;
+}
+
+function shownRuns(store) {
+  return store.runs.filter((run) => store.shown[run.number]);
+}
+
+// Show a part of time; it stays inside the record and at least a millionth of it long.
+function showRange(store, low, high) {
+  const [start, end] = store.span;
+  const length = Math.min(Math.max(high - low, (end - start) * 1e-6), end - start);
+  const from = Math.min(Math.max(low, start), end - length);
+  store.set({ range: [from, from + length] });
+}
+
+function zoomTime(store, factor, around) {
+  const [low, high] = store.range;
+  showRange(store, around - (around - low) * factor, around + (high - around) * factor);
+}

@@ -1,0 +1,112 @@
+"""What cannot be a spreadsheet? Every reason with its place and remedy, told at once."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from robodyn.assembly import System
+from robodyn.assembly.sampling import as_fraction
+from robodyn.engine import Solver
+from robodyn.errors import FlawList
+from robodyn.native.formulas import find_unwritable
+from robodyn.native.program import operands
+from robodyn.workbook.row import RowProgram
+
+METHODS = ("euler", "heun")
+EXCEL_ROWS, EXCEL_COLUMNS = 1_048_576, 16_384
+# Writing takes about 10 microseconds and opening a few a cell; programs hold some hundred bytes for each.
+LARGEST_WORKBOOK = 3_000_000
+# A jump this part of a step beside a row stands on the row.
+ON_A_ROW = 1e-6
+
+
+def check_method(solver: Solver, flaws: FlawList) -> None:
+    """Only methods of one formula a step can be laid out in rows."""
+    if solver.method not in METHODS:
+        flaws.add("solver.method", f"'{solver.method}' has no rows of equal steps", f"choose {' or '.join(METHODS)}")
+
+
+def check_parts(system: System, step: float, end: float, flaws: FlawList) -> None:
+    """Parts of a system that act between the rows, or outside of formulas."""
+    for guard in system.guards:
+        if guard.action or guard.call:
+            what = "its action changes the state between two rows"
+            remedy = "decide in a sampled block whose period is the step, or drop the action"
+            flaws.add(f"events.{guard.name}.action", what, remedy)
+    for task in system.tasks:
+        if task.call:
+            flaws.add(f"blocks.{task.name}", "is Python code, which has no formula", "write it as a native law")
+    for delay in system.delays:
+        remedy = "delay a sampled block's output instead, or leave it out"
+        flaws.add(f"delays.{delay.name.removesuffix('.output')}", "reads between earlier rows", remedy)
+    _check_samples(system, step, flaws)
+    _check_breaks(system, step, end, flaws)
+
+
+def _check_samples(system: System, step: float, flaws: FlawList) -> None:
+    for block in system.scenario.machine.blocks:
+        if block.period is None:
+            continue
+        for key in ("period", "offset", "delay"):
+            time = getattr(block, key)
+            if (as_fraction(time) / as_fraction(step)).denominator != 1:
+                what = f"{time:g} s is no whole multiple of the step {step:g} s"
+                flaws.add(f"blocks.{block.name}.{key}", what, _whole_step(system))
+
+
+def _whole_step(system: System) -> str:
+    base = system.base_period or Fraction(1)
+    return f"choose --step {float(base):g} or a whole fraction of it"
+
+
+def _check_breaks(system: System, step: float, end: float, flaws: FlawList) -> None:
+    for time in find_breaks(system, end):
+        if abs(time / step - round(time / step)) > ON_A_ROW:
+            what = f"a reference jumps or bends at {time:g} s, between two rows"
+            flaws.add("breaks", what, "choose a step of which that time is a multiple, or move the reference")
+
+
+def find_breaks(system: System, end: float) -> list[float]:
+    """Times before the end at which references jump or bend [s], ascending."""
+    values = {name: number.value for name, number in system.numbers.items()}
+    times: set[float] = set()
+    for rule in system.breaks:
+        given: dict[str, Any] = {
+            key: tuple(values[name] for name in names) if isinstance(names, tuple) else values[names]
+            for key, names in rule.parameters.items()
+        }
+        times |= {float(time) for time in rule.function(given)}
+    return sorted(time for time in times if 0 < time < end)
+
+
+def check_operations(row: RowProgram, names: dict[int, str], flaws: FlawList) -> None:
+    """Operations without a formula, each told by the first name that depends on it.
+
+    Args:
+        names: node -> name of the signal, rate or memory it is.
+    """
+    nodes = row.program.nodes
+    for source, why in find_unwritable(row.program):
+        reached = {source}
+        for number in range(source + 1, len(nodes)):
+            if any(i in reached for i in operands(nodes[number])):
+                reached.add(number)
+        path = next((name for node, name in names.items() if node in reached), "model")
+        flaws.add(path, why, "use another law there")
+
+
+def check_size(n_rows: int, n_columns: int, head: int, flaws: FlawList) -> None:
+    """Too many rows, columns or cells for a spreadsheet to hold or to be of use."""
+    if n_rows < 2:
+        flaws.add("rows", f"must be at least 2, are {n_rows}", "raise --rows or the duration, or shorten the step")
+    if n_rows + head > EXCEL_ROWS:
+        what = f"{n_rows:,} rows are more than the {EXCEL_ROWS - head:,} a sheet holds"
+        flaws.add("rows", what, "lengthen the step, or give --rows or --duration")
+    if n_columns > EXCEL_COLUMNS:
+        what = f"the model needs {n_columns:,} columns, a sheet holds {EXCEL_COLUMNS:,}"
+        flaws.add("model", what, "it is too large for a spreadsheet")
+    elif n_rows * n_columns > LARGEST_WORKBOOK:
+        what = f"{n_rows:,} rows of {n_columns:,} columns are {n_rows * n_columns:,} formulas"
+        most = max(LARGEST_WORKBOOK // n_columns, 2)
+        flaws.add("rows", f"{what}, more than {LARGEST_WORKBOOK:,}", f"give --rows {most:,} or a longer step")
