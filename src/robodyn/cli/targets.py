@@ -12,6 +12,7 @@ from robodyn.errors import Flaw, ModelError, nearest
 if TYPE_CHECKING:
     from robodyn.model import Chain, Number, Scenario
     from robodyn.results import Run
+    from robodyn.studies import Study
 
 
 def load_scenario(what: str) -> Scenario | Chain:
@@ -26,6 +27,15 @@ def load_scenario(what: str) -> Scenario | Chain:
         remedy = f"{nearest(what, SCENARIOS)}; a file must end in .toml"
         raise ModelError([Flaw("", f"there is no scenario '{what}'", remedy)])
     return find_scenario(what)
+
+
+def load_study(name: str) -> Study:
+    """A study by name."""
+    from robodyn.studies import STUDIES
+
+    if name not in STUDIES:
+        raise ModelError([Flaw("", f"there is no study '{name}'", nearest(name, STUDIES))])
+    return STUDIES[name]
 
 
 def phases_of(what: Scenario | Chain) -> tuple[Scenario, ...]:

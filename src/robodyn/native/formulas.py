@@ -53,11 +53,16 @@ class Form(NamedTuple):
 
 @dataclass(frozen=True)
 class Notation:
-    """A form for every operation it can write, and how truths become numbers and numbers truths."""
+    """A form for every operation it can write, and how truths become numbers and numbers truths.
+
+    Attributes:
+        digits: of constants; None writes them all.
+    """
 
     forms: Mapping[str, Form]
     number: Form
     truth: Form
+    digits: int | None = None
 
 
 def _call(template: str, *needs: int | None, truth: bool = False) -> Form:
@@ -120,7 +125,7 @@ SPREADSHEET = Notation(
 
 READABLE = Notation(
     {
-        **_operators(" ", " / ", " "),
+        **_operators(" * ", " / ", " "),
         **_comparisons("!=", " "),
         **{op: _call(f"{op}({{0}})") for op in (*_PLAIN, "sign", "erf", "log", "log1p", "expm1", "floor", "ceil")},
         "fabs": _call("|{0}|"),
@@ -139,12 +144,15 @@ READABLE = Notation(
     },
     number=_call("(1 if {0} else 0)"),
     truth=Form("{0} != 0", COMPARISON, (SUM,), True),
+    digits=6,
 )
 
 
-def write_number(value: float) -> Term:
-    """A number with all its digits; an infinite one as the largest that spreadsheets know."""
-    if math.isinf(value):
+def write_number(value: float, digits: int | None = None) -> Term:
+    """A number, by default with all its digits; an infinite one as the largest that spreadsheets know."""
+    if digits is not None:
+        text = f"{value:.{digits}g}"
+    elif math.isinf(value):
         text = LARGEST if value > 0 else f"-{LARGEST}"
     elif value.is_integer() and abs(value) < 1e15:
         text = str(int(value))

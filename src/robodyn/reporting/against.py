@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from robodyn.results import Run
 
-from .courses import mark_course, mark_entries
+from .courses import event_markers, mark_course, mark_entries
 from .figures import finish_axes, label_bottom, legend_above, legend_beside, panel_figure, write_figure
 from .panels import Panel, arrange, owner, strokes
 from .runs import Span, Window, as_runs, run_labels, run_lines, shown_span
@@ -74,10 +74,11 @@ def _draw_panel(
     ax: "Axes", across: Panel, panel: Panel, panels: Sequence[Panel], runs: Sequence[Run], span: Span
 ) -> None:
     horizontal = across.names[0]
+    markers = event_markers(runs, span)
     for run, name, look in strokes(panel, panels, runs):
         signals = run[horizontal], run[name]
         ax.plot(*(trace(signal, span)[1] for signal in signals), **look)
-        mark_course(ax, run, signals, span, look["color"])
+        mark_course(ax, run, signals, span, look["color"], markers)
     finish_axes(ax, panel.label)
     ax.ticklabel_format(axis="x", style="sci", scilimits=(-3, 4), useMathText=True)
     if len(panel.names) > 1:
@@ -96,5 +97,6 @@ def _name(figure: "Figure", runs: Sequence[Run], labels: Sequence[str], span: Sp
     """One run's name as title, several in the legend, with the marks."""
     marks = mark_entries(runs, span)
     if len(runs) == 1:
-        figure.suptitle(labels[0], fontsize="medium")
-    legend_above(figure, marks if len(runs) == 1 else [*run_lines(labels), *marks])
+        legend_above(figure, marks, labels[0])
+    else:
+        legend_above(figure, [*run_lines(labels), *marks])

@@ -1,6 +1,6 @@
 """Where on a curve without a time axis did the run start and end, and where did events happen?"""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from robodyn.results import Run, Signal
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 START: dict[str, Any] = {"marker": "o", "markersize": 6, "fillstyle": "none"}
 END: dict[str, Any] = {"marker": "s", "markersize": 5}
-_EVENT_SIZE = 6
+_EVENT_SIZE, _CROWDED_SIZE = 6, 2.5
+_CROWD = 12
 _EVENT_MARKERS = ("D", "^", "v", "P", "*", "X")
 _OTHER_MARKER, _OTHERS = ".", "other events"
 
@@ -26,19 +27,29 @@ def event_markers(runs: Sequence[Run], span: Span) -> dict[str, str]:
     return dict.fromkeys(names, _OTHER_MARKER) | own
 
 
-def mark_course(ax: "Axes", run: Run, signals: Sequence[Signal], span: Span, colour: str, factor: float = 1.0) -> None:
-    """Mark start, end and events on a curve in two or three dimensions.
+def mark_course(
+    ax: "Axes",
+    run: Run,
+    signals: Sequence[Signal],
+    span: Span,
+    colour: str,
+    markers: Mapping[str, str],
+    factor: float = 1.0,
+) -> None:
+    """Mark start, end and events on a curve in two or three dimensions; many events are small marks.
 
     Args:
+        markers: of each event name, see `event_markers`.
         factor: from the unit of the signals to that of the axes.
     """
-    markers = event_markers([run], span) if run.events else {}
     first, last = max(span[0], float(run.time[0])), min(span[1], float(run.time[-1]))
     _mark(ax, signals, first, factor, START | {"color": colour, "gid": "start"})
     _mark(ax, signals, last, factor, END | {"color": colour, "gid": "end"})
-    for event in events_within(run, span):
-        look = {"marker": markers[event.name], "markersize": _EVENT_SIZE, "color": colour, "gid": event.name}
-        _mark(ax, signals, event.time, factor, look | {"markeredgecolor": "white", "markeredgewidth": 0.6})
+    events = events_within(run, span)
+    size = _EVENT_SIZE if len(events) <= _CROWD else _CROWDED_SIZE
+    for event in events:
+        look = {"marker": markers[event.name], "markersize": size, "color": colour, "gid": event.name}
+        _mark(ax, signals, event.time, factor, look | {"markeredgewidth": 0})
 
 
 def _mark(ax: "Axes", signals: Sequence[Signal], time: float, factor: float, look: dict[str, Any]) -> None:

@@ -62,7 +62,8 @@ def draw_difference(
     figure, axes = panel_figure(len(panels))
     for panel, ax in zip(panels, axes, strict=True):
         _draw_panel(ax, panel, runs, reference, span, scale)
-    finish_time_axes(figure, axes, runs, all_labels[:-1], span)
+    *names_of_runs, name_of_reference = all_labels
+    finish_time_axes(figure, axes, runs, names_of_runs, span, f"difference from {name_of_reference}")
     return figure
 
 

@@ -1,6 +1,8 @@
 """Where did events happen on the time axis, and how are they named without covering each other?"""
 
 from collections.abc import Sequence
+from itertools import product
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from robodyn.results import EventRecord, Run
@@ -14,10 +16,14 @@ if TYPE_CHECKING:
     from matplotlib.text import Annotation
 
 _MOST_NAMES = 8
+_LAYOUT_PASSES = 2
 # Of the time shown: events of one name that are closer have one name together.
 _CLOSE = 0.03
+# More events than this in a run are ticks at the bottom instead of lines through the panel.
+_MOST_LINES = 12
+_TICK_HEIGHT = 0.05
 # Points.
-_LETTER_SIZE, _ROW_HEIGHT, _GAP = 7.5, 9.5, 2
+_LETTER_SIZE, _ROW_HEIGHT, _GAP = 7.5, 9.5, 4
 
 
 def events_within(run: Run, span: Span) -> list[EventRecord]:
@@ -26,24 +32,28 @@ def events_within(run: Run, span: Span) -> list[EventRecord]:
 
 
 def mark_events(axes: Sequence["Axes"], runs: Sequence[Run], span: Span) -> None:
-    """A thin line at each event in every panel: grey for one run, in the colours of several."""
+    """A thin line at each event in every panel, short where they are many: grey for one run, else its colour."""
     for number, run in enumerate(runs):
+        events = events_within(run, span)
+        height = 1.0 if len(events) <= _MOST_LINES else _TICK_HEIGHT
         colour = "0.45" if len(runs) == 1 else COLOURS[number]
-        style = LINE_STYLES[number % len(LINE_STYLES)]
-        for event in events_within(run, span):
-            for ax in axes:
-                ax.axvline(event.time, color=colour, linewidth=0.7, linestyle=style, alpha=0.7, zorder=1.5)
+        look = {"color": colour, "linestyle": LINE_STYLES[number % len(LINE_STYLES)] if height == 1.0 else "-"}
+        for event, ax in product(events, axes):
+            ax.axvline(event.time, 0.0, height, linewidth=0.7, alpha=0.7, zorder=1.5, **look)
 
 
 def name_events(figure: "Figure", axes: Sequence["Axes"], runs: Sequence[Run], span: Span) -> None:
-    """Names above the first panel of each column, each beside its line, in as many rows as keep them apart."""
+    """Names above the first panel of each column, each at the right of a stem over its line."""
     names = event_names(runs, span)
+    if not names:
+        return
     tops = [ax for ax in axes if ax.get_subplotspec().rowspan.start == 0]  # type: ignore[union-attr]
     notes = [[_note(ax, text, time) for text, time in names] for ax in tops]
-    # Lays the figure out, so that the texts and panels have their widths.
-    figure.draw_without_rendering()
-    for ax, row in zip(tops, notes, strict=True):
-        _spread(ax, row)
+    # Laid out, texts and panels have their widths; names at the right edge then make the panels narrower.
+    for _ in range(_LAYOUT_PASSES):
+        figure.draw_without_rendering()
+        for ax, row in zip(tops, notes, strict=True):
+            _spread(ax, row)
 
 
 def event_names(runs: Sequence[Run], span: Span) -> list[tuple[str, float]]:
@@ -60,8 +70,8 @@ def event_names(runs: Sequence[Run], span: Span) -> list[tuple[str, float]]:
     if sum(map(len, found.values())) > _MOST_NAMES:
         counts = {name: max(_count(run, name, span) for run in runs) for name in found}
         once = [(f"{name} ({counts[name]} times)" if counts[name] > 1 else name, t[0]) for name, t in found.items()]
-        return once if len(once) <= _MOST_NAMES else []
-    return sorted(((name, time) for name, times in found.items() for time in times), key=lambda pair: pair[1])
+        return sorted(once, key=itemgetter(1)) if len(once) <= _MOST_NAMES else []
+    return sorted(((name, time) for name, times in found.items() for time in times), key=itemgetter(1))
 
 
 def _count(run: Run, name: str, span: Span) -> int:
@@ -69,34 +79,32 @@ def _count(run: Run, name: str, span: Span) -> int:
 
 
 def _note(ax: "Axes", text: str, time: float) -> "Annotation":
+    """A name, apart by a space from the stem at its left."""
     return ax.annotate(
-        text,
+        f" {text}",
         (time, 1.0),
         xycoords=ax.get_xaxis_transform(),
-        xytext=(_GAP, _GAP),
+        xytext=(0, _GAP),
         textcoords="offset points",
         fontsize=_LETTER_SIZE,
         color="0.35",
         annotation_clip=False,
+        arrowprops={"arrowstyle": "-", "color": "0.6", "linewidth": 0.6, "shrinkA": 0, "shrinkB": 0, "relpos": (0, 0)},
     )
 
 
 def _spread(ax: "Axes", notes: Sequence["Annotation"]) -> None:
-    """Give each text its side of the line and the lowest row where it has room."""
-    gap = _GAP * ax.figure.dpi / 72
+    """Raise each name over all later ones it would touch: no stem crosses a name.
+
+    Args:
+        notes: in the order of their times.
+    """
     # A power of ten over the axis takes the place of the first row.
     lowest = 1 if ax.yaxis.get_offset_text().get_text() else 0
-    rows: list[list[tuple[float, float]]] = [[] for _ in range(lowest + len(notes))]
-    for note in notes:
-        width = note.get_window_extent().width + 2 * gap
+    later: list[tuple[float, int]] = []
+    for note in reversed(notes):
         place = float(ax.transData.transform((note.xy[0], 0.0))[0])
-        leftwards = place + width > ax.bbox.x1 and place - width >= ax.bbox.x0
-        extent = (place - width, place) if leftwards else (place, place + width)
-        row = next(k for k in range(lowest, len(rows)) if all(_apart(extent, other) for other in rows[k]))
-        rows[row].append(extent)
-        note.set_position((-_GAP if leftwards else _GAP, _GAP + _ROW_HEIGHT * row))
-        note.set_horizontalalignment("right" if leftwards else "left")
-
-
-def _apart(extent: tuple[float, float], other: tuple[float, float]) -> bool:
-    return extent[1] <= other[0] or other[1] <= extent[0]
+        end = place + note.get_window_extent().width + _GAP * ax.figure.dpi / 72
+        row = max((row + 1 for other, row in later if other < end), default=lowest)
+        later.append((place, row))
+        note.set_position((0, _GAP + _ROW_HEIGHT * row))

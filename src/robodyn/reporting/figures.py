@@ -21,7 +21,7 @@ MOST_PANELS_DRAWN = 24
 _COLUMN_WIDTH, _PANEL_HEIGHT, _MARGIN_HEIGHT = 8.0, 2.1, 1.2
 _ROWS_OF_ONE_COLUMN = 6
 # Letters that fit beside a panel's height, into a legend beside a panel, and into one above a column of panels.
-_LABEL_LETTERS, _LEGEND_LETTERS, _HEAD_LETTERS = 26, 26, 100
+_LABEL_LETTERS, _LEGEND_LETTERS, _HEAD_LETTERS = 26, 26, 120
 _DPI = 150
 # Fonts a journal takes, and the same file from the same run.
 _FILE_SETTINGS: Any = {"pdf.fonttype": 42, "svg.hashsalt": "robodyn"}
@@ -73,6 +73,7 @@ def finish_axes(ax: "Axes", label: str) -> None:
     ax.set_ylabel(wrap_label(label))
     ax.grid(True, color="0.9", linewidth=0.6)
     ax.spines[["top", "right"]].set_visible(False)
+    ax.margins(x=0.02)
     if ax.get_yscale() == "linear":
         ax.ticklabel_format(axis="y", style="sci", scilimits=(-3, 4), useMathText=True)
 
@@ -92,11 +93,12 @@ def legend_beside(ax: "Axes") -> None:
     ax.legend(handles, texts, loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize="small")
 
 
-def legend_above(figure: "Figure", handles: Sequence["Artist"]) -> None:
-    """A legend over all panels in as many columns as its names leave room for."""
+def legend_above(figure: "Figure", handles: Sequence["Artist"], title: str | None = None) -> None:
+    """A legend over all panels in as many columns as its names leave room for, under the figure's title."""
     letters = max((len(str(handle.get_label())) for handle in handles), default=0)
     columns = max(1, min(len(handles), int(_HEAD_LETTERS * figure.get_figwidth() / _COLUMN_WIDTH) // (letters + 6)))
-    figure.legend(handles=handles, loc="outside upper center", ncols=columns, frameon=False, fontsize="small")
+    look: dict[str, Any] = {"frameon": False, "fontsize": "small", "title_fontsize": "medium"}
+    figure.legend(handles=handles, loc="outside upper center", ncols=columns, title=title, **look)
 
 
 def wrap_label(label: str) -> str:

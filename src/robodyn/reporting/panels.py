@@ -7,7 +7,7 @@ from typing import Any
 
 from robodyn.results import Run
 
-from .figures import COLOURS, LINE_WIDTH
+from .figures import COLOURS, LINE_STYLES, LINE_WIDTH
 from .runs import run_style
 
 MOST_UNITS = 4
@@ -112,22 +112,29 @@ def _split(names: Sequence[str]) -> list[Sequence[str]]:
 
 def strokes(panel: Panel, panels: Sequence[Panel], runs: Sequence[Run]) -> Iterator[tuple[Run, str, dict[str, Any]]]:
     """Run, signal and line properties of each line in a panel: colours tell signals, or runs if there are several."""
-    for colour, name in zip(colour_numbers(panel, panels), panel.names, strict=True):
+    for name, look in zip(panel.names, signal_looks(panel, panels), strict=True):
         for number, run in enumerate(runs):
-            if name not in run:
-                continue
-            if len(runs) > 1:
-                yield run, name, run_style(number) | {"gid": name}
-            else:
-                plain = {"color": COLOURS[colour], "linestyle": "-", "linewidth": LINE_WIDTH}
-                yield run, name, plain | {"gid": name, "label": panel.legend(name)}
+            if name in run:
+                own = run_style(number) if len(runs) > 1 else look | {"label": panel.legend(name)}
+                yield run, name, own | {"gid": name}
 
 
-def colour_numbers(panel: Panel, panels: Sequence[Panel]) -> list[int]:
-    """A colour for each signal: the same joint has the same in every panel that shows it once."""
-    owners = list(dict.fromkeys(owner(name) for p in panels for name in p.names))
-    own = [owners.index(owner(name)) % len(COLOURS) for name in panel.names]
-    return own if len(set(own)) == len(own) else list(range(len(own)))
+def signal_looks(panel: Panel, panels: Sequence[Panel]) -> list[dict[str, Any]]:
+    """Line properties of each signal of one run.
+
+    A joint has its colour in every panel; a second signal of it, such as its reference, is dashed over the first.
+    Where a panel shows more of a joint than these two, all signals have colours of their own.
+    """
+    roots = [name.partition(".")[0] for name in panel.names]
+    known = list(dict.fromkeys(name.partition(".")[0] for p in panels for name in p.names))
+    looks = [(known.index(root), roots[:place].count(root)) for place, root in enumerate(roots)]
+    if len(set(roots)) == 1 < len(roots) or len(known) > len(COLOURS) or max(rank for _, rank in looks) > 1:
+        looks = [(place, 0) for place in range(len(roots))]
+    return [_look(colour, rank) for colour, rank in looks]
+
+
+def _look(colour: int, rank: int) -> dict[str, Any]:
+    return {"color": COLOURS[colour], "linestyle": LINE_STYLES[rank], "linewidth": LINE_WIDTH}
 
 
 def match_names(runs: Sequence[Run], patterns: Sequence[str], units: dict[str, str]) -> list[str]:

@@ -13,6 +13,8 @@ _UNITS = ((5e-5, "\N{MICRO SIGN}m", 1e6), (5e-2, "mm", 1e3), (5e4, "m", 1.0), (n
 # Of the largest edge: what an edge has at least, so that paths in a plane have room for their axes, and the margin.
 _THINNEST, _MARGIN = 0.25, 0.05
 _MOST_TICKS = 6
+# Points between tick numbers and labels; size of the box in its axes, which leave much of themselves empty.
+_LABEL_PAD, _ZOOM = 9, 1.12
 # Elevation and direction of the view [deg], and the ones that look at a plane nearly from the front.
 _VIEW = (25.0, -60.0)
 _PLANE_VIEWS = ((20.0, -25.0), (20.0, -70.0), (55.0, -65.0))
@@ -43,7 +45,9 @@ class Space:
             getattr(ax, f"set_{name}lim")(low, high)
             axis.set_major_locator(MaxNLocator(max(2, round(_MOST_TICKS * (high - low) / edges.max()))))
             axis.set_label_text(f"{name} [{self.unit}]")
-        ax.set_box_aspect(edges)
+            axis.labelpad = _LABEL_PAD
+        ax.tick_params(labelsize="small")
+        ax.set_box_aspect(edges, zoom=_ZOOM)
         ax.view_init(*self.view)
 
 

@@ -70,14 +70,19 @@ def draw_line(ax: "Axes", time: np.ndarray, values: np.ndarray, look: dict[str, 
 
 
 def finish_time_axes(
-    figure: "Figure", axes: Sequence["Axes"], runs: Sequence[Run], labels: Sequence[str], span: Span
+    figure: "Figure",
+    axes: Sequence["Axes"],
+    runs: Sequence[Run],
+    labels: Sequence[str],
+    span: Span,
+    title: str | None = None,
 ) -> None:
     """Time axis, names of the runs and events of a figure over time."""
     label_bottom(axes, "time [s]")
     figure.align_ylabels(axes)
     mark_events(axes, runs, span)
     if len(runs) == 1:
-        figure.suptitle(labels[0], fontsize="medium")
+        figure.suptitle(labels[0] if title is None else f"{labels[0]}: {title}", fontsize="medium")
     else:
-        legend_above(figure, run_lines(labels))
+        legend_above(figure, run_lines(labels), title)
     name_events(figure, axes, runs, span)

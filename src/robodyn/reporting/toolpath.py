@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,10 +10,10 @@ from robodyn.errors import nearest
 from robodyn.results import Run
 
 from .boxes import Box, draw_box, obstacles_of
-from .courses import mark_course, mark_entries
+from .courses import event_markers, mark_course, mark_entries
 from .figures import empty_figure, legend_above, write_figure
 from .runs import Span, Window, as_runs, run_labels, run_lines, run_style, shown_span
-from .space import Space, fit_space
+from .space import fit_space
 from .traces import trace
 
 if TYPE_CHECKING:
@@ -58,8 +58,12 @@ def draw_path(
     space = fit_space(np.hstack([*ways, *(box.corners.T for box in boxes)]))
     figure = empty_figure(_WIDTH, _HEIGHT)
     ax = figure.add_subplot(projection="3d")
+    markers = event_markers(runs, span)
     for number, (run, way) in enumerate(zip(runs, ways, strict=True)):
-        _draw_way(ax, run, point, space.factor * way, number, span, space)
+        look = run_style(number)
+        _draw_way(ax, point, space.factor * way, float(space.low[2]), look)
+        signals = [run[point + end] for end in _COORDINATES]
+        mark_course(ax, run, signals, span, look["color"], markers, space.factor)
     for box in boxes:
         draw_box(ax, box, space.factor)
     space.apply(ax)
@@ -77,13 +81,11 @@ def _way(run: Run, point: str, span: Span) -> np.ndarray:
     return np.array([trace(run[point + end], span)[1] for end in _COORDINATES])
 
 
-def _draw_way(ax: "Axes3D", run: Run, point: str, way: np.ndarray, number: int, span: Span, space: Space) -> None:
-    look = run_style(number)
-    floor = np.full(way.shape[1], space.low[2])
-    ax.plot(way[0], way[1], floor, color=look["color"], linewidth=0.8, alpha=0.3, gid="shadow")
+def _draw_way(ax: "Axes3D", point: str, way: np.ndarray, floor: float, look: dict[str, Any]) -> None:
+    """The way and its shadow; both [unit of the axes]."""
+    shadow = np.full(way.shape[1], floor)
+    ax.plot(way[0], way[1], shadow, color=look["color"], linewidth=0.8, alpha=0.3, gid="shadow")
     ax.plot(*way, gid=point, **look)
-    signals = [run[point + end] for end in _COORDINATES]
-    mark_course(ax, run, signals, span, look["color"], space.factor)
 
 
 def _name(
@@ -91,11 +93,7 @@ def _name(
 ) -> None:
     from matplotlib.patches import Patch
 
-    entries = [*mark_entries(runs, span)]
-    if len(runs) == 1:
-        figure.suptitle(f"{labels[0]}: path of {point}", fontsize="medium")
-    else:
-        figure.suptitle(f"path of {point}", fontsize="medium")
-        entries = [*run_lines(labels), *entries]
+    title = f"{labels[0]}: path of {point}" if len(runs) == 1 else f"path of {point}"
+    lines = [] if len(runs) == 1 else run_lines(labels)
     patches = [Patch(facecolor=box.colour, alpha=0.5, label=box.name) for box in boxes]
-    legend_above(figure, [*entries, *patches])
+    legend_above(figure, [*lines, *mark_entries(runs, span), *patches], title)

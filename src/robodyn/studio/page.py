@@ -31,6 +31,7 @@ SCRIPTS = (
     "shapes.js",
     "camera.js",
     "scene.js",
+    "surroundings.js",
     "replay.js",
     "transport.js",
     "tables.js",

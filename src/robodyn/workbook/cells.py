@@ -75,7 +75,7 @@ def write_formulas(
     formulas: dict[int, str] = {}
     for number, node in enumerate(program.nodes):
         if node[0] == "const":
-            terms.append(write_number(node[1]))
+            terms.append(write_number(node[1], notation.digits))
             formulas[number] = terms[-1].text
         elif node[0] == "input":
             terms.append(mark(number))

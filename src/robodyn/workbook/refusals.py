@@ -11,7 +11,7 @@ from robodyn.engine import Solver
 from robodyn.errors import FlawList
 from robodyn.native.formulas import find_unwritable
 from robodyn.native.program import operands
-from robodyn.workbook.row import RowProgram
+from robodyn.workbook.row import PARAMETER, RowProgram
 
 METHODS = ("euler", "heun")
 EXCEL_ROWS, EXCEL_COLUMNS = 1_048_576, 16_384
@@ -110,3 +110,11 @@ def check_size(n_rows: int, n_columns: int, head: int, flaws: FlawList) -> None:
         what = f"{n_rows:,} rows of {n_columns:,} columns are {n_rows * n_columns:,} formulas"
         most = max(LARGEST_WORKBOOK // n_columns, 2)
         flaws.add("rows", f"{what}, more than {LARGEST_WORKBOOK:,}", f"give --rows {most:,} or a longer step")
+
+
+def check_limits(system: System, row: RowProgram, flaws: FlawList) -> None:
+    """Limits of states must not move from row to row."""
+    for at, node in enumerate(row.outputs["limits"]):
+        if row.kinds[node] > PARAMETER:
+            name = system.states[system.limited[at % len(system.limited)]].name
+            flaws.add(name, "its limits change with time or state", "give it limits that depend on parameters alone")

@@ -1,0 +1,63 @@
+"""robodyn reproduce: do we get what a study published?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from robodyn.cli.application import app, fail, messages, output, print_json
+from robodyn.cli.targets import load_study
+
+if TYPE_CHECKING:
+    from robodyn.studies import Figure, Study
+
+NOT_REPRODUCED = 1
+
+
+@app.command("reproduce")
+def reproduce_study(
+    study: Annotated[str, typer.Argument(help="Name of a study, for example scara.")],
+    page: Annotated[Path | None, typer.Option(help="Write the study's page and pictures into this folder.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Run a study and print its published figures beside ours; exit code 1 if one is out."""
+    chosen = load_study(study)
+    figures: list[Figure] = []
+    with messages.status(f"reproducing {chosen.title}") as status:
+        for figure in chosen.figures():
+            figures.append(figure)
+            status.update(f"{len(figures)} figures, last: {figure.name}")
+            if not as_json:
+                _print(figure)
+    if page is not None:
+        _write_page(chosen, figures, page)
+    if as_json:
+        print_json([figure.as_plain() for figure in figures])
+    else:
+        _sum_up(figures)
+    if any(figure.ok is False for figure in figures):
+        raise typer.Exit(NOT_REPRODUCED)
+
+
+def _write_page(study: Study, figures: list[Figure], folder: Path) -> None:
+    from robodyn.studies.page import write_page
+
+    try:
+        path = write_page(study, figures, folder)
+    except OSError as error:
+        raise fail(f"--page {folder}: cannot write: {error.strerror}") from error
+    messages.print(f"page: {path}", markup=False)
+
+
+def _print(figure: Figure) -> None:
+    value = "-" if figure.value is None else f"{figure.value:.6g} {figure.unit}".rstrip()
+    apart = "" if figure.deviation is None else f", deviation {figure.deviation:+.3g}"
+    output.print(f"{figure.verdict:<17} {figure.name}: ours {value}, expected {figure.expected}{apart}", markup=False)
+    output.print(f"{'':<17} {figure.reason}" + (f" [{figure.source}]" if figure.source else ""), markup=False)
+
+
+def _sum_up(figures: list[Figure]) -> None:
+    counts = {verdict: sum(figure.ok is verdict for figure in figures) for verdict in (True, False, None)}
+    output.print(f"{counts[True]} reproduced, {counts[False]} out, {counts[None]} not reproducible", markup=False)

@@ -1,0 +1,13 @@
+"""Published studies, reproduced: figures beside ours, pictures, a page each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from robodyn.studies.figure import Figure
+from robodyn.studies.scara import STUDY as SCARA
+from robodyn.studies.study import Picture, Study
+
+STUDIES: Mapping[str, Study] = {study.name: study for study in (SCARA,)}
+
+__all__ = ["STUDIES", "Figure", "Picture", "Study"]

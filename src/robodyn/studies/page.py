@@ -1,0 +1,50 @@
+"""How does a study read as a page of the documentation? Text, pictures and the table of its figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from robodyn.catalog import SCENARIOS
+from robodyn.studies.figure import Figure
+from robodyn.studies.study import Study
+
+
+def write_page(study: Study, figures: Sequence[Figure], folder: str | Path) -> Path:
+    """Write `<study>.md` and its pictures in `<study>/`; returns the page's path."""
+    folder = Path(folder)
+    images = folder / study.name
+    images.mkdir(parents=True, exist_ok=True)
+    for picture in study.pictures():
+        picture.draw(images / f"{picture.name}.png")
+    path = folder / f"{study.name}.md"
+    path.write_text("\n".join([*_introduction(study), *_pictures(study), *_table(figures)]) + "\n", encoding="utf-8")
+    return path
+
+
+def _introduction(study: Study) -> list[str]:
+    lines = [f"# {study.title}", "", study.about, "", f"Source: {study.source}.", "", "## How to run it", ""]
+    lines += ["```console"]
+    lines += [f"robodyn reproduce {study.name}", f"robodyn plot {study.name} --out out/{study.name}"]
+    lines += [f"robodyn run {name}" for name in study.scenarios]
+    lines += ["```", "", "| scenario | what it is |", "| --- | --- |"]
+    lines += [f"| `{name}` | {SCENARIOS[name]().title} |" for name in study.scenarios]
+    return [*lines, "", f"This page is written by `robodyn reproduce {study.name} --page docs/studies`.", ""]
+
+
+def _pictures(study: Study) -> list[str]:
+    lines = ["## Pictures", ""]
+    for picture in study.pictures():
+        lines += [f"![{picture.caption}]({study.name}/{picture.name}.png)", "", f"*{picture.caption}*", ""]
+    return lines
+
+
+def _table(figures: Sequence[Figure]) -> list[str]:
+    head = ["## Figures", "", "| figure | expected | ours | unit | reproduced | why so | source |"]
+    return [*head, "| --- | --- | --- | --- | --- | --- | --- |", *(_row(figure) for figure in figures)]
+
+
+def _row(figure: Figure) -> str:
+    value = "-" if figure.value is None else f"{figure.value:.4g}"
+    cells = (f"`{figure.name}`", figure.expected, value, figure.unit, figure.verdict, figure.reason, figure.source)
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"

@@ -1,0 +1,94 @@
+// Where is every body of the machine at a time?
+//
+// A pose is {R, p}: R turns body axes into world axes (rows), p is the body's origin in the world [m].
+
+const add = (a, b) => [a[0] + b[0], a[1] + b[1], a[2] + b[2]];
+const subtract = (a, b) => [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
+const scale = (a, s) => [a[0] * s, a[1] * s, a[2] * s];
+const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+const cross = (a, b) => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
+const lengthOf = (a) => Math.hypot(a[0], a[1], a[2]);
+const unitOf = (a) => scale(a, 1 / (lengthOf(a) || 1));
+const turn = (R, a) => [dot(R[0], a), dot(R[1], a), dot(R[2], a)];
+const transpose = (R) => [0, 1, 2].map((k) => [R[0][k], R[1][k], R[2][k]]);
+const product = (A, B) => {
+  const columns = transpose(B);
+  return A.map((row) => columns.map((column) => dot(row, column)));
+};
+const placed = (pose, a) => add(pose.p, turn(pose.R, a));
+
+const NO_TURN = [[1, 0, 0], [0, 1, 0], [0, 0, 1]];
+const GROUND = "ground";
+
+// Rodrigues' formula: the turn by an angle [rad] about a unit axis.
+function aboutAxis([x, y, z], angle) {
+  const [c, s] = [Math.cos(angle), Math.sin(angle)];
+  const k = 1 - c;
+  return [
+    [c + x * x * k, x * y * k - z * s, x * z * k + y * s],
+    [y * x * k + z * s, c + y * y * k, y * z * k - x * s],
+    [z * x * k - y * s, z * y * k + x * s, c + z * z * k],
+  ];
+}
+
+// The child's pose: to the joint's place on the parent, then along or about its axis.
+function childPose(parent, joint, q) {
+  const R = product(parent.R, joint.rotation);
+  const p = placed(parent, joint.origin);
+  if (joint.kind === "revolute") return { R: product(R, aboutAxis(joint.axis, q)), p };
+  return { R, p: joint.kind === "prismatic" ? add(p, turn(R, scale(joint.axis, q))) : p };
+}
+
+function posesAt(run, t) {
+  const poses = new Map([[GROUND, { R: NO_TURN, p: [0, 0, 0] }]]);
+  for (const joint of run.machine.joints) {
+    const q = joint.kind === "fixed" ? 0 : heldValueAt(run, `${joint.name}.position`, t);
+    poses.set(joint.child, childPose(poses.get(joint.parent), joint, Number.isFinite(q) ? q : 0));
+  }
+  return poses;
+}
+
+function pointAt(poses, point) {
+  return placed(poses.get(point.body), point.origin);
+}
+
+// What ends where on a body: joints it carries and its points, in its own frame; its centre of mass if nothing else.
+function anchorsOf(machine, body) {
+  const carried = machine.joints.filter((joint) => joint.parent === body).map((joint) => joint.origin);
+  const points = machine.points.filter((point) => point.body === body).map((point) => point.origin);
+  const ends = [...carried, ...points].filter((end) => lengthOf(end) > 1e-9);
+  if (ends.length > 0) return ends;
+  const com = machine.bodies.find((other) => other.name === body)?.com ?? [0, 0, 0];
+  return lengthOf(com) > 1e-9 ? [com] : [];
+}
+
+// The points' ways through the world: [{name, times, places}], and all places any part of the machine reaches.
+function traceMotion(run, samples = 600) {
+  const { machine, time } = run;
+  const [start, end] = [time[0], time[time.length - 1]];
+  const paths = machine.points.map((point) => ({ name: point.name, times: [], places: [] }));
+  const reached = [];
+  for (let k = 0; k <= samples; k++) {
+    const t = start + ((end - start) * k) / samples;
+    const poses = posesAt(run, t);
+    paths.forEach((path, i) => {
+      path.times.push(t);
+      path.places.push(pointAt(poses, machine.points[i]));
+    });
+    for (const joint of machine.joints) {
+      const pose = poses.get(joint.child);
+      reached.push(pose.p);
+      if (k % 10 === 0) for (const end of anchorsOf(machine, joint.child)) reached.push(placed(pose, end));
+    }
+  }
+  for (const path of paths) reached.push(...path.places);
+  return { paths, reached };
+}
+
+// Axes with "up" as the third: against gravity, or the world's z where there is none.
+function uprightAxes(gravity) {
+  const up = lengthOf(gravity) > 1e-9 ? unitOf(scale(gravity, -1)) : [0, 0, 1];
+  const reference = Math.abs(up[0]) < 0.9 ? [1, 0, 0] : [0, 1, 0];
+  const first = unitOf(subtract(reference, scale(up, dot(reference, up))));
+  return [first, cross(up, first), up];
+}

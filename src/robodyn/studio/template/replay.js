@@ -1,0 +1,68 @@
+// How is the machine replayed, and which run's machine is it?
+
+function makeReplay(store) {
+  const drawable = store.runs.filter((run) => run.machine);
+  const section = byId("replay");
+  if (drawable.length === 0) {
+    byId("workspace").classList.add("flat");
+    const reasons = [...new Set(store.runs.map((run) => run.machine_note))];
+    section.replaceChildren(make("p", { class: "note" }, reasons.join(" ")));
+    section.classList.add("empty");
+    return;
+  }
+  const scenes = new Map();
+  const sceneOf = (run) => scenes.get(run) ?? scenes.set(run, prepareScene(run)).get(run);
+  const label = "The machine in space; drag or shift and arrows turn it, plus and minus enlarge";
+  const canvas = make("canvas", { id: "machine", tabindex: "0", role: "img", "aria-label": label });
+  const caption = make("p", { class: "caption" });
+  byId("stage").append(canvas, caption);
+  const first = sceneOf(store.runs[store.machine]);
+  const camera = makeCamera(first.axes, first.centre, first.extent);
+  const draw = fitCanvas(canvas, (context, width, height) => {
+    const scene = sceneOf(store.runs[store.machine]);
+    const others = drawable.filter((run) => run !== scene.run && store.ghosts && store.shown[run.number]);
+    drawScene(context, width, height, scene, camera, store, others);
+  });
+  watchCamera(canvas, camera, draw);
+  makeReplayTools(store, drawable, camera, draw);
+  const tell = () => {
+    caption.textContent = describeScene(sceneOf(store.runs[store.machine]), store);
+  };
+  store.listen((changes) => {
+    if ("hover" in changes && Object.keys(changes).length === 1) return;
+    draw();
+    tell();
+  });
+  tell();
+}
+
+// Where the points are, in words.
+function describeScene(scene, store) {
+  const poses = posesAt(scene.run, store.time);
+  const told = scene.run.machine.points.map((point) => {
+    const place = pointAt(poses, point).map((part) => part.toFixed(3).replace("-0.000", "0.000").replace("-", "−"));
+    return `${point.name} at (${place.join(", ")}) m`;
+  });
+  return [...told, `grid ${showNumber(gridStep(scene))} m`].join(" · ");
+}
+
+function makeReplayTools(store, drawable, camera, draw) {
+  const tools = byId("replay-tools");
+  if (drawable.length > 1) {
+    const options = drawable.map((run) => [run.number, run.label]);
+    tools.append(
+      makeChoice("Run that is replayed", options, store.machine, (value) => store.set({ machine: Number(value) })),
+      makeToggle("others", store.ghosts, (ghosts) => store.set({ ghosts })),
+    );
+  }
+  const look = (view) => {
+    [camera.azimuth, camera.elevation] = VIEWS[view];
+    camera.zoom = 1;
+    draw();
+  };
+  tools.append(
+    makeToggle("axes", store.axes, (axes) => store.set({ axes })),
+    makeToggle("names", store.names, (names) => store.set({ names })),
+    ...Object.keys(VIEWS).map((view) => makeButton(view, `See it from: ${view}`, () => look(view))),
+  );
+}

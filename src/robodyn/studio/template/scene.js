@@ -1,0 +1,154 @@
+// How is the machine drawn? Faces, lines and dots are sorted by depth and painted from far to near.
+
+const LIGHT = unitOf([0.35, 0.55, 0.75]);
+
+function readShade(colour) {
+  const number = parseInt(colour.slice(1), 16);
+  return [number >> 16, (number >> 8) & 255, number & 255];
+}
+
+function mix(rgb, light) {
+  return `rgb(${rgb.map((part) => Math.round(Math.min(255, part * light))).join(",")})`;
+}
+
+// Everything that stays the same while a machine is replayed.
+function prepareScene(run) {
+  const { machine } = run;
+  const axes = uprightAxes(machine.gravity);
+  const motion = traceMotion(run);
+  const boxes = machine.obstacles.flatMap((box) => makeBox(box).vertices);
+  const places = [...motion.reached, [0, 0, 0], ...boxes].map((place) => turn(axes, place));
+  const low = [0, 1, 2].map((k) => Math.min(...places.map((place) => place[k])));
+  const high = [0, 1, 2].map((k) => Math.max(...places.map((place) => place[k])));
+  const reach = Math.max(1e-3, lengthOf(subtract(high, low)));
+  const standing = machine.joints.some((joint) => joint.parent === GROUND && joint.kind === "revolute"
+    && Math.abs(dot(turn(joint.rotation, joint.axis), axes[2])) > 0.9);
+  const floor = low[2] - (standing && low[2] > -0.2 * reach && boxes.length === 0 ? 0.22 : 0.06) * reach;
+  const strokes = new Map(machine.joints.filter((joint) => joint.kind === "prismatic").map((joint) => {
+    const values = [...valuesOf(run, `${joint.name}.position`)].filter(Number.isFinite);
+    return [joint.name, [values.reduce((a, b) => Math.min(a, b), 0), values.reduce((a, b) => Math.max(a, b), 0)]];
+  }));
+  const shapes = makeShapes(machine, reach, strokes, floor, axes[2]);
+  low[2] = floor;
+  const middle = turn(transpose(axes), scale(add(low, high), 0.5));
+  return { run, axes, motion, floor, reach, shapes, centre: middle, extent: scale(subtract(high, low), 0.5), low, high };
+}
+
+function drawScene(context, width, height, scene, camera, store, ghosts) {
+  const colours = readColours();
+  const view = makeProjection(camera, width, height);
+  const poses = posesAt(scene.run, store.time);
+  drawFloor(context, scene, view, colours);
+  drawShadow(context, scene, poses, view, colours);
+  const items = [...pathItems(scene, store.time, view, colours), ...strutItems(scene, poses, view, colours)];
+  for (const shape of scene.shapes) items.push(...shapeItems(shape, poses.get(shape.body), view, colours));
+  for (const point of scene.run.machine.points) items.push(dotItem(pointAt(poses, point), scene.reach, view, colours));
+  for (const ghost of ghosts) items.push(...ghostItems(ghost, store.time, view, colours));
+  items.sort((a, b) => b.depth - a.depth);
+  for (const item of items) item.paint(context);
+  drawTriad(context, scene, view, height);
+  if (store.axes) drawAxes(context, scene, poses, view, colours);
+  if (store.names) drawNames(context, scene, poses, view, colours);
+}
+
+function shapeItems(shape, pose, view, colours) {
+  const rgb = readShade(colours[shape.colour === "base" ? "floor" : shape.colour]);
+  const places = shape.vertices.map((vertex) => placed(pose, vertex));
+  const spots = places.map(view.project);
+  const items = [];
+  for (const face of shape.faces) {
+    const [a, b, c] = [places[face[0]], places[face[1]], places[face[2]]];
+    const normal = unitOf(cross(subtract(b, a), subtract(c, b)));
+    if (!shape.clear && dot(normal, subtract(view.eye, a)) <= 0) continue;
+    if (face.some((k) => spots[k].depth < view.near)) continue;
+    const seen = [dot(normal, view.right), dot(normal, view.up), dot(normal, view.towards)];
+    const colour = mix(rgb, 0.62 + 0.42 * Math.max(0, dot(seen, LIGHT)));
+    const depth = face.reduce((sum, k) => sum + spots[k].depth, 0) / face.length;
+    items.push({ depth, paint: (context) => paintFace(context, face.map((k) => spots[k]), colour, shape.clear) });
+  }
+  return items;
+}
+
+function paintFace(context, spots, colour, clear) {
+  context.beginPath();
+  spots.forEach(({ x, y }, k) => (k === 0 ? context.moveTo(x, y) : context.lineTo(x, y)));
+  context.closePath();
+  context.fillStyle = context.strokeStyle = colour;
+  context.lineWidth = clear ? 1.2 : 0.7;
+  context.globalAlpha = clear ? 0.3 : 1;
+  context.fill();
+  context.globalAlpha = clear ? 0.8 : 1;
+  // The edge in the face's own colour closes the hair lines between neighbours.
+  context.stroke();
+  context.globalAlpha = 1;
+}
+
+function lineItem(from, to, view, colour, width, alpha = 1) {
+  const [a, b] = [view.project(from), view.project(to)];
+  if (Math.min(a.depth, b.depth) < view.near) return [];
+  const paint = (context) => {
+    context.globalAlpha = alpha;
+    context.strokeStyle = colour;
+    context.lineWidth = width;
+    context.lineCap = "round";
+    strokeLine(context, a, b);
+    context.globalAlpha = 1;
+  };
+  return [{ depth: (a.depth + b.depth) / 2, paint }];
+}
+
+function strokeLine(context, a, b) {
+  context.beginPath();
+  context.moveTo(a.x, a.y);
+  context.lineTo(b.x, b.y);
+  context.stroke();
+}
+
+function dotItem(place, reach, view, colours) {
+  const spot = view.project(place);
+  const paint = (context) => {
+    context.fillStyle = colours.point;
+    context.beginPath();
+    context.arc(spot.x, spot.y, Math.max(3, 0.016 * reach * spot.size), 0, 2 * Math.PI);
+    context.fill();
+  };
+  // In front of the link it sits on.
+  return { depth: spot.depth - 0.04 * reach, paint };
+}
+
+// The way of each point: strong where it has been, faint where it will go.
+function pathItems(scene, time, view, colours) {
+  const items = [];
+  for (const { times, places } of scene.motion.paths) {
+    for (let k = 0; k + 1 < places.length; k++) {
+      const past = times[k + 1] <= time;
+      items.push(...lineItem(places[k], places[k + 1], view, colours.point, past ? 2 : 1.2, past ? 0.95 : 0.3));
+    }
+  }
+  return items;
+}
+
+function strutItems(scene, poses, view, colours) {
+  const { machine } = scene.run;
+  const place = (name) => pointAt(poses, machine.points.find((point) => point.name === name));
+  return machine.struts.flatMap(({ start, end }) => lineItem(place(start), place(end), view, colours.joint, 3));
+}
+
+// Where the bodies' axes run: [[from, to], ...] in the world.
+function skeletonOf(machine, poses) {
+  return machine.joints.flatMap((joint) => {
+    const pose = poses.get(joint.child);
+    return anchorsOf(machine, joint.child).map((end) => [pose.p, placed(pose, end)]);
+  });
+}
+
+// Another run's machine at the same time, as a thin skeleton.
+function ghostItems(ghost, time, view, colours) {
+  const poses = posesAt(ghost, time);
+  const bones = skeletonOf(ghost.machine, poses);
+  const joints = ghost.machine.joints.filter((joint) => joint.kind === "prismatic");
+  for (const joint of joints) {
+    bones.push([placed(poses.get(joint.parent), joint.origin), poses.get(joint.child).p]);
+  }
+  return bones.flatMap(([from, to]) => lineItem(from, to, view, colours.accent, 5, 0.4));
+}

@@ -1,0 +1,106 @@
+// What else is there to know: summary, events, parameters, equations, provenance?
+
+const MOST_PARAMETERS = 400;
+
+function fillSummary(store) {
+  byId("summary").append(...store.runs.map((run) => makeCard(run, store.runs.length > 1)));
+}
+
+function makeCard(run, several) {
+  const { outcome } = run;
+  const state = make("span", { class: `state ${outcome.state.replace(" ", "-")}` }, outcome.kind);
+  const title = several ? make("h2", {}, makeSample(run.dash, "currentColor"), run.label) : null;
+  const told = run.title ? make("p", { class: "title" }, run.title) : null;
+  const facts = run.statistics.map(([name, text]) => make("div", {}, make("dt", {}, name), make("dd", {}, text)));
+  const notes = run.warnings.map((sentence) => make("p", { class: "warning", role: "note" }, `Warning: ${sentence}`));
+  if (run.thinned) {
+    const rows = `${run.rows.toLocaleString("en")} rows were thinned to ${run.kept.toLocaleString("en")}`;
+    notes.push(make("p", { class: "note" }, `${rows} for this page; smallest and largest values are kept.`));
+  }
+  if (run.time.length === 0) notes.push(make("p", { class: "note" }, "The run recorded no samples."));
+  const sentence = make("p", { class: "outcome" }, state, outcome.sentence);
+  return make("article", { class: "card" }, title, told, sentence, ...notes, make("dl", { class: "facts" }, facts));
+}
+
+function fillEvents(store) {
+  const section = byId("events");
+  const rows = store.runs.flatMap((run) => run.events.map((event) => ({ run, event })));
+  rows.sort((a, b) => a.event.time - b.event.time);
+  if (rows.length === 0) return section.append(make("p", { class: "note" }, "No event happened."));
+  const several = store.runs.length > 1;
+  const heads = ["time [s]", "event", ...(several ? ["run"] : [])];
+  const body = rows.map(({ run, event }) => {
+    const jump = makeButton(event.time.toFixed(6), `Go to ${event.name}`, () => moveTo(store, event.time));
+    const name = event.terminal ? [event.name, make("span", { class: "tag" }, "ends the run")] : [event.name];
+    return make("tr", {}, make("td", { class: "number" }, jump), make("td", {}, ...name), several ? make("td", {}, run.label) : null);
+  });
+  section.append(makeTable(heads, body));
+  for (const run of store.runs.filter((run) => run.more_events > 0)) {
+    section.append(make("p", { class: "note" }, `${run.label}: ${run.more_events} more events are not listed.`));
+  }
+}
+
+function makeTable(heads, rows) {
+  const head = make("tr", {}, heads.map((text) => make("th", { scope: "col" }, text)));
+  return make("div", { class: "table", tabindex: "0" }, make("table", {}, make("thead", {}, head), make("tbody", {}, rows)));
+}
+
+// Parameters of all runs side by side; what differs between them is marked.
+function fillParameters(store) {
+  const section = byId("parameters");
+  const rows = new Map();
+  store.runs.forEach((run, k) => {
+    for (const [name, value, unit] of run.parameters) {
+      if (!rows.has(name)) rows.set(name, { name, unit, values: store.runs.map(() => undefined) });
+      rows.get(name).values[k] = value;
+    }
+  });
+  if (rows.size === 0) return section.append(make("p", { class: "note" }, "The run names no parameters."));
+  const several = store.runs.length > 1;
+  const all = [...rows.values()].map((row) => ({ ...row, differs: new Set(row.values).size > 1 }));
+  const search = make("input", { type: "search", placeholder: "Search parameters", "aria-label": "Search parameters" });
+  const place = make("div");
+  let differing = false;
+  const show = () => place.replaceChildren(...makeParameterTable(store, all, search.value, differing, several));
+  search.addEventListener("input", show);
+  const toggle = makeToggle("only what differs", false, (on) => ((differing = on), show()));
+  section.append(make("div", { class: "tools" }, search, several ? toggle : null), place);
+  show();
+}
+
+function makeParameterTable(store, all, text, differing, several) {
+  const words = text.toLowerCase().split(/\s+/);
+  const found = all.filter((row) => (!differing || row.differs) && words.every((word) => row.name.toLowerCase().includes(word)));
+  const body = found.slice(0, MOST_PARAMETERS).map((row) => {
+    const values = row.values.map((value) => make("td", { class: "number" }, value === undefined ? "" : showNumber(value)));
+    return make("tr", { class: several && row.differs ? "differs" : null }, make("td", {}, row.name), values, make("td", {}, row.unit.replace(/\^2/g, "²")));
+  });
+  const heads = ["parameter", ...store.runs.map((run) => (several ? run.label : "value")), "unit"];
+  const count = found.length > MOST_PARAMETERS ? `The first ${MOST_PARAMETERS} of ${found.length}: search to see others.` : `${found.length} of ${all.length}`;
+  return [makeTable(heads, body), make("p", { class: "quiet" }, count)];
+}
+
+// Equal equations of several runs are shown once.
+function fillEquations(store) {
+  const section = byId("equations");
+  const groups = new Map();
+  for (const run of store.runs.filter((run) => run.equations)) {
+    const text = run.equations.join("\n");
+    groups.set(text, [...(groups.get(text) ?? []), run.label]);
+  }
+  if (groups.size === 0) return section.append(make("p", { class: "note" }, "The run does not hold its equations."));
+  for (const [text, labels] of groups) {
+    const count = text.split("\n").length;
+    const title = `${count} ${count === 1 ? "line" : "lines"}${groups.size > 1 ? `: ${labels.join(", ")}` : ""}`;
+    section.append(make("details", {}, make("summary", {}, title), make("pre", { tabindex: "0" }, text)));
+  }
+}
+
+function fillProvenance(store) {
+  const section = byId("provenance");
+  for (const run of store.runs) {
+    const rows = run.provenance.map(([name, text]) => make("div", {}, make("dt", {}, name), make("dd", {}, text)));
+    const title = store.runs.length > 1 ? make("h3", {}, run.label) : null;
+    section.append(make("div", {}, title, make("dl", { class: "facts wide" }, rows)));
+  }
+}

@@ -1,0 +1,78 @@
+// How does time pass? Play, scrub, speed; space plays, arrows step.
+
+const SPEEDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5];
+const STEPS = 1000;
+
+function makeTransport(store, place) {
+  const [start, end] = store.span;
+  const play = makeButton("▶", "Play", () => togglePlay(store));
+  play.id = "play";
+  const slider = make("input", { type: "range", id: "scrub", min: 0, max: STEPS, step: "any", value: 0, "aria-label": "Time" });
+  slider.addEventListener("input", () => moveTo(store, start + ((end - start) * Number(slider.value)) / STEPS));
+  const clock = make("output", { id: "clock", for: "scrub" });
+  const speeds = SPEEDS.map((speed) => [speed, `${speed}×`]);
+  const speed = makeChoice("Speed", speeds, store.speed, (value) => store.set({ speed: Number(value) }));
+  place.append(play, make("div", { class: "scrubber" }, makeEventTicks(store), slider), clock, speed);
+  const show = () => {
+    slider.value = ((store.time - start) / (end - start)) * STEPS;
+    slider.setAttribute("aria-valuetext", showTime(store.time));
+    clock.textContent = showTime(store.time);
+    play.textContent = store.playing ? "❚❚" : "▶";
+    play.setAttribute("aria-label", store.playing ? "Pause" : "Play");
+  };
+  store.listen((changes) => ("time" in changes || "playing" in changes) && show());
+  show();
+  watchTransportKeys(store);
+}
+
+function makeEventTicks(store) {
+  const [start, end] = store.span;
+  const ticks = make("div", { class: "ticks", "aria-hidden": "true" });
+  for (const event of store.runs.flatMap((run) => run.events).slice(0, 300)) {
+    const tick = make("i", { title: event.name });
+    tick.style.left = `${(100 * (event.time - start)) / (end - start)}%`;
+    ticks.append(tick);
+  }
+  return ticks;
+}
+
+function togglePlay(store) {
+  if (store.playing) return store.set({ playing: false });
+  if (store.time >= store.span[1]) moveTo(store, store.span[0]);
+  store.set({ playing: true });
+  let before = performance.now();
+  const step = (now) => {
+    if (!store.playing) return;
+    moveTo(store, store.time + ((now - before) / 1000) * store.speed);
+    before = now;
+    if (store.time >= store.span[1]) store.set({ playing: false });
+    else requestAnimationFrame(step);
+  };
+  requestAnimationFrame(step);
+}
+
+function watchTransportKeys(store) {
+  const [start, end] = store.span;
+  const part = (end - start) / 200;
+  const moves = {
+    ArrowLeft: (factor) => store.time - factor * part,
+    ArrowRight: (factor) => store.time + factor * part,
+    Home: () => start,
+    End: () => end,
+  };
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || usesKey(event.target, event.key)) return;
+    if (event.key === " ") togglePlay(store);
+    else if (moves[event.key]) moveTo(store, moves[event.key](event.shiftKey ? 10 : 1));
+    else return;
+    event.preventDefault();
+  });
+}
+
+// Whether an element has its own use for a key: texts and lists for all, buttons, boxes and links for space.
+function usesKey(element, key) {
+  const kind = element.tagName;
+  if (kind === "INPUT" && element.type === "range") return false;
+  if (kind === "SELECT" || (kind === "INPUT" && element.type !== "checkbox")) return true;
+  return key === " " && ["BUTTON", "INPUT", "SUMMARY", "A"].includes(kind);
+}
