@@ -207,7 +207,11 @@ def _add_energies(builder: Builder, motion: Motion, power: Pending | None) -> No
     if power is not None:
         # An infinite nominal magnitude keeps the book-keeping out of the solver's error estimate.
         work = builder.add_state(StateInfo("energy.work", "J", 0.0, nominal=float("inf")))
-        builder.rates["energy.work"] = power
+        builder.network.infos["energy.work"] = SignalInfo("energy.work", "J", rate="energy.power")
+        builder.network.define(
+            [SignalInfo("energy.power", "W")], Definition({"energy.power": power.expression}, power.bindings)
+        )
+        builder.rates["energy.work"] = reference_to("energy.power")
     outputs = {
         "energy.kinetic": kinetic,
         "energy.potential": potential,

@@ -1,30 +1,60 @@
-"""robodyn export: a run as a table for other programs."""
+"""robodyn export: a run as a table, or a scenario as a workbook of live formulas, for other programs."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from robodyn.cli.application import app, fail, output
-from robodyn.cli.targets import load_run
+from robodyn.cli.targets import load_run, load_scenario, read_settings
 from robodyn.errors import nearest
 
-SUFFIXES = {"csv": ".csv", "parquet": ".parquet", "nc": ".nc"}
+if TYPE_CHECKING:
+    from robodyn.model import Scenario
+
+SUFFIXES = {"csv": ".csv", "parquet": ".parquet", "nc": ".nc", "xlsx": ".xlsx"}
 
 
 @app.command("export")
-def export_run(
-    run: Annotated[str, typer.Argument(help="A run file.")],
-    to: Annotated[str, typer.Option(help="csv, parquet or nc.")],
-    out: Annotated[Path | None, typer.Option(help="File to write; default: beside the run.")] = None,
+def export(
+    what: Annotated[str, typer.Argument(metavar="RUN|SCENARIO", help="A run file; for xlsx, a scenario or TOML file.")],
+    to: Annotated[str, typer.Option(help="csv, parquet or nc of a run; xlsx of a scenario.")],
+    out: Annotated[Path | None, typer.Option(help="File to write; default: beside the run, or NAME.xlsx.")] = None,
+    solver: Annotated[str | None, typer.Option(help="xlsx: euler or heun; default: the scenario's.")] = None,
+    step: Annotated[float | None, typer.Option(help="xlsx: time from row to row [s].")] = None,
+    rows: Annotated[int | None, typer.Option(help="xlsx: number of rows; default: to the end.")] = None,
+    duration: Annotated[float | None, typer.Option(help="xlsx: simulated time [s].")] = None,
+    setting: Annotated[list[str] | None, typer.Option("--set", help="xlsx: change a number: name=value.")] = None,
+    tunable: Annotated[
+        list[str] | None, typer.Option(help="xlsx: mechanism numbers to keep as cells (patterns such as '*.mass').")
+    ] = None,
 ) -> None:
-    """Write a run as CSV, Parquet or netCDF."""
-    from robodyn.results import to_csv, to_netcdf, to_parquet
-
+    """Write a run as CSV, Parquet or netCDF, or a scenario as a workbook whose formulas compute the run."""
     if to not in SUFFIXES:
         raise fail(f"--to {to}: unknown format ({nearest(to, SUFFIXES)})")
+    given = {"solver": solver, "step": step, "rows": rows, "duration": duration, "set": setting, "tunable": tunable}
+    if to != "xlsx":
+        _refuse_options(to, given)
+        _export_run(what, to, out)
+        return
+    if rows is not None and duration is not None:
+        raise fail("--rows and --duration both say where the rows end: give one of them")
+    scenario = _change(_load(what), setting or [], duration, tunable)
+    _export_workbook(scenario, _choose_solver(scenario, solver, step), rows, out or Path(f"{scenario.name}.xlsx"))
+
+
+def _refuse_options(to: str, given: dict[str, Any]) -> None:
+    used = [f"--{name}" for name, value in given.items() if value not in (None, [])]
+    if used:
+        raise fail(f"{', '.join(used)}: only for --to xlsx; --to {to} writes a run as it was recorded")
+
+
+def _export_run(run: str, to: str, out: Path | None) -> None:
+    from robodyn.results import to_csv, to_netcdf, to_parquet
+
     found = load_run(run)
     path = out or Path(run).with_suffix(SUFFIXES[to])
     write = {"csv": to_csv, "parquet": to_parquet, "nc": to_netcdf}[to]
@@ -35,3 +65,45 @@ def export_run(
     except OSError as error:
         raise fail(f"{path}: cannot write: {error.strerror}") from error
     output.print(f"{path}", markup=False)
+
+
+def _load(what: str) -> Scenario:
+    from robodyn.model import Scenario
+
+    if what.endswith(".run"):
+        raise fail(f"{what}: --to xlsx computes a run by formulas and takes its scenario, not a run")
+    found = load_scenario(what)
+    if not isinstance(found, Scenario):
+        raise fail(f"{what}: is a chain of scenarios, whose phases end at events; a workbook takes one scenario")
+    return found
+
+
+def _change(scenario: Scenario, settings: list[str], duration: float | None, tunable: list[str] | None) -> Scenario:
+    numbers = read_settings(settings, scenario.numbers())
+    if duration is not None:
+        numbers["duration"] = duration
+    if tunable:
+        machine = scenario.machine
+        scenario = replace(scenario, machine=replace(machine, tunable=(*machine.tunable, *tunable)))
+    return scenario.with_numbers(numbers)
+
+
+def _choose_solver(scenario: Scenario, method: str | None, step: float | None) -> Any:
+    """The method and step asked for, else the scenario's own."""
+    from robodyn.simulation import make_solver
+
+    settings = dict(scenario.solver) if method in (None, scenario.solver.get("method")) else {"method": method}
+    return make_solver(settings | ({} if step is None else {"step": step}))
+
+
+def _export_workbook(scenario: Scenario, solver: Any, rows: int | None, path: Path) -> None:
+    try:
+        from robodyn.workbook import write_workbook
+    except ImportError as error:
+        raise fail(f"--to xlsx needs {error.name}: pip install 'robodyn[spreadsheet]'") from error
+    try:
+        plan = write_workbook(scenario, path, solver, rows=rows)
+    except OSError as error:
+        raise fail(f"{path}: cannot write: {error.strerror}") from error
+    n_columns = len(plan.columns.columns)
+    output.print(f"{path}: {plan.n_rows} rows of {n_columns} columns, step {plan.step:g} s", markup=False)

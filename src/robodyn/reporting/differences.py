@@ -58,7 +58,7 @@ def draw_difference(
         raise ValueError(f"scale must be 'linear' or 'log', is {scale!r}")
     all_labels = run_labels([*runs, reference], None if labels is None else [*labels, "reference"])
     panels = arrange([reference], names, apart=True)
-    span = shown_span([*runs, reference], window)
+    span = shown_span([reference], window)
     figure, axes = panel_figure(len(panels))
     for panel, ax in zip(panels, axes, strict=True):
         _draw_panel(ax, panel, runs, reference, span, scale)
@@ -94,4 +94,6 @@ def difference(run: Run, reference: Run, name: str, span: Span) -> tuple[np.ndar
     times = times[(times >= start) & (times <= end)]
     middles = (times[:-1] + times[1:]) / 2
     middles = middles[np.diff(times) > _SAME_INSTANT * (end - start)] if start < end else times
-    return middles, first(middles) - second(middles)
+    # A run that failed may end in numbers that are none; they leave gaps in the picture.
+    with np.errstate(invalid="ignore", over="ignore"):
+        return middles, first(middles) - second(middles)

@@ -103,7 +103,7 @@ def _spread(ax: "Axes", notes: Sequence["Annotation"]) -> None:
     lowest = 1 if ax.yaxis.get_offset_text().get_text() else 0
     later: list[tuple[float, int]] = []
     for note in reversed(notes):
-        place = float(ax.transData.transform((note.xy[0], 0.0))[0])
+        place = float(ax.get_xaxis_transform().transform(note.xy)[0])
         end = place + note.get_window_extent().width + _GAP * ax.figure.dpi / 72
         row = max((row + 1 for other, row in later if other < end), default=lowest)
         later.append((place, row))

@@ -3,7 +3,7 @@
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from robodyn.results.atomic import replacing
 
@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 # Okabe and Ito (2008): told apart with any colour vision.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#999933")
-LINE_STYLES: tuple[Literal["-", "--", ":", "-."], ...] = ("-", "--", "-.", ":")
+LineStyle = str | tuple[int, tuple[int, ...]]
+# The last is a dash and two dots: lines of dots alone are hardly seen over others.
+LINE_STYLES: tuple[LineStyle, ...] = ("-", "--", "-.", (0, (4, 1, 1, 1, 1, 1)))
 LINE_WIDTH = 1.2
 MOST_PANELS_DRAWN = 24
 # Inches.

@@ -11,16 +11,16 @@ from robodyn.results import Run
 
 from .boxes import Box, draw_box, obstacles_of
 from .courses import event_markers, mark_course, mark_entries
-from .figures import empty_figure, legend_above, write_figure
+from .figures import LINE_WIDTH, empty_figure, legend_above, write_figure
 from .runs import Span, Window, as_runs, run_labels, run_lines, run_style, shown_span
-from .space import fit_space
+from .space import fill_figure, fit_space
 from .traces import trace
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from mpl_toolkits.mplot3d import Axes3D  # type: ignore[import-untyped]
 
-_WIDTH, _HEIGHT = 8.0, 6.5
+_WIDTH, _HEIGHT = 8.0, 6.0
 _COORDINATES = (".position.x", ".position.y", ".position.z")
 
 
@@ -60,7 +60,7 @@ def draw_path(
     ax = figure.add_subplot(projection="3d")
     markers = event_markers(runs, span)
     for number, (run, way) in enumerate(zip(runs, ways, strict=True)):
-        look = run_style(number)
+        look = run_style(number) | ({"linewidth": LINE_WIDTH} if len(runs) == 1 else {})
         _draw_way(ax, point, space.factor * way, float(space.low[2]), look)
         signals = [run[point + end] for end in _COORDINATES]
         mark_course(ax, run, signals, span, look["color"], markers, space.factor)
@@ -68,6 +68,7 @@ def draw_path(
         draw_box(ax, box, space.factor)
     space.apply(ax)
     _name(figure, point, runs, labels, boxes, span)
+    fill_figure(figure, ax)
     return figure
 
 

@@ -48,8 +48,10 @@ def _refine(signal: Signal, pieces: int) -> tuple[Floats, Floats]:
     inside = np.minimum(starts + shares * (ends - starts), ends)
     time = np.hstack([starts, inside, ends])
     left, right = signal.values[:-1, None], signal.values[1:, None]
-    held = signal.kind == "held"
-    values = np.broadcast_to(left, time.shape) if held else np.hstack([left, signal(inside), right])
+    # A run that failed may end in numbers that are none; they leave gaps in the picture.
+    with np.errstate(invalid="ignore", over="ignore"):
+        held = signal.kind == "held"
+        values = np.broadcast_to(left, time.shape) if held else np.hstack([left, signal(inside), right])
     return np.append(time, ends[-1]), np.append(values, right[-1])
 
 

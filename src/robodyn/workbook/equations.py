@@ -87,17 +87,16 @@ class _Reader:
         """The rate of every state; one that is a signal already is written out there."""
         found = []
         for k, (state, node) in enumerate(zip(self.system.states, self.row.outputs["rates"], strict=True)):
-            own = self.columns.homes.get(node) == ("rate", k)
-            place = self.columns.letters[("x", k)]
-            found.append(Equation(f"{state.name}'", self.right(node) if own else self.name(node), rate_unit(state.unit), place))
+            right = self.right(node) if self.columns.homes.get(node) == ("rate", k) else self.name(node)
+            found.append(Equation(f"{state.name}'", right, rate_unit(state.unit), self.columns.letters[("x", k)]))
         return found
 
     def limits(self) -> list[Equation]:
         limited, nodes = self.system.limited, self.row.outputs["limits"]
         found = []
         for at, k in enumerate(limited):
-            lower, upper = self.name(nodes[at]), self.name(nodes[at + len(limited)])
-            found.append(Equation("", f"{lower} <= {self.system.states[k].name} <= {upper}", self.system.states[k].unit))
+            state, lower, upper = self.system.states[k], self.name(nodes[at]), self.name(nodes[at + len(limited)])
+            found.append(Equation("", f"{lower} <= {state.name} <= {upper}", state.unit))
         return found
 
     def group(self, group: str) -> list[Equation]:

@@ -7,7 +7,8 @@ import re
 # What a spreadsheet would read as something else: cells (A1, XFD1048576, R1C1), and bare words, which may be a
 # function or a truth in some program and language (SIN, SUMME, TRUE, R, C).
 _TAKEN = re.compile(r"[A-Za-z]{1,3}\d+|R\d+C\d*|[^\W\d_]+", re.IGNORECASE)
-_LONGEST = 200
+# Excel takes 255 characters; a formula of 8,192 holds many names.
+_LONGEST = 100
 
 
 class CellNames:

@@ -1,4 +1,4 @@
-"""Which numbers stand in cells with names: step, tunable numbers, start values, sampling, and what follows from them?"""
+"""Which numbers stand in cells with names: step, tunable numbers, start values, and what follows from them?"""
 
 from __future__ import annotations
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from openpyxl.utils import get_column_letter
+
 from robodyn.assembly import System
 from robodyn.engine import Solver
 from robodyn.engine.solver import DEFAULT_FIXED_STEP
@@ -16,7 +18,15 @@ from robodyn.workbook.columns import Columns, add_helpers, name_columns
 from robodyn.workbook.equations import Equation, write_equations
 from robodyn.workbook.lines import LineWriter
 from robodyn.workbook.parameters import ParameterSheet, make_parameter_sheet
-from robodyn.workbook.refusals import check_limits, check_method, check_operations, check_parts, check_size, find_breaks
+from robodyn.workbook.refusals import (
+    check_formulas,
+    check_limits,
+    check_method,
+    check_operations,
+    check_parts,
+    check_size,
+    find_breaks,
+)
 from robodyn.workbook.row import RowProgram, trace_row
 
 # Lines above the first row of the run: groups, names, units.
@@ -78,13 +88,18 @@ def make_plan(system: System, solver: Solver, rows: int | None = None) -> Plan:
     formulas = write_formulas(row.program, placement.cells, SPREADSHEET, ranges.__getitem__)
     sheet = make_parameter_sheet(system, row, placement, formulas, step)
     writer = LineWriter(system, row, columns, formulas, sheet, breaks)
+    lines = tuple(writer.write(column) for column in columns.columns)
+    # A place for the largest line number stands for {r} and {p}.
+    longest = (later.replace("{r}", "0" * 7).replace("{p}", "0" * 7) for _, later in lines)
+    check_formulas(dict(zip((column.name for column in columns.columns), longest, strict=True)), flaws)
+    flaws.raise_if_any(source)
     return Plan(
         system,
         solver.method,
         step,
         n_rows,
         columns,
-        tuple(writer.write(column) for column in columns.columns),
+        lines,
         sheet,
         write_equations(system, row, columns, placement, solver.method),
         contents,
@@ -98,8 +113,6 @@ def _count_rows(system: System, step: float) -> int:
 
 def _gather_tables(row: RowProgram, breaks: list[float]) -> tuple[dict[str, tuple[float, ...]], dict[int, str], str]:
     """Columns of the sheet of tables, the range of each table by its number, and that of the jumps of references."""
-    from openpyxl.utils import get_column_letter
-
     numbers = sorted({node[1] for node in row.program.nodes if node[0] in (tables.LOCATE, tables.GATHER)})
     contents = {f"table {number:x}": tables.lookup(number).values for number in numbers}
     if breaks:

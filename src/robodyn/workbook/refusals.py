@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -14,7 +15,7 @@ from robodyn.native.program import operands
 from robodyn.workbook.row import PARAMETER, RowProgram
 
 METHODS = ("euler", "heun")
-EXCEL_ROWS, EXCEL_COLUMNS = 1_048_576, 16_384
+EXCEL_ROWS, EXCEL_COLUMNS, EXCEL_FORMULA = 1_048_576, 16_384, 8_192
 # Writing takes about 10 microseconds and opening a few a cell; programs hold some hundred bytes for each.
 LARGEST_WORKBOOK = 3_000_000
 # A jump this part of a step beside a row stands on the row.
@@ -103,13 +104,25 @@ def check_size(n_rows: int, n_columns: int, head: int, flaws: FlawList) -> None:
     if n_rows + head > EXCEL_ROWS:
         what = f"{n_rows:,} rows are more than the {EXCEL_ROWS - head:,} a sheet holds"
         flaws.add("rows", what, "lengthen the step, or give --rows or --duration")
-    if n_columns > EXCEL_COLUMNS:
+    elif n_columns > EXCEL_COLUMNS:
         what = f"the model needs {n_columns:,} columns, a sheet holds {EXCEL_COLUMNS:,}"
         flaws.add("model", what, "it is too large for a spreadsheet")
     elif n_rows * n_columns > LARGEST_WORKBOOK:
         what = f"{n_rows:,} rows of {n_columns:,} columns are {n_rows * n_columns:,} formulas"
         most = max(LARGEST_WORKBOOK // n_columns, 2)
-        flaws.add("rows", f"{what}, more than {LARGEST_WORKBOOK:,}", f"give --rows {most:,} or a longer step")
+        flaws.add("rows", f"{what}, more than {LARGEST_WORKBOOK:,}", f"give --rows {most} or a longer step")
+
+
+def check_formulas(formulas: Mapping[str, str], flaws: FlawList) -> None:
+    """Formulas longer than a cell takes; only very long names make them so.
+
+    Args:
+        formulas: name of the column -> formula.
+    """
+    for name, text in formulas.items():
+        if len(text) > EXCEL_FORMULA:
+            what = f"its formula has {len(text):,} characters, a cell takes {EXCEL_FORMULA:,}"
+            flaws.add(name, what, "give parts and blocks shorter names")
 
 
 def check_limits(system: System, row: RowProgram, flaws: FlawList) -> None:

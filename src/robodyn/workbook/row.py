@@ -7,8 +7,8 @@ Symbols: t_k = k h; x_k states, m_k memory after the samples due at t_k, f the r
     Heun:     x_p     = x_k + h f(t_k, x_k, m_k)
               x_(k+1) = x_k + h (f(t_k, x_k, m_k) + f(t_k + h, x_p, m_k)) / 2
 
-Limited states are clipped at the end of a step. One program for all of it lets a sub-expression that several functions
-share be computed in one cell.
+Limited states are clipped at the end of a step and where it is predicted. One program for all of it lets a
+sub-expression that several functions share be computed in one cell.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def trace_row(system: System, heun: bool) -> RowProgram:
         outputs[group] = tracer.insert(function, now)
     outputs["predicted"], outputs["end_rates"] = [], []
     if heun:
-        predicted = [tracer.predict(k, rate) for k, rate in enumerate(outputs["rates"])]
+        predicted = [tracer.predict(k, rate, outputs["limits"]) for k, rate in enumerate(outputs["rates"])]
         outputs["predicted"] = predicted
         outputs["end_rates"] = tracer.insert("rhs", tracer.inputs(tracer.add(END, 0), predicted, memory))
     program = tracer.builder.finish("row", [0] * 7, [outputs[group] for group in GROUPS])
@@ -106,10 +106,16 @@ class _Tracer:
             self.timings.append((period, offset))
         return self.add(DUE, self.timings.index((period, offset)))
 
-    def predict(self, k: int, rate: int) -> int:
-        """Euler's step of state k."""
+    def predict(self, k: int, rate: int, limits: list[int]) -> int:
+        """Euler's step of state k, within its limits."""
         change = self.builder.add(("mul", self.add(STEP, 0), rate))
-        return self.builder.add(("add", self.add(X, k), change))
+        end = self.builder.add(("add", self.add(X, k), change))
+        limited = self.system.limited
+        if k in limited:
+            at = limited.index(k)
+            raised = self.builder.add(("fmax", end, limits[at]))
+            end = self.builder.add(("fmin", raised, limits[at + len(limited)]))
+        return end
 
 
 def _kinds(program: Program, predicted: tuple[int, ...]) -> list[int]:

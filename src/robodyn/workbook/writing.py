@@ -12,6 +12,7 @@ from openpyxl.cell import WriteOnlyCell
 from openpyxl.styles import Alignment, Font, PatternFill
 from openpyxl.utils import get_column_letter
 from openpyxl.workbook.defined_name import DefinedName
+from openpyxl.worksheet.properties import PageSetupProperties
 
 from robodyn.assembly import System, assemble
 from robodyn.engine import Solver
@@ -43,7 +44,7 @@ def write_workbook(what: Scenario | System, path: str | Path, solver: Solver, *,
     _write_parameters(book, plan)
     run = _write_run(book, plan)
     _write_equations(book, plan)
-    add_charts(book.create_sheet("charts"), run, plan)
+    add_charts(_add_sheet(book, "charts"), run, plan)
     if plan.tables:
         _write_tables(book, plan)
     with replacing(path) as draft:
@@ -65,9 +66,18 @@ def _set_widths(sheet: Any, widths: Iterable[float]) -> None:
         sheet.column_dimensions[get_column_letter(k)].width = width
 
 
+def _add_sheet(book: Workbook, title: str) -> Any:
+    """A sheet that prints in landscape, as wide as the page."""
+    sheet = book.create_sheet(title)
+    sheet.page_setup.orientation = "landscape"
+    sheet.page_setup.fitToHeight = 0
+    sheet.sheet_properties.pageSetUpPr = PageSetupProperties(fitToPage=True)
+    return sheet
+
+
 def _write_parameters(book: Workbook, plan: Plan) -> None:
     """Numbers to change are shaded; each value's cell has a name."""
-    sheet = book.create_sheet("parameters")
+    sheet = _add_sheet(book, "parameters")
     _set_widths(sheet, (44, 24, 12, 40, 40))
     scenario = plan.system.scenario
     sheet.append([_styled(sheet, scenario.title or scenario.name, font=BOLD)])
@@ -111,11 +121,12 @@ def _fill(text: str, line: int) -> str | int:
 
 
 def _write_equations(book: Workbook, plan: Plan) -> None:
-    sheet = book.create_sheet("equations")
+    sheet = _add_sheet(book, "equations")
     _set_widths(sheet, (40, 110, 14, 10))
     scenario = plan.system.scenario
     sheet.append([_styled(sheet, scenario.title or scenario.name, font=BOLD)])
-    sheet.append([_styled(sheet, "x' is the rate of x; w1, w2, ... are helper columns; numbers are rounded here, not in the formulas", font=GREY)])
+    about = "x' is the rate of x; w1, w2, ... are helper columns; numbers are rounded here, not in the formulas"
+    sheet.append([_styled(sheet, about, font=GREY)])
     for title, equations in plan.equations.items():
         sheet.append([])
         heads = (title, "", "unit", "column") if title not in ("Method", "Mechanics") else (title,)

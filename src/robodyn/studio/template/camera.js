@@ -6,8 +6,24 @@ const VIEWS = { corner: [-0.9, 0.5], front: [-Math.PI / 2, 0.08], side: [0, 0.08
 // Axes: upright axes of the world; extent: half lengths of what is to be seen, along them.
 function makeCamera(axes, centre, extent) {
   const [azimuth, elevation] = startView(extent);
-  const radius = Math.max(1e-3, lengthOf(extent));
-  return { axes, centre, radius, azimuth, elevation, zoom: 1 };
+  const far = Math.max(1e-3, lengthOf(extent)) / Math.sin(VIEW_ANGLE / 2);
+  return { axes, centre, far, shift: [0, 0], azimuth, elevation, zoom: 1 };
+}
+
+// Go as near as all the places allow, and put them into the middle of the picture.
+function fitCamera(camera, places, width, height) {
+  camera.zoom = 1;
+  camera.shift = [0, 0];
+  // Perspective makes sizes grow unevenly on the way, so it is gone in a few steps.
+  for (let k = 0; k < 4; k++) {
+    const { project } = makeProjection(camera, width, height);
+    const spots = places.map(project);
+    const [xs, ys] = [spots.map((spot) => spot.x - camera.shift[0]), spots.map((spot) => spot.y - camera.shift[1])];
+    const [left, right, top, bottom] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+    const fill = Math.max((right - left) / (0.84 * width), (bottom - top) / (0.8 * height));
+    camera.far *= Math.max(0.4, fill);
+    camera.shift = [(width - left - right) / 2 / fill, (height - top - bottom) / 2 / fill];
+  }
 }
 
 // A flat motion is seen from its broad side.
@@ -26,13 +42,14 @@ function makeProjection(camera, width, height) {
   const towards = combine(ca * ce, sa * ce, se);
   const right = combine(-sa, ca, 0);
   const up = combine(-ca * se, -sa * se, ce);
-  const far = (1.12 * camera.radius) / Math.sin(VIEW_ANGLE / 2) / camera.zoom;
+  const far = camera.far / camera.zoom;
   const focal = Math.min(width, height * 1.25) / 2 / Math.tan(VIEW_ANGLE / 2);
   const project = (place) => {
     const offset = subtract(place, centre);
     const depth = far - dot(offset, towards);
     const size = focal / Math.max(depth, 0.02 * far);
-    return { x: width / 2 + dot(offset, right) * size, y: height / 2 - dot(offset, up) * size, depth, size };
+    const [x, y] = [width / 2 + camera.shift[0] * camera.zoom, height / 2 + camera.shift[1] * camera.zoom];
+    return { x: x + dot(offset, right) * size, y: y - dot(offset, up) * size, depth, size };
   };
   return { project, towards, right, up, near: 0.05 * far, eye: add(centre, scale(towards, far)) };
 }

@@ -62,8 +62,17 @@ function anchorsOf(machine, body) {
   return lengthOf(com) > 1e-9 ? [com] : [];
 }
 
+// Lowest and highest position of each slide, the zero position included: joint -> [low, high] [m].
+function strokesOf(run) {
+  const slides = run.machine.joints.filter((joint) => joint.kind === "prismatic");
+  return new Map(slides.map(({ name }) => {
+    const values = [...valuesOf(run, `${name}.position`)].filter(Number.isFinite);
+    return [name, [values.reduce((a, b) => Math.min(a, b), 0), values.reduce((a, b) => Math.max(a, b), 0)]];
+  }));
+}
+
 // The points' ways through the world: [{name, times, places}], and all places any part of the machine reaches.
-function traceMotion(run, samples = 600) {
+function traceMotion(run, strokes, samples = 600) {
   const { machine, time } = run;
   const [start, end] = [time[0], time[time.length - 1]];
   const paths = machine.points.map((point) => ({ name: point.name, times: [], places: [] }));
@@ -78,7 +87,9 @@ function traceMotion(run, samples = 600) {
     for (const joint of machine.joints) {
       const pose = poses.get(joint.child);
       reached.push(pose.p);
-      if (k % 10 === 0) for (const end of anchorsOf(machine, joint.child)) reached.push(placed(pose, end));
+      if (k % 10 !== 0) continue;
+      for (const end of anchorsOf(machine, joint.child)) reached.push(placed(pose, end));
+      for (const end of strokes.get(joint.name) ?? []) reached.push(placed(pose, scale(joint.axis, -end)));
     }
   }
   for (const path of paths) reached.push(...path.places);

@@ -73,13 +73,15 @@ function fillLegend(store, legend, names) {
   const runs = shownRuns(store);
   const entries = names.map((name) => {
     const colour = seriesColour(store.colours.get(name));
-    const shares = runs.filter((run) => run.signals.has(name)).map((run) => {
+    const parts = runs.filter((run) => run.signals.has(name)).flatMap((run) => {
       const place = make("span", { class: "value", title: run.label }, "–");
       values.push({ run, name, place });
       return [makeSample(run.dash, colour), place];
     });
+    // Of a single run the sample stands before the name, as in any legend.
+    const before = parts.length === 2 ? parts.splice(0, 1) : [];
     const remove = makeButton("×", `Remove ${name}`, () => unselectSignal(store, name));
-    return make("li", {}, make("span", { class: "name" }, name), shares.flat(), remove);
+    return make("li", {}, before, make("span", { class: "name" }, name), parts, remove);
   });
   legend.replaceChildren(...entries);
   return values;

@@ -18,8 +18,11 @@ function makeReplay(store) {
   byId("stage").append(canvas, caption);
   const first = sceneOf(store.runs[store.machine]);
   const camera = makeCamera(first.axes, first.centre, first.extent);
+  let fitted = "";
   const draw = fitCanvas(canvas, (context, width, height) => {
     const scene = sceneOf(store.runs[store.machine]);
+    if (fitted !== `${width} ${height} ${camera.view}`) fitCamera(camera, scene.outline, width, height);
+    fitted = `${width} ${height} ${camera.view}`;
     const others = drawable.filter((run) => run !== scene.run && store.ghosts && store.shown[run.number]);
     drawScene(context, width, height, scene, camera, store, others);
   });
@@ -57,7 +60,8 @@ function makeReplayTools(store, drawable, camera, draw) {
   }
   const look = (view) => {
     [camera.azimuth, camera.elevation] = VIEWS[view];
-    camera.zoom = 1;
+    // Another number each time: the same view again is fitted again.
+    camera.view = (camera.view ?? 0) + 1;
     draw();
   };
   tools.append(

@@ -15,23 +15,33 @@ function mix(rgb, light) {
 function prepareScene(run) {
   const { machine } = run;
   const axes = uprightAxes(machine.gravity);
-  const motion = traceMotion(run);
+  const strokes = strokesOf(run);
+  const motion = traceMotion(run, strokes);
   const boxes = machine.obstacles.flatMap((box) => makeBox(box).vertices);
   const places = [...motion.reached, [0, 0, 0], ...boxes].map((place) => turn(axes, place));
   const low = [0, 1, 2].map((k) => Math.min(...places.map((place) => place[k])));
   const high = [0, 1, 2].map((k) => Math.max(...places.map((place) => place[k])));
   const reach = Math.max(1e-3, lengthOf(subtract(high, low)));
-  const standing = machine.joints.some((joint) => joint.parent === GROUND && joint.kind === "revolute"
-    && Math.abs(dot(turn(joint.rotation, joint.axis), axes[2])) > 0.9);
-  const floor = low[2] - (standing && low[2] > -0.2 * reach && boxes.length === 0 ? 0.22 : 0.06) * reach;
-  const strokes = new Map(machine.joints.filter((joint) => joint.kind === "prismatic").map((joint) => {
-    const values = [...valuesOf(run, `${joint.name}.position`)].filter(Number.isFinite);
-    return [joint.name, [values.reduce((a, b) => Math.min(a, b), 0), values.reduce((a, b) => Math.max(a, b), 0)]];
-  }));
+  const floor = chooseFloor(machine, axes, low[2], reach);
   const shapes = makeShapes(machine, reach, strokes, floor, axes[2]);
   low[2] = floor;
-  const middle = turn(transpose(axes), scale(add(low, high), 0.5));
-  return { run, axes, motion, floor, reach, shapes, centre: middle, extent: scale(subtract(high, low), 0.5), low, high };
+  const back = (place) => turn(transpose(axes), place);
+  const outline = places.filter((_, k) => k % 7 === 0 || k >= places.length - boxes.length - 1).map(back);
+  outline.push(...machine.joints.filter((joint) => joint.parent === GROUND).map((joint) => {
+    const [x, y] = turn(axes, joint.origin);
+    return back([x, y, floor]);
+  }));
+  const centre = back(scale(add(low, high), 0.5));
+  const extent = scale(subtract(high, low), 0.5);
+  return { run, axes, motion, floor, reach, shapes, outline, centre, extent, low, high };
+}
+
+// A floor under everything; a machine on an upright axis gets room for a column under it.
+function chooseFloor(machine, axes, lowest, reach) {
+  const upright = ({ rotation, axis }) => Math.abs(dot(turn(rotation, axis), axes[2])) > 0.9;
+  const standing = machine.joints.filter((joint) => joint.parent === GROUND && joint.kind === "revolute" && upright(joint));
+  const feet = standing.map((joint) => dot(joint.origin, axes[2]) - 0.2 * reach);
+  return Math.min(lowest - 0.05 * reach, ...feet);
 }
 
 function drawScene(context, width, height, scene, camera, store, ghosts) {
@@ -150,5 +160,12 @@ function ghostItems(ghost, time, view, colours) {
   for (const joint of joints) {
     bones.push([placed(poses.get(joint.parent), joint.origin), poses.get(joint.child).p]);
   }
-  return bones.flatMap(([from, to]) => lineItem(from, to, view, colours.accent, 5, 0.4));
+  return bones.flatMap(([from, to]) => dashItems(from, to, view, colours));
+}
+
+// A bone in pieces, so that what is in front hides it and it can be told from the machine.
+function dashItems(from, to, view, colours) {
+  const at = (share) => add(scale(from, 1 - share), scale(to, share));
+  const pieces = Array.from({ length: 12 }, (_, k) => [at(k / 12), at((k + 0.7) / 12)]);
+  return pieces.flatMap(([a, b]) => lineItem(a, b, view, colours.accent, 5, 0.6));
 }

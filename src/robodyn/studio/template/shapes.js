@@ -83,7 +83,7 @@ function makeDrum(joint, radius, half) {
 // A rod on the child, long enough to stay in its guide on the parent.
 function makeSlide(joint, radius, [low, high]) {
   const thin = radius * 0.7;
-  const rod = [-Math.max(0, high) - 2 * radius, -Math.min(0, low) + 2 * radius].map((end) => scale(joint.axis, end));
+  const rod = [-high - 2 * radius, -low + 2 * radius].map((end) => scale(joint.axis, end));
   const axis = turn(joint.rotation, joint.axis);
   const guide = [-1.8, 1.8].map((end) => add(joint.origin, scale(axis, end * radius)));
   const square = { sides: 4, piece: 4 * radius, turned: Math.PI / 4 };

@@ -29,20 +29,29 @@ function drawFloor(context, scene, view, colours) {
   context.globalAlpha = 1;
 }
 
-// The machine's shadow straight below it tells where it is in depth.
+// What stands straight above a place of the floor: the machine's shadow and the obstacles' outlines.
 function drawShadow(context, scene, poses, view, colours) {
   const up = scene.axes[2];
   const dropped = (place) => view.project(subtract(place, scale(up, dot(place, up) - scene.floor)));
-  context.strokeStyle = colours.text;
-  context.globalAlpha = 0.13;
-  context.lineCap = "round";
+  const near = view.project(scene.centre).size;
+  context.beginPath();
   for (const [from, to] of skeletonOf(scene.run.machine, poses)) {
     const [a, b] = [dropped(from), dropped(to)];
     if (Math.min(a.depth, b.depth) < view.near) continue;
-    context.lineWidth = Math.max(2, 0.045 * scene.reach * a.size);
-    strokeLine(context, a, b);
+    context.moveTo(a.x, a.y);
+    context.lineTo(b.x, b.y);
   }
-  context.globalAlpha = 1;
+  for (const box of scene.run.machine.obstacles) {
+    const spots = makeBox(box).vertices.slice(0, 4).map(dropped);
+    if (spots.some((spot) => spot.depth < view.near)) continue;
+    spots.forEach(({ x, y }, k) => (k === 0 ? context.moveTo(x, y) : context.lineTo(x, y)));
+    context.closePath();
+  }
+  // One stroke for all: where shadows meet they are no darker.
+  context.strokeStyle = colours.shadow;
+  context.lineCap = context.lineJoin = "round";
+  context.lineWidth = Math.max(2, 0.045 * scene.reach * near);
+  context.stroke();
 }
 
 // The world's axes, in a corner: only their directions matter.

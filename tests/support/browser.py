@@ -1,0 +1,174 @@
+"""How do tests use a real browser? Chromium without a window, told what to do by the WebDriver protocol (W3C)."""
+
+import json
+import shutil
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+import warnings
+from contextlib import contextmanager
+
+import pytest
+
+MISSING = (
+    "THE REPORT PAGE IS NOT TESTED: a browser is missing. On Debian and Ubuntu: apt-get install chromium chromium-driver"
+)
+QUIET = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--hide-scrollbars",
+)
+ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
+KEYS = {"Right": "\ue014", "Left": "\ue012", "End": "\ue010", "Home": "\ue011", "Tab": "\ue004"}
+PATIENCE = 60
+
+
+class BrowserError(RuntimeError):
+    """The browser refused a command."""
+
+
+class Browser:
+    """One window of Chromium; `errors` and `requests` tell what happened in it since they were last asked for."""
+
+    def __init__(self, driver, options):
+        self.driver = driver
+        wanted = {"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"}}
+        self.session = self._call("POST", "/session", {"capabilities": {"alwaysMatch": wanted}})["sessionId"]
+
+    def _call(self, method, path, body=None):
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.driver + path, data, {"Content-Type": "application/json"}, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+                return json.load(answer)["value"]
+        except urllib.error.HTTPError as error:
+            raise BrowserError(json.load(error)["value"]["message"]) from error
+
+    def _tell(self, path, body=None):
+        return self._call("GET" if body is None else "POST", f"/session/{self.session}/{path}", body)
+
+    def open(self, address):
+        """Load a page and wait until its script has drawn it."""
+        self._tell("url", {"url": str(address)})
+        self.wait("document.documentElement.dataset.ready === 'true'")
+
+    def run(self, script, *arguments):
+        return self._tell("execute/sync", {"script": script, "args": list(arguments)})
+
+    def wait(self, condition):
+        """Wait until an expression is true; AssertionError if it never is."""
+        until = time.monotonic() + PATIENCE
+        while not self.run(f"return Boolean({condition})"):
+            assert time.monotonic() < until, f"never true: {condition}"
+            time.sleep(0.02)
+
+    def text(self, selector):
+        return self.run("return document.querySelector(arguments[0]).textContent", selector)
+
+    def click(self, selector):
+        found = self._tell("element", {"using": "css selector", "value": selector})
+        self._tell(f"element/{found[ELEMENT]}/click", {})
+
+    def type(self, selector, text):
+        found = self._tell("element", {"using": "css selector", "value": selector})
+        self._tell(f"element/{found[ELEMENT]}/value", {"text": text})
+
+    def press(self, *keys):
+        """Press keys one after the other, wherever the focus is."""
+        strokes = [{"type": kind, "value": KEYS.get(key, key)} for key in keys for kind in ("keyDown", "keyUp")]
+        self._tell("actions", {"actions": [{"type": "key", "id": "keyboard", "actions": strokes}]})
+
+    def point(self, selector, *steps):
+        """Mouse work over an element: (share of width, share of height) moves there, "down" and "up" press."""
+        self.run("document.querySelector(arguments[0]).scrollIntoView({block: 'center'})", selector)
+        box = self.run("return document.querySelector(arguments[0]).getBoundingClientRect().toJSON()", selector)
+        acts = [_act(step, box) for step in steps]
+        self._tell("actions", {"actions": [{"type": "pointer", "id": "mouse", "actions": acts}]})
+
+    def turn_wheel(self, selector, amount):
+        box = self.run("return document.querySelector(arguments[0]).getBoundingClientRect().toJSON()", selector)
+        place = {"x": round(box["x"] + box["width"] / 2), "y": round(box["y"] + box["height"] / 2)}
+        act = {"type": "scroll", **place, "deltaX": 0, "deltaY": amount}
+        self._tell("actions", {"actions": [{"type": "wheel", "id": "wheel", "actions": [act]}]})
+
+    def picture(self, selector):
+        """The pixels of a canvas, as text that can be compared."""
+        return self.run("return document.querySelector(arguments[0]).toDataURL()", selector)
+
+    def colours(self, selector):
+        """How many different colours a canvas shows."""
+        script = """
+            const canvas = document.querySelector(arguments[0]);
+            const {data} = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+            return new Set(new Uint32Array(data.buffer)).size;"""
+        return self.run(script, selector)
+
+    def errors(self):
+        entries = self._tell("se/log", {"type": "browser"})
+        return [entry["message"] for entry in entries if entry["level"] in ("SEVERE", "WARNING")]
+
+    def requests(self):
+        """Addresses asked for by pages, what the page brings along (data:) left out."""
+        told = (json.loads(entry["message"])["message"] for entry in self._tell("se/log", {"type": "performance"}))
+        sent = [event["params"]["request"]["url"] for event in told if event["method"] == "Network.requestWillBeSent"]
+        return [address for address in sent if not address.startswith("data:")]
+
+    def close(self):
+        self._call("DELETE", f"/session/{self.session}")
+
+
+def _act(step, box):
+    if step in ("down", "up"):
+        return {"type": "pointerDown" if step == "down" else "pointerUp", "button": 0}
+    x, y = box["x"] + step[0] * box["width"], box["y"] + step[1] * box["height"]
+    return {"type": "pointerMove", "x": round(x), "y": round(y), "duration": 20}
+
+
+@contextmanager
+def open_browser(folder, **options):
+    """A browser with a fresh profile in the folder; the test is skipped, loudly, where there is none."""
+    program, driver = shutil.which("chromium") or shutil.which("google-chrome"), shutil.which("chromedriver")
+    if not (program and driver):
+        warnings.warn(MISSING, stacklevel=2)
+        pytest.skip(MISSING)
+    options = {"binary": program, "args": [*QUIET, f"--user-data-dir={folder}", "--window-size=1280,900"]} | options
+    port = _free_port()
+    process = subprocess.Popen([driver, f"--port={port}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        address = f"http://127.0.0.1:{port}"
+        _wait_until_ready(address)
+        browser = Browser(address, options)
+        try:
+            yield browser
+        finally:
+            browser.close()
+    finally:
+        process.terminate()
+        process.wait(PATIENCE)
+
+
+def _free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def _wait_until_ready(address):
+    until = time.monotonic() + PATIENCE
+    while True:
+        try:
+            with urllib.request.urlopen(f"{address}/status", timeout=5) as answer:
+                if json.load(answer)["value"]["ready"]:
+                    return
+        except OSError:
+            if time.monotonic() > until:
+                raise
+        time.sleep(0.05)

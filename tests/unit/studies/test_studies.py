@@ -1,0 +1,58 @@
+"""Are figures judged as they say, and does every study come out?"""
+
+import math
+
+import numpy as np
+import pytest
+
+from robodyn.studies import STUDIES, Figure
+from robodyn.studies.figure import above, below
+from robodyn.studies.page import write_page
+from robodyn.studies.scara_forms import explicit_rates, implicit_rates
+
+
+def test_a_figure_is_reproduced_within_its_tolerance_and_not_beyond():
+    assert Figure("f", 2.0, 2.1, tolerance=0.2).ok is True
+    assert Figure("f", 2.0, 2.3, tolerance=0.2).ok is False
+    assert Figure("f", 2.0, math.nan, tolerance=0.2).ok is False
+
+
+def test_a_figure_without_a_value_is_not_reproducible():
+    figure = Figure("f", 2.0, None, tolerance=0.2, reason="no data")
+    assert figure.ok is None
+    assert figure.verdict == "not reproducible"
+
+
+def test_limits_are_statements():
+    assert below("f", 1.0, 2.0, "s", "").ok is True
+    assert below("f", 3.0, 2.0, "s", "").ok is False
+    assert above("f", 3.0, 2.0, "s", "").ok is True
+    assert above("f", math.nan, 2.0, "s", "").ok is False
+
+
+def test_a_program_gets_the_promised_keys():
+    told = Figure("f", 2.0, 2.1, "s", 0.2, "why", "where").as_plain()
+    assert {"name", "published", "value", "unit", "tolerance", "ok", "source"} <= told.keys()
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_every_figure_of_a_study_comes_out(name):
+    figures = list(STUDIES[name].figures())
+    assert len({figure.name for figure in figures}) == len(figures)
+    assert [figure.name for figure in figures if figure.ok is False] == []
+    assert all(figure.reason for figure in figures)
+
+
+def test_the_page_of_a_study_shows_its_figures_and_pictures(tmp_path):
+    study = STUDIES["scara"]
+    page = write_page(study, [Figure("some_figure", 2.0, 2.1, "s", 0.2, "why | so", "there")], tmp_path)
+    text = page.read_text()
+    assert "| `some_figure` | 2 within 0.2 | 2.1 | s | yes | why \\| so | there |" in text
+    for picture in study.pictures():
+        assert f"scara/{picture.name}.png" in text
+        assert (tmp_path / "scara" / f"{picture.name}.png").stat().st_size > 10_000
+
+
+def test_the_mass_matrix_inverted_by_hand_equals_a_numerical_solution():
+    q, v, current = np.array([0.3, -1.2, 0.1]), np.array([1.0, -2.0, 0.2]), np.array([3.0, -1.0, 2.0])
+    np.testing.assert_allclose(explicit_rates(q, v, current), implicit_rates(q, v, current), rtol=1e-12)
