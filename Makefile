@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= 2
 
-.PHONY: setup demo test lint bench docs clean
+.PHONY: setup system-packages demo test lint bench docs clean
 
 setup: $(STAMP)
 
@@ -17,12 +17,25 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	@touch $@
 
+# Programs of the system that some tests call: LibreOffice recalculates exported workbooks, Chromium opens reports.
+SYSTEM_PACKAGES := libreoffice-calc-nogui chromium chromium-driver
+SYSTEM_PROGRAMS := soffice chromium chromedriver
+APT := DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=600 -qq
+
+system-packages:
+	@missing=; for program in $(SYSTEM_PROGRAMS); do command -v $$program > /dev/null || missing=1; done; \
+	if [ -n "$$missing" ] && [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+	  $(APT) update; $(APT) install -y --no-install-recommends $(SYSTEM_PACKAGES) > /dev/null || true; fi
+	@for program in $(SYSTEM_PROGRAMS); do command -v $$program > /dev/null || { echo; \
+	  echo "*** $$program is missing: the tests that need it will be SKIPPED."; \
+	  echo "*** On Debian and Ubuntu: apt-get install $(SYSTEM_PACKAGES)"; echo; }; done
+
 demo: setup
 	$(BIN)/robodyn run scara-ptp --out out > /dev/null
 	$(BIN)/robodyn show out/scara-ptp.run --png out/scara-ptp.png
 	@echo "Look at out/scara-ptp.png; the run itself is out/scara-ptp.run."
 
-test: lint
+test: lint system-packages
 	$(BIN)/python -m pytest -n $(WORKERS)
 
 lint: setup

@@ -27,7 +27,10 @@ MAY_IMPORT = {
     "results": set(),
     "simulation": _BELOW_SIMULATION,
     "reporting": {"results"},
-    "cli": _BELOW_SIMULATION | {"simulation", "reporting"},
+    "studio": {"results"},
+    "workbook": _BELOW_SIMULATION | {"simulation"},
+    "studies": _BELOW_SIMULATION | {"simulation", "workbook", "reporting", "studio"},
+    "cli": _BELOW_SIMULATION | {"simulation", "workbook", "reporting", "studio", "studies"},
 }
 
 

@@ -12,9 +12,7 @@ from contextlib import contextmanager
 
 import pytest
 
-MISSING = (
-    "THE REPORT PAGE IS NOT TESTED: a browser is missing. On Debian and Ubuntu: apt-get install chromium chromium-driver"
-)
+MISSING = "THE REPORT PAGE IS NOT TESTED, a browser is missing: apt-get install chromium chromium-driver"
 QUIET = (
     "--headless=new",
     "--no-sandbox",
@@ -74,6 +72,8 @@ class Browser:
         return self.run("return document.querySelector(arguments[0]).textContent", selector)
 
     def click(self, selector):
+        # In the middle of the window nothing that stays in place covers it.
+        self.run("document.querySelector(arguments[0]).scrollIntoView({block: 'center'})", selector)
         found = self._tell("element", {"using": "css selector", "value": selector})
         self._tell(f"element/{found[ELEMENT]}/click", {})
 
@@ -116,10 +116,10 @@ class Browser:
         return [entry["message"] for entry in entries if entry["level"] in ("SEVERE", "WARNING")]
 
     def requests(self):
-        """Addresses asked for by pages, what the page brings along (data:) left out."""
+        """Addresses asked for; what a page brings along (data:) and the browser's own pages (chrome:) left out."""
         told = (json.loads(entry["message"])["message"] for entry in self._tell("se/log", {"type": "performance"}))
         sent = [event["params"]["request"]["url"] for event in told if event["method"] == "Network.requestWillBeSent"]
-        return [address for address in sent if not address.startswith("data:")]
+        return [address for address in sent if not address.startswith(("data:", "chrome"))]
 
     def close(self):
         self._call("DELETE", f"/session/{self.session}")
@@ -139,7 +139,10 @@ def open_browser(folder, **options):
     if not (program and driver):
         warnings.warn(MISSING, stacklevel=2)
         pytest.skip(MISSING)
-    options = {"binary": program, "args": [*QUIET, f"--user-data-dir={folder}", "--window-size=1280,900"]} | options
+    options = {
+        "binary": program,
+        "args": [*QUIET, f"--user-data-dir={folder}", "--window-size=1280,900", "about:blank"],
+    } | options
     port = _free_port()
     process = subprocess.Popen([driver, f"--port={port}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:

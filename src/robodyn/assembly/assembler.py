@@ -52,7 +52,7 @@ def assemble(scenario: Scenario) -> System:
         numbers=numbers,
         parameters=tuple(numbers[number.name] for number in builder.values.tunable),
         delays=tuple(builder.delays),
-        tasks=tuple(builder.tasks),
+        tasks=(*builder.arrivals, *builder.tasks),
         guards=tuple(builder.guards),
         breaks=tuple(builder.breaks),
         limited=tuple(k for k, info in enumerate(builder.states) if info.name in builder.limits),

@@ -89,7 +89,9 @@ def _add_continuous(builder: Builder, block: Block, arguments: dict[str, Any], b
         unit = block.info.units.get(name, "{F}" if name == "force" else "")
         info = SignalInfo(f"{block.name}.{name}", units.fill(unit))
         if info.name in builder.network.infos:
-            builder.flaws.add(path, f"returns '{name}', which is the name of one of its states", "rename the output")
+            builder.flaws.add(
+                path, f"returns '{name}', but there is a signal '{info.name}' already", "rename the output"
+            )
             continue
         builder.network.define([info], Definition({info.name: trace.results[name]}, bindings))
     return outputs
@@ -137,7 +139,9 @@ def _add_forces(builder: Builder, block: Block, outputs: list[str]) -> None:
         else:
             builder.forces.append((target, f"{block.name}.{output}"))
     acting = [name for name in FORCE_NAMES if name in outputs and name not in block.acts]
-    if block.on and acting:
+    if block.on and len(acting) > 1:
+        builder.flaws.add(path, "returns both torque and force", "say with acts what each of them acts on")
+    elif block.on and acting:
         builder.forces.append((block.on, f"{block.name}.{acting[0]}"))
     elif block.on and not block.acts and not _reads_place(block):
         builder.flaws.add(

@@ -40,6 +40,7 @@ class Builder:
     forces: list[tuple[str, str]] = field(default_factory=list)
     delays: list[DelayInfo] = field(default_factory=list)
     tasks: list[Task] = field(default_factory=list)
+    arrivals: list[Task] = field(default_factory=list)
     guards: list[Guard] = field(default_factory=list)
     breaks: list[BreakRule] = field(default_factory=list)
     columns: dict[str, list[Pending]] = field(default_factory=dict)

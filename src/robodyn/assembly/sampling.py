@@ -39,6 +39,9 @@ def find_base_period(scenario: Scenario, flaws: FlawList) -> Fraction | None:
     ]
     if not times:
         return None
+    if min(times) == 0:
+        flaws.add("blocks", "a sample time is below 1 ns", "leave the delay or offset out")
+        return None
     base = times[0]
     for time in times[1:]:
         base = Fraction(
@@ -95,7 +98,11 @@ def _declare_outputs(builder: Builder, block: Block, outputs: list[str]) -> dict
     for name in outputs:
         full = f"{block.name}.{name}"
         unit = units.fill(block.info.units.get(name, "{F}" if name == "force" else ""))
-        start = block.hold.get(name, 0.0)
+        start = builder.scenario.initial.get(full, block.hold.get(name, 0.0))
+        if full in builder.memory_symbols:
+            what = f"returns '{name}', which is the name of its memory"
+            builder.flaws.add(f"blocks.{block.name}", what, "rename the output")
+            continue
         pipeline = [f"{full}.pending.{k}" for k in range(_depth(block))]
         for waiting in pipeline:
             builder.add_memory(MemoryInfo(waiting, unit, start, hidden=True))
@@ -120,7 +127,7 @@ def _add_tasks(
     function: str | None = None,
     call: PythonCall | None = None,
 ) -> None:
-    """Publish what has waited long enough, shift a Python block's pipeline, then take the new sample."""
+    """Shift a Python block's pipeline, then take the new sample; outputs arrive before all samples of their tick."""
     base = find_base_period(builder.scenario, FlawList())
     if base is None:
         return
@@ -129,7 +136,7 @@ def _add_tasks(
     waiting = {names[-1]: names[:-1] for names in targets.values() if len(names) > 1}
     if waiting:
         _add_update(builder, f"publish:{block.name}", {held: pipeline[-1] for held, pipeline in waiting.items()})
-        builder.tasks.append(Task(f"{block.name} (output)", period, offset + delay, f"publish:{block.name}"))
+        builder.arrivals.append(Task(f"{block.name} (output)", period, offset + delay, f"publish:{block.name}"))
     if call and _depth(block) > 1:
         shift = {late: early for pipeline in waiting.values() for early, late in pairwise(pipeline)}
         _add_update(builder, f"shift:{block.name}", shift)

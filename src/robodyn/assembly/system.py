@@ -157,5 +157,15 @@ class System:
         return next((k for k, used in enumerate(reversed(needed)) if used), len(needed))
 
     @property
+    def delay_depth(self) -> int:
+        """Longest chain of delays that feed one another without a state between."""
+        feeds = ca.jacobian_sparsity(self.expressions["delayed"], self.symbols["d"]) if self.delays else None
+        depth = [1] * len(self.delays)
+        for _ in self.delays:
+            for row, column in zip(*feeds.get_triplet(), strict=True) if feeds is not None else ():
+                depth[row] = min(max(depth[row], depth[column] + 1), len(self.delays))
+        return max(depth, default=1)
+
+    @property
     def signal_names(self) -> tuple[str, ...]:
         return tuple(info.name for info in self.signals)

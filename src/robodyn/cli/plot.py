@@ -11,6 +11,7 @@ import typer
 
 from robodyn.cli.application import app, fail, output
 from robodyn.cli.targets import load_run
+from robodyn.errors import nearest
 
 Picture = tuple[str, Callable[[Path], None]]
 
@@ -43,8 +44,18 @@ def plot_runs(
 
 
 def _plot_study(name: str, out: Path | None) -> None:
-    """Draw the figures of a study; no study is known yet, so the name can only be meant as a run file."""
-    raise fail(f"there is no run file '{name}'")
+    """Draw the pictures of a study into a folder."""
+    from robodyn.studies import STUDIES
+
+    if name not in STUDIES:
+        raise fail(f"there is neither a run file nor a study '{name}' ({nearest(name, STUDIES)})")
+    folder = out or Path("out") / name
+    with _told():
+        folder.mkdir(parents=True, exist_ok=True)
+        for picture in STUDIES[name].pictures():
+            file = folder / f"{picture.name}.png"
+            picture.draw(file)
+            output.print(f"{file}", markup=False)
 
 
 def _pictures(

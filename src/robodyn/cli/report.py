@@ -19,6 +19,8 @@ def report_runs(
     """Write one self-contained HTML page: summary, plots, 3-D replay, events, parameters, provenance."""
     from robodyn.studio import write_report
 
+    if out.is_dir():
+        raise fail(f"--out {out}: is a folder, name a file in it")
     if out.resolve() in [Path(run).resolve() for run in runs]:
         raise fail(f"--out {out}: this is one of the runs, it would be overwritten")
     found = [load_run(run) for run in runs]

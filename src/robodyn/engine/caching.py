@@ -5,6 +5,7 @@ of all of the engine's sources, of the versions of numba and numpy and of the pr
 """
 
 import hashlib
+import shutil
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -17,7 +18,6 @@ import numpy as np
 from robodyn.native.cache import cache_folder
 
 
-@cache
 def engine_digest() -> str:
     """Sixteen hexadecimal digits that change whenever compiled code could differ."""
     content = hashlib.sha256()
@@ -27,16 +27,28 @@ def engine_digest() -> str:
     return content.hexdigest()[:16]
 
 
+DIGEST = engine_digest()
+"""Taken when the engine is loaded: sources edited later must not give their name to code made from these."""
+
+
 @cache
 def engine_folder() -> Path | None:
     """The folder of this engine's compiled code, or None when it can't be written."""
     try:
-        folder = Path(cache_folder()) / f"engine-{engine_digest()}"
+        folder = Path(cache_folder()) / f"engine-{DIGEST}"
         folder.mkdir(parents=True, exist_ok=True)
         (folder / ".writable").touch()
     except OSError:
         return None
     return folder
+
+
+def empty_folder() -> None:
+    """Throw away the engine's compiled code, so that it is compiled anew."""
+    folder = engine_folder()
+    if folder is not None:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True, exist_ok=True)
 
 
 def compile_entry(function: Callable[..., Any], signature: Any) -> Any:

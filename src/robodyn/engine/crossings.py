@@ -56,7 +56,7 @@ def locate_events(run):
     if not any_root:
         return False
     if earliest == np.inf:
-        note_crossings(run, adaptive)
+        note_crossings(run, adaptive, np.inf)
         return False
     width = max(COINCIDENCE, ROOT_ULPS * np.spacing(abs(run.t_new)) / run.h_tried)
     last = earliest
@@ -65,7 +65,7 @@ def locate_events(run):
             marks_of(run, FIRED)[j] = LOCATED
             last = max(last, roots[j])
             roots[j] = np.inf
-    log_observers(run, roots, last)
+    note_crossings(run, adaptive, last)
     truncate(run, last)
     return True
 
@@ -77,19 +77,22 @@ def only_watches(run, j):
 
 
 @compiled
-def note_crossings(run, adaptive):
-    """Note the crossings of a whole step; a guard may cross once in each half of an adaptive one."""
+def note_crossings(run, adaptive, end):
+    """Note the crossings of watching guards before a place of the step; there may be one in each half of an adaptive
+    step."""
     roots = values_of(run, G_ROOT)
     if not adaptive:
-        log_observers(run, roots, np.inf)
+        log_observers(run, roots, end)
         return
-    log_observers(run, roots, 0.5)
+    log_observers(run, roots, min(0.5, end))
+    if end <= 0.5:
+        return
     for j in range(run.n_guards):
-        if roots[j] == np.inf:
+        if roots[j] == np.inf and only_watches(run, j) and marks_of(run, FIRED)[j] != LOCATED:
             sign, value = sign_of(values_of(run, G_MIDDLE)[j]), values_of(run, G_END)[j]
             if crosses(direction_of(run, j), sign, value):
                 roots[j] = locate(run, j, sign, 0.5, 1.0, value)
-    log_observers(run, roots, np.inf)
+    log_observers(run, roots, end)
 
 
 @compiled

@@ -6,26 +6,36 @@ from robodyn.engine.caching import compiled
 from robodyn.engine.calls import floats, integers
 from robodyn.engine.trajectory import CHATTERING
 
-CHATTER_EVENTS = 100
+CHATTER_EVENTS = 50
 CHATTER_SPAN = 1e-9
 CHATTER_TIME = 1e-12
-"""This many events within this part of the run, and no less than this time, are chattering [s]."""
+"""This many actions of one guard within this part of the run, and no less than this time [s], are chattering."""
 
 
 @compiled
 def log_event(run, j, t):
-    """Note an event of guard j; too many in too short a time end the run."""
+    """Note an event of guard j; actions that follow each other without time passing end the run."""
     log = floats(run.log)
     log[2 * run.n_log] = t
     log[2 * run.n_log + 1] = j
     run.n_log += 1
     if integers(run.guard_terminal)[j] != 0 and run.terminal < 0:
         run.terminal = j
-    oldest = run.n_log - CHATTER_EVENTS
-    shortest = max(CHATTER_SPAN * (run.t_end - run.t0), CHATTER_TIME)
-    if oldest >= 0 and t - log[2 * oldest] < shortest:
+    if integers(run.guard_action)[j] != 0 and is_chattering(run, j, t):
         run.status = CHATTERING
         run.culprit = j
+
+
+@compiled
+def is_chattering(run, j, t):
+    """Whether guard j has fired very often in a very short time."""
+    log = floats(run.log)
+    shortest = max(CHATTER_SPAN * (run.t_end - run.t0), CHATTER_TIME)
+    count, k = 0, run.n_log - 1
+    while k >= 0 and t - log[2 * k] < shortest:
+        count += log[2 * k + 1] == j
+        k -= 1
+    return count >= CHATTER_EVENTS
 
 
 @compiled

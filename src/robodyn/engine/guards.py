@@ -21,6 +21,7 @@ from robodyn.engine.workspace import (
     FIRED,
     FROM_RATE,
     G_END,
+    G_NOTED,
     G_POINT,
     G_START,
     JUMPED,
@@ -29,6 +30,7 @@ from robodyn.engine.workspace import (
     NOT_FIRED,
     POINT,
     SIGN,
+    SMOOTH,
     STAGE,
     START,
 )
@@ -95,16 +97,25 @@ def sign_of(value):
 
 
 @unit
+def note_guards(run):
+    """Values of the guards before any action or task, from the right of the instant."""
+    evaluate_guards(run, run.t, START, G_NOTED)
+    return 0
+
+
+@unit
 def find_jumps(run):
     """Fire the guards that a task, an action or a break made to jump across zero; True when there is any.
 
-    Each guard fires at most once at an instant.
+    Each guard fires at most once at an instant. Where nothing but an action or a task can have moved a guard, it is
+    compared with its value just before; the left side of the instant may differ from that by rounding.
     """
+    before = values_of(run, G_END if run.jump_level < SMOOTH else G_NOTED)
     evaluate_guards(run, run.t, START, G_POINT)
     found = False
     for j in range(run.n_guards):
         value = values_of(run, G_POINT)[j]
-        moved = marks_of(run, FIRED)[j] == NOT_FIRED and value != values_of(run, G_END)[j]
+        moved = marks_of(run, FIRED)[j] == NOT_FIRED and value != before[j]
         if moved and crosses(integers(run.guard_direction)[j], marks_of(run, SIGN)[j], value):
             marks_of(run, FIRED)[j] = JUMPED
             found = True
@@ -132,7 +143,7 @@ def set_signs(run, source, settled):
         if settled and run.armed == 1 and fired == NOT_FIRED and unmoved:
             continue
         sign = sign_of(value)
-        at_root = settled and fired == LOCATED and value == values_of(run, G_END)[j]
+        at_root = settled and fired == LOCATED and value == values_of(run, G_NOTED)[j]
         not_left_root = marks_of(run, FROM_RATE)[j] == 1 and too_short and fired == NOT_FIRED
         by_rate = value == 0.0 or at_root or not_left_root
         if by_rate:

@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from robodyn.engine.caching import compiled
+from robodyn.engine.caching import compiled, inlined
 from robodyn.engine.calls import ask, floats, integers, state
+from robodyn.engine.evaluation import clip_row
 from robodyn.engine.eventlog import log_event
-from robodyn.engine.guards import find_jumps, marks_of, settle_signs
+from robodyn.engine.guards import find_jumps, marks_of, note_guards, settle_signs
 from robodyn.engine.history import next_jump, pass_jumps, push_jumps, read_right
 from robodyn.engine.record import unit
 from robodyn.engine.recording import record_instant
@@ -19,13 +20,11 @@ from robodyn.engine.workspace import (
     REASON_DONE,
     REASON_TASK,
     SETTLE,
+    SMOOTH,
     START,
     STEPS,
     TICKS,
 )
-
-SMOOTH = 1_000_000
-"""Level of an instant at which nothing jumps."""
 
 
 @unit
@@ -49,6 +48,8 @@ def begin_instant(run):
         read_right(run)
     if run.jump_level < SMOOTH:
         forget_slope(run)
+    if run.n_all_guards > 0:
+        note_guards(run)
     run.phase = EVENTS
     return 0
 
@@ -143,6 +144,8 @@ def take_memory(run):
 @unit
 def settle_instant(run):
     """Leave an instant: signs of the guards, right side of the record, coming delayed jumps."""
+    if run.n_limited > 0 and (run.x_changed == 1 or run.m_changed == 1 or run.t <= run.t0):
+        clip_row(run, run.t, START)
     if run.x_changed == 1 or run.m_changed == 1:
         forget_slope(run)
     if run.n_all_guards > 0:
@@ -150,18 +153,18 @@ def settle_instant(run):
     record_instant(run)
     if run.n_d > 0:
         level = note_level(run) + 1
-        if level <= run.order:
+        if level <= max(run.order, run.delay_depth):
             push_jumps(run, level)
     return 0
 
 
 @compiled
 def note_level(run):
-    """How smooth the delayed signals are here: 0 after a jump; a tick's jump is followed through one delay
-    only."""
+    """How smooth the delayed signals are here: 0 after a jump; a tick's jump is followed only through delays that feed
+    one another directly."""
     level = run.jump_level
     if run.m_changed == 1:
-        level = min(level, run.order - 1)
+        level = min(level, max(run.order, run.delay_depth) - run.delay_depth)
     if run.x_changed == 1 or run.t <= run.t0:
         level = 0
     return level
@@ -176,6 +179,14 @@ def next_tick(run):
     return number
 
 
+@inlined
+def tick_time(run):
+    """When the present tick is: the nearest number to t0 + tick base, from whole numbers where they are known."""
+    if run.base_numerator > 0:
+        return run.t0 + (run.tick * run.base_numerator) / run.base_denominator
+    return run.t0 + run.tick * run.base_period
+
+
 @compiled
 def plan_segment(run):
     """The segment ends at the next tick, break, delayed jump or the end of the run, whichever is first."""
@@ -184,7 +195,7 @@ def plan_segment(run):
     if run.last_tick >= 0:
         run.tick = next_tick(run)
         if run.tick <= run.last_tick:
-            run.t_stop = min(run.t0 + run.tick * run.base_period, run.t_end)
+            run.t_stop = min(tick_time(run), run.t_end)
             run.stop_is_tick = 1
     if run.n_d > 0:
         stop_at(run, next_jump(run))

@@ -38,7 +38,9 @@ class Problem(NamedTuple):
         delay_times: how late each delayed signal arrives [s], > 0, (n_d,).
         task_address: each task writes the whole new m (n_m); 0 is a Python task.
         task_period, task_offset: in ticks; a task is due at tick k >= offset when (k - offset) % period == 0.
-        base_period: time between ticks [s], 0 without tasks.
+        base_period: time between ticks [s], 0 without tasks; where base_numerator is given, the exact period is
+            base_numerator / base_denominator, and ticks are the floating-point numbers nearest to its multiples.
+        delay_depth: longest chain of delays that feed one another directly, along which jumps stay jumps.
         guard_direction: +1 rising, -1 falling, 0 both. guard_terminal: 1 when the event ends the run.
         guard_action: writes [new x (n_x), new m (n_m)]; 0 none, -1 a Python action.
         breaks: ascending times the integration must meet exactly [s].
@@ -70,6 +72,9 @@ class Problem(NamedTuple):
     task_period: Integers = NO_INTEGERS
     task_offset: Integers = NO_INTEGERS
     base_period: float = 0.0
+    base_numerator: int = 0
+    base_denominator: int = 1
+    delay_depth: int = 1
     guard_direction: Integers = NO_INTEGERS
     guard_terminal: Integers = NO_INTEGERS
     guard_action: Integers = NO_INTEGERS

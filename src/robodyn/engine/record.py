@@ -20,7 +20,7 @@ from numba.extending import (
     register_model,
 )
 
-from robodyn.engine.caching import compile_entry, engine_folder
+from robodyn.engine.caching import compile_entry, empty_folder, engine_folder
 from robodyn.engine.workspace import RUN
 
 intrinsic: Any = extending.intrinsic
@@ -94,6 +94,14 @@ def unit(function: Callable[..., Any]) -> Any:
 @cache
 def compile_units() -> dict[str, Any]:
     """All parts of the engine, compiled or from the engine's folder, by their fields."""
+    try:
+        return _compile_all()
+    except Exception:  # noqa: BLE001  numba raises whatever unpickling a damaged file raises
+        empty_folder()
+        return _compile_all()
+
+
+def _compile_all() -> dict[str, Any]:
     return {field: compile_entry(function, types.int64(RUN_TYPE)) for field, function in UNITS.items()}
 
 

@@ -19,9 +19,9 @@ START, END, TRIAL, ERROR, POINT, SLOPE, DENSE, STAGE = 0, 1, 2, 3, 4, 5, 6, 11
 the
 polynomial, df/dt, the five coefficients of the polynomial, the stages."""
 
-G_START, G_MIDDLE, G_END, G_POINT, G_ROOT = range(5)
-"""Rows of Work.guard_values: guards at the settled instant, in the middle and at the end of this one, at a
-point tried; roots."""
+G_START, G_MIDDLE, G_END, G_POINT, G_ROOT, G_NOTED = range(6)
+"""Rows of Work.guard_values: guards at the settled instant, in the middle and at the end of the step, at a point
+tried; roots; guards at the instant before any action."""
 
 SIGN, FROM_RATE, FIRED = range(3)
 """Rows of Work.marks: sign at the start of the step, whether it is a rate's, what fired at this instant."""
@@ -37,6 +37,9 @@ rate's."""
 RECORD_STEPS, RECORD_TIMES, RECORD_NONE = range(3)
 FIRST_PHASE, EVENTS, TICKS, SETTLE, STEPS, CONCLUDE = range(6)
 REASON_DONE, REASON_BUDGET, REASON_ROWS, REASON_LOG, REASON_HISTORY, REASON_TASK, REASON_ACTION = range(7)
+
+SMOOTH = 1_000_000
+"""Level of an instant at which nothing jumps."""
 
 FLOAT_FIELDS = (
     "t0", "t_end", "resolution",
@@ -70,7 +73,7 @@ class Work(NamedTuple):
         m: discrete memory (n_m,). d: delayed signals at the last time asked for (n_d,). p: parameters.
         changed: what a task or an action writes, (n_x + n_m,).
         columns, factors: columns of df/dx and of the factorised iteration matrix, (n_x, n_x); pivots (n_x,).
-        guard_values: by row, the guards, then the limits, (5, n_guards + 2 n_limited); marks likewise, (3,
+        guard_values: by row, the guards, then the limits, (6, n_guards + 2 n_limited); marks likewise, (3,
             ...).
         bounds: lower and upper limits, (2 * n_limited,).
         history: per kept step [start, end, polynomial of each delayed signal (5)], (capacity, 2 + 5 n_d).
@@ -118,7 +121,7 @@ COUNTS = tuple(name for group in (Problem, Method) for name, kind in group.__ann
 UNITS = (
     "step_explicit", "step_symplectic", "step_rosenbrock", "step_esdirk", "need_dense",
     "choose_first", "take_step", "blame_end", "blame_step",
-    "locate_events", "carry_signs", "settle_signs", "find_jumps", "limit_end",
+    "locate_events", "carry_signs", "settle_signs", "note_guards", "find_jumps", "limit_end",
     "record_step", "record_instant", "record_end", "read_inside", "read_right", "keep_step", "make_room",
     "run_events", "run_ticks", "begin_instant", "settle_instant", "leave_instant", "advance",
 )  # fmt: skip
@@ -149,7 +152,7 @@ def make_work(problem: Problem, method: Method, x0: Floats, m0: Floats, p: Float
         columns=np.zeros((n_square, n_square)),
         factors=np.zeros((n_square, n_square)),
         pivots=np.zeros(n_square, np.int64),
-        guard_values=np.zeros((5, n_all)),
+        guard_values=np.zeros((6, n_all)),
         marks=np.zeros((3, n_all), np.int64),
         bounds=np.zeros(2 * problem.n_limited),
         history=np.zeros((64, 2 + 5 * n_d)),

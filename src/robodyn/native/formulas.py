@@ -16,9 +16,8 @@ from robodyn.native.program import Node, Program, operands
 
 COMPARISON, SUM, SIGN, PRODUCT, POWER, ATOM = range(6)
 
-# Spreadsheets know no infinity. What is only compared may be compared with the largest number Excel takes instead.
+# Spreadsheets know no infinity; this is the largest number Excel takes.
 LARGEST = "9.99999999999999E+307"
-_ORDERING = frozenset(["fmin", "fmax", "lt", "le", "eq", "ne"])
 
 
 class Term(NamedTuple):
@@ -201,9 +200,10 @@ def find_unwritable(program: Program) -> Iterator[tuple[int, str]]:
             yield number, "holds a constant that is not a number"
         elif node[0] not in ("const", "input") and node[0] not in SPREADSHEET.forms:
             yield number, f"uses '{node[0]}', which spreadsheets do not have"
-        elif node[0] not in _ORDERING and any(_is_infinite(program.nodes[i]) for i in operands(node)):
+        elif any(is_infinite(program.nodes[i]) for i in operands(node)):
             yield number, f"computes '{node[0]}' of an infinite number, which spreadsheets do not have"
 
 
-def _is_infinite(node: Node) -> bool:
+def is_infinite(node: Node) -> bool:
+    """Whether a node is an infinite constant."""
     return node[0] == "const" and math.isinf(node[1])

@@ -40,7 +40,7 @@ def draw_against(
 ) -> "Figure":
     """A figure of signals over another signal, with start, end and events marked on the curves.
 
-    Coordinates of one point have one scale, so that circles are round.
+    Coordinates of one point in one panel have one scale, so that circles are round.
 
     Args:
         horizontal: the signal on the horizontal axis; all runs must have it.
@@ -80,10 +80,10 @@ def _draw_panel(
         ax.plot(*(trace(signal, span)[1] for signal in signals), **look)
         mark_course(ax, run, signals, span, look["color"], markers)
     finish_axes(ax, panel.label)
-    ax.ticklabel_format(axis="x", style="sci", scilimits=(-3, 4), useMathText=True)
     if len(panel.names) > 1:
         legend_beside(ax)
-    if _same_scale(across, panel):
+    # Panels that share their horizontal axis cannot have a scale of their own.
+    if len(panels) == 1 and _same_scale(across, panel):
         ax.set_aspect("equal", adjustable="datalim")
 
 

@@ -22,8 +22,8 @@ _CLOSE = 0.03
 # More events than this in a run are ticks at the bottom instead of lines through the panel.
 _MOST_LINES = 12
 _TICK_HEIGHT = 0.05
-# Points.
-_LETTER_SIZE, _ROW_HEIGHT, _GAP = 7.5, 9.5, 4
+# Points; the last is the room for a power of ten over the axis.
+_LETTER_SIZE, _ROW_HEIGHT, _GAP, _POWER_HEIGHT = 7.5, 9.5, 4, 14
 
 
 def events_within(run: Run, span: Span) -> list[EventRecord]:
@@ -50,10 +50,11 @@ def name_events(figure: "Figure", axes: Sequence["Axes"], runs: Sequence[Run], s
     tops = [ax for ax in axes if ax.get_subplotspec().rowspan.start == 0]  # type: ignore[union-attr]
     notes = [[_note(ax, text, time) for text, time in names] for ax in tops]
     # Laid out, texts and panels have their widths; names at the right edge then make the panels narrower.
+    height = figure.get_figheight()
     for _ in range(_LAYOUT_PASSES):
         figure.draw_without_rendering()
-        for ax, row in zip(tops, notes, strict=True):
-            _spread(ax, row)
+        n_rows = max(_spread(ax, row) for ax, row in zip(tops, notes, strict=True))
+        figure.set_figheight(height + n_rows * _ROW_HEIGHT / 72)
 
 
 def event_names(runs: Sequence[Run], span: Span) -> list[tuple[str, float]]:
@@ -93,18 +94,18 @@ def _note(ax: "Axes", text: str, time: float) -> "Annotation":
     )
 
 
-def _spread(ax: "Axes", notes: Sequence["Annotation"]) -> None:
-    """Raise each name over all later ones it would touch: no stem crosses a name.
+def _spread(ax: "Axes", notes: Sequence["Annotation"]) -> int:
+    """Raise each name over all later ones it would touch, so that no stem crosses a name; returns the rows used.
 
     Args:
         notes: in the order of their times.
     """
-    # A power of ten over the axis takes the place of the first row.
-    lowest = 1 if ax.yaxis.get_offset_text().get_text() else 0
+    base = _GAP + (_POWER_HEIGHT if ax.yaxis.get_offset_text().get_text() else 0)
     later: list[tuple[float, int]] = []
     for note in reversed(notes):
         place = float(ax.get_xaxis_transform().transform(note.xy)[0])
         end = place + note.get_window_extent().width + _GAP * ax.figure.dpi / 72
-        row = max((row + 1 for other, row in later if other < end), default=lowest)
+        row = max((row + 1 for other, row in later if other < end), default=0)
         later.append((place, row))
-        note.set_position((0, _GAP + _ROW_HEIGHT * row))
+        note.set_position((0, base + _ROW_HEIGHT * row))
+    return 1 + max(row for _, row in later)

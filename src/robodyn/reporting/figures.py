@@ -72,12 +72,17 @@ def write_figure(figure: "Figure", path: str | Path) -> None:
 
 def finish_axes(ax: "Axes", label: str) -> None:
     """Label, grid and open frame of one panel; large and small numbers as powers of ten."""
+    from matplotlib.ticker import ScalarFormatter
+
     ax.set_ylabel(wrap_label(label))
     ax.grid(True, color="0.9", linewidth=0.6)
     ax.spines[["top", "right"]].set_visible(False)
     ax.margins(x=0.02)
-    if ax.get_yscale() == "linear":
-        ax.ticklabel_format(axis="y", style="sci", scilimits=(-3, 4), useMathText=True)
+    for axis in (ax.xaxis, ax.yaxis):
+        if axis.get_scale() == "linear":
+            formatter = ScalarFormatter(useMathText=True)
+            formatter.set_powerlimits((-3, 4))
+            axis.set_major_formatter(formatter)
 
 
 def label_bottom(axes: Sequence["Axes"], label: str) -> None:

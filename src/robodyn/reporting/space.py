@@ -94,7 +94,7 @@ def _fit(ax: "Axes3D", drawn: "Bbox", low: np.ndarray, high: np.ndarray) -> None
     """Scale and move axes so that what they draw fills the room between two corners [pixel]."""
     growth = float(np.min((high - low) / np.array(drawn.size)))
     position, whole = ax.bbox.frozen(), np.array(ax.figure.bbox.size)
-    corner = (low + high) / 2 + growth * (position.min - (drawn.min + drawn.max) / 2)
+    corner = (low + high) / 2 + growth * (position.min - (np.array(drawn.min) + drawn.max) / 2)
     size = growth * np.array(position.size)
     ax.set_position((*(corner / whole), *(size / whole)))
 

@@ -40,5 +40,5 @@ def from_record(record: dict[str, Any], time: Floats, values: Floats) -> Run:
         statistics=Statistics(**record["statistics"]),
         events=tuple(EventRecord(**event) for event in record["events"]),
         warnings=tuple(record["warnings"]),
-        end=dict(record["end"]),
+        end=dict(record.get("end", {})),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,6 @@ from robodyn.results import Run
 from robodyn.simulation.compiled import CompiledSystem
 
 PYTHON_ACTION = -1
-# Rounds of evaluating delayed signals that depend on other delayed signals at the start.
-START_ROUNDS = 8
 
 
 @dataclass(frozen=True)
@@ -29,6 +28,7 @@ class Start:
 def build_problem(compiled: CompiledSystem, p: np.ndarray, values: dict[str, Any], start: Start) -> Problem:
     """The engine's view of a system with the given parameters."""
     system, at = compiled.system, compiled.address
+    base = system.base_period or Fraction(0)
     return Problem(
         n_q=system.n_q,
         n_v=system.n_v,
@@ -47,7 +47,10 @@ def build_problem(compiled: CompiledSystem, p: np.ndarray, values: dict[str, Any
         task_address=np.array([at(task.function) for task in system.tasks], np.int64),
         task_period=np.array([task.period for task in system.tasks], np.int64),
         task_offset=np.array([task.offset for task in system.tasks], np.int64),
-        base_period=float(system.base_period) if system.base_period else 0.0,
+        base_period=float(base),
+        base_numerator=base.numerator,
+        base_denominator=base.denominator,
+        delay_depth=system.delay_depth,
         guard_direction=np.array([guard.direction for guard in system.guards], np.int64),
         guard_terminal=np.array([guard.terminal for guard in system.guards], np.int64),
         guard_action=np.array([PYTHON_ACTION if g.call else at(g.action) for g in system.guards], np.int64),
@@ -69,7 +72,8 @@ def _history_start(compiled: CompiledSystem, start: Start, p: np.ndarray) -> np.
     delays = compiled.system.delays
     given = np.array([0.0 if delay.before is None else delay.before for delay in delays])
     free = np.array([delay.before is None for delay in delays], bool)
-    for _ in range(START_ROUNDS if free.any() else 0):
+    # A delayed signal may depend on others: each round settles at least one more.
+    for _ in range(len(delays) if free.any() else 0):
         now = compiled.module.kernels["delayed"](np.array([start.time]), start.x, given, start.m, p)
         given = np.where(free, now, given)
     return given

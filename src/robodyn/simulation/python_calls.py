@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from robodyn.assembly.system import PythonCall
@@ -51,8 +53,10 @@ class PythonCalls:
             for name, size in call.shapes.items()
         }
         returned = call.function(**arguments)
-        results = returned if isinstance(returned, dict) else {"force": returned}
+        results = {"force": returned} if isinstance(returned, (int, float)) else returned
+        if not isinstance(results, Mapping):
+            raise TypeError(f"must return a dictionary of numbers, returned {returned!r}")
         unknown = [name for name in results if name not in call.targets]
         if unknown:
-            raise KeyError(f"returns {', '.join(unknown)}; known: {', '.join(call.targets)}")
+            raise ValueError(f"returned {', '.join(unknown)}; known: {', '.join(call.targets)}")
         return {call.targets[name]: float(value) for name, value in results.items()}

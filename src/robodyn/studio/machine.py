@@ -39,48 +39,49 @@ def find_mechanism(description: Plain) -> Plain | None:
 
 
 def _geometry(mechanism: Plain, description: Plain, numbers: Plain) -> Plain:
-    gravity = [_number(numbers, f"gravity.{a}", g) for a, g in zip(_AXES, _gravity(mechanism), strict=True)]
+    gravity = zip(_AXES, _triple(mechanism.get("gravity", _STANDARD_GRAVITY)), strict=True)
+    points = [_point(point, numbers) for point in mechanism.get("points", [])]
     return {
         "name": str(mechanism.get("name", "")),
-        "gravity": gravity,
-        "bodies": [{"name": b["name"], "com": _vector(b, "com", numbers)} for b in mechanism["bodies"]],
+        "gravity": [_number(numbers, f"gravity.{axis}", entry) for axis, entry in gravity],
+        "bodies": [{"name": str(b["name"]), "com": _vector(b, "com", numbers)} for b in mechanism["bodies"]],
         "joints": _ordered([_joint(joint, numbers) for joint in mechanism["joints"]]),
-        "points": [_point(point, numbers) for point in mechanism.get("points", [])],
-        "struts": _struts(description),
+        "points": points,
+        "struts": _struts(description, [point["name"] for point in points]),
         "obstacles": [_obstacle(box) for box in description.get("obstacles") or []],
     }
 
 
-def _gravity(mechanism: Plain) -> Any:
-    return mechanism.get("gravity", _STANDARD_GRAVITY)
-
-
 def _joint(joint: Plain, numbers: Plain) -> Plain:
-    rotation = [[float(entry) for entry in row] for row in joint.get("rotation", _IDENTITY)]
+    first, second, third = joint.get("rotation", _IDENTITY)
+    rotation = [_triple(row) for row in (first, second, third)]
     names = {key: str(joint[key]) for key in ("name", "kind", "parent", "child")}
-    axis = [float(entry) for entry in joint.get("axis", _Z_AXIS)]
+    axis = _triple(joint.get("axis", _Z_AXIS))
     return names | {"origin": _vector(joint, "origin", numbers), "rotation": rotation, "axis": axis}
 
 
 def _point(point: Plain, numbers: Plain) -> Plain:
-    return {"name": point["name"], "body": point["body"], "origin": _vector(point, "origin", numbers)}
+    return {"name": str(point["name"]), "body": str(point["body"]), "origin": _vector(point, "origin", numbers)}
 
 
 def _obstacle(box: Plain) -> Plain:
-    center, size = ([float(entry) for entry in box[key]] for key in ("center", "size"))
-    return {"name": str(box.get("name", "")), "center": center, "size": size}
+    return {"name": str(box.get("name", "")), "center": _triple(box["center"]), "size": _triple(box["size"])}
 
 
-def _struts(description: Plain) -> list[Plain]:
+def _struts(description: Plain, points: list[str]) -> list[Plain]:
     """The distances between points that forces act along: springs, cylinders."""
-    machine = description.get("machine")
-    coordinates = machine.get("coordinates", []) if isinstance(machine, dict) else []
-    return [{"start": c["start"], "end": c["end"]} for c in coordinates if c.get("type") == "Distance"]
+    parts = [part for part in description["machine"].get("coordinates", []) if part.get("type") == "Distance"]
+    return [{"start": p["start"], "end": p["end"]} for p in parts if {p["start"], p["end"]} <= set(points)]
+
+
+def _triple(values: Any) -> list[float]:
+    x, y, z = values
+    return [float(x), float(y), float(z)]
 
 
 def _vector(part: Plain, key: str, numbers: Plain) -> list[float]:
     """A vector as the run used it: a parameter of that name stands above the description."""
-    entries = zip(_AXES, part.get(key, _ORIGIN), strict=True)
+    entries = zip(_AXES, _triple(part.get(key, _ORIGIN)), strict=True)
     return [_number(numbers, f"{part['name']}.{key}.{axis}", entry) for axis, entry in entries]
 
 
@@ -106,6 +107,10 @@ def _problem(machine: Plain, run: Run) -> str:
     strange = sorted({joint["kind"] for joint in machine["joints"]} - set(_DRAWN_KINDS))
     if strange:
         return f"Joints of the kind {', '.join(strange)} cannot be drawn yet."
+    reached = {GROUND, *(joint["child"] for joint in machine["joints"])}
+    loose = [point["name"] for point in machine["points"] if point["body"] not in reached]
+    if loose:
+        return f"The points {', '.join(loose)} are on no body of the mechanism, so it cannot be drawn."
     moving = [joint["name"] for joint in machine["joints"] if joint["kind"] != "fixed"]
     missing = [name for name in moving if f"{name}.position" not in run]
     if missing:

@@ -29,7 +29,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         # A foreign name that leads to this address is how a web site would read what is served here.
-        if self.headers.get("Host") not in (f"{host}:{self.server.server_port}" for host in (LOOPBACK, "localhost")):
+        known = [f"{host}:{self.server.server_port}" for host in (LOOPBACK, "localhost")]
+        if self.headers.get("Host") not in known:
             self.send_error(403, "Only the loopback address is served")
         elif self.path.partition("?")[0] != "/":
             self.send_error(404)

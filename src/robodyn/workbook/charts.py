@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from openpyxl.chart import Reference, ScatterChart, Series
+from openpyxl.chart.shapes import GraphicalProperties
+from openpyxl.drawing.line import LineProperties
 from openpyxl.worksheet.worksheet import Worksheet
 
 from robodyn.workbook.plan import HEAD, Plan
@@ -37,6 +39,8 @@ def _make_chart(run: Worksheet, plan: Plan, unit: str, states: list[int]) -> Sca
     chart.x_axis.number_format = chart.y_axis.number_format = "General"
     chart.x_axis.tickLblPos = "low"
     chart.legend.position = "r"
+    for axis in (chart.x_axis, chart.y_axis):
+        axis.majorGridlines.spPr = GraphicalProperties(ln=LineProperties(solidFill="D9D9D9"))
     first, last = HEAD + 1, HEAD + min(plan.n_rows, MOST_POINTS)
     places = {column.key: k for k, column in enumerate(plan.columns.columns, start=1)}
     times = Reference(run, min_col=places[("t", 0)], min_row=first, max_row=last)

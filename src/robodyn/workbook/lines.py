@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from robodyn.assembly import System
-from robodyn.native.formulas import write_number
+from robodyn.native.formulas import is_infinite, write_number
 from robodyn.workbook.cells import replace_marks
 from robodyn.workbook.columns import Column, Columns, Key
 from robodyn.workbook.parameters import ParameterSheet
@@ -100,8 +100,11 @@ class LineWriter:
         if k not in limited:
             return text
         at = limited.index(k)
-        lower, upper = (self.place(self.row.outputs["limits"][at + shift]) for shift in (0, len(limited)))
-        return f"MIN(MAX({text},{lower}),{upper})"
+        for function, node in (("MAX", at), ("MIN", at + len(limited))):
+            bound = self.row.outputs["limits"][node]
+            if not is_infinite(self.row.program.nodes[bound]):
+                text = f"{function}({text},{self.place(bound)})"
+        return text
 
     def due(self, k: int) -> tuple[str, str]:
         step, (period, offset) = f"{self._letter(('step', 0))}{{r}}", self.names.samples[k]

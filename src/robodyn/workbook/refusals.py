@@ -16,7 +16,7 @@ from robodyn.workbook.row import PARAMETER, RowProgram
 
 METHODS = ("euler", "heun")
 EXCEL_ROWS, EXCEL_COLUMNS, EXCEL_FORMULA = 1_048_576, 16_384, 8_192
-# Writing takes about 10 microseconds and opening a few a cell; programs hold some hundred bytes for each.
+# Writing takes about 10 microseconds a formula, LibreOffice as long again to open it: half a minute each at this size.
 LARGEST_WORKBOOK = 3_000_000
 # A jump this part of a step beside a row stands on the row.
 ON_A_ROW = 1e-6

@@ -18,7 +18,8 @@ from dataclasses import dataclass
 
 from robodyn.assembly import System
 from robodyn.native import Program, read_program
-from robodyn.native.program import Builder, operands, with_operands
+from robodyn.native.program import Builder, Node, operands, with_operands
+from robodyn.workbook.infinity import decide
 
 # Inputs of a row's program: time, states, memory of the row before, parameters, step, end of the step, task due.
 T, X, BEFORE, P, STEP, END, DUE = range(7)
@@ -86,8 +87,13 @@ class _Tracer:
         program = read_program(self.system.function(function))
         new: list[int] = []
         for node in program.nodes:
-            new.append(inputs(node[1], node[2]) if node[0] == "input" else self.builder.add(with_operands(node, new)))
+            new.append(inputs(node[1], node[2]) if node[0] == "input" else self._put(with_operands(node, new)))
         return [new[i] for i in program.outputs[0]]
+
+    def _put(self, node: Node) -> int:
+        """Number of a node in the row, decided where it is compared with infinity."""
+        decided = decide(node, self.builder.nodes)
+        return decided if isinstance(decided, int) else self.builder.add(decided)
 
     def run_tasks(self) -> list[int]:
         """Memory after all tasks that are due, each on what the one before it left."""
@@ -113,8 +119,8 @@ class _Tracer:
         limited = self.system.limited
         if k in limited:
             at = limited.index(k)
-            raised = self.builder.add(("fmax", end, limits[at]))
-            end = self.builder.add(("fmin", raised, limits[at + len(limited)]))
+            raised = self._put(("fmax", end, limits[at]))
+            end = self._put(("fmin", raised, limits[at + len(limited)]))
         return end
 
 

@@ -22,10 +22,13 @@ from robodyn.results.atomic import replacing
 from robodyn.workbook.charts import add_charts
 from robodyn.workbook.plan import HEAD, Plan, make_plan
 
-BOLD = Font(bold=True)
-GREY = Font(color="00666666")
+BOLD = Font(name="Calibri", size=11, bold=True)
+GREY = Font(name="Calibri", size=11, color="00666666")
 CHANGEABLE = PatternFill("solid", fgColor="00FFF2CC")
 WRAPPED = Alignment(wrap_text=True, vertical="top")
+INDENTED = Alignment(indent=1)
+# Characters in a line of the equations, and the height of a line [points].
+LINE_LENGTH, LINE_HEIGHT = 110, 15.0
 
 
 def write_workbook(what: Scenario | System, path: str | Path, solver: Solver, *, rows: int | None = None) -> Plan:
@@ -39,6 +42,12 @@ def write_workbook(what: Scenario | System, path: str | Path, solver: Solver, *,
         ModelError: with every reason why this is no spreadsheet.
     """
     plan = make_plan(assemble(what) if isinstance(what, Scenario) else what, solver, rows)
+    with replacing(path) as draft:
+        _make_book(plan).save(draft)
+    return plan
+
+
+def _make_book(plan: Plan) -> Workbook:
     book = Workbook(write_only=True)
     book.calculation.fullCalcOnLoad = True
     _write_parameters(book, plan)
@@ -47,9 +56,7 @@ def write_workbook(what: Scenario | System, path: str | Path, solver: Solver, *,
     add_charts(_add_sheet(book, "charts"), run, plan)
     if plan.tables:
         _write_tables(book, plan)
-    with replacing(path) as draft:
-        book.save(draft)
-    return plan
+    return book
 
 
 def _styled(sheet: Any, value: Any, *, font: Font | None = None, fill: PatternFill | None = None) -> WriteOnlyCell:
@@ -93,7 +100,9 @@ def _write_parameters(book: Workbook, plan: Plan) -> None:
             line += 1
             shade = None if isinstance(entry.value, str) else CHANGEABLE
             value = _styled(sheet, entry.value, fill=shade)
-            sheet.append([entry.label, value, entry.unit, entry.name, entry.remark])
+            unit = _styled(sheet, entry.unit)
+            unit.alignment = INDENTED
+            sheet.append([entry.label, value, unit, entry.name, entry.remark])
             book.defined_names[entry.name] = DefinedName(entry.name, attr_text=f"parameters!$B${line}")
 
 
@@ -101,7 +110,7 @@ def _write_run(book: Workbook, plan: Plan) -> Any:
     """One row a step."""
     sheet = book.create_sheet("run")
     columns = plan.columns.columns
-    _set_widths(sheet, (min(max(len(column.name) + 1, 11), 40) for column in columns))
+    _set_widths(sheet, (min(max(len(column.name) + 1, 18), 40) for column in columns))
     sheet.freeze_panes = f"C{HEAD + 1}"
     groups = [c.group if k == 0 or columns[k - 1].group != c.group else "" for k, c in enumerate(columns)]
     sheet.append([_styled(sheet, group, font=GREY) for group in groups])
@@ -122,21 +131,27 @@ def _fill(text: str, line: int) -> str | int:
 
 def _write_equations(book: Workbook, plan: Plan) -> None:
     sheet = _add_sheet(book, "equations")
-    _set_widths(sheet, (40, 110, 14, 10))
+    _set_widths(sheet, (40, LINE_LENGTH + 10, 14, 10))
     scenario = plan.system.scenario
     sheet.append([_styled(sheet, scenario.title or scenario.name, font=BOLD)])
     about = "x' is the rate of x; w1, w2, ... are helper columns; numbers are rounded here, not in the formulas"
     sheet.append([_styled(sheet, about, font=GREY)])
+    line = 2
     for title, equations in plan.equations.items():
+        line += 2
         sheet.append([])
         heads = (title, "", "unit", "column") if title not in ("Method", "Mechanics") else (title,)
         sheet.append([_styled(sheet, text, font=BOLD) for text in heads])
         for equation in equations:
             # An equation is text: a leading "=" would make it a formula.
-            right = _styled(sheet, f"= {equation.right}" if equation.left else equation.right)
-            right.data_type = "s"
-            right.alignment = WRAPPED
-            sheet.append([equation.left, right, equation.unit, equation.place])
+            right = f"= {equation.right}" if equation.left else equation.right
+            cells = [_styled(sheet, text) for text in (equation.left, right, equation.unit, equation.place)]
+            cells[1].data_type = "s"
+            for cell in cells:
+                cell.alignment = WRAPPED
+            line += 1
+            sheet.row_dimensions[line].height = LINE_HEIGHT * math.ceil(len(right) / LINE_LENGTH)
+            sheet.append(cells)
 
 
 def _write_tables(book: Workbook, plan: Plan) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 
@@ -43,14 +44,21 @@ def invoke(tmp_path, monkeypatch):
 
 @pytest.fixture
 def start(tmp_path):
-    """Callable arguments -> the command as a process of its own in an empty folder."""
+    """Callable arguments -> the command as a process of its own in an empty folder, ended with the test."""
+    started = []
 
     def run(*arguments):
         command = [sys.executable, "-c", "from robodyn.cli import main; main()", *map(str, arguments)]
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-        return subprocess.Popen(command, cwd=tmp_path, env=os.environ | {"NO_COLOR": "1"}, **pipes)
+        # A supervisor may have started us with interrupts ignored; the command must see them.
+        heard = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.default_int_handler)}
+        process = subprocess.Popen(command, cwd=tmp_path, env=os.environ | {"NO_COLOR": "1"}, **pipes, **heard)
+        started.append(process)
+        return process
 
-    return run
+    yield run
+    for process in started:
+        process.kill()
 
 
 @pytest.fixture

@@ -15,10 +15,10 @@ from robodyn.engine.workspace import UNITS
 def test_the_digest_follows_the_sources(tmp_path, monkeypatch):
     (tmp_path / "part.py").write_text("a = 1")
     monkeypatch.setattr(caching, "__file__", str(tmp_path / "caching.py"))
-    before = caching.engine_digest.__wrapped__()
-    assert caching.engine_digest.__wrapped__() == before
+    before = caching.engine_digest()
+    assert caching.engine_digest() == before
     (tmp_path / "part.py").write_text("a = 2")
-    assert caching.engine_digest.__wrapped__() != before
+    assert caching.engine_digest() != before
 
 
 def test_a_folder_that_cannot_be_made_means_no_cache(tmp_path, monkeypatch):

@@ -10,7 +10,6 @@ function start() {
   const store = makeStore(data.runs.map(prepareRun), data.selected);
   fillNavigation();
   fillSummary(store);
-  makeReplay(store);
   makePlotTools(store, byId("plot-tools"));
   makePicker(store, byId("picker"));
   makePanels(store, byId("panels"));
@@ -19,6 +18,7 @@ function start() {
   fillEquations(store);
   fillProvenance(store);
   makeTransport(store, byId("transport"));
+  makeReplay(store);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => store.set({ theme: true }));
   requestAnimationFrame(() => (document.documentElement.dataset.ready = "true"));
 }

@@ -19,8 +19,8 @@ function prepareScene(run) {
   const motion = traceMotion(run, strokes);
   const boxes = machine.obstacles.flatMap((box) => makeBox(box).vertices);
   const places = [...motion.reached, [0, 0, 0], ...boxes].map((place) => turn(axes, place));
-  const low = [0, 1, 2].map((k) => Math.min(...places.map((place) => place[k])));
-  const high = [0, 1, 2].map((k) => Math.max(...places.map((place) => place[k])));
+  const low = places.reduce((least, place) => least.map((part, k) => Math.min(part, place[k])));
+  const high = places.reduce((most, place) => most.map((part, k) => Math.max(part, place[k])));
   const reach = Math.max(1e-3, lengthOf(subtract(high, low)));
   const floor = chooseFloor(machine, axes, low[2], reach);
   const shapes = makeShapes(machine, reach, strokes, floor, axes[2]);
@@ -73,7 +73,7 @@ function shapeItems(shape, pose, view, colours) {
     if (face.some((k) => spots[k].depth < view.near)) continue;
     const seen = [dot(normal, view.right), dot(normal, view.up), dot(normal, view.towards)];
     const colour = mix(rgb, 0.62 + 0.42 * Math.max(0, dot(seen, LIGHT)));
-    const depth = face.reduce((sum, k) => sum + spots[k].depth, 0) / face.length;
+    const depth = face.reduce((sum, k) => sum + spots[k].depth, 0) / face.length - (shape.bias ?? 0);
     items.push({ depth, paint: (context) => paintFace(context, face.map((k) => spots[k]), colour, shape.clear) });
   }
   return items;

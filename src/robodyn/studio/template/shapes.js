@@ -77,7 +77,8 @@ function makeShapes(machine, reach, strokes, floor, up) {
 
 function makeDrum(joint, radius, half) {
   const tip = scale(joint.axis, half);
-  return makeTube(joint.child, scale(tip, -1), tip, radius, "joint", { piece: 2 * half });
+  // What enters the drum is hidden by it: it counts as nearer than it is.
+  return { ...makeTube(joint.child, scale(tip, -1), tip, radius, "joint", { piece: 2 * half }), bias: half };
 }
 
 // A rod on the child, long enough to stay in its guide on the parent.

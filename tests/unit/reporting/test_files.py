@@ -1,0 +1,77 @@
+"""Pictures are whole files of the kind their name says, made without global state."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from robodyn.reporting import plot_against, plot_difference, plot_path, plot_signals
+
+pytest.importorskip("matplotlib")
+
+KINDS = [("a.png", b"\x89PNG"), ("a.pdf", b"%PDF"), ("a.svg", b"<?xml"), ("a.PNG", b"\x89PNG")]
+
+
+@pytest.mark.parametrize(("name", "magic"), KINDS)
+def test_the_ending_of_the_path_chooses_the_kind_of_picture(make_run, tmp_path, name, magic):
+    path = tmp_path / "new" / name
+    plot_signals(make_run(), ["elbow.torque"], path)
+    assert path.read_bytes().startswith(magic)
+    assert [file.name for file in path.parent.iterdir()] == [name]
+
+
+@pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
+def test_the_same_run_gives_the_same_file(make_arc, tmp_path, ending):
+    one, two = (tmp_path / f"{number}.{ending}" for number in (1, 2))
+    for path in (one, two):
+        plot_path(make_arc(), "tool", path)
+    assert one.read_bytes() == two.read_bytes()
+
+
+def test_every_kind_of_figure_is_written(make_arc, tmp_path):
+    run = make_arc()
+    plot_against(run, "tool.position.x", ["tool.position.y"], tmp_path / "against.svg")
+    plot_difference(run, make_arc(2.0), ["tool.position.y"], tmp_path / "difference.svg")
+    for name, gid in (("against", "start"), ("difference", "tool.position.y")):
+        assert f'<g id="{gid}">' in (tmp_path / f"{name}.svg").read_text(encoding="utf-8")
+
+
+def test_an_unknown_ending_is_refused_and_nothing_is_left(make_run, tmp_path):
+    with pytest.raises(ValueError, match=r"not in \.bmpx"):
+        plot_signals(make_run(), None, tmp_path / "a.bmpx")
+    assert not list(tmp_path.iterdir())
+
+
+def test_text_in_vector_pictures_stays_searchable(make_run, tmp_path):
+    plot_signals(make_run(), ["elbow.torque"], tmp_path / "a.pdf")
+    # Type 3 fonts, which journals refuse, would be named so.
+    assert b"/Subtype /Type3" not in (tmp_path / "a.pdf").read_bytes()
+
+
+def test_reporting_is_imported_without_the_plotting_library():
+    code = (
+        "import sys, robodyn.reporting\n"
+        "print([name for name in ('matplotlib', 'xarray', 'pyarrow', 'pandas') if name in sys.modules])"
+    )
+    assert _print_of(code) == "[]"
+
+
+def test_pyplot_and_its_global_state_are_not_touched(tmp_path):
+    code = (
+        "import sys, numpy as np\n"
+        "from robodyn.reporting import plot_path\n"
+        "from robodyn.results import *\n"
+        "infos = tuple(SignalInfo(f'tip.position.{axis}', 'm') for axis in 'xyz')\n"
+        "run = Run(np.zeros(1), np.zeros((1, 3)), infos, Outcome(OutcomeKind.FINISHED, '', 0.0), Provenance('a'))\n"
+        f"plot_path(run, 'tip', {str(tmp_path / 'a.png')!r})\n"
+        "print('matplotlib.pyplot' in sys.modules)"
+    )
+    assert _print_of(code) == "False"
+
+
+def _print_of(code):
+    """What a new process prints, which finds the package where this one found it."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    return done.stdout.strip()

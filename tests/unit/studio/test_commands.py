@@ -1,0 +1,114 @@
+"""Do `robodyn report` and `robodyn view` write and serve the page, to this computer only, and refuse bad input?"""
+
+import http.client
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from robodyn import save
+from robodyn.cli import app
+from robodyn.cli.report import name_runs
+
+
+@pytest.fixture
+def invoke(tmp_path, monkeypatch):
+    """Callable arguments -> result of the command, in a folder with the run crane.run."""
+    monkeypatch.chdir(tmp_path)
+    return lambda *arguments: CliRunner().invoke(app, list(arguments))
+
+
+@pytest.fixture
+def run_file(tmp_path, make_crane):
+    return save(make_crane(), tmp_path / "crane.run")
+
+
+@pytest.fixture
+def address(run_file):
+    """Where a viewing process serves the run, and the process."""
+    command = [sys.executable, "-c", "from robodyn.cli import main; main()", "view", str(run_file), "--no-browser"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    process = subprocess.Popen(command, env=os.environ | {"NO_COLOR": "1"}, **pipes)
+    try:
+        yield process.stdout.readline().split()[0], process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def get(address, path="/", host=None):
+    """Status and text of an answer."""
+    place = address.removeprefix("http://").rstrip("/")
+    connection = http.client.HTTPConnection(place, timeout=20)
+    connection.request("GET", path, headers={"Host": host or place})
+    answer = connection.getresponse()
+    text = answer.read().decode()
+    connection.close()
+    return answer.status, text
+
+
+def test_report_writes_the_page_and_says_where(invoke, run_file, tmp_path):
+    result = invoke("report", "crane.run", "--out", "pages/crane.html")
+    assert (result.exit_code, result.stdout) == (0, "pages/crane.html\n")
+    assert "crane · robodyn report" in (tmp_path / "pages" / "crane.html").read_text(encoding="utf-8")
+    assert invoke("report", "crane.run").stdout == "report.html\n"
+
+
+@pytest.mark.parametrize("command", ["report", "view"])
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("none.run",), "no run file 'none.run'"),
+        (("damaged.run",), "damaged.run: not a run file, or damaged"),
+        (("crane.run",) * 7, "from 1 to 6 runs"),
+    ],
+)
+def test_bad_runs_are_told_with_code_2(invoke, run_file, tmp_path, command, arguments, complaint):
+    (tmp_path / "damaged.run").write_bytes(run_file.read_bytes()[:-200])
+    result = invoke(command, *arguments)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert complaint in result.stderr
+    assert not (tmp_path / "report.html").exists()
+
+
+@pytest.mark.parametrize(("out", "complaint"), [("crane.run/a.html", "cannot write"), (".", "is a folder")])
+def test_a_page_that_cannot_be_written_is_told_with_code_2(invoke, run_file, out, complaint):
+    result = invoke("report", "crane.run", "--out", out)
+    assert result.exit_code == 2
+    assert complaint in result.stderr
+
+
+def test_a_run_is_never_overwritten_by_its_page(invoke, run_file):
+    before = run_file.read_bytes()
+    result = invoke("report", "crane.run", "--out", str(run_file))
+    assert result.exit_code == 2
+    assert "would be overwritten" in result.stderr
+    assert run_file.read_bytes() == before
+
+
+def test_runs_are_called_by_what_tells_them_apart():
+    assert name_runs(["a/x.run", "a/y.run"]) == ["x", "y"]
+    assert name_runs(["a/x.run", "b/x.run"]) == ["a/x.run", "b/x.run"]
+    assert name_runs(["x.run", "x.run"]) == ["x.run (1)", "x.run (2)"]
+
+
+def test_view_serves_the_page_on_the_loopback_address_until_interrupted(address):
+    place, process = address
+    assert place.startswith("http://127.0.0.1:")
+    status, text = get(place)
+    assert status == 200
+    assert "crane · robodyn report" in text
+    assert get(place, "/etc/passwd")[0] == 404
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (0, "ended\n", "")
+
+
+def test_a_foreign_host_name_is_refused(address):
+    place, _ = address
+    status, text = get(place, host="evil.example")
+    assert status == 403
+    assert "crane" not in text

@@ -1,0 +1,102 @@
+"""Is the geometry complete where the description is short, and is a strange description answered in words?"""
+
+import copy
+
+import pytest
+
+from robodyn.catalog import SCENARIOS
+from robodyn.model import describe
+from robodyn.studio.machine import read_machine
+
+
+@pytest.fixture
+def described(make_crane):
+    """A run, made from a description that may be changed first."""
+
+    def make(change):
+        description = copy.deepcopy(make_crane().provenance.description)
+        change(description)
+        return make_crane(description=description)
+
+    return make
+
+
+def test_what_the_description_leaves_out_has_the_models_defaults(make_crane):
+    machine, note = read_machine(make_crane())
+    assert note == ""
+    turn = machine["joints"][0]
+    assert (turn["name"], turn["axis"], turn["origin"]) == ("turn", [0, 0, 1], [0, 0, 0])
+    assert turn["rotation"] == [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    assert machine["gravity"] == [0, 0, -9.81]
+    assert machine["points"] == [{"name": "hook", "body": "rod", "origin": [0, 0, 0]}]
+
+
+def test_parents_come_before_children(make_crane):
+    machine, _ = read_machine(make_crane())
+    assert [joint["name"] for joint in machine["joints"]] == ["turn", "mount", "slide"]
+
+
+def test_a_number_used_in_the_run_stands_above_the_description(make_crane):
+    machine, _ = read_machine(make_crane())
+    assert machine["joints"][1]["origin"] == [1.5, 0, 0]
+
+
+def test_obstacles_and_struts_are_told(described):
+    def change(description):
+        description["obstacles"] = [{"type": "Obstacle", "name": "wall", "center": [1, 0, 0], "size": [0.1, 1, 2]}]
+        description["machine"]["mechanism"]["points"] += [{"name": "mast", "body": "ground", "origin": [0, 0, 1]}]
+        rope = {"type": "Distance", "name": "rope", "start": "mast", "end": "hook"}
+        description["machine"]["coordinates"] = [rope, {"type": "Along", "name": "x", "point": "hook"}]
+
+    machine, _ = read_machine(described(change))
+    assert machine["obstacles"] == [{"name": "wall", "center": [1, 0, 0], "size": [0.1, 1, 2]}]
+    assert machine["struts"] == [{"start": "mast", "end": "hook"}]
+
+
+def test_a_point_on_no_body_is_named(described):
+    change = {"name": "lost", "body": "moon"}
+    machine, note = read_machine(described(lambda d: d["machine"]["mechanism"]["points"].append(change)))
+    assert machine is None
+    assert "points lost are on no body" in note
+
+
+def test_a_run_without_a_mechanism_is_told(make_measured):
+    machine, note = read_machine(make_measured())
+    assert machine is None
+    assert "no description of a mechanism" in note
+
+
+def test_an_unrecorded_joint_is_named(make_measured, make_crane):
+    run = make_measured(("turn.position",))
+    object.__setattr__(run, "provenance", make_crane().provenance)
+    assert read_machine(run) == (None, "The position of slide was not recorded, so the machine cannot be drawn.")
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        (lambda joints: joints[0].update(kind="screw"), "kind screw"),
+        (lambda joints: joints[0].update(parent="moon"), "never reaches the ground"),
+        (lambda joints: joints[0].update(axis=None), "cannot be drawn"),
+        (lambda joints: joints[0].pop("child"), "cannot be drawn"),
+        (lambda joints: joints[1].update(origin=[1, 2]), "cannot be drawn"),
+        (lambda joints: joints[1].update(rotation=[[1, 0], [0, 1]]), "cannot be drawn"),
+        (lambda joints: joints.append("joint"), "cannot be drawn"),
+        (lambda joints: [joint.update(kind="fixed") for joint in joints], "Nothing of the mechanism moves"),
+    ],
+)
+def test_a_strange_description_is_answered_with_a_sentence(described, change, complaint):
+    machine, note = read_machine(described(lambda d: change(d["machine"]["mechanism"]["joints"])))
+    assert machine is None
+    assert complaint in note
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_every_machine_of_the_catalogue_can_be_drawn(make_measured, name):
+    scenario = SCENARIOS[name]()
+    first = getattr(scenario, "phases", (scenario,))[0]
+    run = make_measured([f"{joint.name}.position" for joint in first.machine.mechanism.moving_joints])
+    run.provenance.description.update(describe(first))
+    machine, note = read_machine(run)
+    assert note == ""
+    assert len(machine["joints"]) == len(first.machine.mechanism.joints)

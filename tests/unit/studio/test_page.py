@@ -1,0 +1,111 @@
+"""Is a page one file that needs nothing else and holds what it was made from?"""
+
+import json
+import re
+from importlib.resources import files
+
+import pytest
+
+from robodyn.studio import make_page, write_report
+from robodyn.studio.contents import MOST_EVENTS, choose_signals, describe_run
+from robodyn.studio.page import MOST_RUNS, SCRIPTS
+
+EVIL = """</script><script>window.broken=1</script>'"&<!--{{data}}"""
+
+
+def data_of(page):
+    """What the page's script reads, by the rules for script elements: the text up to the first end tag."""
+    (text,) = re.findall(r'<script type="application/json" id="data">(.*?)</script', page, re.DOTALL)
+    return json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
+
+
+def test_a_page_loads_nothing(make_crane):
+    page = make_page(make_crane())
+    markup = re.sub(r"<(script|style)[^>]*>.*?</\1>", "", page, flags=re.DOTALL)
+    assert "default-src 'none'" in markup
+    assert not re.search(r"\b(src|href)\s*=\s*[\"'](?!#|data:)", markup)
+    assert "@import" not in page
+    assert "url(" not in page
+
+
+def test_names_that_look_like_markup_stay_text(make_measured):
+    page = make_page(make_measured((EVIL,), unit=EVIL), labels=[EVIL])
+    assert page.count("<script") == 2
+    assert page.count("</script") == 2
+    (run,) = data_of(page)["runs"]
+    assert run["label"] == run["signals"][0]["name"] == run["signals"][0]["unit"] == EVIL
+
+
+def test_every_template_is_in_the_page(make_crane):
+    page = make_page(make_crane())
+    shipped = {entry.name for entry in files("robodyn.studio").joinpath("template").iterdir()}
+    assert shipped == {*SCRIPTS, "page.css", "page.html"}
+    assert all(
+        files("robodyn.studio").joinpath("template", name).read_text() in page for name in (*SCRIPTS, "page.css")
+    )
+
+
+def test_a_page_tells_what_the_run_tells(make_crane):
+    (told,) = data_of(make_page(make_crane()))["runs"]
+    assert told["title"] == "A crane"
+    assert told["outcome"] == {"kind": "finished", "state": "ok", "sentence": "reached the end time 1 s", "time": 1.0}
+    assert told["warnings"] == ["The rope is taken as stiff."]
+    assert told["events"][1] == {"name": "done", "time": 1.0, "terminal": True}
+    assert told["parameters"] == [["mount.origin.x", 1.5, "m"]]
+    statistics = dict(told["statistics"])
+    assert statistics["steps"] == "10"
+    assert statistics["× real time"] == "2"
+    assert statistics["smallest step"] == "0.1"
+    provenance = dict(told["provenance"])
+    assert provenance["model digest"] == make_crane().provenance.digest
+    assert (provenance["solver method"], provenance["solver max step"]) == ("rk4", "inf")
+    assert "solver step" not in provenance
+
+
+def test_numbers_json_does_not_know_become_texts(make_crane):
+    numbers = {"limit": {"value": float("inf"), "unit": "N"}, "gap": {"value": float("nan"), "unit": ""}}
+    (told,) = data_of(make_page(make_crane(parameters=numbers)))["runs"]
+    assert told["parameters"] == [["limit", "inf", "N"], ["gap", "nan", ""]]
+
+
+def test_equations_are_shown_where_the_run_has_them(make_crane):
+    assert describe_run(make_crane(), "crane")["equations"] is None
+    assert describe_run(make_crane(equations=["a = b"]), "crane")["equations"] == ["a = b"]
+
+
+def test_positions_and_velocities_of_joints_are_plotted_first(make_crane, make_measured):
+    assert choose_signals([make_crane()]) == ["turn.position", "slide.position", "turn.velocity"]
+    assert choose_signals([make_measured([f"x{k}" for k in range(9)])]) == ["x0", "x1", "x2", "x3"]
+    assert choose_signals([make_measured((), rows=0)]) == []
+
+
+def test_very_many_events_are_cut_and_counted(make_crane):
+    run = make_crane()
+    object.__setattr__(run, "events", run.events[:1] * (MOST_EVENTS + 7))
+    told = describe_run(run, "crane")
+    assert (len(told["events"]), told["more_events"]) == (MOST_EVENTS, 7)
+
+
+def test_equal_names_of_runs_are_numbered(make_crane):
+    labels = [run["label"] for run in data_of(make_page([make_crane(), make_crane()]))["runs"]]
+    assert labels == ["crane (1)", "crane (2)"]
+
+
+@pytest.mark.parametrize("labels", [["a"], ["a", "a"], ["a", "b", "c"]])
+def test_labels_must_tell_the_runs_apart(make_crane, labels):
+    with pytest.raises(ValueError, match="2 runs need as many different labels"):
+        make_page([make_crane(), make_crane()], labels=labels)
+
+
+@pytest.mark.parametrize("count", [0, MOST_RUNS + 1])
+def test_more_runs_than_line_styles_are_refused(make_crane, count):
+    with pytest.raises(ValueError, match=f"from 1 to {MOST_RUNS} runs"):
+        make_page([make_crane()] * count)
+
+
+def test_a_report_is_written_whole_or_not_at_all(make_crane, tmp_path):
+    path = write_report(make_crane(), tmp_path / "new" / "report.html")
+    assert path.read_text(encoding="utf-8") == make_page(make_crane(created=make_crane().provenance.created))
+    with pytest.raises(ValueError, match="labels"):
+        write_report(make_crane(), tmp_path / "none.html", labels=[])
+    assert not (tmp_path / "none.html").exists()
