@@ -1,6 +1,7 @@
 """Observed orders of convergence."""
 
 import numpy as np
+from support.solvers import any_solver
 
 from robodyn.engine import Recording, Solver, integrate
 
@@ -11,7 +12,7 @@ LOOSE = 1e6
 
 def forced(method: str, step: float) -> Solver:
     """A solver that takes equal steps, whether the method is adaptive or not."""
-    return Solver(method, step=step, max_step=step, rtol=LOOSE, atol=LOOSE)
+    return any_solver(method, step=step, max_step=step, rtol=LOOSE, atol=LOOSE)
 
 
 def final_error(problem, solver, t_end, x0, exact, m0=EMPTY) -> float:

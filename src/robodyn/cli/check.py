@@ -59,7 +59,7 @@ def _describe(system: System) -> dict[str, Any]:
 def _prepare(file: str) -> list[System]:
     """The assembled systems; flaws of the solver's settings are told together with those of the machine."""
     from robodyn.assembly import assemble
-    from robodyn.simulation import make_solver
+    from robodyn.simulation import check_operations, make_solver
 
     flaws = FlawList()
     systems = []
@@ -70,6 +70,7 @@ def _prepare(file: str) -> list[System]:
             flaws.extend(error.flaws)
         try:
             systems.append(assemble(scenario))
+            check_operations(systems[-1])
         except ModelError as error:
             flaws.extend(error.flaws)
     flaws.raise_if_any(file)

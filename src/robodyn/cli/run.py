@@ -78,6 +78,7 @@ def _save(done: Run, path: Path) -> None:
 def _simulate(what: Any, settings: dict[str, Any], rate: float | None, signals: list[str] | None) -> Run:
     from dataclasses import replace
 
+    from robodyn.engine.solver import ADAPTIVE_ONLY, is_adaptive
     from robodyn.simulation import make_solver, simulate
 
     first = phases_of(what)[0]
@@ -86,11 +87,11 @@ def _simulate(what: Any, settings: dict[str, Any], rate: float | None, signals: 
         recording = replace(recording, rate=rate, times=None, refine=None)
     if signals:
         recording = replace(recording, signals=tuple(signals))
-    if "method" in settings and settings["method"] != first.solver.get("method"):
-        # Another method starts from its own defaults, but keeps tolerances that were asked for.
-        base = {key: value for key, value in first.solver.items() if key not in ("method", "step")}
-    else:
-        base = dict(first.solver)
+    base = dict(first.solver)
+    if "method" in settings and settings["method"] != base.get("method"):
+        # Another method starts from its own defaults; tolerances that the scenario asks for are kept where they count.
+        dropped = {"method", "step"} | (set() if is_adaptive(settings["method"]) else set(ADAPTIVE_ONLY))
+        base = {key: value for key, value in base.items() if key not in dropped}
     chosen = make_solver(base | settings)
     with SimulationProgress(what.duration) as progress:
         return simulate(what, chosen, recording=recording, progress=progress, on_compile=_announce)

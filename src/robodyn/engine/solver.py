@@ -1,7 +1,7 @@
 """How is a run to be integrated and what is to be recorded: the public settings."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -9,6 +9,7 @@ from robodyn.engine.tableaus import ESDIRK, METHODS, ROSENBROCK, Method
 
 DEFAULT_FIXED_STEP = 1e-3
 RECORDING_KINDS = ("steps", "times", "none")
+ADAPTIVE_ONLY = ("rtol", "atol", "max_step", "min_step")
 
 
 @dataclass(frozen=True)
@@ -42,10 +43,22 @@ class Solver:
             _require_positive(name, getattr(self, name), may_be_none=True)
         for name in ("rtol", "atol"):
             _require_positive(name, getattr(self, name))
-        if not self.max_step > 0:
-            raise ValueError(f"max_step: must be positive, is {self.max_step}")
-        if self.max_steps is not None and self.max_steps < 0:
-            raise ValueError(f"max_steps: must be None, 0 (no limit) or positive, is {self.max_steps}")
+        if not isinstance(self.max_step, int | float) or not self.max_step > 0:
+            raise ValueError(f"max_step: must be positive, is {self.max_step!r}")
+        if self.min_step is not None and self.min_step > self.max_step:
+            raise ValueError(f"min_step: must not be above max_step = {self.max_step:g}, is {self.min_step:g}")
+        whole = isinstance(self.max_steps, int | np.integer) and not isinstance(self.max_steps, bool)
+        if self.max_steps is not None and not (whole and self.max_steps >= 0):
+            raise ValueError(f"max_steps: must be None or a whole number, 0 for no limit, is {self.max_steps!r}")
+        self._check_effects()
+
+    def _check_effects(self) -> None:
+        """Settings of the step control are refused where there is none."""
+        if self.adaptive:
+            return
+        for field in fields(self):
+            if field.name in ADAPTIVE_ONLY and getattr(self, field.name) != field.default:
+                raise ValueError(f"{field.name}: has no effect on the fixed-step method {self.method}; leave it out")
 
     @staticmethod
     def names() -> tuple[str, ...]:
@@ -73,10 +86,16 @@ class Solver:
         return self.table.family in (ROSENBROCK, ESDIRK)
 
 
+def is_adaptive(method: str) -> bool:
+    """Whether a method of this name chooses its steps by their error; False where there is none of this name."""
+    return method in METHODS and bool(METHODS[method]().adaptive)
+
+
 def _require_positive(name: str, value: float | None, may_be_none: bool = False) -> None:
     if value is None and may_be_none:
         return
-    if value is None or not (value > 0 and math.isfinite(value)):
+    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    if value is None or not (number and value > 0 and math.isfinite(value)):
         raise ValueError(f"{name}: must be a positive finite number, is {value!r}")
 
 

@@ -31,7 +31,8 @@ def _head(run: Run) -> list[str]:
     if counts.steps:
         lines.append(_costs(run))
     if counts.energy_error is not None:
-        lines.append(f"energy balance holds to {counts.energy_error:.2g} (relative)")
+        verdict = "holds to" if counts.energy_error < 0.01 else "is off by"
+        lines.append(f"energy balance {verdict} {counts.energy_error:.2g} (relative)")
     return lines + [f"{name.replace('_', ' ')}: {_shown(value)}" for name, value in counts.extra.items()]
 
 

@@ -14,9 +14,9 @@ import numpy as np
 from robodyn.assembly import SignalInfo, System
 from robodyn.assembly.system import INPUTS
 from robodyn.engine import Solver
-from robodyn.errors import FlawList, nearest
+from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.model import describe
-from robodyn.native import KernelModule, compile_kernels
+from robodyn.native import KernelModule, UnsupportedOperation, compile_kernels, read_program
 from robodyn.simulation.equations import equations_of
 from robodyn.simulation.settings import make_solver
 
@@ -76,8 +76,26 @@ def compile_system(
     outputs = system.expressions["outputs"]
     picked = ca.vertcat(ca.SX(0, 1), *(outputs[k] for k in chosen))
     functions["outputs"] = ca.Function("outputs", columns, [ca.densify(picked)])
-    module = compile_kernels(functions, INPUTS.index("p"), on_compile=on_compile)
+    try:
+        module = compile_kernels(functions, INPUTS.index("p"), on_compile=on_compile)
+    except UnsupportedOperation as error:
+        check_operations(system)
+        raise ModelError([Flaw("", str(error))], f"scenario '{system.scenario.name}'") from error
     return CompiledSystem(system, module, _recorded(system, chosen), patterns)
+
+
+def check_operations(system: System) -> None:
+    """Tell the first signal whose law uses an operation that native code does not have; others may be fed by it."""
+    columns = [system.symbols[key] for key in INPUTS]
+    flaws = FlawList()
+    for k, info in enumerate(system.signals):
+        try:
+            read_program(ca.Function("signal", columns, [system.expressions["outputs"][k]]))
+        except UnsupportedOperation as error:
+            operation = str(error).split()[0]
+            flaws.add(info.name, f"its law uses {operation}, which native code does not have", "write it another way")
+            break
+    flaws.raise_if_any(f"scenario '{system.scenario.name}'")
 
 
 def _needed(system: System, solver: Solver) -> list[str]:

@@ -15,6 +15,8 @@ from robodyn.model import Recording
 
 # Interior points kept of each long step, so that interpolated signals are as smooth as the solution.
 ADAPTIVE_REFINEMENT = 4
+# Rows of a recording at a rate, far beyond what can be looked at and within what can be held in memory.
+MOST_ROWS = 50_000_000
 
 
 def make_solver(settings: Mapping[str, Any]) -> Solver:
@@ -27,7 +29,8 @@ def make_solver(settings: Mapping[str, Any]) -> Solver:
         return Solver(**settings)
     except (TypeError, ValueError) as error:
         field, _, what = str(error).partition(": ")
-        raise ModelError([Flaw(f"solver.{field}", what or str(error))]) from error
+        path = f"solver.{field}" if field in known else "solver"
+        raise ModelError([Flaw(path, what if field in known else str(error))]) from error
 
 
 def engine_recording(recording: Recording, solver: Solver, begin: float, duration: float) -> EngineRecording:
@@ -42,6 +45,9 @@ def engine_recording(recording: Recording, solver: Solver, begin: float, duratio
     if recording.rate is not None:
         # The last sample of a whole number of periods must not fall out by rounding.
         count = int(np.floor(duration * recording.rate * (1 + 1e-12))) + 1
+        if count > MOST_ROWS:
+            what = f"{recording.rate:g} Hz for {duration:g} s are {count:.3g} rows"
+            raise ModelError([Flaw("recording.rate", what, f"at most {MOST_ROWS:,} are kept")])
         times = begin + np.minimum(np.arange(count) / recording.rate, duration)
         return EngineRecording(kind="times", times=times, keep_end=True)
     refine = recording.refine or (ADAPTIVE_REFINEMENT if solver.adaptive else 1)

@@ -101,4 +101,12 @@ def test_what_cannot_be_drawn_is_told(invoke, run_files, tmp_path, options, comp
 def test_a_run_that_is_not_there_is_told(invoke, quick, names):
     result = invoke("plot", *names)
     assert result.exit_code == 2
-    assert f"there is no run file '{names[0]}'" in result.stderr
+    assert f"run file '{names[0]}'" in result.stderr or f"run file nor a study '{names[0]}'" in result.stderr
+
+
+def test_the_pictures_of_a_study_are_drawn_into_a_folder(invoke, tmp_path):
+    result = invoke("plot", "scara", "--out", tmp_path / "scara")
+    assert result.exit_code == 0
+    drawn = sorted(path.name for path in (tmp_path / "scara").iterdir())
+    assert {"b-path.png", "b-joints.png", "c-path.png", "c-distance.png"} <= set(drawn)
+    assert all(str(tmp_path / "scara" / name) in result.stdout for name in drawn)

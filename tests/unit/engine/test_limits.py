@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from support.kernels import kernel, make_problem
+from support.solvers import any_solver
 
-from robodyn.engine import Recording, Solver, Status, integrate
+from robodyn.engine import Recording, Status, integrate
 
 EMPTY = np.zeros(0)
 UPPER, LOWER = 0.5, -0.25
@@ -34,7 +35,7 @@ def exact(t):
 
 def run(method, tolerance=1e-6, step=None):
     problem = make_problem(kernel(limited_integrator), 1, n_limited=1, limits=kernel(limits), limited=np.array([0]))
-    solver = Solver(method, rtol=tolerance, atol=tolerance, step=step)
+    solver = any_solver(method, rtol=tolerance, atol=tolerance, step=step)
     return integrate(problem, solver, 0.0, 7.0, np.zeros(1), EMPTY, EMPTY, Recording())
 
 

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from support.kernels import kernel, make_problem
+from support.solvers import any_solver
 
-from robodyn.engine import Recording, Solver, integrate
+from robodyn.engine import Recording, integrate
 
 EMPTY = np.zeros(0)
 
@@ -44,7 +45,7 @@ def sampled(period=0.1):
 
 def run(problem, recording, method="dopri5", t_end=1.0):
     start, memory = np.array([1.0, 0.0]), np.zeros(problem.n_m)
-    solver = Solver(method, rtol=1e-8, atol=1e-10, step=None if method == "dopri5" else 0.03)
+    solver = any_solver(method, rtol=1e-8, atol=1e-10, step=None if method == "dopri5" else 0.03)
     return integrate(problem, solver, 0.0, t_end, start, memory, EMPTY, recording)
 
 

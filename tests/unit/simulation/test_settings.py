@@ -98,3 +98,22 @@ def test_recording_at_a_rate_keeps_the_end_of_a_stopped_run():
     assert run.time[-1] == pytest.approx(0.333, abs=1e-12)
     assert run.final["rail.position"] == pytest.approx(0.333, abs=1e-12)
     assert list(run.time[:-1]) == pytest.approx([0.0, 0.1, 0.2, 0.3])
+
+
+@pytest.mark.parametrize("setting", ["rtol", "atol", "max_step", "min_step"])
+def test_step_control_settings_of_a_fixed_step_method_are_refused(setting):
+    with pytest.raises(ModelError, match=rf"solver\.{setting}: has no effect on the fixed-step method euler"):
+        make_solver({"method": "euler", setting: 1e-3})
+
+
+def test_more_rows_than_can_be_kept_are_refused():
+    with pytest.raises(ModelError, match=r"recording\.rate: 1e\+12 Hz"):
+        simulate(MOVING, EULER, recording=Recording(rate=1e12))
+
+
+def test_an_operation_native_code_does_not_have_is_told_with_its_signal():
+    import casadi as ca
+
+    odd = Block("odd", lambda velocity: {"force": ca.erfinv(velocity)}, on="rail")
+    with pytest.raises(ModelError, match=r"odd\.force: its law uses OP_ERFINV"):
+        simulate(cart(odd))
