@@ -9,7 +9,7 @@ import numpy as np
 from robodyn.assembly import System
 from robodyn.engine import Problem, Recording, Solver, Trajectory, integrate
 from robodyn.simulation import compile_system
-from robodyn.simulation.problem import build_problem, start_state
+from robodyn.simulation.problem import build_problem, find_start
 
 
 @dataclass(frozen=True)
@@ -34,5 +34,5 @@ def prepare(system: System, solver: Solver, signals: tuple[str, ...]) -> Prepare
     values = compiled.parameter_values({})
     numbers = {name: number.value for name, number in system.scenario.numbers().items()}
     p = compiled.module.prepare(values)
-    x, m = start_state(system)
-    return Prepared(build_problem(compiled, p, numbers), x, m, p, compiled)
+    start = find_start(system)
+    return Prepared(build_problem(compiled, p, numbers, start), start.x, start.m, p, compiled)

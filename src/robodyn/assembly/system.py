@@ -157,6 +157,11 @@ class System:
         return next((k for k, used in enumerate(reversed(needed)) if used), len(needed))
 
     @property
+    def depends_on_time(self) -> bool:
+        """Whether any rate depends on time itself."""
+        return bool(self.states) and any(ca.which_depends(self.expressions["rhs"], self.symbols["t"], 1, False))
+
+    @property
     def delay_depth(self) -> int:
         """Longest chain of delays that feed one another without a state between."""
         feeds = ca.jacobian_sparsity(self.expressions["delayed"], self.symbols["d"]) if self.delays else None

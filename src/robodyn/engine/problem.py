@@ -26,6 +26,7 @@ class Problem(NamedTuple):
 
     Args:
         rhs: writes x_dot (n_x).
+        autonomous: 1 when the rates do not depend on time itself, so that df/dt is zero (delays aside).
         n_quadratures: how many of the last states no rate depends on; implicit methods solve them by substitution.
         jacobian: writes df/dx (n_x * n_x), column-major.
         time_derivative: writes the partial derivative df/dt (n_x).
@@ -57,6 +58,7 @@ class Problem(NamedTuple):
     n_limited: int
     rhs: int
     n_quadratures: int = 0
+    autonomous: int = 0
     jacobian: int = 0
     time_derivative: int = 0
     position_rate: int = 0

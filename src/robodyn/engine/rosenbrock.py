@@ -50,7 +50,9 @@ def step_rosenbrock(run):
     h = run.h_tried
     need_slope(run)
     need_jacobian(run)
-    evaluate_time_slope(run, h)
+    moves_by_itself = run.autonomous == 1 and run.n_d == 0
+    if not moves_by_itself:
+        evaluate_time_slope(run, h)
     if not factorise_shifted(run, 1.0, 1.0 / (run.gamma * h)):
         return False
     for i in range(1, run.stages):
@@ -60,9 +62,10 @@ def step_rosenbrock(run):
             combine(run, weights_of(run, run.a, i), i, 1.0, START, TRIAL)
             evaluate_rate(run, run.t + floats(run.c)[i] * h, TRIAL, STAGE + i)
         combine(run, weights_of(run, run.C, i), i, 1.0 / h, STAGE + i, STAGE + i)
-        stage, slope, weight = state(run, STAGE + i), state(run, SLOPE), floats(run.time_weights)[i] * h
-        for k in range(run.n_x):
-            stage[k] += weight * slope[k]
+        if not moves_by_itself:
+            stage, slope, weight = state(run, STAGE + i), state(run, SLOPE), floats(run.time_weights)[i] * h
+            for k in range(run.n_x):
+                stage[k] += weight * slope[k]
         solve_shifted(run, STAGE + i)
     combine(run, floats(run.b), run.stages, 1.0, START, END)
     combine(run, floats(run.e), run.stages, 1.0, -1, ERROR)

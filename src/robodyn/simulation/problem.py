@@ -39,6 +39,7 @@ def build_problem(compiled: CompiledSystem, p: np.ndarray, values: dict[str, Any
         n_guards=len(system.guards),
         n_limited=len(system.limited),
         n_quadratures=system.n_quadratures,
+        autonomous=int(not system.depends_on_time),
         **{name: at(name) for name in ("rhs", "jacobian", "time_derivative", "position_rate", "outputs")},
         **{name: at(name) for name in ("guards", "guard_rates", "limits", "delayed")},
         limited=np.array(system.limited, np.int64),

@@ -87,9 +87,14 @@ def where(condition: Any, a: Any, b: Any) -> Any:
     return ca.if_else(ca.SX(ca.DM(np.asarray(condition, dtype=np.float64))), _symbols(a), _symbols(b))
 
 
+def _is_number(value: Any, number: float) -> bool:
+    return not is_symbolic(value) and bool(np.all(np.asarray(value) == number))
+
+
 def clip(x: Any, low: Any, high: Any) -> Any:
     """x held between low and high (low <= high); NaN stays NaN."""
     if is_symbolic(x) or is_symbolic(low) or is_symbolic(high):
-        x, low, high = _symbols(x), _symbols(low), _symbols(high)
-        return where(x < low, low, where(x > high, high, x))
+        # A bound known to be infinite costs nothing.
+        above = x if _is_number(high, np.inf) else where(_symbols(x) > _symbols(high), _symbols(high), _symbols(x))
+        return above if _is_number(low, -np.inf) else where(_symbols(x) < _symbols(low), _symbols(low), above)
     return np.clip(x, low, high)
