@@ -16,14 +16,14 @@ FLANGE = 0.085
 LENGTH_SCALE, MASS_SCALE = 2.0, 3.2
 
 # TX40 per link, in its modified DH frame: mass [kg], first moment [kg m], inertia about the frame's origin [kg m^2]
-# (xx, yy, zz, xy, xz, yz), rotor inertia at the joint [kg m^2].
+# (xx, yy, zz, xy, xz, yz).
 TX40 = (
-    (8.61, (0.0, 0.0, -0.4305), (0.424, 0.424, 0.352, 0.0, 0.0, 0.0), 0.362),
-    (4.85, (0.392, -0.0072, 0.162), (0.0163, 0.0881, 0.0828, 7.85e-4, -0.0157, 3.24e-4), 0.507),
-    (4.07, (0.0326, 0.0244, 0.265), (0.0223, 0.0224, 4.41e-3, -1.95e-4, -1.16e-3, -2.22e-3), 0.0829),
-    (3.62, (0.0145, -0.00724, -0.586), (0.109, 0.108, 4.07e-3, 2.9e-5, 1.35e-3, -1.17e-3), 0.0341),
-    (1.02, (0.0, -3.06e-3, -1.02e-3), (1.01e-3, 1.00e-3, 1.01e-3, 0.0, 0.0, -3.06e-6), 0.0361),
-    (0.20, (0.0, 0.0, 8.4e-3), (3.53e-3, 3.53e-3, 3.53e-4, 0.0, 0.0, 0.0), 0.0114),
+    (8.61, (0.0, 0.0, -0.4305), (0.424, 0.424, 0.352, 0.0, 0.0, 0.0)),
+    (4.85, (0.392, -0.0072, 0.162), (0.0163, 0.0881, 0.0828, 7.85e-4, -0.0157, 3.24e-4)),
+    (4.07, (0.0326, 0.0244, 0.265), (0.0223, 0.0224, 4.41e-3, -1.95e-4, -1.16e-3, -2.22e-3)),
+    (3.62, (0.0145, -0.00724, -0.586), (0.109, 0.108, 4.07e-3, 2.9e-5, 1.35e-3, -1.17e-3)),
+    (1.02, (0.0, -3.06e-3, -1.02e-3), (1.01e-3, 1.00e-3, 1.01e-3, 0.0, 0.0, -3.06e-6)),
+    (0.20, (0.0, 0.0, 8.4e-3), (3.53e-3, 3.53e-3, 3.53e-4, 0.0, 0.0, 0.0)),
 )
 ROTOR_INERTIA = (2.95, 3.93, 0.67, 0.27, 0.29, 0.091)
 ALPHA = (0.0, math.pi / 2, 0.0, -math.pi / 2, math.pi / 2, -math.pi / 2)
@@ -46,11 +46,10 @@ def six_axis_mechanism(rotors: bool = True) -> Mechanism:
 
 
 def _scaled_link(k: int) -> Body:
-    mass, moment, inertia, _ = TX40[k]
+    mass, moment, inertia = TX40[k]
     com = tuple(LENGTH_SCALE * component / mass for component in moment)
     scaled = tuple(MASS_SCALE * LENGTH_SCALE**2 * entry for entry in inertia)
-    # Identified parameter sets are not exactly those of a body of positive density.
-    return Body.about_origin(f"link{k + 1}", MASS_SCALE * mass, com, scaled, physical=False)
+    return Body.about_origin(f"link{k + 1}", MASS_SCALE * mass, com, scaled)
 
 
 def swinging_arm(duration: float = 10.0) -> Scenario:

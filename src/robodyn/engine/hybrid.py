@@ -158,23 +158,19 @@ def move_on(run):
 
 @unit
 def advance(run):
-    """Go on with a run until it ends or Python is needed; the reason is returned and the run can be resumed
-    exactly.
+    """Go on with a run until it ends or Python is needed; the reason is returned and the run can be resumed exactly.
 
     One hybrid step, from a time t with x and m as they arrive there:
 
-    1. Events. The actions of the guards found to cross zero at t run in declared order and may change x and
-    m. A guard that
-       an action, a task or a break makes jump across zero fires at the same instant; none fires twice at one
-       instant. A terminal guard ends the run once these actions are done.
-    2. Ticks. The sampled tasks due at t run in declared order; each reads t, x, d, m and writes m. Tick k is
-    at
-       t0 + k base_period: due tasks are found by whole numbers, never by comparing times.
-    3. Segment. x is integrated, with m held, to the next tick, break, delayed jump or the end of the run, or
-    to the first
-       crossing of a guard, if that is earlier.
-    4. Record. Every step leaves its rows: left limits at its end; the right limits follow once the instant is
-    settled.
+    1. Events. The actions of the guards found to cross zero at t run in declared order and may change x and m. A guard
+       that an action, a task or a break makes jump across zero fires at the same instant; none fires twice at one
+       instant. A terminal guard ends the run once these actions are done. Guards that only watch cut no steps: their
+       crossings have been noted on the way.
+    2. Ticks. The sampled tasks due at t run in declared order; each reads t, x, d, m and writes m. Tick k is at
+       t0 + k base period: due tasks are found by whole numbers, never by comparing times.
+    3. Segment. x is integrated, with m held, to the next tick, break, delayed jump or the end of the run, or to the
+       first crossing of a guard with consequences, if that is earlier.
+    4. Record. Every step leaves its rows: left limits at its end; the right limits follow once the instant is settled.
 
     Events and ticks at the end of the run still happen: what a run leaves are right limits.
     """

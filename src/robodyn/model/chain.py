@@ -16,7 +16,8 @@ from robodyn.model.scenario import Scenario
 class Chain:
     """Phases of one motion: every state and memory of a phase that the next one has too is handed over by name.
 
-    A phase ends with its terminal event or its duration; time runs on. Machines may differ between phases.
+    A phase ends with its terminal event or its duration; time runs on. Machines may differ between phases. Clocks of
+    sampled blocks and histories of delays begin anew with each phase.
     """
 
     name: str

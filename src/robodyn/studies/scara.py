@@ -126,11 +126,23 @@ def _avoidance() -> Iterator[Figure]:
     yield below("c_two_ways_end_time", apart, 1e-6, "s", "located events at tolerance 1e-9, both ways", PAPER)
     apart = largest_difference(run, chained)
     yield below("c_two_ways_motion", apart, 1e-5, "rad", "the same motion, interpolated between steps", PAPER)
-    for step_size in (4e-4, 1e-3):
-        sampled = times_of(motion("scara-avoid-sampled", "euler", step_size))["arrived"]
-        reason = "the decision waits for the next step, and Euler's error"
-        name = f"c_end_time_sampled_euler_{step_size:g}"
-        yield Figure(name, times["arrived"], sampled, "s", 3 * step_size, reason, "our own converged run")
+    yield from _sampled_avoidance(times["arrived"])
+
+
+def _sampled_avoidance(converged: float) -> Iterator[Figure]:
+    """Way one with the decision sampled once a step, by Euler and Heun at each step size."""
+    for method in ("euler", "heun"):
+        for step in STEPS:
+            run = motion("scara-avoid-sampled", method, step)
+            name = f"{method}_{step:g}"
+            if step < 2e-3:
+                reason = "the decision waits for the next step, and the method's own error"
+                end = times_of(run)["arrived"]
+                yield Figure(f"c_end_time_sampled_{name}", converged, end, "s", 3 * step, reason, "our converged run")
+            else:
+                error = largest_difference(run, motion("scara-avoid"))
+                reason = "visibly wrong, as in task b: beyond the stability limit"
+                yield above(f"c_largest_deviation_sampled_{name}", error, 0.02, "rad", reason, PAPER)
 
 
 def _not_reproducible() -> Iterator[Figure]:
@@ -144,8 +156,7 @@ def pictures() -> tuple[Picture, ...]:
     """Pictures like the paper's figures 2 to 7."""
     b, c = motion("scara-ptp"), motion("scara-avoid")
     fine = motion("scara-ptp", "euler", 4e-4)
-    methods = [motion("scara-ptp", "euler", 1e-3), motion("scara-ptp", "heun", 1e-3), b]
-    coarse = [motion("scara-ptp", "euler", 2e-3), motion("scara-ptp", "heun", 2e-3), b]
+    compared = {step: [*(motion("scara-ptp", method, step) for method in ("euler", "heun")), b] for step in STEPS}
     labels = ["Euler", "Heun", "converged"]
     near = ("tool.position.x", "lift.position")
 
@@ -155,16 +166,24 @@ def pictures() -> tuple[Picture, ...]:
     return (
         Picture("b-path", "Tool path of the point-to-point motion, Euler at 0.4 ms", draw(plot_path, fine, "tool")),
         Picture("b-joints", "Joint positions over time", draw(plot_signals, b, POSITIONS)),
-        Picture("b-methods-1ms", "Euler and Heun at 1 ms", draw(plot_signals, methods, POSITIONS, labels=labels)),
-        Picture("b-methods-2ms", "Euler and Heun at 2 ms", draw(plot_signals, coarse, POSITIONS, labels=labels)),
+        *(
+            Picture(
+                f"b-methods-{1e3 * step:g}ms",
+                f"Euler, Heun and the converged motion, step {1e3 * step:g} ms",
+                draw(plot_signals, runs, POSITIONS, labels=labels),
+            )
+            for step, runs in compared.items()
+        ),
         Picture(
             "b-errors",
             "Deviation from the converged motion, Euler and Heun at 1 ms",
-            draw(plot_difference, methods[:2], b, POSITIONS, labels=labels[:2]),
+            draw(plot_difference, compared[1e-3][:2], b, POSITIONS, labels=labels[:2]),
         ),
         Picture("c-path", "Tool path of the collision avoidance, with the obstacle", draw(plot_path, c, "tool")),
         Picture("c-joints", "Joint positions during the collision avoidance", draw(plot_signals, c, POSITIONS)),
-        Picture("c-distance", "Tip along x and height of the tool", draw(plot_signals, c, near)),
+        Picture(
+            "c-distance", "Tip along x and height of the tool; the obstacle is 0.2 m high", draw(plot_signals, c, near)
+        ),
     )
 
 
