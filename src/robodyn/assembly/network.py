@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import casadi as ca
@@ -39,6 +39,16 @@ class Definition:
         return [binding for name, binding in self.bindings.items() if name in used]
 
 
+@dataclass(frozen=True)
+class Visit:
+    """A definition being resolved: what it needs, and what of that has not been looked at yet."""
+
+    name: str
+    definition: Definition
+    needs: list[tuple[ca.SX, str, str]]
+    waiting: Iterator[str]
+
+
 @dataclass
 class Network:
     """All signals of a system while it is being assembled."""
@@ -69,7 +79,7 @@ class Network:
             return
         done: set[int] = set()
         for name in list(self.definitions):
-            self._resolve(name, [], done, flaws)
+            self._resolve(name, done, flaws)
 
     def _check_names(self, flaws: FlawList) -> None:
         for bindings in self.referred:
@@ -77,23 +87,34 @@ class Network:
                 if signal not in self.infos:
                     flaws.add(path, f"there is no signal '{signal}'", nearest(str(signal), self.infos))
 
-    def _resolve(self, name: str, trail: list[str], done: set[int], flaws: FlawList) -> None:
+    def _resolve(self, root: str, done: set[int], flaws: FlawList) -> None:
+        """What a signal needs first, then the signal; without recursion, since chains of signals may be long."""
+        trail: list[Visit] = []
+        self._enter(root, trail, done, flaws)
+        while trail:
+            visit = trail[-1]
+            following = next(visit.waiting, None)
+            if following is not None:
+                self._enter(following, trail, done, flaws)
+                continue
+            trail.pop()
+            if id(visit.definition) not in done:
+                done.add(id(visit.definition))
+                self._substitute(visit.definition, visit.needs)
+
+    def _enter(self, name: str, trail: list[Visit], done: set[int], flaws: FlawList) -> None:
+        """Go into a signal's definition, unless it is done, defined elsewhere, or being resolved already: a loop."""
         definition = self.definitions.get(name)
         if definition is None or id(definition) in done:
             return
-        group = next(iter(definition.outputs)) if name not in definition.outputs else name
         for at, earlier in enumerate(trail):
-            if self.definitions[earlier] is definition:
-                cycle = " <- ".join([*trail[at:], group])
-                flaws.add(earlier, f"algebraic loop: {cycle}", "break it with a state, a sampled block or a Delay")
+            if earlier.definition is definition:
+                cycle = " <- ".join([*(visit.name for visit in trail[at:]), name])
+                flaws.add(earlier.name, f"algebraic loop: {cycle}", "break it with a state, a sampled block or a Delay")
                 done.add(id(definition))
                 return
         needs = definition.needs
-        for _, signal, _ in needs:
-            self._resolve(signal, [*trail, name], done, flaws)
-        if id(definition) not in done:
-            done.add(id(definition))
-            self._substitute(definition, needs)
+        trail.append(Visit(name, definition, needs, iter([signal for _, signal, _ in needs])))
 
     def _substitute(self, definition: Definition, needs: list[tuple[ca.SX, str, str]]) -> None:
         if any(signal not in self.expressions for _, signal, _ in needs):

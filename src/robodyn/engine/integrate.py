@@ -72,11 +72,11 @@ def integrate(
     method = solver.table
     check_request(problem, solver, method, t0, t_end, x0, m0, python_task, python_action)
     times = select_times(recording, t0, t_end)
-    session = Session(problem, method, make_work(problem, method, x0, m0, p, times))
-    session.load(make_run(problem, solver, method, float(t0), float(t_end), recording))
-    session.callbacks = python_task, python_action, progress
-    session.fixed_budget, session.max_wall_time = budget, solver.max_wall_time
-    return session.complete()
+    integration = Integration(problem, method, make_work(problem, method, x0, m0, p, times))
+    integration.load(make_run(problem, solver, method, float(t0), float(t_end), recording))
+    integration.callbacks = python_task, python_action, progress
+    integration.fixed_budget, integration.max_wall_time = budget, solver.max_wall_time
+    return integration.complete()
 
 
 def check_request(problem, solver, method, t0, t_end, x0, m0, python_task, python_action) -> None:
@@ -106,7 +106,7 @@ def select_times(recording: Recording, t0: float, t_end: float) -> np.ndarray:
     return times
 
 
-class Session:
+class Integration:
     """One run between two calls of compiled code."""
 
     run: np.void

@@ -139,3 +139,9 @@ def test_a_mechanism_that_cannot_move_is_refused():
     bodies, joints = (Body("post", 1.0),), (Joint("bolt", "fixed", GROUND, "post"),)
     with pytest.raises(ModelError, match="none of them moves"):
         assemble(Scenario("still", Machine("still", Mechanism("still", bodies, joints)), 1.0))
+
+
+def test_a_long_chain_of_signals_may_be_declared_in_any_order():
+    chain = [block("b0", "time"), *(block(f"b{k}", f"b{k - 1}.output") for k in range(1, 1200))]
+    system = assemble(signals_only(*reversed(chain)))
+    assert len(system.signals) == 1200
