@@ -19,8 +19,9 @@ def load_scenario(what: str) -> Scenario | Chain:
     """A scenario of the catalogue by name, or read from a TOML file."""
     if what.endswith(".toml") or Path(what).is_file():
         from robodyn.files import read_scenario
+        from robodyn.simulation import make_solver
 
-        return read_scenario(what)
+        return read_scenario(what, make_solver)
     from robodyn.catalog import SCENARIOS, find_scenario
 
     if what not in SCENARIOS:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,6 +12,7 @@ from typing import Any
 from robodyn.errors import Flaw, FlawList, ModelError
 from robodyn.files.block_tables import read_block, read_numbers
 from robodyn.files.mechanism_tables import Declared, read_mechanism
+from robodyn.files.signal_names import check_initial_names, check_signal_names, signals_used
 from robodyn.files.table import Table, attempt
 from robodyn.model import (
     Along,
@@ -29,6 +30,7 @@ from robodyn.model import (
 from robodyn.model.machine import PARTS, check_part_names, check_references
 from robodyn.model.scenario import check_duration, check_event_names
 
+SolverCheck = Callable[[Mapping[str, Any]], Any]
 # Settings of a solver by what they are in a file: a text, a whole number, or a number with its unit.
 SOLVER_KEYS = {
     "method": str,
@@ -57,8 +59,12 @@ class SetValues:
         return dict(self.values)
 
 
-def read_scenario(path: str | Path) -> Scenario:
+def read_scenario(path: str | Path, check_solver: SolverCheck | None = None) -> Scenario:
     """Read a scenario from a TOML file.
+
+    Args:
+        check_solver: raises a ModelError for settings of a solver that cannot be used (`simulation.make_solver`), so
+            that they are told together with all other problems.
 
     Raises:
         ModelError: with every problem of the file, each with its path in the file.
@@ -71,13 +77,13 @@ def read_scenario(path: str | Path) -> Scenario:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ModelError([Flaw("", f"is not TOML: {error}")], str(path)) from error
     flaws = FlawList()
-    scenario = _read(Table(data, "", flaws), path)
+    scenario = _read(Table(data, "", flaws), path, check_solver)
     flaws.raise_if_any(str(path))
     assert scenario is not None
     return scenario
 
 
-def _read(root: Table, path: Path) -> Scenario | None:
+def _read(root: Table, path: Path, check_solver: SolverCheck | None) -> Scenario | None:
     name = root.text("name", path.stem)
     title = root.text("title", "")
     duration = root.number("duration", "s")
@@ -96,13 +102,35 @@ def _read(root: Table, path: Path) -> Scenario | None:
     recording = _read_recording(root.table("recording"))
     solver = _read_solver(root.table("solver"))
     root.finish()
+    _check_solver(root, solver, check_solver)
     if root.flaws.found:
         _check_whole(root, declared, parts, duration, recording)
+        _check_names(root, declared, parts, events, initial)
         return None
     top = Table({}, "", root.flaws)
     mechanism = {"mechanism": declared.mechanism} if declared.mechanism else {}
     machine = attempt(top, Machine, name, tunable=tunable, **mechanism, **parts)
     return attempt(top, Scenario, name, machine, duration, initial, events, recording, solver, title, obstacles)
+
+
+def _check_solver(root: Table, solver: dict[str, Any], check_solver: SolverCheck | None) -> None:
+    if check_solver is None or any(flaw.path.startswith("solver") for flaw in root.flaws.found):
+        return
+    try:
+        check_solver(solver)
+    except ModelError as error:
+        root.flaws.extend(error.flaws)
+
+
+def _check_names(root: Table, declared: Declared, parts: dict[str, Any], events: list[Any], initial: Any) -> None:
+    """Tell signals and states that cannot exist, where single parts are flawed already."""
+    names = {group: list(root.table(group).data) for group in PARTS}
+    owners = [*names["blocks"], *names["delays"]]
+    signals = [*declared.points, *names["coordinates"], *owners]
+    good = {group: [part for part in found if part is not None] for group, found in parts.items()}
+    used = signals_used(good, [event for event in events if event is not None])
+    check_signal_names(root.flaws, declared.joints, signals, used)
+    check_initial_names(root.flaws, declared.joints, owners, initial)
 
 
 def _check_whole(root: Table, declared: Declared, parts: dict[str, Any], duration: Any, recording: Any) -> None:

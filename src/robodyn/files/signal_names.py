@@ -1,0 +1,59 @@
+"""Which names of signals and states in a file cannot be right, whatever its laws return?
+
+Used where a file has flaws, so that wrong names are told together with them; a file without flaws is checked in full
+when it is assembled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from robodyn.errors import FlawList, nearest
+
+STATES = ("position", "velocity")
+QUANTITIES = (*STATES, "acceleration", "torque", "force")
+
+
+def check_signal_names(
+    flaws: FlawList, joints: Sequence[str], others: Sequence[str], used: Iterable[tuple[str, str]]
+) -> None:
+    """Tell signals of parts that do not exist, and quantities no joint has.
+
+    Args:
+        others: names of all other parts that have signals.
+        used: (path in the file, signal).
+    """
+    known = [f"{joint}.{quantity}" for joint in joints for quantity in QUANTITIES]
+    for path, signal in used:
+        if signal != "time" and _is_wrong(signal, joints, [*others, "energy"], QUANTITIES):
+            flaws.add(path, f"there is no signal '{signal}'", nearest(signal, [*known, *others]))
+
+
+def check_initial_names(flaws: FlawList, joints: Sequence[str], others: Sequence[str], initial: Iterable[str]) -> None:
+    """Tell start values of parts that do not exist, and of quantities that are no state of a joint."""
+    known = [f"{joint}.{quantity}" for joint in joints for quantity in STATES]
+    for name in initial:
+        if _is_wrong(name, joints, others, STATES):
+            flaws.add(f"initial.{name}", "there is no such state", nearest(name, [*known, *others]))
+
+
+def signals_used(parts: dict[str, list[Any]], events: Iterable[Any]) -> Iterator[tuple[str, str]]:
+    """Every signal that blocks, delays and events of a file read, with its path."""
+    for block in parts["blocks"]:
+        for key, given in block.inputs.items():
+            for signal in given if isinstance(given, tuple) else (given,):
+                if isinstance(signal, str):
+                    yield f"blocks.{block.name}.inputs.{key}", signal
+    for delay in parts["delays"]:
+        yield f"delays.{delay.name}.signal", delay.signal
+    for event in events:
+        yield f"events.{event.name}.signal", event.inputs["signal"]
+
+
+def _is_wrong(name: str, joints: Sequence[str], others: Sequence[str], quantities: Sequence[str]) -> bool:
+    """Whether a name belongs to no part, or to a joint that has no such quantity."""
+    owner = max((part for part in (*joints, *others) if name.startswith(f"{part}.")), key=len, default=None)
+    if owner is None:
+        return True
+    return owner in joints and name.removeprefix(f"{owner}.") not in quantities
