@@ -7,7 +7,9 @@ from support.kernels import kernel, make_problem
 
 from robodyn.engine import Solver
 
-METHODS = {"euler": 1, "heun": 2, "heun_euler": 2, "rk4": 4, "dopri5": 5, "rodas4": 4}
+FIRST = dict.fromkeys(("euler", "symplectic_euler"), 1)
+SECOND = dict.fromkeys(("heun", "heun_euler", "trbdf2"), 2)
+METHODS = FIRST | SECOND | {"rk4": 4, "rodas4": 4, "rodas4p": 4, "dopri5": 5}
 ADAPTIVE = ["dopri5", "heun_euler", "rodas4", "rodas4p", "trbdf2"]
 
 
