@@ -77,7 +77,6 @@ def test_300_rows_are_the_native_run(make, step, method, recalculate, tmp_path):
     check(make(), Solver(method, step=step), 300, recalculate, tmp_path)
 
 
-@pytest.mark.skipif("scara-avoid-sampled" not in catalog.SCENARIOS, reason="the catalogue has no sampled avoidance")
 @pytest.mark.parametrize("method", ["euler", "heun"])
 def test_collision_avoidance_by_samples_is_the_native_run(method, recalculate, tmp_path):
     step = 1e-3

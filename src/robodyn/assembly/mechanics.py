@@ -29,7 +29,7 @@ from robodyn.dynamics import (
 from robodyn.model import Along, Combination, Distance, Joint, Linkage, Mechanism
 from robodyn.model.numbers import XYZ
 from robodyn.spatial import Pose
-from robodyn.symbolic import sqrt, stack
+from robodyn.symbolic import is_symbolic, sqrt, stack
 
 FORCE_SIGNAL = {"rad": "torque", "m": "force"}
 
@@ -117,7 +117,17 @@ def _coordinate(motion: Motion, coordinate: Combination | Distance | Along | Lin
         return "m", sqrt(ca.sumsqr(apart))
     if isinstance(coordinate, Along):
         return "m", ca.dot(ca.DM(coordinate.direction), motion.point_position(coordinate.point))
-    return coordinate.unit, ca.SX(coordinate.function(*(motion.q[index[name]] for name in coordinate.of)))
+    return coordinate.unit, _linkage_position(motion, coordinate, [motion.q[index[name]] for name in coordinate.of])
+
+
+def _linkage_position(motion: Motion, linkage: Linkage, positions: list[ca.SX]) -> ca.SX:
+    """The user's function of joint positions, traced; what it raises is told as a flaw of that linkage."""
+    try:
+        return ca.SX(linkage.function(*positions))
+    except Exception as error:  # noqa: BLE001  a user's function may raise anything
+        what = f"its function cannot be traced: {type(error).__name__}: {str(error).splitlines()[0][:200]}"
+        motion.builder.flaws.add(f"coordinates.{linkage.name}", what, "take functions from robodyn.symbolic")
+        return positions[0]
 
 
 def _add_points(builder: Builder, motion: Motion) -> None:
@@ -167,7 +177,12 @@ def _define_accelerations(builder: Builder, motion: Motion, a: ca.SX, bindings: 
 def _accelerations(builder: Builder, motion: Motion, tau: Any) -> ca.SX:
     """Forward dynamics; rotors on combined coordinates add `I (ds/dq)^T (ds/dq)` to the mass matrix."""
     tree, machine = motion.mechanics.tree, builder.scenario.machine
-    rotors = [c for c in machine.coordinates if isinstance(c, Combination) and c.inertia > 0]
+    # A tunable inertia may be 0 now and something else in another run.
+    rotors = [
+        c
+        for c in machine.coordinates
+        if isinstance(c, Combination) and (c.inertia > 0 or is_symbolic(builder.values[f"{c.name}.inertia"]))
+    ]
     if not rotors:
         return ca.SX(forward_dynamics(tree, motion.q, motion.v, tau))
     M = mass_matrix(tree, motion.q)

@@ -1,7 +1,7 @@
 """When do sampled blocks run, what do they remember, when do their outputs take effect?
 
 At a tick of its period a block reads signals and its memory, and writes its memory and its held outputs. With a delay
-the outputs wait in a pipeline, published by a second task that comes before the block's next sample at the same tick.
+the outputs wait in a pipeline; a second task lets them take effect, before all samples of the same tick.
 """
 
 from __future__ import annotations
@@ -77,8 +77,8 @@ def add_sampled_block(
     for name in block.memory_names:
         if f"{name}_next" not in trace.results:
             builder.flaws.add(path, f"the law does not return '{name}_next'", f"'{name}' is memory: give its new value")
-    for name in outputs:
-        update |= _push(builder, block, targets[name], trace.results[name])
+    for name, waiting in targets.items():
+        update |= _push(builder, waiting, trace.results[name])
     function = f"task:{block.name}"
     builder.updates[function] = {key: Pending(value, bindings) for key, value in update.items()}
     _add_tasks(builder, block, targets, function=function)
@@ -111,7 +111,7 @@ def _declare_outputs(builder: Builder, block: Block, outputs: list[str]) -> dict
     return targets
 
 
-def _push(builder: Builder, block: Block, names: list[str], value: ca.SX) -> dict[str, ca.SX]:
+def _push(builder: Builder, names: list[str], value: ca.SX) -> dict[str, ca.SX]:
     """A new sample enters the pipeline (or, without a delay, takes effect at once)."""
     if len(names) == 1:
         return {names[0]: value}

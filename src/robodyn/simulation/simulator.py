@@ -43,6 +43,7 @@ def simulate(
         parameters: tunable numbers to change for this run only, without compiling again.
         recording: what to keep; the scenario's own by default.
         progress: called now and then with (time, step, steps).
+        on_compile: called with a sentence before a compilation that no cache could spare.
 
     Returns:
         The run, also where the simulation could not go on: see its outcome.

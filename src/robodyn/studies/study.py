@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from robodyn.studies.figure import Figure
-
-Runs = Mapping[str, object]
 
 
 @dataclass(frozen=True)

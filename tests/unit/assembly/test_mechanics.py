@@ -171,3 +171,18 @@ def test_power_of_all_forces_is_the_rate_of_energy():
 def test_a_cart_under_gravity_along_its_rail_falls_freely():
     system = assemble(cart(gravity=9.81))
     np.testing.assert_allclose(acceleration(system, np.zeros(1), np.zeros(1)), [9.81])
+
+
+def test_a_tunable_rotor_counts_even_if_it_starts_at_nothing():
+    rotor = Combination("rotor", {"one": 1.0, "two": 5.0}, inertia=0.0)
+    tuned = assemble(scenario(coordinates=(rotor,), tunable=("rotor.inertia",)))
+    p = [0.02 if number.name == "rotor.inertia" else number.value for number in tuned.parameters]
+    rates = np.array(tuned.function("rhs")(0.0, np.concatenate([Q, V]), [], [], p)).ravel()
+    fixed = assemble(scenario(coordinates=(Combination("rotor", {"one": 1.0, "two": 5.0}, inertia=0.02),)))
+    np.testing.assert_allclose(rates[2:4], acceleration(fixed, Q, V), rtol=1e-10)
+
+
+def test_a_linkage_that_cannot_be_traced_is_told():
+    bad = Linkage("rod", ("one",), lambda one: 1.0 if one > 0 else 2.0)
+    with pytest.raises(ModelError, match=r"coordinates\.rod: its function cannot be traced"):
+        assemble(scenario(coordinates=(bad,)))

@@ -145,3 +145,14 @@ def test_a_long_chain_of_signals_may_be_declared_in_any_order():
     chain = [block("b0", "time"), *(block(f"b{k}", f"b{k - 1}.output") for k in range(1, 1200))]
     system = assemble(signals_only(*reversed(chain)))
     assert len(system.signals) == 1200
+
+
+@pytest.mark.parametrize("native", [True, False])
+def test_a_sampled_output_named_like_its_memory_is_told(native):
+    def law(command):
+        return {"command": command, "command_next": command + 1}
+
+    hold = {"hold": {"command": 0.0}}
+    bad = Block("bad", law, memory={"command": 0.0}, period=0.1, native=native, **hold)
+    with pytest.raises(ModelError, match=r"blocks\.bad: returns 'command', which is the name of its memory"):
+        assemble(signals_only(bad))
