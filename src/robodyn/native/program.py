@@ -9,7 +9,7 @@ it. It is a plain value that every back-end (machine code, C, spreadsheets) star
     ("gather", table, index)             entry of a table; index is a "locate" node
     ("select", condition, a, b)          a where the condition is not 0, else b
     ("muladd", a, b, c)                  a b + c, rounded once where the processor can
-    (operation, a) or (operation, a, b)  all others, named in `UNARY` and `BINARY`
+    (operation, a) or (operation, a, b)  all others, named in `OPERATIONS`
 
 x, index, condition, a, b and c are numbers of nodes; table is a number of `robodyn.symbolic.tables`.
 """
@@ -29,6 +29,9 @@ BINARY = (
     *("add", "sub", "mul", "div", "pow", "fmod", "remainder", "copysign", "fmin", "fmax", "hypot", "atan2"),
     *("lt", "le", "eq", "ne", "and", "or", "if_else_zero"),
 )
+
+OPERATIONS = frozenset([*UNARY, *BINARY, "select", "muladd", "locate", "gather"])
+"""Everything a back-end may meet."""
 
 # Operations whose first argument is not a node: the number of a table, or what is not supported.
 _LABELLED = frozenset(["locate", "gather", "unsupported"])
