@@ -26,11 +26,12 @@ MAY_IMPORT = {
     "engine": {"native"},
     "results": set(),
     "simulation": _BELOW_SIMULATION,
-    "reporting": {"results"},
-    "studio": {"results"},
     "workbook": _BELOW_SIMULATION | {"simulation"},
-    "studies": _BELOW_SIMULATION | {"simulation", "workbook", "reporting", "studio"},
-    "cli": _BELOW_SIMULATION | {"simulation", "workbook", "reporting", "studio", "studies"},
+    "analysis": _BELOW_SIMULATION | {"simulation", "workbook"},
+    "reporting": {"results", "analysis"},
+    "studio": {"results", "analysis"},
+    "studies": _BELOW_SIMULATION | {"simulation", "workbook", "analysis", "reporting", "studio"},
+    "cli": _BELOW_SIMULATION | {"simulation", "workbook", "analysis", "reporting", "studio", "studies"},
 }
 
 

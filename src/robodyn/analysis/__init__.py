@@ -1,0 +1,1 @@
+"""Run or System -> numbers: equilibria, linear models, modes, forces, sensitivities, fits."""
