@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         Point,
         Recording,
         Scenario,
+        Triangle,
     )
     from robodyn.results import Run, compare, load, save
     from robodyn.simulation import compile_system, simulate
@@ -44,7 +45,7 @@ _HOMES = {
     "files": "DHRow mechanism_from_dh read_scenario",
     "laws": "law",
     "model": "GROUND Along Block Body Chain Combination Delay Distance Event Joint Linkage Load "
-    "Machine Mechanism Obstacle Point Recording Scenario",
+    "Machine Mechanism Obstacle Point Recording Scenario Triangle",
     "results": "Run compare load save",
     "simulation": "compile_system simulate",
 }
@@ -74,6 +75,7 @@ __all__ = [
     "Scenario",
     "Solver",
     "System",
+    "Triangle",
     "assemble",
     "compare",
     "compile_system",

@@ -9,10 +9,13 @@ import numpy as np
 
 from robodyn.assembly.blocks import add_blocks, add_delays
 from robodyn.assembly.builder import Builder, start_builder
+from robodyn.assembly.coordinates import add_ranges
 from robodyn.assembly.events import add_events
-from robodyn.assembly.mechanics import Motion, add_dynamics, add_kinematics
+from robodyn.assembly.mechanics import add_dynamics
+from robodyn.assembly.motion import Motion, add_kinematics
 from robodyn.assembly.network import SignalInfo
 from robodyn.assembly.sampling import find_base_period
+from robodyn.assembly.sticking import ACTION
 from robodyn.assembly.system import System
 from robodyn.assembly.tree import build_tree
 from robodyn.assembly.units import compare_units, fill_numbers, settle_units
@@ -34,9 +37,11 @@ def assemble(scenario: Scenario) -> System:
     n_q, n_v = (motion.q.numel(), motion.v.numel()) if motion else (0, 0)
     add_blocks(builder)
     add_delays(builder)
+    builder.columns["guards"] = []
+    add_events(builder)
     if motion:
         add_dynamics(builder, motion, solvable=_check_inertia(builder, motion))
-    add_events(builder)
+        add_ranges(builder, motion)
     settle_units(scenario, builder.network.infos)
     builder.network.resolve_all(builder.flaws)
     _check_initial(builder)
@@ -47,7 +52,7 @@ def assemble(scenario: Scenario) -> System:
         scenario=scenario,
         states=tuple(replace(info, unit=builder.units[info.name]) for info in builder.states),
         memory=tuple(builder.memory),
-        warnings=tuple(compare_units(scenario, builder.units)),
+        warnings=(*builder.warnings, *compare_units(scenario, builder.units)),
         signals=_signals(builder, symbols),
         numbers=numbers,
         parameters=tuple(numbers[number.name] for number in builder.values.tunable),
@@ -62,6 +67,9 @@ def assemble(scenario: Scenario) -> System:
         mechanics=motion.mechanics if motion else None,
         symbols=symbols,
         expressions=_expressions(builder, symbols, n_q),
+        coordinates=motion.positions if motion else {},
+        rotors=motion.rotors if motion else (),
+        start_action=ACTION if builder.sticking else None,
     )
 
 
@@ -123,8 +131,11 @@ def _with_rate(builder: Builder, info: SignalInfo) -> SignalInfo:
 
 def _check_initial(builder: Builder) -> None:
     known = [info.name for info in builder.states] + [info.name for info in builder.memory if not info.hidden]
+    found = [element.direction.name() for element in builder.sticking]
     for name in builder.scenario.initial:
-        if name not in known:
+        if name in found:
+            builder.flaws.add(f"initial.{name}", "is found from the speed at the start", "leave it out")
+        elif name not in known:
             builder.flaws.add(f"initial.{name}", "there is no such state", nearest(name, known))
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import casadi as ca
 
-from robodyn.assembly.builder import Builder, Pending, reference_to
+from robodyn.assembly.builder import Builder, Element, Pending, reference_to
 from robodyn.assembly.network import Definition, SignalInfo
 from robodyn.assembly.sampling import add_sampled_block
-from robodyn.assembly.system import BreakRule, DelayInfo, MemoryInfo, StateInfo
+from robodyn.assembly.system import FREE, BreakRule, DelayInfo, MemoryInfo, StateInfo
 from robodyn.assembly.tracing import Bindings, Trace, placeholder, trace_law
 from robodyn.assembly.units import units_of
 from robodyn.errors import nearest
@@ -24,6 +24,9 @@ def add_blocks(builder: Builder) -> None:
     for block in builder.scenario.machine.blocks:
         symbols = _declare(builder, block)
         arguments, bindings = bind_arguments(builder, block, symbols)
+        if block.info.sticks:
+            _add_sticking(builder, block, arguments, bindings)
+            continue
         if block.sampled:
             outputs = add_sampled_block(builder, block, arguments, bindings)
         else:
@@ -46,6 +49,7 @@ def _declare(builder: Builder, block: Block) -> dict[str, ca.SX]:
     for name in block.memory_names:
         full = f"{block.name}.{name}"
         start = initial.get(full, block.memory.get(name, block.info.memory.get(name, 0.0)))
+        start = FREE if block.info.sticks and name == "direction" else start
         unit = units.fill(block.info.units.get(name, ""))
         symbols[name] = builder.add_memory(MemoryInfo(full, unit, start))
     return symbols
@@ -95,6 +99,31 @@ def _add_continuous(builder: Builder, block: Block, arguments: dict[str, Any], b
             continue
         builder.network.define([info], Definition({info.name: trace.results[name]}, bindings))
     return outputs
+
+
+def _add_sticking(builder: Builder, block: Block, arguments: dict[str, Any], bindings: Bindings) -> None:
+    """Friction that sticks, traced for sliding forth and back and without dry friction; its force is found later."""
+    path = f"blocks.{block.name}"
+    ways = [arguments | {"direction": direction} for direction in (1.0, -1.0, 0.0)]
+    traces = [trace_law(block.function, way, bindings, path, builder.flaws) for way in ways]
+    found = [trace.results for trace in traces if trace is not None]
+    if len(found) < len(ways):
+        return
+    names = [name for name in FORCE_NAMES if name in found[0]]
+    if len(names) != 1 or set(found[0]) != {names[0], "holding_limit"}:
+        builder.flaws.add(path, "a law that sticks returns its force and holding_limit, nothing else")
+        return
+    units = units_of(block, builder.units)
+    limit = SignalInfo(f"{block.name}.holding_limit", units.fill("{F}"))
+    force = SignalInfo(f"{block.name}.{names[0]}", units.fill("{F}"))
+    builder.network.define([limit], Definition({limit.name: found[0]["holding_limit"]}, bindings))
+    builder.network.infos[force.name] = force
+    anchor = builder.add_memory(MemoryInfo(f"{block.name}.anchor", "", 0.0, hidden=True))
+    direction = builder.memory_symbols[f"{block.name}.direction"]
+    forces = [results[names[0]] for results in found]
+    builder.sticking.append(
+        Element(block, str(block.on), force.name, direction, anchor, *forces, found[0]["holding_limit"], dict(bindings))
+    )
 
 
 def _add_rate(builder: Builder, block: Block, name: str, trace: Trace) -> None:

@@ -12,7 +12,7 @@ from robodyn.assembly.system import BreakRule, DelayInfo, Guard, MemoryInfo, Sta
 from robodyn.assembly.tracing import Bindings, placeholder
 from robodyn.assembly.values import Values, collect_values
 from robodyn.errors import FlawList
-from robodyn.model import Scenario
+from robodyn.model import Block, Scenario
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,26 @@ class Pending:
     """An expression that waits for its placeholders to be resolved."""
 
     expression: ca.SX
+    bindings: Bindings
+
+
+@dataclass(frozen=True)
+class Element:
+    """Friction that sticks: where it is, and its forces when it slides forth, slides back, or is left out.
+
+    Attributes:
+        force: name of the signal of its force.
+    """
+
+    block: Block
+    on: str
+    force: str
+    direction: ca.SX
+    anchor: ca.SX
+    forth: ca.SX
+    back: ca.SX
+    free: ca.SX
+    limit: ca.SX
     bindings: Bindings
 
 
@@ -43,6 +63,8 @@ class Builder:
     arrivals: list[Task] = field(default_factory=list)
     guards: list[Guard] = field(default_factory=list)
     breaks: list[BreakRule] = field(default_factory=list)
+    sticking: list[Element] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
     columns: dict[str, list[Pending]] = field(default_factory=dict)
     updates: dict[str, dict[str, Pending]] = field(default_factory=dict)
 

@@ -17,7 +17,6 @@ from robodyn.model.scenario import DIRECTIONS
 
 def add_events(builder: Builder) -> None:
     """Guards in the order of declaration."""
-    builder.columns["guards"] = []
     for event in builder.scenario.events:
         path = f"events.{event.name}"
         arguments, bindings = _bind(builder, event, event.guard)

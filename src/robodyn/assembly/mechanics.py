@@ -1,4 +1,4 @@
-"""What are a mechanism's states and signals, and how does it accelerate under the forces of blocks and loads?
+"""How does a mechanism accelerate under the forces of blocks, loads and friction that sticks?
 
 M(q) a + c(q, v) = sum over coordinates (ds/dq)^T f + loads
 """
@@ -8,136 +8,31 @@ from __future__ import annotations
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
 from robodyn.assembly.builder import Builder, Pending, reference_to
+from robodyn.assembly.coordinates import joint_unit
+from robodyn.assembly.motion import Motion
 from robodyn.assembly.network import Definition, SignalInfo
-from robodyn.assembly.system import StateInfo
+from robodyn.assembly.sticking import Sticking, add_stick_events, build_sticking
+from robodyn.assembly.system import StateInfo, build_mass_matrix
 from robodyn.assembly.tracing import Bindings, placeholder
-from robodyn.assembly.tree import Mechanics, build_tree
 from robodyn.assembly.units import FORCE
 from robodyn.dynamics import (
     bias,
     forward_dynamics,
     geometric_jacobian,
     kinetic_energy,
-    link_poses,
-    mass_matrix,
-    position_rates,
+    ldl,
     potential_energy,
+    solve_ldl,
     solve_symmetric,
 )
-from robodyn.model import Along, Combination, Distance, Joint, Linkage, Mechanism
+from robodyn.model import Combination
 from robodyn.model.numbers import XYZ
-from robodyn.spatial import Pose
-from robodyn.symbolic import is_symbolic, sqrt, stack
+from robodyn.symbolic import where
 
 FORCE_SIGNAL = {"rad": "torque", "m": "force"}
-
-
-class Motion:
-    """Symbols q, v of a mechanism and the kinematic expressions made from them."""
-
-    def __init__(self, builder: Builder, mechanism: Mechanism) -> None:
-        self.builder = builder
-        self.mechanism = mechanism
-        self.mechanics: Mechanics = build_tree(mechanism, builder.values)
-        self.joints = mechanism.moving_joints
-        self.q = self._add_states("position", "")
-        self.v = self._add_states("velocity", "/s")
-        self.q_dot = position_rates(self.mechanics.tree, self.q, self.v)
-        self.poses = link_poses(self.mechanics.tree, self.q)
-        self.gradients: dict[str, ca.SX] = {}
-        self.coordinate_rates: dict[str, ca.SX] = {}
-
-    def _add_states(self, quantity: str, suffix: str) -> Any:
-        """One state for each joint; a column, which stands for a sequence of scalars in `dynamics`."""
-        symbols = []
-        for joint in self.joints:
-            name = f"{joint.name}.{quantity}"
-            start = self.builder.scenario.initial.get(name, 0.0)
-            symbols.append(self.builder.add_state(StateInfo(name, joint_unit(joint) + suffix, start)))
-        return ca.vertcat(*symbols)
-
-    def point_pose(self, name: str) -> tuple[int, Pose]:
-        """The link a named point belongs to and the point's pose in that link's frame."""
-        point = next(point for point in self.mechanism.points if point.name == name)
-        place = self.mechanics.placements[point.body]
-        origin = self.builder.values.vector(f"{name}.origin", XYZ)
-        return place.link, place.pose @ Pose.translation(stack(origin))
-
-    def point_position(self, name: str) -> ca.SX:
-        """World position of a named point [m]."""
-        link, pose = self.point_pose(name)
-        return ca.SX(pose.p) if link < 0 else ca.SX(self.poses[link].apply(pose.p))
-
-    def add_coordinate(self, name: str, unit: str, position: ca.SX) -> None:
-        """A scalar s(q): its rate `ds/dq q_dot` and its gradient with respect to v, exactly."""
-        velocity = ca.jtimes(position, self.q, self.q_dot)
-        self.gradients[name] = ca.jacobian(velocity, self.v)
-        self.coordinate_rates[name] = velocity
-        if f"{name}.position" not in self.builder.network.infos:
-            infos = [
-                SignalInfo(f"{name}.position", unit, rate=f"{name}.velocity"),
-                SignalInfo(f"{name}.velocity", f"{unit}/s"),
-            ]
-            outputs = {f"{name}.position": position, f"{name}.velocity": velocity}
-            self.builder.network.define(infos, Definition(outputs, {}))
-
-
-def joint_unit(joint: Joint) -> str:
-    return "rad" if joint.turns else "m"
-
-
-def add_kinematics(builder: Builder) -> Motion | None:
-    """Declare joint states, coordinates, points and energies as signals."""
-    mechanism = builder.scenario.machine.mechanism
-    if mechanism is None:
-        return None
-    motion = Motion(builder, mechanism)
-    for k, joint in enumerate(motion.joints):
-        motion.add_coordinate(joint.name, joint_unit(joint), motion.q[k])
-        for quantity, rate in (("position", "velocity"), ("velocity", "acceleration")):
-            info = builder.network.infos[f"{joint.name}.{quantity}"]
-            builder.network.infos[info.name] = SignalInfo(info.name, info.unit, rate=f"{joint.name}.{rate}")
-    for coordinate in builder.scenario.machine.coordinates:
-        motion.add_coordinate(coordinate.name, *_coordinate(motion, coordinate))
-    _add_points(builder, motion)
-    return motion
-
-
-def _coordinate(motion: Motion, coordinate: Combination | Distance | Along | Linkage) -> tuple[str, ca.SX]:
-    """Unit and position of a coordinate as a function of q."""
-    index = {joint.name: k for k, joint in enumerate(motion.joints)}
-    if isinstance(coordinate, Combination):
-        first = next(iter(coordinate.of))
-        position = sum((weight * motion.q[index[name]] for name, weight in coordinate.of.items()), ca.SX(0))
-        return joint_unit(motion.joints[index[first]]), position
-    if isinstance(coordinate, Distance):
-        apart = motion.point_position(coordinate.end) - motion.point_position(coordinate.start)
-        return "m", sqrt(ca.sumsqr(apart))
-    if isinstance(coordinate, Along):
-        return "m", ca.dot(ca.DM(coordinate.direction), motion.point_position(coordinate.point))
-    return coordinate.unit, _linkage_position(motion, coordinate, [motion.q[index[name]] for name in coordinate.of])
-
-
-def _linkage_position(motion: Motion, linkage: Linkage, positions: list[ca.SX]) -> ca.SX:
-    """The user's function of joint positions, traced; what it raises is told as a flaw of that linkage."""
-    try:
-        return ca.SX(linkage.function(*positions))
-    except Exception as error:  # noqa: BLE001  a user's function may raise anything
-        what = f"its function cannot be traced: {type(error).__name__}: {str(error).splitlines()[0][:200]}"
-        motion.builder.flaws.add(f"coordinates.{linkage.name}", what, "take functions from robodyn.symbolic")
-        return positions[0]
-
-
-def _add_points(builder: Builder, motion: Motion) -> None:
-    for point in motion.mechanism.points:
-        position = motion.point_position(point.name)
-        velocity = ca.jtimes(position, motion.q, motion.q_dot)
-        for k, axis in enumerate(XYZ):
-            names = f"{point.name}.position.{axis}", f"{point.name}.velocity.{axis}"
-            infos = [SignalInfo(names[0], "m", rate=names[1]), SignalInfo(names[1], "m/s")]
-            builder.network.define(infos, Definition({names[0]: position[k], names[1]: velocity[k]}, {}))
 
 
 def add_dynamics(builder: Builder, motion: Motion, solvable: bool) -> None:
@@ -153,15 +48,40 @@ def add_dynamics(builder: Builder, motion: Motion, solvable: bool) -> None:
         forces[target] = forces.get(target, 0) + force
     n_v = motion.v.numel()
     tau = sum((motion.gradients[name].T * force for name, force in forces.items()), ca.SX.zeros(n_v))
-    load = _load_torque(builder, motion)
-    a = _accelerations(builder, motion, tau + load) if solvable else ca.SX.zeros(n_v)
+    tau = tau + _load_torque(builder, motion)
+    if not solvable:
+        a = ca.SX.zeros(n_v)
+    elif builder.sticking:
+        a, tau = _add_friction(builder, motion, tau, bindings)
+    else:
+        a = _accelerations(motion, tau)
     _define_accelerations(builder, motion, a, bindings)
     for k, joint in enumerate(motion.joints):
         unit = joint_unit(joint)
         torque = SignalInfo(f"{joint.name}.{FORCE_SIGNAL[unit]}", FORCE[unit])
-        builder.network.define([torque], Definition({torque.name: tau[k] + load[k]}, bindings))
-    power = ca.dot(tau + load, motion.v)
-    _add_energies(builder, motion, Pending(power, bindings) if forces or builder.scenario.machine.loads else None)
+        builder.network.define([torque], Definition({torque.name: tau[k]}, bindings))
+    power = ca.dot(tau, motion.v)
+    acting = forces or builder.sticking or builder.scenario.machine.loads
+    _add_energies(builder, motion, Pending(power, bindings) if acting else None)
+
+
+def _add_friction(builder: Builder, motion: Motion, tau: ca.SX, bindings: Bindings) -> tuple[ca.SX, ca.SX]:
+    """Accelerations and joint torques with the friction that sticks; its forces and drifts become signals."""
+    for element in builder.sticking:
+        bindings.update(element.bindings)
+    a, sticking = _build_sticking(builder, motion, tau)
+    forces = sticking.forces()
+    for element, force, position in zip(builder.sticking, forces, ca.vertsplit(sticking.position), strict=True):
+        info = builder.network.infos[element.force]
+        builder.network.define([info], Definition({info.name: force}, bindings))
+        drift = SignalInfo(f"{element.block.name}.stick_drift", builder.units[f"{element.on}.position"])
+        moved = where(element.direction == 0, position - element.anchor, 0.0)
+        builder.network.define([drift], Definition({drift.name: moved}, {}))
+    directions = [element.direction for element in builder.sticking]
+    names = [f"{joint.name}.velocity" for joint in motion.joints]
+    add_stick_events(builder, sticking, (names, motion.v), bindings)
+    F = ca.vertcat(*forces)
+    return sticking.hold_joints(a + sticking.W @ F, directions), tau + sticking.G.T @ F
 
 
 def _define_accelerations(builder: Builder, motion: Motion, a: ca.SX, bindings: Bindings) -> None:
@@ -174,22 +94,43 @@ def _define_accelerations(builder: Builder, motion: Motion, a: ca.SX, bindings: 
         builder.rates[f"{joint.name}.velocity"] = reference_to(infos[k].name)
 
 
-def _accelerations(builder: Builder, motion: Motion, tau: Any) -> ca.SX:
-    """Forward dynamics; rotors on combined coordinates add `I (ds/dq)^T (ds/dq)` to the mass matrix."""
-    tree, machine = motion.mechanics.tree, builder.scenario.machine
-    # A tunable inertia may be 0 now and something else in another run.
-    rotors = [
-        c
-        for c in machine.coordinates
-        if isinstance(c, Combination) and (c.inertia > 0 or is_symbolic(builder.values[f"{c.name}.inertia"]))
-    ]
-    if not rotors:
+def _accelerations(motion: Motion, tau: Any) -> ca.SX:
+    """Forward dynamics without friction that sticks."""
+    tree = motion.mechanics.tree
+    if not motion.rotors:
         return ca.SX(forward_dynamics(tree, motion.q, motion.v, tau))
-    M = mass_matrix(tree, motion.q)
-    for rotor in rotors:
-        gradient = motion.gradients[rotor.name]
-        M = M + builder.values[f"{rotor.name}.inertia"] * (gradient.T @ gradient)
+    M = build_mass_matrix(tree, motion.q, motion.rotors)
     return ca.SX(solve_symmetric(M, tau - bias(tree, motion.q, motion.v)))
+
+
+def _build_sticking(builder: Builder, motion: Motion, tau: ca.SX) -> tuple[ca.SX, Sticking]:
+    """Accelerations without the friction that sticks, and what that friction is made of."""
+    tree, elements = motion.mechanics.tree, builder.sticking
+    factors = ldl(build_mass_matrix(tree, motion.q, motion.rotors))
+    a = ca.SX(solve_ldl(factors, tau - bias(tree, motion.q, motion.v)))
+    gradients = [motion.gradients[element.on] for element in elements]
+    speed = ca.vertcat(*(motion.coordinate_rates[element.on] for element in elements))
+    drift = ca.jtimes(speed, motion.q, motion.q_dot)
+    position = ca.vertcat(*(motion.positions[element.on] for element in elements))
+    numeric = np.array([[_value_somewhere(motion, row[j]) for j in range(row.shape[1])] for row in gradients])
+    _warn_shared(builder, numeric)
+    return a, build_sticking(
+        elements, factors, gradients, (position, speed, ca.vertcat(*gradients) @ a + drift), numeric
+    )
+
+
+def _value_somewhere(motion: Motion, expression: ca.SX) -> float:
+    """An expression of q at a general position, where no two gradients are parallel by chance."""
+    nearby = 0.3 * np.sin(1.0 + np.arange(motion.q.numel()))
+    return motion.value_at_start(ca.substitute(expression, motion.q, motion.q + nearby))
+
+
+def _warn_shared(builder: Builder, gradients: np.ndarray) -> None:
+    if np.linalg.matrix_rank(gradients) < len(gradients):
+        names = ", ".join(element.block.name for element in builder.sticking)
+        builder.warnings.append(
+            f"of the friction that sticks ({names}) some holds the same motion: at rest, they share its load evenly"
+        )
 
 
 def _load_torque(builder: Builder, motion: Motion) -> ca.SX:

@@ -6,7 +6,7 @@ memory) and p (tunable parameters), and one output column.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -15,9 +15,13 @@ import casadi as ca
 
 from robodyn.assembly.network import SignalInfo
 from robodyn.assembly.tree import Mechanics
+from robodyn.dynamics import Tree, bias, mass_matrix
 from robodyn.model import Number, Scenario
 
 INPUTS = ("t", "x", "d", "m", "p")
+FREE = 0.5
+"""A direction of friction that neither holds nor slides: dry friction is left out. Runs begin so, and equilibria and
+linear models are found so."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,7 @@ class Guard:
 
     Attributes:
         moves: whether its action can change continuous states, and with them the energy.
+        coordinate: the one whose range it watches, if it is such a guard.
     """
 
     name: str
@@ -81,6 +86,7 @@ class Guard:
     action: str | None = None
     call: PythonCall | None = None
     moves: bool = False
+    coordinate: str | None = None
 
 
 @dataclass(frozen=True)
@@ -90,6 +96,11 @@ class DelayInfo:
     name: str
     time: float
     before: float | None
+
+    @property
+    def owner(self) -> str:
+        """The delay whose output this is; its time and value before are numbers of a run under its name."""
+        return self.name.removesuffix(".output")
 
 
 @dataclass(frozen=True)
@@ -108,6 +119,9 @@ class System:
         numbers: every named number of the scenario; parameters: the tunable ones, in the order of p.
         symbols: the five input columns t, x, d, m, p.
         expressions: function name -> output column in those symbols.
+        coordinates: position of every moving joint and coordinate in those symbols.
+        rotors: inertia and gradient of each rotor that turns with a combined coordinate.
+        start_action: function that makes states and memory consistent at the start, if there is one.
         warnings: what is allowed but looks like a mistake, such as units that do not match.
     """
 
@@ -128,6 +142,9 @@ class System:
     mechanics: Mechanics | None
     symbols: Mapping[str, ca.SX]
     expressions: Mapping[str, ca.SX]
+    coordinates: Mapping[str, ca.SX]
+    rotors: tuple[tuple[ca.SX, ca.SX], ...] = ()
+    start_action: str | None = None
     warnings: tuple[str, ...] = ()
 
     def function(self, name: str) -> ca.Function:
@@ -142,6 +159,8 @@ class System:
             return ca.jacobian(self.expressions["rhs"], self.symbols["t"])
         if name == "guard_rates":
             return self._rate(self.expressions["guards"])
+        if name in MECHANICS:
+            return MECHANICS[name](self)
         return self.expressions[name]
 
     def _rate(self, expression: ca.SX) -> ca.SX:
@@ -174,3 +193,52 @@ class System:
     @property
     def signal_names(self) -> tuple[str, ...]:
         return tuple(info.name for info in self.signals)
+
+    @property
+    def q(self) -> ca.SX:
+        return self.symbols["x"][: self.n_q]
+
+    @property
+    def v(self) -> ca.SX:
+        return self.symbols["x"][self.n_q : self.n_q + self.n_v]
+
+    @property
+    def mass_matrix(self) -> ca.SX:
+        """M(q), rotors on combined coordinates included."""
+        assert self.mechanics is not None
+        return build_mass_matrix(self.mechanics.tree, self.q, self.rotors)
+
+    @property
+    def gradients(self) -> ca.SX:
+        """ds/dq of every coordinate, one row each (joints have q_dot = v)."""
+        return ca.jacobian(ca.vertcat(ca.SX(0, 1), *self.coordinates.values()), self.q)
+
+
+def build_mass_matrix(tree: Tree, q: ca.SX, rotors: Sequence[tuple[Any, ca.SX]]) -> ca.SX:
+    """Mass matrix of the links plus `I (ds/dq)^T (ds/dq)` of each rotor on a combined coordinate."""
+    M = ca.SX(mass_matrix(tree, q))
+    for inertia, gradient in rotors:
+        M = M + inertia * (gradient.T @ gradient)
+    return M
+
+
+def _gradient_rates(system: System) -> ca.SX:
+    """`d/dt(ds/dq) v` of every coordinate: its acceleration while the joints do not accelerate."""
+    velocities = system.gradients @ system.v
+    return ca.jtimes(velocities, system.q, system.v)
+
+
+def _bias(system: System, v: ca.SX) -> ca.SX:
+    assert system.mechanics is not None
+    return ca.SX(bias(system.mechanics.tree, system.q, v))
+
+
+MECHANICS: Mapping[str, Callable[[System], ca.SX]] = {
+    "mass_matrix": lambda system: ca.vec(ca.densify(system.mass_matrix)),
+    "bias": lambda system: _bias(system, system.v),
+    "gravity": lambda system: _bias(system, ca.SX.zeros(system.n_v)),
+    "coordinates": lambda system: ca.vertcat(*system.coordinates.values()),
+    "gradients": lambda system: ca.vec(ca.densify(system.gradients)),
+    "gradient_rates": _gradient_rates,
+}
+"""Functions of the mechanism alone, made on demand; matrices column by column."""

@@ -47,12 +47,11 @@ def collect_values(scenario: Scenario) -> Values:
 
 
 def _folded_names(scenario: Scenario) -> set[str]:
-    """Mechanism numbers not declared tunable, delay times (read once a run) and parameters laws want as constants."""
+    """Mechanism numbers not declared tunable and parameters laws want as constants."""
     machine = scenario.machine
     parts = [*machine.coordinates, *([machine.mechanism] if machine.mechanism else [])]
     geometry = {number.name for part in parts for number in part.numbers()}
     folded = {name for name in geometry if not any(fnmatchcase(name, pattern) for pattern in machine.tunable)}
-    folded |= {number.name for delay in machine.delays for number in delay.numbers()}
     for block in machine.blocks:
         constants = block.info.folded | ({"period"} if block.sampled else set())
         own = {f"{block.name}.{key}" for key in constants}

@@ -143,7 +143,12 @@ def take_memory(run):
 
 @unit
 def settle_instant(run):
-    """Leave an instant: signs of the guards, right side of the record, coming delayed jumps."""
+    """Leave an instant: signs of the guards, right side of the record, coming delayed jumps.
+
+    At the start, before any guard is armed, an action may make the state consistent.
+    """
+    if run.armed == 0 and run.start_action > 0 and run.t <= run.t0:
+        act(run, run.start_action)
     if run.n_limited > 0 and (run.x_changed == 1 or run.m_changed == 1 or run.t <= run.t0):
         clip_row(run, run.t, START)
     if run.x_changed == 1 or run.m_changed == 1:

@@ -11,15 +11,13 @@ from typing import Any
 
 from robodyn.errors import Flaw, FlawList, ModelError
 from robodyn.files.block_tables import read_block, read_numbers
+from robodyn.files.coordinate_tables import read_coordinate
 from robodyn.files.mechanism_tables import Declared, read_mechanism
 from robodyn.files.signal_names import check_initial_names, check_signal_names, signals_used
 from robodyn.files.table import Table, attempt
 from robodyn.model import (
-    Along,
     Block,
-    Combination,
     Delay,
-    Distance,
     Event,
     Load,
     Machine,
@@ -87,9 +85,10 @@ def _read(root: Table, path: Path, check_solver: SolverCheck | None) -> Scenario
     name = root.text("name", path.stem)
     title = root.text("title", "")
     duration = root.number("duration", "s")
+    begin = root.text("start", "given")
     declared = read_mechanism(root, name)
     parts = {
-        "coordinates": [_read_coordinate(key, table) for key, table in root.tables("coordinates")],
+        "coordinates": [read_coordinate(key, table) for key, table in root.tables("coordinates")],
         "blocks": [read_block(key, table, path.parent) for key, table in root.tables("blocks")],
         "delays": [_read_delay(key, table) for key, table in root.tables("delays")],
         "loads": [_read_load(key, table) for key, table in root.tables("loads")],
@@ -110,7 +109,7 @@ def _read(root: Table, path: Path, check_solver: SolverCheck | None) -> Scenario
     top = Table({}, "", root.flaws)
     mechanism = {"mechanism": declared.mechanism} if declared.mechanism else {}
     machine = attempt(top, Machine, name, tunable=tunable, **mechanism, **parts)
-    return attempt(top, Scenario, name, machine, duration, initial, events, recording, solver, title, obstacles)
+    return attempt(top, Scenario, name, machine, duration, initial, events, recording, solver, title, obstacles, begin)
 
 
 def _check_solver(root: Table, solver: dict[str, Any], check_solver: SolverCheck | None) -> None:
@@ -156,31 +155,6 @@ def _state_units(declared: Declared, blocks: list[Block | None]) -> dict[str, st
         for key in (*block.state_names, *block.memory_names):
             units[f"{block.name}.{key}"] = block.info.units.get(key, "")
     return units
-
-
-def _read_coordinate(name: str, table: Table) -> Any:
-    kinds = [key for key in ("of", "between", "point") if key in table]
-    if len(kinds) != 1:
-        table.flaws.add(table.path, "must have exactly one of 'of', 'between', 'point'")
-        table.asked |= {*kinds, "inertia", "direction"}
-        table.finish()
-        return None
-    if kinds[0] == "of":
-        weights, inertia = read_numbers(table.table("of")), table.number("inertia", "{I}", 0.0)
-        table.finish()
-        if None in weights.values():
-            return None
-        return attempt(table, Combination, name, weights, inertia)
-    if kinds[0] == "between":
-        points = table.texts("between")
-        table.finish()
-        if len(points) != 2:
-            table.flaws.add(table.at("between"), f"must name two points, names {len(points)}")
-            return None
-        return attempt(table, Distance, name, *points)
-    point, direction = table.text("point"), table.vector("direction", "", 3)
-    table.finish()
-    return attempt(table, Along, name, point, direction)
 
 
 def _read_delay(name: str, table: Table) -> Delay | None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-RULES = ("positive", "non-negative", "increasing")
+RULES = ("positive", "non-negative", "increasing", "non-decreasing")
 RELATIONS = ("above", "as many as")
 
 
@@ -27,10 +27,13 @@ class LawInfo:
         states: continuous states the law integrates, each with its nominal magnitude (scales the tolerance).
         memory: discrete states of a sampled law, each with its start value.
         limits: state -> (lower, upper): numbers or names of parameters; the state cannot leave them.
-        checks: parameter -> "positive", "non-negative" or "increasing", or a comparison with another parameter:
-            "above lower", "as many as times".
+        checks: parameter -> "positive", "non-negative", "increasing" or "non-decreasing", or a comparison with another
+            parameter: "above lower", "as many as times"; several rules are separated by ", ".
         folded: parameters that are always constants of the code (tables, counts), never tunable.
         breaks: times at which the output jumps or kinks, from the parameters' values.
+        sticks: whether the law can hold its joint or coordinate at rest. Such a law takes the `direction` of sliding
+            (-1 or 1; 0 leaves dry friction out), returns the force of sliding and the `holding_limit`: the largest
+            force that holds at rest. Whether it holds or slides, and the force that holds, are found by the machine.
     """
 
     units: Mapping[str, str] = field(default_factory=dict)
@@ -40,6 +43,7 @@ class LawInfo:
     checks: Mapping[str, str] = field(default_factory=dict)
     folded: frozenset[str] = frozenset()
     breaks: Callable[[Mapping[str, Any]], Sequence[float]] | None = None
+    sticks: bool = False
 
 
 def law(
@@ -50,6 +54,7 @@ def law(
     checks: Mapping[str, str] | None = None,
     folded: Iterable[str] = (),
     breaks: Callable[[Mapping[str, Any]], Sequence[float]] | None = None,
+    sticks: bool = False,
     units: Mapping[str, str] | None = None,
     **more_units: str,
 ) -> Callable[[Function], Function]:
@@ -59,7 +64,8 @@ def law(
         units: unit of arguments and outputs, for those shared by several laws; the rest are given as keywords.
     """
     every_unit = {**(units or {}), **more_units}
-    info = LawInfo(every_unit, states or {}, memory or {}, limits or {}, checks or {}, frozenset(folded), breaks)
+    said = states or {}, memory or {}, limits or {}, checks or {}
+    info = LawInfo(every_unit, *said, frozenset(folded), breaks, sticks)
 
     def attach(function: Function) -> Function:
         _check_info(function, info)
@@ -75,10 +81,12 @@ def _check_info(function: Callable[..., Any], info: LawInfo) -> None:
     said = {*info.states, *info.memory, *info.checks, *info.folded} - names
     if said:
         raise TypeError(f"law '{function.__name__}' has no argument '{min(said)}'")
+    if info.sticks and "direction" not in names:
+        raise TypeError(f"law '{function.__name__}' sticks: it must have an argument 'direction'")
     for key in info.limits:
         if key not in info.states:
             raise TypeError(f"law '{function.__name__}' limits '{key}', which is none of its states")
-    for key, rule in info.checks.items():
+    for key, rule in ((key, rule) for key, rules in info.checks.items() for rule in rules.split(", ")):
         relation, _, other = rule.rpartition(" ")
         if rule not in RULES and not (relation in RELATIONS and other in names):
             raise TypeError(f"law '{function.__name__}' checks '{key}' by the unknown rule '{rule}'")

@@ -15,6 +15,8 @@ UNITS = {
     "smoothing_velocity": "{x}/s",
     "stribeck_velocity": "{x}/s",
     "exponent": "",
+    "direction": "",
+    "holding_limit": "{F}",
 }
 
 
@@ -31,6 +33,21 @@ def coulomb_friction(velocity, *, coulomb, smoothing_velocity, viscous=0.0):
     A loaded joint creeps at a speed of the order of w0: it does not stick.
     """
     return {"torque": -coulomb * sym.tanh(velocity / smoothing_velocity) - viscous * velocity}
+
+
+@law(
+    units=UNITS, sticks=True, checks={"coulomb": "non-negative", "static": "non-negative", "viscous": "non-negative"}
+)
+def stick_friction(velocity, direction, *, coulomb, static=0.0, viscous=0.0):
+    """Dry friction that truly sticks: sliding `tau = -Tc sign(w) - B w`, at rest whatever holds up to the static level.
+
+    A loaded joint below the static level does not move at all; beyond it, it slides from that instant on.
+
+    Args:
+        direction: of sliding, -1 or 1.
+        static: largest torque that holds at rest; never less than coulomb.
+    """
+    return {"torque": -coulomb * direction - viscous * velocity, "holding_limit": sym.maximum(static, coulomb)}
 
 
 def stribeck_level(velocity, coulomb, static, stribeck_velocity, exponent):

@@ -3,7 +3,7 @@
 from robodyn.model.block import Block, Delay
 from robodyn.model.body import Body
 from robodyn.model.chain import Chain
-from robodyn.model.coordinate import Along, Combination, Coordinate, Distance, Linkage
+from robodyn.model.coordinate import Along, Combination, Coordinate, Distance, Linkage, Triangle
 from robodyn.model.describe import describe, digest
 from robodyn.model.joint import GROUND, Joint, Point
 from robodyn.model.machine import Load, Machine
@@ -33,6 +33,7 @@ __all__ = [
     "Point",
     "Recording",
     "Scenario",
+    "Triangle",
     "describe",
     "digest",
 ]

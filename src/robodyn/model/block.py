@@ -104,7 +104,8 @@ class Block:
 
     @property
     def memory_names(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys((*self.info.memory, *self.memory)))
+        modes = ("direction",) if self.info.sticks else ()
+        return tuple(dict.fromkeys((*self.info.memory, *self.memory, *modes)))
 
     def source_of(self, argument: Argument) -> str | None:
         """Where a value comes from: state, memory, input, parameter, time, on; None if nowhere."""
@@ -188,6 +189,10 @@ class Block:
                     check_finite(flaws, f"inputs.{key}", signal, infinite=True)
         if self.unit is not None and find_law(self.law):
             self._check_unit(flaws)
+        if find_law(self.law) and self.info.sticks and not self.on:
+            flaws.add("on", "is missing", f"'{self._law_name}' must know which joint or coordinate it holds")
+        if find_law(self.law) and self.info.sticks and "direction" in self.memory:
+            flaws.add("memory.direction", "is found from the speed at the start", "leave it out")
         check_flag(flaws, "native", self.native)
 
     def _check_unit(self, flaws: FlawList) -> None:
@@ -223,6 +228,8 @@ class Block:
             value = getattr(self, key)
             if check_finite(flaws, key, value) and value < 0:
                 flaws.add(key, f"must not be negative, is {value:g} s")
+        if self.info.sticks:
+            flaws.add("period", f"has no meaning for '{self._law_name}'", "a force that holds is continuous")
         if self.state_names:
             what = f"the law integrates {', '.join(self.state_names)}"
             flaws.add("period", what, "a sampled law has memory instead")

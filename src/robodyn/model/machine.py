@@ -11,7 +11,7 @@ from typing import Any
 
 from robodyn.errors import FlawList, nearest
 from robodyn.model.block import Block, Delay
-from robodyn.model.coordinate import Along, Combination, Coordinate, Distance, Linkage
+from robodyn.model.coordinate import Along, Combination, Coordinate, Distance, Linkage, Triangle
 from robodyn.model.joint import GROUND
 from robodyn.model.mechanism import Mechanism
 from robodyn.model.numbers import (
@@ -134,8 +134,10 @@ def check_references(
     """What coordinates, loads and blocks (of anything that has these three) refer to must be there."""
     for c in parts.coordinates:
         path = f"coordinates.{c.name}"
-        if isinstance(c, (Combination, Linkage)):
+        if isinstance(c, (Combination, Linkage, Triangle)):
             _check_known(flaws, f"{path}.of", c.of, joints, "moving joint")
+        if isinstance(c, Triangle) and c.at is not None:
+            _check_known(flaws, f"{path}.at", (c.at,), points, "point")
         elif isinstance(c, Distance):
             _check_known(flaws, path, (c.start, c.end), points, "point")
         elif isinstance(c, Along):

@@ -11,12 +11,22 @@ from robodyn.laws import RULES
 
 
 def check_rule(flaws: FlawList, path: str, rule: str, values: np.ndarray, others: Mapping[str, np.ndarray]) -> None:
+    """The rule of one parameter, or several separated by ", "."""
+    for one in rule.split(", "):
+        _check_one(flaws, path, one, values, others)
+
+
+def _check_one(flaws: FlawList, path: str, rule: str, values: np.ndarray, others: Mapping[str, np.ndarray]) -> None:
     if rule == "positive" and not np.all(values > 0):
         flaws.add(path, f"must be positive, is {values.min():g}")
     elif rule == "non-negative" and not np.all(values >= 0):
         flaws.add(path, f"must not be negative, is {values.min():g}")
     elif rule == "increasing" and (values.size < 2 or not np.all(np.diff(values) > 0)):
         flaws.add(path, "must have at least two values, each larger than the one before")
+    elif rule == "non-decreasing" and np.any(np.diff(values) < 0):
+        k = int(np.flatnonzero(np.diff(values) < 0)[0])
+        what = f"must never decrease, but falls from {values[k]:g} to {values[k + 1]:g}: the table is not monotonic"
+        flaws.add(f"{path}[{k + 1}]", what, "sort or smooth the values")
     elif rule not in RULES and rule.rpartition(" ")[2] in others:
         _check_pair(flaws, path, rule, values, others)
 

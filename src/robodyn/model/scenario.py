@@ -24,6 +24,7 @@ from robodyn.model.numbers import (
 from robodyn.model.obstacle import Obstacle
 
 DIRECTIONS = {"rising": 1, "falling": -1, "both": 0}
+STARTS = ("given", "equilibrium")
 
 
 @dataclass(frozen=True)
@@ -144,6 +145,7 @@ class Scenario:
     Attributes:
         duration: [s].
         initial: start values by signal name (`elbow.position`, `motor.current`), the rest starts at 0.
+        start: "given" starts there; "equilibrium" at the rest nearest to there, found before the run.
         solver: default settings (method, step, rtol, ...).
         obstacles: boxes that pictures and replays show.
     """
@@ -157,6 +159,7 @@ class Scenario:
     solver: Mapping[str, Any] = field(default_factory=dict)
     title: str = ""
     obstacles: tuple[Obstacle, ...] = ()
+    start: str = "given"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "events", tuple(self.events))
@@ -166,6 +169,8 @@ class Scenario:
         freeze_mappings(flaws, self, "initial", "solver")
         flaws.raise_if_any(f"scenario '{self.name}'")
         check_duration(flaws, self.duration, self.recording)
+        if self.start not in STARTS:
+            flaws.add("start", f"{self.start!r} is unknown", nearest(str(self.start), STARTS))
         for key, value in self.initial.items():
             check_finite(flaws, f"initial.{key}", value)
         check_event_names(flaws, [e.name for e in self.events], [block.name for block in self.machine.blocks])

@@ -2,7 +2,17 @@
 
 from robodyn.engine import Solver
 from robodyn.simulation.compiled import CompiledSystem, check_operations, compile_system
+from robodyn.simulation.equilibrium import Equilibrium, find_equilibrium
 from robodyn.simulation.settings import make_solver
 from robodyn.simulation.simulator import simulate
 
-__all__ = ["CompiledSystem", "Solver", "check_operations", "compile_system", "make_solver", "simulate"]
+__all__ = [
+    "CompiledSystem",
+    "Equilibrium",
+    "Solver",
+    "check_operations",
+    "compile_system",
+    "find_equilibrium",
+    "make_solver",
+    "simulate",
+]

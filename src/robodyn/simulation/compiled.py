@@ -18,6 +18,7 @@ from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.model import describe
 from robodyn.native import KernelModule, UnsupportedOperation, compile_kernels, read_program
 from robodyn.simulation.equations import equations_of
+from robodyn.simulation.equilibrium import Balance, build_balance
 from robodyn.simulation.settings import make_solver
 
 
@@ -34,6 +35,11 @@ class CompiledSystem:
     def equations(self) -> tuple[str, ...]:
         """The system's equations as text, made once for all runs."""
         return equations_of(self.system)
+
+    @cached_property
+    def balance(self) -> Balance:
+        """The equations of rest, built when first asked for."""
+        return build_balance(self.system)
 
     @cached_property
     def description(self) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import casadi as ca
 import numpy as np
 
 from robodyn.engine import Solver, Status, Trajectory
@@ -25,6 +26,8 @@ KINDS = {
 def tell_outcome(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> Outcome:
     """The outcome of a trajectory with its sentence."""
     kind = KINDS[trajectory.status]
+    if kind is OutcomeKind.STOPPED and compiled.system.guards[trajectory.culprit].coordinate:
+        kind = OutcomeKind.OUT_OF_REACH
     sentence = _SENTENCES[kind](compiled, solver, trajectory)
     return Outcome(kind, sentence, trajectory.at_time)
 
@@ -35,6 +38,27 @@ def _finished(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) 
 
 def _stopped(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
     return f"event '{_guard(compiled, trajectory)}' ended the run at {trajectory.at_time:.6g} s"
+
+
+def _out_of_reach(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
+    system = compiled.system
+    name = str(system.guards[trajectory.culprit].coordinate)
+    coordinate = next(c for c in system.scenario.machine.coordinates if c.name == name)
+    lower, upper = coordinate.range or (-np.inf, np.inf)
+    position = _position(compiled, name, trajectory)
+    end = "upper" if position > (lower + upper) / 2 else "lower"
+    return (
+        f"'{name}' left its range at {trajectory.at_time:.6g} s: {position:.6g} is at its {end} end, "
+        f"allowed is {lower:g} to {upper:g}"
+    )
+
+
+def _position(compiled: CompiledSystem, name: str, trajectory: Trajectory) -> float:
+    """Where a coordinate is at the end of a trajectory, with the described parameters."""
+    system = compiled.system
+    column = [trajectory.x, [number.value for number in system.parameters]]
+    symbols = [system.symbols["x"], system.symbols["p"]]
+    return float(ca.Function("position", symbols, [system.coordinates[name]])(*column))
 
 
 def _interrupted(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
@@ -93,6 +117,7 @@ _SENTENCES = {
     OutcomeKind.OVERFLOW: _overflow,
     OutcomeKind.STEP_TOO_SMALL: _step_too_small,
     OutcomeKind.CHATTERING: _chattering,
+    OutcomeKind.OUT_OF_REACH: _out_of_reach,
 }
 
 

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.assembly.system import BreakRule, System
+from robodyn.assembly.system import BreakRule
 from robodyn.engine import Problem
 from robodyn.results import Run
 from robodyn.simulation.compiled import CompiledSystem
+from robodyn.simulation.equilibrium import find_equilibrium
 
 PYTHON_ACTION = -1
 
@@ -43,8 +44,8 @@ def build_problem(compiled: CompiledSystem, p: np.ndarray, values: dict[str, Any
         **{name: at(name) for name in ("rhs", "jacobian", "time_derivative", "position_rate", "outputs")},
         **{name: at(name) for name in ("guards", "guard_rates", "limits", "delayed")},
         limited=np.array(system.limited, np.int64),
-        delay_times=np.array([delay.time for delay in system.delays], float),
-        history_start=_history_start(compiled, start, p),
+        delay_times=np.array([values[f"{delay.owner}.time"] for delay in system.delays], float),
+        history_start=_history_start(compiled, start, p, values),
         task_address=np.array([at(task.function) for task in system.tasks], np.int64),
         task_period=np.array([task.period for task in system.tasks], np.int64),
         task_offset=np.array([task.offset for task in system.tasks], np.int64),
@@ -53,6 +54,7 @@ def build_problem(compiled: CompiledSystem, p: np.ndarray, values: dict[str, Any
         base_denominator=base.denominator,
         delay_depth=system.delay_depth,
         guard_direction=np.array([guard.direction for guard in system.guards], np.int64),
+        start_action=at(system.start_action),
         guard_terminal=np.array([guard.terminal for guard in system.guards], np.int64),
         guard_action=np.array([PYTHON_ACTION if g.call else at(g.action) for g in system.guards], np.int64),
         breaks=_break_times(system.breaks, values, start.time, start.time + system.scenario.duration),
@@ -60,18 +62,27 @@ def build_problem(compiled: CompiledSystem, p: np.ndarray, values: dict[str, Any
     )
 
 
-def find_start(system: System, before: Run | None = None) -> Start:
-    """The described start values, or the end of a run before for every state and memory it knows by name."""
+def find_start(compiled: CompiledSystem, values: np.ndarray, before: Run | None = None) -> Start:
+    """The described start values, the rest nearest to them, or the end of a run before for all it knows by name.
+
+    Args:
+        values: of the tunable parameters.
+    """
+    system = compiled.system
+    if before is None and system.scenario.start == "equilibrium":
+        parameters = {number.name: value for number, value in zip(system.parameters, values.tolist(), strict=True)}
+        found = find_equilibrium(system, parameters=parameters, balance=compiled.balance)
+        return Start(0.0, found.x, found.m)
     end = before.end if before else {}
     x = np.array([end.get(state.name, state.start) for state in system.states], float)
     m = np.array([end.get(memory.name, memory.start) for memory in system.memory], float)
     return Start(before.outcome.time if before else 0.0, x, m)
 
 
-def _history_start(compiled: CompiledSystem, start: Start, p: np.ndarray) -> np.ndarray:
+def _history_start(compiled: CompiledSystem, start: Start, p: np.ndarray, values: dict[str, Any]) -> np.ndarray:
     """Values of the delayed signals before the start: as given, else their own start values."""
     delays = compiled.system.delays
-    given = np.array([0.0 if delay.before is None else delay.before for delay in delays])
+    given = np.array([values.get(f"{delay.owner}.before", 0.0) for delay in delays])
     free = np.array([delay.before is None for delay in delays], bool)
     # A delayed signal may depend on others: each round settles at least one more.
     for _ in range(len(delays) if free.any() else 0):

@@ -79,8 +79,17 @@ def _statistics(compiled: CompiledSystem, trajectory: Trajectory, start: float) 
         extra={
             "smallest_step": trajectory.counters.smallest_step,
             "largest_step": trajectory.counters.largest_step,
+            **_stick_drift(compiled, trajectory),
         },
     )
+
+
+def _stick_drift(compiled: CompiledSystem, trajectory: Trajectory) -> dict[str, float]:
+    """Largest distance a coordinate held by friction moved while it was held; nothing where none is recorded."""
+    columns = [k for k, info in enumerate(compiled.recorded) if info.name.endswith(".stick_drift")]
+    if not columns or not len(trajectory.y):
+        return {}
+    return {"stick_drift": float(np.max(np.abs(trajectory.y[:, columns])))}
 
 
 def _energy_error(compiled: CompiledSystem, trajectory: Trajectory) -> float | None:

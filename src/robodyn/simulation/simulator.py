@@ -62,7 +62,7 @@ def simulate(
         # The descriptions check themselves: a negative mass is refused here as it is anywhere else.
         system.scenario.with_numbers(dict(parameters))
     calls = PythonCalls(compiled, compiled.module.prepare(values))
-    begin = find_start(system, start)
+    begin = find_start(compiled, values, start)
     try:
         trajectory = _integrate(compiled, solver, recording, values, begin, calls, progress)
     except Exception as error:

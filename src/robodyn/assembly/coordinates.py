@@ -1,0 +1,68 @@
+"""Where is each coordinate of a machine, as an expression of the joint positions, and when does it leave its range?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import casadi as ca
+
+from robodyn.assembly.builder import Builder, Pending
+from robodyn.assembly.system import Guard
+from robodyn.model import Along, Combination, Distance, Joint, Linkage, Triangle
+from robodyn.symbolic import cos, minimum, sqrt
+
+if TYPE_CHECKING:
+    from robodyn.assembly.mechanics import Motion
+
+
+def joint_unit(joint: Joint) -> str:
+    return "rad" if joint.turns else "m"
+
+
+def express_coordinate(
+    motion: Motion, coordinate: Combination | Distance | Triangle | Along | Linkage
+) -> tuple[str, ca.SX]:
+    """Unit and position of a coordinate as a function of q."""
+    index = {joint.name: k for k, joint in enumerate(motion.joints)}
+    if isinstance(coordinate, Combination):
+        return joint_unit(motion.joints[index[next(iter(coordinate.of))]]), _weighted_sum(motion, coordinate, index)
+    if isinstance(coordinate, Distance):
+        apart = motion.point_position(coordinate.end) - motion.point_position(coordinate.start)
+        return "m", sqrt(ca.sumsqr(apart))
+    if isinstance(coordinate, Triangle):
+        a, b = motion.builder.values.vector(f"{coordinate.name}.sides", ("a", "b"))
+        phi = _weighted_sum(motion, coordinate, index) + motion.builder.values[f"{coordinate.name}.offset"]
+        return "m", sqrt(a * a + b * b - 2 * a * b * cos(phi))
+    if isinstance(coordinate, Along):
+        return "m", ca.dot(ca.DM(coordinate.direction), motion.point_position(coordinate.point))
+    return coordinate.unit, _linkage_position(motion, coordinate, [motion.q[index[name]] for name in coordinate.of])
+
+
+def _weighted_sum(motion: Motion, coordinate: Combination | Triangle, index: dict[str, int]) -> ca.SX:
+    return sum((weight * motion.q[index[name]] for name, weight in coordinate.of.items()), ca.SX(0))
+
+
+def _linkage_position(motion: Motion, linkage: Linkage, positions: list[ca.SX]) -> ca.SX:
+    """The user's function of joint positions, traced; what it raises is told as a flaw of that linkage."""
+    try:
+        return ca.SX(linkage.function(*positions))
+    except Exception as error:  # noqa: BLE001  a user's function may raise anything
+        what = f"its function cannot be traced: {type(error).__name__}: {str(error).splitlines()[0][:200]}"
+        motion.builder.flaws.add(f"coordinates.{linkage.name}", what, "take functions from robodyn.symbolic")
+        return positions[0]
+
+
+def add_ranges(builder: Builder, motion: Motion) -> None:
+    """A terminal guard for each coordinate that has a range; a start outside is a flaw."""
+    for coordinate in builder.scenario.machine.coordinates:
+        if coordinate.range is None:
+            continue
+        lower, upper = coordinate.range
+        position = motion.positions[coordinate.name]
+        start = motion.value_at_start(position)
+        if not lower <= start <= upper:
+            what = f"the start position {start:.6g} is out of reach, allowed is {lower:g} to {upper:g}"
+            builder.flaws.add(f"coordinates.{coordinate.name}.range", what, "change initial or the range")
+        inside = minimum(position - lower, upper - position)
+        builder.columns["guards"].append(Pending(inside, {}))
+        builder.guards.append(Guard(f"{coordinate.name}.range", -1, terminal=True, coordinate=coordinate.name))

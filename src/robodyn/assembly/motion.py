@@ -1,0 +1,117 @@
+"""What are a mechanism's states, and where are its points and coordinates, as expressions of them?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import casadi as ca
+
+from robodyn.assembly.builder import Builder
+from robodyn.assembly.coordinates import express_coordinate, joint_unit
+from robodyn.assembly.network import Definition, SignalInfo
+from robodyn.assembly.system import StateInfo
+from robodyn.assembly.tree import Mechanics, build_tree
+from robodyn.dynamics import link_poses, position_rates
+from robodyn.model import Combination, Mechanism
+from robodyn.model.numbers import XYZ
+from robodyn.spatial import Pose
+from robodyn.symbolic import is_symbolic, stack
+
+
+class Motion:
+    """Symbols q, v of a mechanism and the kinematic expressions made from them."""
+
+    def __init__(self, builder: Builder, mechanism: Mechanism) -> None:
+        self.builder = builder
+        self.mechanism = mechanism
+        self.mechanics: Mechanics = build_tree(mechanism, builder.values)
+        self.joints = mechanism.moving_joints
+        self.q = self._add_states("position", "")
+        self.v = self._add_states("velocity", "/s")
+        self.q_dot = position_rates(self.mechanics.tree, self.q, self.v)
+        self.poses = link_poses(self.mechanics.tree, self.q)
+        self.positions: dict[str, ca.SX] = {}
+        self.gradients: dict[str, ca.SX] = {}
+        self.coordinate_rates: dict[str, ca.SX] = {}
+
+    def _add_states(self, quantity: str, suffix: str) -> Any:
+        """One state for each joint; a column, which stands for a sequence of scalars in `dynamics`."""
+        symbols = []
+        for joint in self.joints:
+            name = f"{joint.name}.{quantity}"
+            start = self.builder.scenario.initial.get(name, 0.0)
+            symbols.append(self.builder.add_state(StateInfo(name, joint_unit(joint) + suffix, start)))
+        return ca.vertcat(*symbols)
+
+    def point_pose(self, name: str) -> tuple[int, Pose]:
+        """The link a named point belongs to and the point's pose in that link's frame."""
+        point = next(point for point in self.mechanism.points if point.name == name)
+        place = self.mechanics.placements[point.body]
+        origin = self.builder.values.vector(f"{name}.origin", XYZ)
+        return place.link, place.pose @ Pose.translation(stack(origin))
+
+    def point_position(self, name: str) -> ca.SX:
+        """World position of a named point [m]."""
+        link, pose = self.point_pose(name)
+        return ca.SX(pose.p) if link < 0 else ca.SX(self.poses[link].apply(pose.p))
+
+    def add_coordinate(self, name: str, unit: str, position: ca.SX) -> None:
+        """A scalar s(q): its rate `ds/dq q_dot` and its gradient with respect to v, exactly."""
+        velocity = ca.jtimes(position, self.q, self.q_dot)
+        self.positions[name] = position
+        self.gradients[name] = ca.jacobian(velocity, self.v)
+        self.coordinate_rates[name] = velocity
+        if f"{name}.position" not in self.builder.network.infos:
+            infos = [
+                SignalInfo(f"{name}.position", unit, rate=f"{name}.velocity"),
+                SignalInfo(f"{name}.velocity", f"{unit}/s"),
+            ]
+            outputs = {f"{name}.position": position, f"{name}.velocity": velocity}
+            self.builder.network.define(infos, Definition(outputs, {}))
+
+    def value_at_start(self, expression: ca.SX) -> float:
+        """What an expression of q and v is at the described start, with the parameters as described."""
+        values = self.builder.values
+        given = {info.name: info.start for info in self.builder.states}
+        symbols = [ca.vertcat(self.q, self.v), ca.vertcat(ca.SX(0, 1), *values.symbols)]
+        start = [given[self.q[k].name()] for k in range(self.q.numel())]
+        start += [given[self.v[k].name()] for k in range(self.v.numel())]
+        found = ca.Function("start", symbols, [expression])(start, [number.value for number in values.tunable])
+        return float(found)
+
+    @property
+    def rotors(self) -> tuple[tuple[ca.SX, ca.SX], ...]:
+        """Inertia and gradient of each rotor; a tunable inertia may be 0 now and something else in another run."""
+        values = self.builder.values
+        return tuple(
+            (ca.SX(values[f"{c.name}.inertia"]), self.gradients[c.name])
+            for c in self.builder.scenario.machine.coordinates
+            if isinstance(c, Combination) and (c.inertia > 0 or is_symbolic(values[f"{c.name}.inertia"]))
+        )
+
+
+def add_kinematics(builder: Builder) -> Motion | None:
+    """Declare joint states, coordinates, points and energies as signals."""
+    mechanism = builder.scenario.machine.mechanism
+    if mechanism is None:
+        return None
+    motion = Motion(builder, mechanism)
+    for k, joint in enumerate(motion.joints):
+        motion.add_coordinate(joint.name, joint_unit(joint), motion.q[k])
+        for quantity, rate in (("position", "velocity"), ("velocity", "acceleration")):
+            info = builder.network.infos[f"{joint.name}.{quantity}"]
+            builder.network.infos[info.name] = SignalInfo(info.name, info.unit, rate=f"{joint.name}.{rate}")
+    for coordinate in builder.scenario.machine.coordinates:
+        motion.add_coordinate(coordinate.name, *express_coordinate(motion, coordinate))
+    _add_points(builder, motion)
+    return motion
+
+
+def _add_points(builder: Builder, motion: Motion) -> None:
+    for point in motion.mechanism.points:
+        position = motion.point_position(point.name)
+        velocity = ca.jtimes(position, motion.q, motion.q_dot)
+        for k, axis in enumerate(XYZ):
+            names = f"{point.name}.position.{axis}", f"{point.name}.velocity.{axis}"
+            infos = [SignalInfo(names[0], "m", rate=names[1]), SignalInfo(names[1], "m/s")]
+            builder.network.define(infos, Definition({names[0]: position[k], names[1]: velocity[k]}, {}))

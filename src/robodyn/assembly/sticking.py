@@ -1,0 +1,244 @@
+"""Which joints and coordinates does friction hold at rest, with which force, and when do they slide?
+
+Symbols: k elements with friction that sticks, each on a coordinate s_i with gradient G_i = ds_i/dq. A memory
+`direction` says what each does: 0 holds, -1 or 1 slides. The forces F of those that hold keep them at rest:
+
+    M a = tau - c + G^T F,    g + S F = G a + G_dot v = 0 where held,    S = G M^-1 G^T
+
+An element slides once |F_i| passes its holding limit, and holds again once its speed is zero. Both are located
+events, and both find the directions of all elements anew, since the forces of one change those of the others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import casadi as ca
+import numpy as np
+
+from robodyn.assembly.builder import Builder, Element, Pending
+from robodyn.assembly.system import Guard
+from robodyn.assembly.tracing import Bindings
+from robodyn.dynamics import solve_ldl, solve_symmetric
+from robodyn.dynamics.solve import Factors
+from robodyn.symbolic import absolute, logical_and, logical_not, maximum, minimum, sign, where
+
+ACTION = "action:friction"
+REST_SPEED = 1e-9
+"""Speed [rad/s or m/s] below which an element that slides has come to rest: a located zero is much nearer."""
+HELD_SPEED = 1e-6
+"""Speed [rad/s or m/s] beyond which an element that holds has been knocked loose, by an impact or an outer action."""
+LIMIT_MARGIN = 1e-9
+"""Part of the holding limit by which a located slip may fall short of it."""
+RETURN_RATE = 20.0
+"""Rate [1/s] at which a held coordinate on moving joints returns to where it stuck (Baumgarte)."""
+LARGEST_SEARCH = 10
+"""Number of elements up to which all their combinations are looked at for joints they hold together."""
+
+
+@dataclass(frozen=True)
+class Sticking:
+    """The elements of a machine and the expressions their behaviour is made of.
+
+    Attributes:
+        G: gradients (k, n_v); W: M^-1 G^T (n_v, k); S: (k, k).
+        position, speed: of the elements' coordinates (k,).
+        g: accelerations G a + G_dot v of the coordinates without friction (k,).
+        held_by: for each joint, the smallest sets of elements that hold it at rest together.
+    """
+
+    elements: tuple[Element, ...]
+    G: ca.SX
+    W: ca.SX
+    S: ca.SX
+    position: ca.SX
+    speed: ca.SX
+    g: ca.SX
+    held_by: tuple[tuple[tuple[int, ...], ...], ...]
+
+    @property
+    def count(self) -> int:
+        return len(self.elements)
+
+    def forces(self) -> list[ca.SX]:
+        """Friction force of each element: the one that holds, or the one of sliding."""
+        direction = [element.direction for element in self.elements]
+        stuck = [d == 0 for d in direction]
+        sliding = [
+            where(d >= 1, e.forth, where(d <= -1, e.back, e.free))
+            for d, e in zip(direction, self.elements, strict=True)
+        ]
+        returning = [
+            self.g[i]
+            + 2 * RETURN_RATE * self.speed[i]
+            + RETURN_RATE**2 * where(stuck[i], self.position[i] - self.elements[i].anchor, 0.0)
+            for i in range(self.count)
+        ]
+        holding = solve_holding(self.S, returning, sliding, stuck)
+        return [where(stuck[i], holding[i], sliding[i]) for i in range(self.count)]
+
+    def hold_joints(self, values: ca.SX, directions: list[ca.SX]) -> ca.SX:
+        """Rates of the joints, exactly zero where the elements hold a joint at rest."""
+        held = [_any([_all([directions[i] == 0 for i in group]) for group in groups]) for groups in self.held_by]
+        return ca.vertcat(*(where(h, 0.0, values[j]) for j, h in enumerate(held)))
+
+    def find_directions(self) -> tuple[list[ca.SX], list[ca.SX]]:
+        """Directions that agree with forces and speeds, and which elements are at rest.
+
+        All at rest hold at first. In each pass those that would slide against their own direction hold again; if there
+        are none, the one furthest beyond its limit slides. That may go round in circles: later passes change the first
+        element that contradicts its forces alone, which cannot (Murty, 1974).
+        """
+        limit = [(1 - LIMIT_MARGIN) * element.limit for element in self.elements]
+        resting = [
+            absolute(self.speed[i]) <= where(element.direction == 0, HELD_SPEED, REST_SPEED)
+            for i, element in enumerate(self.elements)
+        ]
+        direction = [where(rest, 0.0, sign(self.speed[i])) for i, rest in enumerate(resting)]
+        for step in range(3 * self.count + 1):
+            wrong, excess, holding = self._find_contradictions(direction, resting, limit)
+            chosen = _pick_worst(wrong, excess) if step <= self.count else _pick_first(wrong, excess)
+            direction = [
+                where(chosen[i], where(wrong[i], 0.0, -sign(holding[i])), direction[i]) for i in range(self.count)
+            ]
+        return direction, resting
+
+    def _find_contradictions(
+        self, direction: list[ca.SX], resting: list[ca.SX], limit: list[ca.SX]
+    ) -> tuple[list[ca.SX], list[ca.SX], list[ca.SX]]:
+        """Which elements would slide against their direction, how far each is beyond its limit, and what holds it."""
+        stuck = [d == 0 for d in direction]
+        sliding = [where(d > 0, e.forth, e.back) for d, e in zip(direction, self.elements, strict=True)]
+        holding = solve_holding(self.S, [self.g[i] for i in range(self.count)], sliding, stuck)
+        force = ca.vertcat(*(where(stuck[i], holding[i], sliding[i]) for i in range(self.count)))
+        acceleration = self.g + self.S @ force
+        wrong = [logical_and(resting[i], direction[i] * acceleration[i] < 0) for i in range(self.count)]
+        excess = [where(stuck[i], absolute(holding[i]) - limit[i], -1.0) for i in range(self.count)]
+        return wrong, excess, holding
+
+    def stop_resting(self, v: ca.SX, resting: list[ca.SX]) -> ca.SX:
+        """Joint speeds with the coordinates at rest exactly so: `v - W (S)^-1 s_dot`, the nearest in kinetic energy."""
+        none = [ca.SX(0)] * self.count
+        impulse = solve_holding(self.S, [self.speed[i] for i in range(self.count)], none, resting)
+        return v + self.W @ ca.vertcat(*impulse)
+
+
+def _pick_worst(wrong: list[ca.SX], excess: list[ca.SX]) -> list[ca.SX]:
+    """All that slide the wrong way, else the one furthest beyond its limit."""
+    worst = _largest(excess)
+    may_slide = logical_and(logical_not(_any(wrong)), worst > 0)
+    return [maximum(w, logical_and(may_slide, e >= worst)) for w, e in zip(wrong, excess, strict=True)]
+
+
+def _pick_first(wrong: list[ca.SX], excess: list[ca.SX]) -> list[ca.SX]:
+    """The first element that slides the wrong way or is beyond its limit."""
+    chosen: list[ca.SX] = []
+    for w, e in zip(wrong, excess, strict=True):
+        chosen.append(logical_and(maximum(w, e > 0), logical_not(_any(chosen))))
+    return chosen
+
+
+def solve_holding(S: ca.SX, g: list[ca.SX], sliding: list[ca.SX], stuck: list[ca.SX]) -> list[ca.SX]:
+    """Forces F of the stuck elements that make `g + S F` zero for them; 0 for the others, whose forces are given."""
+    k = len(stuck)
+    moving = [where(stuck[j], 0.0, sliding[j]) for j in range(k)]
+    due = [where(stuck[i], -g[i] - sum(S[i, j] * moving[j] for j in range(k)), 0.0) for i in range(k)]
+    masked = ca.SX(k, k)
+    for i in range(k):
+        for j in range(i + 1):
+            other = ca.SX(1) if i == j else ca.SX(0)
+            masked[i, j] = masked[j, i] = where(logical_and(stuck[i], stuck[j]), S[i, j], other)
+    solution = solve_symmetric(masked, due)
+    return [solution[i] for i in range(k)]
+
+
+def build_sticking(
+    elements: list[Element],
+    factors: Factors,
+    gradients: list[ca.SX],
+    motion: tuple[ca.SX, ca.SX, ca.SX],
+    numeric: np.ndarray,
+) -> Sticking:
+    """Gather the expressions of all elements.
+
+    Args:
+        factors: of the mass matrix; gradients: G_i, each (1, n_v).
+        motion: positions, speeds of the coordinates, and accelerations without friction.
+        numeric: G at some position, for the joints held together.
+    """
+    G = ca.vertcat(*gradients)
+    W = ca.horzcat(*(ca.SX(solve_ldl(factors, row.T)) for row in gradients))
+    S = G @ W
+    if np.linalg.matrix_rank(numeric) < len(elements):
+        # Elements that hold the same motion share its load; a little compliance tells how.
+        S = S + ca.diag(LIMIT_MARGIN * ca.diag(S))
+    return Sticking(tuple(elements), G, W, S, *motion, find_held_joints(numeric))
+
+
+def find_held_joints(G: np.ndarray) -> tuple[tuple[tuple[int, ...], ...], ...]:
+    """For each joint the smallest sets of rows of G in whose span its own axis lies: held, they hold the joint."""
+    k, n = G.shape
+    sizes = range(1, k + 1) if k <= LARGEST_SEARCH else (1, 2, 3, k)
+    found: list[list[tuple[int, ...]]] = [[] for _ in range(n)]
+    for size in sizes:
+        for group in combinations(range(k), size):
+            reached = np.linalg.pinv(G[list(group)]) @ G[list(group)]
+            for j in range(n):
+                new = not any(set(smaller) <= set(group) for smaller in found[j])
+                if new and reached[j, j] > 1 - 1e-9:
+                    found[j].append(group)
+    return tuple(tuple(groups) for groups in found)
+
+
+def add_stick_events(builder: Builder, sticking: Sticking, states: tuple[list[str], ca.SX], bindings: Bindings) -> None:
+    """Guards of slipping and stopping, and the one action of all of them, which is carried out at the start too.
+
+    A guard is negative while it has no meaning: falling, it fires when an element that slid holds, and vice versa, also
+    where the event of another element made it so.
+
+    Args:
+        states: names and symbols of the joint velocities.
+    """
+    forces = sticking.forces()
+    for i, element in enumerate(sticking.elements):
+        stuck = element.direction == 0
+        margin = minimum(element.limit - absolute(forces[i]), HELD_SPEED - absolute(sticking.speed[i]))
+        guards = {
+            "slips": where(stuck, margin, -1.0),
+            "stops": where(stuck, -1.0, element.direction * sticking.speed[i]),
+        }
+        for event, value in guards.items():
+            builder.columns["guards"].append(Pending(value, bindings))
+            builder.guards.append(Guard(f"{element.block.name}.{event}", -1, terminal=False, action=ACTION))
+    directions, resting = sticking.find_directions()
+    names, v = states
+    stopped = sticking.hold_joints(sticking.stop_resting(v, resting), directions)
+    update = {name: Pending(stopped[j], bindings) for j, name in enumerate(names)}
+    for i, element in enumerate(sticking.elements):
+        newly = logical_and(directions[i] == 0, element.direction != 0)
+        anchor = where(newly, sticking.position[i], element.anchor)
+        update[element.direction.name()] = Pending(directions[i], bindings)
+        update[element.anchor.name()] = Pending(anchor, bindings)
+    builder.updates[ACTION] = update
+
+
+def _all(conditions: list[ca.SX]) -> ca.SX:
+    together = ca.SX(1)
+    for condition in conditions:
+        together = logical_and(together, condition)
+    return together
+
+
+def _any(conditions: list[ca.SX]) -> ca.SX:
+    together = ca.SX(0)
+    for condition in conditions:
+        together = maximum(together, condition)
+    return together
+
+
+def _largest(values: list[ca.SX]) -> ca.SX:
+    largest = values[0]
+    for value in values[1:]:
+        largest = maximum(largest, value)
+    return largest

@@ -1,0 +1,221 @@
+"""Where is a system at rest? States and memory that nothing changes, near a guess.
+
+    f(t, x, d, m, p) = 0,   w(t, x, d, m, p) - d = 0 for delayed signals,   tasks leave m as it is
+
+Newton's method from the guess; where that fails, because a valve or a gear has play that makes the equations singular,
+pseudo-transient continuation: implicit Euler steps that grow as the residual falls, and end as Newton's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+
+from robodyn.assembly.system import FREE, INPUTS, System
+from robodyn.errors import Flaw, ModelError
+from robodyn.native import KernelModule, compile_kernels
+
+NEWTON_STEPS = 40
+TRANSIENT_STEPS = 2000
+FIRST_STEP = 1e-4
+"""First pseudo-time step [s]."""
+SETTLED = 1e-10
+"""Largest Newton step, relative to the states' nominal magnitudes, of a point at rest."""
+STILL = 1e-6
+"""Largest rate there, in nominal magnitudes per second."""
+
+
+@dataclass(frozen=True)
+class Equilibrium:
+    """A point at rest.
+
+    Attributes:
+        x, d, m: states, delayed signals, memory; directions of friction that sticks are left open.
+        residual: largest rate left, in nominal magnitudes per second.
+        iterations: Newton and transient steps together.
+    """
+
+    x: np.ndarray
+    d: np.ndarray
+    m: np.ndarray
+    residual: float
+    iterations: int
+
+
+@dataclass(frozen=True)
+class Balance:
+    """The equations of rest of a system: unknowns z = [x, d, m as far as tasks change it].
+
+    Attributes:
+        rates: how many of the unknowns are states with a rate, the first ones.
+        scale: nominal magnitude of each unknown.
+        memory: places of the memory that tasks change.
+        module: kernels "residual" and "jacobian" of (t, x, d, m, p).
+    """
+
+    names: tuple[str, ...]
+    rates: int
+    scale: np.ndarray
+    memory: tuple[int, ...]
+    module: KernelModule
+
+
+def find_equilibrium(
+    system: System,
+    *,
+    parameters: Mapping[str, float] | None = None,
+    guess: Mapping[str, float] | None = None,
+    time: float = 0.0,
+    balance: Balance | None = None,
+) -> Equilibrium:
+    """The point at rest nearest to the start values, or to a guess by state names.
+
+    Args:
+        parameters: tunable numbers to change.
+        time: at which references are held [s].
+        balance: the equations, where they have been built before.
+
+    Raises:
+        ModelError: when there is none to be found, with the state that moves most; or when a Python block would have
+            to be at rest.
+    """
+    balance = balance or build_balance(system)
+    given, changed = dict(guess or {}), dict(parameters or {})
+    x = np.array([given.get(info.name, info.start) for info in system.states], float)
+    m = np.array([given.get(info.name, info.start) for info in system.memory], float)
+    m[[k for k, info in enumerate(system.memory) if info.name in _directions(system)]] = FREE
+    p = np.array([changed.get(number.name, number.value) for number in system.parameters], float)
+    point = _Point(system, balance, x, m, p, time)
+    z, iterations = _solve(point)
+    found = point.at(z)
+    residual = point.rates(z)
+    if not np.max(np.abs(residual), initial=0.0) <= STILL:
+        raise ModelError([_tell_unrest(balance, residual)], f"equilibrium of '{system.scenario.name}'")
+    return Equilibrium(*found, float(np.max(np.abs(residual), initial=0.0)), iterations)
+
+
+def _directions(system: System) -> set[str]:
+    blocks = system.scenario.machine.blocks
+    return {f"{block.name}.direction" for block in blocks if block.info.sticks}
+
+
+def _tell_unrest(balance: Balance, residual: np.ndarray) -> Flaw:
+    worst = int(np.argmax(np.where(np.isfinite(residual), np.abs(residual), np.inf)))
+    what = f"nothing at rest found near the start: '{balance.names[worst]}' still changes"
+    return Flaw("start", what, "give start values nearer to it, or let it settle in a run of its own")
+
+
+def build_balance(system: System) -> Balance:
+    """Residual and its exact Jacobian, in native code."""
+    python = [task.name for task in system.tasks if task.call is not None]
+    if python:
+        what = f"block '{python[0]}' is called in Python: whether it is at rest cannot be known"
+        raise ModelError([Flaw("start", what, "give start values instead")], system.scenario.name)
+    n = len(system.states) - system.n_quadratures
+    x, d, m = system.symbols["x"][:n], system.symbols["d"], system.symbols["m"]
+    after = _memory_after(system)
+    changing = [k for k in range(m.numel()) if not ca.is_equal(after[k], m[k], 2)]
+    held = ca.vertcat(ca.SX(0, 1), *(m[k] for k in changing))
+    kept = ca.vertcat(ca.SX(0, 1), *(after[k] - m[k] for k in changing))
+    delayed = system.expressions["delayed"] - d if system.delays else ca.SX(0, 1)
+    residual = ca.densify(ca.vertcat(system.expressions["rhs"][:n], delayed, kept))
+    jacobian = ca.vec(ca.densify(ca.jacobian(residual, ca.vertcat(x, d, held))))
+    columns = [system.symbols[key] for key in INPUTS]
+    functions = {
+        "residual": ca.Function("residual", columns, [residual]),
+        "jacobian": ca.Function("jacobian", columns, [jacobian]),
+    }
+    module = compile_kernels(functions, INPUTS.index("p"))
+    infos = [*system.states[:n], *system.delays, *(system.memory[k] for k in changing)]
+    scale = np.array([getattr(info, "nominal", 1.0) for info in infos], float)
+    names = tuple(info.name for info in infos)
+    return Balance(names, n, scale, tuple(changing), module)
+
+
+def _memory_after(system: System) -> ca.SX:
+    """Memory after all tasks have run once, in their order."""
+    m = system.symbols["m"]
+    after = m
+    for task in system.tasks:
+        after = ca.substitute(system.expressions[str(task.function)], m, after)
+    return after
+
+
+class _Point:
+    """Residual and Jacobian as functions of the scaled unknowns."""
+
+    def __init__(
+        self, system: System, balance: Balance, x: np.ndarray, m: np.ndarray, p: np.ndarray, time: float
+    ) -> None:
+        self.balance = balance
+        self.t, self.x, self.m = np.array([time]), x, m
+        self.p = balance.module.prepare(p)
+        self.kernels = balance.module.kernels
+        self.n_d = len(system.delays)
+        before = [0.0 if delay.before is None else delay.before for delay in system.delays]
+        self.z = np.concatenate([x[: balance.rates], before, m[list(balance.memory)]]) / balance.scale
+
+    def at(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """States, delayed signals and memory at z."""
+        n, values = self.balance.rates, z * self.balance.scale
+        x, m = self.x.copy(), self.m.copy()
+        x[:n] = values[:n]
+        m[list(self.balance.memory)] = values[n + self.n_d :]
+        return x, values[n : n + self.n_d], m
+
+    def rates(self, z: np.ndarray) -> np.ndarray:
+        x, d, m = self.at(z)
+        return np.array(self.kernels["residual"](self.t, x, d, m, self.p)) / self.balance.scale
+
+    def jacobian(self, z: np.ndarray) -> np.ndarray:
+        x, d, m = self.at(z)
+        scale = self.balance.scale
+        columns = np.array(self.kernels["jacobian"](self.t, x, d, m, self.p)).reshape(len(scale), len(scale)).T
+        return columns * scale / scale[:, None]
+
+
+def _solve(point: _Point) -> tuple[np.ndarray, int]:
+    z, done = _newton(point)
+    if done is not None:
+        return z, done
+    return _continue_transient(point)
+
+
+def _newton(point: _Point) -> tuple[np.ndarray, int | None]:
+    """Newton with halved steps where the residual grows; least squares where the equations do not fix a state."""
+    z = point.z.copy()
+    for k in range(NEWTON_STEPS):
+        residual = point.rates(z)
+        if not np.all(np.isfinite(residual)):
+            break
+        step = -np.linalg.lstsq(point.jacobian(z), residual, rcond=1e-13)[0]
+        if np.max(np.abs(step), initial=0.0) <= SETTLED and np.max(np.abs(residual), initial=0.0) <= STILL:
+            return z + step, k + 1
+        size = np.linalg.norm(residual)
+        factor = 1.0
+        while factor > 1e-4 and not np.linalg.norm(point.rates(z + factor * step)) < size:
+            factor /= 2
+        z = z + factor * step
+    return z, None
+
+
+def _continue_transient(point: _Point) -> tuple[np.ndarray, int]:
+    """(E / h - J) step = residual, E the identity for states with a rate; h grows as the residual falls."""
+    z, h = point.z.copy(), FIRST_STEP
+    E = np.diag(np.arange(len(z)) < point.balance.rates).astype(float)
+    residual = point.rates(z)
+    for k in range(TRANSIENT_STEPS):
+        size = np.linalg.norm(residual)
+        step = np.linalg.lstsq(E / h - point.jacobian(z), residual, rcond=None)[0]
+        fresh = point.rates(z + step)
+        if not np.all(np.isfinite(fresh)):
+            h /= 4
+            continue
+        z, residual = z + step, fresh
+        if np.max(np.abs(step)) <= SETTLED * min(1.0, h / FIRST_STEP) and np.max(np.abs(residual)) <= STILL:
+            return z, NEWTON_STEPS + k + 1
+        h = min(h * np.clip(size / max(float(np.linalg.norm(residual)), 1e-300), 0.5, 2.0), 1e6)
+    return z, NEWTON_STEPS + TRANSIENT_STEPS
