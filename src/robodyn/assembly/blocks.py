@@ -120,10 +120,10 @@ def _add_sticking(builder: Builder, block: Block, arguments: dict[str, Any], bin
     builder.network.infos[force.name] = force
     anchor = builder.add_memory(MemoryInfo(f"{block.name}.anchor", "", 0.0, hidden=True))
     direction = builder.memory_symbols[f"{block.name}.direction"]
-    forces = [results[names[0]] for results in found]
-    builder.sticking.append(
-        Element(block, str(block.on), force.name, direction, anchor, *forces, found[0]["holding_limit"], dict(bindings))
-    )
+    forth, back, free = (results[names[0]] for results in found)
+    held = found[0]["holding_limit"]
+    element = Element(block, str(block.on), force.name, direction, anchor, forth, back, free, held, dict(bindings))
+    builder.sticking.append(element)
 
 
 def _add_rate(builder: Builder, block: Block, name: str, trace: Trace) -> None:

@@ -12,7 +12,7 @@ from robodyn.model import Along, Combination, Distance, Joint, Linkage, Triangle
 from robodyn.symbolic import cos, minimum, sqrt
 
 if TYPE_CHECKING:
-    from robodyn.assembly.mechanics import Motion
+    from robodyn.assembly.motion import Motion
 
 
 def joint_unit(joint: Joint) -> str:

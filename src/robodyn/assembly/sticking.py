@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -113,7 +114,9 @@ class Sticking:
         holding = solve_holding(self.S, [self.g[i] for i in range(self.count)], sliding, stuck)
         force = ca.vertcat(*(where(stuck[i], holding[i], sliding[i]) for i in range(self.count)))
         acceleration = self.g + self.S @ force
-        wrong = [logical_and(resting[i], direction[i] * acceleration[i] < 0) for i in range(self.count)]
+        # At a located slip an element is let go a little below its limit: it must not be caught again for that.
+        slack = [2 * LIMIT_MARGIN * limit[i] * self.S[i, i] for i in range(self.count)]
+        wrong = [logical_and(resting[i], direction[i] * acceleration[i] < -slack[i]) for i in range(self.count)]
         excess = [where(stuck[i], absolute(holding[i]) - limit[i], -1.0) for i in range(self.count)]
         return wrong, excess, holding
 
@@ -156,7 +159,7 @@ def solve_holding(S: ca.SX, g: list[ca.SX], sliding: list[ca.SX], stuck: list[ca
 def build_sticking(
     elements: list[Element],
     factors: Factors,
-    gradients: list[ca.SX],
+    gradients: list[Any],
     motion: tuple[ca.SX, ca.SX, ca.SX],
     numeric: np.ndarray,
 ) -> Sticking:

@@ -214,7 +214,7 @@ class System:
         return ca.jacobian(ca.vertcat(ca.SX(0, 1), *self.coordinates.values()), self.q)
 
 
-def build_mass_matrix(tree: Tree, q: ca.SX, rotors: Sequence[tuple[Any, ca.SX]]) -> ca.SX:
+def build_mass_matrix(tree: Tree, q: Any, rotors: Sequence[tuple[Any, ca.SX]]) -> ca.SX:
     """Mass matrix of the links plus `I (ds/dq)^T (ds/dq)` of each rotor on a combined coordinate."""
     M = ca.SX(mass_matrix(tree, q))
     for inertia, gradient in rotors:
@@ -228,9 +228,10 @@ def _gradient_rates(system: System) -> ca.SX:
     return ca.jtimes(velocities, system.q, system.v)
 
 
-def _bias(system: System, v: ca.SX) -> ca.SX:
+def _bias(system: System, v: Any) -> ca.SX:
     assert system.mechanics is not None
-    return ca.SX(bias(system.mechanics.tree, system.q, v))
+    q: Any = system.q
+    return ca.SX(bias(system.mechanics.tree, q, v))
 
 
 MECHANICS: Mapping[str, Callable[[System], ca.SX]] = {

@@ -131,6 +131,8 @@ class Triangle(Numbered):
     def _check_place(self, flaws: FlawList) -> None:
         if self.at is not None:
             check_text(flaws, "at", self.at)
+            if np.shape(self.arm) == np.shape(self.axis) == (3,) and not np.any(np.cross(self.arm, self.axis)):
+                flaws.add("arm", "is parallel to the axis", "the arm turns about the axis: make it square to it")
         for field, idle in (("arm", (1.0, 0.0, 0.0)), ("axis", (0.0, 0.0, 1.0))):
             value = getattr(self, field)
             if check_vector(flaws, field, value, 3) and np.linalg.norm(value) < 1e-9:

@@ -3,13 +3,14 @@
     f(t, x, d, m, p) = 0,   w(t, x, d, m, p) - d = 0 for delayed signals,   tasks leave m as it is
 
 Newton's method from the guess; where that fails, because a valve or a gear has play that makes the equations singular,
-pseudo-transient continuation: implicit Euler steps that grow as the residual falls, and end as Newton's.
+pseudo-transient continuation: implicit Euler steps that grow as the motion dies out, and end as Newton's.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -22,6 +23,8 @@ NEWTON_STEPS = 40
 TRANSIENT_STEPS = 2000
 FIRST_STEP = 1e-4
 """First pseudo-time step [s]."""
+LARGEST_CHANGE = 0.2
+"""Largest change of an unknown in one pseudo-time step, relative to its nominal magnitude and its value."""
 SETTLED = 1e-10
 """Largest Newton step, relative to the states' nominal magnitudes, of a point at rest."""
 STILL = 1e-6
@@ -104,7 +107,8 @@ def _directions(system: System) -> set[str]:
 
 def _tell_unrest(balance: Balance, residual: np.ndarray) -> Flaw:
     worst = int(np.argmax(np.where(np.isfinite(residual), np.abs(residual), np.inf)))
-    what = f"nothing at rest found near the start: '{balance.names[worst]}' still changes"
+    rate = residual[worst] * balance.scale[worst]
+    what = f"nothing at rest found near the start: '{balance.names[worst]}' still changes by {rate:.3g} a second"
     return Flaw("start", what, "give start values nearer to it, or let it settle in a run of its own")
 
 
@@ -129,7 +133,7 @@ def build_balance(system: System) -> Balance:
         "jacobian": ca.Function("jacobian", columns, [jacobian]),
     }
     module = compile_kernels(functions, INPUTS.index("p"))
-    infos = [*system.states[:n], *system.delays, *(system.memory[k] for k in changing)]
+    infos: list[Any] = [*system.states[:n], *system.delays, *(system.memory[k] for k in changing)]
     scale = np.array([getattr(info, "nominal", 1.0) for info in infos], float)
     names = tuple(info.name for info in infos)
     return Balance(names, n, scale, tuple(changing), module)
@@ -203,19 +207,18 @@ def _newton(point: _Point) -> tuple[np.ndarray, int | None]:
 
 
 def _continue_transient(point: _Point) -> tuple[np.ndarray, int]:
-    """(E / h - J) step = residual, E the identity for states with a rate; h grows as the residual falls."""
+    """(E / h - J) step = residual, E the identity for states with a rate; h grows as long as the steps stay small."""
     z, h = point.z.copy(), FIRST_STEP
     E = np.diag(np.arange(len(z)) < point.balance.rates).astype(float)
     residual = point.rates(z)
     for k in range(TRANSIENT_STEPS):
-        size = np.linalg.norm(residual)
         step = np.linalg.lstsq(E / h - point.jacobian(z), residual, rcond=None)[0]
         fresh = point.rates(z + step)
-        if not np.all(np.isfinite(fresh)):
-            h /= 4
+        change = np.max(np.abs(step) / (1 + np.abs(z)))
+        if not (np.all(np.isfinite(fresh)) and change <= LARGEST_CHANGE):
+            h /= 3
             continue
-        z, residual = z + step, fresh
-        if np.max(np.abs(step)) <= SETTLED * min(1.0, h / FIRST_STEP) and np.max(np.abs(residual)) <= STILL:
+        z, residual, h = z + step, fresh, min(2 * h, 1e9)
+        if change <= SETTLED and np.max(np.abs(residual)) <= STILL:
             return z, NEWTON_STEPS + k + 1
-        h = min(h * np.clip(size / max(float(np.linalg.norm(residual)), 1e-300), 0.5, 2.0), 1e6)
     return z, NEWTON_STEPS + TRANSIENT_STEPS

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import casadi as ca
 import numpy as np
 
@@ -58,7 +60,8 @@ def _position(compiled: CompiledSystem, name: str, trajectory: Trajectory) -> fl
     system = compiled.system
     column = [trajectory.x, [number.value for number in system.parameters]]
     symbols = [system.symbols["x"], system.symbols["p"]]
-    return float(ca.Function("position", symbols, [system.coordinates[name]])(*column))
+    found: Any = ca.Function("position", symbols, [system.coordinates[name]])(*column)
+    return float(found)
 
 
 def _interrupted(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:

@@ -1,0 +1,37 @@
+"""A coordinate that leaves its range ends the run with a sentence; a start outside is refused."""
+
+import pytest
+
+from robodyn import Block, Body, Joint, Machine, Mechanism, ModelError, Scenario, Triangle, assemble, simulate
+from robodyn.results import OutcomeKind
+
+
+def crane(initial=0.0, stroke=(0.2, 0.4)):
+    body = Body("boom", 2.0, com=(0.5, 0, 0), inertia=(0.01, 0.01, 0.01, 0, 0, 0))
+    mechanism = Mechanism("crane", [body], [Joint("hinge", "revolute", "ground", "boom", axis=(0, -1, 0))])
+    lift = Triangle("lift", {"hinge": 1.0}, (0.3, 0.2), offset=1.0, range=stroke)
+    blocks = [Block("seal", "damper", on="lift", parameters={"damping": 50.0})]
+    machine = Machine("crane", mechanism, blocks=blocks, coordinates=[lift])
+    return Scenario("crane", machine, 5.0, {"hinge.position": initial}, solver={"method": "dopri5"})
+
+
+def test_a_boom_that_falls_ends_out_of_reach_of_its_cylinder():
+    run = simulate(crane())
+    assert run.outcome.kind is OutcomeKind.OUT_OF_REACH
+    assert run.outcome.failed
+    assert 0 < run.outcome.time < 5
+    for word in ("lift", "lower end", "0.2 to 0.4"):
+        assert word in run.outcome.sentence
+    assert run["lift.position"].values[-1] == pytest.approx(0.2, abs=1e-9)
+
+
+def test_within_its_range_it_runs_on():
+    assert simulate(crane(stroke=(0.1, 0.5))).outcome.ok
+
+
+def test_a_start_out_of_reach_is_refused_with_length_and_range():
+    with pytest.raises(ModelError) as error:
+        assemble(crane(initial=1.5))
+    text = str(error.value)
+    for word in ("coordinates.lift.range", "0.47", "0.2 to 0.4"):
+        assert word in text
