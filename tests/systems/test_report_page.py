@@ -8,6 +8,7 @@ from support.browser import open_browser
 
 from robodyn import Run, simulate
 from robodyn.catalog import scara_ptp, swinging_arm
+from robodyn.model import GROUND, Block, Body, Distance, Joint, Machine, Mechanism, Point, Scenario, Triangle
 from robodyn.results import Outcome, OutcomeKind, Provenance, SignalInfo
 from robodyn.studio import write_report
 
@@ -16,6 +17,8 @@ FIRST = "#panels .panel:nth-of-type(1)"
 LINES, OVER = f"{FIRST} canvas:not(.over)", f"{FIRST} canvas.over"
 # Read-outs show 6 digits, places of points 3 decimals.
 SHOWN, PLACED = 1e-5, 6e-4
+# Lengths of struts show 4 decimals.
+LONG = 6e-5
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +43,27 @@ def scara():
 def weak():
     """The same motion with a weaker shoulder."""
     return simulate(scara_ptp().with_numbers({"shoulder.control.limit": 30.0}))
+
+
+@pytest.fixture(scope="module")
+def digger():
+    """An arm on two cylinders: one between points, one beside its elbow, on an arm not square to the hinge's axis."""
+    bodies = (Body("boom", 4.0, com=(0.4, 0, 0)), Body("stick", 2.0, com=(0.3, 0, 0)))
+    level = {"axis": (0, -1, 0)}
+    joints = (
+        Joint("boom", "revolute", GROUND, "boom", origin=(0, 0, 0.3), **level),
+        Joint("stick", "revolute", "boom", "stick", origin=(0.8, 0, 0), **level),
+    )
+    points = (Point("foot", GROUND, (0.25, 0, 0.05)), Point("lug", "boom", (0.45, 0, -0.06)))
+    points += (Point("elbow", "boom", (0.8, 0, 0)),)
+    place = {"at": "elbow", "arm": (-1, 0.5, 0.25), "axis": (0, -2, 0)}
+    struts = (Distance("lift", "foot", "lug"), Triangle("crowd", {"stick": 1.0}, (0.2, 0.55), offset=3.0, **place))
+    stiff = {"stiffness": 30e3, "damping": 300.0}
+    springs = [
+        Block(f"{strut.name}_oil", "spring", on=strut.name, parameters=stiff | {"rest": 0.5}) for strut in struts
+    ]
+    machine = Machine("digger", Mechanism("digger", bodies, joints, points), springs, struts)
+    return simulate(Scenario("digger", machine, 1.0, initial={"boom.position": 0.6, "stick.position": -1.4}))
 
 
 @pytest.fixture
@@ -82,6 +106,31 @@ def place_of(browser, point):
     """Where the replay says a point is [m]."""
     found = re.search(rf"{point} at \((.*?)\)", browser.text(".caption"))
     return np.array([number(part) for part in found[1].split(",")])
+
+
+def length_of(browser, strut):
+    """How long the replay says a strut is [m]."""
+    return float(re.search(rf"{strut} ([\d.]+) m long", browser.text(".caption"))[1])
+
+
+def pixels_like(browser, *colours):
+    """How many pixels of the machine have each colour of the style sheet, in any light."""
+    script = """
+        const canvas = document.querySelector('#machine');
+        const {data} = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+        const style = getComputedStyle(document.documentElement);
+        return arguments[0].map((name) => {
+            const wanted = style.getPropertyValue(`--${name}`).trim();
+            const rgb = [1, 3, 5].map((k) => parseInt(wanted.slice(k, k + 2), 16));
+            let count = 0;
+            for (let k = 0; k < data.length; k += 4) {
+                const light = data[k] / rgb[0];
+                const near = [1, 2].every((c) => Math.abs(data[k + c] - light * rgb[c]) < 3);
+                count += data[k + 3] === 255 && light > 0.5 && light < 1.05 && near;
+            }
+            return count;
+        });"""
+    return browser.run(script, list(colours))
 
 
 def pick(browser, name):
@@ -128,6 +177,34 @@ def test_the_drawn_tool_is_where_the_simulation_says(show, make):
         scrub(page, share)
         exact = [run[f"tool.position.{axis}"](share * run.time[-1]) for axis in "xyz"]
         assert place_of(page, "tool") == pytest.approx(exact, abs=PLACED)
+
+
+def test_drawn_cylinders_are_as_long_as_the_simulation_says(show, digger):
+    page = show(digger)
+    lengths = {"lift": set(), "crowd": set()}
+    for share in (0.0, 0.04, 0.13, 1.0):
+        scrub(page, share)
+        for name, shown in lengths.items():
+            exact = digger[f"{name}.position"](share * digger.time[-1])
+            shown.add(length_of(page, name))
+            assert length_of(page, name) == pytest.approx(exact, abs=LONG)
+    assert all(len(shown) > 2 for shown in lengths.values())
+
+
+@pytest.mark.parametrize(("name", "drawn"), [("digger", True), ("scara", False)])
+def test_machines_with_cylinders_have_barrels_and_rods(show, request, name, drawn):
+    page = show(request.getfixturevalue(name))
+    # Of 200,000 pixels; edges of other parts may mix to such a colour by chance.
+    barrel, rod = pixels_like(page, "barrel", "rod")
+    assert (barrel > 1000) == drawn
+    assert not drawn or rod > 100
+
+
+def test_cylinders_as_skeletons_and_with_names_are_drawn_without_complaint(show, digger):
+    page = show(digger, digger, labels=["one", "other"])
+    before = page.picture("#machine")
+    page.run("[...document.querySelectorAll('#replay-tools label')].find((l) => l.textContent === 'names').click()")
+    assert page.picture("#machine") != before
 
 
 def test_picking_a_signal_changes_the_plot(show, scara):

@@ -13,6 +13,7 @@ GROUND = "ground"
 _AXES = ("x", "y", "z")
 _ORIGIN = (0.0, 0.0, 0.0)
 _IDENTITY = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+_X_AXIS = (1.0, 0.0, 0.0)
 _Z_AXIS = (0.0, 0.0, 1.0)
 _STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 _DRAWN_KINDS = ("revolute", "prismatic", "fixed")
@@ -47,7 +48,7 @@ def _geometry(mechanism: Plain, description: Plain, numbers: Plain) -> Plain:
         "bodies": [{"name": str(b["name"]), "com": _vector(b, "com", numbers)} for b in mechanism["bodies"]],
         "joints": _ordered([_joint(joint, numbers) for joint in mechanism["joints"]]),
         "points": points,
-        "struts": _struts(description, [point["name"] for point in points]),
+        "struts": _struts(description, mechanism, numbers),
         "obstacles": [_obstacle(box) for box in description.get("obstacles") or []],
     }
 
@@ -68,10 +69,39 @@ def _obstacle(box: Plain) -> Plain:
     return {"name": str(box.get("name", "")), "center": _triple(box["center"]), "size": _triple(box["size"])}
 
 
-def _struts(description: Plain, points: list[str]) -> list[Plain]:
-    """The distances between points that forces act along: springs, cylinders."""
-    parts = [part for part in description["machine"].get("coordinates", []) if part.get("type") == "Distance"]
-    return [{"start": p["start"], "end": p["end"]} for p in parts if {p["start"], p["end"]} <= set(points)]
+def _struts(description: Plain, mechanism: Plain, numbers: Plain) -> list[Plain]:
+    """What forces act along and whose place is told: distances of points, cylinders beside a hinge."""
+    parts = description["machine"].get("coordinates") or []
+    points = {str(point["name"]) for point in mechanism.get("points", [])}
+    distances = [_distance(part) for part in parts if part.get("type") == "Distance"]
+    triangles = [_triangle(part, numbers) for part in parts if part.get("type") == "Triangle" and part.get("at")]
+    joints = {str(joint["name"]) for joint in mechanism["joints"]}
+    return [strut for strut in distances if {strut["start"], strut["end"]} <= points] + [
+        strut for strut in triangles if strut["at"] in points and strut["of"].keys() <= joints
+    ]
+
+
+def _distance(part: Plain) -> Plain:
+    return _strut(part) | {"start": str(part["start"]), "end": str(part["end"])}
+
+
+def _triangle(part: Plain, numbers: Plain) -> Plain:
+    """A cylinder between two arms of a hinge: side b on the fixed arm, side a on the arm turned by the joints."""
+    name, (a, b) = part["name"], part["sides"]
+    return _strut(part) | {
+        "at": str(part["at"]),
+        "of": {str(joint): float(weight) for joint, weight in part["of"].items()},
+        "sides": [_number(numbers, f"{name}.sides.a", a), _number(numbers, f"{name}.sides.b", b)],
+        "offset": _number(numbers, f"{name}.offset", part.get("offset", 0.0)),
+        "arm": _triple(part.get("arm", _X_AXIS)),
+        "axis": _triple(part.get("axis", _Z_AXIS)),
+    }
+
+
+def _strut(part: Plain) -> Plain:
+    """Name and stroke, shortest to longest [m]; no stroke if the description has none."""
+    limits = part.get("range")
+    return {"name": str(part["name"]), "range": None if limits is None else [float(limits[0]), float(limits[1])]}
 
 
 def _triple(values: Any) -> list[float]:

@@ -29,6 +29,7 @@ SCRIPTS = (
     "picker.js",
     "kinematics.js",
     "shapes.js",
+    "struts.js",
     "camera.js",
     "scene.js",
     "surroundings.js",

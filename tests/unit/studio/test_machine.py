@@ -5,7 +5,7 @@ import copy
 import pytest
 
 from robodyn.catalog import SCENARIOS
-from robodyn.model import describe
+from robodyn.model import Triangle, describe
 from robodyn.studio.machine import read_machine
 
 
@@ -50,7 +50,54 @@ def test_obstacles_and_struts_are_told(described):
 
     machine, _ = read_machine(described(change))
     assert machine["obstacles"] == [{"name": "wall", "center": [1, 0, 0], "size": [0.1, 1, 2]}]
-    assert machine["struts"] == [{"start": "mast", "end": "hook"}]
+    assert machine["struts"] == [{"name": "rope", "range": None, "start": "mast", "end": "hook"}]
+
+
+def cylinder(**changes):
+    """A cylinder beside the crane's turning joint."""
+    told = {"type": "Triangle", "name": "lift", "of": {"turn": 1.0}, "sides": [0.2, 0.5], "at": "hook"}
+    return told | changes
+
+
+def struts_of(run):
+    machine, note = read_machine(run)
+    assert note == ""
+    return machine["struts"]
+
+
+def test_a_cylinder_beside_a_hinge_is_told_with_the_models_defaults(described):
+    (strut,) = struts_of(described(lambda d: d["machine"].update(coordinates=[cylinder()])))
+    assert strut == {
+        "name": "lift",
+        "range": None,
+        "at": "hook",
+        "of": {"turn": 1.0},
+        "sides": [0.2, 0.5],
+        "offset": 0.0,
+        "arm": [1, 0, 0],
+        "axis": [0, 0, 1],
+    }
+
+
+def test_the_numbers_of_a_cylinder_are_those_of_the_run(make_crane, described):
+    run = described(lambda d: d["machine"].update(coordinates=[cylinder(range=[0.3, 0.7], offset=1.0)]))
+    numbers = {"lift.sides.a": 0.25, "lift.offset": 1.5}
+    parameters = {name: {"value": value, "unit": ""} for name, value in numbers.items()}
+    (strut,) = struts_of(make_crane(description=run.provenance.description, parameters=parameters))
+    assert (strut["sides"], strut["offset"], strut["range"]) == ([0.25, 0.5], 1.5, [0.3, 0.7])
+
+
+def test_the_defaults_of_a_cylinder_are_those_of_the_model(described):
+    triangle = Triangle("lift", {"turn": 1.0}, (0.2, 0.5), at="hook")
+    (strut,) = struts_of(described(lambda d: d["machine"].update(coordinates=[describe(triangle)])))
+    assert tuple(strut["arm"]) == triangle.arm
+    assert tuple(strut["axis"]) == triangle.axis
+    assert strut["offset"] == triangle.offset
+
+
+@pytest.mark.parametrize("change", [{"at": None}, {"at": "moon"}, {"of": {"moon": 1.0}}, {"type": "Linkage"}])
+def test_what_has_no_place_in_space_is_left_out(described, change):
+    assert struts_of(described(lambda d: d["machine"].update(coordinates=[cylinder(**change)]))) == []
 
 
 def test_a_point_on_no_body_is_named(described):

@@ -60,7 +60,9 @@ function showUnit(unit) {
 function readColours() {
   const style = getComputedStyle(document.documentElement);
   const colour = (name) => style.getPropertyValue(`--${name}`).trim();
-  const names = ["text", "quiet", "line", "card", "accent", "floor", "link", "joint", "point", "obstacle", "event", "shadow"];
+  const names = [
+    "text", "quiet", "line", "card", "accent", "floor", "link", "joint", "barrel", "rod", "point", "obstacle", "event", "shadow",
+  ];
   const colours = Object.fromEntries(names.map((name) => [name, colour(name)]));
   colours.series = [1, 2, 3, 4, 5, 6, 7, 8].map((k) => colour(`series-${k}`));
   return colours;

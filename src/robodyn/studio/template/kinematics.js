@@ -39,11 +39,17 @@ function childPose(parent, joint, q) {
   return { R, p: joint.kind === "prismatic" ? add(p, turn(R, scale(joint.axis, q))) : p };
 }
 
+// Where a joint stands at a time; zero where the record has no number.
+function positionAt(run, joint, t) {
+  const q = heldValueAt(run, `${joint}.position`, t);
+  return Number.isFinite(q) ? q : 0;
+}
+
 function posesAt(run, t) {
   const poses = new Map([[GROUND, { R: NO_TURN, p: [0, 0, 0] }]]);
   for (const joint of run.machine.joints) {
-    const q = joint.kind === "fixed" ? 0 : heldValueAt(run, `${joint.name}.position`, t);
-    poses.set(joint.child, childPose(poses.get(joint.parent), joint, Number.isFinite(q) ? q : 0));
+    const q = joint.kind === "fixed" ? 0 : positionAt(run, joint.name, t);
+    poses.set(joint.child, childPose(poses.get(joint.parent), joint, q));
   }
   return poses;
 }
@@ -71,18 +77,24 @@ function strokesOf(run) {
   }));
 }
 
-// The points' ways through the world: [{name, times, places}], and all places any part of the machine reaches.
+// The points' ways through the world: [{name, times, places}], all places any part of the machine reaches, and the
+// struts' lengths [m].
 function traceMotion(run, strokes, samples = 600) {
   const { machine, time } = run;
   const [start, end] = [time[0], time[time.length - 1]];
   const paths = machine.points.map((point) => ({ name: point.name, times: [], places: [] }));
   const reached = [];
+  const lengths = machine.struts.map(() => []);
   for (let k = 0; k <= samples; k++) {
     const t = start + ((end - start) * k) / samples;
     const poses = posesAt(run, t);
     paths.forEach((path, i) => {
       path.times.push(t);
       path.places.push(pointAt(poses, machine.points[i]));
+    });
+    strutsAt(run, t, poses).forEach((strut, i) => {
+      lengths[i].push(strutLength(strut));
+      reached.push(...strut.ends);
     });
     for (const joint of machine.joints) {
       const pose = poses.get(joint.child);
@@ -93,7 +105,7 @@ function traceMotion(run, strokes, samples = 600) {
     }
   }
   for (const path of paths) reached.push(...path.places);
-  return { paths, reached };
+  return { paths, reached, lengths };
 }
 
 // Axes with "up" as the third: against gravity, or the world's z where there is none.

@@ -39,14 +39,17 @@ function makeReplay(store) {
   tell();
 }
 
-// Where the points are, in words.
+// Where the points are and how long the struts, in words.
 function describeScene(scene, store) {
   const poses = posesAt(scene.run, store.time);
   const told = scene.run.machine.points.map((point) => {
     const place = pointAt(poses, point).map((part) => part.toFixed(3).replace("-0.000", "0.000").replace("-", "−"));
     return `${point.name} at (${place.join(", ")}) m`;
   });
-  return [...told, `grid ${showNumber(gridStep(scene))} m`].join(" · ");
+  const lengths = strutsAt(scene.run, store.time, poses).map(
+    (strut) => `${strut.name} ${strutLength(strut).toFixed(4)} m long`,
+  );
+  return [...told, ...lengths, `grid ${showNumber(gridStep(scene))} m`].join(" · ");
 }
 
 function makeReplayTools(store, drawable, camera, draw) {

@@ -24,6 +24,7 @@ function prepareScene(run) {
   const reach = Math.max(1e-3, lengthOf(subtract(high, low)));
   const floor = chooseFloor(machine, axes, low[2], reach);
   const shapes = makeShapes(machine, reach, strokes, floor, axes[2]);
+  const barrels = barrelsOf(machine, motion.lengths);
   low[2] = floor;
   const back = (place) => turn(transpose(axes), place);
   const outline = places.filter((_, k) => k % 7 === 0 || k >= places.length - boxes.length - 1).map(back);
@@ -33,7 +34,7 @@ function prepareScene(run) {
   }));
   const centre = back(scale(add(low, high), 0.5));
   const extent = scale(subtract(high, low), 0.5);
-  return { run, axes, motion, floor, reach, shapes, outline, centre, extent, low, high };
+  return { run, axes, motion, floor, reach, shapes, barrels, outline, centre, extent, low, high };
 }
 
 // A floor under everything; a machine on an upright axis gets room for a column under it.
@@ -49,8 +50,9 @@ function drawScene(context, width, height, scene, camera, store, ghosts) {
   const view = makeProjection(camera, width, height);
   const poses = posesAt(scene.run, store.time);
   drawFloor(context, scene, view, colours);
-  drawShadow(context, scene, poses, view, colours);
-  const items = [...pathItems(scene, store.time, view, colours), ...strutItems(scene, poses, view, colours)];
+  const struts = strutsAt(scene.run, store.time, poses);
+  drawShadow(context, scene, poses, struts, view, colours);
+  const items = [...pathItems(scene, store.time, view, colours), ...strutItems(struts, scene, view, colours)];
   for (const shape of scene.shapes) items.push(...shapeItems(shape, poses.get(shape.body), view, colours));
   for (const point of scene.run.machine.points) items.push(dotItem(pointAt(poses, point), scene.reach, view, colours));
   for (const ghost of ghosts) items.push(...ghostItems(ghost, store.time, view, colours));
@@ -58,7 +60,7 @@ function drawScene(context, width, height, scene, camera, store, ghosts) {
   for (const item of items) item.paint(context);
   drawTriad(context, scene, view, height);
   if (store.axes) drawAxes(context, scene, poses, view, colours);
-  if (store.names) drawNames(context, scene, poses, view, colours);
+  if (store.names) drawNames(context, scene, poses, struts, view, colours);
 }
 
 function shapeItems(shape, pose, view, colours) {
@@ -138,10 +140,9 @@ function pathItems(scene, time, view, colours) {
   return items;
 }
 
-function strutItems(scene, poses, view, colours) {
-  const { machine } = scene.run;
-  const place = (name) => pointAt(poses, machine.points.find((point) => point.name === name));
-  return machine.struts.flatMap(({ start, end }) => lineItem(place(start), place(end), view, colours.joint, 3));
+function strutItems(struts, scene, view, colours) {
+  const shapes = struts.flatMap((strut, k) => makeStrut(strut, scene.barrels[k], scene.reach));
+  return shapes.flatMap((shape) => shapeItems(shape, AT_REST, view, colours));
 }
 
 // Where the bodies' axes run: [[from, to], ...] in the world.
@@ -160,6 +161,7 @@ function ghostItems(ghost, time, view, colours) {
   for (const joint of joints) {
     bones.push([placed(poses.get(joint.parent), joint.origin), poses.get(joint.child).p]);
   }
+  bones.push(...strutsAt(ghost, time, poses).map(({ ends }) => ends));
   return bones.flatMap(([from, to]) => dashItems(from, to, view, colours));
 }
 

@@ -30,12 +30,12 @@ function drawFloor(context, scene, view, colours) {
 }
 
 // What stands straight above a place of the floor: the machine's shadow and the obstacles' outlines.
-function drawShadow(context, scene, poses, view, colours) {
+function drawShadow(context, scene, poses, struts, view, colours) {
   const up = scene.axes[2];
   const dropped = (place) => view.project(subtract(place, scale(up, dot(place, up) - scene.floor)));
   const near = view.project(scene.centre).size;
   context.beginPath();
-  for (const [from, to] of skeletonOf(scene.run.machine, poses)) {
+  for (const [from, to] of [...skeletonOf(scene.run.machine, poses), ...struts.map(({ ends }) => ends)]) {
     const [a, b] = [dropped(from), dropped(to)];
     if (Math.min(a.depth, b.depth) < view.near) continue;
     context.moveTo(a.x, a.y);
@@ -106,7 +106,7 @@ function drawArrowHead(context, from, to) {
   context.fill();
 }
 
-function drawNames(context, scene, poses, view, colours) {
+function drawNames(context, scene, poses, struts, view, colours) {
   context.font = "12px system-ui, sans-serif";
   context.textAlign = "left";
   context.textBaseline = "middle";
@@ -114,6 +114,7 @@ function drawNames(context, scene, poses, view, colours) {
   const named = [
     ...jointPlaces(scene, poses).map(({ joint, place }) => [joint.name, place]),
     ...points.map((point) => [point.name, pointAt(poses, point)]),
+    ...struts.map(({ name, ends }) => [name, scale(add(...ends), 0.5)]),
     ...obstacles.map((box) => [box.name, box.center]),
   ];
   const taken = [];
