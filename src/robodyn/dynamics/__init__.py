@@ -15,9 +15,16 @@ from robodyn.dynamics.kinematics import (
 from robodyn.dynamics.newton_euler import bias, inverse_dynamics
 from robodyn.dynamics.solve import ldl, solve_ldl, solve_symmetric
 from robodyn.dynamics.tree import GROUND, Link, Tree
+from robodyn.dynamics.uicker_kahn import (
+    LagrangeCoefficients,
+    lagrange_coefficients,
+    lagrange_inverse_dynamics,
+    pseudo_inertia,
+)
 
 __all__ = [
     "GROUND",
+    "LagrangeCoefficients",
     "Link",
     "Tree",
     "bias",
@@ -25,6 +32,8 @@ __all__ = [
     "geometric_jacobian",
     "inverse_dynamics",
     "kinetic_energy",
+    "lagrange_coefficients",
+    "lagrange_inverse_dynamics",
     "ldl",
     "link_poses",
     "link_velocities",
@@ -33,6 +42,7 @@ __all__ = [
     "point_velocity",
     "position_rates",
     "potential_energy",
+    "pseudo_inertia",
     "solve_articulated",
     "solve_ldl",
     "solve_symmetric",

@@ -1,0 +1,177 @@
+"""How much arithmetic does each algorithm of dynamics cost, for a given tree?
+
+Three ways to count, all by walking the instructions of the traced algorithm:
+
+    general   every number of the tree is an unknown, nothing is shared: the algorithm as it stands, for any arm
+    folded    the tree's own numbers are constants, so that zeros, ones and right angles cost nothing
+    shared    folded, and what occurs twice is computed once: the code that runs
+
+The general count is the one to hold against published counts, which assume nothing of the arm's shape. Those of
+Uicker-Kahn also assume that no product is kept for another use: `literal_uicker_kahn` counts such an evaluation.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from robodyn.dynamics import (
+    Link,
+    Tree,
+    forward_dynamics,
+    inverse_dynamics,
+    lagrange_coefficients,
+    lagrange_inverse_dynamics,
+    solve_symmetric,
+)
+from robodyn.spatial import Inertia, Pose
+from robodyn.symbolic import is_symbolic
+
+WAYS = ("general", "folded", "shared")
+
+_KINDS = {
+    "multiplications": (ca.OP_MUL, ca.OP_SQ),
+    "additions": (ca.OP_ADD, ca.OP_SUB, ca.OP_TWICE),
+    "divisions": (ca.OP_DIV, ca.OP_INV),
+    "trigonometric": (ca.OP_SIN, ca.OP_COS, ca.OP_TAN, ca.OP_ASIN, ca.OP_ACOS, ca.OP_ATAN, ca.OP_ATAN2),
+}
+_KIND_OF = {code: kind for kind, codes in _KINDS.items() for code in codes}
+# A change of sign is free: it makes an addition a subtraction.
+_FREE = frozenset([ca.OP_INPUT, ca.OP_OUTPUT, ca.OP_CONST, ca.OP_PARAMETER, ca.OP_ASSIGN, ca.OP_NEG])
+
+Algorithm = Callable[[Tree, Any, Any, Any], Any]
+
+
+@dataclass(frozen=True)
+class OperationCount:
+    """Number of arithmetic operations; subtractions count as additions, changes of sign not at all."""
+
+    multiplications: int = 0
+    additions: int = 0
+    divisions: int = 0
+    trigonometric: int = 0
+    others: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.multiplications + self.additions + self.divisions + self.trigonometric + self.others
+
+
+def count_operations(function: ca.Function) -> OperationCount:
+    """Operations in one evaluation of a function of scalars, as its instructions stand."""
+    function = function if function.is_a("SXFunction") else function.expand()
+    codes = (function.instruction_id(k) for k in range(function.n_instructions()))
+
+    return OperationCount(**Counter(_KIND_OF.get(code, "others") for code in codes if code not in _FREE))
+
+
+def _lagrange_forward(tree: Tree, q: Any, v: Any, tau: Any) -> Any:
+    """M a = tau - bias, both from the Lagrange coefficients."""
+    D = lagrange_coefficients(tree, q)
+
+    return solve_symmetric(D.inertial, tau - D.torques(v, [0.0] * tree.n_v))
+
+
+ALGORITHMS: Mapping[str, Algorithm] = {
+    "inverse, Uicker-Kahn": lagrange_inverse_dynamics,
+    "inverse, Newton-Euler": inverse_dynamics,
+    "forward, Uicker-Kahn": _lagrange_forward,
+    "forward, Walker-Orin": lambda tree, q, v, tau: forward_dynamics(tree, q, v, tau, method="composite"),
+}
+"""Function of (tree, q, v, accelerations or torques) by name."""
+
+
+def compare_algorithms(tree: Tree) -> dict[str, dict[str, OperationCount]]:
+    """Counts of each algorithm of `ALGORITHMS` for a tree of revolute and prismatic joints, each way of `WAYS`."""
+    counts = {}
+    for name, algorithm in ALGORITHMS.items():
+        folded = trace_algorithm(algorithm, tree)
+        ways = (trace_algorithm(algorithm, generalise(tree)), folded, _share(folded))
+        counts[name] = {way: count_operations(function) for way, function in zip(WAYS, ways, strict=True)}
+
+    return counts
+
+
+def trace_algorithm(algorithm: Algorithm, tree: Tree) -> ca.Function:
+    """An algorithm on symbols, as a function of all symbols it holds."""
+    symbols = [ca.SX.sym(name, size) for name, size in (("q", tree.n_q), ("v", tree.n_v), ("u", tree.n_v))]
+    output = ca.densify(ca.SX(algorithm(tree, *symbols)))
+    known = {symbol.__hash__() for column in symbols for symbol in ca.vertsplit(column)}
+    unknowns = [symbol for symbol in ca.symvar(output) if symbol.__hash__() not in known]
+
+    return ca.Function("traced", [*symbols, ca.vertcat(ca.SX(0, 1), *unknowns)], [output])
+
+
+def generalise(tree: Tree) -> Tree:
+    """The same joints on links of any shape and mass: every number but the axes is a symbol."""
+    return Tree(tuple(_general_link(k, link) for k, link in enumerate(tree.links)), ca.SX.sym("g", 3))
+
+
+def _general_link(k: int, link: Link) -> Link:
+    entries = ca.SX.sym(f"I{k}", 6)
+    tensor = ca.SX(3, 3)
+    for n, (i, j) in enumerate(zip(*np.triu_indices(3), strict=True)):
+        tensor[int(i), int(j)] = tensor[int(j), int(i)] = entries[n]
+    inertia = Inertia(ca.SX.sym(f"m{k}"), ca.SX.sym(f"c{k}", 3), tensor)
+    has_rotor = is_symbolic(link.armature) or link.armature != 0.0
+
+    return replace(
+        link,
+        frame=Pose(ca.SX.sym(f"R{k}", 3, 3), ca.SX.sym(f"p{k}", 3)),
+        inertia=inertia,
+        armature=ca.SX.sym(f"A{k}") if has_rotor else 0.0,
+    )
+
+
+def literal_uicker_kahn(n: int) -> OperationCount:
+    """Operations of Uicker-Kahn for a chain of n joints when each coefficient is computed by its own formula.
+
+        D_ijk = sum_p trace(U_pjk J_p U_pi^T),  U_pjk = T_j Q_j (pose of k in j) Q_k (pose of p in k)
+
+    Full 4 x 4 matrices without known zeros, no use of symmetry; only poses and first derivatives are kept.
+    """
+    A, Q, J = ([ca.SX.sym(f"{name}{k}", 4, 4) for k in range(n)] for name in "AQJ")
+    v, a, g = ca.SX.sym("v", n), ca.SX.sym("a", n), ca.SX.sym("g", 4)
+    first, second = _literal_derivatives(A, Q)
+    torques = []
+    for i in range(n):
+        tau = sum(ca.mtimes([g.T, first[p, i], J[p][:, 3]]) for p in range(i, n))
+        for j in range(n):
+            tau += a[j] * sum(ca.dot(first[p, j] @ J[p], first[p, i]) for p in range(max(i, j), n))
+            for k in range(n):
+                beyond = range(max(i, j, k), n)
+                tau += v[j] * v[k] * sum(ca.dot(second(p, j, k) @ J[p], first[p, i]) for p in beyond)
+        torques.append(tau)
+
+    return count_operations(ca.Function("literal", [v, a, g, *A, *Q, *J], [ca.vertcat(*torques)]))
+
+
+def _literal_derivatives(
+    A: list[ca.SX], Q: list[ca.SX]
+) -> tuple[dict[tuple[int, int], ca.SX], Callable[[int, int, int], ca.SX]]:
+    """U_pi, kept, and U_pjk, multiplied out anew at each call."""
+    n = len(A)
+    poses = {(k - 1, k): A[k] for k in range(n)}
+    for end in range(n):
+        poses |= {(j, end): poses[j, end - 1] @ A[end] for j in range(-1, end - 1)}
+    tails = {(k, p): Q[k] @ poses[k, p] if k < p else Q[k] for p in range(n) for k in range(p + 1)}
+    first = {(p, i): poses[-1, i] @ tail for (i, p), tail in tails.items()}
+    heads = [poses[-1, j] @ Q[j] for j in range(n)]
+
+    def second(p: int, j: int, k: int) -> ca.SX:
+        j, k = min(j, k), max(j, k)
+        return heads[j] @ (poses[j, k] @ tails[k, p] if j < k else tails[k, p])
+
+    return first, second
+
+
+def _share(function: ca.Function) -> ca.Function:
+    """The same function with equal subexpressions computed once."""
+    symbols = function.sx_in()
+
+    return ca.Function("shared", symbols, [ca.cse(function(*symbols))])
