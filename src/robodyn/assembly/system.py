@@ -170,8 +170,9 @@ class System:
 
     @property
     def n_quadratures(self) -> int:
-        """How many of the last states no rate depends on (book-keeping such as `energy.work`)."""
-        x, rates = self.symbols["x"], self.expressions["rhs"]
+        """How many of the last states no rate and no delayed signal depends on (book-keeping such as `energy.work`)."""
+        x = self.symbols["x"]
+        rates = ca.vertcat(self.expressions["rhs"], self.expressions.get("delayed", ca.SX(0, 1)))
         needed = ca.which_depends(rates, x, 1, False) if self.states else []
         return next((k for k, used in enumerate(reversed(needed)) if used), len(needed))
 

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
+from robodyn.catalog.epaas import epaas_hold, epaas_machine, epaas_step, epaas_trajectory
+from robodyn.catalog.epaas_arm import epaas_cylinders, epaas_mechanism
+from robodyn.catalog.epaas_rig import epaas_rig, epaas_rig_extend, epaas_rig_retract
 from robodyn.catalog.pendulums import double_pendulum, pendulum
 from robodyn.catalog.scara import scara_mechanism, scara_ptp
 from robodyn.catalog.scara_avoidance import scara_avoid, scara_avoid_sampled, scara_phases
@@ -21,6 +25,11 @@ SCENARIOS: Mapping[str, Callable[[], Scenario | Chain]] = {
     "scara-avoid-sampled": scara_avoid_sampled,
     "scara-phases": scara_phases,
     "two-link-loop": two_link_loop,
+    "epaas-rig-extend": epaas_rig_extend,
+    "epaas-rig-retract": epaas_rig_retract,
+    "epaas-hold": epaas_hold,
+    **{f"epaas-step-{axis}": partial(epaas_step, axis) for axis in ("vane", "l3", "l4", "l1", "l2")},
+    "epaas-trajectory": epaas_trajectory,
 }
 
 
@@ -34,6 +43,15 @@ def find_scenario(name: str) -> Scenario | Chain:
 __all__ = [
     "SCENARIOS",
     "double_pendulum",
+    "epaas_cylinders",
+    "epaas_hold",
+    "epaas_machine",
+    "epaas_mechanism",
+    "epaas_rig",
+    "epaas_rig_extend",
+    "epaas_rig_retract",
+    "epaas_step",
+    "epaas_trajectory",
     "find_scenario",
     "pendulum",
     "scara_avoid",

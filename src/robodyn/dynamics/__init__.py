@@ -1,9 +1,9 @@
 """Mechanics of trees of rigid links, as functions on numbers or symbols."""
 
-from robodyn.dynamics.articulated import solve_articulated
+from robodyn.dynamics.articulated import articulate, solve_articulated
 from robodyn.dynamics.composite import mass_matrix
 from robodyn.dynamics.energy import kinetic_energy, potential_energy, total_energy
-from robodyn.dynamics.forward import forward_dynamics
+from robodyn.dynamics.forward import forward_dynamics, mass_solver, mean_depth
 from robodyn.dynamics.kinematics import (
     geometric_jacobian,
     link_poses,
@@ -27,6 +27,7 @@ __all__ = [
     "LagrangeCoefficients",
     "Link",
     "Tree",
+    "articulate",
     "bias",
     "forward_dynamics",
     "geometric_jacobian",
@@ -38,6 +39,8 @@ __all__ = [
     "link_poses",
     "link_velocities",
     "mass_matrix",
+    "mass_solver",
+    "mean_depth",
     "point_position",
     "point_velocity",
     "position_rates",

@@ -2,7 +2,8 @@
 
 Articulated-body inertias (Featherstone 1983; 2008, chapter 7). In forward dynamics b = tau - bias already
 holds velocities, gravity and outer wrenches, so the sweeps here are linear: they apply the inverse of the
-mass matrix without forming it. Everything in link axes. Symbols, for a link with all it carries free to move:
+mass matrix without forming it, to as many columns b as there are. Everything in link axes. Symbols, for a link with
+all it carries free to move:
 
     n = A alpha + B accel + torque        A, C symmetric
     f = B^T alpha + C accel + force
@@ -25,22 +26,14 @@ from robodyn.spatial.vectors import Matrix, Scalar, Vector
 
 @dataclass(frozen=True, eq=False)
 class Body:
-    """An articulated body's inertia blocks A, B, C and its load at rest."""
+    """An articulated body's inertia blocks A, B, C."""
 
     A: Matrix
     B: Matrix
     C: Matrix
-    torque: Vector
-    force: Vector
 
     def __add__(self, other: Body) -> Body:
-        return Body(
-            self.A + other.A,
-            self.B + other.B,
-            self.C + other.C,
-            self.torque + other.torque,
-            self.force + other.force,
-        )
+        return Body(self.A + other.A, self.B + other.B, self.C + other.C)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,61 +44,94 @@ class Handle:
         loads: column k is the load (n, f) that a unit acceleration of rate k asks for, I S_k.
         factors: of the joint's own inertia D = S^T I S + armature.
         gains: column k of I S D^-1, as (n, f).
-        drive: the part of the torques left for this joint, tau - S^T load.
     """
 
     loads: tuple[tuple[Vector, Vector], ...]
     factors: Factors
     gains: tuple[tuple[Vector, Vector], ...]
-    drive: tuple[Scalar, ...]
 
 
-def solve_articulated(tree: Tree, q: Sequence[Scalar], b: Sequence[Scalar]) -> Vector:
-    """Joint accelerations a that solve M(q) a = b, (n_v,), by articulated-body inertias."""
-    poses = tree.joint_poses(q)
+@dataclass(frozen=True, eq=False)
+class Articulation:
+    """The articulated inertias of a tree at a position: what is needed to solve M(q) a = b for any b."""
 
-    return _accelerate(tree, poses, _articulate(tree, poses, b))
+    tree: Tree
+    poses: Sequence[Pose]
+    handles: Sequence[Handle]
+
+    def solve(self, b: Sequence[Scalar]) -> Vector:
+        """Joint accelerations a that solve M(q) a = b, (n_v,)."""
+        return self._accelerate(self._gather(b))
+
+    def _gather(self, b: Sequence[Scalar]) -> list[list[Scalar]]:
+        """Sweep from the tips to the ground: what is left for each joint of its torque, `tau - S^T load`."""
+        links = self.tree.links
+        loads: list[tuple[Vector, Vector]] = [(np.zeros(3), np.zeros(3)) for _ in links]
+        drives = [list(_entries(part)) for part in self.tree.split_rates(b, "b")]
+        for index in reversed(range(len(links))):
+            link, handle = links[index], self.handles[index]
+            torque, force = loads[index]
+            for k, (angular, linear) in enumerate(link.subspace):
+                drives[index][k] = drives[index][k] - dot(angular, torque) - dot(linear, force)
+            if link.parent != GROUND:
+                for (gain_n, gain_f), drive in zip(handle.gains, drives[index], strict=True):
+                    torque, force = torque + gain_n * drive, force + gain_f * drive
+                pose = self.poses[index]
+                force = pose.R @ force
+                torque = pose.R @ torque + cross(pose.p, force)
+                below = loads[link.parent]
+                loads[link.parent] = below[0] + torque, below[1] + force
+
+        return drives
+
+    def _accelerate(self, drives: Sequence[Sequence[Scalar]]) -> Vector:
+        """Sweep from the ground to the tips: D a = drive - (I S)^T (acceleration carried by the parent)."""
+        found: list[tuple[Vector, Vector]] = []
+        rates: list[Scalar] = []
+        for link, pose, handle, drive in zip(self.tree.links, self.poses, self.handles, drives, strict=True):
+            alpha, accel = (np.zeros(3), np.zeros(3)) if link.parent == GROUND else found[link.parent]
+            alpha, accel = pose.R.T @ alpha, pose.R.T @ (accel + cross(alpha, pose.p))
+            due = [u - dot(n, alpha) - dot(f, accel) for u, (n, f) in zip(drive, handle.loads, strict=True)]
+            a = solve_ldl(handle.factors, due)
+            for k, (angular, linear) in enumerate(link.subspace):
+                alpha, accel = alpha + angular * a[k], accel + linear * a[k]
+                rates.append(a[k])
+            found.append((alpha, accel))
+
+        return sym.stack(rates)
 
 
-def _articulate(tree: Tree, poses: Sequence[Pose], b: Sequence[Scalar]) -> list[Handle]:
+def _entries(part: Sequence[Scalar]) -> list[Scalar]:
+    return [part[k] for k in range(part.shape[0] if hasattr(part, "shape") else len(part))]
+
+
+def articulate(tree: Tree, q: Sequence[Scalar]) -> Articulation:
     """Sweep from the tips to the ground, gathering articulated inertias."""
+    poses = tree.joint_poses(q)
     bodies = [_rigid_body(link.inertia.about_origin()) for link in tree.links]
-    drives = tree.split_rates(b, "b")
     handles = []
     for index in reversed(range(len(bodies))):
         link = tree.links[index]
-        handle = _grip(bodies[index], link.subspace, link.armature, drives[index])
+        handle = _grip(bodies[index], link.subspace, link.armature)
         handles.append(handle)
         if link.parent != GROUND:
             released = _release(bodies[index], handle)
             bodies[link.parent] = bodies[link.parent] + _move(released, poses[index])
 
-    return handles[::-1]
+    return Articulation(tree, poses, handles[::-1])
 
 
-def _accelerate(tree: Tree, poses: Sequence[Pose], handles: Sequence[Handle]) -> Vector:
-    """Sweep from the ground to the tips: D a = drive - (I S)^T (acceleration carried by the parent)."""
-    found: list[tuple[Vector, Vector]] = []
-    rates: list[Scalar] = []
-    for link, pose, handle in zip(tree.links, poses, handles, strict=True):
-        alpha, accel = (np.zeros(3), np.zeros(3)) if link.parent == GROUND else found[link.parent]
-        alpha, accel = pose.R.T @ alpha, pose.R.T @ (accel + cross(alpha, pose.p))
-        due = [u - dot(n, alpha) - dot(f, accel) for u, (n, f) in zip(handle.drive, handle.loads, strict=True)]
-        a = solve_ldl(handle.factors, due)
-        for k, (angular, linear) in enumerate(link.subspace):
-            alpha, accel = alpha + angular * a[k], accel + linear * a[k]
-            rates.append(a[k])
-        found.append((alpha, accel))
-
-    return sym.stack(rates)
+def solve_articulated(tree: Tree, q: Sequence[Scalar], b: Sequence[Scalar]) -> Vector:
+    """Joint accelerations a that solve M(q) a = b, (n_v,), by articulated-body inertias."""
+    return articulate(tree, q).solve(b)
 
 
 def _rigid_body(body: Moments) -> Body:
-    return Body(body.tensor, skew(body.first), body.mass * np.eye(3), np.zeros(3), np.zeros(3))
+    return Body(body.tensor, skew(body.first), body.mass * np.eye(3))
 
 
-def _grip(body: Body, columns: Sequence[Column], armature: Scalar, b: Sequence[Scalar]) -> Handle:
-    """Inertia and drive of one joint, seen from its own rates."""
+def _grip(body: Body, columns: Sequence[Column], armature: Scalar) -> Handle:
+    """Inertia of one joint, seen from its own rates."""
     loads = tuple((body.A @ ang + body.B @ lin, body.B.T @ ang + body.C @ lin) for ang, lin in columns)
     D = build_matrix(
         [
@@ -114,9 +140,8 @@ def _grip(body: Body, columns: Sequence[Column], armature: Scalar, b: Sequence[S
         ]
     )
     factors = ldl(D)
-    drive = tuple(b[k] - dot(ang, body.torque) - dot(lin, body.force) for k, (ang, lin) in enumerate(columns))
 
-    return Handle(loads, factors, _divide_loads(loads, factors), drive)
+    return Handle(loads, factors, _divide_loads(loads, factors))
 
 
 def _divide_loads(loads: Sequence[tuple[Vector, Vector]], factors: Factors) -> tuple[tuple[Vector, Vector], ...]:
@@ -130,18 +155,14 @@ def _divide_loads(loads: Sequence[tuple[Vector, Vector]], factors: Factors) -> t
 
 
 def _release(body: Body, handle: Handle) -> Body:
-    """The body as felt from below its joint, which is free to move under its drive.
-
-    I - I S D^-1 S^T I,  load + I S D^-1 drive
-    """
-    A, B, C, torque, force = body.A, body.B, body.C, body.torque, body.force
-    for (n, f), (gain_n, gain_f), drive in zip(handle.loads, handle.gains, handle.drive, strict=True):
+    """The body as felt from below its joint, which is free to move: I - I S D^-1 S^T I."""
+    A, B, C = body.A, body.B, body.C
+    for (n, f), (gain_n, gain_f) in zip(handle.loads, handle.gains, strict=True):
         A = A - _outer_symmetric(gain_n, n)
         B = B - build_matrix([[gain_n[i] * f[j] for j in range(3)] for i in range(3)])
         C = C - _outer_symmetric(gain_f, f)
-        torque, force = torque + gain_n * drive, force + gain_f * drive
 
-    return Body(A, B, C, torque, force)
+    return Body(A, B, C)
 
 
 def _outer_symmetric(x: Vector, y: Vector) -> Matrix:
@@ -161,6 +182,5 @@ def _move(body: Body, pose: Pose) -> Body:
     B = turned + P @ C
     shift = P @ turned.T - B @ P
     A = rotate_symmetric(R, body.A) + build_symmetric(lambda i, j: shift[i, j])
-    force = R @ body.force
 
-    return Body(A, B, C, R @ body.torque + cross(p, force), force)
+    return Body(A, B, C)

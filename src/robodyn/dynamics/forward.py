@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from robodyn.dynamics.articulated import solve_articulated
+from robodyn.dynamics.articulated import articulate
 from robodyn.dynamics.composite import mass_matrix
 from robodyn.dynamics.newton_euler import Wrenches, bias
-from robodyn.dynamics.solve import solve_symmetric
-from robodyn.dynamics.tree import Tree
+from robodyn.dynamics.solve import ldl, solve_ldl
+from robodyn.dynamics.tree import GROUND, Tree
 from robodyn.spatial.vectors import Scalar, Vector
 
-COMPOSITE_LIMIT = 12
-"""Degrees of freedom up to which "auto" takes composite inertias: beyond, their cubic growth costs more."""
+COMPOSITE_DEPTH = 6.5
+"""Mean number of links from the ground up to which "auto" takes composite inertias (a chain of 12): the mass matrix of
+many short branches is sparse, that of one long chain is full, and its cubic growth costs more."""
 
 METHODS = ("auto", "composite", "articulated")
 
@@ -41,8 +42,23 @@ def forward_dynamics(
 
     tree.check_rates("tau", tau)
     c = bias(tree, q, v, wrenches)
-    due = [tau[k] - c[k] for k in range(tree.n_v)]
-    if method == "composite" or (method == "auto" and tree.n_v <= COMPOSITE_LIMIT):
-        return solve_symmetric(mass_matrix(tree, q), due)
 
-    return solve_articulated(tree, q, due)
+    return mass_solver(tree, q, method)([tau[k] - c[k] for k in range(tree.n_v)])
+
+
+def mass_solver(tree: Tree, q: Sequence[Scalar], method: str = "auto") -> Callable[[Sequence[Scalar]], Vector]:
+    """M(q)^-1 as a function, for as many columns as there are; M is factorised once."""
+    if method == "composite" or (method == "auto" and mean_depth(tree) <= COMPOSITE_DEPTH):
+        factors = ldl(mass_matrix(tree, q))
+        return lambda b: solve_ldl(factors, b)
+
+    return articulate(tree, q).solve
+
+
+def mean_depth(tree: Tree) -> float:
+    """Mean number of links from the ground to a link, itself included."""
+    depths: list[int] = []
+    for link in tree.links:
+        depths.append(1 if link.parent == GROUND else depths[link.parent] + 1)
+
+    return sum(depths) / max(len(depths), 1)

@@ -1,12 +1,12 @@
-"""Friction, drives, control, references and sensors as plain functions a user reads, copies and replaces."""
+"""Friction, drives, hydraulics, control, references, sensors: plain functions a user reads, copies and replaces."""
 
 from collections.abc import Callable
 from typing import Any
 
-from robodyn.laws import control, drives, elements, friction, references, sensors
+from robodyn.laws import control, drives, elements, friction, hydraulics, references, sensors
 from robodyn.laws.definition import RULES, Argument, LawInfo, arguments_of, info_of, law
 
-MODULES = (friction, drives, elements, control, references, sensors)
+MODULES = (friction, drives, hydraulics, elements, control, references, sensors)
 
 
 def known_laws() -> dict[str, Callable[..., Any]]:

@@ -18,6 +18,8 @@ from robodyn.simulation.compiled import CompiledSystem
 
 # Energy that appears or vanishes, as part of what moved, beyond which a run is doubtful.
 ENERGY_LIMIT = 0.01
+# Part of the potential energy below which energy that moved is rounding.
+STILL_ENERGY = 1e-9
 
 
 def make_run(
@@ -102,6 +104,8 @@ def _energy_error(compiled: CompiledSystem, trajectory: Trajectory) -> float | N
         trajectory.y[:, column[f"energy.{part}"]] for part in ("balance", "kinetic", "potential")
     )
     moved = np.max(np.abs(kinetic)) + np.max(np.abs(potential - potential[0]))
+    # At rest nothing moves but the last digits.
+    moved = max(moved, STILL_ENERGY * np.max(np.abs(potential)))
     change = float(np.max(np.abs(balance - balance[0])))
     return change / float(moved) if moved > 0 else change
 

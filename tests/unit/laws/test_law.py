@@ -10,15 +10,24 @@ from robodyn.native import compile_kernels
 
 STRIBECK = {"coulomb": 2.0, "static": 3.0, "stribeck_velocity": 0.1}
 TIMES = {"times": (0.0, 0.5, 1.5), "points": (0.0, 1.0, -0.5)}
+FLOW = {"openings": (-0.3, 0.0, 0.1, 0.3), "speeds": (-1.0, 0.0, 0.0, 0.8)}
+OIL = {"bulk_modulus": 7e8, "internal_leakage": 1e-12, "flow_coefficient": 2e-7, "supply_pressure": 1e7}
 # Parameters of each law; its other arguments are drawn at random between -2 and 2.
 EXAMPLES = {
     "viscous_friction": {"viscous": 0.4},
     "coulomb_friction": {"coulomb": 2.0, "smoothing_velocity": 0.01, "viscous": 0.4},
+    "stick_friction": {"coulomb": 2.0, "static": 3.0, "viscous": 0.4},
     "stribeck_friction": {**STRIBECK, "smoothing_velocity": 0.01, "viscous": 0.4, "exponent": 1.5},
     "lugre_friction": {**STRIBECK, "stiffness": 1e4, "damping": 10.0, "viscous": 0.4, "exponent": 2.0},
     "dc_motor": {"resistance": 2.0, "inductance": 1e-3, "torque_constant": 0.1, "gear": 50.0},
     "torque_source": {"torque_limit": 1.0},
     "current_source": {"torque_constant": 0.1, "gear": 50.0, "current_limit": 1.0},
+    "measuring_circuit": {"gain": 200.0, "offset": 0.3},
+    "valve_controller": {"gain": 0.3, "limit": 0.29},
+    "servovalve": {"natural_frequency": 1443.0, "damping": 0.38},
+    "hydraulic_actuator": {**FLOW, "oil_compliance": 1e-6, "leakage": 7e-5},
+    "hydraulic_cylinder": {**OIL, "area": 2e-4, "area_ratio": 0.6, "volume_1": 4e-4, "volume_2": 3e-4, "middle": 0.1},
+    "vane_motor": {**OIL, "displacement": 1e-5, "volume": 4e-5},
     "spring": {"stiffness": 100.0, "rest": 0.1, "damping": 2.0, "preload": 1.0},
     "damper": {"damping": 2.0},
     "end_stop": {"lower": -0.5, "upper": 0.5, "stiffness": 1e3, "damping": 10.0},

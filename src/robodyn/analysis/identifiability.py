@@ -1,0 +1,80 @@
+"""Can these parameters be found from these data at all? What has no effect, and what cannot be told apart.
+
+Symbols: J the slopes of the weighted residuals by the scaled parameters z, c its columns' lengths.
+
+The singular values of J diag(1/c) tell: a tiny one is a combination of parameters, its singular vector, along which the
+data do not change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from robodyn.errors import Flaw
+from robodyn.results.signal import Floats
+
+NO_EFFECT = 1e-7
+"""Effect on a signal, in parts of its spread (or noise), of doubling a parameter, that is none."""
+NOT_TOLD_APART = 1e-6
+"""Smallest singular value, by the largest, of parameters that can be told apart; far above rounding."""
+STRONG = 0.99
+"""Correlation of two estimates beyond which they are hard to tell apart."""
+NAMED = 0.05
+"""Share of the largest in a combination below which a parameter is no part of it."""
+
+
+@dataclass(frozen=True)
+class Uncertainty:
+    """Standard deviations of the scaled parameters and the correlations of their estimates."""
+
+    deviations: Floats
+    correlation: Floats
+
+
+def find_unidentifiable(J: Floats, names: Sequence[str]) -> list[Flaw]:
+    """A flaw for each parameter without effect and each combination along which nothing changes."""
+    count = max(J.shape[0], 1)
+    lengths = np.linalg.norm(J, axis=0)
+    idle = lengths <= NO_EFFECT * np.sqrt(count)
+    flaws = [Flaw(names[k], "has no effect on the data", "leave it out of free") for k in np.flatnonzero(idle)]
+    used = np.flatnonzero(~idle)
+    if used.size < 2:
+        return flaws
+    _, values, rows = np.linalg.svd(J[:, used] / lengths[used], full_matrices=False)
+    for k in np.flatnonzero(values < NOT_TOLD_APART * values[0]):
+        flaws.append(_tell_combination(rows[k] / lengths[used], [names[i] for i in used]))
+    if J.shape[0] < J.shape[1]:
+        flaws.append(Flaw("", f"{J.shape[0]} samples cannot tell {J.shape[1]} parameters", "measure more"))
+    return flaws
+
+
+def _tell_combination(way: Floats, names: Sequence[str]) -> Flaw:
+    """A direction in scaled parameters as changes in percent, the largest of them 1 %."""
+    way = way / way[np.argmax(np.abs(way))]
+    parts = [(name, share) for name, share in zip(names, way, strict=True) if abs(share) > NAMED]
+    changes = ", ".join(f"{name} {share:+.3g} %" for name, share in parts)
+    what = f"cannot be told apart: the data do not change with {changes} together"
+    return Flaw(", ".join(name for name, _ in parts), what, "keep one of them fixed, or measure something else too")
+
+
+def find_uncertainty(J: Floats, variance: float = 1.0) -> Uncertainty:
+    """Covariance `s^2 (J^T J)^-1` of a least-squares estimate, as deviations and correlations."""
+    lengths = np.linalg.norm(J, axis=0)
+    _, values, rows = np.linalg.svd(J / lengths, full_matrices=False)
+    half = rows.T / values
+    covariance = variance * (half @ half.T) / np.outer(lengths, lengths)
+    deviations = np.sqrt(np.diag(covariance))
+    return Uncertainty(deviations, covariance / np.outer(deviations, deviations))
+
+
+def tell_correlations(correlation: Floats, names: Sequence[str]) -> list[str]:
+    """A sentence for each pair of parameters whose estimates are nearly one."""
+    pairs = zip(*np.triu_indices(len(names), 1), strict=True)
+    return [
+        f"{names[i]} and {names[j]} are hard to tell apart: their correlation is {correlation[i, j]:+.4f}"
+        for i, j in pairs
+        if abs(correlation[i, j]) > STRONG
+    ]

@@ -1,0 +1,162 @@
+"""How does a signal answer a step: when does it peak, how does it oscillate, how far does it overshoot?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn.errors import Flaw, ModelError
+from robodyn.results.signal import Floats, Signal
+
+# A peak lower than this share of the step is a ripple of its rise; one from which the signal falls by less than this
+# share, before it rises again or ends, is a ripple of a rest.
+LEAST_SHARE = 0.5
+LEAST_FALL = 1e-3
+
+
+@dataclass(frozen=True)
+class Peak:
+    """A greatest value between two lesser ones: time since the step [s], share of the step (1 is the final level)."""
+
+    time: float
+    share: float
+
+
+@dataclass(frozen=True)
+class StepResponse:
+    """A signal seen as the answer to a step from one level to another.
+
+    Attributes:
+        at: time of the step [s]; start, final: levels before and long after, in the signal's unit.
+        peaks: in the direction of the step, in order of time.
+    """
+
+    signal: Signal
+    at: float
+    start: float
+    final: float
+    peaks: tuple[Peak, ...]
+
+    @property
+    def first_peak(self) -> float:
+        """Time from the step to the first peak [s]."""
+        return self._peak(0).time
+
+    @property
+    def oscillation_time(self) -> float:
+        """Time between the first two peaks [s]."""
+        return self._peak(1).time - self._peak(0).time
+
+    @property
+    def overshoot(self) -> float:
+        """How far the highest peak lies beyond the final level, by the height of the step: `(y_max - y_inf)/y_inf`."""
+        self._peak(0)
+        return max(peak.share for peak in self.peaks) - 1.0
+
+    @overload
+    def share(self, elapsed: float) -> float: ...
+    @overload
+    def share(self, elapsed: ArrayLike) -> Floats: ...
+
+    def share(self, elapsed: ArrayLike) -> float | Floats:
+        """Share of the step done a time after it [s]: `(y(t) - y_0)/(y_inf - y_0)`."""
+        values = self.signal(np.asarray(elapsed, float) + self.at)
+        return (values - self.start) / (self.final - self.start)
+
+    def _peak(self, k: int) -> Peak:
+        if k < len(self.peaks):
+            return self.peaks[k]
+        found = "no peak" if not self.peaks else "one peak alone"
+        what = f"has {found} after the step at {self.at:g} s"
+        raise ModelError([Flaw(self.signal.name, what, "record it for longer, or ask for shares at given times")])
+
+
+def measure_step(
+    signal: Signal, at: float = 0.0, *, start: float | None = None, final: float | None = None
+) -> StepResponse:
+    """What a signal shows of a step.
+
+    Peaks are those of the interpolated signal: exact where its rate was recorded, of a parabola through three samples
+    otherwise. Lower ones than half the step do not count, nor ripples of less than a thousandth of it.
+
+    Args:
+        signal: of a run, or `Signal("name", "V", times, values)`.
+        at: time of the step [s].
+        start: level before; the signal's own value at the step by default. final: level long after; the signal's last
+            value by default.
+    """
+    start = float(signal(at)) if start is None else float(start)
+    final = signal.final if final is None else float(final)
+    if start == final:
+        what = f"starts and ends at {final:g} {signal.unit}"
+        raise ModelError([Flaw(signal.name, what, "a step needs two different levels: give start and final")])
+    return StepResponse(signal, at, start, final, _find_peaks(signal, at, start, final - start))
+
+
+def _find_peaks(signal: Signal, at: float, start: float, height: float) -> tuple[Peak, ...]:
+    """The peaks of the share of the step done, ripples left out."""
+    # At a jump the last row is the value; what lies before the step is left out.
+    rows = np.flatnonzero(np.append(np.diff(signal.time) > 0, True) & (signal.time >= at))
+    time, shares = signal.time[rows] - at, (signal.values[rows] - start) / height
+    if signal.rate_values is not None:
+        found = _cubic_maxima(time, shares, signal.rate_values[rows] / height)
+    else:
+        found = _parabolic_maxima(time, shares)
+    return _drop_ripples([peak for peak in found if peak.share >= LEAST_SHARE], time, shares)
+
+
+def _drop_ripples(found: list[Peak], time: Floats, shares: Floats) -> tuple[Peak, ...]:
+    """Of maxima with no fall between them the highest, the earliest of equal ones; none that nothing falls from."""
+    peaks: list[Peak] = []
+    for peak in found:
+        if not peaks or _lowest(time, shares, peaks[-1].time, peak.time) < peaks[-1].share - LEAST_FALL:
+            peaks.append(peak)
+        elif peak.share > peaks[-1].share + LEAST_FALL:
+            peaks[-1] = peak
+    if peaks and _lowest(time, shares, peaks[-1].time, time[-1]) >= peaks[-1].share - LEAST_FALL:
+        peaks.pop()
+    return tuple(peaks)
+
+
+def _lowest(time: Floats, shares: Floats, begin: float, end: float) -> float:
+    """The least sample between two times."""
+    return float(np.min(shares[(time >= begin) & (time <= end)], initial=np.inf))
+
+
+def _cubic_maxima(time: Floats, values: Floats, rates: Floats) -> list[Peak]:
+    """Maxima of the cubic pieces with given ends and slopes: roots of their derivatives, falling through zero.
+
+    y'(s) = c1 + 2 c2 s + 3 c3 s^2 with s = (t - t_k)/h
+    """
+    found = []
+    # A piece that begins by rising and ends by falling has exactly one greatest value inside.
+    for k in np.flatnonzero((rates[:-1] > 0) & (rates[1:] <= 0)):
+        h, rise = time[k + 1] - time[k], values[k + 1] - values[k]
+        c1 = h * rates[k]
+        c2 = 3 * rise - h * (2 * rates[k] + rates[k + 1])
+        c3 = h * (rates[k] + rates[k + 1]) - 2 * rise
+        s = _falling_root(c1, 2 * c2, 3 * c3)
+        found.append(Peak(float(time[k] + s * h), float(values[k] + s * (c1 + s * (c2 + s * c3)))))
+    return found
+
+
+def _falling_root(c: float, b: float, a: float) -> float:
+    """The root of c + b s + a s^2 in (0, 1], given c > 0 >= c + b + a, without cancellation."""
+    return float(2 * c / (-b + np.sqrt(b * b - 4 * a * c)))
+
+
+def _parabolic_maxima(time: Floats, values: Floats) -> list[Peak]:
+    """Vertices of the parabolas through each greatest sample and its two neighbours."""
+    inner = values[1:-1]
+    found = []
+    for k in np.flatnonzero((inner > values[:-2]) & (inner >= values[2:])) + 1:
+        left, right = time[k] - time[k - 1], time[k + 1] - time[k]
+        before, after = (values[k] - values[k - 1]) / left, (values[k + 1] - values[k]) / right
+        bend = (after - before) / (left + right)
+        # Newton's form about the middle sample: y = y_k + (before + bend left) u + bend u^2.
+        slope = before + bend * left
+        found.append(Peak(float(time[k] - slope / (2 * bend)), float(values[k] - slope**2 / (4 * bend))))
+    return found

@@ -1,0 +1,86 @@
+"""robodyn modes: at which frequencies does a machine vibrate, how damped, and what moves?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from robodyn.cli.application import app, fail, messages, output, print_json
+from robodyn.cli.targets import load_scenario, phases_of, read_settings
+
+if TYPE_CHECKING:
+    from robodyn.analysis.modes import Mode, ModeSet
+
+PLACES = ("equilibrium", "start")
+
+
+@app.command("modes")
+def show_modes(
+    scenario: Annotated[str, typer.Argument(help="Name in the catalogue, or a TOML file.")],
+    at: Annotated[str, typer.Option(help="Where to linearise: equilibrium or start.")] = "equilibrium",
+    pade: Annotated[int, typer.Option(help="Order of the approximations that find the poles of delays.")] = 8,
+    setting: Annotated[list[str] | None, typer.Option("--set", help="Change a number: name=value.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw the shapes into this file (.png, .svg, .pdf).")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Linearise a scenario and print its modes: frequency, damping, and the states that take most part."""
+    if at not in PLACES:
+        raise fail(f"--at {at}: must be {' or '.join(PLACES)}")
+    if pade < 0:
+        raise fail(f"--pade {pade}: must not be negative")
+    found = _find(scenario, at, pade, setting or [])
+    if plot is not None:
+        _plot(found, plot)
+    if as_json:
+        print_json({"notes": list(found.model.notes), "modes": [_as_json(mode) for mode in found]})
+        return
+    for note in found.model.notes:
+        messages.print(f"robodyn: note: {note}", markup=False)
+    output.print(f"{'frequency [Hz]':>14}  {'damping':>8}  {'time const. [s]':>15}  states", markup=False)
+    for mode in found:
+        output.print(_row(mode), markup=False)
+
+
+def _find(name: str, at: str, pade: int, settings: list[str]) -> ModeSet:
+    from robodyn.analysis.modes import find_modes
+    from robodyn.assembly import assemble
+
+    what = load_scenario(name)
+    what = what.with_numbers(read_settings(settings, what.numbers()))
+    phases = phases_of(what)
+    if len(phases) > 1:
+        raise fail(f"{name} is a chain of {len(phases)} phases, each with modes of its own: name one scenario")
+    return find_modes(assemble(phases[0]), at=at, pade=pade)
+
+
+def _plot(found: ModeSet, path: Path) -> None:
+    from robodyn.reporting import plot_modes
+
+    try:
+        plot_modes(found, path)
+    except ImportError as error:
+        raise fail(f"pictures need {error.name}: pip install 'robodyn[plot]'") from error
+    except OSError as error:
+        raise fail(f"--plot {path}: cannot write: {error.strerror}") from error
+    except ValueError as error:
+        raise fail(f"--plot {path}: {error}") from error
+
+
+def _row(mode: Mode) -> str:
+    shares = ", ".join(f"{name} {100 * mode.participation[name]:.0f} %" for name in mode.dominant())
+    # What rounding leaves of zero is zero.
+    damping = mode.damping if abs(mode.damping) > 1e-12 else abs(mode.damping) * 0
+    constant = mode.time_constant if abs(mode.damping) > 1e-12 else float("inf")
+    return f"{mode.frequency:>14.6g}  {damping:>8.4f}  {constant:>15.6g}  {shares}"
+
+
+def _as_json(mode: Mode) -> dict[str, Any]:
+    return {
+        "frequency": mode.frequency,
+        "damping": mode.damping,
+        "time_constant": mode.time_constant,
+        "pole": [mode.pole.real, mode.pole.imag],
+        "participation": dict(mode.participation),
+    }

@@ -1,0 +1,76 @@
+"""How do outputs of linear models follow an input that swings, over frequency?"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from numpy.typing import ArrayLike
+
+from robodyn.analysis.frequency import FrequencyResponse, choose_frequencies, respond
+from robodyn.analysis.linear_model import LinearModel
+
+from .figures import finish_axes, label_bottom, legend_above, panel_figure, write_figure
+from .modes import model_labels
+from .panels import with_unit
+from .runs import run_lines, run_style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+def plot_frequency(
+    models: LinearModel | Sequence[LinearModel],
+    path: str | Path,
+    *,
+    input: str | None = None,
+    output: str | None = None,
+    frequency: ArrayLike | None = None,
+    labels: Sequence[str] | None = None,
+) -> None:
+    """Draw frequency responses into a picture file, PNG, SVG or PDF by its ending; see `draw_frequency`."""
+    write_figure(draw_frequency(models, input=input, output=output, frequency=frequency, labels=labels), path)
+
+
+def draw_frequency(
+    models: LinearModel | Sequence[LinearModel],
+    *,
+    input: str | None = None,
+    output: str | None = None,
+    frequency: ArrayLike | None = None,
+    labels: Sequence[str] | None = None,
+) -> "Figure":
+    """A figure of magnitude and phase over frequency, a line a model, delays exact.
+
+    Args:
+        input, output: names of the channel; the only one where there is one.
+        frequency: [Hz]; by default a grid around the poles of all models.
+        labels: what to call each model.
+    """
+    models = (models,) if isinstance(models, LinearModel) else tuple(models)
+    labels = model_labels(len(models), labels)
+    grid = choose_frequencies(models) if frequency is None else frequency
+    responses = [respond(model, input, output, grid) for model in models]
+    figure, axes = panel_figure(2)
+    for number, response in enumerate(responses):
+        look = run_style(number)
+        axes[0].loglog(response.frequency, response.magnitude, gid=labels[number], **look)
+        axes[1].semilogx(response.frequency, response.phase, gid=labels[number], **look)
+    _finish(figure, axes, responses[0])
+    if len(models) > 1:
+        legend_above(figure, run_lines(labels), _title(responses[0]))
+    else:
+        figure.suptitle(_title(responses[0]), fontsize="medium")
+    return figure
+
+
+def _finish(figure: "Figure", axes: Sequence["Axes"], response: FrequencyResponse) -> None:
+    finish_axes(axes[0], with_unit("magnitude", response.unit))
+    finish_axes(axes[1], "phase [deg]")
+    label_bottom(axes, "frequency [Hz]")
+    figure.set_figheight(6.0)
+    figure.align_ylabels(axes)
+
+
+def _title(response: FrequencyResponse) -> str:
+    return f"{response.output.name} over {response.input.name}"

@@ -1,0 +1,165 @@
+"""How does a machine vibrate, drawn on the machine, and where are its poles?"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from robodyn.analysis.linear_model import LinearModel
+from robodyn.analysis.modes import Mode, ModeSet
+
+from .figures import COLOURS, empty_figure, finish_axes, legend_above, write_figure
+from .space import Space, fit_space
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+    from mpl_toolkits.mplot3d import Axes3D  # type: ignore[import-untyped]
+
+MOST_MODES = 9
+# Inches.
+_PANEL, _HEAD = 3.6, 0.6
+# Points between a panel's box and the names of its axes.
+_LABEL_PAD = -12
+_MARKERS = "ox+^sdv*"
+_MEAN, _THERE, _BACK = "0.6", COLOURS[0], COLOURS[1]
+
+
+def plot_modes(found: ModeSet, path: str | Path, *, modes: Sequence[Mode] | None = None) -> None:
+    """Draw mode shapes into a picture file, PNG, SVG or PDF by its ending; see `draw_modes`."""
+    write_figure(draw_modes(found, modes=modes), path)
+
+
+def draw_modes(found: ModeSet, *, modes: Sequence[Mode] | None = None) -> "Figure":
+    """A figure with a panel a mode: the mean pose in grey, the shape in its two opposite phases.
+
+    Args:
+        modes: which ones, from those found; without them the slowest that oscillate and move the mechanism.
+    """
+    modes = [mode for mode in found.moving if mode.displaced is not None][:MOST_MODES] if modes is None else modes
+    if found.skeleton is None or found.mean is None or any(mode.displaced is None for mode in modes):
+        raise ValueError("the shapes are not known in space: find the modes of a system with a mechanism")
+    if not modes:
+        raise ValueError("no mode oscillates and moves the mechanism")
+    if len(modes) > MOST_MODES:
+        raise ValueError(f"at most {MOST_MODES} modes can be drawn in one figure, not {len(modes)}")
+    columns = min(3, len(modes))
+    rows = -(-len(modes) // columns)
+    figure = empty_figure(_PANEL * columns, _HEAD + _PANEL * rows)
+    shown = [
+        found.mean,
+        *(end for mode in modes if mode.displaced for end in (mode.displaced.there, mode.displaced.back)),
+    ]
+    space = fit_space(np.vstack(shown).T)
+    for k, mode in enumerate(modes):
+        ax = figure.add_subplot(rows, columns, k + 1, projection="3d")
+        _draw_mode(ax, found, mode, space)
+    legend_above(figure, _legend())
+    return figure
+
+
+def _draw_mode(ax: "Axes3D", found: ModeSet, mode: Mode, space: Space) -> None:
+    assert mode.displaced is not None
+    assert found.mean is not None
+    poses = (("mean", found.mean, _MEAN, 3.0), ("there", mode.displaced.there, _THERE, 1.4))
+    for name, points, colour, width in (*poses, ("back", mode.displaced.back, _BACK, 1.4)):
+        _draw_pose(ax, found, space.factor * points, colour, width, name)
+    space.apply(ax)
+    for axis, name in zip((ax.xaxis, ax.yaxis, ax.zaxis), "xyz", strict=True):
+        axis.set_ticklabels([])
+        axis.set_label_text(name)
+        axis.labelpad = _LABEL_PAD
+    ax.set_title(describe_mode(mode), fontsize="small", y=0.98)
+
+
+def _draw_pose(ax: "Axes3D", found: ModeSet, points: np.ndarray, colour: str, width: float, name: str) -> None:
+    assert found.skeleton is not None
+    # One line of all edges, lifted between them.
+    gaps = np.full((len(found.skeleton.edges), 1, 3), np.nan)
+    lines = np.concatenate([points[found.skeleton.edges], gaps], axis=1).reshape(-1, 3)
+    ax.plot(*lines.T, color=colour, linewidth=width, marker="o", markersize=width + 1, gid=name)
+
+
+def describe_mode(mode: Mode) -> str:
+    """Frequency, damping and the leading states, as a panel's title."""
+    return f"{mode.frequency:.4g} Hz, damping {mode.damping:.3g}\n{', '.join(mode.dominant(2))}"
+
+
+def _legend() -> list["Line2D"]:
+    from matplotlib.lines import Line2D
+
+    entries = (("mean pose", _MEAN, 3.0), ("one phase", _THERE, 1.4), ("the opposite phase", _BACK, 1.4))
+    return [Line2D([], [], color=colour, linewidth=width, label=label) for label, colour, width in entries]
+
+
+def plot_poles(
+    models: LinearModel | ModeSet | Sequence[LinearModel | ModeSet],
+    path: str | Path,
+    *,
+    labels: Sequence[str] | None = None,
+    within: float | None = None,
+) -> None:
+    """Draw poles into a picture file, PNG, SVG or PDF by its ending; see `draw_poles`."""
+    write_figure(draw_poles(models, labels=labels, within=within), path)
+
+
+def draw_poles(
+    models: LinearModel | ModeSet | Sequence[LinearModel | ModeSet],
+    *,
+    labels: Sequence[str] | None = None,
+    within: float | None = None,
+) -> "Figure":
+    """A figure of the complex plane: the poles of each model by a marker of its own, stable ones left of the axis.
+
+    Args:
+        labels: what to call each model.
+        within: magnitude up to which poles are shown [rad/s]; without it all.
+    """
+    from matplotlib.lines import Line2D
+
+    shown = [models] if isinstance(models, (LinearModel, ModeSet)) else list(models)
+    labels = model_labels(len(shown), labels)
+    figure = empty_figure(7.0, 5.6)
+    ax = figure.add_subplot()
+    looks: list[dict[str, Any]] = [
+        {"color": COLOURS[k], "marker": _MARKERS[k], "linestyle": "", "markersize": 7 - k / 2, "fillstyle": "none"}
+        for k in range(len(shown))
+    ]
+    for model, label, look in zip(shown, labels, looks, strict=True):
+        poles = _poles(model)
+        poles = poles if within is None else poles[np.abs(poles) <= within]
+        ax.plot(poles.real, poles.imag, gid=label, **look)
+    _finish_plane(ax)
+    if len(shown) > 1:
+        entries = zip(labels, looks, strict=True)
+        legend_above(figure, [Line2D([], [], label=label, **look) for label, look in entries])
+    return figure
+
+
+def _poles(what: LinearModel | ModeSet) -> np.ndarray:
+    """All poles [rad/s], conjugates included."""
+    if isinstance(what, LinearModel):
+        return what.poles()
+    upper = np.array([mode.pole for mode in what])
+    return np.concatenate([upper, upper[upper.imag > 0].conj()])
+
+
+def _finish_plane(ax: "Axes") -> None:
+    ax.axvline(0.0, color="0.6", linewidth=0.8)
+    ax.axhline(0.0, color="0.6", linewidth=0.8)
+    ax.set_xlabel("decay Re s [rad/s]")
+    finish_axes(ax, "angular frequency Im s [rad/s]")
+    ax.margins(x=0.08, y=0.08)
+
+
+def model_labels(count: int, labels: Sequence[str] | None) -> tuple[str, ...]:
+    """What each model is called: as told, or by its number."""
+    if not 1 <= count <= len(COLOURS):
+        raise ValueError(f"from 1 to {len(COLOURS)} models can be drawn in one figure, not {count}")
+    if labels is None:
+        return tuple(f"model {k + 1}" for k in range(count))
+    if len(labels) != count:
+        raise ValueError(f"{len(labels)} labels for {count} models")
+    return tuple(labels)

@@ -1,0 +1,79 @@
+"""Does robodyn modes print the modes of a scenario, in words and in JSON, and draw them?"""
+
+import numpy as np
+import pytest
+
+SPRING = """
+    [blocks.spring]
+    law = "spring"
+    on = "hinge"
+    parameters = { stiffness = 4.0, damping = 0.8 }
+"""
+
+
+@pytest.fixture
+def sprung(quick):
+    """A point mass of 1 kg at 1 m, without gravity, on a spring of 4 N m/rad: 2 rad/s, damping ratio 0.2."""
+    quick.write_text("    gravity = [0, 0, 0]\n" + quick.read_text() + SPRING)
+    return quick
+
+
+def test_the_table_tells_frequency_damping_and_states(invoke, sprung):
+    result = invoke("modes", sprung)
+    assert result.exit_code == 0
+    head, row = result.stdout.splitlines()
+    assert head.split()[0] == "frequency"
+    frequency, damping, constant, *states = row.split()
+    assert float(frequency) == pytest.approx(2 / (2 * np.pi), rel=1e-5)
+    assert float(damping) == pytest.approx(0.2, abs=1e-4)
+    assert float(constant) == pytest.approx(2.5, rel=1e-5)
+    assert "hinge.position" in states
+
+
+def test_json_tells_all_of_each_mode(invoke, sprung, read_json):
+    told = read_json(invoke("modes", sprung, "--json").stdout)
+    (mode,) = told["modes"]
+    assert mode["frequency"] == pytest.approx(2 / (2 * np.pi))
+    assert mode["pole"] == pytest.approx([-0.4, 2 * np.sqrt(0.96)])
+    assert sum(mode["participation"].values()) == pytest.approx(1.0)
+    assert told["notes"] == []
+
+
+def test_numbers_can_be_changed(invoke, sprung, read_json):
+    told = read_json(invoke("modes", sprung, "--set", "spring.stiffness=16", "--json").stdout)
+    assert told["modes"][0]["frequency"] == pytest.approx(4 / (2 * np.pi))
+
+
+def test_the_start_can_be_linearised_and_notes_are_told(invoke, quick):
+    """A pendulum at 30 deg is not at rest, and swings slower than at the bottom by the root of its cosine."""
+    result = invoke("modes", quick, "--at", "start")
+    assert "note: not at rest: hinge.velocity" in result.stderr
+    slow = float(result.stdout.splitlines()[1].split()[0])
+    bottom = float(invoke("modes", quick).stdout.splitlines()[1].split()[0])
+    assert slow / bottom == pytest.approx(np.sqrt(np.cos(np.pi / 6)), rel=1e-5)
+
+
+def test_the_shapes_are_drawn(invoke, quick, tmp_path):
+    pytest.importorskip("matplotlib")
+    result = invoke("modes", quick, "--plot", "modes.png")
+    assert result.exit_code == 0
+    assert (tmp_path / "modes.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("nothing",), "there is no scenario 'nothing'"),
+        (("scara-phases",), "is a chain of"),
+        (("pendulum", "--at", "rest"), "must be equilibrium or start"),
+        (("pendulum", "--pade", "-1"), "must not be negative"),
+        (("pendulum", "--set", "bob.mas=1"), "did you mean 'bob.mass'"),
+        (("pendulum", "--plot", "a.png"), "no mode oscillates"),
+        (("quick.toml", "--plot", "a.xyz"), "pictures end in .png, .svg or .pdf"),
+    ],
+)
+def test_what_cannot_be_done_is_told(invoke, quick, arguments, complaint):
+    result = invoke("modes", *arguments)
+    assert result.exit_code == 2
+    assert complaint in result.stderr
+    assert result.stdout == ""
