@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 
 import casadi as ca
@@ -9,6 +10,7 @@ import numpy as np
 
 from robodyn.assembly.blocks import add_blocks, add_delays
 from robodyn.assembly.builder import Builder, start_builder
+from robodyn.assembly.constraints import declare_constraints
 from robodyn.assembly.coordinates import add_ranges
 from robodyn.assembly.events import add_events
 from robodyn.assembly.mechanics import add_dynamics
@@ -19,7 +21,8 @@ from robodyn.assembly.sticking import ACTION
 from robodyn.assembly.system import System
 from robodyn.assembly.tree import build_tree
 from robodyn.assembly.units import compare_units, fill_numbers, settle_units
-from robodyn.dynamics import Tree, mass_matrix
+from robodyn.dynamics import Tree, articulate, mass_matrix, mean_depth
+from robodyn.dynamics.forward import COMPOSITE_DEPTH
 from robodyn.errors import nearest
 from robodyn.model import Scenario
 
@@ -37,6 +40,7 @@ def assemble(scenario: Scenario) -> System:
     n_q, n_v = (motion.q.numel(), motion.v.numel()) if motion else (0, 0)
     add_blocks(builder)
     add_delays(builder)
+    declare_constraints(builder)
     builder.columns["guards"] = []
     add_events(builder)
     if motion:
@@ -69,6 +73,7 @@ def assemble(scenario: Scenario) -> System:
         expressions=_expressions(builder, symbols, n_q),
         coordinates=motion.positions if motion else {},
         rotors=motion.rotors if motion else (),
+        equations=builder.equations,
         start_action=ACTION if builder.sticking else None,
     )
 
@@ -149,8 +154,7 @@ def _check_inertia(builder: Builder, motion: Motion) -> bool:
     pivots = np.full(len(tree.links), np.inf)
     generator = np.random.default_rng(1)
     for _ in range(3):
-        M = np.asarray(mass_matrix(tree, list(generator.uniform(-1, 1, tree.n_q)))) + _rotor_inertia(builder, motion)
-        pivots = np.minimum(pivots, _pivots(M))
+        pivots = np.minimum(pivots, _pivots_at(builder, motion, tree, generator.uniform(-1, 1, tree.n_q)))
     scale = max(np.max(np.abs(pivots)), 1e-30)
     idle = [(link, pivot) for link, pivot in zip(tree.links, pivots, strict=True) if not pivot > 1e-12 * scale]
     for link, pivot in idle:
@@ -160,6 +164,14 @@ def _check_inertia(builder: Builder, motion: Motion) -> bool:
             f"give '{link.name}' or a body beyond it mass or inertia, or the joint an armature",
         )
     return not idle
+
+
+def _pivots_at(builder: Builder, motion: Motion, tree: Tree, q: np.ndarray) -> np.ndarray:
+    """Inertia that each joint feels with all joints beyond it free: from M, or from the sweep of a long chain."""
+    if mean_depth(tree) > COMPOSITE_DEPTH and not motion.rotors:
+        with suppress(np.linalg.LinAlgError):
+            return np.array([1.0 / h.factors.inverse_diagonal[0] for h in articulate(tree, list(q)).handles])
+    return _pivots(np.asarray(mass_matrix(tree, list(q))) + _rotor_inertia(builder, motion))
 
 
 def _numeric_tree(builder: Builder) -> Tree:

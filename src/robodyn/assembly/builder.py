@@ -65,6 +65,7 @@ class Builder:
     breaks: list[BreakRule] = field(default_factory=list)
     sticking: list[Element] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    equations: tuple[str, ...] = ()
     columns: dict[str, list[Pending]] = field(default_factory=dict)
     updates: dict[str, dict[str, Pending]] = field(default_factory=dict)
 

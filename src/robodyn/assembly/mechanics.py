@@ -1,6 +1,6 @@
-"""How does a mechanism accelerate under the forces of blocks, loads and friction that sticks?
+"""How does a mechanism accelerate under the forces of blocks, loads, friction that sticks and constraints?
 
-M(q) a + c(q, v) = sum over coordinates (ds/dq)^T f + loads
+M(q) a + c(q, v) = sum over coordinates (ds/dq)^T f + loads + H^T lam
 """
 
 from __future__ import annotations
@@ -11,6 +11,14 @@ import casadi as ca
 import numpy as np
 
 from robodyn.assembly.builder import Builder, Pending, reference_to
+from robodyn.assembly.constraints import (
+    Constrained,
+    Solve,
+    add_closing,
+    add_constraint_signals,
+    add_projection,
+    build_constrained,
+)
 from robodyn.assembly.coordinates import joint_unit
 from robodyn.assembly.motion import Motion
 from robodyn.assembly.network import Definition, SignalInfo
@@ -19,14 +27,14 @@ from robodyn.assembly.system import StateInfo, build_mass_matrix
 from robodyn.assembly.tracing import Bindings, placeholder
 from robodyn.assembly.units import FORCE
 from robodyn.dynamics import (
+    Tree,
     bias,
-    forward_dynamics,
     geometric_jacobian,
     kinetic_energy,
     ldl,
+    mass_solver,
     potential_energy,
     solve_ldl,
-    solve_symmetric,
 )
 from robodyn.model import Combination
 from robodyn.model.numbers import XYZ
@@ -49,27 +57,74 @@ def add_dynamics(builder: Builder, motion: Motion, solvable: bool) -> None:
     n_v = motion.v.numel()
     tau = sum((motion.gradients[name].T * force for name, force in forces.items()), ca.SX.zeros(n_v))
     tau = tau + _load_torque(builder, motion)
-    if not solvable:
-        a = ca.SX.zeros(n_v)
-    elif builder.sticking:
-        a, tau = _add_friction(builder, motion, tau, bindings)
-    else:
-        a = _accelerations(motion, tau)
+    a = ca.SX.zeros(n_v)
+    if solvable:
+        a, tau = _accelerate(builder, motion, tau, bindings)
     _define_accelerations(builder, motion, a, bindings)
     for k, joint in enumerate(motion.joints):
         unit = joint_unit(joint)
         torque = SignalInfo(f"{joint.name}.{FORCE_SIGNAL[unit]}", FORCE[unit])
         builder.network.define([torque], Definition({torque.name: tau[k]}, bindings))
     power = ca.dot(tau, motion.v)
-    acting = forces or builder.sticking or builder.scenario.machine.loads
+    machine = builder.scenario.machine
+    acting = forces or builder.sticking or machine.loads or machine.constraints
     _add_energies(builder, motion, Pending(power, bindings) if acting else None)
 
 
-def _add_friction(builder: Builder, motion: Motion, tau: ca.SX, bindings: Bindings) -> tuple[ca.SX, ca.SX]:
-    """Accelerations and joint torques with the friction that sticks; its forces and drifts become signals."""
+def _accelerate(builder: Builder, motion: Motion, tau: ca.SX, bindings: Bindings) -> tuple[ca.SX, ca.SX]:
+    """Accelerations, and the joint torques with those of friction that sticks and of constraints."""
+    tree: Tree = motion.mechanics.tree
+    c = ca.SX(bias(tree, motion.q, motion.v))
+    solve = _mass_solver(motion)
+    constrained = build_constrained(builder, motion, solve, bindings)
+    if not builder.sticking and constrained is None:
+        return solve(tau - c), tau
+    if builder.sticking:
+        tau, held = _add_friction(builder, motion, (tau, c), (solve, constrained), bindings)
+    else:
+        held = None
+    if constrained is None:
+        a = solve(tau - c)
+    else:
+        a, lam = constrained.accelerate(tau - c)
+        tau = tau + constrained.H.T @ lam
+        add_constraint_signals(builder, constrained, lam, bindings)
+        add_closing(builder, motion, constrained, bindings)
+        if builder.scenario.treatment.method == "projection":
+            add_projection(builder, motion, constrained, bindings)
+    if held is not None:
+        a = held.hold_joints(a, [element.direction for element in builder.sticking])
+    return a, tau
+
+
+def _mass_solver(motion: Motion) -> Solve:
+    """M^-1 as a function of a column."""
+    tree, q = motion.mechanics.tree, motion.q
+    if motion.rotors:
+        factors = ldl(build_mass_matrix(tree, q, motion.rotors))
+        return lambda b: ca.SX(solve_ldl(factors, b))
+    inner = mass_solver(tree, q)
+    return lambda b: ca.SX(inner(b))
+
+
+def _add_friction(
+    builder: Builder,
+    motion: Motion,
+    loads: tuple[ca.SX, ca.SX],
+    mobility: tuple[Solve, Constrained | None],
+    bindings: Bindings,
+) -> tuple[ca.SX, Sticking]:
+    """Joint torques with those of the friction that sticks; its forces and drifts become signals.
+
+    Args:
+        loads: torques and bias; mobility: M^-1, and the constraints that friction acts through.
+    """
     for element in builder.sticking:
         bindings.update(element.bindings)
-    a, sticking = _build_sticking(builder, motion, tau)
+    tau, c = loads
+    solve, constrained = mobility
+    a = constrained.accelerate(tau - c)[0] if constrained else solve(tau - c)
+    sticking = _build_sticking(builder, motion, a, constrained.apply if constrained else solve)
     forces = sticking.forces()
     for element, force, position in zip(builder.sticking, forces, ca.vertsplit(sticking.position), strict=True):
         info = builder.network.infos[element.force]
@@ -77,11 +132,9 @@ def _add_friction(builder: Builder, motion: Motion, tau: ca.SX, bindings: Bindin
         drift = SignalInfo(f"{element.block.name}.stick_drift", builder.units[f"{element.on}.position"])
         moved = where(element.direction == 0, position - element.anchor, 0.0)
         builder.network.define([drift], Definition({drift.name: moved}, {}))
-    directions = [element.direction for element in builder.sticking]
     names = [f"{joint.name}.velocity" for joint in motion.joints]
     add_stick_events(builder, sticking, (names, motion.v), bindings)
-    F = ca.vertcat(*forces)
-    return sticking.hold_joints(a + sticking.W @ F, directions), tau + sticking.G.T @ F
+    return tau + sticking.G.T @ ca.vertcat(*forces), sticking
 
 
 def _define_accelerations(builder: Builder, motion: Motion, a: ca.SX, bindings: Bindings) -> None:
@@ -94,29 +147,16 @@ def _define_accelerations(builder: Builder, motion: Motion, a: ca.SX, bindings: 
         builder.rates[f"{joint.name}.velocity"] = reference_to(infos[k].name)
 
 
-def _accelerations(motion: Motion, tau: Any) -> ca.SX:
-    """Forward dynamics without friction that sticks."""
-    tree = motion.mechanics.tree
-    if not motion.rotors:
-        return ca.SX(forward_dynamics(tree, motion.q, motion.v, tau))
-    M = build_mass_matrix(tree, motion.q, motion.rotors)
-    return ca.SX(solve_symmetric(M, tau - bias(tree, motion.q, motion.v)))
-
-
-def _build_sticking(builder: Builder, motion: Motion, tau: ca.SX) -> tuple[ca.SX, Sticking]:
-    """Accelerations without the friction that sticks, and what that friction is made of."""
-    tree, elements = motion.mechanics.tree, builder.sticking
-    factors = ldl(build_mass_matrix(tree, motion.q, motion.rotors))
-    a = ca.SX(solve_ldl(factors, tau - bias(tree, motion.q, motion.v)))
+def _build_sticking(builder: Builder, motion: Motion, a: ca.SX, apply: Solve) -> Sticking:
+    """What friction that sticks is made of, given the accelerations without it and the mobility it acts on."""
+    elements = builder.sticking
     gradients = [motion.gradients[element.on] for element in elements]
     speed = ca.vertcat(*(motion.coordinate_rates[element.on] for element in elements))
     drift = ca.jtimes(speed, motion.q, motion.q_dot)
     position = ca.vertcat(*(motion.positions[element.on] for element in elements))
     numeric = np.array([[_value_somewhere(motion, row[j]) for j in range(row.shape[1])] for row in gradients])
     _warn_shared(builder, numeric)
-    return a, build_sticking(
-        elements, factors, gradients, (position, speed, ca.vertcat(*gradients) @ a + drift), numeric
-    )
+    return build_sticking(elements, apply, gradients, (position, speed, ca.vertcat(*gradients) @ a + drift), numeric)
 
 
 def _value_somewhere(motion: Motion, expression: ca.SX) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
 from robodyn.assembly.builder import Builder
 from robodyn.assembly.coordinates import express_coordinate, joint_unit
@@ -15,7 +16,7 @@ from robodyn.dynamics import link_poses, position_rates
 from robodyn.model import Combination, Mechanism
 from robodyn.model.numbers import XYZ
 from robodyn.spatial import Pose
-from robodyn.symbolic import is_symbolic, stack
+from robodyn.symbolic import is_symbolic, sqrt, stack
 
 
 class Motion:
@@ -54,6 +55,26 @@ class Motion:
         """World position of a named point [m]."""
         link, pose = self.point_pose(name)
         return ca.SX(pose.p) if link < 0 else ca.SX(self.poses[link].apply(pose.p))
+
+    def point_rotation(self, name: str) -> ca.SX:
+        """Rotation of the body of a named point, world from body."""
+        link, pose = self.point_pose(name)
+        return ca.SX(pose.R) if link < 0 else ca.SX(self.poses[link].R @ pose.R)
+
+    @property
+    def pole(self) -> Any:
+        """Of Baumgarte's method [1/s]: as given, or fast enough for the mechanism's own time scale and for the run.
+
+        max(sqrt(g / size), 10 / duration), where size is the largest distance of a joint from the world's origin.
+        """
+        treatment, scenario = self.builder.scenario.treatment, self.builder.scenario
+        if treatment.method != "baumgarte":
+            return 0.0
+        if treatment.pole is not None:
+            return self.builder.values["treatment.pole"]
+        sizes = [self.value_at_start(sqrt(ca.sumsqr(ca.SX(pose.p)))) for pose in self.poses]
+        fall = float(np.linalg.norm(np.asarray(self.mechanism.gravity)))
+        return max(float(np.sqrt(fall / max(*sizes, 1e-3))), 10.0 / scenario.duration)
 
     def add_coordinate(self, name: str, unit: str, position: ca.SX) -> None:
         """A scalar s(q): its rate `ds/dq q_dot` and its gradient with respect to v, exactly."""

@@ -11,6 +11,7 @@ events, and both find the directions of all elements anew, since the forces of o
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -21,8 +22,7 @@ import numpy as np
 from robodyn.assembly.builder import Builder, Element, Pending
 from robodyn.assembly.system import Guard
 from robodyn.assembly.tracing import Bindings
-from robodyn.dynamics import solve_ldl, solve_symmetric
-from robodyn.dynamics.solve import Factors
+from robodyn.dynamics import solve_symmetric
 from robodyn.symbolic import absolute, logical_and, logical_not, maximum, minimum, sign, where
 
 ACTION = "action:friction"
@@ -158,7 +158,7 @@ def solve_holding(S: ca.SX, g: list[ca.SX], sliding: list[ca.SX], stuck: list[ca
 
 def build_sticking(
     elements: list[Element],
-    factors: Factors,
+    apply: Callable[[ca.SX], ca.SX],
     gradients: list[Any],
     motion: tuple[ca.SX, ca.SX, ca.SX],
     numeric: np.ndarray,
@@ -166,12 +166,12 @@ def build_sticking(
     """Gather the expressions of all elements.
 
     Args:
-        factors: of the mass matrix; gradients: G_i, each (1, n_v).
+        apply: M^-1, constraints kept, as a function of a column; gradients: G_i, each (1, n_v).
         motion: positions, speeds of the coordinates, and accelerations without friction.
         numeric: G at some position, for the joints held together.
     """
     G = ca.vertcat(*gradients)
-    W = ca.horzcat(*(ca.SX(solve_ldl(factors, row.T)) for row in gradients))
+    W = ca.horzcat(*(apply(row.T) for row in gradients))
     S = G @ W
     if np.linalg.matrix_rank(numeric) < len(elements):
         # Elements that hold the same motion share its load; a little compliance tells how.

@@ -121,6 +121,8 @@ class System:
         expressions: function name -> output column in those symbols.
         coordinates: position of every moving joint and coordinate in those symbols.
         rotors: inertia and gradient of each rotor that turns with a combined coordinate.
+        equations: names of the forces of all constraint equations; the function "constraints" gives their residuals,
+            then the rates of these.
         start_action: function that makes states and memory consistent at the start, if there is one.
         warnings: what is allowed but looks like a mistake, such as units that do not match.
     """
@@ -144,6 +146,7 @@ class System:
     expressions: Mapping[str, ca.SX]
     coordinates: Mapping[str, ca.SX]
     rotors: tuple[tuple[ca.SX, ca.SX], ...] = ()
+    equations: tuple[str, ...] = ()
     start_action: str | None = None
     warnings: tuple[str, ...] = ()
 

@@ -1,6 +1,7 @@
 """How does a hybrid system go from one instant to the next?"""
 
 from robodyn.engine.caching import compiled, inlined
+from robodyn.engine.calls import ask, floats, state
 from robodyn.engine.control import choose_first, take_step
 from robodyn.engine.crossings import locate_events
 from robodyn.engine.dense import copy_row
@@ -111,6 +112,8 @@ def finish_step(run):
         fired = locate_events(run) == 1
     if run.n_limited > 0:
         limit_end(run)
+    if run.projection > 0:
+        project_end(run)
     if run.n_d > 0:
         need_dense(run)
         keep_step(run)
@@ -133,6 +136,21 @@ def limit_end(run):
         run.end_known = -1
         if run.n_all_guards > 0:
             guards_at(run, 1.0, G_END)
+    return 0
+
+
+@unit
+def project_end(run):
+    """Put the end of the step back on the constraints; dense output keeps to the step's own polynomial."""
+    if run.n_all_guards > 0:
+        need_dense(run)
+    x, changed = state(run, END), floats(run.changed)
+    ask(run, run.projection, run.t_new, x, changed)
+    for i in range(run.n_x):
+        x[i] = changed[i]
+    run.end_known = -1
+    if run.n_all_guards > 0:
+        guards_at(run, 1.0, G_END)
     return 0
 
 

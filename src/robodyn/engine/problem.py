@@ -45,6 +45,7 @@ class Problem(NamedTuple):
         guard_direction: +1 rising, -1 falling, 0 both. guard_terminal: 1 when the event ends the run.
         guard_action: writes [new x (n_x), new m (n_m)]; 0 none, -1 a Python action.
         start_action: like a guard's action, carried out once at the start, after the tasks due there.
+        projection: like a guard's action, carried out on x at the end of each step.
         breaks: ascending times the integration must meet exactly [s].
         scale: nominal magnitude of each state; its absolute tolerance is atol * scale, (n_x,).
     """
@@ -82,6 +83,7 @@ class Problem(NamedTuple):
     guard_terminal: Integers = NO_INTEGERS
     guard_action: Integers = NO_INTEGERS
     start_action: int = 0
+    projection: int = 0
     breaks: Floats = NO_FLOATS
     scale: Floats = NO_FLOATS
 

@@ -121,7 +121,7 @@ COUNTS = tuple(name for group in (Problem, Method) for name, kind in group.__ann
 UNITS = (
     "step_explicit", "step_symplectic", "step_rosenbrock", "step_esdirk", "need_dense",
     "choose_first", "take_step", "blame_end", "blame_step",
-    "locate_events", "carry_signs", "settle_signs", "note_guards", "find_jumps", "limit_end",
+    "locate_events", "carry_signs", "settle_signs", "note_guards", "find_jumps", "limit_end", "project_end",
     "record_step", "record_instant", "record_end", "read_inside", "read_right", "keep_step", "make_room",
     "run_events", "run_ticks", "begin_instant", "settle_instant", "leave_instant", "advance",
 )  # fmt: skip

@@ -3,6 +3,7 @@
 from robodyn.model.block import Block, Delay
 from robodyn.model.body import Body
 from robodyn.model.chain import Chain
+from robodyn.model.constraint import Closure, Constraint, Coupling, Prescribed, Relation, Rod, Treatment
 from robodyn.model.coordinate import Along, Combination, Coordinate, Distance, Linkage, Triangle
 from robodyn.model.describe import describe, digest
 from robodyn.model.joint import GROUND, Joint, Point
@@ -18,8 +19,11 @@ __all__ = [
     "Block",
     "Body",
     "Chain",
+    "Closure",
     "Combination",
+    "Constraint",
     "Coordinate",
+    "Coupling",
     "Delay",
     "Distance",
     "Event",
@@ -31,8 +35,12 @@ __all__ = [
     "Number",
     "Obstacle",
     "Point",
+    "Prescribed",
     "Recording",
+    "Relation",
+    "Rod",
     "Scenario",
+    "Treatment",
     "Triangle",
     "describe",
     "digest",

@@ -11,6 +11,7 @@ from typing import Any
 
 from robodyn.errors import FlawList, nearest
 from robodyn.model.block import Block, Delay
+from robodyn.model.constraint import Closure, Constraint, Coupling, Prescribed, Relation, Rod
 from robodyn.model.coordinate import Along, Combination, Coordinate, Distance, Linkage, Triangle
 from robodyn.model.joint import GROUND
 from robodyn.model.mechanism import Mechanism
@@ -26,7 +27,7 @@ from robodyn.model.numbers import (
     keep_floats,
 )
 
-PARTS = ("coordinates", "blocks", "delays", "loads")
+PARTS = ("coordinates", "blocks", "delays", "loads", "constraints")
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,7 @@ class Machine:
     coordinates: tuple[Coordinate, ...] = ()
     delays: tuple[Delay, ...] = ()
     loads: tuple[Load, ...] = ()
+    constraints: tuple[Constraint, ...] = ()
     tunable: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -76,6 +78,7 @@ class Machine:
             object.__setattr__(self, field, tuple(getattr(self, field)))
         check_part_names(flaws, (*self._joints, *self._points, *self._names(*PARTS)))
         check_references(flaws, self._joints, self._points, self.actuated, self)
+        check_constraint_references(flaws, self._points, self.actuated, self.constraints)
         if not flaws.found:
             check_distinct(flaws, self.numbers())
         self._check_tunable(flaws)
@@ -108,12 +111,15 @@ class Machine:
     def numbers(self) -> Iterator[Number]:
         if self.mechanism:
             yield from self.mechanism.numbers()
-        for part in (*self.coordinates, *self.blocks, *self.delays, *self.loads):
-            yield from part.numbers()
+        for part in (*self.coordinates, *self.blocks, *self.delays, *self.loads, *self.constraints):
+            yield from part.numbers() if hasattr(part, "numbers") else ()
 
     def with_numbers(self, changes: Mapping[str, float]) -> Machine:
         parts: dict[str, Any] = {
-            field: tuple(part.with_numbers(changes) for part in getattr(self, field)) for field in PARTS
+            field: tuple(
+                part.with_numbers(changes) if hasattr(part, "with_numbers") else part for part in getattr(self, field)
+            )
+            for field in PARTS
         }
         mechanism = self.mechanism.with_numbers(changes) if self.mechanism else None
         return dataclasses.replace(self, mechanism=mechanism, **parts)
@@ -124,7 +130,7 @@ def check_part_names(flaws: FlawList, names: Iterable[str]) -> None:
     for name, count in Counter(names).items():
         if count > 1:
             flaws.add(name, f"{count} parts have this name", "joints, points, blocks ... share one name space")
-        if name in ("time", "energy"):
+        if name in ("time", "energy", "constraints", "treatment"):
             flaws.add(name, "is the name of a signal of every machine", "choose another name")
 
 
@@ -150,6 +156,22 @@ def check_references(
             _check_known(flaws, f"{path}.on", (block.on,), actuated, "joint or coordinate")
         for output, target in block.acts.items():
             _check_known(flaws, f"{path}.acts.{output}", (target,), actuated, "joint or coordinate")
+
+
+def check_constraint_references(
+    flaws: FlawList, points: Collection[str], actuated: Collection[str], constraints: Iterable[Constraint]
+) -> None:
+    """Points, joints and coordinates that constraints name must be there."""
+    for c in constraints:
+        path = f"constraints.{c.name}"
+        if isinstance(c, Closure):
+            _check_known(flaws, path, (c.first, c.second), points, "point")
+        elif isinstance(c, Rod):
+            _check_known(flaws, path, (c.start, c.end), points, "point")
+        elif isinstance(c, (Coupling, Relation)):
+            _check_known(flaws, f"{path}.of", c.of, actuated, "joint or coordinate")
+        elif isinstance(c, Prescribed):
+            _check_known(flaws, f"{path}.of", (c.of,), actuated, "joint or coordinate")
 
 
 def _check_known(flaws: FlawList, path: str, names: Any, known: Any, noun: str) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from robodyn.errors import FlawList, nearest
+from robodyn.model.constraint import Treatment
 from robodyn.model.frozen import freeze_mappings
 from robodyn.model.machine import Machine
 from robodyn.model.numbers import (
@@ -24,7 +25,7 @@ from robodyn.model.numbers import (
 from robodyn.model.obstacle import Obstacle
 
 DIRECTIONS = {"rising": 1, "falling": -1, "both": 0}
-STARTS = ("given", "equilibrium")
+STARTS = ("given", "assembled", "equilibrium")
 
 
 @dataclass(frozen=True)
@@ -145,7 +146,9 @@ class Scenario:
     Attributes:
         duration: [s].
         initial: start values by signal name (`elbow.position`, `motor.current`), the rest starts at 0.
-        start: "given" starts there; "equilibrium" at the rest nearest to there, found before the run.
+        start: "given" starts there; "assembled" at the nearest place where all constraints are met; "equilibrium" at
+            the rest nearest to there. Both are found before the run.
+        treatment: how constraints are kept.
         solver: default settings (method, step, rtol, ...).
         obstacles: boxes that pictures and replays show.
     """
@@ -160,6 +163,7 @@ class Scenario:
     title: str = ""
     obstacles: tuple[Obstacle, ...] = ()
     start: str = "given"
+    treatment: Treatment = Treatment()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "events", tuple(self.events))
@@ -183,9 +187,15 @@ class Scenario:
         yield from self.machine.numbers()
         for event in self.events:
             yield from event.numbers()
+        yield from self.treatment_numbers()
         yield Number("duration", self.duration, "s")
         for key, value in self.initial.items():
             yield Number(f"initial.{key}", value, "")
+
+    def treatment_numbers(self) -> Iterator[Number]:
+        """The pole of Baumgarte's method, where it is given and there is something to keep."""
+        if self.machine.constraints and self.treatment.pole is not None:
+            yield Number("treatment.pole", self.treatment.pole, "1/s")
 
     def numbers(self) -> dict[str, Number]:
         """Every named number of the scenario."""
@@ -211,4 +221,5 @@ class Scenario:
             events=tuple(event.with_numbers(changes) for event in self.events),
             duration=changes.get("duration", self.duration),
             initial=dict(self.initial) | starts,
+            treatment=dataclasses.replace(self.treatment, pole=changes.get("treatment.pole", self.treatment.pole)),
         )

@@ -111,7 +111,7 @@ def _needed(system: System, solver: Solver) -> list[str]:
     names += ["guards", "guard_rates"] if system.guards else []
     names += ["limits"] if system.limited else []
     names += ["delayed"] if system.delays else []
-    fixed = {"rhs", "position_rate", "outputs", "guards", "limits", "delayed"}
+    fixed = {"rhs", "position_rate", "outputs", "guards", "limits", "delayed", "constraints"}
     return names + [name for name in system.expressions if name not in fixed]
 
 

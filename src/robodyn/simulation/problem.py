@@ -11,6 +11,7 @@ import numpy as np
 from robodyn.assembly.system import BreakRule
 from robodyn.engine import Problem
 from robodyn.results import Run
+from robodyn.simulation.closing import close_constraints
 from robodyn.simulation.compiled import CompiledSystem
 from robodyn.simulation.equilibrium import find_equilibrium
 
@@ -55,6 +56,7 @@ def build_problem(compiled: CompiledSystem, p: np.ndarray, values: dict[str, Any
         delay_depth=system.delay_depth,
         guard_direction=np.array([guard.direction for guard in system.guards], np.int64),
         start_action=at(system.start_action),
+        projection=at("action:projection"),
         guard_terminal=np.array([guard.terminal for guard in system.guards], np.int64),
         guard_action=np.array([PYTHON_ACTION if g.call else at(g.action) for g in system.guards], np.int64),
         breaks=_break_times(system.breaks, values, start.time, start.time + system.scenario.duration),
@@ -69,10 +71,13 @@ def find_start(compiled: CompiledSystem, values: np.ndarray, before: Run | None 
         values: of the tunable parameters.
     """
     system = compiled.system
+    parameters = {number.name: value for number, value in zip(system.parameters, values.tolist(), strict=True)}
     if before is None and system.scenario.start == "equilibrium":
-        parameters = {number.name: value for number, value in zip(system.parameters, values.tolist(), strict=True)}
         found = find_equilibrium(system, parameters=parameters, balance=compiled.balance)
         return Start(0.0, found.x, found.m)
+    if before is None and system.scenario.start == "assembled":
+        x = close_constraints(system, parameters=parameters).require().x
+        return Start(0.0, x, np.array([memory.start for memory in system.memory], float))
     end = before.end if before else {}
     x = np.array([end.get(state.name, state.start) for state in system.states], float)
     m = np.array([end.get(memory.name, memory.start) for memory in system.memory], float)

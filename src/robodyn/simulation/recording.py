@@ -82,6 +82,7 @@ def _statistics(compiled: CompiledSystem, trajectory: Trajectory, start: float) 
             "smallest_step": trajectory.counters.smallest_step,
             "largest_step": trajectory.counters.largest_step,
             **_stick_drift(compiled, trajectory),
+            **_constraint_errors(compiled, trajectory),
         },
     )
 
@@ -92,6 +93,14 @@ def _stick_drift(compiled: CompiledSystem, trajectory: Trajectory) -> dict[str, 
     if not columns or not len(trajectory.y):
         return {}
     return {"stick_drift": float(np.max(np.abs(trajectory.y[:, columns])))}
+
+
+def _constraint_errors(compiled: CompiledSystem, trajectory: Trajectory) -> dict[str, float]:
+    """Largest residuals of the constraints, on the level of positions and of velocities."""
+    column = {info.name: k for k, info in enumerate(compiled.recorded)}
+    names = ("position_error", "velocity_error")
+    found = {name: column[f"constraints.{name}"] for name in names if f"constraints.{name}" in column}
+    return {f"constraint_{name}": float(np.max(trajectory.y[:, k], initial=0.0)) for name, k in found.items()}
 
 
 def _energy_error(compiled: CompiledSystem, trajectory: Trajectory) -> float | None:

@@ -1,0 +1,207 @@
+"""Which forces keep a mechanism's constraints, and how does it move under them?
+
+    M a = b + H^T lam,    H a = -drift - 2 p h' - p^2 h,    S = H M^-1 H^T
+
+The mass matrix is factorised once with its own structure (branches, chains); what is solved densely has only as many
+rows as there are equations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import casadi as ca
+
+from robodyn.assembly.builder import Builder, Pending
+from robodyn.assembly.equations import express_equations
+from robodyn.assembly.motion import Motion
+from robodyn.assembly.network import Definition, SignalInfo
+from robodyn.assembly.redundancy import find_redundant
+from robodyn.assembly.system import Guard, MemoryInfo
+from robodyn.assembly.tracing import Bindings, placeholder
+from robodyn.dynamics import ldl, solve_ldl
+from robodyn.dynamics.solve import Factors
+from robodyn.model import Constraint, Prescribed, Rod
+from robodyn.symbolic import absolute, logical_and, maximum, where
+
+Solve = Callable[[ca.SX], ca.SX]
+CLOSING = "action:closing"
+COMPLIANCE = 1e-12
+"""Part of their mean mobility by which equations give way, so that a singular position does not stop the motion."""
+
+
+@dataclass(frozen=True)
+class Equation:
+    """One equation of a constraint: residual h, its rate, and what its acceleration is without joint accelerations."""
+
+    constraint: Constraint
+    force: str
+    h: ca.SX
+    h_dot: ca.SX
+    drift: ca.SX
+
+
+@dataclass(frozen=True)
+class Constrained:
+    """A mechanism that keeps its constraints.
+
+    Attributes:
+        solve: M^-1 applied to a column.
+        H: (k, n_v); W: M^-1 H^T (n_v, k); factors: of S, with the rows of inactive constraints masked.
+        active: for each equation, whether it holds.
+        pole: of Baumgarte's method [1/s].
+    """
+
+    equations: tuple[Equation, ...]
+    solve: Solve
+    H: ca.SX
+    W: ca.SX
+    factors: Factors
+    active: tuple[ca.SX, ...]
+    pole: ca.SX
+
+    def accelerate(self, b: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """Joint accelerations under b = tau - c, and the forces that keep the constraints."""
+        a = self.solve(b)
+        wanted = [e.drift + 2 * self.pole * e.h_dot + self.pole**2 * e.h for e in self.equations]
+        lam = self._answer(self.H @ a + ca.vertcat(*wanted))
+        return a + self.W @ lam, lam
+
+    def apply(self, b: ca.SX) -> ca.SX:
+        """Accelerations that a force causes, the constraints kept: the mobility of what is left free."""
+        a = self.solve(b)
+        return a + self.W @ self._answer(self.H @ a)
+
+    def project(self, v: ca.SX, rates: ca.SX) -> ca.SX:
+        """Velocities nearest in kinetic energy to v at which the rates of the equations vanish."""
+        return v + self.W @ self._answer(rates)
+
+    def _answer(self, residual: ca.SX) -> ca.SX:
+        """-S^-1 residual, zero for what does not hold."""
+        due = [where(active, -residual[i], 0.0) for i, active in enumerate(self.active)]
+        return ca.SX(solve_ldl(self.factors, due))
+
+
+def declare_constraints(builder: Builder) -> None:
+    """Memory that says whether each constraint holds; events may change it."""
+    for constraint in builder.scenario.machine.constraints:
+        builder.add_memory(MemoryInfo(f"{constraint.name}.active", "", float(constraint.active)))
+
+
+def build_constrained(builder: Builder, motion: Motion, solve: Solve, bindings: Bindings) -> Constrained | None:
+    """Trace all equations, leave out those that follow from others, and factorise."""
+    found = [e for c in builder.scenario.machine.constraints for e in _trace(builder, motion, c, bindings)]
+    if not found or builder.flaws.found:
+        return None
+    redundant = find_redundant(builder, motion, found)
+    equations = tuple(e for k, e in enumerate(found) if k not in redundant)
+    h = ca.vertcat(*(e.h for e in equations))
+    H = ca.jacobian(h, motion.q)
+    W = ca.horzcat(*(solve(H[k, :].T) for k in range(len(equations))))
+    active = tuple(_activity(builder, e.constraint) for e in equations)
+    factors = ldl(_mask(H @ W, active))
+    _define_idle(builder, [found[k] for k in redundant])
+    return Constrained(equations, solve, H, W, factors, active, ca.SX(motion.pole))
+
+
+def _trace(builder: Builder, motion: Motion, constraint: Constraint, bindings: Bindings) -> list[Equation]:
+    equations = []
+    targets: list[ca.SX | float] = [0.0, 0.0, 0.0]
+    if isinstance(constraint, Prescribed):
+        path = f"constraints.{constraint.name}"
+        fields = ("position", "velocity", "acceleration")
+        targets = [placeholder(f"{path}.{field}", getattr(constraint, field), bindings) for field in fields]
+        builder.network.refer(bindings)
+    for name, h in zip(constraint.equations, express_equations(motion, constraint), strict=True):
+        h_dot = _rate(builder, motion, h)
+        drift = _rate(builder, motion, h_dot)
+        force = f"{constraint.name}.{name}"
+        equations.append(Equation(constraint, force, h - targets[0], h_dot - targets[1], drift - targets[2]))
+    return equations
+
+
+def _rate(builder: Builder, motion: Motion, value: ca.SX) -> ca.SX:
+    """Total time derivative while the joints do not accelerate."""
+    return ca.jtimes(value, motion.q, motion.q_dot) + ca.jacobian(value, builder.time)
+
+
+def _activity(builder: Builder, constraint: Constraint) -> ca.SX:
+    """Whether a constraint holds: a constant unless some event can change it."""
+    name = f"{constraint.name}.active"
+    python = any(guard.call is not None for guard in builder.guards)
+    changed = python or any(name in update for update in builder.updates.values())
+    return builder.memory_symbols[name] > 0.5 if changed else ca.SX(float(constraint.active))
+
+
+def _mask(S: ca.SX, active: tuple[ca.SX, ...]) -> ca.SX:
+    """S with unit rows for what does not hold, and a little compliance."""
+    k = len(active)
+    give = COMPLIANCE * ca.trace(S) / k
+    masked = ca.SX(k, k)
+    for i in range(k):
+        for j in range(i + 1):
+            entry = S[i, j] + (give if i == j else 0)
+            other = ca.SX(1) if i == j else ca.SX(0)
+            masked[i, j] = masked[j, i] = where(logical_and(active[i], active[j]), entry, other)
+    return masked
+
+
+def _force_info(builder: Builder, equation: Equation) -> SignalInfo:
+    return SignalInfo(equation.force, "N m" if ".torque" in equation.force else "N")
+
+
+def _define_idle(builder: Builder, equations: list[Equation]) -> None:
+    """Equations that follow from others need no force."""
+    for equation in equations:
+        info = _force_info(builder, equation)
+        builder.network.define([info], Definition({info.name: ca.SX(0)}, {}))
+
+
+def add_constraint_signals(builder: Builder, constrained: Constrained, lam: ca.SX, bindings: Bindings) -> None:
+    """Forces of the constraints, and how well they are kept."""
+    errors = {"constraints.position_error": ca.SX(0), "constraints.velocity_error": ca.SX(0)}
+    for k, equation in enumerate(constrained.equations):
+        info = _force_info(builder, equation)
+        force = -lam[k] if isinstance(equation.constraint, Rod) else lam[k]
+        builder.network.define([info], Definition({info.name: force}, bindings))
+        for name, value in zip(errors, (equation.h, equation.h_dot), strict=True):
+            errors[name] = maximum(errors[name], where(constrained.active[k], absolute(value), 0.0))
+    infos = [SignalInfo(name, "") for name in errors]
+    builder.network.define(infos, Definition(errors, bindings))
+    for level in ("h", "h_dot"):
+        values = [
+            where(active, getattr(e, level), 0.0)
+            for e, active in zip(constrained.equations, constrained.active, strict=True)
+        ]
+        builder.columns.setdefault("constraints", []).extend(Pending(value, bindings) for value in values)
+    builder.equations = tuple(e.force for e in constrained.equations)
+
+
+def add_closing(builder: Builder, motion: Motion, constrained: Constrained, bindings: Bindings) -> None:
+    """A constraint that begins to hold stops what moves against it: an impact without rebound."""
+    rates = ca.vertcat(*(e.h_dot for e in constrained.equations))
+    switched = {e.constraint.name: active for e, active in zip(constrained.equations, constrained.active, strict=True)}
+    switched = {name: active for name, active in switched.items() if not active.is_constant()}
+    if not switched:
+        return
+    stopped = constrained.project(motion.v, rates)
+    builder.updates[CLOSING] = {motion.v[k].name(): Pending(stopped[k], bindings) for k in range(motion.v.numel())}
+    for name, active in switched.items():
+        builder.columns["guards"].append(Pending(where(active, 1.0, -1.0), {}))
+        builder.guards.append(Guard(f"{name}.closes", 1, terminal=False, action=CLOSING, moves=True))
+
+
+def add_projection(builder: Builder, motion: Motion, constrained: Constrained, bindings: Bindings) -> None:
+    """Positions and velocities put back on the constraints: two simplified Newton steps each."""
+    h = ca.vertcat(*(e.h for e in constrained.equations))
+    h_dot = ca.vertcat(*(e.h_dot for e in constrained.equations))
+    q, v = motion.q, motion.v
+    for _ in range(2):
+        q = q + constrained.project(ca.SX.zeros(motion.v.numel()), ca.substitute(h, motion.q, q))
+    for _ in range(2):
+        rates = ca.substitute(h_dot, ca.vertcat(motion.q, motion.v), ca.vertcat(q, v))
+        v = constrained.project(v, rates)
+    moved = ca.vertcat(q, v)
+    names = [motion.q[k].name() for k in range(q.numel())] + [motion.v[k].name() for k in range(v.numel())]
+    builder.updates["action:projection"] = {name: Pending(moved[k], bindings) for k, name in enumerate(names)}

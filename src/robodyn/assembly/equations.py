@@ -1,0 +1,89 @@
+"""Which equations h(q, t) = 0 does a constraint stand for, as expressions?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from robodyn.assembly.motion import Motion
+from robodyn.laws import arguments_of
+from robodyn.model import Closure, Constraint, Coupling, Prescribed, Relation, Rod
+from robodyn.symbolic import sqrt
+
+
+def express_equations(motion: Motion, constraint: Constraint) -> list[ca.SX]:
+    """The residuals of a constraint; that of a prescribed motion is the coordinate itself, which is to follow."""
+    return _EXPRESSIONS[type(constraint)](motion, constraint)
+
+
+def _rod(motion: Motion, rod: Rod) -> list[ca.SX]:
+    apart = motion.point_position(rod.end) - motion.point_position(rod.start)
+    return [sqrt(ca.sumsqr(apart)) - motion.builder.values[f"{rod.name}.length"]]
+
+
+def _coupling(motion: Motion, coupling: Coupling) -> list[ca.SX]:
+    total = sum((weight * motion.positions[name] for name, weight in coupling.of.items()), ca.SX(0))
+    return [total - motion.builder.values[f"{coupling.name}.offset"]]
+
+
+def _prescribed(motion: Motion, prescribed: Prescribed) -> list[ca.SX]:
+    return [motion.positions[prescribed.of]]
+
+
+def _relation(motion: Motion, relation: Relation) -> list[ca.SX]:
+    """The user's function, traced; what it raises is told as a flaw of that constraint."""
+    path = f"constraints.{relation.name}"
+    positions = [motion.positions[name] for name in relation.of]
+    timed = any(argument.name == "time" for argument in arguments_of(relation.function))
+    try:
+        returned = relation.function(*positions, **({"time": motion.builder.time} if timed else {}))
+        values = [ca.SX(value) for value in (returned if isinstance(returned, (tuple, list)) else (returned,))]
+    except Exception as error:  # noqa: BLE001  a user's function may raise anything
+        what = f"its function cannot be traced: {type(error).__name__}: {str(error).splitlines()[0][:200]}"
+        motion.builder.flaws.add(path, what, "take functions from robodyn.symbolic")
+        return [positions[0]] * relation.count
+    if len(values) != relation.count:
+        motion.builder.flaws.add(path, f"its function returns {len(values)} values, count says {relation.count}")
+        return [positions[0]] * relation.count
+    return values
+
+
+def _closure(motion: Motion, closure: Closure) -> list[ca.SX]:
+    p_1, p_2 = motion.point_position(closure.first), motion.point_position(closure.second)
+    R_1, R_2 = motion.point_rotation(closure.first), motion.point_rotation(closure.second)
+    meeting = ca.vertsplit(p_1 - p_2)
+    axis, second = np.array(closure.axis), np.array(closure.second_axis)
+    if closure.kind == "spherical":
+        return meeting
+    if closure.kind == "universal":
+        return [*meeting, ca.dot(R_1 @ axis, R_2 @ second)]
+    if closure.kind == "revolute":
+        return [*meeting, *(ca.dot(R_1 @ axis, R_2 @ square) for square in _square_to(second))]
+    turned = _turn(R_1.T @ R_2 @ np.array(closure.rotation).T)
+    if closure.kind == "prismatic":
+        return [*(ca.dot(p_1 - p_2, R_1 @ square) for square in _square_to(axis)), *turned]
+    return [*meeting, *turned]
+
+
+def _square_to(axis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Two directions square to an axis and to each other."""
+    first = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))])
+    first /= np.linalg.norm(first)
+    return first, np.cross(axis, first)
+
+
+def _turn(R: ca.SX) -> list[ca.SX]:
+    """Sine of the turn from the identity, about each axis: zero where R is the identity."""
+    return [(R[2, 1] - R[1, 2]) / 2, (R[0, 2] - R[2, 0]) / 2, (R[1, 0] - R[0, 1]) / 2]
+
+
+_EXPRESSIONS: dict[type, Callable[[Motion, Any], list[ca.SX]]] = {
+    Closure: _closure,
+    Rod: _rod,
+    Coupling: _coupling,
+    Prescribed: _prescribed,
+    Relation: _relation,
+}
