@@ -103,7 +103,7 @@ def _mass_solver(motion: Motion) -> Solve:
     if motion.rotors:
         factors = ldl(build_mass_matrix(tree, q, motion.rotors))
         return lambda b: ca.SX(solve_ldl(factors, b))
-    inner = mass_solver(tree, q)
+    inner: Any = mass_solver(tree, q)
     return lambda b: ca.SX(inner(b))
 
 
