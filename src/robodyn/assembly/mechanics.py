@@ -5,6 +5,7 @@ M(q) a + c(q, v) = sum over coordinates (ds/dq)^T f + loads + H^T lam
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import casadi as ca
@@ -100,10 +101,9 @@ def _accelerate(builder: Builder, motion: Motion, tau: ca.SX, bindings: Bindings
 def _mass_solver(motion: Motion) -> Solve:
     """M^-1 as a function of a column."""
     tree, q = motion.mechanics.tree, motion.q
-    if motion.rotors:
-        factors = ldl(build_mass_matrix(tree, q, motion.rotors))
-        return lambda b: ca.SX(solve_ldl(factors, b))
-    inner: Any = mass_solver(tree, q)
+    inner: Any = mass_solver(tree, q) if not motion.rotors else None
+    if inner is None:
+        inner = partial(solve_ldl, ldl(build_mass_matrix(tree, q, motion.rotors)))
     return lambda b: ca.SX(inner(b))
 
 

@@ -125,8 +125,8 @@ def test_changing_one_number_of_the_catalogue_changes_that_number_alone(scenario
     original = SCENARIOS[scenario]()
     numbers = original.numbers()
     for name, number in numbers.items():
-        if ".inertia." in name:
-            continue  # a thin rod's moments cannot be changed one at a time
+        if any(group in name for group in (".inertia.", ".speeds.", ".openings.")):
+            continue  # a thin rod's moments and a monotonic table's entries cannot be changed one at a time
         changed = original.with_numbers({name: changed_value(number.value)})
         different = {key for key, value in changed.numbers().items() if value != numbers[key]}
         assert different == {name}
