@@ -9,7 +9,7 @@ import pytest
 from scipy.special import ellipk
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-COVERED = {"dh_arm", "parameter_sweep", "pendulum_period", "quadratic_drag", "sampled_loop"}
+COVERED = {"dh_arm", "fit_oscillator", "parameter_sweep", "pendulum_period", "quadratic_drag", "sampled_loop"}
 
 
 def load(name):
@@ -85,3 +85,15 @@ def test_sweep_finds_the_period_of_every_oscillator():
         omega = math.sqrt(stiffness / mass - (example.DAMPING / (2 * mass)) ** 2)
         # rtol 1e-10 a step, events located to rounding.
         assert period == pytest.approx(2 * math.pi / omega, rel=1e-9)
+
+
+def test_fit_finds_the_spring_and_the_friction_that_made_the_data():
+    example, fit = load("fit_oscillator")
+    for parameter in fit.parameters:
+        half = (parameter.upper - parameter.lower) / 2
+        # Half an interval at 95 % is two deviations; four are left by freak data only.
+        assert abs(parameter.value - example.TRUE[parameter.name]) < 2 * half
+        assert half < 0.05 * parameter.value
+    # 101 samples tell a deviation to 7 %; three times that.
+    assert fit.signals[0].noise == pytest.approx(example.NOISE, rel=0.2)
+    assert fit.agreeing == 3

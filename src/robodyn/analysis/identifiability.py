@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
@@ -39,13 +40,13 @@ def find_unidentifiable(J: Floats, names: Sequence[str]) -> list[Flaw]:
     count = max(J.shape[0], 1)
     lengths = np.linalg.norm(J, axis=0)
     idle = lengths <= NO_EFFECT * np.sqrt(count)
-    flaws = [Flaw(names[k], "has no effect on the data", "leave it out of free") for k in np.flatnonzero(idle)]
+    flaws = [Flaw(names[k], "has no effect on the data", "leave it out of free") for k in np.flatnonzero(idle).tolist()]
     used = np.flatnonzero(~idle)
     if used.size < 2:
         return flaws
     _, values, rows = np.linalg.svd(J[:, used] / lengths[used], full_matrices=False)
     for k in np.flatnonzero(values < NOT_TOLD_APART * values[0]):
-        flaws.append(_tell_combination(rows[k] / lengths[used], [names[i] for i in used]))
+        flaws.append(_tell_combination(rows[k] / lengths[used], [names[i] for i in used.tolist()]))
     if J.shape[0] < J.shape[1]:
         flaws.append(Flaw("", f"{J.shape[0]} samples cannot tell {J.shape[1]} parameters", "measure more"))
     return flaws
@@ -72,9 +73,8 @@ def find_uncertainty(J: Floats, variance: float = 1.0) -> Uncertainty:
 
 def tell_correlations(correlation: Floats, names: Sequence[str]) -> list[str]:
     """A sentence for each pair of parameters whose estimates are nearly one."""
-    pairs = zip(*np.triu_indices(len(names), 1), strict=True)
     return [
         f"{names[i]} and {names[j]} are hard to tell apart: their correlation is {correlation[i, j]:+.4f}"
-        for i, j in pairs
+        for i, j in combinations(range(len(names)), 2)
         if abs(correlation[i, j]) > STRONG
     ]

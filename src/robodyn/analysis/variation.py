@@ -12,7 +12,7 @@ from robodyn.analysis.sensitivity_tangent import sensitivity_name
 from robodyn.assembly import System, assemble
 from robodyn.engine import Solver
 from robodyn.errors import Flaw, ModelError, nearest
-from robodyn.model import Chain, Number, Recording, Scenario
+from robodyn.model import Number, Recording, Scenario
 from robodyn.results import Run
 from robodyn.simulation import compile_system, make_solver, simulate
 from robodyn.simulation.compiled import CompiledSystem
@@ -68,8 +68,6 @@ def prepare_variation(
         signals: those that are recorded.
         exact: whether sensitivities are wanted; where there are none, the variation says why.
     """
-    if isinstance(scenario, Chain):
-        raise ModelError([Flaw("", "is a chain of scenarios", "take one of its phases")], scenario.name)
     scenario = make_tunable(scenario, names)
     solver = solver or make_solver(scenario.solver)
     system = assemble(scenario)
@@ -100,8 +98,9 @@ def make_tunable(scenario: Scenario, names: Sequence[str]) -> Scenario:
 
 def _number(system: System, name: str) -> Number:
     known = dict(system.numbers)
-    for info in (*system.states, *(info for info in system.memory if not info.hidden)):
-        known[f"{INITIAL}{info.name}"] = Number(f"{INITIAL}{info.name}", info.start, info.unit)
+    starts = [(info.name, info.start, info.unit) for info in system.states]
+    starts += [(info.name, info.start, info.unit) for info in system.memory if not info.hidden]
+    known |= {f"{INITIAL}{state}": Number(f"{INITIAL}{state}", start, unit) for state, start, unit in starts}
     if name not in known:
         flaw = Flaw(name, "there is no such number", nearest(name, known))
         raise ModelError([flaw], f"scenario '{system.scenario.name}'")
@@ -119,9 +118,7 @@ def _with_starts(compiled: CompiledSystem, starts: Mapping[str, float]) -> Compi
         dataclasses.replace(info, start=given[_output(info.name)]) if _output(info.name) in given else info
         for info in system.memory
     )
-    changed = dataclasses.replace(
-        system, scenario=system.scenario.with_numbers(starts), states=states, memory=memory
-    )
+    changed = dataclasses.replace(system, scenario=system.scenario.with_numbers(starts), states=states, memory=memory)
     return dataclasses.replace(compiled, system=changed)
 
 

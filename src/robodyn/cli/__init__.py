@@ -1,7 +1,22 @@
 """The command `robodyn`."""
 
 # Each module registers its command.
-from robodyn.cli import check, compare, export, info, list, modes, plot, report, reproduce, run, show, view  # noqa: F401
+from robodyn.cli import (  # noqa: F401
+    check,
+    compare,
+    export,
+    fit,
+    info,
+    list,
+    modes,
+    plot,
+    report,
+    reproduce,
+    run,
+    sensitivity,
+    show,
+    view,
+)
 from robodyn.cli.application import app, main
 
 __all__ = ["app", "main"]

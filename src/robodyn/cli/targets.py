@@ -30,6 +30,14 @@ def load_scenario(what: str) -> Scenario | Chain:
     return find_scenario(what)
 
 
+def load_single(what: str) -> Scenario:
+    """One scenario, not a chain of them."""
+    phases = phases_of(load_scenario(what))
+    if len(phases) > 1:
+        raise fail(f"{what} is a chain of {len(phases)} phases: name one scenario")
+    return phases[0]
+
+
 def load_study(name: str) -> Study:
     """A study by name."""
     from robodyn.studies import STUDIES

@@ -2,27 +2,33 @@
 
 from .against import draw_against, plot_against
 from .differences import draw_difference, plot_difference
+from .fitted import draw_fit, plot_fit
 from .frequency import draw_frequency, plot_frequency
 from .modes import draw_modes, draw_poles, plot_modes, plot_poles
 from .stacked import draw_stacked, plot_stacked
 from .timeseries import draw_signals, plot_signals
 from .toolpath import draw_path, plot_path
+from .tornado import draw_tornado, plot_tornado
 
 __all__ = [
     "draw_against",
     "draw_difference",
+    "draw_fit",
     "draw_frequency",
     "draw_modes",
     "draw_path",
     "draw_poles",
     "draw_signals",
     "draw_stacked",
+    "draw_tornado",
     "plot_against",
     "plot_difference",
+    "plot_fit",
     "plot_frequency",
     "plot_modes",
     "plot_path",
     "plot_poles",
     "plot_signals",
     "plot_stacked",
+    "plot_tornado",
 ]

@@ -1,0 +1,121 @@
+"""In which variables are parameters searched for? Scaled ones: logarithms of positive numbers, relative ones of others.
+
+p = exp(z) for a positive number whose bounds are not negative,   p = s z for any other, s its magnitude
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from robodyn.errors import FlawList, nearest
+from robodyn.model import Number
+from robodyn.results.signal import Floats
+
+SPAN = 10.0
+"""Starts without bounds lie between this part and this multiple of a positive number."""
+REACH = 1e3
+"""Positive numbers without bounds are looked for up to this part and this multiple of the given value."""
+
+LARGEST = 700.0
+"""Logarithm of nearly the largest number there is."""
+
+Bounds = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Scale:
+    """One free parameter: its number, bounds (given or by default) and magnitude; 0 stands for a logarithm."""
+
+    number: Number
+    lower: float
+    upper: float
+    magnitude: float
+    bounded: bool = True
+
+    @property
+    def logarithmic(self) -> bool:
+        return self.magnitude == 0.0
+
+    def value(self, z: float) -> float:
+        return math.exp(min(z, LARGEST)) if self.logarithmic else self.magnitude * z
+
+    def scaled(self, value: float) -> float:
+        if not self.logarithmic:
+            return value / self.magnitude
+        return math.log(value) if value > 0 else -math.inf
+
+    def slope(self, z: float) -> float:
+        """dp/dz."""
+        return math.exp(z) if self.logarithmic else self.magnitude
+
+    @property
+    def limits(self) -> Bounds:
+        """Bounds of z."""
+        return self.scaled(self.lower), self.scaled(self.upper)
+
+    @property
+    def region(self) -> Bounds:
+        """Where starts are drawn from, in z: the bounds, else around the given value."""
+        middle = self.scaled(self.number.value)
+        half = math.log(SPAN) if self.logarithmic else 1.0
+        lower, upper = self.limits
+        wide = [math.isinf(limit) or (self.logarithmic and not self.bounded) for limit in (lower, upper)]
+        return middle - half if wide[0] else lower, middle + half if wide[1] else upper
+
+
+def make_scales(numbers: Sequence[Number], bounds: Mapping[str, Bounds]) -> tuple[Scale, ...]:
+    """The scale of each free parameter; bounds that are none are a ModelError."""
+    flaws = FlawList()
+    known = [number.name for number in numbers]
+    for name in bounds:
+        if name not in known:
+            flaws.add(f"bounds.{name}", "is not a free parameter", nearest(name, known))
+    for number in numbers:
+        lower, upper = bounds.get(number.name, (-math.inf, math.inf))
+        if not lower < upper:
+            flaws.add(f"bounds.{number.name}", f"must be a lower and a greater upper number, are {lower:g}, {upper:g}")
+        elif not lower <= number.value <= upper:
+            what = f"the start value {number.value:g} lies outside {lower:g} to {upper:g}"
+            flaws.add(f"bounds.{number.name}", what, "widen them or start elsewhere")
+    flaws.raise_if_any("fit")
+    return tuple(_scale(number, bounds.get(number.name)) for number in numbers)
+
+
+def _scale(number: Number, bounds: Bounds | None) -> Scale:
+    if number.value > 0 and bounds is None:
+        return Scale(number, number.value / REACH, number.value * REACH, 0.0, bounded=False)
+    lower, upper = bounds or (-math.inf, math.inf)
+    if number.value > 0 and lower >= 0:
+        return Scale(number, lower, upper, 0.0)
+    width = upper - lower if bounds and math.isfinite(upper - lower) else 0.0
+    return Scale(number, lower, upper, abs(number.value) or width or 1.0)
+
+
+def draw_starts(scales: Sequence[Scale], count: int, seed: int) -> Floats:
+    """Scaled starting points, (count, n): the given values first, then quasi-random ones, the same for a seed."""
+    first = np.array([[scale.scaled(scale.number.value) for scale in scales]])
+    lower, upper = np.array([scale.region for scale in scales]).T
+    rest = lower + spread_points(count - 1, len(scales), seed) * (upper - lower)
+    return np.vstack([first, rest])
+
+
+def spread_points(count: int, dimension: int, seed: int) -> Floats:
+    """Halton's points, shifted at random: they fill the unit cube evenly, and more of them go between the first."""
+    shift = np.random.default_rng(seed).random(dimension)
+    bases = [prime for prime in range(2, 40 * (dimension + 1)) if all(prime % k for k in range(2, prime))][:dimension]
+    points = [[_mirror(k, base) for base in bases] for k in range(1, count + 1)]
+    return (np.array(points).reshape(count, dimension) + shift) % 1.0
+
+
+def _mirror(k: int, base: int) -> float:
+    """The digits of k in a base behind the point, in reverse order."""
+    value, share = 0.0, 1.0
+    while k:
+        share /= base
+        k, digit = divmod(k, base)
+        value += digit * share
+    return value

@@ -1,0 +1,132 @@
+"""By which numbers can a system be differentiated exactly, and why not by the others?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from robodyn.assembly import System
+from robodyn.errors import FlawList, nearest
+
+INITIAL = "initial."
+REMEDY = "use finite changes instead"
+
+
+@dataclass(frozen=True)
+class Direction:
+    """A number that is changed: its name, unit, value and where the system has it.
+
+    Attributes:
+        place: index in p, None where it is no entry of p.
+        state: index of the state whose start value it is; memory: indices of the memory whose start value it is.
+        delay: index of the delay whose time it is.
+    """
+
+    name: str
+    unit: str
+    value: float
+    nominal: float
+    place: int | None = None
+    state: int | None = None
+    memory: tuple[int, ...] = ()
+    delay: int | None = None
+
+
+def find_directions(system: System, names: Sequence[str]) -> tuple[Direction, ...]:
+    """The numbers of these names; one that has no exact derivative is a ModelError that says why."""
+    flaws = FlawList()
+    _check_system(system, flaws)
+    for name in {name for name in names if list(names).count(name) > 1}:
+        flaws.add(name, "is named twice", "name it once")
+    found = [_find(system, name, flaws) for name in names]
+    flaws.raise_if_any(f"sensitivities of '{system.scenario.name}'")
+    return tuple(direction for direction in found if direction is not None)
+
+
+def _check_system(system: System, flaws: FlawList) -> None:
+    """Python code has no derivative."""
+    for task in system.tasks:
+        if task.call is not None:
+            flaws.add(f"blocks.{task.name}", "is called in Python, which cannot be differentiated", REMEDY)
+    for guard in system.guards:
+        if guard.call is not None:
+            what = "has an action called in Python, which cannot be differentiated"
+            flaws.add(f"events.{guard.name}", what, REMEDY)
+
+
+def _find(system: System, name: str, flaws: FlawList) -> Direction | None:
+    if name.startswith(INITIAL):
+        return _find_initial(system, name, flaws)
+    if sets_breaks(system, name):
+        what = "sets the time of a jump, across which the motion has no derivative by it"
+        flaws.add(name, what, REMEDY)
+        return None
+    if name in [f"{info.owner}.before" for info in system.delays]:
+        flaws.add(
+            name, "is the value of a delayed signal before the start, by which there is no derivative here", REMEDY
+        )
+        return None
+    delay = next((k for k, info in enumerate(system.delays) if f"{info.owner}.time" == name), None)
+    place = next((k for k, number in enumerate(system.parameters) if number.name == name), None)
+    if place is None:
+        _refuse(system, name, flaws)
+        return None
+    number = system.numbers[name]
+    return Direction(name, number.unit, number.value, abs(number.value) or 1.0, place, delay=delay)
+
+
+def _find_initial(system: System, name: str, flaws: FlawList) -> Direction | None:
+    wanted = name.removeprefix(INITIAL)
+    if system.scenario.start == "equilibrium":
+        flaws.add(name, "is only a guess of the equilibrium the run starts at", "leave it out")
+        return None
+    for k, state in enumerate(system.states):
+        if state.name == wanted:
+            return Direction(name, state.unit, state.start, state.nominal, state=k)
+    # Samples under way when the run starts hold the same value as the output they will become.
+    waiting = [k for k, memory in enumerate(system.memory) if memory.name.startswith(f"{wanted}.pending.")]
+    for k, memory in enumerate(system.memory):
+        if memory.name == wanted and not memory.hidden:
+            return Direction(name, memory.unit, memory.start, abs(memory.start) or 1.0, memory=(*waiting, k))
+    known = [f"{INITIAL}{state.name}" for state in system.states]
+    known += [f"{INITIAL}{memory.name}" for memory in system.memory if not memory.hidden]
+    flaws.add(name, "there is no such state", nearest(name, known))
+    return None
+
+
+def _refuse(system: System, name: str, flaws: FlawList) -> None:
+    if name == "duration":
+        flaws.add(name, "is no number of the motion itself", "read the signal's rate at the end")
+    elif name in system.numbers:
+        what = "is a constant of this system's code"
+        flaws.add(name, what, f"name it in the machine's `tunable` if it is one of the mechanism, or {REMEDY}")
+    else:
+        known = [number.name for number in system.parameters]
+        flaws.add(name, "there is no such number", nearest(name, [*system.numbers, *known]))
+
+
+def sets_breaks(system: System, name: str) -> bool:
+    """Whether the times at which a reference jumps or kinks change with a number."""
+    number = system.numbers.get(name)
+    if number is None:
+        return False
+    values = {key: entry.value for key, entry in system.numbers.items()}
+    moved = values | {name: number.value + 1e-3 * (abs(number.value) or 1.0)}
+    for rule in system.breaks:
+        names = [entry for given in rule.parameters.values() for entry in _as_tuple(given)]
+        if name in names and _times(rule, values) != _times(rule, moved):
+            return True
+    return False
+
+
+def _as_tuple(given: Any) -> tuple[Any, ...]:
+    return given if isinstance(given, tuple) else (given,)
+
+
+def _times(rule: Any, values: Mapping[str, float]) -> list[float]:
+    parameters = {
+        key: tuple(values[name] for name in given) if isinstance(given, tuple) else values[given]
+        for key, given in rule.parameters.items()
+    }
+    return [float(time) for time in rule.function(parameters)]

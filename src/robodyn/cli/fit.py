@@ -1,0 +1,137 @@
+"""robodyn fit: which numbers make a scenario agree with measured data?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.progress import BarColumn, Progress, TextColumn
+
+from robodyn.cli.application import INTERRUPTED, app, fail, messages, output, print_json
+from robodyn.cli.targets import load_single, read_settings
+from robodyn.errors import Flaw, ModelError
+
+if TYPE_CHECKING:
+    from robodyn.analysis.fit import FitProgress
+    from robodyn.analysis.fit_result import Fit
+
+
+@app.command("fit")
+def fit_scenario(
+    scenario: Annotated[str, typer.Argument(help="Name in the catalogue, or a TOML file.")],
+    data: Annotated[Path, typer.Argument(help="CSV: a column time, then one a signal, units in brackets.")],
+    free: Annotated[str, typer.Option(help="Numbers to fit, with commas between them.")],
+    bounds: Annotated[list[str] | None, typer.Option(help="Where to look for one: name=lower:upper.")] = None,
+    starts: Annotated[int, typer.Option(help="How many searches, from different places.")] = 1,
+    noise: Annotated[list[str] | None, typer.Option(help="Known noise: signal=deviation; default: estimated.")] = None,
+    seed: Annotated[int, typer.Option(help="Of the places searches begin at.")] = 0,
+    setting: Annotated[list[str] | None, typer.Option("--set", help="Change a number: name=value.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the fitted numbers here (.toml or .json).")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw measured and simulated signals into this file.")] = None,
+    state: Annotated[Path | None, typer.Option(help="Keep finished searches here, to go on after a break.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Fit numbers of a scenario to measured signals, with intervals and correlations."""
+    from robodyn.analysis.fit_report import ENDINGS, tell_fit, write_fit
+
+    if out is not None and out.suffix not in ENDINGS:
+        raise fail(f"--out {out}: must end in {' or '.join(ENDINGS)}")
+    names = [name.strip() for name in free.split(",") if name.strip()]
+    settings: dict[str, Any] = {"bounds": _read_bounds(bounds or []), "noise": _read_noise(noise or [])}
+    found = _fit(scenario, data, names, setting or [], settings | {"starts": starts, "seed": seed, "state": state})
+    if as_json:
+        print_json(found.as_plain())
+    else:
+        output.print(tell_fit(found), markup=False)
+    try:
+        if out is not None:
+            messages.print(f"fitted numbers: {write_fit(found, out)}", markup=False)
+        if plot is not None:
+            _plot(found, plot)
+    except OSError as error:
+        raise fail(f"{error.filename or out}: cannot write: {error.strerror}") from error
+
+
+def _fit(scenario: str, data: Path, names: list[str], changes: list[str], settings: dict[str, Any]) -> Fit:
+    from robodyn.analysis.fit import fit_parameters
+    from robodyn.analysis.measured import read_measured
+
+    what = load_single(scenario)
+    what = what.with_numbers(read_settings(changes, what.numbers()))
+    measured = read_measured(data)
+    with FitBar(settings["starts"]) as bar:
+        try:
+            return fit_parameters(what, measured, names, progress=bar, **settings)
+        except KeyboardInterrupt as error:
+            messages.print(f"robodyn: interrupted; {_how_to_go_on(settings['state'])}", markup=False)
+            raise typer.Exit(INTERRUPTED) from error
+
+
+def _how_to_go_on(state: Path | None) -> str:
+    if state is None:
+        return "with --state FILE the same command would go on where it stopped"
+    return f"finished searches are in {state}: the same command goes on from there"
+
+
+def _read_bounds(pairs: list[str]) -> dict[str, tuple[float, float]]:
+    """name=lower:upper"""
+    found, flaws = {}, []
+    for pair in pairs:
+        name, _, span = pair.partition("=")
+        lower, colon, upper = span.partition(":")
+        try:
+            if not colon:
+                raise ValueError
+            found[name.strip()] = (float(lower), float(upper))
+        except ValueError:
+            flaws.append(Flaw(f"--bounds {pair}", "must be written as name=lower:upper, in SI units"))
+    if flaws:
+        raise ModelError(flaws)
+    return found
+
+
+def _read_noise(pairs: list[str]) -> dict[str, float] | None:
+    found, flaws = {}, []
+    for pair in pairs:
+        name, _, level = pair.partition("=")
+        try:
+            found[name.strip()] = float(level)
+        except ValueError:
+            flaws.append(Flaw(f"--noise {pair}", "must be written as signal=deviation, in SI units"))
+    if flaws:
+        raise ModelError(flaws)
+    return found or None
+
+
+def _plot(found: Fit, path: Path) -> None:
+    from robodyn.reporting import plot_fit
+
+    try:
+        plot_fit(found, path)
+    except ImportError as error:
+        raise fail(f"pictures need {error.name}: pip install 'robodyn[plot]'") from error
+    except ValueError as error:
+        raise fail(f"--plot {path}: {error}") from error
+
+
+class FitBar:
+    """A bar over the starts on a terminal, silence elsewhere."""
+
+    def __init__(self, starts: int) -> None:
+        text = TextColumn(
+            "start {task.fields[place]} of {task.total}, simulation {task.fields[runs]}, {task.fields[cost]}"
+        )
+        self.bar = Progress(BarColumn(), text, console=messages, transient=True, disable=not messages.is_terminal)
+        self.task = self.bar.add_task("fitting", total=starts, place=1, runs=0, cost="")
+
+    def __enter__(self) -> FitBar:
+        self.bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.bar.stop()
+
+    def __call__(self, at: FitProgress) -> None:
+        cost = f"cost {at.cost:.4g}"
+        self.bar.update(self.task, completed=at.start - 1, place=at.start, runs=at.evaluations, cost=cost)

@@ -1,0 +1,59 @@
+"""How well does a fit meet the data? Measured and simulated signals, and what is left between them."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .figures import COLOURS, LINE_WIDTH, finish_axes, label_bottom, legend_above, panel_figure, write_figure
+from .panels import with_unit
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from robodyn.analysis.fit_result import Fit
+
+
+def plot_fit(fit: "Fit", path: str | Path) -> None:
+    """Draw a fit into a picture file, PNG, SVG or PDF by its ending; see `draw_fit`."""
+    write_figure(draw_fit(fit), path)
+
+
+def draw_fit(fit: "Fit") -> "Figure":
+    """A figure over time: for each signal a panel of samples and simulation, and one of measured minus simulated.
+
+    The band of the residuals is two standard deviations of the noise to each side.
+    """
+    figure, axes = panel_figure(2 * len(fit.signals))
+    time = fit.measured.time
+    for k, signal in enumerate(fit.signals):
+        above, below = axes[2 * k : 2 * k + 2]
+        above.plot(time, fit.measured[signal.name].values, gid="measured", **_dots())
+        above.plot(time, fit.run[signal.name].values, color=COLOURS[1], linewidth=LINE_WIDTH, gid="simulated")
+        finish_axes(above, with_unit(signal.name, signal.unit))
+        _draw_residuals(below, time, fit.residuals[:, k], signal.noise)
+        finish_axes(below, with_unit("residual", signal.unit))
+    label_bottom(axes, "time [s]")
+    figure.align_ylabels(axes)
+    legend_above(figure, _entries())
+    return figure
+
+
+def _draw_residuals(ax: "Axes", time: np.ndarray, residuals: np.ndarray, noise: float) -> None:
+    ax.axhspan(-2 * noise, 2 * noise, color="0.92")
+    ax.axhline(0.0, color="0.3", linewidth=0.8)
+    ax.plot(time, residuals, gid="residual", **_dots())
+
+
+def _dots() -> dict[str, Any]:
+    return {"color": COLOURS[0], "marker": ".", "markersize": 3.0, "linestyle": "none"}
+
+
+def _entries() -> list[Any]:
+    from matplotlib.lines import Line2D
+
+    return [
+        Line2D([], [], label="measured", **_dots()),
+        Line2D([], [], color=COLOURS[1], linewidth=LINE_WIDTH, label="simulated"),
+    ]

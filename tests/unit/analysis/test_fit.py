@@ -1,0 +1,242 @@
+"""Does a fit find the numbers that made the data, say how well they are known, and refuse what cannot be known?"""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+from support.machines import cart
+
+from robodyn.analysis.fit import fit_parameters
+from robodyn.analysis.fit_report import tell_fit, write_fit
+from robodyn.analysis.fit_scaling import draw_starts, make_scales, spread_points
+from robodyn.catalog.epaas_rig import epaas_rig
+from robodyn.errors import ModelError
+from robodyn.model import Block, Number, Recording
+from robodyn.simulation import simulate
+
+SOLVER = {"method": "dopri5", "rtol": 1e-8, "atol": 1e-10}
+TIMES = tuple(np.linspace(0.0, 2.0, 101))
+TRUE = {"spring.stiffness": 100.0, "drag.viscous": 3.0, "initial.rail.position": 0.1}
+
+
+def oscillator(*more, **fields):
+    blocks = (
+        Block("spring", "spring", on="rail", parameters={"stiffness": 100.0}),
+        Block("drag", "viscous_friction", on="rail", parameters={"viscous": 3.0}),
+    )
+    start = {"rail.position": 0.1}
+    return cart(*blocks, *more, duration=2.0, initial=start, solver=SOLVER, tunable=("cart.mass",), **fields)
+
+
+def measure(scenario, noise, signals=("rail.position",), seed=1, times=TIMES):
+    """A run of the scenario at given times with normal noise of one deviation a signal."""
+    run = simulate(scenario, recording=Recording(times=times, signals=tuple(signals)))
+    generator = np.random.default_rng(seed)
+    return dataclasses.replace(run, values=run.values + np.asarray(noise) * generator.standard_normal(run.values.shape))
+
+
+GUESS = oscillator().with_numbers({"spring.stiffness": 80.0, "drag.viscous": 6.0, "initial.rail.position": 0.08})
+
+
+def test_numbers_are_recovered_from_data_without_noise():
+    fit = fit_parameters(GUESS, measure(oscillator(), 0.0), tuple(TRUE))
+    # Two kinds of run, with and without the sensitivities, of rtol 1e-8.
+    assert fit.values == pytest.approx(TRUE, rel=1e-6)
+    assert fit.jacobian == "exact"
+    assert fit.signals[0].r_squared > 1 - 1e-10
+
+
+def test_intervals_hold_the_truth_in_95_of_100_data_and_are_as_wide_as_estimates_scatter():
+    fits = [fit_parameters(GUESS, measure(oscillator(), 2e-3, seed=seed), tuple(TRUE)) for seed in range(50)]
+    for k, (name, value) in enumerate(TRUE.items()):
+        parameters = [fit.parameters[k] for fit in fits]
+        # Of 50 intervals at 95 %, 43 or more hold the truth in 99 of 100 cases (binomial).
+        assert sum(p.lower <= value <= p.upper for p in parameters) >= 43
+        scatter = np.std([fit.values[name] for fit in fits])
+        # The scatter of 50 is known to 1/sqrt(100), 10 %; four times that.
+        assert np.mean([p.upper - p.lower for p in parameters]) / (2 * 1.98) == pytest.approx(scatter, rel=0.4)
+
+
+def test_noise_is_estimated_for_each_signal():
+    data = measure(oscillator(), [1e-3, 5e-2], ("rail.position", "rail.velocity"))
+    fit = fit_parameters(GUESS, data, tuple(TRUE))
+    # 101 samples tell a deviation to 7 %; three times that.
+    assert [signal.noise for signal in fit.signals] == pytest.approx([1e-3, 5e-2], rel=0.2)
+    assert fit.values == pytest.approx(TRUE, rel=0.02)
+
+
+def test_missing_samples_are_left_out():
+    data = measure(oscillator(), 0.0)
+    values = data.values.copy()
+    values[10:40] = np.nan
+    fit = fit_parameters(GUESS, dataclasses.replace(data, values=values), tuple(TRUE))
+    assert fit.values == pytest.approx(TRUE, rel=1e-6)
+    assert fit.signals[0].samples == 71
+
+
+def test_starts_are_compared_and_the_best_is_taken():
+    """A spring twice as stiff fits a fast oscillation badly: from far away the search ends elsewhere."""
+    far = oscillator().with_numbers({"spring.stiffness": 600.0})
+    data = measure(oscillator(), 1e-4)
+    alone = fit_parameters(far, data, ["spring.stiffness"])
+    several = fit_parameters(far, data, ["spring.stiffness"], bounds={"spring.stiffness": (10.0, 1000.0)}, starts=8)
+    assert alone.values["spring.stiffness"] != pytest.approx(100.0, rel=0.1)
+    assert several.values["spring.stiffness"] == pytest.approx(100.0, rel=1e-3)
+    assert several.agreeing >= 1
+    assert len(several.starts) == 8
+
+
+def test_a_number_at_its_bound_is_told():
+    bounds = {"spring.stiffness": (70.0, 90.0)}
+    fit = fit_parameters(GUESS, measure(oscillator(), 1e-4), tuple(TRUE), bounds=bounds)
+    assert fit.parameters[0].at_bound
+    assert fit.values["spring.stiffness"] == pytest.approx(90.0, rel=1e-5)
+    assert any("bound" in warning for warning in fit.warnings)
+
+
+def test_slopes_by_differences_are_told_and_lead_to_the_same():
+    step = Block("step", "step_reference", parameters={"after": 5.0, "at": 0.3}, unit="m")
+    push = Block("push", "torque_source", on="rail", inputs={"command": "step.value"})
+    scenario = oscillator(step, push)
+    guess = scenario.with_numbers({"step.at": 0.35, "spring.stiffness": 90.0})
+    fit = fit_parameters(guess, measure(scenario, 0.0), ["step.at", "spring.stiffness"])
+    assert "central differences" in fit.jacobian
+    assert "step.at" in fit.jacobian
+    assert fit.values == pytest.approx({"step.at": 0.3, "spring.stiffness": 100.0}, rel=1e-5)
+
+
+def refused(scenario, data, free, **settings):
+    with pytest.raises(ModelError) as caught:
+        fit_parameters(scenario, data, free, **settings)
+    return str(caught.value)
+
+
+def test_a_number_without_effect_is_refused():
+    idle = Block("idle", "coulomb_friction", on="rail", parameters={"coulomb": 0.0, "smoothing_velocity": 0.1})
+    told = refused(oscillator(idle), measure(oscillator(), 1e-4), ["spring.stiffness", "idle.smoothing_velocity"])
+    assert "idle.smoothing_velocity: has no effect" in told
+
+
+def test_two_springs_side_by_side_are_refused_with_the_direction():
+    second = Block("second", "spring", on="rail", parameters={"stiffness": 50.0})
+    told = refused(oscillator(second), measure(oscillator(), 1e-4), ["spring.stiffness", "second.stiffness"])
+    # A percent of 100 N/m is undone by two of 50 N/m.
+    assert "spring.stiffness -0.5 %, second.stiffness +1 %" in told
+
+
+def test_mass_spring_and_friction_of_a_free_oscillation_are_refused_all_three():
+    told = refused(oscillator(), measure(oscillator(), 1e-4), ["cart.mass", "spring.stiffness", "drag.viscous"])
+    assert "cart.mass +1 %, spring.stiffness +1 %, drag.viscous +1 %" in told
+
+
+def test_bad_requests_are_told():
+    data = measure(oscillator(), 1e-4)
+    assert "no such number" in refused(oscillator(), data, ["spring.stifness"])
+    assert "at least one" in refused(oscillator(), data, [])
+    assert "twice" in refused(oscillator(), data, ["drag.viscous", "drag.viscous"])
+    assert "outside" in refused(oscillator(), data, ["drag.viscous"], bounds={"drag.viscous": (5.0, 9.0)})
+    assert "free parameter" in refused(oscillator(), data, ["drag.viscous"], bounds={"drag.viscou": (1.0, 9.0)})
+    assert "positive" in refused(oscillator(), data, ["drag.viscous"], noise=-1.0)
+    assert "missing" in refused(oscillator(), data, ["drag.viscous"], noise={})
+    assert "at least 1" in refused(oscillator(), data, ["drag.viscous"], starts=0)
+    assert "that of the data" in refused(oscillator(), data, ["duration"])
+
+
+def test_data_of_another_machine_are_refused():
+    data = measure(oscillator(), 1e-4)
+    other = dataclasses.replace(data, infos=(dataclasses.replace(data.infos[0], name="rail.positon"),))
+    assert "did you mean 'rail.position'" in refused(oscillator(), other, ["drag.viscous"])
+
+
+class Interrupt:
+    """Presses Ctrl-C in a given start."""
+
+    def __init__(self, start):
+        self.start = start
+        self.seen = []
+
+    def __call__(self, at):
+        self.seen.append(at.start)
+        if at.start == self.start:
+            raise KeyboardInterrupt
+
+
+def test_an_interrupted_fit_goes_on_where_it_stopped(tmp_path):
+    data, state = measure(oscillator(), 1e-3), tmp_path / "fit.json"
+    whole = fit_parameters(GUESS, data, tuple(TRUE), starts=4)
+    with pytest.raises(KeyboardInterrupt):
+        fit_parameters(GUESS, data, tuple(TRUE), starts=4, state=state, progress=Interrupt(3))
+    assert len(json.loads(state.read_text())["starts"]) == 2
+    rest = Interrupt(None)
+    resumed = fit_parameters(GUESS, data, tuple(TRUE), starts=4, state=state, progress=rest)
+    assert set(rest.seen) == {3, 4}
+    assert resumed.values == whole.values
+    assert [start.cost for start in resumed.starts] == [start.cost for start in whole.starts]
+
+
+def test_more_starts_go_on_from_fewer(tmp_path):
+    data, state = measure(oscillator(), 1e-3), tmp_path / "fit.json"
+    fit_parameters(GUESS, data, tuple(TRUE), starts=2, state=state)
+    seen = Interrupt(None)
+    fit_parameters(GUESS, data, tuple(TRUE), starts=3, state=state, progress=seen)
+    assert set(seen.seen) == {3}
+
+
+def test_the_state_of_another_fit_is_refused(tmp_path):
+    state = tmp_path / "fit.json"
+    fit_parameters(GUESS, measure(oscillator(), 1e-3), tuple(TRUE), state=state)
+    assert "another fit" in refused(GUESS, measure(oscillator(), 1e-3, seed=2), tuple(TRUE), state=state)
+    state.write_text("{}")
+    assert "not the state" in refused(GUESS, measure(oscillator(), 1e-3), tuple(TRUE), state=state)
+
+
+def test_the_rig_gives_back_compliance_leakage_and_friction_which_are_hard_to_tell_apart():
+    true = {
+        "piston.actuator.oil_compliance": 1.0e-6,
+        "piston.actuator.leakage": 7.46e-5,
+        "piston.friction.viscous": 501.0,
+    }
+    scenario = epaas_rig()
+    times = tuple(np.linspace(0.0, 0.07, 141))
+    data = measure(scenario, [2e-6, 0.05], ("piston.position", "piston.acceleration"), times=times)
+    start = dict(zip(true, (1.5e-6, 5e-5, 300.0), strict=True))
+    fit = fit_parameters(scenario.with_numbers(start), data, tuple(true), starts=3)
+    assert fit.agreeing == 3
+    # Intervals are 0.02 %, 0.4 % and 0.3 % wide to each side.
+    assert fit.values == pytest.approx(true, rel=0.01)
+    assert fit.correlation[1, 2] < -0.99
+    assert any("hard to tell apart" in warning for warning in fit.warnings)
+
+
+def test_reports_hold_values_intervals_and_files(tmp_path):
+    fit = fit_parameters(GUESS, measure(oscillator(), 1e-3), tuple(TRUE))
+    text = tell_fit(fit)
+    assert all(name in text for name in (*TRUE, "rail.position", "R^2", "slopes: exact"))
+    plain = json.loads(write_fit(fit, tmp_path / "fit.json").read_text())
+    assert plain["parameters"][0]["value"] == fit.values["spring.stiffness"]
+    import tomllib
+
+    numbers = tomllib.loads(write_fit(fit, tmp_path / "fit.toml").read_text())["numbers"]
+    assert numbers == fit.values
+    with pytest.raises(ModelError, match="must end in"):
+        write_fit(fit, tmp_path / "fit.txt")
+
+
+def test_scales_undo_themselves_and_keep_signs():
+    numbers = (Number("a", 2.0, ""), Number("b", -3.0, ""), Number("c", 0.0, ""))
+    scales = make_scales(numbers, {"c": (-0.2, 0.2)})
+    assert [scale.logarithmic for scale in scales] == [True, False, False]
+    for scale, number in zip(scales, numbers, strict=True):
+        assert scale.value(scale.scaled(number.value)) == pytest.approx(number.value)
+    points = draw_starts(scales, 20, seed=3)
+    assert np.all((points[1:, 2] * 0.4 >= -0.2) & (points[1:, 2] * 0.4 <= 0.2))
+    np.testing.assert_array_equal(points[:5], draw_starts(scales, 5, seed=3))
+
+
+def test_quasi_random_points_fill_the_square_evenly():
+    points = spread_points(64, 2, seed=0)
+    counts = np.histogram2d(*points.T, bins=4, range=[[0, 1], [0, 1]])[0]
+    # 4 in each of 16 squares; 64 independent random points would leave one with fewer than 2 in 4 of 5 cases.
+    assert counts.min() >= 2
+    assert counts.max() <= 6
