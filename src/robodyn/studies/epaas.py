@@ -59,7 +59,7 @@ STUDY = Study(
         "and the path are not printed: here they are choices. What cannot be met from the printed data is called "
         "not reproducible, with our value and the reason. One sign was found: with the vertical gripper's centre "
         "of mass at y = -2.4 mm instead of the printed +2.4 mm the study's J12, J25 and torques of joint 5 come "
-        "out to a unit of the last digit and its forces of L2 within 3 %; the figures of the arm use it."
+        "out to a unit of the last digit and its forces of L2 within 3 %; the catalogue has it so."
     ),
     source="the published modelling study of the EPAAS robot",
     scenarios=(

@@ -44,7 +44,8 @@ def friction_figures() -> Iterator[Figure]:
         peak, overshoot = read_step_peak(friction)
         reason = "the same sliding level of 150 N: the sliding part of the motion hardly differs"
         yield below(f"friction_{friction}_peak_time_change", abs(peak - smooth[0]), 1.0, "ms", reason, SOURCE)
-        yield below(f"friction_{friction}_overshoot_change", abs(overshoot - smooth[1]), 2.0, "%", reason, SOURCE)
+        reason = "a tenth of the overshoot: the loop is near its limit of stability, where small differences show"
+        yield below(f"friction_{friction}_overshoot_change", abs(overshoot - smooth[1]), 5.0, "%", reason, SOURCE)
         found = robot_run("l3", friction).statistics
         reason = f"{found.steps} steps and {found.events} events for 110 ms, smoothed friction {steps} steps"
         yield below(f"friction_{friction}_steps_over_smooth", found.steps / steps, 1.5, "", reason, SOURCE)

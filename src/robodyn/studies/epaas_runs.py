@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from functools import cache
 
 import numpy as np
@@ -11,9 +10,9 @@ from robodyn.analysis.step_response import StepResponse, measure_step
 from robodyn.assembly import System, assemble
 from robodyn.catalog import epaas_cylinders, epaas_mechanism, epaas_rig, epaas_step
 from robodyn.catalog.epaas import STEP_VOLTS
-from robodyn.catalog.epaas_arm import CENTRES, GRIP, GRIPPERS, JOINTS, angles_at
+from robodyn.catalog.epaas_arm import CENTRES, JOINTS, angles_at
 from robodyn.catalog.epaas_rig import STEP_AT
-from robodyn.model import Body, Machine, Mechanism, Scenario
+from robodyn.model import Machine, Scenario
 from robodyn.results import Run
 from robodyn.simulation import simulate
 from robodyn.studies.figure import Figure
@@ -34,25 +33,10 @@ def unexplained(
     return Figure(name, published, value, unit, None, reason, source, measured=measured)
 
 
-def arm_mechanism() -> Mechanism:
-    """The arm with the gripper's centre of mass at y = -2.4 mm.
-
-    The study prints +2.4 mm; its J12, J25 and torques of joint 5 follow from -2.4 mm, to a unit of the last
-    digit, and its forces of L2 within 3 %.
-    """
-    mass, (x, y, z), inertia = GRIPPERS["vertical"]
-    arm = epaas_mechanism()
-    gripper = Body.about_origin("link5", mass, (x, -abs(y), z), inertia, physical=False)
-    return dataclasses.replace(arm, bodies=(*(body for body in arm.bodies if body.name != "link5"), gripper))
-
-
 @cache
 def arm_system(payload: float = 0.0) -> System:
     """The arm with its cylinders and nothing that drives them, pistons centred."""
-    mechanism = arm_mechanism()
-    if payload:
-        mechanism = mechanism.with_payload(Body("payload", payload), "link5", GRIP["vertical"])
-    machine = Machine("epaas", mechanism, (), epaas_cylinders())
+    machine = Machine("epaas", epaas_mechanism(payload=payload), (), epaas_cylinders())
     start = {f"{joint}.position": angle for joint, angle in angles_at(CENTRES).items()}
     return assemble(Scenario("epaas-arm", machine, 1.0, start))
 

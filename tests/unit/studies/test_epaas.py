@@ -8,7 +8,7 @@ import pytest
 from robodyn.analysis.inertia import effective_inertia
 from robodyn.analysis.step_response import measure_step
 from robodyn.assembly import assemble
-from robodyn.catalog.epaas_arm import GRIPPERS, LENGTH, epaas_cylinders
+from robodyn.catalog.epaas_arm import GRIPPERS, LENGTH, epaas_cylinders, epaas_mechanism
 from robodyn.cli import reproduce
 from robodyn.model import Body, Machine, Scenario
 from robodyn.results.signal import Signal
@@ -18,7 +18,7 @@ from robodyn.studies.epaas_arm_figures import inertia_figures, workspace_figures
 from robodyn.studies.epaas_estimation import LAST_DIGITS, estimate_with_rounding, estimation_figures
 from robodyn.studies.epaas_forces import components_at, force_figures, path_motion
 from robodyn.studies.epaas_modes import mode_figures
-from robodyn.studies.epaas_runs import arm_mechanism, arm_system, centred, read_step, unexplained
+from robodyn.studies.epaas_runs import arm_system, centred, read_step, unexplained
 from robodyn.studies.epaas_steps import rig_figures
 from robodyn.studies.page import write_page
 
@@ -61,7 +61,7 @@ def test_the_rig_s_measurements_stand_beside_its_simulations(main_figures):
 def with_gripper_at(y):
     """J25 with the gripper's centre of mass at a y [m]."""
     mass, (x, _, z), inertia = GRIPPERS["vertical"]
-    arm = arm_mechanism()
+    arm = epaas_mechanism()
     gripper = Body.about_origin("link5", mass, (x, y, z), inertia, physical=False)
     arm = replace(arm, bodies=(*(body for body in arm.bodies if body.name != "link5"), gripper))
     system = assemble(Scenario("arm", Machine("epaas", arm, (), epaas_cylinders()), 1.0, start_angles()))
