@@ -32,6 +32,9 @@ def find_redundant(builder: Builder, motion: Motion, equations: Sequence[Equatio
     evaluate = _numeric(motion, equations)
     start = np.array([motion.value_at_start(motion.q[k]) for k in range(motion.q.numel())])
     closed, residual = close(evaluate, start)
+    if not np.isfinite(residual):
+        builder.warnings.append("the constraints have no direction at the start: the ends of a rod may coincide")
+        return []
     if residual > CLOSED:
         told = f"the constraints cannot be met near the start: {residual:.3g} is left of the largest equation"
         builder.warnings.append(told)
@@ -74,6 +77,8 @@ def close(
     """The position nearest to q at which the equations are met, by damped Newton; and the residual left."""
     h, H = evaluate(q)
     for _ in range(steps):
+        if not np.all(np.isfinite(H)):
+            return q, np.inf
         if np.max(np.abs(h), initial=0.0) <= CLOSED / 100:
             break
         step = -np.linalg.lstsq(H, h, rcond=1e-10)[0]
