@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from robodyn import Solver, assemble, simulate
-from robodyn.analysis.stability import find_stability_limit
-from robodyn.analysis.trim import find_trim
+from robodyn.analysis.linear.stability import find_stability_limit
+from robodyn.analysis.linear.trim import find_trim
 from robodyn.catalog.delta_control import NEWTON_STEPS, PLACE_LOOP, SAMPLE
 from robodyn.catalog.delta_dynamics import inverse_torques
 from robodyn.catalog.delta_kinematics import (

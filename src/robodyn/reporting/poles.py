@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robodyn.analysis.linear_model import LinearModel
-from robodyn.analysis.stability import PolePath
-from robodyn.analysis.zeros import find_zeros
+from robodyn.analysis.linear.linear_model import LinearModel
+from robodyn.analysis.linear.stability import PolePath
+from robodyn.analysis.linear.zeros import find_zeros
 
 from .figures import COLOURS, empty_figure, finish_axes, legend_above, write_figure
 from .modes import model_labels

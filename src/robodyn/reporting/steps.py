@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from robodyn.analysis.responses import TimeResponse
+from robodyn.analysis.linear.responses import TimeResponse
 
 from .figures import finish_axes, label_bottom, legend_above, panel_figure, write_figure
 from .modes import model_labels

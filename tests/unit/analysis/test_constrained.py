@@ -5,12 +5,12 @@ import pytest
 from support.rod_pendulum import GRAVITY, LENGTH, MASS, POLE, pushed_pendulum
 
 from robodyn import Treatment, assemble
-from robodyn.analysis.balanced import truncate
-from robodyn.analysis.constrained import reduce_constraints
-from robodyn.analysis.linear_model import LinearModel
-from robodyn.analysis.linearisation import linearise
-from robodyn.analysis.subspaces import find_hidden_poles, find_minimal
-from robodyn.analysis.zeros import find_cancelled_pairs
+from robodyn.analysis.linear.balanced import truncate
+from robodyn.analysis.linear.constrained import reduce_constraints
+from robodyn.analysis.linear.linear_model import LinearModel
+from robodyn.analysis.linear.linearisation import linearise
+from robodyn.analysis.linear.subspaces import find_hidden_poles, find_minimal
+from robodyn.analysis.linear.zeros import find_cancelled_pairs
 from robodyn.catalog import pendulum
 from robodyn.errors import ModelError
 

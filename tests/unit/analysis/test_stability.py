@@ -6,10 +6,10 @@ from support.machines import cart, signals_only
 from support.rod_pendulum import GRAVITY, LENGTH, pushed_pendulum
 
 from robodyn import Solver, assemble, simulate
-from robodyn.analysis.linear_model import LinearModel
-from robodyn.analysis.loop_poles import LoopPoles
-from robodyn.analysis.stability import find_stability_limit, follow_poles, join_branches
-from robodyn.analysis.trim import Trimmer
+from robodyn.analysis.linear.linear_model import LinearModel
+from robodyn.analysis.linear.loop_poles import LoopPoles
+from robodyn.analysis.linear.stability import find_stability_limit, follow_poles, join_branches
+from robodyn.analysis.linear.trim import Trimmer
 from robodyn.errors import ModelError
 from robodyn.model import Block, Delay
 

@@ -6,7 +6,7 @@ from support.machines import cart
 from support.rod_pendulum import GRAVITY, LENGTH, MASS, pushed_pendulum
 
 from robodyn import Treatment, assemble
-from robodyn.analysis.trim import Trimmer, find_trim
+from robodyn.analysis.linear.trim import Trimmer, find_trim
 from robodyn.errors import ModelError
 from robodyn.model import Block
 
