@@ -1,10 +1,12 @@
 """Equations that follow from others are found, named and left out; the motion is the same without them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from support.linkages import crank_rocker
 
-from robodyn import Coupling, Machine, Scenario, assemble, simulate
+from robodyn import Coupling, Machine, ModelError, Scenario, assemble, simulate
 from robodyn.assembly.redundancy import _dependent_rows
 from robodyn.catalog import four_bars
 
@@ -66,3 +68,21 @@ def test_a_singular_start_does_not_make_equations_redundant():
     system = assemble(flat)
     assert system.equations == assemble(scenario).equations
     assert len(system.equations) == 2
+
+
+def test_a_loop_that_cannot_be_met_keeps_all_equations_but_the_idle_ones():
+    system = assemble(crank_rocker("revolute", ground=2.5))
+    assert "cannot be met near the start" in system.warnings[0]
+    assert system.equations == ("loop.force.x", "loop.force.z")
+
+
+def test_points_in_different_planes_are_told():
+    """No joint of a planar mechanism moves across its plane."""
+    scenario = crank_rocker()
+    first, second = scenario.machine.mechanism.points
+    shifted = replace(first, origin=(0.9, 0.1, 0))
+    machine = replace(scenario.machine, mechanism=replace(scenario.machine.mechanism, points=(shifted, second)))
+    with pytest.raises(
+        ModelError, match=r"constraints\.loop: cannot be met: 0\.1 is left of the equation of loop\.force\.y"
+    ):
+        assemble(replace(scenario, machine=machine))
