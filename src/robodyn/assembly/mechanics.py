@@ -56,8 +56,7 @@ def add_dynamics(builder: Builder, motion: Motion, solvable: bool) -> None:
         force = placeholder(f"{target}.force from {signal}", signal, bindings)
         forces[target] = forces.get(target, 0) + force
     n_v = motion.v.numel()
-    tau = sum((motion.gradients[name].T * force for name, force in forces.items()), ca.SX.zeros(n_v))
-    tau = tau + _load_torque(builder, motion)
+    tau = motion.joint_forces(forces) + _load_torque(builder, motion)
     a = ca.SX.zeros(n_v)
     if solvable:
         a, tau = _accelerate(builder, motion, tau, bindings)
@@ -152,7 +151,7 @@ def _build_sticking(
 ) -> Sticking:
     """What friction that sticks is made of, given the accelerations without it and the mobility it acts on."""
     elements = builder.sticking
-    gradients = [motion.gradients[element.on] for element in elements]
+    gradients = [motion.gradient(element.on) for element in elements]
     speed = ca.vertcat(*(motion.coordinate_rates[element.on] for element in elements))
     drift = ca.jtimes(speed, motion.q, motion.q_dot)
     position = ca.vertcat(*(motion.positions[element.on] for element in elements))
