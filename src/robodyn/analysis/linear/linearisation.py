@@ -18,7 +18,7 @@ from robodyn.analysis.linear.operating_point import OperatingPoint, Place, find_
 from robodyn.assembly import System
 from robodyn.assembly.system import INPUTS
 from robodyn.errors import FlawList, nearest
-from robodyn.native import KernelModule, compile_kernels
+from robodyn.native import KernelModule, Sweep, build_jacobian, compile_kernels
 
 
 def linearise(
@@ -96,7 +96,7 @@ class Parts:
     def _row(self, output: str) -> ca.SX:
         return self.system.expressions["outputs"][self.system.signal_names.index(output)]
 
-    def functions(self) -> dict[str, ca.Function]:
+    def functions(self) -> dict[str, ca.Function | Sweep]:
         """Values of the rows, and their derivatives by the columns, column by column."""
         symbols = self.system.symbols
         tunable = [number.name for number in self.system.parameters]
@@ -105,10 +105,9 @@ class Parts:
         rows = ca.vertcat(self.system.expressions["rhs"][: self.n], self._delayed, *outputs)
         columns = ca.vertcat(symbols["x"][: self.n], symbols["d"], *chosen)
         by = [symbols[key] for key in INPUTS]
-        slopes = ca.vec(ca.densify(ca.cse(ca.jacobian(rows, columns))))
         return {
             "values": ca.Function("values", by, [ca.densify(rows)]),
-            "slopes": ca.Function("slopes", by, [slopes]),
+            "slopes": build_jacobian("slopes", by, rows, columns),
         }
 
 
