@@ -12,7 +12,7 @@ import numpy as np
 from robodyn.native.arrays import KNOWN, introduce, is_readable
 from robodyn.native.emit import emit_module
 from robodyn.native.fusion import fuse
-from robodyn.native.machine import Machine, build
+from robodyn.native.machine import OPTIMISATION, QUICK, Machine, build
 from robodyn.native.prelude import separate_prelude
 from robodyn.native.program import Program
 from robodyn.native.reading import read_program
@@ -114,6 +114,7 @@ def compile_kernels(
     parameter_input: int | None = None,
     *,
     cache: bool = True,
+    quick: bool = False,
     on_compile: Callable[[str], None] | None = None,
 ) -> KernelModule:
     """Machine code of several functions.
@@ -123,13 +124,14 @@ def compile_kernels(
         parameter_input: number of the input that holds the parameters, the same in all functions; what
             depends on it alone is computed by `KernelModule.prepare`, whose result is passed in its place.
         cache: whether to look for earlier machine code on disk and to save it there.
+        quick: whether to compile fast, for code that is called a few times only.
         on_compile: called with a sentence before a compilation that no cache could spare.
     """
     swept = [name for name, function in functions.items() if isinstance(function, Sweep)]
     traced = {name: f.function if isinstance(f, Sweep) else f for name, f in functions.items()}
     programs = {name: fuse(read_program(function)) for name, function in traced.items()}
     labels = {name: tuple(function.name_in()) for name, function in traced.items()}
-    make = partial(_build_kernels, swept=swept, cache=cache, on_compile=on_compile)
+    make = partial(_build_kernels, swept=swept, cache=cache, quick=quick, on_compile=on_compile)
     if parameter_input is None:
         return KernelModule(make(programs, labels))
 
@@ -147,13 +149,14 @@ def _build_kernels(
     labels: Mapping[str, Iterable[str]],
     swept: Collection[str],
     cache: bool,
+    quick: bool,
     on_compile: Callable[[str], None] | None,
 ) -> dict[str, Kernel]:
     n_operations = sum(program.n_operations for program in programs.values())
     message = f"compiling {len(programs)} functions of {n_operations} operations"
     announce = None if on_compile is None else lambda: on_compile(message)
     places = [k for k, name in enumerate(programs) if name in swept]
-    machine = build(emit_module(programs.values(), swept=places), cache, announce)
+    machine = build(emit_module(programs.values(), swept=places), cache, announce, QUICK if quick else OPTIMISATION)
     signature = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
     direct = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
     if is_readable():

@@ -39,7 +39,7 @@ def build_jacobian(name: str, inputs: Sequence[ca.SX], rows: ca.SX, columns: ca.
         J = ca.vec(ca.densify(ca.cse(ca.jacobian(rows, columns))))
         return ca.Function(name, list(inputs), [J])
     seed = ca.SX.sym("seed", columns.numel())
-    slope = ca.cse(ca.densify(ca.jtimes(rows, columns, seed)))
+    slope = ca.densify(ca.jtimes(rows, columns, seed))
     names = [f"i{k}" for k in range(len(inputs))]
     return Sweep(ca.Function(name, [*inputs, seed], [slope], [*names, "seed"], ["slope"]))
 
