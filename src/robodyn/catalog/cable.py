@@ -35,7 +35,8 @@ Motion = tuple[str | float, str | float, str | float]
 REST: Motion = (0.0, 0.0, 0.0)
 SOLVER = {"method": "dopri5", "rtol": 1e-5, "atol": 1e-7}
 TREATMENT = Treatment(pole=5.0)
-RECORDING = Recording(rate=10.0, signals=("bend*.position", "sway.*", "lift.*", "wall_*.force", "constraints.*"))
+RATE = 10.0
+KEPT = ("bend*.position", "sway.*", "lift.*", "wall_*.force", "constraints.*", "energy.*")
 
 
 @dataclass(frozen=True)
@@ -155,7 +156,9 @@ def cable_coordinates(cable: Cable) -> tuple[Coordinate, ...]:
     return (*middles, *(Along(f"end_{axis}", "end", way) for axis, way in ways))
 
 
-def cable_machine(cable: Cable = Cable(), sway: Motion = REST, lift: Motion = REST, blocks: tuple[Block, ...] = ()) -> Machine:
+def cable_machine(
+    cable: Cable = Cable(), sway: Motion = REST, lift: Motion = REST, blocks: tuple[Block, ...] = ()
+) -> Machine:
     """The cable hung between car and wall, both moved as told.
 
     Args:
@@ -176,17 +179,23 @@ def cable_machine(cable: Cable = Cable(), sway: Motion = REST, lift: Motion = RE
     )
 
 
-def cable_hang(links: int = 100, duration: float = 10.0) -> Scenario:
-    """The cable at rest."""
-    cable = Cable(links)
+def hanging_cable(name: str, cable: Cable, machine: Machine, duration: float, title: str) -> Scenario:
+    """A cable that starts at rest; shape, energy and the signals of all blocks that move or measure it are kept."""
+    others = (block.name for block in machine.blocks if block.law not in (bend, resist))
     return Scenario(
-        "cable-hang",
-        cable_machine(cable),
+        name,
+        machine,
         duration,
         cable.hanging_angles(),
-        start="equilibrium",
+        recording=Recording(rate=RATE, signals=(*KEPT, *(f"{name}.*" for name in others))),
         solver=SOLVER,
+        title=title,
+        start="equilibrium",
         treatment=TREATMENT,
-        recording=RECORDING,
-        title=f"Travelling cable of an elevator at rest, {links} links",
     )
+
+
+def cable_hang(cable: Cable = Cable(), duration: float = 10.0) -> Scenario:
+    """The cable at rest."""
+    title = f"Travelling cable of an elevator at rest, {cable.links} links"
+    return hanging_cable("cable-hang", cable, cable_machine(cable), duration, title)

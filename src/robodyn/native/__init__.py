@@ -5,6 +5,7 @@ from robodyn.native.derivatives import Pattern, directional, jacobian, pattern
 from robodyn.native.kernel import Kernel, KernelModule, compile_kernels
 from robodyn.native.program import Program
 from robodyn.native.reading import UnsupportedOperation, read_program
+from robodyn.native.smoothness import find_rough_entries
 from robodyn.native.sweeps import Sweep, build_jacobian
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "cache_folder",
     "compile_kernels",
     "directional",
+    "find_rough_entries",
     "jacobian",
     "pattern",
     "read_program",
