@@ -27,6 +27,7 @@ from robodyn.model import (
     Scenario,
     Treatment,
 )
+from robodyn.model.numbers import check_finite
 
 FORWARD, UP = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)
 # A positive angle turns a link that hangs towards the wall.
@@ -64,10 +65,12 @@ class Cable:
         flaws = FlawList()
         if not isinstance(self.links, int) or self.links < 2:
             flaws.add("links", f"must be a whole number of at least 2, is {self.links!r}")
-        for field in ("length", "density", "stiffness", "across"):
-            if not getattr(self, field) > 0:
-                flaws.add(field, f"must be positive, is {getattr(self, field):g}")
-        if not self.length > np.hypot(self.across, self.drop) + np.pi * self.across / 2:
+        for field in ("length", "density", "stiffness", "across", "relaxation", "drag", "drop"):
+            value = getattr(self, field)
+            least = "positive" if field in ("length", "density", "stiffness", "across") else "at least 0"
+            if check_finite(flaws, field, value) and (value < 0 or (value == 0 and least == "positive")):
+                flaws.add(field, f"must be {least}, is {value:g}")
+        if not flaws.found and not self.length > np.hypot(self.across, self.drop) + np.pi * self.across / 2:
             flaws.add("length", f"{self.length:g} m is too short to hang in a loop", "bring its ends nearer together")
         flaws.raise_if_any("cable")
 
@@ -92,6 +95,9 @@ class Cable:
         return {f"{joint}.position": turn for joint, turn in zip(self.joints, turns, strict=True)}
 
 
+STANDARD = Cable()
+
+
 def bend(angles, rates, *, stiffness, damping):
     """Springs and dampers in a row of joints: `tau_k = -k q_k - d v_k`."""
     return {"torque": tuple(-stiffness * q - damping * v for q, v in zip(angles, rates, strict=True))}
@@ -102,7 +108,7 @@ def resist(speeds, *, coefficient):
     return {"force": tuple(-coefficient * speed for speed in speeds)}
 
 
-def cable_mechanism(cable: Cable = Cable()) -> Mechanism:
+def cable_mechanism(cable: Cable = STANDARD) -> Mechanism:
     """Hoistway, car and links; the hoistway sways along x, the car moves along z, both without mass.
 
     The car's end of the cable is at the origin, z up; links hang along -z where all angles are 0.
@@ -157,7 +163,7 @@ def cable_coordinates(cable: Cable) -> tuple[Coordinate, ...]:
 
 
 def cable_machine(
-    cable: Cable = Cable(), sway: Motion = REST, lift: Motion = REST, blocks: tuple[Block, ...] = ()
+    cable: Cable = STANDARD, sway: Motion = REST, lift: Motion = REST, blocks: tuple[Block, ...] = ()
 ) -> Machine:
     """The cable hung between car and wall, both moved as told.
 
@@ -195,7 +201,7 @@ def hanging_cable(name: str, cable: Cable, machine: Machine, duration: float, ti
     )
 
 
-def cable_hang(cable: Cable = Cable(), duration: float = 10.0) -> Scenario:
+def cable_hang(cable: Cable = STANDARD, duration: float = 10.0) -> Scenario:
     """The cable at rest."""
     title = f"Travelling cable of an elevator at rest, {cable.links} links"
     return hanging_cable("cable-hang", cable, cable_machine(cable), duration, title)

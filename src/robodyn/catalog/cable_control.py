@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from robodyn import symbolic as sym
-from robodyn.catalog.cable import REST, Cable, Motion, cable_machine, hanging_cable
+from robodyn.catalog.cable import REST, STANDARD, Cable, Motion, cable_machine, hanging_cable
 from robodyn.laws import law
 from robodyn.model import Block, Scenario
 
@@ -48,6 +48,9 @@ class CableControl:
     reach: float = 1.0
     speed: float = 0.5
     push: float = 0.5
+
+
+CONTROL = CableControl()
 
 
 def earthquake(peak: float = 0.05) -> Block:
@@ -132,7 +135,7 @@ def drive_block(control: CableControl, command: str) -> Block:
 
 
 def cable_sway(
-    cable: Cable = Cable(),
+    cable: Cable = STANDARD,
     shaking: Block | None = None,
     control: CableControl | None = None,
     duration: float = 360.0,
@@ -143,7 +146,7 @@ def cable_sway(
         shaking: of the building; the earthquake by default.
         control: of the car, which stands still without it.
     """
-    blocks = (shaking or earthquake(), sensor_block(cable, (control or CableControl()).place))
+    blocks = (shaking or earthquake(), sensor_block(cable, (control or CONTROL).place))
     if control:
         # The loop is u = -C y.
         lead = {"gain": -control.gain, "pole": control.pole}
@@ -162,10 +165,10 @@ def cable_sway(
 
 def cable_controlled() -> Scenario:
     """The cable in the earthquake, calmed from 50 s on for 300 s by the car, which moves up and down."""
-    return cable_sway(control=CableControl())
+    return cable_sway(control=CONTROL)
 
 
-def cable_probe(cable: Cable = Cable(), control: CableControl = CableControl()) -> Scenario:
+def cable_probe(cable: Cable = STANDARD, control: CableControl = CONTROL) -> Scenario:
     """The open loop that a compensator is designed for: from `command.constant` to `sensor.displacement`."""
     command = Block("command", "constant_reference", parameters={"constant": 0.0}, unit="m/s^2")
     always = replace(control, begin=0.0, end=np.inf)
