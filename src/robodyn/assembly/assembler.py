@@ -52,12 +52,13 @@ def assemble(scenario: Scenario) -> System:
     _check_initial(builder)
     builder.flaws.raise_if_any(f"scenario '{scenario.name}'")
     symbols = _symbols(builder)
-    numbers = fill_numbers(scenario, builder.units)
+    units = builder.units
+    numbers = fill_numbers(scenario, units)
     return System(
         scenario=scenario,
-        states=tuple(replace(info, unit=builder.units[info.name]) for info in builder.states),
+        states=tuple(replace(info, unit=units[info.name]) for info in builder.states),
         memory=tuple(builder.memory),
-        warnings=(*builder.warnings, *compare_units(scenario, builder.units)),
+        warnings=(*builder.warnings, *compare_units(scenario, units)),
         signals=_signals(builder, symbols),
         numbers=numbers,
         parameters=tuple(numbers[number.name] for number in builder.values.tunable),

@@ -146,7 +146,7 @@ def cable_sway(
         shaking: of the building; the earthquake by default.
         control: of the car, which stands still without it.
     """
-    blocks = (shaking or earthquake(), sensor_block(cable, (control or CONTROL).place))
+    blocks: tuple[Block, ...] = (shaking or earthquake(), sensor_block(cable, (control or CONTROL).place))
     if control:
         # The loop is u = -C y.
         lead = {"gain": -control.gain, "pole": control.pole}

@@ -124,8 +124,9 @@ def test_infinite_numbers_can_be_changed_too():
 def test_changing_one_number_of_the_catalogue_changes_that_number_alone(scenario):
     original = SCENARIOS[scenario]()
     numbers = original.numbers()
-    for name, number in numbers.items():
-        if any(group in name for group in (".inertia.", ".speeds.", ".openings.")):
+    # Of the thousands of numbers of a long chain, some are enough.
+    for name, number in list(numbers.items())[:: 1 + 10 * (len(numbers) // 1000)]:
+        if any(group in name for group in (".inertia.", ".speeds.", ".openings.", ".times.")):
             continue  # a thin rod's moments and a monotonic table's entries cannot be changed one at a time
         changed = original.with_numbers({name: changed_value(number.value)})
         different = {key for key, value in changed.numbers().items() if value != numbers[key]}
