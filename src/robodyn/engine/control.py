@@ -9,8 +9,9 @@ from robodyn.engine.evaluation import evaluate_rate, need_slope
 from robodyn.engine.explicit import step_explicit, step_symplectic
 from robodyn.engine.record import unit
 from robodyn.engine.rosenbrock import step_rosenbrock
-from robodyn.engine.tableaus import ESDIRK, EXPLICIT, ROSENBROCK, SYMPLECTIC
-from robodyn.engine.trajectory import NOT_A_NUMBER, OVERFLOW, STEP_LIMIT, STEP_TOO_SMALL
+from robodyn.engine.tableaus import ESDIRK, EXPLICIT, ROSENBROCK, SYMPLECTIC, TRACED
+from robodyn.engine.traced import step_traced
+from robodyn.engine.trajectory import NOT_A_NUMBER, NOT_SOLVED, OVERFLOW, STEP_LIMIT, STEP_TOO_SMALL
 from robodyn.engine.workspace import END, ERROR, STAGE, START, TRIAL
 
 LARGEST_STATE = 1e150
@@ -32,6 +33,8 @@ def attempt(run):
         return step_esdirk(run)
     if run.family == SYMPLECTIC:
         return step_symplectic(run)
+    if run.family == TRACED:
+        return step_traced(run)
     return 0
 
 
@@ -120,7 +123,9 @@ def take_step(run):
     run.theta_end = 1.0
     if run.adaptive == 0:
         run.h_tried = choose_fixed(run)
-        attempt(run)
+        if not attempt(run):
+            run.status = NOT_SOLVED
+            return False
         return check_end(run)
     while run.steps + run.rejected < run.max_steps:
         h = choose_adaptive(run)

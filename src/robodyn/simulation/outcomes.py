@@ -22,6 +22,7 @@ KINDS = {
     Status.STEP_TOO_SMALL: OutcomeKind.STEP_TOO_SMALL,
     Status.OVERFLOW: OutcomeKind.OVERFLOW,
     Status.CHATTERING: OutcomeKind.CHATTERING,
+    Status.NOT_SOLVED: OutcomeKind.NOT_SOLVED,
 }
 
 
@@ -104,6 +105,13 @@ def _chattering(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory
     )
 
 
+def _not_solved(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
+    return (
+        f"the equations of the step at {trajectory.at_time:.6g} s could not be solved: shorten the step; if that does "
+        "not help, the mechanism is in a singular position, or a law jumps there"
+    )
+
+
 def tell_failure(trajectory: Trajectory, name: str, error: Exception) -> Outcome:
     """The outcome of a run in which a Python block or action raised an error."""
     sentence = f"'{name}' raised {type(error).__name__} at {trajectory.at_time:.6g} s: {error}"
@@ -120,6 +128,7 @@ _SENTENCES = {
     OutcomeKind.OVERFLOW: _overflow,
     OutcomeKind.STEP_TOO_SMALL: _step_too_small,
     OutcomeKind.CHATTERING: _chattering,
+    OutcomeKind.NOT_SOLVED: _not_solved,
     OutcomeKind.OUT_OF_REACH: _out_of_reach,
 }
 
