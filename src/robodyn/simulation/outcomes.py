@@ -7,6 +7,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from robodyn.assembly.minimal import GUARD as INDEPENDENT
 from robodyn.engine import Solver, Status, Trajectory
 from robodyn.engine.solver import DEFAULT_FIXED_STEP
 from robodyn.results import Outcome, OutcomeKind
@@ -31,6 +32,8 @@ def tell_outcome(compiled: CompiledSystem, solver: Solver, trajectory: Trajector
     kind = KINDS[trajectory.status]
     if kind is OutcomeKind.STOPPED and compiled.system.guards[trajectory.culprit].coordinate:
         kind = OutcomeKind.OUT_OF_REACH
+    if kind is OutcomeKind.STOPPED and _guard(compiled, trajectory) == INDEPENDENT:
+        kind = OutcomeKind.SINGULAR
     sentence = _SENTENCES[kind](compiled, solver, trajectory)
     return Outcome(kind, sentence, trajectory.at_time)
 
@@ -63,6 +66,13 @@ def _position(compiled: CompiledSystem, name: str, trajectory: Trajectory) -> fl
     symbols = [system.symbols["x"], system.symbols["p"]]
     found: Any = ca.Function("position", symbols, [system.coordinates[name]])(*column)
     return float(found)
+
+
+def _singular(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
+    return (
+        f"at {trajectory.at_time:.6g} s the chosen independent joints no longer determine the others: choose other ones, "
+        "or the treatment baumgarte"
+    )
 
 
 def _interrupted(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
@@ -129,6 +139,7 @@ _SENTENCES = {
     OutcomeKind.STEP_TOO_SMALL: _step_too_small,
     OutcomeKind.CHATTERING: _chattering,
     OutcomeKind.NOT_SOLVED: _not_solved,
+    OutcomeKind.SINGULAR: _singular,
     OutcomeKind.OUT_OF_REACH: _out_of_reach,
 }
 
