@@ -40,8 +40,15 @@ def attempt(run):
 
 @inlined
 def choose_fixed(run):
-    """The k-th step of a segment ends at t_segment + k h; the last one at the end of the segment exactly."""
+    """The k-th step of a segment ends at t_segment + k h; the last one at the end of the segment exactly.
+
+    Steps given by the model are all of one length, the longest that divides the segment: some carry over what belongs
+    to a length.
+    """
     h = run.fixed_step
+    if run.family == TRACED:
+        segment = run.t_stop - run.t_segment
+        h = segment / max(np.ceil(segment / h - SLIVER), 1.0)
     run.t_new = run.t_segment + (run.k + 1) * h
     if run.t_stop - run.t_new < SLIVER * h:
         run.t_new = run.t_stop

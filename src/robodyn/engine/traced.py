@@ -22,6 +22,9 @@ ROUNDING = 1e-11
 FAST, STALLED = 0.1, 0.5
 """Rates of convergence: above the first the matrix is made anew, above the second nothing is gained any more."""
 
+SAME = 1e-9
+"""Part of a step by which lengths of steps differ that share a matrix."""
+
 
 @unit
 def step_traced(run):
@@ -67,7 +70,7 @@ def solve_step(run, t, fresh):
     """Newton's method for the unknowns, from the model's guess."""
     # The matrix depends on h, and on whether w counts: the sign tells.
     key = -run.h_tried if fresh else run.h_tried
-    renew, before = run.matrix_scale != key, 0.0
+    renew, before = abs(run.matrix_scale - key) > SAME * run.h_tried, 0.0
     for iteration in range(MAX_ITERATIONS):
         ask(run, run.step_residual, t, floats(run.inputs), floats(run.correction))
         run.evaluations += 1
