@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import casadi as ca
 import numpy as np
@@ -90,9 +91,14 @@ class _Form:
         n, x = self.system.n_q, self.system.symbols["x"]
         return ca.vertcat(x[:n], self.p, x[2 * n :])
 
+    @cached_property
+    def v(self) -> ca.SX:
+        """M^-1 p."""
+        return ca.SX(solve_symmetric(self.system.mass_matrix, [self.p[k] for k in range(self.p.numel())]))
+
     def in_momenta(self, expression: ca.SX) -> ca.SX:
-        """The same value, with v = M^-1 p."""
-        return ca.substitute(expression, self.system.v, ca.SX(solve_symmetric(self.system.mass_matrix, self.p)))
+        """The same value, with momenta in place of velocities."""
+        return ca.substitute(expression, self.system.v, self.v)
 
     def conservative_force(self) -> ca.SX:
         """-dE/dq at fixed p, which is d(T - V)/dq at fixed v."""

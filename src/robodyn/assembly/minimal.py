@@ -2,10 +2,10 @@
 
     q_d from h(q_i, q_d, t) = 0,    v_d from h'(q, v, t) = 0,    then the accelerations there
 
-Some joints are independent (i), the others are dependent (d) and follow wherever the motion is evaluated, so that what
-they were integrated to is but a first guess. Newton's steps use the gradients at that guess; q_d after two of them is off
-by its third power, and after each step of the solver the guess is replaced. On the constraints, M a = b + H^T lam with
-h'' = 0 is the motion of the independent joints, R^T M R a_i = R^T (b - M r), with v = R v_i there.
+Some joints are independent (i), the others are dependent (d) and follow wherever the motion is evaluated: what they
+were integrated to is but a first guess. Newton's steps use the gradients at that guess; after two of them q_d is off by
+the third power of the guess's error, and after each step of the solver the guess is replaced. On the constraints,
+M a = b + H^T lam with h'' = 0 is the motion of the independent joints, R^T M R a_i = R^T (b - M r), with v = R v_i.
 """
 
 from __future__ import annotations
@@ -80,9 +80,7 @@ def _solve_upper(R: ca.SX, b: ca.SX) -> ca.SX:
     return ca.vertcat(*reversed(x))
 
 
-def make_minimal(
-    builder: Builder, symbols: Mapping[str, ca.SX], found: dict[str, ca.SX], n: int
-) -> dict[str, ca.SX]:
+def make_minimal(builder: Builder, symbols: Mapping[str, ca.SX], found: dict[str, ca.SX], n: int) -> dict[str, ca.SX]:
     """The functions of a system with its motion in minimal coordinates; a guard ends a run where they do not exist.
 
     Args:

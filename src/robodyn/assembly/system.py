@@ -207,7 +207,7 @@ class System:
     @property
     def v(self) -> ca.SX:
         """Velocities; of a system in momenta, as M^-1 p."""
-        second = self.symbols["x"][self.n_q : self.n_q + self.n_v]
+        second: Any = self.symbols["x"][self.n_q : self.n_q + self.n_v]
         return ca.SX(solve_symmetric(self.mass_matrix, second)) if self.momenta else second
 
     @property

@@ -70,8 +70,8 @@ def _position(compiled: CompiledSystem, name: str, trajectory: Trajectory) -> fl
 
 def _singular(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
     return (
-        f"at {trajectory.at_time:.6g} s the chosen independent joints no longer determine the others: choose other ones, "
-        "or the treatment baumgarte"
+        f"at {trajectory.at_time:.6g} s the chosen independent joints no longer determine the others: "
+        "choose other ones, or the treatment baumgarte"
     )
 
 

@@ -14,7 +14,7 @@ import casadi as ca
 
 from robodyn.assembly import System
 from robodyn.dynamics import solve_symmetric
-from robodyn.simulation.traced_step import TracedStep, at_state, start_step
+from robodyn.simulation.traced_step import Known, TracedStep, at_state, start_step
 
 
 def trace_rattle(system: System) -> TracedStep:
@@ -67,7 +67,7 @@ def _velocity_forces(system: System, place: tuple[ca.SX, ca.SX], half: ca.SX) ->
     return ca.SX(solve_symmetric(half * S, [-h_dot[i] for i in range(k)]))
 
 
-def _end(system: System, known, place: tuple[ca.SX, ca.SX], mu: ca.SX) -> list[ca.SX]:
+def _end(system: System, known: Known, place: tuple[ca.SX, ca.SX], mu: ca.SX) -> list[ca.SX]:
     """[x1, x_dot1]; what nothing depends on moves by the trapezoidal rule."""
     n, names = system.n_q, [state.name for state in system.states]
     v, force, _, _, H = _parts(system)
