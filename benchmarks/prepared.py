@@ -34,5 +34,5 @@ def prepare(system: System, solver: Solver, signals: tuple[str, ...]) -> Prepare
     values = compiled.parameter_values({})
     numbers = {name: number.value for name, number in system.scenario.numbers().items()}
     p = compiled.module.prepare(values)
-    start = find_start(system)
+    start = find_start(compiled, values)
     return Prepared(build_problem(compiled, p, numbers, start), start.x, start.m, p, compiled)

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         Scenario,
         Treatment,
         Triangle,
+        combine,
     )
     from robodyn.results import Run, compare, load, save
     from robodyn.simulation import compile_system, simulate
@@ -51,7 +52,8 @@ _HOMES = {
     "files": "DHRow mechanism_from_dh read_scenario",
     "laws": "law",
     "model": "GROUND Along Block Body Chain Closure Combination Coupling Delay Distance Event Joint Linkage Load "
-    "Machine Mechanism Obstacle Point Prescribed Recording Relation Rod Scenario Treatment Triangle",
+    "Machine Mechanism Obstacle Point Prescribed Recording Relation Rod Scenario Treatment Triangle "
+    "combine",
     "results": "Run compare load save",
     "simulation": "compile_system simulate",
 }
@@ -89,6 +91,7 @@ __all__ = [
     "Treatment",
     "Triangle",
     "assemble",
+    "combine",
     "compare",
     "compile_system",
     "law",

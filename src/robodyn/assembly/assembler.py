@@ -12,7 +12,7 @@ from robodyn.assembly.blocks import add_blocks, add_delays
 from robodyn.assembly.builder import Builder, start_builder
 from robodyn.assembly.constraints import declare_constraints
 from robodyn.assembly.coordinates import add_ranges
-from robodyn.assembly.events import add_events
+from robodyn.assembly.events import add_events, place_targets
 from robodyn.assembly.mechanics import add_dynamics
 from robodyn.assembly.minimal import make_minimal
 from robodyn.assembly.motion import Motion, add_kinematics
@@ -47,6 +47,7 @@ def assemble(scenario: Scenario) -> System:
     if motion:
         add_dynamics(builder, motion, solvable=_check_inertia(builder, motion))
         add_ranges(builder, motion)
+    place_targets(builder)
     settle_units(scenario, builder.network.infos)
     builder.network.resolve_all(builder.flaws)
     _check_initial(builder)

@@ -27,8 +27,10 @@ from robodyn.symbolic import absolute, logical_and, maximum, where
 
 Solve = Callable[[ca.SX], ca.SX]
 CLOSING = "action:closing"
-COMPLIANCE = 1e-12
+COMPLIANCE = 1e-7
 """Part of their mean mobility by which equations give way, so that a singular position does not stop the motion."""
+REFINEMENTS = 2
+"""How often forces are corrected for that (augmented Lagrangian): away from singular positions nothing of it is left."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,8 @@ class Constrained:
 
     Attributes:
         solve: M^-1 applied to a column.
-        H: (k, n_v); W: M^-1 H^T (n_v, k); factors: of S, with the rows of inactive constraints masked.
+        H: (k, n_v); W: M^-1 H^T (n_v, k); factors: of S + give, with the rows of inactive constraints masked.
+        give: how much each equation gives way under its own force (k,).
         active: for each equation, whether it holds.
         pole: of Baumgarte's method [1/s].
     """
@@ -58,6 +61,7 @@ class Constrained:
     H: ca.SX
     W: ca.SX
     factors: Factors
+    give: ca.SX
     active: tuple[ca.SX, ...]
     pole: ca.SX
 
@@ -78,15 +82,20 @@ class Constrained:
         return v + self.W @ self._answer(rates)
 
     def _answer(self, residual: ca.SX) -> ca.SX:
-        """-S^-1 residual, zero for what does not hold."""
-        due = [where(active, -residual[i], 0.0) for i, active in enumerate(self.active)]
-        return ca.SX(solve_ldl(self.factors, due))
+        """-S^-1 residual, zero for what does not hold: `(S + give) lam_new = -residual + give lam`, a few times."""
+        due = ca.vertcat(*(where(active, -residual[i], 0.0) for i, active in enumerate(self.active)))
+        first = lam = ca.SX(solve_ldl(self.factors, due))
+        for _ in range(REFINEMENTS):
+            lam = first + ca.SX(solve_ldl(self.factors, self.give * lam))
+        return lam
 
 
 def declare_constraints(builder: Builder) -> None:
     """Memory that says whether each constraint holds; events may change it."""
     for constraint in builder.scenario.machine.constraints:
-        builder.add_memory(MemoryInfo(f"{constraint.name}.active", "", float(constraint.active)))
+        name = f"{constraint.name}.active"
+        start = builder.scenario.initial.get(name, float(constraint.active))
+        builder.add_memory(MemoryInfo(name, "", start))
 
 
 def build_constrained(builder: Builder, motion: Motion, solve: Solve, bindings: Bindings) -> Constrained | None:
@@ -100,9 +109,11 @@ def build_constrained(builder: Builder, motion: Motion, solve: Solve, bindings: 
     H = ca.jacobian(h, motion.q)
     W = ca.horzcat(*(solve(H[k, :].T) for k in range(len(equations))))
     active = tuple(_activity(builder, e.constraint) for e in equations)
-    factors = ldl(_mask(H @ W, active))
+    S = H @ W
+    give = _give(equations, S)
+    factors = ldl(_mask(S, give, active))
     _define_idle(builder, [found[k] for k in redundant])
-    return Constrained(equations, solve, H, W, factors, active, ca.SX(motion.pole))
+    return Constrained(equations, solve, H, W, factors, give, active, ca.SX(motion.pole))
 
 
 def _trace(builder: Builder, motion: Motion, constraint: Constraint, bindings: Bindings) -> list[Equation]:
@@ -131,24 +142,38 @@ def _activity(builder: Builder, constraint: Constraint) -> ca.SX:
     name = f"{constraint.name}.active"
     python = any(guard.call is not None for guard in builder.guards)
     changed = python or any(name in update for update in builder.updates.values())
-    return builder.memory_symbols[name] > 0.5 if changed else ca.SX(float(constraint.active))
+    start = next(info.start for info in builder.memory if info.name == name)
+    return builder.memory_symbols[name] > 0.5 if changed else ca.SX(float(start > 0.5))
 
 
-def _mask(S: ca.SX, active: tuple[ca.SX, ...]) -> ca.SX:
-    """S with unit rows for what does not hold, and a little compliance."""
+def _give(equations: tuple[Equation, ...], S: ca.SX) -> ca.SX:
+    """A little compliance for each equation: a part of the mean mobility of all that are of its unit."""
+    units = [_force_unit(equation) for equation in equations]
+    means: dict[str, ca.SX] = {}
+    for unit in dict.fromkeys(units):
+        mobilities = [S[k, k] for k, other in enumerate(units) if other == unit]
+        means[unit] = ca.sum1(ca.vertcat(*mobilities)) / len(mobilities)
+    return ca.vertcat(*(COMPLIANCE * means[unit] for unit in units))
+
+
+def _mask(S: ca.SX, give: ca.SX, active: tuple[ca.SX, ...]) -> ca.SX:
+    """S with its compliance, and with unit rows for what does not hold."""
     k = len(active)
-    give = COMPLIANCE * ca.trace(S) / k
     masked = ca.SX(k, k)
     for i in range(k):
         for j in range(i + 1):
-            entry = S[i, j] + (give if i == j else 0)
+            entry = S[i, j] + (give[i] if i == j else 0)
             other = ca.SX(1) if i == j else ca.SX(0)
             masked[i, j] = masked[j, i] = where(logical_and(active[i], active[j]), entry, other)
     return masked
 
 
+def _force_unit(equation: Equation) -> str:
+    return "N m" if ".torque" in equation.force else "N"
+
+
 def _force_info(builder: Builder, equation: Equation) -> SignalInfo:
-    return SignalInfo(equation.force, "N m" if ".torque" in equation.force else "N")
+    return SignalInfo(equation.force, _force_unit(equation))
 
 
 def _define_idle(builder: Builder, equations: list[Equation]) -> None:

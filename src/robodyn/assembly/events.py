@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from robodyn.assembly.builder import Builder, Pending
@@ -85,6 +86,15 @@ def _add_action(builder: Builder, event: Event) -> tuple[str | None, PythonCall 
     function = f"action:{event.name}"
     builder.updates[function] = {key: Pending(value, bindings) for key, value in trace.results.items()}
     return function, None
+
+
+def place_targets(builder: Builder) -> None:
+    """Where Python actions write, now that all states and memory are declared."""
+    places = _targets(builder)
+    for k, guard in enumerate(builder.guards):
+        if guard.call is not None:
+            targets = {name: places[name] for name in guard.call.targets}
+            builder.guards[k] = replace(guard, call=replace(guard.call, targets=targets))
 
 
 def _targets(builder: Builder) -> dict[str, int]:

@@ -23,7 +23,7 @@ from robodyn.assembly.constraints import (
 from robodyn.assembly.coordinates import joint_unit
 from robodyn.assembly.motion import Motion
 from robodyn.assembly.network import Definition, SignalInfo
-from robodyn.assembly.sticking import Sticking, add_stick_events, build_sticking
+from robodyn.assembly.sticking import Sticking, add_stick_events, build_sticking, find_held_joints
 from robodyn.assembly.system import StateInfo, build_mass_matrix
 from robodyn.assembly.tracing import Bindings, placeholder
 from robodyn.assembly.units import FORCE
@@ -131,7 +131,7 @@ def _add_friction(
     tau, c = loads
     solve, constrained = mobility
     a = constrained.accelerate(tau - c)[0] if constrained else solve(tau - c)
-    sticking = _build_sticking(builder, motion, a, constrained.apply if constrained else solve)
+    sticking = _build_sticking(builder, motion, a, solve, constrained)
     forces = sticking.forces()
     for element, force, position in zip(builder.sticking, forces, ca.vertsplit(sticking.position), strict=True):
         info = builder.network.infos[element.force]
@@ -154,26 +154,33 @@ def _define_accelerations(builder: Builder, motion: Motion, a: ca.SX, bindings: 
         builder.rates[f"{joint.name}.velocity"] = reference_to(infos[k].name)
 
 
-def _build_sticking(builder: Builder, motion: Motion, a: ca.SX, apply: Solve) -> Sticking:
+def _build_sticking(
+    builder: Builder, motion: Motion, a: ca.SX, solve: Solve, constrained: Constrained | None
+) -> Sticking:
     """What friction that sticks is made of, given the accelerations without it and the mobility it acts on."""
     elements = builder.sticking
     gradients = [motion.gradients[element.on] for element in elements]
     speed = ca.vertcat(*(motion.coordinate_rates[element.on] for element in elements))
     drift = ca.jtimes(speed, motion.q, motion.q_dot)
     position = ca.vertcat(*(motion.positions[element.on] for element in elements))
-    numeric = np.array([[_value_somewhere(motion, row[j]) for j in range(row.shape[1])] for row in gradients])
-    _warn_shared(builder, numeric)
-    return build_sticking(elements, apply, gradients, (position, speed, ca.vertcat(*gradients) @ a + drift), numeric)
+    numeric = motion.value_somewhere(ca.vertcat(*gradients))
+    always = np.zeros((0, motion.v.numel()))
+    if constrained is not None and all(active.is_constant() for active in constrained.active):
+        always = motion.value_somewhere(constrained.H)
+    shared = np.linalg.matrix_rank(np.vstack([always, numeric])) < np.linalg.matrix_rank(always) + len(numeric)
+    _warn_shared(builder, shared)
+    return build_sticking(
+        elements,
+        constrained.apply if constrained else solve,
+        gradients,
+        (position, speed, ca.vertcat(*gradients) @ a + drift),
+        find_held_joints(numeric, always),
+        shared,
+    )
 
 
-def _value_somewhere(motion: Motion, expression: ca.SX) -> float:
-    """An expression of q at a general position, where no two gradients are parallel by chance."""
-    nearby = 0.3 * np.sin(1.0 + np.arange(motion.q.numel()))
-    return motion.value_at_start(ca.substitute(expression, motion.q, motion.q + nearby))
-
-
-def _warn_shared(builder: Builder, gradients: np.ndarray) -> None:
-    if np.linalg.matrix_rank(gradients) < len(gradients):
+def _warn_shared(builder: Builder, shared: bool) -> None:
+    if shared:
         names = ", ".join(element.block.name for element in builder.sticking)
         builder.warnings.append(
             f"of the friction that sticks ({names}) some holds the same motion: at rest, they share its load evenly"

@@ -31,6 +31,7 @@ class Motion:
         self.v = self._add_states("velocity", "/s")
         self.q_dot = position_rates(self.mechanics.tree, self.q, self.v)
         self.poses = link_poses(self.mechanics.tree, self.q)
+        self.somewhere: np.ndarray | None = None
         self.positions: dict[str, ca.SX] = {}
         self.gradients: dict[str, ca.SX] = {}
         self.coordinate_rates: dict[str, ca.SX] = {}
@@ -99,6 +100,17 @@ class Motion:
         start += [given[self.v[k].name()] for k in range(self.v.numel())]
         found = ca.Function("start", symbols, [expression])(start, [number.value for number in values.tunable])
         return float(found)
+
+    def value_somewhere(self, expression: ca.SX) -> np.ndarray:
+        """An expression of q at a general position, where no two gradients are parallel by chance."""
+        values = self.builder.values
+        place = self.somewhere
+        if place is None:
+            nearby = 0.3 * np.sin(1.0 + np.arange(self.q.numel()))
+            place = nearby + [self.value_at_start(self.q[k]) for k in range(self.q.numel())]
+        symbols = [self.q, self.builder.time, ca.vertcat(ca.SX(0, 1), *values.symbols)]
+        function: Any = ca.Function("somewhere", symbols, [ca.densify(expression)])
+        return np.array(function(place, 0.0, [number.value for number in values.tunable]))
 
     @property
     def rotors(self) -> tuple[tuple[ca.SX, ca.SX], ...]:

@@ -39,6 +39,7 @@ def find_redundant(builder: Builder, motion: Motion, equations: Sequence[Equatio
     generator = np.random.default_rng(1)
     other, residual = close(evaluate, closed + ELSEWHERE * generator.standard_normal(len(closed)))
     places = [closed, other] if residual <= CLOSED else [closed]
+    motion.somewhere = places[-1]
     groups = [set(_dependent_rows(evaluate(place)[1])) for place in places]
     found = sorted(set.intersection(*groups)) if len(places) > 1 else []
     if found:

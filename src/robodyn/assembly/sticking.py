@@ -161,32 +161,39 @@ def build_sticking(
     apply: Callable[[ca.SX], ca.SX],
     gradients: list[Any],
     motion: tuple[ca.SX, ca.SX, ca.SX],
-    numeric: np.ndarray,
+    held_by: tuple[tuple[tuple[int, ...], ...], ...],
+    shared: bool,
 ) -> Sticking:
     """Gather the expressions of all elements.
 
     Args:
         apply: M^-1, constraints kept, as a function of a column; gradients: G_i, each (1, n_v).
         motion: positions, speeds of the coordinates, and accelerations without friction.
-        numeric: G at some position, for the joints held together.
+        held_by: for each joint the sets of elements that hold it; shared: whether some hold the same motion.
     """
     G = ca.vertcat(*gradients)
     W = ca.horzcat(*(apply(row.T) for row in gradients))
     S = G @ W
-    if np.linalg.matrix_rank(numeric) < len(elements):
+    if shared:
         # Elements that hold the same motion share its load; a little compliance tells how.
         S = S + ca.diag(LIMIT_MARGIN * ca.diag(S))
-    return Sticking(tuple(elements), G, W, S, *motion, find_held_joints(numeric))
+    return Sticking(tuple(elements), G, W, S, *motion, held_by)
 
 
-def find_held_joints(G: np.ndarray) -> tuple[tuple[tuple[int, ...], ...], ...]:
-    """For each joint the smallest sets of rows of G in whose span its own axis lies: held, they hold the joint."""
+def find_held_joints(G: np.ndarray, always: np.ndarray | None = None) -> tuple[tuple[tuple[int, ...], ...], ...]:
+    """For each joint the smallest sets of rows of G in whose span its own axis lies: held, they hold the joint.
+
+    Args:
+        always: gradients of constraints, which hold in any case.
+    """
     k, n = G.shape
+    always = np.zeros((0, n)) if always is None else always
     sizes = range(1, k + 1) if k <= LARGEST_SEARCH else (1, 2, 3, k)
     found: list[list[tuple[int, ...]]] = [[] for _ in range(n)]
     for size in sizes:
         for group in combinations(range(k), size):
-            reached = np.linalg.pinv(G[list(group)]) @ G[list(group)]
+            rows = np.vstack([always, G[list(group)]])
+            reached = np.linalg.pinv(rows, rcond=1e-9) @ rows
             for j in range(n):
                 new = not any(set(smaller) <= set(group) for smaller in found[j])
                 if new and reached[j, j] > 1 - 1e-9:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import casadi as ca
@@ -173,7 +174,7 @@ class System:
         along = ca.jtimes(expression, self.symbols["x"], self.expressions["rhs"])
         return ca.jacobian(expression, self.symbols["t"]) + along
 
-    @property
+    @cached_property
     def n_quadratures(self) -> int:
         """How many of the last states no rate and no delayed signal depends on (book-keeping such as `energy.work`)."""
         x = self.symbols["x"]
@@ -181,12 +182,12 @@ class System:
         needed = ca.which_depends(rates, x, 1, False) if self.states else []
         return next((k for k, used in enumerate(reversed(needed)) if used), len(needed))
 
-    @property
+    @cached_property
     def depends_on_time(self) -> bool:
         """Whether any rate depends on time itself."""
         return bool(self.states) and any(ca.which_depends(self.expressions["rhs"], self.symbols["t"], 1, False))
 
-    @property
+    @cached_property
     def delay_depth(self) -> int:
         """Longest chain of delays that feed one another without a state between."""
         feeds = ca.jacobian_sparsity(self.expressions["delayed"], self.symbols["d"]) if self.delays else None
@@ -210,13 +211,13 @@ class System:
         second: Any = self.symbols["x"][self.n_q : self.n_q + self.n_v]
         return ca.SX(solve_symmetric(self.mass_matrix, second)) if self.momenta else second
 
-    @property
+    @cached_property
     def mass_matrix(self) -> ca.SX:
         """M(q), rotors on combined coordinates included."""
         assert self.mechanics is not None
         return build_mass_matrix(self.mechanics.tree, self.q, self.rotors)
 
-    @property
+    @cached_property
     def gradients(self) -> ca.SX:
         """ds/dq of every coordinate, one row each (joints have q_dot = v)."""
         return ca.jacobian(ca.vertcat(ca.SX(0, 1), *self.coordinates.values()), self.q)

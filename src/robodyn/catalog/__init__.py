@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
+from robodyn.catalog.delta_pair import delta_pair, delta_pair_machine
+from robodyn.catalog.delta_parameters import DeltaRobot
+from robodyn.catalog.delta_robot import delta_fall, delta_hold, delta_machine, delta_mechanism
+from robodyn.catalog.delta_rods import delta_rods, delta_rods_machine
+from robodyn.catalog.delta_tasks import delta_linearised, delta_pid, delta_stand, delta_tracking
 from robodyn.catalog.epaas import epaas_hold, epaas_machine, epaas_step, epaas_trajectory
 from robodyn.catalog.epaas_arm import epaas_cylinders, epaas_mechanism
 from robodyn.catalog.epaas_rig import epaas_rig, epaas_rig_extend, epaas_rig_retract
+from robodyn.catalog.linkages import andrews, andrews_max_error, breaking_pendulum, cartesian_pendulum, four_bars
 from robodyn.catalog.pendulums import double_pendulum, pendulum
 from robodyn.catalog.scara import scara_mechanism, scara_ptp
 from robodyn.catalog.scara_avoidance import scara_avoid, scara_avoid_sampled, scara_phases
@@ -19,6 +25,11 @@ from robodyn.model import Chain, Scenario
 SCENARIOS: Mapping[str, Callable[[], Scenario | Chain]] = {
     "pendulum": pendulum,
     "double-pendulum": double_pendulum,
+    "cartesian-pendulum": cartesian_pendulum,
+    "breaking-pendulum": breaking_pendulum,
+    "four-bar": four_bars,
+    "four-bars-10": partial(four_bars, 10),
+    "andrews": andrews,
     "swinging-arm": swinging_arm,
     "scara-ptp": scara_ptp,
     "scara-avoid": scara_avoid,
@@ -30,6 +41,14 @@ SCENARIOS: Mapping[str, Callable[[], Scenario | Chain]] = {
     "epaas-hold": epaas_hold,
     **{f"epaas-step-{axis}": partial(epaas_step, axis) for axis in ("vane", "l3", "l4", "l1", "l2")},
     "epaas-trajectory": epaas_trajectory,
+    "delta-fall": delta_fall,
+    "delta-hold": delta_hold,
+    "delta-rods": delta_rods,
+    "delta-pair": delta_pair,
+    "delta-pid": delta_pid,
+    "delta-stand": delta_stand,
+    "delta-linearised": delta_linearised,
+    "delta-tracking": delta_tracking,
 }
 
 
@@ -42,6 +61,23 @@ def find_scenario(name: str) -> Scenario | Chain:
 
 __all__ = [
     "SCENARIOS",
+    "andrews",
+    "andrews_max_error",
+    "breaking_pendulum",
+    "cartesian_pendulum",
+    "DeltaRobot",
+    "delta_fall",
+    "delta_hold",
+    "delta_linearised",
+    "delta_machine",
+    "delta_mechanism",
+    "delta_pair",
+    "delta_pair_machine",
+    "delta_pid",
+    "delta_rods",
+    "delta_rods_machine",
+    "delta_stand",
+    "delta_tracking",
     "double_pendulum",
     "epaas_cylinders",
     "epaas_hold",
@@ -53,6 +89,7 @@ __all__ = [
     "epaas_step",
     "epaas_trajectory",
     "find_scenario",
+    "four_bars",
     "pendulum",
     "scara_avoid",
     "scara_avoid_sampled",

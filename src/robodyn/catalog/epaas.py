@@ -26,7 +26,7 @@ CIRCUITS = (
     *PISTONS,
 )
 # Amplitudes are not printed: with these the responses are nearest to the study's.
-STEP_VOLTS = {"vane": 0.3, "l3": 0.3, "l4": 0.3, "l1": -0.55, "l2": -0.5}
+STEP_VOLTS = {"vane": 0.3, "l3": 0.3, "l4": 0.3, "l1": -0.55, "l2": -0.54}
 STEP_AT = 0.01
 SOLVER = {"method": "rodas4p", "rtol": 1e-5, "atol": 1e-7}
 # Openings beside the valves' dead band [A], on the side of the load that a piston holds.

@@ -25,15 +25,17 @@ LINKS = (
     (0.914, (-0.201, 0.001, 0.0008), (0.0013536, 0.0566100, 0.0554180, 0.0005841, 0.0, 0.0)),
     (0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)),
 )
+# The centres of mass are printed with the opposite y: with +2.4 mm for the vertical gripper neither the study's own
+# products of inertia nor its J12, J25 and torques of the fifth joint come out, with -2.4 mm all of them do.
 GRIPPERS = {
     "vertical": (
         0.752,
-        (0.0072, 0.0024, 0.069),
+        (0.0072, -0.0024, 0.069),
         (0.0064589, 0.0066672, 0.0011179, 0.0000243, -0.0001454, 0.0002236),
     ),
     "horizontal": (
         0.752,
-        (0.076, -0.0024, -0.0054),
+        (0.076, 0.0024, -0.0054),
         (0.0009833, 0.0067416, 0.0066426, -0.0002236, -0.0003559, -0.0000243),
     ),
 }

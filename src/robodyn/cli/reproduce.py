@@ -54,7 +54,9 @@ def _write_page(study: Study, figures: list[Figure], folder: Path) -> None:
 def _print(figure: Figure) -> None:
     value = "-" if figure.value is None else f"{figure.value:.6g} {figure.unit}".rstrip()
     apart = "" if figure.deviation is None else f", deviation {figure.deviation:+.3g}"
-    output.print(f"{figure.verdict:<17} {figure.name}: ours {value}, expected {figure.expected}{apart}", markup=False)
+    seen = "" if figure.measured is None else f", measured {figure.measured:.6g}"
+    told = f"ours {value}, expected {figure.expected}{apart}{seen}"
+    output.print(f"{figure.verdict:<17} {figure.name}: {told}", markup=False)
     output.print(f"{'':<17} {figure.reason}" + (f" [{figure.source}]" if figure.source else ""), markup=False)
 
 

@@ -37,7 +37,7 @@ ENTRY = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 """C type of a part of the engine: it gets the address of a run's record."""
 SLICE = 0.05
 """Seconds of computing between two looks at the clock and the keyboard."""
-FIRST_BUDGET = 200
+FIRST_BUDGET = 1000
 INTEGER_COUNTERS = (
     "steps", "rejected", "evaluations", "jacobians", "factorisations", "newton_iterations", "ticks",
 )  # fmt: skip
@@ -125,6 +125,8 @@ class Integration:
         for field, entry in compile_units().items():
             self.run[field] = entry.address
         self.advance = ENTRY(int(self.run["unit_advance"]))
+        self.place = records.ctypes.data
+        bind_arrays(self.run, self.problem, self.method, self.work)
         # The clock runs from here: making the engine ready, once a process, is not part of the run.
         self.begun = clock.perf_counter()
 
@@ -162,8 +164,7 @@ class Integration:
 
     def resume(self) -> int:
         """Let the compiled engine go on; the reason why it returned."""
-        bind_arrays(self.run, self.problem, self.method, self.work)
-        return self.advance(self.records.ctypes.data)
+        return self.advance(self.place)
 
     def start_slice(self) -> None:
         """Show the progress and choose the next budget, at most four times the last, for 50 ms of work."""
@@ -185,11 +186,16 @@ class Integration:
         self.run["status"], self.run["phase"] = status, CONCLUDE
         self.resume()
 
+    def replace_arrays(self, **arrays: np.ndarray) -> None:
+        """Let the run go on with larger arrays."""
+        self.work = self.work._replace(**arrays)
+        bind_arrays(self.run, self.problem, self.method, self.work)
+
     def grow_rows(self) -> None:
-        self.work = self.work._replace(rows=doubled(self.work.rows, at_least=int(self.run["refine"]) + 3))
+        self.replace_arrays(rows=doubled(self.work.rows, at_least=int(self.run["refine"]) + 3))
 
     def grow_log(self) -> None:
-        self.work = self.work._replace(log=doubled(self.work.log, at_least=3 * self.problem.n_guards))
+        self.replace_arrays(log=doubled(self.work.log, at_least=3 * self.problem.n_guards))
 
     def grow_history(self) -> None:
         """Twice the room for past steps and coming jumps; the rings of jumps are unrolled."""
@@ -200,7 +206,7 @@ class Integration:
             order = (work.queue_ends[j, 0] + np.arange(capacity)) % capacity
             queue[j, :capacity], level[j, :capacity] = work.queue[j, order], work.queue_level[j, order]
         work.queue_ends[:, 0] = 0
-        self.work = work._replace(history=doubled(work.history), queue=queue, queue_level=level)
+        self.replace_arrays(history=doubled(work.history), queue=queue, queue_level=level)
 
     def run_task(self) -> None:
         task = cast(PythonTask, self.callbacks[0])

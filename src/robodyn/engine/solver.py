@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, fields
+from functools import cache
 
 import numpy as np
 
@@ -76,7 +77,7 @@ class Solver:
     @property
     def table(self) -> Method:
         """The coefficients of the method."""
-        return METHODS[self.method]()
+        return method_table(self.method)
 
     @property
     def adaptive(self) -> bool:
@@ -99,9 +100,15 @@ class Solver:
         return self.table.family == TRACED
 
 
+@cache
+def method_table(method: str) -> Method:
+    """The coefficients of a method, made once."""
+    return METHODS[method]()
+
+
 def is_adaptive(method: str) -> bool:
     """Whether a method of this name chooses its steps by their error; False where there is none of this name."""
-    return method in METHODS and bool(METHODS[method]().adaptive)
+    return method in METHODS and bool(method_table(method).adaptive)
 
 
 def _require_positive(name: str, value: float | None, may_be_none: bool = False) -> None:

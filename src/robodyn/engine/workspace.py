@@ -116,13 +116,15 @@ class Work(NamedTuple):
     task_due: Integers
 
 
-ARRAYS = tuple(
-    name
+OWN_ARRAYS = {
+    group: tuple(name for name, kind in group.__annotations__.items() if kind not in (int, float))
     for group in (Problem, Method, Work)
-    for name, kind in group.__annotations__.items()
-    if kind not in (int, float)
-)
-COUNTS = tuple(name for group in (Problem, Method) for name, kind in group.__annotations__.items() if kind is int)
+}
+OWN_COUNTS = {
+    group: tuple(name for name, kind in group.__annotations__.items() if kind is int) for group in (Problem, Method)
+}
+ARRAYS = tuple(name for names in OWN_ARRAYS.values() for name in names)
+COUNTS = tuple(name for names in OWN_COUNTS.values() for name in names)
 UNITS = (
     "step_explicit", "step_symplectic", "step_rosenbrock", "step_esdirk", "step_traced", "need_dense",
     "choose_first", "take_step", "blame_end", "blame_step",
@@ -165,7 +167,7 @@ def make_work(problem: Problem, method: Method, x0: Floats, m0: Floats, p: Float
         guard_values=np.zeros((6, n_all)),
         marks=np.zeros((3, n_all), np.int64),
         bounds=np.zeros(2 * problem.n_limited),
-        history=np.zeros((64, 2 + 5 * n_d)),
+        history=np.zeros((256, 2 + 5 * n_d)),
         cursor=np.full(n_d, -1, np.int64),
         nodes=np.zeros((5, n_d)),
         queue=np.zeros((n_d, 64)),
@@ -211,18 +213,16 @@ def copy_settings(run: np.void, problem: Problem, method: Method) -> None:
     run["n_tasks"], run["n_breaks"] = len(problem.task_address), len(problem.breaks)
     run["n_dense"] = len(method.P)
     for group in (problem, method):
-        for name, value in group._asdict().items():
-            if name in COUNTS:
-                run[name] = value
+        for name in OWN_COUNTS[type(group)]:
+            run[name] = getattr(group, name)
 
 
 def bind_arrays(run: np.void, problem: Problem, method: Method, work: Work) -> None:
     """Addresses and capacities of all arrays; again after one was replaced. The caller keeps the arrays
     alive."""
     for group in (problem, method, work):
-        for name, value in group._asdict().items():
-            if name in ARRAYS:
-                run[name] = value.ctypes.data
+        for name in OWN_ARRAYS[type(group)]:
+            run[name] = getattr(group, name).__array_interface__["data"][0]
     run["row_capacity"], run["log_capacity"] = len(work.rows), len(work.log)
     run["history_capacity"], run["queue_capacity"] = len(work.history), work.queue.shape[1]
     run["n_times"] = len(work.times)

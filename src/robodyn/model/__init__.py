@@ -12,6 +12,7 @@ from robodyn.model.mechanism import Mechanism
 from robodyn.model.numbers import Number
 from robodyn.model.obstacle import Obstacle
 from robodyn.model.scenario import Event, Recording, Scenario
+from robodyn.model.workcell import combine
 
 __all__ = [
     "GROUND",
@@ -42,6 +43,7 @@ __all__ = [
     "Scenario",
     "Treatment",
     "Triangle",
+    "combine",
     "describe",
     "digest",
 ]

@@ -89,16 +89,17 @@ class Closure:
         flaws.raise_if_any(f"constraint '{self.name}'")
         keep_floats(self, "rotation")
         for field in ("axis", "second_axis"):
-            value = getattr(self, field) or self.axis
+            value = self.axis if getattr(self, field) is None else getattr(self, field)
             object.__setattr__(self, field, as_floats(np.asarray(value, float) / np.linalg.norm(value)))
 
     def _check_used(self, flaws: FlawList) -> None:
         """What the kind of closure has no use for must not be given."""
         idle = {"spherical": ("axis", "second_axis", "rotation"), "fixed": ("axis", "second_axis")}
         idle |= {"universal": ("rotation",), "revolute": ("rotation",), "prismatic": ("second_axis",)}
-        defaults = {"axis": (0.0, 0.0, 1.0), "second_axis": None, "rotation": IDENTITY}
+        defaults: dict[str, Any] = {"axis": (0.0, 0.0, 1.0), "second_axis": self.axis, "rotation": IDENTITY}
         for field in idle.get(self.kind, ()):
-            if getattr(self, field) not in (defaults[field], self.axis if field == "second_axis" else None):
+            value = getattr(self, field)
+            if value is not None and not np.array_equal(value, defaults[field]):
                 flaws.add(field, f"has no effect on a {self.kind} closure")
 
     @property
@@ -262,7 +263,7 @@ class Treatment:
         if self.pole is not None:
             if check_finite(flaws, "pole", self.pole) and self.pole <= 0:
                 flaws.add("pole", f"must be positive, is {self.pole:g}")
-            if self.method != "baumgarte":
+            if self.method == "projection":
                 flaws.add("pole", f"has no effect on the method '{self.method}'", "it belongs to baumgarte")
         if self.independent is not None:
             check_texts(flaws, "independent", self.independent, "joints")

@@ -175,6 +175,8 @@ class Scenario:
         check_duration(flaws, self.duration, self.recording)
         if self.start not in STARTS:
             flaws.add("start", f"{self.start!r} is unknown", nearest(str(self.start), STARTS))
+        if self.treatment != Treatment() and not self.machine.constraints:
+            flaws.add("treatment", "has no effect", "the machine has no constraints")
         for key, value in self.initial.items():
             check_finite(flaws, f"initial.{key}", value)
         check_event_names(flaws, [e.name for e in self.events], [block.name for block in self.machine.blocks])

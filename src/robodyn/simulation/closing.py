@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -54,11 +55,16 @@ class Assembled:
             return self
         left = sorted(self.residuals.items(), key=lambda item: -abs(item[1]))
         flaws = [
-            Flaw(f"constraints.{name.split('.')[0]}", f"cannot be met: {value:.3g} is left of the equation of {name}")
+            Flaw(f"constraints.{_owner(name)}", f"cannot be met: {value:.3g} is left of the equation of {name}")
             for name, value in left
             if abs(value) > CLOSED
         ]
         raise ModelError(flaws, "assembly of the mechanism")
+
+
+def _owner(force: str) -> str:
+    """The constraint whose force a signal is."""
+    return re.sub(r"\.(force|torque|tension)(\.\w+)?$", "", force)
 
 
 @dataclass

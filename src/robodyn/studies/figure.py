@@ -21,6 +21,8 @@ class Figure:
         source: where the published value stands.
         holds: for a statement ("q1 arrives before q3"), whether it holds.
         relation: "at most" or "more than", for a value that has only a limit.
+        measured: what the study measured on the machine itself, beside what it computed.
+        part: of the study, a heading of its page.
     """
 
     name: str
@@ -32,6 +34,8 @@ class Figure:
     source: str = ""
     holds: bool | None = None
     relation: str = ""
+    measured: float | None = None
+    part: str = ""
 
     @property
     def deviation(self) -> float | None:
@@ -65,7 +69,8 @@ class Figure:
 
     def as_plain(self) -> dict[str, Any]:
         """As data for a program."""
-        keys = ("name", "published", "value", "unit", "tolerance", "ok", "source", "reason", "deviation", "relation")
+        told = ("name", "published", "measured", "value", "unit", "tolerance", "ok", "source", "reason", "part")
+        keys = (*told, "deviation", "relation")
         return {key: getattr(self, key) for key in keys}
 
 

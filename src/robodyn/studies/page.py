@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from robodyn.catalog import SCENARIOS
@@ -40,11 +40,33 @@ def _pictures(study: Study) -> list[str]:
 
 
 def _table(figures: Sequence[Figure]) -> list[str]:
-    head = ["## Figures", "", "| figure | expected | ours | unit | reproduced | why so | source |"]
-    return [*head, "| --- | --- | --- | --- | --- | --- | --- |", *(_row(figure) for figure in figures)]
+    """The figures part by part; what was measured has a column where anything was."""
+    lines = ["## Figures", ""]
+    for part in dict.fromkeys(figure.part for figure in figures):
+        rows = [figure for figure in figures if figure.part == part]
+        columns = [name for name in COLUMNS if name != "measured" or any(row.measured is not None for row in rows)]
+        lines += [f"### {part}", ""] if part else []
+        lines += [_line(columns), _line(["---"] * len(columns))]
+        lines += [_line([COLUMNS[name](row) for name in columns]) for row in rows] + [""]
+    return lines[:-1]
 
 
-def _row(figure: Figure) -> str:
-    value = "-" if figure.value is None else f"{figure.value:.4g}"
-    cells = (f"`{figure.name}`", figure.expected, value, figure.unit, figure.verdict, figure.reason, figure.source)
+def _line(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4g}"
+
+
+COLUMNS: Mapping[str, Callable[[Figure], str]] = {
+    "figure": lambda figure: f"`{figure.name}`",
+    "expected": lambda figure: figure.expected,
+    "ours": lambda figure: _number(figure.value),
+    "measured": lambda figure: _number(figure.measured),
+    "unit": lambda figure: figure.unit,
+    "reproduced": lambda figure: figure.verdict,
+    "why so": lambda figure: figure.reason,
+    "source": lambda figure: figure.source,
+}
+"""Heading -> cell of a figure."""
