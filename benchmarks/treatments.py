@@ -1,0 +1,182 @@
+"""What does each way to keep constraints cost at equal accuracy?
+
+Every contender gets the coarsest tolerance or step of a ladder at which its positions stay within the accuracy asked
+for, all the time; then it is timed. Minimal coordinates of the pendulum are its angle, those of the delta robot are
+found by the treatment. The study of Baumgarte's method tells of index-3 runs about 5 times (pendulum) and 10 times
+(delta robot) as long.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import pi
+
+import numpy as np
+
+from benchmarks.agreement import Disagreement
+from benchmarks.prepared import Prepared, prepare
+from benchmarks.rows import Findings, Row, Table
+from benchmarks.timing import Timings, time_interleaved
+from robodyn.assembly import assemble
+from robodyn.catalog.pendulums import pendulum
+from robodyn.engine import Solver
+from robodyn.engine.solver import is_adaptive
+from robodyn.model import GROUND, Body, Joint, Machine, Mechanism, Point, Rod, Scenario, Treatment
+
+ROUNDS = 11
+ACCURACIES = (1e-3, 1e-6)
+LADDER = 10.0 ** -np.arange(2, 13, 0.25)
+"""Tolerances of adaptive methods; steps of others go down with them as h = 0.1 tolerance^(1/3) s."""
+BAUMGARTE, INDEX3 = "Baumgarte, dopri5", "index 3, generalised alpha"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A motion, the ways to compute it, and the positions [m] by which they are judged."""
+
+    name: str
+    scenario: Scenario
+    signals: tuple[str, ...]
+    pole: float
+    minimal: Scenario
+    claim: float
+
+    @property
+    def ways(self) -> dict[str, tuple[Scenario, str]]:
+        """Contender -> scenario with its treatment, and method."""
+        baumgarte = replace(self.scenario, treatment=Treatment(pole=self.pole))
+        return {
+            BAUMGARTE: (baumgarte, "dopri5"),
+            "Baumgarte, heun": (baumgarte, "heun"),
+            "Baumgarte, trbdf2": (baumgarte, "trbdf2"),
+            "projection, dopri5": (replace(self.scenario, treatment=Treatment("projection")), "dopri5"),
+            "minimal, dopri5": (self.minimal, "dopri5"),
+            INDEX3: (replace(self.scenario, treatment=Treatment("index3")), "generalised_alpha"),
+        }
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A way with the settings that just give the accuracy asked for."""
+
+    prepared: Prepared
+    solver: Solver
+    duration: float
+    error: float
+    drift: float
+    energy: float
+
+    def run(self):
+        return self.prepared.run(self.solver, self.duration)
+
+
+def measure() -> Findings:
+    """A table for each motion and accuracy, and Baumgarte's method beside index 3 in each."""
+    rows, tables = [], []
+    for case in (pendulum_case(), delta_case()):
+        for accuracy in ACCURACIES:
+            contenders = {way: find_contender(case, way, accuracy) for way in case.ways}
+            timings = time_interleaved({way: c.run for way, c in contenders.items()}, ROUNDS)
+            tables.append(make_table(case, accuracy, contenders, timings))
+            rows.append(make_row(case, accuracy, contenders, timings))
+    return Findings(tuple(rows), tuple(tables))
+
+
+def pendulum_case() -> Case:
+    """A point mass on two slides and a rod, let go level with its pivot, for 10 s."""
+    joints = (
+        Joint("x", "prismatic", GROUND, "slider", axis=(1, 0, 0)),
+        Joint("z", "prismatic", "slider", "bob", axis=(0, 0, 1)),
+    )
+    points = (Point("pivot", GROUND), Point("tip", "bob"))
+    mechanism = Mechanism("pendulum", (Body("slider", 0.0), Body("bob", 1.0)), joints, points)
+    machine = Machine("pendulum", mechanism, constraints=(Rod("rod", "pivot", "tip", 1.0),))
+    scenario = Scenario("pendulum", machine, 10.0, {"x.position": -1.0})
+    signals = ("tip.position.x", "tip.position.z")
+    return Case("pendulum", scenario, signals, 10.0, pendulum(angle=pi / 2), claim=5.0)
+
+
+def delta_case() -> Case:
+    """The delta robot let go from rest, for 1 s."""
+    from robodyn.catalog.delta_robot import delta_fall
+
+    scenario = replace(delta_fall(), duration=1.0)
+    signals = tuple(f"platform.position.{axis}" for axis in "xyz")
+    return Case("delta robot", scenario, signals, 20.0, replace(scenario, treatment=Treatment("minimal")), claim=10.0)
+
+
+def find_contender(case: Case, way: str, accuracy: float) -> Contender:
+    """The coarsest settings of a way that give the accuracy."""
+    scenario, method = case.ways[way]
+    exact = reference(case)
+    for tolerance in LADDER:
+        found = try_settings(case, scenario, settings(method, tolerance), exact)
+        if found.error <= accuracy:
+            return found
+    raise Disagreement(f"{case.name}: '{way}' never comes within {accuracy:g} m of the reference")
+
+
+def settings(method: str, tolerance: float) -> Solver:
+    """A solver of the ladder."""
+    if is_adaptive(method):
+        return Solver(method, rtol=tolerance, atol=tolerance)
+    return Solver(method, step=0.1 * tolerance ** (1 / 3))
+
+
+def instants(case: Case) -> np.ndarray:
+    return np.linspace(0.0, case.scenario.duration, 201)
+
+
+def reference(case: Case) -> np.ndarray:
+    """Positions at the instants, by Baumgarte's method at a tolerance far below all accuracies asked for."""
+    scenario, method = case.ways[BAUMGARTE]
+    solver = Solver(method, rtol=1e-12, atol=1e-12)
+    prepared = prepare(assemble(scenario), solver, case.signals)
+    return prepared.run(solver, scenario.duration, instants(case)).y
+
+
+def try_settings(case: Case, scenario: Scenario, solver: Solver, exact: np.ndarray) -> Contender:
+    """One run with all instants kept: how far it is off, how it drifts, what it does to the energy."""
+    system = assemble(scenario)
+    watched = [name for name in ("constraints.position_error", "energy.balance") if name in system.signal_names]
+    prepared = prepare(system, solver, (*case.signals, *watched))
+    run = prepared.run(solver, scenario.duration, instants(case))
+    names = [info.name for info in prepared.recorded]
+    columns = dict(zip(names, run.y.T, strict=True))
+    moved = np.column_stack([columns[name] for name in case.signals])
+    whole = len(moved) == len(exact)
+    drift = columns.get("constraints.position_error", np.zeros(1))
+    return Contender(
+        prepared,
+        solver,
+        scenario.duration,
+        error=float(np.max(np.abs(moved - exact))) if whole else np.inf,
+        drift=float(np.max(drift)),
+        energy=float(np.max(np.abs(columns["energy.balance"] - columns["energy.balance"][0]))),
+    )
+
+
+def make_table(case: Case, accuracy: float, contenders: dict[str, Contender], timings: Timings) -> Table:
+    lines = []
+    for way, contender in contenders.items():
+        counted, solver = contender.run().counters, contender.solver
+        chosen = f"rtol {solver.rtol:.1e}" if solver.adaptive else f"step {solver.step:.1e} s"
+        steps = f"{counted.steps} + {counted.rejected}"
+        measured = (contender.error, contender.drift, contender.energy)
+        lines.append((way, chosen, steps, counted.evaluations, timings.median(way) * 1e3, *measured))
+    columns = ("way", "settings", "steps", "evaluations", "ms", "error m", "drift m", "energy error J")
+    return Table(f"{case.name}, {case.scenario.duration:g} s, within {accuracy:g} m", columns, tuple(lines))
+
+
+def make_row(case: Case, accuracy: float, contenders: dict[str, Contender], timings: Timings) -> Row:
+    errors = ", ".join(f"{way} {contenders[way].error:.1e} m" for way in (BAUMGARTE, INDEX3))
+    return Row(
+        f"{case.name} within {accuracy:g} m",
+        timings.median(BAUMGARTE) * 1e3,
+        "ms",
+        f"largest errors: {errors}",
+        timings.median(INDEX3) * 1e3,
+        "index 3",
+        timings.ratio(BAUMGARTE, INDEX3),
+        1 / case.claim,
+    )
