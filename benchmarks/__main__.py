@@ -19,7 +19,16 @@ from typing import Any
 from benchmarks.agreement import Disagreement
 from benchmarks.rows import Findings, show
 
-BENCHMARKS = ("forward_dynamics", "free_motion", "closed_loop", "hydraulics", "commands", "steppers", "compilation", "treatments")
+BENCHMARKS = (
+    "forward_dynamics",
+    "free_motion",
+    "closed_loop",
+    "hydraulics",
+    "commands",
+    "steppers",
+    "compilation",
+    "treatments",
+)
 DEFAULT_FILE = Path("out/benchmarks.json")
 PACKAGES = ("robodyn", "numpy", "casadi", "llvmlite", "numba", "scipy", "pin", "mujoco")
 DISAGREED, MISSING = 1, 2

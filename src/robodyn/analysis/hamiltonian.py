@@ -30,13 +30,15 @@ MOMENTUM_UNITS = {"rad/s": "kg m^2/s", "m/s": "kg m/s"}
 def hamiltonian_system(system: System) -> System:
     """The same hybrid system with momenta `<joint>.momentum`, p = M v, as states in place of the velocities.
 
-    All signals are kept; momenta are signals too. Constraints are kept as the system's treatment says.
+    All signals are kept; momenta are signals too. Constraints are kept as the system's treatment says. Where the run
+    does not start at a given rest, tunable numbers are fixed at their values, since the momenta depend on them.
 
     Raises:
-        ModelError: where there is no mechanism, where it is in minimal coordinates, where an action written in Python
-            sets velocities, or where the start is a motion whose momenta tunable numbers could change.
+        ModelError: where there is no mechanism, where it is in minimal coordinates, or where an action written in
+            Python sets velocities.
     """
     _check(system)
+    system = _fix_numbers(system)
     form = _Form(system, _momentum_symbols(system))
     states = _momentum_states(system)
     expressions = {name: form.rewrite(name, column) for name, column in system.expressions.items()}
@@ -70,12 +72,11 @@ def simulate_symplectic(
 
     Args:
         step: [s].
-        parameters: tunable numbers to change.
+        parameters: numbers of the scenario to change.
     """
     scenario = what.scenario if isinstance(what, System) else what
-    system = assemble(replace(scenario, treatment=Treatment("index3")))
-    solver = Solver("rattle", step=step)
-    return simulate(hamiltonian_system(system), solver, recording=recording, parameters=parameters)
+    system = assemble(replace(scenario.with_numbers(parameters or {}), treatment=Treatment("index3")))
+    return simulate(hamiltonian_system(system), Solver("rattle", step=step), recording=recording)
 
 
 @dataclass(frozen=True)
@@ -118,6 +119,14 @@ class _Form:
         n = self.system.n_q
         M = ca.substitute(self.system.mass_matrix, self.system.q, column[:n])
         return ca.vertcat(column[:n], M @ column[n : 2 * n], column[2 * n :])
+
+
+def _fix_numbers(system: System) -> System:
+    """The system without tunable numbers, unless its start is given and at rest."""
+    scenario, velocities = system.scenario, system.states[system.n_q : 2 * system.n_q]
+    if not system.parameters or (scenario.start == "given" and not any(state.start for state in velocities)):
+        return system
+    return assemble(replace(scenario, machine=replace(scenario.machine, tunable=())))
 
 
 def _momentum_symbols(system: System) -> ca.SX:
@@ -177,8 +186,4 @@ def _check(system: System) -> None:
     for guard in system.guards:
         if guard.call and any(target in velocities for target in guard.call.targets.values()):
             flaws.add(f"events.{guard.name}", "its action sets velocities in Python", "make it native")
-    moving = any(state.start for state in system.states[system.n_q : 2 * system.n_q])
-    if (moving or system.scenario.start != "given") and ca.depends_on(system.mass_matrix, system.symbols["p"]):
-        what = "the start moves, and tunable numbers change the masses: its momenta are not known beforehand"
-        flaws.add("machine.tunable", what, "start at rest, or leave masses and lengths fixed")
     flaws.raise_if_any(f"scenario '{system.scenario.name}'")
