@@ -8,8 +8,8 @@ import dataclasses
 import numpy as np
 
 import robodyn as rd
-from robodyn.analysis.fit import fit_parameters
-from robodyn.analysis.fit_result import Fit
+from robodyn.analysis.fitting.fit import fit_parameters
+from robodyn.analysis.fitting.result import Fit
 
 TRUE = {"spring.stiffness": 100.0, "drag.viscous": 3.0}
 GUESS = {"spring.stiffness": 60.0, "drag.viscous": 8.0}

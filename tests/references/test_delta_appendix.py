@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from robodyn import GROUND, Body, Joint, Machine, Mechanism, Point, Rod, Scenario, assemble, simulate
-from robodyn.analysis.kinetics import Kinetics
+from robodyn.analysis.mechanics.kinetics import Kinetics
 from robodyn.catalog.delta_parameters import AUTONOX, FITTED
 from robodyn.catalog.delta_robot import ARMS, MOTORS, delta_fall
 from robodyn.simulation import close_constraints

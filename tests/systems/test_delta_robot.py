@@ -12,7 +12,7 @@ import pytest
 from scipy.optimize import brentq, minimize_scalar
 
 from robodyn import Closure, ModelError, assemble, simulate
-from robodyn.analysis.linearisation import linearise
+from robodyn.analysis.linear.linearisation import linearise
 from robodyn.catalog.delta_parameters import AUTONOX, FITTED
 from robodyn.catalog.delta_robot import (
     ARMS,

@@ -1,1 +1,59 @@
-"""Run or System -> numbers: equilibria, linear models, modes, forces, sensitivities, fits."""
+"""Run or System -> numbers: linear models, modes, forces, sensitivities, fits.
+
+Names are loaded when first used: pictures need the results of analyses, not what computes them.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+_HOMES = {
+    "fitting.estimation": "estimate_cylinder estimate_delay estimate_flow_table estimate_resonator predict_resonance "
+    "refine_cylinder",
+    "fitting.fit": "FitProgress fit_parameters",
+    "fitting.measured": "match_measured read_measured",
+    "fitting.report": "tell_fit write_fit",
+    "fitting.result": "Fit",
+    "linear.balanced": "Truncation find_hankel_values split_stable truncate",
+    "linear.constrained": "reduce_constraints",
+    "linear.frequency": "FrequencyResponse choose_frequencies respond",
+    "linear.linear_model": "DelayedSignal LinearModel Variable",
+    "linear.linearisation": "linearise",
+    "linear.loop_poles": "LoopPoles",
+    "linear.modes": "Mode ModeSet find_modes",
+    "linear.operating_point": "OperatingPoint",
+    "linear.pade": "approximate_delay",
+    "linear.poles": "find_poles",
+    "linear.reduction": "ModelComparison compare_models match_poles",
+    "linear.responses": "TimeResponse respond_to_input respond_to_step",
+    "linear.stability": "PolePath StabilityLimit find_stability_limit follow_poles",
+    "linear.subspaces": "HiddenPoles find_hidden_poles find_minimal",
+    "linear.trim": "Trim find_trim",
+    "linear.zeros": "CancelledPair find_cancelled_pairs find_zeros",
+    "mechanics.forces": "ForceComponents force_components",
+    "mechanics.inertia": "InertiaMatrix coupling_factors effective_inertia effective_inertia_along",
+    "mechanics.kinetics": "Kinetics",
+    "mechanics.operations": "OperationCount compare_algorithms count_operations",
+    "mechanics.parallel_kinematics": "ParallelKinematics Posture Singularity",
+    "mechanics.parallel_workspace": "WorkspaceMap map_workspace",
+    "mechanics.splines": "SampledMotion joint_motion spline_motion",
+    "mechanics.workspace": "WorkspaceBoundary workspace_boundary",
+    "sensitivity.measures": "measure_signal",
+    "sensitivity.ranking": "Sensitivity SensitivityTable rank_parameters",
+    "sensitivity.system": "sensitivity_system",
+    "step_response": "Peak StepResponse measure_step",
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
+
+__all__ = sorted(_HOME_OF)  # noqa: PLE0605
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'robodyn.analysis' has no attribute '{name}'")
+    return getattr(importlib.import_module(f"robodyn.analysis.{_HOME_OF[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(_HOME_OF)

@@ -30,7 +30,7 @@ CLOSING = "action:closing"
 COMPLIANCE = 1e-7
 """Part of their mean mobility by which equations give way, so that a singular position does not stop the motion."""
 REFINEMENTS = 2
-"""How often forces are corrected for that (augmented Lagrangian): away from singular positions nothing of it is left."""
+"""How often forces are corrected for that (augmented Lagrangian), so that nothing of it is left at other positions."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class Constrained:
         due = ca.vertcat(*(where(active, -residual[i], 0.0) for i, active in enumerate(self.active)))
         first = lam = ca.SX(solve_ldl(self.factors, due))
         for _ in range(REFINEMENTS):
-            lam = first + ca.SX(solve_ldl(self.factors, self.give * lam))
+            lam = first + ca.SX(solve_ldl(self.factors, ca.vertsplit(self.give * lam)))
         return lam
 
 

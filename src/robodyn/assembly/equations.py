@@ -61,7 +61,7 @@ def _closure(motion: Motion, closure: Closure) -> list[ca.SX]:
     if closure.kind == "universal":
         return [*meeting, ca.dot(R_1 @ axis, R_2 @ second)]
     if closure.kind == "revolute":
-        return [*meeting, *(ca.dot(R_1 @ axis, R_2 @ square) for square in _square_to(second))]
+        return [*meeting, *_tilt(R_1 @ axis, R_2, second)]
     turned = _turn(R_1.T @ R_2 @ np.array(closure.rotation).T)
     if closure.kind == "prismatic":
         return [*(ca.dot(p_1 - p_2, R_1 @ square) for square in _square_to(axis)), *turned]
@@ -75,9 +75,19 @@ def _square_to(axis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return first, np.cross(axis, first)
 
 
+def _tilt(axis: ca.SX, R: ca.SX, second: np.ndarray) -> list[ca.SX]:
+    """Twice the tangent of half the angle between an axis and `R second`, about two directions square to that.
+
+    Unlike its sine it is not zero for axes that point against each other.
+    """
+    along = 1 + ca.dot(axis, R @ second)
+    return [2 * ca.dot(axis, R @ square) / along for square in _square_to(second)]
+
+
 def _turn(R: ca.SX) -> list[ca.SX]:
-    """Sine of the turn from the identity, about each axis: zero where R is the identity."""
-    return [(R[2, 1] - R[1, 2]) / 2, (R[0, 2] - R[2, 0]) / 2, (R[1, 0] - R[0, 1]) / 2]
+    """Twice the tangent of half the turn from the identity, about each axis: zero for the identity alone."""
+    along = 1 + ca.trace(R)
+    return [2 * (R[i, j] - R[j, i]) / along for i, j in ((2, 1), (0, 2), (1, 0))]
 
 
 _EXPRESSIONS: dict[type, Callable[[Motion, Any], list[ca.SX]]] = {

@@ -32,16 +32,21 @@ def find_redundant(builder: Builder, motion: Motion, equations: Sequence[Equatio
     evaluate = _numeric(motion, equations)
     start = np.array([motion.value_at_start(motion.q[k]) for k in range(motion.q.numel())])
     closed, residual = close(evaluate, start)
-    if residual > CLOSED:
+    if not np.isfinite(residual):
+        builder.warnings.append("the constraints have no direction at the start: the ends of a rod may coincide")
+        return []
+    met = residual <= CLOSED
+    if not met:
         told = f"the constraints cannot be met near the start: {residual:.3g} is left of the largest equation"
         builder.warnings.append(told)
-        return []
     generator = np.random.default_rng(1)
     other, residual = close(evaluate, closed + ELSEWHERE * generator.standard_normal(len(closed)))
-    places = [closed, other] if residual <= CLOSED else [closed]
-    motion.somewhere = places[-1]
-    groups = [set(_dependent_rows(evaluate(place)[1])) for place in places]
-    found = sorted(set.intersection(*groups)) if len(places) > 1 else []
+    both_met = met and residual <= CLOSED
+    motion.somewhere = other if both_met else closed
+    # Equations that contradict each other depend on each other too: only where they are met, one of them is idle.
+    find_rows = _dependent_rows if both_met else _idle_rows
+    found = sorted(set.intersection(*(set(find_rows(evaluate(place)[1])) for place in (closed, other))))
+    _tell_hopeless(builder, [(equations[k], evaluate(closed)[0][k]) for k in found])
     if found:
         names = ", ".join(equations[k].force for k in found)
         builder.warnings.append(
@@ -74,6 +79,8 @@ def close(
     """The position nearest to q at which the equations are met, by damped Newton; and the residual left."""
     h, H = evaluate(q)
     for _ in range(steps):
+        if not np.all(np.isfinite(H)):
+            return q, np.inf
         if np.max(np.abs(h), initial=0.0) <= CLOSED / 100:
             break
         step = -np.linalg.lstsq(H, h, rcond=1e-10)[0]
@@ -83,6 +90,20 @@ def close(
         q = q + factor * step
         h, H = evaluate(q)
     return q, float(np.max(np.abs(h), initial=0.0))
+
+
+def _tell_hopeless(builder: Builder, idle: Sequence[tuple[Equation, float]]) -> None:
+    """Equations that are not met and that no joint can change."""
+    for equation, left in idle:
+        if abs(left) > CLOSED:
+            what = f"cannot be met: {left:.3g} is left of the equation of {equation.force}, and no joint can change it"
+            builder.flaws.add(f"constraints.{equation.constraint.name}", what, "move its points or turn its axes")
+
+
+def _idle_rows(H: np.ndarray) -> list[int]:
+    """Rows that no joint has an effect on."""
+    sizes = np.linalg.norm(H, axis=1)
+    return [k for k, size in enumerate(sizes) if not size > NEW * np.max(sizes)]
 
 
 def _dependent_rows(H: np.ndarray) -> list[int]:

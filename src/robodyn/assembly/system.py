@@ -176,9 +176,11 @@ class System:
 
     @cached_property
     def n_quadratures(self) -> int:
-        """How many of the last states no rate and no delayed signal depends on (book-keeping such as `energy.work`)."""
+        """How many of the last states no rate, delayed signal or sampled task reads (book-keeping: `energy.work`)."""
         x = self.symbols["x"]
-        rates = ca.vertcat(self.expressions["rhs"], self.expressions.get("delayed", ca.SX(0, 1)))
+        tasks = [task.function or (task.call.inputs if task.call else "") for task in self.tasks]
+        readers = ["rhs", "delayed", *tasks]
+        rates = ca.vertcat(*(self.expressions[name] for name in readers if name in self.expressions))
         needed = ca.which_depends(rates, x, 1, False) if self.states else []
         return next((k for k, used in enumerate(reversed(needed)) if used), len(needed))
 

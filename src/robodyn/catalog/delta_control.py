@@ -8,6 +8,7 @@ paths are this project's own choice: the study prints none.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from robodyn import symbolic as sym
@@ -40,6 +41,31 @@ POSITIONS, SPEEDS = (tuple(f"{motor}.{part}" for motor in MOTORS) for part in ("
 KNOWN = tuple(f"kinematics.{name}" for name in DISTAL)
 
 
+@dataclass(frozen=True)
+class FollowDistal:
+    """Distal angles by Newton's method from those of the last sample."""
+
+    robot: DeltaRobot
+
+    def __call__(self, motors, theta1, alpha1, theta2, alpha2, theta3, alpha3):
+        distal = (theta1, alpha1, theta2, alpha2, theta3, alpha3)
+        for _ in range(NEWTON_STEPS):
+            distal = improve_angles(self.robot, motors, distal)
+        return {f"{name}_next": angle for name, angle in zip(DISTAL, distal, strict=True)}
+
+
+@dataclass(frozen=True)
+class LocateDistal:
+    """Distal angles in closed form."""
+
+    robot: DeltaRobot
+
+    def __call__(self, motors):
+        place = locate_platform(self.robot, motors)
+        found = [angle for k in range(3) for angle in distal_angles(self.robot, k, motors[k], place)]
+        return dict(zip(DISTAL, found, strict=True))
+
+
 def kinematics_block(robot: DeltaRobot, place: Sequence[float], period: float | None = SAMPLE) -> Block:
     """Forward kinematics: signals `kinematics.theta1` ... of all distal angles, from the motors' angles.
 
@@ -47,36 +73,40 @@ def kinematics_block(robot: DeltaRobot, place: Sequence[float], period: float | 
         place: where the platform starts [m]: Newton's method begins there.
         period: sample time [s]; None for the closed form, without memory.
     """
-
-    def follow(motors, theta1, alpha1, theta2, alpha2, theta3, alpha3):
-        distal = (theta1, alpha1, theta2, alpha2, theta3, alpha3)
-        for _ in range(NEWTON_STEPS):
-            distal = improve_angles(robot, motors, distal)
-        return {f"{name}_next": angle for name, angle in zip(DISTAL, distal, strict=True)}
-
-    def locate(motors):
-        place = locate_platform(robot, motors)
-        found = [angle for k in range(3) for angle in distal_angles(robot, k, motors[k], place)]
-        return dict(zip(DISTAL, found, strict=True))
-
     if period is None:
-        return Block("kinematics", locate, inputs={"motors": POSITIONS})
+        return Block("kinematics", LocateDistal(robot), inputs={"motors": POSITIONS})
     motors = motor_angles(robot, place)
     start = [float(angle) for k in range(3) for angle in distal_angles(robot, k, motors[k], place)]
     memory = dict(zip(DISTAL, start, strict=True))
-    return Block("kinematics", follow, inputs={"motors": POSITIONS}, memory=memory, period=period)
+    return Block("kinematics", FollowDistal(robot), inputs={"motors": POSITIONS}, memory=memory, period=period)
+
+
+@dataclass(frozen=True)
+class AimMotors:
+    """Angles and speeds of the motors for a place and velocity of the platform."""
+
+    robot: DeltaRobot
+
+    def __call__(self, place, velocity):
+        motors = motor_angles(self.robot, place)
+        distal = [angle for k in range(3) for angle in distal_angles(self.robot, k, motors[k], place)]
+        speeds = motor_speeds(self.robot, arm_angles(motors, distal), velocity)
+        return {"position": motors, "velocity": speeds}
 
 
 def target_block(robot: DeltaRobot, wanted: Sequence[Sequence[Any]], period: float | None) -> Block:
     """Inverse kinematics: angles and speeds of the motors for the wanted place and velocity of the platform."""
+    return Block("target", AimMotors(robot), inputs={"place": wanted[0], "velocity": wanted[1]}, period=period)
 
-    def aim(place, velocity):
-        motors = motor_angles(robot, place)
-        distal = [angle for k in range(3) for angle in distal_angles(robot, k, motors[k], place)]
-        speeds = motor_speeds(robot, arm_angles(motors, distal), velocity)
-        return {"position": motors, "velocity": speeds}
 
-    return Block("target", aim, inputs={"place": wanted[0], "velocity": wanted[1]}, period=period)
+@dataclass(frozen=True)
+class HoldPlatform:
+    """Torques that carry the robot and its payload where they are."""
+
+    robot: DeltaRobot
+
+    def __call__(self, motors, distal, *, payload):
+        return {"torque": holding_torques(self.robot, payload, arm_angles(motors, distal))}
 
 
 def gravity_block(robot: DeltaRobot, payload: float, period: float | None) -> Block:
@@ -85,12 +115,8 @@ def gravity_block(robot: DeltaRobot, payload: float, period: float | None) -> Bl
     Args:
         payload: that the controller knows of [kg].
     """
-
-    def hold(motors, distal, *, payload):
-        return {"torque": holding_torques(robot, payload, arm_angles(motors, distal))}
-
     inputs = {"motors": POSITIONS, "distal": KNOWN}
-    return Block("gravity", hold, inputs=inputs, parameters={"payload": payload}, period=period)
+    return Block("gravity", HoldPlatform(robot), inputs=inputs, parameters={"payload": payload}, period=period)
 
 
 PID_UNITS = {
@@ -166,6 +192,21 @@ def pid_blocks(
     return tuple(blocks)
 
 
+@dataclass(frozen=True)
+class LinearisePlatform:
+    """Torques under which the platform accelerates as a linear loop wants."""
+
+    robot: DeltaRobot
+
+    def __call__(self, motors, speeds, distal, place, velocity, acceleration, *, stiffness, damping, payload):
+        arms = arm_angles(motors, distal)
+        found, moving, rates = platform_motion(self.robot, arms, speeds)
+        aimed = [
+            acceleration[i] + damping * (velocity[i] - moving[i]) + stiffness * (place[i] - found[i]) for i in range(3)
+        ]
+        return {"torque": inverse_torques(self.robot, payload, arms, rates, aimed)}
+
+
 def linearising_blocks(
     robot: DeltaRobot,
     wanted: Sequence[Sequence[Any]],
@@ -179,19 +220,10 @@ def linearising_blocks(
     Args:
         wanted: place [m], velocity and acceleration of the platform, three signals or numbers each.
     """
-
-    def linearise(motors, speeds, distal, place, velocity, acceleration, *, stiffness, damping, payload):
-        arms = arm_angles(motors, distal)
-        found, moving, rates = platform_motion(robot, arms, speeds)
-        aimed = [
-            acceleration[i] + damping * (velocity[i] - moving[i]) + stiffness * (place[i] - found[i]) for i in range(3)
-        ]
-        return {"torque": inverse_torques(robot, payload, arms, rates, aimed)}
-
     inputs: dict[str, Any] = {"motors": POSITIONS, "speeds": SPEEDS, "distal": KNOWN}
     inputs |= dict(zip(("place", "velocity", "acceleration"), wanted, strict=True))
     parameters = PLACE_LOOP | {"payload": payload}
-    control = Block("control", linearise, inputs=inputs, parameters=parameters, period=period)
+    control = Block("control", LinearisePlatform(robot), inputs=inputs, parameters=parameters, period=period)
     return kinematics_block(robot, place, period), control
 
 

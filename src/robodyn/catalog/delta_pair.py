@@ -7,6 +7,7 @@ the grips are this project's choice.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -60,6 +61,16 @@ def delta_pair_machine(robot: DeltaRobot = FITTED, start: float = 0.7, end: floa
     return combine("delta-pair", machines, places=places, constraints=grips)
 
 
+@dataclass(frozen=True)
+class SetMemory:
+    """Action of an event: a piece of memory becomes zero."""
+
+    name: str
+
+    def __call__(self):
+        return {self.name: 0.0}
+
+
 def pull_beyond(pull, limit):
     """How much the pull at a grip, downwards on the platform, exceeds what it holds [N]."""
     return -pull - limit
@@ -69,7 +80,7 @@ def let_go(robot: str, limit: float) -> Event:
     """Loss of contact: the grip no longer holds once the beam pulls at it with more than the limit [N]."""
     signal, memory = f"{robot}.grip.force.z", f"{robot}.grip.active"
     inputs, parameters = {"pull": signal}, {"limit": limit}
-    return Event(f"{robot}.loss", pull_beyond, inputs, parameters, "rising", action=lambda: {memory: 0.0})
+    return Event(f"{robot}.loss", pull_beyond, inputs, parameters, "rising", action=SetMemory(memory))
 
 
 def delta_pair(

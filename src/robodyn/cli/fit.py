@@ -13,8 +13,8 @@ from robodyn.cli.targets import load_single, read_settings
 from robodyn.errors import Flaw, ModelError
 
 if TYPE_CHECKING:
-    from robodyn.analysis.fit import FitProgress
-    from robodyn.analysis.fit_result import Fit
+    from robodyn.analysis.fitting.fit import FitProgress
+    from robodyn.analysis.fitting.result import Fit
 
 
 @app.command("fit")
@@ -33,7 +33,7 @@ def fit_scenario(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Fit numbers of a scenario to measured signals, with intervals and correlations."""
-    from robodyn.analysis.fit_report import ENDINGS, tell_fit, write_fit
+    from robodyn.analysis.fitting.report import ENDINGS, tell_fit, write_fit
 
     if out is not None and out.suffix not in ENDINGS:
         raise fail(f"--out {out}: must end in {' or '.join(ENDINGS)}")
@@ -54,8 +54,8 @@ def fit_scenario(
 
 
 def _fit(scenario: str, data: Path, names: list[str], changes: list[str], settings: dict[str, Any]) -> Fit:
-    from robodyn.analysis.fit import fit_parameters
-    from robodyn.analysis.measured import read_measured
+    from robodyn.analysis.fitting.fit import fit_parameters
+    from robodyn.analysis.fitting.measured import read_measured
 
     what = load_single(scenario)
     what = what.with_numbers(read_settings(changes, what.numbers()))

@@ -11,7 +11,7 @@ from robodyn.cli.application import app, fail, messages, output, print_json
 from robodyn.cli.targets import load_scenario, phases_of, read_settings
 
 if TYPE_CHECKING:
-    from robodyn.analysis.modes import Mode, ModeSet
+    from robodyn.analysis.linear.modes import Mode, ModeSet
 
 PLACES = ("equilibrium", "start")
 
@@ -44,7 +44,7 @@ def show_modes(
 
 
 def _find(name: str, at: str, pade: int, settings: list[str]) -> ModeSet:
-    from robodyn.analysis.modes import find_modes
+    from robodyn.analysis.linear.modes import find_modes
     from robodyn.assembly import assemble
 
     what = load_scenario(name)

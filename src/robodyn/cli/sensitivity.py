@@ -11,7 +11,7 @@ from robodyn.cli.application import app, fail, messages, output, print_json
 from robodyn.cli.targets import load_single, read_settings
 
 if TYPE_CHECKING:
-    from robodyn.analysis.sensitivity import Sensitivity, SensitivityTable
+    from robodyn.analysis.sensitivity.ranking import Sensitivity, SensitivityTable
 
 MEASURES = ("final", "largest", "smallest", "peak_time", "oscillation_time", "overshoot")
 
@@ -54,8 +54,8 @@ def _names(text: str) -> list[str]:
 def _rank(
     scenario: str, of: str, names: list[str], measure: str, at: float, change: float, settings: list[str]
 ) -> tuple[SensitivityTable, str]:
-    from robodyn.analysis.measures import measure_signal, unit_of_measure
-    from robodyn.analysis.sensitivity import rank_parameters
+    from robodyn.analysis.sensitivity.measures import measure_signal, unit_of_measure
+    from robodyn.analysis.sensitivity.ranking import rank_parameters
 
     if not names:
         raise fail("--parameters: names no number")

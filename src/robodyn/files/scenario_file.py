@@ -11,6 +11,7 @@ from typing import Any
 
 from robodyn.errors import Flaw, FlawList, ModelError
 from robodyn.files.block_tables import read_block, read_numbers
+from robodyn.files.constraint_tables import read_constraint, read_treatment
 from robodyn.files.coordinate_tables import read_coordinate
 from robodyn.files.mechanism_tables import Declared, read_mechanism
 from robodyn.files.signal_names import check_initial_names, check_signal_names, signals_used
@@ -25,7 +26,7 @@ from robodyn.model import (
     Recording,
     Scenario,
 )
-from robodyn.model.machine import PARTS, check_part_names, check_references
+from robodyn.model.machine import PARTS, check_constraint_references, check_part_names, check_references
 from robodyn.model.scenario import check_duration, check_event_names
 
 SolverCheck = Callable[[Mapping[str, Any]], Any]
@@ -92,6 +93,7 @@ def _read(root: Table, path: Path, check_solver: SolverCheck | None) -> Scenario
         "blocks": [read_block(key, table, path.parent) for key, table in root.tables("blocks")],
         "delays": [_read_delay(key, table) for key, table in root.tables("delays")],
         "loads": [_read_load(key, table) for key, table in root.tables("loads")],
+        "constraints": [read_constraint(key, table) for key, table in root.tables("constraints")],
     }
     tunable = root.texts("tunable", [])
     units = _state_units(declared, parts["blocks"])
@@ -100,6 +102,7 @@ def _read(root: Table, path: Path, check_solver: SolverCheck | None) -> Scenario
     obstacles = [_read_obstacle(key, table) for key, table in root.tables("obstacles")]
     recording = _read_recording(root.table("recording"))
     solver = _read_solver(root.table("solver"))
+    treatment = read_treatment(root.table("treatment"))
     root.finish()
     _check_solver(root, solver, check_solver)
     if root.flaws.found:
@@ -109,7 +112,9 @@ def _read(root: Table, path: Path, check_solver: SolverCheck | None) -> Scenario
     top = Table({}, "", root.flaws)
     mechanism = {"mechanism": declared.mechanism} if declared.mechanism else {}
     machine = attempt(top, Machine, name, tunable=tunable, **mechanism, **parts)
-    return attempt(top, Scenario, name, machine, duration, initial, events, recording, solver, title, obstacles, begin)
+    shown = {"title": title, "obstacles": obstacles}
+    given = (duration, initial, events, recording, solver)
+    return attempt(top, Scenario, name, machine, *given, **shown, start=begin, treatment=treatment)
 
 
 def _check_solver(root: Table, solver: dict[str, Any], check_solver: SolverCheck | None) -> None:
@@ -124,8 +129,8 @@ def _check_solver(root: Table, solver: dict[str, Any], check_solver: SolverCheck
 def _check_names(root: Table, declared: Declared, parts: dict[str, Any], events: list[Any], initial: Any) -> None:
     """Tell signals and states that cannot exist, where single parts are flawed already."""
     names = {group: list(root.table(group).data) for group in PARTS}
-    owners = [*names["blocks"], *names["delays"]]
-    signals = [*declared.points, *names["coordinates"], *owners]
+    owners = [*names["blocks"], *names["delays"], *names["constraints"]]
+    signals = [*declared.points, *names["coordinates"], "constraints", *owners]
     good = {group: [part for part in found if part is not None] for group, found in parts.items()}
     used = signals_used(good, [event for event in events if event is not None])
     check_signal_names(root.flaws, declared.joints, signals, used)
@@ -141,6 +146,7 @@ def _check_whole(root: Table, declared: Declared, parts: dict[str, Any], duratio
     good = {group: [part for part in found if part is not None] for group, found in parts.items()}
     actuated = [*declared.joints, *names["coordinates"]]
     check_references(root.flaws, declared.joints, declared.points, actuated, SimpleNamespace(**good))
+    check_constraint_references(root.flaws, declared.points, actuated, good["constraints"])
     if duration is not None:
         check_duration(root.flaws, duration, recording)
 

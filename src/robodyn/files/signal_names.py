@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from robodyn.errors import FlawList, nearest
+from robodyn.model import Prescribed
 
 STATES = ("position", "velocity")
 QUANTITIES = (*STATES, "acceleration", "torque", "force")
@@ -39,7 +40,7 @@ def check_initial_names(flaws: FlawList, joints: Sequence[str], others: Sequence
 
 
 def signals_used(parts: dict[str, list[Any]], events: Iterable[Any]) -> Iterator[tuple[str, str]]:
-    """Every signal that blocks, delays and events of a file read, with its path."""
+    """Every signal that blocks, delays, prescribed motions and events of a file read, with its path."""
     for block in parts["blocks"]:
         for key, given in block.inputs.items():
             for signal in given if isinstance(given, tuple) else (given,):
@@ -47,6 +48,10 @@ def signals_used(parts: dict[str, list[Any]], events: Iterable[Any]) -> Iterator
                     yield f"blocks.{block.name}.inputs.{key}", signal
     for delay in parts["delays"]:
         yield f"delays.{delay.name}.signal", delay.signal
+    for prescribed in (c for c in parts["constraints"] if isinstance(c, Prescribed)):
+        for key in ("position", "velocity", "acceleration"):
+            if isinstance(signal := getattr(prescribed, key), str):
+                yield f"constraints.{prescribed.name}.{key}", signal
     for event in events:
         yield f"events.{event.name}.signal", event.inputs["signal"]
 

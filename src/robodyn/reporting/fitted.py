@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from robodyn.analysis.fit_result import Fit
+    from robodyn.analysis.fitting.result import Fit
 
 
 def plot_fit(fit: "Fit", path: str | Path) -> None:

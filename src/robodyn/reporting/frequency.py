@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
-from robodyn.analysis.frequency import FrequencyResponse, choose_frequencies, respond
-from robodyn.analysis.linear_model import LinearModel
+from robodyn.analysis.linear.frequency import FrequencyResponse, choose_frequencies, respond
+from robodyn.analysis.linear.linear_model import LinearModel
 
 from .figures import finish_axes, label_bottom, legend_above, panel_figure, write_figure
 from .modes import model_labels

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robodyn.analysis.linear_model import LinearModel
-from robodyn.analysis.modes import Mode, ModeSet
+from robodyn.analysis.linear.linear_model import LinearModel
+from robodyn.analysis.linear.modes import Mode, ModeSet
 
 from .figures import COLOURS, empty_figure, finish_axes, legend_above, write_figure
 from .space import Space, fit_space

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from robodyn.analysis.sensitivity import Sensitivity
+    from robodyn.analysis.sensitivity.ranking import Sensitivity
 
 MOST_BARS = 30
 # Inches.

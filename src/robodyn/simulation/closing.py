@@ -1,6 +1,6 @@
-"""Where are all constraints of a mechanism met? Positions and velocities near a guess, and the other ways to assemble it.
+"""Where are all constraints of a mechanism met? Positions and velocities near a guess, and other ways to assemble it.
 
-    h(q, t) = 0 by damped Newton, each step the shortest that meets the linearised equations;  then h'(q, v, t) = 0
+h(q, t) = 0 by damped Newton, each step the shortest that meets the linearised equations; then h'(q, v, t) = 0
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ def _close(equations: _Equations, x: np.ndarray) -> Assembled:
     system, k, n = equations.system, len(equations.system.equations), equations.system.n_q
     values, H = equations.at(x)
     done = 0
-    while done < NEWTON_STEPS and np.max(np.abs(values[:k])) > CLOSED / 1000:
+    while done < NEWTON_STEPS and np.max(np.abs(values[:k])) > CLOSED / 1000 and np.all(np.isfinite(H)):
         done += 1
         step = -np.linalg.lstsq(H, values[:k], rcond=RANK)[0]
         factor = min(1.0, LONGEST_STEP / max(float(np.max(np.abs(step))), 1e-300))
@@ -156,6 +156,9 @@ def _close(equations: _Equations, x: np.ndarray) -> Assembled:
             break
         x = fresh
         values, H = equations.at(x)
+    if not np.all(np.isfinite(H)):
+        what = "the constraints have no direction here: the ends of a rod coincide, or a closure is turned by 180 deg"
+        raise ModelError([Flaw("constraints", what, "start elsewhere")], system.scenario.name)
     x[n : n + system.n_v] -= np.linalg.lstsq(H / np.maximum(equations.free, 1e-300), values[k:], rcond=RANK)[0]
     joints = {state.name: float(value) for state, value in zip(system.states[:n], x, strict=False)}
     return Assembled(x, joints, dict(zip(system.equations, values[:k].tolist(), strict=True)), done)

@@ -10,6 +10,7 @@ import numpy as np
 
 from robodyn.assembly.system import BreakRule
 from robodyn.engine import Problem
+from robodyn.errors import FlawList
 from robodyn.results import Run
 from robodyn.simulation.closing import close_constraints
 from robodyn.simulation.compiled import CompiledSystem
@@ -84,7 +85,21 @@ def find_start(compiled: CompiledSystem, values: np.ndarray, before: Run | None 
     end = before.end if before else {}
     x = np.array([end.get(state.name, state.start) for state in system.states], float)
     m = np.array([end.get(memory.name, memory.start) for memory in system.memory], float)
+    _check_constraints(compiled, m)
     return Start(before.outcome.time if before else 0.0, x, m)
+
+
+def _check_constraints(compiled: CompiledSystem, m: np.ndarray) -> None:
+    """Whether a constraint holds is built in where no event changes it: a run before must not end otherwise."""
+    system, flaws = compiled.system, FlawList()
+    switched = {guard.name for guard in system.guards}
+    active = {f"{c.name}.active": c.name for c in system.scenario.machine.constraints}
+    for info, value in zip(system.memory, m, strict=True):
+        name = active.get(info.name)
+        if name and f"{name}.closes" not in switched and (value > 0.5) != (info.start > 0.5):
+            what = f"{'holds' if value > 0.5 else 'is broken'} at the end of the run before, and not here"
+            flaws.add(f"constraints.{name}", what, f"start with '{info.name}' = {value:g}")
+    flaws.raise_if_any(system.scenario.name)
 
 
 def _history_start(compiled: CompiledSystem, start: Start, p: np.ndarray, values: dict[str, Any]) -> np.ndarray:

@@ -18,6 +18,8 @@ from robodyn.simulation.compiled import CompiledSystem
 
 # Energy that appears or vanishes, as part of what moved, beyond which a run is doubtful.
 ENERGY_LIMIT = 0.01
+# Residual of constraints at the start [m, rad, m/s or rad/s] that a run's solver would hardly notice.
+START_LIMIT = 1e-6
 # Part of the potential energy below which energy that moved is rounding.
 STILL_ENERGY = 1e-9
 
@@ -47,7 +49,7 @@ def make_run(
         statistics=statistics,
         events=events,
         end=_end(system, trajectory),
-        warnings=(*system.warnings, *warnings, *_energy_warning(statistics)),
+        warnings=(*system.warnings, *warnings, *_start_warning(compiled, trajectory), *_energy_warning(statistics)),
     )
 
 
@@ -101,6 +103,19 @@ def _constraint_errors(compiled: CompiledSystem, trajectory: Trajectory) -> dict
     names = ("position_error", "velocity_error")
     found = {name: column[f"constraints.{name}"] for name in names if f"constraints.{name}" in column}
     return {f"constraint_{name}": float(np.max(trajectory.y[:, k], initial=0.0)) for name, k in found.items()}
+
+
+def _start_warning(compiled: CompiledSystem, trajectory: Trajectory) -> list[str]:
+    """A sentence where a run begins off its constraints: what follows is partly the correction of that."""
+    column = {info.name: k for k, info in enumerate(compiled.recorded)}
+    names = [f"constraints.{level}_error" for level in ("position", "velocity")]
+    if not set(names) <= column.keys() or not len(trajectory.y):
+        return []
+    position, velocity = (float(trajectory.y[0, column[name]]) for name in names)
+    if max(position, velocity) <= START_LIMIT:
+        return []
+    off = f"{position:.3g} (positions) and {velocity:.3g} (velocities)"
+    return [f"the start is off the constraints by {off}: start = 'assembled' begins at the nearest place on them"]
 
 
 def _energy_error(compiled: CompiledSystem, trajectory: Trajectory) -> float | None:

@@ -7,9 +7,9 @@ from functools import cache
 
 import numpy as np
 
-from robodyn.analysis.inertia import InertiaMatrix, effective_inertia, effective_inertia_along
-from robodyn.analysis.operations import OperationCount, compare_algorithms, literal_uicker_kahn
-from robodyn.analysis.workspace import WorkspaceBoundary, workspace_boundary
+from robodyn.analysis.mechanics.inertia import InertiaMatrix, effective_inertia, effective_inertia_along
+from robodyn.analysis.mechanics.operations import OperationCount, compare_algorithms, literal_uicker_kahn
+from robodyn.analysis.mechanics.workspace import WorkspaceBoundary, workspace_boundary
 from robodyn.assembly import System
 from robodyn.dynamics import Tree, forward_dynamics, inverse_dynamics, lagrange_inverse_dynamics
 from robodyn.studies import epaas_published as published

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robodyn.analysis.frequency import respond
+from robodyn.analysis.linear.frequency import respond
 from robodyn.analysis.step_response import StepResponse
 from robodyn.catalog.epaas_arm import CENTRES
 from robodyn.reporting.figures import (

@@ -12,9 +12,9 @@ from functools import cache
 
 import numpy as np
 
-from robodyn.analysis.estimation import estimate_cylinder, estimate_delay, estimate_resonator
-from robodyn.analysis.fit import fit_parameters
-from robodyn.analysis.fit_result import Fit
+from robodyn.analysis.fitting.estimation import estimate_cylinder, estimate_delay, estimate_resonator
+from robodyn.analysis.fitting.fit import fit_parameters
+from robodyn.analysis.fitting.result import Fit
 from robodyn.catalog import epaas_rig
 from robodyn.model import Recording, Scenario
 from robodyn.results import Run

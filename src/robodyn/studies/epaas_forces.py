@@ -11,8 +11,8 @@ from functools import cache
 
 import numpy as np
 
-from robodyn.analysis.forces import ForceComponents, force_components
-from robodyn.analysis.splines import SampledMotion, joint_motion, spline_motion
+from robodyn.analysis.mechanics.forces import ForceComponents, force_components
+from robodyn.analysis.mechanics.splines import SampledMotion, joint_motion, spline_motion
 from robodyn.catalog.epaas import PATH, PATH_TIMES
 from robodyn.catalog.epaas_arm import CENTRES
 from robodyn.studies import epaas_published as published

@@ -7,11 +7,11 @@ from functools import cache
 
 import numpy as np
 
-from robodyn.analysis.estimation import predict_resonance
-from robodyn.analysis.linear_model import LinearModel
-from robodyn.analysis.linearisation import linearise
-from robodyn.analysis.modes import Mode, ModeSet, find_modes
-from robodyn.analysis.reduction import ModelComparison, compare_models
+from robodyn.analysis.fitting.estimation import predict_resonance
+from robodyn.analysis.linear.linear_model import LinearModel
+from robodyn.analysis.linear.linearisation import linearise
+from robodyn.analysis.linear.modes import Mode, ModeSet, find_modes
+from robodyn.analysis.linear.reduction import ModelComparison, compare_models
 from robodyn.assembly import assemble
 from robodyn.catalog import epaas_hold
 from robodyn.catalog.epaas import CIRCUITS, find_circuit

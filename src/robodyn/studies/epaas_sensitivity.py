@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import cache
 
-from robodyn.analysis.sensitivity import SensitivityTable, rank_parameters
+from robodyn.analysis.sensitivity.ranking import SensitivityTable, rank_parameters
 from robodyn.analysis.step_response import measure_step
 from robodyn.catalog import epaas_rig
 from robodyn.catalog.epaas_rig import STEP_AT

@@ -37,6 +37,7 @@ from robodyn.symbolic.elementary import (
 )
 from robodyn.symbolic.interpolation import hold_table, table
 from robodyn.symbolic.kinds import is_symbolic, stack, symbol
+from robodyn.symbolic.linear import solve_linear
 
 __all__ = [
     "absolute",
@@ -70,6 +71,7 @@ __all__ = [
     "sign",
     "sin",
     "sinh",
+    "solve_linear",
     "sqrt",
     "stack",
     "symbol",

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from robodyn.analysis.estimation import (
+from robodyn.analysis.fitting.estimation import (
     estimate_cylinder,
     estimate_delay,
     estimate_flow_table,

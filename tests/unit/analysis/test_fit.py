@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from support.machines import cart
 
-from robodyn.analysis.fit import fit_parameters
-from robodyn.analysis.fit_report import tell_fit, write_fit
-from robodyn.analysis.fit_scaling import draw_starts, make_scales, spread_points
+from robodyn.analysis.fitting.fit import fit_parameters
+from robodyn.analysis.fitting.report import tell_fit, write_fit
+from robodyn.analysis.fitting.scaling import draw_starts, make_scales, spread_points
 from robodyn.catalog.epaas_rig import epaas_rig
 from robodyn.errors import ModelError
 from robodyn.model import Block, Number, Recording

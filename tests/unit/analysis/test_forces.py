@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from tests.support.epaas_arm import ACTUATORS, epaas_system
 
-from robodyn.analysis.forces import GROUPINGS, force_components
-from robodyn.analysis.kinetics import Kinetics
+from robodyn.analysis.mechanics.forces import GROUPINGS, force_components
+from robodyn.analysis.mechanics.kinetics import Kinetics
 from robodyn.dynamics import inverse_dynamics
 from robodyn.errors import ModelError
 

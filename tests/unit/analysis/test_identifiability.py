@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from robodyn.analysis.identifiability import find_uncertainty, find_unidentifiable, tell_correlations
+from robodyn.analysis.fitting.identifiability import find_uncertainty, find_unidentifiable, tell_correlations
 
 GENERATOR = np.random.default_rng(2)
 J = GENERATOR.standard_normal((50, 3))

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from tests.support.epaas_arm import ACTUATORS, START, epaas_system
 
-from robodyn.analysis.inertia import coupling_factors, effective_inertia, effective_inertia_along
-from robodyn.analysis.kinetics import Kinetics
+from robodyn.analysis.mechanics.inertia import coupling_factors, effective_inertia, effective_inertia_along
+from robodyn.analysis.mechanics.kinetics import Kinetics
 from robodyn.errors import ModelError
 
 # Centres of mass are printed with three digits.

@@ -3,7 +3,7 @@ import pytest
 from tests.support.epaas_arm import ACTUATORS, CENTRED, START, epaas_system
 from tests.support.machines import signals_only
 
-from robodyn.analysis.kinetics import Kinetics, start_positions
+from robodyn.analysis.mechanics.kinetics import Kinetics, start_positions
 from robodyn.assembly import assemble
 from robodyn.catalog import two_link_loop
 from robodyn.dynamics import inverse_dynamics, lagrange_coefficients

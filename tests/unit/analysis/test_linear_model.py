@@ -5,7 +5,7 @@ import builtins
 import numpy as np
 import pytest
 
-from robodyn.analysis.linear_model import DelayedSignal, LinearModel, Variable
+from robodyn.analysis.linear.linear_model import DelayedSignal, LinearModel, Variable
 from robodyn.errors import ModelError
 
 TAU, K = 0.3, 2.0

@@ -6,7 +6,7 @@ from scipy.linalg import expm
 from support.machines import cart, signals_only
 
 from robodyn import Solver, assemble, simulate
-from robodyn.analysis.linearisation import linearise
+from robodyn.analysis.linear.linearisation import linearise
 from robodyn.catalog import double_pendulum, pendulum, two_link_loop
 from robodyn.errors import ModelError
 from robodyn.model import Block, Delay, Load, Recording

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from robodyn.analysis.measured import match_measured, read_measured
+from robodyn.analysis.fitting.measured import match_measured, read_measured
 from robodyn.errors import ModelError
 
 GOOD = """# rig 3, Tuesday

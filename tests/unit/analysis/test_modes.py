@@ -6,8 +6,8 @@ from scipy.linalg import eigh
 from support.machines import cart, signals_only
 
 from robodyn import assemble
-from robodyn.analysis.linear_model import DelayedSignal, LinearModel, Variable
-from robodyn.analysis.modes import find_modes
+from robodyn.analysis.linear.linear_model import DelayedSignal, LinearModel, Variable
+from robodyn.analysis.linear.modes import find_modes
 from robodyn.catalog import double_pendulum, pendulum
 from robodyn.model import GROUND, Block, Body, Joint, Machine, Mechanism, Point, Scenario
 

@@ -4,7 +4,7 @@ import pytest
 from tests.support.epaas_arm import epaas_system
 from tests.support.random_trees import random_state, random_tree
 
-from robodyn.analysis.operations import (
+from robodyn.analysis.mechanics.operations import (
     ALGORITHMS,
     OperationCount,
     compare_algorithms,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from robodyn.analysis.pade import approximate_delay
+from robodyn.analysis.linear.pade import approximate_delay
 from robodyn.errors import ModelError
 
 TAU = 0.4

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.special import lambertw
 
-from robodyn.analysis.linear_model import DelayedSignal, LinearModel
-from robodyn.analysis.poles import find_poles
+from robodyn.analysis.linear.linear_model import DelayedSignal, LinearModel
+from robodyn.analysis.linear.poles import find_poles
 
 TAU, GAIN = 0.7, 2.0
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from support.machines import cart
 
-from robodyn.analysis.measures import measure_signal, unit_of_measure
-from robodyn.analysis.sensitivity import move_signals, rank_parameters
-from robodyn.analysis.sensitivity_system import sensitivity_system
+from robodyn.analysis.sensitivity.measures import measure_signal, unit_of_measure
+from robodyn.analysis.sensitivity.ranking import move_signals, rank_parameters
+from robodyn.analysis.sensitivity.system import sensitivity_system
 from robodyn.assembly import assemble
 from robodyn.engine import Solver
 from robodyn.errors import ModelError

@@ -12,7 +12,7 @@ import pytest
 from support.machines import cart, signals_only
 
 from robodyn import symbolic as sym
-from robodyn.analysis.sensitivity_system import sensitivity_system, unit_of_ratio
+from robodyn.analysis.sensitivity.system import sensitivity_system, unit_of_ratio
 from robodyn.assembly import assemble
 from robodyn.engine import Solver
 from robodyn.errors import ModelError

@@ -3,7 +3,7 @@ import pytest
 from scipy.interpolate import CubicSpline
 from tests.support.epaas_arm import ACTUATORS, CENTRED, START, epaas_system
 
-from robodyn.analysis.splines import SampledMotion, joint_motion, spline_motion
+from robodyn.analysis.mechanics.splines import SampledMotion, joint_motion, spline_motion
 from robodyn.errors import ModelError
 
 TIMES = (0.0, 0.3, 0.7, 1.0)

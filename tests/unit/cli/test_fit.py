@@ -76,7 +76,7 @@ def test_finished_searches_are_kept(invoke, files, tmp_path):
 
 
 def test_an_interrupt_tells_how_to_go_on(invoke, files, tmp_path, monkeypatch):
-    from robodyn.analysis import fit
+    from robodyn.analysis.fitting import fit
 
     def interrupted(*_):
         raise KeyboardInterrupt

@@ -191,7 +191,7 @@ def test_every_table_of_a_file_becomes_what_python_would_write(read):
     delays, loads = (Delay("late", "path.position", 2e-3, 0.1),), (Load("weight", "tip", (0.0, 0.0, -5.0)),)
     mechanism = found.machine.mechanism
     assert found.machine.blocks == blocks
-    assert found.machine == Machine("arm", mechanism, blocks, coordinates, delays, loads, ("upper.mass",))
+    assert found.machine == Machine("arm", mechanism, blocks, coordinates, delays, loads, tunable=("upper.mass",))
     assert (found.name, found.title, found.duration) == ("arm", "An arm", 2.0)
     assert found.initial == {"shoulder.position": pytest.approx(math.pi / 6), "slide.velocity": 0.01}
     assert found.recording == Recording(rate=1000.0, signals=("shoulder.*",))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from robodyn.analysis.linear_model import DelayedSignal, LinearModel, Variable
+from robodyn.analysis.linear.linear_model import DelayedSignal, LinearModel, Variable
 from robodyn.errors import ModelError
 from robodyn.reporting import draw_frequency, plot_frequency
 

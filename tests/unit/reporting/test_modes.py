@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from robodyn import assemble
-from robodyn.analysis.linear_model import LinearModel
-from robodyn.analysis.modes import find_modes
+from robodyn.analysis.linear.linear_model import LinearModel
+from robodyn.analysis.linear.modes import find_modes
 from robodyn.catalog import double_pendulum
 from robodyn.reporting import draw_modes, draw_poles, plot_modes, plot_poles
 

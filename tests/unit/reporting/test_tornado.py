@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from robodyn.analysis.sensitivity import Sensitivity
+from robodyn.analysis.sensitivity.ranking import Sensitivity
 from robodyn.reporting import draw_fit, draw_tornado, plot_fit, plot_tornado
 
 pytest.importorskip("matplotlib")

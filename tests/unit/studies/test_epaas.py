@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from robodyn.analysis.inertia import effective_inertia
+from robodyn.analysis.mechanics.inertia import effective_inertia
 from robodyn.analysis.step_response import measure_step
 from robodyn.assembly import assemble
 from robodyn.catalog.epaas_arm import GRIPPERS, LENGTH, epaas_cylinders, epaas_mechanism

@@ -1,0 +1,63 @@
+"""How is a fit told: as a table for people, as numbers for a file?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from robodyn.analysis.fitting.result import Fit
+from robodyn.errors import Flaw, ModelError
+from robodyn.results.atomic import replacing
+
+ENDINGS = (".toml", ".json")
+
+
+def tell_fit(fit: Fit) -> str:
+    """Values, intervals, correlations, signals, starts and warnings as text."""
+    lines = [f"{'parameter':<36} {'value':>12} {'95 % interval':>27} {'given':>12}  unit"]
+    for p in fit.parameters:
+        interval = f"{p.lower:.5g} .. {p.upper:.5g}" if not p.at_bound else "at its bound"
+        lines.append(f"{p.name:<36} {p.value:>12.6g} {interval:>27} {p.given:>12.6g}  {p.unit}".rstrip())
+    if len(fit.parameters) > 1:
+        lines += ["", "correlation", *_correlation_lines(fit)]
+    lines += ["", f"{'signal':<36} {'rms':>12} {'noise':>12} {'R^2':>12} {'samples':>8}  unit"]
+    for s in fit.signals:
+        numbers = f"{s.rms:>12.5g} {s.noise:>12.5g} {s.r_squared:>12.8f} {s.samples:>8}"
+        lines.append(f"{s.name:<36} {numbers}  {s.unit}".rstrip())
+    lines += ["", _starts_line(fit), f"slopes: {fit.jacobian}"]
+    lines += [f"warning: {warning}" for warning in fit.warnings]
+    return "\n".join(lines)
+
+
+def _correlation_lines(fit: Fit) -> list[str]:
+    return [
+        f"{p.name:<36} " + " ".join(f"{fit.correlation[i, j]:>+7.3f}" for j in range(i + 1))
+        for i, p in enumerate(fit.parameters)
+    ]
+
+
+def _starts_line(fit: Fit) -> str:
+    count, evaluations = len(fit.starts), sum(start.evaluations for start in fit.starts)
+    runs = f"{evaluations} simulations"
+    if count == 1:
+        return f"one start, {runs}"
+    return f"{fit.agreeing} of {count} starts found this fit, {runs}"
+
+
+def write_fit(fit: Fit, path: str | Path) -> Path:
+    """The fitted numbers in a file: JSON with everything, or TOML with names and values."""
+    path = Path(path)
+    if path.suffix not in ENDINGS:
+        raise ModelError([Flaw(str(path), f"must end in {' or '.join(ENDINGS)}")])
+    text = json.dumps(fit.as_plain(), indent=2) if path.suffix == ".json" else _as_toml(fit)
+    with replacing(path) as draft:
+        draft.write_text(text + "\n", encoding="utf-8")
+    return path
+
+
+def _as_toml(fit: Fit) -> str:
+    lines = [f"# fitted to {fit.measured.provenance.description.get('file', 'measured data')}", "[numbers]"]
+    for p in fit.parameters:
+        interval = "at its bound" if p.at_bound else f"95 %: {p.lower:.6g} .. {p.upper:.6g}"
+        lines.append(f'"{p.name}" = {p.value!r}  # {p.unit + ", " if p.unit else ""}{interval}')
+    return "\n".join(lines)

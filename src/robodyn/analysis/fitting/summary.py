@@ -1,0 +1,115 @@
+"""What does the best point of a fit say: intervals, correlations, agreement of signals and of starts?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from robodyn.analysis.fitting.identifiability import Uncertainty, find_uncertainty, tell_correlations
+from robodyn.analysis.fitting.residuals import Residuals
+from robodyn.analysis.fitting.result import Fit, FitStart, FittedParameter, FittedSignal
+from robodyn.analysis.fitting.scaling import Scale
+from robodyn.results.signal import Floats
+
+LEVEL = 0.95
+SAME_COST = 1e-3
+"""Relative difference of cost up to which two starts have found the same fit."""
+AT_BOUND = 1e-6
+WIDE = 1.0
+"""Half width of an interval, by the value, beyond which a parameter is hardly known."""
+
+
+def summarise_fit(residuals: Residuals, z: Floats, starts: tuple[FitStart, ...], best: int, noise_given: bool) -> Fit:
+    """The result at the scaled parameters z.
+
+    Args:
+        noise_given: whether the noise is known, so that intervals do not follow the residuals.
+    """
+    r, J = residuals(z), residuals.slopes(z)
+    freedom = max(r.size - z.size, 1)
+    variance = 1.0 if noise_given else float(r @ r) / freedom
+    uncertainty = find_uncertainty(J, variance)
+    names = [scale.number.name for scale in residuals.scales]
+    agreeing = _agreeing(starts, best, r.size * residuals.variation.solver.rtol**2)
+    factor = _quantile(None if noise_given else freedom)
+    parameters = tuple(
+        _parameter(scale, float(z[k]), factor * uncertainty.deviations[k], [s.values[k] for s in agreeing])
+        for k, scale in enumerate(residuals.scales)
+    )
+    run = residuals.run(z)
+    assert run is not None
+    return Fit(
+        parameters=parameters,
+        correlation=uncertainty.correlation,
+        signals=_signals(residuals, z),
+        starts=starts,
+        cost=0.5 * float(r @ r),
+        best=best,
+        agreeing=len(agreeing),
+        jacobian="exact" if residuals.variation.exact else f"central differences: {residuals.variation.reason}",
+        warnings=tuple(_warnings(parameters, uncertainty, names, starts, len(agreeing))),
+        residuals=residuals.apart(z),
+        run=run,
+        measured=residuals.data,
+    )
+
+
+def _quantile(freedom: int | None) -> float:
+    """Half width of a 95 % interval in standard deviations: Student's with estimated noise, the normal one's else."""
+    from scipy.special import ndtri, stdtrit
+
+    share = 0.5 + LEVEL / 2
+    return float(ndtri(share) if freedom is None else stdtrit(freedom, share))
+
+
+def _agreeing(starts: Sequence[FitStart], best: int, least: float) -> list[FitStart]:
+    """The starts that found the best fit, to rounding or to a cost that the simulation's own error makes."""
+    most = (starts[best].cost or 0.0) * (1 + SAME_COST) + least
+    return [start for start in starts if start.cost is not None and start.cost <= most]
+
+
+def _parameter(scale: Scale, z: float, half: float, found: Sequence[float]) -> FittedParameter:
+    value, number = scale.value(z), scale.number
+    lower, upper = (float(scale.value(z + sign * half)) for sign in (-1, 1))
+    near = [abs(z - limit) <= AT_BOUND * max(abs(z), 1.0) for limit in scale.limits]
+    spread = (max(found) - min(found)) / abs(value) if value else 0.0
+    return FittedParameter(number.name, number.unit, value, lower, upper, number.value, any(near), spread)
+
+
+def _signals(residuals: Residuals, z: Floats) -> tuple[FittedSignal, ...]:
+    apart, data = residuals.apart(z), residuals.data
+    found = []
+    for k, info in enumerate(data.infos):
+        errors, values = apart[:, k], data.values[:, k]
+        variance = np.nanmean((values - np.nanmean(values)) ** 2)
+        square = float(np.nanmean(errors**2))
+        share = 1 - square / float(variance) if variance > 0 else float("nan")
+        count = int(np.isfinite(values).sum())
+        unit = residuals.variation.compiled.system.signals[_index(residuals, info.name)].unit
+        found.append(FittedSignal(info.name, unit, count, square**0.5, float(residuals.noise[k]), share))
+    return tuple(found)
+
+
+def _index(residuals: Residuals, name: str) -> int:
+    return residuals.variation.compiled.system.signal_names.index(name)
+
+
+def _warnings(
+    parameters: Sequence[FittedParameter],
+    uncertainty: Uncertainty,
+    names: Sequence[str],
+    starts: Sequence[FitStart],
+    agreeing: int,
+) -> list[str]:
+    found = [f"{p.name} lies at its bound: its interval means nothing" for p in parameters if p.at_bound]
+    for p in parameters:
+        if not p.at_bound and p.value and (p.upper - p.lower) / 2 > WIDE * abs(p.value):
+            found.append(f"{p.name} is hardly known from these data: its interval is wider than the value")
+    found += tell_correlations(uncertainty.correlation, names)
+    failed = sum(start.cost is None for start in starts)
+    if failed:
+        found.append(f"{failed} of {len(starts)} starts failed: {next(s.message for s in starts if s.cost is None)}")
+    if len(starts) - failed > 2 and agreeing < 2:
+        found.append("no two starts led to the same fit: try more of them or narrower bounds")
+    return found

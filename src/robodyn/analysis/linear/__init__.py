@@ -1,0 +1,1 @@
+"""Linear models of systems: made, reduced, drawn, judged."""

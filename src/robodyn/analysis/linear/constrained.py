@@ -1,0 +1,138 @@
+"""Which linear model does a constrained machine have in as few coordinates as it can move in?
+
+Linearised in all coordinates, a machine with k constraint equations has 2 k states too many: errors of the constraints
+and of their rates, which decay by themselves. Motions that keep the constraints,
+
+    [dh/dq  0    ] [dq]
+    [dh'/dq dh/dq] [dv] = 0,   dx = N dy,
+
+never leave this space, so that y' = S A N y + S B u, where y are some of the states themselves and S picks them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import casadi as ca
+import numpy as np
+from scipy.linalg import qr
+
+from robodyn.analysis.linear.linear_model import LinearModel
+from robodyn.assembly import System
+from robodyn.assembly.system import INPUTS
+from robodyn.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.native import compile_kernels
+
+RANK = 1e-8
+"""Part of the largest gradient below which an equation says nothing new."""
+STILL = 1e-7
+"""Part of its size by which an input may move the constraints: rounding."""
+
+
+def reduce_constraints(model: LinearModel, system: System, keep: Sequence[str] = ()) -> LinearModel:
+    """A linear model in coordinates that the constraints leave free, from one in all coordinates.
+
+    Args:
+        model: `linearise(system, ...)`, at a point where the constraints are met.
+        keep: joints whose position and velocity are to be states; the rest is chosen so that they move most.
+
+    Raises:
+        ModelError: when the system has no constraints, the kept joints do not determine the motion, or an input moves
+            the constraints.
+    """
+    slopes = ConstraintSlopes(system, model.order, tuple(variable.name for variable in model.inputs))
+    by_states, by_inputs = slopes.at(model)
+    places = _find_places(model, system, keep)
+    N, chosen = free_motions(by_states, places)
+    _check_inputs(model, by_states, by_inputs)
+    note = f"reduced from {model.order} states to the {len(chosen)} that {len(system.equations)} constraints leave free"
+    return replace(
+        model,
+        A=(model.A @ N)[chosen],
+        B=model.B[chosen],
+        E=model.E[chosen],
+        C=model.C @ N,
+        F=model.F @ N,
+        states=tuple(model.states[k] for k in chosen),
+        notes=(*model.notes, note),
+    )
+
+
+class ConstraintSlopes:
+    """Derivatives of all constraints and their rates by the first n states and by some parameters, in native code."""
+
+    def __init__(self, system: System, n: int, inputs: tuple[str, ...] = ()) -> None:
+        if not system.equations:
+            what = f"'{system.scenario.name}' has no constraints"
+            raise ModelError([Flaw("system", what, "its linear model is in free coordinates as it is")], "linear model")
+        tunable = [number.name for number in system.parameters]
+        chosen = [system.symbols["p"][tunable.index(name)] for name in inputs]
+        values = system.expressions["constraints"]
+        columns = ca.vertcat(system.symbols["x"][:n], *chosen)
+        slopes = ca.vec(ca.densify(ca.jacobian(values, columns)))
+        by = [system.symbols[key] for key in INPUTS]
+        self._module = compile_kernels({"slopes": ca.Function("slopes", by, [slopes])}, INPUTS.index("p"))
+        self._n, self._rows = n, values.numel()
+
+    def at(self, model: LinearModel) -> tuple[np.ndarray, np.ndarray]:
+        """By states (2 k, n) and by inputs (2 k, n_inputs), at the model's operating point."""
+        point = model.point
+        if point is None:
+            raise ModelError([Flaw("model", "does not know its operating point", "take one of `linearise`")])
+        p = self._module.prepare(point.p)
+        found = self._module.kernels["slopes"](np.array([point.t]), point.x, point.d, point.m, p)
+        matrix = np.array(found).reshape((self._rows, -1), order="F")
+        return matrix[:, : self._n], matrix[:, self._n :]
+
+
+def free_motions(gradients: np.ndarray, first: Sequence[int] = ()) -> tuple[np.ndarray, list[int]]:
+    """Motions that keep linear constraints, as a function of some of the states: x = N x[chosen].
+
+    Args:
+        gradients: (2 k, n); first: states to choose before others.
+    """
+    _, sizes, Vh = np.linalg.svd(gradients)
+    rank = int(np.sum(sizes > RANK * sizes.max(initial=0.0)))
+    basis = Vh[rank:].T
+    chosen = _independent_rows(basis, first)
+    return np.linalg.solve(basis[chosen].T, basis.T).T, chosen
+
+
+def _independent_rows(basis: np.ndarray, first: Sequence[int]) -> list[int]:
+    """Rows that determine all others: the first ones as given, the rest by pivots (those that move most)."""
+    forced = list(first)
+    left = basis
+    if forced:
+        R = qr(basis[forced].T, mode="r")[0]
+        if len(forced) > basis.shape[1] or np.abs(np.diag(R)).min() < RANK:
+            raise ModelError([Flaw("keep", "these joints do not move independently", "name fewer of them")])
+        Q = np.linalg.qr(basis[forced].T)[0]
+        left = basis - basis @ Q @ Q.T
+    pivots = qr(left.T, mode="r", pivoting=True)[1]
+    return sorted([*forced, *pivots[: basis.shape[1] - len(forced)].tolist()])
+
+
+def _find_places(model: LinearModel, system: System, keep: Sequence[str]) -> list[int]:
+    """Positions and velocities of the kept joints among the states."""
+    names = [state.name for state in model.states]
+    joints = [state.name.removesuffix(".position") for state in system.states[: system.n_q]]
+    flaws = FlawList()
+    if names != [state.name for state in system.states[: len(names)]]:
+        flaws.add("model", "is not one of this system in all its coordinates", "take `linearise(system, ...)`")
+    for joint in keep:
+        if joint not in joints:
+            flaws.add(f"keep.{joint}", "is no moving joint", nearest(joint, joints))
+    flaws.raise_if_any("linear model")
+    return [names.index(f"{joint}.{part}") for part in ("position", "velocity") for joint in keep]
+
+
+def _check_inputs(model: LinearModel, by_states: np.ndarray, by_inputs: np.ndarray) -> None:
+    """An input that changes a constraint itself, or drives its error, has no place in free coordinates."""
+    flaws = FlawList()
+    driven = by_states @ model.B
+    size = np.abs(by_states).max() * np.abs(model.B).max(axis=0, initial=0.0)
+    for k, variable in enumerate(model.inputs):
+        if by_inputs[:, k].any() or np.any(np.abs(driven[:, k]) > STILL * size[k]):
+            flaws.add(f"inputs.{variable.name}", "moves the constraints", "linearise in all coordinates instead")
+    flaws.raise_if_any("linear model")

@@ -1,0 +1,50 @@
+"""How do linear models go to python-control and come from there?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from robodyn.analysis.linear.linear_model import LinearModel, Variable
+from robodyn.errors import Flaw, ModelError
+
+
+def to_control(model: LinearModel, pade: int | None = None) -> Any:
+    """A `control.StateSpace` with the model's names, dots as underscores.
+
+    Args:
+        pade: order of the approximation of each delay; needed where there are delays.
+    """
+    if model.delays and pade is None:
+        what = f"the model has {len(model.delays)} delays, which python-control's state space has not"
+        raise ModelError([Flaw("pade", what, "give the order of their Pade approximations")], "linear model")
+    control = _import_control()
+    finite = model if pade is None else model.with_pade(pade)
+    names = {
+        part: [variable.name.replace(".", "_") for variable in getattr(finite, part)]
+        for part in ("states", "inputs", "outputs")
+    }
+    return control.StateSpace(finite.A, finite.B, finite.C, finite.D, remove_useless_states=False, **names)
+
+
+def from_control(system: Any) -> LinearModel:
+    """A linear model without delays from a continuous system of python-control (transfer functions are realised)."""
+    control = _import_control()
+    if system.isdtime(strict=True):
+        what = f"is sampled every {system.dt} s, a LinearModel is continuous"
+        raise ModelError([Flaw("system", what, "give the continuous system")], "linear model")
+    found = control.ss(system)
+    labels = (found.state_labels, found.input_labels, found.output_labels)
+    states, inputs, outputs = (tuple(Variable(name) for name in names) for names in labels)
+    A, B, C, D = (np.array(matrix) for matrix in (found.A, found.B, found.C, found.D))
+    return LinearModel(A, B, C, D, states=states, inputs=inputs, outputs=outputs)
+
+
+def _import_control() -> Any:
+    try:
+        import control
+    except ImportError as error:
+        remedy = "pip install 'robodyn[control]'"
+        raise ModelError([Flaw("", "exchange with python-control needs the package control", remedy)]) from error
+    return control

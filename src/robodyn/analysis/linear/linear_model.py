@@ -1,0 +1,260 @@
+"""How does a system answer to small changes? Matrices with names, pure delays kept as they are.
+
+    x' = A x + B u + E d        states
+    w  = F x + G u + H d        signals that are delayed
+    d_i(t) = w_i(t - tau_i)
+    y  = C x + D u + K d        outputs
+
+All are deviations from an operating point. Without delays these are A, B, C, D alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import block_diag
+
+from robodyn.analysis.linear.pade import StateSpace, approximate_delay
+from robodyn.errors import Flaw, FlawList, ModelError, nearest
+
+if TYPE_CHECKING:
+    from robodyn.analysis.linear.operating_point import OperatingPoint
+
+# Matrix -> what its rows and columns stand for.
+MATRICES = {
+    **{"A": ("x", "x"), "B": ("x", "u"), "E": ("x", "d")},
+    **{"F": ("d", "x"), "G": ("d", "u"), "H": ("d", "d")},
+    **{"C": ("y", "x"), "D": ("y", "u"), "K": ("y", "d")},
+}
+
+
+def _not_given() -> Any:
+    return field(default_factory=lambda: np.zeros((0, 0)))
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A state, input or output of a linear model; value: where it is at the operating point."""
+
+    name: str
+    unit: str = ""
+    value: float = 0.0
+
+
+@dataclass(frozen=True)
+class DelayedSignal:
+    """A pure delay of a linear model: `output(t) = signal(t - time)`, time in s."""
+
+    name: str
+    time: float
+    unit: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class LinearModel:
+    """A linear model with pure delays; a matrix that is not given is zero, names that are not are numbered.
+
+    Attributes:
+        point: where it was linearised.
+        notes: sentences for whoever uses the numbers: what is held, what is not smooth.
+    """
+
+    A: np.ndarray
+    B: np.ndarray = _not_given()
+    C: np.ndarray = _not_given()
+    D: np.ndarray = _not_given()
+    E: np.ndarray = _not_given()
+    F: np.ndarray = _not_given()
+    G: np.ndarray = _not_given()
+    H: np.ndarray = _not_given()
+    K: np.ndarray = _not_given()
+    states: tuple[Variable, ...] = ()
+    inputs: tuple[Variable, ...] = ()
+    outputs: tuple[Variable, ...] = ()
+    delays: tuple[DelayedSignal, ...] = ()
+    point: OperatingPoint | None = None
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        flaws = FlawList()
+        for part, kind in (
+            ("states", Variable),
+            ("inputs", Variable),
+            ("outputs", Variable),
+            ("delays", DelayedSignal),
+        ):
+            _check_kinds(flaws, part, getattr(self, part), kind)
+        flaws.raise_if_any("linear model")
+        sizes = self._sizes()
+        for key, (row, column) in MATRICES.items():
+            matrix = np.atleast_2d(np.array(getattr(self, key), float))
+            _check_matrix(flaws, key, matrix, (sizes[row], sizes[column]))
+            matrix = matrix if matrix.size else np.zeros((sizes[row], sizes[column]))
+            matrix.flags.writeable = False
+            object.__setattr__(self, key, matrix)
+        for part, letter in (("states", "x"), ("inputs", "u"), ("outputs", "y")):
+            named = tuple(getattr(self, part)) or tuple(Variable(f"{letter}{k + 1}") for k in range(sizes[letter]))
+            if len(named) != sizes[letter]:
+                flaws.add(part, f"{len(named)} names for {sizes[letter]}")
+            object.__setattr__(self, part, named)
+        for delay in self.delays:
+            if not (delay.time > 0 and np.isfinite(delay.time)):
+                flaws.add(f"delays.{delay.name}", f"must be positive, is {delay.time:g} s", "leave it out")
+        object.__setattr__(self, "delays", tuple(self.delays))
+        flaws.raise_if_any("linear model")
+
+    def _sizes(self) -> dict[str, int]:
+        """How many x, u, y and d there are, as the matrices that are given say; else as many as are named."""
+        shapes = {key: np.atleast_2d(np.asarray(getattr(self, key))).shape for key in MATRICES}
+        found = {"x": shapes["A"][0], "d": len(self.delays), "u": len(self.inputs), "y": len(self.outputs)}
+        found["u"] = max([shapes[key][1] for key in "BDG" if 0 not in shapes[key]], default=found["u"])
+        found["y"] = max([shapes[key][0] for key in "CDK" if 0 not in shapes[key]], default=found["y"])
+        return found
+
+    @property
+    def order(self) -> int:
+        """Number of states; a delay adds infinitely many more."""
+        return len(self.states)
+
+    @property
+    def delay_times(self) -> np.ndarray:
+        """tau [s], (n_delays,)."""
+        return np.array([delay.time for delay in self.delays], float)
+
+    def transfer(self, s: ArrayLike) -> np.ndarray:
+        """Transfer matrix Y(s) U(s)^-1 at complex frequencies, delays exact: (*s.shape, n_outputs, n_inputs).
+
+        [s I - A     -E          ] [x]   [B]
+        [-F          e^(s tau) - H] [d] = [G] u,   y = [C  K] [x; d] + D u
+        """
+        try:
+            solved = np.linalg.solve(self.pencil(s), np.vstack([self.B, self.G]).astype(complex))
+        except np.linalg.LinAlgError as error:
+            what = "one of the frequencies is a pole of the model, where it answers without bound"
+            raise ModelError([Flaw("s", what, "leave it out")], "linear model") from error
+        return np.hstack([self.C, self.K]) @ solved + self.D
+
+    def frequency_response(self, omega: ArrayLike) -> np.ndarray:
+        """Exact response at angular frequencies [rad/s]: (*omega.shape, n_outputs, n_inputs), complex."""
+        return self.transfer(1j * np.asarray(omega, float))
+
+    def pencil(self, s: ArrayLike) -> np.ndarray:
+        """P(s) = [[s I - A, -E], [-F, e^(s tau) - H]]: singular exactly at the poles, (*s.shape, n, n)."""
+        s = np.asarray(s, complex)[..., None]
+        diagonal = np.concatenate([np.broadcast_to(s, (*s.shape[:-1], self.order)), np.exp(s * self.delay_times)], -1)
+        return diagonal[..., None] * np.eye(diagonal.shape[-1]) - self.coupling
+
+    @property
+    def coupling(self) -> np.ndarray:
+        """[[A, E], [F, H]]."""
+        return np.block([[self.A, self.E], [self.F, self.H]])
+
+    def poles(self, order: int | None = None) -> np.ndarray:
+        """Poles [rad/s], complex, by magnitude; with delays those of infinitely many that Pade of the order resolves.
+
+        Without delays these are the eigenvalues of A. With delays each pole of the Pade model is refined by
+        Newton's method on det P(s) = 0 with the exact e^(s tau) (see `pencil`), and kept where it stays near.
+        """
+        from robodyn.analysis.linear.poles import PADE_ORDER, find_poles
+
+        return np.array([root.pole for root in find_poles(self, PADE_ORDER if order is None else order)])
+
+    def with_pade(self, order: int) -> LinearModel:
+        """The same model with each delay replaced by its Pade approximation: a finite model without delays.
+
+        Args:
+            order: of each approximation; 0 leaves the delays out (d = w).
+        """
+        if not self.delays:
+            return self
+        lines = [approximate_delay(delay.time, order) for delay in self.delays]
+        return _close(self, StateSpace(*(block_diag(*parts) for parts in zip(*lines, strict=True))), order)
+
+    def choose(self, inputs: Sequence[str] | None = None, outputs: Sequence[str] | None = None) -> LinearModel:
+        """The same model with some of its inputs and outputs, in the order given; None keeps all."""
+        columns = find_places(inputs, self.inputs, "inputs")
+        rows = find_places(outputs, self.outputs, "outputs")
+        return replace(
+            self,
+            B=self.B[:, columns],
+            G=self.G[:, columns],
+            C=self.C[rows],
+            K=self.K[rows],
+            D=self.D[np.ix_(rows, columns)],
+            inputs=tuple(self.inputs[k] for k in columns),
+            outputs=tuple(self.outputs[k] for k in rows),
+        )
+
+    def to_control(self, pade: int | None = None) -> Any:
+        """python-control's StateSpace; it has no delays, so `pade` gives the order of their approximation.
+
+        Its names may have no dots: `elbow.position` is `elbow_position` there.
+        """
+        from robodyn.analysis.linear.exchange import to_control
+
+        return to_control(self, pade)
+
+    @classmethod
+    def from_control(cls, system: Any) -> LinearModel:
+        """From any continuous linear system of python-control."""
+        from robodyn.analysis.linear.exchange import from_control
+
+        return from_control(system)
+
+
+def find_places(names: Sequence[str] | None, variables: tuple[Variable, ...], part: str) -> list[int]:
+    """Indices of variables by name; all without names. An unknown name is a ModelError."""
+    known = [variable.name for variable in variables]
+    if names is None:
+        return list(range(len(known)))
+    flaws = FlawList()
+    for name in names:
+        if name not in known:
+            flaws.add(part, f"there is no '{name}'", nearest(name, known))
+    flaws.raise_if_any("linear model")
+    return [known.index(name) for name in names]
+
+
+def _check_kinds(flaws: FlawList, part: str, entries: Sequence[Any], kind: type) -> None:
+    for k, entry in enumerate(entries):
+        if not isinstance(entry, kind):
+            flaws.add(f"{part}[{k}]", f"must be a {kind.__name__}, is {entry!r}")
+
+
+def _check_matrix(flaws: FlawList, key: str, matrix: np.ndarray, shape: tuple[int, int]) -> None:
+    if matrix.size and matrix.shape != shape:
+        flaws.add(key, f"must be {shape[0]} by {shape[1]}, is {matrix.shape[0]} by {matrix.shape[1]}")
+    elif not np.all(np.isfinite(matrix)):
+        flaws.add(key, "has entries that are not finite numbers")
+
+
+def _close(model: LinearModel, line: StateSpace, order: int) -> LinearModel:
+    """The model with its delays replaced by finite lines z' = a z + b w, d = c z + e w.
+
+    d = (I - e H)^-1 (c z + e F x + e G u)
+    """
+    through = np.eye(len(model.delays)) - line.D @ model.H
+    try:
+        from_z, from_x, from_u = (
+            np.linalg.solve(through, part) for part in (line.C, line.D @ model.F, line.D @ model.G)
+        )
+    except np.linalg.LinAlgError as error:
+        what = f"Pade of order {order} makes an algebraic loop of delays that feed one another"
+        raise ModelError([Flaw("order", what, "take an order of other parity")]) from error
+    w_of_x, w_of_u, w_of_z = model.F + model.H @ from_x, model.G + model.H @ from_u, model.H @ from_z
+    names = [Variable(f"{delay.name}.pade{k + 1}", delay.unit) for delay in model.delays for k in range(order)]
+    return LinearModel(
+        A=np.block([[model.A + model.E @ from_x, model.E @ from_z], [line.B @ w_of_x, line.A + line.B @ w_of_z]]),
+        B=np.vstack([model.B + model.E @ from_u, line.B @ w_of_u]),
+        C=np.hstack([model.C + model.K @ from_x, model.K @ from_z]),
+        D=model.D + model.K @ from_u,
+        states=(*model.states, *names),
+        inputs=model.inputs,
+        outputs=model.outputs,
+        point=model.point,
+        notes=(*model.notes, f"delays replaced by Pade approximations of order {order}"),
+    )

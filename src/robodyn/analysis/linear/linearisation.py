@@ -1,0 +1,173 @@
+"""Which linear model does a system have around an operating point? Exact derivatives, evaluated in native code.
+
+A = df/dx, B = df/dp, E = df/dd, and the same of the delayed signals and the outputs
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import casadi as ca
+import numpy as np
+
+from robodyn.analysis.linear.linear_model import DelayedSignal, LinearModel, Variable
+from robodyn.analysis.linear.linearisation_notes import tell_notes
+from robodyn.analysis.linear.operating_point import OperatingPoint, Place, find_point
+from robodyn.assembly import System
+from robodyn.assembly.system import INPUTS
+from robodyn.errors import FlawList, nearest
+from robodyn.native import KernelModule, compile_kernels
+
+
+def linearise(
+    system: System,
+    at: Place = "equilibrium",
+    inputs: Sequence[str] = (),
+    outputs: Sequence[str] = (),
+    parameters: Mapping[str, float] | None = None,
+) -> LinearModel:
+    """The linear model of a system around an operating point, by exact derivatives; delays stay delays.
+
+    Memory of sampled blocks is held, friction that sticks is left out (without its viscous part) where the point does
+    not say what it does, and book-keeping states that nothing depends on are left out. The model's notes tell so, and
+    also what is not at rest and where a slope jumps.
+
+    Args:
+        at: "equilibrium" | "start" | a run (its end) | (run, time [s]) | values of states and memory by name | the
+            `point` of another model of the system.
+        inputs: names of tunable numbers: set-points, forces of loads, any parameter.
+        outputs: names of signals.
+        parameters: tunable numbers to change.
+    """
+    parts = Parts(system, tuple(inputs), tuple(outputs))
+    parts.check()
+    module = compile_kernels(parts.functions(), INPUTS.index("p"))
+    slopes = Slopes(parts, module, find_point(system, at, parameters))
+    slopes.check()
+    return _build_model(slopes)
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The rows [f, w, y] and columns [x, d, u] of a linear model in a system's expressions."""
+
+    system: System
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+    @cached_property
+    def n(self) -> int:
+        """States that count: all but the last ones that no rate and no delayed signal depends on."""
+        rows = ca.vertcat(self.system.expressions["rhs"], self._delayed)
+        needed = ca.which_depends(rows, self.system.symbols["x"], 1, False) if self.system.states else []
+        return max((k + 1 for k, used in enumerate(needed) if used), default=0)
+
+    @property
+    def _delayed(self) -> ca.SX:
+        return self.system.expressions["delayed"] if self.system.delays else ca.SX(0, 1)
+
+    def check(self) -> None:
+        """Unknown inputs and outputs, and outputs of the book-keeping, are flaws."""
+        system, flaws = self.system, FlawList()
+        tunable = [number.name for number in system.parameters]
+        for name in self.inputs:
+            if name in system.numbers and name not in tunable:
+                flaws.add(f"inputs.{name}", "is a constant of the system", "name it in the machine's tunable")
+            elif name not in tunable:
+                flaws.add(f"inputs.{name}", "there is no such number", nearest(name, tunable))
+        for name in self.outputs:
+            if name not in system.signal_names:
+                flaws.add(f"outputs.{name}", "there is no such signal", nearest(name, system.signal_names))
+            elif self._integrates(name):
+                flaws.add(f"outputs.{name}", "integrates along the motion", "choose a signal of the present state")
+        for part, names in (("inputs", self.inputs), ("outputs", self.outputs)):
+            for name in sorted({name for name in names if names.count(name) > 1}):
+                flaws.add(f"{part}.{name}", "is named twice", "name it once")
+        if not self.n:
+            flaws.add("states", "the system has none", "a linear model needs at least one")
+        flaws.raise_if_any(f"scenario '{system.scenario.name}'")
+
+    def _integrates(self, output: str) -> bool:
+        left_out = self.system.symbols["x"][self.n :]
+        return left_out.numel() > 0 and ca.depends_on(self._row(output), left_out)
+
+    def _row(self, output: str) -> ca.SX:
+        return self.system.expressions["outputs"][self.system.signal_names.index(output)]
+
+    def functions(self) -> dict[str, ca.Function]:
+        """Values of the rows, and their derivatives by the columns, column by column."""
+        symbols = self.system.symbols
+        tunable = [number.name for number in self.system.parameters]
+        chosen = [symbols["p"][tunable.index(name)] for name in self.inputs]
+        outputs = [self._row(name) for name in self.outputs]
+        rows = ca.vertcat(self.system.expressions["rhs"][: self.n], self._delayed, *outputs)
+        columns = ca.vertcat(symbols["x"][: self.n], symbols["d"], *chosen)
+        by = [symbols[key] for key in INPUTS]
+        slopes = ca.vec(ca.densify(ca.cse(ca.jacobian(rows, columns))))
+        return {
+            "values": ca.Function("values", by, [ca.densify(rows)]),
+            "slopes": ca.Function("slopes", by, [slopes]),
+        }
+
+
+class Slopes:
+    """Values of the rows and their derivatives by the columns, in native code, at an operating point."""
+
+    def __init__(self, parts: Parts, module: KernelModule, point: OperatingPoint) -> None:
+        self.parts, self.point, self._module = parts, point, module
+        self._p = module.prepare(point.p)
+        self.values = self._call("values", point.x)
+        self.matrix = self.at(point.x)
+
+    def at(self, x: np.ndarray) -> np.ndarray:
+        """Derivatives with the states at x, the rest as at the operating point."""
+        return self._call("slopes", x).reshape((self.values.size, -1), order="F")
+
+    def _call(self, name: str, x: np.ndarray) -> np.ndarray:
+        point = self.point
+        return self._module.kernels[name](np.array([point.t]), x, point.d, point.m, self._p)
+
+    def check(self) -> None:
+        """Refuse values and derivatives that are not numbers, and tell of what by what."""
+        flaws = FlawList()
+        rows, columns = self._names()
+        for k in np.flatnonzero(~np.isfinite(self.values)):
+            flaws.add(rows[k], f"is {self.values[k]} at this operating point", "choose another one")
+        for i, j in np.argwhere(~np.isfinite(self.matrix)):
+            what = f"its derivative by {columns[j]} is {self.matrix[i, j]} at this operating point"
+            flaws.add(rows[i], what, "choose another one")
+        flaws.raise_if_any(f"scenario '{self.parts.system.scenario.name}'")
+
+    def _names(self) -> tuple[list[str], list[str]]:
+        system = self.parts.system
+        states = [state.name for state in system.states[: self.parts.n]]
+        delays = [delay.name for delay in system.delays]
+        rows = [f"rate of {name}" for name in states] + [f"what {name} delays" for name in delays]
+        return [*rows, *self.parts.outputs], [*states, *delays, *self.parts.inputs]
+
+
+def _build_model(slopes: Slopes) -> LinearModel:
+    """The derivatives cut into matrices, with names, units and values."""
+    parts, point = slopes.parts, slopes.point
+    system, n, n_d = parts.system, parts.n, len(parts.system.delays)
+    rows = np.split(slopes.matrix, [n, n + n_d])
+    (A, E, B), (F, H, G), (C, K, D) = (np.split(block, [n, n + n_d], axis=1) for block in rows)
+    units = {info.name: info.unit for info in system.signals}
+    numbers = {number.name: number.unit for number in system.parameters}
+    values = dict(zip(numbers, point.p.tolist(), strict=True))
+    outputs = zip(parts.outputs, slopes.values[n + n_d :].tolist(), strict=True)
+    return LinearModel(
+        *(A, B, C, D, E, F, G, H, K),
+        states=tuple(Variable(system.states[k].name, system.states[k].unit, float(point.x[k])) for k in range(n)),
+        inputs=tuple(Variable(name, numbers[name], values[name]) for name in parts.inputs),
+        outputs=tuple(Variable(name, units[name], value) for name, value in outputs),
+        delays=tuple(
+            # Times that are tunable count as they are now.
+            DelayedSignal(d.name, values.get(f"{d.name.removesuffix('.output')}.time", d.time), units.get(d.name, ""))
+            for d in system.delays
+        ),
+        point=point,
+        notes=tell_notes(slopes),
+    )

@@ -1,0 +1,83 @@
+"""What should whoever uses a linear model know: what is held, what moves, where is the system not smooth?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from robodyn.analysis.linear.operating_point import sticking_directions
+from robodyn.assembly.system import FREE
+
+if TYPE_CHECKING:
+    from robodyn.analysis.linear.linearisation import Slopes
+
+# Part of a state's magnitude by which it is moved to look for kinks; the jump of a slope that is one, as part of the
+# largest slope of the same row a wider step away: smooth laws change much less over such a distance.
+KINK_STEP, KINK_JUMP, WIDE_STEP = 1e-9, 1e-3, 1e-3
+# A rate beyond this part of what its slopes make of the states' magnitudes is one of motion.
+REST = 1e-6
+MOST_NAMES = 5
+
+
+def tell_notes(slopes: Slopes) -> tuple[str, ...]:
+    """Sentences on what a linear model leaves out or takes as it is."""
+    return tuple(
+        f"{sentence}: {_listed(names)}"
+        for sentence, names in (
+            ("outputs of sampled blocks are held", [task.name for task in slopes.parts.system.tasks]),
+            ("dry friction that sticks is left out", list(_friction(slopes, FREE))),
+            ("friction holds it at rest", list(_friction(slopes, 0.0))),
+            ("not at rest", _moving(slopes)),
+            ("without effect at this operating point", _idle_inputs(slopes)),
+            ("a slope jumps just there, the model has one side of it", list(_kinks(slopes))),
+        )
+        if names
+    )
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return ", ".join(names[:MOST_NAMES]) + more
+
+
+def _friction(slopes: Slopes, direction: float) -> Iterator[str]:
+    """Blocks of friction that sticks and now have this direction."""
+    system = slopes.parts.system
+    directions = sticking_directions(system)
+    for info, value in zip(system.memory, slopes.point.m, strict=True):
+        if info.name in directions and value == direction:
+            yield info.name.removesuffix(".direction")
+
+
+def _moving(slopes: Slopes) -> list[str]:
+    """States with a rate."""
+    n = slopes.parts.n
+    size = np.abs(slopes.matrix[:n, :n]) @ np.maximum(_nominal(slopes), np.abs(slopes.point.x[:n]))
+    moves = np.abs(slopes.values[:n]) > REST * size
+    return [state.name for state, moving in zip(slopes.parts.system.states, moves, strict=False) if moving]
+
+
+def _idle_inputs(slopes: Slopes) -> list[str]:
+    inputs = slopes.parts.inputs
+    columns = slopes.matrix[:, slopes.matrix.shape[1] - len(inputs) :]
+    return [name for name, column in zip(inputs, columns.T, strict=True) if not column.any()]
+
+
+def _kinks(slopes: Slopes) -> Iterator[str]:
+    """States at whose present value a slope jumps: friction at rest, the corner of a table, a limit."""
+    n, x, nominal = slopes.parts.n, slopes.point.x, _nominal(slopes)
+    for k, state in enumerate(slopes.parts.system.states[:n]):
+        side = (nominal[k] + abs(x[k])) * (np.arange(x.size) == k)
+        near, far = (
+            [slopes.at(x + sign * part * side)[:, :n] * nominal for sign in (1, -1)] for part in (KINK_STEP, WIDE_STEP)
+        )
+        size = np.abs(far).max(axis=(0, 2))[:, None]
+        if np.any(np.abs(near[0] - near[1]) > KINK_JUMP * size):
+            yield f"{state.name} = {x[k]:.6g} {state.unit}".rstrip()
+
+
+def _nominal(slopes: Slopes) -> np.ndarray:
+    nominal = np.array([state.nominal for state in slopes.parts.system.states[: slopes.parts.n]])
+    return np.where(np.isfinite(nominal), nominal, 1.0)

@@ -1,0 +1,119 @@
+"""Do small deviations from a point at rest decay, sampled controllers and constraints included?
+
+Between ticks deviations of states and memory obey x' = A x + B m, m' = 0; at a tick each task due makes
+m <- J_x x + J_m m of them. One turn through all ticks is a matrix; its eigenvalues mu are poles s = log(mu) / T.
+Without sampled tasks these are the eigenvalues of A. Motions that break constraints are left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+from scipy.linalg import expm
+
+from robodyn.analysis.linear.constrained import free_motions
+from robodyn.analysis.linear.linear_model import DelayedSignal, LinearModel
+from robodyn.analysis.linear.operating_point import OperatingPoint
+from robodyn.analysis.linear.subspaces import sort_roots
+from robodyn.analysis.linear.trim import count_states, memory_changes
+from robodyn.assembly import System
+from robodyn.assembly.system import INPUTS
+from robodyn.errors import Flaw, ModelError
+from robodyn.native import compile_kernels
+
+FORGOTTEN = 1e-6
+"""Multipliers smaller than this are those of memory that is written anew at each sample: they are no motion."""
+MOST_TICKS = 100_000
+
+
+@dataclass(frozen=True, eq=False)
+class _Slopes:
+    """Derivatives at a point: of rates by x, d, m; of delayed signals by x, d; of each task's memory by x, m."""
+
+    A: np.ndarray
+    E: np.ndarray
+    B: np.ndarray
+    F: np.ndarray
+    H: np.ndarray
+    tasks: tuple[tuple[np.ndarray, np.ndarray], ...]
+
+
+class LoopPoles:
+    """The poles of a system at any of its points at rest; derivatives are compiled once."""
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        _check(system)
+        self._n = count_states(system)
+        symbols = system.symbols
+        delayed = system.expressions["delayed"] if system.delays else ca.SX(0, 1)
+        closed = system.expressions["constraints"] if system.equations else ca.SX(0, 1)
+        # Memory that no task changes is a constant, not a motion.
+        self._memory = [k for k, change in enumerate(memory_changes(system)) if change is not None]
+        tasks = [self._chosen(system.expressions[str(task.function)]) for task in system.tasks]
+        self._rows = [system.expressions["rhs"][: self._n], delayed, closed, *tasks]
+        columns = ca.vertcat(symbols["x"][: self._n], symbols["d"], self._chosen(symbols["m"]))
+        self._cuts = np.cumsum([self._n, len(system.delays)])
+        slopes = ca.vec(ca.densify(ca.cse(ca.jacobian(ca.vertcat(*self._rows), columns))))
+        by = [symbols[key] for key in INPUTS]
+        self._module = compile_kernels({"slopes": ca.Function("slopes", by, [slopes])}, INPUTS.index("p"))
+
+    def _chosen(self, memory: ca.SX) -> ca.SX:
+        return ca.vertcat(ca.SX(0, 1), *(memory[k] for k in self._memory))
+
+    def at(self, point: OperatingPoint) -> np.ndarray:
+        """Poles [rad/s], complex, by magnitude."""
+        slopes = self._slopes_at(point)
+        if self.system.tasks:
+            return self._sampled(slopes)
+        if not self.system.delays:
+            return sort_roots(np.linalg.eigvals(slopes.A))
+        numbers = dict(zip((number.name for number in self.system.parameters), point.p.tolist(), strict=True))
+        delays = tuple(
+            DelayedSignal(delay.name, numbers.get(f"{delay.owner}.time", delay.time)) for delay in self.system.delays
+        )
+        return LinearModel(slopes.A, E=slopes.E, F=slopes.F, H=slopes.H, delays=delays).poles()
+
+    def _slopes_at(self, point: OperatingPoint) -> _Slopes:
+        inputs = (np.array([point.t]), point.x, point.d, point.m, self._module.prepare(point.p))
+        sizes = [rows.numel() for rows in self._rows]
+        matrix = np.array(self._module.kernels["slopes"](*inputs)).reshape((sum(sizes), -1), order="F")
+        rates, delayed, closed, *tasks = np.split(matrix, np.cumsum(sizes)[:-1])
+        (A, E, B), (F, H, _) = (np.split(part, self._cuts, axis=1) for part in (rates, delayed))
+        N, chosen = np.eye(self._n), list(range(self._n))
+        if self.system.equations:
+            N, chosen = free_motions(closed[:, : self._n])
+        parts = [np.split(task, self._cuts, axis=1) for task in tasks]
+        return _Slopes(
+            *((A @ N)[chosen], E[chosen], B[chosen], F @ N, H), tuple((by_x @ N, by_m) for by_x, _, by_m in parts)
+        )
+
+    def _sampled(self, slopes: _Slopes) -> np.ndarray:
+        """Through all ticks of a turn: the tasks due, in their order, then a base period of motion."""
+        system = self.system
+        assert system.base_period is not None
+        n, size = len(slopes.A), len(slopes.A) + len(self._memory)
+        flow = np.zeros((size, size))
+        flow[:n, :n], flow[:n, n:] = slopes.A, slopes.B
+        period, turn = float(system.base_period), int(np.lcm.reduce([task.period for task in system.tasks]))
+        glide = expm(flow * period)
+        whole = np.eye(size)
+        for tick in range(turn):
+            for task, (by_x, by_m) in zip(system.tasks, slopes.tasks, strict=True):
+                if (tick - task.offset) % task.period == 0:
+                    whole[n:] = np.hstack([by_x, by_m]) @ whole
+            whole = glide @ whole
+        multipliers = np.linalg.eigvals(whole)
+        kept = multipliers[np.abs(multipliers) > FORGOTTEN**turn]
+        return sort_roots(np.log(kept.astype(complex)) / (turn * period))
+
+
+def _check(system: System) -> None:
+    if system.tasks and system.delays:
+        what = "has both sampled blocks and continuous delays, whose poles are not found together"
+        raise ModelError([Flaw("system", what, "give the delay as a delay of the sampled block")], "poles")
+    if system.tasks and np.lcm.reduce([task.period for task in system.tasks]) > MOST_TICKS:
+        what = f"its sample times meet again only after more than {MOST_TICKS} base periods"
+        raise ModelError([Flaw("system", what, "choose periods that are multiples of each other")], "poles")

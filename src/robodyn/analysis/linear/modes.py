@@ -1,0 +1,190 @@
+"""How does a machine vibrate? Frequencies, damping, which states take part, and the shapes in space."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from robodyn.analysis.linear.linear_model import LinearModel
+from robodyn.analysis.linear.poles import PADE_ORDER, Root, find_poles
+
+if TYPE_CHECKING:
+    from robodyn.analysis.linear.operating_point import Place
+    from robodyn.analysis.linear.skeleton import Skeleton
+    from robodyn.assembly import System
+
+# Of the skeleton's size: how far a point of a drawn shape moves at most, and how far joints turn at most [rad].
+DRAWN_DEFLECTION, DRAWN_ANGLE = 0.15, 0.5
+# Share of all joints from which on a mode is one of the mechanism.
+MOVING_SHARE = 0.25
+
+
+@dataclass(frozen=True, eq=False)
+class Displaced:
+    """A mode as displacements of a skeleton's points: positions [m] in the two opposite phases, (n_points, 3)."""
+
+    there: np.ndarray
+    back: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Mode:
+    """A pole, or a pair of conjugate ones, and what moves with it.
+
+    Attributes:
+        pole: s = -decay + j angular frequency [rad/s], of a pair the upper one.
+        shape: complex amplitude and phase of every state, the largest joint position (or state) being 1.
+        participation: part of each state and delay in the mode, largest first; they add up to 1.
+        displaced: the shape in space, where there is a mechanism and it moves in this mode.
+    """
+
+    pole: complex
+    shape: Mapping[str, complex]
+    participation: Mapping[str, float]
+    displaced: Displaced | None = None
+
+    @property
+    def frequency(self) -> float:
+        """Natural frequency |s| / 2 pi [Hz]; of a pole that does not oscillate its corner frequency."""
+        return abs(self.pole) / (2 * np.pi)
+
+    @property
+    def damping(self) -> float:
+        """Damping ratio -Re s / |s|: 0 undamped, 1 without oscillation, negative unstable; at s = 0 not a number."""
+        return -self.pole.real / abs(self.pole) if self.pole else np.nan
+
+    @property
+    def time_constant(self) -> float:
+        """Time in which the amplitude changes by a factor e [s]: -1 / Re s, negative where it grows."""
+        return -1 / self.pole.real if self.pole.real else np.inf
+
+    @property
+    def oscillates(self) -> bool:
+        return self.pole.imag != 0
+
+    def dominant(self, count: int = 3, least: float = 0.05) -> tuple[str, ...]:
+        """Names of the states that take most part, each at least by a share."""
+        return tuple(name for name, share in list(self.participation.items())[:count] if share >= least)
+
+
+@dataclass(frozen=True, eq=False)
+class ModeSet:
+    """The modes of a linear model, by frequency.
+
+    Attributes:
+        mean: positions of the skeleton's points at the operating point [m], (n_points, 3).
+    """
+
+    model: LinearModel
+    modes: tuple[Mode, ...]
+    skeleton: Skeleton | None = None
+    mean: np.ndarray | None = None
+
+    def __iter__(self) -> Iterator[Mode]:
+        return iter(self.modes)
+
+    def __len__(self) -> int:
+        return len(self.modes)
+
+    def __getitem__(self, k: int) -> Mode:
+        return self.modes[k]
+
+    @property
+    def oscillating(self) -> tuple[Mode, ...]:
+        """Those that come as conjugate pairs."""
+        return tuple(mode for mode in self.modes if mode.oscillates)
+
+    @property
+    def moving(self) -> tuple[Mode, ...]:
+        """Oscillating ones in which joints take part, not only valves, currents or filters."""
+        joints = () if self.skeleton is None else self.skeleton.names
+        states = [f"{joint}.{quantity}" for joint in joints for quantity in ("position", "velocity")]
+        return tuple(
+            mode for mode in self.oscillating if sum(mode.participation.get(name, 0) for name in states) > MOVING_SHARE
+        )
+
+    def nearest(self, frequency: float) -> Mode:
+        """The oscillating mode nearest to a frequency [Hz]."""
+        if not self.oscillating:
+            raise ValueError("no mode oscillates")
+        return min(self.oscillating, key=lambda mode: abs(mode.frequency - frequency))
+
+
+def find_modes(
+    what: LinearModel | System,
+    *,
+    at: Place = "equilibrium",
+    parameters: Mapping[str, float] | None = None,
+    pade: int = PADE_ORDER,
+) -> ModeSet:
+    """The modes of a linear model, or of a system linearised at a point: then with shapes in space.
+
+    Args:
+        at, parameters: as for `linearise`; only for a system.
+        pade: order of the Pade approximations that find the poles of delays, which are then made exact; a higher
+            one finds more of the fast ones.
+    """
+    if isinstance(what, LinearModel):
+        return ModeSet(what, _modes_of(what, pade))
+    from robodyn.analysis.linear.linearisation import linearise
+
+    model = linearise(what, at, parameters=parameters)
+    return draw_shapes(ModeSet(model, _modes_of(model, pade)), what)
+
+
+def draw_shapes(found: ModeSet, system: System) -> ModeSet:
+    """The same modes with shapes in space, on the mechanism of the system that was linearised."""
+    from robodyn.analysis.linear.skeleton import build_skeleton
+
+    skeleton, point = build_skeleton(system), found.model.point
+    if skeleton is None or point is None:
+        return found
+    mean = skeleton.place(point.x, point.p)
+    joints = [state.name for state in system.states[: system.n_q]]
+    modes = []
+    for mode in found:
+        # The instant at which the leading joint is out furthest.
+        direction = np.array([mode.shape[name].real for name in joints] + [0.0] * (point.x.size - len(joints)))
+        step = _drawn_amplitude(skeleton, point.x, point.p, direction, mean) * direction
+        ends = [skeleton.place(point.x + sign * step, point.p) for sign in (1, -1)]
+        modes.append(replace(mode, displaced=Displaced(*ends) if step.any() else None))
+    return replace(found, modes=tuple(modes), skeleton=skeleton, mean=mean)
+
+
+def _drawn_amplitude(
+    skeleton: Skeleton, x: np.ndarray, p: np.ndarray, direction: np.ndarray, mean: np.ndarray
+) -> float:
+    """A factor that makes a shape well seen: by the slopes of its points, and never more than `DRAWN_ANGLE`."""
+    if not direction.any():
+        return 0.0
+    small = 1e-6 / np.abs(direction).max()
+    slope = np.linalg.norm(skeleton.place(x + small * direction, p) - mean, axis=1).max() / small
+    size = np.ptp(mean, axis=0).max() or 1.0
+    most = DRAWN_ANGLE / np.abs(direction).max()
+    return min(DRAWN_DEFLECTION * size / slope, most) if slope else most
+
+
+def _modes_of(model: LinearModel, pade: int) -> tuple[Mode, ...]:
+    roots = [root for root in find_poles(model, pade) if root.pole.imag >= 0]
+    return tuple(_mode(model, root) for root in roots)
+
+
+def _mode(model: LinearModel, root: Root) -> Mode:
+    states = [state.name for state in model.states]
+    names = [*states, *(delay.name for delay in model.delays)]
+    shares = np.abs(root.shares)
+    shares = shares / shares.sum()
+    order = np.argsort(-shares, kind="stable")
+    shape = root.right[: len(states)]
+    joints = np.array([name.endswith(".position") for name in states]) & (np.abs(shape) > 0)
+    leading = np.argmax(np.where(joints, np.abs(shape), 0.0)) if joints.any() else np.argmax(np.abs(shape))
+    shape = shape / shape[leading] if shape[leading] else shape
+    return Mode(
+        root.pole,
+        MappingProxyType(dict(zip(states, shape.tolist(), strict=True))),
+        MappingProxyType({names[k]: float(shares[k]) for k in order}),
+    )

@@ -1,0 +1,183 @@
+"""How do the poles of a machine move along a path, and where does it become unstable?
+
+A path is a tunable number that grows, or a signal (a joint's position) that is held at one value after another by
+inputs that are found: each point is one at rest. Sampled controllers count as they run, see `loop_poles`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import linear_sum_assignment
+
+from robodyn.analysis.linear.loop_poles import LoopPoles
+from robodyn.analysis.linear.operating_point import OperatingPoint
+from robodyn.analysis.linear.trim import Trimmer
+from robodyn.assembly import System
+from robodyn.errors import Flaw, FlawList, ModelError, nearest
+
+ACCURATE = 1e-9
+"""Part of the searched range to which a limit is found."""
+MOST_HALVINGS = 60
+GROWING = 1e-9
+"""Part of the largest pole's magnitude from which on a real part is not an integrator's zero."""
+
+
+@dataclass(frozen=True, eq=False)
+class PolePath:
+    """Poles along a path.
+
+    Attributes:
+        along: what changes: numbers or signals that all have the value.
+        values: (n,); points: at rest, one each.
+        poles: [rad/s], (n, n_branches), each column one pole followed; not a number where a branch is missing.
+    """
+
+    along: tuple[str, ...]
+    values: np.ndarray
+    poles: np.ndarray
+    points: tuple[OperatingPoint, ...]
+
+    @property
+    def rightmost(self) -> np.ndarray:
+        """Greatest real part at each point [rad/s], (n,)."""
+        return np.nanmax(self.poles.real, axis=1)
+
+
+@dataclass(frozen=True)
+class StabilityLimit:
+    """Where a rightmost pole crosses the imaginary axis.
+
+    Attributes:
+        pole: that pole there [rad/s], of a pair the upper one; stable_above: whether larger values are stable.
+    """
+
+    along: tuple[str, ...]
+    value: float
+    pole: complex
+    stable_above: bool
+
+
+class _Path:
+    """Points at rest and their poles as a function of one value; each search starts from the point found last."""
+
+    def __init__(
+        self,
+        system: System,
+        along: Sequence[str],
+        held: Mapping[str, float],
+        by: Sequence[str],
+        parameters: Mapping[str, float],
+    ) -> None:
+        self.along = (along,) if isinstance(along, str) else tuple(along)
+        tunable = {number.name for number in system.parameters}
+        _check_along(system, self.along, tunable, by)
+        self._numbers = [name for name in self.along if name in tunable]
+        self._signals = [name for name in self.along if name not in tunable]
+        self._held, self._parameters = dict(held), dict(parameters)
+        self._trimmer = Trimmer(system, (*self._signals, *self._held), by)
+        self._poles = LoopPoles(system)
+        self._last: OperatingPoint | None = None
+
+    def at(self, value: float) -> tuple[OperatingPoint, np.ndarray]:
+        wanted = [*[value] * len(self._signals), *self._held.values()]
+        changed = self._parameters | dict.fromkeys(self._numbers, value)
+        self._last = self._trimmer.find(wanted, self._last, changed).point
+        return self._last, self._poles.at(self._last)
+
+
+def follow_poles(
+    system: System,
+    along: str | Sequence[str],
+    values: ArrayLike,
+    *,
+    held: Mapping[str, float] | None = None,
+    by: Sequence[str] = (),
+    parameters: Mapping[str, float] | None = None,
+) -> PolePath:
+    """Poles at rest as a function of a number or of a signal, each followed from point to point.
+
+    Args:
+        along: tunable numbers, or signals such as `arm1.q1.position`; several have the same value.
+        values: (n,), near enough to each other that poles can be told apart.
+        held: signals that stay at a value; by: tunable numbers that are found, which hold the signals.
+        parameters: other tunable numbers to change.
+    """
+    grid = np.atleast_1d(np.asarray(values, float))
+    path = _Path(system, along, held or {}, by, parameters or {})
+    found = [path.at(float(value)) for value in grid]
+    return PolePath(path.along, grid, join_branches([poles for _, poles in found]), tuple(point for point, _ in found))
+
+
+def find_stability_limit(
+    system: System,
+    along: str | Sequence[str],
+    lower: float,
+    upper: float,
+    *,
+    held: Mapping[str, float] | None = None,
+    by: Sequence[str] = (),
+    parameters: Mapping[str, float] | None = None,
+) -> StabilityLimit:
+    """The value between two at which a machine becomes stable or unstable, by bisection; arguments as `follow_poles`.
+
+    Raises:
+        ModelError: when both ends are stable, or both are not.
+    """
+    path = _Path(system, along, held or {}, by, parameters or {})
+    ends = np.array([lower, upper], float)
+    growth = [_growth(path.at(float(end))[1]) for end in ends]
+    if not ends[0] < ends[1] or (growth[0] > 0) == (growth[1] > 0):
+        raise ModelError([_tell_ends(ends, growth)], "stability limit")
+    inside = ends.copy()
+    for _ in range(MOST_HALVINGS):
+        middle = float(inside.mean())
+        poles = path.at(middle)[1]
+        inside[0 if (_growth(poles) > 0) == (growth[0] > 0) else 1] = middle
+        if inside[1] - inside[0] <= ACCURATE * (ends[1] - ends[0]):
+            break
+    crossing = max(poles, key=lambda pole: (round(pole.real, 9), pole.imag))
+    return StabilityLimit(path.along, float(inside.mean()), complex(crossing), bool(growth[0] > 0))
+
+
+def _tell_ends(ends: np.ndarray, growth: Sequence[float]) -> Flaw:
+    told = [f"{'unstable' if g > 0 else 'stable'} at {value:g}" for value, g in zip(ends, growth, strict=True)]
+    return Flaw("lower, upper", f"it is {' and '.join(told)}", "search another range, the lower value first")
+
+
+def _growth(poles: np.ndarray) -> float:
+    """Greatest real part [rad/s] beyond the rounding of integrators, whose poles are zero and stay there."""
+    return float(poles.real.max() - GROWING * np.abs(poles).max())
+
+
+def join_branches(poles: Sequence[np.ndarray]) -> np.ndarray:
+    """Poles of neighbouring points put into columns by least total distance; (n, n_branches), missing ones nan."""
+    count = max(map(len, poles))
+    table = np.full((len(poles), count), complex(np.nan, np.nan))
+    table[0, : len(poles[0])] = poles[0]
+    last = table[0].copy()
+    for row, found in zip(table[1:], poles[1:], strict=True):
+        # A branch not seen yet is nearer to none than any that is.
+        distance = np.abs(last[:, None] - found[None, :])
+        distance = np.where(np.isnan(distance), 2 * np.nanmax(distance, initial=1.0), distance)
+        places, which = linear_sum_assignment(distance)
+        row[places] = found[which]
+        last[places] = found[which]
+    return table
+
+
+def _check_along(system: System, along: tuple[str, ...], tunable: set[str], by: Sequence[str]) -> None:
+    flaws = FlawList()
+    if not along:
+        flaws.add("along", "must name a number or a signal")
+    for name in along:
+        if name not in tunable and name not in system.signal_names:
+            flaws.add(f"along.{name}", "is no tunable number and no signal", nearest(name, tunable))
+        elif name not in tunable and not by:
+            flaws.add("by", f"is missing: nothing holds '{name}' at a value", "name the numbers that are to hold it")
+        if name in by:
+            flaws.add(f"by.{name}", "cannot be found, it is given", "name another number")
+    flaws.raise_if_any(f"poles of '{system.scenario.name}'")

@@ -1,0 +1,1 @@
+"""Inertia, forces, reach and kinematics of mechanisms."""

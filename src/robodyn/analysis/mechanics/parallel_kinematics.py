@@ -1,0 +1,298 @@
+"""Where are the joints and a point of a mechanism with closed loops, given its motors or given the point?
+
+Symbols: q joints, h(q) = 0 constraints with H = dh/dq, s(q) actuated positions with S = ds/dq, p(q) the point with
+P = dp/dq.
+
+    forward: h = 0, s = given      inverse: h = 0, p = given      both by damped Newton
+
+    robot Jacobian dp/ds = (P N) (S N)^-1,  N a basis of the motions that keep the constraints, H N = 0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from robodyn.analysis.mechanics.kinetics import joint_names, start_positions
+from robodyn.assembly import System
+from robodyn.assembly.system import INPUTS
+from robodyn.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.model.numbers import XYZ
+from robodyn.native import KernelModule, compile_kernels
+
+SOLVED = 1e-10
+"""Error of equations [m or rad] that are met."""
+MOST_STEPS = 50
+LONGEST_STEP = 0.5
+"""Largest change of a joint in one step [rad or m]."""
+SINGULAR = 1e-6
+"""Part of the greatest speed below which a position counts as singular."""
+SAME = 1e-6
+"""Largest difference of actuated positions [rad or m] of branches that are the same."""
+
+
+@dataclass(frozen=True, eq=False)
+class Posture:
+    """Joint positions that meet the constraints, or as nearly as could be.
+
+    Attributes:
+        q: joint positions in the order of `joints`, (n,); actuated: positions of the motors, (f,).
+        points: world position of every named point [m].
+        iterations: Newton steps taken; residual: largest error left [m or rad].
+    """
+
+    joints: tuple[str, ...]
+    q: np.ndarray
+    actuated: np.ndarray
+    points: Mapping[str, np.ndarray]
+    iterations: int
+    residual: float
+
+    @property
+    def solved(self) -> bool:
+        return self.residual <= SOLVED
+
+    @property
+    def initial(self) -> dict[str, float]:
+        """Start values of a scenario that begins here."""
+        return {f"{joint}.position": float(value) for joint, value in zip(self.joints, self.q, strict=True)}
+
+
+@dataclass(frozen=True)
+class Singularity:
+    """How near a posture is to a singular one, which has `input` or `output` 0.
+
+    Attributes:
+        condition: of the robot Jacobian dp/ds.
+        input: least speed of the point in some direction by motions that keep the constraints, over its greatest by
+            joints that are free of them; 0 where motors move and the point cannot, the edge of its workspace.
+        output: the same of the motors; 0 where the point moves although all motors are held.
+        freedom: independent motions that keep the constraints; more than there are motors at a singular constraint.
+    """
+
+    condition: float
+    input: float
+    output: float
+    freedom: int
+    motors: int
+
+    @property
+    def kind(self) -> str:
+        """ "none", "input", "output", "both" or "constraint"."""
+        if self.freedom != self.motors:
+            return "constraint"
+        near = [name for name in ("input", "output") if getattr(self, name) < SINGULAR]
+        return "both" if len(near) == 2 else (near[0] if near else "none")
+
+
+@dataclass(frozen=True, eq=False)
+class Gradients:
+    """Everything at one position: residuals h, motors s, points and their gradients by q."""
+
+    h: np.ndarray
+    s: np.ndarray
+    points: np.ndarray
+    H: np.ndarray
+    S: np.ndarray
+    P: np.ndarray
+
+
+class ParallelKinematics:
+    """A machine with constraints, a point of it and the joints or coordinates that motors move, traced once.
+
+    Args:
+        point: a named point; axes: those of its coordinates that count, as many as there are motors.
+        actuated: joints or coordinates.
+
+    Raises:
+        ModelError: for unknown names, and where constraints, motors and axes are not as many as the joints need.
+    """
+
+    def __init__(self, system: System, point: str, actuated: Sequence[str], axes: Sequence[str] = XYZ) -> None:
+        self.system, self.point = system, point
+        self.actuated, self.axes = tuple(actuated), tuple(axes)
+        self.joints = joint_names(system)
+        mechanism: Any = system.scenario.machine.mechanism
+        self.points = tuple(known.name for known in mechanism.points)
+        self._check()
+        self._rows = [3 * self.points.index(point) + XYZ.index(axis) for axis in self.axes]
+        self._module = self._compile()
+        self._inputs = self._other_inputs()
+        self.start = start_positions(system)
+
+    def _check(self) -> None:
+        flaws, n = FlawList(), len(self.joints)
+        if self.point not in self.points:
+            flaws.add(f"points.{self.point}", "there is no such point", nearest(self.point, self.points))
+        for name in self.actuated:
+            if name not in self.system.coordinates:
+                remedy = nearest(name, self.system.coordinates)
+                flaws.add(f"actuated.{name}", "there is no such joint or coordinate", remedy)
+        for axis in self.axes:
+            if axis not in XYZ:
+                flaws.add(f"axes.{axis}", "is no axis", "choose among x, y, z")
+        k, f = len(self.system.equations), len(self.actuated)
+        if k + f != n:
+            what = f"{k} independent equations and {f} motors do not determine {n} joints"
+            flaws.add("actuated", what, f"name {n - k} of them")
+        if len(self.axes) != f:
+            flaws.add("axes", f"{len(self.axes)} are named for {f} motors", "name one for each motor")
+        flaws.raise_if_any(f"kinematics of '{self.system.scenario.name}'")
+
+    def _compile(self) -> KernelModule:
+        system = self.system
+        names = system.signal_names
+        signals = [names.index(f"{name}.position.{axis}") for name in self.points for axis in XYZ]
+        points = ca.vertcat(*(system.expressions["outputs"][row] for row in signals))
+        # Positions are functions of q, also where they are signals of a system with other states.
+        h = system.expressions["constraints"][: len(system.equations)]
+        s = ca.vertcat(*(system.coordinates[name] for name in self.actuated))
+        rows = ca.vertcat(h, s, points)
+        slopes = ca.jacobian(ca.vertcat(h, s, *(points[row] for row in self._rows)), system.q)
+        columns = [system.symbols[key] for key in INPUTS]
+        functions = {
+            "values": ca.Function("values", columns, [ca.densify(rows)]),
+            "slopes": ca.Function("slopes", columns, [ca.vec(ca.densify(slopes))]),
+        }
+        return compile_kernels(functions, INPUTS.index("p"))
+
+    def _other_inputs(self) -> tuple[np.ndarray, ...]:
+        """Time, states, delayed signals, memory and parameters as described."""
+        system = self.system
+        x = np.array([state.start for state in system.states], float)
+        d = np.array([delay.before or 0.0 for delay in system.delays], float)
+        m = np.array([memory.start for memory in system.memory], float)
+        p = self._module.prepare([number.value for number in system.parameters])
+        return np.zeros(1), x, d, m, p
+
+    def at(self, q: Any) -> Gradients:
+        """Residuals, motors, points and their gradients at joint positions q, (n,)."""
+        t, x, d, m, p = self._inputs
+        x = x.copy()
+        x[: len(self.joints)] = q
+        k, f = len(self.system.equations), len(self.actuated)
+        values = np.array(self._module.kernels["values"](t, x, d, m, p))
+        slopes = np.array(self._module.kernels["slopes"](t, x, d, m, p)).reshape(len(self.joints), -1).T
+        h, s, points = np.split(values, [k, k + f])
+        return Gradients(h, s, points, slopes[:k], slopes[k : k + f], slopes[k + f :])
+
+    def forward(self, actuated: Any, guess: Any = None, tolerance: float = SOLVED) -> Posture:
+        """Posture with the motors at given positions, (f,), near a guess of all joints (by default the start)."""
+        wanted = np.asarray(actuated, float)
+        return self._solve(lambda here: (here.s - wanted, here.S), guess, tolerance)
+
+    def inverse(self, target: Any, guess: Any = None, tolerance: float = SOLVED) -> Posture:
+        """Posture with the point at a target [m], (f,), near a guess of all joints (by default the start)."""
+        wanted = np.asarray(target, float)
+        return self._solve(lambda here: (here.points[self._rows] - wanted, here.P), guess, tolerance)
+
+    def _solve(
+        self, ask: Callable[[Gradients], tuple[np.ndarray, np.ndarray]], guess: Any, tolerance: float
+    ) -> Posture:
+        """Newton's method; steps are limited, and halved until the error falls."""
+        q = np.array(self.start if guess is None else guess, float)
+        here = self.at(q)
+        error, slope = _gather(here, ask)
+        done = 0
+        while done < MOST_STEPS and np.max(np.abs(error)) > tolerance:
+            step = -np.linalg.lstsq(slope, error, rcond=1e-10)[0]
+            factor = min(1.0, LONGEST_STEP / max(float(np.max(np.abs(step))), 1e-300))
+            while factor > 1e-4:
+                here = self.at(q + factor * step)
+                fresh, fresh_slope = _gather(here, ask)
+                if np.linalg.norm(fresh) < np.linalg.norm(error):
+                    break
+                factor /= 2
+            else:
+                break
+            q, error, slope, done = q + factor * step, fresh, fresh_slope, done + 1
+        return self._posture(q, done, float(np.max(np.abs(error))))
+
+    def _posture(self, q: np.ndarray, iterations: int, residual: float) -> Posture:
+        here = self.at(q)
+        points = dict(zip(self.points, here.points.reshape(-1, 3), strict=True))
+        return Posture(self.joints, q, here.s, points, iterations, residual)
+
+    def branches(self, target: Any, *, around: float = np.pi, tries: int = 300, seed: int = 1) -> list[Posture]:
+        """All ways found to put the point at a target, the nearest to the start first.
+
+        Postures with the same motor positions (angles modulo a turn) count once.
+
+        Args:
+            around: how far from the start guesses are scattered [rad or m].
+        """
+        generator = np.random.default_rng(seed)
+        found: list[Posture] = []
+        begin = self.at(self.start).s
+        for k in range(tries):
+            guess = self.start + (k > 0) * around * generator.uniform(-1, 1, len(self.start))
+            posture = self._unwind(target, self.inverse(target, guess))
+            if posture.solved and all(self._apart(posture.actuated, other.actuated) > SAME for other in found):
+                found.append(posture)
+        return sorted(found, key=lambda posture: self._apart(posture.actuated, begin))
+
+    def _unwind(self, target: Any, posture: Posture) -> Posture:
+        """The same posture without whole turns of joints away from the start, where no constraint counts turns."""
+        turns = np.array([state.unit == "rad" for state in self.system.states[: len(self.joints)]])
+        apart = posture.q - self.start
+        near = self.inverse(target, self.start + np.where(turns, np.angle(np.exp(1j * apart)), apart))
+        return near if near.solved and near.iterations <= 1 else posture
+
+    def _apart(self, a: np.ndarray, b: np.ndarray) -> float:
+        """Largest difference of two sets of motor positions, angles modulo a turn."""
+        units = {info.name: info.unit for info in self.system.signals}
+        turns = np.array([units[f"{name}.position"] == "rad" for name in self.actuated])
+        return float(np.max(np.where(turns, np.abs(np.angle(np.exp(1j * (a - b)))), np.abs(a - b))))
+
+    def jacobian(self, posture: Posture) -> np.ndarray:
+        """Speeds of the point by speeds of the motors, dp/ds, (f, f).
+
+        Raises:
+            ModelError: where the point moves although all motors are held.
+        """
+        here = self.at(posture.q)
+        slope = np.vstack([here.H, here.S])
+        if np.linalg.cond(slope) > 1 / np.finfo(float).eps:
+            what = f"the point '{self.point}' moves here although all motors are held"
+            raise ModelError([Flaw("posture", what, "choose another posture: this one is singular")], "robot Jacobian")
+        motors = np.vstack([np.zeros((len(here.h), len(here.s))), np.eye(len(here.s))])
+        return here.P @ np.linalg.solve(slope, motors)
+
+    def singularity(self, posture: Posture) -> Singularity:
+        """Measures of how near a posture is to a singular one."""
+        here = self.at(posture.q)
+        _, sizes, motions = np.linalg.svd(here.H)
+        rank = int(np.sum(sizes > SINGULAR * sizes[0]))
+        N = motions[rank:].T
+        slowest = [_smallest(slope @ N) / np.linalg.norm(slope, 2) for slope in (here.P, here.S)]
+        output, free = float(slowest[1]), N.shape[1]
+        regular = free == len(here.s) and output > SINGULAR
+        condition = np.linalg.cond(self.jacobian(posture)) if regular else np.inf
+        return Singularity(float(condition), float(slowest[0]), output, free, len(here.s))
+
+    def orientation(self, q: np.ndarray) -> tuple[float, float]:
+        """Signs that change where a motion passes an input or an output singularity."""
+        here = self.at(q)
+        signs = [np.linalg.slogdet(np.vstack([here.H, slope]))[0] for slope in (here.P, here.S)]
+        return float(signs[0]), float(signs[1])
+
+
+def _smallest(matrix: np.ndarray) -> float:
+    """Smallest singular value: the least that a unit motion causes in some direction."""
+    return float(np.linalg.svd(matrix, compute_uv=False)[-1])
+
+
+def _gather(
+    here: Gradients, ask: Callable[[Gradients], tuple[np.ndarray, np.ndarray]]
+) -> tuple[np.ndarray, np.ndarray]:
+    error, slope = ask(here)
+    return np.concatenate([here.h, error]), np.vstack([here.H, slope])
+
+
+def point_outwards(*points: str) -> Callable[[Posture], float]:
+    """A choice among branches: the least is the one whose points are farthest from the vertical axis (elbows out)."""
+    return lambda posture: -sum(float(np.hypot(*posture.points[name][:2])) for name in points)

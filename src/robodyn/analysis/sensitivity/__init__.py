@@ -1,0 +1,1 @@
+"""How runs change with parameters, exactly and by changes."""

@@ -1,0 +1,203 @@
+"""Which parameters does a result depend on most? Exact derivatives and finite changes, ranked.
+
+Symbols: y the signals, Q(y) a measure of a run (an overshoot, a peak's time, a final value), p a parameter.
+
+    dQ/dp = d/de Q(y + e dy/dp) at e = 0
+
+The signals' sensitivities dy/dp are exact, so no second simulation is needed. Finite changes run the scenario again
+with p (1 + c) and p (1 - c).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from robodyn.analysis.sensitivity.tangent import sensitivity_name
+from robodyn.analysis.sensitivity.variation import Variation, prepare_variation
+from robodyn.engine import Solver
+from robodyn.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.model import Scenario
+from robodyn.results import Run, SignalInfo
+from robodyn.results.signal import Signal
+from robodyn.simulation import simulate
+
+Measure = Callable[[Run], float]
+
+NUDGE = 1e-4
+"""Change of a parameter, relative, over which a measure is taken as straight; its signals change by their slopes."""
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """How one measure depends on one parameter.
+
+    Attributes:
+        value: of the measure; parameter_value: of the parameter [unit].
+        slope: exact dQ/dp, None where there is none.
+        change: relative change of the finite runs, 0 for none; lower, upper: the measure with p (1 - c) and p (1 + c).
+    """
+
+    measure: str
+    parameter: str
+    unit: str
+    value: float
+    parameter_value: float
+    slope: float | None
+    change: float
+    lower: float | None
+    upper: float | None
+
+    @property
+    def per_percent(self) -> float | None:
+        """Exact change of the measure for one percent more of the parameter."""
+        return None if self.slope is None else self.slope * self.parameter_value / 100
+
+    @property
+    def finite_per_percent(self) -> float | None:
+        """The same by finite changes: `(Q(p (1 + c)) - Q(p (1 - c))) / (2 c 100)`."""
+        if self.lower is None or self.upper is None:
+            return None
+        return (self.upper - self.lower) / (200 * self.change)
+
+    @property
+    def weight(self) -> float:
+        """What the ranking goes by."""
+        found = self.per_percent if self.per_percent is not None else self.finite_per_percent
+        return abs(found) if found is not None and np.isfinite(found) else 0.0
+
+
+@dataclass(frozen=True)
+class SensitivityTable:
+    """All measures by all parameters, of each measure the strongest first.
+
+    Attributes:
+        reason: why there are no exact derivatives, or an empty text.
+        run: with the scenario's own numbers and, if exact, the sensitivities as signals.
+    """
+
+    rows: tuple[Sensitivity, ...]
+    reason: str
+    run: Run
+
+    def of(self, measure: str) -> tuple[Sensitivity, ...]:
+        """The rows of one measure."""
+        return tuple(row for row in self.rows if row.measure == measure)
+
+
+def rank_parameters(
+    scenario: Scenario,
+    measures: Mapping[str, Measure],
+    parameters: Sequence[str],
+    *,
+    change: float | Mapping[str, float] = 0.1,
+    exact: bool = True,
+    solver: Solver | None = None,
+) -> SensitivityTable:
+    """How much each measure of a run changes with each parameter.
+
+    Args:
+        measures: name -> function of a run that reads signals by name; smooth in their values.
+        parameters: numbers of the scenario.
+        change: relative, for all or by name; 0 leaves the finite changes out.
+        exact: whether derivatives are wanted.
+
+    Raises:
+        ModelError: for unknown names, a parameter that is 0 (it has no percent), or a run that could not go on.
+    """
+    changes = _changes(change, parameters)
+    base = simulate(scenario, solver)
+    _require(base, "the scenario as it is")
+    signals = _signals_read(base, measures)
+    variation = prepare_variation(scenario, parameters, signals, solver, exact=exact)
+    _check(variation, changes)
+    run = variation.run({})
+    rows = []
+    for number in variation.numbers:
+        slopes = _exact_slopes(run, number.name, number.value, measures) if variation.exact else {}
+        ends = _finite_ends(variation, number.name, number.value, changes[number.name], measures)
+        for name, measure in measures.items():
+            lower, upper = ends.get(name, (None, None))
+            value = float(measure(run))
+            given = (number.name, number.unit, value, number.value, slopes.get(name), changes[number.name])
+            rows.append(Sensitivity(name, *given, lower, upper))
+    order = {name: k for k, name in enumerate(measures)}
+    rows.sort(key=lambda row: (order[row.measure], -row.weight))
+    return SensitivityTable(tuple(rows), variation.reason if exact else "", run)
+
+
+def _changes(change: float | Mapping[str, float], parameters: Sequence[str]) -> dict[str, float]:
+    if not isinstance(change, Mapping):
+        return dict.fromkeys(parameters, change)
+    flaws = FlawList()
+    for name in {*change, *parameters}:
+        if name not in parameters:
+            flaws.add(f"change.{name}", "is not among the parameters", nearest(name, parameters))
+        elif name not in change:
+            flaws.add(f"change.{name}", "is missing", "give it for every parameter, or one number for all")
+    flaws.raise_if_any("sensitivities")
+    return dict(change)
+
+
+def _check(variation: Variation, changes: Mapping[str, float]) -> None:
+    flaws = FlawList()
+    for number in variation.numbers:
+        if number.value == 0:
+            flaws.add(number.name, "is 0 and has no percent", "take another parameter")
+        if not 0 <= changes[number.name] < 1:
+            flaws.add(f"change.{number.name}", f"must be from 0 to below 1, is {changes[number.name]:g}")
+    flaws.raise_if_any("sensitivities")
+
+
+def _require(run: Run, what: str) -> None:
+    if not run.outcome.ok:
+        raise ModelError([Flaw("", f"{what}: {run.outcome.sentence}")], "sensitivities")
+
+
+class _Reading(Run):
+    """A run that notes which signals are asked for."""
+
+    def __getitem__(self, name: str) -> Signal:
+        self.end.setdefault(name, 0.0)
+        return super().__getitem__(name)
+
+
+def _signals_read(run: Run, measures: Mapping[str, Measure]) -> tuple[str, ...]:
+    """The signals that the measures read, and their rates, which make the interpolation cubic."""
+    fields = {field.name: getattr(run, field.name) for field in dataclasses.fields(Run)}
+    watched = _Reading(**(fields | {"end": {}}))
+    for measure in measures.values():
+        measure(watched)
+    read = list(watched.end) or list(run.names)
+    rates = [info.rate for info in run.infos if info.name in read and info.rate]
+    return tuple(dict.fromkeys([*read, *rates]))
+
+
+def _exact_slopes(run: Run, parameter: str, value: float, measures: Mapping[str, Measure]) -> dict[str, float]:
+    """dQ/dp of each measure by signals moved along their sensitivities."""
+    nudge = NUDGE * abs(value)
+    more, less = (move_signals(run, parameter, sign * nudge) for sign in (1, -1))
+    return {name: (float(measure(more)) - float(measure(less))) / (2 * nudge) for name, measure in measures.items()}
+
+
+def move_signals(run: Run, parameter: str, change: float) -> Run:
+    """The run as it would be, to first order, with another value of a parameter: `y + dy/dp change`."""
+    names = [info.name for info in run.infos if sensitivity_name(info.name, parameter) in run]
+    columns = [run[name].values + change * run[sensitivity_name(name, parameter)].values for name in names]
+    infos = [info for info in run.infos if info.name in names]
+    kept = tuple(SignalInfo(i.name, i.unit, i.kind, i.rate if i.rate in names else None) for i in infos)
+    return dataclasses.replace(run, values=np.column_stack(columns), infos=kept)
+
+
+def _finite_ends(
+    variation: Variation, name: str, value: float, change: float, measures: Mapping[str, Measure]
+) -> dict[str, tuple[float, float]]:
+    if change == 0:
+        return {}
+    runs = [variation.run({name: value * (1 + sign * change)}) for sign in (-1, 1)]
+    for run, sign in zip(runs, "-+", strict=True):
+        _require(run, f"{name} {sign}{100 * change:g} %")
+    return {key: (float(measure(runs[0])), float(measure(runs[1]))) for key, measure in measures.items()}

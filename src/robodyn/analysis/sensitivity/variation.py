@@ -1,0 +1,127 @@
+"""How does a scenario run with other numbers, many times, without compiling again?"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from robodyn.analysis.sensitivity.parameters import INITIAL
+from robodyn.analysis.sensitivity.system import sensitivity_system
+from robodyn.analysis.sensitivity.tangent import sensitivity_name
+from robodyn.assembly import System, assemble
+from robodyn.engine import Solver
+from robodyn.errors import Flaw, ModelError, nearest
+from robodyn.model import Number, Recording, Scenario
+from robodyn.results import Run
+from robodyn.simulation import compile_system, make_solver, simulate
+from robodyn.simulation.compiled import CompiledSystem
+
+
+@dataclass(frozen=True)
+class Variation:
+    """A scenario made ready for runs in which some of its numbers are changed.
+
+    Attributes:
+        numbers: the ones that are changed, with their own values and units.
+        compiled: with the exact sensitivities by them as signals, if exact.
+        reason: why there are no exact sensitivities, or an empty text.
+        folded: those for which the code has to be made anew.
+    """
+
+    scenario: Scenario
+    numbers: tuple[Number, ...]
+    signals: tuple[str, ...]
+    solver: Solver
+    compiled: CompiledSystem
+    reason: str
+    folded: tuple[str, ...]
+
+    @property
+    def exact(self) -> bool:
+        return not self.reason
+
+    def run(self, changes: Mapping[str, float], recording: Recording | None = None) -> Run:
+        """A run with some numbers changed; a simulation that cannot go on is told by its outcome."""
+        keep = dataclasses.replace(recording or self.scenario.recording, signals=self.compiled.patterns)
+        if any(name in self.folded for name in changes):
+            changed = self.scenario.with_numbers(changes)
+            return simulate(changed, self.solver, recording=dataclasses.replace(keep, signals=self.signals))
+        starts = {name: value for name, value in changes.items() if name.startswith(INITIAL)}
+        others = {name: value for name, value in changes.items() if name not in starts}
+        compiled = _with_starts(self.compiled, starts) if starts else self.compiled
+        return simulate(compiled, self.solver, parameters=others, recording=keep)
+
+
+def prepare_variation(
+    scenario: Scenario,
+    names: Sequence[str],
+    signals: Sequence[str],
+    solver: Solver | None = None,
+    *,
+    exact: bool = True,
+) -> Variation:
+    """Native code of a scenario with the named numbers as inputs, and of the sensitivities by them.
+
+    Args:
+        names: any numbers of the scenario, also `initial.<state>`.
+        signals: those that are recorded.
+        exact: whether sensitivities are wanted; where there are none, the variation says why.
+    """
+    scenario = make_tunable(scenario, names)
+    solver = solver or make_solver(scenario.solver)
+    system = assemble(scenario)
+    numbers = tuple(_number(system, name) for name in names)
+    place = {number.name for number in system.parameters}
+    folded = tuple(name for name in names if name not in place and not name.startswith(INITIAL))
+    reason, recorded, chosen = "", system, tuple(signals)
+    if exact:
+        try:
+            recorded = sensitivity_system(system, names, signals)
+            chosen = (*signals, *(sensitivity_name(signal, name) for name in names for signal in signals))
+        except ModelError as error:
+            reason = "; ".join(str(flaw) for flaw in error.flaws)
+    compiled = compile_system(recorded, solver, signals=chosen)
+    return Variation(scenario, numbers, tuple(signals), solver, compiled, reason if exact else "not asked for", folded)
+
+
+def make_tunable(scenario: Scenario, names: Sequence[str]) -> Scenario:
+    """The scenario with those of the numbers that belong to its mechanism as inputs of the native code."""
+    machine = scenario.machine
+    parts = [*([machine.mechanism] if machine.mechanism else []), *machine.coordinates]
+    own = {number.name for part in parts for number in part.numbers()}
+    more = tuple(name for name in names if name in own and name not in machine.tunable)
+    if not more:
+        return scenario
+    return dataclasses.replace(scenario, machine=dataclasses.replace(machine, tunable=(*machine.tunable, *more)))
+
+
+def _number(system: System, name: str) -> Number:
+    known = dict(system.numbers)
+    starts = [(info.name, info.start, info.unit) for info in system.states]
+    starts += [(info.name, info.start, info.unit) for info in system.memory if not info.hidden]
+    known |= {f"{INITIAL}{state}": Number(f"{INITIAL}{state}", start, unit) for state, start, unit in starts}
+    if name not in known:
+        flaw = Flaw(name, "there is no such number", nearest(name, known))
+        raise ModelError([flaw], f"scenario '{system.scenario.name}'")
+    return known[name]
+
+
+def _with_starts(compiled: CompiledSystem, starts: Mapping[str, float]) -> CompiledSystem:
+    """The same native code from other start values."""
+    system = compiled.system
+    given = {name.removeprefix(INITIAL): value for name, value in starts.items()}
+    states = tuple(
+        dataclasses.replace(info, start=given[info.name]) if info.name in given else info for info in system.states
+    )
+    memory = tuple(
+        dataclasses.replace(info, start=given[_output(info.name)]) if _output(info.name) in given else info
+        for info in system.memory
+    )
+    changed = dataclasses.replace(system, scenario=system.scenario.with_numbers(starts), states=states, memory=memory)
+    return dataclasses.replace(compiled, system=changed)
+
+
+def _output(name: str) -> str:
+    """The held output that a waiting sample will become, or the name itself."""
+    return name.partition(".pending.")[0]

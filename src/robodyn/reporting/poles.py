@@ -1,0 +1,104 @@
+"""Where are poles and zeros of linear models, and how do poles move along a path?"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from robodyn.analysis.linear.linear_model import LinearModel
+from robodyn.analysis.linear.stability import PolePath
+from robodyn.analysis.linear.zeros import find_zeros
+
+from .figures import COLOURS, empty_figure, finish_axes, legend_above, write_figure
+from .modes import model_labels
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Inches.
+_WIDTH, _HEIGHT = 7.0, 5.6
+_POLE: dict[str, Any] = {"marker": "x", "linestyle": "", "markersize": 8, "markeredgewidth": 1.4}
+_ZERO: dict[str, Any] = {"marker": "o", "linestyle": "", "markersize": 8, "fillstyle": "none"}
+_PATH_COLOURS = "viridis"
+
+
+def plot_pole_zeros(
+    models: LinearModel | Sequence[LinearModel],
+    path: str | Path,
+    *,
+    labels: Sequence[str] | None = None,
+    within: float | None = None,
+) -> None:
+    """Draw poles and zeros into a picture file, PNG, SVG or PDF by its ending; see `draw_pole_zeros`."""
+    write_figure(draw_pole_zeros(models, labels=labels, within=within), path)
+
+
+def draw_pole_zeros(
+    models: LinearModel | Sequence[LinearModel],
+    *,
+    labels: Sequence[str] | None = None,
+    within: float | None = None,
+) -> "Figure":
+    """A figure of the complex plane: crosses are poles, circles invariant zeros, a colour for each model.
+
+    Args:
+        labels: what to call each model, such as its operating point.
+        within: magnitude up to which poles and zeros are shown [rad/s]; without it all.
+    """
+    from matplotlib.lines import Line2D
+
+    shown = [models] if isinstance(models, LinearModel) else list(models)
+    labels = model_labels(len(shown), labels)
+    figure = empty_figure(_WIDTH, _HEIGHT)
+    ax = figure.add_subplot()
+    for model, label, colour in zip(shown, labels, COLOURS, strict=False):
+        for kind, roots, look in (("poles", model.poles(), _POLE), ("zeros", find_zeros(model), _ZERO)):
+            near = roots if within is None else roots[np.abs(roots) <= within]
+            ax.plot(near.real, near.imag, color=colour, gid=f"{label} {kind}", **look)
+    _finish_plane(ax)
+    entries = [Line2D([], [], color="0.3", label=name, **look) for name, look in (("pole", _POLE), ("zero", _ZERO))]
+    if len(shown) > 1:
+        entries += [Line2D([], [], color=colour, label=label) for colour, label in zip(COLOURS, labels, strict=False)]
+    legend_above(figure, entries)
+    return figure
+
+
+def plot_pole_path(
+    found: PolePath, path: str | Path, *, label: str | None = None, factor: float = 1.0, within: float | None = None
+) -> None:
+    """Draw how poles move into a picture file, PNG, SVG or PDF by its ending; see `draw_pole_path`."""
+    write_figure(draw_pole_path(found, label=label, factor=factor, within=within), path)
+
+
+def draw_pole_path(
+    found: PolePath, *, label: str | None = None, factor: float = 1.0, within: float | None = None
+) -> "Figure":
+    """A figure of the complex plane with a line for each pole, coloured by the value along the path.
+
+    Args:
+        label: what the value is; factor: shown value over value, such as `180 / pi` for degrees.
+        within: magnitude up to which poles are shown [rad/s]; without it all.
+    """
+    figure = empty_figure(_WIDTH + 1.0, _HEIGHT)
+    ax = figure.add_subplot()
+    shade = np.repeat(factor * found.values[:, None], found.poles.shape[1], axis=1)
+    for k, branch in enumerate(found.poles.T):
+        near = branch if within is None else np.where(np.abs(branch) <= within, branch, complex(np.nan, np.nan))
+        ax.plot(near.real, near.imag, color="0.75", linewidth=0.8, zorder=1, gid=f"branch {k + 1}")
+    poles, values = found.poles.ravel(), shade.ravel()
+    keep = np.isfinite(poles.real) & (np.abs(poles) <= (np.inf if within is None else within))
+    dots = ax.scatter(poles.real[keep], poles.imag[keep], c=values[keep], cmap=_PATH_COLOURS, s=14, zorder=2)
+    dots.set_gid("poles")
+    figure.colorbar(dots, ax=ax, label=label or ", ".join(found.along))
+    _finish_plane(ax)
+    return figure
+
+
+def _finish_plane(ax: "Axes") -> None:
+    ax.axvline(0.0, color="0.6", linewidth=0.8, zorder=0)
+    ax.axhline(0.0, color="0.6", linewidth=0.8, zorder=0)
+    ax.set_xlabel("Re s [rad/s]")
+    finish_axes(ax, "Im s [rad/s]")
+    ax.margins(x=0.08, y=0.08)

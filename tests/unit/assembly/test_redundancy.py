@@ -1,0 +1,88 @@
+"""Equations that follow from others are found, named and left out; the motion is the same without them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from support.linkages import crank_rocker
+
+from robodyn import Coupling, Machine, ModelError, Scenario, assemble, simulate
+from robodyn.assembly.redundancy import _dependent_rows
+from robodyn.catalog import four_bars
+
+
+def test_rows_that_are_combinations_of_those_before_are_found():
+    H = np.array([[1.0, 0, 1], [0, 1, 0], [2, -3, 2], [0, 0, 1], [0, 0, 0]])
+    assert _dependent_rows(H) == [2, 4]
+
+
+def test_a_revolute_closure_in_a_plane_has_three_equations_too_many():
+    (warning,) = assemble(crank_rocker("revolute")).warnings
+    assert warning.startswith("3 of 5 constraint equations follow from the others and are left out")
+    assert "loop.force.y, loop.torque.0, loop.torque.1" in warning
+
+
+def test_a_plane_closed_by_a_point_or_by_a_hinge_moves_alike():
+    times = np.linspace(0, 1, 20)
+    point, hinge = (simulate(crank_rocker(kind))["rocker_joint.position"](times) for kind in ("spherical", "revolute"))
+    assert point == pytest.approx(hinge, abs=1e-12)
+
+
+def test_forces_of_equations_left_out_are_zero():
+    run = simulate(crank_rocker("revolute", duration=0.1))
+    assert np.all(run["loop.force.y"].values == 0.0)
+    assert np.min(np.abs(run["loop.force.z"].values)) > 0.0
+
+
+def with_couplings(*couplings):
+    scenario = crank_rocker()
+    constraints = (*scenario.machine.constraints, *couplings)
+    machine = Machine("four-bar", scenario.machine.mechanism, constraints=constraints)
+    return Scenario("four-bar", machine, 1.0, scenario.initial, start="assembled")
+
+
+def test_the_same_coupling_twice_counts_once():
+    twice = [Coupling(name, {"crank_joint": 1.0, "rocker_joint": -0.2}, 0.5) for name in ("one", "two")]
+    system = assemble(with_couplings(*twice))
+    assert "two.force" in system.warnings[0]
+    assert "one.force" in system.equations
+
+
+def test_couplings_that_contradict_each_other_are_told():
+    pair = [Coupling(name, {"crank_joint": 1.0}, offset) for name, offset in (("one", 0.5), ("two", 0.6))]
+    assert "cannot be met near the start" in assemble(with_couplings(*pair)).warnings[0]
+
+
+def test_equations_of_which_none_follows_from_others_are_all_kept():
+    """Two couplings fix the one freedom of the loop and one more than it has: of four equations three count."""
+    one = Coupling("one", {"crank_joint": 1.0}, 1.0)
+    kept = assemble(with_couplings(one))
+    assert set(kept.equations) == {"loop.force.x", "loop.force.z", "one.force"}
+    assert "1 of 4" in kept.warnings[0]
+
+
+def test_a_singular_start_does_not_make_equations_redundant():
+    """Lying flat, the row's loops have dependent gradients by chance: only what depends elsewhere too is left out."""
+    scenario = four_bars(1)
+    flat = Scenario("flat", scenario.machine, 1.0, dict.fromkeys(scenario.initial, 0.0))
+    system = assemble(flat)
+    assert system.equations == assemble(scenario).equations
+    assert len(system.equations) == 2
+
+
+def test_a_loop_that_cannot_be_met_keeps_all_equations_but_the_idle_ones():
+    system = assemble(crank_rocker("revolute", ground=2.5))
+    assert "cannot be met near the start" in system.warnings[0]
+    assert system.equations == ("loop.force.x", "loop.force.z")
+
+
+def test_points_in_different_planes_are_told():
+    """No joint of a planar mechanism moves across its plane."""
+    scenario = crank_rocker()
+    first, second = scenario.machine.mechanism.points
+    shifted = replace(first, origin=(0.9, 0.1, 0))
+    machine = replace(scenario.machine, mechanism=replace(scenario.machine.mechanism, points=(shifted, second)))
+    with pytest.raises(
+        ModelError, match=r"constraints\.loop: cannot be met: 0\.1 is left of the equation of loop\.force\.y"
+    ):
+        assemble(replace(scenario, machine=machine))

@@ -1,0 +1,139 @@
+"""Descriptions of constraints check themselves; what has no effect is refused."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from robodyn import (
+    Body,
+    Closure,
+    Coupling,
+    Joint,
+    Machine,
+    Mechanism,
+    ModelError,
+    Point,
+    Prescribed,
+    Relation,
+    Rod,
+    Scenario,
+    Treatment,
+)
+from robodyn.model.constraint import CLOSURES
+
+TURNED = ((0.0, -1.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0))
+
+
+def mechanism():
+    joint = Joint("x", "prismatic", "ground", "cart", axis=(1, 0, 0))
+    return Mechanism("cart", (Body("cart", 1.0),), (joint,), (Point("wall", "ground"), Point("nose", "cart")))
+
+
+def flaws_of(make, *arguments, **fields):
+    with pytest.raises(ModelError) as error:
+        make(*arguments, **fields)
+    return {flaw.path: f"{flaw.what} {flaw.remedy}" for flaw in error.value.flaws}
+
+
+@pytest.mark.parametrize(
+    ("kind", "count"), [("spherical", 3), ("universal", 4), ("revolute", 5), ("prismatic", 5), ("fixed", 6)]
+)
+def test_a_closure_has_as_many_forces_as_it_takes_freedoms(kind, count):
+    assert len(Closure("c", "a", "b", kind).equations) == count == len(CLOSURES[kind])
+
+
+def test_all_flaws_of_a_closure_are_told_at_once():
+    found = flaws_of(Closure, "c", "a", "a", "revolut", axis=(0, 0, 0), rotation=((1, 0, 0), (0, 1, 0), (0, 0, 2)))
+    assert {"second", "kind", "axis", "rotation"} <= set(found)
+    assert "revolute" in found["kind"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "value"),
+    [
+        ("spherical", "axis", (1, 0, 0)),
+        ("spherical", "rotation", TURNED),
+        ("universal", "rotation", TURNED),
+        ("revolute", "rotation", TURNED),
+        ("prismatic", "second_axis", (1, 0, 0)),
+        ("fixed", "axis", (1, 0, 0)),
+    ],
+)
+def test_what_has_no_effect_on_a_kind_is_refused(kind, field, value):
+    assert "has no effect" in flaws_of(Closure, "c", "a", "b", kind, **{field: value})[field]
+
+
+def test_axes_are_made_unit_vectors_and_may_be_arrays():
+    closure = Closure("c", "a", "b", "revolute", axis=np.array([0, 3, 4]))
+    assert closure.axis == closure.second_axis == (0.0, 0.6, 0.8)
+    assert replace(closure, active=False).axis == closure.axis
+    assert Closure("c", "a", "b", "fixed", rotation=np.array(TURNED)).rotation == TURNED
+
+
+@pytest.mark.parametrize("length", [0, -1, float("nan"), "long"])
+def test_a_rod_has_a_positive_length(length):
+    assert "length" in flaws_of(Rod, "r", "a", "b", length)
+
+
+def test_a_rod_needs_two_points():
+    assert "end" in flaws_of(Rod, "r", "a", "a", 1.0)
+
+
+def test_a_coupling_needs_something_to_couple():
+    assert "of" in flaws_of(Coupling, "c", {})
+    assert {"of.a", "offset"} <= set(flaws_of(Coupling, "c", {"a": float("inf")}, float("nan")))
+
+
+def test_a_prescribed_motion_is_signals_or_finite_numbers():
+    assert {"position", "velocity"} <= set(flaws_of(Prescribed, "p", "x", float("nan"), float("inf")))
+    assert Prescribed("p", "x", "path.position").position == "path.position"
+
+
+def test_flaws_of_a_relation_are_told_at_once():
+    assert {"of", "function", "count"} <= set(flaws_of(Relation, "r", (), 1.0, count=0))
+
+
+@pytest.mark.parametrize("active", [1.0, "yes", None])
+def test_active_is_true_or_false(active):
+    assert "active" in flaws_of(Rod, "r", "a", "b", 1.0, active)
+
+
+def test_unknown_points_joints_and_coordinates_are_told_with_the_nearest():
+    constraints = (
+        Closure("c", "wal", "nose"),
+        Rod("r", "wall", "nos", 1.0),
+        Coupling("g", {"y": 1.0}),
+        Prescribed("p", "xx", 0.0),
+        Relation("f", ("z",), lambda z: z),
+    )
+    found = flaws_of(Machine, "cart", mechanism(), constraints=constraints)
+    assert set(found) == {"constraints.c", "constraints.r", "constraints.g.of", "constraints.p.of", "constraints.f.of"}
+    assert "'wall'" in found["constraints.c"]
+
+
+@pytest.mark.parametrize("name", ["x", "wall", "constraints"])
+def test_constraints_share_the_name_space_of_all_parts(name):
+    assert name in flaws_of(Machine, "cart", mechanism(), constraints=(Coupling(name, {"x": 1.0}),))
+
+
+def test_lengths_and_offsets_are_numbers_of_the_scenario():
+    constraints = (Rod("r", "wall", "nose", 1.0), Coupling("g", {"x": 1.0}, 0.5))
+    machine = Machine("cart", mechanism(), constraints=constraints)
+    scenario = Scenario("cart", machine, 1.0, treatment=Treatment(pole=5.0))
+    numbers = scenario.numbers()
+    assert (numbers["r.length"].value, numbers["g.offset"].value, numbers["treatment.pole"].value) == (1.0, 0.5, 5.0)
+    changed = scenario.with_numbers({"r.length": 2.0, "treatment.pole": 7.0})
+    assert changed.machine.constraints[0].length == 2.0
+    assert changed.treatment.pole == 7.0
+
+
+def test_flaws_of_a_treatment_are_told():
+    assert "baumgarte" in flaws_of(Treatment, "baumgart")["method"]
+    assert "positive" in flaws_of(Treatment, pole=0.0)["pole"]
+    assert "has no effect" in flaws_of(Treatment, "projection", 5.0)["pole"]
+
+
+def test_a_treatment_of_nothing_is_refused():
+    fields = {"machine": Machine("cart", mechanism()), "duration": 1.0}
+    assert "has no effect" in flaws_of(Scenario, "cart", treatment=Treatment("projection"), **fields)["treatment"]
