@@ -2,8 +2,8 @@
 
 Every contender gets the coarsest tolerance or step of a ladder at which its positions stay within the accuracy asked
 for, all the time; then it is timed. Minimal coordinates of the pendulum are its angle, those of the delta robot its
-motors' angles. The drift is that of the recorded instants, between steps too. The study of Baumgarte's method tells of index-3 runs about 5 times (pendulum) and 10 times
-(delta robot) as long.
+motors' angles. The drift is that of the recorded instants, between steps too. The study of Baumgarte's method tells of
+index-3 runs about 5 times (pendulum) and 10 times (delta robot) as long.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ from benchmarks.prepared import Prepared, prepare
 from benchmarks.rows import Findings, Row, Table
 from benchmarks.timing import Timings
 from robodyn.assembly import assemble
+from robodyn.catalog import cartesian_pendulum
 from robodyn.catalog.delta_robot import MOTORS, delta_hold, symmetric_pose
 from robodyn.catalog.pendulums import pendulum
 from robodyn.engine import Solver, Trajectory
 from robodyn.engine.solver import is_adaptive
-from robodyn.model import GROUND, Body, Joint, Machine, Mechanism, Point, Rod, Scenario, Treatment
+from robodyn.model import Scenario, Treatment
 
 ROUNDS = 11
 ACCURACIES = (1e-3, 1e-6)
@@ -87,16 +88,8 @@ def measure() -> Findings:
 
 def pendulum_case() -> Case:
     """A point mass on two slides and a rod, let go level with its pivot, for 10 s."""
-    joints = (
-        Joint("x", "prismatic", GROUND, "slider", axis=(1, 0, 0)),
-        Joint("z", "prismatic", "slider", "bob", axis=(0, 0, 1)),
-    )
-    points = (Point("pivot", GROUND), Point("tip", "bob"))
-    mechanism = Mechanism("pendulum", (Body("slider", 0.0), Body("bob", 1.0)), joints, points)
-    machine = Machine("pendulum", mechanism, constraints=(Rod("rod", "pivot", "tip", 1.0),))
-    scenario = Scenario("pendulum", machine, 10.0, {"x.position": -1.0})
     signals = ("tip.position.x", "tip.position.z")
-    return Case("pendulum", scenario, signals, 10.0, pendulum(angle=pi / 2), claim=5.0)
+    return Case("pendulum", cartesian_pendulum(), signals, 10.0, pendulum(angle=pi / 2), claim=5.0)
 
 
 def delta_case() -> Case:

@@ -6,7 +6,7 @@ from convergence.rates import observed_order
 from scipy.optimize import brentq
 from support.constrained import cartesian_pendulum, four_bar, pendulum_at, sampled_drive
 
-from robodyn.analysis.hamiltonian import simulate_symplectic
+from robodyn.analysis.mechanics.hamiltonian import simulate_symplectic
 from robodyn.assembly import assemble
 from robodyn.engine import Recording, Solver, integrate
 from robodyn.model import Event, Treatment

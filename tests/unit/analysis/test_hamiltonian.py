@@ -8,7 +8,7 @@ import pytest
 from support.constrained import cartesian_pendulum, four_bar, sampled_drive
 from support.machines import cart
 
-from robodyn.analysis.hamiltonian import hamiltonian_system, simulate_symplectic
+from robodyn.analysis.mechanics.hamiltonian import hamiltonian_system, simulate_symplectic
 from robodyn.assembly import assemble
 from robodyn.assembly.system import INPUTS
 from robodyn.catalog.delta_robot import delta_hold
