@@ -66,7 +66,7 @@ class Motion:
     def pole(self) -> Any:
         """Of Baumgarte's method [1/s]: as given, or fast enough for the mechanism's own time scale and for the run.
 
-        max(sqrt(g / size), 10 / duration), where size is the largest distance of a joint from the world's origin.
+        max(5 sqrt(g / size), 10 / duration), where size is the largest distance of a joint from the world's origin.
         """
         treatment, scenario = self.builder.scenario.treatment, self.builder.scenario
         if treatment.method != "baumgarte":
@@ -75,7 +75,7 @@ class Motion:
             return self.builder.values["treatment.pole"]
         sizes = [self.value_at_start(sqrt(ca.sumsqr(ca.SX(pose.p)))) for pose in self.poses]
         fall = float(np.linalg.norm(np.asarray(self.mechanism.gravity)))
-        return max(float(np.sqrt(fall / max(*sizes, 1e-3))), 10.0 / scenario.duration)
+        return max(5.0 * float(np.sqrt(fall / max(*sizes, 1e-3))), 10.0 / scenario.duration)
 
     def add_coordinate(self, name: str, unit: str, position: ca.SX) -> None:
         """A scalar s(q): its rate `ds/dq q_dot` and its gradient with respect to v, exactly."""

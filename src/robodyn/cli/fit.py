@@ -9,6 +9,7 @@ import typer
 from rich.progress import BarColumn, Progress, TextColumn
 
 from robodyn.cli.application import INTERRUPTED, app, fail, messages, output, print_json
+from robodyn.cli.drawing import drawing
 from robodyn.cli.targets import load_single, read_settings
 from robodyn.errors import Flaw, ModelError
 
@@ -107,12 +108,8 @@ def _read_noise(pairs: list[str]) -> dict[str, float] | None:
 def _plot(found: Fit, path: Path) -> None:
     from robodyn.reporting import plot_fit
 
-    try:
+    with drawing(f"--plot {path}"):
         plot_fit(found, path)
-    except ImportError as error:
-        raise fail(f"pictures need {error.name}: pip install 'robodyn[plot]'") from error
-    except ValueError as error:
-        raise fail(f"--plot {path}: {error}") from error
 
 
 class FitBar:

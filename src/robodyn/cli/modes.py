@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from robodyn.cli.application import app, fail, messages, output, print_json
+from robodyn.cli.drawing import drawing
 from robodyn.cli.targets import load_scenario, phases_of, read_settings
 
 if TYPE_CHECKING:
@@ -58,14 +59,8 @@ def _find(name: str, at: str, pade: int, settings: list[str]) -> ModeSet:
 def _plot(found: ModeSet, path: Path) -> None:
     from robodyn.reporting import plot_modes
 
-    try:
+    with drawing(f"--plot {path}"):
         plot_modes(found, path)
-    except ImportError as error:
-        raise fail(f"pictures need {error.name}: pip install 'robodyn[plot]'") from error
-    except OSError as error:
-        raise fail(f"--plot {path}: cannot write: {error.strerror}") from error
-    except ValueError as error:
-        raise fail(f"--plot {path}: {error}") from error
 
 
 def _row(mode: Mode) -> str:

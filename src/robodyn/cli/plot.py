@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from robodyn.cli.application import app, fail, output
+from robodyn.cli.drawing import drawing
 from robodyn.cli.targets import load_run
 from robodyn.errors import nearest
 
@@ -36,7 +36,7 @@ def plot_runs(
     found = [load_run(run) for run in runs]
     window = None if start is None and end is None else (start, end)
     options = {"labels": label or None, "window": window}
-    with _told():
+    with drawing():
         pictures = _pictures(found, signal, against, path, options)
         for file, write in zip(_files(pictures, Path(runs[0]), out), (write for _, write in pictures), strict=True):
             write(file)
@@ -50,7 +50,7 @@ def _plot_study(name: str, out: Path | None) -> None:
     if name not in STUDIES:
         raise fail(f"there is neither a run file nor a study '{name}' ({nearest(name, STUDIES)})")
     folder = out or Path("out") / name
-    with _told():
+    with drawing():
         folder.mkdir(parents=True, exist_ok=True)
         for picture in STUDIES[name].pictures():
             file = folder / f"{picture.name}.png"
@@ -82,16 +82,3 @@ def _files(pictures: list[Picture], run: Path, out: Path | None) -> list[Path]:
         return [out]
     folder = run.parent if out is None else out
     return [folder / f"{'-'.join(part for part in (run.stem, word) if part)}.png" for word, _ in pictures]
-
-
-@contextmanager
-def _told() -> Iterator[None]:
-    """Errors of drawing as messages."""
-    try:
-        yield
-    except ImportError as error:
-        raise fail(f"pictures need {error.name}: pip install 'robodyn[plot]'") from error
-    except OSError as error:
-        raise fail(f"{error.filename or 'the picture'}: cannot write: {error.strerror}") from error
-    except (KeyError, ValueError) as error:
-        raise fail(error.args[0]) from error

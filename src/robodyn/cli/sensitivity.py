@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from robodyn.cli.application import app, fail, messages, output, print_json
+from robodyn.cli.drawing import drawing
 from robodyn.cli.targets import load_single, read_settings
 
 if TYPE_CHECKING:
@@ -71,14 +72,8 @@ def _rank(
 def _plot(rows: tuple[Sensitivity, ...], path: Path, unit: str) -> None:
     from robodyn.reporting import plot_tornado
 
-    try:
+    with drawing(f"--plot {path}"):
         plot_tornado(rows, path, unit=unit)
-    except ImportError as error:
-        raise fail(f"pictures need {error.name}: pip install 'robodyn[plot]'") from error
-    except OSError as error:
-        raise fail(f"--plot {path}: cannot write: {error.strerror}") from error
-    except ValueError as error:
-        raise fail(f"--plot {path}: {error}") from error
 
 
 def _line(row: Sensitivity) -> str:

@@ -124,9 +124,11 @@ def test_infinite_numbers_can_be_changed_too():
 def test_changing_one_number_of_the_catalogue_changes_that_number_alone(scenario):
     original = SCENARIOS[scenario]()
     numbers = original.numbers()
-    for name, number in numbers.items():
-        if any(group in name for group in (".inertia.", ".speeds.", ".openings.")):
-            continue  # a thin rod's moments and a monotonic table's entries cannot be changed one at a time
+    # A thin rod's moments and a monotonic table's entries cannot be changed one at a time.
+    groups = (".inertia.", ".speeds.", ".openings.")
+    free = [number for number in numbers.values() if not any(group in number.name for group in groups)]
+    for number in free[:: 1 + len(free) // 25]:
+        name = number.name
         changed = original.with_numbers({name: changed_value(number.value)})
         different = {key for key, value in changed.numbers().items() if value != numbers[key]}
         assert different == {name}
