@@ -28,6 +28,7 @@ BENCHMARKS = (
     "steppers",
     "compilation",
     "chain",
+    "treatments",
 )
 DEFAULT_FILE = Path("out/benchmarks.json")
 PACKAGES = ("robodyn", "numpy", "casadi", "llvmlite", "numba", "scipy", "pin", "mujoco")

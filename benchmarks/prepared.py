@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robodyn.assembly import System
+from robodyn.assembly import SignalInfo, System
 from robodyn.engine import Problem, Recording, Solver, Trajectory, integrate
-from robodyn.simulation import compile_system
+from robodyn.simulation import CompiledSystem, compile_system
 from robodyn.simulation.problem import build_problem, find_start
 
 
@@ -20,7 +20,12 @@ class Prepared:
     x: np.ndarray
     m: np.ndarray
     p: np.ndarray
-    alive: object
+    compiled: CompiledSystem
+
+    @property
+    def recorded(self) -> tuple[SignalInfo, ...]:
+        """The signals behind the columns of a trajectory's y."""
+        return self.compiled.recorded
 
     def run(self, solver: Solver, duration: float, times: np.ndarray | None = None) -> Trajectory:
         """Integrate from 0 to the duration [s]; outputs are kept at the given times, or only at both ends."""

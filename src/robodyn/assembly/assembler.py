@@ -14,6 +14,7 @@ from robodyn.assembly.constraints import declare_constraints
 from robodyn.assembly.coordinates import add_ranges
 from robodyn.assembly.events import add_events, place_targets
 from robodyn.assembly.mechanics import add_dynamics
+from robodyn.assembly.minimal import make_minimal
 from robodyn.assembly.motion import Motion, add_kinematics
 from robodyn.assembly.network import SignalInfo
 from robodyn.assembly.sampling import find_base_period
@@ -54,6 +55,10 @@ def assemble(scenario: Scenario) -> System:
     symbols = _symbols(builder)
     units = builder.units
     numbers = fill_numbers(scenario, units)
+    expressions = _expressions(builder, symbols, n_q)
+    if builder.equations and scenario.treatment.method == "minimal":
+        expressions = make_minimal(builder, symbols, expressions, n_q)
+        builder.flaws.raise_if_any(f"scenario '{scenario.name}'")
     return System(
         scenario=scenario,
         states=tuple(replace(info, unit=units[info.name]) for info in builder.states),
@@ -72,7 +77,7 @@ def assemble(scenario: Scenario) -> System:
         n_v=n_v,
         mechanics=motion.mechanics if motion else None,
         symbols=symbols,
-        expressions=_expressions(builder, symbols, n_q),
+        expressions=expressions,
         coordinates=motion.positions if motion else {},
         rotors=motion.rotors if motion else (),
         equations=builder.equations,

@@ -75,11 +75,13 @@ def _accelerate(builder: Builder, motion: Motion, tau: ca.SX, bindings: Bindings
     solve = _mass_solver(motion)
     constrained = build_constrained(builder, motion, solve, bindings)
     if not builder.sticking and constrained is None:
+        _keep_applied(builder, tau, bindings)
         return solve(tau - c), tau
     if builder.sticking:
         tau, held = _add_friction(builder, motion, (tau, c), (solve, constrained), bindings)
     else:
         held = None
+    _keep_applied(builder, tau, bindings)
     if constrained is None:
         a = solve(tau - c)
     else:
@@ -92,6 +94,11 @@ def _accelerate(builder: Builder, motion: Motion, tau: ca.SX, bindings: Bindings
     if held is not None:
         a = held.hold_joints(a, [element.direction for element in builder.sticking])
     return a, tau
+
+
+def _keep_applied(builder: Builder, tau: ca.SX, bindings: Bindings) -> None:
+    """Joint torques without those of constraints, as a function of the system."""
+    builder.columns["applied"] = [Pending(tau[k], bindings) for k in range(tau.numel())]
 
 
 def _mass_solver(motion: Motion) -> Solve:

@@ -16,7 +16,7 @@ import casadi as ca
 
 from robodyn.assembly.network import SignalInfo
 from robodyn.assembly.tree import Mechanics
-from robodyn.dynamics import Tree, bias, mass_matrix
+from robodyn.dynamics import Tree, bias, mass_matrix, solve_symmetric
 from robodyn.model import Number, Scenario
 
 INPUTS = ("t", "x", "d", "m", "p")
@@ -123,7 +123,8 @@ class System:
         coordinates: position of every moving joint and coordinate in those symbols.
         rotors: inertia and gradient of each rotor that turns with a combined coordinate.
         equations: names of the forces of all constraint equations; the function "constraints" gives their residuals,
-            then the rates of these.
+            then the rates of these, "active" which of them hold, "applied" the joint torques without theirs.
+        momenta: whether the states after the positions are the momenta p = M v instead of the velocities.
         start_action: function that makes states and memory consistent at the start, if there is one.
         warnings: what is allowed but looks like a mistake, such as units that do not match.
     """
@@ -149,6 +150,7 @@ class System:
     rotors: tuple[tuple[ca.SX, ca.SX], ...] = ()
     equations: tuple[str, ...] = ()
     start_action: str | None = None
+    momenta: bool = False
     warnings: tuple[str, ...] = ()
 
     def function(self, name: str) -> ca.Function:
@@ -207,7 +209,9 @@ class System:
 
     @property
     def v(self) -> ca.SX:
-        return self.symbols["x"][self.n_q : self.n_q + self.n_v]
+        """Velocities; of a system in momenta, as M^-1 p."""
+        second: Any = self.symbols["x"][self.n_q : self.n_q + self.n_v]
+        return ca.SX(solve_symmetric(self.mass_matrix, second)) if self.momenta else second
 
     @cached_property
     def mass_matrix(self) -> ca.SX:

@@ -9,8 +9,9 @@ from robodyn.engine.evaluation import evaluate_rate, need_slope
 from robodyn.engine.explicit import step_explicit, step_symplectic
 from robodyn.engine.record import unit
 from robodyn.engine.rosenbrock import step_rosenbrock
-from robodyn.engine.tableaus import ESDIRK, EXPLICIT, ROSENBROCK, SYMPLECTIC
-from robodyn.engine.trajectory import NOT_A_NUMBER, OVERFLOW, STEP_LIMIT, STEP_TOO_SMALL
+from robodyn.engine.tableaus import ESDIRK, EXPLICIT, ROSENBROCK, SYMPLECTIC, TRACED
+from robodyn.engine.traced import step_traced
+from robodyn.engine.trajectory import NOT_A_NUMBER, NOT_SOLVED, OVERFLOW, STEP_LIMIT, STEP_TOO_SMALL
 from robodyn.engine.workspace import END, ERROR, STAGE, START, TRIAL
 
 LARGEST_STATE = 1e150
@@ -32,13 +33,22 @@ def attempt(run):
         return step_esdirk(run)
     if run.family == SYMPLECTIC:
         return step_symplectic(run)
+    if run.family == TRACED:
+        return step_traced(run)
     return 0
 
 
 @inlined
 def choose_fixed(run):
-    """The k-th step of a segment ends at t_segment + k h; the last one at the end of the segment exactly."""
+    """The k-th step of a segment ends at t_segment + k h; the last one at the end of the segment exactly.
+
+    Steps given by the model are all of one length, the longest that divides the segment: some carry over what belongs
+    to a length.
+    """
     h = run.fixed_step
+    if run.family == TRACED:
+        segment = run.t_stop - run.t_segment
+        h = segment / max(np.ceil(segment / h - SLIVER), 1.0)
     run.t_new = run.t_segment + (run.k + 1) * h
     if run.t_stop - run.t_new < SLIVER * h:
         run.t_new = run.t_stop
@@ -120,7 +130,9 @@ def take_step(run):
     run.theta_end = 1.0
     if run.adaptive == 0:
         run.h_tried = choose_fixed(run)
-        attempt(run)
+        if not attempt(run):
+            run.status = NOT_SOLVED
+            return False
         return check_end(run)
     while run.steps + run.rejected < run.max_steps:
         h = choose_adaptive(run)

@@ -90,6 +90,8 @@ def check_request(problem, solver, method, t0, t_end, x0, m0, python_task, pytho
         raise ValueError(f"method: {solver.method} needs the Jacobian, which the problem does not have")
     if method.family == SYMPLECTIC and problem.position_rate == 0 and problem.n_q > 0:
         raise ValueError(f"method: {solver.method} needs the position rates, which the problem does not have")
+    if solver.traced and problem.step_residual == 0:
+        raise ValueError(f"method: {solver.method} needs the equations of a step, which the problem does not have")
     if np.any(problem.task_address == 0) and python_task is None:
         raise ValueError("python_task: must be given, the problem has a task with address 0")
     if np.any(problem.guard_action < 0) and python_action is None:
@@ -247,6 +249,7 @@ class Integration:
             m=work.m.copy(),
             culprit=int(run["culprit"]),
             counters=counters,
+            unknowns=work.inputs[len(work.inputs) - self.problem.n_unknowns :].copy(),
         )
 
 

@@ -46,6 +46,10 @@ class Problem(NamedTuple):
         guard_action: writes [new x (n_x), new m (n_m)]; 0 none, -1 a Python action.
         start_action: like a guard's action, carried out once at the start, after the tasks due there.
         projection: like a guard's action, carried out on x at the end of each step.
+        step_guess, step_residual, step_jacobian, step_end: the equations of a step, where the model gives them. Their
+            x is [x0, x_dot0 (n_x each), w (n_kept), h, fresh, spectral radius, u (n_unknowns)], their t the end of the
+            step; fresh is 1 where w is not from a step that ended here. They write a first u, the residual, its
+            derivatives by u column by column, and [x1, x_dot1, next w].
         breaks: ascending times the integration must meet exactly [s].
         scale: nominal magnitude of each state; its absolute tolerance is atol * scale, (n_x,).
     """
@@ -59,6 +63,12 @@ class Problem(NamedTuple):
     n_guards: int
     n_limited: int
     rhs: int
+    n_kept: int = 0
+    n_unknowns: int = 0
+    step_guess: int = 0
+    step_residual: int = 0
+    step_jacobian: int = 0
+    step_end: int = 0
     n_quadratures: int = 0
     autonomous: int = 0
     jacobian: int = 0

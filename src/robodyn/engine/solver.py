@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from robodyn.engine.tableaus import ESDIRK, METHODS, ROSENBROCK, Method
+from robodyn.engine.tableaus import ESDIRK, METHODS, ROSENBROCK, TRACED, Method
 
 DEFAULT_FIXED_STEP = 1e-3
 RECORDING_KINDS = ("steps", "times", "none")
@@ -26,6 +26,8 @@ class Solver:
             time.
         max_steps: accepted and rejected steps before the run stops, None or 0 is no limit.
         max_wall_time: computing time before the run stops [s], None is no limit.
+        spectral_radius: of generalised_alpha, what is left after a step of motions too fast for it: 0 damps them at
+            once, near 1 hardly; 0.8 is this project's own choice.
     """
 
     method: str = "dopri5"
@@ -36,6 +38,7 @@ class Solver:
     min_step: float | None = None
     max_steps: int | None = 10_000_000
     max_wall_time: float | None = None
+    spectral_radius: float = 0.8
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
@@ -51,10 +54,15 @@ class Solver:
         whole = isinstance(self.max_steps, int | np.integer) and not isinstance(self.max_steps, bool)
         if self.max_steps is not None and not (whole and self.max_steps >= 0):
             raise ValueError(f"max_steps: must be None or a whole number, 0 for no limit, is {self.max_steps!r}")
+        radius = self.spectral_radius
+        if not (isinstance(radius, int | float) and not isinstance(radius, bool) and 0 <= radius < 1):
+            raise ValueError(f"spectral_radius: must be at least 0 and below 1, is {radius!r}")
         self._check_effects()
 
     def _check_effects(self) -> None:
-        """Settings of the step control are refused where there is none."""
+        """Settings of the step control are refused where there is none; so is the damping of another method."""
+        if self.spectral_radius != Solver.spectral_radius and self.method != "generalised_alpha":
+            raise ValueError(f"spectral_radius: has no effect on the method {self.method}; leave it out")
         if self.adaptive:
             return
         for field in fields(self):
@@ -85,6 +93,11 @@ class Solver:
     def stiff(self) -> bool:
         """Whether the method is implicit and needs the Jacobian."""
         return self.table.family in (ROSENBROCK, ESDIRK)
+
+    @property
+    def traced(self) -> bool:
+        """Whether the model itself gives the equations of a step."""
+        return self.table.family == TRACED
 
 
 @cache

@@ -17,7 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-EXPLICIT, SYMPLECTIC, ROSENBROCK, ESDIRK = range(4)
+EXPLICIT, SYMPLECTIC, ROSENBROCK, ESDIRK, TRACED = range(5)
+"""Families of methods; in the last, the model itself gives the equations of a step."""
 
 Floats = NDArray[np.float64]
 
@@ -223,6 +224,25 @@ def trbdf2() -> Method:
     return make_method(ESDIRK, 2, a, b, c, P, b - third_order, error_order=3, reuses_last=1, gamma=gamma)
 
 
+def traced() -> Method:
+    """A step the model gives, of order 2: the stages hold x_dot0, (x1 - x0) / h and x_dot1, the polynomial is cubic."""
+    b = [0, 1, 0]
+    return make_method(TRACED, 2, np.zeros((3, 3)), b, [0, 1, 1], hermite(b, 2), reuses_last=1)
+
+
+def generalised_alpha() -> Method:
+    """Chung and Hulbert (1993), for constraints on the level of positions Arnold and Bruels (2007)."""
+    return traced()
+
+
+def rattle() -> Method:
+    """Andersen (1983), symplectic: Hairer, Lubich, Wanner (2006), VII.1.4."""
+    return traced()
+
+
 METHODS = {
-    make.__name__: make for make in (euler, heun, rk4, symplectic_euler, heun_euler, dopri5, rodas4, rodas4p, trbdf2)
-}
+    make.__name__: make
+    for make in (
+        euler, heun, rk4, symplectic_euler, heun_euler, dopri5, rodas4, rodas4p, trbdf2, generalised_alpha, rattle,
+    )
+}  # fmt: skip

@@ -6,7 +6,7 @@ from enum import IntEnum
 import numpy as np
 
 FINISHED, TERMINAL, INTERRUPTED, STEP_LIMIT, WALL_TIME = range(1, 6)
-NOT_A_NUMBER, STEP_TOO_SMALL, OVERFLOW, CHATTERING, FAILED = range(6, 11)
+NOT_A_NUMBER, STEP_TOO_SMALL, OVERFLOW, CHATTERING, FAILED, NOT_SOLVED = range(6, 12)
 
 
 class Status(IntEnum):
@@ -22,6 +22,7 @@ class Status(IntEnum):
     OVERFLOW = OVERFLOW
     CHATTERING = CHATTERING
     FAILED = FAILED
+    NOT_SOLVED = NOT_SOLVED
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,7 @@ class Trajectory:
         at_time, x, m: where the run ended.
         culprit: index of the state (numerical failures) or of the guard (TERMINAL, CHATTERING) responsible,
             or -1.
+        unknowns: what the equations of the last step were solved for, where the model gives them.
     """
 
     time: np.ndarray
@@ -62,3 +64,4 @@ class Trajectory:
     m: np.ndarray
     culprit: int
     counters: Counters
+    unknowns: np.ndarray = field(repr=False, default_factory=lambda: np.zeros(0))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from robodyn.engine.problem import Problem
 from robodyn.engine.solver import DEFAULT_FIXED_STEP, RECORDING_KINDS, Recording, Solver
-from robodyn.engine.tableaus import Method
+from robodyn.engine.tableaus import TRACED, Method
 
 START, END, TRIAL, ERROR, POINT, SLOPE, DENSE, STAGE = 0, 1, 2, 3, 4, 5, 6, 11
 """Rows of Work.x: x at the start and end of the step, a stage's argument, the error estimate, x at a point of
@@ -45,7 +45,7 @@ FLOAT_FIELDS = (
     "t0", "t_end", "resolution",
     "t", "t_segment", "t_stop", "t_left", "t_new", "theta_end", "h_tried", "t_read", "last_length",
     "h", "error_before", "base_period", "gamma", "fixed_step", "rtol", "atol", "max_step", "min_step",
-    "shortest_delay", "smallest_step", "largest_step", "matrix_scale", "matrix_shift",
+    "shortest_delay", "smallest_step", "largest_step", "matrix_scale", "matrix_shift", "spectral_radius",
 )  # fmt: skip
 INTEGER_FIELDS = (
     "phase", "status", "culprit", "budget", "max_steps",
@@ -73,6 +73,8 @@ class Work(NamedTuple):
         m: discrete memory (n_m,). d: delayed signals at the last time asked for (n_d,). p: parameters.
         changed: what a task or an action writes, (n_x + n_m,).
         columns, factors: columns of df/dx and of the factorised iteration matrix, (n_x, n_x); pivots (n_x,).
+        inputs, finish: of the kernels of a step that the model gives, (2 n_x + n_kept + 3 + n_unknowns,) and (2 n_x +
+            n_kept,); correction: of its unknowns (n_unknowns,), for which columns, factors and pivots then are.
         guard_values: by row, the guards, then the limits, (6, n_guards + 2 n_limited); marks likewise, (3,
             ...).
         bounds: lower and upper limits, (2 * n_limited,).
@@ -96,6 +98,9 @@ class Work(NamedTuple):
     columns: Floats
     factors: Floats
     pivots: Integers
+    inputs: Floats
+    finish: Floats
+    correction: Floats
     guard_values: Floats
     marks: Integers
     bounds: Floats
@@ -121,7 +126,7 @@ OWN_COUNTS = {
 ARRAYS = tuple(name for names in OWN_ARRAYS.values() for name in names)
 COUNTS = tuple(name for names in OWN_COUNTS.values() for name in names)
 UNITS = (
-    "step_explicit", "step_symplectic", "step_rosenbrock", "step_esdirk", "need_dense",
+    "step_explicit", "step_symplectic", "step_rosenbrock", "step_esdirk", "step_traced", "need_dense",
     "choose_first", "take_step", "blame_end", "blame_step",
     "locate_events", "carry_signs", "settle_signs", "note_guards", "find_jumps", "limit_end", "project_end",
     "record_step", "record_instant", "record_end", "read_inside", "read_right", "keep_step", "make_room",
@@ -142,6 +147,8 @@ def make_work(problem: Problem, method: Method, x0: Floats, m0: Floats, p: Float
     """Arrays of the sizes a problem needs; buffers start small and are grown on demand."""
     n, n_d = problem.n_x, problem.n_d
     n_square = n if method.gamma > 0 else 0
+    n_u, n_w = problem.n_unknowns, problem.n_kept
+    n_square = n_u if method.family == TRACED else n_square
     n_all = problem.n_guards + 2 * problem.n_limited
     x = np.zeros((STAGE + method.stages + 1, n))
     x[START] = x0
@@ -154,6 +161,9 @@ def make_work(problem: Problem, method: Method, x0: Floats, m0: Floats, p: Float
         columns=np.zeros((n_square, n_square)),
         factors=np.zeros((n_square, n_square)),
         pivots=np.zeros(n_square, np.int64),
+        inputs=np.zeros(2 * n + n_w + 3 + n_u),
+        finish=np.zeros(2 * n + n_w),
+        correction=np.zeros(n_u),
         guard_values=np.zeros((6, n_all)),
         marks=np.zeros((3, n_all), np.int64),
         bounds=np.zeros(2 * problem.n_limited),
@@ -192,6 +202,7 @@ def make_run(
     run["kind"], run["refine"] = RECORDING_KINDS.index(recording.kind), recording.refine
     run["keep_end"] = recording.keep_end
     run["smallest_step"] = np.inf
+    run["spectral_radius"] = solver.spectral_radius
     copy_settings(run, problem, method)
     return records
 

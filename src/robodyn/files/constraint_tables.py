@@ -79,6 +79,8 @@ def _read_target(table: Table, key: str, unit: str, *default: float) -> Any:
 def read_treatment(table: Table) -> Any:
     """How constraints are kept; the default where nothing is said."""
     method, pole = table.text("method", "baumgarte"), table.number("pole", "1/s", None)
+    independent = table.texts("independent", ())
     table.finish()
     fields = {"pole": pole} if "pole" in table else {}
+    fields |= {"independent": independent} if "independent" in table else {}
     return attempt(table, Treatment, method, **fields)

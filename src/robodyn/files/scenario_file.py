@@ -40,6 +40,7 @@ SOLVER_KEYS = {
     "min_step": "s",
     "max_steps": int,
     "max_wall_time": "s",
+    "spectral_radius": "",
 }
 
 

@@ -233,7 +233,7 @@ class Relation:
 
 Constraint = Closure | Rod | Coupling | Prescribed | Relation
 
-TREATMENTS = ("baumgarte", "projection")
+TREATMENTS = ("baumgarte", "projection", "index3", "minimal")
 
 
 @dataclass(frozen=True)
@@ -242,13 +242,19 @@ class Treatment:
 
         baumgarte: h'' + 2 p h' + p^2 h = 0 instead of h = 0; errors decay with the pole p
         projection: h'' = 0, and after each step positions and velocities are put back on the constraints
+        index3: h = 0 itself is an equation of every step; the solver's method must be one that has it there
+            (generalised_alpha, or rattle in momenta)
+        minimal: independent joints move by themselves, the dependent ones follow from h = 0 and h' = 0 wherever the
+            motion is evaluated; where they no longer do, the run ends
 
     Attributes:
         pole: p of Baumgarte's method [1/s]; None chooses it from the mechanism's own time scale.
+        independent: joints of minimal coordinates; None chooses them at the start.
     """
 
     method: str = "baumgarte"
     pole: float | None = None
+    independent: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         flaws = FlawList()
@@ -259,5 +265,11 @@ class Treatment:
                 flaws.add("pole", f"must be positive, is {self.pole:g}")
             if self.method == "projection":
                 flaws.add("pole", f"has no effect on the method '{self.method}'", "it belongs to baumgarte")
+        if self.independent is not None:
+            check_texts(flaws, "independent", self.independent, "joints")
+            if self.method != "minimal":
+                flaws.add("independent", f"has no effect on the method '{self.method}'", "it belongs to minimal")
         flaws.raise_if_any("treatment")
         keep_floats(self, "pole")
+        if self.independent is not None:
+            object.__setattr__(self, "independent", tuple(self.independent))

@@ -17,6 +17,8 @@ class OutcomeKind(Enum):
     OVERFLOW = "a value or a buffer outgrew its bounds"
     OUT_OF_REACH = "a coordinate left its range"
     CHATTERING = "events follow each other without time passing"
+    NOT_SOLVED = "the equations of a step could not be solved"
+    SINGULAR = "the chosen independent joints no longer determine the others"
     FAILED = "the run failed for another reason"
 
 

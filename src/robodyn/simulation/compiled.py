@@ -20,6 +20,10 @@ from robodyn.native import KernelModule, Sweep, UnsupportedOperation, build_jaco
 from robodyn.simulation.equations import equations_of
 from robodyn.simulation.equilibrium import Balance, build_balance
 from robodyn.simulation.settings import make_solver
+from robodyn.simulation.steps import build_step, check_method
+
+UNUSED = ("constraints", "active", "applied", "momentum_rate")
+"""Functions of a system that no run calls by themselves."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,8 @@ class CompiledSystem:
     module: KernelModule
     recorded: tuple[SignalInfo, ...]
     patterns: tuple[str, ...]
+    n_kept: int = 0
+    n_unknowns: int = 0
 
     @cached_property
     def equations(self) -> tuple[str, ...]:
@@ -75,6 +81,7 @@ def compile_system(
         signals: patterns of the signals runs will record; the scenario's own by default.
     """
     solver = solver or make_solver(system.scenario.solver)
+    check_method(system, solver)
     patterns = system.scenario.recording.signals if signals is None else tuple(signals)
     chosen = _choose_signals(system, patterns)
     columns = [system.symbols[key] for key in INPUTS]
@@ -85,13 +92,16 @@ def compile_system(
         functions["time_derivative"] = system.function("time_derivative")
     outputs = system.expressions["outputs"]
     picked = ca.vertcat(ca.SX(0, 1), *(outputs[k] for k in chosen))
+    step = build_step(system, solver)
+    functions |= step.functions() if step else {}
     functions["outputs"] = ca.Function("outputs", columns, [ca.densify(picked)])
     try:
         module = compile_kernels(functions, INPUTS.index("p"), on_compile=on_compile)
     except UnsupportedOperation as error:
         check_operations(system)
         raise ModelError([Flaw("", str(error))], f"scenario '{system.scenario.name}'") from error
-    return CompiledSystem(system, module, _recorded(system, chosen), patterns)
+    sizes = (step.n_kept, step.n_unknowns) if step else (0, 0)
+    return CompiledSystem(system, module, _recorded(system, chosen), patterns, *sizes)
 
 
 def check_operations(system: System) -> None:
@@ -114,7 +124,7 @@ def _needed(system: System, solver: Solver) -> list[str]:
     names += ["guards", "guard_rates"] if system.guards else []
     names += ["limits"] if system.limited else []
     names += ["delayed"] if system.delays else []
-    fixed = {"rhs", "position_rate", "outputs", "guards", "limits", "delayed", "constraints"}
+    fixed = {"rhs", "position_rate", "outputs", "guards", "limits", "delayed", *UNUSED}
     return names + [name for name in system.expressions if name not in fixed]
 
 

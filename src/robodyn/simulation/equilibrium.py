@@ -9,14 +9,16 @@ pseudo-transient continuation: implicit Euler steps that grow as the motion dies
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
+from robodyn.assembly import assemble
 from robodyn.assembly.system import FREE, INPUTS, System
 from robodyn.errors import Flaw, ModelError
+from robodyn.model import Treatment
 from robodyn.native import KernelModule, build_jacobian, compile_kernels
 
 NEWTON_STEPS = 40
@@ -112,8 +114,16 @@ def _tell_unrest(balance: Balance, residual: np.ndarray) -> Flaw:
     return Flaw("start", what, "give start values nearer to it, or let it settle in a run of its own")
 
 
+def _pulled_together(system: System) -> System:
+    """The system with Baumgarte's terms: without them, also places off the constraints would be at rest."""
+    if not system.equations or system.scenario.treatment.method == "baumgarte":
+        return system
+    return assemble(replace(system.scenario, treatment=Treatment()))
+
+
 def build_balance(system: System) -> Balance:
     """Residual and its exact Jacobian, in native code."""
+    system = _pulled_together(system)
     python = [task.name for task in system.tasks if task.call is not None]
     if python:
         what = f"block '{python[0]}' is called in Python: whether it is at rest cannot be known"

@@ -7,6 +7,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from robodyn.assembly.minimal import GUARD as INDEPENDENT
 from robodyn.engine import Solver, Status, Trajectory
 from robodyn.engine.solver import DEFAULT_FIXED_STEP
 from robodyn.results import Outcome, OutcomeKind
@@ -22,6 +23,7 @@ KINDS = {
     Status.STEP_TOO_SMALL: OutcomeKind.STEP_TOO_SMALL,
     Status.OVERFLOW: OutcomeKind.OVERFLOW,
     Status.CHATTERING: OutcomeKind.CHATTERING,
+    Status.NOT_SOLVED: OutcomeKind.NOT_SOLVED,
 }
 
 
@@ -30,6 +32,8 @@ def tell_outcome(compiled: CompiledSystem, solver: Solver, trajectory: Trajector
     kind = KINDS[trajectory.status]
     if kind is OutcomeKind.STOPPED and compiled.system.guards[trajectory.culprit].coordinate:
         kind = OutcomeKind.OUT_OF_REACH
+    if kind is OutcomeKind.STOPPED and _guard(compiled, trajectory) == INDEPENDENT:
+        kind = OutcomeKind.SINGULAR
     sentence = _SENTENCES[kind](compiled, solver, trajectory)
     return Outcome(kind, sentence, trajectory.at_time)
 
@@ -62,6 +66,13 @@ def _position(compiled: CompiledSystem, name: str, trajectory: Trajectory) -> fl
     symbols = [system.symbols["x"], system.symbols["p"]]
     found: Any = ca.Function("position", symbols, [system.coordinates[name]])(*column)
     return float(found)
+
+
+def _singular(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
+    return (
+        f"at {trajectory.at_time:.6g} s the chosen independent joints no longer determine the others: "
+        "choose other ones, or the treatment baumgarte"
+    )
 
 
 def _interrupted(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
@@ -104,6 +115,13 @@ def _chattering(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory
     )
 
 
+def _not_solved(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
+    return (
+        f"the equations of the step at {trajectory.at_time:.6g} s could not be solved: shorten the step; if that does "
+        "not help, the mechanism is in a singular position, or a law jumps there"
+    )
+
+
 def tell_failure(trajectory: Trajectory, name: str, error: Exception) -> Outcome:
     """The outcome of a run in which a Python block or action raised an error."""
     sentence = f"'{name}' raised {type(error).__name__} at {trajectory.at_time:.6g} s: {error}"
@@ -120,6 +138,8 @@ _SENTENCES = {
     OutcomeKind.OVERFLOW: _overflow,
     OutcomeKind.STEP_TOO_SMALL: _step_too_small,
     OutcomeKind.CHATTERING: _chattering,
+    OutcomeKind.NOT_SOLVED: _not_solved,
+    OutcomeKind.SINGULAR: _singular,
     OutcomeKind.OUT_OF_REACH: _out_of_reach,
 }
 

@@ -1,0 +1,189 @@
+"""What does a mechanism look like in positions and momenta, and how does it move symplectically?
+
+    E(q, p) = p^T M(q)^-1 p / 2 + V(q),    q' = dE/dp = M^-1 p,    p' = -dE/dq + tau + H^T lam
+
+Without outer torques E is kept, and a symplectic method keeps it without drift however long it runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import casadi as ca
+import numpy as np
+
+from robodyn.assembly import System, assemble
+from robodyn.assembly.network import SignalInfo
+from robodyn.assembly.system import INPUTS, StateInfo
+from robodyn.dynamics import kinetic_energy, potential_energy, solve_symmetric
+from robodyn.engine import Solver
+from robodyn.errors import Flaw, FlawList, ModelError
+from robodyn.model import Recording, Scenario, Treatment
+from robodyn.results import Run
+from robodyn.simulation import close_constraints, find_equilibrium, simulate
+
+MOMENTUM_UNITS = {"rad/s": "kg m^2/s", "m/s": "kg m/s"}
+
+
+def hamiltonian_system(system: System) -> System:
+    """The same hybrid system with momenta `<joint>.momentum`, p = M v, as states in place of the velocities.
+
+    All signals are kept; momenta are signals too. Constraints are kept as the system's treatment says. Where the run
+    does not start at a given rest, tunable numbers are fixed at their values, since the momenta depend on them.
+
+    Raises:
+        ModelError: where there is no mechanism, where it is in minimal coordinates, or where an action written in
+            Python sets velocities.
+    """
+    _check(system)
+    system = _fix_numbers(system)
+    form = _Form(system, _momentum_symbols(system))
+    states = _momentum_states(system)
+    expressions = {name: form.rewrite(name, column) for name, column in system.expressions.items()}
+    rates = expressions["rhs"]
+    momentum_rate = form.in_momenta(form.conservative_force())
+    totals = form.in_momenta(_total_torques(system))
+    n = system.n_q
+    expressions["rhs"] = ca.vertcat(rates[:n], momentum_rate + totals, rates[2 * n :])
+    expressions["momentum_rate"] = momentum_rate
+    expressions["outputs"] = ca.vertcat(expressions["outputs"], form.p)
+    infos = tuple(SignalInfo(state.name, state.unit) for state in states[n : 2 * n])
+    return replace(
+        system,
+        scenario=replace(system.scenario, start="given"),
+        states=states,
+        signals=(*system.signals, *infos),
+        symbols=dict(system.symbols) | {"x": form.x},
+        expressions=expressions,
+        momenta=True,
+    )
+
+
+def simulate_symplectic(
+    what: Scenario | System,
+    step: float,
+    *,
+    recording: Recording | None = None,
+    parameters: Mapping[str, float] | None = None,
+) -> Run:
+    """A run in momenta by RATTLE, with the constraints on the levels of positions and velocities in every step.
+
+    Args:
+        step: [s].
+        parameters: numbers of the scenario to change.
+    """
+    scenario = what.scenario if isinstance(what, System) else what
+    system = assemble(replace(scenario.with_numbers(parameters or {}), treatment=Treatment("index3")))
+    return simulate(hamiltonian_system(system), Solver("rattle", step=step), recording=recording)
+
+
+@dataclass(frozen=True)
+class _Form:
+    """Expressions of a system, rewritten from velocities to momenta."""
+
+    system: System
+    p: ca.SX
+
+    @property
+    def x(self) -> ca.SX:
+        """The states: positions, momenta, the rest."""
+        n, x = self.system.n_q, self.system.symbols["x"]
+        return ca.vertcat(x[:n], self.p, x[2 * n :])
+
+    @cached_property
+    def v(self) -> ca.SX:
+        """M^-1 p."""
+        return ca.SX(solve_symmetric(self.system.mass_matrix, [self.p[k] for k in range(self.p.numel())]))
+
+    def in_momenta(self, expression: ca.SX) -> ca.SX:
+        """The same value, with momenta in place of velocities."""
+        return ca.substitute(expression, self.system.v, self.v)
+
+    def conservative_force(self) -> ca.SX:
+        """-dE/dq at fixed p, which is d(T - V)/dq at fixed v."""
+        assert self.system.mechanics is not None
+        tree, system = self.system.mechanics.tree, self.system
+        q, v = (list(ca.vertsplit(column)) for column in (system.q, system.v))
+        kinetic = ca.SX(kinetic_energy(tree, q, v))
+        for inertia, gradient in system.rotors:
+            kinetic = kinetic + 0.5 * inertia * (gradient @ system.v) ** 2
+        return ca.gradient(kinetic - ca.SX(potential_energy(tree, q)), system.q)
+
+    def rewrite(self, name: str, column: ca.SX) -> ca.SX:
+        """A function of the system in momenta; an action's new velocities become new momenta."""
+        column = self.in_momenta(column)
+        if not name.startswith("action:"):
+            return column
+        n = self.system.n_q
+        M = ca.substitute(self.system.mass_matrix, self.system.q, column[:n])
+        return ca.vertcat(column[:n], M @ column[n : 2 * n], column[2 * n :])
+
+
+def _fix_numbers(system: System) -> System:
+    """The system without tunable numbers, unless its start is given and at rest."""
+    scenario, velocities = system.scenario, system.states[system.n_q : 2 * system.n_q]
+    if not system.parameters or (scenario.start == "given" and not any(state.start for state in velocities)):
+        return system
+    return assemble(replace(scenario, machine=replace(scenario.machine, tunable=())))
+
+
+def _momentum_symbols(system: System) -> ca.SX:
+    names = [state.name.replace(".velocity", ".momentum") for state in system.states[system.n_q : 2 * system.n_q]]
+    return ca.vertcat(*(ca.SX.sym(name) for name in names))
+
+
+def _total_torques(system: System) -> ca.SX:
+    """Joint torques with those of constraints: the signals `<joint>.torque` or `<joint>.force`."""
+    names, found = system.signal_names, []
+    for state in system.states[: system.n_q]:
+        joint = state.name.removesuffix(".position")
+        signal = f"{joint}.torque" if state.unit == "rad" else f"{joint}.force"
+        found.append(system.expressions["outputs"][names.index(signal)])
+    return ca.vertcat(*found)
+
+
+def _momentum_states(system: System) -> tuple[StateInfo, ...]:
+    """The states with their start values: M v where the run would start."""
+    n, start = system.n_q, _find_start(system)
+    M = _mass_matrix_at(system, start)
+    momenta = M @ start[n : 2 * n]
+    states = []
+    for k, state in enumerate(system.states):
+        if n <= k < 2 * n:
+            name = state.name.replace(".velocity", ".momentum")
+            states.append(StateInfo(name, MOMENTUM_UNITS[state.unit], float(momenta[k - n]), float(M[k - n, k - n])))
+        else:
+            states.append(replace(state, start=float(start[k])))
+    return tuple(states)
+
+
+def _find_start(system: System) -> np.ndarray:
+    if system.scenario.start == "equilibrium":
+        return find_equilibrium(system).x
+    if system.scenario.start == "assembled":
+        return close_constraints(system).require().x
+    return np.array([state.start for state in system.states], float)
+
+
+def _mass_matrix_at(system: System, x: np.ndarray) -> np.ndarray:
+    function, parameters = system.function("mass_matrix"), [number.value for number in system.parameters]
+    sizes = [function.size1_in(INPUTS.index(key)) for key in ("d", "m")]
+    flat = np.array(function(0.0, x, np.zeros(sizes[0]), np.zeros(sizes[1]), parameters)).ravel()
+    return flat.reshape(system.n_v, system.n_v, order="F")
+
+
+def _check(system: System) -> None:
+    flaws = FlawList()
+    if system.mechanics is None:
+        raise ModelError([Flaw("machine", "has no mechanism, and so no momenta")], system.scenario.name)
+    if system.momenta:
+        raise ModelError([Flaw("system", "is in momenta already")], system.scenario.name)
+    if system.equations and system.scenario.treatment.method == "minimal":
+        flaws.add("treatment.method", "minimal coordinates cannot be written in momenta of all joints", "say baumgarte")
+    velocities = range(system.n_q, 2 * system.n_q)
+    for guard in system.guards:
+        if guard.call and any(target in velocities for target in guard.call.targets.values()):
+            flaws.add(f"events.{guard.name}", "its action sets velocities in Python", "make it native")
+    flaws.raise_if_any(f"scenario '{system.scenario.name}'")

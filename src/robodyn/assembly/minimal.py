@@ -1,0 +1,154 @@
+"""How does a constrained mechanism move in minimal coordinates?
+
+    q_d from h(q_i, q_d, t) = 0,    v_d from h'(q, v, t) = 0,    then the accelerations there
+
+Some joints are independent (i), the others are dependent (d) and follow wherever the motion is evaluated: what they
+were integrated to is but a first guess. Newton's steps use the gradients at that guess; after two of them q_d is off by
+the third power of the guess's error, and after each step of the solver the guess is replaced. On the constraints,
+M a = b + H^T lam with h'' = 0 is the motion of the independent joints, R^T M R a_i = R^T (b - M r), with v = R v_i.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+from scipy.linalg import qr
+
+from robodyn.assembly.builder import Builder
+from robodyn.assembly.redundancy import close
+from robodyn.assembly.system import Guard
+from robodyn.errors import nearest
+
+NEWTON_STEPS = 2
+SINGULAR = 0.01
+"""Smallest diagonal entry of R in H_d = Q R, relative to the mean size of a row of H, at which the dependent joints
+still follow; this project's own choice."""
+GUARD = "constraints.independent"
+FOLLOWING = ("rhs", "position_rate", "outputs", "guards", "limits", "delayed", "applied")
+"""Functions that are evaluated within steps, where the dependent joints have to follow first."""
+
+
+@dataclass(frozen=True)
+class Partition:
+    """Which joints are dependent, and the equations that they follow from.
+
+    Attributes:
+        dependent: numbers of joints; h, h_dot: residuals and their rates, in the states x of the system.
+    """
+
+    dependent: tuple[int, ...]
+    h: ca.SX
+    h_dot: ca.SX
+    q: ca.SX
+    v: ca.SX
+
+    @property
+    def gradients(self) -> ca.SX:
+        """H_d: derivatives of the residuals by the dependent joints, (k, k)."""
+        return ca.jacobian(self.h, self.q)[:, list(self.dependent)]
+
+    def follow(self) -> tuple[ca.SX, ca.SX]:
+        """Positions and velocities with the dependent ones from the constraints."""
+        Q, R = ca.qr(self.gradients)
+        q, v, columns = self.q, self.v, ca.SX.eye(self.q.numel())[:, list(self.dependent)]
+        for _ in range(NEWTON_STEPS):
+            residual = ca.substitute(self.h, self.q, q)
+            q = q - columns @ _solve_upper(R, Q.T @ residual)
+        for _ in range(NEWTON_STEPS):
+            rates = ca.substitute(self.h_dot, ca.vertcat(self.q, self.v), ca.vertcat(q, v))
+            v = v - columns @ _solve_upper(R, Q.T @ rates)
+        return q, v
+
+    def margin(self) -> ca.SX:
+        """How far the dependent joints are from no longer following; negative beyond."""
+        _, R = ca.qr(self.gradients)
+        k = len(self.dependent)
+        size = ca.sqrt(ca.sumsqr(ca.jacobian(self.h, self.q)) / k)
+        return ca.mmin(ca.vertcat(*(ca.fabs(R[j, j]) for j in range(k)))) / size - SINGULAR
+
+
+def _solve_upper(R: ca.SX, b: ca.SX) -> ca.SX:
+    """x of R x = b, R upper triangular."""
+    x: list[ca.SX] = []
+    n = b.numel()
+    for i in reversed(range(n)):
+        known = sum((R[i, j] * x[n - 1 - j] for j in range(i + 1, n)), ca.SX(0))
+        x.append((b[i] - known) / R[i, i])
+    return ca.vertcat(*reversed(x))
+
+
+def make_minimal(builder: Builder, symbols: Mapping[str, ca.SX], found: dict[str, ca.SX], n: int) -> dict[str, ca.SX]:
+    """The functions of a system with its motion in minimal coordinates; a guard ends a run where they do not exist.
+
+    Args:
+        found: the functions so far; n: number of moving joints.
+    """
+    k = len(builder.equations)
+    if not all(value.is_one() for value in ca.vertsplit(found["active"])):
+        builder.flaws.add("treatment.method", "minimal needs constraints that always hold", "say baumgarte")
+        return found
+    x = symbols["x"]
+    h, h_dot = found["constraints"][:k], found["constraints"][k:]
+    dependent = _choose(builder, symbols, h, n)
+    if dependent is None:
+        return found
+    partition = Partition(dependent, h, h_dot, x[:n], x[n : 2 * n])
+    q, v = partition.follow()
+    builder.guards.append(Guard(GUARD, -1, terminal=True))
+    found = found | {"guards": ca.vertcat(found["guards"], partition.margin())}
+    names = [name for name in FOLLOWING if name in found]
+    followed = ca.substitute([found[name] for name in names], [x[: 2 * n]], [ca.vertcat(q, v)])
+    projection = ca.vertcat(q, v, x[2 * n :], symbols["m"])
+    return found | dict(zip(names, followed, strict=True)) | {"action:projection": projection}
+
+
+def _choose(builder: Builder, symbols: Mapping[str, ca.SX], h: ca.SX, n: int) -> tuple[int, ...] | None:
+    """Numbers of the dependent joints: those whose gradients are largest at the start, or all that are not named."""
+    H = _gradients_at_start(builder, symbols, h, n)
+    joints = [info.name.removesuffix(".position") for info in builder.states[:n]]
+    named = builder.scenario.treatment.independent
+    if named is not None:
+        return _take_named(builder, joints, named, H)
+    _, R, order = qr(H, mode="economic", pivoting=True)
+    if abs(R[len(H) - 1, len(H) - 1]) < SINGULAR * np.linalg.norm(H) / np.sqrt(len(H)):
+        builder.flaws.add("treatment.method", "the start is a singular position: no joints are independent there")
+        return None
+    return tuple(sorted(int(j) for j in order[: len(H)]))
+
+
+def _take_named(builder: Builder, joints: list[str], named: Sequence[str], H: np.ndarray) -> tuple[int, ...] | None:
+    path, free = "treatment.independent", H.shape[1] - H.shape[0]
+    unknown = [name for name in named if name not in joints]
+    for name in unknown:
+        builder.flaws.add(path, f"'{name}' is no moving joint", nearest(name, joints))
+    if unknown:
+        return None
+    if len(set(named)) != free:
+        builder.flaws.add(path, f"names {len(set(named))} joints, the constraints leave {free} free")
+        return None
+    dependent = tuple(k for k, joint in enumerate(joints) if joint not in named)
+    smallest = np.min(np.abs(np.diag(np.linalg.qr(H[:, dependent])[1])), initial=np.inf)
+    if smallest < SINGULAR * np.linalg.norm(H) / np.sqrt(len(H)):
+        builder.flaws.add(path, "these do not determine the other joints at the start", "name others, or leave it out")
+        return None
+    return dependent
+
+
+def _gradients_at_start(builder: Builder, symbols: Mapping[str, ca.SX], h: ca.SX, n: int) -> np.ndarray:
+    """H where the constraints are met, nearest to the start values."""
+    start = np.array([info.start for info in builder.states], float)
+    memory = [info.start for info in builder.memory]
+    delayed = [info.before or 0.0 for info in builder.delays]
+    parameters = [number.value for number in builder.values.tunable]
+    q = symbols["x"][:n]
+    function = ca.Function("h", [symbols[key] for key in "txdmp"], [h, ca.densify(ca.jacobian(h, q))])
+
+    def evaluate(position: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        values = function(0.0, np.concatenate([position, start[n:]]), delayed, memory, parameters)
+        return np.array(values[0]).ravel(), np.array(values[1])
+
+    closed, _ = close(evaluate, start[:n])
+    return evaluate(closed)[1]

@@ -1,0 +1,45 @@
+"""Which methods take steps whose equations the system itself gives, and which systems can be moved by them?"""
+
+from __future__ import annotations
+
+from robodyn.assembly import System
+from robodyn.engine import Solver
+from robodyn.errors import FlawList
+from robodyn.simulation.generalised_alpha import trace_generalised_alpha
+from robodyn.simulation.rattle import trace_rattle
+from robodyn.simulation.traced_step import TracedStep
+
+STEPS = {"generalised_alpha": trace_generalised_alpha, "rattle": trace_rattle}
+
+
+def build_step(system: System, solver: Solver) -> TracedStep | None:
+    """The equations of a step by the solver's method, or None where the engine has the method itself."""
+    return STEPS[solver.method](system) if solver.traced else None
+
+
+def check_method(system: System, solver: Solver) -> None:
+    """Refuse a method that does not fit the treatment of the constraints, or the kind of states."""
+    flaws = FlawList()
+    treatment, method = system.scenario.treatment.method, solver.method
+    if system.equations and solver.traced and treatment != "index3":
+        what = f"'{treatment}' does not go with the method {method}, which has the constraints in its steps"
+        flaws.add("treatment.method", what, "say index3, or choose another method")
+    if system.equations and treatment == "index3" and not solver.traced:
+        what = f"{method} does not go with the treatment 'index3'"
+        flaws.add("solver.method", what, f"say {'rattle' if system.momenta else 'generalised_alpha'}")
+    if solver.traced:
+        _check_states(flaws, system, method)
+    flaws.raise_if_any(f"scenario '{system.scenario.name}'")
+
+
+def _check_states(flaws: FlawList, system: System, method: str) -> None:
+    if system.mechanics is None:
+        flaws.add("solver.method", f"{method} moves mechanisms, and there is none", "choose another method")
+    elif method == "rattle" and not system.momenta:
+        flaws.add("solver.method", "rattle moves systems in momenta", "make one by hamiltonian_system")
+    elif method == "generalised_alpha" and system.momenta:
+        flaws.add("solver.method", "generalised_alpha moves systems in velocities", "say rattle")
+    other = system.states[system.n_q + system.n_v : len(system.states) - system.n_quadratures]
+    if method == "rattle" and other:
+        names = ", ".join(state.name for state in other)
+        flaws.add("solver.method", f"rattle moves positions and momenta only, and there are {names}")
