@@ -29,9 +29,10 @@ BENCHMARKS = (
     "compilation",
     "chain",
     "treatments",
+    "constraints",
 )
 DEFAULT_FILE = Path("out/benchmarks.json")
-PACKAGES = ("robodyn", "numpy", "casadi", "llvmlite", "numba", "scipy", "pin", "mujoco")
+PACKAGES = ("robodyn", "numpy", "casadi", "llvmlite", "numba", "scipy", "pin", "mujoco", "exudyn")
 DISAGREED, MISSING = 1, 2
 
 

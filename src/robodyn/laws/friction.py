@@ -35,9 +35,7 @@ def coulomb_friction(velocity, *, coulomb, smoothing_velocity, viscous=0.0):
     return {"torque": -coulomb * sym.tanh(velocity / smoothing_velocity) - viscous * velocity}
 
 
-@law(
-    units=UNITS, sticks=True, checks={"coulomb": "non-negative", "static": "non-negative", "viscous": "non-negative"}
-)
+@law(units=UNITS, sticks=True, checks={"coulomb": "non-negative", "static": "non-negative", "viscous": "non-negative"})
 def stick_friction(velocity, direction, *, coulomb, static=0.0, viscous=0.0):
     """Dry friction that truly sticks: sliding `tau = -Tc sign(w) - B w`, at rest whatever holds up to the static level.
 
