@@ -27,6 +27,7 @@ BENCHMARKS = (
     "commands",
     "steppers",
     "compilation",
+    "chain",
     "treatments",
 )
 DEFAULT_FILE = Path("out/benchmarks.json")

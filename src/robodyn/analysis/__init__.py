@@ -18,6 +18,7 @@ _HOMES = {
     "linear.balanced": "Truncation find_hankel_values split_stable truncate",
     "linear.constrained": "reduce_constraints",
     "linear.frequency": "FrequencyResponse choose_frequencies respond",
+    "linear.lead": "Lead design_lead",
     "linear.linear_model": "DelayedSignal LinearModel Variable",
     "linear.linearisation": "linearise",
     "linear.loop_poles": "LoopPoles",

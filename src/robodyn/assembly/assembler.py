@@ -53,16 +53,17 @@ def assemble(scenario: Scenario) -> System:
     _check_initial(builder)
     builder.flaws.raise_if_any(f"scenario '{scenario.name}'")
     symbols = _symbols(builder)
-    numbers = fill_numbers(scenario, builder.units)
+    units = builder.units
+    numbers = fill_numbers(scenario, units)
     expressions = _expressions(builder, symbols, n_q)
     if builder.equations and scenario.treatment.method == "minimal":
         expressions = make_minimal(builder, symbols, expressions, n_q)
         builder.flaws.raise_if_any(f"scenario '{scenario.name}'")
     return System(
         scenario=scenario,
-        states=tuple(replace(info, unit=builder.units[info.name]) for info in builder.states),
+        states=tuple(replace(info, unit=units[info.name]) for info in builder.states),
         memory=tuple(builder.memory),
-        warnings=(*builder.warnings, *compare_units(scenario, builder.units)),
+        warnings=(*builder.warnings, *compare_units(scenario, units)),
         signals=_signals(builder, symbols),
         numbers=numbers,
         parameters=tuple(numbers[number.name] for number in builder.values.tunable),
@@ -96,7 +97,7 @@ def _symbols(builder: Builder) -> dict[str, ca.SX]:
 
 def _expressions(builder: Builder, symbols: dict[str, ca.SX], n_q: int) -> dict[str, ca.SX]:
     """Every function's output column, in global symbols."""
-    rates = _column([builder.express(builder.rates[info.name]) for info in builder.states])
+    rates = _column(builder.express(builder.rates[info.name] for info in builder.states))
     limits = [builder.limits[info.name] for info in builder.states if info.name in builder.limits]
     named = builder.network.expressions
     found = {
@@ -105,9 +106,9 @@ def _expressions(builder: Builder, symbols: dict[str, ca.SX], n_q: int) -> dict[
         "outputs": _column([named[name] for name in builder.network.infos if name != "time"]),
         "limits": _column([lower for lower, _ in limits] + [upper for _, upper in limits]),
     }
-    found |= {name: _column([builder.express(p) for p in column]) for name, column in builder.columns.items()}
+    found |= {name: _column(builder.express(column)) for name, column in builder.columns.items()}
     for name, update in builder.updates.items():
-        fresh = {key: builder.express(pending) for key, pending in update.items()}
+        fresh = dict(zip(update, builder.express(update.values()), strict=True))
         memory = _column([fresh.get(info.name, builder.memory_symbols[info.name]) for info in builder.memory])
         if name.startswith("action:"):
             states = _column([fresh.get(info.name, named[info.name]) for info in builder.states])
@@ -191,7 +192,7 @@ def _rotor_inertia(builder: Builder, motion: Motion) -> np.ndarray:
     for coordinate in builder.scenario.machine.coordinates:
         inertia = getattr(coordinate, "inertia", 0.0)
         if inertia:
-            gradient = np.array(ca.DM(motion.gradients[coordinate.name]))
+            gradient = np.array(ca.DM(motion.gradient(coordinate.name)))
             total += inertia * gradient.T @ gradient
     return total
 

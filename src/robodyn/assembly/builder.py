@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import casadi as ca
@@ -92,8 +92,10 @@ class Builder:
     def symbol_of(self, name: str) -> ca.SX:
         return self.network.expressions[name]
 
-    def express(self, pending: Pending) -> ca.SX:
-        return self.network.express(pending.expression, pending.bindings)
+    def express(self, waiting: Iterable[Pending]) -> list[ca.SX]:
+        """Expressions in global symbols; what they share stays shared."""
+        waiting = list(waiting)
+        return self.network.express([p.expression for p in waiting], [p.bindings for p in waiting])
 
 
 def reference_to(signal: str) -> Pending:

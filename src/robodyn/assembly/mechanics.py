@@ -56,16 +56,12 @@ def add_dynamics(builder: Builder, motion: Motion, solvable: bool) -> None:
         force = placeholder(f"{target}.force from {signal}", signal, bindings)
         forces[target] = forces.get(target, 0) + force
     n_v = motion.v.numel()
-    tau = sum((motion.gradients[name].T * force for name, force in forces.items()), ca.SX.zeros(n_v))
-    tau = tau + _load_torque(builder, motion)
-    a = ca.SX.zeros(n_v)
+    tau = motion.joint_forces(forces) + _load_torque(builder, motion)
+    a, applied = ca.SX.zeros(n_v), tau
     if solvable:
         a, tau = _accelerate(builder, motion, tau, bindings)
     _define_accelerations(builder, motion, a, bindings)
-    for k, joint in enumerate(motion.joints):
-        unit = joint_unit(joint)
-        torque = SignalInfo(f"{joint.name}.{FORCE_SIGNAL[unit]}", FORCE[unit])
-        builder.network.define([torque], Definition({torque.name: tau[k]}, bindings))
+    _define_torques(builder, motion, (applied, tau), bindings)
     power = ca.dot(tau, motion.v)
     machine = builder.scenario.machine
     acting = forces or builder.sticking or machine.loads or machine.constraints
@@ -154,12 +150,31 @@ def _define_accelerations(builder: Builder, motion: Motion, a: ca.SX, bindings: 
         builder.rates[f"{joint.name}.velocity"] = reference_to(infos[k].name)
 
 
+def _define_torques(builder: Builder, motion: Motion, torques: tuple[ca.SX, ca.SX], bindings: Bindings) -> None:
+    """Each joint's torque on its own; but together where constraints make each depend on every force.
+
+    Args:
+        torques: as applied, and with those of constraints.
+    """
+    applied, tau = torques
+    groups: dict[int, tuple[list[SignalInfo], dict[str, ca.SX]]] = {}
+    for k, joint in enumerate(motion.joints):
+        unit = joint_unit(joint)
+        info = SignalInfo(f"{joint.name}.{FORCE_SIGNAL[unit]}", FORCE[unit])
+        bound = bool(builder.scenario.machine.constraints) and not ca.is_equal(applied[k], tau[k], 0)
+        infos, outputs = groups.setdefault(-1 if bound else k, ([], {}))
+        infos.append(info)
+        outputs[info.name] = tau[k]
+    for infos, outputs in groups.values():
+        builder.network.define(infos, Definition(outputs, bindings))
+
+
 def _build_sticking(
     builder: Builder, motion: Motion, a: ca.SX, solve: Solve, constrained: Constrained | None
 ) -> Sticking:
     """What friction that sticks is made of, given the accelerations without it and the mobility it acts on."""
     elements = builder.sticking
-    gradients = [motion.gradients[element.on] for element in elements]
+    gradients = [motion.gradient(element.on) for element in elements]
     speed = ca.vertcat(*(motion.coordinate_rates[element.on] for element in elements))
     drift = ca.jtimes(speed, motion.q, motion.q_dot)
     position = ca.vertcat(*(motion.positions[element.on] for element in elements))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import casadi as ca
@@ -13,7 +15,7 @@ from robodyn.assembly.network import Definition, SignalInfo
 from robodyn.assembly.system import StateInfo
 from robodyn.assembly.tree import Mechanics, build_tree
 from robodyn.dynamics import link_poses, position_rates
-from robodyn.model import Combination, Mechanism
+from robodyn.model import Combination, Mechanism, Point
 from robodyn.model.numbers import XYZ
 from robodyn.spatial import Pose
 from robodyn.symbolic import is_symbolic, sqrt, stack
@@ -33,7 +35,6 @@ class Motion:
         self.poses = link_poses(self.mechanics.tree, self.q)
         self.somewhere: np.ndarray | None = None
         self.positions: dict[str, ca.SX] = {}
-        self.gradients: dict[str, ca.SX] = {}
         self.coordinate_rates: dict[str, ca.SX] = {}
 
     def _add_states(self, quantity: str, suffix: str) -> Any:
@@ -45,9 +46,13 @@ class Motion:
             symbols.append(self.builder.add_state(StateInfo(name, joint_unit(joint) + suffix, start)))
         return ca.vertcat(*symbols)
 
+    @cached_property
+    def _points(self) -> dict[str, Point]:
+        return {point.name: point for point in self.mechanism.points}
+
     def point_pose(self, name: str) -> tuple[int, Pose]:
         """The link a named point belongs to and the point's pose in that link's frame."""
-        point = next(point for point in self.mechanism.points if point.name == name)
+        point = self._points[name]
         place = self.mechanics.placements[point.body]
         origin = self.builder.values.vector(f"{name}.origin", XYZ)
         return place.link, place.pose @ Pose.translation(stack(origin))
@@ -73,17 +78,22 @@ class Motion:
             return 0.0
         if treatment.pole is not None:
             return self.builder.values["treatment.pole"]
-        sizes = [self.value_at_start(sqrt(ca.sumsqr(ca.SX(pose.p)))) for pose in self.poses]
+        places = ca.vertcat(*(sqrt(ca.sumsqr(ca.SX(pose.p))) for pose in self.poses))
+        size = float(np.max(self.values_at_start(places), initial=1e-3))
         fall = float(np.linalg.norm(np.asarray(self.mechanism.gravity)))
-        return max(5.0 * float(np.sqrt(fall / max(*sizes, 1e-3))), 10.0 / scenario.duration)
+        return max(5.0 * float(np.sqrt(fall / size)), 10.0 / scenario.duration)
 
-    def add_coordinate(self, name: str, unit: str, position: ca.SX) -> None:
-        """A scalar s(q): its rate `ds/dq q_dot` and its gradient with respect to v, exactly."""
-        velocity = ca.jtimes(position, self.q, self.q_dot)
-        self.positions[name] = position
-        self.gradients[name] = ca.jacobian(velocity, self.v)
-        self.coordinate_rates[name] = velocity
-        if f"{name}.position" not in self.builder.network.infos:
+    def add_coordinates(self, added: Sequence[tuple[str, str, ca.SX]]) -> None:
+        """Scalars s(q), each as (name, unit, position), with their rates `ds/dq q_dot`, exactly.
+
+        All at once: in a long chain they share most of their expressions.
+        """
+        rates = self.rates_of([position for _, _, position in added])
+        for (name, unit, position), velocity in zip(added, rates, strict=True):
+            self.positions[name] = position
+            self.coordinate_rates[name] = velocity
+            if f"{name}.position" in self.builder.network.infos:
+                continue
             infos = [
                 SignalInfo(f"{name}.position", unit, rate=f"{name}.velocity"),
                 SignalInfo(f"{name}.velocity", f"{unit}/s"),
@@ -91,15 +101,35 @@ class Motion:
             outputs = {f"{name}.position": position, f"{name}.velocity": velocity}
             self.builder.network.define(infos, Definition(outputs, {}))
 
+    def rates_of(self, positions: Sequence[ca.SX]) -> list[ca.SX]:
+        """Rates of functions of q."""
+        return ca.vertsplit(ca.jtimes(ca.vertcat(ca.SX(0, 1), *positions), self.q, self.q_dot))
+
+    def gradient(self, name: str) -> ca.SX:
+        """Of a joint's or coordinate's position with respect to the joints, ds/dq, (1, n_v)."""
+        return ca.jacobian(self.coordinate_rates[name], self.v)
+
+    def joint_forces(self, forces: Mapping[str, ca.SX]) -> ca.SX:
+        """What forces on joints and coordinates are on the joints: `sum (ds/dq)^T f`, (n_v,).
+
+        Swept backwards through all positions at once, with work that grows as that of the positions themselves.
+        """
+        positions = ca.vertcat(ca.SX(0, 1), *(self.positions[name] for name in forces))
+        return ca.jtimes(positions, self.q, ca.vertcat(ca.SX(0, 1), *forces.values()), True)
+
     def value_at_start(self, expression: ca.SX) -> float:
         """What an expression of q and v is at the described start, with the parameters as described."""
+        return float(self.values_at_start(expression)[0])
+
+    def values_at_start(self, expression: ca.SX) -> np.ndarray:
+        """The same for a column of expressions."""
         values = self.builder.values
         given = {info.name: info.start for info in self.builder.states}
         symbols = [ca.vertcat(self.q, self.v), ca.vertcat(ca.SX(0, 1), *values.symbols)]
         start = [given[self.q[k].name()] for k in range(self.q.numel())]
         start += [given[self.v[k].name()] for k in range(self.v.numel())]
         found = ca.Function("start", symbols, [expression])(start, [number.value for number in values.tunable])
-        return float(found)
+        return np.array(found).ravel()
 
     def value_somewhere(self, expression: ca.SX) -> np.ndarray:
         """An expression of q at a general position, where no two gradients are parallel by chance."""
@@ -117,7 +147,7 @@ class Motion:
         """Inertia and gradient of each rotor; a tunable inertia may be 0 now and something else in another run."""
         values = self.builder.values
         return tuple(
-            (ca.SX(values[f"{c.name}.inertia"]), self.gradients[c.name])
+            (ca.SX(values[f"{c.name}.inertia"]), self.gradient(c.name))
             for c in self.builder.scenario.machine.coordinates
             if isinstance(c, Combination) and (c.inertia > 0 or is_symbolic(values[f"{c.name}.inertia"]))
         )
@@ -129,22 +159,22 @@ def add_kinematics(builder: Builder) -> Motion | None:
     if mechanism is None:
         return None
     motion = Motion(builder, mechanism)
-    for k, joint in enumerate(motion.joints):
-        motion.add_coordinate(joint.name, joint_unit(joint), motion.q[k])
+    motion.add_coordinates([(joint.name, joint_unit(joint), motion.q[k]) for k, joint in enumerate(motion.joints)])
+    for joint in motion.joints:
         for quantity, rate in (("position", "velocity"), ("velocity", "acceleration")):
             info = builder.network.infos[f"{joint.name}.{quantity}"]
             builder.network.infos[info.name] = SignalInfo(info.name, info.unit, rate=f"{joint.name}.{rate}")
-    for coordinate in builder.scenario.machine.coordinates:
-        motion.add_coordinate(coordinate.name, *express_coordinate(motion, coordinate))
+    described = builder.scenario.machine.coordinates
+    motion.add_coordinates([(coordinate.name, *express_coordinate(motion, coordinate)) for coordinate in described])
     _add_points(builder, motion)
     return motion
 
 
 def _add_points(builder: Builder, motion: Motion) -> None:
-    for point in motion.mechanism.points:
-        position = motion.point_position(point.name)
-        velocity = ca.jtimes(position, motion.q, motion.q_dot)
-        for k, axis in enumerate(XYZ):
-            names = f"{point.name}.position.{axis}", f"{point.name}.velocity.{axis}"
-            infos = [SignalInfo(names[0], "m", rate=names[1]), SignalInfo(names[1], "m/s")]
-            builder.network.define(infos, Definition({names[0]: position[k], names[1]: velocity[k]}, {}))
+    places = [motion.point_position(point.name) for point in motion.mechanism.points]
+    positions = [entry for place in places for entry in ca.vertsplit(place)]
+    names = [(point.name, axis) for point in motion.mechanism.points for axis in XYZ]
+    for (point, axis), position, velocity in zip(names, positions, motion.rates_of(positions), strict=True):
+        where, speed = f"{point}.position.{axis}", f"{point}.velocity.{axis}"
+        infos = [SignalInfo(where, "m", rate=speed), SignalInfo(speed, "m/s")]
+        builder.network.define(infos, Definition({where: position, speed: velocity}, {}))

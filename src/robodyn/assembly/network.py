@@ -9,6 +9,9 @@ import casadi as ca
 
 from robodyn.errors import FlawList, nearest
 
+Binding = tuple[ca.SX, str, str]
+Bindings = Mapping[str, Binding]
+
 
 @dataclass(frozen=True)
 class SignalInfo:
@@ -30,23 +33,20 @@ class Definition:
     """
 
     outputs: Mapping[str, ca.SX]
-    bindings: Mapping[str, tuple[ca.SX, str, str]]
-
-    @property
-    def needs(self) -> list[tuple[ca.SX, str, str]]:
-        """The placeholders the outputs truly depend on."""
-        used = {symbol.name() for symbol in ca.symvar(ca.vertcat(*self.outputs.values()))}
-        return [binding for name, binding in self.bindings.items() if name in used]
+    bindings: Bindings
 
 
 @dataclass(frozen=True)
 class Visit:
-    """A definition being resolved: what it needs, and what of that has not been looked at yet."""
+    """A definition being resolved: the signals it needs, and which of them have not been looked at yet."""
 
     name: str
     definition: Definition
-    needs: list[tuple[ca.SX, str, str]]
+    signals: list[str]
     waiting: Iterator[str]
+
+
+Needs = dict[int, list[Binding]]
 
 
 @dataclass
@@ -56,7 +56,7 @@ class Network:
     expressions: dict[str, ca.SX] = field(default_factory=dict)
     definitions: dict[str, Definition] = field(default_factory=dict)
     infos: dict[str, SignalInfo] = field(default_factory=dict)
-    referred: list[Mapping[str, tuple[ca.SX, str, str]]] = field(default_factory=list)
+    referred: list[Bindings] = field(default_factory=list)
 
     def add_symbol(self, info: SignalInfo, symbol: ca.SX) -> None:
         """A signal that is itself a global symbol: time, a state, memory, a delayed value."""
@@ -68,7 +68,7 @@ class Network:
             self.infos[info.name] = info
             self.definitions[info.name] = definition
 
-    def refer(self, bindings: Mapping[str, tuple[ca.SX, str, str]]) -> None:
+    def refer(self, bindings: Bindings) -> None:
         """Note signals that something reads, so that unknown names are told."""
         self.referred.append(bindings)
 
@@ -77,9 +77,13 @@ class Network:
         self._check_names(flaws)
         if flaws.found:
             return
-        done: set[int] = set()
+        needs = _find_needs(list({id(d): d for d in self.definitions.values()}.values()))
+        levels: dict[int, int] = {}
+        stages: list[list[Definition]] = []
         for name in list(self.definitions):
-            self._resolve(name, done, flaws)
+            self._order(name, needs, levels, stages, flaws)
+        for stage in stages:
+            self._substitute(stage, needs)
 
     def _check_names(self, flaws: FlawList) -> None:
         for bindings in self.referred:
@@ -87,49 +91,81 @@ class Network:
                 if signal not in self.infos:
                     flaws.add(path, f"there is no signal '{signal}'", nearest(str(signal), self.infos))
 
-    def _resolve(self, root: str, done: set[int], flaws: FlawList) -> None:
-        """What a signal needs first, then the signal; without recursion, since chains of signals may be long."""
+    def _order(
+        self, root: str, needs: Needs, levels: dict[int, int], stages: list[list[Definition]], flaws: FlawList
+    ) -> None:
+        """What a signal needs first, then the signal; without recursion, since chains of signals may be long.
+
+        Args:
+            levels: stage of each definition met so far; stages: definitions that need only those of stages before.
+        """
         trail: list[Visit] = []
-        self._enter(root, trail, done, flaws)
+        self._enter(root, trail, needs, levels, flaws)
         while trail:
             visit = trail[-1]
             following = next(visit.waiting, None)
             if following is not None:
-                self._enter(following, trail, done, flaws)
+                self._enter(following, trail, needs, levels, flaws)
                 continue
             trail.pop()
-            if id(visit.definition) not in done:
-                done.add(id(visit.definition))
-                self._substitute(visit.definition, visit.needs)
+            if id(visit.definition) not in levels:
+                used = [self.definitions[signal] for signal in visit.signals if signal in self.definitions]
+                level = max((levels[id(definition)] + 1 for definition in used), default=0)
+                levels[id(visit.definition)] = level
+                stages.extend([] for _ in range(len(stages), level + 1))
+                stages[level].append(visit.definition)
 
-    def _enter(self, name: str, trail: list[Visit], done: set[int], flaws: FlawList) -> None:
+    def _enter(self, name: str, trail: list[Visit], needs: Needs, levels: dict[int, int], flaws: FlawList) -> None:
         """Go into a signal's definition, unless it is done, defined elsewhere, or being resolved already: a loop."""
         definition = self.definitions.get(name)
-        if definition is None or id(definition) in done:
+        if definition is None or id(definition) in levels:
             return
         for at, earlier in enumerate(trail):
             if earlier.definition is definition:
                 cycle = " <- ".join([*(visit.name for visit in trail[at:]), name])
                 flaws.add(earlier.name, f"algebraic loop: {cycle}", "break it with a state, a sampled block or a Delay")
-                done.add(id(definition))
+                levels[id(definition)] = 0
                 return
-        needs = definition.needs
-        trail.append(Visit(name, definition, needs, iter([signal for _, signal, _ in needs])))
+        signals = [signal for _, signal, _ in needs[id(definition)]]
+        trail.append(Visit(name, definition, signals, iter(signals)))
 
-    def _substitute(self, definition: Definition, needs: list[tuple[ca.SX, str, str]]) -> None:
-        if any(signal not in self.expressions for _, signal, _ in needs):
-            return  # behind a loop that has been reported
-        names, expressions = list(definition.outputs), list(definition.outputs.values())
-        if needs:
-            placeholders = [symbol for symbol, _, _ in needs]
-            values = [self.expressions[signal] for _, signal, _ in needs]
-            expressions = ca.substitute(expressions, [ca.vertcat(*placeholders)], [ca.vertcat(*values)])
-        self.expressions.update(zip(names, expressions, strict=True))
+    def _substitute(self, stage: list[Definition], needs: Needs) -> None:
+        """All definitions of a stage at once: what they share stays shared."""
+        known = [d for d in stage if all(signal in self.expressions for _, signal, _ in needs[id(d)])]
+        outputs = {name: value for definition in known for name, value in definition.outputs.items()}
+        used = {binding[0].element_hash(): binding for definition in known for binding in needs[id(definition)]}
+        replaced = self._replace(list(outputs.values()), list(used.values()))
+        self.expressions.update(zip(outputs, replaced, strict=True))
 
-    def express(self, expression: ca.SX, bindings: Mapping[str, tuple[ca.SX, str, str]]) -> ca.SX:
-        """Any expression with placeholders, written in global symbols; all signals must be resolved."""
-        if not bindings:
-            return expression
-        placeholders = ca.vertcat(*(symbol for symbol, _, _ in bindings.values()))
-        values = ca.vertcat(*(self.expressions[signal] for _, signal, _ in bindings.values()))
-        return ca.substitute([expression], [placeholders], [values])[0]
+    def _replace(self, expressions: list[ca.SX], bindings: list[Binding]) -> list[ca.SX]:
+        if not bindings or not expressions:
+            return expressions
+        placeholders = ca.vertcat(*(symbol for symbol, _, _ in bindings))
+        values = ca.vertcat(*(self.expressions[signal] for _, signal, _ in bindings))
+        return ca.substitute(expressions, [placeholders], [values])
+
+    def express(self, expressions: list[ca.SX], bindings: list[Bindings]) -> list[ca.SX]:
+        """Any expressions with placeholders, written in global symbols; all signals must be resolved."""
+        return self._replace(expressions, _all_of(bindings))
+
+
+def _find_needs(definitions: list[Definition]) -> Needs:
+    """The placeholders that the outputs of each definition truly depend on, by the definition's id."""
+    bindings = _all_of([definition.bindings for definition in definitions])
+    needs: Needs = {id(definition): [] for definition in definitions}
+    if not bindings:
+        return needs
+    owners = [id(definition) for definition in definitions for _ in definition.outputs]
+    outputs = ca.vertcat(*(value for definition in definitions for value in definition.outputs.values()))
+    pattern = ca.jacobian_sparsity(outputs, ca.vertcat(*(symbol for symbol, _, _ in bindings)))
+    rows, columns = pattern.get_triplet()
+    found = dict.fromkeys((owners[row], column) for row, column in zip(rows, columns, strict=True))
+    for definition, column in sorted(found, key=lambda pair: pair[1]):
+        needs[definition].append(bindings[column])
+    return needs
+
+
+def _all_of(groups: list[Bindings]) -> list[Binding]:
+    """Every placeholder once; the same bindings may serve many definitions."""
+    distinct = {id(bindings): bindings for bindings in groups}.values()
+    return list({binding[0].element_hash(): binding for bindings in distinct for binding in bindings.values()}.values())

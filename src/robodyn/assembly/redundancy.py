@@ -30,7 +30,7 @@ ELSEWHERE = 0.1
 def find_redundant(builder: Builder, motion: Motion, equations: Sequence[Equation]) -> list[int]:
     """Indices of the equations that follow from those before them; a warning names them."""
     evaluate = _numeric(motion, equations)
-    start = np.array([motion.value_at_start(motion.q[k]) for k in range(motion.q.numel())])
+    start = motion.values_at_start(motion.q)
     closed, residual = close(evaluate, start)
     if not np.isfinite(residual):
         builder.warnings.append("the constraints have no direction at the start: the ends of a rod may coincide")

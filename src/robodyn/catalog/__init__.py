@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
+from robodyn.catalog.cable import Cable, cable_hang, cable_machine
+from robodyn.catalog.cable_control import CableControl, cable_controlled, cable_probe, cable_sway
 from robodyn.catalog.delta_pair import delta_pair, delta_pair_machine
 from robodyn.catalog.delta_parameters import DeltaRobot
 from robodyn.catalog.delta_robot import delta_fall, delta_hold, delta_machine, delta_mechanism
@@ -41,6 +43,9 @@ SCENARIOS: Mapping[str, Callable[[], Scenario | Chain]] = {
     "epaas-hold": epaas_hold,
     **{f"epaas-step-{axis}": partial(epaas_step, axis) for axis in ("vane", "l3", "l4", "l1", "l2")},
     "epaas-trajectory": epaas_trajectory,
+    "cable-hang": cable_hang,
+    "cable-sway": cable_sway,
+    "cable-controlled": cable_controlled,
     "delta-fall": delta_fall,
     "delta-hold": delta_hold,
     "delta-rods": delta_rods,
@@ -61,6 +66,13 @@ def find_scenario(name: str) -> Scenario | Chain:
 
 __all__ = [
     "SCENARIOS",
+    "Cable",
+    "CableControl",
+    "cable_controlled",
+    "cable_hang",
+    "cable_machine",
+    "cable_probe",
+    "cable_sway",
     "andrews",
     "andrews_max_error",
     "breaking_pendulum",

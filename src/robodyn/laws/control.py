@@ -115,3 +115,18 @@ def limited_integrator(rate, value, *, lower=-math.inf, upper=math.inf):
 def low_pass(value, filtered, *, time_constant):
     """First-order lag: `T y_dot = u - y`."""
     return {"output": filtered, "filtered_dot": (value - filtered) / time_constant}
+
+
+@law(
+    output="{u}",
+    zero="rad/s",
+    pole="rad/s",
+    states={"filtered": 1.0},
+    checks={"zero": "non-negative", "pole": "positive"},
+)
+def lead_compensator(value, filtered, *, gain, pole, zero=0.0):
+    """Phase lead where `pole` is above `zero`, phase lag where it is below: `y = K (s + z) / (s + p) u`.
+
+    x_dot = u - p x,   y = K (u - (p - z) x)
+    """
+    return {"output": gain * (value - (pole - zero) * filtered), "filtered_dot": value - pole * filtered}

@@ -5,16 +5,21 @@ from robodyn.native.derivatives import Pattern, directional, jacobian, pattern
 from robodyn.native.kernel import Kernel, KernelModule, compile_kernels
 from robodyn.native.program import Program
 from robodyn.native.reading import UnsupportedOperation, read_program
+from robodyn.native.smoothness import find_rough_entries
+from robodyn.native.sweeps import Sweep, build_jacobian
 
 __all__ = [
     "Kernel",
     "KernelModule",
     "Pattern",
     "Program",
+    "Sweep",
     "UnsupportedOperation",
+    "build_jacobian",
     "cache_folder",
     "compile_kernels",
     "directional",
+    "find_rough_entries",
     "jacobian",
     "pattern",
     "read_program",

@@ -6,16 +6,19 @@ IEEE 754 and the C library. Text is written directly, which is many times faster
 by object.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from robodyn.native.arrays import emit_array_entry, emit_known
 from robodyn.native.instructions import CALLS, Writer, declare, literal
 from robodyn.native.layout import Layout, lay_out
 from robodyn.native.program import Program
+from robodyn.native.sweeps import emit_sweep
 from robodyn.symbolic import tables
 
 VERSION = "3"
 CHUNK_SIZE = 2000
+# Compiling takes half as long in pieces of this size, at the same speed; a program of one chunk is faster uncut.
+PIECE_SIZE = 500
 
 # Index of the last knot at or below x, by halving: it is one of the `length` knots from `first` on.
 _SEARCH = """
@@ -42,13 +45,17 @@ done:
 """
 
 
-def emit_module(programs: Iterable[Program], chunk_size: int = CHUNK_SIZE) -> str:
-    """LLVM text of a module; program 3 becomes function `k3`, and `k3.frame` that finds all arrays in one."""
+def emit_module(programs: Iterable[Program], chunk_size: int = CHUNK_SIZE, swept: Collection[int] = ()) -> str:
+    """LLVM text of a module; program 3 becomes function `k3`, and `k3.frame` that finds all arrays in one.
+
+    Args:
+        swept: numbers of programs whose last input is a seed: called for each unit vector, they give a matrix.
+    """
     bodies: list[str] = []
     used_tables: set[int] = set()
     used_calls: set[str] = set()
     for k, program in enumerate(programs):
-        bodies.append(_emit_program(f"k{k}", program, chunk_size))
+        bodies.append(_emit_swept(f"k{k}", program, chunk_size) if k in swept else _emit(f"k{k}", program, chunk_size))
         used_tables.update(node[1] for node in program.nodes if node[0] in (tables.LOCATE, tables.GATHER))
         used_calls.update(node[0] for node in program.nodes if node[0] in CALLS)
     parts = [emit_known(), *(_emit_table(number) for number in sorted(used_tables))]
@@ -64,8 +71,22 @@ def _emit_table(number: int) -> str:
     return f"@t{number} = private unnamed_addr constant [{len(values)} x double] [{entries}]"
 
 
+def _emit(symbol: str, program: Program, chunk_size: int) -> str:
+    sizes = program.in_sizes, program.out_sizes
+    return _emit_program(symbol, program, chunk_size) + _emit_frame(symbol, *sizes) + emit_array_entry(symbol, *sizes)
+
+
+def _emit_swept(symbol: str, program: Program, chunk_size: int) -> str:
+    *in_sizes, n_columns = program.in_sizes
+    (n_rows,) = program.out_sizes
+    body = _emit_program(f"{symbol}.column", program, chunk_size)
+    body += emit_sweep(symbol, f"{symbol}.column", len(in_sizes), n_rows, n_columns)
+    sizes = tuple(in_sizes), (n_rows * n_columns,)
+    return body + _emit_frame(symbol, *sizes) + emit_array_entry(symbol, *sizes)
+
+
 def _emit_program(symbol: str, program: Program, chunk_size: int) -> str:
-    layout = lay_out(program, chunk_size)
+    layout = lay_out(program, chunk_size if program.n_operations <= chunk_size else min(chunk_size, PIECE_SIZE))
     n_in, n_out = len(program.in_sizes), len(program.outputs)
     names = [f"%i{i}" for i in range(n_in)] + [f"%o{i}" for i in range(n_out)]
     pointers = ", ".join("ptr " + name for name in names)
@@ -73,10 +94,8 @@ def _emit_program(symbol: str, program: Program, chunk_size: int) -> str:
         writer = Writer(program, {})
         writer.compute(layout.chunks[0])
         writer.store_outputs(_entries(program))
-        body = _function(symbol, pointers, writer.lines)
-    else:
-        body = _emit_chunks(symbol, program, layout, pointers, chunk_size)
-    return body + _emit_frame(symbol, program) + emit_array_entry(symbol, program.in_sizes, program.out_sizes)
+        return _function(symbol, pointers, writer.lines)
+    return _emit_chunks(symbol, program, layout, pointers, chunk_size)
 
 
 def _emit_chunks(symbol: str, program: Program, layout: Layout, pointers: str, chunk_size: int) -> str:
@@ -105,10 +124,10 @@ def _function(symbol: str, arguments: str, lines: Sequence[str], linkage: str = 
     return head + "\n".join(lines) + "\n  ret void\n}\n"
 
 
-def _emit_frame(symbol: str, program: Program) -> str:
+def _emit_frame(symbol: str, in_sizes: Sequence[int], out_sizes: Sequence[int]) -> str:
     """A function that calls the program on one array, which holds inputs and outputs one after another."""
     lines, names, offset = [], [], 0
-    for k, size in enumerate(program.in_sizes + program.out_sizes):
+    for k, size in enumerate([*in_sizes, *out_sizes]):
         lines.append(f"  %a{k} = getelementptr double, ptr %f, i64 {offset}")
         names.append(f"ptr %a{k}")
         offset += size

@@ -1,8 +1,9 @@
 """How is a traced function called at machine speed?"""
 
 import ctypes
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import casadi as ca
@@ -11,10 +12,11 @@ import numpy as np
 from robodyn.native.arrays import KNOWN, introduce, is_readable
 from robodyn.native.emit import emit_module
 from robodyn.native.fusion import fuse
-from robodyn.native.machine import Machine, build
+from robodyn.native.machine import OPTIMISATION, QUICK, Machine, build
 from robodyn.native.prelude import separate_prelude
 from robodyn.native.program import Program
 from robodyn.native.reading import read_program
+from robodyn.native.sweeps import Sweep
 
 _empty = np.empty
 
@@ -108,30 +110,36 @@ class KernelModule:
 
 
 def compile_kernels(
-    functions: Mapping[str, ca.Function],
+    functions: Mapping[str, ca.Function | Sweep],
     parameter_input: int | None = None,
     *,
     cache: bool = True,
+    quick: bool = False,
     on_compile: Callable[[str], None] | None = None,
 ) -> KernelModule:
     """Machine code of several functions.
 
     Args:
+        functions: traced ones, and sweeps, whose kernels give a whole matrix column by column.
         parameter_input: number of the input that holds the parameters, the same in all functions; what
             depends on it alone is computed by `KernelModule.prepare`, whose result is passed in its place.
         cache: whether to look for earlier machine code on disk and to save it there.
+        quick: whether to compile fast, for code that is called a few times only.
         on_compile: called with a sentence before a compilation that no cache could spare.
     """
-    programs = {name: fuse(read_program(function)) for name, function in functions.items()}
-    labels = {name: tuple(function.name_in()) for name, function in functions.items()}
+    swept = [name for name, function in functions.items() if isinstance(function, Sweep)]
+    traced = {name: f.function if isinstance(f, Sweep) else f for name, f in functions.items()}
+    programs = {name: fuse(read_program(function)) for name, function in traced.items()}
+    labels = {name: tuple(function.name_in()) for name, function in traced.items()}
+    make = partial(_build_kernels, swept=swept, cache=cache, quick=quick, on_compile=on_compile)
     if parameter_input is None:
-        return KernelModule(_build_kernels(programs, labels, cache, on_compile))
+        return KernelModule(make(programs, labels))
 
     programs, prelude, n_parameters = separate_prelude(programs, parameter_input)
     n_prelude = prelude.out_sizes[0]
     if n_prelude == 0:
-        return KernelModule(_build_kernels(programs, labels, cache, on_compile), n_parameters)
-    kernels = _build_kernels({**programs, "": prelude}, {**labels, "": ("parameters",)}, cache, on_compile)
+        return KernelModule(make(programs, labels), n_parameters)
+    kernels = make({**programs, "": prelude}, {**labels, "": ("parameters",)})
     own = kernels.pop("")
     return KernelModule(kernels, n_parameters, n_prelude, own)
 
@@ -139,13 +147,16 @@ def compile_kernels(
 def _build_kernels(
     programs: Mapping[str, Program],
     labels: Mapping[str, Iterable[str]],
+    swept: Collection[str],
     cache: bool,
+    quick: bool,
     on_compile: Callable[[str], None] | None,
 ) -> dict[str, Kernel]:
     n_operations = sum(program.n_operations for program in programs.values())
     message = f"compiling {len(programs)} functions of {n_operations} operations"
     announce = None if on_compile is None else lambda: on_compile(message)
-    machine = build(emit_module(programs.values()), cache, announce)
+    places = [k for k, name in enumerate(programs) if name in swept]
+    machine = build(emit_module(programs.values(), swept=places), cache, announce, QUICK if quick else OPTIMISATION)
     signature = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
     direct = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
     if is_readable():
@@ -155,6 +166,14 @@ def _build_kernels(
         run = signature(machine.address_of(f"k{k}.frame"))
         address = machine.address_of(f"k{k}")
         entry = direct(machine.address_of(f"k{k}.arrays")) if is_readable() else None
-        sizes = program.in_sizes, program.out_sizes
-        kernels[name] = Kernel(name, address, *sizes, tuple(labels[name]), machine, run, entry)
+        sizes = _sizes(program, name in swept)
+        names = tuple(labels[name])[: len(sizes[0])]
+        kernels[name] = Kernel(name, address, *sizes, names, machine, run, entry)
     return kernels
+
+
+def _sizes(program: Program, swept: bool) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Of inputs and outputs; a sweep takes no seed and gives all columns."""
+    if not swept:
+        return program.in_sizes, program.out_sizes
+    return program.in_sizes[:-1], (program.out_sizes[0] * program.in_sizes[-1],)

@@ -9,6 +9,7 @@ from .stacked import draw_stacked, plot_stacked
 from .timeseries import draw_signals, plot_signals
 from .toolpath import draw_path, plot_path
 from .tornado import draw_tornado, plot_tornado
+from .workspace_map import draw_workspace, plot_workspace
 
 __all__ = [
     "draw_against",
@@ -21,6 +22,7 @@ __all__ = [
     "draw_signals",
     "draw_stacked",
     "draw_tornado",
+    "draw_workspace",
     "plot_against",
     "plot_difference",
     "plot_fit",
@@ -31,4 +33,5 @@ __all__ = [
     "plot_signals",
     "plot_stacked",
     "plot_tornado",
+    "plot_workspace",
 ]

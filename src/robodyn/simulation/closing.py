@@ -110,7 +110,7 @@ def _prepare(system: System, parameters: Mapping[str, float], fixed: Sequence[st
         "values": ca.Function("values", columns, [values]),
         "gradients": ca.Function("gradients", columns, [gradients]),
     }
-    module = compile_kernels(functions, INPUTS.index("p"))
+    module = compile_kernels(functions, INPUTS.index("p"), quick=True)
     p = module.prepare([parameters.get(number.name, number.value) for number in system.parameters])
     return _Equations(system, p, time, np.array([joint not in fixed for joint in joints], float), module)
 

@@ -16,7 +16,7 @@ from robodyn.assembly.system import INPUTS
 from robodyn.engine import Solver
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.model import describe
-from robodyn.native import KernelModule, UnsupportedOperation, compile_kernels, read_program
+from robodyn.native import KernelModule, Sweep, UnsupportedOperation, build_jacobian, compile_kernels, read_program
 from robodyn.simulation.equations import equations_of
 from robodyn.simulation.equilibrium import Balance, build_balance
 from robodyn.simulation.settings import make_solver
@@ -84,8 +84,12 @@ def compile_system(
     check_method(system, solver)
     patterns = system.scenario.recording.signals if signals is None else tuple(signals)
     chosen = _choose_signals(system, patterns)
-    functions = {name: system.function(name) for name in _needed(system, solver)}
     columns = [system.symbols[key] for key in INPUTS]
+    functions: dict[str, ca.Function | Sweep] = {name: system.function(name) for name in _needed(system, solver)}
+    if solver.stiff:
+        rates = system.expressions["rhs"]
+        functions["jacobian"] = build_jacobian("jacobian", columns, rates, system.symbols["x"])
+        functions["time_derivative"] = system.function("time_derivative")
     outputs = system.expressions["outputs"]
     picked = ca.vertcat(ca.SX(0, 1), *(outputs[k] for k in chosen))
     step = build_step(system, solver)
@@ -116,7 +120,6 @@ def check_operations(system: System) -> None:
 
 def _needed(system: System, solver: Solver) -> list[str]:
     names = ["rhs"]
-    names += ["jacobian", "time_derivative"] if solver.stiff else []
     names += ["position_rate"] if solver.method == "symplectic_euler" else []
     names += ["guards", "guard_rates"] if system.guards else []
     names += ["limits"] if system.limited else []

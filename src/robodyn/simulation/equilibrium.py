@@ -19,7 +19,7 @@ from robodyn.assembly import assemble
 from robodyn.assembly.system import FREE, INPUTS, System
 from robodyn.errors import Flaw, ModelError
 from robodyn.model import Treatment
-from robodyn.native import KernelModule, compile_kernels
+from robodyn.native import KernelModule, build_jacobian, compile_kernels
 
 NEWTON_STEPS = 40
 TRANSIENT_STEPS = 2000
@@ -136,13 +136,12 @@ def build_balance(system: System) -> Balance:
     kept = ca.vertcat(ca.SX(0, 1), *(after[k] - m[k] for k in changing))
     delayed = system.expressions["delayed"] - d if system.delays else ca.SX(0, 1)
     residual = ca.densify(ca.vertcat(system.expressions["rhs"][:n], delayed, kept))
-    jacobian = ca.vec(ca.densify(ca.jacobian(residual, ca.vertcat(x, d, held))))
     columns = [system.symbols[key] for key in INPUTS]
     functions = {
         "residual": ca.Function("residual", columns, [residual]),
-        "jacobian": ca.Function("jacobian", columns, [jacobian]),
+        "jacobian": build_jacobian("jacobian", columns, residual, ca.vertcat(x, d, held)),
     }
-    module = compile_kernels(functions, INPUTS.index("p"))
+    module = compile_kernels(functions, INPUTS.index("p"), quick=True)
     infos: list[Any] = [*system.states[:n], *system.delays, *(system.memory[k] for k in changing)]
     scale = np.array([getattr(info, "nominal", 1.0) for info in infos], float)
     names = tuple(info.name for info in infos)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from robodyn.studies.constraints import STUDY as CONSTRAINTS
 from robodyn.studies.epaas import STUDY as EPAAS
 from robodyn.studies.figure import Figure
 from robodyn.studies.scara import STUDY as SCARA
 from robodyn.studies.study import Picture, Study
 
-STUDIES: Mapping[str, Study] = {study.name: study for study in (SCARA, EPAAS)}
+STUDIES: Mapping[str, Study] = {study.name: study for study in (SCARA, EPAAS, CONSTRAINTS)}
 
 __all__ = ["STUDIES", "Figure", "Picture", "Study"]

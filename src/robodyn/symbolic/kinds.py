@@ -29,7 +29,7 @@ def stack(values: Any) -> Any:
     Nested sequences are taken in order; matrices column by column.
     """
     if is_symbolic(values):
-        return ca.densify(ca.vertcat(*(ca.vec(ca.SX(_column(item))) for item in _items(values))))
+        return ca.densify(ca.SX(ca.vertcat(*(_column(item) for item in _items(values)))))
     columns = [np.asarray(item, dtype=np.float64).ravel(order="F") for item in _items(values)]
     return np.concatenate(columns) if columns else np.zeros(0)
 
@@ -46,4 +46,8 @@ def _items(values: Any) -> Iterable[Any]:
 
 
 def _column(item: Any) -> Any:
-    return item if isinstance(item, ca.SX) else ca.DM(np.asarray(item, dtype=np.float64).ravel(order="F"))
+    if isinstance(item, float):
+        return item
+    if isinstance(item, ca.SX):
+        return item if item.is_column() else ca.vec(item)
+    return ca.DM(np.asarray(item, dtype=np.float64).ravel(order="F"))

@@ -18,7 +18,7 @@ from robodyn.analysis.linear.operating_point import OperatingPoint, Place, find_
 from robodyn.assembly import System
 from robodyn.assembly.system import INPUTS
 from robodyn.errors import FlawList, nearest
-from robodyn.native import KernelModule, compile_kernels
+from robodyn.native import KernelModule, Sweep, build_jacobian, compile_kernels, find_rough_entries, read_program
 
 
 def linearise(
@@ -43,7 +43,7 @@ def linearise(
     """
     parts = Parts(system, tuple(inputs), tuple(outputs))
     parts.check()
-    module = compile_kernels(parts.functions(), INPUTS.index("p"))
+    module = compile_kernels(parts.functions(), INPUTS.index("p"), quick=True)
     slopes = Slopes(parts, module, find_point(system, at, parameters))
     slopes.check()
     return _build_model(slopes)
@@ -96,19 +96,31 @@ class Parts:
     def _row(self, output: str) -> ca.SX:
         return self.system.expressions["outputs"][self.system.signal_names.index(output)]
 
-    def functions(self) -> dict[str, ca.Function]:
+    @cached_property
+    def rough_states(self) -> list[int]:
+        """Places of the states at which a slope can jump at all."""
+        found = find_rough_entries(read_program(self._values), INPUTS.index("x"))
+        return [k for k in found if k < self.n]
+
+    @property
+    def _rows(self) -> ca.SX:
+        outputs = [self._row(name) for name in self.outputs]
+        return ca.densify(ca.vertcat(self.system.expressions["rhs"][: self.n], self._delayed, *outputs))
+
+    @property
+    def _values(self) -> ca.Function:
+        return ca.Function("values", [self.system.symbols[key] for key in INPUTS], [self._rows])
+
+    def functions(self) -> dict[str, ca.Function | Sweep]:
         """Values of the rows, and their derivatives by the columns, column by column."""
         symbols = self.system.symbols
         tunable = [number.name for number in self.system.parameters]
         chosen = [symbols["p"][tunable.index(name)] for name in self.inputs]
-        outputs = [self._row(name) for name in self.outputs]
-        rows = ca.vertcat(self.system.expressions["rhs"][: self.n], self._delayed, *outputs)
         columns = ca.vertcat(symbols["x"][: self.n], symbols["d"], *chosen)
         by = [symbols[key] for key in INPUTS]
-        slopes = ca.vec(ca.densify(ca.cse(ca.jacobian(rows, columns))))
         return {
-            "values": ca.Function("values", by, [ca.densify(rows)]),
-            "slopes": ca.Function("slopes", by, [slopes]),
+            "values": self._values,
+            "slopes": build_jacobian("slopes", by, self._rows, columns),
         }
 
 

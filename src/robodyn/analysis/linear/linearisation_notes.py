@@ -68,7 +68,8 @@ def _idle_inputs(slopes: Slopes) -> list[str]:
 def _kinks(slopes: Slopes) -> Iterator[str]:
     """States at whose present value a slope jumps: friction at rest, the corner of a table, a limit."""
     n, x, nominal = slopes.parts.n, slopes.point.x, _nominal(slopes)
-    for k, state in enumerate(slopes.parts.system.states[:n]):
+    for k in slopes.parts.rough_states:
+        state = slopes.parts.system.states[k]
         side = (nominal[k] + abs(x[k])) * (np.arange(x.size) == k)
         near, far = (
             [slopes.at(x + sign * part * side)[:, :n] * nominal for sign in (1, -1)] for part in (KINK_STEP, WIDE_STEP)

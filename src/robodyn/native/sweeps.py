@@ -1,0 +1,80 @@
+"""How is a large matrix of derivatives computed by code that stays small? Column by column, in a loop.
+
+A Jacobian written out has operations for all its columns: for long chains too many to compile. A sweep compiles only
+the slopes along one direction, and a loop calls it for each unit vector.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import casadi as ca
+
+WRITTEN_OUT = 200_000
+"""Operations up to which a Jacobian is written out: its columns share work, so that calls are faster then."""
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A matrix J, column by column.
+
+    Attributes:
+        function: of the inputs and last a `seed` (n_columns,), gives J seed.
+    """
+
+    function: ca.Function
+
+
+def build_jacobian(name: str, inputs: Sequence[ca.SX], rows: ca.SX, columns: ca.SX) -> ca.Function | Sweep:
+    """The derivative of a column of expressions by a column of symbols, dense, column by column.
+
+        J[i, j] = d rows[i] / d columns[j]
+
+    Args:
+        inputs: of the function, which hold the symbols.
+    """
+    work = ca.Function("rows", list(inputs), [rows]).n_instructions()
+    if work * columns.numel() <= WRITTEN_OUT:
+        J = ca.vec(ca.densify(ca.cse(ca.jacobian(rows, columns))))
+        return ca.Function(name, list(inputs), [J])
+    seed = ca.SX.sym("seed", columns.numel())
+    slope = ca.densify(ca.jtimes(rows, columns, seed))
+    names = [f"i{k}" for k in range(len(inputs))]
+    return Sweep(ca.Function(name, [*inputs, seed], [slope], [*names, "seed"], ["slope"]))
+
+
+def emit_sweep(symbol: str, column: str, n_inputs: int, n_rows: int, n_columns: int) -> str:
+    """LLVM text of a function that calls `column` with each unit vector; the last output is the whole matrix."""
+    inputs = ", ".join(f"ptr %i{k}" for k in range(n_inputs))
+    comma = ", " if inputs else ""
+    return f"""define void @{symbol}({inputs}{comma}ptr %o0) noinline nounwind {{
+entry:
+  %seed = alloca [{max(n_columns, 1)} x double], align 64
+  br label %clear
+clear:
+  %c = phi i64 [0, %entry], [%c1, %wipe]
+  %left = icmp ult i64 %c, {n_columns}
+  br i1 %left, label %wipe, label %test
+wipe:
+  %place = getelementptr double, ptr %seed, i64 %c
+  store double 0.0, ptr %place
+  %c1 = add i64 %c, 1
+  br label %clear
+test:
+  %k = phi i64 [0, %clear], [%k1, %step]
+  %more = icmp ult i64 %k, {n_columns}
+  br i1 %more, label %step, label %done
+step:
+  %unit = getelementptr double, ptr %seed, i64 %k
+  store double 1.0, ptr %unit
+  %first = mul i64 %k, {n_rows}
+  %out = getelementptr double, ptr %o0, i64 %first
+  call void @{column}({inputs}{comma}ptr %seed, ptr %out)
+  store double 0.0, ptr %unit
+  %k1 = add i64 %k, 1
+  br label %test
+done:
+  ret void
+}}
+"""
