@@ -55,8 +55,9 @@ def extend_actions(extended: System, tangent: Tangent) -> System:
     for name in {guard.action for guard in system.guards if guard.action}:
         del expressions[name]
     # At the start and at the ends of steps, time does not move with the parameters.
-    for name in {system.start_action, PROJECTION} & set(system.expressions):
-        expressions[str(name)] = _act(tangent, system.expressions[name], [ca.SX(0)] * tangent.count)
+    for still in (system.start_action or "", PROJECTION):
+        if still in system.expressions:
+            expressions[still] = _act(tangent, system.expressions[still], [ca.SX(0)] * tangent.count)
     return dataclasses.replace(extended, guards=tuple(guards), expressions=expressions)
 
 
