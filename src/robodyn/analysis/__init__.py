@@ -33,6 +33,7 @@ _HOMES = {
     "linear.trim": "Trim find_trim",
     "linear.zeros": "CancelledPair find_cancelled_pairs find_zeros",
     "mechanics.forces": "ForceComponents force_components",
+    "mechanics.hamiltonian": "hamiltonian_system simulate_symplectic",
     "mechanics.inertia": "InertiaMatrix coupling_factors effective_inertia effective_inertia_along",
     "mechanics.kinetics": "Kinetics",
     "mechanics.operations": "OperationCount compare_algorithms count_operations",

@@ -24,6 +24,9 @@ from robodyn.assembly.system import Guard
 from robodyn.errors import FlawList
 from robodyn.symbolic import where
 
+PROJECTION = "action:projection"
+"""What puts a state back on the constraints at the end of each step."""
+
 
 def extend_tasks(tangent: Tangent) -> dict[str, ca.SX]:
     """Tasks that write M too: `M+ = a_x S + a_d D + a_m M + a_p`; samples are taken at times that do not move."""
@@ -49,11 +52,12 @@ def extend_actions(extended: System, tangent: Tangent) -> System:
         shifts = _instant_shifts(tangent, system.expressions["guards"][k])
         expressions[name] = _act(tangent, system.expressions[guard.action], shifts)
         guards.append(dataclasses.replace(guard, action=name))
-    start = system.start_action
-    for name in {guard.action for guard in system.guards if guard.action} | ({start} if start else set()):
+    for name in {guard.action for guard in system.guards if guard.action}:
         del expressions[name]
-    if start:
-        expressions[start] = _act(tangent, system.expressions[start], [ca.SX(0)] * tangent.count)
+    # At the start and at the ends of steps, time does not move with the parameters.
+    for still in (system.start_action or "", PROJECTION):
+        if still in system.expressions:
+            expressions[still] = _act(tangent, system.expressions[still], [ca.SX(0)] * tangent.count)
     return dataclasses.replace(extended, guards=tuple(guards), expressions=expressions)
 
 
