@@ -34,7 +34,7 @@ FORWARD, UP = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)
 HINGE = (0.0, -1.0, 0.0)
 Motion = tuple[str | float, str | float, str | float]
 REST: Motion = (0.0, 0.0, 0.0)
-SOLVER = {"method": "dopri5", "rtol": 1e-5, "atol": 1e-7}
+SOLVER = {"method": "dopri5", "rtol": 1e-6, "atol": 1e-8}
 TREATMENT = Treatment(pole=5.0)
 RATE = 10.0
 KEPT = ("bend*.position", "sway.*", "lift.*", "wall_*.force", "constraints.*", "energy.*")

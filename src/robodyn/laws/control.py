@@ -118,7 +118,10 @@ def low_pass(value, filtered, *, time_constant):
 
 
 @law(
+    value="",
     output="{u}",
+    filtered="",
+    gain="",
     zero="rad/s",
     pole="rad/s",
     states={"filtered": 1.0},

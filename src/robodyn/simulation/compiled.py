@@ -107,6 +107,11 @@ def compile_system(
 def check_operations(system: System) -> None:
     """Tell the first signal whose law uses an operation that native code does not have; others may be fed by it."""
     columns = [system.symbols[key] for key in INPUTS]
+    try:
+        read_program(ca.Function("signals", columns, [system.expressions["outputs"]]))
+        return
+    except UnsupportedOperation:
+        pass  # which signal it is, is found below
     flaws = FlawList()
     for k, info in enumerate(system.signals):
         try:

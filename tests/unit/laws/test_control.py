@@ -6,6 +6,7 @@ import pytest
 
 from robodyn.laws.control import (
     amplifier,
+    lead_compensator,
     limited_integrator,
     low_pass,
     pd_control,
@@ -75,3 +76,12 @@ def test_a_limited_integrator_leaves_its_limits_to_the_state():
     assert limited_integrator(2.0, 0.7) == {"output": 0.7, "value_dot": 2.0}
     assert info_of(limited_integrator).limits == {"value": ("lower", "upper")}
     assert math.isinf(limited_integrator.__kwdefaults__["upper"])
+
+
+@pytest.mark.parametrize("omega", [0.1, 1.0, 30.0])
+def test_a_lead_compensator_has_its_transfer_function(omega):
+    gain, zero, pole, s = 2.0, 0.5, 4.0, 1j * omega
+    # At steady swing of the input e^(s t), the state is e^(s t) / (s + p).
+    found = lead_compensator(1.0, 1 / (s + pole), gain=gain, zero=zero, pole=pole)
+    assert found["output"] == pytest.approx(gain * (s + zero) / (s + pole))
+    assert found["filtered_dot"] == pytest.approx(s / (s + pole))

@@ -40,6 +40,7 @@ EXAMPLES = {
     "saturation": {"lower": -0.5, "upper": 1.0},
     "limited_integrator": {"lower": -0.5, "upper": 1.0},
     "low_pass": {"time_constant": 0.1},
+    "lead_compensator": {"gain": 2.0, "pole": 3.0, "zero": 0.5},
     "step_reference": {"after": 2.0, "before": -1.0, "at": 0.3},
     "ramp_reference": {"rate": 2.0, "start": 1.0, "begin": 0.1, "end": 0.8},
     "trapezoid_reference": {"target": 1.0, "speed": 1.2, "top_acceleration": 4.0, "start": -0.2, "begin": 0.1},
