@@ -1,5 +1,7 @@
 """A coordinate that leaves its range ends the run with a sentence; a start outside is refused."""
 
+from dataclasses import replace
+
 import pytest
 
 from robodyn import Block, Body, Joint, Machine, Mechanism, ModelError, Scenario, Triangle, assemble, simulate
@@ -35,3 +37,11 @@ def test_a_start_out_of_reach_is_refused_with_length_and_range():
     text = str(error.value)
     for word in ("coordinates.lift.range", "0.47", "0.2 to 0.4"):
         assert word in text
+
+
+def test_an_equilibrium_out_of_reach_is_refused():
+    scenario = crane(initial=0.0)
+    spring = Block("spring", "spring", on="hinge", parameters={"stiffness": 8.0})
+    machine = replace(scenario.machine, blocks=(*scenario.machine.blocks, spring))
+    with pytest.raises(ModelError, match=r"coordinates\.lift\.range: the start found at"):
+        simulate(replace(scenario, machine=machine, start="equilibrium"))

@@ -14,6 +14,7 @@ from robodyn import (
     Joint,
     Machine,
     Mechanism,
+    ModelError,
     Point,
     Scenario,
     Triangle,
@@ -238,3 +239,27 @@ def test_every_kind_of_method_stops_where_friction_stops_it(method):
     tolerance = 1e-4 if method == "euler" else 1e-8
     assert run.events[-1].time == pytest.approx(0.3, abs=tolerance)
     assert np.all(run["x.velocity"].values[run.time > 0.31] == 0.0)
+
+
+def test_friction_of_level_zero_holds_nothing():
+    def ramp(time):
+        return {"force": 5.0 * time}
+
+    scenario = slide(
+        Block("push", ramp, on="x"), Block("friction", "stick_friction", on="x", parameters={"coulomb": 0.0})
+    )
+    # 5 t on 2 kg: x = 5 t^3 / 12
+    assert simulate(scenario)["x.position"].values[-1] == pytest.approx(5.0 / 12.0, rel=1e-8)
+
+
+@pytest.mark.parametrize("method", ["dopri5", "rodas4p", "trbdf2"])
+def test_a_kick_too_small_to_count_does_not_make_a_held_block_creep(method):
+    kick = Event("kick", lambda time: time - 0.1, direction="rising", action=lambda: {"x.velocity": 5e-7})
+    friction = Block("friction", "stick_friction", on="x", parameters={"coulomb": 4.0})
+    run = simulate(slide(friction, duration=100.0, events=[kick], solver={"method": method}))
+    assert np.all(run["x.position"].values == 0.0)
+
+
+def test_the_force_of_friction_that_sticks_cannot_be_sent_elsewhere():
+    with pytest.raises(ModelError, match="acts"):
+        Block("friction", "stick_friction", on="x", parameters={"coulomb": 4.0}, acts={"torque": "y"})

@@ -92,7 +92,10 @@ def _accelerate(builder: Builder, motion: Motion, tau: ca.SX, bindings: Bindings
         if builder.scenario.treatment.method == "projection":
             add_projection(builder, motion, constrained, bindings)
     if held is not None:
-        a = held.hold_joints(a, [element.direction for element in builder.sticking])
+        directions = [element.direction for element in builder.sticking]
+        a = held.hold_joints(a, directions)
+        # Not even the last digits of a speed, as implicit methods leave them, may move what is held.
+        motion.position_rates = held.hold_joints(motion.q_dot, directions)
     return a, tau
 
 
@@ -146,7 +149,7 @@ def _define_accelerations(builder: Builder, motion: Motion, a: ca.SX, bindings: 
     outputs = {info.name: a[k] for k, info in enumerate(infos)}
     builder.network.define(infos, Definition(outputs, bindings))
     for k, joint in enumerate(motion.joints):
-        builder.rates[f"{joint.name}.position"] = Pending(motion.q_dot[k], {})
+        builder.rates[f"{joint.name}.position"] = Pending(motion.position_rates[k], {})
         builder.rates[f"{joint.name}.velocity"] = reference_to(infos[k].name)
 
 

@@ -33,6 +33,7 @@ class Motion:
         self.v = self._add_states("velocity", "/s")
         self.q_dot = position_rates(self.mechanics.tree, self.q, self.v)
         self.poses = link_poses(self.mechanics.tree, self.q)
+        self.position_rates = self.q_dot
         self.somewhere: np.ndarray | None = None
         self.positions: dict[str, ca.SX] = {}
         self.coordinate_rates: dict[str, ca.SX] = {}

@@ -92,11 +92,14 @@ class Sticking:
         element that contradicts its forces alone, which cannot (Murty, 1974).
         """
         limit = [(1 - LIMIT_MARGIN) * element.limit for element in self.elements]
+        # What cannot hold anything slides, also where nothing moves it yet.
         resting = [
-            absolute(self.speed[i]) <= where(element.direction == 0, HELD_SPEED, REST_SPEED)
+            logical_and(
+                absolute(self.speed[i]) <= where(element.direction == 0, HELD_SPEED, REST_SPEED), element.limit > 0
+            )
             for i, element in enumerate(self.elements)
         ]
-        direction = [where(rest, 0.0, sign(self.speed[i])) for i, rest in enumerate(resting)]
+        direction = [where(rest, 0.0, where(self.speed[i] < 0, -1.0, 1.0)) for i, rest in enumerate(resting)]
         for step in range(3 * self.count + 1):
             wrong, excess, holding = self._find_contradictions(direction, resting, limit)
             chosen = _pick_worst(wrong, excess) if step <= self.count else _pick_first(wrong, excess)

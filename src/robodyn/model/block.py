@@ -191,6 +191,10 @@ class Block:
             self._check_unit(flaws)
         if find_law(self.law) and self.info.sticks and not self.on:
             flaws.add("on", "is missing", f"'{self._law_name}' must know which joint or coordinate it holds")
+        if find_law(self.law) and self.info.sticks and self.acts:
+            flaws.add("acts", f"has no effect on '{self._law_name}'", "its force acts on what it holds: on")
+        if find_law(self.law) and self.info.sticks and "velocity" in self.inputs:
+            flaws.add("inputs.velocity", f"has no meaning for '{self._law_name}'", "it is that of what it holds: on")
         if find_law(self.law) and self.info.sticks and "direction" in self.memory:
             flaws.add("memory.direction", "is found from the speed at the start", "leave it out")
         check_flag(flaws, "native", self.native)

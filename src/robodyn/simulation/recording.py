@@ -19,7 +19,7 @@ from robodyn.simulation.compiled import CompiledSystem
 # Energy that appears or vanishes, as part of what moved, beyond which a run is doubtful.
 ENERGY_LIMIT = 0.01
 # Residual of constraints at the start [m, rad, m/s or rad/s] that a run's solver would hardly notice.
-START_LIMIT = 1e-6
+START_LIMIT = 1e-5
 # Part of the potential energy below which energy that moved is rounding.
 STILL_ENERGY = 1e-9
 

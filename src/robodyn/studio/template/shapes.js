@@ -54,10 +54,20 @@ function depthOf(machine, body) {
   return joint ? 1 + depthOf(machine, joint.parent) : 0;
 }
 
-// Links grow thinner towards the tool.
+// A machine of very many links, such as a cable: its links are short beside the whole.
+function isLongChain(machine) {
+  return machine.joints.length > 30;
+}
+
+// Links grow thinner towards the tool; those of a long chain are as thin as they are short.
 function makeRadii(machine, reach) {
   const depths = new Map(machine.bodies.map((body) => [body.name, depthOf(machine, body.name)]));
   const deepest = Math.max(1, ...depths.values());
+  if (isLongChain(machine)) {
+    const lengths = machine.bodies.flatMap((body) => anchorsOf(machine, body.name).map(lengthOf)).sort((a, b) => a - b);
+    const radius = Math.min(0.01 * reach, 0.2 * (lengths[Math.floor(lengths.length / 2)] ?? reach));
+    return new Map([...depths.keys()].map((body) => [body, radius]));
+  }
   return new Map([...depths].map(([body, depth]) => [body, reach * (0.034 - (0.014 * depth) / deepest)]));
 }
 
@@ -66,7 +76,7 @@ function makeShapes(machine, reach, strokes, floor, up) {
   const radii = makeRadii(machine, reach);
   const shapes = machine.obstacles.map(makeBox);
   for (const joint of machine.joints) {
-    const radius = radii.get(joint.child) ?? 0.02 * reach;
+    const radius = radii.get(joint.child) ?? (isLongChain(machine) ? 0.004 : 0.02) * reach;
     for (const end of anchorsOf(machine, joint.child)) shapes.push(makeTube(joint.child, [0, 0, 0], end, radius, "link"));
     if (joint.kind === "revolute") shapes.push(makeDrum(joint, radius * 1.45, radius * 1.7));
     if (joint.kind === "prismatic") shapes.push(...makeSlide(joint, radius, strokes.get(joint.name)));

@@ -82,6 +82,8 @@ function jointPlaces(scene, poses) {
 
 // An arrow along each joint's axis, in its positive direction; dashed for a slide.
 function drawAxes(context, scene, poses, view, colours) {
+  // The axes of a hundred joints would hide what they turn.
+  if (isLongChain(scene.run.machine)) return;
   context.strokeStyle = context.fillStyle = colours.accent;
   context.lineWidth = 1.4;
   for (const { joint, place, axis } of jointPlaces(scene, poses)) {
