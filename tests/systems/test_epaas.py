@@ -157,9 +157,20 @@ def test_a_path_goes_through_its_piston_positions_and_the_robot_follows():
 
 
 def test_a_piston_that_leaves_its_stroke_ends_the_run():
-    run = simulate(epaas_step("l3", 12.0))
+    run = simulate(epaas_step("l3", 9.5, duration=0.3))
     assert not run.outcome.ok
     assert "'l3' left its range" in run.outcome.sentence
+
+
+def test_a_target_out_of_reach_is_refused_with_length_and_range():
+    for make in (lambda: epaas_step("l3", 12.0), lambda: epaas_trajectory({"l3": (0.0, 0.2, 0.0, 0.0, 0.0)})):
+        with pytest.raises(ModelError, match=r"l3: a length of .* 0\.208053 to 0\.308053 m"):
+            make()
+
+
+def test_a_path_without_times_is_refused():
+    with pytest.raises(ModelError, match="at least two times"):
+        epaas_trajectory({}, times=())
 
 
 def test_the_physical_cylinder_moves_the_rig_like_the_linear_one():

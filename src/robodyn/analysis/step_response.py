@@ -88,6 +88,10 @@ def measure_step(
         start: level before; the signal's own value at the step by default. final: level long after; the signal's last
             value by default.
     """
+    first, last = float(signal.time[0]), float(signal.time[-1])
+    if not first <= at < last:
+        what = f"is recorded from {first:g} to {last:g} s, the step is said to be at {at:g} s"
+        raise ModelError([Flaw(signal.name, what, "say when the step is")])
     start = float(signal(at)) if start is None else float(start)
     final = signal.final if final is None else float(final)
     if start == final:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypedDict, Unpack
 
-from robodyn.catalog.epaas_arm import CENTRES, angles_at, epaas_cylinders, epaas_mechanism
+from robodyn.catalog.epaas_arm import CENTRES, STROKE, angles_at, epaas_cylinders, epaas_mechanism
 from robodyn.catalog.epaas_drives import CYLINDER, ROBOT_FLOW, VANE, Circuit, hold_target, make_circuit, step_target
 from robodyn.errors import Flaw, ModelError, nearest
 from robodyn.model import Block, Machine, Scenario
@@ -121,8 +121,18 @@ def epaas_step(axis: str, volts: float | None = None, duration: float = 0.11, **
     """
     circuit = find_circuit(axis)
     volts = STEP_VOLTS[axis] if volts is None else volts
+    _check_stroke(axis, [circuit.position_at(volts) - circuit.centre])
     title = f"EPAAS robot, step of {volts:g} V on {axis}"
     return _scenario(f"epaas-step-{axis}", title, duration, {axis: step_target(circuit, volts, STEP_AT)}, options)
+
+
+def _check_stroke(name: str, offsets: Sequence[float]) -> None:
+    """Positions of a piston must lie within its stroke."""
+    beyond = [offset for offset in offsets if name != "vane" and abs(offset) > STROKE]
+    if beyond:
+        allowed = f"{CENTRES[name] - STROKE:g} to {CENTRES[name] + STROKE:g} m"
+        what = f"a length of {CENTRES[name] + beyond[0]:g} m is out of reach, allowed is {allowed}"
+        raise ModelError([Flaw(f"path.{name}", what, "stay within the stroke")], "EPAAS robot")
 
 
 def epaas_trajectory(
@@ -134,9 +144,12 @@ def epaas_trajectory(
         path: circuit -> positions from its centre [m or rad], one for each of the times; circuits not named hold.
         times: at which the positions are passed [s].
     """
+    if not path or len(times) < 2:
+        raise ModelError([Flaw("path", "must name circuits and at least two times")], "EPAAS robot")
     targets = {}
     for name, offsets in path.items():
         circuit = find_circuit(name)
+        _check_stroke(name, offsets)
         parameters = {"times": tuple(times), "points": tuple(circuit.centre + offset for offset in offsets)}
         targets[name] = Block(f"{name}.target", "spline_reference", parameters=parameters, unit=circuit.unit)
     title = "EPAAS robot on splines through piston positions"

@@ -22,6 +22,7 @@ from robodyn.studies.figure import Figure, above, below
 
 APPENDIX = f"{STUDY}, appendix"
 Arm = tuple[np.ndarray, np.ndarray, np.ndarray]
+WHERE = {"weight": f"{STUDY}, equation 1d"}
 SHOWN = 1e-3
 """Difference from which a misprint is no rounding, in SI units: of coefficients from 0.01 to 1."""
 
@@ -102,7 +103,7 @@ def appendix_figures() -> Iterator[Figure]:
     }
     for name, (value, unit, what) in shown.items():
         reason = f"{what}: how far the printed version is off"
-        yield above(f"appendix_misprint_{name}", value, SHOWN, unit, reason, APPENDIX)
+        yield above(f"appendix_misprint_{name}", value, SHOWN, unit, reason, WHERE.get(name, APPENDIX))
     count = sum(value > SHOWN for value, _, _ in shown.values())
     reason = "misprints that change a number; slips of notation (17, 26, 29a, 36 and four lost letters) are not counted"
     yield Figure("appendix_misprints", None, count, "", None, reason, OWN, holds=count == len(shown))

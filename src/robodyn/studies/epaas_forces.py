@@ -19,7 +19,6 @@ from robodyn.studies import epaas_published as published
 from robodyn.studies.epaas_runs import ACTUATORS, LABELS, LOAD, arm_system, unexplained
 from robodyn.studies.figure import Figure, below
 
-STATE = "the state is printed in whole degrees: 3 % or 0.02 N m"
 ROUNDED = "the state is printed in whole degrees: 3 % or 0.02, or what half a degree in each of it can do, as computed"
 NEAR_DEAD_CENTRE = (
     "not explained: near where L4's lever is greatest this term vanishes; a degree moves ours by less than itself"
@@ -56,13 +55,11 @@ def _figures(
         for component, figure in zip(components, printed[k], strict=True):
             name, value = f"{stem}{component}_{axis}", float(values[component][k])
             unit = "N" if axis.startswith("L") else "N m"
-            least = max(0.02, 0.03 * abs(figure))
+            band = max(0.02, 0.03 * abs(figure), float(slack[component][k]))
             if component == "speed_squared" and axis == "L4":
                 yield unexplained(name, figure, value, unit, NEAR_DEAD_CENTRE, source)
-            elif abs(value - figure) <= least:
-                yield Figure(name, figure, value, unit, least, STATE, source)
             else:
-                yield Figure(name, figure, value, unit, max(least, float(slack[component][k])), ROUNDED, source)
+                yield Figure(name, figure, value, unit, band, ROUNDED, source)
 
 
 @cache

@@ -54,7 +54,8 @@ def mode_figures() -> Iterator[Figure]:
     expected = 33.0 * float(np.sqrt(0.338 / inertia_matrices()[0].matrix[0, 0]))
     reason = "the study's 33 Hz belong to 0.338 kg m^2; with J11 the same oil gives this. Two digits: 1.5 %"
     value = oil_mode("vane").frequency
-    yield Figure("mode_vane", expected, value, "Hz", 0.015 * expected, reason, SOURCE, measured=25.2)
+    source = f"{SOURCE}, turned to J11 here"
+    yield Figure("mode_vane", expected, value, "Hz", 0.015 * expected, reason, source, measured=25.2)
     yield from _column_figures()
     reason = "ours alone: the study measured with 2.5 kg but computed no mode with a load"
     for axis in ("l3", "l4"):
@@ -110,10 +111,9 @@ def reduction_figures() -> Iterator[Figure]:
         "the delay 2 b/w has the valve's phase at low frequencies; what is left at 50 Hz is of the order (50/230)^2"
     )
     yield below("reduced_pole_shift_to_50Hz", worst, (50 / 230) ** 2, "relative", reason, source)
-    reason = "order 15 less order 25, held against what parts the study's simulation from its measurement"
-    for axis, (simulated, measured) in published.ROBOT_STEPS.items():
+    reason = "order 15 less order 25: half of what the study printed its times by, and a tenth of the step"
+    for axis in published.ROBOT_STEPS:
         full_step, fewer = (read_step(robot_response(axis, reduced=kind)) for kind in (False, True))
-        for key, unit in (("peak_time", "ms"), ("overshoot", "%")):
+        for key, unit, limit in (("peak_time", "ms", 0.5), ("overshoot", "%", 10.0)):
             change = abs(fewer[key] - full_step[key])
-            limit = abs(getattr(simulated, key) - getattr(measured, key))
             yield below(f"reduced_{axis}_{key}_change", change, limit, unit, reason, source)

@@ -65,6 +65,8 @@ def robot_figures() -> Iterator[Figure]:
 def _vane_figures() -> Iterator[Figure]:
     response = robot_response("vane")
     for time, (figure, seen) in published.VANE_SHARES.items():
+        if time == 100:
+            continue  # 100 % by definition
         name, value, source = f"robot_vane_{time}ms", 100 * response.share(1e-3 * time), "table 7.2.3 1"
         if name in ROBOT_GAPS:
             yield unexplained(name, figure, value, "%", ROBOT_GAPS[name], source, seen)

@@ -240,3 +240,10 @@ def test_quasi_random_points_fill_the_square_evenly():
     # 4 in each of 16 squares; 64 independent random points would leave one with fewer than 2 in 4 of 5 cases.
     assert counts.min() >= 2
     assert counts.max() <= 6
+
+
+def test_a_fit_that_misses_the_data_says_so():
+    far = oscillator().with_numbers({"spring.stiffness": 600.0})
+    fit = fit_parameters(far, measure(oscillator(), 1e-4), ["spring.stiffness"])
+    assert fit.signals[0].r_squared < 0.5
+    assert any("is not met" in warning and "intervals mean nothing" in warning for warning in fit.warnings)

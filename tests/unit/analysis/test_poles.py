@@ -6,6 +6,7 @@ from scipy.special import lambertw
 
 from robodyn.analysis.linear.linear_model import DelayedSignal, LinearModel
 from robodyn.analysis.linear.poles import find_poles
+from robodyn.errors import ModelError
 
 TAU, GAIN = 0.7, 2.0
 
@@ -124,3 +125,22 @@ def test_scales_of_the_states_do_not_matter():
         delays=plain.delays,
     )
     np.testing.assert_allclose(scaled.poles(8)[:6], plain.poles(8)[:6], rtol=1e-10)
+
+
+def test_an_oscillation_that_turns_many_times_within_a_delay_is_found():
+    """x'' + 2 z w x' + w^2 x = -0.1 w^2 x(t - 0.2 s) at 50 Hz: its growing pole solves the characteristic equation."""
+    omega, damping, gain, tau = 2 * np.pi * 50, 0.01, 0.1, 0.2
+    A = np.array([[0.0, 1.0], [-(omega**2), -2 * damping * omega]])
+    E, F = np.array([[0.0], [-gain * omega**2]]), np.array([[1.0, 0.0]])
+    model = LinearModel(A, E=E, F=F, delays=(DelayedSignal("late", tau),))
+    poles = np.array([root.pole for root in find_poles(model)])
+    growing = poles[(poles.real > 0) & (poles.imag > 0)]
+    assert len(growing) >= 1
+    for s in growing:
+        equation = s**2 + 2 * damping * omega * s + omega**2 + gain * omega**2 * np.exp(-s * tau)
+        assert abs(equation) < 1e-8 * omega**2
+
+
+def test_poles_of_delays_need_an_approximation():
+    with pytest.raises(ModelError, match="pade"):
+        find_poles(delayed_decay(), 0)

@@ -116,3 +116,9 @@ def test_the_value_at_a_jump_is_its_right_limit():
     signal = Signal("y", "V", [0.0, 0.1, 0.1, 0.2, 0.3], [0.0, 5.0, 0.9, 1.2, 1.0])
     found = measure_step(signal, start=0.0, final=1.0)
     assert found.overshoot == pytest.approx(0.2, abs=0.01)
+
+
+def test_a_step_outside_the_record_is_refused():
+    signal = Signal("y", "V", np.array([0.0, 1.0]), np.array([0.0, 1.0]))
+    with pytest.raises(ModelError, match="recorded from 0 to 1 s"):
+        measure_step(signal, 5.0)

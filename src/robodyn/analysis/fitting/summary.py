@@ -16,6 +16,8 @@ LEVEL = 0.95
 SAME_COST = 1e-3
 """Relative difference of cost up to which two starts have found the same fit."""
 AT_BOUND = 1e-6
+LEAST_SHARE = 0.5
+"""Share of a signal's variance that a fit explains at least, unless something is wrong with it."""
 WIDE = 1.0
 """Half width of an interval, by the value, beyond which a parameter is hardly known."""
 
@@ -37,18 +39,22 @@ def summarise_fit(residuals: Residuals, z: Floats, starts: tuple[FitStart, ...],
         _parameter(scale, float(z[k]), factor * uncertainty.deviations[k], [s.values[k] for s in agreeing])
         for k, scale in enumerate(residuals.scales)
     )
+    signals = _signals(residuals, z)
     run = residuals.run(z)
     assert run is not None
     return Fit(
         parameters=parameters,
         correlation=uncertainty.correlation,
-        signals=_signals(residuals, z),
+        signals=signals,
         starts=starts,
         cost=0.5 * float(r @ r),
         best=best,
         agreeing=len(agreeing),
         jacobian="exact" if residuals.variation.exact else f"central differences: {residuals.variation.reason}",
-        warnings=tuple(_warnings(parameters, uncertainty, names, starts, len(agreeing))),
+        warnings=(
+            *_tell_misfit(signals),
+            *_warnings(parameters, uncertainty, names, starts, len(agreeing)),
+        ),
         residuals=residuals.apart(z),
         run=run,
         measured=residuals.data,
@@ -93,6 +99,14 @@ def _signals(residuals: Residuals, z: Floats) -> tuple[FittedSignal, ...]:
 
 def _index(residuals: Residuals, name: str) -> int:
     return residuals.variation.compiled.system.signal_names.index(name)
+
+
+def _tell_misfit(signals: Sequence[FittedSignal]) -> list[str]:
+    """Signals that the fit does not meet: intervals then say nothing about the truth."""
+    remedy = "the intervals mean nothing; look at units and start values, or try more starts"
+    return [
+        f"{s.name} is not met (R^2 = {s.r_squared:.3g}): {remedy}" for s in signals if not s.r_squared >= LEAST_SHARE
+    ]
 
 
 def _warnings(

@@ -19,11 +19,13 @@ import numpy as np
 from scipy.linalg import eig, matrix_balance
 
 from robodyn.analysis.linear.linear_model import LinearModel
+from robodyn.errors import Flaw, ModelError
 
 PADE_ORDER = 8
 # A Pade pole that Newton's method moves by more than this share of its magnitude does not stand for the root it finds.
 NEAR = 0.02
 MOST_STEPS = 30
+HIGHEST_ORDER = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,13 +43,31 @@ class Root:
 
 
 def find_poles(model: LinearModel, order: int = PADE_ORDER) -> tuple[Root, ...]:
-    """All poles of a model without delays; of one with delays those that Pade of this order resolves."""
+    """All poles of a model without delays; of one with delays those that Pade of this order resolves.
+
+    The order is raised where the model's own oscillations turn far within a delay: Pade of order n is good for a phase
+    of about n rad.
+
+    Raises:
+        ModelError: for an order below 1 where there are delays.
+    """
+    if model.delays and order < 1:
+        what = f"must be at least 1 for a model with delays, is {order}"
+        raise ModelError([Flaw("pade", what, "its poles are found by approximating the delays")])
     pencil = Pencil(model)
     found = []
-    for pole, right, left in _pade_poles(model, order):
+    for pole, right, left in _pade_poles(model, max(order, _needed_order(model))):
         root = pencil.refine(pole, right, left) if model.delays else pencil.root(pole, right, left)
         found += [] if root is None else [root]
     return tuple(sorted(found, key=lambda root: (abs(root.pole), -root.pole.imag)))
+
+
+def _needed_order(model: LinearModel) -> int:
+    """Order at which the fastest oscillation of the model without delayed feedback is resolved."""
+    if not model.delays or not model.order:
+        return 1
+    fastest = float(np.max(np.abs(np.linalg.eigvals(model.A).imag)))
+    return int(min(np.ceil(fastest * float(np.max(model.delay_times))), HIGHEST_ORDER))
 
 
 def _pade_poles(model: LinearModel, order: int) -> Iterator[tuple[complex, np.ndarray, np.ndarray]]:

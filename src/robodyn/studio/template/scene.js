@@ -54,7 +54,7 @@ function drawScene(context, width, height, scene, camera, store, ghosts) {
   drawShadow(context, scene, poses, struts, view, colours);
   const items = [...pathItems(scene, store.time, view, colours), ...strutItems(struts, scene, view, colours)];
   for (const shape of scene.shapes) items.push(...shapeItems(shape, poses.get(shape.body), view, colours));
-  for (const point of scene.run.machine.points) items.push(dotItem(pointAt(poses, point), scene.reach, view, colours));
+  for (const point of scene.run.machine.points) items.push(dotItem(pointAt(poses, point), scene, view, colours));
   for (const ghost of ghosts) items.push(...ghostItems(ghost, store.time, view, colours));
   items.sort((a, b) => b.depth - a.depth);
   for (const item of items) item.paint(context);
@@ -116,12 +116,13 @@ function strokeLine(context, a, b) {
   context.stroke();
 }
 
-function dotItem(place, reach, view, colours) {
+function dotItem(place, { reach, run }, view, colours) {
   const spot = view.project(place);
+  const slim = isLongChain(run.machine);
   const paint = (context) => {
     context.fillStyle = colours.point;
     context.beginPath();
-    context.arc(spot.x, spot.y, Math.max(3, 0.016 * reach * spot.size), 0, 2 * Math.PI);
+    context.arc(spot.x, spot.y, Math.max(slim ? 1.5 : 3, (slim ? 0.002 : 0.016) * reach * spot.size), 0, 2 * Math.PI);
     context.fill();
   };
   // In front of the link it sits on.
