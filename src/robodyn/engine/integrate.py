@@ -3,6 +3,7 @@
 import ctypes
 import time as clock
 from collections.abc import Callable
+from functools import cache
 from typing import Any, cast
 
 import numpy as np
@@ -27,6 +28,8 @@ from robodyn.engine.workspace import (
     bind_arrays,
     make_run,
     make_work,
+    place_fields,
+    write_integers,
 )
 
 PythonTask = Callable[[int, float, np.ndarray, np.ndarray, np.ndarray], Any]
@@ -108,6 +111,12 @@ def select_times(recording: Recording, t0: float, t_end: float) -> np.ndarray:
     return times
 
 
+@cache
+def unit_places() -> np.ndarray:
+    """Where the addresses of the engine's parts stand in a record."""
+    return place_fields(compile_units())
+
+
 class Integration:
     """One run between two calls of compiled code."""
 
@@ -122,11 +131,11 @@ class Integration:
     def load(self, records: np.ndarray) -> None:
         """Take a run's record and put the addresses of the engine's parts into it."""
         self.records, self.run = records, records[0]
-        for field, entry in compile_units().items():
-            self.run[field] = entry.address
+        entries = compile_units()
+        write_integers(records, unit_places(), [entry.address for entry in entries.values()])
         self.advance = ENTRY(int(self.run["unit_advance"]))
         self.place = records.ctypes.data
-        bind_arrays(self.run, self.problem, self.method, self.work)
+        bind_arrays(self.records, self.problem, self.method, self.work)
         # The clock runs from here: making the engine ready, once a process, is not part of the run.
         self.begun = clock.perf_counter()
 
@@ -189,7 +198,7 @@ class Integration:
     def replace_arrays(self, **arrays: np.ndarray) -> None:
         """Let the run go on with larger arrays."""
         self.work = self.work._replace(**arrays)
-        bind_arrays(self.run, self.problem, self.method, self.work)
+        bind_arrays(self.records, self.problem, self.method, self.work)
 
     def grow_rows(self) -> None:
         self.replace_arrays(rows=doubled(self.work.rows, at_least=int(self.run["refine"]) + 3))

@@ -103,7 +103,7 @@ def test_view_serves_the_page_on_the_loopback_address_until_interrupted(address)
     assert "crane · robodyn report" in text
     assert get(place, "/etc/passwd")[0] == 404
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=180)
     assert (process.returncode, out, err) == (0, "ended\n", "")
 
 
