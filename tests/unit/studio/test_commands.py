@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from functools import partial
 
 import pytest
 from typer.testing import CliRunner
@@ -31,7 +32,9 @@ def address(run_file):
     """Where a viewing process serves the run, and the process."""
     command = [sys.executable, "-c", "from robodyn.cli import main; main()", "view", str(run_file), "--no-browser"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    process = subprocess.Popen(command, env=os.environ | {"NO_COLOR": "1"}, **pipes)
+    # Where the tests run in the background, interrupts are ignored, and children inherit that.
+    listen = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    process = subprocess.Popen(command, env=os.environ | {"NO_COLOR": "1"}, preexec_fn=listen, **pipes)
     try:
         yield process.stdout.readline().split()[0], process
     finally:
@@ -103,7 +106,7 @@ def test_view_serves_the_page_on_the_loopback_address_until_interrupted(address)
     assert "crane · robodyn report" in text
     assert get(place, "/etc/passwd")[0] == 404
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=180)
+    out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (0, "ended\n", "")
 
 
