@@ -31,6 +31,8 @@ DRIVEN: Motion = ("drive.position", "drive.velocity", "drive.acceleration")
 class CableControl:
     """What the car does against the sway; gain and pole are designed for 7 % damping of the standard cable.
 
+    They do not carry over: with 50 links instead of 100 they make the sway grow. `analysis.design_lead` finds others.
+
     Attributes:
         place: of the sensor along the cable, as a part of its length from the car.
         gain [1/s^2], pole [rad/s]: of the compensator, from a sway [m] to a wanted acceleration of the car.
