@@ -60,7 +60,10 @@ def respond(
         input, output: names; the only one where there is one.
         frequency: [Hz], increasing; by default a grid around the model's poles.
     """
-    column, row = _choose(input, model.inputs, "input"), _choose(output, model.outputs, "output")
+    column, row = (
+        choose_variable(input, model.inputs, "input", "frequency response"),
+        choose_variable(output, model.outputs, "output", "frequency response"),
+    )
     grid = choose_frequencies([model]) if frequency is None else np.atleast_1d(np.asarray(frequency, float))
     if grid.ndim != 1 or not grid.size or np.any(grid < 0) or np.any(np.diff(grid) <= 0) or not np.isfinite(grid).all():
         raise ModelError([Flaw("frequency", "must be increasing numbers of at least 0 Hz")], "frequency response")
@@ -82,8 +85,9 @@ def choose_frequencies(models: Sequence[LinearModel], count: int = GRID_POINTS) 
     return np.union1d(grid, damped.imag / (2 * np.pi))
 
 
-def _choose(name: str | None, variables: tuple[Variable, ...], part: str) -> int:
+def choose_variable(name: str | None, variables: tuple[Variable, ...], part: str, purpose: str) -> int:
+    """Index of the input or output named, or of the only one."""
     if name is None and len(variables) != 1:
         known = ", ".join(variable.name for variable in variables) or "none"
-        raise ModelError([Flaw(part, f"the model has {len(variables)}: {known}", "say which")], "frequency response")
+        raise ModelError([Flaw(part, f"the model has {len(variables)}: {known}", "say which")], purpose)
     return 0 if name is None else find_places([name], variables, f"{part}s")[0]

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import expm
 
-from robodyn.analysis.linear.frequency import LEAST_DAMPING, SLOWEST
-from robodyn.analysis.linear.linear_model import LinearModel, Variable, find_places
+from robodyn.analysis.linear.frequency import LEAST_DAMPING, SLOWEST, choose_variable
+from robodyn.analysis.linear.linear_model import LinearModel, Variable
 from robodyn.analysis.linear.subspaces import require_finite
 from robodyn.errors import Flaw, ModelError
 from robodyn.results import Signal
@@ -74,7 +74,10 @@ def respond_to_input(
     require_finite(model)
     grid, u = np.asarray(time, float), np.asarray(driven, float)
     _check_samples(grid, u)
-    column, row = (_choose(*which) for which in ((input, model.inputs, "input"), (output, model.outputs, "output")))
+    column, row = (
+        choose_variable(*which, "time response")
+        for which in ((input, model.inputs, "input"), (output, model.outputs, "output"))
+    )
     A, b = model.A, model.B[:, [column]]
     step, from_now, from_next = _hold_straight(A, b, grid[1] - grid[0])
     x = np.zeros((model.order, 1))
@@ -116,10 +119,3 @@ def _check_samples(time: np.ndarray, driven: np.ndarray) -> None:
     if time[1] <= 0 or driven.shape != time.shape or not np.isfinite(driven).all():
         what = f"must be a finite number for each of {time.size} times that increase"
         raise ModelError([Flaw("driven", what)], "time response")
-
-
-def _choose(name: str | None, variables: tuple[Variable, ...], part: str) -> int:
-    if name is None and len(variables) != 1:
-        known = ", ".join(variable.name for variable in variables) or "none"
-        raise ModelError([Flaw(part, f"the model has {len(variables)}: {known}", "say which")], "time response")
-    return 0 if name is None else find_places([name], variables, f"{part}s")[0]
