@@ -220,6 +220,11 @@ class System:
         return build_mass_matrix(self.mechanics.tree, self.q, self.rotors)
 
     @cached_property
+    def bias(self) -> ca.SX:
+        """c(q, v): what M a misses to the applied forces."""
+        return _bias(self, self.v)
+
+    @cached_property
     def gradients(self) -> ca.SX:
         """ds/dq of every coordinate, one row each (joints have q_dot = v)."""
         return ca.jacobian(ca.vertcat(ca.SX(0, 1), *self.coordinates.values()), self.q)
@@ -247,7 +252,7 @@ def _bias(system: System, v: Any) -> ca.SX:
 
 MECHANICS: Mapping[str, Callable[[System], ca.SX]] = {
     "mass_matrix": lambda system: ca.vec(ca.densify(system.mass_matrix)),
-    "bias": lambda system: _bias(system, system.v),
+    "bias": lambda system: system.bias,
     "gravity": lambda system: _bias(system, ca.SX.zeros(system.n_v)),
     "coordinates": lambda system: ca.vertcat(*system.coordinates.values()),
     "gradients": lambda system: ca.vec(ca.densify(system.gradients)),

@@ -9,6 +9,8 @@ it. It is a plain value that every back-end (machine code, C, spreadsheets) star
     ("gather", table, index)             entry of a table; index is a "locate" node
     ("select", condition, a, b)          a where the condition is not 0, else b
     ("muladd", a, b, c)                  a b + c, rounded once where the processor can
+    ("power_of_two", n)                  2^n for a whole number n of at most 1023 in size
+    ("exponent", x), ("mantissa", x)     whole number e and sqrt(1/2) <= m < sqrt(2) with x = 2^e m, for x > 0
     (operation, a) or (operation, a, b)  all others, named in `OPERATIONS`
 
 x, index, condition, a, b and c are numbers of nodes; table is a number of `robodyn.symbolic.tables`.
@@ -30,7 +32,7 @@ BINARY = (
     *("lt", "le", "eq", "ne", "and", "or", "if_else_zero"),
 )
 
-OPERATIONS = frozenset([*UNARY, *BINARY, "select", "muladd", "locate", "gather"])
+OPERATIONS = frozenset([*UNARY, *BINARY, "select", "muladd", "power_of_two", "exponent", "mantissa", "locate", "gather"])
 """Everything a back-end may meet."""
 
 # Operations whose first argument is not a node: the number of a table, or what is not supported.
