@@ -41,7 +41,7 @@ def read_both_ends(run, end_time):
 
 @compiled
 def take_results(run):
-    """x1 into END, the error into ERROR, (x1 - x0) / h into the second stage; the first is x_dot0, found when it is asked for."""
+    """x1 into END, the error into ERROR, (x1 - x0) / h into the second stage; the first waits for x_dot0."""
     n, values, inverse = run.n_x, floats(run.finish), 1.0 / run.h_tried
     start, end, errors = state(run, START), state(run, END), state(run, ERROR)
     change = state(run, STAGE + 1)

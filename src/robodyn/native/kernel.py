@@ -128,8 +128,8 @@ def compile_kernels(
             depends on it alone is computed by `KernelModule.prepare`, whose result is passed in its place.
         cache: whether to look for earlier machine code on disk and to save it there.
         quick: whether to compile fast, for code that is called a few times only.
-        inexact: names of functions that are made faster at the price of their last digits: reciprocals, elementary functions by
-            arithmetic.
+        inexact: names of functions made faster at the price of their last digits: by reciprocals, and elementary
+            functions by arithmetic.
         on_compile: called with a sentence before a compilation that no cache could spare.
     """
     swept = [name for name, function in functions.items() if isinstance(function, Sweep)]

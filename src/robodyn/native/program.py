@@ -32,7 +32,8 @@ BINARY = (
     *("lt", "le", "eq", "ne", "and", "or", "if_else_zero"),
 )
 
-OPERATIONS = frozenset([*UNARY, *BINARY, "select", "muladd", "power_of_two", "exponent", "mantissa", "locate", "gather"])
+_BITS = ("power_of_two", "exponent", "mantissa")
+OPERATIONS = frozenset([*UNARY, *BINARY, *_BITS, "select", "muladd", "locate", "gather"])
 """Everything a back-end may meet."""
 
 # Operations whose first argument is not a node: the number of a table, or what is not supported.

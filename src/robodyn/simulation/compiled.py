@@ -90,7 +90,8 @@ def compile_system(
     ticks, composed = plan_ticks(system)
     functions: dict[str, ca.Function | Sweep] = {name: system.function(name) for name in _needed(system, solver)}
     if composed:
-        functions = {name: f for name, f in functions.items() if not is_task(system, name)} | composed
+        functions = {name: f for name, f in functions.items() if not is_task(system, name)}
+        functions.update(composed)
     if solver.stiff:
         rates = system.expressions["rhs"]
         functions["jacobian"] = build_jacobian("jacobian", columns, rates, system.symbols["x"])
