@@ -9,7 +9,8 @@ that costs more than the functions themselves. Written as arithmetic they also o
     sin x, cos x                    x = n pi/2 + r,        |r| <= pi / 4
 
 The errors are a few units in the last place (pow: y log x of them), for angles up to a million radians. A NaN stays a
-NaN; beyond the largest number there is 8e307 instead of infinity. This is done only where it is asked for: in functions
+NaN; beyond the largest number there is 8e307 instead of infinity, and no exp is below 3e-261, so that no product with it
+is slow for being close to zero. This is done only where it is asked for: in functions
 whose results nothing compares exactly.
 """
 
@@ -19,7 +20,7 @@ from fractions import Fraction
 
 from robodyn.native.program import Builder, Node, Program, with_operands
 
-LEAST, LARGEST = -708.0, 709.0
+LEAST, LARGEST = -600.0, 709.0
 TINY = 1e-300
 LN2_HIGH, LN2_LOW = 0.693147180369123816490, 1.90821492927058770002e-10
 """Parts of ln 2: a whole number below 2^20 times the first is exact."""

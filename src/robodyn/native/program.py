@@ -32,9 +32,8 @@ BINARY = (
     *("lt", "le", "eq", "ne", "and", "or", "if_else_zero"),
 )
 
-_BITS = ("power_of_two", "exponent", "mantissa")
-OPERATIONS = frozenset([*UNARY, *BINARY, *_BITS, "select", "muladd", "locate", "gather"])
-"""Everything a back-end may meet."""
+OPERATIONS = frozenset([*UNARY, *BINARY, "select", "muladd", "locate", "gather"])
+"""Everything a back-end may meet; machine code has three more, on the bits of numbers, for `elementary`."""
 
 # Operations whose first argument is not a node: the number of a table, or what is not supported.
 _LABELLED = frozenset(["locate", "gather", "unsupported"])

@@ -3,9 +3,9 @@
     M a + c = tau(t, q, v, z),   q_dot = v,   z_dot = f(t, q, v, z)
 
 A Rosenbrock method solves (1 - gamma h J) k = r twice with the same matrix. A W-method keeps its order whatever J is,
-so J holds what can be stiff and nothing else: the derivatives of the forces tau and of the rates f, exactly; not
-those of the inertia forces. Then z is eliminated entry by entry, q by q_dot = v, and one symmetric matrix of the size of M is
-left to be factorised:
+so J holds what can be stiff and nothing else: the derivatives of the forces tau and of the rates f, exactly; not those
+of the inertia forces. Then z is eliminated entry by entry, q by q_dot = v, and one symmetric matrix of the size of M
+is left to be factorised:
 
     S = M - g^2 tau_q - g tau_v - g tau_z Z^-1 (g f_v + g^2 f_q),   Z = 1 - g f_z,   g = gamma h
 """
