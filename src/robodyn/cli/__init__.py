@@ -8,6 +8,7 @@ from robodyn.cli import (  # noqa: F401
     fit,
     info,
     list,
+    loops,
     modes,
     plot,
     report,
@@ -15,6 +16,7 @@ from robodyn.cli import (  # noqa: F401
     run,
     sensitivity,
     show,
+    sweep,
     view,
 )
 from robodyn.cli.application import app, main
