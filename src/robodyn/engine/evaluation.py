@@ -34,13 +34,22 @@ def need_dense(run):
     if run.dense_known == 1:
         return 0
     if run.family == WHOLE:
-        need_slope(run)
+        fill_stages(run)
     if run.needs_end == 1:
         evaluate_rate(run, run.t + run.h_tried, END, STAGE + run.stages)
         run.end_known = 1
     make_dense(run)
     run.dense_known = 1
     return 1
+
+
+@compiled
+def fill_stages(run):
+    """The rows of the polynomial of a step that the model took: x_dot0, and (x1 - x0) / h."""
+    need_slope(run)
+    start, end, change = state(run, START), state(run, END), state(run, STAGE + 1)
+    for i in range(run.n_x):
+        change[i] = (end[i] - start[i]) / run.h_tried
 
 
 @compiled

@@ -10,6 +10,7 @@ from robodyn.engine.guards import find_jumps, marks_of, note_guards, settle_sign
 from robodyn.engine.history import next_jump, pass_jumps, push_jumps, read_right
 from robodyn.engine.record import unit
 from robodyn.engine.recording import record_instant
+from robodyn.engine.tableaus import WHOLE
 from robodyn.engine.workspace import (
     EVENTS,
     FIRED,
@@ -134,12 +135,16 @@ def run_ticks(run):
 @inlined
 def pass_tick(run):
     """An instant without events, delays or right limits to record: its tasks, then the next segment."""
-    run.m_changed = 0
+    # A step that the model takes itself has no slope to keep: whether the memory changes does not matter.
+    run.m_changed = 1 if run.family == WHOLE else 0
     for k in range(run.n_tasks):
         if integers(run.task_due)[k] == run.tick:
             integers(run.task_due)[k] += integers(run.task_period)[k]
-            ask(run, integers(run.task_address)[k], run.t, state(run, START), floats(run.changed))
-            take_memory(run)
+            if run.family == WHOLE:
+                ask(run, integers(run.task_address)[k], run.t, state(run, START), floats(run.m))
+            else:
+                ask(run, integers(run.task_address)[k], run.t, state(run, START), floats(run.changed))
+                take_memory(run)
     run.ticks += 1
     if run.m_changed == 1:
         if run.n_limited > 0:

@@ -58,7 +58,8 @@ def record_times(run):
         fraction = (t - run.t) / (run.t_new - run.t)
         if fraction * (run.t_new - run.t) <= run.resolution:
             fraction = 0.0
-        need_dense(run)
+        else:
+            need_dense(run)
         add_point(run, t, fraction)
         run.next_time += 1
 

@@ -8,12 +8,12 @@ from robodyn.engine.caching import compiled
 from robodyn.engine.calls import ask, floats, state
 from robodyn.engine.history import read_inside
 from robodyn.engine.record import unit
-from robodyn.engine.workspace import END, ERROR, STAGE, START
+from robodyn.engine.workspace import END, START
 
 
 @unit
 def step_whole(run):
-    """x1 and its error by one call."""
+    """x1 by one call."""
     n, values = run.n_x, floats(run.inputs)
     start, end_time = state(run, START), min(run.t + run.h_tried, run.t_left)
     for i in range(n):
@@ -21,9 +21,8 @@ def step_whole(run):
     values[n], values[n + 1] = run.h_tried, end_time
     if run.n_d > 0:
         read_both_ends(run, end_time)
-    ask(run, run.step_whole, run.t, values, floats(run.finish))
-    run.evaluations += run.stages
-    take_results(run)
+    ask(run, run.step_whole, run.t, values, state(run, END))
+    run.evaluations += 1
     return True
 
 
@@ -37,15 +36,3 @@ def read_both_ends(run, end_time):
         kept[i] = d[i]
     run.t_read = end_time
     read_inside(run)
-
-
-@compiled
-def take_results(run):
-    """x1 into END, the error into ERROR, (x1 - x0) / h into the second stage; the first waits for x_dot0."""
-    n, values, inverse = run.n_x, floats(run.finish), 1.0 / run.h_tried
-    start, end, errors = state(run, START), state(run, END), state(run, ERROR)
-    change = state(run, STAGE + 1)
-    for i in range(n):
-        end[i] = values[i]
-        errors[i] = values[n + i]
-        change[i] = (values[i] - start[i]) * inverse
