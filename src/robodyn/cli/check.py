@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from robodyn.cli.application import app, fail, messages, output, print_json
+from robodyn.cli.application import app, fail, output, print_json
+from robodyn.cli.loops import find_loop_warnings, warn
 from robodyn.cli.targets import load_scenario, phases_of
 from robodyn.errors import FlawList, ModelError
 
@@ -33,8 +34,7 @@ def check_file(
         )
         return
     for system in systems:
-        for sentence in system.warnings:
-            messages.print(f"robodyn: warning: {sentence}", markup=False)
+        warn(_warnings(system))
         counts = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in _counts(system).items())
         name = f"{file}, phase {system.scenario.name}" if systems[1:] else file
         output.print(f"{name}: usable; {counts}", markup=False)
@@ -53,7 +53,11 @@ def _counts(system: System) -> dict[str, int]:
 
 
 def _describe(system: System) -> dict[str, Any]:
-    return {"name": system.scenario.name, **_counts(system), "warnings": list(system.warnings)}
+    return {"name": system.scenario.name, **_counts(system), "warnings": _warnings(system)}
+
+
+def _warnings(system: System) -> list[str]:
+    return [*system.warnings, *find_loop_warnings([system], unknown=True)]
 
 
 def _prepare(file: str) -> list[System]:

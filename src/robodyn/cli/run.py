@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from robodyn.cli.application import INTERRUPTED, SIMULATION_FAILED, app, fail, messages, output, print_json
+from robodyn.cli.loops import find_loop_warnings, warn
 from robodyn.cli.progress import SimulationProgress
 from robodyn.cli.targets import load_scenario, phases_of, read_settings
 
@@ -30,6 +31,7 @@ def run_scenario(
     signal: Annotated[list[str] | None, typer.Option(help="Record only these signals (patterns).")] = None,
     setting: Annotated[list[str] | None, typer.Option("--set", help="Change a number: name=value.")] = None,
     out: Annotated[Path, typer.Option(help="Folder for the run's file.")] = Path("out"),
+    loop_check: Annotated[bool, typer.Option(help="Warn of unstable sampled loops before the run.")] = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Simulate a scenario; exit code 3 where it could not be carried through (the partial run is kept)."""
@@ -40,11 +42,13 @@ def run_scenario(
     settings = {"method": solver, "step": step, "rtol": rtol, "atol": atol}
     settings |= {"max_steps": max_steps, "max_wall_time": max_wall_time}
     folder = _prepare(out)
+    unstable = find_loop_warnings(phases_of(what)) if loop_check else []
+    warn(unstable)
     done = _simulate(what, {key: value for key, value in settings.items() if value is not None}, rate, signal)
     path = folder / f"{what.name}.run"
     _save(done, path)
     if as_json:
-        print_json(_as_json(done, path))
+        print_json(_as_json(done, path) | {"warnings": [*done.warnings, *unstable]})
     else:
         output.print(done.summary(), markup=False)
         picture = path.with_suffix(".png")
@@ -112,7 +116,6 @@ def _as_json(done: Run, path: Path) -> dict[str, Any]:
         "statistics": statistics,
         "events": [asdict(event) for event in done.events],
         "final": done.final,
-        "warnings": list(done.warnings),
         "solver": done.provenance.solver,
         "file": str(path),
     }

@@ -10,6 +10,7 @@ import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from robodyn.cli.application import INTERRUPTED, SIMULATION_FAILED, app, fail, messages, output, print_json
+from robodyn.cli.loops import find_loop_warnings, warn
 from robodyn.cli.targets import load_single, read_settings
 from robodyn.errors import FlawList, ModelError
 
@@ -59,6 +60,7 @@ def sweep(
     settings |= {"measures": _split(measure), "keep": _split(keep)}
     varied = {"vary": vary or [], "values": values or [], "random": random or []}
     plan = _plan(load_single(scenario), varied, setting or [], settings)
+    warn(find_loop_warnings([plan.scenario]))
     if plan.n_codes > 1:
         told = f"native code is made {plan.n_codes} times: {', '.join(plan.structural)} are constants of it"
         messages.print(f"robodyn: {told}", markup=False)

@@ -11,21 +11,17 @@ from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
-from scipy.linalg import expm
 
 from robodyn.analysis.linear.constrained import free_motions
 from robodyn.analysis.linear.linear_model import DelayedSignal, LinearModel
 from robodyn.analysis.linear.operating_point import OperatingPoint
+from robodyn.analysis.linear.sampled_model import SampledModel, Update
+from robodyn.analysis.linear.sampling import check_sampled
 from robodyn.analysis.linear.subspaces import sort_roots
 from robodyn.analysis.linear.trim import count_states, memory_changes
 from robodyn.assembly import System
 from robodyn.assembly.system import INPUTS
-from robodyn.errors import Flaw, ModelError
 from robodyn.native import compile_kernels
-
-FORGOTTEN = 1e-6
-"""Multipliers smaller than this are those of memory that is written anew at each sample: they are no motion."""
-MOST_TICKS = 100_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +41,7 @@ class LoopPoles:
 
     def __init__(self, system: System) -> None:
         self.system = system
-        _check(system)
+        check_sampled(system)
         self._n = count_states(system)
         symbols = system.symbols
         delayed = system.expressions["delayed"] if system.delays else ca.SX(0, 1)
@@ -91,29 +87,11 @@ class LoopPoles:
         )
 
     def _sampled(self, slopes: _Slopes) -> np.ndarray:
-        """Through all ticks of a turn: the tasks due, in their order, then a base period of motion."""
-        system = self.system
-        assert system.base_period is not None
-        n, size = len(slopes.A), len(slopes.A) + len(self._memory)
-        flow = np.zeros((size, size))
-        flow[:n, :n], flow[:n, n:] = slopes.A, slopes.B
-        period, turn = float(system.base_period), int(np.lcm.reduce([task.period for task in system.tasks]))
-        glide = expm(flow * period)
-        whole = np.eye(size)
-        for tick in range(turn):
-            for task, (by_x, by_m) in zip(system.tasks, slopes.tasks, strict=True):
-                if (tick - task.offset) % task.period == 0:
-                    whole[n:] = np.hstack([by_x, by_m]) @ whole
-            whole = glide @ whole
-        multipliers = np.linalg.eigvals(whole)
-        kept = multipliers[np.abs(multipliers) > FORGOTTEN**turn]
-        return sort_roots(np.log(kept.astype(complex)) / (turn * period))
-
-
-def _check(system: System) -> None:
-    if system.tasks and system.delays:
-        what = "has both sampled blocks and continuous delays, whose poles are not found together"
-        raise ModelError([Flaw("system", what, "give the delay as a delay of the sampled block")], "poles")
-    if system.tasks and np.lcm.reduce([task.period for task in system.tasks]) > MOST_TICKS:
-        what = f"its sample times meet again only after more than {MOST_TICKS} base periods"
-        raise ModelError([Flaw("system", what, "choose periods that are multiples of each other")], "poles")
+        """Through all ticks of a turn."""
+        system, everything = self.system, np.arange(len(self._memory))
+        updates = tuple(
+            Update(task.name, task.period, task.offset, everything, by_x, by_m)
+            for task, (by_x, by_m) in zip(system.tasks, slopes.tasks, strict=True)
+        )
+        none = np.zeros((0, 0))
+        return SampledModel(slopes.A, slopes.B, none, none, updates, float(system.base_period or 0)).poles()

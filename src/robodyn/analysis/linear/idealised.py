@@ -1,0 +1,66 @@
+"""What of a machine counts when its loops are judged? Friction in or out, limits and quantisers as if ideal.
+
+Limits and resolutions (`LawInfo.ideal`) are taken at the values at which they do nothing: inside its limits a loop is
+as if it had none, and the slope of a staircase is zero or infinite but its mean is one. Friction
+(`LawInfo.disturbance`) is left out unless it is wanted: without what it damps a loop is judged on the safe side.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from robodyn.errors import Flaw, ModelError, nearest
+from robodyn.model import Block, Scenario
+from robodyn.model.block import FORCE_NAMES
+
+FRICTION = ("none", "stuck", "sliding")
+
+
+def leave_out_friction(scenario: Scenario) -> Scenario:
+    """The scenario with all friction exerting nothing; its states and signals stay, by the same names."""
+    machine = scenario.machine
+    blocks = tuple(_without_force(block) if block.info.disturbance else block for block in machine.blocks)
+    if not any(block.info.disturbance for block in machine.blocks):
+        return scenario
+    return dataclasses.replace(scenario, machine=dataclasses.replace(machine, blocks=blocks))
+
+
+def _without_force(block: Block) -> Block:
+    forces = (*FORCE_NAMES, *block.acts)
+    return dataclasses.replace(block, law=_silence(block.function, forces))
+
+
+def _silence(function: Callable[..., Any], forces: tuple[str, ...]) -> Callable[..., Any]:
+    """A law of the same arguments, states and outputs whose forces are zero."""
+
+    @functools.wraps(function)
+    def silent(*arguments: Any, **named: Any) -> Mapping[str, Any]:
+        returned = function(*arguments, **named)
+        results = returned if isinstance(returned, Mapping) else {"force": returned}
+        return {name: 0.0 if name in forces else value for name, value in results.items()}
+
+    return silent
+
+
+def ideal_numbers(scenario: Scenario) -> dict[str, float]:
+    """Numbers at which limits and quantisers do nothing: `axis1.encoder.resolution` -> 0."""
+    return {
+        f"{block.name}.{parameter}": value
+        for block in scenario.machine.blocks
+        for parameter, value in block.info.ideal.items()
+    }
+
+
+def friction_states(scenario: Scenario) -> frozenset[str]:
+    """Names of the states of all friction: bristles."""
+    found = [block for block in scenario.machine.blocks if block.info.disturbance]
+    return frozenset(f"{block.name}.{state}" for block in found for state in block.state_names)
+
+
+def check_friction(friction: str) -> None:
+    """Only known words."""
+    if friction not in FRICTION:
+        raise ModelError([Flaw("friction", f"'{friction}' is unknown", nearest(friction, FRICTION))], "loops")

@@ -1,0 +1,159 @@
+"""Will a machine's sampled loops be stable, and if not, which gain is to blame and by how much?
+
+All outputs of one block are scaled by k. Of the blocks whose scaling leaves the fewest growing motions the one that has
+to be changed least is named; then, with its outputs scaled well beyond that limit, the next, until nothing grows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import eig
+
+from robodyn.analysis.linear.gains import find_gains
+from robodyn.analysis.linear.lifting import lift, scale_held
+from robodyn.analysis.linear.loop_table import held_outputs
+from robodyn.analysis.linear.margins import STABLE, Curves, choose_between, count_growing
+from robodyn.analysis.linear.operating_point import Place
+from robodyn.analysis.linear.sampled_model import SampledModel, remembered
+from robodyn.analysis.linear.sampling import linearise_sampled
+from robodyn.assembly import System, assemble
+from robodyn.model import Block, Scenario
+
+
+@dataclass(frozen=True)
+class LoopFinding:
+    """A loop that is unstable.
+
+    Attributes:
+        block: the sampled block to blame, None where no block's gain alone changes it.
+        gains: its numbers that its outputs are proportional to; below, above: factors on them between which it is
+            stable (0: no lower limit, inf: no upper one).
+        growth: [1/s]; radius: of the largest multiplier, in turn_time [s].
+        states: that take most part, by name.
+    """
+
+    block: str | None
+    gains: tuple[str, ...]
+    above: float
+    below: float
+    growth: float
+    radius: float
+    turn_time: float
+    states: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        what = f"deviations of {', '.join(self.states)} grow x10 in {_tell_time(np.log(10) / self.growth)}"
+        size = f"multiplier {self.radius:.4g} in {_tell_time(self.turn_time)}"
+        if self.block is None:
+            return f"unstable at the start: {what} ({size}); no sampled block's gain alone changes that"
+        loop = f"the loop of {self.block} is unstable at these gains: {what} ({size})"
+        return f"{loop}; {self._remedy()}"
+
+    def _remedy(self) -> str:
+        which = " and ".join(f"{self.block}.{name}" for name in self.gains) or f"what {self.block} commands"
+        if self.below < 1:
+            return f"reduce {which} below {_tell_share(self.below)}"
+        return f"raise {which} above {_tell_share(self.above)}"
+
+
+def check_loops(
+    what: System | Scenario,
+    *,
+    at: Place = "start",
+    friction: str = "none",
+    parameters: Mapping[str, float] | None = None,
+) -> tuple[LoopFinding, ...]:
+    """Loops that are unstable at the start of a scenario; none where nothing is sampled.
+
+    Args:
+        at, friction, parameters: as `linearise_sampled` takes them.
+
+    Raises:
+        ModelError: where a sampled block is called in Python, or continuous delays act besides: then it is not known.
+    """
+    system = what if isinstance(what, System) else assemble(what)
+    if not system.tasks:
+        return ()
+    model = linearise_sampled(system, at, friction=friction, parameters=parameters)
+    blocks = [block for block in system.scenario.machine.blocks if block.sampled]
+    found: list[LoopFinding] = []
+    while _count(model.multipliers) and len(found) <= len(blocks):
+        blame = _find_blame(model, blocks)
+        found.append(_tell(model, blame))
+        if blame is None:
+            break
+        model = scale_held(model, blame.signals, blame.inside)
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class _Blame:
+    """A block, the factors between which its outputs leave `left` growing motions, and one of these factors."""
+
+    block: Block
+    signals: tuple[str, ...]
+    left: int
+    above: float
+    below: float
+
+    @property
+    def inside(self) -> float:
+        """A factor well inside the range: half or twice its limit, or its middle where it is narrow."""
+        middle = choose_between(self.above, self.below)
+        return max(self.below / 2, middle) if self.below < 1 else min(2 * self.above, middle)
+
+    @property
+    def change(self) -> float:
+        """How far the gain must go, as a logarithm."""
+        return float(-np.log(self.below) if self.below < 1 else np.log(self.above))
+
+
+def _count(multipliers: np.ndarray) -> int:
+    return int(np.sum(np.abs(multipliers) > 1 + STABLE))
+
+
+def _find_blame(model: SampledModel, blocks: Sequence[Block]) -> _Blame | None:
+    now = _count(model.multipliers)
+    found = [blame for block in blocks if find_gains(block) for blame in _scalings(model, block) if blame.left < now]
+    return min(found, key=lambda blame: (blame.left, round(blame.change, 3)), default=None)
+
+
+def _scalings(model: SampledModel, block: Block) -> list[_Blame]:
+    """The ranges of factors on a block's outputs other than the one of today, with what is left to grow in each."""
+    signals = tuple(held_outputs(model, block))
+    lifted = lift(model, signals)
+    if not lifted.closes:
+        return []
+    ranges = count_growing(lifted, Curves(lifted).real_gains())
+    return [_Blame(block, signals, left, low, high) for low, high, left in ranges if not low <= 1 <= high]
+
+
+def _tell(model: SampledModel, blame: _Blame | None) -> LoopFinding:
+    radius = float(np.abs(model.multipliers).max())
+    rest = (model.growth, radius, model.turn_time, _dominant_states(model))
+    if blame is None:
+        return LoopFinding(None, (), 1.0, 1.0, *rest)
+    return LoopFinding(blame.block.name, find_gains(blame.block), blame.above, blame.below, *rest)
+
+
+def _dominant_states(model: SampledModel, count: int = 2) -> tuple[str, ...]:
+    """States that take most part in the motion that grows most: of left and right eigenvector the product."""
+    kept = remembered(model.matrix)
+    values, left, right = eig(model.matrix[np.ix_(kept, kept)], left=True, right=True)
+    most = int(np.argmax(np.abs(values)))
+    share = np.abs(left[:, most] * right[:, most]) * (kept < model.order)
+    places = kept[np.argsort(-share, kind="stable")[:count]]
+    return tuple(model.states[k].name for k in places if k < model.order)
+
+
+def _tell_time(seconds: float) -> str:
+    unit, factor = ("s", 1.0) if seconds >= 1 else ("ms", 1e3)
+    return f"{seconds * factor:.3g} {unit}"
+
+
+def _tell_share(factor: float) -> str:
+    return f"{100 * factor:.3g} %"

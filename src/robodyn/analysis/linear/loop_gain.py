@@ -1,0 +1,104 @@
+"""How does a sampled loop answer over frequency: its gain round the loop, what it follows, and up to where?
+
+A held signal that swings as u_j = e^(i omega t_j) makes everything swing; of the answer at the writings or ticks the
+part at the same frequency counts, (1 / n) sum_j y_j e^(-i omega t_j). With one sample time that is the transfer
+function in z; with several there are other frequencies too, which it leaves out (first harmonic).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import brentq
+
+from robodyn.analysis.linear.frequency import FrequencyResponse
+from robodyn.analysis.linear.lifting import Lifted, find_held, lift
+from robodyn.analysis.linear.sampled_model import SampledModel
+from robodyn.errors import Flaw, ModelError
+
+GRID_POINTS = 500
+LOWEST, HIGHEST = 1e-5, 0.999
+"""Ends of a chosen grid, by half of the sample rate; there itself an integrator of a slower task may answer."""
+HALF_POWER = 1 / np.sqrt(2)
+
+
+def respond_loop(model: SampledModel, signal: str, frequency: ArrayLike | None = None) -> FrequencyResponse:
+    """Gain once round the loop that a held signal belongs to, the loop cut there, its sign turned: L = -w / u.
+
+    So a loop with negative feedback is unstable where the curve goes round -1.
+
+    Args:
+        signal: an output of a sampled block; frequency: [Hz], increasing, to half its rate; by default a grid.
+    """
+    lifted = lift(model, [signal])
+    grid = _choose_grid(lifted.turn_time / max(lifted.times.size, 1), frequency)
+    variable = model.memory[find_held(model, [signal])[0]]
+    return FrequencyResponse(variable, variable, grid, -first_harmonic(lifted, grid))
+
+
+def respond_held(
+    model: SampledModel, signal: str, output: str, frequency: ArrayLike | None = None
+) -> FrequencyResponse:
+    """How an output follows a held signal that is driven from outside instead of by its block.
+
+    For a set point that is the closed loop; for the command of an outer loop it is the inner one with the outer cut.
+
+    Args:
+        signal: an output of a sampled block; output: one of the model's outputs.
+        frequency: [Hz], increasing, to half the base rate; by default a grid.
+    """
+    lifted = lift(model, [signal])
+    row = find_output(model, output)
+    grid = _choose_grid(model.period, frequency)
+    omega, count = 2 * np.pi * grid, len(model.outputs)
+    driven = np.exp(1j * omega[:, None] * lifted.times)
+    ticks = (lifted.answer(np.exp(1j * omega * lifted.turn_time)) @ driven[:, :, None])[:, row::count, 0]
+    values = np.mean(ticks * np.exp(-1j * omega[:, None] * lifted.output_times), axis=1)
+    return FrequencyResponse(model.memory[find_held(model, [signal])[0]], model.outputs[row], grid, values)
+
+
+def first_harmonic(lifted: Lifted, frequency: np.ndarray) -> np.ndarray:
+    """Of what is written, of what is read [1], (n,), for one cut signal."""
+    omega = 2 * np.pi * frequency
+    driven = np.exp(1j * omega[:, None] * lifted.times)
+    written = (lifted.gain(np.exp(1j * omega * lifted.turn_time)) @ driven[:, :, None])[:, :, 0]
+    return np.mean(written * driven.conj(), axis=1)
+
+
+def find_bandwidth(response: FrequencyResponse) -> float:
+    """Frequency [Hz] at which the magnitude falls to 1 / sqrt(2) of its lowest frequency's; nan if it does not.
+
+    Where it comes back within an octave it was a dip beside a resonance, not the end of the band. Between points of the
+    grid the logarithm of the magnitude is interpolated.
+    """
+    magnitude, frequency = response.magnitude, response.frequency
+    if not (magnitude[0] > 0 and np.isfinite(magnitude).all()):
+        return float("nan")
+    ratio = np.maximum(magnitude / (magnitude[0] * HALF_POWER), np.finfo(float).tiny)
+    for k in np.flatnonzero((ratio[:-1] >= 1) & (ratio[1:] < 1)):
+        if np.all(ratio[k + 1 :][frequency[k + 1 :] <= 2 * frequency[k + 1]] < 1):
+            x, y = np.log(frequency[k : k + 2]), np.log(ratio[k : k + 2])
+            return float(np.exp(brentq(lambda at, x=x, y=y: np.interp(at, x, y), *x)))
+    return float("nan")
+
+
+def find_output(model: SampledModel, name: str) -> int:
+    """Place of an output of the model."""
+    names = [variable.name for variable in model.outputs]
+    if name not in names:
+        remedy = "name it among the outputs when linearising"
+        raise ModelError([Flaw(f"output.{name}", "is no output of the model", remedy)], "loop")
+    return names.index(name)
+
+
+def _choose_grid(period: float, frequency: ArrayLike | None) -> np.ndarray:
+    """Frequencies to half of a sample rate, evenly spaced in decades."""
+    highest = 0.5 / period
+    if frequency is None:
+        return np.geomspace(LOWEST * highest, HIGHEST * highest, GRID_POINTS)
+    grid = np.atleast_1d(np.asarray(frequency, float))
+    good = grid.ndim == 1 and grid.size and np.isfinite(grid).all() and grid[0] > 0 and (np.diff(grid) > 0).all()
+    if not good or grid[-1] > highest * (1 + 1e-9):
+        what = f"must be increasing numbers above 0 and up to {highest:g} Hz, half of the sample rate"
+        raise ModelError([Flaw("frequency", what)], "loop")
+    return grid

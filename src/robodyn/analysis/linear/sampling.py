@@ -1,0 +1,203 @@
+"""Which linear model does a machine with sampled controllers have around an operating point? Exact derivatives.
+
+Rates, tasks and signals of the traced system are differentiated by states and memory; see `sampled_model`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import casadi as ca
+import numpy as np
+
+from robodyn.analysis.linear.constrained import free_motions
+from robodyn.analysis.linear.idealised import check_friction, friction_states, ideal_numbers, leave_out_friction
+from robodyn.analysis.linear.linear_model import Variable
+from robodyn.analysis.linear.operating_point import OperatingPoint, Place, find_point
+from robodyn.analysis.linear.sampled_model import SampledModel, Update
+from robodyn.analysis.linear.trim import count_states, memory_changes
+from robodyn.assembly import System, assemble
+from robodyn.assembly.system import INPUTS, MemoryInfo, StateInfo
+from robodyn.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.model import Scenario
+from robodyn.native import Sweep, compile_kernels
+
+MOST_TICKS = 100_000
+
+
+def linearise_sampled(
+    what: System | Scenario,
+    at: Place = "start",
+    *,
+    outputs: Sequence[str] = (),
+    friction: str = "none",
+    parameters: Mapping[str, float] | None = None,
+) -> SampledModel:
+    """The linear model of a machine from tick to tick, around a point that need not be at rest.
+
+    Limits and quantisers count as ideal. The point is frozen: for a machine under way the model is that of its
+    surroundings there.
+
+    Args:
+        at: as `linearise` takes it.
+        outputs: names of signals.
+        friction: "none" leaves it out, which damps least; "stuck" takes it as at rest (bristles are springs; all
+            speeds are 0); "sliding" with bristles bent as at the point's speeds.
+        parameters: tunable numbers to change.
+    """
+    check_friction(friction)
+    system = what if isinstance(what, System) else assemble(what)
+    check_sampled(system)
+    ideal = leave_out_friction(system.scenario) if friction == "none" else system.scenario
+    if ideal is not system.scenario:
+        system = assemble(ideal)
+    parts = _Parts(system, tuple(outputs), friction)
+    return parts.build(_choose_point(system, at, friction, dict(parameters or {})))
+
+
+def check_sampled(system: System) -> None:
+    """What cannot be followed from tick to tick is a flaw."""
+    flaws = FlawList()
+    if system.tasks and system.delays:
+        what = "has both sampled blocks and continuous delays, whose poles are not found together"
+        flaws.add("system", what, "give the delay as a delay of the sampled block")
+    if system.tasks and np.lcm.reduce([task.period for task in system.tasks]) > MOST_TICKS:
+        what = f"its sample times meet again only after more than {MOST_TICKS} base periods"
+        flaws.add("system", what, "choose periods that are multiples of each other")
+    flaws.raise_if_any("poles")
+
+
+def _choose_point(system: System, at: Place, friction: str, parameters: dict[str, float]) -> OperatingPoint:
+    """The point with ideal limits and resolutions, and speeds as the friction is wanted."""
+    point = find_point(system, at, parameters)
+    x, p = point.x.copy(), point.p.copy()
+    ideal = ideal_numbers(system.scenario)
+    for k, number in enumerate(system.parameters):
+        p[k] = ideal.get(number.name, p[k])
+    if friction == "stuck":
+        x[system.n_q : system.n_q + system.n_v] = 0.0
+    return replace(point, x=x, p=p)
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """Rows [rates, constraints, tasks, outputs] and columns [x, m] in a system's expressions."""
+
+    system: System
+    outputs: tuple[str, ...]
+    friction: str
+
+    def build(self, point: OperatingPoint) -> SampledModel:
+        system = self.system
+        self._check_outputs()
+        changes = memory_changes(system)
+        memory = [k for k, change in enumerate(changes) if change is not None]
+        left_out = friction_states(system.scenario) if self.friction == "none" else frozenset()
+        # States of friction that exerts nothing move nothing; books are read by nothing.
+        states = [k for k in range(count_states(system)) if system.states[k].name not in left_out]
+        derivatives = _Derivatives(system, self._rows(states, memory), states, memory)
+        if self.friction == "sliding":
+            point = _bend_bristles(derivatives, point)
+        return self._cut(derivatives, point, states, memory)
+
+    def _rows(self, states: list[int], memory: list[int]) -> list[ca.SX]:
+        expressions, signals = self.system.expressions, self.system.signal_names
+        closed = expressions["constraints"] if self.system.equations else ca.SX(0, 1)
+        tasks = [
+            ca.vertcat(ca.SX(0, 1), *(expressions[str(task.function)][k] for k in memory)) for task in self.system.tasks
+        ]
+        outputs = ca.vertcat(ca.SX(0, 1), *(expressions["outputs"][signals.index(name)] for name in self.outputs))
+        rates = ca.vertcat(ca.SX(0, 1), *(expressions["rhs"][k] for k in states))
+        return [rates, closed, *tasks, outputs]
+
+    def _check_outputs(self) -> None:
+        flaws, known = FlawList(), self.system.signal_names
+        for name in self.outputs:
+            if name not in known:
+                flaws.add(f"outputs.{name}", "there is no such signal", nearest(name, known))
+        flaws.raise_if_any(f"scenario '{self.system.scenario.name}'")
+
+    def _cut(
+        self, derivatives: _Derivatives, point: OperatingPoint, states: list[int], memory: list[int]
+    ) -> SampledModel:
+        system = self.system
+        rates, closed, *tasks, outputs = derivatives.at(point)
+        values = derivatives.call("outputs", point)
+        n = len(states)
+        N, chosen = free_motions(closed[:, :n]) if system.equations else (np.eye(n), list(range(n)))
+        rates = rates[chosen]
+        units = {info.name: info.unit for info in system.signals}
+        return SampledModel(
+            *(rates[:, :n] @ N, rates[:, n:], outputs[:, :n] @ N, outputs[:, n:]),
+            tuple(self._update(k, matrix, n, N, memory) for k, matrix in enumerate(tasks)),
+            float(system.base_period or 0),
+            tuple(_variable(system.states[states[k]], point.x[states[k]]) for k in chosen),
+            tuple(_variable(system.memory[k], point.m[k]) for k in memory),
+            tuple(Variable(name, units[name], float(v)) for name, v in zip(self.outputs, values, strict=True)),
+            self._notes(),
+        )
+
+    def _update(self, number: int, matrix: np.ndarray, n: int, N: np.ndarray, memory: list[int]) -> Update:
+        """The rows that a task writes; the others of its column only repeat the memory."""
+        task, m = self.system.tasks[number], self.system.symbols["m"]
+        after = self.system.expressions[str(task.function)]
+        places = np.array([row for row, k in enumerate(memory) if not ca.is_equal(after[k], m[k], 2)], int)
+        return Update(task.name, task.period, task.offset, places, matrix[places, :n] @ N, matrix[places, n:])
+
+    def _notes(self) -> tuple[str, ...]:
+        blocks = [block.name for block in self.system.scenario.machine.blocks if block.info.disturbance]
+        if not blocks:
+            return ()
+        told = {"none": "is left out", "stuck": "sticks", "sliding": "slides"}[self.friction]
+        return (f"friction {told}: {', '.join(blocks)}",)
+
+
+class _Derivatives:
+    """Exact derivatives of rows by states and memory, column by column, in native code made quickly."""
+
+    def __init__(self, system: System, rows: list[ca.SX], states: list[int], memory: list[int]) -> None:
+        self.system, self.states, self.sizes = system, states, [row.numel() for row in rows]
+        x, m = system.symbols["x"], system.symbols["m"]
+        columns = ca.vertcat(ca.SX(0, 1), *(x[k] for k in states), *(m[k] for k in memory))
+        by, names, seed = [system.symbols[key] for key in INPUTS], list(INPUTS), ca.SX.sym("seed", columns.numel())
+        slope = ca.densify(ca.jtimes(ca.vertcat(*rows), columns, seed))
+        functions: dict[str, ca.Function | Sweep] = {
+            "slopes": Sweep(ca.Function("slopes", [*by, seed], [slope], [*names, "seed"], ["slope"])),
+            "rates": ca.Function("rates", by, [ca.densify(rows[0])]),
+            "outputs": ca.Function("outputs", by, [ca.densify(rows[-1])]),
+        }
+        self._module = compile_kernels(functions, INPUTS.index("p"), quick=True)
+
+    def at(self, point: OperatingPoint) -> list[np.ndarray]:
+        """The matrices of all groups of rows."""
+        slopes = self.call("slopes", point).reshape((sum(self.sizes), -1), order="F")
+        if not np.isfinite(slopes).all():
+            what = "some slopes are not numbers at this operating point"
+            raise ModelError([Flaw("at", what, "choose another one")], self.system.scenario.name)
+        return np.split(slopes, np.cumsum(self.sizes)[:-1])
+
+    def call(self, name: str, point: OperatingPoint) -> np.ndarray:
+        inputs = (np.array([point.t]), point.x, point.d, point.m, self._module.prepare(point.p))
+        return np.array(self._module.kernels[name](*inputs))
+
+
+def _bend_bristles(derivatives: _Derivatives, point: OperatingPoint) -> OperatingPoint:
+    """Bristles as steady sliding bends them: z' = w - s z is zero at z' / s more, s their own rate.
+
+    Where the joint is at rest (s = 0) they stay as they are.
+    """
+    names = friction_states(derivatives.system.scenario)
+    x = point.x.copy()
+    for row, k in enumerate(derivatives.states):
+        state = derivatives.system.states[k]
+        if state.name in names:
+            here = derivatives.call("rates", replace(point, x=x))[row]
+            step = state.nominal * (np.arange(x.size) == k)
+            slope = (derivatives.call("rates", replace(point, x=x + step))[row] - here) / state.nominal
+            x[k] -= here / slope if slope < 0 else 0.0
+    return replace(point, x=x)
+
+
+def _variable(info: StateInfo | MemoryInfo, value: float) -> Variable:
+    return Variable(info.name, info.unit, float(value))

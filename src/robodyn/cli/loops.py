@@ -1,0 +1,135 @@
+"""robodyn loops: which bandwidth and margins does each sampled loop have, and is any of them unstable?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from robodyn.cli.application import app, fail, messages, output, print_json
+from robodyn.cli.drawing import drawing
+from robodyn.cli.targets import load_single, read_settings
+from robodyn.errors import ModelError
+
+if TYPE_CHECKING:
+    from robodyn.analysis.linear.loop_table import Loop, LoopFigures, LoopTable
+    from robodyn.assembly import System
+    from robodyn.model import Scenario
+
+HEAD = ("crossover [Hz]", "bandwidth [Hz]", "gain from", "to", "phase [deg]", "delay [ms]")
+PLACES = ("start", "equilibrium")
+
+
+@app.command("loops")
+def show_loops(
+    scenario: Annotated[str, typer.Argument(help="Name in the catalogue, or a TOML file.")],
+    loop: Annotated[
+        list[str] | None,
+        typer.Option(help="SIGNAL, or SIGNAL:TARGET:ANSWER: where to cut, and whose bandwidth; default: all loops."),
+    ] = None,
+    cut: Annotated[list[str] | None, typer.Option(help="Held signal of an outer loop that is zero meanwhile.")] = None,
+    at: Annotated[str, typer.Option(help="Where to linearise: start or equilibrium.")] = "start",
+    friction: Annotated[str, typer.Option(help="none, stuck or sliding.")] = "none",
+    setting: Annotated[list[str] | None, typer.Option("--set", help="Change a number: name=value.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw the gains over frequency into this file.")] = None,
+    nyquist: Annotated[Path | None, typer.Option(help="Draw the gains in the complex plane into this file.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Cut each loop of the sampled controllers at a held signal and print what it bears, all others closed."""
+    from robodyn.analysis.linear.loop_check import check_loops
+    from robodyn.analysis.linear.loop_table import loop_table
+    from robodyn.assembly import assemble
+
+    if at not in PLACES:
+        raise fail(f"--at {at}: must be {' or '.join(PLACES)}")
+    what = load_single(scenario)
+    system = assemble(what.with_numbers(read_settings(setting or [], what.numbers())))
+    table = loop_table(system, _read_loops(loop or [], cut or []), at=at, friction=friction)
+    found = [finding.sentence for finding in check_loops(system, at=at, friction=friction)]
+    _draw(table, plot, nyquist)
+    if as_json:
+        rows = [_as_json(row) for row in table.rows]
+        print_json({"notes": list(table.model.notes), "warnings": found, "loops": rows})
+        return
+    warn(found)
+    for note in table.model.notes:
+        messages.print(f"robodyn: note: {note}", markup=False)
+    _print(table.rows)
+
+
+def warn(sentences: Sequence[str]) -> None:
+    """Tell warnings on stderr."""
+    for sentence in sentences:
+        messages.print(f"robodyn: warning: {sentence}", markup=False)
+
+
+def find_loop_warnings(phases: Sequence[Scenario | System], unknown: bool = False) -> list[str]:
+    """Sentences on unstable loops of scenarios with sampled blocks.
+
+    Args:
+        unknown: whether to tell also where loops cannot be judged.
+    """
+    from robodyn.analysis.linear.loop_check import check_loops
+    from robodyn.model import Scenario
+
+    told = []
+    for phase in phases:
+        scenario = phase if isinstance(phase, Scenario) else phase.scenario
+        if not any(block.sampled for block in scenario.machine.blocks):
+            continue
+        try:
+            told += [finding.sentence for finding in check_loops(phase)]
+        except ModelError as error:
+            told += [f"sampled loops are not judged: {flaw.what}" for flaw in error.flaws[:1] if unknown]
+    return told
+
+
+def _read_loops(texts: list[str], cut: list[str]) -> dict[str, Loop] | None:
+    from robodyn.analysis.linear.loop_table import Loop
+
+    if cut and not texts:
+        raise fail("--cut: has no effect without --loop")
+    loops = {}
+    for text in texts:
+        parts = text.split(":")
+        if len(parts) not in (1, 3) or not all(parts):
+            raise fail(f"--loop {text}: must be SIGNAL or SIGNAL:TARGET:ANSWER")
+        if text in loops:
+            raise fail(f"--loop {text}: is given twice")
+        target, answer = parts[1:] if parts[1:] else (None, None)
+        loops[text] = Loop(parts[0], target, answer, tuple(cut))
+    return loops or None
+
+
+def _draw(table: LoopTable, plot: Path | None, nyquist: Path | None) -> None:
+    from robodyn.reporting import loops
+
+    for option, path, write in (("plot", plot, "plot_loops"), ("nyquist", nyquist, "plot_nyquist")):
+        if path is not None:
+            with drawing(f"--{option} {path}"):
+                getattr(loops, write)(table, path)
+
+
+def _print(rows: Sequence[LoopFigures]) -> None:
+    width = max((len(row.name) for row in rows), default=4)
+    widths = [max(len(head), 8) for head in HEAD]
+    heads = [f"{head:>{wide}}" for head, wide in zip(HEAD, widths, strict=True)]
+    output.print("  ".join([f"{'loop':<{width}}", *heads]), markup=False)
+    for row in rows:
+        m = row.margins
+        numbers = (row.crossover, row.bandwidth, m.gain_from, m.gain_to, m.phase, 1e3 * m.delay)
+        cells = [f"{_tell(value):>{wide}}" for value, wide in zip(numbers, widths, strict=True)]
+        output.print("  ".join([f"{row.name:<{width}}", *cells]) + ("" if m.stable else "  unstable"), markup=False)
+
+
+def _tell(value: float) -> str:
+    return "-" if math.isnan(value) else f"{value:.3g}"
+
+
+def _as_json(row: LoopFigures) -> dict[str, Any]:
+    told = {"name": row.name, "crossover": row.crossover, "bandwidth": row.bandwidth}
+    return told | asdict(row.margins)

@@ -1,0 +1,38 @@
+"""Do pictures of sampled loops show the gain of each?"""
+
+import numpy as np
+import pytest
+from support.sampled_loops import cascade
+
+from robodyn.analysis.linear.loop_table import LoopTable, loop_table
+from robodyn.reporting import draw_loops, draw_nyquist
+
+pytest.importorskip("matplotlib")
+
+
+@pytest.fixture(scope="module")
+def table():
+    return loop_table(cascade())
+
+
+def test_magnitude_and_phase_are_those_of_the_loops(table, texts):
+    figure = draw_loops(table)
+    upper, lower = figure.axes
+    for row, line in zip(table.rows, upper.get_lines(), strict=False):
+        np.testing.assert_array_equal(line.get_ydata(), row.gain.magnitude)
+    for row, line in zip(table.rows, lower.get_lines(), strict=False):
+        turns = (line.get_ydata() - row.gain.phase) / 360
+        np.testing.assert_allclose(turns, np.round(turns[0]), atol=1e-9)
+        assert -360 < line.get_ydata()[0] <= 0
+    assert texts(figure.legends[0]) == [row.name for row in table.rows]
+
+
+def test_the_plane_shows_the_gains_and_the_point_they_must_not_go_round(table):
+    lines = draw_nyquist(table).axes[0].get_lines()
+    np.testing.assert_array_equal(lines[0].get_xdata(), table.rows[0].gain.values.real)
+    assert [(line.get_xdata()[0], line.get_ydata()[0]) for line in lines if line.get_marker() == "+"] == [(-1.0, 0.0)]
+
+
+def test_more_loops_than_colours_are_refused(table):
+    with pytest.raises(ValueError, match="from 1 to 8 loops"):
+        draw_loops(LoopTable(table.rows * 5, table.model))
