@@ -12,7 +12,7 @@ from robodyn.assembly.blocks import add_blocks, add_delays
 from robodyn.assembly.builder import Builder, start_builder
 from robodyn.assembly.constraints import declare_constraints
 from robodyn.assembly.coordinates import add_ranges
-from robodyn.assembly.events import add_events, place_targets
+from robodyn.assembly.events import add_events, add_located, located_sides, place_targets
 from robodyn.assembly.mechanics import add_dynamics
 from robodyn.assembly.minimal import make_minimal
 from robodyn.assembly.motion import Motion, add_kinematics
@@ -44,6 +44,7 @@ def assemble(scenario: Scenario) -> System:
     declare_constraints(builder)
     builder.columns["guards"] = []
     add_events(builder)
+    sides = add_located(builder)
     if motion:
         add_dynamics(builder, motion, solvable=_check_inertia(builder, motion))
         add_ranges(builder, motion)
@@ -52,6 +53,7 @@ def assemble(scenario: Scenario) -> System:
     builder.network.resolve_all(builder.flaws)
     _check_initial(builder)
     builder.flaws.raise_if_any(f"scenario '{scenario.name}'")
+    start = _start_action(builder, sides)
     symbols = _symbols(builder)
     units = builder.units
     numbers = fill_numbers(scenario, units)
@@ -81,8 +83,15 @@ def assemble(scenario: Scenario) -> System:
         coordinates=motion.positions if motion else {},
         rotors=motion.rotors if motion else (),
         equations=builder.equations,
-        start_action=ACTION if builder.sticking else None,
+        start_action=start,
     )
+
+
+def _start_action(builder: Builder, sides: str | None) -> str | None:
+    """What is found at the start: directions of friction that sticks, sides of what is located."""
+    if builder.sticking and sides:
+        builder.updates[sides] = builder.updates[ACTION] | builder.updates[sides]
+    return sides or (ACTION if builder.sticking else None)
 
 
 def _symbols(builder: Builder) -> dict[str, ca.SX]:
@@ -143,10 +152,11 @@ def _with_rate(builder: Builder, info: SignalInfo) -> SignalInfo:
 
 def _check_initial(builder: Builder) -> None:
     known = [info.name for info in builder.states] + [info.name for info in builder.memory if not info.hidden]
-    found = [element.direction.name() for element in builder.sticking]
+    directions, sides = [element.direction.name() for element in builder.sticking], located_sides(builder)
     for name in builder.scenario.initial:
-        if name in found:
-            builder.flaws.add(f"initial.{name}", "is found from the speed at the start", "leave it out")
+        if name in (*directions, *sides):
+            how = "from the speed at the start" if name in directions else "at the start"
+            builder.flaws.add(f"initial.{name}", f"is found {how}", "leave it out")
         elif name not in known:
             builder.flaws.add(f"initial.{name}", "there is no such state", nearest(name, known))
 

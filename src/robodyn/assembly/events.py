@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from robodyn.assembly.builder import Builder, Pending
+from robodyn.assembly.builder import Builder, Pending, reference_to
 from robodyn.assembly.sampling import add_python_inputs
 from robodyn.assembly.system import Guard, PythonCall
 from robodyn.assembly.tracing import Bindings, check_arguments, placeholder, trace_law
@@ -14,6 +14,9 @@ from robodyn.errors import nearest
 from robodyn.laws import arguments_of
 from robodyn.model import Event
 from robodyn.model.scenario import DIRECTIONS
+from robodyn.symbolic import sign, where
+
+START = "action:sides"
 
 
 def add_events(builder: Builder) -> None:
@@ -36,6 +39,36 @@ def add_events(builder: Builder) -> None:
         states = {info.name for info in builder.states}
         moves = call is not None or (action is not None and not states.isdisjoint(builder.updates[action]))
         builder.guards.append(Guard(event.name, DIRECTIONS[event.direction], event.terminal, action, call, moves))
+
+
+def add_located(builder: Builder) -> str | None:
+    """Zero crossings that laws want located: a step ends there, and memory notes the side. Returns the start's action.
+
+    side = sign(value), at a crossing that ends on zero itself the other side
+    """
+    start: dict[str, Pending] = {}
+    for block in builder.scenario.machine.blocks:
+        for output, argument in block.info.located.items():
+            name, side = f"{block.name}.{output}", f"{block.name}.{argument}"
+            if name not in builder.network.infos:
+                builder.flaws.add(f"blocks.{block.name}", f"the law locates '{output}', which it does not return")
+                continue
+            value = reference_to(name)
+            action = f"action:{name}"
+            passed = where(value.expression == 0, -builder.memory_symbols[side], sign(value.expression))
+            builder.updates[action] = {side: Pending(passed, value.bindings)}
+            builder.columns["guards"].append(value)
+            builder.guards.append(Guard(name, DIRECTIONS["both"], False, action))
+            start[side] = Pending(sign(value.expression), value.bindings)
+    if start:
+        builder.updates[START] = start
+    return START if start else None
+
+
+def located_sides(builder: Builder) -> list[str]:
+    """Memory that notes sides."""
+    blocks = builder.scenario.machine.blocks
+    return [f"{block.name}.{side}" for block in blocks for side in block.info.located.values()]
 
 
 def _bind(builder: Builder, event: Event, function: Callable[..., Any]) -> tuple[dict[str, Any], Bindings]:

@@ -17,6 +17,8 @@ from robodyn.catalog.epaas_arm import epaas_cylinders, epaas_mechanism
 from robodyn.catalog.epaas_rig import epaas_rig, epaas_rig_extend, epaas_rig_retract
 from robodyn.catalog.linkages import andrews, andrews_max_error, breaking_pendulum, cartesian_pendulum, four_bars
 from robodyn.catalog.pendulums import double_pendulum, pendulum
+from robodyn.catalog.rx90 import rx90_hold, rx90_machine, rx90_weld
+from robodyn.catalog.rx90_arm import rx90_mechanism
 from robodyn.catalog.scara import scara_mechanism, scara_ptp
 from robodyn.catalog.scara_avoidance import scara_avoid, scara_avoid_sampled, scara_phases
 from robodyn.catalog.six_axis import six_axis_mechanism, swinging_arm
@@ -43,6 +45,9 @@ SCENARIOS: Mapping[str, Callable[[], Scenario | Chain]] = {
     "epaas-hold": epaas_hold,
     **{f"epaas-step-{axis}": partial(epaas_step, axis) for axis in ("vane", "l3", "l4", "l1", "l2")},
     "epaas-trajectory": epaas_trajectory,
+    "rx90-weld": rx90_weld,
+    "rx90-weld-elastic": partial(rx90_weld, elastic=True),
+    "rx90-hold": rx90_hold,
     "cable-hang": cable_hang,
     "cable-sway": cable_sway,
     "cable-controlled": cable_controlled,
@@ -103,6 +108,10 @@ __all__ = [
     "find_scenario",
     "four_bars",
     "pendulum",
+    "rx90_hold",
+    "rx90_machine",
+    "rx90_mechanism",
+    "rx90_weld",
     "scara_avoid",
     "scara_avoid_sampled",
     "scara_mechanism",

@@ -8,7 +8,13 @@ from robodyn.laws.definition import law
 PD_UNITS = {"target": "{x}", "position": "{x}", "velocity": "{x}/s", "command": "{u}", "limit": "{u}"}
 
 
-@law(units=PD_UNITS, proportional="{u}/{x}", derivative="{u} s/{x}", checks={"limit": "positive"})
+@law(
+    units=PD_UNITS,
+    proportional="{u}/{x}",
+    derivative="{u} s/{x}",
+    checks={"limit": "positive"},
+    ideal={"limit": math.inf},
+)
 def pd_control(target, position, velocity, *, proportional, derivative, limit=math.inf):
     """Proportional-derivative control with a limited output: `U = clip(P (target - q) - D w)`."""
     command = proportional * (target - position) - derivative * velocity
@@ -23,6 +29,7 @@ def pd_control(target, position, velocity, *, proportional, derivative, limit=ma
     error_sum="{x} s",
     states={"error_sum": 1.0},
     checks={"limit": "positive"},
+    ideal={"limit": math.inf},
 )
 def pid_control(target, position, velocity, error_sum, *, proportional, integral, derivative, limit=math.inf):
     """PID control whose integral stops while the output is limited (no wind-up).
@@ -44,6 +51,7 @@ def pid_control(target, position, velocity, error_sum, *, proportional, integral
     proportional="1/s",
     limit="{x}/s",
     checks={"limit": "positive"},
+    ideal={"limit": math.inf},
 )
 def position_loop(target, position, feed_forward, *, proportional, limit=math.inf):
     """Outer loop of a cascade: `w_cmd = clip(w_ref + P (target - q))`."""
@@ -62,6 +70,7 @@ def position_loop(target, position, feed_forward, *, proportional, limit=math.in
     limit="{F}",
     memory={"error_sum": 0.0},
     checks={"limit": "positive", "period": "positive"},
+    ideal={"limit": math.inf},
 )
 def sampled_velocity_loop(velocity_command, velocity, error_sum, *, proportional, integral, period, limit=math.inf):
     """Inner loop of a cascade, sampled: PI on the velocity error, the sum held while the output is limited.
@@ -83,7 +92,14 @@ def amplifier(value, *, gain):
     return {"output": gain * value}
 
 
-@law(value="{u}", output="{u}", lower="{u}", upper="{u}", checks={"upper": "above lower"})
+@law(
+    value="{u}",
+    output="{u}",
+    lower="{u}",
+    upper="{u}",
+    checks={"upper": "above lower"},
+    ideal={"lower": -math.inf, "upper": math.inf},
+)
 def saturation(value, *, lower, upper):
     """The input clipped to [lower, upper]."""
     return {"output": sym.clip(value, lower, upper)}
@@ -98,6 +114,7 @@ def saturation(value, *, lower, upper):
     states={"value": 1.0},
     limits={"value": ("lower", "upper")},
     checks={"upper": "above lower"},
+    ideal={"lower": -math.inf, "upper": math.inf},
 )
 def limited_integrator(rate, value, *, lower=-math.inf, upper=math.inf):
     """An integrator whose state cannot leave [lower, upper]: it does not wind up."""

@@ -34,6 +34,11 @@ class LawInfo:
         sticks: whether the law can hold its joint or coordinate at rest. Such a law takes the `direction` of sliding
             (-1 or 1; 0 leaves dry friction out), returns the force of sliding and the `holding_limit`: the largest
             force that holds at rest. Whether it holds or slides, and the force that holds, are found by the machine.
+        ideal: parameter -> value with which the law adds no error of its own (a limit inf, a resolution 0).
+        disturbance: whether all of its force is a disturbance (friction, gear loss): without it nothing would be lost.
+        located: output -> argument that holds its sign, -1 or 1: its zero crossings are located, a step ends there and
+            the argument changes between two steps. A law that switches by the argument instead of by the output is
+            smooth within each step. Where the argument is 0, the output began at 0: the law looks at it itself.
     """
 
     units: Mapping[str, str] = field(default_factory=dict)
@@ -44,6 +49,9 @@ class LawInfo:
     folded: frozenset[str] = frozenset()
     breaks: Callable[[Mapping[str, Any]], Sequence[float]] | None = None
     sticks: bool = False
+    ideal: Mapping[str, float] = field(default_factory=dict)
+    disturbance: bool = False
+    located: Mapping[str, str] = field(default_factory=dict)
 
 
 def law(
@@ -55,6 +63,9 @@ def law(
     folded: Iterable[str] = (),
     breaks: Callable[[Mapping[str, Any]], Sequence[float]] | None = None,
     sticks: bool = False,
+    ideal: Mapping[str, float] | None = None,
+    disturbance: bool = False,
+    located: Mapping[str, str] | None = None,
     units: Mapping[str, str] | None = None,
     **more_units: str,
 ) -> Callable[[Function], Function]:
@@ -65,7 +76,8 @@ def law(
     """
     every_unit = {**(units or {}), **more_units}
     said = states or {}, memory or {}, limits or {}, checks or {}
-    info = LawInfo(every_unit, *said, frozenset(folded), breaks, sticks)
+    rest = ideal or {}, disturbance, located or {}
+    info = LawInfo(every_unit, *said, frozenset(folded), breaks, sticks, *rest)
 
     def attach(function: Function) -> Function:
         _check_info(function, info)
@@ -78,7 +90,7 @@ def law(
 def _check_info(function: Callable[..., Any], info: LawInfo) -> None:
     """What is said of an argument must be said of one that exists, in words that have a meaning."""
     names = {argument.name for argument in arguments_of(function)}
-    said = {*info.states, *info.memory, *info.checks, *info.folded} - names
+    said = {*info.states, *info.memory, *info.checks, *info.folded, *info.ideal, *info.located.values()} - names
     if said:
         raise TypeError(f"law '{function.__name__}' has no argument '{min(said)}'")
     if info.sticks and "direction" not in names:

@@ -20,13 +20,17 @@ UNITS = {
 }
 
 
-@law(units=UNITS, checks={"viscous": "non-negative"})
+@law(units=UNITS, checks={"viscous": "non-negative"}, disturbance=True)
 def viscous_friction(velocity, *, viscous):
     """Torque proportional to speed: `tau = -B w`."""
     return {"torque": -viscous * velocity}
 
 
-@law(units=UNITS, checks={"coulomb": "non-negative", "viscous": "non-negative", "smoothing_velocity": "positive"})
+@law(
+    units=UNITS,
+    checks={"coulomb": "non-negative", "viscous": "non-negative", "smoothing_velocity": "positive"},
+    disturbance=True,
+)
 def coulomb_friction(velocity, *, coulomb, smoothing_velocity, viscous=0.0):
     """Dry friction smoothed over a small speed: `tau = -Tc tanh(w / w0) - B w`.
 
@@ -35,7 +39,12 @@ def coulomb_friction(velocity, *, coulomb, smoothing_velocity, viscous=0.0):
     return {"torque": -coulomb * sym.tanh(velocity / smoothing_velocity) - viscous * velocity}
 
 
-@law(units=UNITS, sticks=True, checks={"coulomb": "non-negative", "static": "non-negative", "viscous": "non-negative"})
+@law(
+    units=UNITS,
+    sticks=True,
+    checks={"coulomb": "non-negative", "static": "non-negative", "viscous": "non-negative"},
+    disturbance=True,
+)
 def stick_friction(velocity, direction, *, coulomb, static=0.0, viscous=0.0):
     """Dry friction that truly sticks: sliding `tau = -Tc sign(w) - B w`, at rest whatever holds up to the static level.
 
@@ -50,8 +59,14 @@ def stick_friction(velocity, direction, *, coulomb, static=0.0, viscous=0.0):
 
 def stribeck_level(velocity, coulomb, static, stribeck_velocity, exponent):
     """Friction level of steady sliding: `Tc + (Ts - Tc) exp(-(|w| / ws)^d)`."""
-    ratio = sym.absolute(velocity) / stribeck_velocity
-    return coulomb + (static - coulomb) * sym.exp(-sym.power(ratio, exponent))
+    return coulomb + (static - coulomb) * stribeck_share(velocity, stribeck_velocity, exponent)
+
+
+def stribeck_share(velocity, stribeck_velocity, exponent):
+    """How much of the static level is left at a speed, 1 to 0: `exp(-(|w| / ws)^d)`."""
+    # What holds parameters alone is computed once a run: a product is cheaper than a quotient.
+    ratio = sym.absolute(velocity) * (1.0 / stribeck_velocity)
+    return sym.exp(-sym.power(ratio, exponent))
 
 
 @law(
@@ -66,6 +81,7 @@ def stribeck_level(velocity, coulomb, static, stribeck_velocity, exponent):
     },
     # A constant exponent of 2 is one multiplication instead of a power.
     folded=("exponent",),
+    disturbance=True,
 )
 def stribeck_friction(velocity, *, coulomb, static, stribeck_velocity, smoothing_velocity, viscous=0.0, exponent=2.0):
     """Smoothed dry friction with a Stribeck bump: `tau = -level(w) tanh(w / w0) - B w`."""
@@ -73,23 +89,42 @@ def stribeck_friction(velocity, *, coulomb, static, stribeck_velocity, smoothing
     return {"torque": -level * sym.tanh(velocity / smoothing_velocity) - viscous * velocity}
 
 
+BRISTLE_UNITS = UNITS | {
+    "stiffness": "{F}/{x}",
+    "damping": "{F} s/{x}",
+    "bristle": "{x}",
+    "coulomb_back": "{F}",
+    "static_back": "{F}",
+    "load": "{F}",
+    "load_loss": "",
+}
+BRISTLE_CHECKS = {
+    "stiffness": "positive",
+    "damping": "non-negative",
+    "viscous": "non-negative",
+    "coulomb": "positive",
+    "static": "positive",
+    "stribeck_velocity": "positive",
+    "exponent": "positive",
+}
+
+
+def bend_bristles(velocity, bristle, level, stiffness, damping, viscous):
+    """Torque and bristle rate of LuGre friction whose steady level is c0 g(w) [{F}]."""
+    bristle_dot = velocity - stiffness * sym.absolute(velocity) * bristle / level
+    return {
+        "torque": -(stiffness * bristle + damping * bristle_dot + viscous * velocity),
+        "bristle_dot": bristle_dot,
+    }
+
+
 @law(
-    units=UNITS,
-    stiffness="{F}/{x}",
-    damping="{F} s/{x}",
-    bristle="{x}",
+    units=BRISTLE_UNITS,
     states={"bristle": 1e-5},
-    checks={
-        "stiffness": "positive",
-        "damping": "non-negative",
-        "viscous": "non-negative",
-        "coulomb": "positive",
-        "static": "positive",
-        "stribeck_velocity": "positive",
-        "exponent": "positive",
-    },
+    checks=BRISTLE_CHECKS,
     # A constant exponent of 2 is one multiplication instead of a power.
     folded=("exponent",),
+    disturbance=True,
 )
 def lugre_friction(velocity, bristle, *, stiffness, damping, viscous, coulomb, static, stribeck_velocity, exponent=2.0):
     """LuGre friction: bristles of deflection z that bend and slip.
@@ -100,8 +135,59 @@ def lugre_friction(velocity, bristle, *, stiffness, damping, viscous, coulomb, s
     Canudas de Wit, Olsson, Astrom and Lischinsky (1995).
     """
     level = stribeck_level(velocity, coulomb, static, stribeck_velocity, exponent)
-    bristle_dot = velocity - stiffness * sym.absolute(velocity) * bristle / level
-    return {
-        "torque": -(stiffness * bristle + damping * bristle_dot + viscous * velocity),
-        "bristle_dot": bristle_dot,
-    }
+    return bend_bristles(velocity, bristle, level, stiffness, damping, viscous)
+
+
+@law(
+    units=BRISTLE_UNITS,
+    states={"bristle": 1e-5},
+    checks=BRISTLE_CHECKS | {"coulomb_back": "positive", "static_back": "positive", "load_loss": "non-negative"},
+    folded=("exponent",),
+    disturbance=True,
+)
+def two_way_lugre_friction(
+    velocity,
+    bristle,
+    load=0.0,
+    *,
+    stiffness,
+    damping,
+    viscous,
+    coulomb,
+    static,
+    coulomb_back,
+    static_back,
+    stribeck_velocity,
+    exponent=2.0,
+    load_loss=0.0,
+):
+    """LuGre friction whose levels differ with the direction and grow with the torque a gear transmits.
+
+        c0 g(w) = Tc + (Ts - Tc) exp(-(|w| / ws)^d) + mu |load|,   Tc, Ts for w >= 0 or for w < 0
+
+    z_dot and tau as in `lugre_friction`. At w = 0 the rate does not depend on g: the levels change without a jump.
+
+    Args:
+        coulomb, static: levels for w >= 0; coulomb_back, static_back: for w < 0.
+        load: transmitted torque; load_loss: mu, share of it that is lost (times the gear ratio for a motor's torque).
+    """
+    backwards = velocity < 0
+    sliding = sym.where(backwards, coulomb_back, coulomb)
+    surplus = sym.where(backwards, static_back - coulomb_back, static - coulomb)
+    lost = load_loss * sym.absolute(load)
+    level = sliding + surplus * stribeck_share(velocity, stribeck_velocity, exponent) + lost
+    return bend_bristles(velocity, bristle, level, stiffness, damping, viscous)
+
+
+@law(
+    units=BRISTLE_UNITS,
+    checks={"load_loss": "non-negative", "smoothing_velocity": "positive"},
+    disturbance=True,
+)
+def gear_loss(velocity, load, *, load_loss, smoothing_velocity):
+    """Loss of a gear, proportional to what it transmits: `tau = -mu |load| tanh(w / w0)`.
+
+    Args:
+        load: transmitted torque; load_loss: mu, share of it that is lost (times the gear ratio for a motor's torque).
+    """
+    return {"torque": -load_loss * sym.absolute(load) * sym.tanh(velocity / smoothing_velocity)}

@@ -9,6 +9,8 @@ Symbols: opening x of the valve, positive where it lets the piston out, in the u
 the tank's.
 """
 
+import math
+
 from robodyn import symbolic as sym
 from robodyn.laws.definition import law
 
@@ -22,7 +24,15 @@ def measuring_circuit(position, *, gain, offset=0.0):
     return {"voltage": gain * (position - offset)}
 
 
-@law(target="V", measured="V", current="A", gain="A/V", limit="A", checks={"limit": "positive"})
+@law(
+    target="V",
+    measured="V",
+    current="A",
+    gain="A/V",
+    limit="A",
+    checks={"limit": "positive"},
+    ideal={"limit": math.inf},
+)
 def valve_controller(target, measured, *, gain, limit):
     """Proportional controller of a valve's coil: `I = clip(K (target - measured))`, held to its limit both ways."""
     return {"current": sym.clip(gain * (target - measured), -limit, limit)}

@@ -154,3 +154,31 @@ def sine_reference(time, *, amplitude, frequency, phase=0.0, offset=0.0):
 def constant_reference(*, constant):
     """Always the same value."""
     return {"value": constant}
+
+
+MANY_MOTIONS = {
+    f"{quantity}{k}": MOTION[quantity] for k in range(1, 13) for quantity in ("position", "velocity", "acceleration")
+}
+
+
+def _number_motions(positions, velocities, accelerations):
+    """Outputs position1, velocity1, acceleration1, position2 ... of several joints."""
+    if not isinstance(positions, (tuple, list)):
+        positions, velocities, accelerations = (positions,), (velocities,), (accelerations,)
+    motions: dict[str, object] = {}
+    for k, motion in enumerate(zip(positions, velocities, accelerations, strict=True), start=1):
+        motions |= dict(zip((f"position{k}", f"velocity{k}", f"acceleration{k}"), motion, strict=True))
+    return motions
+
+
+@law(units=MANY_MOTIONS, positions="{x}", s="m")
+def standing_reference(*, positions):
+    """Several joints standing still: position1, velocity1, acceleration1, position2 ... and no way `s` made."""
+    still = (0.0,) * len(positions) if isinstance(positions, (tuple, list)) else 0.0
+    return _number_motions(positions, still, still) | {"s": 0.0}
+
+
+@law(units=MANY_MOTIONS, positions="{x}", velocities="{x}/s", accelerations="{x}/s^2")
+def sampled_set_points(positions, velocities, accelerations):
+    """Several joints' references as a controller gets them, at its samples: position1, velocity1, acceleration1 ..."""
+    return _number_motions(positions, velocities, accelerations)

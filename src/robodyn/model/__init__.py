@@ -6,6 +6,7 @@ from robodyn.model.chain import Chain
 from robodyn.model.constraint import Closure, Constraint, Coupling, Prescribed, Relation, Rod, Treatment
 from robodyn.model.coordinate import Along, Combination, Coordinate, Distance, Linkage, Triangle
 from robodyn.model.describe import describe, digest
+from robodyn.model.elastic import ElasticGear, with_elastic_joints
 from robodyn.model.joint import GROUND, Joint, Point
 from robodyn.model.machine import Load, Machine
 from robodyn.model.mechanism import Mechanism
@@ -27,6 +28,7 @@ __all__ = [
     "Coupling",
     "Delay",
     "Distance",
+    "ElasticGear",
     "Event",
     "Joint",
     "Linkage",
@@ -46,4 +48,5 @@ __all__ = [
     "combine",
     "describe",
     "digest",
+    "with_elastic_joints",
 ]

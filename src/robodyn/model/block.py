@@ -104,7 +104,7 @@ class Block:
 
     @property
     def memory_names(self) -> tuple[str, ...]:
-        modes = ("direction",) if self.info.sticks else ()
+        modes = (*(("direction",) if self.info.sticks else ()), *self.info.located.values())
         return tuple(dict.fromkeys((*self.info.memory, *self.memory, *modes)))
 
     def source_of(self, argument: Argument) -> str | None:
@@ -197,6 +197,9 @@ class Block:
             flaws.add("inputs.velocity", f"has no meaning for '{self._law_name}'", "it is that of what it holds: on")
         if find_law(self.law) and self.info.sticks and "direction" in self.memory:
             flaws.add("memory.direction", "is found from the speed at the start", "leave it out")
+        for side in self.info.located.values() if find_law(self.law) else ():
+            if side in self.memory:
+                flaws.add(f"memory.{side}", "is found at the start", "leave it out")
         check_flag(flaws, "native", self.native)
 
     def _check_unit(self, flaws: FlawList) -> None:
@@ -234,6 +237,8 @@ class Block:
                 flaws.add(key, f"must not be negative, is {value:g} s")
         if self.info.sticks:
             flaws.add("period", f"has no meaning for '{self._law_name}'", "a force that holds is continuous")
+        if self.info.located:
+            flaws.add("period", f"has no meaning for '{self._law_name}'", "what it locates is continuous")
         if self.state_names:
             what = f"the law integrates {', '.join(self.state_names)}"
             flaws.add("period", what, "a sampled law has memory instead")

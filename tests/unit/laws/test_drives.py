@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from robodyn.laws.definition import info_of
-from robodyn.laws.drives import current_source, dc_motor, torque_source
+from robodyn.laws.drives import current_lag, current_source, dc_motor, servo_motor, torque_source
 
 MOTOR = {"resistance": 2.0, "inductance": 4e-3, "torque_constant": 0.1, "gear": 50.0}
 
@@ -61,3 +61,13 @@ def test_a_torque_source_gives_what_is_commanded_up_to_its_limit(command, torque
 def test_a_current_source_clips_the_current_it_reports():
     found = current_source(20.0, torque_constant=0.1, gear=50.0, current_limit=8.0)
     assert found == {"torque": pytest.approx(40.0), "current": 8.0}
+
+
+def test_a_servo_motor_is_a_dc_motor_on_its_own_shaft():
+    numbers = {"resistance": 2.0, "inductance": 4e-3, "torque_constant": 0.1}
+    assert servo_motor(24.0, 30.0, 1.5, **numbers) == dc_motor(24.0, 30.0, 1.5, **numbers)
+
+
+def test_a_lagging_current_settles_with_its_time_constant():
+    found = current_lag(3.0, 1.0, torque_constant=0.1, time_constant=2e-3)
+    assert found == {"torque": pytest.approx(0.1), "current_dot": pytest.approx(1000.0)}

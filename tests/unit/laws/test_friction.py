@@ -6,9 +6,11 @@ from scipy.integrate import solve_ivp
 
 from robodyn.laws.friction import (
     coulomb_friction,
+    gear_loss,
     lugre_friction,
     stribeck_friction,
     stribeck_level,
+    two_way_lugre_friction,
     viscous_friction,
 )
 
@@ -93,3 +95,46 @@ def test_presliding_friction_returns_the_spring_force_of_small_motion():
     """For |z| far below the break-away deflection, torque = -stiffness times the motion."""
     bristle = slide(1e-6, 1.0)[-1]
     assert bristle == pytest.approx(1e-6, rel=0.01)
+
+
+BOTH_WAYS = {**LUGRE, "coulomb_back": 1.5, "static_back": 2.2}
+
+
+def sliding_torque(velocity, **changes):
+    """Torque of steady sliding: the bristles where their rate is zero."""
+    numbers = BOTH_WAYS | changes
+    bristle = 0.0
+    for _ in range(50):
+        # One Newton step solves z_dot = 0, which is linear in z.
+        rate = two_way_lugre_friction(velocity, bristle, **numbers)["bristle_dot"]
+        slope = two_way_lugre_friction(velocity, bristle + 1.0, **numbers)["bristle_dot"] - rate
+        bristle -= rate / slope
+    return two_way_lugre_friction(velocity, bristle, **numbers)["torque"]
+
+
+def test_two_way_friction_with_equal_levels_is_lugre_friction():
+    alike = {**LUGRE, "coulomb_back": LUGRE["coulomb"], "static_back": LUGRE["static"]}
+    for velocity in SPEEDS:
+        assert two_way_lugre_friction(velocity, 1e-5, **alike) == lugre_friction(velocity, 1e-5, **LUGRE)
+
+
+@pytest.mark.parametrize(("velocity", "coulomb", "static"), [(0.03, 2.0, 3.0), (-0.03, 1.5, 2.2)])
+def test_two_way_friction_slides_at_the_level_of_its_direction(velocity, coulomb, static):
+    level = stribeck_level(velocity, coulomb, static, 0.05, 2.0)
+    assert sliding_torque(velocity) == pytest.approx(-np.sign(velocity) * level - 0.4 * velocity)
+
+
+def test_the_level_grows_with_the_load_whatever_its_sign():
+    grown = [sliding_torque(1.0, load=load, load_loss=0.05) - sliding_torque(1.0) for load in (-40.0, 40.0)]
+    assert grown == pytest.approx([-2.0, -2.0])
+
+
+def test_the_rate_of_the_bristles_does_not_jump_where_the_direction_changes():
+    sides = [two_way_lugre_friction(w, 1e-4, **BOTH_WAYS)["bristle_dot"] for w in (-1e-12, 1e-12)]
+    # |w| z / g: the difference of levels counts with |w|.
+    assert sides[0] == pytest.approx(sides[1], abs=1e-11)
+
+
+def test_gear_loss_takes_its_share_of_the_load():
+    assert gear_loss(1.0, -30.0, load_loss=0.1, smoothing_velocity=0.01)["torque"] == pytest.approx(-3.0)
+    assert gear_loss(-1.0, -30.0, load_loss=0.1, smoothing_velocity=0.01)["torque"] == pytest.approx(3.0)

@@ -1,0 +1,53 @@
+"""Which torque does a gear with play transmit? An elastic gear without play is a `spring` on the same coordinate.
+
+The coordinate is the twist s between both sides, joint minus motor (a `Combination`).
+"""
+
+from robodyn import symbolic as sym
+from robodyn.laws.definition import law
+
+UNITS = {
+    "position": "{x}",
+    "velocity": "{x}/s",
+    "force": "{F}",
+    "stiffness": "{F}/{x}",
+    "damping": "{F} s/{x}",
+    "gap": "{x}",
+    "upper": "{x}",
+    "lower": "{x}",
+    "upper_side": "",
+    "lower_side": "",
+}
+
+
+def side_of(value, side):
+    """On which side of zero a located value is: as noted where it passed, as it is itself where nothing was noted."""
+    return sym.where(side == 0, value, side)
+
+
+@law(
+    units=UNITS,
+    checks={"stiffness": "positive", "damping": "non-negative", "gap": "non-negative"},
+    located={"upper": "upper_side", "lower": "lower_side"},
+    ideal={"gap": 0.0},
+)
+def backlash_gear(position, velocity, upper_side, lower_side, *, stiffness, gap, damping=0.0):
+    """Teeth with play: nothing inside the gap, at its flanks a spring and damper that push and never pull.
+
+        F = -(k e + d s_dot) while it pushes,   e = s -+ gap / 2
+
+    A flank pushes while `upper = e + min(0, d s_dot / k) > 0`: from touching, `e = 0`, until its force is gone. Both
+    instants are located. Without a gap both flanks stay in touch: `F = -k s - d s_dot`.
+
+    Args:
+        upper_side, lower_side: 1 above, -1 below the flank, found where it is passed.
+        gap: the whole play, from flank to flank.
+    """
+    half, retreat = 0.5 * gap, damping / stiffness * velocity
+    upper = position - half + sym.minimum(retreat, 0.0)
+    lower = position + half + sym.maximum(retreat, 0.0)
+    elastic, damped = stiffness * position, damping * velocity
+    at_upper = sym.where(side_of(upper, upper_side) > 0, stiffness * half - elastic - damped, 0.0)
+    at_lower = sym.where(side_of(lower, lower_side) < 0, -stiffness * half - elastic - damped, 0.0)
+    force = sym.where(gap > 0, at_upper + at_lower, -elastic - damped)
+    return {"force": force, "upper": upper, "lower": lower}
