@@ -52,11 +52,11 @@ def arm_kernel() -> Kernel:
     return compile_kernels({"forward_dynamics": function}).kernels["forward_dynamics"]
 
 
-def pinocchio_arm() -> tuple[Any, Any]:
-    """Pinocchio's model and data."""
+def pinocchio_arm(tree: Tree | None = None) -> tuple[Any, Any]:
+    """Pinocchio's model and data of the arm, or of another one whose joints turn about their z axes."""
     import pinocchio as pin
 
-    tree = arm_tree()
+    tree = tree or arm_tree()
     model = pin.Model()
     model.gravity.linear = tree.gravity
     for link in tree.links:
