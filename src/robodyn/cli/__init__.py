@@ -9,6 +9,7 @@ from robodyn.cli import (  # noqa: F401
     info,
     list,
     modes,
+    perturb,
     plot,
     report,
     reproduce,

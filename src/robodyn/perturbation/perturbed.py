@@ -53,7 +53,7 @@ class Perturbed:
         self._nominal = nominal
         self._compiled: CompiledSystem | None = None
         if nominal is not None:
-            self.check(nominal, {})
+            refuse_foreign(self.equations, nominal)
 
     @cached_property
     def equations(self) -> Equations:
@@ -78,9 +78,9 @@ class Perturbed:
         assert self._nominal is not None
         return self._nominal
 
-    def check(self, nominal: Nominal, parameters: Mapping[str, float]) -> None:
-        """Refuse a nominal motion of another machine, reference or duration, or of other numbers."""
-        raise_where_foreign(self.equations, nominal, parameters)
+    def use_points(self, points: int) -> None:
+        """Divide the nominal motion into another number of pieces from the next run on."""
+        self.points, self._nominal = points, None
 
     @property
     def system(self) -> System:
@@ -135,18 +135,18 @@ def simulate_perturbed(
     """Simulate a scenario near its nominal motion, from its start to its end.
 
     Args:
-        nominal: computed or loaded before; otherwise it is computed here.
-        points: pieces of the nominal motion.
+        nominal: computed or loaded before, refused where it is that of another motion; otherwise it is computed here.
+        points: pieces of the nominal motion, where it is computed here.
+        parameters: numbers to change, also those that are not tunable.
     """
+    scenario = scenario.with_numbers(parameters or {})
     signals = recording.signals if recording else None
     near = Perturbed(scenario, points=points, nominal=nominal, solver=solver, signals=signals, on_compile=on_compile)
-    if nominal is not None:
-        near.check(nominal, parameters or {})
-    return near.simulate(parameters=parameters, recording=recording, progress=progress)
+    return near.simulate(recording=recording, progress=progress)
 
 
-def raise_where_foreign(equations: Equations, nominal: Nominal, parameters: Mapping[str, float]) -> None:
-    """Refuse a nominal motion that is not one of these equations with these numbers."""
+def refuse_foreign(equations: Equations, nominal: Nominal) -> None:
+    """Refuse a nominal motion of another machine, reference or duration, or of other numbers."""
     system = equations.outline.system
     flaws = []
     if nominal.digest != equations.digest:
@@ -156,7 +156,7 @@ def raise_where_foreign(equations: Equations, nominal: Nominal, parameters: Mapp
         what = f"lasts {nominal.duration:g} s, the scenario {system.scenario.duration:g} s"
         flaws.append(Flaw("nominal", what, "compute it for this duration"))
     else:
-        values = parameter_values(system, parameters)
+        values = parameter_values(system, {})
         for name, value in nominal.parameters.items():
             if values[name] != value:
                 what = f"was computed for {value:g}, is {values[name]:g} here"
