@@ -47,9 +47,7 @@ def assemble(scenario: Scenario, linearise: Linearise | None = None) -> System:
     add_blocks(builder)
     add_delays(builder)
     refer_to_nominal(builder)
-    linear = linearise(builder.time, motion.q, motion.v) if linearise and motion else None
-    if linear and motion:
-        replace_mechanics(builder, motion, linear)
+    linear = replace_mechanics(builder, motion, linearise) if linearise and motion else None
     declare_constraints(builder)
     builder.columns["guards"] = []
     add_events(builder)

@@ -33,12 +33,14 @@ class LinearMechanics:
     data: np.ndarray
 
 
-Linearise = Callable[[ca.SX, ca.SX, ca.SX], LinearMechanics]
-"""(time, q, v) -> what stands in for the mechanism's own mechanics."""
+Linearise = Callable[[ca.SX, ca.SX, ca.SX, ca.SX], LinearMechanics]
+"""(time, q, v, p) -> what stands in for the mechanism's own mechanics; p are the tunable numbers, in their order."""
 
 
-def replace_mechanics(builder: Builder, motion: Motion, linear: LinearMechanics) -> None:
+def replace_mechanics(builder: Builder, motion: Motion, linearise: Linearise) -> LinearMechanics:
     """Let a motion follow linear mechanics: everything that reads its coordinates and points sees the linear ones."""
+    p = ca.vertcat(ca.SX(0, 1), *builder.values.symbols)
+    linear = linearise(builder.time, motion.q, motion.v, p)
     motion.linear, motion.exact = linear, dict(motion.positions)
     for name, expression in linear.signals.items():
         info = builder.network.infos[name]
@@ -48,3 +50,4 @@ def replace_mechanics(builder: Builder, motion: Motion, linear: LinearMechanics)
             motion.positions[name] = linear.signals[f"{name}.position"]
             motion.coordinate_rates[name] = linear.signals[f"{name}.velocity"]
     builder.forces[:] = [force for force in builder.forces if force not in linear.folded]
+    return linear

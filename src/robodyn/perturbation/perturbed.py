@@ -118,7 +118,7 @@ def perturb_system(scenario: Scenario, layout: Layout, nominal: Nominal) -> Syst
     title = f"{scenario.title or scenario.name}: perturbed about {nominal.points} pieces of its nominal motion"
     described = dataclasses.replace(scenario, title=title)
     data = fill_rows(layout, nominal)
-    return assemble(described, lambda time, q, v: trace_linear(layout, data, time, q, v))
+    return assemble(described, lambda *symbols: trace_linear(layout, data, *symbols))
 
 
 def simulate_perturbed(

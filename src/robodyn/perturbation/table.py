@@ -208,8 +208,8 @@ class Reader:
         return matrix
 
 
-def trace_linear(layout: Layout, data: np.ndarray, time: ca.SX, q: ca.SX, v: ca.SX) -> LinearMechanics:
-    """The linear mechanics as expressions of time, q and v that read the rows."""
+def trace_linear(layout: Layout, data: np.ndarray, time: ca.SX, q: ca.SX, v: ca.SX, p: ca.SX) -> LinearMechanics:
+    """The linear mechanics as expressions of time, q, v and the parameters that read the rows."""
     outline = layout.equations.outline
     index = seek(layout.width, time)
     reader = Reader(layout, index, time - row(0, index))
@@ -220,15 +220,15 @@ def trace_linear(layout: Layout, data: np.ndarray, time: ca.SX, q: ca.SX, v: ca.
     y = y + reader.matrix("by_position", (k, n)) @ q + reader.matrix("by_velocity", (k, n)) @ v
     signals = dict(zip(outline.signals, ca.vertsplit(ca.densify(y)), strict=True)) if k else {}
     signals |= _curved_positions(reader, q)
-    return LinearMechanics(_mass_matrix(reader, n), ca.densify(bias), signals, frozenset(outline.folded), data)
+    return LinearMechanics(_mass_matrix(reader, p), ca.densify(bias), signals, frozenset(outline.folded), data)
 
 
-def _mass_matrix(reader: Reader, n: int) -> ca.SX:
+def _mass_matrix(reader: Reader, p: ca.SX) -> ca.SX:
     """M, symmetric; entries that do not change along the motion are expressions of parameters."""
     M = ca.SX(reader.layout.equations.terms["mass"])
     for (i, j), value in zip(reader.layout.mass, reader.read("mass"), strict=True):
         M[i, j] = M[j, i] = value
-    return M
+    return ca.substitute(M, reader.layout.equations.outline.system.symbols["p"], p)
 
 
 def _curved_positions(reader: Reader, q: ca.SX) -> dict[str, ca.SX]:
