@@ -20,8 +20,8 @@ def check_nominal_depends(builder: Builder) -> None:
     """Tell signals that depend on more than time and numbers; all signals must be resolved."""
     if builder.flaws.found:
         return
-    states = [builder.symbol_of(info.name) for info in (*builder.states, *builder.delays)]
-    moving = ca.vertcat(ca.SX(0, 1), *states, *builder.memory_symbols.values())
+    names = [info.name for info in builder.states] + [info.name for info in builder.delays]
+    moving = ca.vertcat(ca.SX(0, 1), *map(builder.symbol_of, names), *builder.memory_symbols.values())
     for joint, signal in builder.scenario.nominal.items():
         expression = builder.network.expressions[signal]
         read = [symbol.name() for symbol in ca.symvar(expression) if ca.depends_on(symbol, moving)]

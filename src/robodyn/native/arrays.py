@@ -2,7 +2,8 @@
 
 An entry takes two tuples of arrays, inputs and outputs, looks at the fields that Python and numpy keep in them and
 calls the kernel on their data. It refuses (returns 1) everything but plain vectors of float64 of the right length (the
-input with a run's table behind it may be longer); the caller then copies. Passing two addresses is much faster than letting ctypes convert each argument.
+input with a run's table behind it may be longer); the caller then copies. Passing two addresses is much faster than
+letting ctypes convert each argument.
 """
 
 from __future__ import annotations
@@ -34,9 +35,7 @@ def introduce(address: int) -> None:
     table[0], table[1] = id(np.ndarray), id(np.dtype(np.float64))
 
 
-def emit_array_entry(
-    symbol: str, in_sizes: Sequence[int], out_sizes: Sequence[int], longer: int | None = None
-) -> str:
+def emit_array_entry(symbol: str, in_sizes: Sequence[int], out_sizes: Sequence[int], longer: int | None = None) -> str:
     """LLVM text of `i32 symbol.arrays(ptr inputs, ptr outputs)`; the outputs are the caller's own and not checked.
 
     Args:

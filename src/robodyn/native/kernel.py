@@ -77,8 +77,10 @@ class Kernel:
     def _call_plain(self, arrays: tuple[Any, ...]) -> Any:
         """The same where one input is longer than the code knows."""
         flat = [np.array(array, dtype=np.float64).ravel(order="F") for array in arrays]
-        fits = [a.size >= n if k == self.longer else a.size == n for k, (a, n) in enumerate(zip(flat, self.in_sizes))]
-        if len(flat) != len(self.in_sizes) or not all(fits):
+        sizes = [array.size for array in flat]
+        if self.longer is not None and len(sizes) > self.longer:
+            sizes[self.longer] = min(sizes[self.longer], self.in_sizes[self.longer])
+        if tuple(sizes) != self.in_sizes:
             raise ValueError(f"{self.name} takes inputs of {self.in_sizes} entries, not {[a.size for a in flat]}")
         results = [np.empty(size) for size in self.out_sizes]
         pointers = [array.ctypes.data for array in (*flat, *results)]
@@ -158,8 +160,8 @@ def compile_kernels(
     labels = {name: _labels(function) for name, function in traced.items()}
     width = _common_width(programs, parameter_input)
     table = (width, np.zeros(0) if data is None else data)
-    settings: dict[str, Any] = {"swept": swept, "cache": cache, "quick": quick, "on_compile": on_compile}
-    make = partial(_build_kernels, **settings, row_input=parameter_input or 0)
+    settings = _Settings(swept, cache, quick, on_compile, parameter_input or 0)
+    make = partial(_build_kernels, settings=settings)
     if parameter_input is None:
         return KernelModule(make(programs, labels))
 
@@ -192,21 +194,27 @@ def _common_width(programs: Mapping[str, Program], parameter_input: int | None) 
     return widths.pop() if widths else 0
 
 
+@dataclass(frozen=True)
+class _Settings:
+    """How to compile; row_input is the number of the input behind which the run's table stands."""
+
+    swept: Collection[str]
+    cache: bool
+    quick: bool
+    on_compile: Callable[[str], None] | None
+    row_input: int
+
+
 def _build_kernels(
-    programs: Mapping[str, Program],
-    labels: Mapping[str, Iterable[str]],
-    swept: Collection[str],
-    cache: bool,
-    quick: bool,
-    on_compile: Callable[[str], None] | None,
-    row_input: int,
+    programs: Mapping[str, Program], labels: Mapping[str, Iterable[str]], settings: _Settings
 ) -> dict[str, Kernel]:
+    swept, row_input, on_compile = settings.swept, settings.row_input, settings.on_compile
     n_operations = sum(program.n_operations for program in programs.values())
     message = f"compiling {len(programs)} functions of {n_operations} operations"
     announce = None if on_compile is None else lambda: on_compile(message)
     places = [k for k, name in enumerate(programs) if name in swept]
     text = emit_module(programs.values(), swept=places, row_input=row_input)
-    machine = build(text, cache, announce, QUICK if quick else OPTIMISATION)
+    machine = build(text, settings.cache, announce, QUICK if settings.quick else OPTIMISATION)
     signature = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
     direct = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
     if is_readable():

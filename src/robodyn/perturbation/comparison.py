@@ -1,4 +1,4 @@
-"""How far is the perturbed motion from the non-linear one, and how does that shrink with the points of the nominal one?"""
+"""How far is the perturbed motion from the non-linear one, and how does that shrink with the nominal one's points?"""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class Convergence:
 def find_convergence(
     scenario: Scenario, points: Sequence[int], solver: Solver | None = None, signals: Sequence[str] = ()
 ) -> Convergence:
-    """How the difference shrinks with the number of points; what does not shrink is of second order in the deviation."""
+    """How the difference shrinks with the number of points; what stays is of second order in the deviation."""
     found = []
     near = Perturbed(scenario, points=points[0], solver=solver)
     nonlinear = simulate(scenario, near.solver)

@@ -31,7 +31,7 @@ class Nominal:
         points: number of pieces asked for; joints, signals, curved: names of the columns of the arrays.
         position, velocity, acceleration, torque: q0, v0, a0 and what the motion needs without friction, (R, n).
         torque_rate: explicit change of the torque with time, where folded forces depend on it, (R, n).
-        mass, damping, stiffness_structural, stiffness_geometric, stiffness_dynamic: M0, C0 and the parts of K0, (R, n, n).
+        mass, damping, stiffness_structural, stiffness_geometric, stiffness_dynamic: M0, C0, parts of K0, (R, n, n).
         outputs: (R, k) with their derivatives outputs_by_position, outputs_by_velocity (R, k, n).
         curvature: d2s/dq2 of the coordinates `curved`, (R, n, n each, side by side).
         parameters: the numbers it depends on; digest: fingerprint of the equations.

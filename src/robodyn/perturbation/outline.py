@@ -1,8 +1,8 @@
 """What of a system is linearised along its nominal motion, and what is kept as it is?
 
-Linear become the mechanism itself, coordinates and points that do not depend linearly on the joints, loads, and forces on
-such coordinates that positions and velocities alone decide (a spring between two points). Everything else is kept in full:
-friction, drives, controllers, springs on joints and on combinations of joints.
+Linear become the mechanism itself, coordinates and points that do not depend linearly on the joints, loads, and forces
+on such coordinates that positions and velocities alone decide (a spring between two points). Everything else is kept in
+full: friction, drives, controllers, springs on joints and on combinations of joints.
 """
 
 from __future__ import annotations

@@ -13,9 +13,10 @@ from robodyn.engine import Solver
 from robodyn.errors import Flaw, ModelError
 from robodyn.model import Recording, Scenario
 from robodyn.perturbation.equations import Equations, derive_equations
+from robodyn.perturbation.filling import fill_rows
 from robodyn.perturbation.nominal import POINTS, Nominal, compute_nominal, parameter_values
 from robodyn.perturbation.outline import outline_system
-from robodyn.perturbation.table import Layout, fill_rows, lay_out_rows, trace_linear
+from robodyn.perturbation.table import Layout, lay_out_rows, trace_linear
 from robodyn.results import Run
 from robodyn.simulation import CompiledSystem, compile_system, make_solver, simulate
 

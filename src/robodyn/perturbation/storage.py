@@ -1,6 +1,6 @@
 """How is a nominal motion kept in a file, and how is a foreign or damaged file told from a good one?
 
-A file is a NumPy archive: each array under its own name, the rest as JSON under "about", with the SHA-256 of the arrays.
+A file is a NumPy archive: each array under its own name, the rest as JSON under "about", with the arrays' SHA-256.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ def _read(archive: Any) -> Nominal:
     arrays = {name: archive[name] for name in ARRAYS}
     if _checksum(arrays) != about["checksum"]:
         raise ValueError("its contents do not match their checksum")
-    named = {name: tuple(about[name]) for name in ("joints", "signals", "curved")}
-    kept = {name: about[name] for name in ("points", "parameters", "digest")}
-    return Nominal(**kept, **named, **arrays)
+    kept: dict[str, Any] = {name: about[name] for name in ("points", "parameters", "digest")}
+    kept |= {name: tuple(about[name]) for name in ("joints", "signals", "curved")}
+    return Nominal(**kept, **arrays)
 
 
 def _checksum(arrays: dict[str, np.ndarray]) -> str:

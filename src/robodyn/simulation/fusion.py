@@ -1,7 +1,7 @@
 """How do many sampled tasks cost little? Those due at the same tick become one function, which writes memory once.
 
-The ticks repeat after the least common multiple of all periods. For each set of tasks that is due at some of them there is
-one function: the tasks' own in their order, each reading what those before it wrote.
+The ticks repeat after the least common multiple of all periods. For each set of tasks that is due at some of them there
+is one function: the tasks' own in their order, each reading what those before it wrote.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ def fuse_tasks(system: System) -> Tasks:
     due = [tuple(task for task in system.tasks if tick % task.period == task.offset) for tick in range(cycle)]
     names = {tasks: f"tasks:{k}" for k, tasks in enumerate(dict.fromkeys(filter(None, due)))}
     fused = [
-        Task(", ".join(task.name for task in tasks), cycle, tick, names[tasks]) for tick, tasks in enumerate(due) if tasks
+        Task(", ".join(task.name for task in tasks), cycle, tick, names[tasks])
+        for tick, tasks in enumerate(due)
+        if tasks
     ]
     return Tasks(tuple(fused), {name: _join(system, tasks) for tasks, name in names.items()})
 
