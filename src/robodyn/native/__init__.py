@@ -3,7 +3,6 @@
 from robodyn.native.cache import cache_folder
 from robodyn.native.derivatives import Pattern, directional, jacobian, pattern
 from robodyn.native.kernel import Kernel, KernelModule, compile_kernels
-from robodyn.native.pipelines import Pipeline
 from robodyn.native.program import Program
 from robodyn.native.reading import UnsupportedOperation, read_program
 from robodyn.native.smoothness import find_rough_entries
@@ -13,7 +12,6 @@ __all__ = [
     "Kernel",
     "KernelModule",
     "Pattern",
-    "Pipeline",
     "Program",
     "Sweep",
     "UnsupportedOperation",

@@ -13,7 +13,6 @@ from robodyn.native.arrays import KNOWN, introduce, is_readable
 from robodyn.native.emit import emit_module, reads_rows
 from robodyn.native.fusion import fuse
 from robodyn.native.machine import OPTIMISATION, QUICK, Machine, build
-from robodyn.native.pipelines import Pipeline, join_programs
 from robodyn.native.prelude import separate_prelude
 from robodyn.native.program import Program
 from robodyn.native.reading import read_program
@@ -135,7 +134,7 @@ class KernelModule:
 
 
 def compile_kernels(
-    functions: Mapping[str, ca.Function | Sweep | Pipeline],
+    functions: Mapping[str, ca.Function | Sweep],
     parameter_input: int | None = None,
     *,
     cache: bool = True,
@@ -146,7 +145,7 @@ def compile_kernels(
     """Machine code of several functions.
 
     Args:
-        functions: traced ones; sweeps, whose kernels give a whole matrix column by column; pipelines of functions.
+        functions: traced ones, and sweeps, whose kernels give a whole matrix column by column.
         parameter_input: number of the input that holds the parameters, the same in all functions; what
             depends on it alone is computed by `KernelModule.prepare`, whose result is passed in its place.
         cache: whether to look for earlier machine code on disk and to save it there.
@@ -156,8 +155,8 @@ def compile_kernels(
     """
     swept = [name for name, function in functions.items() if isinstance(function, Sweep)]
     traced = {name: f.function if isinstance(f, Sweep) else f for name, f in functions.items()}
-    programs = {name: _read(function) for name, function in traced.items()}
-    labels = {name: _labels(function) for name, function in traced.items()}
+    programs = {name: fuse(read_program(function)) for name, function in traced.items()}
+    labels = {name: tuple(function.name_in()) for name, function in traced.items()}
     width = _common_width(programs, parameter_input)
     table = (width, np.zeros(0) if data is None else data)
     settings = _Settings(swept, cache, quick, on_compile, parameter_input or 0)
@@ -172,16 +171,6 @@ def compile_kernels(
     kernels = make({**programs, "": prelude}, {**labels, "": ("parameters",)})
     own = kernels.pop("")
     return KernelModule(kernels, n_parameters, n_prelude, own, *table)
-
-
-def _read(function: ca.Function | Pipeline) -> Program:
-    if isinstance(function, Pipeline):
-        return join_programs([fuse(read_program(part)) for part in function.functions], function.through)
-    return fuse(read_program(function))
-
-
-def _labels(function: ca.Function | Pipeline) -> tuple[str, ...]:
-    return tuple((function.functions[0] if isinstance(function, Pipeline) else function).name_in())
 
 
 def _common_width(programs: Mapping[str, Program], parameter_input: int | None) -> int:

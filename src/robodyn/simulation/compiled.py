@@ -12,22 +12,13 @@ import casadi as ca
 import numpy as np
 
 from robodyn.assembly import SignalInfo, System
-from robodyn.assembly.system import INPUTS, Task
+from robodyn.assembly.system import INPUTS
 from robodyn.engine import Solver
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.model import describe
-from robodyn.native import (
-    KernelModule,
-    Pipeline,
-    Sweep,
-    UnsupportedOperation,
-    build_jacobian,
-    compile_kernels,
-    read_program,
-)
+from robodyn.native import KernelModule, Sweep, UnsupportedOperation, build_jacobian, compile_kernels, read_program
 from robodyn.simulation.equations import equations_of
 from robodyn.simulation.equilibrium import Balance, build_balance
-from robodyn.simulation.fusion import fuse_tasks
 from robodyn.simulation.settings import make_solver
 from robodyn.simulation.steps import build_step, check_method
 
@@ -37,17 +28,12 @@ UNUSED = ("constraints", "active", "applied", "momentum_rate")
 
 @dataclass(frozen=True)
 class CompiledSystem:
-    """A system in native code, for one family of solvers and one choice of recorded signals.
-
-    Attributes:
-        tasks: what runs at ticks: the system's own tasks, or sets of them that are due together.
-    """
+    """A system in native code, for one family of solvers and one choice of recorded signals."""
 
     system: System
     module: KernelModule
     recorded: tuple[SignalInfo, ...]
     patterns: tuple[str, ...]
-    tasks: tuple[Task, ...] = ()
     n_kept: int = 0
     n_unknowns: int = 0
 
@@ -106,11 +92,7 @@ def compile_system(
     patterns = system.scenario.recording.signals if signals is None else tuple(signals)
     chosen = _choose_signals(system, patterns)
     columns = [system.symbols[key] for key in INPUTS]
-    sampled = fuse_tasks(system)
-    replaced = {task.function for task in system.tasks} if sampled.functions else set()
-    needed = [name for name in _needed(system, solver) if name not in replaced]
-    functions: dict[str, ca.Function | Sweep | Pipeline] = {name: system.function(name) for name in needed}
-    functions |= sampled.functions
+    functions: dict[str, ca.Function | Sweep] = {name: system.function(name) for name in _needed(system, solver)}
     if solver.stiff:
         rates = system.expressions["rhs"]
         functions["jacobian"] = build_jacobian("jacobian", columns, rates, system.symbols["x"])
@@ -126,7 +108,7 @@ def compile_system(
         check_operations(system)
         raise ModelError([Flaw("", str(error))], f"scenario '{system.scenario.name}'") from error
     sizes = (step.n_kept, step.n_unknowns) if step else (0, 0)
-    return CompiledSystem(system, module, _recorded(system, chosen), patterns, sampled.tasks, *sizes)
+    return CompiledSystem(system, module, _recorded(system, chosen), patterns, *sizes)
 
 
 def check_operations(system: System) -> None:
