@@ -231,7 +231,7 @@ class System:
 
     @cached_property
     def bias(self) -> ca.SX:
-        """c(q, v): forces that the joints need without acceleration."""
+        """c(q, v): what M a misses to the applied forces."""
         return self.terms["bias"] if "bias" in self.terms else _bias(self, self.v)
 
     @cached_property

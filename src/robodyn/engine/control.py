@@ -9,9 +9,10 @@ from robodyn.engine.evaluation import evaluate_rate, need_slope
 from robodyn.engine.explicit import step_explicit, step_symplectic
 from robodyn.engine.record import unit
 from robodyn.engine.rosenbrock import step_rosenbrock
-from robodyn.engine.tableaus import ESDIRK, EXPLICIT, ROSENBROCK, SYMPLECTIC, TRACED
+from robodyn.engine.tableaus import ESDIRK, EXPLICIT, ROSENBROCK, SYMPLECTIC, TRACED, WHOLE
 from robodyn.engine.traced import step_traced
 from robodyn.engine.trajectory import NOT_A_NUMBER, NOT_SOLVED, OVERFLOW, STEP_LIMIT, STEP_TOO_SMALL
+from robodyn.engine.whole import step_whole
 from robodyn.engine.workspace import END, ERROR, STAGE, START, TRIAL
 
 LARGEST_STATE = 1e150
@@ -35,6 +36,8 @@ def attempt(run):
         return step_symplectic(run)
     if run.family == TRACED:
         return step_traced(run)
+    if run.family == WHOLE:
+        return step_whole(run)
     return 0
 
 
@@ -46,7 +49,7 @@ def choose_fixed(run):
     to a length.
     """
     h = run.fixed_step
-    if run.family == TRACED:
+    if run.family >= TRACED:
         segment = run.t_stop - run.t_segment
         h = segment / max(np.ceil(segment / h - SLIVER), 1.0)
     run.t_new = run.t_segment + (run.k + 1) * h

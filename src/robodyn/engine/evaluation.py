@@ -5,6 +5,7 @@ from robodyn.engine.calls import ask, floats, integers, state
 from robodyn.engine.dense import make_dense
 from robodyn.engine.history import read_inside
 from robodyn.engine.record import unit
+from robodyn.engine.tableaus import WHOLE
 from robodyn.engine.workspace import END, SLOPE, STAGE, START, TRIAL
 
 
@@ -32,6 +33,8 @@ def need_dense(run):
     """The polynomial of the step just made, unless it is known."""
     if run.dense_known == 1:
         return 0
+    if run.family == WHOLE:
+        need_slope(run)
     if run.needs_end == 1:
         evaluate_rate(run, run.t + run.h_tried, END, STAGE + run.stages)
         run.end_known = 1

@@ -12,6 +12,7 @@ from robodyn.engine.instants import (
     begin_instant,
     forget_slope,
     next_tick,
+    pass_tick,
     plan_segment,
     run_events,
     run_ticks,
@@ -66,26 +67,32 @@ def leave_instant(run):
 @compiled
 def run_segment(run):
     """Steps to the end of the segment or the first event; stops before a step that would not fit the
-    buffers."""
+    buffers.
+
+    Where nothing can happen at a tick but its tasks, it is passed on the way.
+    """
     if run.adaptive == 1 and run.h == 0.0:
         choose_first(run)
-    while run.t < run.t_stop:
-        reason = check_room(run)
-        if reason != REASON_DONE:
-            return reason
-        if run.t_stop - run.t <= run.resolution:
-            run.t = run.t_stop
-            run.last_length = 0.0
-            break
-        if run.steps + run.rejected >= run.max_steps:
-            run.status = STEP_LIMIT
-        if run.status != 0 or take_step(run) == 0:
-            run.phase = CONCLUDE
+    while True:
+        while run.t < run.t_stop:
+            reason = check_room(run)
+            if reason != REASON_DONE:
+                return reason
+            if run.t_stop - run.t <= run.resolution:
+                run.t = run.t_stop
+                run.last_length = 0.0
+                break
+            if run.steps + run.rejected >= run.max_steps:
+                run.status = STEP_LIMIT
+            if run.status != 0 or take_step(run) == 0:
+                run.phase = CONCLUDE
+                return REASON_DONE
+            if finish_step(run):
+                break
+        if run.plain == 0 or run.stop_is_tick == 0 or run.stop_is_break == 1 or run.t >= run.t_end:
+            begin_instant(run)
             return REASON_DONE
-        if finish_step(run):
-            break
-    begin_instant(run)
-    return REASON_DONE
+        pass_tick(run)
 
 
 @inlined

@@ -131,6 +131,21 @@ def run_ticks(run):
     return REASON_DONE
 
 
+@inlined
+def pass_tick(run):
+    """An instant without events, delays or right limits to record: its tasks, then the next segment."""
+    m = floats(run.m)
+    for k in range(run.n_tasks):
+        if integers(run.task_due)[k] == run.tick:
+            integers(run.task_due)[k] += integers(run.task_period)[k]
+            ask(run, integers(run.task_address)[k], run.t, state(run, START), m)
+    run.ticks += 1
+    if run.n_limited > 0:
+        clip_row(run, run.t, START)
+    forget_slope(run)
+    plan_segment(run)
+
+
 @compiled
 def take_memory(run):
     """Take over the memory a task has written; note whether it differs."""

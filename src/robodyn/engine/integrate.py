@@ -95,6 +95,8 @@ def check_request(problem, solver, method, t0, t_end, x0, m0, python_task, pytho
         raise ValueError(f"method: {solver.method} needs the position rates, which the problem does not have")
     if solver.traced and problem.step_residual == 0:
         raise ValueError(f"method: {solver.method} needs the equations of a step, which the problem does not have")
+    if solver.whole and problem.step_whole == 0:
+        raise ValueError(f"method: {solver.method} needs the whole step, which the problem does not have")
     if np.any(problem.task_address == 0) and python_task is None:
         raise ValueError("python_task: must be given, the problem has a task with address 0")
     if np.any(problem.guard_action < 0) and python_action is None:

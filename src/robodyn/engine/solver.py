@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from robodyn.engine.tableaus import ESDIRK, METHODS, ROSENBROCK, TRACED, Method
+from robodyn.engine.tableaus import ESDIRK, METHODS, ROSENBROCK, TRACED, WHOLE, Method
 
 DEFAULT_FIXED_STEP = 1e-3
 RECORDING_KINDS = ("steps", "times", "none")
@@ -98,6 +98,11 @@ class Solver:
     def traced(self) -> bool:
         """Whether the model itself gives the equations of a step."""
         return self.table.family == TRACED
+
+    @property
+    def whole(self) -> bool:
+        """Whether the model takes the step itself."""
+        return self.table.family == WHOLE
 
 
 @cache

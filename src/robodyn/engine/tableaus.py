@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-EXPLICIT, SYMPLECTIC, ROSENBROCK, ESDIRK, TRACED = range(5)
-"""Families of methods; in the last, the model itself gives the equations of a step."""
+EXPLICIT, SYMPLECTIC, ROSENBROCK, ESDIRK, TRACED, WHOLE = range(6)
+"""Families of methods; in the last but one the model itself gives the equations of a step, in the last the step."""
 
 Floats = NDArray[np.float64]
 
@@ -230,6 +230,20 @@ def traced() -> Method:
     return make_method(TRACED, 2, np.zeros((3, 3)), b, [0, 1, 1], hermite(b, 2), reuses_last=1)
 
 
+def rosw2() -> Method:
+    """ROS2 of Verwer et al. (1999), L-stable, of order 2 whatever matrix it solves with; the model takes the step.
+
+    The stages hold x_dot0 and (x1 - x0) / h, the polynomial is cubic.
+    """
+    b = [0, 1]
+    return make_method(WHOLE, 2, np.zeros((2, 2)), b, [0, 1], hermite(b, 2), needs_end=1)
+
+
+def rosw1() -> Method:
+    """The linearly implicit midpoint rule, A-stable; the model takes the step."""
+    return rosw2()
+
+
 def generalised_alpha() -> Method:
     """Chung and Hulbert (1993), for constraints on the level of positions Arnold and Bruels (2007)."""
     return traced()
@@ -244,5 +258,6 @@ METHODS = {
     make.__name__: make
     for make in (
         euler, heun, rk4, symplectic_euler, heun_euler, dopri5, rodas4, rodas4p, trbdf2, generalised_alpha, rattle,
+        rosw1, rosw2,
     )
 }  # fmt: skip

@@ -53,7 +53,7 @@ INTEGER_FIELDS = (
     "k", "slope_known", "end_known", "jacobian_known", "dense_known", "was_rejected", "was_cut",
     "tick", "last_tick", "tick_due", "task", "next_break", "stop_is_tick", "stop_is_break", "jump_level",
     "armed", "guard", "terminal", "n_all_guards", "m_changed", "x_changed",
-    "kind", "refine", "keep_end", "next_time", "n_rows", "n_log", "n_history",
+    "kind", "refine", "keep_end", "plain", "next_time", "n_rows", "n_log", "n_history",
     "steps", "rejected", "evaluations", "jacobians", "factorisations", "ticks", "newton_iterations",
     "n_tasks", "n_breaks", "n_times", "n_dense",
     "row_capacity", "log_capacity", "history_capacity", "queue_capacity",
@@ -127,7 +127,7 @@ OWN_COUNTS = {
 ARRAYS = tuple(name for names in OWN_ARRAYS.values() for name in names)
 COUNTS = tuple(name for names in OWN_COUNTS.values() for name in names)
 UNITS = (
-    "step_explicit", "step_symplectic", "step_rosenbrock", "step_esdirk", "step_traced", "need_dense",
+    "step_explicit", "step_symplectic", "step_rosenbrock", "step_esdirk", "step_traced", "step_whole", "need_dense",
     "choose_first", "take_step", "blame_end", "blame_step",
     "locate_events", "carry_signs", "settle_signs", "note_guards", "find_jumps", "limit_end", "project_end",
     "record_step", "record_instant", "record_end", "read_inside", "read_right", "keep_step", "make_room",
@@ -171,7 +171,7 @@ def make_work(problem: Problem, method: Method, x0: Floats, m0: Floats, p: Float
         columns=np.zeros((n_square, n_square)),
         factors=np.zeros((n_square, n_square)),
         pivots=np.zeros(n_square, np.int64),
-        inputs=np.zeros(2 * n + n_w + 3 + n_u),
+        inputs=np.zeros(2 * n + max(n_w + 3 + n_u, n_d + 2)),
         finish=np.zeros(2 * n + n_w),
         correction=np.zeros(n_u),
         guard_values=np.zeros((6, n_all)),
@@ -211,6 +211,9 @@ def make_run(
     run["n_all_guards"] = problem.n_guards + (2 * problem.n_limited if method.adaptive else 0)
     run["kind"], run["refine"] = RECORDING_KINDS.index(recording.kind), recording.refine
     run["keep_end"] = recording.keep_end
+    # Whether at a tick nothing can happen but its tasks, all of them compiled.
+    watched = problem.n_guards + problem.n_d + (problem.n_limited if method.adaptive else 0)
+    run["plain"] = watched == 0 and recording.kind != "steps" and bool(np.all(problem.task_address != 0))
     run["smallest_step"] = np.inf
     run["spectral_radius"] = solver.spectral_radius
     copy_settings(records, problem, method)

@@ -17,7 +17,7 @@ from robodyn.native.sweeps import emit_sweep
 from robodyn.symbolic import tables
 
 VERSION = "3"
-CHUNK_SIZE = 2000
+CHUNK_SIZE = 6000
 # Compiling takes half as long in pieces of this size, at the same speed; a program of one chunk is faster uncut.
 PIECE_SIZE = 500
 

@@ -19,6 +19,8 @@ _LIBRARY = (
     *("tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh"),
     *("log1p", "expm1", "erf", "remainder", "hypot"),
 )
+ROOT_OF_HALF = struct.unpack("<q", struct.pack("<d", 0.5**0.5))[0]
+"""Bits of sqrt(1/2)."""
 CALLS = {
     **{name: f"llvm.{name}.f64" for name in _INTRINSICS},
     **{name: name for name in _LIBRARY},
@@ -70,8 +72,10 @@ class Writer:
 
     def store_outputs(self, entries: Iterable[tuple[int, int, int]]) -> None:
         """Lines that write entry k of output i from a node, for all (i, k, node)."""
-        for i, k, number in entries:
-            self._store(self.value(number), f"%o{i}", k, f"%o{i}.{k}")
+        # All are read before the first is written: an output may lie where an input does.
+        values = [(i, k, self.value(number)) for i, k, number in entries]
+        for i, k, value in values:
+            self._store(value, f"%o{i}", k, f"%o{i}.{k}")
 
     def value(self, number: int) -> str:
         """A node as a double; loaded or converted at its first use in this function."""
@@ -224,11 +228,50 @@ def _row(writer: Writer, number: int, node: Node) -> None:
     writer.lines.append(f"  %v{number} = load double, ptr %v{number}.p")
 
 
+def _power_of_two(writer: Writer, number: int, node: Node) -> None:
+    """2^n for a whole number n, by its bits."""
+    r = f"%v{number}"
+    writer.lines += [
+        f"  {r}.i = fptosi double {writer.value(node[1])} to i64",
+        f"  {r}.e = add i64 {r}.i, 1023",
+        f"  {r}.b = shl i64 {r}.e, 52",
+        f"  {r} = bitcast i64 {r}.b to double",
+    ]
+
+
+def _split_bits(writer: Writer, number: int, node: Node) -> str:
+    """Register of e, where x = 2^e m with sqrt(1/2) <= m < sqrt(2)."""
+    r = f"%v{number}"
+    writer.lines += [
+        f"  {r}.x = bitcast double {writer.value(node[1])} to i64",
+        f"  {r}.d = sub i64 {r}.x, {ROOT_OF_HALF}",
+        f"  {r}.e = ashr i64 {r}.d, 52",
+    ]
+    return r
+
+
+def _exponent(writer: Writer, number: int, node: Node) -> None:
+    r = _split_bits(writer, number, node)
+    writer.lines.append(f"  {r} = sitofp i64 {r}.e to double")
+
+
+def _mantissa(writer: Writer, number: int, node: Node) -> None:
+    r = _split_bits(writer, number, node)
+    writer.lines += [
+        f"  {r}.s = shl i64 {r}.e, 52",
+        f"  {r}.m = sub i64 {r}.x, {r}.s",
+        f"  {r} = bitcast i64 {r}.m to double",
+    ]
+
+
 _RULES: dict[str, Rule] = {
     "neg": _simple("  {r} = fneg double {a}"),
     "inv": _simple("  {r} = fdiv double 1.0, {a}"),
     "sq": _simple("  {r} = fmul double {a}, {a}"),
     "twice": _simple("  {r} = fadd double {a}, {a}"),
+    "power_of_two": _power_of_two,
+    "exponent": _exponent,
+    "mantissa": _mantissa,
     "sign": _sign,
     "not": _not,
     "if_else_zero": _select,

@@ -10,12 +10,14 @@ import casadi as ca
 import numpy as np
 
 from robodyn.native.arrays import KNOWN, introduce, is_readable
+from robodyn.native.elementary import inline_elementary
 from robodyn.native.emit import emit_module, reads_rows
 from robodyn.native.fusion import fuse
 from robodyn.native.machine import OPTIMISATION, QUICK, Machine, build
 from robodyn.native.prelude import separate_prelude
 from robodyn.native.program import Program
 from robodyn.native.reading import read_program
+from robodyn.native.reciprocals import share_reciprocals
 from robodyn.native.rows import check_rows
 from robodyn.native.sweeps import Sweep
 
@@ -139,6 +141,7 @@ def compile_kernels(
     *,
     cache: bool = True,
     quick: bool = False,
+    inexact: Collection[str] = (),
     on_compile: Callable[[str], None] | None = None,
     data: np.ndarray | None = None,
 ) -> KernelModule:
@@ -150,12 +153,15 @@ def compile_kernels(
             depends on it alone is computed by `KernelModule.prepare`, whose result is passed in its place.
         cache: whether to look for earlier machine code on disk and to save it there.
         quick: whether to compile fast, for code that is called a few times only.
+        inexact: names of functions made faster at the price of their last digits: by reciprocals, and elementary
+            functions by arithmetic.
         on_compile: called with a sentence before a compilation that no cache could spare.
         data: numbers of the run's table, where the functions read one.
     """
     swept = [name for name, function in functions.items() if isinstance(function, Sweep)]
     traced = {name: f.function if isinstance(f, Sweep) else f for name, f in functions.items()}
-    programs = {name: fuse(read_program(function)) for name, function in traced.items()}
+    read = {name: read_program(function) for name, function in traced.items()}
+    programs = {name: fuse(_quicken(program) if name in inexact else program) for name, program in read.items()}
     labels = {name: tuple(function.name_in()) for name, function in traced.items()}
     width = _common_width(programs, parameter_input)
     table = (width, np.zeros(0) if data is None else data)
@@ -192,6 +198,11 @@ class _Settings:
     quick: bool
     on_compile: Callable[[str], None] | None
     row_input: int
+
+
+def _quicken(program: Program) -> Program:
+    """The same program, faster, with other last digits."""
+    return share_reciprocals(inline_elementary(program))
 
 
 def _build_kernels(

@@ -11,6 +11,8 @@ it. It is a plain value that every back-end (machine code, C, spreadsheets) star
     ("row", column, index)               a number of that row; index is a "seek" node
     ("select", condition, a, b)          a where the condition is not 0, else b
     ("muladd", a, b, c)                  a b + c, rounded once where the processor can
+    ("power_of_two", n)                  2^n for a whole number n of at most 1023 in size
+    ("exponent", x), ("mantissa", x)     whole number e and sqrt(1/2) <= m < sqrt(2) with x = 2^e m, for x > 0
     (operation, a) or (operation, a, b)  all others, named in `OPERATIONS`
 
 x, index, condition, a, b and c are numbers of nodes; table is a number of `robodyn.symbolic.tables`.
@@ -33,7 +35,7 @@ BINARY = (
 )
 
 OPERATIONS = frozenset([*UNARY, *BINARY, "select", "muladd", "locate", "gather", "seek", "row"])
-"""Everything a back-end may meet."""
+"""Everything a back-end may meet; machine code has three more, on the bits of numbers, for `elementary`."""
 RUN_TIME = frozenset(["seek", "row"])
 """What reads numbers that are given with a run: native code only."""
 

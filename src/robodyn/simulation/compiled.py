@@ -20,7 +20,8 @@ from robodyn.native import KernelModule, Sweep, UnsupportedOperation, build_jaco
 from robodyn.simulation.equations import equations_of
 from robodyn.simulation.equilibrium import Balance, build_balance
 from robodyn.simulation.settings import make_solver
-from robodyn.simulation.steps import build_step, check_method
+from robodyn.simulation.steps import build_step, build_whole_step, check_method
+from robodyn.simulation.ticks import Tick, plan_ticks
 
 UNUSED = ("constraints", "active", "applied", "momentum_rate")
 """Functions of a system that no run calls by themselves."""
@@ -36,6 +37,7 @@ class CompiledSystem:
     patterns: tuple[str, ...]
     n_kept: int = 0
     n_unknowns: int = 0
+    ticks: tuple[Tick, ...] = ()
 
     @cached_property
     def equations(self) -> tuple[str, ...]:
@@ -92,7 +94,11 @@ def compile_system(
     patterns = system.scenario.recording.signals if signals is None else tuple(signals)
     chosen = _choose_signals(system, patterns)
     columns = [system.symbols[key] for key in INPUTS]
+    ticks, composed = plan_ticks(system)
     functions: dict[str, ca.Function | Sweep] = {name: system.function(name) for name in _needed(system, solver)}
+    if composed:
+        functions = {name: f for name, f in functions.items() if not is_task(system, name)}
+        functions.update(composed)
     if solver.stiff:
         rates = system.expressions["rhs"]
         functions["jacobian"] = build_jacobian("jacobian", columns, rates, system.symbols["x"])
@@ -101,14 +107,22 @@ def compile_system(
     picked = ca.vertcat(ca.SX(0, 1), *(outputs[k] for k in chosen))
     step = build_step(system, solver)
     functions |= step.functions() if step else {}
+    whole = build_whole_step(system, solver)
+    functions |= whole.functions() if whole else {}
     functions["outputs"] = ca.Function("outputs", columns, [ca.densify(picked)])
     try:
-        module = compile_kernels(functions, INPUTS.index("p"), on_compile=on_compile, data=system.data)
+        module = compile_kernels(
+            functions, INPUTS.index("p"), inexact=("step_whole",), on_compile=on_compile, data=system.data
+        )
     except UnsupportedOperation as error:
         check_operations(system)
         raise ModelError([Flaw("", str(error))], f"scenario '{system.scenario.name}'") from error
     sizes = (step.n_kept, step.n_unknowns) if step else (0, 0)
-    return CompiledSystem(system, module, _recorded(system, chosen), patterns, *sizes)
+    return CompiledSystem(system, module, _recorded(system, chosen), patterns, *sizes, ticks)
+
+
+def is_task(system: System, name: str) -> bool:
+    return any(task.function == name for task in system.tasks)
 
 
 def check_operations(system: System) -> None:

@@ -8,6 +8,7 @@ from robodyn.errors import FlawList
 from robodyn.simulation.generalised_alpha import trace_generalised_alpha
 from robodyn.simulation.rattle import trace_rattle
 from robodyn.simulation.traced_step import TracedStep
+from robodyn.simulation.whole_step import WHOLE_STEPS, WholeStep
 
 STEPS = {"generalised_alpha": trace_generalised_alpha, "rattle": trace_rattle}
 
@@ -15,6 +16,11 @@ STEPS = {"generalised_alpha": trace_generalised_alpha, "rattle": trace_rattle}
 def build_step(system: System, solver: Solver) -> TracedStep | None:
     """The equations of a step by the solver's method, or None where the engine has the method itself."""
     return STEPS[solver.method](system) if solver.traced else None
+
+
+def build_whole_step(system: System, solver: Solver) -> WholeStep | None:
+    """The whole step by the solver's method, or None where the engine composes it."""
+    return WHOLE_STEPS[solver.method](system) if solver.whole else None
 
 
 def check_method(system: System, solver: Solver) -> None:
@@ -29,7 +35,19 @@ def check_method(system: System, solver: Solver) -> None:
         flaws.add("solver.method", what, f"say {'rattle' if system.momenta else 'generalised_alpha'}")
     if solver.traced:
         _check_states(flaws, system, method)
+    if solver.whole:
+        _check_mechanism(flaws, system, method)
     flaws.raise_if_any(f"scenario '{system.scenario.name}'")
+
+
+def _check_mechanism(flaws: FlawList, system: System, method: str) -> None:
+    """A step taken whole moves a mechanism M a + c = tau; what else acts on its joints is not in it."""
+    if system.mechanics is None or system.momenta:
+        flaws.add("solver.method", f"{method} moves mechanisms in positions and velocities", "choose another method")
+    if system.equations:
+        flaws.add("solver.method", f"{method} does not go with constraints", "say rodas4p")
+    if system.start_action:
+        flaws.add("solver.method", f"{method} does not go with friction that sticks in modes", "say rodas4p")
 
 
 def _check_states(flaws: FlawList, system: System, method: str) -> None:

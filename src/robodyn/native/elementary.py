@@ -1,0 +1,131 @@
+"""How are exp, log, pow, sin and cos computed by arithmetic alone?
+
+A call into the C library saves and restores every register around it; in straight-line code with dozens of such calls
+that costs more than the functions themselves. Written as arithmetic they also overlap with what stands beside them.
+
+    exp x = 2^n e^r,                n = round(x / ln 2),   |r| <= ln 2 / 2
+    log x = e ln 2 + 2 artanh s,    x = 2^e m,  sqrt(1/2) <= m < sqrt(2),  s = (m - 1) / (m + 1)
+    pow(x, y) = exp(y log x),       where x cannot be negative or y is no whole number
+    sin x, cos x                    x = n pi/2 + r,        |r| <= pi / 4
+
+The errors are a few units in the last place (pow: y log x of them), for angles up to a million radians. A NaN stays a
+NaN; beyond the largest number there is 8e307 instead of infinity, and no exp is below 3e-261, so that no product with it
+is slow for being close to zero. This is done only where it is asked for: in functions
+whose results nothing compares exactly.
+"""
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+from robodyn.native.program import Builder, Node, Program, with_operands
+
+LEAST, LARGEST = -600.0, 709.0
+TINY = 1e-300
+LN2_HIGH, LN2_LOW = 0.693147180369123816490, 1.90821492927058770002e-10
+"""Parts of ln 2: a whole number below 2^20 times the first is exact."""
+HALF_PI = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33)
+"""Parts of pi / 2, each the rounded rest of those before it."""
+EXP_TERMS = tuple(1.0 / math.factorial(k) for k in range(13))
+SIN_TERMS = tuple((-1.0) ** k / math.factorial(2 * k + 1) for k in range(8))
+COS_TERMS = tuple((-1.0) ** k / math.factorial(2 * k) for k in range(9))
+ARTANH_TERMS = tuple(float(Fraction(2, 2 * k + 1)) for k in range(11))
+NON_NEGATIVE = ("fabs", "sq", "sqrt", "exp")
+
+
+def inline_elementary(program: Program) -> Program:
+    """The program with arithmetic in place of elementary functions."""
+    builder = _Arithmetic()
+    new: dict[int, int] = {}
+    for number, node in enumerate(program.nodes):
+        op = node[0]
+        if op in ("exp", "log", "sin", "cos"):
+            new[number] = getattr(builder, op)(new[node[1]])
+        elif op == "pow" and _has_log(program, node):
+            new[number] = builder.pow(new[node[1]], new[node[2]])
+        else:
+            new[number] = builder.add(with_operands(node, new))
+    return builder.finish(program.name, program.in_sizes, [[new[i] for i in output] for output in program.outputs])
+
+
+def _has_log(program: Program, node: Node) -> bool:
+    """Whether x^y is exp(y log x): x cannot be negative, or the result would not be a number if it were."""
+    base, exponent = program.nodes[node[1]], program.nodes[node[2]]
+    return base[0] in NON_NEGATIVE or (exponent[0] == "const" and not float(exponent[1]).is_integer())
+
+
+class _Arithmetic(Builder):
+    """Elementary functions as nodes; equal parts of them are computed once."""
+
+    def number(self, value: float) -> int:
+        return self.add(("const", value))
+
+    def polynomial(self, x: int, terms: Sequence[float]) -> int:
+        """sum_k terms_k x^k, in pairs: as short a chain as possible."""
+        level = [self.number(term) for term in terms]
+        while len(level) > 1:
+            pairs = [level[k : k + 2] for k in range(0, len(level), 2)]
+            level = [self.add(("muladd", pair[1], x, pair[0])) if len(pair) == 2 else pair[0] for pair in pairs]
+            x = self.add(("sq", x))
+        return level[0]
+
+    def round(self, x: int) -> int:
+        return self.add(("floor", self.add(("add", x, self.number(0.5)))))
+
+    def reduce(self, x: int, n: int, parts: Sequence[float]) -> int:
+        """x - n (sum of parts), the large part first."""
+        minus = self.add(("neg", n))
+        for part in parts:
+            x = self.add(("muladd", minus, self.number(part), x))
+        return x
+
+    def exp(self, x: int) -> int:
+        least, largest = self.number(LEAST), self.number(LARGEST)
+        x = self.add(("select", self.add(("lt", x, least)), least, x))
+        x = self.add(("select", self.add(("lt", largest, x)), largest, x))
+        n = self.round(self.add(("mul", x, self.number(1.0 / math.log(2.0)))))
+        r = self.reduce(x, n, (LN2_HIGH, LN2_LOW))
+        return self.add(("mul", self.polynomial(r, EXP_TERMS), self.add(("power_of_two", n))))
+
+    def log(self, x: int) -> int:
+        exponent, m = self.add(("exponent", x)), self.add(("mantissa", x))
+        one = self.number(1.0)
+        s = self.add(("div", self.add(("sub", m, one)), self.add(("add", m, one))))
+        series = self.polynomial(self.add(("sq", s)), ARTANH_TERMS)
+        low = self.add(("muladd", exponent, self.number(LN2_LOW), self.add(("mul", s, series))))
+        value = self.add(("muladd", exponent, self.number(LN2_HIGH), low))
+        return self.add(("select", self.add(("eq", x, x)), value, x))
+
+    def pow(self, x: int, y: int) -> int:
+        tiny = self.number(TINY)
+        least = self.add(("select", self.add(("lt", x, tiny)), tiny, x))
+        value = self.exp(self.add(("mul", y, self.log(least))))
+        negative = self.add(("lt", x, self.number(0.0)))
+        return self.add(("select", negative, self.number(math.nan), value))
+
+    def _quadrant(self, x: int) -> tuple[int, int, int]:
+        """n modulo 4, and sin r and cos r."""
+        n = self.round(self.add(("mul", x, self.number(2.0 / math.pi))))
+        r = self.reduce(x, n, HALF_PI)
+        quarter = self.add(("floor", self.add(("mul", n, self.number(0.25)))))
+        place = self.add(("muladd", quarter, self.number(-4.0), n))
+        square = self.add(("sq", r))
+        sine = self.add(("mul", r, self.polynomial(square, SIN_TERMS)))
+        return place, sine, self.polynomial(square, COS_TERMS)
+
+    def _is_odd(self, place: int) -> int:
+        first = self.add(("eq", place, self.number(1.0)))
+        return self.add(("or", first, self.add(("eq", place, self.number(3.0)))))
+
+    def sin(self, x: int) -> int:
+        place, sine, cosine = self._quadrant(x)
+        value = self.add(("select", self._is_odd(place), cosine, sine))
+        below = self.add(("lt", self.number(1.5), place))
+        return self.add(("select", below, self.add(("neg", value)), value))
+
+    def cos(self, x: int) -> int:
+        place, sine, cosine = self._quadrant(x)
+        value = self.add(("select", self._is_odd(place), sine, cosine))
+        first = self.add(("eq", place, self.number(1.0)))
+        below = self.add(("or", first, self.add(("eq", place, self.number(2.0)))))
+        return self.add(("select", below, self.add(("neg", value)), value))

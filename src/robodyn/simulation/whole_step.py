@@ -1,0 +1,205 @@
+"""How does a mechanism with stiff forces take a whole step, traced as one function?
+
+    M a + c = tau(t, q, v, z),   q_dot = v,   z_dot = f(t, q, v, z)
+
+A Rosenbrock method solves (1 - gamma h J) k = r twice with the same matrix. A W-method keeps its order whatever J is,
+so J holds what can be stiff and nothing else: the derivatives of the forces tau and of the rates f, exactly; not those
+of the inertia forces. Then z is eliminated entry by entry, q by q_dot = v, and one symmetric matrix of the size of M
+is left to be factorised:
+
+    S = M - g^2 tau_q - g tau_v - g tau_z Z^-1 (g f_v + g^2 f_q),   Z = 1 - g f_z,   g = gamma h
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, cast
+
+import casadi as ca
+import numpy as np
+
+from robodyn.assembly.system import INPUTS, System
+from robodyn.dynamics import ldl, solve_ldl
+
+GAMMA = {"rosw1": 0.5, "rosw2": 1 - np.sqrt(0.5)}
+"""Of the method of one stage: of order 2 and A-stable; of ROS2: L-stable."""
+
+
+@dataclass(frozen=True)
+class Rates:
+    """The equations of motion at a time and state: M a + c = tau, z_dot, and rates of book-keeping states."""
+
+    M: ca.SX
+    c: ca.SX
+    tau: ca.SX
+    z_dot: ca.SX
+    book: ca.SX
+
+    @property
+    def force(self) -> ca.SX:
+        """What accelerates: M a."""
+        return self.tau - self.c
+
+
+@dataclass(frozen=True)
+class WholeStep:
+    """A step as one function of [x0, h, time at the end, delayed signals at the start]: [x1, error]."""
+
+    system: System
+    column: ca.SX
+    result: ca.SX
+
+    def functions(self) -> dict[str, ca.Function]:
+        symbols = dict(self.system.symbols) | {"x": self.column}
+        columns = [symbols[key] for key in INPUTS]
+        return {"step_whole": ca.Function("step_whole", columns, [ca.densify(self.result)])}
+
+
+def trace_rosw2(system: System) -> WholeStep:
+    """ROS2 of Verwer, Spee, Blom and Hundsdorfer (1999).
+
+    (1 - gamma h J) k1 = f(t0, x0),   (1 - gamma h J) k2 = f(t1, x0 + h k1) - 2 k1
+    x1 = x0 + 3/2 h k1 + 1/2 h k2,   error = 1/2 h (k1 + k2)
+    """
+    symbols = system.symbols
+    x, h, t1, d0 = symbols["x"], ca.SX.sym("h"), ca.SX.sym("t1"), ca.SX.sym("d0", symbols["d"].numel())
+    n, n_v = system.n_q, system.n_v
+    q, v, z, book = split_states(system, x)
+    rates = find_rates(system)
+    first = _at(system, rates, symbols["t"], x, d0)
+    matrix = StageMatrix(system, first, GAMMA["rosw2"] * h)
+
+    k1 = matrix.solve(v, first.force, first.z_dot)
+    x2 = ca.vertcat(x[: n + n_v + z.numel()] + h * ca.vertcat(*k1), book)
+    second = _at(system, rates, t1, x2, symbols["d"])
+    a2: Any = solve_ldl(ldl(second.M), ca.vertsplit(second.force))
+    v2 = x2[n : n + n_v]
+    k2 = matrix.solve(v2 - 2 * k1[0], first.M @ (ca.SX(a2) - 2 * k1[1]), second.z_dot - 2 * k1[2])
+
+    slope1, slope2 = ca.vertcat(*k1, first.book), ca.vertcat(*k2, second.book - 2 * first.book)
+    end = x + h * (1.5 * slope1 + 0.5 * slope2)
+    result = ca.vertcat(end, 0.5 * h * (slope1 + slope2))
+    return WholeStep(system, ca.vertcat(x, h, t1, d0), result)
+
+
+def trace_rosw1(system: System) -> WholeStep:
+    """The linearly implicit midpoint rule, with one evaluation a step.
+
+        (1 - h/2 J) k = f(t + h/2, x0),   x1 = x0 + h k
+
+    What J leaves out, the inertia forces, is taken where half a step at the present speed leads: q0 + h/2 v0. So only
+    their change with the speed is of first order.
+    """
+    symbols = system.symbols
+    x, h, t1, d0 = symbols["x"], ca.SX.sym("h"), ca.SX.sym("t1"), ca.SX.sym("d0", symbols["d"].numel())
+    q, v, z, _ = split_states(system, x)
+    middle, d = 0.5 * (symbols["t"] + t1), 0.5 * (d0 + symbols["d"])
+    rates = find_rates(system)
+    here = _at(system, rates, middle, x, d)
+    ahead = _at(system, rates, middle, ca.vertcat(q + 0.5 * h * v, x[system.n_q :]), d)
+    now = Rates(ahead.M, ahead.c, here.tau, here.z_dot, here.book)
+    k = StageMatrix(system, now, GAMMA["rosw1"] * h).solve(v, now.force, now.z_dot)
+    end = x + h * ca.vertcat(*k, now.book)
+    return WholeStep(system, ca.vertcat(x, h, t1, d0), ca.vertcat(end, ca.SX.zeros(x.numel())))
+
+
+WHOLE_STEPS = {"rosw1": trace_rosw1, "rosw2": trace_rosw2}
+
+
+def split_states(system: System, x: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
+    """Positions, velocities, other states, and those on which nothing depends."""
+    n_q, n_v, n = system.n_q, system.n_v, len(system.states) - system.n_quadratures
+    return x[:n_q], x[n_q : n_q + n_v], x[n_q + n_v : n], x[n:]
+
+
+def find_rates(system: System) -> Rates:
+    """The equations of motion in the system's own symbols."""
+    _, _, z_dot, book = split_states(system, system.expressions["rhs"])
+    return Rates(system.mass_matrix, system.bias, system.expressions["applied"], z_dot, book)
+
+
+def _at(system: System, rates: Rates, t: ca.SX, x: ca.SX, d: ca.SX) -> Rates:
+    symbols = [system.symbols[key] for key in ("t", "x", "d")]
+    return Rates(*ca.substitute([rates.M, rates.c, rates.tau, rates.z_dot, rates.book], symbols, [t, x, d]))
+
+
+class StageMatrix:
+    """1 - gamma h J at the start of a step, with all but the accelerations eliminated."""
+
+    def __init__(self, system: System, first: Rates, step: ca.SX) -> None:
+        self.step = step
+        q, v, z, _ = split_states(system, system.symbols["x"])
+        tau = first.tau
+        self.tau_q, self.tau_z = ca.jacobian(tau, q), ca.jacobian(tau, z)
+        self.f_q, self.f_v = ca.jacobian(first.z_dot, q), ca.jacobian(first.z_dot, v)
+        self.Z = ca.SX.eye(z.numel()) - step * ca.jacobian(first.z_dot, z)
+        coupling = self.eliminate(step * self.f_v + step**2 * self.f_q)
+        S = first.M - step**2 * self.tau_q - step * ca.jacobian(tau, v) - step * self.tau_z @ coupling
+        self.coupling = coupling
+        self._solve_accelerations = _make_solver(S)
+
+    def eliminate(self, right: ca.SX) -> ca.SX:
+        """Z^-1 on columns; mostly Z is diagonal."""
+        return _solve_sparse(self.Z, right)
+
+    def solve(self, r_q: ca.SX, r_v: ca.SX, r_z: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """Increments of q, v and z; r_v is a force, M times the acceleration."""
+        step = self.step
+        z0 = self.eliminate(r_z + step * self.f_q @ r_q)
+        k_v = self._solve_accelerations(r_v + step * (self.tau_q @ r_q + self.tau_z @ z0))
+        return r_q + step * k_v, k_v, z0 + self.coupling @ k_v
+
+
+def _make_solver(S: ca.SX) -> Callable[[ca.SX], ca.SX]:
+    """S^-1 on columns: by LDL^T where S is symmetric, as with friction, springs and motors; else by elimination."""
+    if not _is_symmetric(S):
+        return lambda b: _solve_sparse(S, b)
+    factors = ldl(S)
+    return lambda b: ca.SX(cast(Any, solve_ldl(factors, ca.vertsplit(b))))
+
+
+def _is_symmetric(S: ca.SX) -> bool:
+    """Whether S equals its transpose somewhere; what cannot be evaluated here, a table, counts as not symmetric."""
+    free = ca.symvar(S)
+    values = 0.3 + 0.5 * np.abs(np.sin(1.0 + np.arange(len(free))))
+    given: Any = ca.Function("matrix", [ca.vertcat(ca.SX(0, 1), *free)], [ca.densify(S)])
+    M = np.array(given(values))
+    return bool(np.all(np.isfinite(M)) and np.allclose(M, M.T, rtol=1e-9, atol=1e-12 * np.max(np.abs(M), initial=0.0)))
+
+
+def _nonzeros(A: ca.SX) -> list[dict[int, Any]]:
+    rows: list[dict[int, Any]] = [{} for _ in range(A.shape[0])]
+    for i, j in zip(*A.sparsity().get_triplet(), strict=True):
+        if not A[i, j].is_zero():
+            rows[i][j] = A[i, j]
+    return rows
+
+
+def _solve_sparse(A: ca.SX, right: ca.SX) -> ca.SX:
+    """Gaussian elimination without pivots on rows of nonzeros."""
+    rows, sides, shape = _nonzeros(A), _nonzeros(right), right.shape
+    n = len(rows)
+    for k in range(n):
+        for i in range(k + 1, n):
+            if k in rows[i]:
+                factor = rows[i].pop(k) / rows[k][k]
+                _subtract(rows[i], rows[k], factor, k)
+                _subtract(sides[i], sides[k], factor, -1)
+    x = ca.SX(*shape)
+    for k in reversed(range(n)):
+        for j, entry in rows[k].items():
+            if j > k:
+                for c in range(shape[1]):
+                    if not x[j, c].is_zero():
+                        sides[k][c] = sides[k].get(c, 0.0) - entry * x[j, c]
+        inverse = 1.0 / rows[k][k]
+        for c, entry in sides[k].items():
+            x[k, c] = entry * inverse
+    return x
+
+
+def _subtract(row: dict[int, Any], other: dict[int, Any], factor: Any, skipped: int) -> None:
+    for j, entry in other.items():
+        if j != skipped:
+            row[j] = row.get(j, 0.0) - factor * entry

@@ -1,0 +1,97 @@
+"""Steps that the model takes itself: order 2 on stiff friction under sampled control, whatever they leave out."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from convergence.rates import observed_order
+
+from robodyn.assembly import assemble
+from robodyn.catalog import find_scenario
+from robodyn.catalog.two_link import two_link_loop
+from robodyn.engine import Solver
+from robodyn.errors import ModelError
+from robodyn.model import Block, Delay, Recording
+from robodyn.simulation import compile_system, simulate
+
+ANGLES = ("shoulder.position", "elbow.position")
+STEPS = np.array([0.25e-3, 0.125e-3, 0.0625e-3])
+RECORDING = Recording(rate=1000.0, signals=("*.position", "*.velocity", "*.bristle"))
+
+
+def make(scenario, **changes):
+    return dataclasses.replace(scenario, recording=RECORDING, **changes)
+
+
+def with_blocks(scenario, *blocks, **changes):
+    machine = dataclasses.replace(scenario.machine, blocks=(*scenario.machine.blocks, *blocks), **changes)
+    return dataclasses.replace(scenario, machine=machine)
+
+
+def errors_of(scenario, method, steps=STEPS):
+    """Largest differences of the angles from a run at tight tolerances."""
+    exact = simulate(scenario, Solver("rodas4p", rtol=1e-10, atol=1e-12))
+    runs = [simulate(scenario, Solver(method, step=float(h))) for h in steps]
+    return [max(np.max(np.abs(run[name].values - exact[name].values)) for name in ANGLES) for run in runs]
+
+
+@pytest.mark.parametrize("method", ["rosw1", "rosw2"])
+def test_sliding_sticking_and_reversing_converge_with_order_two(method):
+    errors = errors_of(make(two_link_loop(1.0)), method)
+    # The change of inertia forces with the speed is of first order in rosw1, and small: slopes from 1.7 on.
+    assert 1.7 < observed_order(STEPS, errors) < 2.4
+    assert errors[0] < 2e-6
+
+
+@pytest.mark.parametrize("method", ["rosw1", "rosw2"])
+def test_forces_without_a_potential_converge_as_well(method):
+    """A torque on the elbow from the shoulder's speed makes the matrix of the step unsymmetric."""
+
+    def cross(speed):
+        return {"torque": -40.0 * speed}
+
+    block = Block("cross", cross, inputs={"speed": "shoulder.velocity"}, acts={"torque": "elbow"})
+    errors = errors_of(make(with_blocks(two_link_loop(0.5), block)), method)
+    assert 1.7 < observed_order(STEPS, errors) < 2.4
+
+
+def test_delayed_forces_are_taken_at_both_ends_of_a_step():
+    def late(speed):
+        return {"torque": -5.0 * speed}
+
+    scenario = two_link_loop(0.5)
+    delayed = with_blocks(
+        scenario,
+        Block("late", late, inputs={"speed": "slow.output"}, acts={"torque": "elbow"}),
+        delays=(Delay("slow", "elbow.velocity", 0.01),),
+    )
+    errors = errors_of(make(delayed), "rosw2")
+    assert 1.7 < observed_order(STEPS, errors) < 2.4
+
+
+def test_between_the_ends_of_a_step_there_is_a_cubic():
+    scenario = make(two_link_loop(0.5))
+    between = Recording(times=tuple(np.linspace(0.0101, 0.4901, 300)), signals=ANGLES)
+    exact = simulate(scenario, Solver("rodas4p", rtol=1e-10, atol=1e-12), recording=between)
+    run = simulate(scenario, Solver("rosw2", step=0.25e-3), recording=between)
+    assert max(np.max(np.abs(run[name].values - exact[name].values)) for name in ANGLES) < 2e-6
+
+
+def test_a_joint_that_is_held_stays_within_its_bristles():
+    """Loaded by gravity and not driven: the arm's friction holds it, ten seconds long."""
+    scenario = two_link_loop(10.0)
+    blocks = tuple(block for block in scenario.machine.blocks if block.name.endswith("friction"))
+    strong = [
+        dataclasses.replace(b, parameters=dict(b.parameters) | {"coulomb": 90.0, "static": 100.0}) for b in blocks
+    ]
+    held = dataclasses.replace(scenario, machine=dataclasses.replace(scenario.machine, blocks=tuple(strong)))
+    run = simulate(compile_system(assemble(make(held)), Solver("rosw2", step=1e-3)), Solver("rosw2", step=1e-3))
+    elbow = run["elbow.position"].values
+    # Bristles bend by at most Ts / c0 = 2 mrad, and swing for some seconds; then nothing moves any more.
+    assert np.max(np.abs(elbow)) < 100.0 / 5e4
+    assert np.ptp(elbow[9000:]) < 1e-9
+
+
+def test_systems_without_a_free_mechanism_are_refused():
+    with pytest.raises(ModelError, match="rosw2 does not go with constraints"):
+        simulate(find_scenario("four-bar"), Solver("rosw2"))

@@ -1,0 +1,64 @@
+"""Elementary functions by arithmetic agree with the C library; quotients by reciprocals agree with quotients."""
+
+import casadi as ca
+import numpy as np
+import pytest
+
+from robodyn.native import compile_kernels
+
+EPSILON = np.finfo(float).eps
+COUNT = 500
+
+
+def evaluate(expression, x, values, inexact=("f",)):
+    """A function of one scalar on many values, by one kernel over a column."""
+    column = ca.SX.sym("x", len(values))
+    outputs = ca.vertcat(*(ca.substitute(expression, x, column[k]) for k in range(len(values))))
+    module = compile_kernels({"f": ca.Function("f", [column], [outputs])}, inexact=inexact)
+    return np.array(module.kernels["f"](np.array(values, float)))
+
+
+X = ca.SX.sym("x")
+RANGES = {
+    "exp": (ca.exp(X), np.exp, np.linspace(-599, 700, COUNT)),
+    "log": (ca.log(X), np.log, np.logspace(-290, 290, COUNT)),
+    "log near 1": (ca.log(X), np.log, 1 + np.linspace(-0.3, 0.4, COUNT)),
+    "sin": (ca.sin(X), np.sin, np.linspace(-50, 50, COUNT)),
+    "cos": (ca.cos(X), np.cos, np.linspace(-50, 50, COUNT)),
+    "sin far out": (ca.sin(X), np.sin, np.linspace(-1e6, 1e6, COUNT)),
+    "pow": (ca.fabs(X) ** 2.78, lambda x: np.abs(x) ** 2.78, np.linspace(-30, 30, COUNT)),
+}
+
+
+@pytest.mark.parametrize("name", RANGES)
+def test_elementary_functions_agree_with_the_library(name):
+    expression, function, values = RANGES[name]
+    expected = function(values)
+    # A few units in the last place; angles and powers carry the rounding of their own reduction.
+    scale = np.maximum(np.abs(expected), 1.0 if "sin" in name or "cos" in name else 0.0)
+    assert np.all(np.abs(evaluate(expression, X, values) - expected) <= 16 * EPSILON * np.maximum(scale, 1e-300))
+
+
+def test_what_is_no_number_stays_none():
+    for expression in (ca.exp(X), ca.sin(X), ca.cos(X), X**2.5):
+        assert np.isnan(evaluate(expression, X, [np.nan]))[0]
+    assert np.isnan(evaluate(X**2.5, X, [-1.0]))[0]
+
+
+def test_a_power_of_zero_is_zero_and_so_is_its_slope():
+    power = ca.fabs(X) ** 2.78
+    assert evaluate(power, X, [0.0])[0] < 1e-260
+    assert evaluate(ca.jacobian(power, X), X, [0.0])[0] == pytest.approx(0.0, abs=1e-250)
+
+
+def test_whole_powers_of_negative_numbers_are_left_to_the_library():
+    assert evaluate(X**3.0, X, [-2.0])[0] == -8.0
+
+
+def test_quotients_of_one_denominator_agree_with_quotients():
+    y = ca.SX.sym("y", 3)
+    function = ca.Function("f", [y], [ca.vertcat(y[0] / y[2], y[1] / y[2], 1 / y[2], y[0] / 3.0)])
+    value = np.array([0.7, -1.9, 0.3])
+    found = compile_kernels({"f": function}, inexact=("f",)).kernels["f"](value)
+    exact = np.array([value[0] / value[2], value[1] / value[2], 1 / value[2], value[0] / 3])
+    assert found == pytest.approx(exact, rel=2 * EPSILON)
