@@ -11,17 +11,18 @@ pytest.importorskip("importlinter")
 
 ROOT = Path(__file__).parents[2]
 _DESCRIPTION = {"symbolic", "spatial", "laws", "model"}
-_BELOW_SIMULATION = _DESCRIPTION | {"files", "catalog", "dynamics", "assembly", "native", "engine", "results"}
+_BELOW_SIMULATION = _DESCRIPTION | {"paths", "files", "catalog", "dynamics", "assembly", "native", "engine", "results"}
 # What each package may import, the errors module aside, which all may.
 MAY_IMPORT = {
     "symbolic": set(),
     "spatial": {"symbolic"},
     "laws": {"symbolic"},
     "model": {"symbolic", "spatial", "laws"},
-    "files": _DESCRIPTION,
-    "catalog": _DESCRIPTION | {"files"},
+    "paths": _DESCRIPTION,
+    "files": _DESCRIPTION | {"paths"},
+    "catalog": _DESCRIPTION | {"paths", "files"},
     "dynamics": {"symbolic", "spatial"},
-    "assembly": _DESCRIPTION | {"files", "catalog", "dynamics"},
+    "assembly": _DESCRIPTION | {"paths", "files", "catalog", "dynamics"},
     "native": {"symbolic"},
     "engine": {"native"},
     "results": set(),

@@ -8,6 +8,7 @@ from robodyn.cli import (  # noqa: F401
     fit,
     info,
     list,
+    loops,
     modes,
     perturb,
     plot,
@@ -16,6 +17,7 @@ from robodyn.cli import (  # noqa: F401
     run,
     sensitivity,
     show,
+    sweep,
     view,
 )
 from robodyn.cli.application import app, main

@@ -134,15 +134,17 @@ def run_ticks(run):
 @inlined
 def pass_tick(run):
     """An instant without events, delays or right limits to record: its tasks, then the next segment."""
-    m = floats(run.m)
+    run.m_changed = 0
     for k in range(run.n_tasks):
         if integers(run.task_due)[k] == run.tick:
             integers(run.task_due)[k] += integers(run.task_period)[k]
-            ask(run, integers(run.task_address)[k], run.t, state(run, START), m)
+            ask(run, integers(run.task_address)[k], run.t, state(run, START), floats(run.changed))
+            take_memory(run)
     run.ticks += 1
-    if run.n_limited > 0:
-        clip_row(run, run.t, START)
-    forget_slope(run)
+    if run.m_changed == 1:
+        if run.n_limited > 0:
+            clip_row(run, run.t, START)
+        forget_slope(run)
     plan_segment(run)
 
 

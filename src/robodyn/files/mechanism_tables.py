@@ -112,7 +112,7 @@ def _read_inertia(table: Table) -> Any:
     return table.vector("inertia", "kg m^2", None, (0.0,) * 6)
 
 
-def _read_rotation(table: Table) -> Any:
+def read_rotation(table: Table) -> Any:
     """Exactly one of rpy (fixed-axis roll, pitch, yaw), quaternion (w, x, y, z), rotation (3x3)."""
     given = [key for key in ("rpy", "quaternion", "rotation") if key in table]
     if len(given) > 1:
@@ -133,7 +133,7 @@ def _read_rotation(table: Table) -> Any:
 def _read_joint(name: str, table: Table) -> Joint | None:
     kind, parent, child = table.text("kind"), table.text("parent"), table.text("child")
     origin = table.vector("origin", "m", 3, ORIGIN)
-    rotation = _read_rotation(table)
+    rotation = read_rotation(table)
     axis = table.vector("axis", "", 3, Z_AXIS)
     armature = table.number("armature", ARMATURE.get(kind, "{I}"), 0.0)
     table.finish()

@@ -14,6 +14,7 @@ from robodyn.files.block_tables import read_block, read_numbers
 from robodyn.files.constraint_tables import read_constraint, read_treatment
 from robodyn.files.coordinate_tables import read_coordinate
 from robodyn.files.mechanism_tables import Declared, read_mechanism
+from robodyn.files.path_tables import read_path
 from robodyn.files.signal_names import check_initial_names, check_signal_names, signals_used
 from robodyn.files.table import Table, attempt
 from robodyn.model import (
@@ -91,7 +92,10 @@ def _read(root: Table, path: Path, check_solver: SolverCheck | None) -> Scenario
     declared = read_mechanism(root, name)
     parts = {
         "coordinates": [read_coordinate(key, table) for key, table in root.tables("coordinates")],
-        "blocks": [read_block(key, table, path.parent) for key, table in root.tables("blocks")],
+        "blocks": [
+            *(read_path(key, table, declared.mechanism) for key, table in root.tables("paths")),
+            *(read_block(key, table, path.parent) for key, table in root.tables("blocks")),
+        ],
         "delays": [_read_delay(key, table) for key, table in root.tables("delays")],
         "loads": [_read_load(key, table) for key, table in root.tables("loads")],
         "constraints": [read_constraint(key, table) for key, table in root.tables("constraints")],
@@ -128,6 +132,12 @@ def _check_solver(root: Table, solver: dict[str, Any], check_solver: SolverCheck
         root.flaws.extend(error.flaws)
 
 
+def _part_names(root: Table) -> dict[str, list[str]]:
+    """Names of the machine's parts by group; a path is a block."""
+    names = {group: list(root.table(group).data) for group in PARTS}
+    return names | {"blocks": [*root.table("paths").data, *names["blocks"]]}
+
+
 def _read_nominal(table: Table) -> dict[str, Any]:
     """Joint -> signal that is its reference position."""
     return {joint: table.text(joint) for joint in table.data}
@@ -137,7 +147,7 @@ def _check_names(
     root: Table, declared: Declared, parts: dict[str, Any], events: list[Any], initial: Any, nominal: dict[str, Any]
 ) -> None:
     """Tell signals and states that cannot exist, where single parts are flawed already."""
-    names = {group: list(root.table(group).data) for group in PARTS}
+    names = _part_names(root)
     owners = [*names["blocks"], *names["delays"], *names["constraints"]]
     signals = [*declared.points, *names["coordinates"], "constraints", *owners]
     good = {group: [part for part in found if part is not None] for group, found in parts.items()}
@@ -149,7 +159,7 @@ def _check_names(
 
 def _check_whole(root: Table, declared: Declared, parts: dict[str, Any], duration: Any, recording: Any) -> None:
     """Tell what does not fit together as well, where single parts are flawed already."""
-    names = {group: list(root.table(group).data) for group in (*PARTS, "events")}
+    names = _part_names(root) | {"events": list(root.table("events").data)}
     everything = [*declared.joints, *declared.points, *(name for group in PARTS for name in names[group])]
     check_part_names(root.flaws, everything)
     check_event_names(root.flaws, names["events"], names["blocks"])

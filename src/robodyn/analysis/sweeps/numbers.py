@@ -1,0 +1,54 @@
+"""Which numbers of a scenario does a name, a list of names or a pattern stand for?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
+
+from robodyn.assembly import System
+from robodyn.assembly.system import MemoryInfo, StateInfo
+from robodyn.errors import FlawList, nearest
+from robodyn.model import Number
+
+INITIAL = "initial."
+WILDCARDS = "*?["
+
+
+def find_numbers(system: System) -> dict[str, Number]:
+    """Every number that can be varied: those of the scenario, and the start value of each state and sampled output."""
+    known = {name: number for name, number in system.scenario.numbers().items() if not name.startswith(INITIAL)}
+    infos: list[StateInfo | MemoryInfo] = [*system.states, *(info for info in system.memory if not info.hidden)]
+    starts = [Number(f"{INITIAL}{info.name}", info.start, info.unit) for info in infos]
+    return known | {number.name: number for number in starts}
+
+
+def is_pattern(key: str) -> bool:
+    return any(letter in key for letter in WILDCARDS)
+
+
+def split_key(key: str) -> list[str]:
+    """The names and patterns of a key, which stand in it with commas between them."""
+    return [part.strip() for part in key.split(",") if part.strip()]
+
+
+def match_numbers(flaws: FlawList, key: str, known: Mapping[str, Number]) -> list[Number]:
+    """The numbers a key names, each once; a part that names none is a flaw with the nearest name."""
+    found: dict[str, Number] = {}
+    for part in split_key(key):
+        names = [name for name in known if fnmatchcase(name, part)] if is_pattern(part) else [part]
+        missing = not names or (names == [part] and part not in known)
+        if missing:
+            flaws.add(part, f"{'matches' if is_pattern(part) else 'there is'} no such number", nearest(part, known))
+            continue
+        found |= {name: known[name] for name in names}
+    if not split_key(key):
+        flaws.add(key, "names no number")
+    return list(found.values())
+
+
+def check_once(flaws: FlawList, names: Iterable[str]) -> None:
+    """No number may be varied in two ways."""
+    for name, count in Counter(names).items():
+        if count > 1:
+            flaws.add(name, "is varied twice", "vary it in one way")

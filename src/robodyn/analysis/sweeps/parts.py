@@ -1,0 +1,147 @@
+"""How are finished runs kept so that a kill at any moment loses none of them?
+
+Each process appends to a file of its own: one line a run, written at once when the run is done. A line that a kill cut
+off has no end and counts for nothing; a process started later never writes behind it.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import time
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from robodyn.errors import Flaw, ModelError
+from robodyn.results.atomic import replacing
+from robodyn.results.signal import Floats
+
+PARTS, PLAN, LOCK = "parts", "plan.json", "lock"
+RESULTS = ("table.parquet", "curves.parquet")
+FLUSH_SECONDS = 1.0
+"""Longest time after which finished runs are on the disk itself: a power cut can lose no more."""
+
+
+@dataclass(frozen=True, eq=False)
+class Finished:
+    """What is kept of a run.
+
+    Attributes:
+        outcome: kind in lower case; sentence: its reason; time: simulated [s]; wall_time: spent [s].
+        measures: in the plan's order; curves: signal -> values at the plan's places.
+    """
+
+    run: int
+    outcome: str
+    sentence: str
+    time: float
+    wall_time: float
+    measures: tuple[float, ...]
+    curves: Mapping[str, Floats]
+
+
+class PartWriter:
+    """Appends finished runs to a new file in a sweep's folder."""
+
+    def __init__(self, folder: Path) -> None:
+        path = folder / PARTS / f"{uuid.uuid4().hex[:12]}.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        self.flushed = time.monotonic()
+
+    def add(self, done: Finished) -> None:
+        fields = [done.run, done.outcome, done.sentence, done.time, done.wall_time, list(done.measures)]
+        line = json.dumps([*fields, {name: _encode(values) for name, values in done.curves.items()}]) + "\n"
+        left = line.encode()
+        while left:
+            left = left[os.write(self.file, left) :]
+        if time.monotonic() - self.flushed > FLUSH_SECONDS:
+            os.fsync(self.file)
+            self.flushed = time.monotonic()
+
+    def close(self) -> None:
+        os.fsync(self.file)
+        os.close(self.file)
+
+
+def _encode(values: Floats) -> str:
+    return base64.b64encode(np.ascontiguousarray(values, "<f8").tobytes()).decode()
+
+
+def _decode(text: str) -> Floats:
+    return np.frombuffer(base64.b64decode(text), "<f8")
+
+
+def read_parts(folder: Path) -> dict[int, Finished]:
+    """All finished runs of a folder by number."""
+    found: dict[int, Finished] = {}
+    for path in sorted((folder / PARTS).glob("*.jsonl")):
+        for line in path.read_bytes().splitlines(keepends=True):
+            if line.endswith(b"\n"):
+                done = _read_line(line)
+                found.setdefault(done.run, done)
+    return found
+
+
+def _read_line(line: bytes) -> Finished:
+    run, outcome, sentence, at, wall_time, measures, curves = json.loads(line)
+    decoded = {name: _decode(text) for name, text in curves.items()}
+    return Finished(run, outcome, sentence, at, wall_time, tuple(measures), decoded)
+
+
+def open_folder(folder: Path, plan: Mapping[str, Any], fresh: bool) -> None:
+    """Make a folder ready for a plan; that of another plan is refused unless it is to begin anew."""
+    if fresh:
+        empty_folder(folder)
+    kept = folder / PLAN
+    if not kept.exists():
+        with replacing(kept) as draft:
+            draft.write_text(json.dumps(plan, indent=1, default=str), encoding="utf-8")
+        return
+    try:
+        before = json.loads(kept.read_text(encoding="utf-8"))
+        digest = before["digest"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise ModelError([Flaw("", "is not the plan of a sweep", "name another folder")], str(kept)) from error
+    if digest != plan["digest"]:
+        what = f"holds another sweep: {_tell_difference(before, plan)}"
+        raise ModelError([Flaw("", what, "name another folder, or begin anew: --fresh, fresh=True")], str(folder))
+
+
+def _tell_difference(before: Mapping[str, Any], plan: Mapping[str, Any]) -> str:
+    now = json.loads(json.dumps(plan, default=str))
+    keys = [key for key in now if key != "digest" and before.get(key) != now[key]]
+    return f"{', '.join(keys)} differ" if keys else "the equations of the scenario differ"
+
+
+def empty_folder(folder: Path) -> None:
+    """Remove what a sweep has left in its folder, and nothing else."""
+    for path in [*(folder / PARTS).glob("*.jsonl"), *(folder / name for name in (PLAN, *RESULTS))]:
+        path.unlink(missing_ok=True)
+
+
+@contextmanager
+def locking(folder: Path) -> Iterator[None]:
+    """Keep a second sweep out of a folder; the system opens the lock when its holder ends, however it does.
+
+    The lock is the process' own: copies of it that outlive it for a moment do not hold it.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / LOCK, "w", encoding="utf-8") as file:
+        try:
+            import fcntl
+
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except ImportError:
+            pass  # no such locks on this system: nothing but care keeps two sweeps apart
+        except OSError as error:
+            what = "another sweep is at work in this folder"
+            raise ModelError([Flaw("", what, "wait for it, or name another folder")], str(folder)) from error
+        yield

@@ -1,0 +1,234 @@
+"""Which runs make a sweep, and what is kept of each?"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cached_property
+
+import numpy as np
+
+from robodyn.analysis.sensitivity.variation import make_tunable
+from robodyn.analysis.sweeps.grid import Axis, Factors, combine_axes, make_axes
+from robodyn.analysis.sweeps.measures import Measure, find_measures
+from robodyn.analysis.sweeps.nonlinear import prepare_nonlinear
+from robodyn.analysis.sweeps.numbers import INITIAL, check_once, find_numbers
+from robodyn.analysis.sweeps.sampling import Distribution, Draw, make_draws
+from robodyn.assembly import System, assemble
+from robodyn.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.model import Scenario
+from robodyn.results.signal import Floats
+
+RUNS, SEED, POINTS = 1000, 1, 300
+MOST_RUNS = 10_000_000
+
+
+@dataclass(frozen=True)
+class SweepPlan:
+    """All that decides the results of a sweep.
+
+    Every combination of the axes is run; with draws, as many times as there are runs, at each with the same draws.
+
+    Attributes:
+        scenario: with those numbers of its mechanism as inputs of the native code that are varied.
+        structural: varied numbers for whose values native code is made anew.
+        units: of the varied numbers, and of the signals that are kept.
+        keep: signals whose curves are kept; along: the signal they are kept against, empty for time; places: its
+            values (or times [s]) at which they are kept; held: those that keep their value between rows.
+        rate: rows a second that measures are taken from [Hz]; None: rows of every step of the solver.
+    """
+
+    scenario: Scenario
+    axes: tuple[Axis, ...]
+    draws: tuple[Draw, ...]
+    runs: int
+    seed: int
+    measures: tuple[Measure, ...]
+    structural: tuple[str, ...]
+    units: Mapping[str, str]
+    keep: tuple[str, ...] = ()
+    along: str = ""
+    places: tuple[float, ...] = ()
+    held: tuple[str, ...] = ()
+    rate: float | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The varied numbers, in the order of the columns of `inputs`."""
+        groups: list[Axis | Draw] = [*self.axes, *self.draws]
+        return tuple(name for group in groups for name in group.names)
+
+    @property
+    def signals(self) -> tuple[str, ...]:
+        """What a run has to record."""
+        wanted = [measure.signal for measure in self.measures] + [*self.keep, *([self.along] if self.along else [])]
+        return tuple(dict.fromkeys(wanted))
+
+    @cached_property
+    def points(self) -> np.ndarray:
+        """Index of each run's place on each axis, (n_runs, n_axes)."""
+        return np.repeat(combine_axes(self.axes), self.runs, axis=0)
+
+    @cached_property
+    def inputs(self) -> Floats:
+        """Values of the varied numbers, (n_runs, n_names)."""
+        columns = [np.array(axis.values)[self.points[:, k]] for k, axis in enumerate(self.axes)]
+        repeats = len(self.points) // self.runs
+        columns += [np.tile(draw.sample(self.runs, self.seed), (repeats, 1)) for draw in self.draws]
+        return np.concatenate(columns, axis=1)
+
+    @property
+    def n_runs(self) -> int:
+        return int(np.prod([len(axis.places) for axis in self.axes], dtype=int)) * self.runs
+
+    @cached_property
+    def longest(self) -> float:
+        """Simulated time of the longest run [s]."""
+        if "duration" not in self.names:
+            return self.scenario.duration
+        return float(np.max(self.inputs[:, self.names.index("duration")]))
+
+    @property
+    def n_codes(self) -> int:
+        """How many times native code is made."""
+        columns = [self.names.index(name) for name in self.structural]
+        return len(np.unique(self.inputs[:, columns], axis=0)) if columns else 1
+
+    def changes(self, run: int) -> dict[str, float]:
+        """The numbers of one run that are varied."""
+        return dict(zip(self.names, self.inputs[run].tolist(), strict=True))
+
+    def group(self, runs: Sequence[int]) -> list[list[int]]:
+        """Runs that share native code, group after group."""
+        columns = [self.names.index(name) for name in self.structural]
+        groups: dict[tuple[float, ...], list[int]] = {}
+        for run in runs:
+            groups.setdefault(tuple(self.inputs[run, columns].tolist()), []).append(run)
+        return list(groups.values())
+
+
+def plan_sweep(
+    scenario: Scenario,
+    *,
+    vary: Mapping[str, Sequence[float] | Factors] | None = None,
+    random: Mapping[str, Distribution] | None = None,
+    runs: int | None = None,
+    seed: int | None = None,
+    measures: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    along: str = "",
+    points: int | None = None,
+    rate: float | None = None,
+) -> SweepPlan:
+    """Plan runs of a scenario in which some of its numbers differ.
+
+    Args:
+        vary: name, names with commas between them, or pattern -> values all of them take; `Factors` multiply.
+        random: the same keys -> distribution; each number a pattern matches is drawn by itself, a list's together.
+        runs: draws (at each point of the grid), 1000 by default.
+        measures: `kind:signal`, such as "max:deviation.horizontal"; by default max and rms of every signal whose name
+            begins with deviation or error, or else where the joints end.
+        keep: signals (patterns) whose curves are kept, at `points` places (300 by default) along time or the signal
+            `along`, over the range that this has in the scenario itself.
+
+    Raises:
+        ModelError: with every problem found.
+    """
+    flaws = FlawList()
+    system = assemble(scenario)
+    known = find_numbers(system)
+    axes, draws = make_axes(flaws, vary or {}, known), make_draws(flaws, random or {}, known)
+    groups: list[Axis | Draw] = [*axes, *draws]
+    names = [name for group in groups for name in group.names]
+    check_once(flaws, names)
+    if not (vary or random):
+        flaws.add("", "nothing is varied", "name a number and its values")
+    _check_settings(flaws, {"runs": runs, "seed": seed} if not random else {}, "nothing is drawn at random")
+    _check_settings(flaws, {"along": along or None, "points": points} if not keep else {}, "no curves are kept")
+    _check_positive(flaws, runs=runs, points=points, rate=rate)
+    tuned = scenario if scenario.machine.constraints else make_tunable(scenario, names)
+    system = system if tuned is scenario else assemble(tuned)
+    taken = find_measures(flaws, measures, system)
+    kept = _match_signals(flaws, "keep", keep, system)
+    _match_signals(flaws, "along", [along] if along else [], system)
+    _check_size(flaws, axes, (runs or RUNS) if random else 1)
+    flaws.raise_if_any(f"sweep of '{scenario.name}'")
+    signals = {info.name: info for info in system.signals}
+    plan = SweepPlan(
+        scenario=system.scenario,
+        axes=tuple(axes),
+        draws=tuple(draws),
+        runs=(runs or RUNS) if random else 1,
+        seed=SEED if seed is None else seed,
+        measures=tuple(taken),
+        structural=(),
+        units={name: known[name].unit for name in names}
+        | {name: signals[name].unit for name in (*kept, along) if name},
+        keep=tuple(kept),
+        along=along,
+        held=tuple(name for name in kept if signals[name].kind == "held"),
+        rate=rate,
+    )
+    plan = dataclasses.replace(plan, structural=_find_structural(plan, system))
+    return dataclasses.replace(plan, places=_choose_places(plan, points or POINTS) if kept else ())
+
+
+def _check_settings(flaws: FlawList, given: Mapping[str, object], reason: str) -> None:
+    for name, value in given.items():
+        if value is not None:
+            flaws.add(name, f"has no effect: {reason}", "leave it out")
+
+
+def _check_positive(flaws: FlawList, **given: float | None) -> None:
+    for name, value in given.items():
+        if value is not None and not (np.isfinite(value) and value > 0):
+            flaws.add(name, f"must be positive, is {value:g}")
+
+
+def _check_size(flaws: FlawList, axes: Sequence[Axis], runs: int) -> None:
+    count = float(np.prod([float(len(axis.places)) for axis in axes])) * runs
+    if count > MOST_RUNS:
+        flaws.add("", f"{count:.3g} runs are too many", f"at most {MOST_RUNS:,}")
+
+
+def _match_signals(flaws: FlawList, path: str, patterns: Sequence[str], system: System) -> list[str]:
+    chosen: dict[str, None] = {}
+    for pattern in patterns:
+        found = [name for name in system.signal_names if name == pattern or fnmatchcase(name, pattern)]
+        if not found:
+            flaws.add(f"{path} {pattern}", "there is no such signal", nearest(pattern, system.signal_names))
+        chosen |= dict.fromkeys(found)
+    return list(chosen)
+
+
+def _find_structural(plan: SweepPlan, system: System) -> tuple[str, ...]:
+    """Varied numbers that are no inputs of the native code.
+
+    With constraints, start values and the duration decide how they are kept, and an equilibrium is looked for near the
+    start values: both belong to what is assembled.
+    """
+    inputs = {number.name for number in system.parameters}
+    constrained = bool(plan.scenario.machine.constraints)
+    found = []
+    for k, name in enumerate(plan.names):
+        start = name.startswith(INITIAL) and plan.scenario.start == "given"
+        free = name in inputs or ((start or name == "duration") and not constrained)
+        if not free or not np.all(np.isfinite(plan.inputs[:, k])):
+            found.append(name)
+    return tuple(found)
+
+
+def _choose_places(plan: SweepPlan, count: int) -> tuple[float, ...]:
+    """Where curves are kept: equal steps of time, or of the range the signal `along` has in the scenario itself."""
+    if not plan.along:
+        return tuple(np.linspace(0.0, plan.longest, count).tolist())
+    track = prepare_nonlinear(plan)({"duration": plan.scenario.duration})
+    if not track.outcome.ok:
+        raise ModelError([Flaw("along", f"the scenario itself: {track.outcome.sentence}")], "sweep")
+    way = track.signals[plan.along]
+    first, last = float(way[0]), float(np.max(way))
+    if not last > first:
+        raise ModelError([Flaw("along", f"'{plan.along}' does not rise", "choose another signal, or time")], "sweep")
+    return tuple(np.linspace(first, last, count).tolist())

@@ -1,0 +1,40 @@
+"""What did a sweep find, in words?"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robodyn.analysis.sweeps.table import SweepTable
+
+HEADINGS = ("lowest", "5 %", "50 %", "95 %", "highest")
+
+
+def tell_sweep(table: SweepTable) -> str:
+    """Percentiles of every measure, where on the grid it is lowest and highest, which runs were not carried through."""
+    width = max([len("measure"), *map(len, table.measures)])
+    lines = [f"{table.scenario}: {_tell_runs(table)}"]
+    lines.append(f"{'measure':<{width}} " + " ".join(f"{heading:>11}" for heading in HEADINGS) + "  unit")
+    for name in table.measures:
+        numbers = " ".join(f"{value:>11.5g}" for value in table.percentiles(name))
+        lines.append(f"{name:<{width}} {numbers}  {table.units[name]}".rstrip())
+    for name, values in table.measures.items():
+        if table.axes and np.isfinite(values).any():
+            ends = (("lowest", np.nanargmin(values)), ("highest", np.nanargmax(values)))
+            lines += [f"{name} {word} in run {run}: {_tell_place(table, int(run))}" for word, run in ends]
+    return "\n".join(lines)
+
+
+def _tell_runs(table: SweepTable) -> str:
+    told = f"{len(table)} runs, {int(table.done.sum())} of them carried through"
+    if np.isfinite(table.rate):
+        told += f"\n{table.simulated:.5g} s simulated in {table.elapsed:.3g} s: "
+        told += f"{table.rate:.4g} robots x seconds per second"
+    for kind, count in table.failures.items():
+        first = table.outcomes.index(kind)
+        told += f"\n{count} {kind.replace('_', ' ')}, run {first}: {table.sentences[first]}"
+    return told
+
+
+def _tell_place(table: SweepTable, run: int) -> str:
+    """Where on the grid a run is."""
+    return ", ".join(f"{axis.label} = {axis.places[axis.index[run]]:.5g} {axis.unit}".rstrip() for axis in table.axes)

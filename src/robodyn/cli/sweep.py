@@ -1,0 +1,229 @@
+"""robodyn sweep: what if some numbers were others? Many runs on all cores, resumable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from robodyn.cli.application import INTERRUPTED, SIMULATION_FAILED, app, fail, messages, output, print_json
+from robodyn.cli.targets import load_single, read_settings
+from robodyn.errors import FlawList, ModelError
+
+if TYPE_CHECKING:
+    from robodyn.analysis.sweeps.plan import SweepPlan
+    from robodyn.analysis.sweeps.runner import SweepProgress
+    from robodyn.analysis.sweeps.table import SweepTable
+    from robodyn.model import Number, Scenario
+
+
+@app.command("sweep")
+def sweep(
+    scenario: Annotated[str, typer.Argument(help="Name in the catalogue, or a TOML file.")],
+    vary: Annotated[
+        list[str] | None, typer.Option(help="name=first:last:count (:log by factors); name=scale:first:last:count.")
+    ] = None,
+    values: Annotated[list[str] | None, typer.Option(help="name=1,2,5: these values.")] = None,
+    random: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="name=normal:mean:deviation, uniform:lower:upper, scale:lower:upper, lognormal:deviation; "
+            "each number a pattern matches is drawn by itself."
+        ),
+    ] = None,
+    runs: Annotated[int | None, typer.Option(help="Draws (at each point of the grid), 1000 by default.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Of the draws, 1 by default.")] = None,
+    workers: Annotated[int | None, typer.Option(help="Processes; one a core by default.")] = None,
+    measure: Annotated[
+        list[str] | None,
+        typer.Option(help="kind:signal; kinds max, rms, mean, final, largest, smallest, max_time."),
+    ] = None,
+    keep: Annotated[list[str] | None, typer.Option(help="Keep the curves of these signals (patterns).")] = None,
+    along: Annotated[str, typer.Option(help="Signal to keep curves against; time by default.")] = "",
+    points: Annotated[int | None, typer.Option(help="Places of each curve, 300 by default.")] = None,
+    rate: Annotated[float | None, typer.Option(help="Measure at this rate [Hz] instead of every step.")] = None,
+    method: Annotated[str, typer.Option(help="Way to simulate.")] = "nonlinear",
+    setting: Annotated[
+        list[str] | None, typer.Option("--set", help="Change a number for all runs: name=value.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder of the sweep; default: out/NAME.sweep.")] = None,
+    resume: Annotated[bool, typer.Option("--resume/--fresh", help="Go on where it stopped, or begin anew.")] = True,
+    plot: Annotated[bool, typer.Option("--plot/--no-plot", help="Draw pictures into the folder.")] = True,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Run a scenario with other numbers: grids, random draws or both; the same command goes on after a break."""
+    settings: dict[str, Any] = {"runs": runs, "seed": seed, "along": along, "points": points, "rate": rate}
+    settings |= {"measures": _split(measure), "keep": _split(keep)}
+    varied = {"vary": vary or [], "values": values or [], "random": random or []}
+    plan = _plan(load_single(scenario), varied, setting or [], settings)
+    if plan.n_codes > 1:
+        told = f"native code is made {plan.n_codes} times: {', '.join(plan.structural)} are constants of it"
+        messages.print(f"robodyn: {told}", markup=False)
+    folder = out or Path("out") / f"{plan.scenario.name}.sweep"
+    table = _run(plan, folder, workers, method, not resume)
+    pictures = _draw(table, folder) if plot else []
+    if as_json:
+        print_json(_as_plain(table, folder, pictures))
+        return
+    from robodyn.analysis.sweeps.telling import tell_sweep
+
+    output.print(tell_sweep(table), markup=False)
+    output.print(f"table: {folder / 'table.parquet'}", markup=False)
+    if pictures:
+        names = ", ".join(path.name for path in pictures)
+        output.print(f"pictures in {folder}: {names}", markup=False)
+
+
+def _split(texts: list[str] | None) -> list[str]:
+    return [part.strip() for text in texts or [] for part in text.split(",") if part.strip()]
+
+
+def _plan(
+    scenario: Scenario, varied: Mapping[str, list[str]], changes: list[str], settings: dict[str, Any]
+) -> SweepPlan:
+    """The plan the options ask for; what is wrong with any of them is told at once."""
+    from robodyn.analysis.sweeps.numbers import find_numbers
+    from robodyn.analysis.sweeps.plan import plan_sweep
+    from robodyn.analysis.sweeps.reading import read_distribution, read_list, read_span
+    from robodyn.assembly import assemble
+
+    flaws = FlawList()
+    fixed: dict[str, float] = {}
+    try:
+        fixed = read_settings(changes, scenario.numbers())
+        scenario = scenario.with_numbers(fixed)
+    except ModelError as error:
+        flaws.extend(error.flaws)
+    known = find_numbers(assemble(scenario))
+    grid = _read(flaws, "vary", varied["vary"], read_span, known)
+    grid |= _read(flaws, "values", varied["values"], read_list, known, grid)
+    drawn = _read(flaws, "random", varied["random"], read_distribution, known)
+    _check_fixed(flaws, fixed, grid | drawn, known)
+    unread = bool(flaws.found) and not (grid or drawn)
+    if varied["random"] and not drawn:
+        settings = settings | {"runs": None, "seed": None}
+    try:
+        plan = plan_sweep(scenario, vary=grid, random=drawn, **settings)
+    except ModelError as error:
+        # With nothing readable left, that nothing is varied follows from what is told already.
+        flaws.extend(flaw for flaw in error.flaws if flaw.path or not unread)
+    flaws.raise_if_any(f"sweep of '{scenario.name}'")
+    return plan
+
+
+def _check_fixed(
+    flaws: FlawList, fixed: Mapping[str, float], varied: dict[str, Any], known: Mapping[str, Number]
+) -> None:
+    """A number that takes given values cannot be set as well; one that is multiplied can."""
+    from robodyn.analysis.sweeps.grid import Factors
+    from robodyn.analysis.sweeps.numbers import match_numbers
+
+    for key, how in varied.items():
+        if not (isinstance(how, Factors) or getattr(how, "relative", False)):
+            for number in match_numbers(FlawList(), key, known):
+                if number.name in fixed:
+                    flaws.add(f"--set {number.name}", f"has no effect beside '{key}', which is varied", "leave it out")
+
+
+def _read(
+    flaws: FlawList,
+    option: str,
+    pairs: list[str],
+    read: Callable[[str, str], Any],
+    known: Mapping[str, Number],
+    taken: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Options `key=text` as key -> what the text means, in the unit the numbers of the key share."""
+    from robodyn.analysis.sweeps.numbers import match_numbers
+    from robodyn.files.units import UnitError
+
+    found: dict[str, Any] = {}
+    for pair in pairs:
+        key, equals, text = pair.partition("=")
+        key = key.strip()
+        units = {number.unit for number in match_numbers(FlawList(), key, known)}
+        try:
+            if not equals or not key:
+                raise UnitError("must be written as name=...")
+            if key in found or key in (taken or {}):
+                raise UnitError(f"'{key}' is given twice")
+            found[key] = read(text, units.pop() if len(units) == 1 else "")
+        except UnitError as error:
+            flaws.add(f"--{option} {pair}", str(error))
+            match_numbers(flaws, key, known)
+    return found
+
+
+def _run(plan: SweepPlan, folder: Path, workers: int | None, method: str, fresh: bool) -> SweepTable:
+    from robodyn.analysis.sweeps.runner import run_sweep
+    from robodyn.analysis.sweeps.workers import WorkerLost
+
+    with SweepBar() as bar:
+        try:
+            return run_sweep(plan, folder, workers=workers, method=method, fresh=fresh, progress=bar)
+        except KeyboardInterrupt as error:
+            told = f"interrupted; {bar.done} of {plan.n_runs} runs are kept in {folder}: the same command goes on"
+            messages.print(f"robodyn: {told}", markup=False)
+            raise typer.Exit(INTERRUPTED) from error
+        except WorkerLost as error:
+            messages.print(f"robodyn: {error}; the same command goes on", markup=False)
+            raise typer.Exit(SIMULATION_FAILED) from error
+        except ImportError as error:
+            raise fail(f"a sweep's table needs {error.name}: pip install 'robodyn[export]'") from error
+        except OSError as error:
+            raise fail(f"--out {folder}: cannot write: {error.strerror}") from error
+
+
+def _draw(table: SweepTable, folder: Path) -> list[Path]:
+    """Pictures of all measures and curves; without a plotting library there are none, and a word about it."""
+    try:
+        from robodyn.reporting.sweeps import plot_sweep
+
+        return plot_sweep(table, folder)
+    except ImportError as error:
+        messages.print(f"robodyn: pictures need {error.name}: pip install 'robodyn[plot]'", markup=False)
+    except OSError as error:
+        raise fail(f"--out {folder}: cannot write: {error.strerror}") from error
+    return []
+
+
+def _as_plain(table: SweepTable, folder: Path, pictures: list[Path]) -> dict[str, Any]:
+    percents = (0.0, 5.0, 50.0, 95.0, 100.0)
+    measures = {
+        name: dict(zip(map(str, percents), table.percentiles(name, percents).tolist(), strict=True))
+        | {"unit": table.units[name]}
+        for name in table.measures
+    }
+    told = {"scenario": table.scenario, "runs": len(table), "carried_through": int(table.done.sum())}
+    told |= {"failures": dict(table.failures), "percentiles": measures}
+    told |= {"simulated": table.simulated, "elapsed": table.elapsed, "robots_seconds_per_second": table.rate}
+    return told | {"folder": str(folder), "pictures": [str(path) for path in pictures]}
+
+
+class SweepBar:
+    """A bar with rate and time left on a terminal, silence elsewhere."""
+
+    def __init__(self) -> None:
+        text = TextColumn("{task.completed:.0f} of {task.total:.0f} runs, {task.fields[rate]}")
+        columns = (BarColumn(), text, TimeRemainingColumn())
+        self.bar = Progress(*columns, console=messages, transient=True, disable=not messages.is_terminal)
+        self.task = self.bar.add_task("sweeping", total=None, rate="")
+        self.done = 0
+
+    def __enter__(self) -> SweepBar:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.bar.stop()
+
+    def __call__(self, at: SweepProgress) -> None:
+        if at.done > at.kept:
+            # The bar has a thread of its own: it starts once the processes are there.
+            self.bar.start()
+        self.done = at.done
+        runs, seconds = (at.done - at.kept) / max(at.elapsed, 1e-9), at.simulated / max(at.elapsed, 1e-9)
+        rate = f"{runs:.3g} runs/s, {seconds:.3g} robots x seconds per second"
+        self.bar.update(self.task, completed=at.done, total=at.total, rate=rate)

@@ -1,0 +1,96 @@
+"""Which way does the tool go? A path in space by its length: pieces one after the other, and the tool's orientation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from robodyn.errors import FlawList
+from robodyn.paths.orientation import Orientation
+from robodyn.paths.pieces import Piece
+
+TANGENT_ERROR = 1e-6
+"""Largest kink [rad] between two pieces that counts as smooth."""
+
+
+class PathMotion(NamedTuple):
+    """Where the tool is after some ways s, and how that changes with s; n ways, world axes.
+
+    Attributes:
+        R: (n, 3, 3); p: [m], (n, 3).
+        twist: angular rows first: omega = turn by way [rad/m], p', (n, 6); twist_rate: its derivative by s, (n, 6).
+    """
+
+    R: np.ndarray
+    p: np.ndarray
+    twist: np.ndarray
+    twist_rate: np.ndarray
+
+
+@dataclass(frozen=True)
+class CartesianPath:
+    """Pieces, each beginning where the one before ends and in its direction, and the tool's orientation."""
+
+    pieces: tuple[Piece, ...]
+    orientation: Orientation
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "pieces", tuple(self.pieces))
+        flaws = FlawList()
+        if not self.pieces:
+            flaws.add("pieces", "there are none", "a path has at least one piece")
+        for k, piece in enumerate(self.pieces):
+            if not piece.length > 1e-9:
+                flaws.add(f"pieces[{k}]", f"has the length {piece.length:g} m", "it must lead somewhere")
+        if not flaws.found:
+            self._check_joints(flaws)
+        flaws.raise_if_any("path")
+
+    def _check_joints(self, flaws: FlawList) -> None:
+        for k, (one, other) in enumerate(zip(self.pieces[:-1], self.pieces[1:], strict=True), start=1):
+            (end, leaving, _), (start, entering, _) = one.at([one.length]), other.at([0.0])
+            gap = float(np.linalg.norm(start - end))
+            kink = float(np.linalg.norm(np.cross(leaving, entering)))
+            if gap > 1e-9:
+                flaws.add(f"pieces[{k}]", f"begins {1e3 * gap:.3g} mm from where the one before ends")
+            elif kink > TANGENT_ERROR or float(np.sum(leaving * entering)) < 0:
+                turn = np.degrees(np.arctan2(kink, np.sum(leaving * entering)))
+                remedy = "blend the corner, or stop there and begin a new path"
+                flaws.add(f"pieces[{k}]", f"the path turns by {turn:.3g} deg at a point", remedy)
+
+    @cached_property
+    def ends(self) -> np.ndarray:
+        """Ways at which pieces begin and end [m], (n_pieces + 1,)."""
+        return np.concatenate([[0.0], np.cumsum([piece.length for piece in self.pieces])])
+
+    @property
+    def length(self) -> float:
+        """The whole way [m]."""
+        return float(self.ends[-1])
+
+    def at(self, s: Any, piece: int | None = None) -> PathMotion:
+        """Pose and its derivatives after some ways s [m], (n,).
+
+        Args:
+            piece: index of the piece to take; by default the one that s lies in, at an end of two the later one.
+        """
+        s = np.atleast_1d(np.asarray(s, float))
+        last = len(self.pieces) - 1
+        chosen = np.clip(np.searchsorted(self.ends, s, side="right") - 1, 0, last) if piece is None else piece
+        p, tangent, bend = (np.empty((s.size, 3)) for _ in range(3))
+        for k in np.unique(chosen):
+            rows = np.flatnonzero(np.broadcast_to(chosen, s.shape) == k)
+            p[rows], tangent[rows], bend[rows] = self.pieces[k].at(s[rows] - self.ends[k])
+        R, turn = self.orientation.at(s / self.length)
+        omega = np.broadcast_to(turn / self.length, (s.size, 3))
+        rate = np.concatenate([np.zeros((s.size, 3)), bend], axis=1)
+        return PathMotion(R, p, np.concatenate([omega, tangent], axis=1), rate)
+
+
+def join_pieces(pieces: Sequence[Piece], orientation: Any, end_orientation: Any = None) -> CartesianPath:
+    """A path of given pieces with a constant orientation, or one that turns into another (3 x 3, R_world_tool)."""
+    return CartesianPath(tuple(pieces), Orientation(orientation, end_orientation))

@@ -1,0 +1,156 @@
+"""What is wrong with a path for an arm? Told before anything is simulated: where along the path, and which joint."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from robodyn.errors import FlawList, nearest
+from robodyn.model.numbers import check_finite
+from robodyn.paths.arm import SixAxisArm
+from robodyn.paths.cartesian import CartesianPath
+from robodyn.paths.inverse import find_branches
+from robodyn.paths.joint_path import JointPath
+from robodyn.paths.speed_profile import plan_phases, travel
+from robodyn.paths.tracing import Trace
+
+WRIST_SHARE = 0.3
+"""Where the joints 1 to 3 have less of the rates that do not move the tool, it is the wrist that is singular."""
+
+
+@dataclass(frozen=True)
+class JointLimits:
+    """What a joint can do: positions [rad], speed [rad/s] and acceleration [rad/s^2] in either direction."""
+
+    lower: float = -np.inf
+    upper: float = np.inf
+    speed: float = np.inf
+    acceleration: float = np.inf
+
+    def __post_init__(self) -> None:
+        flaws = FlawList()
+        for key in ("lower", "upper", "speed", "acceleration"):
+            check_finite(flaws, key, getattr(self, key), infinite=True)
+        if not flaws.found and self.lower >= self.upper:
+            flaws.add("upper", f"must be above lower ({self.lower:g}), is {self.upper:g}")
+        for key in ("speed", "acceleration"):
+            if not flaws.found and getattr(self, key) <= 0:
+                flaws.add(key, f"must be positive, is {getattr(self, key):g}")
+        flaws.raise_if_any("joint limits")
+
+
+def check_settings(flaws: FlawList, arm: SixAxisArm, limits: Mapping[str, JointLimits], profile: Any) -> None:
+    """Limits name joints of the arm, and none of them is without effect."""
+    for name, limit in limits.items():
+        if name not in arm.joints:
+            flaws.add(f"limits.{name}", "the arm has no such joint", nearest(name, arm.joints))
+        elif profile is None and np.isfinite([limit.speed, limit.acceleration]).any():
+            remedy = "give the speed and acceleration along the path"
+            flaws.add(f"limits.{name}", "a limit of speed or acceleration has no effect", remedy)
+
+
+def check_reach(flaws: FlawList, arm: SixAxisArm, path: CartesianPath, trace: Trace) -> None:
+    """Tell every stretch of the path that the tool cannot follow, its ends to a tenth of a millimetre."""
+    for first, last in _stretches(~trace.reached):
+        begin = trace.knots[first] if first == 0 else _edge(arm, path, trace.knots[first - 1], trace.knots[first])
+        inside = last == len(trace.knots) - 1
+        end = trace.knots[last] if inside else _edge(arm, path, trace.knots[last + 1], trace.knots[last])
+        remedy = "no joint positions bring the tool there: move the path nearer, or turn the tool"
+        flaws.add("", f"the path is out of reach {_where(begin, end)}", remedy)
+
+
+def _edge(arm: SixAxisArm, path: CartesianPath, reached: float, missed: float) -> float:
+    """Way at which the reach ends, between a way in reach and one out of it [m]."""
+    while abs(missed - reached) > 1e-4:
+        middle = 0.5 * (reached + missed)
+        pose = path.at(middle)
+        reached, missed = (middle, missed) if len(find_branches(arm, pose.R[0], pose.p[0])) else (reached, middle)
+    return missed
+
+
+def check_limits(
+    flaws: FlawList, joints: tuple[str, ...], limits: Mapping[str, JointLimits], ways: np.ndarray, positions: np.ndarray
+) -> None:
+    """Tell every stretch on which a joint would have to leave its range, and by how much.
+
+    Args:
+        ways: [m], (n,); positions: of the joints there [rad], nan where out of reach, (n, 6).
+    """
+    for column, joint in enumerate(joints):
+        limit = limits.get(joint, JointLimits())
+        q = positions[:, column]
+        for word, excess, bound in (("upper", q - limit.upper, limit.upper), ("lower", limit.lower - q, limit.lower)):
+            for first, last in _stretches(excess > 0):
+                most = np.degrees(np.nanmax(excess[first : last + 1]))
+                where = _where(ways[first], ways[last])
+                what = f"exceeds its {word} limit of {np.degrees(bound):.4g} deg by up to {most:.3g} deg {where}"
+                flaws.add(f"joints.{joint}", what, "another branch may keep within it, or move the path")
+
+
+def check_singularities(flaws: FlawList, trace: Trace, joints: tuple[str, ...], tolerance: float) -> None:
+    """Tell where the arm comes near a singularity, which one, and which joint would race."""
+    near = trace.closeness < tolerance
+    for k in np.flatnonzero(trace.sense[:-1] * trace.sense[1:] < 0):
+        near[k if trace.closeness[k] < trace.closeness[k + 1] else k + 1] = True
+    for way in trace.jumps:
+        near[int(np.argmin(np.abs(trace.knots - way)))] = True
+    for first, last in _stretches(near):
+        worst = first + int(np.nanargmin(trace.closeness[first : last + 1]))
+        kind, joint = singularity(trace.idle[worst])
+        where = _where(trace.knots[first], trace.knots[last])
+        value = f"smallest singular value {trace.closeness[worst]:.2g}, allowed {tolerance:g}"
+        what = f"comes too near the {kind} singularity {where} ({value})"
+        flaws.add(f"joints.{joints[joint]}", what, "turn the tool, move the path, or take another branch")
+
+
+def singularity(idle: np.ndarray) -> tuple[str, int]:
+    """Which part of the arm is singular, and its fastest joint, from the unit joint rates that do not move the tool.
+
+    Only the wrist's joints: wrist; else the shoulder where joint 1 turns more than joints 2 and 3 (the wrist's
+    center near the first axis), the elbow otherwise (stretched or folded).
+    """
+    rates = np.abs(idle)
+    if np.linalg.norm(rates[:3]) < WRIST_SHARE:
+        return "wrist", 3 + int(np.argmax(rates[3:]))
+    if rates[0] > np.max(rates[1:3]):
+        return "shoulder", 0
+    return "elbow", 1 + int(np.argmax(rates[1:3]))
+
+
+def check_motion(
+    flaws: FlawList, path: JointPath, limits: Mapping[str, JointLimits], profile: Mapping[str, float]
+) -> None:
+    """Tell joints that must move faster than they can to keep the speed along the path, predicted from the table."""
+    phases = plan_phases(path.length, profile["speed"], profile["acceleration"], profile["jerk"], 0.0)
+    breaks = [float(phase.begin) for phase in phases]
+    times = np.unique(np.concatenate([np.linspace(0.0, breaks[-1], 4001), breaks, np.nextafter(breaks, -np.inf)]))
+    _, v, a = path.motion(times, **profile)
+    ways = travel(times, phases)[0]
+    for column, joint in enumerate(path.joints):
+        limit = limits.get(joint, JointLimits())
+        pairs = (("speed", v, limit.speed, "deg/s"), ("acceleration", a, limit.acceleration, "deg/s^2"))
+        for word, values, bound, unit in pairs:
+            size = np.abs(values[:, column])
+            needed = float(np.max(size))
+            # The first place of several that differ by rounding alone.
+            largest = int(np.argmax(size >= (1 - 1e-9) * needed))
+            if needed > bound:
+                what = f"must reach {np.degrees(needed):.4g} {unit} at {1e3 * ways[largest]:.1f} mm"
+                remedy = "go slower along the path" if word == "speed" else "lower speed or acceleration of the path"
+                flaws.add(f"joints.{joint}", f"{what}, its {word} limit is {np.degrees(bound):.4g} {unit}", remedy)
+
+
+def _where(begin: float, end: float) -> str:
+    """A stretch in millimetres along the path."""
+    if abs(end - begin) < 5e-5:
+        return f"at {1e3 * begin:.1f} mm"
+    return f"from {1e3 * begin:.1f} to {1e3 * end:.1f} mm"
+
+
+def _stretches(mask: np.ndarray) -> Iterator[tuple[int, int]]:
+    """First and last index of every run of true entries."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(int)))
+    yield from ((int(first), int(last) - 1) for first, last in zip(edges[::2], edges[1::2], strict=True))

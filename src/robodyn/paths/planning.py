@@ -1,0 +1,182 @@
+"""How do the joints have to move so that the tool follows a path, and can they?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from robodyn.errors import FlawList
+from robodyn.model import Mechanism
+from robodyn.model.numbers import check_finite, check_vector
+from robodyn.paths.arm import SixAxisArm, build_arm
+from robodyn.paths.cartesian import CartesianPath
+from robodyn.paths.inverse import find_branches
+from robodyn.paths.joint_path import JointPath, JointTable, make_table
+from robodyn.paths.plan_checks import (
+    JointLimits,
+    check_limits,
+    check_motion,
+    check_reach,
+    check_settings,
+    check_singularities,
+)
+from robodyn.paths.refinement import refine
+from robodyn.paths.tracing import Trace, follow, follow_table, pose_at
+
+SINGULAR = 0.02
+"""Smallest singular value of the Jacobian (lengths over the reach) still allowed: this project's own choice, about
+1.6 degrees from the straight wrist of a common arm."""
+TOLERANCE = 1e-11
+"""Largest error of the interpolation between knots [rad] where no spacing is given."""
+COARSE, MOST_KNOTS, SHOWN = 100, 2000, 4001
+"""Intervals of the first trace, most of a refined one, and places at which limits are checked."""
+
+
+def plan_path(
+    mechanism: Mechanism,
+    point: str,
+    path: CartesianPath,
+    *,
+    near: Any = None,
+    branch: int | None = None,
+    limits: Mapping[str, JointLimits] | None = None,
+    speed: float | None = None,
+    acceleration: float | None = None,
+    jerk: float | None = None,
+    spacing: float | None = None,
+    singular: float = SINGULAR,
+) -> JointPath:
+    """Joint positions along a path with exact derivatives, by inverse kinematics on one branch.
+
+    Args:
+        point: of the mechanism; its place is the tool's, its body's axes are the tool's.
+        near: joint positions [rad] that the branch is chosen near to at the start, (6,); the middle of each joint's
+            limits, or 0, by default.
+        branch: number of the branch at the start instead, as `find_branches` counts.
+        limits: joint -> what it can do.
+        speed, acceleration, jerk: along the path; predict what the joints need of theirs.
+        spacing: of the knots [m]; by default what keeps the interpolation to 1e-11 rad.
+        singular: smallest singular value of the Jacobian that is allowed, lengths over the arm's reach.
+
+    Raises:
+        ModelError: with every place where the path leaves the reach, a joint its range, or the arm comes near a
+            singularity; and every joint that would have to be too fast.
+    """
+    arm = build_arm(mechanism, point)
+    limits = dict(limits or {})
+    flaws = FlawList()
+    profile = _profile(flaws, speed, acceleration, jerk)
+    _check_numbers(flaws, near, branch, spacing, singular)
+    check_settings(flaws, arm, limits, profile)
+    flaws.raise_if_any(f"path of '{point}'")
+    start = _start(arm, path, _wished(arm, limits) if near is None else near, branch)
+    trace = follow(arm, path, start, spacing or path.length / COARSE)
+    if trace.reached.all() and not trace.jumps and spacing is None:
+        trace = _refined(arm, path, trace)
+    check_reach(flaws, arm, path, trace)
+    check_singularities(flaws, trace, arm.joints, singular)
+    if trace.jumps or not trace.reached.all():
+        check_limits(flaws, arm.joints, limits, trace.knots, trace.position)
+        flaws.raise_if_any(f"path of '{point}'")
+    joint_path = _joint_path(arm, point, path, trace)
+    ways = np.linspace(0.0, path.length, SHOWN)
+    check_limits(flaws, arm.joints, limits, ways, joint_path.at(ways)[0])
+    if profile is not None:
+        check_motion(flaws, joint_path, limits, profile)
+    flaws.raise_if_any(f"path of '{point}'")
+    return joint_path
+
+
+def _profile(flaws: FlawList, speed: Any, acceleration: Any, jerk: Any) -> dict[str, float] | None:
+    given = {"speed": speed, "acceleration": acceleration, "jerk": jerk}
+    for key, value in given.items():
+        if value is not None and check_finite(flaws, key, value, infinite=key == "jerk") and value <= 0:
+            flaws.add(key, f"must be positive, is {value:g}")
+    if all(value is None for value in given.values()):
+        return None
+    for key in ("speed", "acceleration"):
+        if given[key] is None:
+            flaws.add(key, "is missing", "speed and acceleration go together")
+    return given | {"jerk": np.inf if jerk is None else jerk}
+
+
+def _check_numbers(flaws: FlawList, near: Any, branch: Any, spacing: Any, singular: Any) -> None:
+    if near is not None:
+        check_vector(flaws, "near", near, 6)
+    if near is not None and branch is not None:
+        flaws.add("branch", "is given beside near", "give one of them")
+    if spacing is not None and check_finite(flaws, "spacing", spacing) and spacing <= 0:
+        flaws.add("spacing", f"must be positive, is {spacing:g} m")
+    if check_finite(flaws, "singular", singular) and singular < 0:
+        flaws.add("singular", f"must not be negative, is {singular:g}")
+
+
+def _wished(arm: SixAxisArm, limits: Mapping[str, JointLimits]) -> np.ndarray:
+    """The middle of each joint's range, 0 where it has none."""
+    middles = [0.5 * (limit.lower + limit.upper) for limit in (limits.get(name, JointLimits()) for name in arm.joints)]
+    return np.where(np.isfinite(middles), middles, 0.0)
+
+
+def _start(arm: SixAxisArm, path: CartesianPath, near: Any, branch: int | None) -> np.ndarray:
+    """Joint positions at the beginning; those wished for where it is out of reach, which is told later."""
+    pose = path.at(0.0)
+    branches = find_branches(arm, pose.R[0], pose.p[0])
+    if not len(branches):
+        return np.asarray(near, float)
+    return branches.nearest(near) if branch is None else branches.select(branch)
+
+
+def _refined(arm: SixAxisArm, path: CartesianPath, trace: Trace) -> Trace:
+    """The same at as many knots as the interpolation needs, closer together where it needs them."""
+    for _ in range(4):
+        errors = _interpolation_errors(arm, path, trace)
+        if np.max(errors) <= TOLERANCE or not np.isfinite(errors).all() or len(trace.knots) > MOST_KNOTS:
+            break
+        knots, pieces = _graded_knots(trace, errors)
+        finer = follow_table(arm, path, _table(trace).at(knots)[0], knots, pieces)
+        if not finer.reached.all():
+            break
+        trace = finer
+    return trace
+
+
+def _graded_knots(trace: Trace, errors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """New knots so dense that every interval has the same error, which falls with the sixth power of its width."""
+    knots, pieces = [], []
+    wanted = np.clip((errors / (0.3 * TOLERANCE)) ** (1 / 6), 0.2, 10.0)
+    for piece in np.unique(trace.pieces):
+        old = trace.knots[trace.pieces == piece]
+        begin = int(np.searchsorted(np.flatnonzero(np.diff(trace.knots) > 0), np.argmax(trace.pieces == piece)))
+        share = wanted[begin : begin + len(old) - 1]
+        # An interval follows its denser neighbour: the error between two middles is not known.
+        share = np.maximum(share, np.maximum(np.append(share[1:], 0.0), np.append(0.0, share[:-1])))
+        count = np.concatenate([[0.0], np.cumsum(share)])
+        even = np.linspace(0.0, count[-1], max(int(np.ceil(count[-1])), 2) + 1)
+        knots.append(np.interp(even, count, old))
+        pieces.append(np.full(len(even), piece))
+    return np.concatenate(knots), np.concatenate(pieces)
+
+
+def _table(trace: Trace) -> JointTable:
+    return make_table(trace.knots, trace.position, trace.slope, trace.bend)
+
+
+def _interpolation_errors(arm: SixAxisArm, path: CartesianPath, trace: Trace) -> np.ndarray:
+    """Distance between the interpolated joints and exact ones half way between the knots [rad], (n,)."""
+    k = np.flatnonzero(np.diff(trace.knots) > 0)
+    middles = 0.5 * (trace.knots[k] + trace.knots[k + 1])
+    guess = _table(trace).at(middles)[0]
+    wanted = pose_at(path, middles, trace.pieces[k])
+    exact = refine(arm, guess, wanted.R, wanted.p)
+    return np.where(np.isfinite(exact[:, 0]), np.max(np.abs(exact - guess), axis=1), np.inf)
+
+
+def _joint_path(arm: SixAxisArm, point: str, path: CartesianPath, trace: Trace) -> JointPath:
+    """The table; a joint that moves by no more than the tolerance stands still: its speed has no rounding errors."""
+    error = float(np.max(_interpolation_errors(arm, path, trace)))
+    still = np.ptp(trace.position, axis=0) <= TOLERANCE
+    position = np.where(still, np.round(trace.position[0], 12) + 0.0, trace.position)
+    slope, bend = (np.where(still, 0.0, rows) for rows in (trace.slope, trace.bend))
+    return JointPath(arm.joints, point, trace.knots, position, slope, bend, error, trace.closeness)

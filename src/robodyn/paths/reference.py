@@ -1,0 +1,108 @@
+"""Where should the joints be at a time, so that the tool follows a planned path? The law of a reference block."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from robodyn import symbolic as sym
+from robodyn.laws import LawInfo
+from robodyn.model import Block
+from robodyn.model.numbers import as_floats
+from robodyn.paths.joint_path import JointPath, evaluate, evaluate_bend, evaluate_slope, make_table
+from robodyn.paths.speed_profile import plan_phases, time_at, travel
+
+Rows = tuple[tuple[float, ...], ...]
+NUMBERS = ("speed", "acceleration", "jerk")
+
+
+@dataclass(frozen=True)
+class PathReference:
+    """Law: joints' positions, velocities and accelerations on a planned path, gone along from rest to rest.
+
+        q = q(s(t)),   v = q' s_dot,   a = q'' s_dot^2 + q' s_ddot
+
+    Speed, acceleration, jerk and begin are parameters, which change without compiling again; the table is folded into
+    the code. Outputs: `position1`, `velocity1`, `acceleration1` and so on for each joint, `s` [m] and `speed` [m/s].
+
+    Attributes:
+        joints: names, in the order of the columns; knots, position, slope, bend: as in a `JointPath`.
+    """
+
+    joints: tuple[str, ...]
+    knots: tuple[float, ...]
+    position: Rows = field(repr=False)
+    slope: Rows = field(repr=False)
+    bend: Rows = field(repr=False)
+
+    __name__ = "path_reference"
+
+    def __call__(self, time: Any, *, speed: Any, acceleration: Any, jerk: Any = np.inf, begin: Any = 0.0) -> Any:
+        s, rate, change = travel(time, plan_phases(self.knots[-1], speed, acceleration, jerk, begin))
+        table = make_table(self.knots, self.position, self.slope, self.bend)
+        width = self._hold(s, table.widths)
+        u = (s - self._hold(s, table.starts)) / width
+        outputs: dict[str, Any] = {}
+        for k in range(len(self.joints)):
+            c = [self._hold(s, table.coefficients[:, power, k]) for power in range(6)]
+            slope, bend = evaluate_slope(c, u) / width, evaluate_bend(c, u) / width**2
+            outputs[f"position{k + 1}"] = evaluate(c, u)
+            outputs[f"velocity{k + 1}"] = slope * rate
+            outputs[f"acceleration{k + 1}"] = bend * rate**2 + slope * change
+        return outputs | {"s": s, "speed": rate}
+
+    def _hold(self, s: Any, values: np.ndarray) -> Any:
+        """The entry of the piece that s lies in; a plain number where all are alike."""
+        if np.ptp(values) == 0.0:
+            return float(values[0])
+        return sym.hold_table(s, self._starts, values)
+
+    @cached_property
+    def _starts(self) -> np.ndarray:
+        knots = np.asarray(self.knots)
+        return knots[:-1][np.diff(knots) > 0]
+
+    @cached_property
+    def law_info(self) -> LawInfo:
+        units = {"time": "s", "speed": "m/s", "acceleration": "m/s^2", "jerk": "m/s^3", "begin": "s", "s": "m"}
+        for k in range(1, len(self.joints) + 1):
+            units |= {f"position{k}": "rad", f"velocity{k}": "rad/s", f"acceleration{k}": "rad/s^2"}
+        return LawInfo(units=units, checks=dict.fromkeys(NUMBERS, "positive"), breaks=self.breaks)
+
+    def breaks(self, parameters: Mapping[str, float]) -> list[float]:
+        """Times [s] at which the acceleration or its rate jumps: phases of the speed, and pieces of the path."""
+        phases = plan_phases(self.knots[-1], *(parameters[key] for key in (*NUMBERS, "begin")))
+        ends = [a for a, b in zip(self.knots[:-1], self.knots[1:], strict=True) if a == b]
+        return sorted([*(float(phase.begin) for phase in phases), *(time_at(end, phases) for end in ends)])
+
+
+def path_law(path: JointPath) -> PathReference:
+    """The law of a planned path."""
+    rows = (as_floats(table) for table in (path.position, path.slope, path.bend))
+    return PathReference(path.joints, as_floats(path.knots), *rows)
+
+
+def path_block(
+    name: str,
+    path: JointPath,
+    *,
+    speed: float,
+    acceleration: float,
+    jerk: float | None = None,
+    begin: float = 0.0,
+    period: float | None = None,
+    delay: float = 0.0,
+) -> Block:
+    """A block that gives the joints' references along a planned path.
+
+    Args:
+        speed: top speed along the path [m/s]; acceleration: [m/s^2]; jerk: [m/s^3], None for a trapezoidal speed.
+        begin: time at which it starts to move [s].
+        period: sample time [s] of set-points, None for a continuous reference; delay: of their effect [s].
+    """
+    numbers = {"speed": speed, "acceleration": acceleration, "jerk": np.inf if jerk is None else jerk, "begin": begin}
+    return Block(name, path_law(path), parameters=numbers, period=period, delay=delay)

@@ -1,0 +1,165 @@
+"""How do the joints follow a path, branch kept, and where can they not?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from robodyn.paths.arm import SixAxisArm, jacobian, jacobian_rate
+from robodyn.paths.cartesian import CartesianPath, PathMotion
+from robodyn.paths.inverse import find_branches
+from robodyn.paths.refinement import refine, solve_rates
+
+JUMP = 0.3
+"""Largest miss of a prediction that still counts as the same branch [rad]."""
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """The joints at knots along a path, nan where the pose is out of reach.
+
+    Attributes:
+        knots: [m], (m,), twice where pieces meet; pieces: the piece of each, (m,).
+        position, slope, bend: q [rad], dq/ds, d2q/ds2, (m, 6).
+        closeness: smallest singular value of the scaled Jacobian, (m,); sense: sign of its determinant, (m,).
+        idle: the joint rates of that singular value, which hardly move the tool, unit length, (m, 6).
+        jumps: ways [m] at which the branch was lost and another one taken.
+    """
+
+    knots: np.ndarray
+    pieces: np.ndarray
+    position: np.ndarray
+    slope: np.ndarray
+    bend: np.ndarray
+    closeness: np.ndarray
+    sense: np.ndarray
+    idle: np.ndarray
+    jumps: tuple[float, ...]
+
+    @property
+    def reached(self) -> np.ndarray:
+        return np.isfinite(self.position[:, 0])
+
+
+def spread_knots(path: CartesianPath, spacing: float) -> tuple[np.ndarray, np.ndarray]:
+    """Knots evenly spaced within each piece, both ends of each included, and the piece of each knot."""
+    knots, pieces = [], []
+    for k, (start, end) in enumerate(zip(path.ends[:-1], path.ends[1:], strict=True)):
+        count = max(int(np.ceil((end - start) / spacing)), 2)
+        knots.append(np.linspace(start, end, count + 1))
+        pieces.append(np.full(count + 1, k))
+    return np.concatenate(knots), np.concatenate(pieces)
+
+
+def pose_at(path: CartesianPath, knots: np.ndarray, pieces: np.ndarray) -> PathMotion:
+    """The path at knots, each taken on its own piece."""
+    parts = [path.at(knots[pieces == k], int(k)) for k in np.unique(pieces)]
+    return PathMotion(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+
+def differentiate(arm: SixAxisArm, q: np.ndarray, wanted: PathMotion) -> tuple[np.ndarray, np.ndarray]:
+    """Exact derivatives by s of joint positions (m, 6) that follow the path.
+
+        J q' = twist,   J q'' = twist' - J' q'
+
+    Where J is singular they are infinite or, as here, what least squares gives; such places are refused later.
+    """
+    placed = arm.place(q)
+    J = jacobian(placed)
+    slope = solve_rates(J, wanted.twist)
+    bend = solve_rates(J, wanted.twist_rate - (jacobian_rate(placed, slope) @ slope[..., None])[..., 0])
+    return slope, bend
+
+
+def follow(arm: SixAxisArm, path: CartesianPath, start: np.ndarray | None, spacing: float) -> Trace:
+    """The joints from knot to knot on one branch.
+
+    Where that fails, the branch nearest to the last position is taken, if there is one.
+    """
+    knots, pieces = spread_knots(path, spacing)
+    wanted = pose_at(path, knots, pieces)
+    position = np.full((len(knots), 6), np.nan)
+    jumps = []
+    last = start
+    for k, way in enumerate(knots):
+        q = np.full(6, np.nan)
+        if k and np.isfinite(position[k - 1, 0]):
+            q = _advance(arm, position[k - 1], _row(wanted, k - 1), _row(wanted, k), way - knots[k - 1])
+            if not np.isfinite(q[0]):
+                q = _advance_in_parts(arm, path, int(pieces[k]), position[k - 1], knots[k - 1], way)
+        if not np.isfinite(q[0]):
+            q = _nearest_branch(arm, _row(wanted, k), last)
+            if k and np.isfinite(q[0]) and np.isfinite(position[k - 1, 0]):
+                jumps.append(float(way))
+        position[k] = q
+        last = q if np.isfinite(q[0]) else last
+    return examine(arm, position, knots, pieces, wanted, tuple(jumps))
+
+
+def _row(motion: PathMotion, k: int) -> PathMotion:
+    return PathMotion(*(column[k] for column in motion))
+
+
+def _advance(arm: SixAxisArm, q: np.ndarray, here: PathMotion, there: PathMotion, step: float) -> np.ndarray:
+    """One step along the path: predicted by two derivatives, corrected by Newton's method; nan where they disagree.
+
+    q + step q' + step^2/2 q''
+    """
+    slope, bend = differentiate(arm, q, here)
+    guess = q + step * (slope + 0.5 * step * bend)
+    found = refine(arm, guess, there.R, there.p)
+    return found if np.max(np.abs(found - guess)) < JUMP else np.full(6, np.nan)
+
+
+def _advance_in_parts(
+    arm: SixAxisArm, path: CartesianPath, piece: int, q: np.ndarray, begin: float, end: float, halvings: int = 6
+) -> np.ndarray:
+    """The same in halved steps, as often as it helps: joints may turn far on a short way near a singularity."""
+    motion = path.at([begin, end], piece)
+    found = _advance(arm, q, _row(motion, 0), _row(motion, 1), end - begin)
+    if np.isfinite(found[0]) or not halvings:
+        return found
+    middle = 0.5 * (begin + end)
+    half = _advance_in_parts(arm, path, piece, q, begin, middle, halvings - 1)
+    if not np.isfinite(half[0]):
+        return half
+    return _advance_in_parts(arm, path, piece, half, middle, end, halvings - 1)
+
+
+def _nearest_branch(arm: SixAxisArm, pose: PathMotion, last: np.ndarray | None) -> np.ndarray:
+    branches = find_branches(arm, pose.R, pose.p)
+    if not len(branches):
+        return np.full(6, np.nan)
+    return branches.nearest(np.zeros(6) if last is None else last)
+
+
+def follow_table(
+    arm: SixAxisArm, path: CartesianPath, guess: np.ndarray, knots: np.ndarray, pieces: np.ndarray
+) -> Trace:
+    """The joints at new knots, corrected from good guesses (m, 6), all at once."""
+    wanted = pose_at(path, knots, pieces)
+    position = refine(arm, guess, wanted.R, wanted.p)
+    return examine(arm, position, knots, pieces, wanted, ())
+
+
+def examine(
+    arm: SixAxisArm,
+    position: np.ndarray,
+    knots: np.ndarray,
+    pieces: np.ndarray,
+    wanted: PathMotion,
+    jumps: tuple[float, ...],
+) -> Trace:
+    """Derivatives and nearness to singularities at the knots in reach."""
+    rows = np.flatnonzero(np.isfinite(position[:, 0]))
+    slope, bend, idle = (np.full((len(knots), 6), np.nan) for _ in range(3))
+    closeness, sense = np.full(len(knots), np.nan), np.full(len(knots), np.nan)
+    if rows.size:
+        there = PathMotion(*(column[rows] for column in wanted))
+        slope[rows], bend[rows] = differentiate(arm, position[rows], there)
+        scaled = np.repeat([1.0, 1.0 / arm.reach], 3)[:, None] * jacobian(arm.place(position[rows]))
+        _, values, turned = np.linalg.svd(scaled)
+        closeness[rows], idle[rows] = values[:, -1], turned[:, -1]
+        sense[rows] = np.sign(np.linalg.det(scaled))
+    return Trace(knots, pieces, position, slope, bend, closeness, sense, idle, jumps)

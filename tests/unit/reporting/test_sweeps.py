@@ -1,0 +1,96 @@
+"""Do the pictures of a sweep show its table?"""
+
+import numpy as np
+import pytest
+
+from robodyn.analysis.sweeps.curves import Curves
+from robodyn.analysis.sweeps.table import SweepTable, Varied
+from robodyn.reporting.bands import draw_bands
+from robodyn.reporting.sweeps import draw_histogram, draw_influence, draw_measure, plot_sweep, rank_influences
+
+pytest.importorskip("matplotlib")
+
+
+def make_table(places, outcome, drawn=(), curves=None):
+    """A table over a grid, whose measure is a function of the places of each run."""
+    shape = [len(column) for column in places.values()]
+    index = np.indices(shape).reshape(len(shape), -1) if shape else []
+    axes = [
+        Varied(name, "kg", np.array(column, float), k) for (name, column), k in zip(places.items(), index, strict=True)
+    ]
+    inputs = {axis.label: axis.places[axis.index] for axis in axes} | dict(drawn)
+    n = len(next(iter(inputs.values())))
+    measures = {"max:y": outcome(*inputs.values())}
+    units = dict.fromkeys(inputs, "kg") | {"max:y": "m"}
+    ends = np.ones(n)
+    told = tuple(["finished"] * n), tuple([""] * n), ends, ends
+    names = tuple(name for name, _ in drawn)
+    return SweepTable("test", tuple(axes), names, inputs, measures, units, *told, curves, 1.0, 1.0)
+
+
+def test_one_axis_is_a_line_through_the_measure_in_the_order_of_its_places():
+    figure = draw_measure(make_table({"a": [3, 1, 2]}, lambda a: a**2), "max:y")
+    (line,) = figure.axes[0].get_lines()
+    assert line.get_xydata().tolist() == [[1, 1], [2, 4], [3, 9]]
+    assert (figure.axes[0].get_xlabel(), figure.axes[0].get_ylabel()) == ("a [kg]", "max:y [m]")
+
+
+def test_places_spaced_by_factors_have_an_axis_by_factors():
+    table = make_table({"a": [1, 10, 100]}, lambda a: a)
+    assert draw_measure(table, "max:y").axes[0].get_xscale() == "log"
+
+
+def test_two_axes_are_a_map():
+    figure = draw_measure(make_table({"a": [2, 1], "b": [10, 20, 30]}, lambda a, b: a * b), "max:y")
+    (cells,) = [artist for artist in figure.axes[0].collections if artist.get_gid() == "max:y"]
+    assert cells.get_array().tolist() == [[10, 20], [20, 40], [30, 60]]
+
+
+def test_more_axes_are_a_cloud_each():
+    figure = draw_measure(make_table({"a": [1, 2], "b": [1, 2], "c": [1, 2]}, lambda a, b, c: a + b + c), "max:y")
+    assert [ax.get_xlabel() for ax in figure.axes] == ["a [kg]", "b [kg]", "c [kg]"]
+    assert len(figure.axes[0].get_lines()[0].get_xdata()) == 8
+
+
+def test_a_histogram_counts_every_run_that_was_carried_through():
+    values = np.random.default_rng(1).normal(size=500)
+    values[:3] = np.nan
+    figure = draw_histogram(make_table({}, lambda a: a, drawn=[("a", values)]), "max:y")
+    assert sum(bar.get_height() for bar in figure.axes[0].patches) == 497
+
+
+def test_influences_are_rank_correlations_the_largest_first():
+    random = np.random.default_rng(1)
+    a, b = random.uniform(1, 2, 400), random.uniform(1, 2, 400)
+    table = make_table({}, lambda a, b: np.exp(-5 * a) + 1e-6 * b, drawn=[("b", a), ("a", b)])
+    (first, strong), (second, weak) = rank_influences(table, "max:y")
+    assert (first, second) == ("b", "a")
+    assert strong == pytest.approx(-1.0, abs=0.01)
+    # Four standard errors of the correlation of 400 independent pairs.
+    assert abs(weak) < 4 / 20
+    labels = [label.get_text() for label in draw_influence(table, "max:y").axes[0].get_yticklabels()]
+    assert labels == ["a", "b"]
+
+
+def test_ties_have_their_mean_rank():
+    table = make_table({"a": [1, 2], "b": [1, 2]}, lambda a, b: a)
+    assert dict(rank_influences(table, "max:y")) == pytest.approx({"a": 1.0, "b": 0.0})
+
+
+def test_bands_and_median_are_those_of_the_curves():
+    values = np.arange(101.0)[:, None] * np.array([1.0, 2.0])
+    figure = draw_bands(Curves("path.s", "m", np.array([0.0, 1.0]), {"y": values}, {"y": "m"}))
+    (line,) = figure.axes[0].get_lines()
+    assert line.get_ydata().tolist() == [50, 100]
+    band = next(artist for artist in figure.axes[0].collections if artist.get_gid() == "y 5 to 95 %")
+    heights = band.get_paths()[0].vertices[:, 1]
+    assert (heights.min(), heights.max()) == (5, 190)
+    assert figure.axes[0].get_xlabel() == "path.s [m]"
+
+
+def test_a_sweep_leaves_a_picture_of_everything_it_has(tmp_path):
+    curves = Curves("time", "s", np.arange(3.0), {"y": np.ones((4, 3))}, {"y": "m"})
+    table = make_table({"a": [1, 2], "b": [1, 2]}, lambda a, b: a * b, curves=curves)
+    names = [path.name for path in plot_sweep(table, tmp_path)]
+    assert names == ["max-y.png", "max-y-influence.png", "curves.png"]
+    assert all((tmp_path / name).stat().st_size > 0 for name in names)
