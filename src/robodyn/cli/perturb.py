@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @app.command("perturb")
 def perturb_scenario(
     scenario: Annotated[str, typer.Argument(help="Name in the catalogue, or a TOML file, with a nominal motion.")],
-    points: Annotated[int, typer.Option(help="Pieces of the nominal motion.")] = 400,
+    points: Annotated[int | None, typer.Option(help="Pieces of the nominal motion, 400 by default.")] = None,
     nominal: Annotated[Path | None, typer.Option(help="File of the nominal motion: read, or written if new.")] = None,
     compare: Annotated[bool, typer.Option("--compare", help="Run the non-linear simulation too.")] = False,
     convergence: Annotated[str | None, typer.Option(help="Numbers of points to compare, such as 50,100,200.")] = None,
@@ -58,13 +58,17 @@ def _read_counts(text: str | None) -> list[int]:
     return counts
 
 
-def _make_ready(what: Any, points: int, file: Path | None) -> Perturbed:
+def _make_ready(what: Any, points: int | None, file: Path | None) -> Perturbed:
     """The scenario near its nominal motion, which is read from a file, or computed and kept there."""
     from robodyn.perturbation import Perturbed, load_nominal, save_nominal
+    from robodyn.perturbation.nominal import POINTS
 
     if file is not None and file.exists():
-        return Perturbed(what, nominal=load_nominal(file), on_compile=announce)
-    near = Perturbed(what, points=points, on_compile=announce)
+        read = load_nominal(file)
+        if points not in (None, read.points):
+            raise fail(f"--points {points}: the nominal motion in {file} has {read.points}; name another file")
+        return Perturbed(what, nominal=read, on_compile=announce)
+    near = Perturbed(what, points=POINTS if points is None else points, on_compile=announce)
     if file is not None:
         try:
             save_nominal(near.nominal, file)

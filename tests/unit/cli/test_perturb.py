@@ -31,6 +31,9 @@ def test_the_nominal_motion_is_written_and_read_back(invoke, tmp_path):
     assert first.exit_code == 0, first.output
     assert (tmp_path / "motion.npz").exists()
     assert invoke(*CALL, "--nominal", "motion.npz").exit_code == 0
+    finer = invoke(*CALL[:-1], "60", "--nominal", "motion.npz")
+    assert finer.exit_code == 2
+    assert "has 50; name another file" in finer.stderr
     foreign = invoke("perturb", "two-link-loop", "--nominal", "motion.npz")
     assert foreign.exit_code == 2
     assert "lasts 0.5 s, the scenario 2 s" in foreign.stderr
