@@ -27,12 +27,13 @@ MAY_IMPORT = {
     "engine": {"native"},
     "results": set(),
     "simulation": _BELOW_SIMULATION,
+    "perturbation": _BELOW_SIMULATION | {"simulation"},
     "workbook": _BELOW_SIMULATION | {"simulation"},
-    "analysis": _BELOW_SIMULATION | {"simulation", "workbook"},
+    "analysis": _BELOW_SIMULATION | {"simulation", "perturbation", "workbook"},
     "reporting": {"results", "analysis"},
     "studio": {"results", "analysis"},
-    "studies": _BELOW_SIMULATION | {"simulation", "workbook", "analysis", "reporting", "studio"},
-    "cli": _BELOW_SIMULATION | {"simulation", "workbook", "analysis", "reporting", "studio", "studies"},
+    "studies": _BELOW_SIMULATION | {"simulation", "perturbation", "workbook", "analysis", "reporting", "studio"},
+    "cli": _BELOW_SIMULATION | {"simulation", "perturbation", "workbook", "analysis", "reporting", "studio", "studies"},
 }
 
 

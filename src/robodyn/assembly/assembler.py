@@ -13,10 +13,12 @@ from robodyn.assembly.builder import Builder, start_builder
 from robodyn.assembly.constraints import declare_constraints
 from robodyn.assembly.coordinates import add_ranges
 from robodyn.assembly.events import add_events, add_located, located_sides, place_targets
+from robodyn.assembly.linear import Linearise, replace_mechanics
 from robodyn.assembly.mechanics import add_dynamics
 from robodyn.assembly.minimal import make_minimal
 from robodyn.assembly.motion import Motion, add_kinematics
 from robodyn.assembly.network import SignalInfo
+from robodyn.assembly.nominal import check_nominal_depends, refer_to_nominal
 from robodyn.assembly.sampling import find_base_period
 from robodyn.assembly.sticking import ACTION
 from robodyn.assembly.system import System
@@ -28,8 +30,11 @@ from robodyn.errors import nearest
 from robodyn.model import Scenario
 
 
-def assemble(scenario: Scenario) -> System:
+def assemble(scenario: Scenario, linearise: Linearise | None = None) -> System:
     """Trace a scenario once into one hybrid system.
+
+    Args:
+        linearise: gives mechanics that stand in for the mechanism's own, near a nominal motion.
 
     Raises:
         ModelError: with all flaws found: unknown signals, laws that cannot be traced, algebraic loops, joints
@@ -41,6 +46,8 @@ def assemble(scenario: Scenario) -> System:
     n_q, n_v = (motion.q.numel(), motion.v.numel()) if motion else (0, 0)
     add_blocks(builder)
     add_delays(builder)
+    refer_to_nominal(builder)
+    linear = replace_mechanics(builder, motion, linearise) if linearise and motion else None
     declare_constraints(builder)
     builder.columns["guards"] = []
     add_events(builder)
@@ -52,6 +59,7 @@ def assemble(scenario: Scenario) -> System:
     settle_units(scenario, builder.network.infos)
     builder.network.resolve_all(builder.flaws)
     _check_initial(builder)
+    check_nominal_depends(builder)
     builder.flaws.raise_if_any(f"scenario '{scenario.name}'")
     start = _start_action(builder, sides)
     symbols = _symbols(builder)
@@ -80,10 +88,14 @@ def assemble(scenario: Scenario) -> System:
         mechanics=motion.mechanics if motion else None,
         symbols=symbols,
         expressions=expressions,
-        coordinates=motion.positions if motion else {},
+        coordinates=motion.exact if motion else {},
         rotors=motion.rotors if motion else (),
         equations=builder.equations,
         start_action=start,
+        forces=tuple(builder.forces),
+        loads=builder.loads,
+        terms={"mass_matrix": linear.mass_matrix, "bias": linear.bias} if linear else {},
+        data=linear.data if linear else np.zeros(0),
     )
 
 

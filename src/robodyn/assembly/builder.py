@@ -66,6 +66,7 @@ class Builder:
     sticking: list[Element] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     equations: tuple[str, ...] = ()
+    loads: ca.SX = field(default_factory=lambda: ca.SX(0, 1))
     columns: dict[str, list[Pending]] = field(default_factory=dict)
     updates: dict[str, dict[str, Pending]] = field(default_factory=dict)
 

@@ -59,7 +59,7 @@ def add_ranges(builder: Builder, motion: Motion) -> None:
             continue
         lower, upper = coordinate.range
         position = motion.positions[coordinate.name]
-        start = motion.value_at_start(position)
+        start = motion.value_at_start(motion.exact[coordinate.name])
         if not lower <= start <= upper:
             what = f"the start position {start:.6g} is out of reach, allowed is {lower:g} to {upper:g}"
             builder.flaws.add(f"coordinates.{coordinate.name}.range", what, "change initial or the range")

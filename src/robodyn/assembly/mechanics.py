@@ -56,12 +56,18 @@ def add_dynamics(builder: Builder, motion: Motion, solvable: bool) -> None:
         force = placeholder(f"{target}.force from {signal}", signal, bindings)
         forces[target] = forces.get(target, 0) + force
     n_v = motion.v.numel()
-    tau = motion.joint_forces(forces) + _load_torque(builder, motion)
+    tau = motion.joint_forces(forces)
+    if motion.linear is None:
+        builder.loads = _load_torque(builder, motion)
+        tau = tau + builder.loads
     a, applied = ca.SX.zeros(n_v), tau
     if solvable:
         a, tau = _accelerate(builder, motion, tau, bindings)
     _define_accelerations(builder, motion, a, bindings)
     _define_torques(builder, motion, (applied, tau), bindings)
+    if motion.linear is not None:
+        # Linear mechanics do not balance energies: the squares of what is small are left out of them.
+        return
     power = ca.dot(tau, motion.v)
     machine = builder.scenario.machine
     acting = forces or builder.sticking or machine.loads or machine.constraints
@@ -71,7 +77,7 @@ def add_dynamics(builder: Builder, motion: Motion, solvable: bool) -> None:
 def _accelerate(builder: Builder, motion: Motion, tau: ca.SX, bindings: Bindings) -> tuple[ca.SX, ca.SX]:
     """Accelerations, and the joint torques with those of friction that sticks and of constraints."""
     tree: Tree = motion.mechanics.tree
-    c = ca.SX(bias(tree, motion.q, motion.v))
+    c = motion.linear.bias if motion.linear else ca.SX(bias(tree, motion.q, motion.v))
     solve = _mass_solver(motion)
     constrained = build_constrained(builder, motion, solve, bindings)
     if not builder.sticking and constrained is None:
@@ -107,8 +113,10 @@ def _keep_applied(builder: Builder, tau: ca.SX, bindings: Bindings) -> None:
 def _mass_solver(motion: Motion) -> Solve:
     """M^-1 as a function of a column."""
     tree, q = motion.mechanics.tree, motion.q
-    inner: Any = mass_solver(tree, q) if not motion.rotors else None
-    if inner is None:
+    inner: Any = mass_solver(tree, q) if not motion.rotors and not motion.linear else None
+    if motion.linear:
+        inner = partial(solve_ldl, ldl(motion.linear.mass_matrix))
+    elif inner is None:
         inner = partial(solve_ldl, ldl(build_mass_matrix(tree, q, motion.rotors)))
     return lambda b: ca.SX(inner(b))
 

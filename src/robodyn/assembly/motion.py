@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
@@ -19,6 +19,9 @@ from robodyn.model import Combination, Mechanism, Point
 from robodyn.model.numbers import XYZ
 from robodyn.spatial import Pose
 from robodyn.symbolic import is_symbolic, sqrt, stack
+
+if TYPE_CHECKING:
+    from robodyn.assembly.linear import LinearMechanics
 
 
 class Motion:
@@ -35,7 +38,9 @@ class Motion:
         self.poses = link_poses(self.mechanics.tree, self.q)
         self.position_rates = self.q_dot
         self.somewhere: np.ndarray | None = None
+        self.linear: LinearMechanics | None = None
         self.positions: dict[str, ca.SX] = {}
+        self.exact = self.positions
         self.coordinate_rates: dict[str, ca.SX] = {}
 
     def _add_states(self, quantity: str, suffix: str) -> Any:

@@ -7,12 +7,13 @@ memory) and p (tunable parameters), and one output column.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
 from robodyn.assembly.network import SignalInfo
 from robodyn.assembly.tree import Mechanics
@@ -122,6 +123,9 @@ class System:
         expressions: function name -> output column in those symbols.
         coordinates: position of every moving joint and coordinate in those symbols.
         rotors: inertia and gradient of each rotor that turns with a combined coordinate.
+        forces: (joint or coordinate, signal of a force on it); loads: joint torques of constant loads.
+        terms: "mass_matrix" and "bias" of the mechanics, where they are not those of the mechanism itself: see
+            `assembly.linear`; data: numbers of the table that these read, see `native.rows`.
         equations: names of the forces of all constraint equations; the function "constraints" gives their residuals,
             then the rates of these, "active" which of them hold, "applied" the joint torques without theirs.
         momenta: whether the states after the positions are the momenta p = M v instead of the velocities.
@@ -152,6 +156,10 @@ class System:
     start_action: str | None = None
     momenta: bool = False
     warnings: tuple[str, ...] = ()
+    forces: tuple[tuple[str, str], ...] = ()
+    loads: ca.SX = field(default_factory=lambda: ca.SX(0, 1))
+    terms: Mapping[str, ca.SX] = field(default_factory=dict)
+    data: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
     def function(self, name: str) -> ca.Function:
         """A function of the system as (t, x, d, m, p) -> column; derivatives are made on demand."""
@@ -216,13 +224,15 @@ class System:
     @cached_property
     def mass_matrix(self) -> ca.SX:
         """M(q), rotors on combined coordinates included."""
+        if "mass_matrix" in self.terms:
+            return self.terms["mass_matrix"]
         assert self.mechanics is not None
         return build_mass_matrix(self.mechanics.tree, self.q, self.rotors)
 
     @cached_property
     def bias(self) -> ca.SX:
         """c(q, v): what M a misses to the applied forces."""
-        return _bias(self, self.v)
+        return self.terms["bias"] if "bias" in self.terms else _bias(self, self.v)
 
     @cached_property
     def gradients(self) -> ca.SX:

@@ -71,5 +71,6 @@ def two_link_loop(duration: float = 2.0) -> Scenario:
         Machine("two-link", two_link_mechanism(), blocks),
         duration,
         solver={"method": "rodas4", "rtol": 1e-5, "atol": 1e-7},
+        nominal={joint: f"{joint}.reference.position" for joint in LENGTHS},
         title="Two-link arm under 1 kHz position and 4 kHz velocity loops, LuGre friction",
     )

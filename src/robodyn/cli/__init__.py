@@ -10,6 +10,7 @@ from robodyn.cli import (  # noqa: F401
     list,
     loops,
     modes,
+    perturb,
     plot,
     report,
     reproduce,

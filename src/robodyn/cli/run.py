@@ -41,12 +41,12 @@ def run_scenario(
         what = what.with_numbers({"duration": duration})
     settings = {"method": solver, "step": step, "rtol": rtol, "atol": atol}
     settings |= {"max_steps": max_steps, "max_wall_time": max_wall_time}
-    folder = _prepare(out)
+    folder = prepare_folder(out)
     unstable = find_loop_warnings(phases_of(what)) if loop_check else []
     warn(unstable)
     done = _simulate(what, {key: value for key, value in settings.items() if value is not None}, rate, signal)
     path = folder / f"{what.name}.run"
-    _save(done, path)
+    save_run(done, path)
     if as_json:
         print_json(_as_json(done, path) | {"warnings": [*done.warnings, *unstable]})
     else:
@@ -59,7 +59,7 @@ def run_scenario(
         raise typer.Exit(INTERRUPTED if interrupted else SIMULATION_FAILED)
 
 
-def _prepare(out: Path) -> Path:
+def prepare_folder(out: Path) -> Path:
     """The folder for results, made before any time is spent."""
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -70,7 +70,8 @@ def _prepare(out: Path) -> Path:
     return out
 
 
-def _save(done: Run, path: Path) -> None:
+def save_run(done: Run, path: Path) -> None:
+    """Write a run to its file, or say why not."""
     from robodyn.results import save
 
     try:
@@ -98,10 +99,11 @@ def _simulate(what: Any, settings: dict[str, Any], rate: float | None, signals: 
         base = {key: value for key, value in base.items() if key not in dropped}
     chosen = make_solver(base | settings)
     with SimulationProgress(what.duration) as progress:
-        return simulate(what, chosen, recording=recording, progress=progress, on_compile=_announce)
+        return simulate(what, chosen, recording=recording, progress=progress, on_compile=announce)
 
 
-def _announce(message: str) -> None:
+def announce(message: str) -> None:
+    """Tell that something is being compiled."""
     messages.print(f"robodyn: {message} (kept for the next time)", markup=False)
 
 

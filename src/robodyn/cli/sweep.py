@@ -46,7 +46,7 @@ def sweep(
     along: Annotated[str, typer.Option(help="Signal to keep curves against; time by default.")] = "",
     points: Annotated[int | None, typer.Option(help="Places of each curve, 300 by default.")] = None,
     rate: Annotated[float | None, typer.Option(help="Measure at this rate [Hz] instead of every step.")] = None,
-    method: Annotated[str, typer.Option(help="Way to simulate.")] = "nonlinear",
+    method: Annotated[str, typer.Option(help="Way to simulate: nonlinear or perturbation.")] = "nonlinear",
     setting: Annotated[
         list[str] | None, typer.Option("--set", help="Change a number for all runs: name=value.")
     ] = None,

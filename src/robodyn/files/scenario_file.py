@@ -108,16 +108,17 @@ def _read(root: Table, path: Path, check_solver: SolverCheck | None) -> Scenario
     recording = _read_recording(root.table("recording"))
     solver = _read_solver(root.table("solver"))
     treatment = read_treatment(root.table("treatment"))
+    nominal = _read_nominal(root.table("nominal").flattened())
     root.finish()
     _check_solver(root, solver, check_solver)
     if root.flaws.found:
         _check_whole(root, declared, parts, duration, recording)
-        _check_names(root, declared, parts, events, initial)
+        _check_names(root, declared, parts, events, initial, nominal)
         return None
     top = Table({}, "", root.flaws)
     mechanism = {"mechanism": declared.mechanism} if declared.mechanism else {}
     machine = attempt(top, Machine, name, tunable=tunable, **mechanism, **parts)
-    shown = {"title": title, "obstacles": obstacles}
+    shown = {"title": title, "obstacles": obstacles, "nominal": nominal}
     given = (duration, initial, events, recording, solver)
     return attempt(top, Scenario, name, machine, *given, **shown, start=begin, treatment=treatment)
 
@@ -137,14 +138,22 @@ def _part_names(root: Table) -> dict[str, list[str]]:
     return names | {"blocks": [*root.table("paths").data, *names["blocks"]]}
 
 
-def _check_names(root: Table, declared: Declared, parts: dict[str, Any], events: list[Any], initial: Any) -> None:
+def _read_nominal(table: Table) -> dict[str, Any]:
+    """Joint -> signal that is its reference position."""
+    return {joint: table.text(joint) for joint in table.data}
+
+
+def _check_names(
+    root: Table, declared: Declared, parts: dict[str, Any], events: list[Any], initial: Any, nominal: dict[str, Any]
+) -> None:
     """Tell signals and states that cannot exist, where single parts are flawed already."""
     names = _part_names(root)
     owners = [*names["blocks"], *names["delays"], *names["constraints"]]
     signals = [*declared.points, *names["coordinates"], "constraints", *owners]
     good = {group: [part for part in found if part is not None] for group, found in parts.items()}
     used = signals_used(good, [event for event in events if event is not None])
-    check_signal_names(root.flaws, declared.joints, signals, used)
+    followed = [(f"nominal.{joint}", signal) for joint, signal in nominal.items() if isinstance(signal, str)]
+    check_signal_names(root.flaws, declared.joints, signals, [*used, *followed])
     check_initial_names(root.flaws, declared.joints, owners, initial)
 
 

@@ -19,6 +19,7 @@ from robodyn.model.numbers import (
     check_finite,
     check_flag,
     check_name,
+    check_text,
     check_texts,
     keep_floats,
 )
@@ -139,6 +140,17 @@ def check_event_names(flaws: FlawList, events: Sequence[str], blocks: Sequence[s
             flaws.add(f"events.{name}", "another event or block has this name", "give each its own name")
 
 
+def check_nominal(flaws: FlawList, nominal: Mapping[str, Any], joints: Sequence[str]) -> None:
+    """A nominal motion names moving joints, and all of them."""
+    for joint, signal in nominal.items():
+        if joint not in joints:
+            flaws.add(f"nominal.{joint}", "is no moving joint", nearest(str(joint), joints))
+        check_text(flaws, f"nominal.{joint}", signal)
+    for joint in joints if nominal else ():
+        if joint not in nominal:
+            flaws.add(f"nominal.{joint}", "is missing", "say which signal is its reference position")
+
+
 @dataclass(frozen=True)
 class Scenario:
     """A machine, its start and what happens to it.
@@ -151,6 +163,8 @@ class Scenario:
         treatment: how constraints are kept.
         solver: default settings (method, step, rtol, ...).
         obstacles: boxes that pictures and replays show.
+        nominal: moving joint -> signal that is its reference position, a function of time and numbers alone; all moving
+            joints or none. Along this motion the equations can be linearised.
     """
 
     name: str
@@ -164,13 +178,14 @@ class Scenario:
     obstacles: tuple[Obstacle, ...] = ()
     start: str = "given"
     treatment: Treatment = Treatment()
+    nominal: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "events", tuple(self.events))
         object.__setattr__(self, "obstacles", tuple(self.obstacles))
         flaws = FlawList()
         check_name(flaws, self.name)
-        freeze_mappings(flaws, self, "initial", "solver")
+        freeze_mappings(flaws, self, "initial", "solver", "nominal")
         flaws.raise_if_any(f"scenario '{self.name}'")
         check_duration(flaws, self.duration, self.recording)
         if self.start not in STARTS:
@@ -179,6 +194,8 @@ class Scenario:
             flaws.add("treatment", "has no effect", "the machine has no constraints")
         for key, value in self.initial.items():
             check_finite(flaws, f"initial.{key}", value)
+        mechanism = self.machine.mechanism
+        check_nominal(flaws, self.nominal, [joint.name for joint in mechanism.moving_joints] if mechanism else [])
         check_event_names(flaws, [e.name for e in self.events], [block.name for block in self.machine.blocks])
         if not flaws.found:
             check_distinct(flaws, self._all_numbers())

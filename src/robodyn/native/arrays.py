@@ -1,8 +1,9 @@
 """How does machine code read numpy arrays itself, so that a call from Python copies nothing?
 
 An entry takes two tuples of arrays, inputs and outputs, looks at the fields that Python and numpy keep in them and
-calls the kernel on their data. It refuses (returns 1) everything but plain vectors of float64 of the right length; the
-caller then copies. Passing two addresses is much faster than letting ctypes convert each argument.
+calls the kernel on their data. It refuses (returns 1) everything but plain vectors of float64 of the right length (the
+input with a run's table behind it may be longer); the caller then copies. Passing two addresses is much faster than
+letting ctypes convert each argument.
 """
 
 from __future__ import annotations
@@ -34,8 +35,12 @@ def introduce(address: int) -> None:
     table[0], table[1] = id(np.ndarray), id(np.dtype(np.float64))
 
 
-def emit_array_entry(symbol: str, in_sizes: Sequence[int], out_sizes: Sequence[int]) -> str:
-    """LLVM text of `i32 symbol.arrays(ptr inputs, ptr outputs)`; the outputs are the caller's own and not checked."""
+def emit_array_entry(symbol: str, in_sizes: Sequence[int], out_sizes: Sequence[int], longer: int | None = None) -> str:
+    """LLVM text of `i32 symbol.arrays(ptr inputs, ptr outputs)`; the outputs are the caller's own and not checked.
+
+    Args:
+        longer: number of the input that has a table behind it.
+    """
     n_in, n_out = len(in_sizes), len(out_sizes)
     lines = [
         f"define i32 @{symbol}.arrays(ptr %inputs, ptr %outputs) noinline nounwind {{",
@@ -46,7 +51,7 @@ def emit_array_entry(symbol: str, in_sizes: Sequence[int], out_sizes: Sequence[i
         "  br i1 %right_count, label %check0, label %refuse",
     ]
     for k, size in enumerate(in_sizes):
-        lines += _check(k, size)
+        lines += _check(k, size, "uge" if k == longer else "eq")
     lines += [f"check{n_in}:"]
     for k in range(n_out):
         lines += _load("%outputs", f"o{k}", TUPLE_ITEMS + 8 * k, "ptr")
@@ -62,7 +67,7 @@ def _load(base: str, name: str, offset: int, kind: str) -> list[str]:
     return [f"  %at_{name} = getelementptr i8, ptr {base}, i64 {offset}", f"  %{name} = load {kind}, ptr %at_{name}"]
 
 
-def _check(k: int, size: int) -> list[str]:
+def _check(k: int, size: int, relation: str) -> list[str]:
     """Go on to the next input if this one is an array, of float64, one-dimensional, plain and of the right length."""
     return [
         f"check{k}:",
@@ -84,7 +89,7 @@ def _check(k: int, size: int) -> list[str]:
         f"length{k}:",
         *_load(f"%a{k}", f"dimensions{k}", DIMENSIONS, "ptr"),
         f"  %count{k} = load i64, ptr %dimensions{k}",
-        f"  %fits{k} = icmp eq i64 %count{k}, {size}",
+        f"  %fits{k} = icmp {relation} i64 %count{k}, {size}",
         f"  br i1 %fits{k}, label %check{k + 1}, label %refuse",
     ]
 

@@ -140,6 +140,8 @@ READABLE = Notation(
         "select": _call("({1} if {0} else {2})", None, COMPARISON, COMPARISON),
         "locate": _call("interval({0} in {table})"),
         "gather": _call("{table}[{0}]"),
+        "seek": _call("row at {0}"),
+        "row": _call("column {table} of ({0})"),
     },
     number=_call("(1 if {0} else 0)"),
     truth=Form("{0} != 0", COMPARISON, (SUM,), True),

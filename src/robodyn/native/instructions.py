@@ -8,6 +8,7 @@ import struct
 from collections.abc import Callable, Iterable
 
 from robodyn.native.program import BINARY, Node, Program
+from robodyn.native.rows import HEADER
 from robodyn.symbolic import tables
 
 _ARITHMETIC = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv", "fmod": "frem"}
@@ -49,8 +50,12 @@ def library_functions() -> tuple[str, ...]:
 class Writer:
     """The lines of one function, and the registers that hold nodes: as numbers, truths or indices."""
 
-    def __init__(self, program: Program, slots: dict[int, int]) -> None:
+    def __init__(self, program: Program, slots: dict[int, int], row_input: int = 0) -> None:
         self.lines: list[str] = []
+        self._row_input = row_input
+        self._in_sizes = program.in_sizes
+        self._table = ""
+        self._rows: dict[int, str] = {}
         self._nodes = program.nodes
         self._slots = slots
         self._values: dict[int, str] = {}
@@ -89,12 +94,31 @@ class Writer:
         return name
 
     def index(self, number: int) -> str:
-        """A "locate" node as i64."""
+        """A "locate" or "seek" node as i64."""
         name = self.indices.get(number)
         if name is None:
             value = self.value(number)
             name = self.indices[number] = f"%n{number}"
             self.lines.append(f"  {name} = fptosi double {value} to i64")
+        return name
+
+    def table(self) -> str:
+        """The run's table, which stands behind the parameters."""
+        if not self._table:
+            self._table = "%table"
+            size = self._in_sizes[self._row_input]
+            self.lines.append(f"  %table = getelementptr double, ptr %i{self._row_input}, i64 {size}")
+        return self._table
+
+    def row(self, number: int) -> str:
+        """The row of that table which a "seek" node names."""
+        name = self._rows.get(number)
+        if name is None:
+            table, index, width = self.table(), self.index(number), self._nodes[number][1]
+            name = self._rows[number] = f"%r{number}"
+            self.lines.append(f"  {name}.a = mul i64 {index}, {width}")
+            self.lines.append(f"  {name}.b = getelementptr double, ptr {table}, i64 {HEADER}")
+            self.lines.append(f"  {name} = getelementptr double, ptr {name}.b, i64 {name}.a")
         return name
 
     def _fetch(self, number: int) -> str:
@@ -192,6 +216,18 @@ def _gather(writer: Writer, number: int, node: Node) -> None:
     writer.lines.append(f"  %v{number} = load double, ptr %v{number}.p")
 
 
+def _seek(writer: Writer, number: int, node: Node) -> None:
+    table, x = writer.table(), writer.value(node[2])
+    writer.indices[number] = f"%n{number}"
+    writer.lines.append(f"  %n{number} = call i64 @seek(ptr {table}, i64 {node[1]}, double {x})")
+
+
+def _row(writer: Writer, number: int, node: Node) -> None:
+    row = writer.row(node[2])
+    writer.lines.append(f"  %v{number}.p = getelementptr double, ptr {row}, i64 {node[1]}")
+    writer.lines.append(f"  %v{number} = load double, ptr %v{number}.p")
+
+
 def _power_of_two(writer: Writer, number: int, node: Node) -> None:
     """2^n for a whole number n, by its bits."""
     r = f"%v{number}"
@@ -242,6 +278,8 @@ _RULES: dict[str, Rule] = {
     "select": _select,
     "locate": _locate,
     "gather": _gather,
+    "seek": _seek,
+    "row": _row,
     **dict.fromkeys(_COMPARISONS, _comparison),
     **dict.fromkeys(_LOGIC, _logic),
 }

@@ -11,13 +11,14 @@ import numpy as np
 
 from robodyn.native.arrays import KNOWN, introduce, is_readable
 from robodyn.native.elementary import inline_elementary
-from robodyn.native.emit import emit_module
+from robodyn.native.emit import emit_module, reads_rows
 from robodyn.native.fusion import fuse
 from robodyn.native.machine import OPTIMISATION, QUICK, Machine, build
 from robodyn.native.prelude import separate_prelude
 from robodyn.native.program import Program
 from robodyn.native.reading import read_program
 from robodyn.native.reciprocals import share_reciprocals
+from robodyn.native.rows import check_rows
 from robodyn.native.sweeps import Sweep
 
 _empty = np.empty
@@ -32,6 +33,9 @@ class Kernel:
 
     Inputs and outputs are flat: the nonzeros of the traced function, column by column. An output may share
     memory with an input. Calls may run in several threads at once.
+
+    Attributes:
+        longer: number of the input that has a run's table behind it: an array as `KernelModule.prepare` gives.
     """
 
     name: str
@@ -43,6 +47,7 @@ class Kernel:
     _run: Callable[[ctypes.c_void_p], None] = field(repr=False)
     _run_arrays: Callable[[int, int], int] | None = field(repr=False)
     _frames: list[_Frame] = field(repr=False, default_factory=list)
+    longer: int | None = None
 
     def __call__(self, *arrays: Any) -> Any:
         """New flat arrays, one per output (the array itself if there is one output)."""
@@ -56,6 +61,8 @@ class Kernel:
 
     def _call_copied(self, arrays: tuple[Any, ...]) -> Any:
         """The same for inputs of any kind, through memory of our own."""
+        if self.longer is not None:
+            return self._call_plain(arrays)
         try:
             # A frame belongs to one call, from pop to append, each of which is atomic.
             frame = self._frames.pop()
@@ -67,6 +74,19 @@ class Kernel:
         copies = tuple([output.copy() for output in outputs])
         self._frames.append(frame)
         return copies[0] if len(copies) == 1 else copies
+
+    def _call_plain(self, arrays: tuple[Any, ...]) -> Any:
+        """The same where one input is longer than the code knows."""
+        flat = [np.array(array, dtype=np.float64).ravel(order="F") for array in arrays]
+        sizes = [array.size for array in flat]
+        if self.longer is not None and len(sizes) > self.longer:
+            sizes[self.longer] = min(sizes[self.longer], self.in_sizes[self.longer])
+        if tuple(sizes) != self.in_sizes:
+            raise ValueError(f"{self.name} takes inputs of {self.in_sizes} entries, not {[a.size for a in flat]}")
+        results = [np.empty(size) for size in self.out_sizes]
+        pointers = [array.ctypes.data for array in (*flat, *results)]
+        ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(pointers))(self.address)(*pointers)
+        return results[0] if len(results) == 1 else tuple(results)
 
     def _new_frame(self) -> _Frame:
         sizes = self.in_sizes + self.out_sizes
@@ -94,21 +114,25 @@ class KernelModule:
     Attributes:
         n_parameters: entries of the parameter input that are the user's.
         n_prelude: entries behind them that depend on parameters alone, filled in by `prepare`.
+        width: of the rows of the table that is given with each run, 0 without one; data: its numbers, see
+            `robodyn.native.rows`. The same code serves any data of this width.
     """
 
     kernels: Mapping[str, Kernel]
     n_parameters: int = 0
     n_prelude: int = 0
     _prelude: Kernel | None = field(default=None, repr=False)
+    width: int = 0
+    data: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False)
 
     def prepare(self, parameters: Any) -> np.ndarray:
-        """The array to pass as the parameter input: [parameters, prelude(parameters)]."""
+        """The array to pass as the parameter input: [parameters, prelude(parameters), data]."""
         flat = np.array(parameters, dtype=np.float64).ravel(order="F")
         if flat.size != self.n_parameters:
             raise ValueError(f"there are {self.n_parameters} parameters, not {flat.size}")
-        if self._prelude is None:
-            return flat
-        return np.concatenate([flat, self._prelude(flat)])
+        check_rows(self.data, self.width)
+        parts = [flat] if self._prelude is None else [flat, self._prelude(flat)]
+        return np.concatenate([*parts, self.data]) if self.width else np.concatenate(parts)
 
 
 def compile_kernels(
@@ -119,6 +143,7 @@ def compile_kernels(
     quick: bool = False,
     inexact: Collection[str] = (),
     on_compile: Callable[[str], None] | None = None,
+    data: np.ndarray | None = None,
 ) -> KernelModule:
     """Machine code of several functions.
 
@@ -131,23 +156,48 @@ def compile_kernels(
         inexact: names of functions made faster at the price of their last digits: by reciprocals, and elementary
             functions by arithmetic.
         on_compile: called with a sentence before a compilation that no cache could spare.
+        data: numbers of the run's table, where the functions read one.
     """
     swept = [name for name, function in functions.items() if isinstance(function, Sweep)]
     traced = {name: f.function if isinstance(f, Sweep) else f for name, f in functions.items()}
     read = {name: read_program(function) for name, function in traced.items()}
     programs = {name: fuse(_quicken(program) if name in inexact else program) for name, program in read.items()}
     labels = {name: tuple(function.name_in()) for name, function in traced.items()}
-    make = partial(_build_kernels, swept=swept, cache=cache, quick=quick, on_compile=on_compile)
+    width = _common_width(programs, parameter_input)
+    table = (width, np.zeros(0) if data is None else data)
+    settings = _Settings(swept, cache, quick, on_compile, parameter_input or 0)
+    make = partial(_build_kernels, settings=settings)
     if parameter_input is None:
         return KernelModule(make(programs, labels))
 
     programs, prelude, n_parameters = separate_prelude(programs, parameter_input)
     n_prelude = prelude.out_sizes[0]
     if n_prelude == 0:
-        return KernelModule(make(programs, labels), n_parameters)
+        return KernelModule(make(programs, labels), n_parameters, 0, None, *table)
     kernels = make({**programs, "": prelude}, {**labels, "": ("parameters",)})
     own = kernels.pop("")
-    return KernelModule(kernels, n_parameters, n_prelude, own)
+    return KernelModule(kernels, n_parameters, n_prelude, own, *table)
+
+
+def _common_width(programs: Mapping[str, Program], parameter_input: int | None) -> int:
+    """Width of the rows of the run's table, which all functions share; 0 where none reads it."""
+    widths = {node[1] for program in programs.values() for node in program.nodes if node[0] == "seek"}
+    if len(widths) > 1:
+        raise ValueError(f"the run's table must have one width in all functions, not {sorted(widths)}")
+    if widths and parameter_input is None:
+        raise ValueError("the run's table stands behind the parameters: say which input they are")
+    return widths.pop() if widths else 0
+
+
+@dataclass(frozen=True)
+class _Settings:
+    """How to compile; row_input is the number of the input behind which the run's table stands."""
+
+    swept: Collection[str]
+    cache: bool
+    quick: bool
+    on_compile: Callable[[str], None] | None
+    row_input: int
 
 
 def _quicken(program: Program) -> Program:
@@ -156,18 +206,15 @@ def _quicken(program: Program) -> Program:
 
 
 def _build_kernels(
-    programs: Mapping[str, Program],
-    labels: Mapping[str, Iterable[str]],
-    swept: Collection[str],
-    cache: bool,
-    quick: bool,
-    on_compile: Callable[[str], None] | None,
+    programs: Mapping[str, Program], labels: Mapping[str, Iterable[str]], settings: _Settings
 ) -> dict[str, Kernel]:
+    swept, row_input, on_compile = settings.swept, settings.row_input, settings.on_compile
     n_operations = sum(program.n_operations for program in programs.values())
     message = f"compiling {len(programs)} functions of {n_operations} operations"
     announce = None if on_compile is None else lambda: on_compile(message)
     places = [k for k, name in enumerate(programs) if name in swept]
-    machine = build(emit_module(programs.values(), swept=places), cache, announce, QUICK if quick else OPTIMISATION)
+    text = emit_module(programs.values(), swept=places, row_input=row_input)
+    machine = build(text, settings.cache, announce, QUICK if settings.quick else OPTIMISATION)
     signature = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
     direct = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
     if is_readable():
@@ -179,7 +226,8 @@ def _build_kernels(
         entry = direct(machine.address_of(f"k{k}.arrays")) if is_readable() else None
         sizes = _sizes(program, name in swept)
         names = tuple(labels[name])[: len(sizes[0])]
-        kernels[name] = Kernel(name, address, *sizes, names, machine, run, entry)
+        longer = row_input if reads_rows(program) else None
+        kernels[name] = Kernel(name, address, *sizes, names, machine, run, entry, longer=longer)
     return kernels
 
 

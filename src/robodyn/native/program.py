@@ -7,6 +7,8 @@ it. It is a plain value that every back-end (machine code, C, spreadsheets) star
     ("input", i, k)                      entry k of input i
     ("locate", table, x)                 max(0, number of knots of the table at or below x  - 1)
     ("gather", table, index)             entry of a table; index is a "locate" node
+    ("seek", width, x)                   row at x of the table given with a run: `robodyn.native.rows`
+    ("row", column, index)               a number of that row; index is a "seek" node
     ("select", condition, a, b)          a where the condition is not 0, else b
     ("muladd", a, b, c)                  a b + c, rounded once where the processor can
     ("power_of_two", n)                  2^n for a whole number n of at most 1023 in size
@@ -32,11 +34,13 @@ BINARY = (
     *("lt", "le", "eq", "ne", "and", "or", "if_else_zero"),
 )
 
-OPERATIONS = frozenset([*UNARY, *BINARY, "select", "muladd", "locate", "gather"])
+OPERATIONS = frozenset([*UNARY, *BINARY, "select", "muladd", "locate", "gather", "seek", "row"])
 """Everything a back-end may meet; machine code has three more, on the bits of numbers, for `elementary`."""
+RUN_TIME = frozenset(["seek", "row"])
+"""What reads numbers that are given with a run: native code only."""
 
-# Operations whose first argument is not a node: the number of a table, or what is not supported.
-_LABELLED = frozenset(["locate", "gather", "unsupported"])
+# Operations whose first argument is not a node: the number of a table, a width or column, or what is not supported.
+_LABELLED = frozenset(["locate", "gather", "seek", "row", "unsupported"])
 _COMMUTATIVE = frozenset(["add", "mul", "eq", "ne", "and", "or", "hypot"])
 
 

@@ -8,7 +8,7 @@ ROUGH = frozenset(
     [
         *("fabs", "sign", "floor", "ceil", "not", "fmod", "remainder", "copysign", "fmin", "fmax"),
         *("sqrt", "pow", "hypot", "atan2"),
-        *("lt", "le", "eq", "ne", "and", "or", "if_else_zero", "select", "locate", "gather"),
+        *("lt", "le", "eq", "ne", "and", "or", "if_else_zero", "select", "locate", "gather", "seek", "row"),
     ]
 )
 """Operations whose slope may jump; sqrt(x^2) is one way to write |x|."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Any
@@ -53,6 +53,13 @@ class CompiledSystem:
     def description(self) -> Any:
         """The scenario as plain data, made once for all runs."""
         return describe(self.system.scenario)
+
+    def with_data(self, data: np.ndarray) -> CompiledSystem:
+        """The same code with other numbers in the table that it reads."""
+        other = replace(self, system=replace(self.system, data=data), module=replace(self.module, data=data))
+        # What was made of the system for people to read is the same.
+        other.__dict__.update({key: self.__dict__[key] for key in ("equations", "description") if key in self.__dict__})
+        return other
 
     def address(self, name: str | None) -> int:
         """Machine address of a function, 0 where it is not there."""
@@ -104,7 +111,9 @@ def compile_system(
     functions |= whole.functions() if whole else {}
     functions["outputs"] = ca.Function("outputs", columns, [ca.densify(picked)])
     try:
-        module = compile_kernels(functions, INPUTS.index("p"), inexact=("step_whole",), on_compile=on_compile)
+        module = compile_kernels(
+            functions, INPUTS.index("p"), inexact=("step_whole",), on_compile=on_compile, data=system.data
+        )
     except UnsupportedOperation as error:
         check_operations(system)
         raise ModelError([Flaw("", str(error))], f"scenario '{system.scenario.name}'") from error

@@ -39,7 +39,7 @@ def _lines(program: Program, system: System, notation: Notation) -> Iterator[str
         if node[0] == "input":
             terms[number] = Term(names[node[1], node[2]])
             continue
-        table = f"table{node[1] % 1000}" if node[0] in ("locate", "gather") else ""
+        table = f"table{node[1] % 1000}" if node[0] in ("locate", "gather") else str(node[1])
         term = compose(notation, node, [terms[operand] for operand in operands(node)], table)
         if uses[number] > 1 and node[0] != "neg":
             count += 1

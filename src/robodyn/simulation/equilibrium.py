@@ -141,7 +141,7 @@ def build_balance(system: System) -> Balance:
         "residual": ca.Function("residual", columns, [residual]),
         "jacobian": build_jacobian("jacobian", columns, residual, ca.vertcat(x, d, held)),
     }
-    module = compile_kernels(functions, INPUTS.index("p"), quick=True)
+    module = compile_kernels(functions, INPUTS.index("p"), quick=True, data=system.data)
     infos: list[Any] = [*system.states[:n], *system.delays, *(system.memory[k] for k in changing)]
     scale = np.array([getattr(info, "nominal", 1.0) for info in infos], float)
     names = tuple(info.name for info in infos)

@@ -64,7 +64,7 @@ def build_problem(compiled: CompiledSystem, p: np.ndarray, values: dict[str, Any
         projection=at("action:projection"),
         guard_terminal=np.array([guard.terminal for guard in system.guards], np.int64),
         guard_action=np.array([PYTHON_ACTION if g.call else at(g.action) for g in system.guards], np.int64),
-        breaks=_break_times(system.breaks, values, start.time, start.time + system.scenario.duration),
+        breaks=break_times(system.breaks, values, start.time, start.time + system.scenario.duration),
         scale=np.array([state.nominal for state in system.states], float),
     )
 
@@ -133,7 +133,8 @@ def _history_start(compiled: CompiledSystem, start: Start, p: np.ndarray, values
     return given
 
 
-def _break_times(rules: tuple[BreakRule, ...], values: dict[str, Any], begin: float, end: float) -> np.ndarray:
+def break_times(rules: tuple[BreakRule, ...], values: dict[str, Any], begin: float, end: float) -> np.ndarray:
+    """Instants between two times at which references jump or have a kink, ascending."""
     times: set[float] = set()
     for rule in rules:
         parameters = {

@@ -1,13 +1,18 @@
 """How can an expression graph hold a look-up table at constant cost in the graph?
 
 CasADi has no look-up node for scalar graphs, so a binary operation of it that has no other use here
-(`printme`) carries two look-ups. Its first operand is a constant that names an array, its second the
+(`printme`) carries look-ups. Its first operand is a constant that names an array, its second the
 argument:
 
     locate(knots, x)      = max(0, number of knots <= x  - 1)
     gather(values, index) = values[index]
 
-The derivative of either is zero, which is exact wherever it exists. Only `robodyn.native` and the
+Two more read a table whose numbers are not in the graph but given with each run, behind the parameters:
+
+    seek(width, x)     = number of the row at x of a table of rows of `width` numbers, the first of them where it begins
+    row(column, index) = a number of that row
+
+The derivative of each is zero, which is exact wherever it exists. Only `robodyn.native` and the
 back-ends of its `Program` know the meaning: where CasADi itself evaluates the node (by substituting a
 number, by calling a `Function`), it gives the name. Names are therefore near 1e308, so that such a
 mistake overflows instead of passing for a result.
@@ -22,6 +27,8 @@ import numpy as np
 
 LOCATE = "locate"
 GATHER = "gather"
+SEEK = "seek"
+ROW = "row"
 NODE = ca.OP_PRINTME
 
 _NAME_BITS = 52
@@ -30,7 +37,7 @@ _NAME_SHIFT = 970
 
 @dataclass(frozen=True)
 class Table:
-    """A constant array in the registry; `kind` is LOCATE or GATHER."""
+    """A constant array in the registry, for LOCATE or GATHER; one number for SEEK (width) or ROW (column)."""
 
     kind: str
     values: tuple[float, ...]
@@ -76,6 +83,16 @@ def locate(knots: np.ndarray, x: ca.SX) -> ca.SX:
 def gather(values: np.ndarray, index: ca.SX) -> ca.SX:
     """values[index], where index comes from `locate` with at most as many knots."""
     return _node(register(GATHER, values), index)
+
+
+def seek(width: int, x: ca.SX) -> ca.SX:
+    """Number of the row at x in the table given with each run, the first or last one beyond its ends."""
+    return _node(register(SEEK, np.array([width])), x)
+
+
+def row(column: int, index: ca.SX) -> ca.SX:
+    """A number of a row of that table, where index comes from `seek`."""
+    return _node(register(ROW, np.array([column])), index)
 
 
 def _node(number: int, operand: ca.SX) -> ca.SX:

@@ -215,3 +215,13 @@ def test_a_number_varied_twice_is_refused(arm):
     both = {"*.coulomb": Distribution("scale", (0.9, 1.1))}
     with pytest.raises(ModelError, match="elbow.friction.coulomb: is varied twice"):
         plan_sweep(arm, vary={"elbow.friction.coulomb": [1.0, 2.0]}, random=both)
+
+
+def test_runs_near_the_nominal_motion_give_nearly_the_same(arm):
+    vary = {"shoulder.friction.coulomb": [4.0, 8.0], "upper_arm.mass": [10.0, 14.0]}
+    plan = plan_sweep(arm, vary=vary, measures=["max:tool.position.x", "final:elbow.position"])
+    full, near = (run_sweep(plan, workers=1, method=method) for method in ("nonlinear", "perturbation"))
+    for measure in ("max:tool.position.x", "final:elbow.position"):
+        # Deviations below 1 mrad: their squares.
+        assert near[measure] == pytest.approx(full[measure], abs=2e-6)
+        assert not np.array_equal(near[measure], full[measure])

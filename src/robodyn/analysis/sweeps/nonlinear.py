@@ -19,7 +19,7 @@ from robodyn.engine import Trajectory, integrate
 from robodyn.errors import Flaw, ModelError
 from robodyn.model import Recording, Scenario
 from robodyn.results import Outcome, OutcomeKind
-from robodyn.simulation import compile_system, make_solver
+from robodyn.simulation import CompiledSystem, compile_system, make_solver
 from robodyn.simulation.outcomes import tell_failure, tell_outcome
 from robodyn.simulation.problem import Start, build_problem, check_ranges, find_start
 from robodyn.simulation.python_calls import PythonCalls
@@ -34,7 +34,7 @@ class LeanSystem:
 
     def __init__(self, scenario: Scenario, signals: tuple[str, ...], rate: float | None) -> None:
         self.solver = make_solver(scenario.solver)
-        self.compiled = compile_system(assemble(scenario), self.solver, signals=signals)
+        self.compiled = self.compile(scenario, signals)
         system = self.compiled.system
         # Sampled blocks keep steps short; elsewhere there are rows within them, as in a single run.
         self.recording = Recording(rate=rate, refine=1 if system.tasks and rate is None else None)
@@ -45,10 +45,18 @@ class LeanSystem:
         self.checks = Checks(scenario)
         self.given = find_start(self.compiled, self.values) if scenario.start == "given" else None
 
+    def compile(self, scenario: Scenario, signals: tuple[str, ...]) -> CompiledSystem:
+        """Native code of the scenario."""
+        return compile_system(assemble(scenario), self.solver, signals=signals)
+
+    def adapt(self, changes: Mapping[str, float]) -> None:
+        """Make ready for a run with some inputs changed; the full equations need nothing."""
+
     def run(self, changes: Mapping[str, float]) -> Track:
         """A run with some inputs, start values and the duration changed; a refused number is the run's outcome."""
         try:
             duration = self._check(changes)
+            self.adapt({name: value for name, value in changes.items() if name in self.place})
             values = self.values.copy()
             for name in changes.keys() & self.place.keys():
                 values[self.place[name]] = changes[name]
@@ -111,6 +119,8 @@ def refuse(error: ModelError) -> Track:
 class Nonlinear:
     """Simulates the runs of a plan; native code is kept for one set of structural numbers at a time."""
 
+    kind = LeanSystem
+
     def __init__(self, plan: SweepPlan) -> None:
         self.plan = plan
         self._key: tuple[float, ...] | None = None
@@ -141,7 +151,7 @@ class Nonlinear:
         if "duration" in plan.names and "duration" not in structural:
             # Times of jumps are needed as far as the longest run goes.
             scenario = dataclasses.replace(scenario, duration=plan.longest)
-        return LeanSystem(scenario, plan.signals, plan.rate)
+        return self.kind(scenario, plan.signals, plan.rate)
 
     def __getstate__(self) -> dict[str, Any]:
         """Native code stays in the process it was made in."""

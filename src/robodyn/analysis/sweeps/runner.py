@@ -14,6 +14,7 @@ import numpy as np
 
 from robodyn.analysis.sweeps.curves import resample, resample_along
 from robodyn.analysis.sweeps.identity import describe_plan
+from robodyn.analysis.sweeps.near_nominal import prepare_near_nominal
 from robodyn.analysis.sweeps.nonlinear import prepare_nonlinear
 from robodyn.analysis.sweeps.parts import Finished, PartWriter, locking, open_folder, read_parts
 from robodyn.analysis.sweeps.plan import SweepPlan
@@ -23,7 +24,7 @@ from robodyn.analysis.sweeps.workers import START_METHOD, share
 from robodyn.errors import Flaw, ModelError, nearest
 from robodyn.results.signal import Floats
 
-METHODS: dict[str, Prepare] = {"nonlinear": prepare_nonlinear}
+METHODS: dict[str, Prepare] = {"nonlinear": prepare_nonlinear, "perturbation": prepare_near_nominal}
 """Ways to simulate, by name."""
 
 

@@ -1,0 +1,38 @@
+"""How are the runs of a sweep simulated near the nominal motion? Computed anew only where a number changes it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from robodyn.analysis.sweeps.nonlinear import LeanSystem, Nonlinear
+from robodyn.analysis.sweeps.track import Simulate
+from robodyn.model import Scenario
+from robodyn.perturbation import Perturbed
+from robodyn.simulation import CompiledSystem
+
+if TYPE_CHECKING:
+    from robodyn.analysis.sweeps.plan import SweepPlan
+
+
+class NearSystem(LeanSystem):
+    """A scenario near its nominal motion in native code."""
+
+    def compile(self, scenario: Scenario, signals: tuple[str, ...]) -> CompiledSystem:
+        self.near = Perturbed(scenario, solver=self.solver, signals=signals)
+        return self.near.compiled({})
+
+    def adapt(self, changes: Mapping[str, float]) -> None:
+        """The nominal motion with these numbers, where it depends on them."""
+        self.compiled = self.near.compiled(changes)
+
+
+class NearNominal(Nonlinear):
+    """Simulates the runs of a plan near the nominal motion."""
+
+    kind = NearSystem
+
+
+def prepare_near_nominal(plan: SweepPlan) -> Simulate:
+    """Mechanics linearised along the nominal motion, everything else in full."""
+    return NearNominal(plan)

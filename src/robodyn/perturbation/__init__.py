@@ -1,0 +1,28 @@
+"""The second way to simulate: a nominal motion by inverse dynamics, and linear equations of what differs from it."""
+
+from robodyn.perturbation.comparison import (
+    Comparison,
+    Convergence,
+    Difference,
+    compare_runs,
+    compare_ways,
+    find_convergence,
+)
+from robodyn.perturbation.nominal import Nominal, compute_nominal
+from robodyn.perturbation.perturbed import Perturbed, simulate_perturbed
+from robodyn.perturbation.storage import load_nominal, save_nominal
+
+__all__ = [
+    "Comparison",
+    "Convergence",
+    "Difference",
+    "Nominal",
+    "Perturbed",
+    "compare_runs",
+    "compare_ways",
+    "compute_nominal",
+    "find_convergence",
+    "load_nominal",
+    "save_nominal",
+    "simulate_perturbed",
+]

@@ -1,0 +1,71 @@
+"""How is a nominal motion kept in a file, and how is a foreign or damaged file told from a good one?
+
+A file is a NumPy archive: each array under its own name, the rest as JSON under "about", with the arrays' SHA-256.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from robodyn.errors import Flaw, ModelError
+from robodyn.perturbation.nominal import ARRAYS, Nominal
+from robodyn.results.atomic import replacing
+
+FORMAT = "robodyn-nominal"
+VERSION = 1
+_ABOUT = ("points", "joints", "signals", "curved", "parameters", "digest")
+# What the standard library and NumPy raise on damaged archives, depending on which byte is wrong.
+_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, NotImplementedError, TypeError, ValueError)
+
+
+def save_nominal(nominal: Nominal, path: str | Path) -> Path:
+    """Write a nominal motion to one file, all or nothing, and return its path."""
+    arrays = {name: getattr(nominal, name) for name in ARRAYS}
+    about = {"format": FORMAT, "version": VERSION, "checksum": _checksum(arrays)}
+    about |= {name: getattr(nominal, name) for name in _ABOUT}
+    text = np.frombuffer(json.dumps(about).encode(), np.uint8)
+    with replacing(path) as draft, open(draft, "xb") as file:
+        np.savez(file, about=text, **arrays)
+    return Path(path)
+
+
+def load_nominal(path: str | Path) -> Nominal:
+    """Read a nominal motion; a ModelError says what is wrong with a file that cannot be used."""
+    path = Path(path)
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            return _read(archive)
+    except OSError as error:
+        raise _refuse(path, f"cannot be read: {error.strerror or error}") from error
+    except _DAMAGE as error:
+        raise _refuse(path, f"is not the file of a nominal motion, or damaged ({error})") from error
+
+
+def _read(archive: Any) -> Nominal:
+    about = json.loads(bytes(archive["about"]))
+    if about.get("format") != FORMAT or about.get("version") != VERSION:
+        raise ValueError(f"it is of format {about.get('format')} {about.get('version')}, not {FORMAT} {VERSION}")
+    arrays = {name: archive[name] for name in ARRAYS}
+    if _checksum(arrays) != about["checksum"]:
+        raise ValueError("its contents do not match their checksum")
+    kept: dict[str, Any] = {name: about[name] for name in ("points", "parameters", "digest")}
+    kept |= {name: tuple(about[name]) for name in ("joints", "signals", "curved")}
+    return Nominal(**kept, **arrays)
+
+
+def _checksum(arrays: dict[str, np.ndarray]) -> str:
+    total = hashlib.sha256()
+    for name, values in arrays.items():
+        total.update(f"{name}{values.shape}".encode() + np.ascontiguousarray(values).tobytes())
+    return total.hexdigest()
+
+
+def _refuse(path: Path, what: str) -> ModelError:
+    return ModelError([Flaw(str(path), what, "compute the nominal motion and save it again")])
