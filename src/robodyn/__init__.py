@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         Coupling,
         Delay,
         Distance,
+        ElasticGear,
         Event,
         Joint,
         Linkage,
@@ -41,7 +42,9 @@ if TYPE_CHECKING:
         Treatment,
         Triangle,
         combine,
+        with_elastic_joints,
     )
+    from robodyn.perturbation import simulate_perturbed
     from robodyn.results import Run, compare, load, save
     from robodyn.simulation import compile_system, simulate
 
@@ -51,9 +54,10 @@ _HOMES = {
     "errors": "ModelError",
     "files": "DHRow mechanism_from_dh read_scenario",
     "laws": "law",
-    "model": "GROUND Along Block Body Chain Closure Combination Coupling Delay Distance Event Joint Linkage Load "
-    "Machine Mechanism Obstacle Point Prescribed Recording Relation Rod Scenario Treatment Triangle "
-    "combine",
+    "model": "GROUND Along Block Body Chain Closure Combination Coupling Delay Distance ElasticGear Event Joint Linkage "
+    "Load Machine Mechanism Obstacle Point Prescribed Recording Relation Rod Scenario Treatment Triangle "
+    "combine with_elastic_joints",
+    "perturbation": "simulate_perturbed",
     "results": "Run compare load save",
     "simulation": "compile_system simulate",
 }
@@ -71,6 +75,7 @@ __all__ = [
     "DHRow",
     "Delay",
     "Distance",
+    "ElasticGear",
     "Event",
     "Joint",
     "Linkage",
@@ -100,6 +105,8 @@ __all__ = [
     "read_scenario",
     "save",
     "simulate",
+    "simulate_perturbed",
+    "with_elastic_joints",
 ]
 
 
