@@ -54,8 +54,8 @@ _HOMES = {
     "errors": "ModelError",
     "files": "DHRow mechanism_from_dh read_scenario",
     "laws": "law",
-    "model": "GROUND Along Block Body Chain Closure Combination Coupling Delay Distance ElasticGear Event Joint Linkage "
-    "Load Machine Mechanism Obstacle Point Prescribed Recording Relation Rod Scenario Treatment Triangle "
+    "model": "GROUND Along Block Body Chain Closure Combination Coupling Delay Distance ElasticGear Event Joint "
+    "Linkage Load Machine Mechanism Obstacle Point Prescribed Recording Relation Rod Scenario Treatment Triangle "
     "combine with_elastic_joints",
     "perturbation": "simulate_perturbed",
     "results": "Run compare load save",
