@@ -78,7 +78,7 @@ def trace_rosw2(system: System) -> WholeStep:
     x2 = ca.vertcat(x[: n + n_v + z.numel()] + h * ca.vertcat(*k1), book)
     second = _at(system, rates, t1, x2, symbols["d"])
     v2 = x2[n : n + n_v]
-    k2 = matrix.solve(v2 - 2 * k1[0], _force_on(system, first.M, second) - 2 * first.M @ k1[1], second.z_dot - 2 * k1[2])
+    k2 = matrix.solve(v2 - 2 * k1[0], _second_force(system, first, second, 2 * k1[1]), second.z_dot - 2 * k1[2])
 
     slope1, slope2 = ca.vertcat(*k1, first.book), ca.vertcat(*k2, second.book - 2 * first.book)
     end = ca.substitute(x + h * (1.5 * slope1 + 0.5 * slope2), middle, 0.5 * (symbols["t"] + t1))
@@ -93,12 +93,12 @@ def _freeze_mechanics(system: System, rates: Rates, middle: ca.SX) -> Rates:
     return replace(rates, M=M, c=c)
 
 
-def _force_on(system: System, M: ca.SX, rates: Rates) -> ca.SX:
-    """What gives a mass matrix the accelerations of other rates: `M a`, and M is theirs in linear mechanics."""
+def _second_force(system: System, first: Rates, second: Rates, less: ca.SX) -> ca.SX:
+    """M (a2 - less) with the mass matrix of the first stage, which in linear mechanics is that of the second too."""
     if system.terms:
-        return rates.force
-    a: Any = solve_ldl(ldl(rates.M), ca.vertsplit(rates.force))
-    return M @ ca.SX(a)
+        return second.force - first.M @ less
+    a2: Any = solve_ldl(ldl(second.M), ca.vertsplit(second.force))
+    return first.M @ (ca.SX(a2) - less)
 
 
 def trace_rosw1(system: System) -> WholeStep:
