@@ -118,6 +118,12 @@ def joint_limits() -> dict[str, JointLimits]:
     }
 
 
+def followed_references(elastic: bool = False) -> dict[str, str]:
+    """The reference of each joint, and of the drive behind its elastic gear."""
+    hinges = ("joint", "drive") if elastic else ("joint",)
+    return {f"{hinge}{k}": f"path.position{k}" for hinge in hinges for k in rx.AXES}
+
+
 def rx90_weld(
     speed: float = rx.WELD_SPEED, ramp: float = rx.WELD_RAMP, payload: float = 0.0, elastic: bool = False
 ) -> Scenario:
@@ -135,6 +141,7 @@ def rx90_weld(
         recording=RECORDING,
         solver=SOLVER,
         title=f"RX90B welding a straight line of 1.2 m{', its gears elastic' if elastic else ''}",
+        nominal=followed_references(elastic),
     )
 
 
@@ -155,4 +162,5 @@ def rx90_hold(duration: float = 10.0, payload: float = 1.0) -> Scenario:
         recording=RECORDING,
         solver=SOLVER,
         title="RX90B standing still under friction and control",
+        nominal=followed_references(),
     )

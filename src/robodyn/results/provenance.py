@@ -49,8 +49,18 @@ class Provenance:
         return hashlib.sha256(text.encode()).hexdigest()
 
 
+class PlainDict(dict[str, Any]):
+    """A dictionary of plain values already, shared by many runs as it is."""
+
+
+class PlainList(list[Any]):
+    """A list of plain values already, shared by many runs as it is."""
+
+
 def plain(value: Any, where: str) -> Any:
     """The value as plain JSON types, or a TypeError that names where it stands."""
+    if isinstance(value, PlainDict | PlainList):
+        return value
     try:
         return json.loads(json.dumps(value, default=_from_numpy))
     except TypeError as error:

@@ -17,6 +17,7 @@ from robodyn.engine import Solver
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.model import describe
 from robodyn.native import KernelModule, Sweep, UnsupportedOperation, build_jacobian, compile_kernels, read_program
+from robodyn.results.provenance import PlainDict, PlainList, plain
 from robodyn.simulation.equations import equations_of
 from robodyn.simulation.equilibrium import Balance, build_balance
 from robodyn.simulation.settings import make_solver
@@ -40,9 +41,9 @@ class CompiledSystem:
     ticks: tuple[Tick, ...] = ()
 
     @cached_property
-    def equations(self) -> tuple[str, ...]:
+    def equations(self) -> list[str]:
         """The system's equations as text, made once for all runs."""
-        return equations_of(self.system)
+        return PlainList(equations_of(self.system))
 
     @cached_property
     def balance(self) -> Balance:
@@ -52,7 +53,7 @@ class CompiledSystem:
     @cached_property
     def description(self) -> Any:
         """The scenario as plain data, made once for all runs."""
-        return describe(self.system.scenario)
+        return PlainDict(plain(describe(self.system.scenario), "description"))
 
     def with_data(self, data: np.ndarray) -> CompiledSystem:
         """The same code with other numbers in the table that it reads."""

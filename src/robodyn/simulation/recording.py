@@ -144,7 +144,7 @@ def _provenance(compiled: CompiledSystem, solver: Solver, values: np.ndarray) ->
         description=compiled.description,
         parameters=used,
         solver=dataclasses.asdict(solver),
-        equations=list(compiled.equations),
+        equations=compiled.equations,
         versions=dict(_versions()),
     )
 
