@@ -13,7 +13,7 @@ is left to be factorised:
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import casadi as ca
@@ -60,26 +60,45 @@ class WholeStep:
 def trace_rosw2(system: System) -> WholeStep:
     """ROS2 of Verwer, Spee, Blom and Hundsdorfer (1999).
 
-    (1 - gamma h J) k1 = f(t0, x0),   (1 - gamma h J) k2 = f(t1, x0 + h k1) - 2 k1
-    x1 = x0 + 3/2 h k1 + 1/2 h k2
+        (1 - gamma h J) k1 = f(t0, x0),   (1 - gamma h J) k2 = f(t1, x0 + h k1) - 2 k1
+        x1 = x0 + 3/2 h k1 + 1/2 h k2
+
+    Linear mechanics that change with time are taken at the middle of the step in both stages, which keeps the order.
     """
     symbols = system.symbols
     x, h, t1, d0 = symbols["x"], ca.SX.sym("h"), ca.SX.sym("t1"), ca.SX.sym("d0", symbols["d"].numel())
     n, n_v = system.n_q, system.n_v
     q, v, z, book = split_states(system, x)
-    rates = find_rates(system)
+    middle = ca.SX.sym("middle")
+    rates = _freeze_mechanics(system, find_rates(system), middle)
     first = _at(system, rates, symbols["t"], x, d0)
     matrix = StageMatrix(system, first, GAMMA["rosw2"] * h)
 
     k1 = matrix.solve(v, first.force, first.z_dot)
     x2 = ca.vertcat(x[: n + n_v + z.numel()] + h * ca.vertcat(*k1), book)
     second = _at(system, rates, t1, x2, symbols["d"])
-    a2: Any = solve_ldl(ldl(second.M), ca.vertsplit(second.force))
     v2 = x2[n : n + n_v]
-    k2 = matrix.solve(v2 - 2 * k1[0], first.M @ (ca.SX(a2) - 2 * k1[1]), second.z_dot - 2 * k1[2])
+    k2 = matrix.solve(v2 - 2 * k1[0], _second_force(system, first, second, 2 * k1[1]), second.z_dot - 2 * k1[2])
 
     slope1, slope2 = ca.vertcat(*k1, first.book), ca.vertcat(*k2, second.book - 2 * first.book)
-    return WholeStep(system, ca.vertcat(x, h, t1, d0), x + h * (1.5 * slope1 + 0.5 * slope2))
+    end = ca.substitute(x + h * (1.5 * slope1 + 0.5 * slope2), middle, 0.5 * (symbols["t"] + t1))
+    return WholeStep(system, ca.vertcat(x, h, t1, d0), end)
+
+
+def _freeze_mechanics(system: System, rates: Rates, middle: ca.SX) -> Rates:
+    """Rates with linear mechanics taken at one time of the step; those of a mechanism itself do not depend on time."""
+    if not system.terms:
+        return rates
+    M, c = ca.substitute([rates.M, rates.c], [system.symbols["t"]], [middle])
+    return replace(rates, M=M, c=c)
+
+
+def _second_force(system: System, first: Rates, second: Rates, less: ca.SX) -> ca.SX:
+    """M (a2 - less) with the mass matrix of the first stage, which in linear mechanics is that of the second too."""
+    if system.terms:
+        return second.force - first.M @ less
+    a2: Any = solve_ldl(ldl(second.M), ca.vertsplit(second.force))
+    return first.M @ (ca.SX(a2) - less)
 
 
 def trace_rosw1(system: System) -> WholeStep:

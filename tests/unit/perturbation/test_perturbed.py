@@ -11,7 +11,7 @@ from support.followers import (
     two_link,
 )
 
-from robodyn import Block, Distance, Recording, simulate
+from robodyn import Block, Distance, Recording, Solver, simulate
 from robodyn.catalog.two_link import two_link_loop
 from robodyn.perturbation import Perturbed, compare_ways, find_convergence, simulate_perturbed
 
@@ -110,6 +110,18 @@ def test_sampled_loops_and_bristles_of_a_two_link_arm_agree_below_a_micrometre()
     # Deviations below 1 mrad: 1e-6 rad of second order at most.
     assert both.largest < 1e-6
     assert all(row.shares == (1.0, 1.0) for row in both.differences)
+
+
+@pytest.mark.parametrize("method", ["rosw1", "rosw2"])
+def test_whole_steps_keep_their_order_in_the_perturbed_motion(method):
+    scenario = pendulum(4.0)
+    exact = simulate_perturbed(scenario, points=40)
+    errors = [
+        apart(simulate_perturbed(scenario, points=40, solver=Solver(method, step=step)), exact, "hinge.position")
+        for step in (4e-3, 2e-3, 1e-3)
+    ]
+    # Of order 2; what changes with speed alone is of first order in rosw1, but small.
+    assert np.log2(np.array(errors[:-1]) / np.array(errors[1:])) == pytest.approx([2, 2], abs=0.3)
 
 
 @pytest.fixture(scope="module")
