@@ -9,9 +9,9 @@ that costs more than the functions themselves. Written as arithmetic they also o
     sin x, cos x                    x = n pi/2 + r,        |r| <= pi / 4
 
 The errors are a few units in the last place (pow: y log x of them), for angles up to a million radians. A NaN stays a
-NaN; beyond the largest number there is 8e307 instead of infinity, and no exp is below 3e-261, so that no product with it
-is slow for being close to zero. This is done only where it is asked for: in functions
-whose results nothing compares exactly.
+NaN; beyond the largest number there is 8e307 instead of infinity, and no exp is below 3e-261, so that no product with
+it is slow for being close to zero. This is done only where it is asked for: in functions whose results nothing compares
+exactly.
 """
 
 import math
