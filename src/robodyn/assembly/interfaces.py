@@ -15,7 +15,7 @@ from robodyn.assembly.builder import Builder, Pending, reference_to
 from robodyn.assembly.motion import Motion
 from robodyn.assembly.network import Definition, SignalInfo
 from robodyn.assembly.system import Port, StateInfo
-from robodyn.assembly.tracing import Bindings
+from robodyn.assembly.tracing import Bindings, placeholder
 from robodyn.model import Interface
 from robodyn.model.interface import ROTATION
 
@@ -45,7 +45,7 @@ def add_interfaces(builder: Builder, motion: Motion) -> ca.SX:
     for port in motion.ports:
         tau = tau + port.A.T @ port.acting
         _define_motion(builder, port)
-        _add_impulse(builder, port.interface)
+        _add_books(builder, port)
     return tau
 
 
@@ -106,6 +106,11 @@ def _act(builder: Builder, port: Port) -> ca.SX:
 def _far_motion(builder: Builder, interface: Interface) -> Far:
     rotation = ca.reshape(_numbers(builder, interface, "far_orientation"), 3, 3).T if interface.rotates else None
     position, velocity = (_numbers(builder, interface, key) for key in ("far_position", "far_velocity"))
+    units = row_units(builder, interface)
+    for key, suffix, column in (("far_position", "", position), ("far_velocity", "/s", velocity)):
+        names = interface.names(key)
+        infos = [SignalInfo(name, f"{unit}{suffix}") for name, unit in zip(names, units, strict=False)]
+        builder.network.define(infos, Definition(dict(zip(names, ca.vertsplit(column), strict=True)), {}))
     return Far(position, rotation, velocity)
 
 
@@ -113,8 +118,13 @@ def _far_model(builder: Builder, interface: Interface) -> Far:
     """States of the far side's reduced model; its turn is counted from an orientation that comes in."""
     turns = tuple(f"{interface.name}.far_turn.{row}" for row in ROTATION) if interface.rotates else ()
     names = (*interface.names("far_position"), *turns, *interface.names("far_velocity"))
+    units = row_units(builder, interface)
+    units += [f"{unit}/s" for unit in units]
     initial = builder.scenario.initial
-    states = {name: builder.add_state(StateInfo(name, "", initial.get(name, 0.0))) for name in names}
+    states = {
+        name: builder.add_state(StateInfo(name, unit, initial.get(name, 0.0)))
+        for name, unit in zip(names, units, strict=True)
+    }
     position, velocity = (
         ca.vertcat(*(states[name] for name in interface.names(key))) for key in ("far_position", "far_velocity")
     )
@@ -171,22 +181,38 @@ def _define_motion(builder: Builder, port: Port) -> None:
     builder.network.define(infos, Definition(outputs, {}))
 
 
-def _add_impulse(builder: Builder, interface: Interface) -> None:
-    """The force in time: what a mean force over some time is made from."""
-    if interface.takes == "force":
+def _add_books(builder: Builder, port: Port) -> None:
+    """States that keep book of a force: its impulse, for its mean over some time, and its work.
+
+    The work is that on this side at the motion where the force acts; where a motion comes in, that is not known here.
+    """
+    interface, forces = port.interface, port.interface.names("force")
+    units = ["N m s" if unit == "rad" else "N s" for unit in row_units(builder, interface)]
+    if interface.takes != "force":
+        for name, force, unit in zip(interface.names("impulse"), forces, units, strict=True):
+            _add_book(builder, name, unit, reference_to(force))
+    if interface.takes == "motion":
         return
-    units = row_units(builder, interface)
-    for name, force, unit in zip(interface.names("impulse"), interface.names("force"), units, strict=True):
-        builder.add_state(StateInfo(name, "N m s" if unit == "rad" else "N s", 0.0, nominal=float("inf")))
-        builder.network.infos[name] = SignalInfo(name, builder.network.infos[name].unit, rate=force)
-        builder.rates[name] = reference_to(force)
+    rates = ca.vertsplit(port.velocity)
+    if interface.takes == "model" and not interface.rigid:
+        rates = [builder.symbol_of(name) for name in interface.names("far_velocity")]
+    bindings: Bindings = {}
+    power = sum(placeholder(f"work of {f}", f, bindings) * w for f, w in zip(forces, rates, strict=True))
+    _add_book(builder, f"{interface.name}.work", "J", Pending(power, bindings))
+
+
+def _add_book(builder: Builder, name: str, unit: str, rate: Pending) -> None:
+    """A state that nothing else depends on, kept out of the solver's error estimate."""
+    builder.add_state(StateInfo(name, unit, 0.0, nominal=float("inf")))
+    builder.rates[name] = rate
 
 
 def define_forces(builder: Builder, motion: Motion, a: ca.SX, bindings: Bindings) -> ca.SX:
     """Define the force on this side at each interface; the joint forces of rigidly attached inertias, `-A^T M A a`."""
     total = ca.SX.zeros(motion.v.numel())
     for port in motion.ports:
-        force, bound = port.acting, {}
+        force: ca.SX = port.acting
+        bound: Bindings = {}
         if port.inertia is not None:
             inertial = port.inertia @ (port.A @ a)
             force, total, bound = force - inertial, total - port.A.T @ inertial, bindings

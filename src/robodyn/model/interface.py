@@ -14,6 +14,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from robodyn.errors import FlawList, nearest
@@ -123,7 +124,7 @@ class Interface:
     def names(self, quantity: str) -> tuple[str, ...]:
         """Full names of a quantity's signals or numbers: a row each; positions have no rotational rows, orientations
         nine entries, inertias the lower triangle."""
-        return tuple(f"{self.name}.{tail}" for tail in tails(quantity, self.rows))
+        return _full_names(self.name, quantity, self.rows)
 
     def _incoming(self) -> dict[str, float]:
         """What comes in, by its name without the interface's, with its value as long as nothing else does."""
@@ -158,6 +159,11 @@ class Interface:
             if getattr(self, key) is not None
         }
         return dataclasses.replace(self, given=dict(self.given) | given, **elastic)  # type: ignore[arg-type]
+
+
+@cache
+def _full_names(name: str, quantity: str, rows: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(f"{name}.{tail}" for tail in tails(quantity, rows))
 
 
 def tails(quantity: str, rows: Sequence[str]) -> tuple[str, ...]:

@@ -1,0 +1,54 @@
+"""How do signals go on between two exchanges? As polynomials through their last values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from robodyn.cosimulation.connection import Channel
+from robodyn.cosimulation.unit import Coefficients
+
+
+class Samples:
+    """The last values of a channel's signals, as many as its polynomials go through."""
+
+    def __init__(self, channel: Channel) -> None:
+        self.channel = channel
+        self.times: list[float] = []
+        self.values: list[np.ndarray] = []
+        self.largest = 0.0
+
+    def add(self, time: float, outputs: Mapping[str, float]) -> None:
+        """Values at a communication point; a second exchange at the same time replaces the first."""
+        if self.times and self.times[-1] == time:
+            self.times.pop()
+            self.values.pop()
+        fresh = self.channel.gain * np.array([outputs[name] for name in self.channel.outputs])
+        self.times = [*self.times, time][-self.channel.order - 1 :]
+        self.values = [*self.values, fresh][-self.channel.order - 1 :]
+        self.largest = max(self.largest, float(np.max(np.abs(fresh), initial=0.0)))
+
+    def fit(self, begin: float) -> np.ndarray:
+        """Coefficients in powers of the time since `begin`, (order + 1, n); fewer as long as there are fewer values."""
+        if len(self.times) == 1:
+            return self.values[0][None, :]
+        powers = np.vander(np.array(self.times) - begin, increasing=True)
+        return np.linalg.solve(powers, np.array(self.values))
+
+    def inputs(self, begin: float) -> dict[str, Coefficients]:
+        """What the target is written for the macro step from `begin` on."""
+        columns = self.fit(begin).T.tolist()
+        return {name: tuple(column) for name, column in zip(self.channel.inputs, columns, strict=True)}
+
+    def miss(self, begin: float, time: float, outputs: Mapping[str, float]) -> float:
+        """How far the polynomial is from the true values at the end of a step, in units of the largest ones so far."""
+        fresh = self.channel.gain * np.array([outputs[name] for name in self.channel.outputs])
+        expected = (time - begin) ** np.arange(len(self.times)) @ self.fit(begin)
+        largest = max(self.largest, float(np.max(np.abs(fresh), initial=0.0)))
+        return float(np.max(np.abs(fresh - expected), initial=0.0)) / largest if largest > 0 else 0.0
+
+    def copy(self) -> Samples:
+        other = Samples(self.channel)
+        other.times, other.values, other.largest = list(self.times), list(self.values), self.largest
+        return other
