@@ -59,6 +59,7 @@ class Channel:
 
     Attributes:
         late: whether they depend on what is sent in the same exchange, and are read after that.
+        mean: whether they are means over the last macro step.
     """
 
     source: str
@@ -68,6 +69,7 @@ class Channel:
     order: int = 0
     gain: float = 1.0
     late: bool = False
+    mean: bool = False
 
 
 @dataclass(frozen=True)
@@ -182,7 +184,7 @@ def _motion_channels(source: Side, target: Side, order: int) -> list[Channel]:
 def _force_channel(source: Side, target: Side, order: int, mean: bool) -> Channel:
     """The force on the source's side is the opposite of that on the target's."""
     outputs = source.interface.names(MEAN if mean else "force")
-    return Channel(source.unit, outputs, target.unit, target.interface.names("force"), order, -1.0, not mean)
+    return Channel(source.unit, outputs, target.unit, target.interface.names("force"), order, -1.0, not mean, mean)
 
 
 def make_channels(units: Mapping[str, Any], links: Sequence[Link], flaws: FlawList) -> list[Channel]:

@@ -35,6 +35,7 @@ class Exchange:
         self.plain = {name: UnitRecord(unit) for name, unit in units.items() if not hasattr(unit, "finish")}
         self.told: dict[str, tuple[float, float]] = {bond.name: (0.0, 1.0) for bond in bonds}
         self.warnings: list[str] = []
+        self.speeds: dict[str, float] = {}
         self.begun: dict[str, Mapping[str, float]] = {}
         self.fresh: dict[str, Mapping[str, float]] = {}
 
@@ -74,9 +75,9 @@ class Exchange:
         for name, record in self.plain.items():
             record.add(time, self.begun[name])
 
-    def _sample(self, time: float) -> None:
+    def _sample(self, time: float, step: float = 0.0) -> None:
         for samples in self.samples:
-            samples.add(time, self.outputs[samples.channel.source])
+            samples.add(time, self.outputs[samples.channel.source], step)
 
     def _send_signals(self, targets: Mapping[str, Any], begin: float, late: bool) -> None:
         """Polynomials of all inputs of some units for the macro step from `begin` on."""
@@ -114,15 +115,17 @@ class Exchange:
                 "position there: couple fewer rows, attach it through a stiffness, or make it flexible"
             )
         if model.condition > self.master.condition_warning:
-            self._warn(
-                f"'{place}'", f"the mobility of '{place}' is ill-conditioned, {model.condition:.3g} at {time:.6g} s"
+            self.warn(
+                f"'{place}'",
+                f"the mobility of '{place}' is ill-conditioned, {model.condition:.3g} at {time:.6g} s: what a reduced "
+                "interface model gives there may be wrong",
             )
         return model
 
-    def _warn(self, about: str, sentence: str) -> None:
+    def warn(self, about: str, sentence: str) -> None:
         """A warning, once for each place."""
         if not any(about in known for known in self.warnings):
-            self.warnings.append(f"{sentence}: what a reduced interface model gives there may be wrong")
+            self.warnings.append(sentence)
 
     def _gap(self, bond: Bond, motions: Mapping[int, InterfaceMotion]) -> float:
         """How far the two sides have moved apart since the last exchange."""
@@ -161,17 +164,26 @@ class Exchange:
             if channel.target == name:
                 known = samples.copy()
                 if channel.source in fresh:
-                    known.add(end, fresh[channel.source])
+                    known.add(end, fresh[channel.source], end - begin)
                 inputs |= known.inputs(begin)
         if inputs:
             unit.write(inputs)
 
     def error(self, begin: float, end: float) -> float:
         """Largest error of what was expected at the end of the macro step, in units of the largest values so far."""
-        errors = [samples.miss(begin, end, self.fresh[samples.channel.source]) for samples in self.samples]
+        least = self.master.least_scale
+        errors = [samples.miss(begin, end, self.fresh[samples.channel.source], least) for samples in self.samples]
         for bond in self.bonds:
-            errors += [_model_miss(bond, pair, self.fresh) for pair in bond.models]
+            errors += [self._model_miss(bond, pair, least) for pair in bond.models]
         return max(errors, default=0.0)
+
+    def _model_miss(self, bond: Bond, pair: tuple[int, int], least: float) -> float:
+        """How far a receiver's idea of the sender's velocity is from the truth."""
+        sender, receiver = (bond.sides[k] for k in pair)
+        true = np.array([self.fresh[sender.unit][name] for name in sender.interface.names("velocity")])
+        expected = _expected(receiver, self.fresh[receiver.unit]).velocity
+        largest = self.speeds[bond.name] = max(self.speeds.get(bond.name, least), float(np.max(np.abs(true))))
+        return float(np.max(np.abs(true - expected))) / largest
 
     def accept(self, begin: float, end: float) -> None:
         """What was found becomes what is known, and is written down."""
@@ -179,7 +191,7 @@ class Exchange:
             book.add(self.begun, self.fresh, end - begin)
         self._note(begin, end - begin)
         self.outputs = dict(self.fresh)
-        self._sample(end)
+        self._sample(end, end - begin)
 
     def worst_signal(self) -> tuple[str, float]:
         """The exchanged signal of largest magnitude, or one that is no number."""
@@ -230,15 +242,6 @@ def _expected(side: Any, outputs: Mapping[str, float]) -> InterfaceMotion:
     if part.rotates and not far:
         rotation = np.array([outputs[name] for name in part.names("orientation")]).reshape(3, 3)
     return InterfaceMotion(position, velocity, rotation)
-
-
-def _model_miss(bond: Bond, pair: tuple[int, int], outputs: Mapping[str, Mapping[str, float]]) -> float:
-    """How far a receiver's idea of the sender's velocity is from the truth, in units of the larger."""
-    sender, receiver = (bond.sides[k] for k in pair)
-    true = np.array([outputs[sender.unit][name] for name in sender.interface.names("velocity")])
-    expected = _expected(receiver, outputs[receiver.unit]).velocity
-    largest = max(float(np.max(np.abs(true))), float(np.max(np.abs(expected))))
-    return float(np.max(np.abs(true - expected))) / largest if largest > 0 else 0.0
 
 
 def _join_motions(first: ReducedModel, second: ReducedModel) -> InterfaceMotion:

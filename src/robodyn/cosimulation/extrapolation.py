@@ -19,15 +19,23 @@ class Samples:
         self.values: list[np.ndarray] = []
         self.largest = 0.0
 
-    def add(self, time: float, outputs: Mapping[str, float]) -> None:
-        """Values at a communication point; a second exchange at the same time replaces the first."""
+    def add(self, time: float, outputs: Mapping[str, float], step: float = 0.0) -> None:
+        """Values at a communication point, after a macro step; a second exchange at the same time replaces the first.
+
+        A mean over the step is the value in its middle.
+        """
+        if self.channel.mean:
+            time -= step / 2
         if self.times and self.times[-1] == time:
             self.times.pop()
             self.values.pop()
-        fresh = self.channel.gain * np.array([outputs[name] for name in self.channel.outputs])
+        fresh = self._values(outputs)
         self.times = [*self.times, time][-self.channel.order - 1 :]
         self.values = [*self.values, fresh][-self.channel.order - 1 :]
         self.largest = max(self.largest, float(np.max(np.abs(fresh), initial=0.0)))
+
+    def _values(self, outputs: Mapping[str, float]) -> np.ndarray:
+        return self.channel.gain * np.array([outputs[name] for name in self.channel.outputs])
 
     def fit(self, begin: float) -> np.ndarray:
         """Coefficients in powers of the time since `begin`, (order + 1, n); fewer as long as there are fewer values."""
@@ -41,12 +49,17 @@ class Samples:
         columns = self.fit(begin).T.tolist()
         return {name: tuple(column) for name, column in zip(self.channel.inputs, columns, strict=True)}
 
-    def miss(self, begin: float, time: float, outputs: Mapping[str, float]) -> float:
-        """How far the polynomial is from the true values at the end of a step, in units of the largest ones so far."""
-        fresh = self.channel.gain * np.array([outputs[name] for name in self.channel.outputs])
-        expected = (time - begin) ** np.arange(len(self.times)) @ self.fit(begin)
-        largest = max(self.largest, float(np.max(np.abs(fresh), initial=0.0)))
-        return float(np.max(np.abs(fresh - expected), initial=0.0)) / largest if largest > 0 else 0.0
+    def miss(self, begin: float, end: float, outputs: Mapping[str, float], least: float) -> float:
+        """How far the polynomial is from the true values at the end of a step, in units of the largest so far.
+
+        Args:
+            least: what counts as the largest value as long as all are smaller.
+        """
+        fresh = self._values(outputs)
+        passed = (begin + end) / 2 - begin if self.channel.mean else end - begin
+        expected = passed ** np.arange(len(self.times)) @ self.fit(begin)
+        largest = max(self.largest, least, float(np.max(np.abs(fresh), initial=0.0)))
+        return float(np.max(np.abs(fresh - expected), initial=0.0)) / largest
 
     def copy(self) -> Samples:
         other = Samples(self.channel)
