@@ -2,6 +2,7 @@
 
 from robodyn.cosimulation.connection import Connection, Link
 from robodyn.cosimulation.master import cosimulate
+from robodyn.cosimulation.reading import CosimulationFile, read_cosimulation
 from robodyn.cosimulation.reduced import reduce_system
 from robodyn.cosimulation.result import CosimulationRun, save_cosimulation
 from robodyn.cosimulation.scenario_unit import ScenarioUnit
@@ -10,6 +11,7 @@ from robodyn.cosimulation.unit import InterfaceMotion, InterfaceUnit, ReducedMod
 
 __all__ = [
     "Connection",
+    "CosimulationFile",
     "CosimulationRun",
     "InterfaceMotion",
     "InterfaceUnit",
@@ -20,6 +22,7 @@ __all__ = [
     "Unit",
     "cosimulate",
     "model_from_mobility",
+    "read_cosimulation",
     "reduce_system",
     "save_cosimulation",
 ]
