@@ -131,7 +131,9 @@ class _Course:
 
     def _accept(self, end: float, error: float) -> None:
         if error > 1.0:
-            sentence = f"the coupling error is {error:.3g} times its tolerance at {self.time:.6g} s, in the smallest step"
+            sentence = (
+                f"the coupling error is {error:.3g} times its tolerance at {self.time:.6g} s, in the smallest step"
+            )
             self.exchange.warn("in the smallest step", sentence)
         self.exchange.accept(self.time, end)
         self.time, self.steps = end, self.steps + 1
@@ -152,5 +154,3 @@ class _Course:
             wall_time=clock.perf_counter() - self.begun,
             simulated_time=self.time,
         )
-
-
