@@ -71,7 +71,8 @@ class ScenarioUnit:
         self.system = with_polynomials(assemble(scenario), tuple(dict.fromkeys((*moving, *inputs))))
         self.compiled = compile_system(self.system, self.solver, on_compile=on_compile)
         self.outputs = {info.name: info.unit for info in self.system.signals} | self._mean_units()
-        self.can_restore = not any(part.call for part in (*self.system.tasks, *self.system.guards))
+        called = [task.call for task in self.system.tasks] + [guard.call for guard in self.system.guards]
+        self.can_restore = not any(called)
         self._place = {number.name: k for k, number in enumerate(self.system.parameters)}
         self.values = np.array([number.value for number in self.system.parameters], float)
         self.begin = find_start(self.compiled, self.values)

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from robodyn.results import Outcome, Run
+from robodyn.results import Outcome
 
 Coefficients = tuple[float, ...]
 """c0, c1, ... of an input over the next macro step: `c0 + c1 s + c2 s^2`, s the time since its beginning [s]."""
@@ -60,7 +60,7 @@ class InterfaceUnit(Unit, Protocol):
         """Go on with the model of another unit attached there, and with that motion of the interface.
 
         Args:
-            trend: c1, c2, ... of the model's acceleration over the next macro step, (order, k); given for orders above 0.
+            trend: c1, c2, ... of the model's acceleration over the next macro step, (order, k), for orders above 0.
         """
 
 
