@@ -20,6 +20,7 @@ from robodyn.assembly.constraints import (
     add_projection,
     build_constrained,
 )
+from robodyn.assembly.contact import add_contacts
 from robodyn.assembly.coordinates import joint_unit
 from robodyn.assembly.motion import Motion
 from robodyn.assembly.network import Definition, SignalInfo
@@ -59,7 +60,7 @@ def add_dynamics(builder: Builder, motion: Motion, solvable: bool) -> None:
     tau = motion.joint_forces(forces)
     if motion.linear is None:
         builder.loads = _load_torque(builder, motion)
-        tau = tau + builder.loads
+        tau = tau + builder.loads + add_contacts(builder, motion)
     a, applied = ca.SX.zeros(n_v), tau
     if solvable:
         a, tau = _accelerate(builder, motion, tau, bindings)
@@ -70,7 +71,7 @@ def add_dynamics(builder: Builder, motion: Motion, solvable: bool) -> None:
         return
     power = ca.dot(tau, motion.v)
     machine = builder.scenario.machine
-    acting = forces or builder.sticking or machine.loads or machine.constraints
+    acting = forces or builder.sticking or machine.loads or machine.constraints or machine.contacts
     _add_energies(builder, motion, Pending(power, bindings) if acting else None)
 
 
