@@ -88,6 +88,7 @@ def sliding_friction(slip1, slip2, normal, *, coefficient, smoothing_velocity):
     damping="s/m",
     static_coefficient="",
     stribeck_velocity="m/s",
+    elastic="",
     states={"bristle1": 1e-5, "bristle2": 1e-5},
     checks={
         "coefficient": "positive",
@@ -95,6 +96,7 @@ def sliding_friction(slip1, slip2, normal, *, coefficient, smoothing_velocity):
         "damping": "non-negative",
         "static_coefficient": "non-negative",
         "stribeck_velocity": "positive",
+        "elastic": "non-negative, below one",
     },
     disturbance=True,
 )
@@ -110,24 +112,30 @@ def bristle_friction(
     damping=0.0,
     static_coefficient=0.0,
     stribeck_velocity=0.01,
+    elastic=0.9,
 ):
     """Dry friction that sticks: bristles of deflection z bend under a load and slip beyond the friction coefficient.
 
-        z_dot = w - |w| z s / mu(|w|),   F = -N (s z + d z_dot)
+        z_dot = w - a |w| z s / mu(|w|),   F = -N (s z + d z_dot)
         mu(|w|) = mu_c + (mu_s - mu_c) exp(-(|w| / ws)^2)
 
-    LuGre friction in two directions, per normal force: Canudas de Wit, Olsson, Astrom and Lischinsky (1995). A steady
-    load below the static level is held at a deflection of `F / (N s)`, without creep.
+    LuGre friction in two directions, per normal force: Canudas de Wit, Olsson, Astrom and Lischinsky (1995); with the
+    factor a of Dupont, Hayward, Armstrong and Altpeter (2002): 0 while the bristles straighten or are bent by less than the
+    elastic part of mu / s, from there to mu / s rising to 1. So a load below that part is held without any creep, also
+    while it vibrates.
 
     Args:
         stiffness: s, of the bristles per normal force; damping: d, likewise.
         static_coefficient: mu_s; never less than mu_c, the coefficient of sliding.
+        elastic: 0 to below 1; its default is this project's own choice.
     """
     speed_squared = slip1 * slip1 + slip2 * slip2
-    speed = sym.where(speed_squared > 0, sym.sqrt(sym.where(speed_squared > 0, speed_squared, 1.0)), 0.0)
     surplus = sym.maximum(static_coefficient - coefficient, 0.0)
     level = coefficient + surplus * sym.exp(-speed_squared / (stribeck_velocity * stribeck_velocity))
-    loss = stiffness * speed / level
+    bent = stiffness / level * length_of(bristle1 * bristle1 + bristle2 * bristle2)
+    share = sym.clip((bent - elastic) / (1.0 - elastic), 0.0, 1.0)
+    slipping = sym.where(bristle1 * slip1 + bristle2 * slip2 > 0, share * share * (3.0 - 2.0 * share), 0.0)
+    loss = slipping * stiffness * length_of(speed_squared) / level
     bend1, bend2 = slip1 - loss * bristle1, slip2 - loss * bristle2
     return {
         "force1": -normal * (stiffness * bristle1 + damping * bend1),
@@ -135,3 +143,8 @@ def bristle_friction(
         "bristle1_dot": bend1,
         "bristle2_dot": bend2,
     }
+
+
+def length_of(squared):
+    """Square root that has a derivative at zero too."""
+    return sym.where(squared > 0, sym.sqrt(sym.where(squared > 0, squared, 1.0)), 0.0)
