@@ -207,6 +207,57 @@ def test_a_rigid_contact_lets_go_where_its_force_ends():
     assert before == pytest.approx(GRAVITY - 14.4 * math.sin(0.24), rel=1e-6)
 
 
+def planar(body, points, contacts, start, duration, gravity=(0, 0, -GRAVITY)):
+    """A body that moves along x and z and turns about y."""
+    joints = (
+        Joint("along", "prismatic", GROUND, "first", axis=(1, 0, 0)),
+        Joint("up", "prismatic", "first", "second"),
+        Joint("turn", "revolute", "second", "body", axis=(0, 1, 0)),
+    )
+    mechanism = Mechanism("planar", (Body("first"), Body("second"), body), joints, (*points, FLOOR), gravity)
+    return Scenario("planar", Machine("planar", mechanism, contacts=contacts), duration, start)
+
+
+BRISTLES = {"stiffness": 1e5, "damping": 300.0}
+
+
+@pytest.mark.parametrize("coefficient", [0.1, 0.6])
+def test_a_ball_thrown_on_a_rough_rigid_floor_slides_or_rolls_off_as_coulomb_says(coefficient):
+    """Impulse of friction: mu (1 + r) m v_n, or m v_x 2 / 7 where that is less: it rolls then."""
+    r, radius, speed = 0.6, 0.1, 2.0
+    body = Body("body", 2.0, inertia=(0.4 * 2.0 * radius**2,) * 3)
+    rough = {"coefficient": coefficient} | BRISTLES
+    contact = RigidContact("hit", Ball("middle", radius), Plane("floor"), r, 1e-3, "bristle_friction", rough)
+    start = {"along.velocity": speed, "up.velocity": -2.0, "up.position": 0.2}
+    run = simulate(planar(body, (Point("middle", "body"),), (contact,), start, 0.1), SHARP)
+    down = math.sqrt(4.0 + 2 * GRAVITY * 0.1)
+    taken = min(coefficient * (1 + r) * down, 2 / 7 * speed)
+    # The compliance of 1e-7 that lets several touches share an impulse.
+    assert run["along.velocity"].final == pytest.approx(speed - taken, rel=1e-6)
+    assert run["turn.velocity"].final == pytest.approx(2.5 * taken / radius, rel=1e-6)
+    assert run.statistics.energy_error < 1e-9
+
+
+@pytest.mark.parametrize("tangent", [0.4, 0.55])
+def test_a_block_on_rigid_feet_is_held_below_the_angle_of_friction_and_slides_beyond_it(tangent):
+    slope, mu = math.atan(tangent), 0.5
+    gravity = (GRAVITY * math.sin(slope), 0.0, -GRAVITY * math.cos(slope))
+    feet = (Point("rear", "body", (-0.2, 0.0, -0.1)), Point("front", "body", (0.2, 0.0, -0.1)))
+    rough = {"friction": "bristle_friction", "friction_parameters": {"coefficient": mu} | BRISTLES}
+    contacts = tuple(RigidContact(f"{foot.name}_foot", Ball(foot.name), Plane("floor"), **rough) for foot in feet)
+    body = Body("body", 2.0, inertia=(0.03, 0.03, 0.03))
+    scenario = planar(body, feet, contacts, {"up.position": 0.1}, 1.0, gravity)
+    run = simulate(scenario, Solver("rodas4", rtol=1e-7, atol=1e-10))
+    along = run["along.velocity"]
+    left = max(0.0, GRAVITY * (math.sin(slope) - mu * math.cos(slope)))
+    assert along(1.0) - along(0.5) == pytest.approx(0.5 * left, abs=1e-7)
+    # Moments about the front foot: the pull at half the height moves load from the rear foot to the front one.
+    pull = min(math.sin(slope), mu * math.cos(slope))
+    front = 2.0 * GRAVITY * (0.5 * math.cos(slope) + 0.1 / 0.4 * pull)
+    assert run["front_foot.force.normal"].final == pytest.approx(front, rel=1e-6)
+    assert run.statistics.energy_error < 1e-6
+
+
 def test_a_ball_between_a_floor_and_a_box_above_it_bounces_off_both():
     ceiling = Point("ceiling", GROUND, (0.0, 0.0, 1.0))
     contacts = (
@@ -258,6 +309,8 @@ floor = { body = "ground" }
 touching = { ball = "middle", radius = "100 mm" }
 against = { plane = "floor" }
 restitution = 0.8
+friction = "sliding_friction"
+friction_parameters = { coefficient = 0.2, smoothing_velocity = 0.001 }
 [contacts.soft]
 touching = { box = "middle", size = [0.1, 0.1, 0.1] }
 against = { plane = "floor", normal = [0, 0, 2] }
@@ -268,8 +321,9 @@ friction_parameters = { coefficient = 0.3, smoothing_velocity = "1 mm/s" }
 """
     )
     hard, soft = read_scenario(path).machine.contacts
-    assert hard == RigidContact("bounce", Ball("middle", 0.1), Plane("floor"), 0.8)
-    rubbing = {"coefficient": 0.3, "smoothing_velocity": 1e-3}
+    slow = {"coefficient": 0.2, "smoothing_velocity": 1e-3}
+    assert hard == RigidContact("bounce", Ball("middle", 0.1), Plane("floor"), 0.8, 1e-3, "sliding_friction", slow)
+    rubbing = slow | {"coefficient": 0.3}
     given = {"stiffness": 1e6, "dissipation": 0.1}
     shapes = Box("middle", (0.1, 0.1, 0.1)), Plane("floor")
     assert soft == Contact("soft", *shapes, "hunt_crossley", given, "sliding_friction", rubbing)

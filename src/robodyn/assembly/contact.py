@@ -67,41 +67,42 @@ def _push(builder: Builder, touch: Touch) -> Pushed | None:
     info = info_of(function_of(contact.law))
     sides = {name: _add_side(builder, touch) for name in info.located.values()}
     given = {"depth": -touch.gap, "rate": -touch.rate} | sides
-    normal = _trace(builder, touch, given, 0, wanted=("force", *info.located))
+    normal = trace_contact(builder, touch, given, "law", ("force", *info.located))
     if normal is None:
         return None
     active, resets = touch.gap < 0, {}
     for output, side in info.located.items():
         value = normal[output]
         active = where(sides[side] == 0, value > 0, sides[side] > 0)
-    force, rubbed = normal["force"] * touch.normal, None
+    force = normal["force"] * touch.normal
     if contact.friction is not None:
         slips = dict(zip(("slip1", "slip2"), touch.slips, strict=True))
-        rubbed = _trace(builder, touch, slips | {"normal": normal["force"]}, 1, ("force1", "force2"), active)
+        rubbed = trace_contact(
+            builder, touch, slips | {"normal": normal["force"]}, "friction", ("force1", "force2"), active
+        )
         if rubbed is None:
             return None
         force = force + rubbed["force1"] * touch.tangents[0] + rubbed["force2"] * touch.tangents[1]
-        resets = {_own(touch, name): Pending(ca.SX(0), {}) for name in info_of(function_of(contact.friction)).states}
+        resets = {own_name(touch, name): Pending(ca.SX(0), {}) for name in info_of(function_of(contact.friction)).states}
     for output, side in info.located.items():
         _add_events(builder, touch, sides[side], normal[output], resets)
     return Pushed(touch, normal["force"], force, active)
 
 
-def _own(touch: Touch, name: str) -> str:
+def own_name(touch: Touch, name: str) -> str:
     return f"{touch.name}.{name}"
 
 
 def _add_side(builder: Builder, touch: Touch) -> ca.SX:
-    return builder.add_memory(MemoryInfo(_own(touch, "side"), "", 0.0, hidden=True))
+    return builder.add_memory(MemoryInfo(own_name(touch, "side"), "", 0.0, hidden=True))
 
 
-def _trace(
-    builder: Builder, touch: Touch, given: dict[str, Any], which: int, wanted: tuple[str, ...], active: Any = True
+def trace_contact(
+    builder: Builder, touch: Touch, given: dict[str, Any], field: str, wanted: tuple[str, ...], active: Any = True
 ) -> dict[str, ca.SX] | None:
-    """Results of a contact's law, which = 0, or of its friction, 1; what it integrates becomes states."""
-    contact: Any = touch.contact
-    prefix, law, parameters = contact.laws[which]
-    function, path = function_of(law), f"contacts.{contact.name}.{('law', 'friction')[which]}"
+    """Results of a contact's law or friction; what it integrates while it is active becomes states."""
+    prefix, law, parameters = touch.contact.laws[field]
+    function, path = function_of(law), f"contacts.{touch.contact.name}.{field}"
     info = info_of(function)
     states = {name: _add_state(builder, touch, name, info) for name in info.states}
     values = {key: builder.values[f"{prefix}.{key}"] for key in parameters}
@@ -116,12 +117,12 @@ def _trace(
     if missing:
         return None
     for name in states:
-        builder.rates[_own(touch, name)] = Pending(where(active, trace.results[f"{name}_dot"], 0.0), {})
+        builder.rates[own_name(touch, name)] = Pending(where(active, trace.results[f"{name}_dot"], 0.0), {})
     return dict(trace.results)
 
 
 def _add_state(builder: Builder, touch: Touch, name: str, info: Any) -> ca.SX:
-    full = _own(touch, name)
+    full = own_name(touch, name)
     start = builder.scenario.initial.get(full, 0.0)
     return builder.add_state(StateInfo(full, info.units.get(name, ""), start, info.states[name]))
 
@@ -132,7 +133,7 @@ def _add_events(builder: Builder, touch: Touch, side: ca.SX, value: ca.SX, reset
         action = f"action:{touch.name}.{event}"
         builder.updates[action] = {side.name(): Pending(ca.SX(direction), {})} | more
         builder.columns["guards"].append(Pending(value, {}))
-        builder.guards.append(Guard(_own(touch, event), direction, terminal=False, action=action))
+        builder.guards.append(Guard(own_name(touch, event), direction, terminal=False, action=action))
     builder.updates.setdefault(START, {})[side.name()] = Pending(sign(value), {})
 
 

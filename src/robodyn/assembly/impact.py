@@ -1,12 +1,11 @@
 """Which rigid contacts push, with which forces and impulses, and when do they begin and end?
 
-Symbols: k touches with gaps g_i and gradients H_i; S = H M^-1 H^T with the machine's constraints kept. Everything is a
-linear complementarity problem, for impulses with the speeds along the normals, for forces with the accelerations:
+Symbols: k touches with gaps g_i and gradients H_i; D_i the direction of a touch's force in the joints' space, H_i with
+friction added; A = H M^-1 D^T with the machine's constraints kept. Everything is a linear complementarity problem, for
+impulses with the speeds along the normals, for forces with the accelerations.
 
-    r = S lam + b,    r >= 0,  lam >= 0,  r_i lam_i = 0
-
-Impulses act where a gap closes, b = v- + restitution v-. After them, and where a force has come down to zero, those that
-neither approach nor part are sorted into resting and parting by b = their accelerations without contact forces.
+Impulses act where a gap closes. After them, and where a force has come down to zero, those touches that neither approach
+nor part are sorted into resting and parting by their accelerations without contact forces.
 """
 
 from __future__ import annotations
@@ -17,16 +16,20 @@ from dataclasses import dataclass
 import casadi as ca
 
 from robodyn.assembly.builder import Builder, Pending, reference_to
-from robodyn.assembly.contact import Pushed, add_contact_signals, check_moves
+from robodyn.assembly.complementarity import Mobility
+from robodyn.assembly.contact import Pushed, add_contact_signals, check_moves, own_name, trace_contact
 from robodyn.assembly.events import START
 from robodyn.assembly.motion import Motion
-from robodyn.assembly.sticking import solve_holding
+from robodyn.assembly.rubbing import Rubbing
 from robodyn.assembly.system import Guard, MemoryInfo
 from robodyn.assembly.touching import Touch, find_touches
 from robodyn.assembly.tracing import Bindings
+from robodyn.laws import info_of
 from robodyn.model import RigidContact
-from robodyn.symbolic import absolute, logical_and, logical_not, logical_or, maximum, where
+from robodyn.model.contact import function_of
+from robodyn.symbolic import absolute, logical_and, maximum, sqrt, where
 
+Apply = Callable[[ca.SX], ca.SX]
 IMPACT, SORTING = "action:impact", "action:resting"
 SETTLING = "contacts.settling"
 NEAR = 1e-7
@@ -37,15 +40,15 @@ SUNK = 1e-6
 """The same for a touch that let go of a surface it lay in by the solver's errors."""
 RESTING = 1e-6
 """Speed [m/s] below which a touch neither approaches nor parts."""
-NO_FORCE = 1e-9
-"""Acceleration [m/s^2], or part of the largest one, that a force must make to count."""
 RETURN_RATE = 20.0
 """Rate [1/s] at which a resting touch returns to its surface (Baumgarte)."""
 COMPLIANCE = 1e-7
 """Part of the mean mobility by which touches give way, so that four corners share a load; corrected for afterwards."""
 
-BLOCK_PIVOTS = 4
-"""Passes in which all contradictions of a complementarity problem are changed at once."""
+TINY_SLIP = 1e-9
+"""Slip [m/s] that has no direction."""
+NO_MOBILITY = 1e-9
+"""Part of the normal mobility that stands in for that along a slip without direction."""
 
 
 @dataclass(frozen=True)
@@ -54,21 +57,18 @@ class Rigid:
 
     Attributes:
         resting: for each touch, memory that is 1 while it rests.
-        H: gradients (k, n_v); W: M^-1 H^T (n_v, k), constraints kept; S: (k, k), with its compliance.
+        H, D: gradients and directions of forces (k, n_v); directions: of forces in world axes, per normal force, (3,).
+        apply: M^-1, constraints kept, as a function of a column.
         drift: accelerations of the gaps while the joints do not accelerate (k,).
     """
 
     touches: tuple[Touch, ...]
     resting: tuple[ca.SX, ...]
     H: ca.SX
-    W: ca.SX
-    S: ca.SX
-    give: ca.SX
+    D: ca.SX
+    directions: tuple[ca.SX, ...]
+    apply: Apply
     drift: ca.SX
-
-    @property
-    def count(self) -> int:
-        return len(self.touches)
 
     @property
     def held(self) -> list[ca.SX]:
@@ -78,8 +78,23 @@ class Rigid:
     def near(self) -> list[ca.SX]:
         return [touch.gap <= NEAR for touch in self.touches]
 
+    @property
+    def rubs(self) -> bool:
+        return any(touch.contact.friction is not None for touch in self.touches)
+
+    def mobility(self, directions: ca.SX) -> Mobility:
+        """What forces in these directions (k, n_v) do to the gaps."""
+        A = self.H @ self.responses(directions)
+        k = len(self.touches)
+        give = COMPLIANCE * ca.trace(A) / k
+        return Mobility(A + give * ca.SX.eye(k), give, directions is self.H)
+
+    def responses(self, directions: ca.SX) -> ca.SX:
+        """M^-1 of forces in these directions, (n_v, k)."""
+        return ca.horzcat(*(self.apply(directions[k, :].T) for k in range(directions.shape[0])))
+
     def forces(self, a: ca.SX) -> list[ca.SX]:
-        """Forces that keep what rests on its surface.
+        """Normal forces that keep what rests on its surface.
 
         Args:
             a: joint accelerations without contact forces.
@@ -88,52 +103,10 @@ class Rigid:
         back = [
             b[i] + 2 * RETURN_RATE * touch.rate + RETURN_RATE**2 * touch.gap for i, touch in enumerate(self.touches)
         ]
-        return self.solve(back, self.held)
-
-    def solve(self, b: list[ca.SX], held: list[ca.SX]) -> list[ca.SX]:
-        """lam with `S lam + b = 0` where held and 0 elsewhere, corrected twice for the compliance."""
-        none = [ca.SX(0)] * self.count
-        first = lam = solve_holding(self.S, b, none, held)
-        for _ in range(2):
-            more = solve_holding(self.S, [-self.give * entry for entry in lam], none, held)
-            lam = [one + other for one, other in zip(first, more, strict=True)]
-        return lam
-
-    def complement(self, b: list[ca.SX], allowed: list[ca.SX]) -> tuple[list[ca.SX], list[ca.SX]]:
-        """Solution lam of the complementarity problem among those allowed, and which of them push.
-
-        Block pivots, all contradictions at once; then the first alone, which cannot go round in circles (Murty, 1974).
-        """
-        scale = ca.SX(1)
-        for i in range(self.count):
-            scale = maximum(scale, where(allowed[i], absolute(b[i]), 0.0))
-        slack = NO_FORCE * scale
-        pushing = [logical_and(allowed[i], b[i] < -slack) for i in range(self.count)]
-        none = [ca.SX(0)] * self.count
-        blocks = min(self.count, BLOCK_PIVOTS)
-        for step in range(blocks + self.count + 1):
-            lam = solve_holding(self.S, b, none, pushing)
-            r = ca.vertcat(*b) + self.S @ ca.vertcat(*lam)
-            wrong = [
-                where(pushing[i], lam[i] * self.S[i, i] <= slack, logical_and(allowed[i], r[i] < -slack))
-                for i in range(self.count)
-            ]
-            chosen = wrong if step < blocks else _first(wrong)
-            pushing = [where(c, logical_not(p), p) for c, p in zip(chosen, pushing, strict=True)]
-        return self.solve(b, pushing), pushing
+        return self.mobility(self.D).hold(back, self.held)
 
 
-def _first(conditions: list[ca.SX]) -> list[ca.SX]:
-    """The first that is true, alone."""
-    found: list[ca.SX] = []
-    earlier = ca.SX(0)
-    for condition in conditions:
-        found.append(logical_and(condition, logical_not(earlier)))
-        earlier = logical_or(earlier, condition)
-    return found
-
-
-def build_rigid(builder: Builder, motion: Motion, apply: Callable[[ca.SX], ca.SX]) -> Rigid | None:
+def build_rigid(builder: Builder, motion: Motion, apply: Apply) -> Rigid | None:
     """The rigid contacts of a machine, if it has any.
 
     Args:
@@ -146,12 +119,26 @@ def build_rigid(builder: Builder, motion: Motion, apply: Callable[[ca.SX], ca.SX
         return None
     rates = ca.vertcat(*(touch.rate for touch in touches))
     H = ca.jacobian(rates, motion.v)
-    W = ca.horzcat(*(apply(H[k, :].T) for k in range(len(touches))))
-    S = H @ W
-    give = COMPLIANCE * ca.trace(S) / len(touches)
-    resting = tuple(builder.add_memory(MemoryInfo(f"{t.name}.rests", "", 0.0, hidden=True)) for t in touches)
+    resting = tuple(builder.add_memory(MemoryInfo(own_name(t, "rests"), "", 0.0, hidden=True)) for t in touches)
+    directions = tuple(_push(builder, touch, memory) for touch, memory in zip(touches, resting, strict=True))
+    D = H
+    if any(touch.contact.friction is not None for touch in touches):
+        rows = [ca.jtimes(t.velocity, motion.v, n, True).T for t, n in zip(touches, directions, strict=True)]
+        D = ca.vertcat(*rows)
     drift = ca.jtimes(rates, motion.q, motion.q_dot)
-    return Rigid(tuple(touches), resting, H, W, S + give * ca.SX.eye(len(touches)), give, drift)
+    return Rigid(tuple(touches), resting, H, D, directions, apply, drift)
+
+
+def _push(builder: Builder, touch: Touch, resting: ca.SX) -> ca.SX:
+    """Force on the touching body for a normal force of 1 N: along the normal, and what its friction adds."""
+    if touch.contact.friction is None:
+        return touch.normal
+    first, second = touch.slips
+    given = {"slip1": first, "slip2": second, "normal": ca.SX(1)}
+    rubbed = trace_contact(builder, touch, given, "friction", ("force1", "force2"), resting > 0.5)
+    if rubbed is None:
+        return touch.normal
+    return touch.normal + rubbed["force1"] * touch.tangents[0] + rubbed["force2"] * touch.tangents[1]
 
 
 def _check_rest(builder: Builder, motion: Motion, touches: list[Touch]) -> bool:
@@ -190,34 +177,72 @@ def add_rigid(builder: Builder, motion: Motion, rigid: Rigid, a: ca.SX, bindings
     """
     lam = rigid.forces(a)
     pushed = [
-        Pushed(touch, lam[i], lam[i] * touch.normal, rigid.held[i], bindings) for i, touch in enumerate(rigid.touches)
+        Pushed(touch, lam[i], lam[i] * rigid.directions[i], rigid.held[i], bindings)
+        for i, touch in enumerate(rigid.touches)
     ]
     for contact in dict.fromkeys(touch.contact for touch in rigid.touches):
         add_contact_signals(builder, contact, [one for one in pushed if one.touch.contact is contact])
     _add_impact(builder, motion, rigid, bindings)
     _add_sorting(builder, rigid, a, bindings)
     _add_guards(builder, rigid, lam, bindings)
-    return rigid.H.T @ ca.vertcat(*lam)
+    return rigid.D.T @ ca.vertcat(*lam)
 
 
 def _add_impact(builder: Builder, motion: Motion, rigid: Rigid, bindings: Bindings) -> None:
-    """Impulses where gaps close: `v+ = v + W lam`, with `v_n+ >= -r v_n-`; what they do is work."""
-    rates = [touch.rate for touch in rigid.touches]
-    values = builder.values
-    b = []
-    for touch, rate in zip(rigid.touches, rates, strict=True):
-        name = touch.contact.name
+    """Impulses where gaps close: `v+ = v + M^-1 P`, with `v_n+ >= -r v_n-`; what they do is work; bristles are unbent."""
+    values, b = builder.values, []
+    for touch in rigid.touches:
+        name, rate = touch.contact.name, touch.rate
         bounces = rate < -values[f"{name}.rest_speed"]
         b.append(rate + where(bounces, values[f"{name}.restitution"] * rate, 0.0))
-    impulses, _ = rigid.complement(b, rigid.near)
-    lam = ca.vertcat(*impulses)
-    v = motion.v + rigid.W @ lam
-    work = ca.dot(lam, 0.5 * rigid.H @ (motion.v + v))
+    lam = ca.vertcat(*rigid.mobility(rigid.H).complement(b, rigid.near)[0])
+    impulse, change = rigid.H.T @ lam, rigid.responses(rigid.H) @ lam
+    if rigid.rubs:
+        impulse, change = _rub(builder, motion, rigid, b, change)
+    v = motion.v + change
+    work = 0.5 * ca.dot(impulse, motion.v + v)
     so_far = reference_to("energy.work")
     update = {motion.v[k].name(): Pending(v[k], bindings) for k in range(v.numel())}
     update["energy.work"] = Pending(so_far.expression + work, bindings | so_far.bindings)
     builder.add_memory(MemoryInfo(SETTLING, "", 0.0, hidden=True))
-    builder.updates[IMPACT] = update | {SETTLING: Pending(ca.SX(1), {})}
+    builder.updates[IMPACT] = update | _unbend(builder, rigid) | {SETTLING: Pending(ca.SX(1), {})}
+
+
+def _rub(
+    builder: Builder, motion: Motion, rigid: Rigid, b: list[ca.SX], change: ca.SX
+) -> tuple[ca.SX, ca.SX]:
+    """Impulse on the joints and change of their velocities with friction.
+
+    Args:
+        change: of velocities without friction, which says where each touch would slip to.
+    """
+    rows, coefficients = [], []
+    for touch in rigid.touches:
+        slips = ca.vertcat(*touch.slips)
+        after = slips + ca.jtimes(slips, motion.v, change)
+        speed = sqrt(ca.sumsqr(after) + TINY_SLIP**2)
+        rows.append(ca.jtimes(slips, motion.v, after / speed, True).T)
+        rubs = touch.contact.friction is not None
+        coefficients.append(builder.values[f"{touch.contact.name}.friction.coefficient"] if rubs else ca.SX(0))
+    G = ca.vertcat(*rows)
+    by_normals, by_slips = rigid.responses(rigid.H), rigid.responses(G)
+    stiff = COMPLIANCE * ca.SX.eye(len(rows))
+    N, T = rigid.mobility(rigid.H).A, G @ by_slips
+    T = T + stiff * (ca.trace(T) + NO_MOBILITY * ca.trace(N)) / len(rows)
+    rubbing = Rubbing(N, rigid.H @ by_slips, T, b, ca.vertsplit(G @ motion.v), coefficients)
+    lam, beta = rubbing.solve(rigid.near)
+    return rigid.H.T @ lam - G.T @ beta, by_normals @ lam - by_slips @ beta
+
+
+def _unbend(builder: Builder, rigid: Rigid) -> dict[str, Pending]:
+    """States of friction begin anew where nothing rested before."""
+    update = {}
+    for touch, held in zip(rigid.touches, rigid.held, strict=True):
+        for _, law, _ in touch.contact.laws.values():
+            for state in info_of(function_of(law)).states:
+                name = own_name(touch, state)
+                update[name] = Pending(where(held, builder.symbol_of(name), 0.0), {})
+    return update
 
 
 def _add_sorting(builder: Builder, rigid: Rigid, a: ca.SX, bindings: Bindings) -> None:
@@ -227,7 +252,7 @@ def _add_sorting(builder: Builder, rigid: Rigid, a: ca.SX, bindings: Bindings) -
     for i, touch in enumerate(rigid.touches):
         slow = where(rigid.held[i], builder.values[f"{touch.contact.name}.rest_speed"], RESTING)
         allowed.append(logical_and(rigid.near[i], absolute(touch.rate) <= slow))
-    _, pushing = rigid.complement(ca.vertsplit(b), allowed)
+    _, pushing = rigid.mobility(rigid.D).complement(ca.vertsplit(b), allowed)
     update = {
         memory.name(): Pending(where(push, 1.0, 0.0), bindings)
         for memory, push in zip(rigid.resting, pushing, strict=True)

@@ -20,20 +20,19 @@ def read_contact(name: str, table: Table, folder: Path) -> Any:
         table.asked |= {"law", "restitution", "rest_speed", "parameters", "friction", "friction_parameters"}
         table.finish()
         return FAILED
+    friction, rubbing = _read_law(table, "friction", "friction_parameters", folder)
+    fields: dict[str, Any] = {"friction": friction} if "friction" in table else {}
+    fields |= {"friction_parameters": rubbing} if "friction_parameters" in table else {}
     if "restitution" in table:
-        fields = {"restitution": table.number("restitution")}
+        fields["restitution"] = table.number("restitution")
         fields |= {"rest_speed": table.number("rest_speed", "m/s")} if "rest_speed" in table else {}
         table.finish()
-        return attempt(table, RigidContact, name, *shapes, **fields)
+        return FAILED if None in rubbing.values() else attempt(table, RigidContact, name, *shapes, **fields)
     law, parameters = _read_law(table, "law", "parameters", folder)
-    friction, rubbing = _read_law(table, "friction", "friction_parameters", folder)
     table.finish()
     if None in (*parameters.values(), *rubbing.values()):
         return FAILED
-    named = {"friction": friction, "friction_parameters": rubbing} if "friction" in table else {}
-    if rubbing and not named:
-        table.flaws.add(table.at("friction_parameters"), "have no effect without friction", "name its law")
-    return attempt(table, Contact, name, *shapes, law, parameters, **named)
+    return attempt(table, Contact, name, *shapes, law, parameters, **fields)
 
 
 def _read_law(table: Table, key: str, group: str, folder: Path) -> tuple[Any, dict[str, Any]]:

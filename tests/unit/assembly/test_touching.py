@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from robodyn.assembly.builder import start_builder
-from robodyn.assembly.impact import Rigid
+from robodyn.assembly.complementarity import Mobility
 from robodyn.assembly.motion import add_kinematics
 from robodyn.assembly.touching import find_touches
 from robodyn.model import GROUND, Ball, Body, Box, Contact, Joint, Machine, Mechanism, Plane, Point, Scenario
@@ -84,8 +84,7 @@ def enumerate_solutions(S, b):
 def test_complementarity_problems_have_the_solution_that_trying_every_set_finds():
     n = 5
     S, b = ca.SX.sym("S", n, n), ca.SX.sym("b", n)
-    rigid = Rigid((None,) * n, (), ca.SX(), ca.SX(), S, ca.SX(0), ca.SX())
-    lam, _ = rigid.complement(ca.vertsplit(b), [ca.SX(1)] * n)
+    lam, _ = Mobility(S, ca.SX(0)).complement(ca.vertsplit(b), [ca.SX(1)] * n)
     solve = ca.Function("lcp", [S, b], [ca.vertcat(*lam)])
     generator = np.random.default_rng(7)
     for _ in range(300):
