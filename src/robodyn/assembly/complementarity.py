@@ -47,9 +47,7 @@ class Mobility:
         k = len(b)
         if self.symmetric:
             return solve_holding(self.A, list(b), [ca.SX(0)] * k, list(held))
-        rows = [
-            [where(held[i], where(held[j], self.A[i, j], 0.0), float(i == j)) for j in range(k)] for i in range(k)
-        ]
+        rows = [[where(held[i], where(held[j], self.A[i, j], 0.0), float(i == j)) for j in range(k)] for i in range(k)]
         return list(solve_linear(rows, [where(held[i], -b[i], 0.0) for i in range(k)]))
 
     def complement(self, b: Sequence[ca.SX], allowed: Sequence[ca.SX]) -> tuple[list[ca.SX], list[ca.SX]]:

@@ -83,7 +83,9 @@ def _push(builder: Builder, touch: Touch) -> Pushed | None:
         if rubbed is None:
             return None
         force = force + rubbed["force1"] * touch.tangents[0] + rubbed["force2"] * touch.tangents[1]
-        resets = {own_name(touch, name): Pending(ca.SX(0), {}) for name in info_of(function_of(contact.friction)).states}
+        resets = {
+            own_name(touch, name): Pending(ca.SX(0), {}) for name in info_of(function_of(contact.friction)).states
+        }
     for output, side in info.located.items():
         _add_events(builder, touch, sides[side], normal[output], resets)
     return Pushed(touch, normal["force"], force, active)

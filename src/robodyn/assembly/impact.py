@@ -4,8 +4,8 @@ Symbols: k touches with gaps g_i and gradients H_i; D_i the direction of a touch
 friction added; A = H M^-1 D^T with the machine's constraints kept. Everything is a linear complementarity problem, for
 impulses with the speeds along the normals, for forces with the accelerations.
 
-Impulses act where a gap closes. After them, and where a force has come down to zero, those touches that neither approach
-nor part are sorted into resting and parting by their accelerations without contact forces.
+Impulses act where a gap closes. After them, and where a force has come down to zero, those touches that neither
+approach nor part are sorted into resting and parting by their accelerations without contact forces.
 """
 
 from __future__ import annotations
@@ -189,7 +189,7 @@ def add_rigid(builder: Builder, motion: Motion, rigid: Rigid, a: ca.SX, bindings
 
 
 def _add_impact(builder: Builder, motion: Motion, rigid: Rigid, bindings: Bindings) -> None:
-    """Impulses where gaps close: `v+ = v + M^-1 P`, with `v_n+ >= -r v_n-`; what they do is work; bristles are unbent."""
+    """Impulses where gaps close: `v+ = v + M^-1 P`, with `v_n+ >= -r v_n-`; what they do is work."""
     values, b = builder.values, []
     for touch in rigid.touches:
         name, rate = touch.contact.name, touch.rate
@@ -208,9 +208,7 @@ def _add_impact(builder: Builder, motion: Motion, rigid: Rigid, bindings: Bindin
     builder.updates[IMPACT] = update | _unbend(builder, rigid) | {SETTLING: Pending(ca.SX(1), {})}
 
 
-def _rub(
-    builder: Builder, motion: Motion, rigid: Rigid, b: list[ca.SX], change: ca.SX
-) -> tuple[ca.SX, ca.SX]:
+def _rub(builder: Builder, motion: Motion, rigid: Rigid, b: list[ca.SX], change: ca.SX) -> tuple[ca.SX, ca.SX]:
     """Impulse on the joints and change of their velocities with friction.
 
     Args:

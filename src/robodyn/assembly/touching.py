@@ -1,6 +1,6 @@
 """How far is a body from a surface, along which normal, and how do they move against each other where they touch?
 
-Symbols: c the middle of what touches, r its radius, p = c - r n the place of the touch, n the normal out of the surface,
+Symbols: c the middle of what touches, r its radius, n the normal out of the surface, p = c - r n where they touch,
 w the velocity of the touching body against the surface's body at p. The gap's rate is n . w, exactly.
 """
 

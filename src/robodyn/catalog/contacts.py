@@ -30,7 +30,9 @@ def bouncing_ball(restitution: float = 0.8, height: float = 1.0, duration: float
     """A ball of 1 kg and 0.1 m that falls on a rigid floor: bounces at `t1 (1 + 2 r + 2 r^2 + ...)`, then rests."""
     radius = 0.1
     ball = Body("ball", 1.0)
-    mechanism = Mechanism("ball", (ball,), (Joint("height", "prismatic", GROUND, "ball"),), (Point("middle", "ball"), FLOOR))
+    mechanism = Mechanism(
+        "ball", (ball,), (Joint("height", "prismatic", GROUND, "ball"),), (Point("middle", "ball"), FLOOR)
+    )
     contact = RigidContact("bounce", Ball("middle", radius), Plane("floor"), restitution)
     return Scenario(
         "bouncing-ball",

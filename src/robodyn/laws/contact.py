@@ -22,8 +22,8 @@ UNITS = {"depth": "m", "rate": "m/s", "side": "", "force": "N", "touch": "m"}
 def kelvin_voigt(depth, rate, side, *, stiffness, damping=0.0):
     """Spring and damper side by side that push and never pull: `N = k e + d e_dot` while that is positive.
 
-    Its force jumps to `d e_dot` at touch-down, and is gone while the surfaces still overlap. Both instants, the zeros of
-    `touch = e + min(0, d e_dot / k)`, are located.
+    Its force jumps to `d e_dot` at touch-down, and is gone while the surfaces still overlap. Both instants, the zeros
+    of `touch = e + min(0, d e_dot / k)`, are located.
 
     Args:
         side: 1 in touch, -1 apart, found where it changes.
@@ -47,8 +47,8 @@ def hunt_crossley(depth, rate, side, *, stiffness, dissipation=0.0, exponent=1.5
 
         N = k e^n (1 + c e_dot) while e > 0, never negative
 
-    A body that hits with speed v leaves with r v, `c v (1 + r) = ln((1 + c v) / (1 - c v r))`, whatever k, n and its mass;
-    for slow impacts `r = 1 - 2/3 c v`. Hunt and Crossley (1975); Marhefka and Orin (1999).
+    A body that hits with speed v leaves with r v, `c v (1 + r) = ln((1 + c v) / (1 - c v r))`, whatever k, n and its
+    mass; for slow impacts `r = 1 - 2/3 c v`. Hunt and Crossley (1975); Marhefka and Orin (1999).
 
     Args:
         side: 1 in touch, -1 apart, found where it changes.
@@ -120,9 +120,9 @@ def bristle_friction(
         mu(|w|) = mu_c + (mu_s - mu_c) exp(-(|w| / ws)^2)
 
     LuGre friction in two directions, per normal force: Canudas de Wit, Olsson, Astrom and Lischinsky (1995); with the
-    factor a of Dupont, Hayward, Armstrong and Altpeter (2002): 0 while the bristles straighten or are bent by less than the
-    elastic part of mu / s, from there to mu / s rising to 1. So a load below that part is held without any creep, also
-    while it vibrates.
+    factor a of Dupont, Hayward, Armstrong and Altpeter (2002): 0 while the bristles straighten or are bent by less than
+    the elastic part of mu / s, from there to mu / s rising to 1. So a load below that part is held without any creep,
+    also while it vibrates.
 
     Args:
         stiffness: s, of the bristles per normal force; damping: d, likewise.
@@ -133,7 +133,7 @@ def bristle_friction(
     surplus = sym.maximum(static_coefficient - coefficient, 0.0)
     level = coefficient + surplus * sym.exp(-speed_squared / (stribeck_velocity * stribeck_velocity))
     bent = stiffness / level * length_of(bristle1 * bristle1 + bristle2 * bristle2)
-    share = sym.clip((bent - elastic) / (1.0 - elastic), 0.0, 1.0)
+    share = sym.clip((bent - elastic) / sym.maximum(1.0 - elastic, 1e-9), 0.0, 1.0)
     slipping = sym.where(bristle1 * slip1 + bristle2 * slip2 > 0, share * share * (3.0 - 2.0 * share), 0.0)
     loss = slipping * stiffness * length_of(speed_squared) / level
     bend1, bend2 = slip1 - loss * bristle1, slip2 - loss * bristle2

@@ -27,8 +27,8 @@ class LawInfo:
         states: continuous states the law integrates, each with its nominal magnitude (scales the tolerance).
         memory: discrete states of a sampled law, each with its start value.
         limits: state -> (lower, upper): numbers or names of parameters; the state cannot leave them.
-        checks: parameter -> "positive", "non-negative", "below one", "increasing" or "non-decreasing", or a comparison with another
-            parameter: "above lower", "as many as times"; several rules are separated by ", ".
+        checks: parameter -> "positive", "non-negative", "below one", "increasing" or "non-decreasing", or a comparison
+            with another parameter: "above lower", "as many as times"; several rules are separated by ", ".
         folded: parameters that are always constants of the code (tables, counts), never tunable.
         breaks: times at which the output jumps or kinks, from the parameters' values.
         sticks: whether the law can hold its joint or coordinate at rest. Such a law takes the `direction` of sliding

@@ -80,15 +80,15 @@ class RigidContact:
     """A body and a surface that cannot overlap: they rebound, or rest on each other until they are pulled apart.
 
     At impact the speeds along the normals become `v+ >= -r v-` by impulses that only push, found for all contacts
-    together (Newton's law of impact as a complementarity problem). Friction adds impulses of at most `coefficient` times
-    these, against the slip; while the bodies rest on each other, its law takes their normal force.
+    together (Newton's law of impact as a complementarity problem). Friction adds impulses of at most `coefficient`
+    times these, against the slip; while the bodies rest on each other, its law takes their normal force.
 
     Signals as those of `Contact`.
 
     Attributes:
         restitution: r, 0 to 1.
-        rest_speed: of approach [m/s], below which there is no rebound any more and the bodies stay in touch; its default
-            is this project's own choice.
+        rest_speed: of approach [m/s], below which there is no rebound any more and the bodies stay in touch; its
+            default is this project's own choice.
         friction: a law of friction with a parameter `coefficient`, or its name; only for balls and points.
     """
 

@@ -1,4 +1,4 @@
-"""Are gaps, normals and speeds of touches those of the geometry, and do complementarity problems find their solution?"""
+"""Are gaps, normals and speeds of touches those of the geometry, and are complementarity problems solved?"""
 
 from itertools import combinations
 
@@ -28,7 +28,9 @@ def two_bodies(touching, against):
             parent = f"{side}{k}"
     points = (Point("tip", "a2", (0.3, 0.1, 0.2)), Point("face", "b2", (0.1, 0.3, -0.1)))
     law = {"law": "hunt_crossley", "parameters": {"stiffness": 1.0}}
-    machine = Machine("pair", Mechanism("pair", bodies, joints, points), contacts=(Contact("c", touching, against, **law),))
+    machine = Machine(
+        "pair", Mechanism("pair", bodies, joints, points), contacts=(Contact("c", touching, against, **law),)
+    )
     builder = start_builder(Scenario("pair", machine, 1.0))
     motion = add_kinematics(builder)
     return motion, find_touches(motion, machine.contacts[0])
