@@ -116,7 +116,7 @@ def bristle_friction(
 ):
     """Dry friction that sticks: bristles of deflection z bend under a load and slip beyond the friction coefficient.
 
-        z_dot = w - a |w| z s / mu(|w|),   F = -N (s z + d z_dot)
+        z_dot = w - a |w| z s / mu(|w|),   F = -N (s z + d z_dot), |F| <= mu(|w|) N
         mu(|w|) = mu_c + (mu_s - mu_c) exp(-(|w| / ws)^2)
 
     LuGre friction in two directions, per normal force: Canudas de Wit, Olsson, Astrom and Lischinsky (1995); with the
@@ -137,9 +137,12 @@ def bristle_friction(
     slipping = sym.where(bristle1 * slip1 + bristle2 * slip2 > 0, share * share * (3.0 - 2.0 * share), 0.0)
     loss = slipping * stiffness * length_of(speed_squared) / level
     bend1, bend2 = slip1 - loss * bristle1, slip2 - loss * bristle2
+    pull1, pull2 = stiffness * bristle1 + damping * bend1, stiffness * bristle2 + damping * bend2
+    # Damping of bristles that bend fast must not exceed the friction of sliding.
+    held = normal * level / sym.maximum(length_of(pull1 * pull1 + pull2 * pull2), level)
     return {
-        "force1": -normal * (stiffness * bristle1 + damping * bend1),
-        "force2": -normal * (stiffness * bristle2 + damping * bend2),
+        "force1": -held * pull1,
+        "force2": -held * pull2,
         "bristle1_dot": bend1,
         "bristle2_dot": bend2,
     }
