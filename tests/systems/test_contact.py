@@ -29,7 +29,7 @@ from robodyn import (
     read_scenario,
     simulate,
 )
-from robodyn.catalog import bouncing_ball, box_on_slope
+from robodyn.catalog import bouncing_ball, box_on_slope, two_link_mechanism
 from robodyn.symbolic import cos, sin
 
 GRAVITY, SPEED, MASS, STIFFNESS = 9.81, 2.0, 1.0, 1e5
@@ -269,6 +269,29 @@ def test_a_ball_between_a_floor_and_a_box_above_it_bounces_off_both():
     hits = [(event.name, event.time) for event in run.events if event.name.endswith("hits")]
     assert [name for name, _ in hits] == ["above.hits", "below.hits", "above.hits", "below.hits"]
     np.testing.assert_allclose([time for _, time in hits], [0.3, 0.9, 1.5, 2.1], atol=1e-9)
+
+
+def test_an_arm_pressed_against_a_wall_feels_the_same_force_by_both_kinds_of_contact():
+    """The elastic wall lets the tool in by F / k, which takes a thousandth off the springs' force."""
+    mechanism = two_link_mechanism()
+    mechanism = replace(mechanism, points=(*mechanism.points, Point("wall", GROUND, (0.6, 0.0, 0.0))))
+    rests = {"shoulder": 0.6, "elbow": -0.6}
+    springs = tuple(
+        Block(f"{joint}_spring", "spring", on=joint, parameters={"stiffness": 800.0, "damping": 60.0, "rest": rest})
+        for joint, rest in rests.items()
+    )
+    wall = Ball("tool"), Plane("wall", (-1, 0, 0))
+    soft = Contact("press", *wall, "kelvin_voigt", {"stiffness": 1e7, "damping": 3e3})
+    runs = []
+    for contact in (soft, RigidContact("press", *wall, restitution=0.2)):
+        machine = Machine("arm", mechanism, springs, contacts=(contact,))
+        scenario = Scenario("arm", machine, 2.0, {"shoulder.position": 1.2, "elbow.position": -1.0})
+        runs.append(simulate(scenario, Solver("rodas4", rtol=1e-6, atol=1e-9)))
+    elastic, rigid = (run["press.force.normal"].final for run in runs)
+    assert rigid == pytest.approx(elastic, rel=1e-3)
+    assert runs[0]["press.gap"].final == pytest.approx(-elastic / 1e7, rel=1e-6)
+    assert abs(runs[1]["press.gap"].final) < 1e-9
+    assert max(run.statistics.energy_error for run in runs) < 1e-4
 
 
 def test_what_cannot_be_is_told():
