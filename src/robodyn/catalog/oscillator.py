@@ -70,7 +70,8 @@ def oscillator_side(side: int, takes: str | None = None, numbers: Oscillator | N
         (Joint("slide", "prismatic", GROUND, "mass", axis=ALONG),),
         gravity=(0.0, 0.0, 0.0),
     )
-    elastic: dict[str, Any] = {} if takes == "force" else {"stiffness": numbers.stiffness[1], "damping": numbers.damping[1]}
+    elastic: dict[str, Any] = {"stiffness": numbers.stiffness[1], "damping": numbers.damping[1]}
+    elastic = {} if takes == "force" else elastic
     interfaces = (Interface(PORT, takes, on="slide", **elastic),) if takes else ()
     spring = _spring(numbers, 2 * side, "slide", "spring")
     machine = Machine(f"oscillator-{name}", mechanism, blocks=(spring,), interfaces=interfaces)
