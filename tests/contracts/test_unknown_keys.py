@@ -74,6 +74,10 @@ COMPLETE = {
             "rest_speed": 0.01,
         },
     },
+    "interfaces": {
+        "grip": {"takes": "motion", "point": "tip", "rotates": False, "stiffness": [1e3, 1e3, 1e3], "damping": 1.0},
+        "turn": {"takes": "force", "on": "elbow", "given": {"force": 1.0}},
+    },
     "initial": {"elbow.position": 0.3},
     "events": {
         "far": {
@@ -91,9 +95,11 @@ ROW = {"joint": "turn", "body": "upper", "kind": "revolute", "armature": 0.1}
 ROW |= {"a": 0.1, "alpha": 0.2, "d": 0.3, "theta": 0.4}
 WITH_ROWS = {"duration": 1.0, "bodies": {"upper": BODY}, "dh": {"convention": "modified", "rows": [ROW]}}
 # Tables whose keys are names the writer of the file chooses; their entries are tables.
-GROUPS = ("bodies", "joints", "points", "coordinates", "blocks", "delays", "loads", "contacts", "events")
+GROUPS = ("bodies", "joints", "points", "coordinates", "blocks", "delays", "loads", "contacts", "interfaces", "events")
 # Tables whose keys are names of other things in the file.
-REFERRING = ("of", "inputs", "parameters", "friction_parameters", "states", "memory", "acts", "hold", "set", "initial")
+REFERRING = (
+    "of", "inputs", "parameters", "friction_parameters", "states", "memory", "acts", "hold", "set", "initial", "given",
+)  # fmt: skip
 
 
 def as_toml(value):

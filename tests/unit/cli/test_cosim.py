@@ -1,0 +1,84 @@
+"""Does cosim run a file, keep its runs, and tell every problem with file, key and value?"""
+
+from robodyn import load
+
+FILE = """
+duration = 0.1
+
+[subsystems.first]
+scenario = "oscillator-first"
+set = { "spring.stiffness" = 20.0 }
+interfaces.port = { on = "slide", takes = "model", stiffness = "100 N/m" }
+
+[subsystems.second]
+scenario = "oscillator-second"
+interfaces.port = { on = "slide", takes = "force" }
+
+[[connections]]
+between = ["first.port", "second.port"]
+
+[master]
+step = "5 ms"
+"""
+FLAWED = """
+[subsystems.first]
+scenario = "oscillator-fist"
+
+[subsystems.second]
+scenario = "oscillator-second"
+solver = { metod = "rk4" }
+interfaces.port = { on = "slide", takes = "forc" }
+
+[[connections]]
+between = ["first.port"]
+odrer = 1
+
+[master]
+step = "5 mms"
+scheme = "paralel"
+"""
+
+
+def test_a_file_is_run_and_its_runs_are_kept(invoke, read_json, tmp_path):
+    (tmp_path / "masses.toml").write_text(FILE)
+    done = invoke("cosim", "masses.toml", "--scheme", "sequential", "--order", "1", "--json")
+    assert done.exit_code == 0, done.output
+    told = read_json(done.stdout)
+    assert told["statistics"]["steps"] == 20
+    assert set(told["files"]) == {"first", "second", "coupling"}
+    coupling = load(tmp_path / "out" / "masses-coupling.run")
+    assert coupling["first.port.position"].final == told["final"]["first"]["slide.position"]
+    assert load(tmp_path / "out" / "masses-first.run").provenance.parameters["spring.stiffness"]["value"] == 20.0
+
+
+def test_every_problem_of_a_file_is_told(invoke, tmp_path):
+    (tmp_path / "flawed.toml").write_text(FLAWED)
+    done = invoke("cosim", "flawed.toml")
+    assert done.exit_code == 2
+    parts = [
+        "flawed.toml",
+        "'oscillator-fist'",
+        "solver.metod",
+        "takes: 'forc'",
+        "connections[0].odrer",
+        "between",
+        "5 mms",
+    ]
+    assert [part for part in parts if part not in done.output] == []
+
+
+def test_connections_that_do_not_fit_are_told_with_the_file(invoke, tmp_path):
+    (tmp_path / "wrong.toml").write_text(FILE.replace('"second.port"]', '"second.pot"]'))
+    done = invoke("cosim", "wrong.toml")
+    assert done.exit_code == 2
+    assert "wrong.toml" in done.output
+    assert "connections[0].second: there is no interface 'second.pot' (did you mean 'second.port'?)" in done.output
+
+
+def test_a_run_that_diverges_has_an_exit_code_of_its_own(invoke, tmp_path):
+    text = FILE.replace("duration = 0.1", "duration = 10.0").replace("5 ms", "0.1 s")
+    (tmp_path / "wild.toml").write_text(f"{text}largest_value = 1e4\n")
+    done = invoke("cosim", "wild.toml")
+    assert done.exit_code == 3
+    assert "unstable at this macro step" in done.output
+    assert (tmp_path / "out" / "wild-coupling.run").exists()
