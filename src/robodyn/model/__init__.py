@@ -7,6 +7,7 @@ from robodyn.model.constraint import Closure, Constraint, Coupling, Prescribed, 
 from robodyn.model.coordinate import Along, Combination, Coordinate, Distance, Linkage, Triangle
 from robodyn.model.describe import describe, digest
 from robodyn.model.elastic import ElasticGear, with_elastic_joints
+from robodyn.model.flexible import BodyNode, FlexibleBody, ModalInertia, Mode
 from robodyn.model.joint import GROUND, Joint, Point
 from robodyn.model.machine import Load, Machine
 from robodyn.model.mechanism import Mechanism
@@ -20,6 +21,7 @@ __all__ = [
     "Along",
     "Block",
     "Body",
+    "BodyNode",
     "Chain",
     "Closure",
     "Combination",
@@ -30,11 +32,14 @@ __all__ = [
     "Distance",
     "ElasticGear",
     "Event",
+    "FlexibleBody",
     "Joint",
     "Linkage",
     "Load",
     "Machine",
     "Mechanism",
+    "ModalInertia",
+    "Mode",
     "Number",
     "Obstacle",
     "Point",
