@@ -11,7 +11,8 @@ pytest.importorskip("importlinter")
 
 ROOT = Path(__file__).parents[2]
 _DESCRIPTION = {"symbolic", "spatial", "laws", "model"}
-_BELOW_SIMULATION = _DESCRIPTION | {"paths", "files", "catalog", "dynamics", "assembly", "native", "engine", "results"}
+_BELOW_ASSEMBLY = _DESCRIPTION | {"paths", "structures", "files", "catalog", "dynamics"}
+_BELOW_SIMULATION = _BELOW_ASSEMBLY | {"assembly", "native", "engine", "results"}
 # What each package may import, the errors module aside, which all may.
 MAY_IMPORT = {
     "symbolic": set(),
@@ -19,10 +20,11 @@ MAY_IMPORT = {
     "laws": {"symbolic"},
     "model": {"symbolic", "spatial", "laws"},
     "paths": _DESCRIPTION,
-    "files": _DESCRIPTION | {"paths"},
-    "catalog": _DESCRIPTION | {"paths", "files"},
+    "structures": _DESCRIPTION,
+    "files": _DESCRIPTION | {"paths", "structures"},
+    "catalog": _DESCRIPTION | {"paths", "structures", "files"},
     "dynamics": {"symbolic", "spatial"},
-    "assembly": _DESCRIPTION | {"paths", "files", "catalog", "dynamics"},
+    "assembly": _BELOW_ASSEMBLY,
     "native": {"symbolic"},
     "engine": {"native"},
     "results": set(),

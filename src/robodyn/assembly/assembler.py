@@ -179,15 +179,19 @@ def _check_inertia(builder: Builder, motion: Motion) -> bool:
     """Each joint must feel some inertia: the pivots of M, eliminated from the leaves to the root, are positive."""
     fixed = start_builder(replace(builder.scenario, machine=replace(builder.scenario.machine, tunable=())))
     tree = _numeric_tree(fixed)
-    if not tree.links:
+    if not tree.n_v:
         builder.flaws.add("joints", "none of them moves", "make one revolute or prismatic, or leave the mechanism out")
         return False
-    pivots = np.full(len(tree.links), np.inf)
+    pivots = np.full(tree.n_v, np.inf)
     generator = np.random.default_rng(1)
     for _ in range(3):
-        pivots = np.minimum(pivots, _pivots_at(builder, motion, tree, generator.uniform(-1, 1, tree.n_q)))
+        place = generator.uniform(-1, 1, tree.n_q)
+        place[tree.n_joint_coordinates :] = 0.0
+        pivots = np.minimum(pivots, _pivots_at(builder, motion, tree, place))
     scale = max(np.max(np.abs(pivots)), 1e-30)
-    idle = [(link, pivot) for link, pivot in zip(tree.links, pivots, strict=True) if not pivot > 1e-12 * scale]
+    # Modes come after the joints, and have mass in any case.
+    moving = [link for link in tree.links for _ in link.subspace]
+    idle = [(link, pivot) for link, pivot in zip(moving, pivots, strict=False) if not pivot > 1e-12 * scale]
     for link, pivot in idle:
         builder.flaws.add(
             f"joints.{link.joint}",
@@ -199,7 +203,7 @@ def _check_inertia(builder: Builder, motion: Motion) -> bool:
 
 def _pivots_at(builder: Builder, motion: Motion, tree: Tree, q: np.ndarray) -> np.ndarray:
     """Inertia that each joint feels with all joints beyond it free: from M, or from the sweep of a long chain."""
-    if mean_depth(tree) > COMPOSITE_DEPTH and not motion.rotors:
+    if mean_depth(tree) > COMPOSITE_DEPTH and not motion.rotors and not tree.is_flexible:
         with suppress(np.linalg.LinAlgError):
             return np.array([1.0 / h.factors.inverse_diagonal[0] for h in articulate(tree, list(q)).handles])
     return _pivots(np.asarray(mass_matrix(tree, list(q))) + _rotor_inertia(builder, motion))

@@ -8,6 +8,7 @@ from robodyn.model.contact import Contact, RigidContact
 from robodyn.model.coordinate import Along, Combination, Coordinate, Distance, Linkage, Triangle
 from robodyn.model.describe import describe, digest
 from robodyn.model.elastic import ElasticGear, with_elastic_joints
+from robodyn.model.flexible import BodyNode, FlexibleBody, ModalInertia, Mode
 from robodyn.model.joint import GROUND, Joint, Point
 from robodyn.model.machine import Load, Machine
 from robodyn.model.mechanism import Mechanism
@@ -23,6 +24,7 @@ __all__ = [
     "Ball",
     "Block",
     "Body",
+    "BodyNode",
     "Box",
     "Chain",
     "Closure",
@@ -35,11 +37,14 @@ __all__ = [
     "Distance",
     "ElasticGear",
     "Event",
+    "FlexibleBody",
     "Joint",
     "Linkage",
     "Load",
     "Machine",
     "Mechanism",
+    "ModalInertia",
+    "Mode",
     "Number",
     "Obstacle",
     "Plane",
