@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         Distance,
         ElasticGear,
         Event,
+        Interface,
         Joint,
         Linkage,
         Load,
@@ -60,8 +61,8 @@ _HOMES = {
     "files": "DHRow mechanism_from_dh read_scenario",
     "laws": "law",
     "model": "GROUND Along Ball Block Body Box Chain Closure Combination Contact Coupling Delay Distance ElasticGear "
-    "Event Joint Linkage Load Machine Mechanism Obstacle Plane Point Prescribed Recording Relation RigidContact Rod "
-    "Scenario Treatment Triangle combine with_elastic_joints",
+    "Event Interface Joint Linkage Load Machine Mechanism Obstacle Plane Point Prescribed Recording Relation RigidContact "
+    "Rod Scenario Treatment Triangle combine with_elastic_joints",
     "perturbation": "simulate_perturbed",
     "results": "Run compare load save",
     "simulation": "compile_system simulate",
@@ -85,6 +86,7 @@ __all__ = [
     "Distance",
     "ElasticGear",
     "Event",
+    "Interface",
     "Joint",
     "Linkage",
     "Load",

@@ -13,6 +13,7 @@ ROOT = Path(__file__).parents[2]
 _DESCRIPTION = {"symbolic", "spatial", "laws", "model"}
 _BELOW_ASSEMBLY = _DESCRIPTION | {"paths", "structures", "files", "catalog", "dynamics"}
 _BELOW_SIMULATION = _BELOW_ASSEMBLY | {"assembly", "native", "engine", "results"}
+_ABOVE_SIMULATION = _BELOW_SIMULATION | {"simulation", "perturbation", "cosimulation", "workbook"}
 # What each package may import, the errors module aside, which all may.
 MAY_IMPORT = {
     "symbolic": set(),
@@ -30,12 +31,13 @@ MAY_IMPORT = {
     "results": set(),
     "simulation": _BELOW_SIMULATION,
     "perturbation": _BELOW_SIMULATION | {"simulation"},
+    "cosimulation": _BELOW_SIMULATION | {"simulation"},
     "workbook": _BELOW_SIMULATION | {"simulation"},
-    "analysis": _BELOW_SIMULATION | {"simulation", "perturbation", "workbook"},
+    "analysis": _ABOVE_SIMULATION,
     "reporting": {"results", "analysis"},
     "studio": {"results", "analysis"},
-    "studies": _BELOW_SIMULATION | {"simulation", "perturbation", "workbook", "analysis", "reporting", "studio"},
-    "cli": _BELOW_SIMULATION | {"simulation", "perturbation", "workbook", "analysis", "reporting", "studio", "studies"},
+    "studies": _ABOVE_SIMULATION | {"analysis", "reporting", "studio"},
+    "cli": _ABOVE_SIMULATION | {"analysis", "reporting", "studio", "studies"},
 }
 
 

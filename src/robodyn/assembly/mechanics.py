@@ -23,6 +23,7 @@ from robodyn.assembly.constraints import (
 from robodyn.assembly.contact import add_contacts
 from robodyn.assembly.coordinates import joint_unit
 from robodyn.assembly.impact import add_rigid, build_rigid
+from robodyn.assembly.interfaces import add_interfaces, define_forces
 from robodyn.assembly.motion import Motion
 from robodyn.assembly.network import Definition, SignalInfo
 from robodyn.assembly.sticking import Sticking, add_stick_events, build_sticking, find_held_joints
@@ -58,13 +59,14 @@ def add_dynamics(builder: Builder, motion: Motion, solvable: bool) -> None:
         force = placeholder(f"{target}.force from {signal}", signal, bindings)
         forces[target] = forces.get(target, 0) + force
     n_v = motion.v.numel()
-    tau = motion.joint_forces(forces)
+    tau = motion.joint_forces(forces) + add_interfaces(builder, motion)
     if motion.linear is None:
         builder.loads = _load_torque(builder, motion)
         tau = tau + builder.loads + add_contacts(builder, motion)
     a, applied = ca.SX.zeros(n_v), tau
     if solvable:
         a, tau = _accelerate(builder, motion, tau, bindings)
+    tau = tau + define_forces(builder, motion, a, bindings)
     _define_accelerations(builder, motion, a, bindings)
     _define_torques(builder, motion, (applied, tau), bindings)
     if motion.linear is not None:
@@ -72,7 +74,9 @@ def add_dynamics(builder: Builder, motion: Motion, solvable: bool) -> None:
         return
     power = ca.dot(tau, motion.v)
     machine = builder.scenario.machine
-    acting = forces or builder.sticking or machine.loads or machine.constraints or machine.contacts
+    acting = (
+        forces or builder.sticking or machine.loads or machine.constraints or machine.contacts or machine.interfaces
+    )
     _add_energies(builder, motion, Pending(power, bindings) if acting else None)
 
 

@@ -5,6 +5,7 @@ from robodyn.cli import (  # noqa: F401
     budget,
     check,
     compare,
+    cosim,
     export,
     fit,
     info,

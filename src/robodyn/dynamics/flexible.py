@@ -138,7 +138,9 @@ class Node:
             (scale * (turn - 0.5 * cross(theta, turn)), R.T @ move) for turn, move in zip(self.turn, moves, strict=True)
         ]
 
-    def drift(self, eta: Sequence[Scalar], rate: Sequence[Scalar], spin: Vector, slide: Vector) -> tuple[Vector, Vector]:
+    def drift(
+        self, eta: Sequence[Scalar], rate: Sequence[Scalar], spin: Vector, slide: Vector
+    ) -> tuple[Vector, Vector]:
         """Rates of spin and slide, the motion relative to the link, while the modes do not accelerate; node's axes."""
         theta, theta_dot = _weigh(list(self.turn), eta), _weigh(list(self.turn), rate)
         R = cayley(theta)

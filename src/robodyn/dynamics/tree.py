@@ -183,9 +183,7 @@ class Tree:
         parts, eta = self.split_coordinates(q), self.deformations(q)
 
         return [
-            link.node.pose(eta[link.parent])
-            if link.node
-            else link.frame @ motion(link.kind, link.axis, part)
+            link.node.pose(eta[link.parent]) if link.node else link.frame @ motion(link.kind, link.axis, part)
             for link, part in zip(self.links, parts, strict=True)
         ]
 

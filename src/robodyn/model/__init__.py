@@ -9,6 +9,7 @@ from robodyn.model.coordinate import Along, Combination, Coordinate, Distance, L
 from robodyn.model.describe import describe, digest
 from robodyn.model.elastic import ElasticGear, with_elastic_joints
 from robodyn.model.flexible import BodyNode, FlexibleBody, ModalInertia, Mode
+from robodyn.model.interface import Interface
 from robodyn.model.joint import GROUND, Joint, Point
 from robodyn.model.machine import Load, Machine
 from robodyn.model.mechanism import Mechanism
@@ -38,6 +39,7 @@ __all__ = [
     "ElasticGear",
     "Event",
     "FlexibleBody",
+    "Interface",
     "Joint",
     "Linkage",
     "Load",

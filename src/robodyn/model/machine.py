@@ -14,6 +14,7 @@ from robodyn.model.block import Block, Delay
 from robodyn.model.constraint import Closure, Constraint, Coupling, Prescribed, Relation, Rod
 from robodyn.model.contact import AnyContact
 from robodyn.model.coordinate import Along, Combination, Coordinate, Distance, Linkage, Triangle
+from robodyn.model.interface import Interface
 from robodyn.model.joint import GROUND
 from robodyn.model.mechanism import Mechanism
 from robodyn.model.numbers import (
@@ -28,7 +29,7 @@ from robodyn.model.numbers import (
     keep_floats,
 )
 
-PARTS = ("coordinates", "blocks", "delays", "loads", "constraints", "contacts")
+PARTS = ("coordinates", "blocks", "delays", "loads", "constraints", "contacts", "interfaces")
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,7 @@ class Machine:
     Attributes:
         tunable: patterns of mechanism numbers ("*.mass", "payload.*") that stay inputs of the native code;
             block and load numbers always do.
+        interfaces: places at which it is coupled with other machines.
     """
 
     name: str
@@ -70,6 +72,7 @@ class Machine:
     constraints: tuple[Constraint, ...] = ()
     contacts: tuple[AnyContact, ...] = ()
     tunable: tuple[str, ...] = ()
+    interfaces: tuple[Interface, ...] = ()
 
     def __post_init__(self) -> None:
         flaws = FlawList()
@@ -82,6 +85,7 @@ class Machine:
         check_references(flaws, self._joints, self._points, self.actuated, self)
         check_constraint_references(flaws, self._points, self.actuated, self.constraints)
         check_contact_references(flaws, self._points, self.contacts)
+        check_interface_references(flaws, self._points, self.actuated, self.interfaces)
         if not flaws.found:
             check_distinct(flaws, self.numbers())
         self._check_tunable(flaws)
@@ -117,7 +121,8 @@ class Machine:
     def numbers(self) -> Iterator[Number]:
         if self.mechanism:
             yield from self.mechanism.numbers()
-        for part in (*self.coordinates, *self.blocks, *self.delays, *self.loads, *self.constraints, *self.contacts):
+        groups = (getattr(self, field) for field in PARTS)
+        for part in (part for group in groups for part in group):
             yield from part.numbers() if hasattr(part, "numbers") else ()
 
     def with_numbers(self, changes: Mapping[str, float]) -> Machine:
@@ -185,6 +190,18 @@ def check_contact_references(flaws: FlawList, points: Collection[str], contacts:
     for contact in contacts:
         for role, point in zip(("touching", "against"), contact.points, strict=True):
             _check_known(flaws, f"contacts.{contact.name}.{role}.point", (point,), points, "point")
+
+
+def check_interface_references(
+    flaws: FlawList, points: Collection[str], actuated: Collection[str], interfaces: Iterable[Interface]
+) -> None:
+    """The point, joint or coordinate of each interface must be there."""
+    for interface in interfaces:
+        path = f"interfaces.{interface.name}"
+        if interface.point is not None:
+            _check_known(flaws, f"{path}.point", (interface.point,), points, "point")
+        else:
+            _check_known(flaws, f"{path}.on", (interface.on,), actuated, "joint or coordinate")
 
 
 def _check_known(flaws: FlawList, path: str, names: Any, known: Any, noun: str) -> None:

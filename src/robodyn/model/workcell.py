@@ -23,8 +23,10 @@ from robodyn.spatial import Pose
 
 SHARED = ("energy.", "constraints.")
 """Signals that belong to the whole, not to one of the machines."""
-REFERENCES = ("of", "start", "end", "point", "at", "first", "second", "signal", "position", "velocity", "acceleration")
-"""Fields by which coordinates, delays, loads and constraints name joints, points and signals."""
+REFERENCES = (
+    "of", "start", "end", "point", "at", "on", "first", "second", "signal", "position", "velocity", "acceleration",
+)  # fmt: skip
+"""Fields by which coordinates, delays, loads, constraints and interfaces name joints, points and signals."""
 
 
 def combine(
@@ -53,7 +55,7 @@ def combine(
     mechanisms = [machine.mechanism for machine in moved if machine.mechanism]
     parts = {
         field: tuple(part for machine in moved for part in getattr(machine, field))
-        for field in ("blocks", "coordinates", "delays", "loads", "constraints", "contacts", "tunable")
+        for field in ("blocks", "coordinates", "delays", "loads", "constraints", "contacts", "interfaces", "tunable")
     }
     parts["blocks"] += tuple(blocks)
     parts["constraints"] += tuple(constraints)
@@ -137,6 +139,7 @@ def _prefix(prefix: str, machine: Machine, place: Pose) -> Machine:
         loads=tuple(_rename(prefix, _turn(load, place, "force", "torque")) for load in machine.loads),
         constraints=tuple(_rename(prefix, _turn_constraint(c, place, grounded)) for c in machine.constraints),
         contacts=tuple(_rename_contact(prefix, c, place, grounded) for c in machine.contacts),
+        interfaces=tuple(_rename(prefix, interface) for interface in machine.interfaces),
         tunable=tuple(name for pattern in machine.tunable for name in _rename_pattern(prefix, pattern)),
     )
 

@@ -155,7 +155,9 @@ def _check_frame(name: str, nodes: Mapping[str, Any], elements: Sequence[Element
         flaws.add("root", f"there is no node '{root}'", nearest(root, nodes))
     for node in how.interfaces:
         if node not in nodes or node == root:
-            flaws.add("interfaces", f"'{node}' is no node that can move", nearest(node, [n for n in nodes if n != root]))
+            flaws.add(
+                "interfaces", f"'{node}' is no node that can move", nearest(node, [n for n in nodes if n != root])
+            )
     for k, element in enumerate(elements):
         ends = [end for end in (element.start, element.end) if end not in nodes]
         for end in ends:

@@ -40,7 +40,12 @@ def build(n):
             )
         )
     zero = mbs.AddMarker(ei.MarkerNodeCoordinate(nodeNumber=ground, coordinate=0))
-    turned = (None, None, lambda mbs, t, item, offset: math.cos(angle(t)) - 1, lambda mbs, t, item, o: math.sin(angle(t)))
+    turned = (
+        None,
+        None,
+        lambda mbs, t, item, offset: math.cos(angle(t)) - 1,
+        lambda mbs, t, item, o: math.sin(angle(t)),
+    )
     for k, function in enumerate(turned):
         root = mbs.AddMarker(ei.MarkerNodeCoordinate(nodeNumber=nodes[0], coordinate=k))
         constraint = ei.CoordinateConstraint(markerNumbers=[zero, root])
