@@ -61,8 +61,8 @@ _HOMES = {
     "files": "DHRow mechanism_from_dh read_scenario",
     "laws": "law",
     "model": "GROUND Along Ball Block Body Box Chain Closure Combination Contact Coupling Delay Distance ElasticGear "
-    "Event Interface Joint Linkage Load Machine Mechanism Obstacle Plane Point Prescribed Recording Relation RigidContact "
-    "Rod Scenario Treatment Triangle combine with_elastic_joints",
+    "Event Interface Joint Linkage Load Machine Mechanism Obstacle Plane Point Prescribed Recording Relation "
+    "RigidContact Rod Scenario Treatment Triangle combine with_elastic_joints",
     "perturbation": "simulate_perturbed",
     "results": "Run compare load save",
     "simulation": "compile_system simulate",

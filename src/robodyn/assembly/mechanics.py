@@ -59,10 +59,11 @@ def add_dynamics(builder: Builder, motion: Motion, solvable: bool) -> None:
         force = placeholder(f"{target}.force from {signal}", signal, bindings)
         forces[target] = forces.get(target, 0) + force
     n_v = motion.v.numel()
-    tau = motion.joint_forces(forces) + add_interfaces(builder, motion)
+    tau = motion.joint_forces(forces)
     if motion.linear is None:
         builder.loads = _load_torque(builder, motion)
         tau = tau + builder.loads + add_contacts(builder, motion)
+    tau = tau + add_interfaces(builder, motion)
     a, applied = ca.SX.zeros(n_v), tau
     if solvable:
         a, tau = _accelerate(builder, motion, tau, bindings)
@@ -74,9 +75,8 @@ def add_dynamics(builder: Builder, motion: Motion, solvable: bool) -> None:
         return
     power = ca.dot(tau, motion.v)
     machine = builder.scenario.machine
-    acting = (
-        forces or builder.sticking or machine.loads or machine.constraints or machine.contacts or machine.interfaces
-    )
+    outside = machine.loads or machine.constraints or machine.contacts or machine.interfaces
+    acting = forces or builder.sticking or outside
     _add_energies(builder, motion, Pending(power, bindings) if acting else None)
 
 

@@ -159,7 +159,7 @@ def _check_names(
 ) -> None:
     """Tell signals and states that cannot exist, where single parts are flawed already."""
     names = _part_names(root)
-    owners = [*names["blocks"], *names["delays"], *names["constraints"], *names["contacts"], *names["interfaces"]]
+    owners = [name for group in ("blocks", "delays", "constraints", "contacts", "interfaces") for name in names[group]]
     signals = [*declared.points, *names["coordinates"], "constraints", *owners]
     good = {group: [part for part in found if part is not None] for group, found in parts.items()}
     used = signals_used(good, [event for event in events if event is not None])

@@ -121,8 +121,7 @@ class Machine:
     def numbers(self) -> Iterator[Number]:
         if self.mechanism:
             yield from self.mechanism.numbers()
-        groups = (getattr(self, field) for field in PARTS)
-        for part in (part for group in groups for part in group):
+        for part in (part for group in PARTS for part in getattr(self, group)):
             yield from part.numbers() if hasattr(part, "numbers") else ()
 
     def with_numbers(self, changes: Mapping[str, float]) -> Machine:

@@ -15,7 +15,7 @@ from robodyn.model.constraint import Closure, Constraint
 from robodyn.model.contact import AnyContact
 from robodyn.model.coordinate import Along, Coordinate, Triangle
 from robodyn.model.joint import GROUND, Joint, Point
-from robodyn.model.machine import Machine
+from robodyn.model.machine import PARTS, Machine
 from robodyn.model.mechanism import Mechanism
 from robodyn.model.numbers import XYZ, as_floats, check_name
 from robodyn.model.shape import Ball, Box, Plane
@@ -54,8 +54,7 @@ def combine(
     moved = [_prefix(prefix, machine, places.get(prefix, Pose.identity())) for prefix, machine in machines.items()]
     mechanisms = [machine.mechanism for machine in moved if machine.mechanism]
     parts = {
-        field: tuple(part for machine in moved for part in getattr(machine, field))
-        for field in ("blocks", "coordinates", "delays", "loads", "constraints", "contacts", "interfaces", "tunable")
+        field: tuple(part for machine in moved for part in getattr(machine, field)) for field in (*PARTS, "tunable")
     }
     parts["blocks"] += tuple(blocks)
     parts["constraints"] += tuple(constraints)
