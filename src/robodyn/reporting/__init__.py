@@ -2,6 +2,7 @@
 
 from .against import draw_against, plot_against
 from .bands import draw_bands, plot_bands
+from .budget import draw_budget, plot_budget
 from .differences import draw_difference, plot_difference
 from .fitted import draw_fit, plot_fit
 from .frequency import draw_frequency, plot_frequency
@@ -17,6 +18,7 @@ from .workspace_map import draw_workspace, plot_workspace
 __all__ = [
     "draw_against",
     "draw_bands",
+    "draw_budget",
     "draw_difference",
     "draw_fit",
     "draw_frequency",
@@ -34,6 +36,7 @@ __all__ = [
     "draw_workspace",
     "plot_against",
     "plot_bands",
+    "plot_budget",
     "plot_difference",
     "plot_fit",
     "plot_frequency",
