@@ -1,0 +1,8 @@
+"""Scenarios as units of the Functional Mock-up Interface, and such units as subsystems."""
+
+from robodyn.fmi.checking import Agreement
+from robodyn.fmi.compilers import PLATFORMS
+from robodyn.fmi.unit import FmuUnit
+from robodyn.fmi.writing import Export, write_fmu
+
+__all__ = ["PLATFORMS", "Agreement", "Export", "FmuUnit", "write_fmu"]
