@@ -99,7 +99,7 @@ def _prepare(
     solver = solver or make_solver(scenario.solver)
     check_parts(system, solver)
     signals = (*scenario.recording.signals, *(state.name for state in system.states))
-    compiled = compile_system(system, solver, signals=signals)
+    compiled = compile_system(system, solver, signals=signals, plain=True)
     start = find_start(compiled, compiled.parameter_values({}))
     return build_model(system, solver, tuple(inputs), start), compiled
 

@@ -83,19 +83,21 @@ def compile_system(
     solver: Solver | None = None,
     *,
     signals: tuple[str, ...] | None = None,
+    plain: bool = False,
     on_compile: Callable[[str], None] | None = None,
 ) -> CompiledSystem:
     """Native code of everything a run with this solver calls; cached on disk.
 
     Args:
         signals: patterns of the signals runs will record; the scenario's own by default.
+        plain: whether every operation is rounded by itself, as in generated C.
     """
     solver = solver or make_solver(system.scenario.solver)
     patterns = system.scenario.recording.signals if signals is None else tuple(signals)
     called = gather_functions(system, solver, patterns)
     try:
         module = compile_kernels(
-            called.functions, INPUTS.index("p"), inexact=("step_whole",), on_compile=on_compile, data=system.data
+            called.functions, INPUTS.index("p"), inexact=("step_whole",), plain=plain, on_compile=on_compile, data=system.data
         )
     except UnsupportedOperation as error:
         check_operations(system)

@@ -14,7 +14,7 @@
 #define COINCIDENCE 1e-12
 #define N_ACTIVE (ADAPTIVE ? N_ALL : N_GUARDS)
 
-enum { MOST_HALVINGS = 60, MOST_ITERATIONS = 200, LEAVING = 2 };
+enum { MOST_HALVINGS = 60, MOST_ITERATIONS = 120, LEAVING = 2 };
 
 static int sign_of_value(double value) { return value > 0.0 ? 1 : value < 0.0 ? -1 : 0; }
 
@@ -169,34 +169,58 @@ static double value_at(Run *run, double theta, int j) {
   return run->guard_values[G_POINT][j];
 }
 
-/* Left end of a bracket that has the starting sign, found by halving towards the start where the start itself shows
-   rounding of the other sign; right moves with it. They meet where the starting sign was not seen at all. */
-static double enter_bracket(Run *run, int j, int sign, double start, double *right) {
-  double left = start, shortest = spacing(run->t) / run->h_tried;
+typedef struct {
+  double left, right, value_left, value_right;
+} Bracket;
+
+/* A bracket whose left end has the starting sign, found by halving towards the start where the start itself shows
+   rounding of the other sign; one of no width says that the starting sign was not seen at all. */
+static Bracket enter_bracket(Run *run, int j, int sign, double left, double right, double value_right) {
+  double start = left, value = value_at(run, left, j), shortest = spacing(run->t) / run->h_tried;
   for (int k = 0; k < MOST_HALVINGS; k++) {
-    if (sign_of_value(value_at(run, left, j)) == sign) return left;
-    if (left > start) *right = left;
-    left = start + 0.5 * (*right - start);
+    if (sign_of_value(value) == sign) return (Bracket){left, right, value, value_right};
+    left = start + 0.5 * (right - start);
     if (left - start < shortest) break;
+    value = value_at(run, left, j);
+    if (sign_of_value(value) != sign) {
+      right = left;
+      value_right = value;
+    }
   }
-  return *right;
+  return (Bracket){right, right, value, value_right};
 }
 
-/* Right end of a bracket of the root of guard j, a few units in the last place of t wide, by halving. */
-static double locate_root(Run *run, int j, int sign, double start, double end) {
-  double right = end, width = 4.0 * spacing(fmax(fabs(run->t), fabs(run->t_new))) / run->h_tried;
+/* Right end of a bracket of the root of guard j, a few units in the last place of t wide, by the Illinois rule, with a
+   bisection when two tries have not halved the bracket. */
+static double locate_root(Run *run, int j, int sign, double start, double end, double value_end) {
+  double width = 4.0 * spacing(fmax(fabs(run->t), fabs(run->t_new))) / run->h_tried;
+  int side = 0;
   need_dense(run);
-  double left = enter_bracket(run, j, sign, start, &right);
-  if (left == right) return find_return(run, j, sign, start, end);
-  for (int k = 0; k < MOST_ITERATIONS && right - left > width; k++) {
-    double middle = 0.5 * (left + right);
-    if (middle == left || middle == right) break;
-    if (sign_of_value(value_at(run, middle, j)) == sign)
-      left = middle;
-    else
-      right = middle;
+  Bracket b = enter_bracket(run, j, sign, start, end, value_end);
+  if (b.left == b.right) return find_return(run, j, sign, start, end);
+  double weight_left = b.value_left, weight_right = b.value_right, checked = b.right - b.left;
+  for (int k = 0; k < MOST_ITERATIONS && b.right - b.left > width && b.value_right != 0.0; k++) {
+    double middle = b.right - weight_right * (b.right - b.left) / (weight_right - weight_left);
+    if (k % 3 == 2) {
+      if (b.right - b.left > 0.5 * checked) middle = 0.5 * (b.left + b.right);
+      checked = b.right - b.left;
+    }
+    if (!(b.left < middle && middle < b.right)) middle = 0.5 * (b.left + b.right);
+    if (middle == b.left || middle == b.right) break;
+    double value = value_at(run, middle, j);
+    if (sign_of_value(value) == sign) {
+      b.left = middle;
+      weight_left = value;
+      if (side < 0) weight_right *= 0.5;
+      side = -1;
+    } else {
+      b.right = middle;
+      b.value_right = weight_right = value;
+      if (side > 0) weight_left *= 0.5;
+      side = 1;
+    }
   }
-  return right;
+  return b.right;
 }
 
 /* Place of the first crossing of guard j in the step, or infinity; an adaptive step is also looked at in its middle. */
@@ -207,14 +231,15 @@ static double find_crossing(Run *run, int j) {
   if (ADAPTIVE) {
     double middle = run->guard_values[G_MIDDLE][j];
     if (crosses(direction, sign, middle)) {
-      double place = locate_root(run, j, sign, 0.0, 0.5);
+      double place = locate_root(run, j, sign, 0.0, 0.5, middle);
       if (place < INFINITY) return place;
     } else {
       sign = sign_of_value(middle);
       left = 0.5;
     }
   }
-  return crosses(direction, sign, run->guard_values[G_END][j]) ? locate_root(run, j, sign, left, 1.0) : INFINITY;
+  double end = run->guard_values[G_END][j];
+  return crosses(direction, sign, end) ? locate_root(run, j, sign, left, 1.0, end) : INFINITY;
 }
 
 /* End the step at a place within it, but later than its start. */
