@@ -73,9 +73,7 @@ def _simulate(model: Model, compiled: CompiledSystem, times: np.ndarray) -> Traj
     breaks = np.unique(np.concatenate([problem.breaks, times[1:-1]]))
     recording = Recording(kind="times", times=times)
     start = model.start
-    return integrate(
-        problem._replace(breaks=breaks), model.solver, times[0], times[-1], start.x, start.m, p, recording
-    )
+    return integrate(problem._replace(breaks=breaks), model.solver, times[0], times[-1], start.x, start.m, p, recording)
 
 
 def _run_unit(unit: FmuUnit, times: np.ndarray) -> tuple[np.ndarray, bool]:

@@ -10,7 +10,14 @@ from robodyn.fmi.model import Model
 from robodyn.fmi.units import add_units
 from robodyn.fmi.variables import INDEPENDENT, OUTPUT, PARAMETER, Variable
 
-ABLE = "true"
+ABILITIES_2 = (
+    *("canHandleVariableCommunicationStepSize", "canNotUseMemoryManagementFunctions", "canGetAndSetFMUstate"),
+    *("canSerializeFMUstate", "providesDirectionalDerivative"),
+)
+ABILITIES_3 = (
+    *("canGetAndSetFMUState", "canSerializeFMUState", "providesDirectionalDerivatives"),
+    "canHandleVariableCommunicationStepSize",
+)
 
 
 def describe_unit(model: Model, variables: Sequence[Variable], fmi: int, identifier: str, token: str) -> bytes:
@@ -60,9 +67,7 @@ def _add_experiment(root: Element, model: Model) -> None:
 
 def _describe_2(model: Model, variables: Sequence[Variable], identifier: str, token: str) -> Element:
     root = _head(model, {"fmiVersion": "2.0", "guid": token})
-    able = ("canHandleVariableCommunicationStepSize", "canNotUseMemoryManagementFunctions", "canGetAndSetFMUstate")
-    able += ("canSerializeFMUstate", "providesDirectionalDerivative")
-    unit = SubElement(root, "CoSimulation", {"modelIdentifier": identifier, **dict.fromkeys(able, ABLE)})
+    unit = SubElement(root, "CoSimulation", {"modelIdentifier": identifier, **dict.fromkeys(ABILITIES_2, "true")})
     files = SubElement(unit, "SourceFiles")
     for name in source_names(2):
         SubElement(files, "File", name=name)
@@ -73,24 +78,27 @@ def _describe_2(model: Model, variables: Sequence[Variable], identifier: str, to
     for variable in variables:
         entry = SubElement(listed, "ScalarVariable", _attributes(variable))
         SubElement(entry, "Real", _value(variable))
-    index = {variable.reference: k + 1 for k, variable in enumerate(variables)}
+    _add_structure_2(root, variables)
+    return root
+
+
+def _add_structure_2(root: Element, variables: Sequence[Variable]) -> None:
+    """Outputs, with the places of what they are computed from; all of them are unknown before the start."""
+    index = {variable.reference: str(k + 1) for k, variable in enumerate(variables)}
     structure = SubElement(root, "ModelStructure")
     outputs = [variable for variable in variables if variable.causality == OUTPUT]
-    for name in ("Outputs", "InitialUnknowns") if outputs else ():
-        group = SubElement(structure, name)
-        for variable in outputs:
-            entry = {"index": str(index[variable.reference])}
-            if name == "Outputs" and variable.depends is not None:
-                entry["dependencies"] = " ".join(str(index[reference]) for reference in variable.depends)
-            SubElement(group, "Unknown", entry)
-    return root
+    if not outputs:
+        return
+    known, unknown = SubElement(structure, "Outputs"), SubElement(structure, "InitialUnknowns")
+    for variable in outputs:
+        depends = " ".join(index[reference] for reference in variable.depends or ())
+        SubElement(known, "Unknown", index=index[variable.reference], dependencies=depends)
+        SubElement(unknown, "Unknown", index=index[variable.reference])
 
 
 def _describe_3(model: Model, variables: Sequence[Variable], identifier: str, token: str) -> Element:
     root = _head(model, {"fmiVersion": "3.0", "instantiationToken": token})
-    able = ("canGetAndSetFMUState", "canSerializeFMUState", "providesDirectionalDerivatives")
-    able += ("canHandleVariableCommunicationStepSize",)
-    SubElement(root, "CoSimulation", {"modelIdentifier": identifier, **dict.fromkeys(able, ABLE)})
+    SubElement(root, "CoSimulation", {"modelIdentifier": identifier, **dict.fromkeys(ABILITIES_3, "true")})
     add_units(root, (variable.unit for variable in variables))
     SubElement(SubElement(root, "LogCategories"), "Category", name="logStatusError")
     _add_experiment(root, model)

@@ -23,7 +23,8 @@ class Model:
     """Everything that stands in a unit.
 
     Attributes:
-        outputs: recorded signals and all states, inputs left out; inputs: names of memory written from outside.
+        outputs: recorded signals and all states, inputs left out.
+        inputs: memory written from outside; numbers: tunable ones that are inputs too.
         guards: events with consequences; those that only watch are left out.
         programs: functions of t, x, d, m and p; swept: which of them give a matrix column by column.
         prelude: what depends on parameters alone; breaks: times at which references jump, as a function of p.
@@ -36,6 +37,7 @@ class Model:
     called: Called
     start: Start
     inputs: tuple[str, ...]
+    numbers: tuple[str, ...]
     outputs: tuple[SignalInfo, ...]
     guards: tuple[Guard, ...]
     programs: Mapping[str, Program]
@@ -57,8 +59,13 @@ class Model:
         return [places.get(info.name, -1) for info in self.outputs]
 
 
-def build_model(system: System, solver: Solver, inputs: tuple[str, ...], start: Start) -> Model:
+def build_model(
+    system: System, solver: Solver, inputs: tuple[str, ...], numbers: tuple[str, ...], start: Start
+) -> Model:
     """Everything a unit needs of a system.
+
+    Args:
+        inputs: names of memory, numbers: of tunable numbers that are given from outside.
 
     Raises:
         ModelError: with every reason why it cannot be a unit.
@@ -73,9 +80,9 @@ def build_model(system: System, solver: Solver, inputs: tuple[str, ...], start: 
     read = {name: read_program(f.function if isinstance(f, Sweep) else f) for name, f in functions.items()}
     programs, prelude, _ = separate_prelude(read, INPUTS.index("p"))
     breaks, fixed = trace_breaks(system)
-    return Model(
-        system, solver, called, start, tuple(inputs), outputs, guards, programs, swept, prelude, breaks, fixed
-    )
+    _check_free(system, numbers, fixed)
+    given = (tuple(inputs), tuple(numbers), outputs, guards)
+    return Model(system, solver, called, start, *given, programs, swept, prelude, breaks, fixed)
 
 
 def check_parts(system: System, solver: Solver) -> None:
@@ -94,6 +101,14 @@ def check_parts(system: System, solver: Solver) -> None:
     flaws.raise_if_any(f"unit of '{system.scenario.name}'")
 
 
+def _check_free(system: System, numbers: tuple[str, ...], fixed: frozenset[str]) -> None:
+    flaws = FlawList()
+    for name in numbers:
+        if name in fixed:
+            flaws.add(f"inputs.{name}", "decides where a reference jumps, and must stay as it is", "leave it out")
+    flaws.raise_if_any(f"unit of '{system.scenario.name}'")
+
+
 def _chosen_functions(
     system: System, outputs: tuple[SignalInfo, ...], guards: tuple[Guard, ...]
 ) -> dict[str, ca.Function]:
@@ -104,7 +119,10 @@ def _chosen_functions(
     by = ca.vertcat(*(system.symbols[key] for key in ("x", "m", "p")))
     seed = ca.SX.sym("seed", by.numel())
     slopes = ca.densify(ca.cse(ca.jtimes(y, by, seed))) if by.numel() else ca.SX.zeros(y.numel())
-    found = {"outputs": ca.Function("outputs", symbols, [y]), "slopes": ca.Function("slopes", [*symbols, seed], [slopes])}
+    found = {
+        "outputs": ca.Function("outputs", symbols, [y]),
+        "slopes": ca.Function("slopes", [*symbols, seed], [slopes]),
+    }
     kept = [system.guards.index(guard) for guard in guards]
     for name in ("guards", "guard_rates") if guards else ():
         column: Any = system.function(name)(*symbols)
@@ -146,4 +164,3 @@ def _evaluate(rule: BreakRule, values: Mapping[str, Any]) -> Any:
 def _parameters_of(rule: BreakRule) -> set[str]:
     names = rule.parameters.values()
     return {name for entry in names for name in (entry if isinstance(entry, tuple) else (entry,))}
-

@@ -108,7 +108,7 @@ def _numbers(model: Model) -> dict[str, float]:
     }
 
 
-def _tables(model: Model) -> dict[str, Sequence[float]]:
+def _tables(model: Model) -> dict[str, Iterable[float]]:
     system, method = model.system, model.solver.table
     return {
         "METHOD_A": method.a.ravel(),

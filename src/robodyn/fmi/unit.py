@@ -115,7 +115,7 @@ class FmuUnit:
         return Outcome(OutcomeKind.STOPPED, f"unit '{self.name}' ended the run: {said}", time + step)
 
     def derivatives(self, of: Sequence[str], by: Sequence[str]) -> np.ndarray:
-        """Exact slopes of outputs at the present time, d of[i] / d by[j], by inputs and whatever else the unit allows."""
+        """Slopes of outputs at the present time, by inputs and whatever else the unit allows: d of[i] / d by[j]."""
         if not self.can_differentiate:
             raise ModelError([Flaw(self.name, "the unit gives no directional derivatives")])
         rows, columns = self._references(of), self._references(by)

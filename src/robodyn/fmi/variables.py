@@ -9,6 +9,7 @@ import casadi as ca
 from robodyn.fmi.model import Model
 
 PARAMETER, INPUT, OUTPUT, INDEPENDENT = "parameter", "input", "output", "independent"
+START = "start value; set between steps, the state goes on from there"
 
 
 @dataclass(frozen=True)
@@ -39,19 +40,24 @@ def list_variables(model: Model) -> tuple[Variable, ...]:
     system = model.system
     time = [Variable("time", 0, INDEPENDENT, "continuous", "s")]
     parameters = [
-        Variable(number.name, 1 + k, PARAMETER, "tunable", number.unit, number.value)
+        Variable(number.name, 1 + k, *_use(model, number.name), number.unit, number.value)
         for k, number in enumerate(system.parameters)
         if number.name not in model.fixed
     ]
     first = 1 + len(system.parameters)
     initial = [
-        Variable(f"initial.{s.name}", first + k, PARAMETER, "fixed", s.unit, float(model.start.x[k]), "start value")
+        Variable(f"initial.{s.name}", first + k, PARAMETER, "tunable", s.unit, float(model.start.x[k]), START)
         for k, s in enumerate(system.states)
     ]
     first += len(system.states)
     inputs = _list_inputs(model, first)
     outputs = _list_outputs(model, first, first + len(inputs))
     return (*time, *parameters, *initial, *inputs, *outputs)
+
+
+def _use(model: Model, number: str) -> tuple[str, str]:
+    """Causality and variability of one of the system's numbers."""
+    return (INPUT, "continuous") if number in model.numbers else (PARAMETER, "tunable")
 
 
 def _list_inputs(model: Model, first: int) -> list[Variable]:
@@ -67,12 +73,12 @@ def _list_outputs(model: Model, first_input: int, first: int) -> list[Variable]:
     kinds = {"continuous": "continuous", "held": "discrete"}
     depends = _find_dependences(model, first_input, first)
     return [
-        # What follows an input moves with it, whatever moves it in the scenario.
         Variable(
             info.name,
             first + k,
             OUTPUT,
-            "continuous" if any(r < first for r in depends[k]) else kinds[info.kind],
+            # What follows an input moves with it, whatever moves it in the scenario.
+            "continuous" if any(reference < first for reference in depends[k]) else kinds[info.kind],
             info.unit,
             depends=depends[k],
         )
@@ -84,8 +90,11 @@ def _find_dependences(model: Model, first_input: int, first_output: int) -> list
     """References of the inputs and states that each output is computed from."""
     system = model.system
     states = {place: first_output + k for k, place in enumerate(model.output_states) if place >= 0}
+    numbers = [k for k, number in enumerate(system.parameters) if number.name in model.numbers]
     known = [states[k] for k in range(len(system.states))] + [first_input + k for k in range(len(model.inputs))]
+    known += [1 + k for k in numbers]
     columns = [system.symbols["x"], *(system.symbols["m"][k] for k in model.input_places)]
+    columns += [system.symbols["p"][k] for k in numbers]
     names = system.signal_names
     outputs = [system.expressions["outputs"][names.index(info.name)] for info in model.outputs]
     found: list[set[int]] = [set() for _ in outputs]
@@ -94,4 +103,3 @@ def _find_dependences(model: Model, first_input: int, first_output: int) -> list
         for row, column in zip(*pattern.get_triplet(), strict=True):
             found[row].add(known[column])
     return [tuple(sorted(references)) for references in found]
-

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
-from robodyn.assembly import assemble
+from robodyn.assembly import System, assemble
 from robodyn.engine import Solver
-from robodyn.errors import Flaw, ModelError
+from robodyn.errors import Flaw, FlawList, ModelError
 from robodyn.fmi.checking import TOLERANCE, Agreement, compare_unit
 from robodyn.fmi.compilers import PLATFORMS, choose_platforms, compile_library, find_compiler, host_platform
 from robodyn.fmi.description import describe_unit, source_names, write_build_description
@@ -58,7 +58,7 @@ def write_fmu(
     solver: Solver | None = None,
     *,
     fmi: int = 2,
-    inputs: Mapping[str, float] | None = None,
+    inputs: Mapping[str, float | None] | None = None,
     platforms: Sequence[str] = (),
 ) -> Export:
     """Write a scenario as a co-simulation unit: native code, no Python where it runs.
@@ -66,7 +66,8 @@ def write_fmu(
     Args:
         solver: method and step of the unit; the scenario's own by default.
         fmi: version of the interface, 2 or 3.
-        inputs: outputs of blocks that become inputs of the unit, with their start values.
+        inputs: outputs of blocks, and tunable numbers, that become inputs of the unit, with their start values; None
+            for a number is its own value, for an output 0.
         platforms: names of `robodyn.fmi.PLATFORMS`, or "all"; by default the one this runs on.
 
     Raises:
@@ -86,22 +87,45 @@ def write_fmu(
     contents = draft.contents | {draft.place(name): binaries[name] for name in names}
     with replacing(path) as file:
         _pack(file, contents)
-    shown = [number.name for number in model.system.parameters if number.name not in model.fixed]
-    counts = (len(model.outputs), len(shown))
-    return Export(Path(path), fmi, names, model.inputs, *counts, tuple(sorted(model.fixed)), agreement)
+    hidden = model.fixed | set(model.numbers)
+    shown = [number.name for number in model.system.parameters if number.name not in hidden]
+    return Export(
+        path=Path(path),
+        fmi=fmi,
+        platforms=names,
+        inputs=(*model.inputs, *model.numbers),
+        n_outputs=len(model.outputs),
+        n_parameters=len(shown),
+        fixed=tuple(sorted(model.fixed)),
+        agreement=agreement,
+    )
 
 
 def _prepare(
-    scenario: Scenario, solver: Solver | None, inputs: Mapping[str, float]
+    scenario: Scenario, solver: Solver | None, inputs: Mapping[str, float | None]
 ) -> tuple[Model, CompiledSystem]:
     """The model, and the simulation it is compared with."""
-    system = assemble(scenario, inputs=inputs)
+    numbers = [name for name in inputs if name in scenario.numbers()]
+    scenario = scenario.with_numbers({name: value for name in numbers if (value := inputs[name]) is not None})
+    signals = {name: value or 0.0 for name, value in inputs.items() if name not in numbers}
+    system = assemble(scenario, inputs=signals)
+    _check_tunable(system, numbers)
     solver = solver or make_solver(scenario.solver)
     check_parts(system, solver)
-    signals = (*scenario.recording.signals, *(state.name for state in system.states))
-    compiled = compile_system(system, solver, signals=signals, plain=True)
+    recorded = (*scenario.recording.signals, *(state.name for state in system.states))
+    # Both round every operation by itself: what differs is then not rounding.
+    compiled = compile_system(system, solver, signals=recorded, plain=True)
     start = find_start(compiled, compiled.parameter_values({}))
-    return build_model(system, solver, tuple(inputs), start), compiled
+    return build_model(system, solver, tuple(signals), tuple(numbers), start), compiled
+
+
+def _check_tunable(system: System, numbers: Sequence[str]) -> None:
+    known = [number.name for number in system.parameters]
+    flaws = FlawList()
+    for name in numbers:
+        if name not in known:
+            flaws.add(f"inputs.{name}", "is built into the code", "declare it tunable in the machine")
+    flaws.raise_if_any(f"unit of '{system.scenario.name}'")
 
 
 @dataclass(frozen=True)

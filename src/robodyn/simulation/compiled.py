@@ -97,14 +97,17 @@ def compile_system(
     called = gather_functions(system, solver, patterns)
     try:
         module = compile_kernels(
-            called.functions, INPUTS.index("p"), inexact=("step_whole",), plain=plain, on_compile=on_compile, data=system.data
+            called.functions,
+            INPUTS.index("p"),
+            inexact=("step_whole",),
+            plain=plain,
+            on_compile=on_compile,
+            data=system.data,
         )
     except UnsupportedOperation as error:
         check_operations(system)
         raise ModelError([Flaw("", str(error))], f"scenario '{system.scenario.name}'") from error
-    return CompiledSystem(
-        system, module, called.recorded, patterns, called.n_kept, called.n_unknowns, called.ticks
-    )
+    return CompiledSystem(system, module, called.recorded, patterns, called.n_kept, called.n_unknowns, called.ticks)
 
 
 @dataclass(frozen=True)

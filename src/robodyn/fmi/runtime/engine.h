@@ -34,7 +34,7 @@ typedef struct {
   int64_t k, tick, last_tick, steps;
   int32_t status, culprit, terminal, armed, guard, task, tick_due, next_break, n_breaks;
   int32_t stop_is_tick, stop_is_break, at_break, x_changed, m_changed, was_rejected, was_cut;
-  int32_t slope_known, end_known, jacobian_known, dense_known, stale;
+  int32_t slope_known, end_known, jacobian_known, dense_known, stale, moved;
   double x[N_ROWS][ROOM(N_X)], m[ROOM(N_M)], u[ROOM(N_INPUTS)], x0[ROOM(N_X)];
   double p[ROOM(N_P + N_PRELUDE + N_DATA)], breaks[ROOM(N_BREAKS)];
   double changed[ROOM(N_X + N_M)], bounds[ROOM(2 * N_LIMITED)];

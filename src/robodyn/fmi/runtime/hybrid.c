@@ -245,9 +245,9 @@ void run_begin(Run *run, double t0, double t_final, double tolerance) {
   pass_instant(run, 1);
 }
 
-/* Inputs and parameters set since the last step take effect like a task: guards may jump. */
+/* Inputs, parameters and states set since the last step take effect like an action: guards may jump. */
 static void take_inputs(Run *run) {
-  int tuned = run->stale, changed = tuned;
+  int tuned = run->stale || run->moved, changed = tuned;
   if (N_ACTIVE > 0) note_guards(run);
   prepare(run);
   for (int k = 0; k < N_INPUTS; k++) {
@@ -255,7 +255,9 @@ static void take_inputs(Run *run) {
     run->m[INPUT_PLACE[k]] = run->u[k];
   }
   if (!changed) return;
-  run->tick_due = run->x_changed = 0;
+  run->tick_due = 0;
+  run->x_changed = run->moved;
+  run->moved = 0;
   run->at_break = tuned;
   run->m_changed = 1;
   if (run_again(run)) run_events(run);

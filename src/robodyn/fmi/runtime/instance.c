@@ -66,8 +66,11 @@ int instance_set(Instance *instance, const uint32_t *references, size_t n, const
     if (k >= FIRST_INPUT) {
       run->u[k - FIRST_INPUT] = values[i];
     } else if (k >= FIRST_INITIAL) {
-      if (instance->slate.mode > INITIALISING) return refuse(instance, "start values are set before the start");
       run->x0[k - FIRST_INITIAL] = values[i];
+      if (instance->slate.mode > INITIALISING) {
+        run->x[START][k - FIRST_INITIAL] = values[i];
+        run->moved = 1;
+      }
     } else {
       run->p[k - FIRST_PARAMETER] = values[i];
       run->stale = 1;
