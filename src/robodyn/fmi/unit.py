@@ -10,6 +10,7 @@ import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 
@@ -63,13 +64,13 @@ class FmuUnit:
         self.inputs = tuple(name for name, v in self.variables.items() if v.causality == "input")
         self.outputs = {name: v.unit or "" for name, v in self.variables.items() if v.causality == "output"}
         self.can_restore = bool(unit.canGetAndSetFMUstate)
-        self.can_differentiate = bool(unit.providesDirectionalDerivative)
         self.highest_order = 2 if getattr(unit, "canInterpolateInputs", False) else 0
         self._parameters = dict(parameters or {})
         self._check_parameters()
         self._settings = (stop, tolerance)
         folder = fmpy.extract(str(path))
         self._remove = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        self.can_differentiate = _gives_derivatives(Path(folder) / "modelDescription.xml")
         self._slave = open_slave(self.description, folder, self.name)
         self._saved: weakref.WeakSet[Saved] = weakref.WeakSet()
         self._open(0.0)
@@ -174,6 +175,13 @@ class FmuUnit:
     def _set(self, names: Sequence[str], values: Sequence[float]) -> None:
         if names:
             self._slave.set(self._references(names), values)
+
+
+def _gives_derivatives(path: Path) -> bool:
+    """Whether a unit says it has directional derivatives; FMPy reads only the word of version 2."""
+    unit = ElementTree.parse(path).getroot().find("CoSimulation")
+    words = ("providesDirectionalDerivative", "providesDirectionalDerivatives")
+    return unit is not None and any(unit.get(word) in ("true", "1") for word in words)
 
 
 def _read_description(path: str | Path) -> Any:

@@ -40,7 +40,7 @@ def list_variables(model: Model) -> tuple[Variable, ...]:
     system = model.system
     time = [Variable("time", 0, INDEPENDENT, "continuous", "s")]
     parameters = [
-        Variable(number.name, 1 + k, *_use(model, number.name), number.unit, number.value)
+        Variable(_name_number(model, number.name), 1 + k, *_use(model, number.name), number.unit, number.value)
         for k, number in enumerate(system.parameters)
         if number.name not in model.fixed
     ]
@@ -53,6 +53,11 @@ def list_variables(model: Model) -> tuple[Variable, ...]:
     inputs = _list_inputs(model, first)
     outputs = _list_outputs(model, first, first + len(inputs))
     return (*time, *parameters, *initial, *inputs, *outputs)
+
+
+def _name_number(model: Model, number: str) -> str:
+    """A number that has the name of a signal is told apart from it."""
+    return f"parameter.{number}" if number in model.system.signal_names else number
 
 
 def _use(model: Model, number: str) -> tuple[str, str]:
