@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from robodyn.assembly import System
 from robodyn.engine import Recording, Trajectory, integrate
 from robodyn.engine.trajectory import Status
 from robodyn.fmi.model import Model
@@ -44,7 +46,7 @@ class Agreement:
 
 def compare_unit(path: str | Path, model: Model, compiled: CompiledSystem) -> Agreement:
     """Run a unit and the simulation it was made from over the scenario's duration."""
-    times = np.linspace(0.0, model.system.scenario.duration, INTERVALS + 1)
+    times = choose_times(model.system)
     expected = _simulate(model, compiled, times)
     with FmuUnit(path, stop=times[-1]) as unit:
         found, ended = _run_unit(unit, times)
@@ -64,13 +66,23 @@ def compare_unit(path: str | Path, model: Model, compiled: CompiledSystem) -> Ag
     return Agreement(worst, name, float(times[row]), ends)
 
 
+def choose_times(system: System) -> np.ndarray:
+    """Communication points over the duration: at ticks, where there are any, since other points would cut steps."""
+    duration, base = system.scenario.duration, system.base_period
+    if base is None:
+        return np.linspace(0.0, duration, INTERVALS + 1)
+    every = max(1, round(duration / INTERVALS / base))
+    count = max(1, int(duration / (every * base)))
+    return np.array([float(k * every * base) for k in range(count + 1)])
+
+
 def _simulate(model: Model, compiled: CompiledSystem, times: np.ndarray) -> Trajectory:
     """The native run, which ends a step at each communication point as the unit does."""
     system = compiled.system
     numbers: dict[str, Any] = {name: number.value for name, number in system.numbers.items()}
     p = compiled.module.prepare(compiled.parameter_values({}))
     problem = build_problem(compiled, p, numbers, model.start)
-    breaks = np.unique(np.concatenate([problem.breaks, times[1:-1]]))
+    breaks = np.unique(np.concatenate([problem.breaks, times[1:]]))
     recording = Recording(kind="times", times=times)
     start = model.start
     return integrate(problem._replace(breaks=breaks), model.solver, times[0], times[-1], start.x, start.m, p, recording)
@@ -80,8 +92,15 @@ def _run_unit(unit: FmuUnit, times: np.ndarray) -> tuple[np.ndarray, bool]:
     """Outputs at the communication points, and whether the unit ended before the last."""
     unit.start(float(times[0]))
     rows = [list(unit.read().values())]
-    for before, after in zip(times[:-1], times[1:], strict=True):
-        if unit.advance(float(before), float(after - before)) is not None:
+    for before, after in pairwise(times.tolist()):
+        if unit.advance(before, _step_between(before, after)) is not None:
             return np.array(rows), True
         rows.append(list(unit.read().values()))
     return np.array(rows), False
+
+
+def _step_between(before: float, after: float) -> float:
+    """The step with which `before + step` is `after` to the last digit."""
+    step = after - before
+    near = (step, np.nextafter(step, np.inf), np.nextafter(step, -np.inf))
+    return next((float(h) for h in near if before + h == after), step)

@@ -151,7 +151,8 @@ static int64_t next_tick(Run *run) {
 
 static double tick_time(Run *run) { return run->t0 + ((double)run->tick * BASE_NUMERATOR) / BASE_DENOMINATOR; }
 
-/* The segment ends at the next tick, break or communication point, whichever is first. */
+/* The segment ends at the next tick, break or communication point, whichever is first. Within it, a break and a
+   communication point, where inputs may jump, are seen from the left. */
 static void plan_segment(Run *run) {
   run->t_stop = run->t_end;
   run->stop_is_tick = run->stop_is_break = 0;
@@ -165,7 +166,7 @@ static void plan_segment(Run *run) {
     run->t_stop = run->breaks[run->next_break];
     run->stop_is_break = 1;
   }
-  run->t_left = run->stop_is_break ? nextafter(run->t_stop, -INFINITY) : run->t_stop;
+  run->t_left = run->stop_is_break || run->t_stop == run->t_end ? nextafter(run->t_stop, -INFINITY) : run->t_stop;
   run->t_segment = run->t;
   run->k = 0;
 }
