@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         Distance,
         ElasticGear,
         Event,
+        Interface,
         Joint,
         Linkage,
         Load,
@@ -54,8 +55,8 @@ _HOMES = {
     "errors": "ModelError",
     "files": "DHRow mechanism_from_dh read_scenario",
     "laws": "law",
-    "model": "GROUND Along Block Body Chain Closure Combination Coupling Delay Distance ElasticGear Event Joint "
-    "Linkage Load Machine Mechanism Obstacle Point Prescribed Recording Relation Rod Scenario Treatment Triangle "
+    "model": "GROUND Along Block Body Chain Closure Combination Coupling Delay Distance ElasticGear Event Interface "
+    "Joint Linkage Load Machine Mechanism Obstacle Point Prescribed Recording Relation Rod Scenario Treatment Triangle "
     "combine with_elastic_joints",
     "perturbation": "simulate_perturbed",
     "results": "Run compare load save",
@@ -77,6 +78,7 @@ __all__ = [
     "Distance",
     "ElasticGear",
     "Event",
+    "Interface",
     "Joint",
     "Linkage",
     "Load",

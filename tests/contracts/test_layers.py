@@ -12,7 +12,7 @@ pytest.importorskip("importlinter")
 ROOT = Path(__file__).parents[2]
 _DESCRIPTION = {"symbolic", "spatial", "laws", "model"}
 _BELOW_SIMULATION = _DESCRIPTION | {"paths", "files", "catalog", "dynamics", "assembly", "native", "engine", "results"}
-_ABOVE_SIMULATION = _BELOW_SIMULATION | {"simulation", "perturbation", "workbook", "fmi"}
+_ABOVE_SIMULATION = _BELOW_SIMULATION | {"simulation", "perturbation", "cosimulation", "workbook"}
 # What each package may import, the errors module aside, which all may.
 MAY_IMPORT = {
     "symbolic": set(),
@@ -29,13 +29,14 @@ MAY_IMPORT = {
     "results": set(),
     "simulation": _BELOW_SIMULATION,
     "perturbation": _BELOW_SIMULATION | {"simulation"},
+    "cosimulation": _BELOW_SIMULATION | {"simulation"},
     "workbook": _BELOW_SIMULATION | {"simulation"},
-    "fmi": _BELOW_SIMULATION | {"simulation"},
-    "analysis": _BELOW_SIMULATION | {"simulation", "perturbation", "workbook", "fmi"},
+    "fmi": _ABOVE_SIMULATION,
+    "analysis": _ABOVE_SIMULATION | {"fmi"},
     "reporting": {"results", "analysis"},
     "studio": {"results", "analysis"},
-    "studies": _ABOVE_SIMULATION | {"analysis", "reporting", "studio"},
-    "cli": _ABOVE_SIMULATION | {"analysis", "reporting", "studio", "studies"},
+    "studies": _ABOVE_SIMULATION | {"fmi", "analysis", "reporting", "studio"},
+    "cli": _ABOVE_SIMULATION | {"fmi", "analysis", "reporting", "studio", "studies"},
 }
 
 

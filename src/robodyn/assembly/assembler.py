@@ -97,6 +97,7 @@ def assemble(
         expressions=expressions,
         coordinates=motion.exact if motion else {},
         rotors=motion.rotors if motion else (),
+        ports=motion.ports if motion else (),
         equations=builder.equations,
         start_action=start,
         forces=tuple(builder.forces),

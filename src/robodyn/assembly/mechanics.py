@@ -21,6 +21,7 @@ from robodyn.assembly.constraints import (
     build_constrained,
 )
 from robodyn.assembly.coordinates import joint_unit
+from robodyn.assembly.interfaces import add_interfaces, define_forces
 from robodyn.assembly.motion import Motion
 from robodyn.assembly.network import Definition, SignalInfo
 from robodyn.assembly.sticking import Sticking, add_stick_events, build_sticking, find_held_joints
@@ -56,13 +57,14 @@ def add_dynamics(builder: Builder, motion: Motion, solvable: bool) -> None:
         force = placeholder(f"{target}.force from {signal}", signal, bindings)
         forces[target] = forces.get(target, 0) + force
     n_v = motion.v.numel()
-    tau = motion.joint_forces(forces)
+    tau = motion.joint_forces(forces) + add_interfaces(builder, motion)
     if motion.linear is None:
         builder.loads = _load_torque(builder, motion)
         tau = tau + builder.loads
     a, applied = ca.SX.zeros(n_v), tau
     if solvable:
         a, tau = _accelerate(builder, motion, tau, bindings)
+    tau = tau + define_forces(builder, motion, a, bindings)
     _define_accelerations(builder, motion, a, bindings)
     _define_torques(builder, motion, (applied, tau), bindings)
     if motion.linear is not None:
@@ -70,7 +72,7 @@ def add_dynamics(builder: Builder, motion: Motion, solvable: bool) -> None:
         return
     power = ca.dot(tau, motion.v)
     machine = builder.scenario.machine
-    acting = forces or builder.sticking or machine.loads or machine.constraints
+    acting = forces or builder.sticking or machine.loads or machine.constraints or machine.interfaces
     _add_energies(builder, motion, Pending(power, bindings) if acting else None)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from robodyn.assembly.builder import Builder
 from robodyn.assembly.coordinates import express_coordinate, joint_unit
 from robodyn.assembly.network import Definition, SignalInfo
-from robodyn.assembly.system import StateInfo
+from robodyn.assembly.system import Port, StateInfo
 from robodyn.assembly.tree import Mechanics, build_tree
 from robodyn.dynamics import link_poses, position_rates
 from robodyn.model import Combination, Mechanism, Point
@@ -42,6 +42,7 @@ class Motion:
         self.positions: dict[str, ca.SX] = {}
         self.exact = self.positions
         self.coordinate_rates: dict[str, ca.SX] = {}
+        self.ports: tuple[Port, ...] = ()
 
     def _add_states(self, quantity: str, suffix: str) -> Any:
         """One state for each joint; a column, which stands for a sequence of scalars in `dynamics`."""
@@ -150,13 +151,15 @@ class Motion:
 
     @property
     def rotors(self) -> tuple[tuple[ca.SX, ca.SX], ...]:
-        """Inertia and gradient of each rotor; a tunable inertia may be 0 now and something else in another run."""
+        """Inertia and gradient of each rotor and attached model; a tunable inertia may be 0 now and something else in
+        another run."""
         values = self.builder.values
-        return tuple(
+        spinning = tuple(
             (ca.SX(values[f"{c.name}.inertia"]), self.gradient(c.name))
             for c in self.builder.scenario.machine.coordinates
             if isinstance(c, Combination) and (c.inertia > 0 or is_symbolic(values[f"{c.name}.inertia"]))
         )
+        return spinning + tuple((port.inertia, port.A) for port in self.ports if port.inertia is not None)
 
 
 def add_kinematics(builder: Builder) -> Motion | None:

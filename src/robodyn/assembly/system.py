@@ -18,7 +18,7 @@ import numpy as np
 from robodyn.assembly.network import SignalInfo
 from robodyn.assembly.tree import Mechanics
 from robodyn.dynamics import Tree, bias, mass_matrix, solve_symmetric
-from robodyn.model import Number, Scenario
+from robodyn.model import Interface, Number, Scenario
 
 INPUTS = ("t", "x", "d", "m", "p")
 FREE = 0.5
@@ -114,6 +114,28 @@ class BreakRule:
 
 
 @dataclass(frozen=True)
+class Port:
+    """An interface in symbols.
+
+    Attributes:
+        A: from joint rates to the interface's velocity, (k, n_v); drift: its acceleration while the joints do not
+            accelerate, A' v, (k,).
+        position: (1 or 3,); rotation: world from body, (3, 3), or None; velocity: A v, (k,).
+        inertia: of a model attached rigidly, (k, k), or None.
+        acting: force on this side, all of it but `-inertia A a`, (k,).
+    """
+
+    interface: Interface
+    A: ca.SX
+    drift: ca.SX
+    position: ca.SX
+    rotation: ca.SX | None
+    velocity: ca.SX
+    inertia: ca.SX | None
+    acting: ca.SX = field(default_factory=lambda: ca.SX(0, 1))
+
+
+@dataclass(frozen=True)
 class System:
     """A scenario as one hybrid system; it holds no state.
 
@@ -122,7 +144,8 @@ class System:
         symbols: the five input columns t, x, d, m, p.
         expressions: function name -> output column in those symbols.
         coordinates: position of every moving joint and coordinate in those symbols.
-        rotors: inertia and gradient of each rotor that turns with a combined coordinate.
+        rotors: inertia and gradient of each rotor that turns with a combined coordinate, then inertia and Jacobian of
+            each model attached at an interface; ports: the interfaces.
         forces: (joint or coordinate, signal of a force on it); loads: joint torques of constant loads.
         terms: "mass_matrix" and "bias" of the mechanics, where they are not those of the mechanism itself: see
             `assembly.linear`; data: numbers of the table that these read, see `native.rows`.
@@ -152,6 +175,7 @@ class System:
     expressions: Mapping[str, ca.SX]
     coordinates: Mapping[str, ca.SX]
     rotors: tuple[tuple[ca.SX, ca.SX], ...] = ()
+    ports: tuple[Port, ...] = ()
     equations: tuple[str, ...] = ()
     start_action: str | None = None
     momenta: bool = False
@@ -241,10 +265,10 @@ class System:
 
 
 def build_mass_matrix(tree: Tree, q: Any, rotors: Sequence[tuple[Any, ca.SX]]) -> ca.SX:
-    """Mass matrix of the links plus `I (ds/dq)^T (ds/dq)` of each rotor on a combined coordinate."""
+    """Mass matrix of the links plus `(ds/dq)^T I (ds/dq)` of each rotor and attached model."""
     M = ca.SX(mass_matrix(tree, q))
     for inertia, gradient in rotors:
-        M = M + inertia * (gradient.T @ gradient)
+        M = M + gradient.T @ (inertia @ gradient)
     return M
 
 

@@ -10,8 +10,11 @@ from dataclasses import dataclass, replace
 
 from robodyn.assembly.network import SignalInfo
 from robodyn.model import Block, Number, Scenario
+from robodyn.model.interface import UNITS as ROW_UNITS
 
 FORCE = {"rad": "N m", "m": "N"}
+TURNING = {along: about for along, about in ROW_UNITS.values() if along}
+"""Units of an interface's numbers, where it is on something that turns."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,9 @@ def fill_numbers(scenario: Scenario, units: Mapping[str, str]) -> dict[str, Numb
         own = units_of(block, units)
         for number in block.numbers():
             found[number.name] = replace(number, unit=own.fill(number.unit))
+    for interface in (i for i in scenario.machine.interfaces if i.on is not None and units[f"{i.on}.position"] == "rad"):
+        for number in interface.numbers():
+            found[number.name] = replace(number, unit=TURNING.get(number.unit, number.unit))
     for joint in scenario.machine.mechanism.moving_joints if scenario.machine.mechanism else ():
         if not joint.turns:
             found[f"{joint.name}.armature"] = replace(found[f"{joint.name}.armature"], unit="kg")

@@ -16,6 +16,7 @@ from robodyn.catalog.epaas import epaas_hold, epaas_machine, epaas_step, epaas_t
 from robodyn.catalog.epaas_arm import epaas_cylinders, epaas_mechanism
 from robodyn.catalog.epaas_rig import epaas_rig, epaas_rig_extend, epaas_rig_retract
 from robodyn.catalog.linkages import andrews, andrews_max_error, breaking_pendulum, cartesian_pendulum, four_bars
+from robodyn.catalog.oscillator import Oscillator, oscillator, oscillator_side, oscillator_sides
 from robodyn.catalog.pendulums import double_pendulum, pendulum
 from robodyn.catalog.rx90 import rx90_hold, rx90_machine, rx90_weld
 from robodyn.catalog.rx90_arm import rx90_mechanism
@@ -35,6 +36,9 @@ SCENARIOS: Mapping[str, Callable[[], Scenario | Chain]] = {
     "four-bars-10": partial(four_bars, 10),
     "andrews": andrews,
     "swinging-arm": swinging_arm,
+    "oscillator": oscillator,
+    "oscillator-first": partial(oscillator_side, 0),
+    "oscillator-second": partial(oscillator_side, 1),
     "scara-ptp": scara_ptp,
     "scara-avoid": scara_avoid,
     "scara-avoid-sampled": scara_avoid_sampled,
@@ -107,6 +111,10 @@ __all__ = [
     "epaas_trajectory",
     "find_scenario",
     "four_bars",
+    "Oscillator",
+    "oscillator",
+    "oscillator_side",
+    "oscillator_sides",
     "pendulum",
     "rx90_hold",
     "rx90_machine",

@@ -4,6 +4,7 @@
 from robodyn.cli import (  # noqa: F401
     check,
     compare,
+    cosim,
     export,
     fit,
     info,

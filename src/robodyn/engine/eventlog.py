@@ -30,7 +30,7 @@ def log_event(run, j, t):
 def is_chattering(run, j, t):
     """Whether guard j has fired very often in a very short time."""
     log = floats(run.log)
-    shortest = max(CHATTER_SPAN * (run.t_end - run.t0), CHATTER_TIME)
+    shortest = max(CHATTER_SPAN * (run.t_last - run.t0), CHATTER_TIME)
     count, k = 0, run.n_log - 1
     while k >= 0 and t - log[2 * k] < shortest:
         count += log[2 * k + 1] == j

@@ -147,7 +147,7 @@ def push_jumps(run, level):
     """What happened now arrives after each delay; level counts how often it has been integrated."""
     for j in range(run.n_d):
         t = run.t + floats(run.delay_times)[j]
-        if t < run.t_end:
+        if t < run.t_last:
             times, levels, ends = queue_of(run, j)
             place = (ends[0] + ends[1]) % run.queue_capacity
             times[place], levels[place] = t, level

@@ -43,7 +43,7 @@ SMOOTH = 1_000_000
 """Level of an instant at which nothing jumps."""
 
 FLOAT_FIELDS = (
-    "t0", "t_end", "resolution",
+    "t0", "t_end", "t_last", "resolution",
     "t", "t_segment", "t_stop", "t_left", "t_new", "theta_end", "h_tried", "t_read", "last_length",
     "h", "error_before", "base_period", "gamma", "fixed_step", "rtol", "atol", "max_step", "min_step",
     "shortest_delay", "smallest_step", "largest_step", "matrix_scale", "matrix_shift", "spectral_radius",
@@ -197,6 +197,7 @@ def make_run(
     records = np.zeros(1, RUN)
     run = records[0]
     run["t0"], run["t_end"], run["t"], run["t_left"] = t0, t_end, t0, t0
+    run["t_last"] = t_end
     run["resolution"] = TIME_RESOLUTION * max(abs(t0), abs(t_end))
     run["rtol"], run["atol"], run["max_step"] = solver.rtol, solver.atol, solver.max_step
     run["min_step"] = solver.min_step or run["resolution"]

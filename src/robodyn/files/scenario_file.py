@@ -13,6 +13,7 @@ from robodyn.errors import Flaw, FlawList, ModelError
 from robodyn.files.block_tables import read_block, read_numbers
 from robodyn.files.constraint_tables import read_constraint, read_treatment
 from robodyn.files.coordinate_tables import read_coordinate
+from robodyn.files.interface_tables import read_interface
 from robodyn.files.mechanism_tables import Declared, read_mechanism
 from robodyn.files.path_tables import read_path
 from robodyn.files.signal_names import check_initial_names, check_signal_names, signals_used
@@ -27,7 +28,13 @@ from robodyn.model import (
     Recording,
     Scenario,
 )
-from robodyn.model.machine import PARTS, check_constraint_references, check_part_names, check_references
+from robodyn.model.machine import (
+    PARTS,
+    check_constraint_references,
+    check_interface_references,
+    check_part_names,
+    check_references,
+)
 from robodyn.model.scenario import check_duration, check_event_names
 
 SolverCheck = Callable[[Mapping[str, Any]], Any]
@@ -99,6 +106,7 @@ def _read(root: Table, path: Path, check_solver: SolverCheck | None) -> Scenario
         "delays": [_read_delay(key, table) for key, table in root.tables("delays")],
         "loads": [_read_load(key, table) for key, table in root.tables("loads")],
         "constraints": [read_constraint(key, table) for key, table in root.tables("constraints")],
+        "interfaces": [read_interface(key, table) for key, table in root.tables("interfaces")],
     }
     tunable = root.texts("tunable", [])
     units = _state_units(declared, parts["blocks"])
@@ -148,7 +156,7 @@ def _check_names(
 ) -> None:
     """Tell signals and states that cannot exist, where single parts are flawed already."""
     names = _part_names(root)
-    owners = [*names["blocks"], *names["delays"], *names["constraints"]]
+    owners = [*names["blocks"], *names["delays"], *names["constraints"], *names["interfaces"]]
     signals = [*declared.points, *names["coordinates"], "constraints", *owners]
     good = {group: [part for part in found if part is not None] for group, found in parts.items()}
     used = signals_used(good, [event for event in events if event is not None])
@@ -167,6 +175,7 @@ def _check_whole(root: Table, declared: Declared, parts: dict[str, Any], duratio
     actuated = [*declared.joints, *names["coordinates"]]
     check_references(root.flaws, declared.joints, declared.points, actuated, SimpleNamespace(**good))
     check_constraint_references(root.flaws, declared.points, actuated, good["constraints"])
+    check_interface_references(root.flaws, declared.points, actuated, good["interfaces"])
     if duration is not None:
         check_duration(root.flaws, duration, recording)
 

@@ -7,6 +7,7 @@ from robodyn.model.constraint import Closure, Constraint, Coupling, Prescribed, 
 from robodyn.model.coordinate import Along, Combination, Coordinate, Distance, Linkage, Triangle
 from robodyn.model.describe import describe, digest
 from robodyn.model.elastic import ElasticGear, with_elastic_joints
+from robodyn.model.interface import Interface
 from robodyn.model.joint import GROUND, Joint, Point
 from robodyn.model.machine import Load, Machine
 from robodyn.model.mechanism import Mechanism
@@ -30,6 +31,7 @@ __all__ = [
     "Distance",
     "ElasticGear",
     "Event",
+    "Interface",
     "Joint",
     "Linkage",
     "Load",

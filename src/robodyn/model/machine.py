@@ -13,6 +13,7 @@ from robodyn.errors import FlawList, nearest
 from robodyn.model.block import Block, Delay
 from robodyn.model.constraint import Closure, Constraint, Coupling, Prescribed, Relation, Rod
 from robodyn.model.coordinate import Along, Combination, Coordinate, Distance, Linkage, Triangle
+from robodyn.model.interface import Interface
 from robodyn.model.joint import GROUND
 from robodyn.model.mechanism import Mechanism
 from robodyn.model.numbers import (
@@ -27,7 +28,7 @@ from robodyn.model.numbers import (
     keep_floats,
 )
 
-PARTS = ("coordinates", "blocks", "delays", "loads", "constraints")
+PARTS = ("coordinates", "blocks", "delays", "loads", "constraints", "interfaces")
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,7 @@ class Machine:
     Attributes:
         tunable: patterns of mechanism numbers ("*.mass", "payload.*") that stay inputs of the native code;
             block and load numbers always do.
+        interfaces: places at which it is coupled with other machines.
     """
 
     name: str
@@ -68,6 +70,7 @@ class Machine:
     loads: tuple[Load, ...] = ()
     constraints: tuple[Constraint, ...] = ()
     tunable: tuple[str, ...] = ()
+    interfaces: tuple[Interface, ...] = ()
 
     def __post_init__(self) -> None:
         flaws = FlawList()
@@ -79,6 +82,7 @@ class Machine:
         check_part_names(flaws, (*self._joints, *self._points, *self._names(*PARTS)))
         check_references(flaws, self._joints, self._points, self.actuated, self)
         check_constraint_references(flaws, self._points, self.actuated, self.constraints)
+        check_interface_references(flaws, self._points, self.actuated, self.interfaces)
         if not flaws.found:
             check_distinct(flaws, self.numbers())
         self._check_tunable(flaws)
@@ -111,7 +115,8 @@ class Machine:
     def numbers(self) -> Iterator[Number]:
         if self.mechanism:
             yield from self.mechanism.numbers()
-        for part in (*self.coordinates, *self.blocks, *self.delays, *self.loads, *self.constraints):
+        parts = (*self.coordinates, *self.blocks, *self.delays, *self.loads, *self.constraints, *self.interfaces)
+        for part in parts:
             yield from part.numbers() if hasattr(part, "numbers") else ()
 
     def with_numbers(self, changes: Mapping[str, float]) -> Machine:
@@ -172,6 +177,18 @@ def check_constraint_references(
             _check_known(flaws, f"{path}.of", c.of, actuated, "joint or coordinate")
         elif isinstance(c, Prescribed):
             _check_known(flaws, f"{path}.of", (c.of,), actuated, "joint or coordinate")
+
+
+def check_interface_references(
+    flaws: FlawList, points: Collection[str], actuated: Collection[str], interfaces: Iterable[Interface]
+) -> None:
+    """The point, joint or coordinate of each interface must be there."""
+    for interface in interfaces:
+        path = f"interfaces.{interface.name}"
+        if interface.point is not None:
+            _check_known(flaws, f"{path}.point", (interface.point,), points, "point")
+        else:
+            _check_known(flaws, f"{path}.on", (interface.on,), actuated, "joint or coordinate")
 
 
 def _check_known(flaws: FlawList, path: str, names: Any, known: Any, noun: str) -> None:

@@ -21,8 +21,10 @@ from robodyn.spatial import Pose
 
 SHARED = ("energy.", "constraints.")
 """Signals that belong to the whole, not to one of the machines."""
-REFERENCES = ("of", "start", "end", "point", "at", "first", "second", "signal", "position", "velocity", "acceleration")
-"""Fields by which coordinates, delays, loads and constraints name joints, points and signals."""
+REFERENCES = (
+    "of", "start", "end", "point", "at", "on", "first", "second", "signal", "position", "velocity", "acceleration",
+)  # fmt: skip
+"""Fields by which coordinates, delays, loads, constraints and interfaces name joints, points and signals."""
 
 
 def combine(
@@ -51,7 +53,7 @@ def combine(
     mechanisms = [machine.mechanism for machine in moved if machine.mechanism]
     parts = {
         field: tuple(part for machine in moved for part in getattr(machine, field))
-        for field in ("blocks", "coordinates", "delays", "loads", "constraints", "tunable")
+        for field in ("blocks", "coordinates", "delays", "loads", "constraints", "interfaces", "tunable")
     }
     parts["blocks"] += tuple(blocks)
     parts["constraints"] += tuple(constraints)
@@ -134,6 +136,7 @@ def _prefix(prefix: str, machine: Machine, place: Pose) -> Machine:
         delays=tuple(_rename(prefix, delay) for delay in machine.delays),
         loads=tuple(_rename(prefix, _turn(load, place, "force", "torque")) for load in machine.loads),
         constraints=tuple(_rename(prefix, _turn_constraint(c, place, grounded)) for c in machine.constraints),
+        interfaces=tuple(_rename(prefix, interface) for interface in machine.interfaces),
         tunable=tuple(name for pattern in machine.tunable for name in _rename_pattern(prefix, pattern)),
     )
 

@@ -136,7 +136,7 @@ def _inverse_dynamics(system: System, a: ca.SX) -> tuple[ca.SX, ca.SX]:
     weight = ca.SX(bias(tree, q, [ca.SX(0)] * system.n_v))
     total = ca.SX(inverse_dynamics(tree, q, v, acceleration))
     for inertia, gradient in system.rotors:
-        total = total + inertia * gradient.T @ (gradient @ a)
+        total = total + gradient.T @ (inertia @ (gradient @ a))
     return total - weight, weight
 
 

@@ -2,6 +2,7 @@
 
 from .against import draw_against, plot_against
 from .bands import draw_bands, plot_bands
+from .coupling import draw_coupling_errors, draw_stability, plot_coupling_errors, plot_stability
 from .differences import draw_difference, plot_difference
 from .fitted import draw_fit, plot_fit
 from .frequency import draw_frequency, plot_frequency
@@ -17,6 +18,7 @@ from .workspace_map import draw_workspace, plot_workspace
 __all__ = [
     "draw_against",
     "draw_bands",
+    "draw_coupling_errors",
     "draw_difference",
     "draw_fit",
     "draw_frequency",
@@ -29,11 +31,13 @@ __all__ = [
     "draw_path",
     "draw_poles",
     "draw_signals",
+    "draw_stability",
     "draw_stacked",
     "draw_tornado",
     "draw_workspace",
     "plot_against",
     "plot_bands",
+    "plot_coupling_errors",
     "plot_difference",
     "plot_fit",
     "plot_frequency",
@@ -43,6 +47,7 @@ __all__ = [
     "plot_path",
     "plot_poles",
     "plot_signals",
+    "plot_stability",
     "plot_stacked",
     "plot_sweep",
     "plot_tornado",

@@ -19,6 +19,8 @@ class OutcomeKind(Enum):
     CHATTERING = "events follow each other without time passing"
     NOT_SOLVED = "the equations of a step could not be solved"
     SINGULAR = "the chosen independent joints no longer determine the others"
+    DIVERGED = "coupled subsystems drove each other beyond all bounds"
+    ILL_CONDITIONED = "the interface inertia of a subsystem does not exist"
     FAILED = "the run failed for another reason"
 
 

@@ -121,7 +121,7 @@ def _evaluate(system: System, x: ca.SX, a: ca.SX, lam: ca.SX) -> Forces:
     q, v, acceleration = (list(ca.vertsplit(column)) for column in (system.q, system.v, a))
     needed = ca.SX(inverse_dynamics(system.mechanics.tree, q, v, acceleration))
     for inertia, gradient in system.rotors:
-        needed = needed + inertia * gradient.T @ (gradient @ a)
+        needed = needed + gradient.T @ (inertia @ (gradient @ a))
     _, _, z_dot, book = _split(system, rates)
     names = [state.name for state in system.states[len(system.states) - system.n_quadratures :]]
     if "energy.work" in names:

@@ -1,0 +1,1 @@
+"""How good is a coupling? Errors and stability of co-simulated oscillators."""

@@ -1,0 +1,84 @@
+"""robodyn cosim: simulate subsystems together that meet at communication points."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from robodyn.cli.application import INTERRUPTED, SIMULATION_FAILED, app, fail, messages, output, print_json
+from robodyn.cli.progress import SimulationProgress
+from robodyn.cli.run import announce, prepare_folder
+
+if TYPE_CHECKING:
+    from robodyn.cosimulation import CosimulationFile, CosimulationRun
+
+
+@app.command("cosim")
+def cosimulate_file(
+    file: Annotated[Path, typer.Argument(help="TOML file of a co-simulation.")],
+    step: Annotated[float | None, typer.Option(help="Macro step [s], instead of the file's.")] = None,
+    scheme: Annotated[str | None, typer.Option(help="parallel or sequential.")] = None,
+    order: Annotated[int | None, typer.Option(help="Order of extrapolation of all connections that have one.")] = None,
+    tolerance: Annotated[float | None, typer.Option(help="Adapt the macro step to this coupling error.")] = None,
+    out: Annotated[Path, typer.Option(help="Folder for the runs' files.")] = Path("out"),
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Simulate subsystems together; exit code 3 where it could not be carried through (what there is, is kept)."""
+    from robodyn.cosimulation import read_cosimulation
+
+    what = _change(read_cosimulation(file), step, scheme, order, tolerance)
+    folder = prepare_folder(out)
+    with SimulationProgress(what.duration) as progress:
+        done = what.simulate(progress=progress, on_compile=announce)
+    paths = _save(done, folder)
+    if as_json:
+        print_json(_as_json(done, paths))
+    else:
+        output.print(done.summary(), markup=False)
+        for path in paths.values():
+            output.print(f"saved as {path}", markup=False)
+    if not done.outcome.ok:
+        messages.print(f"robodyn: {done.outcome.sentence}", markup=False)
+        interrupted = done.outcome.kind.name == "INTERRUPTED"
+        raise typer.Exit(INTERRUPTED if interrupted else SIMULATION_FAILED)
+
+
+def _change(
+    what: CosimulationFile, step: float | None, scheme: str | None, order: int | None, tolerance: float | None
+) -> CosimulationFile:
+    """The file's co-simulation with what the options say."""
+    given = {"step": step, "scheme": scheme, "tolerance": tolerance}
+    what = replace(what, master=replace(what.master, **{k: v for k, v in given.items() if v is not None}))
+    if order is None:
+        return what
+    return replace(
+        what,
+        connections=tuple(replace(connection, order=order) for connection in what.connections),
+        links=tuple(replace(link, order=order) for link in what.links),
+    )
+
+
+def _save(done: CosimulationRun, folder: Path) -> dict[str, Path]:
+    from robodyn.cosimulation import save_cosimulation
+
+    try:
+        return save_cosimulation(done, folder)
+    except OSError as error:
+        raise fail(f"--out {folder}: cannot write the runs: {error.strerror}") from error
+
+
+def _as_json(done: CosimulationRun, paths: dict[str, Path]) -> dict[str, Any]:
+    outcome = done.outcome
+    return {
+        "name": done.name,
+        "outcome": {"kind": outcome.kind.name.lower(), "ok": outcome.ok, "sentence": outcome.sentence},
+        "end_time": outcome.time,
+        "statistics": asdict(done.statistics),
+        "coupling": {name: value for name, value in done.coupling.final.items() if name.count("-")},
+        "final": {name: run.final for name, run in done.runs.items()},
+        "warnings": list(done.warnings),
+        "files": {name: str(path) for name, path in paths.items()},
+    }

@@ -1,0 +1,28 @@
+"""The third way to simulate: subsystems with their own solvers, coupled at communication points."""
+
+from robodyn.cosimulation.connection import Connection, Link
+from robodyn.cosimulation.master import cosimulate
+from robodyn.cosimulation.reading import CosimulationFile, read_cosimulation
+from robodyn.cosimulation.reduced import reduce_system
+from robodyn.cosimulation.result import CosimulationRun, save_cosimulation
+from robodyn.cosimulation.scenario_unit import ScenarioUnit
+from robodyn.cosimulation.settings import Master
+from robodyn.cosimulation.unit import InterfaceMotion, InterfaceUnit, ReducedModel, Unit, model_from_mobility
+
+__all__ = [
+    "Connection",
+    "CosimulationFile",
+    "CosimulationRun",
+    "InterfaceMotion",
+    "InterfaceUnit",
+    "Link",
+    "Master",
+    "ReducedModel",
+    "ScenarioUnit",
+    "Unit",
+    "cosimulate",
+    "model_from_mobility",
+    "read_cosimulation",
+    "reduce_system",
+    "save_cosimulation",
+]

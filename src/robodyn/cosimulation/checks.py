@@ -1,0 +1,109 @@
+"""Do the parts of a co-simulation fit together? All that does not is told before anything runs."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from robodyn.cosimulation.connection import (
+    Bond,
+    Channel,
+    Connection,
+    Link,
+    check_fed_once,
+    make_bonds,
+    make_channels,
+)
+from robodyn.cosimulation.exchange import Exchange
+from robodyn.cosimulation.settings import Master
+from robodyn.errors import FlawList
+
+NEEDED = ("name", "inputs", "outputs", "start", "read", "write", "advance")
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A co-simulation that can begin."""
+
+    exchange: Exchange
+    duration: float
+
+
+def check_units(
+    units: Sequence[Any],
+    connections: Sequence[Connection],
+    links: Sequence[Link],
+    duration: float | None,
+    master: Master,
+) -> Plan:
+    """Names, connections, orders and durations, all at once."""
+    flaws = FlawList()
+    _check_protocol(units, flaws)
+    flaws.raise_if_any("co-simulation")
+    for name, count in Counter(unit.name for unit in units).items():
+        if count > 1 or name == "coupling":
+            flaws.add(f"units.{name}", "is taken", "give each unit its own name, and none of them 'coupling'")
+    known = {unit.name: unit for unit in units}
+    bonds = make_bonds(known, connections, flaws)
+    channels = make_channels(known, links, flaws)
+    _check_channels(known, [*channels, *(channel for bond in bonds for channel in bond.channels)], flaws)
+    _check_models(known, bonds, flaws)
+    if not connections and not links:
+        flaws.add("connections", "there are none", "couple the units, or simulate each by itself")
+    length = _find_duration(units, duration, flaws)
+    if master.tolerance is not None:
+        _check_restoring(units, flaws)
+    flaws.raise_if_any("co-simulation")
+    return Plan(Exchange(known, channels, bonds, master), length)
+
+
+def _check_protocol(units: Sequence[Any], flaws: FlawList) -> None:
+    if not units:
+        flaws.add("units", "there are none")
+    for k, unit in enumerate(units):
+        missing = [key for key in NEEDED if not hasattr(unit, key)]
+        if missing:
+            flaws.add(f"units[{k}]", f"has no {', '.join(missing)}", "a unit has the methods of cosimulation.Unit")
+
+
+def _check_channels(units: Mapping[str, Any], channels: Sequence[Channel], flaws: FlawList) -> None:
+    check_fed_once(channels, flaws)
+    for channel in channels:
+        highest = getattr(units[channel.target], "highest_order", 2)
+        if isinstance(channel.order, int) and channel.order > highest:
+            what = f"order {channel.order} is more than it takes"
+            flaws.add(f"{channel.target}.{channel.inputs[0]}", what, f"at most {highest}")
+
+
+def _check_models(units: Mapping[str, Any], bonds: Sequence[Bond], flaws: FlawList) -> None:
+    for bond in bonds:
+        for sender, receiver in bond.models:
+            for k, method in ((sender, "reduced_model"), (receiver, "attach_model")):
+                unit = units[bond.sides[k].unit]
+                if not hasattr(unit, method):
+                    flaws.add(unit.name, f"has no {method}", "couple it by signals")
+
+
+def _check_restoring(units: Sequence[Any], flaws: FlawList) -> None:
+    for unit in units:
+        if not getattr(unit, "can_restore", False):
+            what = "cannot go back to a communication point, so that the macro step cannot be adapted"
+            flaws.add(f"units.{unit.name}", what, "leave out the tolerance; blocks called in Python cannot go back")
+
+
+def _find_duration(units: Sequence[Any], duration: float | None, flaws: FlawList) -> float:
+    lengths = {unit.name: unit.scenario.duration for unit in units if hasattr(unit, "scenario")}
+    if duration is None:
+        if not lengths:
+            flaws.add("duration", "is missing", "no unit has one of its own")
+        return min(lengths.values(), default=math.nan)
+    if not (isinstance(duration, int | float) and duration > 0 and math.isfinite(duration)):
+        flaws.add("duration", f"must be a positive number, is {duration!r}")
+        return math.nan
+    for name, length in lengths.items():
+        if duration > length * (1 + 1e-12):
+            flaws.add("duration", f"{duration:g} s is more than the {length:g} s of '{name}'", "lengthen its scenario")
+    return float(duration)

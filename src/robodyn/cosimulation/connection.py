@@ -1,0 +1,215 @@
+"""Who tells whom what? Connections of interfaces and links of signals, and the exchanges that they come to.
+
+What the two interfaces of a connection take says how they are coupled:
+
+| one side takes | the other | coupling |
+| --- | --- | --- |
+| force | motion | force-displacement |
+| motion | motion | displacement-displacement: each side has the elastic part of the coupling |
+| force | model | reduced interface model of the first in the second, whose force goes back |
+| model | model | reduced interface models in both directions |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from robodyn.cosimulation.scenario_unit import MEAN
+from robodyn.errors import FlawList, nearest
+
+HIGHEST_ORDER = 2
+
+
+@dataclass(frozen=True)
+class Connection:
+    """Two interfaces that are one place.
+
+    Attributes:
+        first, second: "unit.interface".
+        order: of the polynomials by which signals go on between exchanges, 0 holds them.
+        mean: whether a force is sent as its mean over the last macro step, not as it is; None: where the force of a
+            reduced model goes back.
+    """
+
+    first: str
+    second: str
+    order: int = 0
+    mean: bool | None = None
+
+    @property
+    def name(self) -> str:
+        return f"{self.first}-{self.second}"
+
+
+@dataclass(frozen=True)
+class Link:
+    """One signal that feeds one input: `input = gain output`; source: "unit.output", target: "unit.input"."""
+
+    source: str
+    target: str
+    order: int = 0
+    gain: float = 1.0
+
+
+@dataclass(frozen=True)
+class Channel:
+    """Signals of one unit that feed inputs of another together.
+
+    Attributes:
+        late: whether they depend on what is sent in the same exchange, and are read after that.
+        mean: whether they are means over the last macro step.
+    """
+
+    source: str
+    outputs: tuple[str, ...]
+    target: str
+    inputs: tuple[str, ...]
+    order: int = 0
+    gain: float = 1.0
+    late: bool = False
+    mean: bool = False
+
+
+@dataclass(frozen=True)
+class Side:
+    """One end of a connection."""
+
+    unit: str
+    interface: Any
+
+    @property
+    def elastic(self) -> bool:
+        """Whether this side has the elastic part of the coupling."""
+        return self.interface.stiffness is not None
+
+
+@dataclass(frozen=True)
+class Bond:
+    """A connection made ready: its two sides, the channels and the directions in which reduced models go.
+
+    Attributes:
+        models: (sender, receiver) as numbers of sides.
+    """
+
+    name: str
+    sides: tuple[Side, Side]
+    channels: tuple[Channel, ...]
+    models: tuple[tuple[int, int], ...]
+
+    @property
+    def merged(self) -> bool:
+        """Whether both sides are joined rigidly and neither leads."""
+        return len(self.models) == 2 and not self.sides[0].elastic
+
+
+def make_bonds(units: Mapping[str, Any], connections: Sequence[Connection], flaws: FlawList) -> list[Bond]:
+    """The exchanges that connections come to; what does not fit is told."""
+    found = []
+    for k, connection in enumerate(connections):
+        path = f"connections[{k}]"
+        sides = [_find_side(units, getattr(connection, key), f"{path}.{key}", flaws) for key in ("first", "second")]
+        if sides[0] is None or sides[1] is None:
+            continue
+        bond = _make_bond(connection, (sides[0], sides[1]), path, flaws)
+        if bond is not None:
+            found.append(bond)
+    return found
+
+
+def _find_side(units: Mapping[str, Any], text: str, path: str, flaws: FlawList) -> Side | None:
+    known = {f"{name}.{key}": Side(name, part) for name, unit in units.items() for key, part in _parts(unit).items()}
+    if text not in known:
+        flaws.add(path, f"there is no interface '{text}'", nearest(text, known))
+    return known.get(text)
+
+
+def _parts(unit: Any) -> Mapping[str, Any]:
+    return getattr(unit, "interfaces", {})
+
+
+def _make_bond(connection: Connection, sides: tuple[Side, Side], path: str, flaws: FlawList) -> Bond | None:
+    takes = tuple(side.interface.takes for side in sides)
+    n_before = len(flaws.found)
+    _check_bond(connection, sides, takes, path, flaws)
+    if len(flaws.found) > n_before:
+        return None
+    channels, models = [], []
+    for this, other in ((0, 1), (1, 0)):
+        if takes[this] == "model":
+            models.append((other, this))
+        elif takes[this] == "motion":
+            channels += _motion_channels(sides[other], sides[this], connection.order)
+        else:
+            mean = connection.mean if connection.mean is not None else takes[other] == "model"
+            channels.append(_force_channel(sides[other], sides[this], connection.order, mean))
+    return Bond(connection.name, sides, tuple(channels), tuple(models))
+
+
+def _check_bond(connection: Connection, sides: tuple[Side, Side], takes: Any, path: str, flaws: FlawList) -> None:
+    rows = [side.interface.rows for side in sides]
+    if len(rows[0]) != len(rows[1]):
+        flaws.add(path, f"couples {len(rows[0])} rows with {len(rows[1])}", "both must be joints, points or turning points")
+    if sides[0].unit == sides[1].unit:
+        flaws.add(path, "couples a unit with itself", "a constraint or a spring within the scenario does that")
+    if takes == ("force", "force"):
+        flaws.add(path, "both sides take a force, none gives one", "let one side take the motion or a model")
+    elif set(takes) == {"motion", "model"}:
+        flaws.add(path, "one side takes a motion, the other a model", "let both take the same, or one a force")
+    elif takes == ("model", "model") and sides[0].elastic != sides[1].elastic:
+        flaws.add(path, "one side is elastic, the other rigid", "give both the same stiffness, or none")
+    check_order(connection.order, path, flaws)
+    if takes == ("model", "model") and connection.order:
+        flaws.add(f"{path}.order", "has no effect", "models are sent in both directions, no signals")
+    if "force" not in takes and connection.mean is not None:
+        flaws.add(f"{path}.mean", "has no effect", "no force is sent")
+
+
+def check_order(order: Any, path: str, flaws: FlawList) -> None:
+    if not isinstance(order, int) or isinstance(order, bool) or not 0 <= order <= HIGHEST_ORDER:
+        flaws.add(f"{path}.order", f"must be 0, 1 or 2, is {order!r}")
+
+
+def _motion_channels(source: Side, target: Side, order: int) -> list[Channel]:
+    quantities = ["position", "velocity"] + (["orientation"] if target.interface.rotates else [])
+    return [
+        Channel(
+            source.unit, source.interface.names(key), target.unit, target.interface.names(f"far_{key}"), order
+        )
+        for key in quantities
+    ]
+
+
+def _force_channel(source: Side, target: Side, order: int, mean: bool) -> Channel:
+    """The force on the source's side is the opposite of that on the target's."""
+    outputs = source.interface.names(MEAN if mean else "force")
+    return Channel(source.unit, outputs, target.unit, target.interface.names("force"), order, -1.0, not mean, mean)
+
+
+def make_channels(units: Mapping[str, Any], links: Sequence[Link], flaws: FlawList) -> list[Channel]:
+    """Links of single signals, checked."""
+    found = []
+    outputs = {f"{name}.{key}": (name, key) for name, unit in units.items() for key in unit.outputs}
+    inputs = {f"{name}.{key}": (name, key) for name, unit in units.items() for key in unit.inputs}
+    for k, link in enumerate(links):
+        path = f"links[{k}]"
+        if link.source not in outputs:
+            flaws.add(f"{path}.source", f"there is no output '{link.source}'", nearest(link.source, outputs))
+        if link.target not in inputs:
+            flaws.add(f"{path}.target", f"there is no input '{link.target}'", nearest(link.target, inputs))
+        check_order(link.order, path, flaws)
+        if link.source in outputs and link.target in inputs:
+            (source, output), (target, entry) = outputs[link.source], inputs[link.target]
+            found.append(Channel(source, (output,), target, (entry,), link.order, link.gain))
+    return found
+
+
+def check_fed_once(channels: Sequence[Channel], flaws: FlawList) -> None:
+    """No input may be fed twice."""
+    fed: set[tuple[str, str]] = set()
+    for channel in channels:
+        for name in channel.inputs:
+            if (channel.target, name) in fed:
+                flaws.add(f"{channel.target}.{name}", "is fed twice", "connect it once")
+            fed.add((channel.target, name))

@@ -1,0 +1,253 @@
+"""What happens at a communication point? Signals and reduced models are read, sent and written down."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from robodyn.cosimulation.connection import Bond, Channel
+from robodyn.cosimulation.energy import EnergyBook
+from robodyn.cosimulation.extrapolation import Samples
+from robodyn.cosimulation.record import CouplingRecord, UnitRecord, gap_between
+from robodyn.cosimulation.rotations import mean_rotation
+from robodyn.cosimulation.settings import Master
+from robodyn.cosimulation.unit import Coefficients, InterfaceMotion, ReducedModel
+from robodyn.results import Outcome, OutcomeKind, Run
+
+
+class IllConditioned(ValueError):
+    """A reduced interface model that does not exist."""
+
+
+class Exchange:
+    """All units of a co-simulation and what passes between them; the one that changes while it runs."""
+
+    def __init__(self, units: Mapping[str, Any], channels: Sequence[Channel], bonds: Sequence[Bond], master: Master):
+        self.units, self.bonds, self.master = dict(units), tuple(bonds), master
+        self.channels = (*channels, *(channel for bond in bonds for channel in bond.channels))
+        self._choose()
+        self.outputs: dict[str, Mapping[str, float]] = {name: unit.read() for name, unit in units.items()}
+        self.samples = [Samples(channel) for channel in self.channels]
+        self.books = [EnergyBook(bond) for bond in bonds]
+        self.record = CouplingRecord(units, self.channels, bonds)
+        self.plain = {name: UnitRecord(unit) for name, unit in units.items() if not hasattr(unit, "finish")}
+        self.told: dict[str, tuple[float, float]] = {bond.name: (0.0, 1.0) for bond in bonds}
+        self.warnings: list[str] = []
+        self.speeds: dict[str, float] = {}
+        self.begun: dict[str, Mapping[str, float]] = {}
+        self.fresh: dict[str, Mapping[str, float]] = {}
+
+    def _choose(self) -> None:
+        for name, unit in self.units.items():
+            wanted = [output for channel in self.channels if channel.source == name for output in channel.outputs]
+            if hasattr(unit, "choose"):
+                unit.choose(tuple(dict.fromkeys(wanted)))
+
+    @property
+    def can_restore(self) -> bool:
+        return all(getattr(unit, "can_restore", False) for unit in self.units.values())
+
+    def start(self, time: float) -> None:
+        """First exchange, start of all units, and what they give then."""
+        self._sample(time)
+        self.write(time)
+        for name, unit in self.units.items():
+            unit.start(time)
+            self.outputs[name] = unit.read()
+        self._sample(time)
+
+    def write(self, time: float) -> None:
+        """Send everything at the beginning of a macro step: first what is known, then what depends on that."""
+        self._send_models(time)
+        self._send_signals(self.units, time, late=False)
+        late = [samples for samples in self.samples if samples.channel.late]
+        for name in {samples.channel.source for samples in late}:
+            self.outputs[name] = self.units[name].read()
+        for samples in late:
+            samples.add(time, self.outputs[samples.channel.source])
+        self._send_signals(self.units, time, late=True)
+
+    def _note(self, time: float, step: float) -> None:
+        own = {book.bond.name: (book.error, *self.told[book.bond.name]) for book in self.books}
+        self.record.add(time, self.begun, own, step)
+        for name, record in self.plain.items():
+            record.add(time, self.begun[name])
+
+    def _sample(self, time: float, step: float = 0.0) -> None:
+        for samples in self.samples:
+            samples.add(time, self.outputs[samples.channel.source], step)
+
+    def _send_signals(self, targets: Mapping[str, Any], begin: float, late: bool) -> None:
+        """Polynomials of all inputs of some units for the macro step from `begin` on."""
+        for name, unit in targets.items():
+            inputs: dict[str, Coefficients] = {}
+            for samples in self.samples:
+                if samples.channel.target == name and samples.channel.late == late:
+                    inputs |= samples.inputs(begin)
+            if inputs:
+                unit.write(inputs)
+
+    def _send_models(self, time: float) -> None:
+        """Take all reduced models first, then attach them: in parallel, as the state was."""
+        for bond in self.bonds:
+            if not bond.models:
+                continue
+            taken = {sender: self._take_model(bond, sender, time) for sender, _ in bond.models}
+            motions = {k: model.motion for k, model in taken.items()}
+            self.told[bond.name] = (self._gap(bond, motions), max(model.condition for model in taken.values()))
+            joined = _join_motions(taken[0], taken[1]) if bond.merged else None
+            for sender, receiver in bond.models:
+                side = bond.sides[receiver]
+                motion = joined or taken[sender].motion
+                self.units[side.unit].attach_model(side.interface.name, taken[sender], motion)
+
+    def _take_model(self, bond: Bond, sender: int, time: float) -> ReducedModel:
+        side = bond.sides[sender]
+        model = self.units[side.unit].reduced_model(side.interface.name)
+        place = f"{side.unit}.{side.interface.name}"
+        needed = not bond.sides[1 - sender].elastic
+        if needed and not model.condition <= self.master.condition_limit:
+            raise IllConditioned(
+                f"the reduced interface model of '{place}' broke down at {time:.6g} s: the condition number of its "
+                f"mobility is {model.condition:.3g}, so that it has no inertia; the mechanism is in or near a singular "
+                "position there: couple fewer rows, attach it through a stiffness, or make it flexible"
+            )
+        if model.condition > self.master.condition_warning:
+            self.warn(
+                f"'{place}'",
+                f"the mobility of '{place}' is ill-conditioned, {model.condition:.3g} at {time:.6g} s: what a reduced "
+                "interface model gives there may be wrong",
+            )
+        return model
+
+    def warn(self, about: str, sentence: str) -> None:
+        """A warning, once for each place."""
+        if not any(about in known for known in self.warnings):
+            self.warnings.append(sentence)
+
+    def _gap(self, bond: Bond, motions: Mapping[int, InterfaceMotion]) -> float:
+        """How far the two sides have moved apart since the last exchange."""
+        gaps = []
+        for sender, receiver in bond.models:
+            side = bond.sides[receiver]
+            gaps.append(gap_between(motions[sender], _expected(side, self.outputs[side.unit])))
+        return max(gaps)
+
+    def advance(self, begin: float, end: float, scheme: str) -> Outcome | None:
+        """All units to the end of the macro step; the outcome of the first that could not get there."""
+        fresh: dict[str, Mapping[str, float]] = {}
+        for name, unit in self.units.items():
+            if scheme == "sequential" and fresh:
+                self._send_signals_after(name, unit, begin, end, fresh)
+            try:
+                self.begun[name] = unit.read() if self.books else self.outputs[name]
+                outcome = unit.advance(begin, end - begin)
+                fresh[name] = unit.read()
+            except Exception as error:  # noqa: BLE001  a user's unit may raise anything
+                sentence = f"unit '{name}' raised {type(error).__name__} at {begin:.6g} s: {error}"
+                outcome = Outcome(OutcomeKind.FAILED, sentence, begin)
+            if outcome is not None:
+                sentence = outcome.sentence if f"unit '{name}'" in outcome.sentence else f"unit '{name}': {outcome.sentence}"
+                return Outcome(outcome.kind, sentence, outcome.time)
+        self.fresh = fresh
+        return None
+
+    def _send_signals_after(
+        self, name: str, unit: Any, begin: float, end: float, fresh: Mapping[str, Mapping[str, float]]
+    ) -> None:
+        """Inputs of a unit whose sources have arrived already."""
+        inputs: dict[str, Coefficients] = {}
+        for samples in self.samples:
+            channel = samples.channel
+            if channel.target == name:
+                known = samples.copy()
+                if channel.source in fresh:
+                    known.add(end, fresh[channel.source], end - begin)
+                inputs |= known.inputs(begin)
+        if inputs:
+            unit.write(inputs)
+
+    def error(self, begin: float, end: float) -> float:
+        """Largest error of what was expected at the end of the macro step, in units of the largest values so far."""
+        least = self.master.least_scale
+        errors = [samples.miss(begin, end, self.fresh[samples.channel.source], least) for samples in self.samples]
+        for bond in self.bonds:
+            errors += [self._model_miss(bond, pair, least) for pair in bond.models]
+        return max(errors, default=0.0)
+
+    def _model_miss(self, bond: Bond, pair: tuple[int, int], least: float) -> float:
+        """How far a receiver's idea of the sender's velocity is from the truth."""
+        sender, receiver = (bond.sides[k] for k in pair)
+        true = np.array([self.fresh[sender.unit][name] for name in sender.interface.names("velocity")])
+        expected = _expected(receiver, self.fresh[receiver.unit]).velocity
+        largest = self.speeds[bond.name] = max(self.speeds.get(bond.name, least), float(np.max(np.abs(true))))
+        return float(np.max(np.abs(true - expected))) / largest
+
+    def accept(self, begin: float, end: float) -> None:
+        """What was found becomes what is known, and is written down."""
+        for book in self.books:
+            book.add(self.begun, self.fresh, end - begin)
+        self._note(begin, end - begin)
+        self.outputs = dict(self.fresh)
+        self._sample(end, end - begin)
+
+    def worst_signal(self) -> tuple[str, float]:
+        """The exchanged signal of largest magnitude, or one that is no number."""
+        worst = ("", 0.0)
+        for unit, name in self.record.kept:
+            value = self.outputs[unit][name]
+            if not abs(value) <= abs(worst[1]):
+                worst = (f"{unit}.{name}", value)
+                if not np.isfinite(value):
+                    break
+        return worst
+
+    def save(self) -> tuple[Any, ...]:
+        """All that changes."""
+        units = {name: unit.save() for name, unit in self.units.items()}
+        known = [samples.copy() for samples in self.samples], [book.copy() for book in self.books]
+        return units, dict(self.outputs), known, dict(self.told)
+
+    def restore(self, saved: tuple[Any, ...]) -> None:
+        """Go back to where `save` was called."""
+        units, self.outputs, (self.samples, self.books), self.told = saved
+        for name, state in units.items():
+            self.units[name].restore(state)
+
+    def close(self, time: float) -> None:
+        """A last exchange, so that the record ends as it began."""
+        self.write(time)
+        self.begun = {name: unit.read() for name, unit in self.units.items()}
+        for book in self.books:
+            book.meet(self.begun)
+        self._note(time, 0.0)
+
+    def finish(self, outcome: Outcome) -> dict[str, Run]:
+        """A run of every unit."""
+        return {
+            name: unit.finish(outcome) if hasattr(unit, "finish") else self.plain[name].run(outcome)
+            for name, unit in self.units.items()
+        }
+
+
+def _expected(side: Any, outputs: Mapping[str, float]) -> InterfaceMotion:
+    """What a receiver of a model takes the motion of the other side for."""
+    part, far = side.interface, "far_" if side.elastic else ""
+    position, velocity = (
+        np.array([outputs[name] for name in part.names(f"{far}{key}")]) for key in ("position", "velocity")
+    )
+    rotation = None
+    if part.rotates and not far:
+        rotation = np.array([outputs[name] for name in part.names("orientation")]).reshape(3, 3)
+    return InterfaceMotion(position, velocity, rotation)
+
+
+def _join_motions(first: ReducedModel, second: ReducedModel) -> InterfaceMotion:
+    """The common motion of two sides that are one: halfway in position, of the same momentum in velocity."""
+    a, b = first.motion, second.motion
+    momentum = first.inertia @ a.velocity + second.inertia @ b.velocity
+    velocity = np.linalg.solve(first.inertia + second.inertia, momentum)
+    rotation = mean_rotation(a.rotation, b.rotation) if a.rotation is not None and b.rotation is not None else None
+    return InterfaceMotion((a.position + b.position) / 2, velocity, rotation)

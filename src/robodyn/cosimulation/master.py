@@ -1,0 +1,156 @@
+"""How are subsystems simulated together that meet only at communication points?
+
+From a time t to t + H:
+
+1. Exchange. Outputs are read; reduced models are taken from their units as they are at t and attached to the others;
+   inputs are written as polynomials through the last values.
+2. Advance. Every unit goes to t + H with its own solver. In the sequential scheme a unit gets what those before it
+   arrived at, and its inputs interpolate; reduced models are still those of t.
+3. Look. What signals and models were expected to be is compared with what they are; where the step is adapted and the
+   error is too large, all units go back to t and try a shorter one.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time as clock
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from robodyn.cosimulation.checks import check_units
+from robodyn.cosimulation.connection import Connection, Link
+from robodyn.cosimulation.exchange import Exchange, IllConditioned
+from robodyn.cosimulation.result import CosimulationRun
+from robodyn.cosimulation.settings import Master
+from robodyn.results import Outcome, OutcomeKind, Statistics
+
+Progress = Callable[[float, float, int], None]
+SAFETY, LEAST_FACTOR, LARGEST_FACTOR = 0.9, 0.2, 2.0
+
+
+def cosimulate(
+    units: Sequence[Any],
+    connections: Sequence[Connection] = (),
+    *,
+    master: Master,
+    links: Sequence[Link] = (),
+    duration: float | None = None,
+    name: str = "cosimulation",
+    progress: Progress | None = None,
+) -> CosimulationRun:
+    """Simulate subsystems together.
+
+    Args:
+        units: `ScenarioUnit`s and others with the methods of `Unit`; they cannot be used again.
+        connections: of interfaces; links: of single signals.
+        duration: [s]; the shortest of the units' scenarios by default.
+        progress: called with (time, macro step, steps).
+
+    Returns:
+        What happened, also where it could not go on: see its outcome.
+
+    Raises:
+        ModelError: for what does not fit together, all of it at once.
+    """
+    plan = check_units(units, connections, links, duration, master)
+    course = _Course(plan.exchange, master, plan.duration, progress)
+    outcome = course.run()
+    statistics = course.statistics()
+    runs = plan.exchange.finish(outcome)
+    coupling = plan.exchange.record.run(name, outcome, statistics, dataclasses.asdict(master))
+    return CosimulationRun(name, runs, coupling, outcome, statistics, tuple(plan.exchange.warnings))
+
+
+class _Course:
+    """One co-simulation under way."""
+
+    def __init__(self, exchange: Exchange, master: Master, duration: float, progress: Progress | None) -> None:
+        self.exchange, self.master, self.duration, self.progress = exchange, master, duration, progress
+        self.time, self.step = 0.0, master.step
+        self.steps = self.rejected = 0
+        self.begun = clock.perf_counter()
+        self.order = 1 + max((channel.order for channel in exchange.channels), default=0)
+        self.restores = master.tolerance is not None and exchange.can_restore
+
+    def run(self) -> Outcome:
+        """Macro steps to the end, or to what ends it."""
+        try:
+            self.exchange.start(self.time)
+            while (outcome := self._stop() or self._advance()) is None:
+                if self.progress:
+                    self.progress(self.time, self.step, self.steps)
+            if outcome.kind is OutcomeKind.FINISHED:
+                self.exchange.close(self.time)
+        except IllConditioned as error:
+            outcome = Outcome(OutcomeKind.ILL_CONDITIONED, str(error), self.time)
+        except KeyboardInterrupt:
+            sentence = f"interrupted at {self.time:.6g} s of simulated time; the runs so far are kept"
+            outcome = Outcome(OutcomeKind.INTERRUPTED, sentence, self.time)
+        return outcome
+
+    def _stop(self) -> Outcome | None:
+        """Whether the end is reached, or a signal is beyond all bounds."""
+        worst = self.exchange.worst_signal()
+        if not abs(worst[1]) <= self.master.largest_value:
+            sentence = (
+                f"'{worst[0]}' reached {worst[1]:.3g} at {self.time:.6g} s: the coupling is unstable at this macro step "
+                f"of {self.step:.3g} s; shorten it, or couple by reduced interface models"
+            )
+            return Outcome(OutcomeKind.DIVERGED, sentence, self.time)
+        if self.time >= self.duration:
+            return Outcome(OutcomeKind.FINISHED, f"reached the end time {self.time:.6g} s", self.time)
+        return None
+
+    def _next(self) -> tuple[float, float]:
+        """End and length of the next macro step; fixed ones are whole multiples, the last ends with the run."""
+        end = self.time + self.step
+        if self.master.tolerance is None:
+            end = (self.steps + 1) * self.master.step
+        if self.duration - end < 1e-9 * self.step:
+            end = self.duration
+        return end, end - self.time
+
+    def _advance(self) -> Outcome | None:
+        """One macro step, accepted; or the outcome of a unit that could not go on."""
+        while True:
+            end, length = self._next()
+            saved = self.exchange.save() if self.restores else None
+            self.exchange.write(self.time)
+            outcome = self.exchange.advance(self.time, end, self.master.scheme)
+            if outcome is not None:
+                return outcome
+            error = self.exchange.error(self.time, end) / self.master.tolerance if self.master.tolerance else 0.0
+            self._adapt(error, length)
+            if error <= 1.0 or saved is None or length <= self.master.shortest * (1 + 1e-9):
+                self._accept(end, error)
+                return None
+            self.rejected += 1
+            self.exchange.restore(saved)
+
+    def _accept(self, end: float, error: float) -> None:
+        if error > 1.0:
+            sentence = f"the coupling error is {error:.3g} times its tolerance at {self.time:.6g} s, in the smallest step"
+            self.exchange.warn("in the smallest step", sentence)
+        self.exchange.accept(self.time, end)
+        self.time, self.steps = end, self.steps + 1
+
+    def _adapt(self, error: float, length: float) -> None:
+        """h_next = 0.9 h error^(-1 / (order + 1)), within limits."""
+        if self.master.tolerance is None:
+            return
+        factor = LARGEST_FACTOR if error <= 0 or not np.isfinite(error) else SAFETY * error ** (-1.0 / self.order)
+        factor = LEAST_FACTOR if not np.isfinite(error) else min(max(factor, LEAST_FACTOR), LARGEST_FACTOR)
+        longest = self.master.largest_step or self.duration
+        self.step = min(max(length * factor, self.master.shortest), longest)
+
+    def statistics(self) -> Statistics:
+        return Statistics(
+            steps=self.steps,
+            rejected=self.rejected,
+            wall_time=clock.perf_counter() - self.begun,
+            simulated_time=self.time,
+        )
+
+

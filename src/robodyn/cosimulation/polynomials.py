@@ -1,0 +1,77 @@
+"""How does a system take inputs that move in time between two exchanges? As polynomials with tunable coefficients.
+
+u(t) = c0 + c1 s + c2 s^2,    s = t - t_exchange
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import casadi as ca
+
+from robodyn.assembly import System
+from robodyn.errors import FlawList, nearest
+from robodyn.model import Number
+
+EXCHANGE = "exchange.time"
+HIGHEST_ORDER = 2
+
+
+def coefficient_names(name: str) -> tuple[str, ...]:
+    """Tunable numbers of an input: c0 has the input's own name."""
+    return (name, *(f"{name}.order{k}" for k in range(1, HIGHEST_ORDER + 1)))
+
+
+def with_polynomials(system: System, names: Sequence[str]) -> System:
+    """The same system, in which tunable numbers are polynomials of time; their higher coefficients are 0."""
+    _check(system, names)
+    if not names:
+        return system
+    place = {number.name: k for k, number in enumerate(system.parameters)}
+    begin = ca.SX.sym(EXCHANGE)
+    passed = system.symbols["t"] - begin
+    old, new, added, numbers = [], [], [begin], [Number(EXCHANGE, 0.0, "s")]
+    for name in names:
+        symbol = system.symbols["p"][place[name]]
+        rate, curvature = (ca.SX.sym(key) for key in coefficient_names(name)[1:])
+        old.append(symbol)
+        new.append(symbol + passed * (rate + passed * curvature))
+        added += [rate, curvature]
+        unit = system.parameters[place[name]].unit
+        numbers += [Number(key, 0.0, unit) for key in coefficient_names(name)[1:]]
+    return _substitute(system, (old, new), added, numbers)
+
+
+def _substitute(system: System, change: tuple[list[ca.SX], list[ca.SX]], added: list[ca.SX], numbers: Any) -> System:
+    ports = [(port.acting, port.inertia) for port in system.ports]
+    columns = [*system.expressions.values(), system.loads, *(acting for acting, _ in ports)]
+    fresh = ca.substitute(columns, *change)
+    n = len(system.expressions)
+    return replace(
+        system,
+        expressions=dict(zip(system.expressions, fresh[:n], strict=True)),
+        loads=fresh[n],
+        ports=tuple(replace(port, acting=acting) for port, acting in zip(system.ports, fresh[n + 1 :], strict=True)),
+        symbols={**system.symbols, "p": ca.vertcat(system.symbols["p"], *added)},
+        parameters=(*system.parameters, *numbers),
+        numbers={**system.numbers, **{number.name: number for number in numbers}},
+    )
+
+
+def _check(system: System, names: Sequence[str]) -> None:
+    flaws = FlawList()
+    tunable = [number.name for number in system.parameters]
+    fixed = {value for rule in system.breaks for entry in rule.parameters.values() for value in _names(entry)}
+    fixed |= {f"{delay.owner}.{key}" for delay in system.delays for key in ("time", "before")}
+    for name in names:
+        if name not in tunable:
+            flaws.add(f"inputs.{name}", "is no tunable number", nearest(name, tunable))
+        elif name in fixed:
+            flaws.add(f"inputs.{name}", "says when something happens: it cannot change on the way", "take another number")
+    flaws.raise_if_any(f"scenario '{system.scenario.name}'")
+
+
+def _names(entry: Any) -> tuple[str, ...]:
+    return entry if isinstance(entry, tuple) else (entry,)

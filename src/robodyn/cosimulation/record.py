@@ -1,0 +1,82 @@
+"""What is kept of a co-simulation at its communication points?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from robodyn.cosimulation.connection import Bond, Channel
+from robodyn.cosimulation.rotations import turn_between
+from robodyn.cosimulation.unit import InterfaceMotion
+from robodyn.results import Outcome, Provenance, Run, SignalInfo, Statistics
+
+Outputs = Mapping[str, Mapping[str, float]]
+
+
+class CouplingRecord:
+    """Rows of exchanged signals and of what the connections tell about themselves."""
+
+    def __init__(self, units: Mapping[str, Any], channels: Sequence[Channel], bonds: Sequence[Bond]) -> None:
+        self.bonds = tuple(bonds)
+        names = [(unit, name) for channel in channels for unit, name in _ends(channel)]
+        for bond in bonds:
+            for side in bond.sides:
+                quantities = ("position", "velocity", "force")
+                names += [(side.unit, name) for key in quantities for name in side.interface.names(key)]
+        self.kept = tuple(dict.fromkeys(names))
+        self.infos = [SignalInfo(f"{unit}.{name}", units[unit].outputs.get(name, "")) for unit, name in self.kept]
+        for bond in bonds:
+            self.infos += [SignalInfo(f"{bond.name}.{key}", unit) for key, unit in _OWN.items()]
+        self.infos.append(SignalInfo("macro_step", "s", "held"))
+        self.times: list[float] = []
+        self.rows: list[list[float]] = []
+
+    def add(self, time: float, outputs: Outputs, own: Mapping[str, tuple[float, float, float]], step: float) -> None:
+        """A row; own: connection -> energy error, gap, condition."""
+        row = [outputs[unit][name] for unit, name in self.kept]
+        for bond in self.bonds:
+            row += own[bond.name]
+        self.times.append(time)
+        self.rows.append([*row, step])
+
+    def run(self, name: str, outcome: Outcome, statistics: Statistics, settings: Mapping[str, Any]) -> Run:
+        values = np.array(self.rows, float).reshape(len(self.times), len(self.infos))
+        provenance = Provenance(f"{name}-coupling", solver=dict(settings))
+        return Run(np.array(self.times), values, tuple(self.infos), outcome, provenance, statistics)
+
+
+_OWN = {"energy_error": "J", "gap": "", "condition": ""}
+
+
+def _ends(channel: Channel) -> list[tuple[str, str]]:
+    return [(channel.source, name) for name in channel.outputs]
+
+
+class UnitRecord:
+    """What a unit without a record of its own gave at the communication points."""
+
+    def __init__(self, unit: Any) -> None:
+        self.unit = unit
+        self.times: list[float] = []
+        self.rows: list[dict[str, float]] = []
+
+    def add(self, time: float, outputs: Mapping[str, float]) -> None:
+        self.times.append(time)
+        self.rows.append(dict(outputs))
+
+    def run(self, outcome: Outcome) -> Run:
+        names = list(self.rows[0]) if self.rows else []
+        values = np.array([[row[name] for name in names] for row in self.rows], float)
+        infos = tuple(SignalInfo(name, self.unit.outputs.get(name, "")) for name in names)
+        shape = values.reshape(len(self.times), len(names))
+        return Run(np.array(self.times), shape, infos, outcome, Provenance(self.unit.name))
+
+
+def gap_between(first: InterfaceMotion, second: InterfaceMotion) -> float:
+    """Distance [m or rad] between two motions of one interface, or the angle between them if that is larger."""
+    apart = float(np.linalg.norm(first.position - second.position))
+    if first.rotation is None or second.rotation is None:
+        return apart
+    return max(apart, float(np.linalg.norm(turn_between(first.rotation, second.rotation))))

@@ -1,0 +1,165 @@
+"""What is a mechanism at one of its interfaces? Its reduced interface model, at a state.
+
+    M v' + c = f + A_i^T lambda_i + A_c^T lambda_c,    A_c v = 0,    w = A_i v
+    P_c = M^-1 A_c^T (A_c M^-1 A_c^T)^-1 A_c
+    M_eff = (A_i (I - P_c) M^-1 A_i^T)^-1
+    lambda~ = M_eff A_i (I - P_c) M^-1 f
+    z = M_eff [A_i (I - P_c) M^-1 c - A_i' v + A_i M^-1 A_c^T (A_c M^-1 A_c^T)^-1 A_c' v]
+
+Peiret, Gonzalez, Kovecses, Teichmann (2020), J. Comput. Nonlinear Dyn. 15, 041001; for flexible bodies Dai, Raoofian,
+Kovecses, Teichmann. f holds elastic, damping and all other forces but those of the interface and of constraints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+
+from robodyn.assembly import System
+from robodyn.assembly.system import INPUTS, Port, build_mass_matrix
+from robodyn.cosimulation.unit import InterfaceMotion, ReducedModel, condition_of
+from robodyn.native import Kernel, KernelModule, compile_kernels
+
+RANK = 1e-10
+"""Relative size below which a singular value counts as zero: constraints may follow from others."""
+
+
+@dataclass(frozen=True, eq=False)
+class Mechanics:
+    """The terms of a mechanism's equations at a state, as the head of this file names them.
+
+    Attributes:
+        M: without inertias attached at interfaces; f: without the force of this interface.
+        drift_i: A_i' v; drift_c: A_c' v.
+    """
+
+    M: np.ndarray
+    c: np.ndarray
+    f: np.ndarray
+    A_i: np.ndarray
+    drift_i: np.ndarray
+    A_c: np.ndarray
+    drift_c: np.ndarray
+    motion: InterfaceMotion
+
+    def reduce(self, length: float = 1.0) -> ReducedModel:
+        """The reduced interface model by the equations of the head."""
+        n = len(self.M)
+        inverse = np.linalg.solve(self.M, np.column_stack([self.A_i.T, self.A_c.T, self.f, self.c]))
+        k, m = len(self.A_i), len(self.A_c)
+        M_A_i, M_A_c = inverse[:, :k], inverse[:, k : k + m]
+        # (I - P_c) applied from the left: accelerations that the constraints allow.
+        answer = M_A_c @ _invert(self.A_c @ M_A_c)
+        allowed = np.eye(n) - answer @ self.A_c
+        mobility = self.A_i @ allowed @ M_A_i
+        mobility = (mobility + mobility.T) / 2
+        forced, free = self.A_i @ allowed @ inverse[:, -2], self.A_i @ allowed @ inverse[:, -1]
+        inertial = free - self.drift_i + self.A_i @ answer @ self.drift_c
+        condition = condition_of(mobility, length)
+        inertia = np.linalg.inv(mobility) if np.isfinite(condition) else np.full((k, k), np.nan)
+        return ReducedModel(
+            inertia, inertia @ forced, inertia @ inertial, mobility, forced - inertial, self.motion, condition
+        )
+
+    def direct(self, inertia: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+        """The change of v nearest in kinetic energy with which the interface's velocity changes as wanted.
+
+        Args:
+            inertia: attached at the interface, (k, k).
+        """
+        G = np.vstack([self.A_i, self.A_c])
+        W = np.linalg.solve(self.M + self.A_i.T @ inertia @ self.A_i, G.T)
+        return W @ (_invert(G @ W) @ np.concatenate([wanted, np.zeros(len(self.A_c))]))
+
+
+def _invert(S: np.ndarray) -> np.ndarray:
+    """Inverse on what is independent; rows of idle or redundant constraints have none."""
+    return np.linalg.pinv(S, rcond=RANK, hermitian=True)
+
+
+class PortFunctions:
+    """Native functions of a system's interfaces, made once: their motion, and the terms of the equations there."""
+
+    def __init__(self, system: System, extra: Mapping[str, ca.SX] | None = None) -> None:
+        self.system = system
+        self.ports: dict[str, Port] = {port.interface.name: port for port in system.ports}
+        columns = [system.symbols[key] for key in INPUTS]
+        outputs = dict(extra or {})
+        for name, port in self.ports.items():
+            outputs[f"motion:{name}"] = ca.vertcat(*_motion(port))
+            outputs[f"terms:{name}"] = ca.vertcat(*(ca.vec(ca.densify(part)) for part in _terms(system, port)))
+        functions = {
+            key: ca.Function(key.replace(":", "_").replace(".", "_"), columns, [ca.densify(column)])
+            for key, column in outputs.items()
+        }
+        self.module: KernelModule = compile_kernels(functions, INPUTS.index("p"), data=system.data)
+
+    def kernel(self, name: str) -> Kernel:
+        return self.module.kernels[name]
+
+    def motion(self, name: str, *inputs: np.ndarray) -> InterfaceMotion:
+        """Of an interface at (t, x, d, m, p), p prepared by `module`."""
+        return _split_motion(self.ports[name], self.kernel(f"motion:{name}")(*inputs))
+
+    def mechanics(self, name: str, *inputs: np.ndarray) -> Mechanics:
+        """Terms of the equations at (t, x, d, m, p), p prepared by `module`."""
+        port, n = self.ports[name], self.system.n_v
+        k, m = len(port.interface.rows), len(self.system.equations)
+        values = self.kernel(f"terms:{name}")(*inputs)
+        sizes = [n * n, n, n, k * n, k, m * n, m, m]
+        M, c, f, A_i, drift_i, A_c, drift_c, active = np.split(values, np.cumsum(sizes)[:-1])
+        held = active > 0.5
+        return Mechanics(
+            M.reshape(n, n),
+            c,
+            f,
+            A_i.reshape(n, k).T,
+            drift_i,
+            A_c.reshape(n, m).T[held],
+            drift_c[held],
+            self.motion(name, *inputs),
+        )
+
+
+def _motion(port: Port) -> list[ca.SX]:
+    turned = [ca.vec(port.rotation.T)] if port.rotation is not None else []
+    return [port.position, port.velocity, *turned]
+
+
+def _split_motion(port: Port, values: np.ndarray) -> InterfaceMotion:
+    n, k = port.position.numel(), len(port.interface.rows)
+    rotation = values[n + k :].reshape(3, 3) if port.rotation is not None else None
+    return InterfaceMotion(values[:n], values[n : n + k], rotation)
+
+
+def _terms(system: System, port: Port) -> list[ca.SX]:
+    """M, c, f, A_i, A_i' v, A_c, A_c' v, and which constraints hold."""
+    assert system.mechanics is not None
+    attached = sum(other.inertia is not None for other in system.ports)
+    own = system.rotors[: len(system.rotors) - attached]
+    M = build_mass_matrix(system.mechanics.tree, system.q, own)
+    f = system.expressions["applied"] - port.A.T @ port.acting
+    k = len(system.equations)
+    rates = system.expressions["constraints"][k:] if k else ca.SX(0, 1)
+    A_c = ca.jacobian(rates, system.v)
+    drift_c = ca.jtimes(rates, system.q, system.v) + ca.jacobian(rates, system.symbols["t"])
+    active = system.expressions["active"] if k else ca.SX(0, 1)
+    return [M, system.bias, f, port.A, port.drift, A_c, drift_c, active]
+
+
+def reduce_system(
+    system: System, interface: str, x: np.ndarray, *, time: float = 0.0, length: float = 1.0
+) -> ReducedModel:
+    """The reduced interface model of a system at a state, with its numbers as described.
+
+    Args:
+        x: continuous states in the order of `system.states`.
+    """
+    functions = PortFunctions(system)
+    p = functions.module.prepare([number.value for number in system.parameters])
+    m = np.array([info.start for info in system.memory], float)
+    d = np.array([delay.before or 0.0 for delay in system.delays], float)
+    return functions.mechanics(interface, np.array([time]), np.asarray(x, float), d, m, p).reduce(length)

@@ -1,0 +1,292 @@
+"""How does a scenario become a unit of a co-simulation, with its own solver and native code between exchanges?"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from robodyn.assembly import assemble
+from robodyn.cosimulation.polynomials import EXCHANGE, HIGHEST_ORDER, coefficient_names, with_polynomials
+from robodyn.cosimulation.reduced import PortFunctions
+from robodyn.cosimulation.rotations import turn_between
+from robodyn.cosimulation.unit import Coefficients, InterfaceMotion, ReducedModel
+from robodyn.engine import Portions, Solver, Status, Trajectory
+from robodyn.errors import FlawList, nearest
+from robodyn.model import Interface, Scenario
+from robodyn.results import Outcome, Run
+from robodyn.simulation import compile_system, make_solver
+from robodyn.simulation.outcomes import tell_failure, tell_outcome
+from robodyn.simulation.problem import build_problem, find_start
+from robodyn.simulation.python_calls import PythonCalls
+from robodyn.simulation.recording import make_run
+from robodyn.simulation.settings import engine_recording
+
+MEAN = "mean_force"
+MOVING = ("force", "far_position", "far_velocity", "far_orientation", "far_force", "far_acceleration")
+"""What comes in at an interface that may move in time between two exchanges."""
+CLOSING_STEPS = 3
+
+
+class ScenarioUnit:
+    """A scenario cut at its interfaces.
+
+    Its inputs are what comes in at interfaces that take a force or a motion, and any further tunable numbers; its
+    outputs are all its signals, and `<interface>.mean_force...` over the last macro step where a motion or a model
+    comes in. Clocks, delays and events go on across communication points; a sampled block that reads an input directly
+    sees it at a communication point as it was before the exchange there.
+
+    Args:
+        solver: of this unit, with its own micro steps; the scenario's by default.
+        inputs: further tunable numbers that other units may feed.
+        parameters: tunable numbers to change for this run.
+        length: in units of which turns are compared with displacements, for condition numbers [m].
+    """
+
+    highest_order = HIGHEST_ORDER
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        *,
+        name: str | None = None,
+        solver: Solver | None = None,
+        inputs: Sequence[str] = (),
+        parameters: Mapping[str, float] | None = None,
+        length: float = 1.0,
+        on_compile: Callable[[str], None] | None = None,
+    ) -> None:
+        scenario = scenario.with_numbers(parameters or {})
+        self.name = name or scenario.name
+        self.scenario, self.length = scenario, length
+        self.solver = make_solver(scenario.solver) if solver is None else solver
+        self.interfaces: dict[str, Interface] = {part.name: part for part in scenario.machine.interfaces}
+        coming = [name for part in self.interfaces.values() for name in part.incoming]
+        moving = [name for name in coming if _quantity(name, self.interfaces) in MOVING]
+        self.inputs = (*(n for p in self.interfaces.values() if p.takes != "model" for n in p.incoming), *inputs)
+        self.system = with_polynomials(assemble(scenario), tuple(dict.fromkeys((*moving, *inputs))))
+        self.compiled = compile_system(self.system, self.solver, on_compile=on_compile)
+        self.outputs = {info.name: info.unit for info in self.system.signals} | self._mean_units()
+        self.can_restore = not any(part.call for part in (*self.system.tasks, *self.system.guards))
+        self._place = {number.name: k for k, number in enumerate(self.system.parameters)}
+        self.values = np.array([number.value for number in self.system.parameters], float)
+        self.begin = find_start(self.compiled, self.values)
+        self.portions: Portions | None = None
+        self.ended: Trajectory | None = None
+        self.corrected = False
+        self._impulse: dict[str, np.ndarray] = {}
+        self._since = self.begin.time
+        self.choose(tuple(name for part in self.interfaces.values() for name in _port_signals(part)))
+
+    def _mean_units(self) -> dict[str, str]:
+        units = {info.name: info.unit for info in self.system.signals}
+        return {
+            mean: units[force]
+            for part in self.interfaces.values()
+            if part.takes != "force"
+            for mean, force in zip(part.names(MEAN), part.names("force"), strict=True)
+        }
+
+    def choose(self, names: Sequence[str]) -> None:
+        """Which outputs `read` gives; what interfaces need is added."""
+        flaws = FlawList()
+        for name in names:
+            if name not in self.outputs:
+                flaws.add(f"{self.name}.{name}", "there is no such output", nearest(name, self.outputs))
+        flaws.raise_if_any(f"unit '{self.name}'")
+        own = [name for part in self.interfaces.values() for name in _port_signals(part)]
+        means = self._mean_units()
+        self.chosen = tuple(dict.fromkeys(name for name in (*names, *own) if name not in means))
+        place = {info.name: k for k, info in enumerate(self.system.signals)}
+        outputs = self.system.expressions["outputs"]
+        column = ca.vertcat(ca.SX(0, 1), *(outputs[place[name]] for name in self.chosen))
+        self.functions = PortFunctions(self.system, {"chosen": column})
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """What depends on the numbers alone, anew."""
+        self.p = self.functions.module.prepare(self.values)
+        if self.portions is not None:
+            fresh = self.compiled.module.prepare(self.values)
+            self.portions.change(fresh)
+            self.calls.p = fresh
+
+    def _now(self) -> tuple[np.ndarray, ...]:
+        """t, x, d, m, p at the present time."""
+        if self.portions is None:
+            d = np.array([delay.before or 0.0 for delay in self.system.delays], float)
+            return np.array([self.begin.time]), self.begin.x, d, self.begin.m, self.p
+        work = self.portions.work
+        return np.array([self.portions.time]), self.portions.x, work.d, work.m, self.p
+
+    def start(self, time: float) -> None:
+        """Begin: what is due at the start happens."""
+        numbers: dict[str, Any] = {name: number.value for name, number in self.system.numbers.items()}
+        numbers |= {number.name: value for number, value in zip(self.system.parameters, self.values, strict=True)}
+        duration = self.scenario.duration
+        self.begin = dataclasses.replace(self.begin, time=time)
+        self.calls = PythonCalls(self.compiled, self.compiled.module.prepare(self.values))
+        self.portions = Portions(
+            build_problem(self.compiled, self.calls.p, numbers, self.begin),
+            self.solver,
+            time,
+            time + duration,
+            self.begin.x,
+            self.begin.m,
+            self.calls.p,
+            engine_recording(self.scenario.recording, self.solver, time, duration),
+            python_task=self.calls.run_task,
+            python_action=self.calls.run_action,
+        )
+        self.portions.go_on(time)
+        self._since = time
+        self._impulse = self._impulses()
+
+    def read(self) -> dict[str, float]:
+        """The chosen outputs at the present time."""
+        now = self._now()
+        found = dict(zip(self.chosen, self.functions.kernel("chosen")(*now).tolist(), strict=True))
+        passed = float(now[0][0]) - self._since
+        for part in self.interfaces.values():
+            if part.takes != "force":
+                found |= self._means(part, found, passed)
+        return found
+
+    def _means(self, part: Interface, found: Mapping[str, float], passed: float) -> dict[str, float]:
+        """Force on this side in the mean over the last macro step; as it is now where none has passed."""
+        forces = np.array([found[name] for name in part.names("force")])
+        if passed > 0:
+            forces = (np.array([found[name] for name in part.names("impulse")]) - self._impulse[part.name]) / passed
+        return dict(zip(part.names(MEAN), forces.tolist(), strict=True))
+
+    def _impulses(self) -> dict[str, np.ndarray]:
+        values = dict(zip(self.chosen, self.functions.kernel("chosen")(*self._now()).tolist(), strict=True))
+        parts = [part for part in self.interfaces.values() if part.takes != "force"]
+        return {part.name: np.array([values[name] for name in part.names("impulse")]) for part in parts}
+
+    def write(self, inputs: Mapping[str, Coefficients]) -> None:
+        """Inputs as polynomials from the present time on."""
+        for name, coefficients in inputs.items():
+            for k, key in enumerate(coefficient_names(name)):
+                self.values[self._place[key]] = coefficients[k] if k < len(coefficients) else 0.0
+        if EXCHANGE in self._place:
+            self.values[self._place[EXCHANGE]] = self._now()[0][0]
+        self._prepare()
+
+    def advance(self, time: float, step: float) -> Outcome | None:
+        """Native integration to `time + step`."""
+        assert self.portions is not None
+        self._since, self._impulse = time, self._impulses() if self._impulse else {}
+        try:
+            status = self.portions.go_on(time + step)
+        except Exception as error:  # noqa: BLE001  a Python block or action may raise anything
+            self.ended = self.portions.finish(Status.FAILED)
+            return tell_failure(self.ended, self.calls.running, error)
+        if status is Status.FINISHED:
+            return None
+        self.ended = self.portions.finish(status)
+        return tell_outcome(self.compiled, self.solver, self.ended)
+
+    def reduced_model(self, interface: str) -> ReducedModel:
+        """The scenario's mechanism as it is felt at an interface, at the present state."""
+        return self.functions.mechanics(interface, *self._now()).reduce(self.length)
+
+    def attach_model(self, interface: str, model: ReducedModel, motion: InterfaceMotion) -> None:
+        """Put another unit's reduced model at an interface.
+
+        Args:
+            motion: of the far side where the model is attached through a stiffness, otherwise the one that this side's
+                interface goes on with.
+        """
+        part = self.interfaces[interface]
+        rows = np.tril_indices(len(part.rows))
+        if part.rigid:
+            self._set(part.names("far_inertia"), model.inertia[rows])
+            self._set(part.names("far_force"), model.force)
+            self._prepare()
+            self._join(interface, model.inertia, motion)
+            return
+        self._set(part.names("far_mobility"), model.mobility[rows])
+        self._set(part.names("far_acceleration"), model.acceleration)
+        if motion.rotation is not None:
+            self._set(part.names("far_orientation"), motion.rotation.ravel())
+        self._prepare()
+        states = dict(zip(part.names("far_position"), motion.position, strict=True))
+        states |= dict(zip(part.names("far_velocity"), motion.velocity, strict=True))
+        states |= {f"{interface}.far_turn.{row}": 0.0 for row in part.rows[3:]}
+        x = self._now()[1].copy()
+        for k, state in enumerate(self.system.states):
+            x[k] = states.get(state.name, x[k])
+        self._move(x)
+
+    def _set(self, names: Sequence[str], values: np.ndarray) -> None:
+        """Numbers that stay as they are until the next exchange."""
+        for name, value in zip(names, values.tolist(), strict=True):
+            self.values[self._place[name]] = value
+
+    def _join(self, interface: str, inertia: np.ndarray, motion: InterfaceMotion) -> None:
+        """Give the interface a motion, by the changes nearest in kinetic energy, attached inertia included."""
+        t, x, d, m, p = self._now()
+        x, n = x.copy(), self.system.n_v
+        for _ in range(CLOSING_STEPS):
+            terms = self.functions.mechanics(interface, t, x, d, m, p)
+            apart = motion.position - terms.motion.position
+            if motion.rotation is not None and terms.motion.rotation is not None:
+                apart = np.concatenate([apart, turn_between(terms.motion.rotation, motion.rotation)])
+            if not np.any(apart):
+                break
+            x[:n] += terms.direct(inertia, apart)
+        terms = self.functions.mechanics(interface, t, x, d, m, p)
+        x[n : 2 * n] += terms.direct(inertia, motion.velocity - terms.motion.velocity)
+        self._move(x)
+        self.corrected = True
+
+    def _move(self, x: np.ndarray) -> None:
+        if self.portions is None:
+            self.begin = dataclasses.replace(self.begin, x=x)
+        else:
+            self.portions.move(x)
+
+    def save(self) -> Any:
+        """All that changes."""
+        assert self.portions is not None
+        return self.portions.save(), self.values.copy(), self._since, dict(self._impulse), self.corrected
+
+    def restore(self, state: Any) -> None:
+        """Go back to where `save` was called."""
+        assert self.portions is not None
+        saved, values, self._since, self._impulse, self.corrected = state
+        self.portions.restore(saved)
+        self.values, self.ended = values.copy(), None
+        self._prepare()
+
+    def finish(self, outcome: Outcome) -> Run:
+        """The scenario's own run so far."""
+        assert self.portions is not None
+        trajectory = self.ended or self.portions.finish(Status.FINISHED)
+        run = make_run(self.compiled, self.solver, self.values, trajectory, outcome, self.begin.time)
+        if not self.corrected:
+            return run
+        # What joined the interfaces at each exchange moved the state: the energies do not balance by themselves.
+        warnings = tuple(warning for warning in run.warnings if not warning.startswith("the energy balance"))
+        return dataclasses.replace(
+            run, statistics=dataclasses.replace(run.statistics, energy_error=None), warnings=warnings
+        )
+
+
+def _port_signals(part: Interface) -> tuple[str, ...]:
+    """Signals of an interface that a connection reads."""
+    quantities = ["position", "velocity", "force"] + (["orientation"] if part.rotates else [])
+    quantities += [] if part.takes == "force" else ["impulse"]
+    quantities += [] if part.takes == "force" or part.rigid else ["far_position", "far_velocity"]
+    work = () if part.takes == "motion" else (f"{part.name}.work",)
+    return (*(name for quantity in quantities for name in part.names(quantity)), *work)
+
+
+def _quantity(name: str, interfaces: Mapping[str, Interface]) -> str:
+    """Which quantity of its interface a number is."""
+    owner = max((key for key in interfaces if name.startswith(f"{key}.")), key=len)
+    return name.removeprefix(f"{owner}.").partition(".")[0]

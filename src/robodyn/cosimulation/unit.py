@@ -1,0 +1,124 @@
+"""What is a subsystem to the master of a co-simulation? Anything that can be read, written and advanced."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from robodyn.results import Outcome, Run
+
+Coefficients = tuple[float, ...]
+"""c0, c1, ... of an input over the next macro step: `c0 + c1 s + c2 s^2`, s the time since its beginning [s]."""
+
+
+class Unit(Protocol):
+    """A subsystem, coupled by named scalar inputs and outputs.
+
+    Attributes:
+        inputs: names; outputs: name -> physical unit, "" where unknown.
+
+    Further, a unit may have:
+        highest_order: of the polynomials that it takes as inputs, 2 where it does not say.
+        choose(names): told before the start which outputs will be read.
+        can_restore, save() -> state, restore(state): to go back to a communication point.
+        finish(outcome) -> Run: its own record; otherwise one is made of what was read.
+        interfaces: name -> description; reduced_model(name) -> ReducedModel; attach_model(name, model, motion): see
+            `InterfaceUnit`.
+    """
+
+    name: str
+    inputs: Sequence[str]
+    outputs: Mapping[str, str]
+
+    def start(self, time: float) -> None:
+        """Begin at a time [s], after the first inputs were written."""
+
+    def read(self) -> Mapping[str, float]:
+        """The outputs at the present time, also before the start."""
+
+    def write(self, inputs: Mapping[str, Coefficients]) -> None:
+        """Inputs for the next macro step; those that nothing feeds are not given."""
+
+    def advance(self, time: float, step: float) -> Outcome | None:
+        """Go from `time` to `time + step` [s]; an outcome where that could not be done."""
+
+
+class InterfaceUnit(Unit, Protocol):
+    """A unit that gives and takes reduced interface models."""
+
+    interfaces: Mapping[str, Any]
+
+    def reduced_model(self, interface: str) -> ReducedModel:
+        """This unit as it is felt at one of its interfaces."""
+
+    def attach_model(self, interface: str, model: ReducedModel, motion: InterfaceMotion) -> None:
+        """Go on with the model of another unit attached there, and with that motion of the interface."""
+
+
+@dataclass(frozen=True, eq=False)
+class InterfaceMotion:
+    """Motion of an interface of k rows in world axes.
+
+    Attributes:
+        position: (1,) or (3,) [m or rad]; velocity: (k,); rotation: world from body (3, 3), where it is coupled.
+    """
+
+    position: np.ndarray
+    velocity: np.ndarray
+    rotation: np.ndarray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class ReducedModel:
+    """What a subsystem is at its interface: `M_eff w' + z = lambda_i + lambda~`.
+
+    Symbols: w velocity of the interface, lambda_i force of the other side on this subsystem.
+
+    Attributes:
+        inertia: M_eff (k, k); effective_force: lambda~ (k,); inertial_force: z (k,). Not finite where M_eff does not
+            exist.
+        mobility: M_eff^-1 (k, k); acceleration: w' without lambda_i, (k,). They exist always.
+        condition: of the mobility, its rows about axes in units of a length; infinite where it is singular.
+    """
+
+    inertia: np.ndarray
+    effective_force: np.ndarray
+    inertial_force: np.ndarray
+    mobility: np.ndarray
+    acceleration: np.ndarray
+    motion: InterfaceMotion
+    condition: float
+
+    @property
+    def force(self) -> np.ndarray:
+        """lambda~ - z."""
+        return self.effective_force - self.inertial_force
+
+
+def model_from_mobility(
+    mobility: np.ndarray, acceleration: np.ndarray, motion: InterfaceMotion, length: float = 1.0
+) -> ReducedModel:
+    """A reduced model from derivatives of the interface's acceleration.
+
+        M_eff = (dw'/dlambda)^-1,    lambda~ - z = M_eff w'(lambda = 0)
+
+    Args:
+        mobility: dw'/dlambda (k, k); acceleration: w' at lambda = 0, (k,).
+        length: in units of which turns are compared with displacements, for the condition number [m].
+    """
+    condition = condition_of(mobility, length)
+    inertia = np.linalg.inv(mobility) if np.isfinite(condition) else np.full_like(mobility, np.nan)
+    force = inertia @ acceleration
+    return ReducedModel(inertia, force, np.zeros_like(force), mobility, acceleration, motion, condition)
+
+
+def condition_of(mobility: np.ndarray, length: float) -> float:
+    """Largest by smallest eigenvalue of a symmetric matrix, rows 4 to 6 multiplied by a length."""
+    scale = np.array([1.0] * 3 + [length] * 3)[: len(mobility)]
+    if not np.all(np.isfinite(mobility)):
+        return float("inf")
+    values = np.linalg.eigvalsh(mobility * np.outer(scale, scale))
+    return float(values[-1] / values[0]) if values[0] > 0 else float("inf")
