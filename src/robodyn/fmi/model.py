@@ -73,7 +73,7 @@ def build_model(
     check_parts(system, solver)
     patterns = (*system.scenario.recording.signals, *(state.name for state in system.states))
     called = gather_functions(system, solver, patterns)
-    outputs = tuple(info for info in called.recorded if info.name not in inputs)
+    outputs = tuple(info for info in called.recorded if info.name not in (*inputs, *numbers))
     guards = tuple(guard for guard in system.guards if guard.action or guard.terminal)
     functions = called.functions | _chosen_functions(system, outputs, guards)
     swept = frozenset(name for name, function in functions.items() if isinstance(function, Sweep))

@@ -56,8 +56,8 @@ def list_variables(model: Model) -> tuple[Variable, ...]:
 
 
 def _name_number(model: Model, number: str) -> str:
-    """A number that has the name of a signal is told apart from it."""
-    return f"parameter.{number}" if number in model.system.signal_names else number
+    """A number that has the name of an output is told apart from it."""
+    return f"parameter.{number}" if any(info.name == number for info in model.outputs) else number
 
 
 def _use(model: Model, number: str) -> tuple[str, str]:
