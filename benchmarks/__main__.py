@@ -1,4 +1,4 @@
-"""Measure everything and print it: `python -m benchmarks [--only NAME ...] [--json FILE]`.
+"""Measure everything and print it: `python -m benchmarks [--only NAME ...] [--full] [--json FILE]`.
 
 A missed goal is printed and is no error. The exit code is 1 where contenders disagree, 2 where a rival is not
 installed.
@@ -30,7 +30,13 @@ BENCHMARKS = (
     "chain",
     "treatments",
     "constraints",
+    "rx90",
+    "rx90_rival",
+    "rx90_perturbed",
+    "rx90_sweep",
 )
+# Those that can do more than there is patience for every day.
+LONGER = ("rx90_sweep",)
 DEFAULT_FILE = Path("out/benchmarks.json")
 PACKAGES = ("robodyn", "numpy", "casadi", "llvmlite", "numba", "scipy", "pin", "mujoco", "exudyn")
 DISAGREED, MISSING = 1, 2
@@ -44,7 +50,7 @@ def main() -> int:
     code = 0
     for name in options.only or BENCHMARKS:
         try:
-            findings[name] = measure(name)
+            findings[name] = measure(name, full=options.full and name in LONGER)
         except Disagreement as error:
             failures[name], code = str(error), DISAGREED
         except ModuleNotFoundError as error:
@@ -59,11 +65,11 @@ def main() -> int:
     return code
 
 
-def measure(name: str) -> Findings:
-    """Measure one benchmark and print what it says."""
+def measure(name: str, full: bool = False) -> Findings:
+    """Measure one benchmark, perhaps at full length, and print what it says."""
     benchmark = import_module(f"benchmarks.{name}")
     print(f"\n{name}: {str(benchmark.__doc__).splitlines()[0]}", flush=True)
-    findings: Findings = benchmark.measure()
+    findings: Findings = benchmark.measure(full=True) if full else benchmark.measure()
     print(show(findings), flush=True)
     return findings
 
@@ -73,8 +79,12 @@ def parse_arguments() -> argparse.Namespace:
         prog="python -m benchmarks", description="robodyn beside its rivals, measured in one run."
     )
     parser.add_argument("--only", nargs="+", choices=BENCHMARKS, help="measure only these")
+    parser.add_argument("--full", action="store_true", help=f"at full length, a minute more: {', '.join(LONGER)}")
     parser.add_argument("--json", type=Path, help=f"also write the findings to this file (always: {DEFAULT_FILE})")
-    return parser.parse_args()
+    options = parser.parse_args()
+    if options.full and options.only and not set(LONGER) & set(options.only):
+        parser.error(f"--full has an effect only on {', '.join(LONGER)}")
+    return options
 
 
 def gather(findings: dict[str, Findings]) -> dict[str, list[dict[str, Any]]]:

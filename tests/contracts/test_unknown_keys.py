@@ -58,6 +58,22 @@ COMPLETE = {
     },
     "delays": {"late": {"signal": "elbow.velocity", "time": 0.01, "before": 0.0}},
     "loads": {"weight": {"point": "tip", "force": [0.0, 0.0, -1.0], "torque": [0.0, 0.0, 0.0]}},
+    "contacts": {
+        "corner": {
+            "touching": {"box": "tip", "size": [0.1, 0.1, 0.1], "rotation": [[1, 0, 0], [0, 1, 0], [0, 0, 1]]},
+            "against": {"plane": "wall", "normal": [1.0, 0.0, 0.0]},
+            "law": "kelvin_voigt",
+            "parameters": {"stiffness": 1e4, "damping": 1.0},
+            "friction": "sliding_friction",
+            "friction_parameters": {"coefficient": 0.3, "smoothing_velocity": 0.01},
+        },
+        "stop": {
+            "touching": {"ball": "tip", "radius": 0.1},
+            "against": {"box": "wall", "size": [0.1, 0.1, 0.1]},
+            "restitution": 0.5,
+            "rest_speed": 0.01,
+        },
+    },
     "initial": {"elbow.position": 0.3},
     "events": {
         "far": {
@@ -75,9 +91,9 @@ ROW = {"joint": "turn", "body": "upper", "kind": "revolute", "armature": 0.1}
 ROW |= {"a": 0.1, "alpha": 0.2, "d": 0.3, "theta": 0.4}
 WITH_ROWS = {"duration": 1.0, "bodies": {"upper": BODY}, "dh": {"convention": "modified", "rows": [ROW]}}
 # Tables whose keys are names the writer of the file chooses; their entries are tables.
-GROUPS = ("bodies", "joints", "points", "coordinates", "blocks", "delays", "loads", "events")
+GROUPS = ("bodies", "joints", "points", "coordinates", "blocks", "delays", "loads", "contacts", "events")
 # Tables whose keys are names of other things in the file.
-REFERRING = ("of", "inputs", "parameters", "states", "memory", "acts", "hold", "set", "initial")
+REFERRING = ("of", "inputs", "parameters", "friction_parameters", "states", "memory", "acts", "hold", "set", "initial")
 
 
 def as_toml(value):

@@ -6,13 +6,16 @@ import pytest
 from robodyn import Solver, simulate
 from robodyn.catalog import SCENARIOS, double_pendulum, pendulum, swinging_arm, two_link_loop
 
+# The one that imitates a spreadsheet takes explicit Euler steps of 0.4 ms, which lose and gain energy; the one that
+# stands still moves by microradians, and its friction's work on them is found to some percent by steps of 0.25 ms.
+ALLOWED = {"scara-avoid-sampled": 0.05, "rx90-hold": 0.2}
+
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_every_scenario_runs_to_its_end(name):
     run = simulate(SCENARIOS[name]())
     assert run.outcome.ok
-    # The one that imitates a spreadsheet takes explicit Euler steps of 0.4 ms, which lose and gain energy.
-    assert run.statistics.energy_error < (0.05 if name == "scara-avoid-sampled" else 1e-5)
+    assert run.statistics.energy_error < ALLOWED.get(name, 1e-5)
 
 
 @pytest.mark.parametrize("make", [double_pendulum, swinging_arm])

@@ -9,6 +9,8 @@ import importlib
 from typing import Any
 
 _HOMES = {
+    "budget.result": "Budget Part as_run",
+    "budget.split": "split_deviation",
     "fitting.estimation": "estimate_cylinder estimate_delay estimate_flow_table estimate_resonator predict_resonance "
     "refine_cylinder",
     "fitting.fit": "FitProgress fit_parameters",

@@ -13,7 +13,7 @@ from robodyn.assembly.blocks import add_blocks, add_delays
 from robodyn.assembly.builder import Builder, start_builder
 from robodyn.assembly.constraints import declare_constraints
 from robodyn.assembly.coordinates import add_ranges
-from robodyn.assembly.events import add_events, add_located, located_sides, place_targets
+from robodyn.assembly.events import START, add_events, add_located, located_sides, place_targets
 from robodyn.assembly.inputs import open_inputs
 from robodyn.assembly.linear import Linearise, replace_mechanics
 from robodyn.assembly.mechanics import add_dynamics
@@ -57,7 +57,7 @@ def assemble(
     declare_constraints(builder)
     builder.columns["guards"] = []
     add_events(builder)
-    sides = add_located(builder)
+    add_located(builder)
     if motion:
         add_dynamics(builder, motion, solvable=_check_inertia(builder, motion))
         add_ranges(builder, motion)
@@ -68,7 +68,7 @@ def assemble(
     _check_initial(builder)
     check_nominal_depends(builder)
     builder.flaws.raise_if_any(f"scenario '{scenario.name}'")
-    start = _start_action(builder, sides)
+    start = _start_action(builder)
     symbols = _symbols(builder)
     units = builder.units
     numbers = fill_numbers(scenario, units)
@@ -107,11 +107,13 @@ def assemble(
     )
 
 
-def _start_action(builder: Builder, sides: str | None) -> str | None:
+def _start_action(builder: Builder) -> str | None:
     """What is found at the start: directions of friction that sticks, sides of what is located."""
-    if builder.sticking and sides:
-        builder.updates[sides] = builder.updates[ACTION] | builder.updates[sides]
-    return sides or (ACTION if builder.sticking else None)
+    if builder.sticking and START in builder.updates:
+        builder.updates[START] = builder.updates[ACTION] | builder.updates[START]
+    if START in builder.updates:
+        return START
+    return ACTION if builder.sticking else None
 
 
 def _symbols(builder: Builder) -> dict[str, ca.SX]:

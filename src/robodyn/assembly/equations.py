@@ -64,11 +64,11 @@ def _closure(motion: Motion, closure: Closure) -> list[ca.SX]:
         return [*meeting, *_tilt(R_1 @ axis, R_2, second)]
     turned = _turn(R_1.T @ R_2 @ np.array(closure.rotation).T)
     if closure.kind == "prismatic":
-        return [*(ca.dot(p_1 - p_2, R_1 @ square) for square in _square_to(axis)), *turned]
+        return [*(ca.dot(p_1 - p_2, R_1 @ square) for square in square_to(axis)), *turned]
     return [*meeting, *turned]
 
 
-def _square_to(axis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def square_to(axis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Two directions square to an axis and to each other."""
     first = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))])
     first /= np.linalg.norm(first)
@@ -81,7 +81,7 @@ def _tilt(axis: ca.SX, R: ca.SX, second: np.ndarray) -> list[ca.SX]:
     Unlike its sine it is not zero for axes that point against each other.
     """
     along = 1 + ca.dot(axis, R @ second)
-    return [2 * ca.dot(axis, R @ square) / along for square in _square_to(second)]
+    return [2 * ca.dot(axis, R @ square) / along for square in square_to(second)]
 
 
 def _turn(R: ca.SX) -> list[ca.SX]:

@@ -41,8 +41,8 @@ def add_events(builder: Builder) -> None:
         builder.guards.append(Guard(event.name, DIRECTIONS[event.direction], event.terminal, action, call, moves))
 
 
-def add_located(builder: Builder) -> str | None:
-    """Zero crossings that laws want located: a step ends there, and memory notes the side. Returns the start's action.
+def add_located(builder: Builder) -> None:
+    """Zero crossings that laws want located: a step ends there, and memory notes the side, also at the start.
 
     side = sign(value), at a crossing that ends on zero itself the other side
     """
@@ -62,7 +62,6 @@ def add_located(builder: Builder) -> str | None:
             start[side] = Pending(sign(value.expression), value.bindings)
     if start:
         builder.updates[START] = start
-    return START if start else None
 
 
 def located_sides(builder: Builder) -> list[str]:

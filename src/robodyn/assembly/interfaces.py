@@ -168,10 +168,7 @@ def _define_motion(builder: Builder, port: Port) -> None:
     interface, units = port.interface, row_units(builder, port.interface)
     positions = dict(zip(interface.names("position"), ca.vertsplit(port.position), strict=True))
     velocities = dict(zip(interface.names("velocity"), ca.vertsplit(port.velocity), strict=True))
-    infos = [
-        SignalInfo(name, unit, rate=rate)
-        for name, rate, unit in zip(positions, velocities, units, strict=False)
-    ]
+    infos = [SignalInfo(name, unit, rate=rate) for name, rate, unit in zip(positions, velocities, units, strict=False)]
     infos += [SignalInfo(name, f"{unit}/s") for name, unit in zip(velocities, units, strict=True)]
     outputs = positions | velocities
     if port.rotation is not None:

@@ -20,7 +20,9 @@ from robodyn.assembly.constraints import (
     add_projection,
     build_constrained,
 )
+from robodyn.assembly.contact import add_contacts
 from robodyn.assembly.coordinates import joint_unit
+from robodyn.assembly.impact import add_rigid, build_rigid
 from robodyn.assembly.interfaces import add_interfaces, define_forces
 from robodyn.assembly.motion import Motion
 from robodyn.assembly.network import Definition, SignalInfo
@@ -57,10 +59,11 @@ def add_dynamics(builder: Builder, motion: Motion, solvable: bool) -> None:
         force = placeholder(f"{target}.force from {signal}", signal, bindings)
         forces[target] = forces.get(target, 0) + force
     n_v = motion.v.numel()
-    tau = motion.joint_forces(forces) + add_interfaces(builder, motion)
+    tau = motion.joint_forces(forces)
     if motion.linear is None:
         builder.loads = _load_torque(builder, motion)
-        tau = tau + builder.loads
+        tau = tau + builder.loads + add_contacts(builder, motion)
+    tau = tau + add_interfaces(builder, motion)
     a, applied = ca.SX.zeros(n_v), tau
     if solvable:
         a, tau = _accelerate(builder, motion, tau, bindings)
@@ -72,7 +75,8 @@ def add_dynamics(builder: Builder, motion: Motion, solvable: bool) -> None:
         return
     power = ca.dot(tau, motion.v)
     machine = builder.scenario.machine
-    acting = forces or builder.sticking or machine.loads or machine.constraints or machine.interfaces
+    outside = machine.loads or machine.constraints or machine.contacts or machine.interfaces
+    acting = forces or builder.sticking or outside
     _add_energies(builder, motion, Pending(power, bindings) if acting else None)
 
 
@@ -82,6 +86,10 @@ def _accelerate(builder: Builder, motion: Motion, tau: ca.SX, bindings: Bindings
     c = motion.linear.bias if motion.linear else ca.SX(bias(tree, motion.q, motion.v))
     solve = _mass_solver(motion)
     constrained = build_constrained(builder, motion, solve, bindings)
+    rigid = build_rigid(builder, motion, constrained.apply if constrained else solve)
+    if rigid is not None:
+        free = constrained.accelerate(tau - c)[0] if constrained else solve(tau - c)
+        tau = tau + add_rigid(builder, motion, rigid, free, bindings)
     if not builder.sticking and constrained is None:
         _keep_applied(builder, tau, bindings)
         return solve(tau - c), tau

@@ -53,6 +53,8 @@ def _folded_names(scenario: Scenario) -> set[str]:
     parts = [*machine.coordinates, *([machine.mechanism] if machine.mechanism else [])]
     geometry = {number.name for part in parts for number in part.numbers()}
     folded = {name for name in geometry if not any(fnmatchcase(name, pattern) for pattern in machine.tunable)}
+    for contact in machine.contacts:
+        folded |= contact.folded()
     for block in machine.blocks:
         constants = block.info.folded | ({"period"} if block.sampled else set())
         own = {f"{block.name}.{key}" for key in constants}

@@ -7,6 +7,7 @@ from functools import partial
 
 from robodyn.catalog.cable import Cable, cable_hang, cable_machine
 from robodyn.catalog.cable_control import CableControl, cable_controlled, cable_probe, cable_sway
+from robodyn.catalog.contacts import bouncing_ball, box_on_slope
 from robodyn.catalog.delta_pair import delta_pair, delta_pair_machine
 from robodyn.catalog.delta_parameters import DeltaRobot
 from robodyn.catalog.delta_robot import delta_fall, delta_hold, delta_machine, delta_mechanism
@@ -35,6 +36,8 @@ SCENARIOS: Mapping[str, Callable[[], Scenario | Chain]] = {
     "four-bar": four_bars,
     "four-bars-10": partial(four_bars, 10),
     "andrews": andrews,
+    "bouncing-ball": bouncing_ball,
+    "box-on-slope": box_on_slope,
     "swinging-arm": swinging_arm,
     "oscillator": oscillator,
     "oscillator-first": partial(oscillator_side, 0),
@@ -84,6 +87,8 @@ __all__ = [
     "cable_sway",
     "andrews",
     "andrews_max_error",
+    "bouncing_ball",
+    "box_on_slope",
     "breaking_pendulum",
     "cartesian_pendulum",
     "DeltaRobot",

@@ -2,6 +2,7 @@
 
 # Each module registers its command.
 from robodyn.cli import (  # noqa: F401
+    budget,
     check,
     compare,
     cosim,

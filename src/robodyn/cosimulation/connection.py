@@ -28,7 +28,8 @@ class Connection:
 
     Attributes:
         first, second: "unit.interface".
-        order: of the polynomials by which signals go on between exchanges, 0 holds them.
+        order: of the polynomials by which signals, and the forces of reduced models, go on between exchanges; 0 holds
+            them.
         mean: whether a force is sent as its mean over the last macro step, not as it is; None: where the force of a
             reduced model goes back.
     """
@@ -97,6 +98,7 @@ class Bond:
     sides: tuple[Side, Side]
     channels: tuple[Channel, ...]
     models: tuple[tuple[int, int], ...]
+    order: int = 0
 
     @property
     def merged(self) -> bool:
@@ -144,13 +146,15 @@ def _make_bond(connection: Connection, sides: tuple[Side, Side], path: str, flaw
         else:
             mean = connection.mean if connection.mean is not None else takes[other] == "model"
             channels.append(_force_channel(sides[other], sides[this], connection.order, mean))
-    return Bond(connection.name, sides, tuple(channels), tuple(models))
+    return Bond(connection.name, sides, tuple(channels), tuple(models), connection.order)
 
 
 def _check_bond(connection: Connection, sides: tuple[Side, Side], takes: Any, path: str, flaws: FlawList) -> None:
     rows = [side.interface.rows for side in sides]
     if len(rows[0]) != len(rows[1]):
-        flaws.add(path, f"couples {len(rows[0])} rows with {len(rows[1])}", "both must be joints, points or turning points")
+        flaws.add(
+            path, f"couples {len(rows[0])} rows with {len(rows[1])}", "both must be joints, points or turning points"
+        )
     if sides[0].unit == sides[1].unit:
         flaws.add(path, "couples a unit with itself", "a constraint or a spring within the scenario does that")
     if takes == ("force", "force"):
@@ -160,8 +164,6 @@ def _check_bond(connection: Connection, sides: tuple[Side, Side], takes: Any, pa
     elif takes == ("model", "model") and sides[0].elastic != sides[1].elastic:
         flaws.add(path, "one side is elastic, the other rigid", "give both the same stiffness, or none")
     check_order(connection.order, path, flaws)
-    if takes == ("model", "model") and connection.order:
-        flaws.add(f"{path}.order", "has no effect", "models are sent in both directions, no signals")
     if "force" not in takes and connection.mean is not None:
         flaws.add(f"{path}.mean", "has no effect", "no force is sent")
 
@@ -174,9 +176,7 @@ def check_order(order: Any, path: str, flaws: FlawList) -> None:
 def _motion_channels(source: Side, target: Side, order: int) -> list[Channel]:
     quantities = ["position", "velocity"] + (["orientation"] if target.interface.rotates else [])
     return [
-        Channel(
-            source.unit, source.interface.names(key), target.unit, target.interface.names(f"far_{key}"), order
-        )
+        Channel(source.unit, source.interface.names(key), target.unit, target.interface.names(f"far_{key}"), order)
         for key in quantities
     ]
 

@@ -95,8 +95,8 @@ class _Course:
         worst = self.exchange.worst_signal()
         if not abs(worst[1]) <= self.master.largest_value:
             sentence = (
-                f"'{worst[0]}' reached {worst[1]:.3g} at {self.time:.6g} s: the coupling is unstable at this macro step "
-                f"of {self.step:.3g} s; shorten it, or couple by reduced interface models"
+                f"'{worst[0]}' reached {worst[1]:.3g} at {self.time:.6g} s: the coupling is unstable at this macro "
+                f"step of {self.step:.3g} s; shorten it, or couple by reduced interface models"
             )
             return Outcome(OutcomeKind.DIVERGED, sentence, self.time)
         if self.time >= self.duration:
@@ -131,7 +131,9 @@ class _Course:
 
     def _accept(self, end: float, error: float) -> None:
         if error > 1.0:
-            sentence = f"the coupling error is {error:.3g} times its tolerance at {self.time:.6g} s, in the smallest step"
+            sentence = (
+                f"the coupling error is {error:.3g} times its tolerance at {self.time:.6g} s, in the smallest step"
+            )
             self.exchange.warn("in the smallest step", sentence)
         self.exchange.accept(self.time, end)
         self.time, self.steps = end, self.steps + 1
@@ -152,5 +154,3 @@ class _Course:
             wall_time=clock.perf_counter() - self.begun,
             simulated_time=self.time,
         )
-
-

@@ -69,7 +69,9 @@ def _check(system: System, names: Sequence[str]) -> None:
         if name not in tunable:
             flaws.add(f"inputs.{name}", "is no tunable number", nearest(name, tunable))
         elif name in fixed:
-            flaws.add(f"inputs.{name}", "says when something happens: it cannot change on the way", "take another number")
+            flaws.add(
+                f"inputs.{name}", "says when something happens: it cannot change on the way", "take another number"
+            )
     flaws.raise_if_any(f"scenario '{system.scenario.name}'")
 
 

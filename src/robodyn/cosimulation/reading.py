@@ -59,7 +59,9 @@ class CosimulationFile:
         """Carry it out; what does not fit together is told with the file's name."""
         try:
             units = [
-                ScenarioUnit(part.scenario, name=part.name, inputs=part.inputs, length=part.length, on_compile=on_compile)
+                ScenarioUnit(
+                    part.scenario, name=part.name, inputs=part.inputs, length=part.length, on_compile=on_compile
+                )
                 for part in self.subsystems
             ]
             return cosimulate(
@@ -123,7 +125,9 @@ def _read_subsystem(name: str, table: Table, folder: Path, duration: float | Non
     good = attempt(table, make_solver, solver) is not FAILED
     if scenario is None or FAILED in interfaces or not good:
         return None
-    machine = attempt(table, dataclasses.replace, scenario.machine, interfaces=(*scenario.machine.interfaces, *interfaces))
+    machine = attempt(
+        table, dataclasses.replace, scenario.machine, interfaces=(*scenario.machine.interfaces, *interfaces)
+    )
     if machine is FAILED:
         return None
     changed = {"machine": machine} | ({"solver": solver} if solver else {})
@@ -149,7 +153,9 @@ def _find_scenario(table: Table, folder: Path) -> Scenario | None:
 
 def _from_catalogue(name: str) -> Scenario:
     if name not in SCENARIOS:
-        raise ModelError([Flaw("", f"there is no scenario '{name}'", f"{nearest(name, SCENARIOS)}; a file ends in .toml")])
+        raise ModelError(
+            [Flaw("", f"there is no scenario '{name}'", f"{nearest(name, SCENARIOS)}; a file ends in .toml")]
+        )
     found = find_scenario(name)
     if isinstance(found, Chain):
         raise ModelError([Flaw("", f"'{name}' is a chain of phases", "name one scenario")])

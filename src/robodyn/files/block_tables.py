@@ -23,7 +23,7 @@ def read_numbers(table: Table, units: Mapping[str, str] | None = None, lists: bo
     return found
 
 
-def _load_law(text: Any, table: Table, folder: Path) -> Callable[..., Any] | str | None:
+def load_law(text: Any, table: Table, folder: Path) -> Callable[..., Any] | str | None:
     """A law of the package by name, or a function of a Python file beside this one: "my_laws.py:drag"."""
     if not isinstance(text, str) or ".py:" not in text:
         return text
@@ -50,7 +50,7 @@ def _load_law(text: Any, table: Table, folder: Path) -> Callable[..., Any] | str
 
 
 def read_block(name: str, table: Table, folder: Path) -> Block | None:
-    law = _load_law(table.text("law"), table, folder)
+    law = load_law(table.text("law"), table, folder)
     function = find_law(law) if law is not None else None
     units = info_of(function).units if function else {}
     fields: dict[str, Any] = {}

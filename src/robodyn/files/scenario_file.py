@@ -12,6 +12,7 @@ from typing import Any
 from robodyn.errors import Flaw, FlawList, ModelError
 from robodyn.files.block_tables import read_block, read_numbers
 from robodyn.files.constraint_tables import read_constraint, read_treatment
+from robodyn.files.contact_tables import read_contact
 from robodyn.files.coordinate_tables import read_coordinate
 from robodyn.files.interface_tables import read_interface
 from robodyn.files.mechanism_tables import Declared, read_mechanism
@@ -31,6 +32,7 @@ from robodyn.model import (
 from robodyn.model.machine import (
     PARTS,
     check_constraint_references,
+    check_contact_references,
     check_interface_references,
     check_part_names,
     check_references,
@@ -106,6 +108,7 @@ def _read(root: Table, path: Path, check_solver: SolverCheck | None) -> Scenario
         "delays": [_read_delay(key, table) for key, table in root.tables("delays")],
         "loads": [_read_load(key, table) for key, table in root.tables("loads")],
         "constraints": [read_constraint(key, table) for key, table in root.tables("constraints")],
+        "contacts": [read_contact(key, table, path.parent) for key, table in root.tables("contacts")],
         "interfaces": [read_interface(key, table) for key, table in root.tables("interfaces")],
     }
     tunable = root.texts("tunable", [])
@@ -156,7 +159,7 @@ def _check_names(
 ) -> None:
     """Tell signals and states that cannot exist, where single parts are flawed already."""
     names = _part_names(root)
-    owners = [*names["blocks"], *names["delays"], *names["constraints"], *names["interfaces"]]
+    owners = [name for group in ("blocks", "delays", "constraints", "contacts", "interfaces") for name in names[group]]
     signals = [*declared.points, *names["coordinates"], "constraints", *owners]
     good = {group: [part for part in found if part is not None] for group, found in parts.items()}
     used = signals_used(good, [event for event in events if event is not None])
@@ -175,6 +178,7 @@ def _check_whole(root: Table, declared: Declared, parts: dict[str, Any], duratio
     actuated = [*declared.joints, *names["coordinates"]]
     check_references(root.flaws, declared.joints, declared.points, actuated, SimpleNamespace(**good))
     check_constraint_references(root.flaws, declared.points, actuated, good["constraints"])
+    check_contact_references(root.flaws, declared.points, good["contacts"])
     check_interface_references(root.flaws, declared.points, actuated, good["interfaces"])
     if duration is not None:
         check_duration(root.flaws, duration, recording)

@@ -5,10 +5,10 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any
 
-from robodyn.laws import control, drives, elements, friction, gears, hydraulics, references, sensors, servo
+from robodyn.laws import contact, control, drives, elements, friction, gears, hydraulics, references, sensors, servo
 from robodyn.laws.definition import RULES, Argument, LawInfo, arguments_of, info_of, law
 
-MODULES = (friction, drives, hydraulics, elements, gears, control, servo, references, sensors)
+MODULES = (friction, drives, hydraulics, elements, gears, contact, control, servo, references, sensors)
 
 
 @cache

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-RULES = ("positive", "non-negative", "increasing", "non-decreasing")
+RULES = ("positive", "non-negative", "below one", "increasing", "non-decreasing")
 RELATIONS = ("above", "as many as")
 
 
@@ -27,14 +27,15 @@ class LawInfo:
         states: continuous states the law integrates, each with its nominal magnitude (scales the tolerance).
         memory: discrete states of a sampled law, each with its start value.
         limits: state -> (lower, upper): numbers or names of parameters; the state cannot leave them.
-        checks: parameter -> "positive", "non-negative", "increasing" or "non-decreasing", or a comparison with another
-            parameter: "above lower", "as many as times"; several rules are separated by ", ".
+        checks: parameter -> "positive", "non-negative", "below one", "increasing" or "non-decreasing", or a comparison
+            with another parameter: "above lower", "as many as times"; several rules are separated by ", ".
         folded: parameters that are always constants of the code (tables, counts), never tunable.
         breaks: times at which the output jumps or kinks, from the parameters' values.
         sticks: whether the law can hold its joint or coordinate at rest. Such a law takes the `direction` of sliding
             (-1 or 1; 0 leaves dry friction out), returns the force of sliding and the `holding_limit`: the largest
             force that holds at rest. Whether it holds or slides, and the force that holds, are found by the machine.
-        ideal: parameter -> value with which the law adds no error of its own (a limit inf, a resolution 0).
+        ideal: parameter or signal -> value with which the law is linear and adds no error of its own (a limit inf, a
+            resolution 0, an excess 0).
         disturbance: whether all of its force is a disturbance (friction, gear loss): without it nothing would be lost.
         located: output -> argument that holds its sign, -1 or 1: its zero crossings are located, a step ends there and
             the argument changes between two steps. A law that switches by the argument instead of by the output is

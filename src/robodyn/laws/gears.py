@@ -4,20 +4,10 @@ The coordinate is the twist s between both sides, joint minus motor (a `Combinat
 """
 
 from robodyn import symbolic as sym
+from robodyn.laws import elements
 from robodyn.laws.definition import law
 
-UNITS = {
-    "position": "{x}",
-    "velocity": "{x}/s",
-    "force": "{F}",
-    "stiffness": "{F}/{x}",
-    "damping": "{F} s/{x}",
-    "gap": "{x}",
-    "upper": "{x}",
-    "lower": "{x}",
-    "upper_side": "",
-    "lower_side": "",
-}
+UNITS = elements.UNITS | {"gap": "{x}", "upper": "{x}", "lower": "{x}", "upper_side": "", "lower_side": ""}
 
 
 def side_of(value, side):

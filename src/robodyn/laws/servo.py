@@ -47,6 +47,7 @@ def hold_at_limit(total, step, excess):
     held="A",
     memory={"held": 0.0},
     checks={"period": "positive"},
+    ideal={"excess": 0.0},
 )
 def servo_position_loop(targets, position, excess, held, *, gears, proportional, integral, period):
     """PI on the position error: `i_k = P e_k + h_k`, `h_{k+1} = h_k + I T e_k` unless the axis is at its limit.
@@ -72,6 +73,7 @@ def servo_position_loop(targets, position, excess, held, *, gears, proportional,
     viscous="{F} s/{x}",
     smoothing_velocity="{x}/s",
     checks={"torque_constant": "positive", "smoothing_velocity": "positive"},
+    ideal={"coulomb": 0.0, "viscous": 0.0},
 )
 def servo_feed_forward(
     velocities, accelerations, *, gears, torque_constant, inertia=0.0, coulomb=0.0, viscous=0.0, smoothing_velocity=1.0

@@ -4,6 +4,7 @@ from robodyn.model.block import Block, Delay
 from robodyn.model.body import Body
 from robodyn.model.chain import Chain
 from robodyn.model.constraint import Closure, Constraint, Coupling, Prescribed, Relation, Rod, Treatment
+from robodyn.model.contact import Contact, RigidContact
 from robodyn.model.coordinate import Along, Combination, Coordinate, Distance, Linkage, Triangle
 from robodyn.model.describe import describe, digest
 from robodyn.model.elastic import ElasticGear, with_elastic_joints
@@ -14,17 +15,21 @@ from robodyn.model.mechanism import Mechanism
 from robodyn.model.numbers import Number
 from robodyn.model.obstacle import Obstacle
 from robodyn.model.scenario import Event, Recording, Scenario
+from robodyn.model.shape import Ball, Box, Plane
 from robodyn.model.workcell import combine
 
 __all__ = [
     "GROUND",
     "Along",
+    "Ball",
     "Block",
     "Body",
+    "Box",
     "Chain",
     "Closure",
     "Combination",
     "Constraint",
+    "Contact",
     "Coordinate",
     "Coupling",
     "Delay",
@@ -39,10 +44,12 @@ __all__ = [
     "Mechanism",
     "Number",
     "Obstacle",
+    "Plane",
     "Point",
     "Prescribed",
     "Recording",
     "Relation",
+    "RigidContact",
     "Rod",
     "Scenario",
     "Treatment",

@@ -15,7 +15,6 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
 
 from robodyn.errors import FlawList, nearest
 from robodyn.model.frozen import freeze_mappings
@@ -103,7 +102,9 @@ class Interface:
             return
         rows = value if isinstance(value, tuple) else (0.0 if value is None else value,) * len(self.rows)
         if self.rotates and not isinstance(value, tuple) and value is not None:
-            flaws.add(key, "must be six numbers: along x, y, z and about them", "the unit of a row about an axis differs")
+            flaws.add(
+                key, "must be six numbers: along x, y, z and about them", "the unit of a row about an axis differs"
+            )
         elif len(rows) != len(self.rows):
             flaws.add(key, f"must be {len(self.rows)} numbers, has {len(rows)}")
         for k, entry in enumerate(rows):
@@ -152,9 +153,7 @@ class Interface:
         own = {name.removeprefix(f"{self.name}."): value for name, value in changes.items()}
         given = {tail: own[tail] for tail in self._incoming() if f"{self.name}.{tail}" in changes}
         elastic = {
-            key: tuple(
-                changes.get(name, old) for name, old in zip(self.names(key), getattr(self, key), strict=True)
-            )
+            key: tuple(changes.get(name, old) for name, old in zip(self.names(key), getattr(self, key), strict=True))
             for key in ("stiffness", "damping")
             if getattr(self, key) is not None
         }

@@ -12,6 +12,7 @@ from typing import Any
 from robodyn.errors import FlawList, nearest
 from robodyn.model.block import Block, Delay
 from robodyn.model.constraint import Closure, Constraint, Coupling, Prescribed, Relation, Rod
+from robodyn.model.contact import AnyContact
 from robodyn.model.coordinate import Along, Combination, Coordinate, Distance, Linkage, Triangle
 from robodyn.model.interface import Interface
 from robodyn.model.joint import GROUND
@@ -28,7 +29,7 @@ from robodyn.model.numbers import (
     keep_floats,
 )
 
-PARTS = ("coordinates", "blocks", "delays", "loads", "constraints", "interfaces")
+PARTS = ("coordinates", "blocks", "delays", "loads", "constraints", "contacts", "interfaces")
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,7 @@ class Machine:
     delays: tuple[Delay, ...] = ()
     loads: tuple[Load, ...] = ()
     constraints: tuple[Constraint, ...] = ()
+    contacts: tuple[AnyContact, ...] = ()
     tunable: tuple[str, ...] = ()
     interfaces: tuple[Interface, ...] = ()
 
@@ -82,6 +84,7 @@ class Machine:
         check_part_names(flaws, (*self._joints, *self._points, *self._names(*PARTS)))
         check_references(flaws, self._joints, self._points, self.actuated, self)
         check_constraint_references(flaws, self._points, self.actuated, self.constraints)
+        check_contact_references(flaws, self._points, self.contacts)
         check_interface_references(flaws, self._points, self.actuated, self.interfaces)
         if not flaws.found:
             check_distinct(flaws, self.numbers())
@@ -115,8 +118,7 @@ class Machine:
     def numbers(self) -> Iterator[Number]:
         if self.mechanism:
             yield from self.mechanism.numbers()
-        parts = (*self.coordinates, *self.blocks, *self.delays, *self.loads, *self.constraints, *self.interfaces)
-        for part in parts:
+        for part in (part for group in PARTS for part in getattr(self, group)):
             yield from part.numbers() if hasattr(part, "numbers") else ()
 
     def with_numbers(self, changes: Mapping[str, float]) -> Machine:
@@ -131,7 +133,7 @@ class Machine:
 
 
 def check_part_names(flaws: FlawList, names: Iterable[str]) -> None:
-    """Moving joints, points, coordinates, blocks, delays and loads share one name space."""
+    """Moving joints, points, coordinates, blocks, delays, loads, constraints and contacts share one name space."""
     for name, count in Counter(names).items():
         if count > 1:
             flaws.add(name, f"{count} parts have this name", "joints, points, blocks ... share one name space")
@@ -177,6 +179,13 @@ def check_constraint_references(
             _check_known(flaws, f"{path}.of", c.of, actuated, "joint or coordinate")
         elif isinstance(c, Prescribed):
             _check_known(flaws, f"{path}.of", (c.of,), actuated, "joint or coordinate")
+
+
+def check_contact_references(flaws: FlawList, points: Collection[str], contacts: Iterable[AnyContact]) -> None:
+    """Points that contacts name must be there."""
+    for contact in contacts:
+        for role, point in zip(("touching", "against"), contact.points, strict=True):
+            _check_known(flaws, f"contacts.{contact.name}.{role}.point", (point,), points, "point")
 
 
 def check_interface_references(

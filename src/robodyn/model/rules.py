@@ -21,6 +21,8 @@ def _check_one(flaws: FlawList, path: str, rule: str, values: np.ndarray, others
         flaws.add(path, f"must be positive, is {values.min():g}")
     elif rule == "non-negative" and not np.all(values >= 0):
         flaws.add(path, f"must not be negative, is {values.min():g}")
+    elif rule == "below one" and not np.all(values < 1):
+        flaws.add(path, f"must be below 1, is {values.max():g}")
     elif rule == "increasing" and (values.size < 2 or not np.all(np.diff(values) > 0)):
         flaws.add(path, "must have at least two values, each larger than the one before")
     elif rule == "non-decreasing" and np.any(np.diff(values) < 0):

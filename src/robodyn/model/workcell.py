@@ -12,11 +12,13 @@ import numpy as np
 from robodyn.errors import FlawList, nearest
 from robodyn.model.block import Block
 from robodyn.model.constraint import Closure, Constraint
+from robodyn.model.contact import AnyContact
 from robodyn.model.coordinate import Along, Coordinate, Triangle
 from robodyn.model.joint import GROUND, Joint, Point
-from robodyn.model.machine import Machine
+from robodyn.model.machine import PARTS, Machine
 from robodyn.model.mechanism import Mechanism
 from robodyn.model.numbers import XYZ, as_floats, check_name
+from robodyn.model.shape import Ball, Box, Plane
 from robodyn.spatial import Pose
 
 SHARED = ("energy.", "constraints.")
@@ -52,8 +54,7 @@ def combine(
     moved = [_prefix(prefix, machine, places.get(prefix, Pose.identity())) for prefix, machine in machines.items()]
     mechanisms = [machine.mechanism for machine in moved if machine.mechanism]
     parts = {
-        field: tuple(part for machine in moved for part in getattr(machine, field))
-        for field in ("blocks", "coordinates", "delays", "loads", "constraints", "interfaces", "tunable")
+        field: tuple(part for machine in moved for part in getattr(machine, field)) for field in (*PARTS, "tunable")
     }
     parts["blocks"] += tuple(blocks)
     parts["constraints"] += tuple(constraints)
@@ -136,6 +137,7 @@ def _prefix(prefix: str, machine: Machine, place: Pose) -> Machine:
         delays=tuple(_rename(prefix, delay) for delay in machine.delays),
         loads=tuple(_rename(prefix, _turn(load, place, "force", "torque")) for load in machine.loads),
         constraints=tuple(_rename(prefix, _turn_constraint(c, place, grounded)) for c in machine.constraints),
+        contacts=tuple(_rename_contact(prefix, c, place, grounded) for c in machine.contacts),
         interfaces=tuple(_rename(prefix, interface) for interface in machine.interfaces),
         tunable=tuple(name for pattern in machine.tunable for name in _rename_pattern(prefix, pattern)),
     )
@@ -170,6 +172,23 @@ def _rename_block(prefix: str, block: Block) -> Block:
     return dataclasses.replace(
         block, name=f"{prefix}.{block.name}", on=_named(prefix, block.on), inputs=inputs, acts=acts
     )
+
+
+def _rename_contact(prefix: str, contact: AnyContact, place: Pose, grounded: Collection[str]) -> AnyContact:
+    shapes: dict[str, Any] = {
+        role: _rename_shape(prefix, getattr(contact, role), place, grounded) for role in ("touching", "against")
+    }
+    return dataclasses.replace(contact, name=f"{prefix}.{contact.name}", **shapes)
+
+
+def _rename_shape(prefix: str, shape: Ball | Box | Plane, place: Pose, grounded: Collection[str]) -> Any:
+    """A shape whose point has a new name; on the ground its directions turn with the place."""
+    turned: dict[str, Any] = {}
+    if shape.point in grounded and isinstance(shape, Plane):
+        turned = {"normal": as_floats(place.R @ np.array(shape.normal))}
+    elif shape.point in grounded and isinstance(shape, Box):
+        turned = {"rotation": as_floats(place.R @ np.array(shape.rotation))}
+    return dataclasses.replace(shape, point=f"{prefix}.{shape.point}", **turned)
 
 
 def _move_mechanism(prefix: str, mechanism: Mechanism, place: Pose) -> Mechanism:

@@ -21,7 +21,8 @@ from fractions import Fraction
 from robodyn.native.program import Builder, Node, Program, with_operands
 
 LEAST, LARGEST = -600.0, 709.0
-TINY = 1e-300
+TINY = 1e-80
+"""Least base of a power: its powers and its reciprocal are far from the ends of the numbers."""
 LN2_HIGH, LN2_LOW = 0.693147180369123816490, 1.90821492927058770002e-10
 """Parts of ln 2: a whole number below 2^20 times the first is exact."""
 HALF_PI = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33)
@@ -56,6 +57,10 @@ def _has_log(program: Program, node: Node) -> bool:
 
 class _Arithmetic(Builder):
     """Elementary functions as nodes; equal parts of them are computed once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._powers: dict[int, dict[float, int]] = {}
 
     def number(self, value: float) -> int:
         return self.add(("const", value))
@@ -99,9 +104,21 @@ class _Arithmetic(Builder):
     def pow(self, x: int, y: int) -> int:
         tiny = self.number(TINY)
         least = self.add(("select", self.add(("lt", x, tiny)), tiny, x))
-        value = self.exp(self.add(("mul", y, self.log(least))))
+        value = self._power(least, y)
         negative = self.add(("lt", x, self.number(0.0)))
         return self.add(("select", negative, self.number(math.nan), value))
+
+    def _power(self, x: int, y: int) -> int:
+        """x^y for x > 0; where x^(y + 1) is there already, as beside a derivative, by x^(y + 1) / x."""
+        exponent = self.nodes[y]
+        known = self._powers.setdefault(x, {})
+        above = known.get(exponent[1] + 1.0) if exponent[0] == "const" else None
+        if above is not None:
+            return self.add(("div", above, x))
+        value = self.exp(self.add(("mul", y, self.log(x))))
+        if exponent[0] == "const":
+            known[exponent[1]] = value
+        return value
 
     def _quadrant(self, x: int) -> tuple[int, int, int]:
         """n modulo 4, and sin r and cos r."""

@@ -13,6 +13,9 @@ from zlib import crc32
 
 from robodyn.native.program import Builder, Node, Program, operands, with_operands
 
+NAN = 2**61 - 2
+"""Stands for a constant that is not a number; hashes of numbers are below the prime 2**61 - 1."""
+
 
 def fuse(program: Program) -> Program:
     """The program with multiply-adds, ("muladd", a, b, c) for a b + c."""
@@ -60,7 +63,9 @@ def _forms(program: Program) -> list[int]:
             a, b = forms[read[0]], forms[read[1]]
             form = hash((codes[op], a, b) if a < b else (codes[op], b, a))
         else:
-            # What is left besides the operands is a number: a constant, a place in an input or a table.
-            form = hash((codes[op], *node[1 : len(node) - len(read)], *[forms[i] for i in read]))
+            # What is left besides the operands is a number: a constant, a place in an input or a table. Python's hash
+            # of a nan is that of the object, not of its value: another one in each process.
+            own = [NAN if number != number else number for number in node[1 : len(node) - len(read)]]
+            form = hash((codes[op], *own, *[forms[i] for i in read]))
         forms.append(form)
     return forms

@@ -85,6 +85,8 @@ def _check_kind(system: System) -> None:
         flaws.add("nominal", "is missing: there is no motion to linearise about", remedy)
     if scenario.machine.constraints:
         flaws.add("constraints", "are not linearised along a motion", "simulate the scenario itself")
+    if scenario.machine.contacts:
+        flaws.add("contacts", "are not linearised along a motion", "simulate the scenario itself")
     if system.terms or system.momenta:
         flaws.add("", "is not a mechanism in positions and velocities", "assemble the scenario itself")
     flaws.raise_if_any(f"nominal motion of '{scenario.name}'")

@@ -2,6 +2,7 @@
 
 from .against import draw_against, plot_against
 from .bands import draw_bands, plot_bands
+from .budget import draw_budget, plot_budget
 from .coupling import draw_coupling_errors, draw_stability, plot_coupling_errors, plot_stability
 from .differences import draw_difference, plot_difference
 from .fitted import draw_fit, plot_fit
@@ -18,6 +19,7 @@ from .workspace_map import draw_workspace, plot_workspace
 __all__ = [
     "draw_against",
     "draw_bands",
+    "draw_budget",
     "draw_coupling_errors",
     "draw_difference",
     "draw_fit",
@@ -37,6 +39,7 @@ __all__ = [
     "draw_workspace",
     "plot_against",
     "plot_bands",
+    "plot_budget",
     "plot_coupling_errors",
     "plot_difference",
     "plot_fit",

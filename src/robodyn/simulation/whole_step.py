@@ -21,6 +21,7 @@ import numpy as np
 
 from robodyn.assembly.system import INPUTS, System
 from robodyn.dynamics import ldl, solve_ldl
+from robodyn.symbolic.elimination import eliminate_sparse
 from robodyn.symbolic.tables import NODE as TABLE
 
 GAMMA = {"rosw1": 0.5, "rosw2": 1 - np.sqrt(0.5)}
@@ -158,7 +159,7 @@ class StageMatrix:
 
     def eliminate(self, right: ca.SX) -> ca.SX:
         """Z^-1 on columns; mostly Z is diagonal."""
-        return _solve_sparse(self.Z, right)
+        return eliminate_sparse(self.Z, right)
 
     def solve(self, r_q: ca.SX, r_v: ca.SX, r_z: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
         """Increments of q, v and z; r_v is a force, M times the acceleration."""
@@ -173,13 +174,16 @@ def _make_solver(M: ca.SX, stiff: ca.SX) -> Callable[[ca.SX], ca.SX]:
     elimination."""
     S = M - stiff
     if not _is_symmetric(stiff):
-        return lambda b: _solve_sparse(S, b)
+        return lambda b: eliminate_sparse(S, b)
     factors = ldl(S)
     return lambda b: ca.SX(cast(Any, solve_ldl(factors, ca.vertsplit(b))))
 
 
 def _is_symmetric(S: ca.SX) -> bool:
     """Whether S equals its transpose somewhere; what cannot be evaluated here, a table, counts as not symmetric."""
+    # An entry that a switch makes zero there may have no counterpart elsewhere.
+    if not ca.sparsify(S).sparsity().is_symmetric():
+        return False
     free = ca.symvar(S)
     values = 0.3 + 0.5 * np.abs(np.sin(1.0 + np.arange(len(free))))
     given: Any = ca.Function("matrix", [ca.vertcat(ca.SX(0, 1), *free)], [ca.densify(S)])
@@ -187,40 +191,3 @@ def _is_symmetric(S: ca.SX) -> bool:
         return False
     M = np.array(given(values))
     return bool(np.all(np.isfinite(M)) and np.allclose(M, M.T, rtol=1e-9, atol=1e-12 * np.max(np.abs(M), initial=0.0)))
-
-
-def _nonzeros(A: ca.SX) -> list[dict[int, Any]]:
-    rows: list[dict[int, Any]] = [{} for _ in range(A.shape[0])]
-    for i, j in zip(*A.sparsity().get_triplet(), strict=True):
-        if not A[i, j].is_zero():
-            rows[i][j] = A[i, j]
-    return rows
-
-
-def _solve_sparse(A: ca.SX, right: ca.SX) -> ca.SX:
-    """Gaussian elimination without pivots on rows of nonzeros."""
-    rows, sides, shape = _nonzeros(A), _nonzeros(right), right.shape
-    n = len(rows)
-    for k in range(n):
-        for i in range(k + 1, n):
-            if k in rows[i]:
-                factor = rows[i].pop(k) / rows[k][k]
-                _subtract(rows[i], rows[k], factor, k)
-                _subtract(sides[i], sides[k], factor, -1)
-    x = ca.SX(*shape)
-    for k in reversed(range(n)):
-        for j, entry in rows[k].items():
-            if j > k:
-                for c in range(shape[1]):
-                    if not x[j, c].is_zero():
-                        sides[k][c] = sides[k].get(c, 0.0) - entry * x[j, c]
-        inverse = 1.0 / rows[k][k]
-        for c, entry in sides[k].items():
-            x[k, c] = entry * inverse
-    return x
-
-
-def _subtract(row: dict[int, Any], other: dict[int, Any], factor: Any, skipped: int) -> None:
-    for j, entry in other.items():
-        if j != skipped:
-            row[j] = row.get(j, 0.0) - factor * entry

@@ -5,6 +5,7 @@ import numpy as np
 
 from robodyn.native import compile_kernels, read_program
 from robodyn.native.fusion import fuse
+from robodyn.native.program import Builder
 
 
 def _operations(*expressions, inputs):
@@ -47,3 +48,23 @@ def test_one_expression_has_one_value_whatever_else_its_kernel_computes():
     kernels = compile_kernels({"alone": alone, "crowd": crowd}, cache=False).kernels
     for point in np.random.default_rng(0).normal(size=(50, 4)):
         assert kernels["alone"](point)[0] == kernels["crowd"](point)[2][0]
+
+
+def _products_with_nan(nan):
+    """Many sums of two products, one of which a NaN is in."""
+    builder = Builder()
+    x = [builder.add(("input", 0, k)) for k in range(30)]
+    hole = builder.add(("const", nan))
+    sums = []
+    for k in range(0, 30, 2):
+        gap = builder.add(("mul", x[k], builder.add(("select", x[0], hole, x[k + 1]))))
+        sums.append(builder.add(("add", gap, builder.add(("mul", x[k + 1], x[(k + 2) % 30])))))
+    return builder.finish("sums", (30,), [sums])
+
+
+def test_code_does_not_depend_on_which_nan_it_holds():
+    """Python's hash of a NaN is that of the object: code would differ from process to process."""
+    first, second = float("nan"), float("nan")
+    assert hash(first) != hash(second)
+    fused = [repr(fuse(_products_with_nan(nan)).nodes) for nan in (first, second)]
+    assert fused[0] == fused[1]

@@ -45,7 +45,9 @@ def cosimulate_oscillator(
 
 def final_state(run: CosimulationRun) -> np.ndarray:
     """(x1, v1, x2, v2) at the end."""
-    return np.array([run[unit][f"slide.{key}"].final for unit in ("first", "second") for key in ("position", "velocity")])
+    return np.array(
+        [run[unit][f"slide.{key}"].final for unit in ("first", "second") for key in ("position", "velocity")]
+    )
 
 
 def find_coupling_errors(

@@ -56,7 +56,10 @@ def map_stability(
     for coupling in couplings:
         used = 0 if coupling == "model-model" else order
         radii = [
-            [spectral_radius(_with(numbers, against, value), coupling, step, scheme=scheme, order=used) for step in steps]
+            [
+                spectral_radius(_with(numbers, against, value), coupling, step, scheme=scheme, order=used)
+                for step in steps
+            ]
             for value in values
         ]
         growth[coupling] = np.log(np.array(radii)) / np.array(steps, float)

@@ -51,6 +51,7 @@ def ideal_numbers(scenario: Scenario) -> dict[str, float]:
         f"{block.name}.{parameter}": value
         for block in scenario.machine.blocks
         for parameter, value in block.info.ideal.items()
+        if parameter in block.parameters
     }
 
 

@@ -21,8 +21,8 @@ class Checks:
 
     def __init__(self, scenario: Scenario) -> None:
         machine, mechanism = scenario.machine, scenario.machine.mechanism
-        parts: list[Any] = [*machine.coordinates, *machine.delays, *machine.loads, *machine.constraints, *machine.interfaces]
-        parts += scenario.events
+        parts: list[Any] = [*machine.coordinates, *machine.delays, *machine.loads, *machine.constraints]
+        parts += [*machine.contacts, *machine.interfaces, *scenario.events]
         parts += [*mechanism.bodies, *mechanism.joints, *mechanism.points] if mechanism else []
         checks: list[tuple[Any, Check]] = [(part, part.with_numbers) for part in parts if hasattr(part, "numbers")]
         checks += [(block, partial(check_block, block)) for block in machine.blocks]

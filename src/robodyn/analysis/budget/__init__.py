@@ -1,0 +1,1 @@
+"""Of what does a deviation from the wanted motion consist? Parts that add up, one for each cause."""

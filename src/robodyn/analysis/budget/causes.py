@@ -1,0 +1,141 @@
+"""Which blocks of a machine add to a deviation what a linear loop would not have?
+
+A law that is a `disturbance` (friction, gear loss) does so with its whole force; a law with `ideal` values (no limit,
+perfect resolution, no compensation) with what its actual values change. Without both, a machine near its nominal motion
+is linear.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from robodyn.errors import FlawList
+from robodyn.model import Block, Machine, Scenario
+
+
+@dataclass(frozen=True)
+class Cause:
+    """A block that adds to the deviation.
+
+    Attributes:
+        ideal: arguments of its law -> values without an effect; empty for a disturbance.
+        forces: what a disturbance exerts: (joint or coordinate, signal).
+    """
+
+    block: str
+    ideal: Mapping[str, float]
+    forces: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def what(self) -> str:
+        """What of the block it is."""
+        return ", ".join(self.ideal) or "force"
+
+
+def find_causes(scenario: Scenario, forces: Iterable[tuple[str, str]]) -> dict[str, Cause]:
+    """Causes by the name of their block.
+
+    Args:
+        forces: of blocks on joints and coordinates that are kept in full near the nominal motion. Disturbances that
+            became a part of the linear mechanics are none of them: they are dynamics.
+    """
+    acting = tuple(forces)
+    _check(scenario)
+    found = {}
+    for block in scenario.machine.blocks:
+        own = tuple(force for force in acting if force[1].rpartition(".")[0] == block.name)
+        ideal = _effective(block)
+        if block.info.disturbance and own:
+            found[block.name] = Cause(block.name, {}, own)
+        elif ideal and not block.info.disturbance:
+            found[block.name] = Cause(block.name, ideal)
+    _check_readers(scenario.machine, [name for name, cause in found.items() if cause.forces])
+    return found
+
+
+def _effective(block: Block) -> dict[str, float]:
+    """Ideal values that are not the actual ones already."""
+    given = {**block.parameters, **block.inputs}
+    return {name: value for name, value in block.info.ideal.items() if given.get(name, value) != value}
+
+
+def leave_out(scenario: Scenario, causes: Mapping[str, Cause]) -> Scenario:
+    """The scenario without its causes: what is left is linear near the nominal motion."""
+    silent = {name for name, cause in causes.items() if cause.forces}
+    machine = scenario.machine
+    blocks = tuple(
+        idealise(block, causes[block.name]) if block.name in causes else block
+        for block in machine.blocks
+        if block.name not in silent
+    )
+    names = part_names(machine)
+    initial = {key: value for key, value in scenario.initial.items() if owner_of(key, names) not in silent}
+    return dataclasses.replace(scenario, machine=dataclasses.replace(machine, blocks=blocks), initial=initial)
+
+
+def idealise(block: Block, cause: Cause) -> Block:
+    """A block with the ideal values of its law."""
+    fields: dict[str, Any] = {
+        group: {key: cause.ideal.get(key, value) for key, value in getattr(block, group).items()}
+        for group in ("parameters", "inputs")
+    }
+    return dataclasses.replace(block, **fields)
+
+
+def moving_parts(machine: Machine) -> set[str]:
+    """Joints, coordinates and points: their signals are those of the motion."""
+    points = machine.mechanism.points if machine.mechanism else ()
+    return {*machine.actuated, *(point.name for point in points)}
+
+
+def part_names(machine: Machine) -> set[str]:
+    """Every part that has signals."""
+    return moving_parts(machine) | {block.name for block in machine.blocks} | {delay.name for delay in machine.delays}
+
+
+def owner_of(signal: str, names: Collection[str]) -> str | None:
+    """The part of a machine that a signal belongs to: the longest of all names it begins with."""
+    while "." in signal:
+        signal = signal.rpartition(".")[0]
+        if signal in names:
+            return signal
+    return None
+
+
+def signals_read(block: Block) -> Iterator[str]:
+    """Every signal that a block names as an input."""
+    for value in block.inputs.values():
+        for signal in value if isinstance(value, (tuple, list)) else (value,):
+            if isinstance(signal, str):
+                yield signal
+
+
+def _check(scenario: Scenario) -> None:
+    """What cannot be split is told, not left out."""
+    flaws = FlawList()
+    for block in scenario.machine.blocks:
+        if block.info.sticks:
+            what = "sticks in modes: its force depends on all others at once"
+            flaws.add(f"blocks.{block.name}", what, "take a friction law with bristles, such as lugre_friction")
+        if not block.native:
+            what = "is called in Python: what it remembers cannot be doubled"
+            flaws.add(f"blocks.{block.name}", what, "trace it: native = true")
+    for event in scenario.events:
+        if event.action is not None:
+            flaws.add(f"events.{event.name}", "changes the motion by an action", "leave it out")
+    flaws.raise_if_any(f"budget of '{scenario.name}'")
+
+
+def _check_readers(machine: Machine, silent: list[str]) -> None:
+    flaws = FlawList()
+    names = part_names(machine)
+    for block in machine.blocks:
+        for signal in signals_read(block):
+            owner = owner_of(signal, names)
+            if owner in silent and block.name not in silent:
+                what = f"reads '{signal}' of the disturbance '{owner}'"
+                flaws.add(f"blocks.{block.name}", what, "a linear loop has no such signal")
+    flaws.raise_if_any(f"budget of '{machine.name}'")

@@ -1,0 +1,104 @@
+"""How is a deviation split? Runs of a linear twin with one cause at a time, and of loops without their properties."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+
+import numpy as np
+
+from robodyn.analysis.budget.causes import leave_out
+from robodyn.analysis.budget.choosing import DEVIATIONS, choose_along, choose_recording, choose_signals
+from robodyn.analysis.budget.replay import Announce, Replay, find_twin
+from robodyn.analysis.budget.result import REST, TIME, Budget, Part
+from robodyn.analysis.budget.twin import PREFIX
+from robodyn.analysis.budget.variants import vary
+from robodyn.engine import Solver
+from robodyn.errors import Flaw, ModelError
+from robodyn.model import Scenario
+from robodyn.perturbation import Perturbed
+from robodyn.perturbation.nominal import POINTS
+from robodyn.results import Run
+from robodyn.simulation import simulate
+
+Move = Callable[[str, Callable[[], Run]], Run]
+Share = tuple[Part, np.ndarray]
+
+
+def split_deviation(
+    scenario: Scenario,
+    signals: Sequence[str] = DEVIATIONS,
+    *,
+    along: str = TIME,
+    without: Mapping[str, float] | None = None,
+    points: int = POINTS,
+    solver: Solver | None = None,
+    progress: Callable[[str], None] | None = None,
+    on_compile: Announce | None = None,
+) -> Budget:
+    """The error budget of a scenario with a nominal motion.
+
+        total = sum of causes + sum of properties of the loop + dynamics not fed forward + remainder
+
+    The causes' parts are those in the loop as it is; its properties and the rest are those of the loop without causes.
+
+    Args:
+        signals: patterns of what is split; along: signal that pictures are drawn against.
+        without: numbers that are parts of their own -> values without an effect; an unknown payload 0 by default.
+        progress: called with what is simulated next.
+    """
+    near = Perturbed(scenario, points=points, solver=solver, on_compile=on_compile)
+    twin = find_twin(near)
+    system = near.equations.outline.system
+    chosen = choose_signals(system, signals, twin)
+    recording = choose_recording(scenario, (*chosen, *choose_along(system, along)))
+    bare = leave_out(scenario, twin.causes)
+    loops = [("linear motion", bare), *vary(bare, without)]
+
+    def move(name: str, start: Callable[[], Run]) -> Run:
+        if progress:
+            progress(name)
+        return _carried_through(start(), name)
+
+    replay = Replay(near, twin, recording, on_compile)
+    base = move("twin without causes", replay.simulate)
+    parts = [*_split_causes(replay, base, chosen, move), *_split_loops(loops, replay, chosen, move)]
+    run = move("non-linear motion", lambda: simulate(scenario, near.solver, recording=recording, on_compile=on_compile))
+    _check_times(run, parts)
+    values = np.stack([values for _, values in parts], axis=1)
+    return Budget(run, chosen, along, tuple(part for part, _ in parts), values, _values(base, chosen))
+
+
+def _split_causes(replay: Replay, base: Run, signals: Sequence[str], move: Move) -> Iterator[Share]:
+    """What each cause does to the twin."""
+    twins = [f"{PREFIX}.{name}" for name in signals]
+    for name, cause in replay.twin.causes.items():
+        run = move(name, partial(replay.simulate, name))
+        yield Part(name, cause.what, "cause"), _values(run, twins) - _values(base, twins)
+
+
+def _split_loops(
+    loops: Sequence[tuple[str, Scenario]], replay: Replay, signals: Sequence[str], move: Move
+) -> Iterator[Share]:
+    """What each property of the loop does where there are no causes, and what is left without all of them."""
+    moved = [_values(move(name, partial(replay.simulate_alone, loop)), signals) for name, loop in loops]
+    for (name, _), before, after in zip(loops[1:], moved, moved[1:], strict=False):
+        yield Part(name, "", "loop"), before - after
+    yield Part(REST, "", "rest"), moved[-1]
+
+
+def _check_times(run: Run, parts: Sequence[Share]) -> None:
+    if any(values.shape[1] != run.time.size for _, values in parts):
+        what = f"ends at {run.time[-1]:g} s, motions near it elsewhere"
+        raise ModelError([Flaw("non-linear motion", what, "leave out the event that ends it")], "budget")
+
+
+def _values(run: Run, names: Sequence[str]) -> np.ndarray:
+    """(signals, times)."""
+    return np.array([run[name].values for name in names])
+
+
+def _carried_through(run: Run, name: str) -> Run:
+    if not run.outcome.ok:
+        raise ModelError([Flaw(name, f"cannot be simulated: {run.outcome.sentence}")], "budget")
+    return run

@@ -1,0 +1,168 @@
+"""Which forces do compliant contacts exert on a mechanism, and when do they touch and part?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import casadi as ca
+
+from robodyn.assembly.builder import Builder, Pending
+from robodyn.assembly.events import START
+from robodyn.assembly.motion import Motion
+from robodyn.assembly.network import Definition, SignalInfo
+from robodyn.assembly.system import Guard, MemoryInfo, StateInfo
+from robodyn.assembly.touching import Touch, find_touches
+from robodyn.assembly.tracing import Bindings, trace_law
+from robodyn.laws import arguments_of, info_of
+from robodyn.model import Ball, Contact
+from robodyn.model.contact import AnyContact, function_of
+from robodyn.model.numbers import XYZ
+from robodyn.symbolic import minimum, sign, where
+
+SIGNALS = {"gap": "m", "slip": "m/s", "active": "", "force.normal": "N"} | {f"force.{axis}": "N" for axis in XYZ}
+
+
+@dataclass(frozen=True)
+class Pushed:
+    """What a touch does: its normal force, its force on the touching body in world axes, and whether it touches."""
+
+    touch: Touch
+    normal: ca.SX
+    force: ca.SX
+    active: ca.SX
+    bindings: Bindings = field(default_factory=dict)
+
+
+def add_contacts(builder: Builder, motion: Motion) -> ca.SX:
+    """Signals, states and events of all compliant contacts; returns their joint torques (n_v,)."""
+    tau = ca.SX.zeros(motion.v.numel())
+    for contact in builder.scenario.machine.contacts:
+        if not isinstance(contact, Contact):
+            continue
+        touches = find_touches(motion, contact)
+        if not check_moves(builder, motion, touches):
+            continue
+        pushed = [found for touch in touches if (found := _push(builder, touch)) is not None]
+        for one in pushed:
+            tau = tau + ca.jtimes(one.touch.velocity, motion.v, one.force, True)
+        if pushed:
+            add_contact_signals(builder, contact, pushed)
+    return tau
+
+
+def check_moves(builder: Builder, motion: Motion, touches: list[Touch]) -> bool:
+    """Whether any motion changes the gap; a flaw where none does."""
+    contact = touches[0].contact
+    moves = ca.depends_on(touches[0].gap, motion.q)
+    if not moves:
+        what = "its two points never move against each other"
+        builder.flaws.add(f"contacts.{contact.name}", what, "name points of two bodies that do")
+    return moves
+
+
+def _push(builder: Builder, touch: Touch) -> Pushed | None:
+    contact = touch.contact
+    assert isinstance(contact, Contact)
+    info = info_of(function_of(contact.law))
+    sides = {name: _add_side(builder, touch) for name in info.located.values()}
+    given = {"depth": -touch.gap, "rate": -touch.rate} | sides
+    normal = trace_contact(builder, touch, given, "law", ("force", *info.located))
+    if normal is None:
+        return None
+    active, resets = touch.gap < 0, {}
+    for output, side in info.located.items():
+        value = normal[output]
+        active = where(sides[side] == 0, value > 0, sides[side] > 0)
+    force = normal["force"] * touch.normal
+    if contact.friction is not None:
+        slips = dict(zip(("slip1", "slip2"), touch.slips, strict=True))
+        rubbed = trace_contact(
+            builder, touch, slips | {"normal": normal["force"]}, "friction", ("force1", "force2"), active
+        )
+        if rubbed is None:
+            return None
+        force = force + rubbed["force1"] * touch.tangents[0] + rubbed["force2"] * touch.tangents[1]
+        resets = {
+            own_name(touch, name): Pending(ca.SX(0), {}) for name in info_of(function_of(contact.friction)).states
+        }
+    for output, side in info.located.items():
+        _add_events(builder, touch, sides[side], normal[output], resets)
+    return Pushed(touch, normal["force"], force, active)
+
+
+def own_name(touch: Touch, name: str) -> str:
+    return f"{touch.name}.{name}"
+
+
+def _add_side(builder: Builder, touch: Touch) -> ca.SX:
+    return builder.add_memory(MemoryInfo(own_name(touch, "side"), "", 0.0, hidden=True))
+
+
+def trace_contact(
+    builder: Builder, touch: Touch, given: dict[str, Any], field: str, wanted: tuple[str, ...], active: Any = True
+) -> dict[str, ca.SX] | None:
+    """Results of a contact's law or friction; what it integrates while it is active becomes states."""
+    prefix, law, parameters = touch.contact.laws[field]
+    function, path = function_of(law), f"contacts.{touch.contact.name}.{field}"
+    info = info_of(function)
+    states = {name: _add_state(builder, touch, name, info) for name in info.states}
+    values = {key: builder.values[f"{prefix}.{key}"] for key in parameters}
+    known = given | states | values
+    arguments = {argument.name: known[argument.name] for argument in arguments_of(function)}
+    trace = trace_law(function, arguments, {}, path, builder.flaws)
+    if trace is None:
+        return None
+    missing = [name for name in (*wanted, *(f"{state}_dot" for state in states)) if name not in trace.results]
+    for name in missing:
+        builder.flaws.add(path, f"the law does not return '{name}'")
+    if missing:
+        return None
+    for name in states:
+        builder.rates[own_name(touch, name)] = Pending(where(active, trace.results[f"{name}_dot"], 0.0), {})
+    return dict(trace.results)
+
+
+def _add_state(builder: Builder, touch: Touch, name: str, info: Any) -> ca.SX:
+    full = own_name(touch, name)
+    start = builder.scenario.initial.get(full, 0.0)
+    return builder.add_state(StateInfo(full, info.units.get(name, ""), start, info.states[name]))
+
+
+def _add_events(builder: Builder, touch: Touch, side: ca.SX, value: ca.SX, resets: dict[str, Pending]) -> None:
+    """Touch-down and lift-off are located; the side is noted, and friction begins anew."""
+    for event, direction, more in (("touches", 1, resets), ("parts", -1, {})):
+        action = f"action:{touch.name}.{event}"
+        builder.updates[action] = {side.name(): Pending(ca.SX(direction), {})} | more
+        builder.columns["guards"].append(Pending(value, {}))
+        builder.guards.append(Guard(own_name(touch, event), direction, terminal=False, action=action))
+    builder.updates.setdefault(START, {})[side.name()] = Pending(sign(value), {})
+
+
+def add_contact_signals(builder: Builder, contact: AnyContact, pushed: list[Pushed]) -> None:
+    """Signals of each touch, and of a box as a whole: the least gap, the sums of forces and of touching corners."""
+    all_of: dict[str, list[ca.SX]] = {name: [] for name in SIGNALS}
+    bindings: Bindings = {}
+    for one in pushed:
+        bindings |= one.bindings
+        first, second = one.touch.slips
+        values = [one.touch.gap, ca.sqrt(first * first + second * second), where(one.active, 1.0, 0.0), one.normal]
+        for name, value in zip(SIGNALS, [*values, *ca.vertsplit(one.force)], strict=True):
+            all_of[name].append(value)
+            if not isinstance(contact.touching, Ball):
+                _define(builder, f"{one.touch.name}.{name}", SIGNALS[name], value, one.bindings)
+    for name, entries in all_of.items():
+        total = _least(entries) if name == "gap" else sum(entries[1:], entries[0])
+        if name != "slip" or isinstance(contact.touching, Ball):
+            _define(builder, f"{contact.name}.{name}", SIGNALS[name], total, bindings)
+
+
+def _define(builder: Builder, name: str, unit: str, value: ca.SX, bindings: Bindings) -> None:
+    builder.network.define([SignalInfo(name, unit)], Definition({name: value}, bindings))
+
+
+def _least(values: list[ca.SX]) -> ca.SX:
+    least = values[0]
+    for value in values[1:]:
+        least = minimum(least, value)
+    return least

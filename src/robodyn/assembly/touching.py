@@ -1,0 +1,145 @@
+"""How far is a body from a surface, along which normal, and how do they move against each other where they touch?
+
+Symbols: c the middle of what touches, r its radius, n the normal out of the surface, p = c - r n where they touch,
+w the velocity of the touching body against the surface's body at p. The gap's rate is n . w, exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+
+import casadi as ca
+import numpy as np
+
+from robodyn.assembly.equations import square_to
+from robodyn.assembly.motion import Motion
+from robodyn.model import Ball, Plane
+from robodyn.model.contact import AnyContact
+from robodyn.model.numbers import XYZ
+from robodyn.symbolic import absolute, logical_and, maximum, where
+
+
+@dataclass(frozen=True)
+class Surface:
+    """A surface as something near it sees it: its distance, and directions in world axes."""
+
+    distance: ca.SX
+    normal: ca.SX
+    tangents: tuple[ca.SX, ca.SX]
+
+
+@dataclass(frozen=True)
+class Touch:
+    """One place where a contact may touch.
+
+    Attributes:
+        name: the contact's, with the corner's behind it for a box.
+        gap: [m], negative where they overlap; normal, tangents: (3,) in world axes.
+        velocity: w (3,), linear in the joint velocities.
+    """
+
+    contact: AnyContact
+    name: str
+    gap: ca.SX
+    normal: ca.SX
+    tangents: tuple[ca.SX, ca.SX]
+    velocity: ca.SX
+
+    @property
+    def rate(self) -> ca.SX:
+        """Of the gap."""
+        return ca.dot(self.normal, self.velocity)
+
+    @property
+    def slips(self) -> tuple[ca.SX, ca.SX]:
+        """Speeds along the two tangents."""
+        first, second = (ca.dot(tangent, self.velocity) for tangent in self.tangents)
+        return first, second
+
+
+def find_touches(motion: Motion, contact: AnyContact) -> list[Touch]:
+    """The ball's one, or those of a box's eight corners."""
+    base = contact.against.point
+    p_base = motion.point_position(base)
+    v_base, omega_base = _velocity(motion, p_base), _turning(motion, base)
+    middle = motion.point_position(contact.touching.point)
+    v_middle, omega = _velocity(motion, middle), _turning(motion, contact.touching.point)
+    found = []
+    for name, arm, radius in _places(motion, contact):
+        surface = _look(motion, contact, middle + arm)
+        p = middle + arm - radius * surface.normal
+        w = v_middle + ca.cross(omega, p - middle) - v_base - ca.cross(omega_base, p - p_base)
+        gap = surface.distance - radius
+        found.append(Touch(contact, name, gap, surface.normal, surface.tangents, w))
+    return found
+
+
+def _places(motion: Motion, contact: AnyContact) -> Iterator[tuple[str, ca.SX, ca.SX]]:
+    """Name, arm from the middle in world axes and radius of each place that may touch."""
+    values, shape = motion.builder.values, contact.touching
+    if isinstance(shape, Ball):
+        yield contact.name, ca.SX.zeros(3), ca.SX(values[f"{contact.name}.radius"])
+        return
+    R = motion.point_rotation(shape.point) @ np.array(shape.rotation)
+    half = 0.5 * ca.vertcat(*values.vector(f"{contact.name}.size", XYZ))
+    for k, signs in enumerate(product((-1.0, 1.0), repeat=3)):
+        yield f"{contact.name}.corner{k}", R @ (ca.DM(signs) * half), ca.SX(0)
+
+
+def _velocity(motion: Motion, position: ca.SX) -> ca.SX:
+    return ca.vertcat(*motion.rates_of(ca.vertsplit(position)))
+
+
+def _turning(motion: Motion, point: str) -> ca.SX:
+    """Angular velocity of a point's body in world axes, from `R_dot R^T`."""
+    R = motion.point_rotation(point)
+    R_dot = ca.reshape(ca.vertcat(*motion.rates_of(ca.vertsplit(ca.vec(ca.densify(R))))), 3, 3)
+    spin = R_dot @ R.T
+    return ca.vertcat(spin[2, 1], spin[0, 2], spin[1, 0])
+
+
+def _look(motion: Motion, contact: AnyContact, place: ca.SX) -> Surface:
+    """The surface seen from a place."""
+    shape = contact.against
+    apart = place - motion.point_position(shape.point)
+    R = motion.point_rotation(shape.point)
+    if isinstance(shape, Plane):
+        first, second = square_to(np.array(shape.normal))
+        normal = R @ ca.DM(shape.normal)
+        return Surface(ca.dot(normal, apart), normal, (R @ ca.DM(first), R @ ca.DM(second)))
+    R = R @ np.array(shape.rotation)
+    half = [0.5 * length for length in motion.builder.values.vector(f"{contact.name}.against.size", XYZ)]
+    distance, normal, tangent = _look_at_box(ca.vertsplit(R.T @ apart), half)
+    return Surface(distance, R @ normal, (R @ tangent, R @ ca.cross(normal, tangent)))
+
+
+def _look_at_box(place: list[ca.SX], half: list[ca.SX]) -> tuple[ca.SX, ca.SX, ca.SX]:
+    """Distance, normal and one tangent of a box in its own axes: from outside to its nearest point, from inside to the
+    nearest face.
+
+    beyond_k = |x_k| - a_k,   distance = |max(beyond, 0)| outside, max beyond inside
+    """
+    beyond = [absolute(x) - a for x, a in zip(place, half, strict=True)]
+    signs = [where(x < 0, -1.0, 1.0) for x in place]
+    over = [maximum(b, 0.0) for b in beyond]
+    squared = sum((o * o for o in over), ca.SX(0))
+    outside = squared > 0
+    length = ca.sqrt(where(outside, squared, 1.0))
+    faces = _largest(beyond)
+    distance = where(outside, length, sum((f * b for f, b in zip(faces, beyond, strict=True)), ca.SX(0)))
+    normal = [s * where(outside, o / length, f) for s, o, f in zip(signs, over, faces, strict=True)]
+    # Beside the nearest face's own axis the next one is never parallel to the normal.
+    across = ca.vertcat(faces[2], faces[0], faces[1])
+    n = ca.vertcat(*normal)
+    tangent = across - n * ca.dot(n, across)
+    return distance, n, tangent / ca.sqrt(ca.sumsqr(tangent))
+
+
+def _largest(values: list[ca.SX]) -> list[ca.SX]:
+    """1 for the largest of three, 0 for the others."""
+    x, y, z = values
+    first = logical_and(x >= y, x >= z)
+    second = where(first, 0.0, y >= z)
+    return [where(first, 1.0, 0.0), second, 1.0 - where(first, 1.0, 0.0) - second]

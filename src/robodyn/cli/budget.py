@@ -1,0 +1,152 @@
+"""robodyn budget: of what does the deviation from the wanted motion consist?"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.progress import Progress, SpinnerColumn, TextColumn
+from rich.table import Table
+
+from robodyn.cli.application import app, fail, messages, output, print_json
+from robodyn.cli.drawing import drawing
+from robodyn.cli.run import announce, prepare_folder
+from robodyn.cli.targets import load_single, read_settings
+
+if TYPE_CHECKING:
+    from robodyn.analysis.budget.result import Budget, Row
+
+
+NOTHING = 1e-9
+"""Part of the total that is rounding."""
+
+
+@app.command("budget")
+def budget(
+    scenario: Annotated[str, typer.Argument(help="Name in the catalogue, or a TOML file, with a nominal motion.")],
+    signal: Annotated[
+        list[str] | None, typer.Option(help="Split these signals (patterns); deviation.* if none.")
+    ] = None,
+    along: Annotated[str, typer.Option(help="Signal to draw against, such as path.s.")] = "time",
+    group: Annotated[list[str] | None, typer.Option(help="Add parts up: name=pattern,pattern.")] = None,
+    without: Annotated[
+        list[str] | None, typer.Option(help="A part of its own: name=value without an effect; payload.mass=0 if none.")
+    ] = None,
+    points: Annotated[int, typer.Option(help="Pieces of the nominal motion.")] = 400,
+    setting: Annotated[list[str] | None, typer.Option("--set", help="Change a number: name=value.")] = None,
+    out: Annotated[Path, typer.Option(help="Folder for the picture and the tables.")] = Path("out"),
+    plot: Annotated[bool, typer.Option("--plot/--no-plot", help="Draw the parts along the motion.")] = True,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Split the deviation from the wanted motion into parts that add up: friction, sampling, limits, elasticity."""
+    what = load_single(scenario)
+    what = what.with_numbers(read_settings(setting or [], what.numbers()))
+    asked = {"along": along, "points": points, "without": read_settings(without, what.numbers()) if without else None}
+    groups = _read_groups(group or [])
+    folder = prepare_folder(out)
+    found = _split(what, signal or [], asked)
+    found = found.grouped(groups) if groups else found
+    files = _write_tables(found, folder, what.name)
+    if not as_json:
+        _tell(found)
+    if plot:
+        files.append(_draw(found, folder / f"{what.name}-budget.png"))
+    if as_json:
+        print_json(_as_plain(found, files))
+    else:
+        output.print(f"written: {', '.join(map(str, files))}", markup=False)
+
+
+def _read_groups(texts: list[str]) -> dict[str, list[str]]:
+    groups = {}
+    for text in texts:
+        name, equals, patterns = text.partition("=")
+        listed = [pattern.strip() for pattern in patterns.split(",") if pattern.strip()]
+        if not name.strip() or not equals or not listed:
+            raise fail(f"--group {text}: must be written as name=pattern,pattern")
+        groups[name.strip()] = listed
+    return groups
+
+
+def _split(what: Any, signals: list[str], asked: dict[str, Any]) -> Budget:
+    from robodyn.analysis.budget.split import split_deviation
+
+    given: dict[str, Any] = {"signals": signals} if signals else {}
+    columns = (SpinnerColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=messages, transient=True) as shown:
+        task = shown.add_task("linearising")
+        return split_deviation(
+            what, **given, **asked, progress=lambda name: shown.update(task, description=name), on_compile=announce
+        )
+
+
+def _write_tables(found: Budget, folder: Path, name: str) -> list[Path]:
+    """All parts over time."""
+    from robodyn.analysis.budget.result import as_run
+    from robodyn.results import to_csv, to_parquet
+
+    kept = as_run(found)
+    return [to_csv(kept, folder / f"{name}-budget.csv"), to_parquet(kept, folder / f"{name}-budget.parquet")]
+
+
+def _draw(found: Budget, path: Path) -> Path:
+    from robodyn.reporting import plot_budget
+
+    with drawing(str(path)):
+        plot_budget(found, path)
+    return path
+
+
+def _tell(found: Budget) -> None:
+    idle = _idle(found)
+    for name in found.signals:
+        output.print(_table(found, name, idle))
+    if idle:
+        output.print(f"without effect: {', '.join(sorted(idle))}", markup=False)
+    told = f"remainder: {100 * found.remainder_share:.2g} % of the largest total"
+    output.print(f"{told}; against the motion near the nominal one {100 * found.interaction_share:.2g} %", markup=False)
+
+
+def _idle(found: Budget) -> set[str]:
+    """Parts that change nothing, such as limits that are never reached."""
+    tables = [found.table(name) for name in found.signals]
+    shown = {row.name for rows in tables for row in rows if row.largest > NOTHING * rows[-1].largest}
+    return {part.name for part in found.parts} - shown
+
+
+def _table(found: Budget, signal: str, idle: set[str]) -> Table:
+    """Parts with an effect, their sum, the remainder and the total."""
+    from robodyn.reporting.budget import small_unit
+
+    unit, factor = small_unit(found.run[signal].unit)
+    rows = found.table(signal)
+    place = found.places[int(abs(found.total[found.signals.index(signal)]).argmax())]
+    table = Table(title=f"{signal} [{unit}], largest where {found.along} = {place:.6g}", title_justify="left")
+    for heading in ("part", "of"):
+        table.add_column(heading)
+    for heading in ("largest", "rms", "where total is largest", "share"):
+        table.add_column(heading, justify="right")
+    for row in rows:
+        if row.name not in idle:
+            table.add_row(*_cells(row, factor), end_section=row is rows[-4])
+    return table
+
+
+def _cells(row: Row, factor: float) -> tuple[str, ...]:
+    numbers = [f"{factor * value:.3f}" for value in (row.largest, row.rms, row.at_worst)]
+    return (row.name, row.what, *numbers, f"{100 * row.share:.1f} %")
+
+
+def _as_plain(found: Budget, files: list[Path]) -> dict[str, Any]:
+    return {
+        "scenario": found.run.provenance.scenario,
+        "signals": {
+            name: {"unit": found.run[name].unit, "rows": [asdict(row) for row in found.table(name)]}
+            for name in found.signals
+        },
+        "remainder_share": found.remainder_share,
+        "interaction_share": found.interaction_share,
+        "files": [str(path) for path in files],
+    }

@@ -1,0 +1,96 @@
+"""Are gaps, normals and speeds of touches those of the geometry, and are complementarity problems solved?"""
+
+from itertools import combinations
+
+import casadi as ca
+import numpy as np
+import pytest
+
+from robodyn.assembly.builder import start_builder
+from robodyn.assembly.complementarity import Mobility
+from robodyn.assembly.motion import add_kinematics
+from robodyn.assembly.touching import find_touches
+from robodyn.model import GROUND, Ball, Body, Box, Contact, Joint, Machine, Mechanism, Plane, Point, Scenario
+from robodyn.spatial import from_rpy
+
+SIZE = (0.4, 0.6, 0.3)
+TURN = tuple(map(tuple, np.asarray(from_rpy(0.3, -0.2, 0.5)).tolist()))
+
+
+def two_bodies(touching, against):
+    """Two chains of three joints each; returns the motion and the touches."""
+    bodies, joints = [], []
+    for side in ("a", "b"):
+        parent = GROUND
+        for k, (kind, axis) in enumerate((("prismatic", (1, 0, 0)), ("revolute", (0, 1, 0)), ("revolute", (1, 0, 0)))):
+            bodies.append(Body(f"{side}{k}", 1.0, inertia=(1.0, 1.0, 1.0)))
+            joints.append(Joint(f"{side}_joint{k}", kind, parent, f"{side}{k}", (0.1, 0.2, 0.3), axis=axis))
+            parent = f"{side}{k}"
+    points = (Point("tip", "a2", (0.3, 0.1, 0.2)), Point("face", "b2", (0.1, 0.3, -0.1)))
+    law = {"law": "hunt_crossley", "parameters": {"stiffness": 1.0}}
+    machine = Machine(
+        "pair", Mechanism("pair", bodies, joints, points), contacts=(Contact("c", touching, against, **law),)
+    )
+    builder = start_builder(Scenario("pair", machine, 1.0))
+    motion = add_kinematics(builder)
+    return motion, find_touches(motion, machine.contacts[0])
+
+
+@pytest.mark.parametrize("touching", [Ball("tip", 0.15), Box("tip", (0.1, 0.2, 0.3), TURN)], ids=["ball", "box"])
+@pytest.mark.parametrize("against", [Plane("face", (1, 2, 3)), Box("face", SIZE, TURN)], ids=["plane", "box"])
+def test_the_speed_along_the_normal_is_the_rate_of_the_gap(touching, against):
+    motion, touches = two_bodies(touching, against)
+    p = ca.vertcat(*motion.builder.values.symbols)
+    gaps = ca.vertcat(*(touch.gap for touch in touches))
+    rates = ca.vertcat(*(touch.rate for touch in touches))
+    frames = [ca.horzcat(touch.normal, *touch.tangents) for touch in touches]
+    square = ca.vertcat(*(ca.vec(R.T @ R - ca.SX.eye(3)) for R in frames))
+    function = ca.Function("f", [motion.q, motion.v, p], [ca.jtimes(gaps, motion.q, motion.v), rates, square])
+    generator = np.random.default_rng(5)
+    numbers = [number.value for number in motion.builder.values.tunable]
+    for _ in range(20):
+        expected, found, apart = function(generator.uniform(-1, 1, 6), generator.uniform(-1, 1, 6), numbers)
+        np.testing.assert_allclose(np.array(found), np.array(expected), atol=1e-12)
+        np.testing.assert_allclose(np.array(apart), 0.0, atol=1e-12)
+
+
+def test_the_distance_to_a_box_is_that_to_its_nearest_point():
+    motion, (touch,) = two_bodies(Ball("tip"), Box("face", SIZE))
+    p = ca.vertcat(*motion.builder.values.symbols)
+    apart = motion.point_rotation("face").T @ (motion.point_position("tip") - motion.point_position("face"))
+    function = ca.Function("f", [motion.q, p], [apart, touch.gap])
+    generator = np.random.default_rng(6)
+    numbers, half = [number.value for number in motion.builder.values.tunable], 0.5 * np.array(SIZE)
+    signs = set()
+    for _ in range(200):
+        x, gap = (np.array(value).ravel() for value in function(generator.uniform(-0.5, 0.5, 6), numbers))
+        outside = np.linalg.norm(x - np.clip(x, -half, half))
+        expected = outside if outside > 0 else np.max(np.abs(x) - half)
+        assert gap[0] == pytest.approx(expected, abs=1e-12)
+        signs.add(np.sign(expected))
+    assert signs == {-1.0, 1.0}
+
+
+def enumerate_solutions(S, b):
+    """All lam >= 0 with S lam + b >= 0 and no entry of both positive, by trying every set."""
+    n = len(b)
+    for size in range(n + 1):
+        for chosen in map(list, combinations(range(n), size)):
+            lam = np.zeros(n)
+            lam[chosen] = np.linalg.solve(S[np.ix_(chosen, chosen)], -b[chosen])
+            if lam.min() >= -1e-9 and (S @ lam + b).min() >= -1e-9:
+                return lam
+    raise AssertionError("no solution")
+
+
+def test_complementarity_problems_have_the_solution_that_trying_every_set_finds():
+    n = 5
+    S, b = ca.SX.sym("S", n, n), ca.SX.sym("b", n)
+    lam, _ = Mobility(S, ca.SX(0)).complement(ca.vertsplit(b), [ca.SX(1)] * n)
+    solve = ca.Function("lcp", [S, b], [ca.vertcat(*lam)])
+    generator = np.random.default_rng(7)
+    for _ in range(300):
+        A = generator.normal(size=(n, n))
+        matrix, right = A @ A.T + 0.01 * np.eye(n), generator.normal(size=n)
+        expected = enumerate_solutions(matrix, right)
+        np.testing.assert_allclose(np.array(solve(matrix, right)).ravel(), expected, atol=1e-6 * (1 + expected.max()))
