@@ -2,6 +2,7 @@
 
 import dataclasses
 import shutil
+import zipfile
 
 import numpy as np
 import pytest
@@ -172,3 +173,12 @@ def test_what_cannot_be_an_input_is_told_with_what_can(tmp_path):
         write_fmu(pushed_cart(), tmp_path / "unit.fmu", inputs={"push.valu": None})
     with pytest.raises(ModelError, match=r"cart\.com\.x: is built into the code"):
         write_fmu(pushed_cart(), tmp_path / "unit.fmu", inputs={"cart.com.x": None})
+
+
+def test_a_unit_for_windows_is_made_elsewhere(tmp_path):
+    pytest.importorskip("ziglang")
+    made = write_fmu(pushed_cart(), tmp_path / "unit.fmu", platforms=["win64"])
+    with zipfile.ZipFile(made.path) as archive:
+        binaries = [name for name in archive.namelist() if name.startswith("binaries/")]
+        assert binaries == ["binaries/win64/robodyn_cart.dll"]
+        assert archive.read(binaries[0]).startswith(b"MZ")
