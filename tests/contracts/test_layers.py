@@ -33,11 +33,12 @@ MAY_IMPORT = {
     "perturbation": _BELOW_SIMULATION | {"simulation"},
     "cosimulation": _BELOW_SIMULATION | {"simulation"},
     "workbook": _BELOW_SIMULATION | {"simulation"},
-    "analysis": _ABOVE_SIMULATION,
+    "fmi": _ABOVE_SIMULATION,
+    "analysis": _ABOVE_SIMULATION | {"fmi"},
     "reporting": {"results", "analysis"},
     "studio": {"results", "analysis"},
-    "studies": _ABOVE_SIMULATION | {"analysis", "reporting", "studio"},
-    "cli": _ABOVE_SIMULATION | {"analysis", "reporting", "studio", "studies"},
+    "studies": _ABOVE_SIMULATION | {"fmi", "analysis", "reporting", "studio"},
+    "cli": _ABOVE_SIMULATION | {"fmi", "analysis", "reporting", "studio", "studies"},
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 
@@ -13,6 +14,7 @@ from robodyn.assembly.builder import Builder, start_builder
 from robodyn.assembly.constraints import declare_constraints
 from robodyn.assembly.coordinates import add_ranges
 from robodyn.assembly.events import START, add_events, add_located, located_sides, place_targets
+from robodyn.assembly.inputs import open_inputs
 from robodyn.assembly.linear import Linearise, replace_mechanics
 from robodyn.assembly.mechanics import add_dynamics
 from robodyn.assembly.minimal import make_minimal
@@ -30,11 +32,15 @@ from robodyn.errors import nearest
 from robodyn.model import Scenario
 
 
-def assemble(scenario: Scenario, linearise: Linearise | None = None) -> System:
+def assemble(
+    scenario: Scenario, linearise: Linearise | None = None, inputs: Mapping[str, float] | None = None
+) -> System:
     """Trace a scenario once into one hybrid system.
 
     Args:
         linearise: gives mechanics that stand in for the mechanism's own, near a nominal motion.
+        inputs: outputs of blocks that are given from outside instead, with their start values; each becomes memory
+            that only the outside writes.
 
     Raises:
         ModelError: with all flaws found: unknown signals, laws that cannot be traced, algebraic loops, joints
@@ -56,6 +62,7 @@ def assemble(scenario: Scenario, linearise: Linearise | None = None) -> System:
         add_dynamics(builder, motion, solvable=_check_inertia(builder, motion))
         add_ranges(builder, motion)
     place_targets(builder)
+    open_inputs(builder, inputs or {})
     settle_units(scenario, builder.network.infos)
     builder.network.resolve_all(builder.flaws)
     _check_initial(builder)
