@@ -124,8 +124,8 @@ def _soften(bodies: list[Body], joints: list[Joint], points: list[Point], boom: 
             beside = (0.0, joint.origin[1], 0.0)
             joints[k] = Joint(joint.name, joint.kind, boom.end.name, joint.child, beside, axis=joint.axis)
     joints += [
-        Joint(f"{boom.root.name}_mount", "fixed", name, boom.root.name),
-        Joint(f"{boom.end.name}_mount", "fixed", name, boom.end.name, (BOOM, 0.0, 0.0)),
+        Joint(f"{boom.root.name}_mount", "fixed", name, boom.root.name, node="root"),
+        Joint(f"{boom.end.name}_mount", "fixed", name, boom.end.name, (BOOM, 0.0, 0.0), node="tip"),
     ]
     points += boom.tube.points()
 
