@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from robodyn.assembly import System, assemble
+    from robodyn.cosimulation import Connection, Link, Master, ScenarioUnit, cosimulate
     from robodyn.engine import Solver
     from robodyn.errors import ModelError
     from robodyn.files import DHRow, mechanism_from_dh, read_scenario
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "assembly": "System assemble",
+    "cosimulation": "Connection Link Master ScenarioUnit cosimulate",
     "engine": "Solver",
     "errors": "ModelError",
     "files": "DHRow mechanism_from_dh read_scenario",
@@ -79,6 +81,7 @@ __all__ = [
     "Chain",
     "Closure",
     "Combination",
+    "Connection",
     "Contact",
     "Coupling",
     "DHRow",
@@ -88,9 +91,11 @@ __all__ = [
     "Event",
     "Interface",
     "Joint",
+    "Link",
     "Linkage",
     "Load",
     "Machine",
+    "Master",
     "Mechanism",
     "ModelError",
     "Obstacle",
@@ -103,6 +108,7 @@ __all__ = [
     "Rod",
     "Run",
     "Scenario",
+    "ScenarioUnit",
     "Solver",
     "System",
     "Treatment",
@@ -111,6 +117,7 @@ __all__ = [
     "combine",
     "compare",
     "compile_system",
+    "cosimulate",
     "law",
     "load",
     "mechanism_from_dh",

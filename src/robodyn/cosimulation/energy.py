@@ -57,6 +57,10 @@ class EnergyBook:
         self.before: list[Snapshot] | None = None
         self.pulled: tuple[np.ndarray, list[Snapshot], float] | None = None
 
+    def begin(self, outputs: Outputs) -> None:
+        """The sides as they are at the start."""
+        self.before = self._snapshots(outputs)
+
     def add(self, begun: Outputs, ended: Outputs, step: float) -> None:
         """A macro step, from the outputs after the exchange at its beginning and at its end."""
         right = self.meet(begun, step)

@@ -58,6 +58,8 @@ class Exchange:
             unit.start(time)
             self.outputs[name] = unit.read()
         self._sample(time)
+        for book in self.books:
+            book.begin(self.outputs)
 
     def write(self, time: float) -> None:
         """Send everything at the beginning of a macro step: first what is known, then what depends on that."""

@@ -277,7 +277,9 @@ class ScenarioUnit:
         self._prepare()
 
     def finish(self, outcome: Outcome) -> Run:
-        """The scenario's own run so far."""
+        """The scenario's own run so far; where it has not begun, its start."""
+        if self.portions is None:
+            self.start(self.begin.time)
         assert self.portions is not None
         trajectory = self.ended or self.portions.finish(Status.FINISHED)
         run = make_run(self.compiled, self.solver, self.values, trajectory, outcome, self.begin.time)

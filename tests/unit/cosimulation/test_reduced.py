@@ -1,0 +1,84 @@
+"""A reduced interface model is what the whole mechanism does at its interface."""
+
+import dataclasses
+
+import casadi as ca
+import numpy as np
+import pytest
+from support.coupled import START, arm, load
+
+from robodyn import Interface, Treatment, assemble
+from robodyn.assembly.system import INPUTS
+from robodyn.catalog import four_bars
+from robodyn.cosimulation import Connection, Master, ScenarioUnit, cosimulate, model_from_mobility, reduce_system
+from robodyn.simulation import close_constraints
+
+STRAIGHT = dict(START) | {"joint5.position": 0.0}
+
+
+def four_bar():
+    """A moving closed loop: one degree of freedom, coupled at its first joint."""
+    scenario = four_bars()
+    port = Interface("port", "force", on="foot0")
+    machine = dataclasses.replace(scenario.machine, interfaces=(port,))
+    start = close_constraints(assemble(scenario), guess={"foot0.position": 1.1}, fixed=("foot0",)).require()
+    names = [state.name for state in assemble(scenario).states]
+    initial = {
+        name: float(value)
+        for name, value in zip(names, start.x, strict=True)
+        if name.endswith(("position", "velocity"))
+    }
+    return dataclasses.replace(scenario, machine=machine, initial=initial, treatment=Treatment())
+
+
+def accelerate(system, x, force):
+    """The interface's acceleration, from the rates of the whole system."""
+    port = system.ports[0]
+    velocity = ca.jtimes(port.velocity, system.symbols["x"], system.expressions["rhs"])
+    function = ca.Function("w_dot", [system.symbols[key] for key in INPUTS], [velocity])
+    changed = dict(zip(port.interface.names("force"), force, strict=True))
+    p = [changed.get(number.name, number.value) for number in system.parameters]
+    m = [info.start for info in system.memory]
+    return np.array(function(0.0, x, [], m, p)).ravel()
+
+
+@pytest.mark.parametrize("make", [lambda: arm("force", 1.0), four_bar], ids=["arm", "four_bar"])
+def test_it_accelerates_as_the_whole_mechanism_does(make):
+    system = assemble(make())
+    x = np.array([state.start for state in system.states])
+    if not system.equations:
+        x[system.n_q : 2 * system.n_q] = 0.3 * np.sin(1.0 + np.arange(system.n_q))
+    model = reduce_system(system, system.ports[0].interface.name, x)
+    rows = len(model.force)
+    for force in (np.zeros(rows), *100.0 * np.eye(rows)):
+        expected = accelerate(system, x, force)
+        found = np.linalg.solve(model.inertia, force + model.effective_force - model.inertial_force)
+        # The constraint solver gives way by 1e-7 and corrects for it twice.
+        np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-7 * max(1.0, np.max(np.abs(expected))))
+
+
+def test_derivatives_of_the_acceleration_give_the_same_model():
+    system = assemble(arm("force", 1.0))
+    x = np.array([state.start for state in system.states])
+    model = reduce_system(system, "grip", x)
+    free = accelerate(system, x, np.zeros(6))
+    mobility = np.column_stack([accelerate(system, x, column) - free for column in np.eye(6)])
+    other = model_from_mobility(mobility, free, model.motion)
+    # A condition number of 1e4 on differences of doubles.
+    np.testing.assert_allclose(other.inertia, model.inertia, rtol=1e-7, atol=1e-7 * np.max(model.inertia))
+    np.testing.assert_allclose(other.force, model.force, rtol=1e-6, atol=1e-6 * np.max(np.abs(model.force)))
+    assert other.condition == pytest.approx(model.condition, rel=1e-6)
+
+
+def test_a_singular_arm_has_no_inertia_and_the_run_says_so():
+    system = assemble(arm("force", 1.0, STRAIGHT))
+    x = np.array([state.start for state in system.states])
+    model = reduce_system(system, "grip", x)
+    assert model.condition > 1e12
+    units = [
+        ScenarioUnit(arm("force", 0.1, STRAIGHT)),
+        ScenarioUnit(load("model", 0.1, model.motion)),
+    ]
+    run = cosimulate(units, [Connection("arm.grip", "load.grip")], master=Master(1e-3))
+    assert run.outcome.kind.name == "ILL_CONDITIONED"
+    assert "'arm.grip' broke down at 0 s" in run.outcome.sentence
