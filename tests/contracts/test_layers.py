@@ -11,7 +11,8 @@ pytest.importorskip("importlinter")
 
 ROOT = Path(__file__).parents[2]
 _DESCRIPTION = {"symbolic", "spatial", "laws", "model"}
-_BELOW_SIMULATION = _DESCRIPTION | {"paths", "files", "catalog", "dynamics", "assembly", "native", "engine", "results"}
+_BELOW_ASSEMBLY = _DESCRIPTION | {"paths", "structures", "files", "catalog", "dynamics"}
+_BELOW_SIMULATION = _BELOW_ASSEMBLY | {"assembly", "native", "engine", "results"}
 _ABOVE_SIMULATION = _BELOW_SIMULATION | {"simulation", "perturbation", "cosimulation", "workbook"}
 # What each package may import, the errors module aside, which all may.
 MAY_IMPORT = {
@@ -20,10 +21,11 @@ MAY_IMPORT = {
     "laws": {"symbolic"},
     "model": {"symbolic", "spatial", "laws"},
     "paths": _DESCRIPTION,
-    "files": _DESCRIPTION | {"paths"},
-    "catalog": _DESCRIPTION | {"paths", "files"},
+    "structures": _DESCRIPTION,
+    "files": _DESCRIPTION | {"paths", "structures"},
+    "catalog": _DESCRIPTION | {"paths", "structures", "files"},
     "dynamics": {"symbolic", "spatial"},
-    "assembly": _DESCRIPTION | {"paths", "files", "catalog", "dynamics"},
+    "assembly": _BELOW_ASSEMBLY,
     "native": {"symbolic"},
     "engine": {"native"},
     "results": set(),
@@ -31,11 +33,12 @@ MAY_IMPORT = {
     "perturbation": _BELOW_SIMULATION | {"simulation"},
     "cosimulation": _BELOW_SIMULATION | {"simulation"},
     "workbook": _BELOW_SIMULATION | {"simulation"},
-    "analysis": _ABOVE_SIMULATION,
+    "fmi": _ABOVE_SIMULATION,
+    "analysis": _ABOVE_SIMULATION | {"fmi"},
     "reporting": {"results", "analysis"},
     "studio": {"results", "analysis"},
-    "studies": _ABOVE_SIMULATION | {"analysis", "reporting", "studio"},
-    "cli": _ABOVE_SIMULATION | {"analysis", "reporting", "studio", "studies"},
+    "studies": _ABOVE_SIMULATION | {"fmi", "analysis", "reporting", "studio"},
+    "cli": _ABOVE_SIMULATION | {"fmi", "analysis", "reporting", "studio", "studies"},
 }
 
 

@@ -16,7 +16,7 @@ SEEDS = range(24)
 
 def random_tree(seed: int) -> Tree:
     """Branching tree of 1 + seed % 12 links."""
-    kinds = ("revolute", "prismatic") if seed < 12 else tuple(KINDS)
+    kinds = ("revolute", "prismatic") if seed < 12 else tuple(kind for kind in KINDS if KINDS[kind].n_v)
     rng = np.random.default_rng(seed)
     links: list[Link] = []
     for index in range(1 + seed % 12):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 
@@ -13,6 +14,7 @@ from robodyn.assembly.builder import Builder, start_builder
 from robodyn.assembly.constraints import declare_constraints
 from robodyn.assembly.coordinates import add_ranges
 from robodyn.assembly.events import START, add_events, add_located, located_sides, place_targets
+from robodyn.assembly.inputs import open_inputs
 from robodyn.assembly.linear import Linearise, replace_mechanics
 from robodyn.assembly.mechanics import add_dynamics
 from robodyn.assembly.minimal import make_minimal
@@ -30,11 +32,15 @@ from robodyn.errors import nearest
 from robodyn.model import Scenario
 
 
-def assemble(scenario: Scenario, linearise: Linearise | None = None) -> System:
+def assemble(
+    scenario: Scenario, linearise: Linearise | None = None, inputs: Mapping[str, float] | None = None
+) -> System:
     """Trace a scenario once into one hybrid system.
 
     Args:
         linearise: gives mechanics that stand in for the mechanism's own, near a nominal motion.
+        inputs: outputs of blocks that are given from outside instead, with their start values; each becomes memory
+            that only the outside writes.
 
     Raises:
         ModelError: with all flaws found: unknown signals, laws that cannot be traced, algebraic loops, joints
@@ -56,6 +62,7 @@ def assemble(scenario: Scenario, linearise: Linearise | None = None) -> System:
         add_dynamics(builder, motion, solvable=_check_inertia(builder, motion))
         add_ranges(builder, motion)
     place_targets(builder)
+    open_inputs(builder, inputs or {})
     settle_units(scenario, builder.network.infos)
     builder.network.resolve_all(builder.flaws)
     _check_initial(builder)
@@ -180,15 +187,19 @@ def _check_inertia(builder: Builder, motion: Motion) -> bool:
     """Each joint must feel some inertia: the pivots of M, eliminated from the leaves to the root, are positive."""
     fixed = start_builder(replace(builder.scenario, machine=replace(builder.scenario.machine, tunable=())))
     tree = _numeric_tree(fixed)
-    if not tree.links:
+    if not tree.n_v:
         builder.flaws.add("joints", "none of them moves", "make one revolute or prismatic, or leave the mechanism out")
         return False
-    pivots = np.full(len(tree.links), np.inf)
+    pivots = np.full(tree.n_v, np.inf)
     generator = np.random.default_rng(1)
     for _ in range(3):
-        pivots = np.minimum(pivots, _pivots_at(builder, motion, tree, generator.uniform(-1, 1, tree.n_q)))
+        place = generator.uniform(-1, 1, tree.n_q)
+        place[tree.n_joint_coordinates :] = 0.0
+        pivots = np.minimum(pivots, _pivots_at(builder, motion, tree, place))
     scale = max(np.max(np.abs(pivots)), 1e-30)
-    idle = [(link, pivot) for link, pivot in zip(tree.links, pivots, strict=True) if not pivot > 1e-12 * scale]
+    # Modes come after the joints, and have mass in any case.
+    moving = [link for link in tree.links for _ in link.subspace]
+    idle = [(link, pivot) for link, pivot in zip(moving, pivots, strict=False) if not pivot > 1e-12 * scale]
     for link, pivot in idle:
         builder.flaws.add(
             f"joints.{link.joint}",
@@ -200,7 +211,7 @@ def _check_inertia(builder: Builder, motion: Motion) -> bool:
 
 def _pivots_at(builder: Builder, motion: Motion, tree: Tree, q: np.ndarray) -> np.ndarray:
     """Inertia that each joint feels with all joints beyond it free: from M, or from the sweep of a long chain."""
-    if mean_depth(tree) > COMPOSITE_DEPTH and not motion.rotors:
+    if mean_depth(tree) > COMPOSITE_DEPTH and not motion.rotors and not tree.is_flexible:
         with suppress(np.linalg.LinAlgError):
             return np.array([1.0 / h.factors.inverse_diagonal[0] for h in articulate(tree, list(q)).handles])
     return _pivots(np.asarray(mass_matrix(tree, list(q))) + _rotor_inertia(builder, motion))

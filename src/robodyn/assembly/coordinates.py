@@ -8,14 +8,14 @@ import casadi as ca
 
 from robodyn.assembly.builder import Builder, Pending
 from robodyn.assembly.system import Guard
-from robodyn.model import Along, Combination, Distance, Joint, Linkage, Triangle
+from robodyn.model import Along, Combination, Distance, Joint, Linkage, Mode, Triangle
 from robodyn.symbolic import cos, minimum, sqrt
 
 if TYPE_CHECKING:
     from robodyn.assembly.motion import Motion
 
 
-def joint_unit(joint: Joint) -> str:
+def joint_unit(joint: Joint | Mode) -> str:
     return "rad" if joint.turns else "m"
 
 

@@ -11,11 +11,12 @@ import numpy as np
 
 from robodyn.assembly.builder import Builder
 from robodyn.assembly.coordinates import express_coordinate, joint_unit
+from robodyn.assembly.elasticity import add_elasticity
 from robodyn.assembly.network import Definition, SignalInfo
 from robodyn.assembly.system import Port, StateInfo
 from robodyn.assembly.tree import Mechanics, build_tree
 from robodyn.dynamics import link_poses, position_rates
-from robodyn.model import Combination, Mechanism, Point
+from robodyn.model import Combination, Joint, Mechanism, Mode, Point
 from robodyn.model.numbers import XYZ
 from robodyn.spatial import Pose
 from robodyn.symbolic import is_symbolic, sqrt, stack
@@ -31,7 +32,7 @@ class Motion:
         self.builder = builder
         self.mechanism = mechanism
         self.mechanics: Mechanics = build_tree(mechanism, builder.values)
-        self.joints = mechanism.moving_joints
+        self.joints: tuple[Joint | Mode, ...] = (*mechanism.moving_joints, *mechanism.modes)
         self.q = self._add_states("position", "")
         self.v = self._add_states("velocity", "/s")
         self.q_dot = position_rates(self.mechanics.tree, self.q, self.v)
@@ -45,7 +46,7 @@ class Motion:
         self.ports: tuple[Port, ...] = ()
 
     def _add_states(self, quantity: str, suffix: str) -> Any:
-        """One state for each joint; a column, which stands for a sequence of scalars in `dynamics`."""
+        """One state for each joint and mode; a column, which stands for a sequence of scalars in `dynamics`."""
         symbols = []
         for joint in self.joints:
             name = f"{joint.name}.{quantity}"
@@ -59,10 +60,9 @@ class Motion:
 
     def point_pose(self, name: str) -> tuple[int, Pose]:
         """The link a named point belongs to and the point's pose in that link's frame."""
-        point = self._points[name]
-        place = self.mechanics.placements[point.body]
-        origin = self.builder.values.vector(f"{name}.origin", XYZ)
-        return place.link, place.pose @ Pose.translation(stack(origin))
+        origin = stack(self.builder.values.vector(f"{name}.origin", XYZ))
+        place = self.mechanics.locate(self._points[name], self.mechanism, origin)
+        return place.link, place.pose
 
     def point_position(self, name: str) -> ca.SX:
         """World position of a named point [m]."""
@@ -176,6 +176,7 @@ def add_kinematics(builder: Builder) -> Motion | None:
     described = builder.scenario.machine.coordinates
     motion.add_coordinates([(coordinate.name, *express_coordinate(motion, coordinate)) for coordinate in described])
     _add_points(builder, motion)
+    add_elasticity(builder, motion)
     return motion
 
 

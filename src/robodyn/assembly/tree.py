@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from robodyn.assembly.values import Values
 from robodyn.dynamics import GROUND as GROUND_LINK
-from robodyn.dynamics import Link, Tree
-from robodyn.model import GROUND, Joint, Mechanism
+from robodyn.dynamics import Elasticity, Link, Node, Tree
+from robodyn.model import GROUND, Body, BodyNode, FlexibleBody, Joint, Mechanism, Point
 from robodyn.model.body import TENSOR, tensor_of
 from robodyn.model.numbers import XYZ
 from robodyn.spatial import Inertia, Pose, build_matrix
@@ -27,46 +27,136 @@ class Placement:
 
 @dataclass(frozen=True)
 class Mechanics:
-    """The tree of a mechanism and where its bodies are in it."""
+    """The tree of a mechanism and where its bodies, and the nodes of its flexible bodies, are in it."""
 
     tree: Tree
     placements: dict[str, Placement]
+    nodes: dict[tuple[str, str], int]
+
+    def locate(self, point: Point, mechanism: Mechanism, origin: Any) -> Placement:
+        """Where a point of a body is, given its origin in that body's frame as values or symbols."""
+        place = self.placements[point.body]
+        node = _node_of(mechanism, point.body, point)
+        if node is None:
+            return Placement(place.link, place.pose @ Pose.translation(origin))
+        return Placement(self.nodes[point.body, node.name], Pose.translation(origin - np.array(node.position)))
+
+
+@dataclass
+class Draft:
+    """A link in the making."""
+
+    link: Link
+    inertias: list[Inertia]
+
+
+class Growth:
+    """A tree in the making: fixed bodies are merged into the links they are fixed to, unless these deform."""
+
+    def __init__(self, mechanism: Mechanism, values: Values) -> None:
+        self.mechanism, self.values = mechanism, values
+        self.placements = {GROUND: Placement(GROUND_LINK, Pose.identity())}
+        self.nodes: dict[tuple[str, str], int] = {}
+        self.drafts: list[Draft] = []
+
+    def add_joint(self, joint: Joint) -> None:
+        """The body that a joint carries."""
+        parent, frame = self._find_parent(joint)
+        body = self.mechanism.body(joint.child)
+        deforms = isinstance(body, FlexibleBody)
+        if joint.kind == "fixed" and not deforms:
+            self.placements[joint.child] = Placement(parent, frame)
+            if parent != GROUND_LINK:
+                self.drafts[parent].inertias.append(_inertia(self.values, body).moved(frame))
+            return
+        fixed = joint.kind == "fixed"
+        link = Link(
+            joint.child,
+            joint.name,
+            joint.kind,
+            parent,
+            frame,
+            None if fixed else np.array(joint.axis),
+            Inertia.massless(),
+            0.0 if fixed else self.values[f"{joint.name}.armature"],
+            elasticity=build_elasticity(body) if isinstance(body, FlexibleBody) else None,
+        )
+        self.placements[joint.child] = Placement(self._add(link), Pose.identity())
+        self.drafts[-1].inertias.append(_inertia(self.values, body))
+
+    def _find_parent(self, joint: Joint) -> tuple[int, Pose]:
+        """Link that carries a joint, and the joint's frame in it; on a flexible body, the node where it stands."""
+        origin = _vector(self.values, f"{joint.name}.origin", XYZ)
+        node = _node_of(self.mechanism, joint.parent, joint)
+        if node is not None:
+            rest = Pose(np.array(joint.rotation), origin - np.array(node.position))
+            return self.reach_node(joint.parent, node), rest
+        place = self.placements[joint.parent]
+        return place.link, place.pose @ Pose(np.array(joint.rotation), origin)
+
+    def reach_node(self, body: str, node: BodyNode) -> int:
+        """The link that stands for a node of a flexible body; made where there is none yet."""
+        if (body, node.name) not in self.nodes:
+            name, parent = f"{body}.{node.name}", self.placements[body].link
+            link = Link(name, name, "fixed", parent, Pose.identity(), None, Inertia.massless(), node=build_node(node))
+            self.nodes[body, node.name] = self._add(link)
+        return self.nodes[body, node.name]
+
+    def _add(self, link: Link) -> int:
+        self.drafts.append(Draft(link, []))
+        return len(self.drafts) - 1
+
+    def finish(self) -> Mechanics:
+        """The tree with the inertias of merged bodies summed up."""
+        links = [
+            replace(draft.link, inertia=sum(draft.inertias[1:], draft.inertias[0])) if draft.inertias else draft.link
+            for draft in self.drafts
+        ]
+        return Mechanics(Tree(tuple(links), _vector(self.values, "gravity", XYZ)), self.placements, self.nodes)
 
 
 def build_tree(mechanism: Mechanism, values: Values) -> Mechanics:
-    """Merge fixed joints, order parents before children."""
-    placements = {GROUND: Placement(GROUND_LINK, Pose.identity())}
-    carried: dict[int, list[Inertia]] = {}
-    bases: list[tuple[Joint, int, Pose]] = []
+    """Merge fixed joints, order parents before children, and give flexible bodies a link for each node in use."""
+    growth = Growth(mechanism, values)
     for joint in mechanism.ordered_joints:
-        parent = placements[joint.parent]
-        frame = parent.pose @ Pose(np.array(joint.rotation), _vector(values, f"{joint.name}.origin", XYZ))
-        if joint.kind == "fixed":
-            place = Placement(parent.link, frame)
-        else:
-            place = Placement(len(bases), Pose.identity())
-            bases.append((joint, parent.link, frame))
-        placements[joint.child] = place
-        carried.setdefault(place.link, []).append(_inertia(values, joint.child).moved(place.pose))
-    links = [_link(values, base, carried[k]) for k, base in enumerate(bases)]
-    return Mechanics(Tree(tuple(links), _vector(values, "gravity", XYZ)), placements)
+        growth.add_joint(joint)
+    for point in mechanism.points:
+        node = _node_of(mechanism, point.body, point)
+        if node is not None:
+            growth.reach_node(point.body, node)
+    return growth.finish()
 
 
-def _link(values: Values, base: tuple[Joint, int, Pose], inertias: list[Inertia]) -> Link:
-    joint, parent, frame = base
-    total = sum(inertias[1:], inertias[0])
-    armature = values[f"{joint.name}.armature"]
-    return Link(joint.child, joint.name, joint.kind, parent, frame, np.array(joint.axis), total, armature)
+def build_elasticity(body: FlexibleBody) -> Elasticity:
+    """What the mechanics of a flexible body needs, as arrays."""
+    names = ("first", "first_bend", "second", "second_bend", "turning", "turning_bend")
+    sums = {name: np.array(getattr(body.modal_inertia, name)) for name in names}
+    return Elasticity(mass=np.diag(body.modal_mass), **sums)
 
 
-def _inertia(values: Values, body: str) -> Inertia:
-    entries = values.vector(f"{body}.inertia", TENSOR)
+def build_node(node: BodyNode) -> Node:
+    """A node of a flexible body, as arrays."""
+    n = len(node.shift)
+    shortening = np.array(node.shortening) if node.shortening else np.zeros((n, n, 3))
+    return Node(np.array(node.position), np.array(node.shift), np.array(node.turn), shortening)
+
+
+def _node_of(mechanism: Mechanism, body: str, part: Joint | Point) -> BodyNode | None:
+    """The node of a flexible body that carries a joint or point; None for the ground and rigid bodies."""
+    found = mechanism.body(body) if body != GROUND else None
+    return found.find_node(part.origin, part.node) if isinstance(found, FlexibleBody) else None
+
+
+def _inertia(values: Values, body: Body) -> Inertia:
+    if isinstance(body, FlexibleBody):
+        return Inertia(body.mass, np.array(body.com), tensor_of(body.inertia))
+    entries = values.vector(f"{body.name}.inertia", TENSOR)
     if not is_symbolic(entries):
         tensor: Any = tensor_of(entries)
     else:
         xx, yy, zz, xy, xz, yz = entries
         tensor = build_matrix([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    return Inertia(values[f"{body}.mass"], _vector(values, f"{body}.com", XYZ), tensor)
+    return Inertia(values[f"{body.name}.mass"], _vector(values, f"{body.name}.com", XYZ), tensor)
 
 
 def _vector(values: Values, prefix: str, suffixes: tuple[str, ...]) -> Any:

@@ -1,4 +1,4 @@
-"""robodyn export: a run as a table, or a scenario as a workbook of live formulas, for other programs."""
+"""robodyn export: a run as a table, or a scenario as a workbook of live formulas or a unit, for other programs."""
 
 from __future__ import annotations
 
@@ -9,47 +9,72 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from robodyn.cli.application import app, fail, output
+from robodyn.cli.export_unit import export_unit
 from robodyn.cli.targets import load_run, load_scenario, read_settings
 from robodyn.errors import nearest
 
 if TYPE_CHECKING:
     from robodyn.model import Scenario
 
-SUFFIXES = {"csv": ".csv", "parquet": ".parquet", "nc": ".nc", "xlsx": ".xlsx"}
+SUFFIXES = {"csv": ".csv", "parquet": ".parquet", "nc": ".nc", "xlsx": ".xlsx", "fmu": ".fmu"}
+# Options that have an effect on workbooks and on units.
+OPTIONS = {
+    "xlsx": ("solver", "step", "rows", "duration", "set", "tunable"),
+    "fmu": ("solver", "step", "duration", "set", "tunable", "fmi", "platform", "input"),
+}
 
 
 @app.command("export")
 def export(
-    what: Annotated[str, typer.Argument(metavar="RUN|SCENARIO", help="A run file; for xlsx, a scenario or TOML file.")],
-    to: Annotated[str, typer.Option(help="csv, parquet or nc of a run; xlsx of a scenario.")],
+    what: Annotated[
+        str, typer.Argument(metavar="RUN|SCENARIO", help="A run file; for xlsx and fmu, a scenario or TOML file.")
+    ],
+    to: Annotated[str, typer.Option(help="csv, parquet or nc of a run; xlsx or fmu of a scenario.")],
     out: Annotated[Path | None, typer.Option(help="File to write; default: beside the run, or NAME.xlsx.")] = None,
-    solver: Annotated[str | None, typer.Option(help="xlsx: euler or heun; default: the scenario's.")] = None,
-    step: Annotated[float | None, typer.Option(help="xlsx: time from row to row [s].")] = None,
+    solver: Annotated[str | None, typer.Option(help="xlsx: euler or heun; fmu: any. Default: the scenario's.")] = None,
+    step: Annotated[float | None, typer.Option(help="xlsx: time from row to row; fmu: step of the method [s].")] = None,
     rows: Annotated[int | None, typer.Option(help="xlsx: number of rows; default: to the end.")] = None,
-    duration: Annotated[float | None, typer.Option(help="xlsx: simulated time [s].")] = None,
-    setting: Annotated[list[str] | None, typer.Option("--set", help="xlsx: change a number: name=value.")] = None,
+    duration: Annotated[float | None, typer.Option(help="xlsx, fmu: simulated time [s].")] = None,
+    setting: Annotated[list[str] | None, typer.Option("--set", help="xlsx, fmu: change a number: name=value.")] = None,
     tunable: Annotated[
-        list[str] | None, typer.Option(help="xlsx: mechanism numbers to keep as cells (patterns such as '*.mass').")
+        list[str] | None,
+        typer.Option(help="xlsx, fmu: mechanism numbers to keep changeable (patterns such as '*.mass')."),
+    ] = None,
+    fmi: Annotated[int | None, typer.Option(help="fmu: version of the interface, 2 or 3; default: 2.")] = None,
+    platform: Annotated[
+        list[str] | None, typer.Option(help="fmu: linux64, win64, darwin64, ... or all; default: this one.")
+    ] = None,
+    entry: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--input", help="fmu: a block's output or a tunable number that comes from outside: name[=start]."
+        ),
     ] = None,
 ) -> None:
-    """Write a run as CSV, Parquet or netCDF, or a scenario as a workbook whose formulas compute the run."""
+    """Write a run as CSV, Parquet or netCDF, or a scenario as a workbook of formulas or a unit for other simulators."""
     if to not in SUFFIXES:
         raise fail(f"--to {to}: unknown format ({nearest(to, SUFFIXES)})")
     given = {"solver": solver, "step": step, "rows": rows, "duration": duration, "set": setting, "tunable": tunable}
-    if to != "xlsx":
-        _refuse_options(to, given)
+    _refuse_options(to, given | {"fmi": fmi, "platform": platform, "input": entry})
+    if to not in OPTIONS:
         _export_run(what, to, out)
         return
     if rows is not None and duration is not None:
         raise fail("--rows and --duration both say where the rows end: give one of them")
-    scenario = _change(_load(what), setting or [], duration, tunable)
-    _export_workbook(scenario, _choose_solver(scenario, solver, step), rows, out or Path(f"{scenario.name}.xlsx"))
+    scenario = _change(_load(what, to), setting or [], duration, tunable)
+    chosen = _choose_solver(scenario, solver, step)
+    path = out or Path(f"{scenario.name}{SUFFIXES[to]}")
+    if to == "xlsx":
+        _export_workbook(scenario, chosen, rows, path)
+    else:
+        export_unit(scenario, chosen, path, 2 if fmi is None else fmi, entry or [], platform or [])
 
 
 def _refuse_options(to: str, given: dict[str, Any]) -> None:
-    used = [f"--{name}" for name, value in given.items() if value not in (None, [])]
+    used = [name for name, value in given.items() if value not in (None, []) and name not in OPTIONS.get(to, ())]
     if used:
-        raise fail(f"{', '.join(used)}: only for --to xlsx; --to {to} writes a run as it was recorded")
+        fitting = " or ".join(key for key, names in OPTIONS.items() if set(used) <= set(names)) or "another format"
+        raise fail(f"{', '.join(f'--{name}' for name in used)}: no effect on --to {to}; only for --to {fitting}")
 
 
 def _export_run(run: str, to: str, out: Path | None) -> None:
@@ -67,14 +92,14 @@ def _export_run(run: str, to: str, out: Path | None) -> None:
     output.print(f"{path}", markup=False)
 
 
-def _load(what: str) -> Scenario:
+def _load(what: str, to: str) -> Scenario:
     from robodyn.model import Scenario
 
     if what.endswith(".run"):
-        raise fail(f"{what}: --to xlsx computes a run by formulas and takes its scenario, not a run")
+        raise fail(f"{what}: --to {to} computes a run and takes its scenario, not a run")
     found = load_scenario(what)
     if not isinstance(found, Scenario):
-        raise fail(f"{what}: is a chain of scenarios, whose phases end at events; a workbook takes one scenario")
+        raise fail(f"{what}: is a chain of scenarios, whose phases end at events; --to {to} takes one scenario")
     return found
 
 

@@ -1,8 +1,9 @@
-"""Mechanics of trees of rigid links, as functions on numbers or symbols."""
+"""Mechanics of trees of rigid and flexible links, as functions on numbers or symbols."""
 
 from robodyn.dynamics.articulated import articulate, solve_articulated
 from robodyn.dynamics.composite import mass_matrix
 from robodyn.dynamics.energy import kinetic_energy, potential_energy, total_energy
+from robodyn.dynamics.flexible import Elasticity, Node
 from robodyn.dynamics.forward import forward_dynamics, mass_solver, mean_depth
 from robodyn.dynamics.kinematics import (
     geometric_jacobian,
@@ -24,8 +25,10 @@ from robodyn.dynamics.uicker_kahn import (
 
 __all__ = [
     "GROUND",
+    "Elasticity",
     "LagrangeCoefficients",
     "Link",
+    "Node",
     "Tree",
     "articulate",
     "bias",

@@ -106,7 +106,13 @@ def _entries(part: Sequence[Scalar]) -> list[Scalar]:
 
 
 def articulate(tree: Tree, q: Sequence[Scalar]) -> Articulation:
-    """Sweep from the tips to the ground, gathering articulated inertias."""
+    """Sweep from the tips to the ground, gathering articulated inertias.
+
+    Raises:
+        ValueError: where a link deforms.
+    """
+    if tree.is_flexible:
+        raise ValueError("articulated bodies are rigid: take composite inertias where a link deforms")
     poses = tree.joint_poses(q)
     bodies = [_rigid_body(link.inertia.about_origin()) for link in tree.links]
     handles = []

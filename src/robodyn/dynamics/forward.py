@@ -48,7 +48,7 @@ def forward_dynamics(
 
 def mass_solver(tree: Tree, q: Sequence[Scalar], method: str = "auto") -> Callable[[Sequence[Scalar]], Vector]:
     """M(q)^-1 as a function, for as many columns as there are; M is factorised once."""
-    if method == "composite" or (method == "auto" and mean_depth(tree) <= COMPOSITE_DEPTH):
+    if method == "composite" or (method == "auto" and (tree.is_flexible or mean_depth(tree) <= COMPOSITE_DEPTH)):
         factors = ldl(mass_matrix(tree, q))
         return lambda b: solve_ldl(factors, b)
 

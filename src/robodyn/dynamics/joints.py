@@ -8,6 +8,7 @@ parent, the link turns with `angular_k v_k` and its origin moves with `linear_k 
     prismatic   displacement                         its rate
     ball        unit quaternion w, x, y, z           angular velocity, link axes
     free        position, joint axes; quaternion     velocity of the origin, angular velocity, link axes
+    fixed       none                                 none; also the nodes of links that deform, see `flexible`
 """
 
 from __future__ import annotations
@@ -117,5 +118,13 @@ KINDS: dict[str, JointKind] = {
         motion=lambda axis, q: _free_pose(q),
         subspace=lambda axis: _LINEAR + _ANGULAR,
         position_rate=_free_rate,
+    ),
+    "fixed": JointKind(
+        n_q=0,
+        n_v=0,
+        has_axis=False,
+        motion=lambda axis, q: Pose.identity(),
+        subspace=lambda axis: (),
+        position_rate=lambda q, v: [],
     ),
 }

@@ -28,8 +28,9 @@ def link_velocities(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> lis
     omega = R^T omega_parent + S_angular v,  u = R^T (u_parent + omega_parent x p) + S_linear v
     """
     found: list[tuple[Vector, Vector]] = []
-    for link, pose, rates in zip(tree.links, tree.joint_poses(q), tree.split_rates(v), strict=True):
-        angular, linear = combine(link.subspace, rates)
+    tree.check_rates("v", v)
+    for link, pose, columns in zip(tree.links, tree.joint_poses(q), tree.all_columns(q), strict=True):
+        angular, linear = combine([column for _, column in columns], [v[k] for k, _ in columns])
         omega, u = (np.zeros(3), np.zeros(3)) if link.parent == GROUND else found[link.parent]
         turn = pose.R.T
         found.append((turn @ omega + angular, turn @ (u + cross(omega, pose.p)) + linear))
@@ -67,9 +68,10 @@ def geometric_jacobian(tree: Tree, q: Sequence[Scalar], link: int, point: Vector
     poses = link_poses(tree, q)
     reached = point if link == GROUND else poses[link].apply(point)
     columns: list[list[Scalar]] = [[0.0] * 6 for _ in range(tree.n_v)]
+    own = tree.all_columns(q)
     for index in path:
         pose = poses[index]
-        for k, (angular, linear) in tree.columns(index):
+        for k, (angular, linear) in own[index]:
             omega = pose.R @ angular
             u = pose.R @ linear + cross(omega, reached - pose.p)
             columns[k] = [omega[0], omega[1], omega[2], u[0], u[1], u[2]]
@@ -81,4 +83,6 @@ def position_rates(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> Vect
     """Rates of the joint coordinates, q_dot = N(q) v, (n_q,)."""
     parts = zip(tree.links, tree.split_coordinates(q), tree.split_rates(v), strict=True)
 
-    return sym.stack([rate for link, q_i, v_i in parts for rate in position_rate(link.kind, q_i, v_i)])
+    joints = [rate for link, q_i, v_i in parts for rate in position_rate(link.kind, q_i, v_i)]
+
+    return sym.stack([*joints, *(rate for rates in tree.mode_rates(v) for rate in rates)])

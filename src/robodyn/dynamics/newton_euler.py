@@ -17,9 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from robodyn import symbolic as sym
-from robodyn.dynamics.joints import combine
+from robodyn.dynamics.joints import Column, combine
 from robodyn.dynamics.kinematics import link_poses
-from robodyn.dynamics.tree import GROUND, Link, Tree
+from robodyn.dynamics.tree import GROUND, Tree, deformed_moments
 from robodyn.spatial import Moments, Pose, build_matrix, cross, dot
 from robodyn.spatial.vectors import Matrix, Scalar, Vector
 
@@ -28,6 +28,9 @@ Wrenches = Mapping[int, tuple[Vector, Vector]]
 
 Those on the ground (-1) load no joint.
 """
+
+Frames = tuple[Sequence[Pose], Sequence[Sequence[tuple[int, Column]]]]
+"""Pose of each link in its parent, and the rates that move it there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,12 +57,14 @@ def inverse_dynamics(
     Returns:
         Torque or force on each joint [N m or N], (n_v,).
     """
-    poses = tree.joint_poses(q)
-    motions = _find_motions(tree, poses, v, a)
-    loads = [_find_load(link.inertia.about_origin(), motion) for link, motion in zip(tree.links, motions, strict=True)]
+    poses, columns = tree.joint_poses(q), tree.all_columns(q)
+    motions = _find_motions(tree, q, (poses, columns), v, a)
+    bodies = deformed_moments(tree, q)
+    loads = [_find_load(body, motion) for body, motion in zip(bodies, motions, strict=True)]
+    loads, on_modes = _add_deformation(tree, q, motions, loads, v, a)
     loads = _subtract_wrenches(tree, q, loads, wrenches or {})
 
-    return _project_loads(tree, poses, loads, a)
+    return _project_loads(tree, (poses, columns), loads, on_modes, a)
 
 
 def bias(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], wrenches: Wrenches | None = None) -> Vector:
@@ -67,26 +72,40 @@ def bias(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], wrenches: Wrenche
     return inverse_dynamics(tree, q, v, [0.0] * tree.n_v, wrenches)
 
 
-def _find_motions(tree: Tree, poses: Sequence[Pose], v: Sequence[Scalar], a: Sequence[Scalar]) -> list[Motion]:
+def _find_motions(
+    tree: Tree, q: Sequence[Scalar], frames: Frames, v: Sequence[Scalar], a: Sequence[Scalar]
+) -> list[Motion]:
     """Sweep from the ground to the tips."""
+    tree.check_rates("v", v)
+    tree.check_rates("a", a)
     ground = Motion(np.zeros(3), np.zeros(3), -tree.gravity, np.zeros((3, 3)))
+    eta, rates = tree.deformations(q), tree.mode_rates(v)
     motions: list[Motion] = []
-    for link, pose, v_i, a_i in zip(tree.links, poses, tree.split_rates(v), tree.split_rates(a, "a"), strict=True):
+    for link, pose, columns in zip(tree.links, *frames, strict=True):
         parent = ground if link.parent == GROUND else motions[link.parent]
-        motions.append(_carry_motion(link, pose, parent, v_i, a_i))
+        own = [column for _, column in columns]
+        moving = combine(own, [v[k] for k, _ in columns])
+        faster = combine(own, [a[k] for k, _ in columns])
+        if link.node:
+            drift = link.node.drift(eta[link.parent], rates[link.parent], *moving)
+            faster = faster[0] + drift[0], faster[1] + drift[1]
+        motions.append(_carry_motion(pose, parent, moving, faster))
 
     return motions
 
 
-def _carry_motion(link: Link, pose: Pose, parent: Motion, v: Sequence[Scalar], a: Sequence[Scalar]) -> Motion:
-    """Motion of a link from its parent's and from its joint's rates.
+def _carry_motion(pose: Pose, parent: Motion, moving: Column, faster: Column) -> Motion:
+    """Motion of a link from its parent's and from its own relative to that.
 
-    alpha = R^T alpha_parent + S_angular a + omega x S_angular v
-    accel = R^T (accel_parent + U_parent p) + S_linear a + (omega + R^T omega_parent) x S_linear v
+        alpha = R^T alpha_parent + spin' + omega x spin
+        accel = R^T (accel_parent + U_parent p) + slide' + (omega + R^T omega_parent) x slide
+
+    Args:
+        moving: spin and slide, S v; faster: their rates in link axes, S a for a joint.
     """
     turn = pose.R.T
-    spin, slide = combine(link.subspace, v)
-    spin_dot, slide_dot = combine(link.subspace, a)
+    spin, slide = moving
+    spin_dot, slide_dot = faster
 
     carried = turn @ parent.omega
     omega = carried + spin
@@ -153,17 +172,47 @@ def _subtract_wrenches(
     return left
 
 
+def _add_deformation(
+    tree: Tree,
+    q: Sequence[Scalar],
+    motions: Sequence[Motion],
+    loads: list[tuple[Vector, Vector]],
+    v: Sequence[Scalar],
+    a: Sequence[Scalar],
+) -> tuple[list[tuple[Vector, Vector]], list[Scalar]]:
+    """Loads with what moving modes ask for, and the forces on modes, (n_v,), zero for the joints."""
+    on_modes: list[Scalar] = [0.0] * tree.n_v
+    if not tree.is_flexible:
+        return loads, on_modes
+
+    parts = zip(tree.links, motions, tree.deformations(q), tree.mode_rates(v), tree.mode_rates(a, "a"), strict=True)
+    for index, (link, motion, eta, rates, faster) in enumerate(parts):
+        if link.elasticity:
+            kinetic = (motion.omega, motion.alpha, motion.accel)
+            (f, n), forces = link.elasticity.load(kinetic, eta, rates, faster)
+            loads[index] = loads[index][0] + f, loads[index][1] + n
+            for k, force in zip(tree.modes[index], forces, strict=True):
+                on_modes[k] = force
+
+    return loads, on_modes
+
+
 def _project_loads(
-    tree: Tree, poses: Sequence[Pose], loads: Sequence[tuple[Vector, Vector]], a: Sequence[Scalar]
+    tree: Tree,
+    frames: Frames,
+    loads: Sequence[tuple[Vector, Vector]],
+    on_modes: Sequence[Scalar],
+    a: Sequence[Scalar],
 ) -> Vector:
     """Sweep from the tips to the ground: each joint bears S^T (n, f), the rest goes on to the parent."""
+    poses, columns = frames
     carried = list(loads)
-    tau: list[Scalar] = [0.0] * tree.n_v
+    tau = list(on_modes)
     for index in reversed(range(len(tree.links))):
         link, pose = tree.links[index], poses[index]
         f, n = carried[index]
-        for k, (angular, linear) in tree.columns(index):
-            tau[k] = dot(angular, n) + dot(linear, f) + link.armature * a[k]
+        for k, (angular, linear) in columns[index]:
+            tau[k] = tau[k] + dot(angular, n) + dot(linear, f) + link.armature * a[k]
         if link.parent != GROUND:
             f_parent, n_parent = carried[link.parent]
             f = pose.R @ f

@@ -12,8 +12,9 @@ from itertools import accumulate
 
 import numpy as np
 
+from robodyn.dynamics.flexible import Elasticity, Node
 from robodyn.dynamics.joints import KINDS, Column, motion, subspace
-from robodyn.spatial import Inertia, Pose
+from robodyn.spatial import Inertia, Moments, Pose
 from robodyn.spatial.vectors import Scalar, Vector, as_vector
 
 GROUND = -1
@@ -31,6 +32,9 @@ class Link:
         axis: unit vector in the joint frame, and the same in the link frame; None for kinds without an axis.
         inertia: of the link, in the link frame.
         armature: rotor inertia seen by each rate of the joint [kg m^2 or kg].
+        elasticity: of a link that deforms; `inertia` is then that at rest.
+        node: makes the link, of kind "fixed", a place of its parent that moves as the parent deforms; its frame is
+            then the node's, and `frame` must be the identity.
     """
 
     name: str
@@ -41,6 +45,8 @@ class Link:
     axis: Vector | None
     inertia: Inertia
     armature: Scalar = 0.0
+    elasticity: Elasticity | None = None
+    node: Node | None = None
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -55,10 +61,18 @@ class Link:
         """Columns (angular, linear) of the joint's motion subspace, in link axes."""
         return subspace(self.kind, self.axis)
 
+    @property
+    def n_modes(self) -> int:
+        """Number of modal coordinates."""
+        return self.elasticity.n if self.elasticity else 0
+
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """Links, each after its parent, in a gravity field [m/s^2, world axes, (3,)]."""
+    """Links, each after its parent, in a gravity field [m/s^2, world axes, (3,)].
+
+    q and v hold the coordinates of all joints, then the modal coordinates of the links that deform.
+    """
 
     links: tuple[Link, ...]
     gravity: Vector = field(default_factory=lambda: np.array([0.0, 0.0, -9.81]))
@@ -69,6 +83,14 @@ class Tree:
         for index, link in enumerate(self.links):
             if not GROUND <= link.parent < index:
                 raise ValueError(f"link {link.name!r}: parent must be -1 or below {index}, is {link.parent}")
+            if link.node:
+                self._check_node(link)
+
+    def _check_node(self, link: Link) -> None:
+        if link.kind != "fixed" or link.parent == GROUND or not self.links[link.parent].elasticity:
+            raise ValueError(f"link {link.name!r}: a node is fixed to a link that deforms")
+        if np.any(link.frame.p) or np.any(link.frame.R - np.eye(3)):
+            raise ValueError(f"link {link.name!r}: a node stands in its own frame, which must be the identity")
 
     @cached_property
     def q_slices(self) -> tuple[slice, ...]:
@@ -83,12 +105,47 @@ class Tree:
     @property
     def n_q(self) -> int:
         """Number of joint coordinates."""
-        return sum(KINDS[link.kind].n_q for link in self.links)
+        return self.n_joint_coordinates + sum(link.n_modes for link in self.links)
 
     @property
     def n_v(self) -> int:
         """Number of degrees of freedom."""
+        return self.n_joint_rates + sum(link.n_modes for link in self.links)
+
+    @cached_property
+    def n_joint_coordinates(self) -> int:
+        """Number of coordinates without those of modes."""
+        return sum(KINDS[link.kind].n_q for link in self.links)
+
+    @cached_property
+    def n_joint_rates(self) -> int:
+        """Number of degrees of freedom without modes."""
         return sum(KINDS[link.kind].n_v for link in self.links)
+
+    @property
+    def is_flexible(self) -> bool:
+        """Whether any link deforms."""
+        return any(link.elasticity for link in self.links)
+
+    @cached_property
+    def modes(self) -> tuple[range, ...]:
+        """Where each link's modal rates stand in v; none for a rigid link."""
+        parts = _consecutive([link.n_modes for link in self.links])
+
+        return tuple(range(self.n_joint_rates + part.start, self.n_joint_rates + part.stop) for part in parts)
+
+    def deformations(self, q: Sequence[Scalar]) -> list[list[Scalar]]:
+        """Each link's own modal coordinates in q."""
+        _check_length("q", q, self.n_q)
+        shift = self.n_joint_coordinates - self.n_joint_rates
+
+        return [[q[k + shift] for k in part] for part in self.modes]
+
+    def mode_rates(self, v: Sequence[Scalar], name: str = "v") -> list[list[Scalar]]:
+        """Each link's own modal rates in v, or in any column as long."""
+        self.check_rates(name, v)
+
+        return [[v[k] for k in part] for part in self.modes]
 
     def path(self, link: int) -> list[int]:
         """Links from the given one down to the ground, itself first; none for the ground (-1)."""
@@ -123,13 +180,37 @@ class Tree:
 
     def joint_poses(self, q: Sequence[Scalar]) -> list[Pose]:
         """Pose of each link in its parent's frame."""
-        parts = self.split_coordinates(q)
+        parts, eta = self.split_coordinates(q), self.deformations(q)
 
-        return [link.frame @ motion(link.kind, link.axis, part) for link, part in zip(self.links, parts, strict=True)]
+        return [
+            link.node.pose(eta[link.parent]) if link.node else link.frame @ motion(link.kind, link.axis, part)
+            for link, part in zip(self.links, parts, strict=True)
+        ]
 
     def columns(self, link: int) -> list[tuple[int, Column]]:
         """Index in v and motion column of each of a joint's rates."""
         return list(enumerate(self.links[link].subspace, start=self.v_slices[link].start))
+
+    def all_columns(self, q: Sequence[Scalar]) -> list[list[tuple[int, Column]]]:
+        """The same of every link, with those of nodes: the rates that move a link relative to its parent."""
+        eta = self.deformations(q)
+
+        return [
+            list(zip(self.modes[link.parent], link.node.columns(eta[link.parent]), strict=True))
+            if link.node
+            else self.columns(index)
+            for index, link in enumerate(self.links)
+        ]
+
+
+def deformed_moments(tree: Tree, q: Sequence[Scalar]) -> list[Moments]:
+    """Moments of each link about its own origin, as it is deformed."""
+    found = []
+    for link, eta in zip(tree.links, tree.deformations(q), strict=True):
+        rest = link.inertia.about_origin()
+        found.append(link.elasticity.deform(rest, eta) if link.elasticity else rest)
+
+    return found
 
 
 def _checked_axis(joint: str, axis: Vector) -> Vector:

@@ -104,6 +104,8 @@ def pseudo_inertia(inertia: Inertia) -> Matrix:
 
 def _check_kinds(tree: Tree) -> None:
     for link in tree.links:
+        if link.elasticity:
+            raise ValueError(f"link {link.name!r} deforms: Uicker-Kahn takes rigid links, inverse_dynamics takes all")
         if link.kind not in KINDS:
             raise ValueError(
                 f"joint {link.joint!r} is of kind {link.kind!r}: Uicker-Kahn takes revolute and prismatic joints, "

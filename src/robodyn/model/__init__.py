@@ -8,6 +8,7 @@ from robodyn.model.contact import Contact, RigidContact
 from robodyn.model.coordinate import Along, Combination, Coordinate, Distance, Linkage, Triangle
 from robodyn.model.describe import describe, digest
 from robodyn.model.elastic import ElasticGear, with_elastic_joints
+from robodyn.model.flexible import BodyNode, FlexibleBody, ModalInertia, Mode
 from robodyn.model.interface import Interface
 from robodyn.model.joint import GROUND, Joint, Point
 from robodyn.model.machine import Load, Machine
@@ -24,6 +25,7 @@ __all__ = [
     "Ball",
     "Block",
     "Body",
+    "BodyNode",
     "Box",
     "Chain",
     "Closure",
@@ -36,12 +38,15 @@ __all__ = [
     "Distance",
     "ElasticGear",
     "Event",
+    "FlexibleBody",
     "Interface",
     "Joint",
     "Linkage",
     "Load",
     "Machine",
     "Mechanism",
+    "ModalInertia",
+    "Mode",
     "Number",
     "Obstacle",
     "Plane",

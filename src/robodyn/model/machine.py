@@ -93,7 +93,10 @@ class Machine:
 
     @property
     def _joints(self) -> tuple[str, ...]:
-        return tuple(joint.name for joint in self.mechanism.moving_joints) if self.mechanism else ()
+        """Moving joints, and the modes of flexible bodies, which can be used like them."""
+        if self.mechanism is None:
+            return ()
+        return (*(j.name for j in self.mechanism.moving_joints), *(mode.name for mode in self.mechanism.modes))
 
     @property
     def _points(self) -> tuple[str, ...]:
@@ -104,7 +107,7 @@ class Machine:
 
     @property
     def actuated(self) -> tuple[str, ...]:
-        """Names a force can act on: moving joints and coordinates."""
+        """Names a force can act on: moving joints, modes and coordinates."""
         return (*self._joints, *self._names("coordinates"))
 
     def _check_tunable(self, flaws: FlawList) -> None:

@@ -10,13 +10,14 @@ from typing import Any
 
 from robodyn.errors import FlawList, nearest
 from robodyn.model.body import Body
+from robodyn.model.flexible import FlexibleBody, Mode, check_attachments
 from robodyn.model.joint import GROUND, Joint, Point
 from robodyn.model.numbers import XYZ, Number, check_distinct, check_name, check_vector, keep_floats
 
 
 @dataclass(frozen=True)
 class Mechanism:
-    """A tree of rigid bodies on the ground.
+    """A tree of bodies, rigid and flexible, on the ground.
 
     Attributes:
         gravity: acceleration of free fall in world axes [m/s^2].
@@ -36,6 +37,7 @@ class Mechanism:
         check_vector(flaws, "gravity", self.gravity, 3)
         check_topology(flaws, [b.name for b in self.bodies], self.joints, self.points)
         flaws.raise_if_any(f"mechanism '{self.name}'")
+        check_attachments(flaws, self.bodies, self.joints, self.points)
         check_distinct(flaws, self.numbers())
         flaws.raise_if_any(f"mechanism '{self.name}'")
         keep_floats(self, "gravity")
@@ -44,6 +46,17 @@ class Mechanism:
     def moving_joints(self) -> tuple[Joint, ...]:
         """The joints that are not fixed, parents before children: the order of q and v."""
         return tuple(joint for joint in self.ordered_joints if joint.kind != "fixed")
+
+    @property
+    def flexible_bodies(self) -> tuple[FlexibleBody, ...]:
+        """The bodies that deform, in the order of the joints that carry them."""
+        carried = [self.body(joint.child) for joint in self.ordered_joints]
+        return tuple(body for body in carried if isinstance(body, FlexibleBody))
+
+    @property
+    def modes(self) -> tuple[Mode, ...]:
+        """The modal coordinates of all flexible bodies: they follow the moving joints in q and v."""
+        return tuple(mode for body in self.flexible_bodies for mode in body.modes)
 
     @property
     def ordered_joints(self) -> tuple[Joint, ...]:

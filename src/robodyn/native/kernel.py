@@ -142,6 +142,7 @@ def compile_kernels(
     cache: bool = True,
     quick: bool = False,
     inexact: Collection[str] = (),
+    plain: bool = False,
     on_compile: Callable[[str], None] | None = None,
     data: np.ndarray | None = None,
 ) -> KernelModule:
@@ -155,13 +156,15 @@ def compile_kernels(
         quick: whether to compile fast, for code that is called a few times only.
         inexact: names of functions made faster at the price of their last digits: by reciprocals, and elementary
             functions by arithmetic.
+        plain: whether every operation is rounded by itself, as in the C of `c_code`: no fused multiply-adds, and
+            nothing inexact.
         on_compile: called with a sentence before a compilation that no cache could spare.
         data: numbers of the run's table, where the functions read one.
     """
     swept = [name for name, function in functions.items() if isinstance(function, Sweep)]
     traced = {name: f.function if isinstance(f, Sweep) else f for name, f in functions.items()}
     read = {name: read_program(function) for name, function in traced.items()}
-    programs = {name: fuse(_quicken(program) if name in inexact else program) for name, program in read.items()}
+    programs = read if plain else {name: _improve(program, name in inexact) for name, program in read.items()}
     labels = {name: tuple(function.name_in()) for name, function in traced.items()}
     width = _common_width(programs, parameter_input)
     table = (width, np.zeros(0) if data is None else data)
@@ -200,9 +203,9 @@ class _Settings:
     row_input: int
 
 
-def _quicken(program: Program) -> Program:
+def _improve(program: Program, inexact: bool) -> Program:
     """The same program, faster, with other last digits."""
-    return share_reciprocals(inline_elementary(program))
+    return fuse(share_reciprocals(inline_elementary(program)) if inexact else program)
 
 
 def _build_kernels(

@@ -84,7 +84,8 @@ def derive_equations(outline: Outline) -> Equations:
     """The equations of a system along its nominal motion."""
     system, t = outline.system, outline.system.symbols["t"]
     nominal = system.scenario.nominal
-    q0 = ca.vertcat(*(outline.expressions[nominal[joint]] for joint in outline.joints))
+    # Modes are not named there: nominally, nothing deforms.
+    q0 = ca.vertcat(*(outline.expressions[nominal[j]] if j in nominal else ca.SX(0) for j in outline.joints))
     v0 = ca.jacobian(q0, t)
     a = ca.SX.sym("a", system.n_v)
     motion = {"position": q0, "velocity": v0, "acceleration": ca.jacobian(v0, t)}

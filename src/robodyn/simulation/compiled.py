@@ -83,16 +83,47 @@ def compile_system(
     solver: Solver | None = None,
     *,
     signals: tuple[str, ...] | None = None,
+    plain: bool = False,
     on_compile: Callable[[str], None] | None = None,
 ) -> CompiledSystem:
     """Native code of everything a run with this solver calls; cached on disk.
 
     Args:
         signals: patterns of the signals runs will record; the scenario's own by default.
+        plain: whether every operation is rounded by itself, as in generated C.
     """
     solver = solver or make_solver(system.scenario.solver)
-    check_method(system, solver)
     patterns = system.scenario.recording.signals if signals is None else tuple(signals)
+    called = gather_functions(system, solver, patterns)
+    try:
+        module = compile_kernels(
+            called.functions,
+            INPUTS.index("p"),
+            inexact=("step_whole",),
+            plain=plain,
+            on_compile=on_compile,
+            data=system.data,
+        )
+    except UnsupportedOperation as error:
+        check_operations(system)
+        raise ModelError([Flaw("", str(error))], f"scenario '{system.scenario.name}'") from error
+    return CompiledSystem(system, module, called.recorded, patterns, called.n_kept, called.n_unknowns, called.ticks)
+
+
+@dataclass(frozen=True)
+class Called:
+    """The functions a run with some solver calls, not yet compiled; the other fields are those of `CompiledSystem`."""
+
+    functions: dict[str, ca.Function | Sweep]
+    recorded: tuple[SignalInfo, ...]
+    ticks: tuple[Tick, ...]
+    n_kept: int
+    n_unknowns: int
+
+
+def gather_functions(system: System, solver: Solver, patterns: tuple[str, ...]) -> Called:
+    """Everything a run calls that records the signals of some patterns."""
+    check_method(system, solver)
     chosen = _choose_signals(system, patterns)
     columns = [system.symbols[key] for key in INPUTS]
     ticks, composed = plan_ticks(system)
@@ -104,22 +135,15 @@ def compile_system(
         rates = system.expressions["rhs"]
         functions["jacobian"] = build_jacobian("jacobian", columns, rates, system.symbols["x"])
         functions["time_derivative"] = system.function("time_derivative")
-    outputs = system.expressions["outputs"]
-    picked = ca.vertcat(ca.SX(0, 1), *(outputs[k] for k in chosen))
     step = build_step(system, solver)
     functions |= step.functions() if step else {}
     whole = build_whole_step(system, solver)
     functions |= whole.functions() if whole else {}
+    outputs = system.expressions["outputs"]
+    picked = ca.vertcat(ca.SX(0, 1), *(outputs[k] for k in chosen))
     functions["outputs"] = ca.Function("outputs", columns, [ca.densify(picked)])
-    try:
-        module = compile_kernels(
-            functions, INPUTS.index("p"), inexact=("step_whole",), on_compile=on_compile, data=system.data
-        )
-    except UnsupportedOperation as error:
-        check_operations(system)
-        raise ModelError([Flaw("", str(error))], f"scenario '{system.scenario.name}'") from error
     sizes = (step.n_kept, step.n_unknowns) if step else (0, 0)
-    return CompiledSystem(system, module, _recorded(system, chosen), patterns, *sizes, ticks)
+    return Called(functions, _recorded(system, chosen), ticks, *sizes)
 
 
 def is_task(system: System, name: str) -> bool:

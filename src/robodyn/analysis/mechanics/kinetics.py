@@ -118,14 +118,14 @@ class Kinetics:
 
 
 def joint_names(system: System) -> tuple[str, ...]:
-    """Moving joints in the order of q; a ModelError without a mechanism."""
+    """Moving joints, then modes, in the order of q; a ModelError without a mechanism."""
     mechanism = system.scenario.machine.mechanism
     if mechanism is None:
         flaws = FlawList()
         flaws.add("machine.mechanism", "there is none", "forces and inertias belong to a mechanism")
         raise ModelError(flaws.found, f"scenario '{system.scenario.name}'")
 
-    return tuple(joint.name for joint in mechanism.moving_joints)
+    return (*(joint.name for joint in mechanism.moving_joints), *(mode.name for mode in mechanism.modes))
 
 
 def start_positions(system: System) -> np.ndarray:

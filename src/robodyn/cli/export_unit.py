@@ -1,0 +1,47 @@
+"""robodyn export --to fmu: a scenario as a unit of the Functional Mock-up Interface."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from robodyn.cli.application import fail, output
+from robodyn.errors import Flaw, ModelError
+
+if TYPE_CHECKING:
+    from robodyn.engine import Solver
+    from robodyn.model import Scenario
+
+
+def export_unit(
+    scenario: Scenario, solver: Solver, path: Path, fmi: int, inputs: list[str], platforms: list[str]
+) -> None:
+    """Write the unit and tell what it is."""
+    from robodyn.fmi import write_fmu
+
+    try:
+        made = write_fmu(scenario, path, solver, fmi=fmi, inputs=_read_inputs(inputs), platforms=platforms)
+    except ImportError as error:
+        raise fail(f"--to fmu needs {error.name}: pip install 'robodyn[fmi]'") from error
+    except OSError as error:
+        raise fail(f"{path}: cannot write: {error.strerror}") from error
+    counts = f"{len(made.inputs)} inputs, {made.n_outputs} outputs, {made.n_parameters} parameters"
+    output.print(f"{path}: FMI {fmi}.0 for {', '.join(made.platforms)}; {counts}", markup=False)
+    output.print(f"run by FMPy it differs from the simulation by {made.agreement.error:.2g}", markup=False)
+    if made.fixed:
+        output.print(f"fixed, since references jump by them: {', '.join(made.fixed)}", markup=False)
+
+
+def _read_inputs(texts: list[str]) -> dict[str, float | None]:
+    """Names with their start values: name or name=value."""
+    found: dict[str, float | None] = {}
+    flaws = []
+    for text in texts:
+        name, equals, value = text.partition("=")
+        try:
+            found[name.strip()] = float(value) if equals else None
+        except ValueError:
+            flaws.append(Flaw(f"--input {text}", "the start value must be a number"))
+    if flaws:
+        raise ModelError(flaws)
+    return found

@@ -1,0 +1,88 @@
+"""Which compiler makes the binary of a unit, for which platforms?
+
+A compiler of the system makes binaries for the machine it runs on. The wheel `ziglang` brings a C compiler that makes
+binaries for every platform on any of them.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from robodyn.errors import Flaw, FlawList, ModelError, nearest
+
+FLAGS = ("-std=c99", "-O2", "-shared", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-w")
+
+
+@dataclass(frozen=True)
+class Platform:
+    """Where binaries lie in units of version 2 and 3, how zig calls the platform, and how libraries end there."""
+
+    folders: tuple[str, str]
+    target: str
+    suffix: str
+
+    def folder(self, fmi: int) -> str:
+        """Of a version of the interface."""
+        return f"binaries/{self.folders[fmi - 2]}"
+
+
+PLATFORMS = {
+    "linux64": Platform(("linux64", "x86_64-linux"), "x86_64-linux-gnu.2.17", ".so"),
+    "linux-arm64": Platform(("aarch64-linux", "aarch64-linux"), "aarch64-linux-gnu.2.17", ".so"),
+    "win64": Platform(("win64", "x86_64-windows"), "x86_64-windows-gnu", ".dll"),
+    "darwin64": Platform(("darwin64", "x86_64-darwin"), "x86_64-macos", ".dylib"),
+    "darwin-arm64": Platform(("aarch64-darwin", "aarch64-darwin"), "aarch64-macos", ".dylib"),
+}
+
+
+def host_platform() -> str:
+    """The name of the platform this runs on."""
+    system = {"Linux": "linux", "Windows": "win", "Darwin": "darwin"}.get(platform.system(), platform.system())
+    arm = platform.machine().lower() in ("arm64", "aarch64")
+    return f"{system}-arm64" if arm else f"{system}64"
+
+
+def choose_platforms(names: Iterable[str]) -> tuple[str, ...]:
+    """The platforms asked for, by default the one this runs on; `all` are all that can be made here."""
+    names = tuple(dict.fromkeys(names)) or (host_platform(),)
+    if "all" in names:
+        return tuple(PLATFORMS)
+    flaws = FlawList()
+    for name in names:
+        if name not in PLATFORMS:
+            flaws.add("platform", f"'{name}' is unknown", nearest(name, ["all", *PLATFORMS]))
+    flaws.raise_if_any()
+    return names
+
+
+def find_compiler(name: str) -> list[str]:
+    """The command that compiles for a platform.
+
+    Raises:
+        ModelError: where there is no such compiler here.
+    """
+    own = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+    if name == host_platform() and own:
+        return own.split()
+    if find_spec("ziglang"):
+        return [sys.executable, "-m", "ziglang", "cc", "-target", PLATFORMS[name].target]
+    what = f"there is no C compiler for {name} here"
+    raise ModelError([Flaw("platform", what, "pip install 'robodyn[fmi]' brings one for all platforms")])
+
+
+def compile_library(name: str, sources: Sequence[Path], library: Path) -> None:
+    """The shared library of C files for a platform."""
+    mathematics = [] if name == "win64" else ["-lm"]
+    command = [*find_compiler(name), *FLAGS, *map(str, sources), "-o", str(library), *mathematics]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        first = (done.stderr.strip() or "no message").splitlines()[0]
+        raise ModelError([Flaw("platform", f"compiling for {name} failed: {first}", f"by {' '.join(command[:4])}")])

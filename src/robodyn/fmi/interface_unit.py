@@ -1,0 +1,151 @@
+"""How are reduced interface models exchanged between units of the Functional Mock-up Interface?
+
+A unit written from a machine with interfaces has what comes in there as inputs and parameters, and the motion of the
+interface as outputs. Its directional derivatives give its reduced model, from accelerations w' and forces lambda, which
+both follow a force that comes in, or the far side's place s where the coupling's stiffness is on this side:
+
+    mobility = d w' / d lambda = (d w' / d s) (d lambda / d s)^-1,    w'(lambda = 0) = w' - mobility lambda
+
+A side that takes a model through a stiffness is given it by parameters and by the states that stand for the far side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from robodyn.cosimulation import InterfaceMotion, ReducedModel, model_from_mobility
+from robodyn.cosimulation.scenario_unit import MEAN
+from robodyn.errors import FlawList, nearest
+from robodyn.fmi.unit import FmuUnit
+from robodyn.model import Interface
+from robodyn.results import Outcome
+
+
+class InterfaceFmu(FmuUnit):
+    """A unit with interfaces.
+
+    Args:
+        interfaces: as in the machine that the unit was written from.
+        accelerations: outputs that are the accelerations of an interface's rows; by default those of the joint or
+            coordinate that it is on.
+        length: in units of which turns are compared with displacements, for condition numbers [m].
+        settings: those of `FmuUnit`.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        name: str = "",
+        *,
+        interfaces: Sequence[Interface],
+        accelerations: Mapping[str, Sequence[str]] | None = None,
+        length: float = 1.0,
+        **settings: Any,
+    ) -> None:
+        super().__init__(path, name, **settings)
+        self.interfaces = {part.name: part for part in interfaces}
+        self.length = length
+        self._accelerations: dict[str, tuple[str, ...]] = {
+            part.name: (f"{part.on}.acceleration",) for part in interfaces if part.on
+        }
+        self._accelerations |= {key: tuple(names) for key, names in (accelerations or {}).items()}
+        self._giving = tuple(part for part in interfaces if part.takes != "force")
+        self._impulse: dict[str, float] = {}
+        self._passed = 0.0
+        self._check_interfaces()
+        for part in interfaces:
+            # A force that comes in is told back, so that both sides of a coupling can be compared.
+            wanted = "force" if part.takes == "force" else MEAN
+            self.outputs |= {
+                name: self._unit_of(f) for name, f in zip(part.names(wanted), part.names("force"), strict=True)
+            }
+
+    def _unit_of(self, name: str) -> str:
+        return self.variables[name].unit or ""
+
+    def read(self) -> dict[str, float]:
+        """All outputs, and the mean force at each interface over the last step where this side has the coupling."""
+        own = [name for name in self.outputs if name in self.variables]
+        found = dict(zip(own, self._get(own), strict=True))
+        for part in self._giving:
+            found |= self._means(part, found)
+        return found
+
+    def _means(self, part: Interface, found: Mapping[str, float]) -> dict[str, float]:
+        forces = np.array([found[name] for name in part.names("force")])
+        if self._passed > 0:
+            forces = np.array([found[name] - self._impulse[name] for name in part.names("impulse")]) / self._passed
+        return dict(zip(part.names(MEAN), forces.tolist(), strict=True))
+
+    def advance(self, time: float, step: float) -> Outcome | None:
+        """Go from one communication point to the next."""
+        names = [name for part in self._giving for name in part.names("impulse")]
+        self._impulse, self._passed = dict(zip(names, self._get(names), strict=True)), step
+        return super().advance(time, step)
+
+    def reduced_model(self, interface: str) -> ReducedModel:
+        """This unit as it is felt at an interface that takes a force or a model."""
+        part = self.interfaces[interface]
+        rows, forces = self._accelerations[interface], part.names("force")
+        if part.takes == "force":
+            mobility = self.derivatives(rows, forces)
+        else:
+            far = (*part.names("far_position"), *_turns(part))
+            slopes = self.derivatives((*rows, *forces), far)
+            mobility = np.linalg.solve(slopes[len(rows) :].T, slopes[: len(rows)].T).T
+        free = np.array(self._get(rows)) - mobility @ np.array(self._get(forces))
+        rotation = np.array(self._get(part.names("orientation"))).reshape(3, 3) if part.rotates else None
+        motion = InterfaceMotion(
+            np.array(self._get(part.names("position"))), np.array(self._get(part.names("velocity"))), rotation
+        )
+        return model_from_mobility(mobility, free, motion, self.length)
+
+    def attach_model(self, interface: str, model: ReducedModel, motion: InterfaceMotion) -> None:
+        """Go on with the model of another unit behind the stiffness of an interface."""
+        part = self.interfaces[interface]
+        rows = np.tril_indices(len(part.rows))
+        values = dict(zip(part.names("far_mobility"), model.mobility[rows].tolist(), strict=True))
+        values |= dict(zip(part.names("far_acceleration"), model.acceleration.tolist(), strict=True))
+        if motion.rotation is not None:
+            values |= dict(zip(part.names("far_orientation"), motion.rotation.ravel().tolist(), strict=True))
+        states = dict(zip(part.names("far_position"), motion.position.tolist(), strict=True))
+        states |= dict(zip(part.names("far_velocity"), motion.velocity.tolist(), strict=True))
+        states |= dict.fromkeys(_turns(part), 0.0)
+        values |= {f"initial.{name}": value for name, value in states.items()}
+        self._set(tuple(values), list(values.values()))
+
+    def save(self) -> Any:
+        """The present state, to come back to."""
+        return super().save(), dict(self._impulse), self._passed
+
+    def restore(self, state: Any) -> None:
+        """Go back to a state saved before."""
+        saved, self._impulse, self._passed = state
+        super().restore(saved)
+
+    def _check_interfaces(self) -> None:
+        """What the interfaces need must be there; a model attached without any give would move joints by jumps."""
+        flaws = FlawList()
+        for part in self.interfaces.values():
+            if part.rigid:
+                what = "takes a model rigidly, which sets positions and velocities of joints"
+                flaws.add(f"interfaces.{part.name}", what, "attach it through a stiffness")
+            needed = [*part.names("position"), *part.names("velocity"), *part.names("force")]
+            needed += self._accelerations.get(part.name, ())
+            if part.name not in self._accelerations:
+                flaws.add(
+                    f"interfaces.{part.name}", "its accelerations are not known", "name the outputs that they are"
+                )
+            for name in needed:
+                if name not in self.variables:
+                    flaws.add(f"interfaces.{part.name}", f"the unit has no '{name}'", nearest(name, self.variables))
+        flaws.raise_if_any(f"unit '{self.name}'")
+
+
+def _turns(part: Interface) -> tuple[str, ...]:
+    """States of the far side's turn since the last exchange."""
+    return tuple(f"{part.name}.far_turn.{row}" for row in part.rows[3:])

@@ -1,0 +1,166 @@
+"""What of a system goes into a unit? Its functions as programs, its start, its variables; refused where it cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+
+from robodyn.assembly import SignalInfo, System
+from robodyn.assembly.system import INPUTS, BreakRule, Guard
+from robodyn.engine import Solver
+from robodyn.errors import FlawList
+from robodyn.native import Program, Sweep, read_program
+from robodyn.native.prelude import separate_prelude
+from robodyn.simulation.compiled import Called, gather_functions
+from robodyn.simulation.problem import Start
+
+
+@dataclass(frozen=True)
+class Model:
+    """Everything that stands in a unit.
+
+    Attributes:
+        outputs: recorded signals and all states, inputs left out.
+        inputs: memory written from outside; numbers: tunable ones that are inputs too.
+        guards: events with consequences; those that only watch are left out.
+        programs: functions of t, x, d, m and p; swept: which of them give a matrix column by column.
+        prelude: what depends on parameters alone; breaks: times at which references jump, as a function of p.
+        fixed: parameters that no user may change, because they decide where references jump in ways that cannot be
+            traced.
+    """
+
+    system: System
+    solver: Solver
+    called: Called
+    start: Start
+    inputs: tuple[str, ...]
+    numbers: tuple[str, ...]
+    outputs: tuple[SignalInfo, ...]
+    guards: tuple[Guard, ...]
+    programs: Mapping[str, Program]
+    swept: frozenset[str]
+    prelude: Program
+    breaks: Program
+    fixed: frozenset[str]
+
+    @property
+    def input_places(self) -> list[int]:
+        """Where the inputs are in the memory."""
+        names = [info.name for info in self.system.memory]
+        return [names.index(name) for name in self.inputs]
+
+    @property
+    def output_states(self) -> list[int]:
+        """For each output, the number of the state that it is, or -1."""
+        places = {state.name: k for k, state in enumerate(self.system.states)}
+        return [places.get(info.name, -1) for info in self.outputs]
+
+
+def build_model(
+    system: System, solver: Solver, inputs: tuple[str, ...], numbers: tuple[str, ...], start: Start
+) -> Model:
+    """Everything a unit needs of a system.
+
+    Args:
+        inputs: names of memory, numbers: of tunable numbers that are given from outside.
+
+    Raises:
+        ModelError: with every reason why it cannot be a unit.
+    """
+    check_parts(system, solver)
+    patterns = (*system.scenario.recording.signals, *(state.name for state in system.states))
+    called = gather_functions(system, solver, patterns)
+    outputs = tuple(info for info in called.recorded if info.name not in (*inputs, *numbers))
+    guards = tuple(guard for guard in system.guards if guard.action or guard.terminal)
+    functions = called.functions | _chosen_functions(system, outputs, guards)
+    swept = frozenset(name for name, function in functions.items() if isinstance(function, Sweep))
+    read = {name: read_program(f.function if isinstance(f, Sweep) else f) for name, f in functions.items()}
+    programs, prelude, _ = separate_prelude(read, INPUTS.index("p"))
+    breaks, fixed = trace_breaks(system)
+    _check_free(system, numbers, fixed)
+    given = (tuple(inputs), tuple(numbers), outputs, guards)
+    return Model(system, solver, called, start, *given, programs, swept, prelude, breaks, fixed)
+
+
+def check_parts(system: System, solver: Solver) -> None:
+    """Refuse what is not generated C."""
+    flaws = FlawList()
+    for delay in system.delays:
+        flaws.add(f"delays.{delay.owner}", "delayed signals have no place in a unit", "sample them instead")
+    for task in system.tasks:
+        if task.call is not None:
+            flaws.add(f"blocks.{task.name}", "its law is Python, which a unit does without", "write it to be traced")
+    for guard in system.guards:
+        if guard.call is not None:
+            flaws.add(f"events.{guard.name}", "its action is Python, which a unit does without", "let it be traced")
+    if solver.max_wall_time is not None:
+        flaws.add("solver.max_wall_time", "has no effect in a unit, whose master watches the clock", "leave it out")
+    flaws.raise_if_any(f"unit of '{system.scenario.name}'")
+
+
+def _check_free(system: System, numbers: tuple[str, ...], fixed: frozenset[str]) -> None:
+    flaws = FlawList()
+    for name in numbers:
+        if name in fixed:
+            flaws.add(f"inputs.{name}", "decides where a reference jumps, and must stay as it is", "leave it out")
+    flaws.raise_if_any(f"unit of '{system.scenario.name}'")
+
+
+def _chosen_functions(
+    system: System, outputs: tuple[SignalInfo, ...], guards: tuple[Guard, ...]
+) -> dict[str, ca.Function]:
+    """Outputs and their slopes, guards and their rates: of those that the unit has."""
+    symbols = [system.symbols[key] for key in INPUTS]
+    names = system.signal_names
+    y = ca.densify(_pick(system.expressions["outputs"], [names.index(info.name) for info in outputs]))
+    by = ca.vertcat(*(system.symbols[key] for key in ("x", "m", "p")))
+    seed = ca.SX.sym("seed", by.numel())
+    slopes = ca.densify(ca.cse(ca.jtimes(y, by, seed))) if by.numel() else ca.SX.zeros(y.numel())
+    found = {
+        "outputs": ca.Function("outputs", symbols, [y]),
+        "slopes": ca.Function("slopes", [*symbols, seed], [slopes]),
+    }
+    kept = [system.guards.index(guard) for guard in guards]
+    for name in ("guards", "guard_rates") if guards else ():
+        column: Any = system.function(name)(*symbols)
+        found[name] = ca.Function(name, symbols, [ca.densify(_pick(column, kept))])
+    return found
+
+
+def _pick(column: ca.SX, places: list[int]) -> ca.SX:
+    return ca.vertcat(ca.SX(0, 1), *(column[k] for k in places))
+
+
+def trace_breaks(system: System) -> tuple[Program, frozenset[str]]:
+    """Times at which references jump, as a function of p; and parameters that must stay as they are for it."""
+    p = system.symbols["p"]
+    symbols = {number.name: p[k] for k, number in enumerate(system.parameters)}
+    values: dict[str, Any] = {name: number.value for name, number in system.numbers.items()}
+    times: list[Any] = []
+    fixed: set[str] = set()
+    for rule in system.breaks:
+        try:
+            times += [ca.SX(time) for time in _evaluate(rule, values | symbols)]
+        except (TypeError, ValueError, RuntimeError, NotImplementedError):
+            # A rule that compares or converts numbers cannot be followed: its numbers stay what they are.
+            times += [ca.SX(float(time)) for time in _evaluate(rule, values)]
+            fixed |= _parameters_of(rule) & symbols.keys()
+    column = ca.vertcat(ca.SX(0, 1), *times)
+    return read_program(ca.Function("breaks", [p], [ca.densify(column)])), frozenset(fixed)
+
+
+def _evaluate(rule: BreakRule, values: Mapping[str, Any]) -> Any:
+    return rule.function(
+        {
+            key: tuple(values[name] for name in names) if isinstance(names, tuple) else values[names]
+            for key, names in rule.parameters.items()
+        }
+    )
+
+
+def _parameters_of(rule: BreakRule) -> set[str]:
+    names = rule.parameters.values()
+    return {name for entry in names for name in (entry if isinstance(entry, tuple) else (entry,))}

@@ -1,0 +1,195 @@
+/* The functions of the Functional Mock-up Interface 2.0 for co-simulation. */
+
+#include "instance.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OK, WARNING, DISCARD, ERROR_STATUS, FATAL };
+enum { DO_STEP_STATUS, PENDING_STATUS, LAST_SUCCESSFUL_TIME, TERMINATED };
+
+typedef struct {
+  void (*logger)(void *environment, const char *name, int status, const char *category, const char *message, ...);
+  void *(*allocate)(size_t count, size_t size);
+  void (*release)(void *memory);
+  void (*step_finished)(void *environment, int status);
+  void *environment;
+} Callbacks;
+
+static void tell(void *self, const char *message) {
+  Instance *instance = self;
+  const Callbacks *callbacks = instance->logger;
+  if (!callbacks || !callbacks->logger) return;
+  /* Loggers that do not format get the sentence itself. */
+  if (strchr(message, '%') == NULL)
+    callbacks->logger(callbacks->environment, instance->name, ERROR_STATUS, "logStatusError", message);
+  else
+    callbacks->logger(callbacks->environment, instance->name, ERROR_STATUS, "logStatusError", "%s", message);
+}
+
+static int answer(int done) { return done ? OK : ERROR_STATUS; }
+
+EXPORT const char *fmi2GetTypesPlatform(void) { return "default"; }
+EXPORT const char *fmi2GetVersion(void) { return "2.0"; }
+
+EXPORT int fmi2SetDebugLogging(void *self, int on, size_t n, const char *const categories[]) {
+  (void)self, (void)on, (void)n, (void)categories;
+  return OK;
+}
+
+EXPORT void *fmi2Instantiate(const char *name, int type, const char *token, const char *resources,
+                             const Callbacks *callbacks, int visible, int logging) {
+  Instance *instance;
+  (void)resources, (void)visible, (void)logging;
+  if (type != 1) return NULL;
+  instance = instance_make(name, token, tell);
+  if (instance) instance->logger = (void *)callbacks;
+  return instance;
+}
+
+EXPORT void fmi2FreeInstance(void *self) { free(self); }
+
+EXPORT int fmi2SetupExperiment(void *self, int has_tolerance, double tolerance, double start, int has_stop,
+                               double stop) {
+  Instance *instance = self;
+  instance->slate.start = instance->slate.run.t = start;
+  instance->slate.stop = has_stop ? stop : INFINITY;
+  instance->slate.tolerance = has_tolerance ? tolerance : 0.0;
+  return OK;
+}
+
+EXPORT int fmi2EnterInitializationMode(void *self) {
+  Instance *instance = self;
+  Slate *slate = &instance->slate;
+  instance_open(instance, slate->start, slate->stop, slate->tolerance);
+  return OK;
+}
+
+EXPORT int fmi2ExitInitializationMode(void *self) {
+  instance_begin(self);
+  return OK;
+}
+
+EXPORT int fmi2Terminate(void *self) {
+  ((Instance *)self)->slate.mode = ENDED;
+  return OK;
+}
+
+EXPORT int fmi2Reset(void *self) {
+  instance_reset(self);
+  return OK;
+}
+
+EXPORT int fmi2GetReal(void *self, const uint32_t *references, size_t n, double *values) {
+  return answer(instance_get(self, references, n, values));
+}
+
+EXPORT int fmi2SetReal(void *self, const uint32_t *references, size_t n, const double *values) {
+  return answer(instance_set(self, references, n, values));
+}
+
+/* There are no variables of other types: asking for none of them is no error. */
+#define ONLY_REALS(function)                                                                  \
+  EXPORT int function(void *self, const uint32_t *references, size_t n, const void *values) { \
+    (void)references, (void)values;                                                           \
+    return n == 0 ? OK : answer(refuse(self, "all variables are real numbers"));              \
+  }
+ONLY_REALS(fmi2GetInteger)
+ONLY_REALS(fmi2GetBoolean)
+ONLY_REALS(fmi2GetString)
+ONLY_REALS(fmi2SetInteger)
+ONLY_REALS(fmi2SetBoolean)
+ONLY_REALS(fmi2SetString)
+
+EXPORT int fmi2GetFMUstate(void *self, void **state) {
+  if (*state)
+    *(Slate *)*state = ((Instance *)self)->slate;
+  else
+    *state = instance_save(self);
+  return *state ? OK : ERROR_STATUS;
+}
+
+EXPORT int fmi2SetFMUstate(void *self, void *state) {
+  instance_restore(self, state);
+  return OK;
+}
+
+EXPORT int fmi2FreeFMUstate(void *self, void **state) {
+  (void)self;
+  free(*state);
+  *state = NULL;
+  return OK;
+}
+
+EXPORT int fmi2SerializedFMUstateSize(void *self, void *state, size_t *size) {
+  (void)self, (void)state;
+  *size = sizeof(Slate);
+  return OK;
+}
+
+EXPORT int fmi2SerializeFMUstate(void *self, void *state, char *bytes, size_t size) {
+  if (size < sizeof(Slate)) return answer(refuse(self, "there is too little room for the state"));
+  memcpy(bytes, state, sizeof(Slate));
+  return OK;
+}
+
+EXPORT int fmi2DeSerializeFMUstate(void *self, const char *bytes, size_t size, void **state) {
+  if (size != sizeof(Slate)) return answer(refuse(self, "these bytes are no state of this unit"));
+  if (*state == NULL) *state = malloc(sizeof(Slate));
+  if (*state) memcpy(*state, bytes, sizeof(Slate));
+  return *state ? OK : ERROR_STATUS;
+}
+
+EXPORT int fmi2GetDirectionalDerivative(void *self, const uint32_t *unknowns, size_t n_unknowns,
+                                        const uint32_t *knowns, size_t n_knowns, const double *seed, double *slopes) {
+  return answer(instance_slopes(self, unknowns, n_unknowns, knowns, n_knowns, seed, slopes));
+}
+
+EXPORT int fmi2SetRealInputDerivatives(void *self, const uint32_t *references, size_t n, const int *order,
+                                       const double *values) {
+  (void)references, (void)n, (void)order, (void)values;
+  return answer(refuse(self, "inputs are held between communication points"));
+}
+
+EXPORT int fmi2GetRealOutputDerivatives(void *self, const uint32_t *references, size_t n, const int *order,
+                                        double *values) {
+  (void)references, (void)n, (void)order, (void)values;
+  return answer(refuse(self, "derivatives of outputs by time are not given"));
+}
+
+EXPORT int fmi2DoStep(void *self, double time, double step, int keep) {
+  int status = instance_step(self, time, step);
+  (void)keep;
+  return status == GOING ? OK : status == TERMINAL ? DISCARD : ERROR_STATUS;
+}
+
+EXPORT int fmi2CancelStep(void *self) { return answer(refuse(self, "steps are not asynchronous")); }
+
+EXPORT int fmi2GetStatus(void *self, int kind, int *value) {
+  (void)self, (void)kind;
+  *value = OK;
+  return DISCARD;
+}
+
+EXPORT int fmi2GetRealStatus(void *self, int kind, double *value) {
+  *value = ((Instance *)self)->slate.run.t;
+  return kind == LAST_SUCCESSFUL_TIME ? OK : DISCARD;
+}
+
+EXPORT int fmi2GetIntegerStatus(void *self, int kind, int *value) {
+  (void)self, (void)kind;
+  *value = 0;
+  return DISCARD;
+}
+
+EXPORT int fmi2GetBooleanStatus(void *self, int kind, int *value) {
+  *value = ((Instance *)self)->slate.run.status == TERMINAL;
+  return kind == TERMINATED ? OK : DISCARD;
+}
+
+EXPORT int fmi2GetStringStatus(void *self, int kind, const char **value) {
+  *value = run_complaint(&((Instance *)self)->slate.run);
+  (void)kind;
+  return DISCARD;
+}

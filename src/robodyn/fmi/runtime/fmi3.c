@@ -1,0 +1,192 @@
+/* The functions of the Functional Mock-up Interface 3.0 for co-simulation. */
+
+#include "instance.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OK, WARNING, DISCARD, ERROR_STATUS, FATAL };
+
+typedef void (*Logger)(void *environment, int status, const char *category, const char *message);
+
+static void tell(void *self, const char *message) {
+  Instance *instance = self;
+  Logger logger = (Logger)instance->logger;
+  if (logger) logger(instance->environment, ERROR_STATUS, "logStatusError", message);
+}
+
+static int answer(int done) { return done ? OK : ERROR_STATUS; }
+
+EXPORT const char *fmi3GetVersion(void) { return "3.0"; }
+
+EXPORT int fmi3SetDebugLogging(void *self, bool on, size_t n, const char *const categories[]) {
+  (void)self, (void)on, (void)n, (void)categories;
+  return OK;
+}
+
+EXPORT void *fmi3InstantiateCoSimulation(const char *name, const char *token, const char *resources, bool visible,
+                                         bool logging, bool events, bool early, const uint32_t *intermediate,
+                                         size_t n_intermediate, void *environment, Logger logger, void *update) {
+  Instance *instance = instance_make(name, token, tell);
+  (void)resources, (void)visible, (void)logging, (void)early, (void)intermediate, (void)n_intermediate, (void)update;
+  if (instance == NULL) return NULL;
+  instance->environment = environment;
+  instance->logger = (void *)logger;
+  if (!events) return instance;
+  refuse(instance, "there is no event mode");
+  free(instance);
+  return NULL;
+}
+
+EXPORT void *fmi3InstantiateModelExchange(void) { return NULL; }
+EXPORT void *fmi3InstantiateScheduledExecution(void) { return NULL; }
+EXPORT void fmi3FreeInstance(void *self) { free(self); }
+
+EXPORT int fmi3EnterInitializationMode(void *self, bool has_tolerance, double tolerance, double start, bool has_stop,
+                                       double stop) {
+  instance_open(self, start, has_stop ? stop : INFINITY, has_tolerance ? tolerance : 0.0);
+  return OK;
+}
+
+EXPORT int fmi3ExitInitializationMode(void *self) {
+  instance_begin(self);
+  return OK;
+}
+
+EXPORT int fmi3Terminate(void *self) {
+  ((Instance *)self)->slate.mode = ENDED;
+  return OK;
+}
+
+EXPORT int fmi3Reset(void *self) {
+  instance_reset(self);
+  return OK;
+}
+
+EXPORT int fmi3GetFloat64(void *self, const uint32_t *references, size_t n, double *values, size_t n_values) {
+  if (n != n_values) return answer(refuse(self, "every variable has one value"));
+  return answer(instance_get(self, references, n, values));
+}
+
+EXPORT int fmi3SetFloat64(void *self, const uint32_t *references, size_t n, const double *values, size_t n_values) {
+  if (n != n_values) return answer(refuse(self, "every variable has one value"));
+  return answer(instance_set(self, references, n, values));
+}
+
+EXPORT int fmi3GetFMUState(void *self, void **state) {
+  if (*state)
+    *(Slate *)*state = ((Instance *)self)->slate;
+  else
+    *state = instance_save(self);
+  return *state ? OK : ERROR_STATUS;
+}
+
+EXPORT int fmi3SetFMUState(void *self, void *state) {
+  instance_restore(self, state);
+  return OK;
+}
+
+EXPORT int fmi3FreeFMUState(void *self, void **state) {
+  (void)self;
+  free(*state);
+  *state = NULL;
+  return OK;
+}
+
+EXPORT int fmi3SerializedFMUStateSize(void *self, void *state, size_t *size) {
+  (void)self, (void)state;
+  *size = sizeof(Slate);
+  return OK;
+}
+
+EXPORT int fmi3SerializeFMUState(void *self, void *state, unsigned char *bytes, size_t size) {
+  if (size < sizeof(Slate)) return answer(refuse(self, "there is too little room for the state"));
+  memcpy(bytes, state, sizeof(Slate));
+  return OK;
+}
+
+EXPORT int fmi3DeserializeFMUState(void *self, const unsigned char *bytes, size_t size, void **state) {
+  if (size != sizeof(Slate)) return answer(refuse(self, "these bytes are no state of this unit"));
+  if (*state == NULL) *state = malloc(sizeof(Slate));
+  if (*state) memcpy(*state, bytes, sizeof(Slate));
+  return *state ? OK : ERROR_STATUS;
+}
+
+EXPORT int fmi3GetDirectionalDerivative(void *self, const uint32_t *unknowns, size_t n_unknowns,
+                                        const uint32_t *knowns, size_t n_knowns, const double *seed, size_t n_seed,
+                                        double *slopes, size_t n_slopes) {
+  if (n_knowns != n_seed || n_unknowns != n_slopes) return answer(refuse(self, "every variable has one value"));
+  return answer(instance_slopes(self, unknowns, n_unknowns, knowns, n_knowns, seed, slopes));
+}
+
+EXPORT int fmi3DoStep(void *self, double time, double step, bool keep, bool *event, bool *terminate, bool *early,
+                      double *last) {
+  Instance *instance = self;
+  int status = instance_step(instance, time, step);
+  (void)keep;
+  *event = *early = false;
+  *terminate = status == TERMINAL;
+  *last = instance->slate.run.t;
+  return status == GOING || status == TERMINAL ? OK : ERROR_STATUS;
+}
+
+/* What this unit does not have: variables of other types, event mode, model exchange, scheduled execution. */
+#define REFUSED(function) \
+  EXPORT int function(void *self) { return answer(refuse(self, #function " is not supported by this unit")); }
+REFUSED(fmi3GetFloat32)
+REFUSED(fmi3GetInt8)
+REFUSED(fmi3GetUInt8)
+REFUSED(fmi3GetInt16)
+REFUSED(fmi3GetUInt16)
+REFUSED(fmi3GetInt32)
+REFUSED(fmi3GetUInt32)
+REFUSED(fmi3GetInt64)
+REFUSED(fmi3GetUInt64)
+REFUSED(fmi3GetBoolean)
+REFUSED(fmi3GetString)
+REFUSED(fmi3GetBinary)
+REFUSED(fmi3GetClock)
+REFUSED(fmi3SetFloat32)
+REFUSED(fmi3SetInt8)
+REFUSED(fmi3SetUInt8)
+REFUSED(fmi3SetInt16)
+REFUSED(fmi3SetUInt16)
+REFUSED(fmi3SetInt32)
+REFUSED(fmi3SetUInt32)
+REFUSED(fmi3SetInt64)
+REFUSED(fmi3SetUInt64)
+REFUSED(fmi3SetBoolean)
+REFUSED(fmi3SetString)
+REFUSED(fmi3SetBinary)
+REFUSED(fmi3SetClock)
+REFUSED(fmi3GetNumberOfVariableDependencies)
+REFUSED(fmi3GetVariableDependencies)
+REFUSED(fmi3GetAdjointDerivative)
+REFUSED(fmi3EnterConfigurationMode)
+REFUSED(fmi3ExitConfigurationMode)
+REFUSED(fmi3GetIntervalDecimal)
+REFUSED(fmi3GetIntervalFraction)
+REFUSED(fmi3GetShiftDecimal)
+REFUSED(fmi3GetShiftFraction)
+REFUSED(fmi3SetIntervalDecimal)
+REFUSED(fmi3SetIntervalFraction)
+REFUSED(fmi3SetShiftDecimal)
+REFUSED(fmi3SetShiftFraction)
+REFUSED(fmi3EvaluateDiscreteStates)
+REFUSED(fmi3UpdateDiscreteStates)
+REFUSED(fmi3EnterEventMode)
+REFUSED(fmi3EnterContinuousTimeMode)
+REFUSED(fmi3EnterStepMode)
+REFUSED(fmi3CompletedIntegratorStep)
+REFUSED(fmi3SetTime)
+REFUSED(fmi3SetContinuousStates)
+REFUSED(fmi3GetContinuousStateDerivatives)
+REFUSED(fmi3GetEventIndicators)
+REFUSED(fmi3GetContinuousStates)
+REFUSED(fmi3GetNominalsOfContinuousStates)
+REFUSED(fmi3GetNumberOfEventIndicators)
+REFUSED(fmi3GetNumberOfContinuousStates)
+REFUSED(fmi3GetOutputDerivatives)
+REFUSED(fmi3ActivateModelPartition)

@@ -1,0 +1,61 @@
+/* What does a user of the unit hold, whichever version of the interface it speaks?
+
+   Variables are numbered in one row: time, parameters, start values of the states, inputs, outputs. */
+
+#ifndef INSTANCE_H
+#define INSTANCE_H
+
+#include <stddef.h>
+
+#include "engine.h"
+
+#if defined _WIN32
+#define EXPORT __declspec(dllexport)
+#else
+#define EXPORT __attribute__((visibility("default")))
+#endif
+
+enum {
+  FIRST_PARAMETER = 1,
+  FIRST_INITIAL = FIRST_PARAMETER + N_P,
+  FIRST_INPUT = FIRST_INITIAL + N_X,
+  FIRST_OUTPUT = FIRST_INPUT + N_INPUTS,
+  END_OF_VARIABLES = FIRST_OUTPUT + N_Y
+};
+
+/* Set up, being initialised, between steps, ended. */
+enum { FRESH, INITIALISING, READY, ENDED };
+
+/* All that can be saved and put back. */
+typedef struct {
+  Run run;
+  int32_t mode;
+  double start, stop, tolerance;
+} Slate;
+
+typedef void (*Tell)(void *instance, const char *message);
+
+typedef struct {
+  Slate slate;
+  int outputs_known;
+  double outputs[ROOM(N_Y)];
+  Tell tell;
+  char name[128];
+  void *environment;
+  void *logger;
+} Instance;
+
+Instance *instance_make(const char *name, const char *token, Tell tell);
+void instance_reset(Instance *instance);
+int instance_get(Instance *instance, const uint32_t *references, size_t n, double *values);
+int instance_set(Instance *instance, const uint32_t *references, size_t n, const double *values);
+int instance_slopes(Instance *instance, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
+                    size_t n_knowns, const double *seed, double *slopes);
+void instance_open(Instance *instance, double start, double stop, double tolerance);
+void instance_begin(Instance *instance);
+int instance_step(Instance *instance, double time, double step);
+Slate *instance_save(Instance *instance);
+void instance_restore(Instance *instance, const Slate *slate);
+int refuse(Instance *instance, const char *what);
+
+#endif

@@ -1,0 +1,94 @@
+"""Which few modes stand for a structure of many freedoms?
+
+Craig and Bampton (1968): the structure is clamped where its joint holds it; its shapes are the static ones of unit
+motions of the interface nodes (constraint modes), and vibrations with these nodes held (fixed-interface modes). They
+are then made orthogonal, so that each has one mass and one stiffness.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import eigh
+
+from robodyn.errors import FlawList, nearest
+from robodyn.model.numbers import check_finite
+
+DIRECTIONS = ("x", "y", "z", "rx", "ry", "rz")
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """How a structure is reduced.
+
+    Attributes:
+        interfaces: names of nodes whose motions under static loads are kept exactly (a joint or a load acts there).
+        modes: number of fixed-interface modes; None for all up to `frequency` [Hz].
+        highest: of the modes found in the end, those beyond this frequency [Hz] are left out; None for none.
+        directions: how the nodes can move, in the body's axes; the others are held everywhere.
+        stiffening: whether bent beams get shorter, which makes them stiffer under tension and when they spin.
+    """
+
+    interfaces: tuple[str, ...] = ("tip",)
+    modes: int | None = 2
+    frequency: float | None = None
+    highest: float | None = None
+    directions: tuple[str, ...] = DIRECTIONS
+    stiffening: bool = False
+
+    def __post_init__(self) -> None:
+        flaws = FlawList()
+        for direction in self.directions:
+            if direction not in DIRECTIONS:
+                flaws.add("directions", f"'{direction}' is unknown", nearest(str(direction), DIRECTIONS))
+        if (self.modes is None) == (self.frequency is None):
+            flaws.add("modes", "give either modes or frequency", "modes=None takes all up to a frequency")
+        for name in ("frequency", "highest"):
+            value = getattr(self, name)
+            if value is not None and check_finite(flaws, name, value) and not value > 0:
+                flaws.add(name, f"must be positive, is {value:g}")
+        if self.modes is not None and not (isinstance(self.modes, int) and self.modes >= 0):
+            flaws.add("modes", f"must be a count, is {self.modes!r}")
+        flaws.raise_if_any("reduction")
+        for name in ("interfaces", "directions"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+
+    def free(self, n_nodes: int, root: int) -> np.ndarray:
+        """Numbers of the freedoms left: of all nodes but the root, in the directions given."""
+        kept = [DIRECTIONS.index(direction) for direction in self.directions]
+        return np.array([6 * node + k for node in range(n_nodes) if node != root for k in sorted(kept)], int)
+
+
+def reduce_structure(K: np.ndarray, M: np.ndarray, free: np.ndarray, held: Sequence[int], how: Reduction) -> np.ndarray:
+    """Shapes of the modes, one a column, over all freedoms; mass-orthonormal, lowest frequency first.
+
+    Args:
+        K, M: stiffness and mass of all freedoms; free: those not clamped; held: those of the interface nodes.
+    """
+    outer = np.array([k for k, freedom in enumerate(free) if freedom in set(held)], int)
+    inner = np.array([k for k, freedom in enumerate(free) if freedom not in set(held)], int)
+    stiff, heavy = K[np.ix_(free, free)], M[np.ix_(free, free)]
+    basis = np.zeros((len(free), 0))
+    if len(outer):
+        basis = np.zeros((len(free), len(outer)))
+        basis[outer] = np.eye(len(outer))
+        if len(inner):
+            basis[inner] = -np.linalg.solve(stiff[np.ix_(inner, inner)], stiff[np.ix_(inner, outer)])
+    if len(inner):
+        fixed = np.zeros((len(free), len(inner)))
+        squares, fixed[inner] = eigh(stiff[np.ix_(inner, inner)], heavy[np.ix_(inner, inner)])
+        basis = np.hstack([basis, fixed[:, : _count(squares, how)]])
+    squares, mixed = eigh(basis.T @ stiff @ basis, basis.T @ heavy @ basis)
+    if how.highest is not None:
+        mixed = mixed[:, squares <= (2 * np.pi * how.highest) ** 2]
+    shapes = np.zeros((len(K), mixed.shape[1]))
+    shapes[free] = basis @ mixed
+    return shapes
+
+
+def _count(squares: np.ndarray, how: Reduction) -> int:
+    if how.modes is not None:
+        return how.modes
+    return int(np.sum(squares <= (2 * np.pi * (how.frequency or 0.0)) ** 2))

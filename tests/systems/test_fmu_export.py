@@ -1,0 +1,184 @@
+"""Is a scenario written as a unit the same motion, with the same parameters, inputs, events and derivatives?"""
+
+import dataclasses
+import shutil
+import zipfile
+
+import numpy as np
+import pytest
+from support.machines import cart
+from support.sampled_loops import cascade
+
+from robodyn.catalog import find_scenario
+from robodyn.engine import Solver
+from robodyn.errors import ModelError
+from robodyn.model import Block, Delay, Event, Recording
+from robodyn.results import OutcomeKind
+from robodyn.simulation import simulate
+
+validation = pytest.importorskip("fmpy.validation")
+from robodyn.fmi import FmuUnit, write_fmu  # noqa: E402
+
+pytestmark = pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler here")
+# Other rounding than the simulation's, which fuses products and sums; a hundred times what was seen.
+ROUNDING = 1e-11
+
+
+def pushed_cart():
+    """A cart under a force from a reference."""
+    source = Block("push", "constant_reference", parameters={"constant": 3.0})
+    drive = Block("drive", "torque_source", on="rail", inputs={"command": "push.value"})
+    return cart(source, drive, tunable=("cart.mass",), solver={"method": "rk4", "step": 0.01})
+
+
+def stop_at(position, *, place):
+    return position - place
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("units")
+
+
+@pytest.fixture(scope="module", params=[2, 3])
+def pushed(request, folder):
+    """The cart whose force is an input, in both versions of the interface."""
+    path = folder / f"cart{request.param}.fmu"
+    return write_fmu(pushed_cart(), path, fmi=request.param, inputs={"push.value": 3.0})
+
+
+@pytest.fixture(scope="module")
+def swinging(folder):
+    return write_fmu(find_scenario("pendulum"), folder / "pendulum.fmu")
+
+
+@pytest.fixture(scope="module")
+def loops(folder):
+    scenario = dataclasses.replace(find_scenario("two-link-loop"), duration=0.3)
+    return write_fmu(scenario, folder / "loops.fmu", fmi=3)
+
+
+def test_units_describe_themselves_validly(pushed, swinging, loops):
+    assert [validation.validate_fmu(str(made.path)) for made in (pushed, swinging, loops)] == [[], [], []]
+
+
+def test_units_give_the_numbers_of_the_simulation(pushed, swinging, loops):
+    # The same operations in the same order: what differs is a compiler's choice of a function of the C library.
+    assert max(made.agreement.error for made in (pushed, swinging, loops)) < 1e-11
+
+
+def test_a_unit_agrees_with_the_usual_simulation(swinging):
+    scenario = find_scenario("pendulum")
+    times = tuple(np.linspace(0.0, 1.0, 11).tolist())
+    run = simulate(scenario, recording=Recording(times=times))
+    with FmuUnit(swinging.path, stop=scenario.duration) as unit:
+        unit.start(0.0)
+        found = follow(unit, times, "hinge.position")
+    # Communication points cut steps: solutions differ by the tolerance of the method, 1e-8.
+    np.testing.assert_allclose(found, run["hinge.position"].values, atol=1e-7)
+
+
+def follow(unit, times, name):
+    """A signal at communication points."""
+    found = [unit.read()[name]]
+    for before, after in zip(times[:-1], times[1:], strict=True):
+        assert unit.advance(before, after - before) is None
+        found.append(unit.read()[name])
+    return np.array(found)
+
+
+def test_an_input_moves_the_cart_as_newton_says(pushed):
+    with FmuUnit(pushed.path) as unit:
+        assert unit.inputs == ("push.value",)
+        unit.write({"push.value": (4.0,)})
+        unit.start(0.0)
+        unit.advance(0.0, 0.5)
+        unit.write({"push.value": (-4.0,)})
+        assert unit.read()["rail.acceleration"] == -2.0
+        unit.advance(0.5, 0.5)
+        # 2 m/s^2 forth, then back: constant accelerations are exact but for rounding.
+        assert unit.read()["rail.velocity"] == pytest.approx(0.0, abs=ROUNDING)
+        assert unit.read()["rail.position"] == pytest.approx(0.5, abs=ROUNDING)
+
+
+def test_parameters_and_start_values_take_effect(pushed):
+    changes = {"cart.mass": 6.0, "initial.rail.position": 0.25}
+    with FmuUnit(pushed.path, parameters=changes) as unit:
+        assert unit.read()["rail.position"] == 0.25
+        unit.start(0.0)
+        unit.advance(0.0, 1.0)
+        assert unit.read()["rail.position"] == pytest.approx(0.25 + 0.5 * 3.0 / 6.0, abs=ROUNDING)
+
+
+def test_derivatives_by_inputs_states_and_parameters_are_exact(pushed):
+    with FmuUnit(pushed.path) as unit:
+        unit.start(0.0)
+        slopes = unit.derivatives(["rail.acceleration", "energy.kinetic"], ["push.value", "rail.velocity", "cart.mass"])
+        unit.advance(0.0, 1.0)
+        later = unit.derivatives(["energy.kinetic"], ["rail.velocity"])
+    # a = F / m with F = 3, m = 2; T = m v^2 / 2 at v = 0, then at v = 1.5.
+    np.testing.assert_allclose(slopes, [[0.5, 0.0, -0.75], [0.0, 0.0, 0.0]], atol=ROUNDING)
+    np.testing.assert_allclose(later, [[3.0]], atol=ROUNDING)
+
+
+def test_a_unit_goes_back_to_a_communication_point(loops):
+    with FmuUnit(loops.path) as unit:
+        assert unit.can_restore
+        unit.start(0.0)
+        unit.advance(0.0, 0.0503)
+        saved = unit.save()
+        unit.advance(0.0503, 0.1)
+        first = unit.read()
+        unit.restore(saved)
+        unit.advance(0.0503, 0.1)
+        assert unit.read() == first
+
+
+def test_sampled_loops_with_offsets_and_late_outputs_keep_their_ticks(folder):
+    made = write_fmu(cascade(duration=0.2, solver={"method": "rk4", "step": 1e-3}), folder / "cascade.fmu")
+    assert made.agreement.error < 1e-11
+
+
+def test_a_terminal_event_ends_the_unit_where_it_ends_the_run(folder):
+    event = Event("arrived", stop_at, inputs={"position": "rail.position"}, parameters={"place": 0.3}, terminal=True)
+    scenario = dataclasses.replace(pushed_cart(), events=(event,))
+    made = write_fmu(scenario, folder / "arrived.fmu")
+    with FmuUnit(made.path) as unit:
+        unit.start(0.0)
+        outcome = unit.advance(0.0, 1.0)
+        reached = unit.read()["rail.position"]
+    assert outcome is not None
+    assert outcome.kind is OutcomeKind.STOPPED
+    assert "arrived" in outcome.sentence
+    # The crossing is located to a few units in the last place of time.
+    assert reached == pytest.approx(0.3, abs=1e-14)
+
+
+def test_every_part_that_is_not_c_is_refused_at_once(tmp_path):
+    def python_law(value):
+        return {"output": value}
+
+    scenario = cart(
+        Block("python", python_law, inputs={"value": "rail.position"}, period=0.1, native=False, hold={"output": 0.0}),
+        delays=(Delay("late", "rail.position", 0.1),),
+    )
+    with pytest.raises(ModelError, match="2 problems") as error:
+        write_fmu(scenario, tmp_path / "unit.fmu", Solver("rk4"))
+    assert {flaw.path for flaw in error.value.flaws} == {"blocks.python", "delays.late"}
+    assert not (tmp_path / "unit.fmu").exists()
+
+
+def test_what_cannot_be_an_input_is_told_with_what_can(tmp_path):
+    with pytest.raises(ModelError, match=r"push\.valu.*did you mean 'push.value'"):
+        write_fmu(pushed_cart(), tmp_path / "unit.fmu", inputs={"push.valu": None})
+    with pytest.raises(ModelError, match=r"cart\.com\.x: is built into the code"):
+        write_fmu(pushed_cart(), tmp_path / "unit.fmu", inputs={"cart.com.x": None})
+
+
+def test_a_unit_for_windows_is_made_elsewhere(tmp_path):
+    pytest.importorskip("ziglang")
+    made = write_fmu(pushed_cart(), tmp_path / "unit.fmu", platforms=["win64"])
+    with zipfile.ZipFile(made.path) as archive:
+        binaries = [name for name in archive.namelist() if name.startswith("binaries/")]
+        assert binaries == ["binaries/win64/robodyn_cart.dll"]
+        assert archive.read(binaries[0]).startswith(b"MZ")

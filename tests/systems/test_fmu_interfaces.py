@@ -1,0 +1,71 @@
+"""Do directional derivatives make reduced interface models between units, as between scenarios?"""
+
+import dataclasses
+import shutil
+
+import numpy as np
+import pytest
+
+from robodyn.analysis.coupling.macro_step import solve_exactly
+from robodyn.catalog.oscillator import Oscillator, oscillator_sides
+from robodyn.cosimulation import Connection, Master, ScenarioUnit, cosimulate
+from robodyn.errors import ModelError
+
+pytest.importorskip("fmpy")
+from robodyn.fmi import InterfaceFmu, write_fmu
+
+pytestmark = pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler here")
+NUMBERS = Oscillator()
+SIDES = oscillator_sides("model-model", NUMBERS)
+NAMES = ("first", "second")
+
+
+@pytest.fixture(scope="module")
+def paths(tmp_path_factory):
+    """Both masses as units, one in each version of the interface."""
+    folder = tmp_path_factory.mktemp("oscillator")
+    made = [write_fmu(side, folder / f"{side.name}.fmu", fmi=fmi) for side, fmi in zip(SIDES, (2, 3), strict=True)]
+    return [export.path for export in made]
+
+
+def open_units(paths):
+    return [
+        InterfaceFmu(path, name, interfaces=side.machine.interfaces)
+        for path, name, side in zip(paths, NAMES, SIDES, strict=True)
+    ]
+
+
+def couple(units, step):
+    """(x1, v1, x2, v2) at the end."""
+    run = cosimulate(units, [Connection("first.port", "second.port")], master=Master(step), duration=NUMBERS.duration)
+    assert run.outcome.ok, run.outcome.sentence
+    return np.array([run[name][f"slide.{key}"].final for name in NAMES for key in ("position", "velocity")])
+
+
+def test_reduced_models_of_units_are_the_masses(paths):
+    for unit, mass in zip(open_units(paths), NUMBERS.masses, strict=True):
+        with unit:
+            unit.start(0.0)
+            model = unit.reduced_model("port")
+        # d a / d F = 1 / m, and without the coupling's force nothing accelerates a mass at rest position.
+        np.testing.assert_allclose(model.inertia, [[mass]], rtol=1e-14)
+        np.testing.assert_allclose(model.acceleration, [0.0], atol=1e-12)
+
+
+def test_units_coupled_by_models_are_as_exact_as_scenarios(paths):
+    step = 0.01
+    found = couple(open_units(paths), step)
+    scenarios = couple([ScenarioUnit(side, name=name) for side, name in zip(SIDES, NAMES, strict=True)], step)
+    # The same equations by generated C and by native code; a hundred times the tolerance of both solvers.
+    np.testing.assert_allclose(found, scenarios, rtol=1e-8, atol=1e-8)
+    # The far spring's force frozen over a macro step of 10 ms: 1.0e-2 m by an independent calculation.
+    assert abs(found[0] - solve_exactly(NUMBERS, NUMBERS.duration)[0]) == pytest.approx(1.0e-2, rel=0.05)
+
+
+def test_interfaces_that_a_unit_cannot_have_are_refused(paths):
+    rigid = dataclasses.replace(SIDES[0].machine.interfaces[0], stiffness=None, damping=None)
+    with pytest.raises(ModelError, match="takes a model rigidly"):
+        InterfaceFmu(paths[0], interfaces=[rigid])
+    other = dataclasses.replace(SIDES[0].machine.interfaces[0], name="door")
+    with pytest.raises(ModelError, match=r"the unit has no 'door.position'"):
+        InterfaceFmu(paths[0], interfaces=[other])
