@@ -7,11 +7,23 @@ import numpy as np
 import pytest
 from support.coupled import START, arm, load
 
-from robodyn import Interface, Treatment, assemble
+from robodyn import (
+    GROUND,
+    Along,
+    Interface,
+    Joint,
+    Machine,
+    Mechanism,
+    Point,
+    Scenario,
+    Treatment,
+    assemble,
+)
 from robodyn.assembly.system import INPUTS
 from robodyn.catalog import four_bars
 from robodyn.cosimulation import Connection, Master, ScenarioUnit, cosimulate, model_from_mobility, reduce_system
 from robodyn.simulation import close_constraints
+from robodyn.structures import Reduction, Section, beam
 
 STRAIGHT = dict(START) | {"joint5.position": 0.0}
 
@@ -31,6 +43,17 @@ def four_bar():
     return dataclasses.replace(scenario, machine=machine, initial=initial, treatment=Treatment())
 
 
+def flexible_rod():
+    """A beam on a hinge that bends in its plane, coupled at its tip."""
+    section = Section(7.0e10, 2.7e10, 2700.0, 1.0e-3, 1.0e-9, 2.0e-9, 1.7e-9)
+    rod = beam("rod", 1.0, section, Reduction(modes=1, directions=("y", "rz")))
+    joint = Joint("hinge", "revolute", GROUND, "rod", axis=(0.0, 0.0, 1.0))
+    mechanism = Mechanism("rod", (rod,), (joint,), (Point("end", "rod", node="tip"),))
+    sway = Along("sway", "end", (0.0, 1.0, 0.0))
+    machine = Machine("rod", mechanism, coordinates=(sway,), interfaces=(Interface("port", "force", on="sway"),))
+    return Scenario("rod", machine, 1.0, {"hinge.position": 0.4})
+
+
 def accelerate(system, x, force):
     """The interface's acceleration, from the rates of the whole system."""
     port = system.ports[0]
@@ -42,7 +65,7 @@ def accelerate(system, x, force):
     return np.array(function(0.0, x, [], m, p)).ravel()
 
 
-@pytest.mark.parametrize("make", [lambda: arm("force", 1.0), four_bar], ids=["arm", "four_bar"])
+@pytest.mark.parametrize("make", [lambda: arm("force", 1.0), flexible_rod, four_bar], ids=["arm", "flexible", "loop"])
 def test_it_accelerates_as_the_whole_mechanism_does(make):
     system = assemble(make())
     x = np.array([state.start for state in system.states])

@@ -182,6 +182,8 @@ def _check(system: System) -> None:
         raise ModelError([Flaw("system", "is in momenta already")], system.scenario.name)
     if system.equations and system.scenario.treatment.method == "minimal":
         flaws.add("treatment.method", "minimal coordinates cannot be written in momenta of all joints", "say baumgarte")
+    for port in (port for port in system.ports if port.inertia is not None):
+        flaws.add(f"interfaces.{port.interface.name}", "attaches an inertia that is not in momenta", "leave it out")
     velocities = range(system.n_q, 2 * system.n_q)
     for guard in system.guards:
         if guard.call and any(target in velocities for target in guard.call.targets.values()):
