@@ -64,7 +64,8 @@ def add_dynamics(builder: Builder, motion: Motion, solvable: bool) -> None:
     if solvable:
         a, tau = _accelerate(builder, motion, tau, bindings)
     _define_accelerations(builder, motion, a, bindings)
-    _define_torques(builder, motion, (applied, tau), bindings)
+    carried = motion.linear.carried if motion.linear else ca.SX.zeros(n_v)
+    _define_torques(builder, motion, (applied + carried, tau + carried), bindings)
     if motion.linear is not None:
         # Linear mechanics do not balance energies: the squares of what is small are left out of them.
         return
