@@ -6,7 +6,6 @@ import pytest
 from robodyn import Solver, simulate
 from robodyn.catalog import SCENARIOS, double_pendulum, pendulum, swinging_arm, two_link_loop
 
-
 # The one that imitates a spreadsheet takes explicit Euler steps of 0.4 ms, which lose and gain energy; the one that
 # stands still moves by microradians, and its friction's work on them is found to some percent by steps of 0.25 ms.
 ALLOWED = {"scara-avoid-sampled": 0.05, "rx90-hold": 0.2}
