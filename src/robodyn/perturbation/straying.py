@@ -9,8 +9,8 @@ from robodyn.perturbation.nominal import Nominal
 from robodyn.results import Run
 
 NEAR = 0.05
-"""Deviation of a joint [rad or m] from which on a run is warned about: this project's own choice. An arm of 1 m moves its
-tip by half the square of it, 1 mm, beside where linear mechanics see it."""
+"""Deviation of a joint [rad or m] from which on a run is warned of: this project's own choice. The tip of an arm of 1 m
+is then half the square of it, 1 mm, beside where linear mechanics see it."""
 
 
 def tell_strays(nominal: Nominal, run: Run) -> list[str]:
