@@ -21,6 +21,7 @@ class LinearMechanics:
     """What stands in for the mechanism's own mechanics.
 
     Attributes:
+        carried: joint torques of folded forces and loads; the bias holds them, the joints' torque signals count them.
         signals: name -> expression, of coordinates (`name.position`, `name.velocity`) and points.
         folded: forces (coordinate, signal) that the bias holds; loads are in it in any case.
         data: numbers of the table that the expressions read, see `native.rows`.
@@ -28,6 +29,7 @@ class LinearMechanics:
 
     mass_matrix: ca.SX
     bias: ca.SX
+    carried: ca.SX
     signals: Mapping[str, ca.SX]
     folded: frozenset[tuple[str, str]]
     data: np.ndarray

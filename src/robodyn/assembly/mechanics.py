@@ -69,7 +69,8 @@ def add_dynamics(builder: Builder, motion: Motion, solvable: bool) -> None:
         a, tau = _accelerate(builder, motion, tau, bindings)
     tau = tau + define_forces(builder, motion, a, bindings)
     _define_accelerations(builder, motion, a, bindings)
-    _define_torques(builder, motion, (applied, tau), bindings)
+    carried = motion.linear.carried if motion.linear else ca.SX.zeros(n_v)
+    _define_torques(builder, motion, (applied + carried, tau + carried), bindings)
     if motion.linear is not None:
         # Linear mechanics do not balance energies: the squares of what is small are left out of them.
         return

@@ -17,8 +17,8 @@ from robodyn.errors import ModelError
 
 BAD_INPUT, SIMULATION_FAILED, INTERRUPTED = 2, 3, 130
 
-output = Console(highlight=False, soft_wrap=True)
-messages = Console(stderr=True, highlight=False, soft_wrap=True)
+output = Console(highlight=False, soft_wrap=True, emoji=False)
+messages = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)
 
 
 class Commands(TyperGroup):

@@ -66,6 +66,8 @@ def _read_groups(texts: list[str]) -> dict[str, list[str]]:
         listed = [pattern.strip() for pattern in patterns.split(",") if pattern.strip()]
         if not name.strip() or not equals or not listed:
             raise fail(f"--group {text}: must be written as name=pattern,pattern")
+        if name.strip() in groups:
+            raise fail(f"--group {text}: '{name.strip()}' is given twice; name all its patterns at once")
         groups[name.strip()] = listed
     return groups
 

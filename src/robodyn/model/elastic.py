@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from robodyn.errors import FlawList, nearest
-from robodyn.model.block import Block
+from robodyn.model.block import Block, Delay
 from robodyn.model.body import Body
 from robodyn.model.coordinate import Combination, Coordinate
 from robodyn.model.joint import GROUND, Joint
@@ -49,23 +49,25 @@ def with_elastic_joints(machine: Machine, gears: Mapping[str, ElasticGear], link
     """The same machine with elastic gears.
 
     Combinations of elastic joints, and blocks on such joints, go to the drives, their names kept; so do the signals
-    these blocks read.
+    that blocks and delays read.
 
     Args:
         gears: joint -> its gear.
-        link_side: coordinates and blocks that stay with the joints (a sensor behind the gear).
+        link_side: coordinates, blocks and delays that stay with the joints (a sensor behind the gear).
     """
     _check(machine, gears, link_side)
     assert machine.mechanism is not None
     drives = {joint: gear.drive for joint, gear in gears.items()}
     coordinates = tuple(c if c.name in link_side else _move_coordinate(c, drives) for c in machine.coordinates)
     blocks = tuple(b if b.name in link_side else _move_block(b, drives) for b in machine.blocks)
+    delays = tuple(d if d.name in link_side else _move_delay(d, drives) for d in machine.delays)
     twists = tuple(Combination(gear.twist, {joint: 1.0, gear.drive: -1.0}) for joint, gear in gears.items())
     return dataclasses.replace(
         machine,
         mechanism=_add_drives(machine.mechanism, gears),
         coordinates=(*coordinates, *twists),
         blocks=(*blocks, *(_gear_block(gear) for gear in gears.values())),
+        delays=delays,
     )
 
 
@@ -97,6 +99,10 @@ def _move_block(block: Block, drives: Mapping[str, str]) -> Block:
     )
 
 
+def _move_delay(delay: Delay, drives: Mapping[str, str]) -> Delay:
+    return dataclasses.replace(delay, signal=_move_signal(delay.signal, drives))
+
+
 def _move_signal(signal: Any, drives: Mapping[str, str]) -> Any:
     if isinstance(signal, (tuple, list)):
         return tuple(_move_signal(entry, drives) for entry in signal)
@@ -120,8 +126,8 @@ def _check(machine: Machine, gears: Mapping[str, ElasticGear], link_side: Collec
         if name not in joints:
             flaws.add(f"gears.{name}", f"there is no moving joint '{name}'", nearest(name, joints))
         check_name(flaws, gear.drive)
-    known = [part.name for part in (*machine.coordinates, *machine.blocks)]
+    known = [part.name for part in (*machine.coordinates, *machine.blocks, *machine.delays)]
     for name in link_side:
         if name not in known:
-            flaws.add(f"link_side.{name}", "there is no such coordinate or block", nearest(name, known))
+            flaws.add(f"link_side.{name}", "there is no such coordinate, block or delay", nearest(name, known))
     flaws.raise_if_any(f"machine '{machine.name}'")

@@ -93,17 +93,25 @@ def check_limits(
 def check_singularities(flaws: FlawList, trace: Trace, joints: tuple[str, ...], tolerance: float) -> None:
     """Tell where the arm comes near a singularity, which one, and which joint would race."""
     near = trace.closeness < tolerance
-    for k in np.flatnonzero(trace.sense[:-1] * trace.sense[1:] < 0):
-        near[k if trace.closeness[k] < trace.closeness[k + 1] else k + 1] = True
-    for way in trace.jumps:
-        near[int(np.argmin(np.abs(trace.knots - way)))] = True
+    remedy = "turn the tool, move the path, or take another branch"
     for first, last in _stretches(near):
         worst = first + int(np.nanargmin(trace.closeness[first : last + 1]))
         kind, joint = singularity(trace.idle[worst])
         where = _where(trace.knots[first], trace.knots[last])
         value = f"smallest singular value {trace.closeness[worst]:.2g}, allowed {tolerance:g}"
-        what = f"comes too near the {kind} singularity {where} ({value})"
-        flaws.add(f"joints.{joints[joint]}", what, "turn the tool, move the path, or take another branch")
+        flaws.add(f"joints.{joints[joint]}", f"comes too near the {kind} singularity {where} ({value})", remedy)
+    for k in _crossings(trace):
+        if not near[k : k + 2].any():
+            kind, joint = singularity(trace.idle[k])
+            begin, end = 1e3 * trace.knots[k : k + 2]
+            what = f"reaches the {kind} singularity between {begin:.1f} and {end:.1f} mm"
+            flaws.add(f"joints.{joints[joint]}", f"{what}, where its branch ends", remedy)
+
+
+def _crossings(trace: Trace) -> np.ndarray:
+    """Knots behind which, before the next one, the arm changes its branch."""
+    lost = np.searchsorted(trace.knots, trace.jumps) - 1
+    return np.union1d(lost.astype(int), np.flatnonzero(trace.sense[:-1] * trace.sense[1:] < 0))
 
 
 def singularity(idle: np.ndarray) -> tuple[str, int]:

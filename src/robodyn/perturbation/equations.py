@@ -33,6 +33,7 @@ class Equations:
 
     Attributes:
         motion: columns q0, v0, a0 of t and p.
+        carried: joints on which folded forces or loads act.
         terms: name -> matrix or column in (t, q, v, a, p), see `express_terms`.
     """
 
@@ -40,6 +41,12 @@ class Equations:
     a: ca.SX
     motion: Mapping[str, ca.SX]
     terms: Mapping[str, ca.SX]
+    carried: tuple[str, ...]
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Names of the outputs y: signals that become linear, and what folded forces and loads exert on joints."""
+        return (*self.outline.signals, *(f"{joint}.carried" for joint in self.carried))
 
     @cached_property
     def functions(self) -> dict[str, ca.Function]:
@@ -89,7 +96,14 @@ def derive_equations(outline: Outline) -> Equations:
     v0 = ca.jacobian(q0, t)
     a = ca.SX.sym("a", system.n_v)
     motion = {"position": q0, "velocity": v0, "acceleration": ca.jacobian(v0, t)}
-    return Equations(outline, a, motion, express_terms(outline, a))
+    turning = _folded_forces(outline)[0]
+    carried = tuple(outline.joints[k] for k in _find_entries(turning.total))
+    return Equations(outline, a, motion, express_terms(outline, a), carried)
+
+
+def _find_entries(column: ca.SX) -> list[int]:
+    """Rows of a column that are not zero by structure."""
+    return list(ca.sparsify(column).sparsity().row())
 
 
 def express_terms(outline: Outline, a: ca.SX) -> dict[str, ca.SX]:
@@ -104,7 +118,8 @@ def express_terms(outline: Outline, a: ca.SX) -> dict[str, ca.SX]:
     inertial, weight = _inverse_dynamics(system, a)
     turning, changing = _folded_forces(outline)
     e = inertial + weight - turning.total
-    y = ca.vertcat(ca.SX(0, 1), *(outline.expressions[name] for name in outline.signals))
+    carried = [turning.total[k] for k in _find_entries(turning.total)]
+    y = ca.vertcat(ca.SX(0, 1), *(outline.expressions[name] for name in outline.signals), *carried)
     bends = [ca.hessian(system.coordinates[name], q)[0] for name in outline.curved]
     return {
         "torque": e,

@@ -63,7 +63,12 @@ class _Pieces:
         """What the interpolated derivatives leave of the outputs."""
         n = self.nominal
         parts = [(n.outputs_by_position, n.position), (n.outputs_by_velocity, n.velocity)]
-        return self._left(n.outputs, np.zeros_like(n.outputs), parts)
+        # Of all outputs only torques change with time itself, as they do in the torque that is needed against them.
+        rate = np.zeros_like(n.outputs)
+        for column, joint in enumerate(n.joints):
+            if f"{joint}.carried" in n.signals:
+                rate[:, n.signals.index(f"{joint}.carried")] = -n.torque_rate[:, column]
+        return self._left(n.outputs, rate, parts)
 
     def _left(self, whole: np.ndarray, rate: np.ndarray, parts: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
         """Cubics of `whole - sum A x`, whose slope is `rate - sum A' x` where dwhole/dt = rate + sum A dx/dt."""

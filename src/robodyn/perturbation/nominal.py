@@ -32,7 +32,8 @@ class Nominal:
         position, velocity, acceleration, torque: q0, v0, a0 and what the motion needs without friction, (R, n).
         torque_rate: explicit change of the torque with time, where folded forces depend on it, (R, n).
         mass, damping, stiffness_structural, stiffness_geometric, stiffness_dynamic: M0, C0, parts of K0, (R, n, n).
-        outputs: (R, k) with their derivatives outputs_by_position, outputs_by_velocity (R, k, n).
+        outputs: y of `signals`, where "joint.carried" is the torque of folded forces and loads on a joint, (R, k), with
+            their derivatives outputs_by_position, outputs_by_velocity (R, k, n).
         curvature: d2s/dq2 of the coordinates `curved`, (R, n, n each, side by side).
         parameters: the numbers it depends on; digest: fingerprint of the equations.
     """
@@ -96,7 +97,7 @@ def compute_nominal(
     arrays: dict[str, Any] = {name: np.array([row[name] for row in rows]) for name in rows[0]}
     outline = equations.outline
     kept = {name: values[name] for name in equations.parameters}
-    names = (outline.joints, outline.signals, outline.curved)
+    names = (outline.joints, equations.outputs, outline.curved)
     return Nominal(points, *names, kept, equations.digest, times=times, **arrays)
 
 

@@ -16,6 +16,7 @@ from robodyn.perturbation.equations import Equations, derive_equations
 from robodyn.perturbation.filling import fill_rows
 from robodyn.perturbation.nominal import POINTS, Nominal, compute_nominal, parameter_values
 from robodyn.perturbation.outline import outline_system
+from robodyn.perturbation.straying import tell_strays
 from robodyn.perturbation.table import Layout, lay_out_rows, trace_linear
 from robodyn.results import Run
 from robodyn.simulation import CompiledSystem, compile_system, make_solver, simulate
@@ -106,9 +107,10 @@ class Perturbed:
         recording: Recording | None = None,
         progress: Callable[[float, float, int], None] | None = None,
     ) -> Run:
-        """One run, with some tunable numbers changed."""
+        """One run, with some tunable numbers changed; it warns of joints that leave the nominal motion."""
         compiled = self.compiled(parameters or {})
-        return simulate(compiled, self.solver, parameters=parameters, recording=recording, progress=progress)
+        run = simulate(compiled, self.solver, parameters=parameters, recording=recording, progress=progress)
+        return dataclasses.replace(run, warnings=(*run.warnings, *tell_strays(self.nominal, run)))
 
 
 def perturb_system(scenario: Scenario, layout: Layout, nominal: Nominal) -> System:

@@ -47,7 +47,7 @@ class Layout:
     @cached_property
     def blocks(self) -> dict[str, tuple[int, int, int]]:
         """Name -> (first column, entries, numbers an entry), in the order of how often they are read."""
-        n, k = len(self.equations.outline.joints), len(self.equations.outline.signals)
+        n, k = len(self.equations.outline.joints), len(self.equations.outputs)
         c = len(self.equations.outline.curved)
         sizes = {
             "mass": (len(self.mass), LINEAR),
@@ -118,14 +118,17 @@ def trace_linear(layout: Layout, data: np.ndarray, time: ca.SX, q: ca.SX, v: ca.
     outline = layout.equations.outline
     index = seek(layout.width, time)
     reader = Reader(layout, index, time - row(0, index))
-    n, k = q.numel(), len(outline.signals)
+    n, k = q.numel(), len(layout.equations.outputs)
     C, K = (reader.matrix(name, (n, n)) for name in ("damping", "stiffness"))
     bias = ca.vertcat(*reader.read("rest")) + C @ v + K @ q
     y = ca.vertcat(ca.SX(0, 1), *reader.read("outputs"))
     y = y + reader.matrix("by_position", (k, n)) @ q + reader.matrix("by_velocity", (k, n)) @ v
-    signals = dict(zip(outline.signals, ca.vertsplit(ca.densify(y)), strict=True)) if k else {}
+    found = dict(zip(layout.equations.outputs, ca.vertsplit(ca.densify(y)), strict=True)) if k else {}
+    signals = {name: found[name] for name in outline.signals}
+    carried = ca.vertcat(*(found.get(f"{joint}.carried", ca.SX(0)) for joint in outline.joints))
     signals |= _curved_positions(reader, q)
-    return LinearMechanics(_mass_matrix(reader, p), ca.densify(bias), signals, frozenset(outline.folded), data)
+    M, bias = _mass_matrix(reader, p), ca.densify(bias)
+    return LinearMechanics(M, bias, carried, signals, frozenset(outline.folded), data)
 
 
 def _mass_matrix(reader: Reader, p: ca.SX) -> ca.SX:

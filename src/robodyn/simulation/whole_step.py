@@ -81,7 +81,10 @@ def trace_rosw2(system: System) -> WholeStep:
     v2 = x2[n : n + n_v]
     k2 = matrix.solve(v2 - 2 * k1[0], _second_force(system, first, second, 2 * k1[1]), second.z_dot - 2 * k1[2])
 
-    slope1, slope2 = ca.vertcat(*k1, first.book), ca.vertcat(*k2, second.book - 2 * first.book)
+    book1, book2 = (matrix.step * follow_books(x, first.book, ca.vertcat(*k)) for k in (k1, k2))
+    book1 += first.book
+    book2 += second.book - 2 * book1
+    slope1, slope2 = ca.vertcat(*k1, book1), ca.vertcat(*k2, book2)
     end = ca.substitute(x + h * (1.5 * slope1 + 0.5 * slope2), middle, 0.5 * (symbols["t"] + t1))
     return WholeStep(system, ca.vertcat(x, h, t1, d0), end)
 
@@ -118,8 +121,9 @@ def trace_rosw1(system: System) -> WholeStep:
     here = _at(system, rates, middle, x, d)
     ahead = _at(system, rates, middle, ca.vertcat(q + 0.5 * h * v, x[system.n_q :]), d)
     now = Rates(ahead.M, ahead.c, here.tau, here.z_dot, here.book)
-    k = StageMatrix(system, now, GAMMA["rosw1"] * h).solve(v, now.force, now.z_dot)
-    return WholeStep(system, ca.vertcat(x, h, t1, d0), x + h * ca.vertcat(*k, now.book))
+    k = ca.vertcat(*StageMatrix(system, now, GAMMA["rosw1"] * h).solve(v, now.force, now.z_dot))
+    book = here.book + GAMMA["rosw1"] * h * follow_books(x, here.book, k)
+    return WholeStep(system, ca.vertcat(x, h, t1, d0), x + h * ca.vertcat(k, book))
 
 
 WHOLE_STEPS = {"rosw1": trace_rosw1, "rosw2": trace_rosw2}
@@ -135,6 +139,11 @@ def find_rates(system: System) -> Rates:
     """The equations of motion in the system's own symbols."""
     _, _, z_dot, book = split_states(system, system.expressions["rhs"])
     return Rates(system.mass_matrix, system.bias, system.expressions["applied"], z_dot, book)
+
+
+def follow_books(x: ca.SX, book: ca.SX, k: ca.SX) -> ca.SX:
+    """The rows of J of book-keeping states, times an increment k of all others: nothing is solved for them."""
+    return ca.jtimes(book, x, ca.vertcat(k, ca.SX(book.numel(), 1)))
 
 
 def _at(system: System, rates: Rates, t: ca.SX, x: ca.SX, d: ca.SX) -> Rates:

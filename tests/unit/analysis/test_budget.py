@@ -184,6 +184,19 @@ def test_a_two_link_arm_with_friction_leaves_a_small_remainder():
     assert {part.name for part in found.parts} == {"shoulder.friction", "elbow.friction", REST}
 
 
+@pytest.mark.parametrize(
+    ("groups", "words"),
+    [
+        ({"all": ["*"], "none": ["*"]}, "group.none: all its parts are in groups before it"),
+        ({"encoder": ["*_loop"]}, "is the name of a part that is not in it"),
+    ],
+)
+def test_groups_that_would_be_empty_or_taken_for_a_part_are_refused(servo, groups, words):
+    with pytest.raises(ModelError) as error:
+        servo.grouped(groups)
+    assert words in str(error.value)
+
+
 def test_grouped_parts_have_the_same_sum(servo):
     grouped = servo.grouped({"friction": ["friction", "feed_forward"], "loops": ["*_loop"]})
     assert [part.name for part in grouped.parts][:2] == ["friction", "loops"]

@@ -113,10 +113,11 @@ def test_a_finished_sweep_runs_nothing_again(tmp_path, plan):
     assert np.isnan(second.rate)
 
 
-def test_a_line_that_was_cut_off_counts_for_nothing(tmp_path, plan):
+@pytest.mark.parametrize("end", [b"", b"\0\0\0\0\n"])
+def test_a_line_that_was_cut_off_counts_for_nothing(tmp_path, plan, end):
     run_sweep(plan, tmp_path, workers=1)
     (path,) = (tmp_path / PARTS).iterdir()
-    path.write_bytes(path.read_bytes()[:-20])
+    path.write_bytes(path.read_bytes()[:-20] + end)
     assert sorted(read_parts(tmp_path)) == [0, 1]
     table = run_sweep(plan, tmp_path, workers=1)
     assert table.done.all()

@@ -16,6 +16,7 @@ from robodyn.model import Block, Event, Recording
 
 # Single runs and runs of a sweep take the same steps but where numbers became inputs of the code: rounding.
 ROUNDING = 1e-9
+HALF = Distribution("scale", (0.5, 1.0))
 
 
 @pytest.fixture(scope="module")
@@ -32,6 +33,12 @@ def pendulum():
 
 def single(scenario, changes):
     return simulate(scenario.with_numbers(changes))
+
+
+def test_numbers_have_the_units_of_their_places(arm):
+    plan = plan_sweep(arm, vary={"elbow.friction.coulomb": [1.0, 2.0]}, random={"elbow.friction.viscous": HALF}, runs=2)
+    assert plan.units["elbow.friction.coulomb"] == plan.axes[0].unit == "N m"
+    assert plan.units["elbow.friction.viscous"] == "N m s/rad"
 
 
 def test_every_combination_is_run_the_last_axis_fastest(pendulum):

@@ -38,6 +38,7 @@ def test_every_problem_is_told_at_once_with_the_nearest_name(invoke, quick):
         ([], "nothing is varied"),
         (["--vary", "bob.mass"], "must be written as name="),
         (["--vary", "bob.mass=1:2:0"], "whole number"),
+        (["--vary", "bob.mass=a:b:3"], "--vary bob.mass=a:b:3:"),
         (["--vary", "bob.mass=0:2:3:log"], "must be positive"),
         (["--vary", "bob.mass=1 s:2 s:3"], "must be in kg"),
         (["--vary", "bob.mass=1:2:3", "--values", "bob.mass=1,2"], "given twice"),

@@ -1,5 +1,7 @@
 """Does a machine with elastic gears twist as its stiffness says, and is it the rigid one where that is large?"""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from robodyn.model import (
     Block,
     Body,
     Combination,
+    Delay,
     ElasticGear,
     Joint,
     Machine,
@@ -61,6 +64,12 @@ def test_what_is_named_stays_with_the_joints():
     blocks = {block.name: block for block in machine.blocks}
     assert blocks["joint1.friction"].on == "joint1"
     assert blocks["sensor"].inputs["position"] == "joint2.position"
+
+
+def test_delays_read_what_the_blocks_read():
+    late = (Delay("late", "joint1.position", 1e-3), Delay("seen", "joint1.position", 1e-3))
+    machine = with_elastic_joints(dataclasses.replace(coupled_arm(), delays=late), gears(1e4), link_side=("seen",))
+    assert [delay.signal for delay in machine.delays] == ["drive1.position", "joint1.position"]
 
 
 def fall(machine, duration=0.3):

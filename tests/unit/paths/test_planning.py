@@ -220,6 +220,16 @@ def test_the_stretched_elbow_is_told():
     assert flaws[0].path in ("joints.joint2", "joints.joint3")
 
 
+def test_a_branch_that_ends_within_the_reach_of_others_is_told():
+    """With an offset wrist each branch has a reach of its own; the arm is singular where it ends, between two knots."""
+    path = straight_line((-0.4, -0.3, 0.2), (-0.4, 0.7, 0.2), DOWN)
+    with pytest.raises(ModelError) as error:
+        plan_path(offset_wrist(), "tool", path, branch=0)
+    (flaw,) = error.value.flaws
+    assert flaw.path in ("joints.joint2", "joints.joint3")
+    assert "reaches the elbow singularity between 880.0 and 890.0 mm, where its branch ends" in flaw.what
+
+
 def test_a_smaller_tolerance_lets_a_path_pass():
     path = straight_line((-0.3, 0.05, 0.5), (0.3, 0.05, 0.5), DOWN)
     assert plan_path(ARM, "tool", path, near=ELBOW_UP).closeness.min() > 0.02

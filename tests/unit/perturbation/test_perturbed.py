@@ -11,7 +11,7 @@ from support.followers import (
     two_link,
 )
 
-from robodyn import Block, Distance, Recording, Solver, simulate
+from robodyn import Block, Distance, Load, Recording, Solver, simulate
 from robodyn.catalog.two_link import two_link_loop
 from robodyn.perturbation import Perturbed, compare_ways, find_convergence, simulate_perturbed
 
@@ -103,6 +103,29 @@ def test_a_sprung_six_axis_arm_with_bristles_and_a_load_agrees():
     assert both.largest < 5 * deviation**2
     force = [run["balance.force"].values for run in (both.nonlinear, both.perturbed)]
     assert np.max(np.abs(force[0] - force[1])) < 1e-3 * np.max(np.abs(force[0]))
+
+
+def test_a_start_far_from_the_nominal_motion_is_warned_of():
+    near, far = (simulate_perturbed(two_link(), parameters={"initial.elbow.position": q}) for q in (0.01, 0.5))
+    assert near.warnings == ()
+    (told,) = [sentence for sentence in far.warnings if "elbow" in sentence]
+    assert "elbow.position is up to 0.5 rad from the nominal motion, at 0 s" in told
+
+
+def rising_pull(time, position):
+    """A spring that is tightened while it pulls."""
+    return {"force": -400.0 * time - 300.0 * position}
+
+
+def test_torques_of_joints_count_springs_and_loads_as_those_of_the_full_motion_do():
+    strut = Distance("strut", "post", "lug")
+    pull = Block("pull", rising_pull, on="strut")
+    load = Load("weight", "tool", (0.0, 20.0, -30.0))
+    scenario = two_link(3.0, (pull,), (strut,), strut_points(), loads=(load,))
+    both = compare_ways(scenario, signals=("shoulder.torque", "elbow.torque"))
+    for row in both.differences:
+        # Deviations are up to 140 N m / 4e3 N m/rad = 0.035 rad; what is left out is their square.
+        assert row.largest < 0.035**2 * np.max(np.abs(both.nonlinear[row.signal].values))
 
 
 def test_sampled_loops_and_bristles_of_a_two_link_arm_agree_below_a_micrometre():

@@ -76,6 +76,7 @@ class Replay:
         return LinearMechanics(
             ca.diagcat(first.mass_matrix, second.mass_matrix),
             ca.vertcat(first.bias, second.bias),
+            ca.vertcat(first.carried, second.carried),
             {**first.signals, **signals},
             first.folded | folded,
             data,

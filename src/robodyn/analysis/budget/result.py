@@ -123,7 +123,7 @@ class Budget:
         _check_groups(groups, [part.name for part in self.parts])
         homes = [_home(part.name, groups) for part in self.parts]
         used = [name for name in groups if name in homes]
-        parts = [Part(name, f"{homes.count(name)} parts", "group") for name in used]
+        parts = [Part(name, _count(homes.count(name)), "group") for name in used]
         values = [self.values[:, [home == name for home in homes]].sum(axis=1) for name in used]
         for j, (part, home) in enumerate(zip(self.parts, homes, strict=True)):
             if home is None:
@@ -138,6 +138,10 @@ def _row(name: str, what: str, values: np.ndarray, worst: int, total: float) -> 
     return Row(name, what, float(np.max(np.abs(values))), float(np.sqrt(np.mean(values**2))), at_worst, share)
 
 
+def _count(parts: int) -> str:
+    return "1 part" if parts == 1 else f"{parts} parts"
+
+
 def _home(part: str, groups: Mapping[str, Sequence[str]]) -> str | None:
     fits = (name for name, patterns in groups.items() if any(fnmatchcase(part, pattern) for pattern in patterns))
     return next(fits, None)
@@ -149,6 +153,13 @@ def _check_groups(groups: Mapping[str, Sequence[str]], parts: Sequence[str]) -> 
         for pattern in patterns:
             if not any(fnmatchcase(part, pattern) for part in parts):
                 flaws.add(f"group.{name}", f"'{pattern}' matches no part", nearest(pattern, parts))
+    flaws.raise_if_any("budget")
+    homes = {part: _home(part, groups) for part in parts}
+    for name in groups:
+        if name not in homes.values():
+            flaws.add(f"group.{name}", "all its parts are in groups before it", "a part counts once: leave one out")
+        if homes.get(name, name) != name:
+            flaws.add(f"group.{name}", "is the name of a part that is not in it", "take another name")
     flaws.raise_if_any("budget")
 
 

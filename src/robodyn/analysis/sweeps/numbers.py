@@ -17,7 +17,9 @@ WILDCARDS = "*?["
 
 def find_numbers(system: System) -> dict[str, Number]:
     """Every number that can be varied: those of the scenario, and the start value of each state and sampled output."""
-    known = {name: number for name, number in system.scenario.numbers().items() if not name.startswith(INITIAL)}
+    # Those of the system know the units of their places, a description leaves them open: {F} is N m or N.
+    described = {name: number for name, number in system.scenario.numbers().items() if not name.startswith(INITIAL)}
+    known = {name: system.numbers.get(name, number) for name, number in described.items()}
     infos: list[StateInfo | MemoryInfo] = [*system.states, *(info for info in system.memory if not info.hidden)]
     starts = [Number(f"{INITIAL}{info.name}", info.start, info.unit) for info in infos]
     return known | {number.name: number for number in starts}

@@ -80,17 +80,24 @@ def _decode(text: str) -> Floats:
 
 
 def read_parts(folder: Path) -> dict[int, Finished]:
-    """All finished runs of a folder by number."""
+    """All finished runs of a folder by number; what a kill or a power cut left of a line is no finished run."""
     found: dict[int, Finished] = {}
     for path in sorted((folder / PARTS).glob("*.jsonl")):
-        for line in path.read_bytes().splitlines(keepends=True):
-            if line.endswith(b"\n"):
+        for line in path.read_bytes().splitlines():
+            try:
                 done = _read_line(line)
-                found.setdefault(done.run, done)
+            except ValueError:
+                continue
+            found.setdefault(done.run, done)
     return found
 
 
 def _read_line(line: bytes) -> Finished:
+    """A run as it was written.
+
+    Raises:
+        ValueError: where something is missing; a line that is not whole is no JSON.
+    """
     run, outcome, sentence, at, wall_time, measures, curves = json.loads(line)
     decoded = {name: _decode(text) for name, text in curves.items()}
     return Finished(run, outcome, sentence, at, wall_time, tuple(measures), decoded)
