@@ -129,8 +129,9 @@ def build_tree(mechanism: Mechanism, values: Values) -> Mechanics:
 
 def build_elasticity(body: FlexibleBody) -> Elasticity:
     """What the mechanics of a flexible body needs, as arrays."""
-    fields = ("first", "first_bend", "second", "second_bend", "turning", "turning_bend")
-    return Elasticity(*(np.array(getattr(body.modal_inertia, name)) for name in fields), np.diag(body.modal_mass))
+    names = ("first", "first_bend", "second", "second_bend", "turning", "turning_bend")
+    sums = {name: np.array(getattr(body.modal_inertia, name)) for name in names}
+    return Elasticity(mass=np.diag(body.modal_mass), **sums)
 
 
 def build_node(node: BodyNode) -> Node:

@@ -24,6 +24,7 @@ from robodyn.catalog.rx90_arm import rx90_mechanism
 from robodyn.catalog.scara import scara_mechanism, scara_ptp
 from robodyn.catalog.scara_avoidance import scara_avoid, scara_avoid_sampled, scara_phases
 from robodyn.catalog.six_axis import six_axis_mechanism, swinging_arm
+from robodyn.catalog.space_arm import space_arm_machine, space_arm_mechanism, space_arm_swing
 from robodyn.catalog.two_link import two_link_loop, two_link_mechanism
 from robodyn.errors import Flaw, ModelError, nearest
 from robodyn.model import Chain, Scenario
@@ -52,6 +53,8 @@ SCENARIOS: Mapping[str, Callable[[], Scenario | Chain]] = {
     "epaas-hold": epaas_hold,
     **{f"epaas-step-{axis}": partial(epaas_step, axis) for axis in ("vane", "l3", "l4", "l1", "l2")},
     "epaas-trajectory": epaas_trajectory,
+    "space-arm-rigid": partial(space_arm_swing, flexible=False),
+    "space-arm-flexible": space_arm_swing,
     "rx90-weld": rx90_weld,
     "rx90-weld-elastic": partial(rx90_weld, elastic=True),
     "rx90-hold": rx90_hold,
@@ -131,6 +134,9 @@ __all__ = [
     "scara_phases",
     "scara_ptp",
     "six_axis_mechanism",
+    "space_arm_machine",
+    "space_arm_mechanism",
+    "space_arm_swing",
     "swinging_arm",
     "two_link_loop",
     "two_link_mechanism",

@@ -1,8 +1,11 @@
 """How does a link move that deforms, and which forces does its inertia ask for?
 
-Floating frame of reference: in the axes of the link a particle stands at `r = r0 + sum Phi_i eta_i + 1/2 sum Gamma_ij eta_i
-eta_j`, where eta are the link's modal coordinates and Gamma, the foreshortening of bent beams, may be zero. Summed over
-all particles, to second order in eta (Shabana 2013, chapter 5; Wallrapp 1994):
+Floating frame of reference: in the axes of the link a particle stands at
+
+    r = r0 + sum Phi_i eta_i + 1/2 sum Gamma_ij eta_i eta_j
+
+where eta are the link's modal coordinates and Gamma, the foreshortening of bent beams, may be zero. Summed over all
+particles, to second order in eta (Shabana 2013, chapter 5; Wallrapp 1994):
 
     h(eta) = sum m r             f_i = dh/deta_i
     P(eta) = sum m r r^T         P_i = dP/deta_i
@@ -81,7 +84,8 @@ class Elasticity:
 
             f += 2 omega x h' + sum f_i a_i + sum d2h eta' eta'
             n += J' omega + omega x N + sum n_i a_i + sum dn_i eta_i' eta',   N = sum n_i eta_i'
-            g_i = f_i.accel + n_i.alpha + omega.sum_j (dn_i/deta_j - dn_j/deta_i) eta_j' - omega.J_i omega / 2 + M_ij a_j
+            g_i = f_i.accel + n_i.alpha + sum M_ij a_j - omega.J_i omega / 2
+                + omega.sum (dn_i/deta_j - dn_j/deta_i) eta_j'
 
         Args:
             motion: omega, alpha, and the acceleration of the origin less gravity, in link axes; rate, a: of eta.

@@ -89,7 +89,7 @@ class Tree:
     def _check_node(self, link: Link) -> None:
         if link.kind != "fixed" or link.parent == GROUND or not self.links[link.parent].elasticity:
             raise ValueError(f"link {link.name!r}: a node is fixed to a link that deforms")
-        if np.any(link.frame.p) or np.any(link.frame.R != np.eye(3)):
+        if np.any(link.frame.p) or np.any(link.frame.R - np.eye(3)):
             raise ValueError(f"link {link.name!r}: a node stands in its own frame, which must be the identity")
 
     @cached_property

@@ -1,9 +1,10 @@
 """What is a body that deforms? Its inertia and stiffness in a few modes, and how its nodes move with them.
 
-    r = r0 + sum Phi_i eta_i + 1/2 sum Gamma_ij eta_i eta_j        in the body's own axes, clamped where its joint holds it
+    r = r0 + sum Phi_i eta_i + 1/2 sum Gamma_ij eta_i eta_j
 
-Modes are orthogonal, so that masses and stiffnesses of them are single numbers. Beams and frames of beams are made into
-such bodies by `robodyn.structures`.
+in the body's own axes, clamped where its joint holds it; Gamma is the foreshortening of beams that bend. Modes are
+orthogonal, so that masses and stiffnesses of them are single numbers. Beams and frames of beams are made into such
+bodies by `robodyn.structures`.
 """
 
 from __future__ import annotations

@@ -96,7 +96,7 @@ class Machine:
         """Moving joints, and the modes of flexible bodies, which can be used like them."""
         if self.mechanism is None:
             return ()
-        return tuple(part.name for part in (*self.mechanism.moving_joints, *self.mechanism.modes))
+        return (*(j.name for j in self.mechanism.moving_joints), *(mode.name for mode in self.mechanism.modes))
 
     @property
     def _points(self) -> tuple[str, ...]:

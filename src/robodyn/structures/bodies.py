@@ -146,18 +146,19 @@ def _scale(structure: Structure, shapes: np.ndarray) -> tuple[np.ndarray, list[b
 def _node(structure: Structure, k: int, shapes: np.ndarray, bend: np.ndarray, stiffening: bool) -> BodyNode:
     rows = shapes[6 * k : 6 * k + 6]
     shortening = as_floats(bend[6 * k : 6 * k + 3].transpose(1, 2, 0)) if stiffening else ()
-    return BodyNode(structure.names[k], as_floats(structure.positions[k]), rows[:3].T, rows[3:].T, shortening)
+    return BodyNode(
+        structure.names[k], as_floats(structure.positions[k]), as_floats(rows[:3].T), as_floats(rows[3:].T), shortening
+    )
 
 
 def _check_frame(name: str, nodes: Mapping[str, Any], elements: Sequence[Element], how: Reduction, root: str) -> None:
     flaws = FlawList()
     if root not in nodes:
         flaws.add("root", f"there is no node '{root}'", nearest(root, nodes))
+    moving = [node for node in nodes if node != root]
     for node in how.interfaces:
-        if node not in nodes or node == root:
-            flaws.add(
-                "interfaces", f"'{node}' is no node that can move", nearest(node, [n for n in nodes if n != root])
-            )
+        if node not in moving:
+            flaws.add("interfaces", f"'{node}' is no node that can move", nearest(node, moving))
     for k, element in enumerate(elements):
         ends = [end for end in (element.start, element.end) if end not in nodes]
         for end in ends:

@@ -1,8 +1,8 @@
-"""The two-link flexible arm of `test_flexible_arm.py` in Exudyn, an independent program.
+"""The two-link flexible arm of `tests/references/test_flexible_beams.py` in Exudyn, an independent program.
 
 Absolute nodal coordinates (ANCF cable elements), no floating frame and no modes: large rotations are in the
 elements themselves. Prints the numbers that the test compares with. `pip install exudyn` (1.13 was used), then
-`python two_link_arm.py 16` for 16 elements a link.
+`python benchmarks/exudyn_two_link_arm.py 16` for 16 elements a link.
 """
 
 import sys

@@ -1,7 +1,8 @@
-"""The spin-up of a beam of `test_spinning_beam.py` in Exudyn, an independent program, by ANCF cable elements.
+"""The spin-up of a beam of `tests/references/test_flexible_beams.py` in Exudyn, an independent program.
 
-A beam of Kane, Ryan and Banerjee (1987) clamped to a hub that turns by psi(t); prints the tip's deflection from the
-hub's axis. `pip install exudyn` (1.13 was used), then `python spin_up.py 16`.
+The manoeuvre of Kane, Ryan and Banerjee (1987): a hub turns by psi(t), a beam of ANCF cable elements is clamped to it.
+Prints the tip's deflection from the hub's axis. `pip install exudyn` (1.13 was used), then
+`python benchmarks/exudyn_spin_up.py 16`.
 """
 
 import math
