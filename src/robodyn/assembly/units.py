@@ -87,9 +87,7 @@ def fill_numbers(scenario: Scenario, units: Mapping[str, str]) -> dict[str, Numb
         own = units_of(block, units)
         for number in block.numbers():
             found[number.name] = replace(number, unit=own.fill(number.unit))
-    for interface in (
-        i for i in scenario.machine.interfaces if i.on is not None and units[f"{i.on}.position"] == "rad"
-    ):
+    for interface in (i for i in scenario.machine.interfaces if units.get(f"{i.on}.position") == "rad"):
         for number in interface.numbers():
             found[number.name] = replace(number, unit=TURNING.get(number.unit, number.unit))
     for joint in scenario.machine.mechanism.moving_joints if scenario.machine.mechanism else ():

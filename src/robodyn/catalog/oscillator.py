@@ -6,6 +6,7 @@ Numbers of the benchmark published by Gonzalez and others (cosim-benchmarks, lin
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from robodyn.errors import FlawList, nearest
 from robodyn.model import GROUND, Block, Body, Combination, Interface, Joint, Machine, Mechanism, Recording, Scenario
@@ -69,7 +70,7 @@ def oscillator_side(side: int, takes: str | None = None, numbers: Oscillator | N
         (Joint("slide", "prismatic", GROUND, "mass", axis=ALONG),),
         gravity=(0.0, 0.0, 0.0),
     )
-    elastic = {} if takes == "force" else {"stiffness": numbers.stiffness[1], "damping": numbers.damping[1]}
+    elastic: dict[str, Any] = {} if takes == "force" else {"stiffness": numbers.stiffness[1], "damping": numbers.damping[1]}
     interfaces = (Interface(PORT, takes, on="slide", **elastic),) if takes else ()
     spring = _spring(numbers, 2 * side, "slide", "spring")
     machine = Machine(f"oscillator-{name}", mechanism, blocks=(spring,), interfaces=interfaces)

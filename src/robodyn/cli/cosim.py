@@ -50,7 +50,7 @@ def _change(
     what: CosimulationFile, step: float | None, scheme: str | None, order: int | None, tolerance: float | None
 ) -> CosimulationFile:
     """The file's co-simulation with what the options say."""
-    given = {"step": step, "scheme": scheme, "tolerance": tolerance}
+    given: dict[str, Any] = {"step": step, "scheme": scheme, "tolerance": tolerance}
     what = replace(what, master=replace(what.master, **{k: v for k, v in given.items() if v is not None}))
     if order is None:
         return what

@@ -28,7 +28,8 @@ class Connection:
 
     Attributes:
         first, second: "unit.interface".
-        order: of the polynomials by which signals go on between exchanges, 0 holds them.
+        order: of the polynomials by which signals, and the forces of reduced models, go on between exchanges; 0 holds
+            them.
         mean: whether a force is sent as its mean over the last macro step, not as it is; None: where the force of a
             reduced model goes back.
     """
@@ -97,6 +98,7 @@ class Bond:
     sides: tuple[Side, Side]
     channels: tuple[Channel, ...]
     models: tuple[tuple[int, int], ...]
+    order: int = 0
 
     @property
     def merged(self) -> bool:
@@ -144,7 +146,7 @@ def _make_bond(connection: Connection, sides: tuple[Side, Side], path: str, flaw
         else:
             mean = connection.mean if connection.mean is not None else takes[other] == "model"
             channels.append(_force_channel(sides[other], sides[this], connection.order, mean))
-    return Bond(connection.name, sides, tuple(channels), tuple(models))
+    return Bond(connection.name, sides, tuple(channels), tuple(models), connection.order)
 
 
 def _check_bond(connection: Connection, sides: tuple[Side, Side], takes: Any, path: str, flaws: FlawList) -> None:
@@ -162,8 +164,6 @@ def _check_bond(connection: Connection, sides: tuple[Side, Side], takes: Any, pa
     elif takes == ("model", "model") and sides[0].elastic != sides[1].elastic:
         flaws.add(path, "one side is elastic, the other rigid", "give both the same stiffness, or none")
     check_order(connection.order, path, flaws)
-    if takes == ("model", "model") and connection.order:
-        flaws.add(f"{path}.order", "has no effect", "models are sent in both directions, no signals")
     if "force" not in takes and connection.mean is not None:
         flaws.add(f"{path}.mean", "has no effect", "no force is sent")
 

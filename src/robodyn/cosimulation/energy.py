@@ -2,12 +2,12 @@
 
 Each side of a connection gets the work W = integral of f dy, of the force f on it and of the displacement y at which it
 acts: its own, or that of the far side where the elastic part of the coupling is on its own. Jumps of y at an exchange
-count. What is coupled exactly gives W_1 + W_2 = 0, or the work W_e that the elastic part takes where both sides have it;
+count. What is coupled exactly gives W_1 + W_2 = 0, or the work W_e that the elastic part takes where both have it;
 
     energy error = W_1 + W_2 - W_e
 
-The work is integrated with the unit; where a motion comes in, by the trapezoidal rule between exchanges, from both sides
-of each: exact for linear springs and held motions. So is that of the elastic part.
+The work is integrated with the unit; where a motion comes in, by the trapezoidal rule between exchanges, from both
+sides of each: exact for linear springs and held motions. So is that of the elastic part.
 """
 
 from __future__ import annotations
@@ -24,14 +24,19 @@ Outputs = Mapping[str, Mapping[str, float]]
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """Of one side at an instant: force (k,), displacement (1 or 3,) and rate (k,) at which it acts, own motion, work."""
+    """One side at an instant.
 
+    Attributes:
+        work: on it so far [J], None where it does not know; force: (k,).
+        displacement: (1 or 3,), rate: (k,), at which the force acts; position, velocity: its own.
+    """
+
+    work: float | None
     force: np.ndarray
     displacement: np.ndarray
     rate: np.ndarray
     position: np.ndarray
     velocity: np.ndarray
-    work: float | None
 
 
 def take_snapshot(side: Side, outputs: Mapping[str, float]) -> Snapshot:
@@ -40,7 +45,7 @@ def take_snapshot(side: Side, outputs: Mapping[str, float]) -> Snapshot:
     far = "far_" if side.elastic else ""
     quantities = ("force", f"{far}position", f"{far}velocity", "position", "velocity")
     found = (np.array([outputs[name] for name in part.names(quantity)]) for quantity in quantities)
-    return Snapshot(*found, work=outputs.get(f"{part.name}.work"))
+    return Snapshot(outputs.get(f"{part.name}.work"), *found)
 
 
 class EnergyBook:

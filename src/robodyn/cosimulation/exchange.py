@@ -9,7 +9,7 @@ import numpy as np
 
 from robodyn.cosimulation.connection import Bond, Channel
 from robodyn.cosimulation.energy import EnergyBook
-from robodyn.cosimulation.extrapolation import Samples
+from robodyn.cosimulation.extrapolation import Samples, Trend
 from robodyn.cosimulation.record import CouplingRecord, UnitRecord, gap_between
 from robodyn.cosimulation.rotations import mean_rotation
 from robodyn.cosimulation.settings import Master
@@ -31,6 +31,7 @@ class Exchange:
         self.outputs: dict[str, Mapping[str, float]] = {name: unit.read() for name, unit in units.items()}
         self.samples = [Samples(channel) for channel in self.channels]
         self.books = [EnergyBook(bond) for bond in bonds]
+        self.trends = {(bond.name, sender): Trend(bond.order) for bond in bonds for sender, _ in bond.models}
         self.record = CouplingRecord(units, self.channels, bonds)
         self.plain = {name: UnitRecord(unit) for name, unit in units.items() if not hasattr(unit, "finish")}
         self.told: dict[str, tuple[float, float]] = {bond.name: (0.0, 1.0) for bond in bonds}
@@ -101,7 +102,10 @@ class Exchange:
             for sender, receiver in bond.models:
                 side = bond.sides[receiver]
                 motion = joined or taken[sender].motion
-                self.units[side.unit].attach_model(side.interface.name, taken[sender], motion)
+                trend = self.trends[bond.name, sender]
+                trend.add(time, taken[sender].acceleration)
+                further = {"trend": trend.fit(time)[1:]} if bond.order else {}
+                self.units[side.unit].attach_model(side.interface.name, taken[sender], motion, **further)
 
     def _take_model(self, bond: Bond, sender: int, time: float) -> ReducedModel:
         side = bond.sides[sender]
@@ -209,12 +213,13 @@ class Exchange:
     def save(self) -> tuple[Any, ...]:
         """All that changes."""
         units = {name: unit.save() for name, unit in self.units.items()}
-        known = [samples.copy() for samples in self.samples], [book.copy() for book in self.books]
+        trends = {key: trend.copy() for key, trend in self.trends.items()}
+        known = [samples.copy() for samples in self.samples], [book.copy() for book in self.books], trends
         return units, dict(self.outputs), known, dict(self.told)
 
     def restore(self, saved: tuple[Any, ...]) -> None:
         """Go back to where `save` was called."""
-        units, self.outputs, (self.samples, self.books), self.told = saved
+        units, self.outputs, (self.samples, self.books, self.trends), self.told = saved
         for name, state in units.items():
             self.units[name].restore(state)
 

@@ -95,8 +95,8 @@ class _Course:
         worst = self.exchange.worst_signal()
         if not abs(worst[1]) <= self.master.largest_value:
             sentence = (
-                f"'{worst[0]}' reached {worst[1]:.3g} at {self.time:.6g} s: the coupling is unstable at this macro step "
-                f"of {self.step:.3g} s; shorten it, or couple by reduced interface models"
+                f"'{worst[0]}' reached {worst[1]:.3g} at {self.time:.6g} s: the coupling is unstable at this macro "
+                f"step of {self.step:.3g} s; shorten it, or couple by reduced interface models"
             )
             return Outcome(OutcomeKind.DIVERGED, sentence, self.time)
         if self.time >= self.duration:

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.spatial.transform import Rotation
+
+SMALL = 1e-9
 
 
 def turn_between(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Rotation vector in world axes that takes the first rotation to the second [rad], (3,)."""
-    return Rotation.from_matrix(second @ first.T).as_rotvec()
+    """Rotation vector in world axes that takes the first rotation to the second [rad], (3,); less than half a turn."""
+    Q = second @ first.T
+    sine = np.array([Q[2, 1] - Q[1, 2], Q[0, 2] - Q[2, 0], Q[1, 0] - Q[0, 1]]) / 2
+    size = float(np.linalg.norm(sine))
+    angle = np.arctan2(size, (np.trace(Q) - 1) / 2)
+    return sine if size < SMALL else sine * (angle / size)
 
 
 def mean_rotation(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """The rotation halfway between two, (3, 3)."""
-    return Rotation.from_rotvec(turn_between(first, second) / 2).as_matrix() @ first
+    """The rotation halfway between two, (3, 3), by Rodrigues' formula."""
+    turn = turn_between(first, second) / 2
+    angle = float(np.linalg.norm(turn))
+    if angle < SMALL:
+        return second
+    x, y, z = turn / angle
+    K = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    return (np.eye(3) + np.sin(angle) * K + (1 - np.cos(angle)) * K @ K) @ first

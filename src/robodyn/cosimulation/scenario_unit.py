@@ -28,7 +28,8 @@ from robodyn.simulation.settings import engine_recording
 MEAN = "mean_force"
 MOVING = ("force", "far_position", "far_velocity", "far_orientation", "far_force", "far_acceleration")
 """What comes in at an interface that may move in time between two exchanges."""
-CLOSING_STEPS = 3
+CLOSING_STEPS, CLOSED = 4, 1e-12
+"""Newton steps that join an interface, at most, and the distance [m, rad] at which it is joined."""
 
 
 class ScenarioUnit:
@@ -70,7 +71,8 @@ class ScenarioUnit:
         self.system = with_polynomials(assemble(scenario), tuple(dict.fromkeys((*moving, *inputs))))
         self.compiled = compile_system(self.system, self.solver, on_compile=on_compile)
         self.outputs = {info.name: info.unit for info in self.system.signals} | self._mean_units()
-        self.can_restore = not any(part.call for part in (*self.system.tasks, *self.system.guards))
+        called = [task.call for task in self.system.tasks] + [guard.call for guard in self.system.guards]
+        self.can_restore = not any(called)
         self._place = {number.name: k for k, number in enumerate(self.system.parameters)}
         self.values = np.array([number.value for number in self.system.parameters], float)
         self.begin = find_start(self.compiled, self.values)
@@ -170,11 +172,19 @@ class ScenarioUnit:
     def write(self, inputs: Mapping[str, Coefficients]) -> None:
         """Inputs as polynomials from the present time on."""
         for name, coefficients in inputs.items():
-            for k, key in enumerate(coefficient_names(name)):
-                self.values[self._place[key]] = coefficients[k] if k < len(coefficients) else 0.0
-        if EXCHANGE in self._place:
-            self.values[self._place[EXCHANGE]] = self._now()[0][0]
+            self._set_polynomial(name, coefficients)
         self._prepare()
+
+    def _set_polynomial(self, name: str, coefficients: Sequence[float]) -> None:
+        """An input from the present time on; what does not move by itself is zero in all but its value."""
+        for k, key in enumerate(coefficient_names(name)):
+            self.values[self._place[key]] = coefficients[k] if k < len(coefficients) else 0.0
+        self.values[self._place[EXCHANGE]] = self._now()[0][0]
+
+    def _set_course(self, names: Sequence[str], course: np.ndarray) -> None:
+        """Numbers that move from the present time on: course (order + 1, n)."""
+        for name, column in zip(names, course.T.tolist(), strict=True):
+            self._set_polynomial(name, column)
 
     def advance(self, time: float, step: float) -> Outcome | None:
         """Native integration to `time + step`."""
@@ -194,23 +204,27 @@ class ScenarioUnit:
         """The scenario's mechanism as it is felt at an interface, at the present state."""
         return self.functions.mechanics(interface, *self._now()).reduce(self.length)
 
-    def attach_model(self, interface: str, model: ReducedModel, motion: InterfaceMotion) -> None:
+    def attach_model(
+        self, interface: str, model: ReducedModel, motion: InterfaceMotion, trend: np.ndarray | None = None
+    ) -> None:
         """Put another unit's reduced model at an interface.
 
         Args:
             motion: of the far side where the model is attached through a stiffness, otherwise the one that this side's
                 interface goes on with.
+            trend: c1, c2, ... of the model's acceleration over the next macro step, (order, k).
         """
         part = self.interfaces[interface]
         rows = np.tril_indices(len(part.rows))
+        further = np.zeros((0, len(part.rows))) if trend is None else trend
         if part.rigid:
             self._set(part.names("far_inertia"), model.inertia[rows])
-            self._set(part.names("far_force"), model.force)
+            self._set_course(part.names("far_force"), np.vstack([model.force, further @ model.inertia]))
             self._prepare()
             self._join(interface, model.inertia, motion)
             return
         self._set(part.names("far_mobility"), model.mobility[rows])
-        self._set(part.names("far_acceleration"), model.acceleration)
+        self._set_course(part.names("far_acceleration"), np.vstack([model.acceleration, further]))
         if motion.rotation is not None:
             self._set(part.names("far_orientation"), motion.rotation.ravel())
         self._prepare()
@@ -236,10 +250,9 @@ class ScenarioUnit:
             apart = motion.position - terms.motion.position
             if motion.rotation is not None and terms.motion.rotation is not None:
                 apart = np.concatenate([apart, turn_between(terms.motion.rotation, motion.rotation)])
-            if not np.any(apart):
+            if np.max(np.abs(apart)) <= CLOSED:
                 break
             x[:n] += terms.direct(inertia, apart)
-        terms = self.functions.mechanics(interface, t, x, d, m, p)
         x[n : 2 * n] += terms.direct(inertia, motion.velocity - terms.motion.velocity)
         self._move(x)
         self.corrected = True

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from robodyn.results import Outcome, Run
+from robodyn.results import Outcome
 
 Coefficients = tuple[float, ...]
 """c0, c1, ... of an input over the next macro step: `c0 + c1 s + c2 s^2`, s the time since its beginning [s]."""
@@ -54,8 +54,14 @@ class InterfaceUnit(Unit, Protocol):
     def reduced_model(self, interface: str) -> ReducedModel:
         """This unit as it is felt at one of its interfaces."""
 
-    def attach_model(self, interface: str, model: ReducedModel, motion: InterfaceMotion) -> None:
-        """Go on with the model of another unit attached there, and with that motion of the interface."""
+    def attach_model(
+        self, interface: str, model: ReducedModel, motion: InterfaceMotion, trend: np.ndarray | None = None
+    ) -> None:
+        """Go on with the model of another unit attached there, and with that motion of the interface.
+
+        Args:
+            trend: c1, c2, ... of the model's acceleration over the next macro step, (order, k), for orders above 0.
+        """
 
 
 @dataclass(frozen=True, eq=False)

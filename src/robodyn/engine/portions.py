@@ -15,7 +15,7 @@ from robodyn.engine.trajectory import Status, Trajectory
 from robodyn.engine.workspace import EVENTS, START, Work, bind_arrays, count_ticks, make_run, make_work
 
 APPENDED = ("rows", "log")
-"""Arrays that only grow at their ends: going back needs no copy of them, only their lengths, which are in the record."""
+"""Arrays that only grow at their ends: going back needs no copy of them, only their lengths from the record."""
 Saved = tuple[np.ndarray, dict[str, np.ndarray], bool]
 
 

@@ -15,7 +15,6 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
 
 from robodyn.errors import FlawList, nearest
 from robodyn.model.frozen import freeze_mappings

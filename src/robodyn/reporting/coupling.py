@@ -14,6 +14,7 @@ from .runs import run_lines, run_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.collections import QuadMesh
     from matplotlib.figure import Figure
 
 # Growth rates [1/s] beyond which colours do not change.
@@ -27,7 +28,7 @@ def plot_coupling_errors(errors: CouplingErrors, path: str | Path) -> None:
 
 
 def draw_coupling_errors(errors: CouplingErrors) -> "Figure":
-    """Error of the first mass at the end, and energy by that at the start, against the macro step, a line a coupling."""
+    """Error of the first mass at the end, and energy by that at the start, against the macro step."""
     figure = empty_figure(8.0, 5.5)
     axes = figure.subplots(2, 1, sharex=True)
     names = list(errors.errors)
@@ -62,7 +63,7 @@ def draw_stability(maps: StabilityMap | list[StabilityMap]) -> "Figure":
     return figure
 
 
-def _draw_map(ax: "Axes", found: StabilityMap, name: str) -> object:
+def _draw_map(ax: "Axes", found: StabilityMap, name: str) -> "QuadMesh":
     from matplotlib.colors import SymLogNorm
 
     growth = found.growth[name]
