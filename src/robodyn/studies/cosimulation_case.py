@@ -15,9 +15,9 @@ from robodyn.simulation import simulate
 DISTANCE = "touch.gap"
 """Of point A to the wall [m]."""
 MILLI = 1e3
-STEPS = (0.02, 0.05, 0.1, 0.2, 0.5)
+STEPS = (0.02, 0.05, 0.1, 0.2, 0.3)
 """Macro steps of reduced interface models in both directions [s]."""
-SIGNAL_STEPS = (0.002, 0.004, 0.005, 0.01)
+SIGNAL_STEPS = (0.004, 0.005, 0.01)
 SIGNAL_SPAN = 10.0
 """Signals are compared over the first part of the manoeuvre only [s]: what is unstable is so from the start."""
 COMPARED = 0.02
@@ -26,6 +26,8 @@ LENGTH = 5.0
 """In units of which turns are compared with displacements, for condition numbers [m]."""
 ACCURATE, STABLE = 1e-3, 0.2
 """Largest error of the distance of what is called accurate, and of what is called stable [m]: own choices."""
+UNLIMITED = 1e30
+"""A condition number that is never reached."""
 LARGEST = 1e6
 """Exchanged signal at which a run has diverged: forces of the manoeuvre are below 1 kN."""
 
@@ -65,15 +67,20 @@ def _units(coupling: str, flexible: bool) -> tuple[ScenarioUnit, ScenarioUnit]:
 
 
 @cache
-def couple(coupling: str, flexible: bool, step: float, order: int = 0, duration: float | None = None) -> Case:
+def couple(
+    coupling: str, flexible: bool, step: float, order: int = 0, duration: float | None = None, watched: bool = True
+) -> Case:
     """Arm and payload, co-simulated.
 
     Args:
         coupling: one of `catalog.space_case.COUPLINGS`; step: macro step [s].
+        watched: whether a run ends where the condition number of an interface is beyond the master's limit.
     """
     units = [unit.renew() for unit in _units(coupling, flexible)]
     connection = Connection(f"arm.{PORT}", f"payload.{PORT}", order)
-    run = cosimulate(units, [connection], master=Master(step, largest_value=LARGEST), duration=duration, name=f"space-case-{coupling}")
+    limit = Master.condition_limit if watched else UNLIMITED
+    master, name = Master(step, largest_value=LARGEST, condition_limit=limit), f"space-case-{coupling}"
+    run = cosimulate(units, [connection], master=master, duration=duration, name=name)
     return Case(run, _error(run["payload"], whole(flexible)), _condition(run.coupling, connection.name))
 
 

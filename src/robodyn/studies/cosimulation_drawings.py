@@ -86,8 +86,8 @@ def pictures() -> tuple[Picture, ...]:
     return (
         Picture(
             "distance",
-            "Distance of point A to the wall (figure 1b), and how far each co-simulation is from the monolithic run of the "
-            "same arm; grey: the payload turns; cross: the run broke down; signals are shown for their first "
+            "Distance of point A to the wall (figure 1b), and how far each co-simulation is from the monolithic run of "
+            "the same arm; grey: the payload turns; cross: the run broke down; signals are shown for their first "
             f"{SIGNAL_SPAN:g} s",
             draw_distance,
         ),

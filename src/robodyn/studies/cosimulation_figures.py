@@ -13,7 +13,6 @@ from robodyn.studies.cosimulation_case import (
     MILLI,
     SIGNAL_SPAN,
     STABLE,
-    Case,
     couple,
     longest,
     models,
@@ -72,27 +71,26 @@ def signal_figures() -> Iterator[Figure]:
 
 def rigid_figures() -> Iterator[Figure]:
     """The reduced interface model of the rigid arm, where its wrist crosses the shoulder's roll axis."""
-    case, one_way = couple("model-model", False, SHORT), couple("model-force", False, COMPARED)
-    yield _breakdown("rim_rigid_outcome", case, f"models in both directions, macro step {MILLI * SHORT:g} ms")
-    told = f"the arm's model in the payload, its force sent back, macro step {MILLI * COMPARED:g} ms"
-    yield _breakdown("rim_rigid_one_way_outcome", one_way, told)
+    case = couple("model-model", False, SHORT)
+    outcome = case.run.outcome
+    told = (
+        f"{outcome.kind.name.lower().replace('_', ' ')} at this time, models in both directions, macro step "
+        f"{MILLI * SHORT:g} ms: the condition number is beyond {Master.condition_limit:.0e}, the master's limit"
+    )
+    holds = outcome.kind is OutcomeKind.ILL_CONDITIONED
+    yield Figure("rim_rigid_outcome", None, outcome.time, "s", reason=told, source=STUDY, holds=holds)
+    unwatched = couple("model-model", False, SHORT, watched=False)
+    told = "the same without that limit: it goes on, since nothing moves this arm in the direction that it lacks"
+    yield below("rim_rigid_unwatched_error_mm", MILLI * unwatched.error, MILLI * ACCURATE, "mm", told, OWN)
     stepped, flexible = couple("model-model", False, COMPARED), models()[COMPARED]
     reason = (
-        f"macro step {MILLI * COMPARED:g} ms, in both directions: no communication point lies near enough to where it is "
-        "singular, and the run goes on with a warning"
+        f"macro step {MILLI * COMPARED:g} ms, in both directions: no communication point lies near enough to where it "
+        "is singular, and the run goes on with a warning"
     )
     yield below("rim_rigid_stepped_over_error_mm", MILLI * stepped.error, MILLI * ACCURATE, "mm", reason, OWN)
     told = "largest condition number of the interface's mobility at communication points, and where a warning begins"
     yield above("condition_rigid", stepped.condition, WARNING, "", told, OWN)
     yield below("condition_flexible", flexible.condition, WARNING, "", told, OWN)
-
-
-def _breakdown(name: str, case: Case, how: str) -> Figure:
-    """When a run ended because an interface had no inertia."""
-    outcome = case.run.outcome
-    told = f"{outcome.kind.name.lower().replace('_', ' ')} at this time; {how}"
-    holds = outcome.kind is OutcomeKind.ILL_CONDITIONED
-    return Figure(name, None, outcome.time, "s", reason=told, source=STUDY, holds=holds)
 
 
 def exchange_figures() -> Iterator[Figure]:
