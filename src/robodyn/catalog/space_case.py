@@ -53,8 +53,8 @@ APPROACH = 1.0
 DURATION, KNOTS = 36.0, 33
 CONTACT = {"stiffness": 2.0e5, "damping": 2.0e3}
 """5 % of critical for the payload's mass."""
-LATCH = {"stiffness": (1e6,) * 6, "damping": (2e3,) * 6}
-"""Between effector and payload where signals are exchanged [N/m, N m/rad; N s/m, N m s/rad]."""
+LATCH = ((1e6,) * 6, (2e3,) * 6)
+"""Stiffness and damping between effector and payload where signals are exchanged [N/m, N m/rad; N s/m, N m s/rad]."""
 GAINS = {
     "shoulder_roll": (3.0e4, 3.0e4),
     "shoulder_pitch": (7.0e5, 6.0e5),
@@ -193,7 +193,10 @@ def space_case_payload(takes: str | None = None, elastic: bool = False, duration
 
 
 def _interfaces(takes: str | None, point: str, elastic: bool) -> tuple[Interface, ...]:
-    return (Interface(PORT, takes, point=point, rotates=True, **(LATCH if elastic else {})),) if takes else ()
+    if takes is None:
+        return ()
+    stiffness, damping = LATCH if elastic else (None, None)
+    return (Interface(PORT, takes, point=point, rotates=True, stiffness=stiffness, damping=damping),)
 
 
 def space_case_sides(coupling: str, flexible: bool = True, duration: float = DURATION) -> tuple[Scenario, Scenario]:

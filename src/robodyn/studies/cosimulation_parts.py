@@ -73,4 +73,5 @@ def oscillator_figures() -> Iterator[Figure]:
 
 def benchmark_map() -> StabilityMap:
     """Growth by macro step and stiffness of the coupling."""
-    return map_stability(np.geomspace(1e-4, 0.1, 40), np.geomspace(1.0, 1e5, 40), couplings=(SIGNALS, MODEL))
+    steps, values = np.geomspace(1e-4, 0.1, 40).tolist(), np.geomspace(1.0, 1e5, 40).tolist()
+    return map_stability(steps, values, couplings=(SIGNALS, MODEL))
