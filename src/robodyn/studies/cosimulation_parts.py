@@ -73,5 +73,5 @@ def oscillator_figures() -> Iterator[Figure]:
 
 def benchmark_map() -> StabilityMap:
     """Growth by macro step and stiffness of the coupling."""
-    steps, values = np.geomspace(1e-4, 0.1, 40).tolist(), np.geomspace(1.0, 1e5, 40).tolist()
+    steps, values = np.geomspace(1e-4, 0.1, 25).tolist(), np.geomspace(1.0, 1e5, 25).tolist()
     return map_stability(steps, values, couplings=(SIGNALS, MODEL))
