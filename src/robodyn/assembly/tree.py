@@ -36,7 +36,7 @@ class Mechanics:
     def locate(self, point: Point, mechanism: Mechanism, origin: Any) -> Placement:
         """Where a point of a body is, given its origin in that body's frame as values or symbols."""
         place = self.placements[point.body]
-        node = _node_at(mechanism, point.body, point.origin)
+        node = _node_of(mechanism, point.body, point)
         if node is None:
             return Placement(place.link, place.pose @ Pose.translation(origin))
         return Placement(self.nodes[point.body, node.name], Pose.translation(origin - np.array(node.position)))
@@ -87,7 +87,7 @@ class Growth:
     def _find_parent(self, joint: Joint) -> tuple[int, Pose]:
         """Link that carries a joint, and the joint's frame in it; on a flexible body, the node where it stands."""
         origin = _vector(self.values, f"{joint.name}.origin", XYZ)
-        node = _node_at(self.mechanism, joint.parent, joint.origin)
+        node = _node_of(self.mechanism, joint.parent, joint)
         if node is not None:
             rest = Pose(np.array(joint.rotation), origin - np.array(node.position))
             return self.reach_node(joint.parent, node), rest
@@ -121,7 +121,7 @@ def build_tree(mechanism: Mechanism, values: Values) -> Mechanics:
     for joint in mechanism.ordered_joints:
         growth.add_joint(joint)
     for point in mechanism.points:
-        node = _node_at(mechanism, point.body, point.origin)
+        node = _node_of(mechanism, point.body, point)
         if node is not None:
             growth.reach_node(point.body, node)
     return growth.finish()
@@ -141,10 +141,10 @@ def build_node(node: BodyNode) -> Node:
     return Node(np.array(node.position), np.array(node.shift), np.array(node.turn), shortening)
 
 
-def _node_at(mechanism: Mechanism, body: str, origin: Any) -> BodyNode | None:
-    """The node of a flexible body at a place of its frame; None for the ground and rigid bodies."""
+def _node_of(mechanism: Mechanism, body: str, part: Joint | Point) -> BodyNode | None:
+    """The node of a flexible body that carries a joint or point; None for the ground and rigid bodies."""
     found = mechanism.body(body) if body != GROUND else None
-    return found.find_node(origin) if isinstance(found, FlexibleBody) else None
+    return found.find_node(part.origin, part.node) if isinstance(found, FlexibleBody) else None
 
 
 def _inertia(values: Values, body: Body) -> Inertia:

@@ -26,7 +26,7 @@ TORQUE_LIMIT, SPEED_LIMIT = 2332.0, 0.0698
 RIGIDITY = {"young": 1.0e11, "shear": 2.0e10, "area": 3.0e-3, "iy": 5.0e-5, "iz": 5.0e-5, "torsion": 1.0e-4}
 """Own choice: E I = 5e6 N m^2, G J = 2e6 N m^2, E A = 3e8 N, about a tube of 0.35 m with a 3 mm wall."""
 STIFFNESS, DAMPING = 1.0e6, 8.0e3
-"""Own choice, of every joint [N m/rad, N m s/rad]: about 1 % of critical at the first frequency of the straight arm."""
+"""Own choice, of every joint [N m/rad, N m s/rad]: 1 % of critical at the straight rigid arm's first frequency."""
 BOOM_DAMPING = 0.005
 """Own choice: modal damping ratio of the booms."""
 
@@ -124,8 +124,8 @@ def _soften(bodies: list[Body], joints: list[Joint], points: list[Point], boom: 
             beside = (0.0, joint.origin[1], 0.0)
             joints[k] = Joint(joint.name, joint.kind, boom.end.name, joint.child, beside, axis=joint.axis)
     joints += [
-        Joint(f"{boom.root.name}_mount", "fixed", name, boom.root.name),
-        Joint(f"{boom.end.name}_mount", "fixed", name, boom.end.name, (BOOM, 0.0, 0.0)),
+        Joint(f"{boom.root.name}_mount", "fixed", name, boom.root.name, node="root"),
+        Joint(f"{boom.end.name}_mount", "fixed", name, boom.end.name, (BOOM, 0.0, 0.0), node="tip"),
     ]
     points += boom.tube.points()
 

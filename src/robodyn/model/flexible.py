@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.errors import FlawList
+from robodyn.errors import FlawList, nearest
 from robodyn.model.body import Body
 from robodyn.model.joint import Point
 from robodyn.model.numbers import as_floats, check_finite, check_name, check_vector, keep_floats
@@ -167,13 +167,15 @@ class FlexibleBody(Body):
         """The node of that name; KeyError where there is none."""
         return {node.name: node for node in self.nodes}[name]
 
-    def find_node(self, origin: Sequence[float]) -> BodyNode | None:
-        """The node that stands at a position of the body's frame [m]; None where there is none."""
+    def find_node(self, origin: Sequence[float], name: str | None = None) -> BodyNode | None:
+        """The node of a name, or the one at a position of the body's frame [m]; None where there is none."""
+        if name is not None:
+            return next((node for node in self.nodes if node.name == name), None)
         if not self.nodes:
             return None
-        nearest = self.nearest_node(origin)
-        apart = float(np.linalg.norm(np.subtract(nearest.position, origin)))
-        return nearest if apart <= NEAR * max(self.size, 1e-3) else None
+        near = self.nearest_node(origin)
+        apart = float(np.linalg.norm(np.subtract(near.position, origin)))
+        return near if apart <= NEAR * max(self.size, 1e-3) else None
 
     def nearest_node(self, origin: Sequence[float]) -> BodyNode:
         """The node nearest to a position of the body's frame [m]."""
@@ -181,23 +183,34 @@ class FlexibleBody(Body):
 
     def points(self) -> tuple[Point, ...]:
         """A named point `<body>.<node>` at every node, so that its positions, deformation included, are signals."""
-        return tuple(Point(f"{self.name}.{node.name}", self.name, node.position) for node in self.nodes)
+        return tuple(Point(f"{self.name}.{node.name}", self.name, node.position, node.name) for node in self.nodes)
 
 
 def check_attachments(flaws: FlawList, bodies: Sequence[Body], joints: Sequence[Any], points: Sequence[Any]) -> None:
-    """Whatever hangs on a flexible body, or is a point of it, stands at one of its nodes."""
+    """Whatever hangs on a flexible body, or is a point of it, is carried by one of its nodes."""
     flexible = {body.name: body for body in bodies if isinstance(body, FlexibleBody)}
-    hanging = [(f"joints.{joint.name}", joint.parent, joint.origin) for joint in joints]
-    hanging += [(f"points.{point.name}", point.body, point.origin) for point in points]
-    for path, name, origin in hanging:
+    hanging = [(f"joints.{joint.name}", joint.parent, joint) for joint in joints]
+    hanging += [(f"points.{point.name}", point.body, point) for point in points]
+    for path, name, part in hanging:
         body = flexible.get(name)
-        if body is None or body.find_node(origin) is not None:
-            continue
-        remedy = "give the body nodes"
-        if body.nodes:
-            nearest = body.nearest_node(origin)
-            remedy = f"nearest is '{nearest.name}' at {_shown(nearest.position)} m"
-        flaws.add(f"{path}.origin", f"{_shown(origin)} m is no node of the flexible body '{name}'", remedy)
+        if body is not None:
+            _check_carrier(flaws, path, body, part)
+        elif part.node is not None:
+            flaws.add(f"{path}.node", f"'{name}' is rigid and has no nodes", "leave it out")
+
+
+def _check_carrier(flaws: FlawList, path: str, body: FlexibleBody, part: Any) -> None:
+    if body.find_node(part.origin, part.node) is not None:
+        return
+    if part.node is not None:
+        known = [node.name for node in body.nodes]
+        flaws.add(f"{path}.node", f"'{body.name}' has no node '{part.node}'", nearest(part.node, known))
+        return
+    remedy = "give the body nodes"
+    if body.nodes:
+        near = body.nearest_node(part.origin)
+        remedy = f"nearest is '{near.name}' at {_shown(near.position)} m; node = \"{near.name}\" makes a rigid bracket"
+    flaws.add(f"{path}.origin", f"{_shown(part.origin)} m is no node of the flexible body '{body.name}'", remedy)
 
 
 def _shown(position: Sequence[float]) -> str:

@@ -40,6 +40,11 @@ def check_rotation(flaws: FlawList, rotation: Any) -> None:
         flaws.add("rotation", "is not a rotation matrix", "columns must be orthonormal and right-handed")
 
 
+def _check_node(flaws: FlawList, node: Any) -> None:
+    if node is not None:
+        check_text(flaws, "node", node)
+
+
 @dataclass(frozen=True)
 class Joint(Numbered):
     """A joint: at zero position the child's frame stands at `origin`, turned by `rotation`, in the parent's.
@@ -50,6 +55,7 @@ class Joint(Numbered):
         origin: [m]; rotation: R_parent_child at zero position.
         axis: unit vector in the child's frame (normalised here); a fixed joint has none.
         armature: inertia of a rotor geared to the joint, as the joint sees it [kg m^2 or kg].
+        node: of a flexible parent, the node that carries it, as by a rigid bracket; None for the one at `origin`.
     """
 
     NUMBERS = {"origin": (XYZ, "m"), "armature": ((), "kg m^2")}
@@ -62,6 +68,7 @@ class Joint(Numbered):
     rotation: tuple[tuple[float, ...], ...] = IDENTITY
     axis: tuple[float, ...] = Z_AXIS
     armature: float = 0.0
+    node: str | None = None
 
     def __post_init__(self) -> None:
         flaws = FlawList()
@@ -72,6 +79,7 @@ class Joint(Numbered):
         check_text(flaws, "child", self.child)
         check_vector(flaws, "origin", self.origin, 3)
         check_rotation(flaws, self.rotation)
+        _check_node(flaws, self.node)
         self._check_motion(flaws)
         flaws.raise_if_any(f"joint '{self.name}'")
         keep_floats(self, "origin", "rotation", "armature")
@@ -104,18 +112,24 @@ class Joint(Numbered):
 
 @dataclass(frozen=True)
 class Point(Numbered):
-    """A named point of a body: its world position and velocity become signals, forces can act there."""
+    """A named point of a body: its world position and velocity become signals, forces can act there.
+
+    Attributes:
+        node: of a flexible body, the node that carries it, as by a rigid bracket; None for the one at `origin`.
+    """
 
     NUMBERS = {"origin": (XYZ, "m")}
 
     name: str
     body: str
     origin: tuple[float, ...] = (0.0, 0.0, 0.0)
+    node: str | None = None
 
     def __post_init__(self) -> None:
         flaws = FlawList()
         check_name(flaws, self.name)
         check_text(flaws, "body", self.body)
         check_vector(flaws, "origin", self.origin, 3)
+        _check_node(flaws, self.node)
         flaws.raise_if_any(f"point '{self.name}'")
         keep_floats(self, "origin")

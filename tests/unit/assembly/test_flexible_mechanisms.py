@@ -37,6 +37,26 @@ def test_joint_beside_every_node_is_told_with_the_nearest_one():
     assert "points.tip.origin" in str(error.value)
 
 
+def test_nodes_that_are_not_there_are_told():
+    with pytest.raises(ModelError) as error:
+        arm(points=(Point("tip", "link", (1, 0, 0), node="top"), Point("palm", "hand", node="tip")))
+
+    assert "'link' has no node 'top'" in str(error.value)
+    assert "'hand' is rigid and has no nodes" in str(error.value)
+
+
+def test_a_bracket_turns_with_its_node():
+    mechanism = arm(points=(Point("tip", "link", (1, 0, 0)), Point("horn", "link", (1, 0.2, 0), node="tip")))
+    system = assemble(Scenario("hang", Machine("m", mechanism), 1.0))
+    x = np.zeros(len(system.states))
+    x[1] = 1e-4
+    values = np.array(system.function("outputs")(0, x, [], [], [])).ravel()
+    found = {name: values[system.signal_names.index(name)] for name in ("horn.position.x", "tip.position.x")}
+
+    turn = 1e-4 * mechanism.body("link").node("tip").turn[0][2]
+    assert found["horn.position.x"] - found["tip.position.x"] == pytest.approx(-0.2 * turn, rel=1e-3)
+
+
 def test_modes_are_states_after_the_joints_and_points_move_with_them():
     mechanism = arm(points=(Point("tip", "link", (1, 0, 0)),))
     system = assemble(Scenario("hang", Machine("m", mechanism), 1.0))
