@@ -25,6 +25,7 @@ from robodyn.catalog.scara import scara_mechanism, scara_ptp
 from robodyn.catalog.scara_avoidance import scara_avoid, scara_avoid_sampled, scara_phases
 from robodyn.catalog.six_axis import six_axis_mechanism, swinging_arm
 from robodyn.catalog.space_arm import space_arm_machine, space_arm_mechanism, space_arm_swing
+from robodyn.catalog.space_case import space_case, space_case_arm, space_case_payload, space_case_sides
 from robodyn.catalog.two_link import two_link_loop, two_link_mechanism
 from robodyn.errors import Flaw, ModelError, nearest
 from robodyn.model import Chain, Scenario
@@ -55,6 +56,8 @@ SCENARIOS: Mapping[str, Callable[[], Scenario | Chain]] = {
     "epaas-trajectory": epaas_trajectory,
     "space-arm-rigid": partial(space_arm_swing, flexible=False),
     "space-arm-flexible": space_arm_swing,
+    "space-case-rigid": partial(space_case, flexible=False),
+    "space-case-flexible": space_case,
     "rx90-weld": rx90_weld,
     "rx90-weld-elastic": partial(rx90_weld, elastic=True),
     "rx90-hold": rx90_hold,
@@ -137,6 +140,10 @@ __all__ = [
     "space_arm_machine",
     "space_arm_mechanism",
     "space_arm_swing",
+    "space_case",
+    "space_case_arm",
+    "space_case_payload",
+    "space_case_sides",
     "swinging_arm",
     "two_link_loop",
     "two_link_mechanism",

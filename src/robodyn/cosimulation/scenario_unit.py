@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -82,6 +83,16 @@ class ScenarioUnit:
         self._impulse: dict[str, np.ndarray] = {}
         self._since = self.begin.time
         self.choose(tuple(name for part in self.interfaces.values() for name in _port_signals(part)))
+
+    def renew(self) -> ScenarioUnit:
+        """The same unit from its start, for another co-simulation, without being assembled and compiled again."""
+        unit = copy.copy(self)
+        unit.values = np.array([number.value for number in self.system.parameters], float)
+        unit.begin = find_start(self.compiled, unit.values)
+        unit.portions, unit.ended, unit.corrected = None, None, False
+        unit._impulse, unit._since = {}, unit.begin.time
+        unit._prepare()
+        return unit
 
     def _mean_units(self) -> dict[str, str]:
         units = {info.name: info.unit for info in self.system.signals}
