@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
+from robodyn.catalog import pendulum, two_link_loop
 from robodyn.catalog.space_case import WAYS
 from robodyn.cosimulation import Master
+from robodyn.errors import ModelError
+from robodyn.fmi import write_fmu
+from robodyn.model import Scenario
 from robodyn.results import OutcomeKind
 from robodyn.studies.cosimulation_case import (
     ACCURATE,
@@ -25,6 +31,8 @@ STUDY = "study of co-simulated flexible robots"
 SHORT = 0.005
 """Macro step of the rigid arm's run [s]: short enough for a communication point to lie where it is singular."""
 OWN = "own"
+EXPORTED = (pendulum, two_link_loop)
+"""Scenarios whose units are tried: one free, one under sampled loops with friction."""
 WARNING = Master(COMPARED).condition_warning
 
 
@@ -94,8 +102,20 @@ def rigid_figures() -> Iterator[Figure]:
 
 
 def exchange_figures() -> Iterator[Figure]:
-    """Units by the Functional Mock-up Interface."""
-    yield Figure("fmu_export_max_error", None, None, "", reason="exported units are not part of this version's study")
+    """Units by the Functional Mock-up Interface: run in another program, against our own run."""
+    name = "fmu_export_max_error"
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            errors = [_export(make, version, Path(folder)) for make in EXPORTED for version in (2, 3)]
+    except (ImportError, ModelError) as error:
+        yield Figure(name, None, None, "", reason=f"no unit could be made here: {error}")
+        return
+    reason = "largest difference of any signal by its peak, run in FMPy, versions 2.0 and 3.0"
+    yield below(name, max(errors), 1e-9, "", reason, OWN)
+
+
+def _export(make: Callable[[], Scenario], version: int, folder: Path) -> float:
+    return write_fmu(make(), folder / f"{make.__name__}-{version}.fmu", fmi=version).agreement.error
 
 
 def _limit(name: str, limit: float, what: str) -> Figure:
