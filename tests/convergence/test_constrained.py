@@ -8,6 +8,7 @@ from support.constrained import cartesian_pendulum, four_bar, pendulum_at, sampl
 
 from robodyn.analysis.mechanics.hamiltonian import simulate_symplectic
 from robodyn.assembly import assemble
+from robodyn.catalog import pendulum
 from robodyn.engine import Recording, Solver, integrate
 from robodyn.model import Event, Treatment
 from robodyn.simulation import compile_system, simulate
@@ -94,3 +95,14 @@ def test_rattle_has_order_two_on_the_pendulum():
     # Both levels are met in every step, to Newton's accuracy and to rounding.
     assert all(run.statistics.extra["constraint_position_error"] < 1e-12 for run in runs)
     assert all(run.statistics.extra["constraint_velocity_error"] < 1e-13 for run in runs)
+
+
+def test_generalised_alpha_moves_a_mechanism_without_constraints_and_other_states():
+    exact = simulate(pendulum(duration=2.0), Solver("dopri5", rtol=1e-11, atol=1e-13))
+    errors = []
+    for step in STEPS:
+        run = simulate(pendulum(duration=2.0), Solver("generalised_alpha", step=float(step)))
+        errors.append(
+            max(abs(float(run["hinge.position"](t)) - float(exact["hinge.position"](t))) for t in (1.0, 1.5, 2.0))
+        )
+    assert observed_order(STEPS, errors) == pytest.approx(2, abs=SLOPE)

@@ -70,23 +70,23 @@ def trace_generalised_alpha(system: System) -> TracedStep:
     n_z = len(system.states) - n_q - n_v - system.n_quadratures
     known = start_step(system, n_v + n_z + k + 1)
     unknowns = ca.SX.sym("unknowns", n_v + n_z + k)
-    a, z, lam = unknowns[:n_v], unknowns[n_v : n_v + n_z], unknowns[n_v + n_z :]
+    a, z, lam = _rows(unknowns, 0, n_v), _rows(unknowns, n_v, n_v + n_z), _rows(unknowns, n_v + n_z)
     weights, length = Weights(known.radius), known.h
     q0, v0, z0, book0 = _split(system, known.x)
     _, a0, z_dot0, book_dot0 = _split(system, known.x_dot)
 
-    A0, A1 = _averages(known, weights, a0, a, known.kept[:n_v])
+    A0, A1 = _averages(known, weights, a0, a, _rows(known.kept, 0, n_v))
     q = q0 + length * v0 + length**2 * ((0.5 - weights.beta) * A0 + weights.beta * A1)
     v = v0 + length * ((1 - weights.gamma) * A0 + weights.gamma * A1)
     forces = _evaluate(system, ca.vertcat(q, v, z), a, lam)
-    Z0, Z1 = _averages(known, weights, z_dot0, forces.z_dot, known.kept[n_v : n_v + n_z])
+    Z0, Z1 = _averages(known, weights, z_dot0, forces.z_dot, _rows(known.kept, n_v, n_v + n_z))
     moved = z0 + length * ((1 - weights.gamma) * Z0 + weights.gamma * Z1)
     # Divided by what an acceleration moves, the constraints need no small pivots; what does not hold has no force.
     kept = forces.active * forces.h / (weights.beta * length**2) + (1 - forces.active) * lam
 
     book = book0 + 0.5 * length * (book_dot0 + forces.book)
     end = [q, v, z, book, v, a, forces.z_dot, forces.book, A1, Z1, lam, length]
-    guess = ca.vertcat(a0, z0 + length * z_dot0, known.kept[n_v + n_z : -1])
+    guess = ca.vertcat(a0, z0 + length * z_dot0, _rows(known.kept, n_v + n_z, -1))
     residual = ca.vertcat(forces.unbalanced, moved - z, kept)
     return TracedStep(system, known, unknowns, guess, residual, ca.vertcat(*end))
 
@@ -94,7 +94,12 @@ def trace_generalised_alpha(system: System) -> TracedStep:
 def _split(system: System, x: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
     """Positions, velocities, other states, and those on which nothing depends."""
     n_q, n_v, n = system.n_q, system.n_v, len(system.states) - system.n_quadratures
-    return x[:n_q], x[n_q : n_q + n_v], x[n_q + n_v : n], x[n:]
+    return _rows(x, 0, n_q), _rows(x, n_q, n_q + n_v), _rows(x, n_q + n_v, n), _rows(x, n)
+
+
+def _rows(column: ca.SX, begin: int, end: int | None = None) -> ca.SX:
+    """Some rows of a column: of none, an empty column, which a slice of a single entry would not be."""
+    return ca.vertcat(ca.SX(0, 1), *ca.vertsplit(column)[begin:end])
 
 
 def _averages(known: Known, weights: Weights, f0: ca.SX, f1: ca.SX, A: ca.SX) -> tuple[ca.SX, ca.SX]:
