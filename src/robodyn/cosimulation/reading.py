@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +17,7 @@ from robodyn.cosimulation.settings import Master
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.files import read_scenario
 from robodyn.files.interface_tables import read_interface
-from robodyn.files.table import FAILED, Table, attempt
+from robodyn.files.table import FAILED, Table, attempt, load_toml
 from robodyn.model import Chain, Scenario
 from robodyn.simulation import make_solver
 
@@ -78,12 +77,7 @@ def read_cosimulation(path: str | Path) -> CosimulationFile:
         ModelError: with every problem of the file, each with its path in the file.
     """
     path = Path(path)
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ModelError([Flaw("", f"cannot be read: {error.strerror or error}")], str(path)) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ModelError([Flaw("", f"is not TOML: {error}")], str(path)) from error
+    data = load_toml(path)
     flaws = FlawList()
     found = _read(Table(data, "", flaws), path)
     flaws.raise_if_any(str(path))

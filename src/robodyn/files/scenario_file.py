@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from robodyn.errors import Flaw, FlawList, ModelError
+from robodyn.errors import FlawList, ModelError
 from robodyn.files.block_tables import read_block, read_numbers
 from robodyn.files.constraint_tables import read_constraint, read_treatment
 from robodyn.files.contact_tables import read_contact
@@ -18,7 +17,7 @@ from robodyn.files.interface_tables import read_interface
 from robodyn.files.mechanism_tables import Declared, read_mechanism
 from robodyn.files.path_tables import read_path
 from robodyn.files.signal_names import check_initial_names, check_signal_names, signals_used
-from robodyn.files.table import Table, attempt
+from robodyn.files.table import Table, attempt, load_toml
 from robodyn.model import (
     Block,
     Delay,
@@ -80,12 +79,7 @@ def read_scenario(path: str | Path, check_solver: SolverCheck | None = None) -> 
         ModelError: with every problem of the file, each with its path in the file.
     """
     path = Path(path)
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ModelError([Flaw("", f"cannot be read: {error.strerror or error}")], str(path)) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ModelError([Flaw("", f"is not TOML: {error}")], str(path)) from error
+    data = load_toml(path)
     flaws = FlawList()
     scenario = _read(Table(data, "", flaws), path, check_solver)
     flaws.raise_if_any(str(path))

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import inspect
+import tomllib
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
-from robodyn.errors import FlawList, ModelError, nearest
+from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.files.units import UnitError, read_quantity
 
 REQUIRED: Any = object()
 FAILED: Any = None
+
+
+def load_toml(path: Path) -> dict[str, Any]:
+    """The contents of a TOML file; what cannot be read is a ModelError that names it."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ModelError([Flaw("", f"cannot be read: {error.strerror or error}")], str(path)) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ModelError([Flaw("", f"is not TOML: {error}")], str(path)) from error
 
 
 class Table:
