@@ -32,7 +32,7 @@ class Mechanics:
     """The terms of a mechanism's equations at a state, as the head of this file names them.
 
     Attributes:
-        M: without inertias attached at interfaces; f: without the force of this interface.
+        M: without the inertia attached at this interface; f: without its force.
         drift_i: A_i' v; drift_c: A_c' v.
     """
 
@@ -138,9 +138,11 @@ def _split_motion(port: Port, values: np.ndarray) -> InterfaceMotion:
 def _terms(system: System, port: Port) -> list[ca.SX]:
     """M, c, f, A_i, A_i' v, A_c, A_c' v, and which constraints hold."""
     assert system.mechanics is not None
-    attached = sum(other.inertia is not None for other in system.ports)
-    own = system.rotors[: len(system.rotors) - attached]
-    M = build_mass_matrix(system.mechanics.tree, system.q, own)
+    attached = [other for other in system.ports if other.inertia is not None]
+    own = system.rotors[: len(system.rotors) - len(attached)]
+    # What is attached rigidly elsewhere is felt here: its force is part of f, so that its inertia must be part of M.
+    others = [(other.inertia, other.A) for other in attached if other is not port]
+    M = build_mass_matrix(system.mechanics.tree, system.q, [*own, *others])
     f = system.expressions["applied"] - port.A.T @ port.acting
     k = len(system.equations)
     rates = system.expressions["constraints"][k:] if k else ca.SX(0, 1)
