@@ -18,6 +18,7 @@ from robodyn.cosimulation.unit import Coefficients, InterfaceMotion, ReducedMode
 from robodyn.engine import Portions, Solver, Status, Trajectory
 from robodyn.errors import FlawList, nearest
 from robodyn.model import Interface, Scenario
+from robodyn.model.numbers import check_finite
 from robodyn.results import Outcome, Run
 from robodyn.simulation import compile_system, make_solver
 from robodyn.simulation.outcomes import tell_failure, tell_outcome
@@ -61,6 +62,10 @@ class ScenarioUnit:
         length: float = 1.0,
         on_compile: Callable[[str], None] | None = None,
     ) -> None:
+        flaws = FlawList()
+        if check_finite(flaws, "length", length) and not length > 0:
+            flaws.add("length", f"must be positive, is {length:g}")
+        flaws.raise_if_any(f"unit '{name or scenario.name}'")
         scenario = scenario.with_numbers(parameters or {})
         self.name = name or scenario.name
         self.scenario, self.length = scenario, length
@@ -83,6 +88,11 @@ class ScenarioUnit:
         self._impulse: dict[str, np.ndarray] = {}
         self._since = self.begin.time
         self.choose(tuple(name for part in self.interfaces.values() for name in _port_signals(part)))
+
+    @property
+    def used(self) -> bool:
+        """Whether it has been started."""
+        return self.portions is not None
 
     def renew(self) -> ScenarioUnit:
         """The same unit from its start, for another co-simulation, without being assembled and compiled again."""
@@ -307,7 +317,8 @@ def _port_signals(part: Interface) -> tuple[str, ...]:
     """Signals of an interface that a connection reads."""
     quantities = ["position", "velocity", "force"] + (["orientation"] if part.rotates else [])
     quantities += [] if part.takes == "force" else ["impulse"]
-    quantities += [] if part.takes == "force" or part.rigid else ["far_position", "far_velocity"]
+    if part.takes != "force" and not part.rigid:
+        quantities += ["far_position", "far_velocity"] + (["far_orientation"] if part.rotates else [])
     work = () if part.takes == "motion" else (f"{part.name}.work",)
     return (*(name for quantity in quantities for name in part.names(quantity)), *work)
 
