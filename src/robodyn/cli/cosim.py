@@ -15,6 +15,9 @@ from robodyn.cli.run import announce, prepare_folder
 if TYPE_CHECKING:
     from robodyn.cosimulation import CosimulationFile, CosimulationRun
 
+TOLD = (".energy_error", ".gap", ".condition")
+"""What connections tell about themselves."""
+
 
 @app.command("cosim")
 def cosimulate_file(
@@ -77,7 +80,7 @@ def _as_json(done: CosimulationRun, paths: dict[str, Path]) -> dict[str, Any]:
         "outcome": {"kind": outcome.kind.name.lower(), "ok": outcome.ok, "sentence": outcome.sentence},
         "end_time": outcome.time,
         "statistics": asdict(done.statistics),
-        "coupling": {name: value for name, value in done.coupling.final.items() if name.count("-")},
+        "coupling": {name: value for name, value in done.coupling.final.items() if name.endswith(TOLD)},
         "final": {name: run.final for name, run in done.runs.items()},
         "warnings": list(done.warnings),
         "files": {name: str(path) for name, path in paths.items()},

@@ -46,6 +46,8 @@ def check_units(
     for name, count in Counter(unit.name for unit in units).items():
         if count > 1 or name == "coupling":
             flaws.add(f"units.{name}", "is taken", "give each unit its own name, and none of them 'coupling'")
+        if not isinstance(name, str) or not name or set(name) & set("/\\"):
+            flaws.add("units", f"{name!r} is no name for a unit", "it becomes part of a file's name")
     known = {unit.name: unit for unit in units}
     bonds = make_bonds(known, connections, flaws)
     channels = make_channels(known, links, flaws)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,11 @@ from robodyn.cosimulation.scenario_unit import ScenarioUnit
 from robodyn.cosimulation.settings import Master
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.files import read_scenario
+from robodyn.files.block_tables import read_numbers
 from robodyn.files.interface_tables import read_interface
 from robodyn.files.table import FAILED, Table, attempt, load_toml
 from robodyn.model import Chain, Scenario
+from robodyn.model.numbers import check_name
 from robodyn.simulation import make_solver
 
 STEP_KEYS = ("smallest_step", "largest_step")
@@ -86,6 +88,8 @@ def read_cosimulation(path: str | Path) -> CosimulationFile:
 
 def _read(root: Table, path: Path) -> Any:
     name, title = root.text("name", path.stem), root.text("title", "")
+    if "name" in root and name is not None:
+        check_name(root.flaws, name)
     duration = root.number("duration", "s", None)
     parts = [_read_subsystem(key, table, path.parent, duration) for key, table in root.tables("subsystems")]
     if not parts:
@@ -112,10 +116,13 @@ def _read_subsystem(name: str, table: Table, folder: Path, duration: float | Non
     """A scenario with its interfaces; the duration of the whole, where it is given, is that of every subsystem."""
     scenario = _find_scenario(table, folder)
     interfaces = [read_interface(key, part) for key, part in table.tables("interfaces")]
-    solver = dict(table.raw("solver", {}) or {})
+    solver = table.raw("solver", {})
     inputs = table.texts("inputs", [])
     length = table.number("length", "m", 1.0)
     table.finish()
+    if not isinstance(solver, Mapping):
+        table.flaws.add(table.at("solver"), f"must be a table of settings, is {solver!r}")
+        return None
     good = attempt(table, make_solver, solver) is not FAILED
     if scenario is None or FAILED in interfaces or not good:
         return None
@@ -132,16 +139,17 @@ def _read_subsystem(name: str, table: Table, folder: Path, duration: float | Non
 
 def _find_scenario(table: Table, folder: Path) -> Scenario | None:
     """The scenario that a subsystem names, with changed numbers."""
-    what = table.text("scenario")
-    numbers = table.table("set").flattened()
-    changes = {key: numbers.number(key) for key in numbers.data}
+    what, numbers = table.text("scenario"), table.table("set").flattened()
     if not isinstance(what, str):
         return None
+    place = "scenario"
     try:
         found: Any = read_scenario(folder / what, make_solver) if what.endswith(".toml") else _from_catalogue(what)
+        place = "set"
+        changes = read_numbers(numbers, {number.name: number.unit for number in found.numbers().values()})
         return found.with_numbers({key: value for key, value in changes.items() if value is not None})
     except ModelError as error:
-        table.flaws.extend(error.flaws, under=table.at("scenario"))
+        table.flaws.extend(error.flaws, under=table.at(place))
         return None
 
 
