@@ -33,7 +33,7 @@ class Mechanics:
 
     Attributes:
         M: without the inertia attached at this interface; f: without its force.
-        drift_i: A_i' v; drift_c: A_c' v.
+        drift_i: A_i' v; drift_c: A_c' v, less the accelerations told to prescribed joints.
     """
 
     M: np.ndarray
@@ -147,8 +147,7 @@ def _terms(system: System, port: Port) -> list[ca.SX]:
     k = len(system.equations)
     rates = system.expressions["constraints"][k:] if k else ca.SX(0, 1)
     A_c = ca.jacobian(rates, system.v)
-    drift_c = ca.jtimes(rates, system.q, system.v) + ca.jacobian(rates, system.symbols["t"])
-    active = system.expressions["active"] if k else ca.SX(0, 1)
+    drift_c, active = (system.expressions[key] if k else ca.SX(0, 1) for key in ("constraint_drift", "active"))
     return [M, system.bias, f, port.A, port.drift, A_c, drift_c, active]
 
 

@@ -10,11 +10,13 @@ from support.coupled import START, arm, load
 from robodyn import (
     GROUND,
     Along,
+    Body,
     Interface,
     Joint,
     Machine,
     Mechanism,
     Point,
+    Prescribed,
     Scenario,
     Treatment,
     assemble,
@@ -54,6 +56,19 @@ def flexible_rod():
     return Scenario("rod", machine, 1.0, {"hinge.position": 0.4})
 
 
+def driven_arm():
+    """Two links, the first of which is told to accelerate, coupled at the second."""
+    bodies = (Body("upper", 1.0, (0.25, 0.0, 0.0), (0.05,) * 3), Body("lower", 1.0, (0.25, 0.0, 0.0), (0.05,) * 3))
+    joints = (Joint("first", "revolute", GROUND, "upper"), Joint("second", "revolute", "upper", "lower", (0.5, 0, 0)))
+    machine = Machine(
+        "driven",
+        Mechanism("driven", bodies, joints, gravity=(0.0, -9.81, 0.0)),
+        constraints=(Prescribed("drive", "first", 0.0, 0.0, 20.0),),
+        interfaces=(Interface("port", "force", on="second"),),
+    )
+    return Scenario("driven", machine, 1.0)
+
+
 def accelerate(system, x, force):
     """The interface's acceleration, from the rates of the whole system."""
     port = system.ports[0]
@@ -65,7 +80,11 @@ def accelerate(system, x, force):
     return np.array(function(0.0, x, [], m, p)).ravel()
 
 
-@pytest.mark.parametrize("make", [lambda: arm("force", 1.0), flexible_rod, four_bar], ids=["arm", "flexible", "loop"])
+@pytest.mark.parametrize(
+    "make",
+    [lambda: arm("force", 1.0), flexible_rod, four_bar, driven_arm],
+    ids=["arm", "flexible", "loop", "prescribed"],
+)
 def test_it_accelerates_as_the_whole_mechanism_does(make):
     system = assemble(make())
     x = np.array([state.start for state in system.states])
