@@ -16,11 +16,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from robodyn.cosimulation.polynomials import HIGHEST_ORDER
 from robodyn.cosimulation.scenario_unit import MEAN
 from robodyn.errors import FlawList, nearest
 from robodyn.model.numbers import check_finite, check_flag
-
-HIGHEST_ORDER = 2
 
 
 @dataclass(frozen=True)

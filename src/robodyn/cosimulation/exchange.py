@@ -148,7 +148,7 @@ class Exchange:
                 f"mobility is {model.condition:.3g}, so that it has no inertia; the mechanism is in or near a singular "
                 "position there: couple fewer rows, attach it through a stiffness, or make it flexible"
             )
-        if model.condition > self.master.condition_warning:
+        if needed and model.condition > self.master.condition_warning:
             self.warn(
                 f"'{place}'",
                 f"the mobility of '{place}' is ill-conditioned, {model.condition:.3g} at {time:.6g} s: what a reduced "
