@@ -27,6 +27,7 @@ BENCHMARKS = (
     "commands",
     "steppers",
     "compilation",
+    "flexible_arm",
     "chain",
     "treatments",
     "constraints",
