@@ -28,6 +28,7 @@ BENCHMARKS = (
     "steppers",
     "compilation",
     "flexible_arm",
+    "coupled_arm",
     "chain",
     "treatments",
     "constraints",
