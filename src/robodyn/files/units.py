@@ -36,7 +36,7 @@ SI = {si for si, _ in CONVERTED.values()} | COMPOSED
 
 COMMANDS = ("V", "A", "N m", "N", "rad", "m", "rad/s", "m/s")
 
-QUANTITY = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?inf)\s*([^\s\d].*?)?\s*")
+QUANTITY = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?inf)\s*((?<=\s)1/\w+|[^\s\d.].*?)?\s*")
 
 
 class UnitError(ValueError):
