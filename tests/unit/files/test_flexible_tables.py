@@ -26,7 +26,8 @@ SHIFT = [[[0, 0, 0], [0, 0, 0]], [[0, 0.3, 0], [0, 0.1, 0.4]], [[0, 1, 0], [0, 0
 TURN = [[[0, 0, 0], [0, 0, 0]], [[0, 0, 0.9], [0, -0.8, 0]], [[0, 0, 1.5], [0, -1.2, 0]]]
 STIFFNESS = [[200.0, 10.0], [10.0, 900.0]]
 TIP = {"position": POSITION[2], "shift": SHIFT[2], "turn": TURN[2]}
-MODAL = {"mass": MASS, "position": POSITION, "shift": SHIFT, "turn": TURN, "stiffness": STIFFNESS, "nodes": {"end": TIP}}
+MODAL = {"mass": MASS, "position": POSITION, "shift": SHIFT, "turn": TURN, "stiffness": STIFFNESS}
+MODAL |= {"nodes": {"end": TIP}}
 
 
 def read_link(tmp_path, body, rest=""):
@@ -53,8 +54,9 @@ def modal_link():
 
 def as_lists(data):
     """TOML of a table of lists; JSON's lists are TOML's too."""
-    nodes = "".join(f"nodes.{name}.{key} = {json.dumps(v)}\n" for name, n in data["nodes"].items() for key, v in n.items())
-    return "".join(f"{key} = {json.dumps(value)}\n" for key, value in data.items() if key != "nodes") + nodes
+    flat = {key: value for key, value in data.items() if key != "nodes"}
+    flat |= {f"nodes.{name}.{key}": value for name, node in data["nodes"].items() for key, value in node.items()}
+    return "".join(f"{key} = {json.dumps(value)}\n" for key, value in flat.items())
 
 
 def write_csv(path):
@@ -73,7 +75,7 @@ def write_csv(path):
         ('kind = "tube", radius = "20 mm", thickness = "2 mm"', Section.tube(0.02, 0.002, 7e10, 2.7e10, 2700.0)),
         ('kind = "rectangle", width = 0.01, height = 0.03', Section.rectangle(0.01, 0.03, 7e10, 2.7e10, 2700.0)),
         (
-            'kind = "general", area = "10 cm^2", iy = "1000 mm^4", iz = "2000 mm^4", torsion = 1.7e-9, shear_area = 5e-4',
+            'kind = "general", area = "10 cm^2", iy = "1000 mm^4", iz = 2e-9, torsion = 1.7e-9, shear_area = 5e-4',
             Section(7e10, 2.7e10, 2700.0, 1e-3, 1e-9, 2e-9, 1.7e-9, 5e-4),
         ),
     ],
