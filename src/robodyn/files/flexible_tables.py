@@ -74,20 +74,28 @@ def _read_beam(name: str, table: Table, sections: Sections) -> FlexibleBody | No
 
 
 def _read_frame(name: str, table: Table, sections: Sections) -> FlexibleBody | None:
-    places = table.table("nodes")
-    nodes = {node: places.vector(node, "m", 3) for node in places.data}
+    nodes = _read_nodes(table)
     rows = _rows(table)
     elements = [_read_element(row, sections) for row in rows]
     how = _read_reduction(table)
     root = table.text("root", "root")
     table.finish()
-    if None in (*nodes.values(), *elements, root) or not elements:
+    if None in (*nodes.values(), *elements, root) or not elements or not nodes:
         for row, element in zip(rows, elements, strict=True):
             _check_row(row, element, nodes)
         return FAILED
     # Where the reduction is flawed, another stands in for it, so that flaws of the frame are told too.
-    made = attempt(table, frame, name, nodes, elements, how or Reduction(interfaces=(), modes=0), root=root)
-    return FAILED if how is None or any(element.section is STAND_IN for element in elements) else made
+    stand_in = Reduction(interfaces=tuple(node for node in nodes if node != root), modes=0)
+    made = attempt(table, frame, name, nodes, elements, how or stand_in, root=root)
+    return FAILED if how is None or any(element and element.section is STAND_IN for element in elements) else made
+
+
+def _read_nodes(table: Table) -> dict[str, Any]:
+    """Name -> place [m]."""
+    if "nodes" not in table:
+        table.flaws.add(table.at("nodes"), "is missing", "a table of names and places")
+    places = table.table("nodes")
+    return {node: places.vector(node, "m", 3) for node in places.data}
 
 
 def _rows(table: Table) -> list[Table]:

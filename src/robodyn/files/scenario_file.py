@@ -22,8 +22,10 @@ from robodyn.model import (
     Block,
     Delay,
     Event,
+    Joint,
     Load,
     Machine,
+    Mode,
     Obstacle,
     Recording,
     Scenario,
@@ -181,8 +183,10 @@ def _check_whole(root: Table, declared: Declared, parts: dict[str, Any], duratio
 def _state_units(declared: Declared, blocks: list[Block | None]) -> dict[str, str]:
     """Units of the states and the memory that a file may give start values for."""
     units: dict[str, str] = {}
-    mechanism = declared.mechanism
-    for joint in (*mechanism.moving_joints, *mechanism.modes) if mechanism else ():
+    moving: list[Joint | Mode] = []
+    if declared.mechanism:
+        moving = [*declared.mechanism.moving_joints, *declared.mechanism.modes]
+    for joint in moving:
         unit = "rad" if joint.turns else "m"
         units |= {f"{joint.name}.position": unit, f"{joint.name}.velocity": f"{unit}/s"}
     for block in filter(None, blocks):

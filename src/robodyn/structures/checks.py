@@ -43,7 +43,8 @@ def check_element(flaws: FlawList, element: Element, nodes: Mapping[str, Any]) -
     for end in ends:
         flaws.add("", f"there is no node '{end}'", nearest(end, nodes))
     places = [nodes[end] for end in (element.start, element.end)] if not ends else []
-    if len({np.shape(place) for place in places}) == 1 and not np.linalg.norm(np.subtract(*places)) > 0:
+    usable = bool(places) and all(check_vector(FlawList(), "", place, 3) for place in places)
+    if usable and not np.linalg.norm(np.subtract(*places)) > 0:
         flaws.add("", "has no length", "its ends must be apart")
     check_count(flaws, "parts", element.parts)
     if check_vector(flaws, "up", element.up, 3) and not np.linalg.norm(element.up) > 0:
