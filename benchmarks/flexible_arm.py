@@ -40,7 +40,7 @@ from robodyn.engine import Solver
 from robodyn.model import GROUND, Body, Joint, Machine, Mechanism, Point, Scenario
 from robodyn.structures import Reduction, Section, beam
 
-ROUNDS, TRIALS = 11, 2
+ROUNDS, TRIALS = 11, 3
 ACCURACIES = (1e-4, 1e-5)
 """Of elbow and tip, at four instants of a fall through 2 m [m]."""
 AGREEMENT = 3e-6
