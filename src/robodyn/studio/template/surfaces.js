@@ -1,0 +1,31 @@
+// What do the surfaces look like that touch and are touched? Boxes and balls as they are, of planes a clear square.
+
+const BANDS = 8;
+
+// The shapes of a machine that is about `reach` metres large, each on the body of its point.
+function makeSurfaces(machine, reach) {
+  return machine.surfaces.map((surface) => {
+    const { body, node, origin } = machine.points.find((point) => point.name === surface.point);
+    const { vertices, faces } = SURFACES[surface.kind](surface, reach);
+    return { body, node, vertices: vertices.map((vertex) => add(origin, vertex)), faces, colour: "obstacle", clear: true };
+  });
+}
+
+const SURFACES = {
+  plane: ({ normal }, reach) => {
+    const [u, v] = frameAlong(normal).map((side) => scale(side, 0.16 * reach));
+    const vertices = [[-1, -1], [1, -1], [1, 1], [-1, 1]].map(([a, b]) => add(scale(u, a), scale(v, b)));
+    return { vertices, faces: [[0, 1, 2, 3]] };
+  },
+  box: ({ size, rotation }) => {
+    const { vertices, faces } = makeBox({ center: [0, 0, 0], size });
+    return { vertices: vertices.map((vertex) => turn(rotation, vertex)), faces };
+  },
+  ball: ({ radius }) => {
+    const rings = Array.from({ length: BANDS - 1 }, (_, k) => {
+      const angle = (Math.PI * (k + 1)) / BANDS;
+      return makeRing([0, 0, -radius * Math.cos(angle)], [1, 0, 0], [0, 1, 0], radius * Math.sin(angle));
+    });
+    return joinRings(rings);
+  },
+};
