@@ -29,8 +29,8 @@ SCRIPTS = (
     "panels.js",
     "picker.js",
     "kinematics.js",
-    "bending.js",
     "shapes.js",
+    "bending.js",
     "surfaces.js",
     "struts.js",
     "camera.js",
@@ -70,16 +70,21 @@ def make_page(runs: Run | Sequence[Run], *, labels: Sequence[str] | None = None,
     told = [describe_run(run, label) for run, label in zip(runs, labels, strict=True)]
     _check_exaggeration(exaggerate, told)
     data = {"runs": told, "selected": choose_signals(runs), "exaggeration": exaggerate}
-    script = "(() => {\n'use strict';\n" + "\n".join(_read(name) for name in SCRIPTS) + "\n})();\n"
+    return assemble_page("page.html", SCRIPTS, ", ".join(labels), data)
+
+
+def assemble_page(template: str, scripts: Sequence[str], title: str, data: dict[str, Any]) -> str:
+    """A page of a template, the scripts that bring it to life, and the data they read."""
+    script = "(() => {\n'use strict';\n" + "\n".join(_read(name) for name in scripts) + "\n})();\n"
     style = _read("page.css")
     parts = {
-        "title": html.escape(", ".join(labels)),
+        "title": html.escape(title),
         "policy": _policy(script, style),
         "style": style,
         "script": script,
         "data": _script_text(data),
     }
-    return _PLACEHOLDER.sub(lambda found: parts[found[1]], _read("page.html"))
+    return _PLACEHOLDER.sub(lambda found: parts[found[1]], _read(template))
 
 
 def _labels(runs: Sequence[Run], labels: Sequence[str] | None) -> tuple[str, ...]:
@@ -99,7 +104,7 @@ def _check_exaggeration(factor: float, runs: Sequence[dict[str, Any]]) -> None:
         raise ValueError("there is no deformation to exaggerate: no body that is drawn is flexible")
 
 
-def _script_text(data: dict[str, object]) -> str:
+def _script_text(data: dict[str, Any]) -> str:
     """JSON that is safe inside a script element: no tag can begin or end in it."""
     text = json.dumps(make_finite(data), separators=(",", ":"), allow_nan=False)
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")

@@ -5,6 +5,8 @@
 // where eta are its modal coordinates, as recorded times a factor of exaggeration. What it carries stands on a node.
 
 const MOST_EXAGGERATED = 1000;
+// Number of the face that is a stripe along a tube: behind its two ends, a quarter around it.
+const STRIPE = 2 + SIDES / 2 - 4;
 
 // A sum of vectors with weights, added to a first one.
 function weigh(start, vectors, weights) {
@@ -52,12 +54,15 @@ function bentEdges(shape, pose) {
   return shape.edges.map(([a, b]) => [places[a], places[b]]);
 }
 
-// A tube along every edge, each of its ends turned with its node, so that neighbours meet without a gap.
+// A tube along every edge, each of its ends turned with its node, so that neighbours meet without a gap; a stripe on it
+// tells how it twists.
 function makeBentTubes(shape, pose, radius) {
-  return shape.edges.map((edge) => {
+  return shape.edges.flatMap((edge) => {
     const [a, b] = edge.map((k) => shape.nodes[k].position);
     const [u, v] = frameAlong(unitOf(subtract(b, a)));
     const rings = edge.map((k) => makeRing(shape.nodes[k].position, u, v, radius).map((spot) => placed(pose.nodes[k], spot)));
-    return { body: GROUND, ...joinRings(rings), colour: "link" };
+    const { vertices, faces } = joinRings(rings);
+    const [stripe] = faces.splice(STRIPE, 1);
+    return [{ body: GROUND, vertices, faces, colour: "link" }, { body: GROUND, vertices, faces: [stripe], colour: "joint" }];
   });
 }

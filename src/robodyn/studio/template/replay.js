@@ -45,6 +45,7 @@ function makeReplay(store) {
 
 // Where the points are and how long the struts, in words: never exaggerated.
 function describeScene(scene, store) {
+  if (scene.run.caption) return scene.run.caption;
   const poses = posesAt(scene.run, store.time);
   const told = shownPoints(scene.run.machine).map((point) => {
     const place = pointAt(poses, point).map((part) => part.toFixed(3).replace("-0.000", "0.000").replace("-", "−"));
@@ -60,11 +61,11 @@ function describeScene(scene, store) {
 function makeReplayTools(store, drawable, camera, draw) {
   const tools = byId("replay-tools");
   if (drawable.length > 1) {
-    const options = drawable.map((run) => [run.number, run.label]);
-    tools.append(
-      makeChoice("Run that is replayed", options, store.machine, (value) => store.set({ machine: Number(value) })),
-      makeToggle("others", store.ghosts, (ghosts) => store.set({ ghosts })),
-    );
+    const options = drawable.filter((run) => !run.backdrop).map((run) => [run.number, run.label]);
+    const choice = makeChoice("Run that is replayed", options, store.machine, (value) => store.set({ machine: Number(value) }));
+    const others = drawable.some((run) => run.backdrop) ? "at rest" : "others";
+    store.listen((changes) => "machine" in changes && (choice.value = store.machine));
+    tools.append(choice, makeToggle(others, store.ghosts, (ghosts) => store.set({ ghosts })));
   }
   const look = (view) => {
     [camera.azimuth, camera.elevation] = VIEWS[view];

@@ -67,7 +67,7 @@ function drawScene(context, width, height, scene, camera, store, ghosts) {
   }
   items.push(...bentItems(scene, poses, view, colours));
   for (const point of shownPoints(scene.run.machine)) items.push(dotItem(pointAt(poses, point), scene, view, colours));
-  for (const ghost of ghosts) items.push(...ghostItems(ghost, store.time, scene.factor, view, colours));
+  for (const ghost of ghosts) items.push(...ghostItems(ghost, store.time, scene, view, colours));
   items.sort((a, b) => b.depth - a.depth);
   for (const item of items) item.paint(context);
   drawTriad(context, scene, view, height);
@@ -170,20 +170,21 @@ function skeletonOf(machine, poses) {
 }
 
 // Another run's machine at the same time, as a thin skeleton.
-function ghostItems(ghost, time, factor, view, colours) {
-  const poses = posesAt(ghost, time, factor);
+function ghostItems(ghost, time, scene, view, colours) {
+  const poses = posesAt(ghost, time, scene.factor);
   const bones = skeletonOf(ghost.machine, poses);
   const joints = ghost.machine.joints.filter((joint) => joint.kind === "prismatic");
   for (const joint of joints) {
     bones.push([placed(carrierOf(poses.get(joint.parent), joint), joint.origin), poses.get(joint.child).p]);
   }
   bones.push(...strutsAt(ghost, time, poses).map(({ ends }) => ends));
-  return bones.flatMap(([from, to]) => dashItems(from, to, view, colours));
+  return bones.flatMap(([from, to]) => dashItems(from, to, scene.reach, view, colours));
 }
 
 // A bone in pieces, so that what is in front hides it and it can be told from the machine.
-function dashItems(from, to, view, colours) {
+function dashItems(from, to, reach, view, colours) {
   const at = (share) => add(scale(from, 1 - share), scale(to, share));
-  const pieces = Array.from({ length: 12 }, (_, k) => [at(k / 12), at((k + 0.7) / 12)]);
+  const count = Math.max(1, Math.min(12, Math.round(lengthOf(subtract(to, from)) / (0.03 * reach))));
+  const pieces = Array.from({ length: count }, (_, k) => [at(k / count), at((k + 0.7) / count)]);
   return pieces.flatMap(([a, b]) => lineItem(a, b, view, colours.accent, 5, 0.6));
 }

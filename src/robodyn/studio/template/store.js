@@ -25,7 +25,7 @@ function makeStore(runs, selected, { exaggeration = 1, looping = false } = {}) {
     shown: runs.map(() => true),
     playing: false,
     speed: 1,
-    machine: Math.max(0, runs.findIndex((run) => run.machine)),
+    machine: Math.max(0, runs.findIndex((run) => run.machine && !run.backdrop)),
     exaggeration,
     looping,
     ghosts: true,
