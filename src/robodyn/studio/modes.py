@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from robodyn.results import Run
 from robodyn.results.atomic import replacing
 
 from .contents import describe_run
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 _SCRIPTS = (*SCRIPTS[:-1], "modes.js")
 _LEADING = 3
+# What the page shows of a run: it moves, and all else is said of the modes.
+_SHOWN = ("label", "machine", "machine_note", "events", "rows", "kept", "time", "signals")
 
 
 def write_modes(vibration: Vibration, path: str | Path) -> Path:
@@ -28,11 +31,11 @@ def write_modes(vibration: Vibration, path: str | Path) -> Path:
 
 def make_modes_page(vibration: Vibration) -> str:
     """The page as text: a table of all modes, and the machine swinging in the chosen one over its rest position."""
-    rest = describe_run(vibration.rest, "at rest") | {"backdrop": True}
+    rest = _describe(vibration.rest, "at rest") | {"backdrop": True}
     if rest["machine"] is None:
         raise ValueError(rest["machine_note"])
     runs = [
-        describe_run(run, f"{mode.frequency:.4g} Hz") | {"caption": _caption(mode, vibration.period)}
+        _describe(run, f"{mode.frequency:.4g} Hz") | {"caption": _caption(mode, vibration.period)}
         for mode, run in zip(vibration.modes, vibration.runs, strict=True)
     ]
     drawn = {id(mode): k + 1 for k, mode in enumerate(vibration.modes)}
@@ -40,6 +43,11 @@ def make_modes_page(vibration: Vibration) -> str:
     name, notes = vibration.rest.provenance.scenario, list(vibration.found.model.notes)
     data = {"runs": [rest, *runs], "modes": table, "notes": notes, "period": vibration.period}
     return assemble_page("modes.html", _SCRIPTS, f"Modes of {name}", data)
+
+
+def _describe(run: Run, label: str) -> dict[str, Any]:
+    told = describe_run(run, label)
+    return {key: told[key] for key in _SHOWN}
 
 
 def _row(mode: Mode) -> dict[str, Any]:

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from robodyn.analysis.linear.skeleton import Skeleton
     from robodyn.assembly import System
 
-# Of the skeleton's size: how far a point of a drawn shape moves at most, and how far joints turn at most [rad].
-DRAWN_DEFLECTION, DRAWN_ANGLE = 0.15, 0.5
+# Of the skeleton's size: how far a point of a drawn shape moves at most; how far joints, and nodes of flexible bodies,
+# turn at most [rad].
+DRAWN_DEFLECTION, DRAWN_ANGLE, DRAWN_BEND = 0.15, 0.5, 0.3
 # Share of all joints from which on a mode is one of the mechanism.
 MOVING_SHARE = 0.25
 # Of the fastest pole: what is slower is a free motion, whose pole is zero but for rounding.
@@ -167,14 +168,15 @@ def draw_shapes(found: ModeSet, system: System) -> ModeSet:
 
 
 def _turning(system: System) -> np.ndarray:
-    """From changes of the states to angles [rad]: of joints, and of the nodes of flexible bodies about each axis."""
+    """From changes of the states to angles by their limits: of joints, and of flexible bodies' nodes by each axis."""
     names = [state.name for state in system.states]
-    rows = [row for row, state in zip(np.eye(len(names)), system.states, strict=True) if state.unit == "rad"]
+    joints = np.eye(len(names)) / DRAWN_ANGLE
+    rows = [row for row, state in zip(joints, system.states, strict=True) if state.unit == "rad"]
     mechanism = system.scenario.machine.mechanism
     for body in mechanism.flexible_bodies if mechanism else ():
         places = [names.index(f"{mode.name}.position") for mode in body.modes]
         turns = np.zeros((3 * len(body.nodes), len(names)))
-        turns[:, places] = np.concatenate([np.transpose(node.turn) for node in body.nodes])
+        turns[:, places] = np.concatenate([np.transpose(node.turn) for node in body.nodes]) / DRAWN_BEND
         rows += list(turns)
     return np.array(rows).reshape(-1, len(names))
 
@@ -182,7 +184,7 @@ def _turning(system: System) -> np.ndarray:
 def _drawn_amplitude(
     skeleton: Skeleton, point: OperatingPoint, direction: np.ndarray, turns: np.ndarray, mean: np.ndarray
 ) -> float:
-    """A factor that makes a shape well seen: by the slopes of its points, and never more than `DRAWN_ANGLE`."""
+    """A factor that makes a shape well seen: by the slopes of its points and the limits of angles."""
     if not direction.any():
         return 0.0
     small = 1e-6 / np.abs(direction).max()
@@ -190,7 +192,7 @@ def _drawn_amplitude(
     size = np.ptp(mean, axis=0).max() or 1.0
     turn = np.abs(turns).max(initial=0.0)
     limits = [DRAWN_DEFLECTION * size / slope] if slope else []
-    limits += [DRAWN_ANGLE / turn] if turn else []
+    limits += [1 / turn] if turn else []
     return float(min(limits, default=0.0))
 
 

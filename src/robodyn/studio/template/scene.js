@@ -17,7 +17,7 @@ function prepareScene(run, factor) {
   const axes = uprightAxes(machine.gravity);
   const strokes = strokesOf(run);
   const motion = traceMotion(run, strokes, factor);
-  const boxes = machine.obstacles.flatMap((box) => makeBox(box).vertices);
+  const boxes = [...machine.obstacles.flatMap((box) => makeBox(box).vertices), ...touchedPlaces(run, factor)];
   const places = [...motion.reached, [0, 0, 0], ...boxes].map((place) => turn(axes, place));
   const low = places.reduce((least, place) => least.map((part, k) => Math.min(part, place[k])));
   const high = places.reduce((most, place) => most.map((part, k) => Math.max(part, place[k])));

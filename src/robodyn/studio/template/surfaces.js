@@ -7,13 +7,15 @@ function makeSurfaces(machine, reach) {
   return machine.surfaces.map((surface) => {
     const { body, node, origin } = machine.points.find((point) => point.name === surface.point);
     const { vertices, faces } = SURFACES[surface.kind](surface, reach);
-    return { body, node, vertices: vertices.map((vertex) => add(origin, vertex)), faces, colour: "obstacle", clear: true };
+    const clear = surface.kind === "plane" || body === GROUND;
+    const look = { colour: clear ? "obstacle" : "link", clear };
+    return { body, node, vertices: vertices.map((vertex) => add(origin, vertex)), faces, ...look };
   });
 }
 
 const SURFACES = {
   plane: ({ normal }, reach) => {
-    const [u, v] = frameAlong(normal).map((side) => scale(side, 0.16 * reach));
+    const [u, v] = frameAlong(normal).map((side) => scale(side, 0.22 * reach));
     const vertices = [[-1, -1], [1, -1], [1, 1], [-1, 1]].map(([a, b]) => add(scale(u, a), scale(v, b)));
     return { vertices, faces: [[0, 1, 2, 3]] };
   },
@@ -29,3 +31,16 @@ const SURFACES = {
     return joinRings(rings);
   },
 };
+
+// All places that surfaces of a size of their own reach, at the ends and in the middle of a run.
+function touchedPlaces(run, factor) {
+  const [start, end] = [run.time[0], run.time[run.time.length - 1]];
+  const shapes = makeSurfaces(run.machine, 0);
+  return [start, (start + end) / 2, end].flatMap((t) => {
+    const poses = posesAt(run, t, factor);
+    return shapes.flatMap(({ body, node, vertices }) => {
+      const frame = carrierOf(poses.get(body), { node });
+      return vertices.map((vertex) => placed(frame, vertex));
+    });
+  });
+}
