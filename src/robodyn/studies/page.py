@@ -20,7 +20,8 @@ def write_page(study: Study, figures: Sequence[Figure], folder: str | Path) -> P
     for page in study.pages():
         page.draw(images / f"{page.name}.html")
     path = folder / f"{study.name}.md"
-    path.write_text("\n".join([*_introduction(study), *_pictures(study), *_pages(study), *_table(figures)]) + "\n", encoding="utf-8")
+    lines = [*_introduction(study), *_pictures(study), *_pages(study), *_table(figures)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
 
 

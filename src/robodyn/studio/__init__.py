@@ -1,4 +1,4 @@
-"""Report pages: self-contained HTML files with summary, interactive plots and 3-D replay of runs, and swinging modes."""
+"""Self-contained HTML pages: reports of runs with interactive plots and a 3-D replay, and modes that swing."""
 
 from .modes import make_modes_page, write_modes
 from .page import make_page, write_report
