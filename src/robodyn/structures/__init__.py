@@ -2,7 +2,8 @@
 
 from robodyn.structures.bodies import beam, frame, modal_body
 from robodyn.structures.elements import Element, Section
+from robodyn.structures.matching import match_inertia
 from robodyn.structures.particles import Particles
 from robodyn.structures.reduction import DIRECTIONS, Reduction
 
-__all__ = ["DIRECTIONS", "Element", "Particles", "Reduction", "Section", "beam", "frame", "modal_body"]
+__all__ = ["DIRECTIONS", "Element", "Particles", "Reduction", "Section", "beam", "frame", "match_inertia", "modal_body"]
