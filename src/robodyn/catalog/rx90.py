@@ -26,9 +26,7 @@ TUNABLE = ("payload.mass", "motor*.inertia")
 WELD_START = (rx.WELD_X, -rx.WELD_LENGTH / 2, -rx.WELD_DEPTH - FLANGE - rx.HEAD_TIP)
 
 
-def rx90_machine(
-    reference: Block, payload: float = 0.0, elastic: bool = False, flexible: bool = False
-) -> Machine:
+def rx90_machine(reference: Block, payload: float = 0.0, elastic: bool = False, flexible: bool = False) -> Machine:
     """The robot with drives, friction and controller, following a reference.
 
     Args:

@@ -46,7 +46,8 @@ def pseudo_inertia(body: Body) -> np.ndarray:
 def _check_rest(structure: FlexibleBody, link: Body) -> None:
     flaws = FlawList()
     if structure.mass > link.mass * (1 + TRIANGLE_TOLERANCE):
-        flaws.add("mass", f"the structure has {structure.mass:.6g} kg, the link {link.mass:.6g} kg", "take a lighter one")
+        what = f"the structure has {structure.mass:.6g} kg, the link {link.mass:.6g} kg"
+        flaws.add("mass", what, "take a lighter structure")
     elif link.physical:
         # In metres and kilograms weighed alike: lengths of the link's own size.
         size = structure.size or 1.0

@@ -27,36 +27,38 @@ SMOOTH = 1e-13
 MICRO = 1e6
 SIDES = ("horizontal", "vertical")
 DEVIATIONS = tuple(f"deviation.{side}" for side in SIDES)
+BUILDS = {"rigid": {}, "elastic": {"elastic": True}, "flexible": {"flexible": True}}
+"""The robot with nothing elastic, with gears that twist, and with rigid gears and links that bend."""
 TIP = tuple(f"tool.position.{axis}" for axis in "xyz")
 
 
 @cache
-def weld(elastic: bool = False, smooth: bool = False) -> Scenario:
+def weld(build: str = "rigid", smooth: bool = False) -> Scenario:
     """The weld.
 
     Args:
-        elastic: whether its gears twist; smooth: whether its encoders don't round.
+        build: one of BUILDS; smooth: whether its encoders don't round.
     """
-    scenario = rx90_weld(elastic=elastic)
+    scenario = rx90_weld(**BUILDS[build])
     return scenario.with_numbers({f"axis{k}.encoder.resolution": SMOOTH for k in AXES}) if smooth else scenario
 
 
 @cache
-def weld_run(elastic: bool = False, smooth: bool = False, step: float = STEP) -> Run:
+def weld_run(build: str = "rigid", smooth: bool = False, step: float = STEP) -> Run:
     """The weld by the non-linear equations."""
-    return simulate(weld(elastic, smooth), Solver("rosw2", step=step))
+    return simulate(weld(build, smooth), Solver("rosw2", step=step))
 
 
 @cache
-def near_weld(elastic: bool = False, smooth: bool = False) -> Perturbed:
+def near_weld(build: str = "rigid", smooth: bool = False) -> Perturbed:
     """The weld made ready near its nominal motion."""
-    return Perturbed(weld(elastic, smooth), points=POINTS, solver=Solver("rosw2", step=STEP))
+    return Perturbed(weld(build, smooth), points=POINTS, solver=Solver("rosw2", step=STEP))
 
 
 @cache
-def perturbed_run(elastic: bool = False, smooth: bool = False, points: int = POINTS) -> Run:
+def perturbed_run(build: str = "rigid", smooth: bool = False, points: int = POINTS) -> Run:
     """The weld by the perturbation method."""
-    near = near_weld(elastic, smooth)
+    near = near_weld(build, smooth)
     if near.points != points:
         near.use_points(points)
     return near.simulate()
