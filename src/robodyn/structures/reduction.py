@@ -80,7 +80,8 @@ def reduce_structure(K: np.ndarray, M: np.ndarray, free: np.ndarray, held: Seque
             basis[inner] = -np.linalg.solve(stiff[np.ix_(inner, inner)], stiff[np.ix_(inner, outer)])
     if len(inner):
         fixed = np.zeros((len(free), len(inner)))
-        squares, fixed[inner] = eigh(stiff[np.ix_(inner, inner)], heavy[np.ix_(inner, inner)])
+        squares, shapes = eigh(stiff[np.ix_(inner, inner)], heavy[np.ix_(inner, inner)])
+        fixed[inner] = _align(shapes, squares, free[inner] % 6)
         basis = np.hstack([basis, fixed[:, : _count(squares, how)]])
     squares, mixed = eigh(basis.T @ stiff @ basis, basis.T @ heavy @ basis)
     if how.highest is not None:
