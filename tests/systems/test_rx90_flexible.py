@@ -6,7 +6,6 @@ import pytest
 from robodyn import Machine, Recording, Scenario, Solver, assemble, simulate
 from robodyn.catalog import rx90_flexible_mechanism, rx90_mechanism, rx90_weld
 from robodyn.catalog import rx90_parameters as rx
-from robodyn.catalog.rx90 import weld_angles
 from robodyn.catalog.rx90_links import resting_modes
 from robodyn.catalog.six_axis import ARM, FLANGE
 from robodyn.perturbation import Perturbed
