@@ -70,6 +70,7 @@ def _load_modes(mechanism: Mechanism, places: Mapping[str, Pose], link: Flexible
     weights = np.array([body.mass * gravity for body in carried])
     arms = [places[body.name].apply(body.com) - here.apply(tip.position) for body in carried]
     force, moment = weights.sum(axis=0), np.cross(arms, weights).sum(axis=0)
+    assert link.modal_inertia is not None
     load = np.array(link.modal_inertia.first) @ here.R.T @ gravity
     load += np.array(tip.shift) @ here.R.T @ force + np.array(tip.turn) @ here.R.T @ moment
     for node in (node for node in link.nodes if node.name == "foot"):

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from robodyn.assembly import assemble
+from robodyn.catalog import rx90_flexible_mechanism
 from robodyn.studies.figure import Figure, above, below
 from robodyn.studies.rx90_agreement import differences, more_than_rigid, speeds_of, step_halving
 from robodyn.studies.rx90_runs import MICRO, OWN, TIP, apart, perturbed_run, weld, weld_run
@@ -26,8 +27,7 @@ def locked_frequencies() -> np.ndarray:
     columns = ([info.start for info in group] for group in (system.states, (), system.memory))
     numbers = [number.value for number in system.parameters]
     M = np.array(system.function("mass_matrix")(0.0, *columns, numbers)).reshape(system.n_q, system.n_q)
-    mechanism = weld(FLEXIBLE).machine.mechanism
-    stiffness = np.concatenate([body.modal_stiffness for body in mechanism.flexible_bodies])
+    stiffness = np.concatenate([body.modal_stiffness for body in rx90_flexible_mechanism().flexible_bodies])
     n = len(stiffness)
     return np.sqrt(eigh(np.diag(stiffness), M[-n:, -n:], eigvals_only=True)) / (2 * np.pi)
 
