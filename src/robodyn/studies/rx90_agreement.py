@@ -8,12 +8,10 @@ from functools import cache
 
 import numpy as np
 
-from robodyn.assembly import assemble
 from robodyn.catalog.rx90_parameters import AXES
 from robodyn.engine import Solver
 from robodyn.model import Recording
-from robodyn.perturbation import Perturbed
-from robodyn.simulation import compile_system, simulate
+from robodyn.simulation import simulate
 from robodyn.studies.figure import Figure, above, below
 from robodyn.studies.rx90_runs import (
     DEVIATIONS,
@@ -25,10 +23,12 @@ from robodyn.studies.rx90_runs import (
     STEP,
     STUDY,
     apart,
+    full_weld,
     jump_at,
     near_weld,
     perturbed_run,
     share_below,
+    signals_of,
     weld,
     weld_run,
 )
@@ -46,7 +46,7 @@ MINUTES = 70.0
 
 def perturbation_figures() -> Iterator[Figure]:
     """Both simulations of the rigid robot."""
-    points = near_weld().nominal.points
+    points = near_weld("rigid", signals_of("rigid")).nominal.points
     yield Figure("linearisation_points", POINTS, points, "", 0.0, "a count, the study's", SECTION)
     yield from differences()
     apart_by = max(_current_difference(k) for k in AXES)
@@ -151,16 +151,15 @@ class Speeds:
 @cache
 def speeds(build: str = "rigid") -> Speeds:
     """Computing times with the deviations recorded at 1 kHz, compilation apart, runs of both in turn."""
-    scenario, solver = weld(build), Solver("rosw2", step=STEP)
-    recording = Recording(rate=1000.0, signals=DEVIATIONS)
-    full = compile_system(assemble(scenario), solver, signals=DEVIATIONS)
-    near = Perturbed(scenario, points=POINTS, solver=solver, signals=DEVIATIONS)
+    signals = DEVIATIONS if build == "rigid" else signals_of(build)
+    recording, solver = Recording(rate=1000.0, signals=signals), Solver("rosw2", step=STEP)
+    full, near = full_weld(build, signals), near_weld(build, signals)
     near.compiled({})
     times = []
     for _ in range(REPEATS):
         runs = simulate(full, solver, recording=recording), near.simulate(recording=recording)
         times.append([run.statistics.wall_time for run in runs])
-    return Speeds(scenario.duration, *(float(value) for value in np.min(times, axis=0)))
+    return Speeds(weld(build).duration, *(float(value) for value in np.min(times, axis=0)))
 
 
 def speed_figures() -> Iterator[Figure]:
