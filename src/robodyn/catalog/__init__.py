@@ -21,6 +21,7 @@ from robodyn.catalog.oscillator import Oscillator, oscillator, oscillator_side, 
 from robodyn.catalog.pendulums import double_pendulum, pendulum
 from robodyn.catalog.rx90 import rx90_hold, rx90_machine, rx90_weld
 from robodyn.catalog.rx90_arm import rx90_mechanism
+from robodyn.catalog.rx90_links import rx90_flexible_mechanism
 from robodyn.catalog.scara import scara_mechanism, scara_ptp
 from robodyn.catalog.scara_avoidance import scara_avoid, scara_avoid_sampled, scara_phases
 from robodyn.catalog.six_axis import six_axis_mechanism, swinging_arm
@@ -60,6 +61,7 @@ SCENARIOS: Mapping[str, Callable[[], Scenario | Chain]] = {
     "space-case-flexible": space_case,
     "rx90-weld": rx90_weld,
     "rx90-weld-elastic": partial(rx90_weld, elastic=True),
+    "rx90-weld-flexible": partial(rx90_weld, flexible=True),
     "rx90-hold": rx90_hold,
     "cable-hang": cable_hang,
     "cable-sway": cable_sway,
@@ -127,6 +129,7 @@ __all__ = [
     "oscillator_side",
     "oscillator_sides",
     "pendulum",
+    "rx90_flexible_mechanism",
     "rx90_hold",
     "rx90_machine",
     "rx90_mechanism",
