@@ -11,7 +11,7 @@ approach nor part are sorted into resting and parting by their accelerations wit
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import casadi as ca
 
@@ -26,12 +26,13 @@ from robodyn.assembly.touching import Touch, find_touches
 from robodyn.assembly.tracing import Bindings
 from robodyn.laws import info_of
 from robodyn.model import RigidContact
-from robodyn.model.contact import function_of
-from robodyn.symbolic import absolute, logical_and, maximum, sqrt, where
+from robodyn.model.contact import AnyContact, function_of
+from robodyn.symbolic import absolute, logical_and, logical_or, maximum, minimum, sqrt, where
 
 Apply = Callable[[ca.SX], ca.SX]
 IMPACT, SORTING = "action:impact", "action:resting"
 SETTLING = "contacts.settling"
+JAMS = "jams"
 NEAR = 1e-7
 """Gap [m] up to which a touch takes part in an impact of another."""
 CLOSED = 1e-12
@@ -44,7 +45,8 @@ RETURN_RATE = 20.0
 """Rate [1/s] at which a resting touch returns to its surface (Baumgarte)."""
 COMPLIANCE = 1e-7
 """Part of the mean mobility by which touches give way, so that four corners share a load; corrected for afterwards."""
-
+SINKING = 1e-5
+"""Speed [m/s], and part of the largest one, at which a touch must not go on after an impact."""
 TINY_SLIP = 1e-9
 """Slip [m/s] that has no direction."""
 NO_MOBILITY = 1e-9
@@ -79,21 +81,24 @@ class Rigid:
         return [touch.gap <= NEAR for touch in self.touches]
 
     @property
+    def contacts(self) -> list[AnyContact]:
+        return list(dict.fromkeys(touch.contact for touch in self.touches))
+
+    @property
     def rubs(self) -> bool:
         return any(touch.contact.friction is not None for touch in self.touches)
 
     def mobility(self, directions: ca.SX) -> Mobility:
         """What forces in these directions (k, n_v) do to the gaps."""
-        A = self.H @ self.responses(directions)
-        k = len(self.touches)
-        give = COMPLIANCE * ca.trace(A) / k
-        return Mobility(A + give * ca.SX.eye(k), give, directions is self.H)
+        columns, k = self.responses(directions), len(self.touches)
+        give = COMPLIANCE * ca.sum1(ca.sum2(self.H * columns.T)) / k
+        return Mobility(self.H, columns, ca.repmat(give, k, 1), directions is self.H)
 
     def responses(self, directions: ca.SX) -> ca.SX:
         """M^-1 of forces in these directions, (n_v, k)."""
         return ca.horzcat(*(self.apply(directions[k, :].T) for k in range(directions.shape[0])))
 
-    def forces(self, a: ca.SX) -> list[ca.SX]:
+    def forces(self, a: ca.SX) -> ca.SX:
         """Normal forces that keep what rests on its surface.
 
         Args:
@@ -103,7 +108,7 @@ class Rigid:
         back = [
             b[i] + 2 * RETURN_RATE * touch.rate + RETURN_RATE**2 * touch.gap for i, touch in enumerate(self.touches)
         ]
-        return self.mobility(self.D).hold(back, self.held)
+        return self.mobility(self.D).hold(ca.vertcat(*back), self.held)
 
 
 def build_rigid(builder: Builder, motion: Motion, apply: Apply) -> Rigid | None:
@@ -180,56 +185,116 @@ def add_rigid(builder: Builder, motion: Motion, rigid: Rigid, a: ca.SX, bindings
         Pushed(touch, lam[i], lam[i] * rigid.directions[i], rigid.held[i], bindings)
         for i, touch in enumerate(rigid.touches)
     ]
-    for contact in dict.fromkeys(touch.contact for touch in rigid.touches):
+    for contact in rigid.contacts:
+        builder.add_memory(MemoryInfo(f"{contact.name}.{JAMS}", "", 0.0, hidden=True))
         add_contact_signals(builder, contact, [one for one in pushed if one.touch.contact is contact])
     _add_impact(builder, motion, rigid, bindings)
     _add_sorting(builder, rigid, a, bindings)
     _add_guards(builder, rigid, lam, bindings)
-    return rigid.D.T @ ca.vertcat(*lam)
+    return rigid.D.T @ lam
 
 
 def _add_impact(builder: Builder, motion: Motion, rigid: Rigid, bindings: Bindings) -> None:
     """Impulses where gaps close: `v+ = v + M^-1 P`, with `v_n+ >= -r v_n-`; what they do is work."""
-    values, b = builder.values, []
-    for touch in rigid.touches:
-        name, rate = touch.contact.name, touch.rate
-        bounces = rate < -values[f"{name}.rest_speed"]
-        b.append(rate + where(bounces, values[f"{name}.restitution"] * rate, 0.0))
-    lam = ca.vertcat(*rigid.mobility(rigid.H).complement(b, rigid.near)[0])
-    impulse, change = rigid.H.T @ lam, rigid.responses(rigid.H) @ lam
-    if rigid.rubs:
-        impulse, change = _rub(builder, motion, rigid, b, change)
-    v = motion.v + change
-    work = 0.5 * ca.dot(impulse, motion.v + v)
+    solve = _rub(builder, motion, rigid) if rigid.rubs else _push_apart(rigid)
+    rates = ca.vertcat(*(touch.rate for touch in rigid.touches))
+    blow = solve(rates + _rebound(builder, rigid))
+    if rigid.rubs or len(rigid.touches) > 1:
+        blow = _lose_energy(motion.v, solve(rates), blow)
+    v = motion.v + blow.change
     so_far = reference_to("energy.work")
     update = {motion.v[k].name(): Pending(v[k], bindings) for k in range(v.numel())}
-    update["energy.work"] = Pending(so_far.expression + work, bindings | so_far.bindings)
+    update["energy.work"] = Pending(so_far.expression + blow.work(motion.v), bindings | so_far.bindings)
     builder.add_memory(MemoryInfo(SETTLING, "", 0.0, hidden=True))
-    builder.updates[IMPACT] = update | _unbend(builder, rigid) | {SETTLING: Pending(ca.SX(1), {})}
+    sinking = ca.vertsplit(rates + rigid.H @ blow.change < -SINKING * (1 + ca.mmax(ca.fabs(rates))))
+    stuck = _note_jams(builder, rigid, [logical_and(*pair) for pair in zip(rigid.near, sinking, strict=True)])
+    builder.updates[IMPACT] = update | _unbend(builder, rigid) | stuck | {SETTLING: Pending(ca.SX(1), {})}
 
 
-def _rub(builder: Builder, motion: Motion, rigid: Rigid, b: list[ca.SX], change: ca.SX) -> tuple[ca.SX, ca.SX]:
-    """Impulse on the joints and change of their velocities with friction.
+def _rebound(builder: Builder, rigid: Rigid) -> ca.SX:
+    """r v_n- of the touches that approach fast enough to rebound."""
+    rebounds = []
+    for touch in rigid.touches:
+        name, rate = touch.contact.name, touch.rate
+        bounces = rate < -builder.values[f"{name}.rest_speed"]
+        rebounds.append(where(bounces, builder.values[f"{name}.restitution"] * rate, 0.0))
+    return ca.vertcat(*rebounds)
 
-    Args:
-        change: of velocities without friction, which says where each touch would slip to.
-    """
+
+@dataclass(frozen=True)
+class Blow:
+    """Impulse on the joints and what it changes of their velocities, both (n_v,)."""
+
+    impulse: ca.SX
+    change: ca.SX
+
+    def work(self, v: ca.SX) -> ca.SX:
+        """On joints that had the velocities v: `P^T (v + y / 2)`."""
+        return ca.dot(self.impulse, v + 0.5 * self.change)
+
+
+def _push_apart(rigid: Rigid) -> Callable[[ca.SX], Blow]:
+    """The blow without friction, as a function of the speeds along the normals above those of the rebound."""
+    mobility = rigid.mobility(rigid.H)
+
+    def solve(b: ca.SX) -> Blow:
+        lam = mobility.complement(b, rigid.near)[0]
+        return Blow(rigid.H.T @ lam, mobility.columns @ lam)
+
+    return solve
+
+
+def _rub(builder: Builder, motion: Motion, rigid: Rigid) -> Callable[[ca.SX], Blow]:
+    """The blow with friction, against the slip that there would be without it."""
+    mobility = rigid.mobility(rigid.H)
+    smooth = mobility.columns @ mobility.complement(ca.vertcat(*(t.rate for t in rigid.touches)), rigid.near)[0]
     rows, coefficients = [], []
     for touch in rigid.touches:
         slips = ca.vertcat(*touch.slips)
-        after = slips + ca.jtimes(slips, motion.v, change)
+        after = slips + ca.jtimes(slips, motion.v, smooth)
         speed = sqrt(ca.sumsqr(after) + TINY_SLIP**2)
         rows.append(ca.jtimes(slips, motion.v, after / speed, True).T)
         rubs = touch.contact.friction is not None
         coefficients.append(builder.values[f"{touch.contact.name}.friction.coefficient"] if rubs else ca.SX(0))
     G = ca.vertcat(*rows)
-    by_normals, by_slips = rigid.responses(rigid.H), rigid.responses(G)
-    stiff = COMPLIANCE * ca.SX.eye(len(rows))
-    N, T = rigid.mobility(rigid.H).A, G @ by_slips
-    T = T + stiff * (ca.trace(T) + NO_MOBILITY * ca.trace(N)) / len(rows)
-    rubbing = Rubbing(N, rigid.H @ by_slips, T, b, ca.vertsplit(G @ motion.v), coefficients)
-    lam, beta = rubbing.solve(rigid.near)
-    return rigid.H.T @ lam - G.T @ beta, by_normals @ lam - by_slips @ beta
+    columns, k = rigid.responses(G), len(rows)
+    mean = ca.sum1(ca.sum2(G * columns.T)) / k
+    slip = Mobility(G, columns, ca.repmat(COMPLIANCE * mean + NO_MOBILITY * mobility.give[0], k, 1))
+    rubbing = Rubbing(mobility, slip, G @ motion.v, coefficients)
+
+    def solve(b: ca.SX) -> Blow:
+        lam, beta = rubbing.solve(b, rigid.near)
+        return Blow(rigid.H.T @ lam + G.T @ beta, rubbing.change(lam, beta))
+
+    return solve
+
+
+def _lose_energy(v: ca.SX, dull: Blow, lively: Blow) -> Blow:
+    """The liveliest blow between one without rebound, which always takes energy, and one with it, that gives none.
+
+    T(c) = T(0) + l c + h c^2 <= 0 for the blow dull + c (lively - dull), c from 0 to 1
+
+    Both push, both keep to the friction cones and neither lets bodies sink in: so does what lies between.
+    """
+    more = Blow(lively.impulse - dull.impulse, lively.change - dull.change)
+    lost = maximum(-dull.work(v), 0.0)
+    h = 0.5 * ca.dot(more.impulse, more.change)
+    slope = more.work(v) - h + 0.5 * (ca.dot(more.impulse, dull.change) + ca.dot(dull.impulse, more.change))
+    root = sqrt(maximum(slope * slope + 4 * h * lost, 0.0))
+    share = where(slope > 0, 2 * lost / (slope + root), (root - slope) / (2 * h))
+    share = where(lively.work(v) > 0, minimum(share, 1.0), 1.0)
+    return Blow(dull.impulse + share * more.impulse, dull.change + share * more.change)
+
+
+def _note_jams(builder: Builder, rigid: Rigid, wrong: list[ca.SX]) -> dict[str, Pending]:
+    """Contacts for which there are no forces or impulses that keep them from sinking in."""
+    updates = {}
+    for contact in rigid.contacts:
+        found = ca.SX(0)
+        for touch, bad in zip(rigid.touches, wrong, strict=True):
+            found = logical_or(found, bad) if touch.contact is contact else found
+        updates[f"{contact.name}.{JAMS}"] = Pending(where(found, 1.0, 0.0), {})
+    return updates
 
 
 def _unbend(builder: Builder, rigid: Rigid) -> dict[str, Pending]:
@@ -250,16 +315,17 @@ def _add_sorting(builder: Builder, rigid: Rigid, a: ca.SX, bindings: Bindings) -
     for i, touch in enumerate(rigid.touches):
         slow = where(rigid.held[i], builder.values[f"{touch.contact.name}.rest_speed"], RESTING)
         allowed.append(logical_and(rigid.near[i], absolute(touch.rate) <= slow))
-    _, pushing = rigid.mobility(rigid.D).complement(ca.vertsplit(b), allowed)
+    _, pushing, wrong = rigid.mobility(rigid.D).complement(b, allowed)
     update = {
         memory.name(): Pending(where(push, 1.0, 0.0), bindings)
         for memory, push in zip(rigid.resting, pushing, strict=True)
     }
+    update |= {name: replace(one, bindings=bindings) for name, one in _note_jams(builder, rigid, wrong).items()}
     builder.updates[SORTING] = update | {SETTLING: Pending(ca.SX(0), {})}
     builder.updates.setdefault(START, {}).update(update)
 
 
-def _add_guards(builder: Builder, rigid: Rigid, lam: list[ca.SX], bindings: Bindings) -> None:
+def _add_guards(builder: Builder, rigid: Rigid, lam: ca.SX, bindings: Bindings) -> None:
     """A gap closes where it is shut and approaches; a force ends where it comes down to zero."""
     for i, touch in enumerate(rigid.touches):
         closing = {"hits": CLOSED, "sinks": SUNK}
@@ -269,6 +335,10 @@ def _add_guards(builder: Builder, rigid: Rigid, lam: list[ca.SX], bindings: Bind
         _add_guard(builder, f"{touch.name}.parts", where(rigid.held[i], lam[i], -1.0), SORTING, bindings)
     settling = builder.memory_symbols[SETTLING]
     _add_guard(builder, "contacts.settle", where(settling > 0.5, -1.0, 1.0), SORTING, {})
+    for contact in rigid.contacts:
+        name = f"{contact.name}.{JAMS}"
+        builder.columns["guards"].append(Pending(where(builder.memory_symbols[name] > 0.5, -1.0, 1.0), {}))
+        builder.guards.append(Guard(name, -1, terminal=True))
 
 
 def _add_guard(builder: Builder, name: str, value: ca.SX, action: str, bindings: Bindings) -> None:

@@ -110,9 +110,6 @@ class RigidContact:
             flaws.add("rest_speed", f"must be positive, is {self.rest_speed:g} m/s")
         flaws.raise_if_any(f"contact '{self.name}'")
         _settle_friction(flaws, self)
-        if self.friction is not None and isinstance(self.touching, Box):
-            remedy = "name corners as points with a contact each, or take a compliant Contact"
-            flaws.add("friction", "of rigid contacts is for balls and points", remedy)
         if self.friction is not None and "coefficient" not in self.friction_parameters:
             flaws.add("friction", "the law has no parameter 'coefficient'", "impacts need it")
         flaws.raise_if_any(f"contact '{self.name}'")
