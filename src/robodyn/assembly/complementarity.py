@@ -130,9 +130,7 @@ def slack_of(b: ca.SX, allowed: Masks) -> ca.SX:
     return NO_FORCE * scale
 
 
-def find_wrong(
-    lam: ca.SX, r: ca.SX, own: Sequence[ca.SX], pushing: Masks, allowed: Masks, slack: ca.SX
-) -> list[ca.SX]:
+def find_wrong(lam: ca.SX, r: ca.SX, own: Sequence[ca.SX], pushing: Masks, allowed: Masks, slack: ca.SX) -> list[ca.SX]:
     """Those that would pull, and those that would move into what they touch.
 
     Args:

@@ -1,7 +1,7 @@
 """Which impulses does friction add where bodies hit each other?
 
-Symbols: lam, beta impulses along the normals and along the slips; y change of the joints' velocities; r speeds along the
-normals above those of the rebound, s slips:
+Symbols: lam, beta impulses along the normals and along the slips; y change of the joints' velocities; r speeds along
+the normals above those of the rebound, s slips:
 
     y = Rn lam + Rs beta,    r = b + H y,    s = s0 + G y,    |beta_i| <= mu_i lam_i
 
@@ -37,29 +37,33 @@ class Rubbing:
     s0: ca.SX
     coefficients: Sequence[ca.SX]
 
-    def solve(self, b: ca.SX, allowed: Sequence[ca.SX]) -> tuple[ca.SX, ca.SX]:
-        """Impulses lam and beta.
+    def find_modes(self, b: ca.SX, allowed: Sequence[ca.SX], before: Modes | None = None) -> Modes:
+        """What each touch does.
 
         Args:
             b: speeds along the normals before, above those of the rebound with its sign, (k,).
+            before: modes to begin with, of a problem like this one.
         """
         k, slack = len(self.coefficients), slack_of(b, allowed)
         modes: Modes = [where(may, b[i] < -slack, 0.0) for i, may in enumerate(allowed)], [ca.SX(1)] * k
-        for _ in range(BLOCK_PIVOTS + k):
+        modes = before or modes
+        for _ in range(BLOCK_PIVOTS if before else BLOCK_PIVOTS + min(k, BLOCK_PIVOTS)):
             lam, beta = self._impulses(b, modes, corrected=False)
             modes = self._mend(b, lam, beta, modes, allowed, slack)
+        return modes
+
+    def solve(self, b: ca.SX, modes: Modes) -> tuple[ca.SX, ca.SX]:
+        """Impulses lam and beta, none of which pulls or is beyond its limit."""
         lam, beta = self._impulses(b, modes, corrected=True)
-        lam = ca.vertcat(*(maximum(lam[i], 0.0) for i in range(k)))
-        limit = [self.coefficients[i] * lam[i] for i in range(k)]
-        return lam, ca.vertcat(*(clip(beta[i], -limit[i], limit[i]) for i in range(k)))
+        lam = ca.vertcat(*(maximum(lam[i], 0.0) for i in range(lam.numel())))
+        limit = [self.coefficients[i] * lam[i] for i in range(lam.numel())]
+        return lam, ca.vertcat(*(clip(beta[i], -limit[i], limit[i]) for i in range(lam.numel())))
 
     def change(self, lam: ca.SX, beta: ca.SX) -> ca.SX:
         """y of given impulses."""
         return self.normal.columns @ lam + self.slip.columns @ beta
 
-    def _mend(
-        self, b: ca.SX, lam: ca.SX, beta: ca.SX, modes: Modes, allowed: Sequence[ca.SX], slack: ca.SX
-    ) -> Modes:
+    def _mend(self, b: ca.SX, lam: ca.SX, beta: ca.SX, modes: Modes, allowed: Sequence[ca.SX], slack: ca.SX) -> Modes:
         """What slides against its direction sticks, what sticks beyond its limit slides."""
         pushing, slides = modes
         y = self.change(lam, beta)
