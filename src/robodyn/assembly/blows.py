@@ -88,10 +88,10 @@ def _rub(builder: Builder, motion: Motion, rigid: Rigid, problems: tuple[ca.SX, 
     columns, k = rigid.responses(G), len(rows)
     give = COMPLIANCE * ca.sum1(ca.sum2(G * columns.T)) / k + NO_MOBILITY * normal.give[0]
     rubbing = Rubbing(normal, Mobility(G, columns, ca.repmat(give, k, 1)), G @ motion.v, coefficients)
-    blows, modes = [], None
+    blows: list[Blow] = []
+    impulses = None
     for b in problems:
-        modes = rubbing.find_modes(b, rigid.near, modes)
-        lam, beta = rubbing.solve(b, modes)
+        lam, beta = impulses = rubbing.solve(b, rubbing.find_modes(b, rigid.near, impulses))
         blows.append(Blow(rigid.H.T @ lam + G.T @ beta, rubbing.change(lam, beta)))
     return blows
 

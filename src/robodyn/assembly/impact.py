@@ -22,13 +22,15 @@ from robodyn.assembly.system import Guard, MemoryInfo
 from robodyn.assembly.tracing import Bindings
 from robodyn.laws import info_of
 from robodyn.model.contact import function_of
-from robodyn.symbolic import absolute, logical_and, logical_or, maximum, where
+from robodyn.symbolic import absolute, logical_and, logical_or, maximum, minimum, where
 
 IMPACT, SORTING = "action:impact", "action:resting"
 SETTLING = "contacts.settling"
 JAMS = "jams"
 CLOSED = 1e-12
 """Overlap [m] and speed of approach [m/s] at which a gap has closed; rounding is much less."""
+DEEP = 1e-4
+"""Overlap [m] of what has gone in, whichever way it moves."""
 
 
 def add_rigid(builder: Builder, motion: Motion, rigid: Rigid, a: ca.SX, bindings: Bindings) -> ca.SX:
@@ -103,11 +105,12 @@ def _add_sorting(builder: Builder, rigid: Rigid, a: ca.SX, bindings: Bindings) -
 
 
 def _add_guards(builder: Builder, rigid: Rigid, lam: ca.SX, bindings: Bindings) -> None:
-    """A gap closes where it is shut and approaches; a force ends where it comes down to zero."""
+    """A gap closes where it is shut and approaches, or is far beyond that; a force ends where it comes down to zero."""
     for i, touch in enumerate(rigid.touches):
         closing = {"hits": CLOSED, "sinks": SUNK}
         for event, margin in closing.items():
-            apart = maximum(touch.gap + margin, touch.rate + margin)
+            # A step may end where a corner that went in is on its way out again.
+            apart = maximum(touch.gap + margin, minimum(touch.rate + margin, touch.gap + DEEP))
             _add_guard(builder, f"{touch.name}.{event}", where(rigid.held[i], 1.0, apart), IMPACT, {})
         _add_guard(builder, f"{touch.name}.parts", where(rigid.held[i], lam[i], -1.0), SORTING, bindings)
     settling = builder.memory_symbols[SETTLING]

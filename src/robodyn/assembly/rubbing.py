@@ -6,7 +6,7 @@ the normals above those of the rebound, s slips:
     y = Rn lam + Rs beta,    r = b + H y,    s = s0 + G y,    |beta_i| <= mu_i lam_i
 
 In the direction of the slip that there would be without friction, a touch slides, beta_i = -mu_i lam_i or the opposite
-against a slip backwards, or it sticks, s_i = 0. Modes are found by passes that mend all contradictions at once.
+against a slip backwards, or it sticks, s_i = 0.
 """
 
 from __future__ import annotations
@@ -17,10 +17,15 @@ from dataclasses import dataclass
 import casadi as ca
 
 from robodyn.assembly.complementarity import BLOCK_PIVOTS, Mobility, find_wrong, slack_of
-from robodyn.symbolic import clip, logical_and, logical_not, maximum, where
+from robodyn.symbolic import clip, logical_and, logical_not, logical_or, maximum, where
 
 Modes = tuple[list[ca.SX], list[ca.SX]]
 """Which touches push, and which way each slides: -1 or 1, 0 sticks."""
+
+
+Impulses = tuple[ca.SX, ca.SX]
+SWEEPS = 12
+"""Rounds over all touches for a guess."""
 
 
 @dataclass(frozen=True)
@@ -37,22 +42,42 @@ class Rubbing:
     s0: ca.SX
     coefficients: Sequence[ca.SX]
 
-    def find_modes(self, b: ca.SX, allowed: Sequence[ca.SX], before: Modes | None = None) -> Modes:
-        """What each touch does.
+    def find_modes(self, b: ca.SX, allowed: Sequence[ca.SX], before: Impulses | None = None) -> Modes:
+        """What each touch does: a guess by sweeps, mended by passes that change all contradictions at once.
 
         Args:
             b: speeds along the normals before, above those of the rebound with its sign, (k,).
-            before: modes to begin with, of a problem like this one.
+            before: impulses to begin with, of a problem like this one.
         """
         k, slack = len(self.coefficients), slack_of(b, allowed)
-        modes: Modes = [where(may, b[i] < -slack, 0.0) for i, may in enumerate(allowed)], [ca.SX(1)] * k
-        modes = before or modes
-        for _ in range(BLOCK_PIVOTS if before else BLOCK_PIVOTS + min(k, BLOCK_PIVOTS)):
+        lam, beta = self._sweep(b, allowed, before or (ca.SX.zeros(k), ca.SX.zeros(k)))
+        modes: Modes = [lam[i] > 0 for i in range(k)], [self._way(i, lam, beta) for i in range(k)]
+        for _ in range(BLOCK_PIVOTS):
             lam, beta = self._impulses(b, modes, corrected=False)
             modes = self._mend(b, lam, beta, modes, allowed, slack)
         return modes
 
-    def solve(self, b: ca.SX, modes: Modes) -> tuple[ca.SX, ca.SX]:
+    def _sweep(self, b: ca.SX, allowed: Sequence[ca.SX], impulses: Impulses) -> Impulses:
+        """Impulses near the solution: one touch after the other is brought to rest as far as its limits allow
+        (projected Gauss-Seidel), which does not go round in circles where friction is strong."""
+        lam, beta = (ca.vertsplit(part) for part in impulses)
+        y = self.change(*impulses)
+        for _ in range(SWEEPS):
+            for i, may in enumerate(allowed):
+                r = b[i] + ca.dot(self.normal.rows[i, :].T, y)
+                new = where(may, maximum(lam[i] - r / self.normal.own[i], 0.0), 0.0)
+                y, lam[i] = y + self.normal.columns[:, i] * (new - lam[i]), new
+                s = self.s0[i] + ca.dot(self.slip.rows[i, :].T, y)
+                limit = self.coefficients[i] * new
+                new = clip(beta[i] - s / self.slip.own[i], -limit, limit)
+                y, beta[i] = y + self.slip.columns[:, i] * (new - beta[i]), new
+        return ca.vertcat(*lam), ca.vertcat(*beta)
+
+    def _way(self, i: int, lam: ca.SX, beta: ca.SX) -> ca.SX:
+        limit = self.coefficients[i] * lam[i]
+        return where(beta[i] <= -limit, 1.0, where(beta[i] >= limit, -1.0, 0.0))
+
+    def solve(self, b: ca.SX, modes: Modes) -> Impulses:
         """Impulses lam and beta, none of which pulls or is beyond its limit."""
         lam, beta = self._impulses(b, modes, corrected=True)
         lam = ca.vertcat(*(maximum(lam[i], 0.0) for i in range(lam.numel())))
@@ -70,14 +95,17 @@ class Rubbing:
         r = b + self.normal.rows @ y + self.normal.give * lam
         s = self.s0 + self.slip.rows @ y
         wrong = find_wrong(lam, r, self.normal.own, pushing, allowed, slack)
-        mended = []
+        pushes, ways = [], []
         for i, way in enumerate(slides):
-            limit = self.coefficients[i] * lam[i]
-            slips = where(beta[i] < -limit, 1.0, where(beta[i] > limit, -1.0, 0.0))
-            mended.append(where(way == 0, slips, where(way * s[i] < -slack, 0.0, way)))
-        return [where(w, logical_not(p), p) for w, p in zip(wrong, pushing, strict=True)], mended
+            slips = self._way(i, lam, beta)
+            # Friction may lift what slides so that no push is left: it sticks before it is let go.
+            caught = logical_and(logical_and(wrong[i], pushing[i]), way != 0)
+            stops = logical_or(caught, way * s[i] < -slack)
+            ways.append(where(way == 0, where(wrong[i], 0.0, slips), where(stops, 0.0, way)))
+            pushes.append(where(logical_and(wrong[i], logical_not(caught)), logical_not(pushing[i]), pushing[i]))
+        return pushes, ways
 
-    def _impulses(self, b: ca.SX, modes: Modes, corrected: bool) -> tuple[ca.SX, ca.SX]:
+    def _impulses(self, b: ca.SX, modes: Modes, corrected: bool) -> Impulses:
         """lam and beta of given modes: 2 k linear equations, in which what slides is part of its normal."""
         pushing, slides = modes
         k = len(pushing)
