@@ -91,7 +91,7 @@ def _rub(builder: Builder, motion: Motion, rigid: Rigid, problems: tuple[ca.SX, 
     blows: list[Blow] = []
     impulses = None
     for b in problems:
-        lam, beta = impulses = rubbing.solve(b, rubbing.find_modes(b, rigid.near, impulses))
+        lam, beta = impulses = rubbing.solve(b, rigid.near, impulses)
         blows.append(Blow(rigid.H.T @ lam + G.T @ beta, rubbing.change(lam, beta)))
     return blows
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from robodyn.assembly.complementarity import BLOCK_PIVOTS, Mobility, find_wrong, slack_of
-from robodyn.symbolic import clip, logical_and, logical_not, logical_or, maximum, where
+from robodyn.assembly.complementarity import BLOCK_PIVOTS, MARGIN, Mobility, find_wrong, slack_of
+from robodyn.symbolic import absolute, clip, logical_and, logical_not, logical_or, maximum, where
 
 Modes = tuple[list[ca.SX], list[ca.SX]]
 """Which touches push, and which way each slides: -1 or 1, 0 sticks."""
@@ -42,20 +42,35 @@ class Rubbing:
     s0: ca.SX
     coefficients: Sequence[ca.SX]
 
-    def find_modes(self, b: ca.SX, allowed: Sequence[ca.SX], before: Impulses | None = None) -> Modes:
-        """What each touch does: a guess by sweeps, mended by passes that change all contradictions at once.
+    def solve(self, b: ca.SX, allowed: Sequence[ca.SX], before: Impulses | None = None) -> Impulses:
+        """Impulses lam and beta: a guess by sweeps tells what each touch does, mended by passes that change all
+        contradictions at once. Where some are left, the guess is the answer.
 
         Args:
             b: speeds along the normals before, above those of the rebound with its sign, (k,).
             before: impulses to begin with, of a problem like this one.
         """
         k, slack = len(self.coefficients), slack_of(b, allowed)
-        lam, beta = self._sweep(b, allowed, before or (ca.SX.zeros(k), ca.SX.zeros(k)))
-        modes: Modes = [lam[i] > 0 for i in range(k)], [self._way(i, lam, beta) for i in range(k)]
+        guess = self._sweep(b, allowed, before or (ca.SX.zeros(k), ca.SX.zeros(k)))
+        modes: Modes = [guess[0][i] > 0 for i in range(k)], [self._way(i, *guess) for i in range(k)]
         for _ in range(BLOCK_PIVOTS):
-            lam, beta = self._impulses(b, modes, corrected=False)
-            modes = self._mend(b, lam, beta, modes, allowed, slack)
-        return modes
+            modes = self._mend(b, self._impulses(b, modes, corrected=False), modes, allowed, slack)
+        found = self._impulses(b, modes, corrected=True)
+        wrong = self._is_wrong(b, found, allowed, MARGIN * slack)
+        lam = ca.vertcat(*(where(wrong, guess[0][i], maximum(found[0][i], 0.0)) for i in range(k)))
+        limit = [self.coefficients[i] * lam[i] for i in range(k)]
+        beta = [where(wrong, guess[1][i], clip(found[1][i], -limit[i], limit[i])) for i in range(k)]
+        return lam, ca.vertcat(*beta)
+
+    def _is_wrong(self, b: ca.SX, impulses: Impulses, allowed: Sequence[ca.SX], slack: ca.SX) -> ca.SX:
+        """Whether any touch pulls, sinks in or is beyond its limit."""
+        lam, beta = impulses
+        r, wrong = b + self.normal.rows @ self.change(lam, beta), ca.SX(0)
+        for i, own in enumerate(self.normal.own):
+            excess = absolute(beta[i]) - self.coefficients[i] * lam[i]
+            beyond = maximum(-lam[i] * own, excess * self.slip.own[i]) > slack
+            wrong = logical_or(wrong, logical_or(beyond, logical_and(allowed[i], r[i] < -slack)))
+        return wrong
 
     def _sweep(self, b: ca.SX, allowed: Sequence[ca.SX], impulses: Impulses) -> Impulses:
         """Impulses near the solution: one touch after the other is brought to rest as far as its limits allow
@@ -77,20 +92,13 @@ class Rubbing:
         limit = self.coefficients[i] * lam[i]
         return where(beta[i] <= -limit, 1.0, where(beta[i] >= limit, -1.0, 0.0))
 
-    def solve(self, b: ca.SX, modes: Modes) -> Impulses:
-        """Impulses lam and beta, none of which pulls or is beyond its limit."""
-        lam, beta = self._impulses(b, modes, corrected=True)
-        lam = ca.vertcat(*(maximum(lam[i], 0.0) for i in range(lam.numel())))
-        limit = [self.coefficients[i] * lam[i] for i in range(lam.numel())]
-        return lam, ca.vertcat(*(clip(beta[i], -limit[i], limit[i]) for i in range(lam.numel())))
-
     def change(self, lam: ca.SX, beta: ca.SX) -> ca.SX:
         """y of given impulses."""
         return self.normal.columns @ lam + self.slip.columns @ beta
 
-    def _mend(self, b: ca.SX, lam: ca.SX, beta: ca.SX, modes: Modes, allowed: Sequence[ca.SX], slack: ca.SX) -> Modes:
+    def _mend(self, b: ca.SX, impulses: Impulses, modes: Modes, allowed: Sequence[ca.SX], slack: ca.SX) -> Modes:
         """What slides against its direction sticks, what sticks beyond its limit slides."""
-        pushing, slides = modes
+        (lam, beta), (pushing, slides) = impulses, modes
         y = self.change(lam, beta)
         r = b + self.normal.rows @ y + self.normal.give * lam
         s = self.s0 + self.slip.rows @ y
