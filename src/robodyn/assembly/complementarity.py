@@ -49,7 +49,7 @@ class Mobility:
 
     @cached_property
     def own(self) -> list[ca.SX]:
-        """What each force does where it acts itself."""
+        """What each force does where it acts itself, negative where friction pulls more than the force pushes."""
         return [ca.dot(self.rows[i, :].T, self.columns[:, i]) + self.give[i] for i in range(self.rows.shape[0])]
 
     def motions(self, b: ca.SX, lam: ca.SX) -> ca.SX:
@@ -113,7 +113,11 @@ class Mobility:
         lam = self.hold(b, pushing)
         r = self.motions(b, lam)
         unsolved = [
-            where(pushing[i], lam[i] * self.own[i] < -MARGIN * slack, logical_and(allowed[i], r[i] < -MARGIN * slack))
+            where(
+                pushing[i],
+                lam[i] * absolute(self.own[i]) < -MARGIN * slack,
+                logical_and(allowed[i], r[i] < -MARGIN * slack),
+            )
             for i in range(k)
         ]
         return lam, pushing, unsolved
@@ -137,7 +141,8 @@ def find_wrong(lam: ca.SX, r: ca.SX, own: Sequence[ca.SX], pushing: Masks, allow
         own: mobility of each.
     """
     return [
-        where(pushing[i], lam[i] * own[i] <= slack, logical_and(allowed[i], r[i] < -slack)) for i in range(len(own))
+        where(pushing[i], lam[i] * absolute(own[i]) <= slack, logical_and(allowed[i], r[i] < -slack))
+        for i in range(len(own))
     ]
 
 

@@ -22,7 +22,7 @@ from robodyn.assembly.system import Guard, MemoryInfo
 from robodyn.assembly.tracing import Bindings
 from robodyn.laws import info_of
 from robodyn.model.contact import function_of
-from robodyn.symbolic import absolute, logical_and, logical_or, maximum, minimum, where
+from robodyn.symbolic import absolute, logical_and, logical_not, logical_or, maximum, minimum, where
 
 IMPACT, SORTING = "action:impact", "action:resting"
 SETTLING = "contacts.settling"
@@ -31,6 +31,8 @@ CLOSED = 1e-12
 """Overlap [m] and speed of approach [m/s] at which a gap has closed; rounding is much less."""
 DEEP = 1e-4
 """Overlap [m] of what has gone in, whichever way it moves."""
+NO_EFFECT = 0.01
+"""Part of its effect without friction at which a force can no longer hold a gap: it grows beyond all bounds."""
 
 
 def add_rigid(builder: Builder, motion: Motion, rigid: Rigid, a: ca.SX, bindings: Bindings) -> ca.SX:
@@ -96,12 +98,12 @@ def _add_sorting(builder: Builder, rigid: Rigid, a: ca.SX, bindings: Bindings) -
         allowed.append(logical_and(rigid.near[i], absolute(touch.rate) <= slow))
     _, pushing, wrong = rigid.mobility(rigid.D).complement(b, allowed)
     update = {
-        memory.name(): Pending(where(push, 1.0, 0.0), bindings)
-        for memory, push in zip(rigid.resting, pushing, strict=True)
+        memory.name(): Pending(where(logical_and(push, logical_not(bad)), 1.0, 0.0), bindings)
+        for memory, push, bad in zip(rigid.resting, pushing, wrong, strict=True)
     }
-    update |= _note_jams(rigid, wrong, bindings)
-    builder.updates[SORTING] = update | {SETTLING: Pending(ca.SX(0), {})}
+    # At the start nothing can jam yet: what finds no force sinks, hits and is then told.
     builder.updates.setdefault(START, {}).update(update)
+    builder.updates[SORTING] = update | _note_jams(rigid, wrong, bindings) | {SETTLING: Pending(ca.SX(0), {})}
 
 
 def _add_guards(builder: Builder, rigid: Rigid, lam: ca.SX, bindings: Bindings) -> None:
@@ -115,9 +117,19 @@ def _add_guards(builder: Builder, rigid: Rigid, lam: ca.SX, bindings: Bindings) 
         _add_guard(builder, f"{touch.name}.parts", where(rigid.held[i], lam[i], -1.0), SORTING, bindings)
     settling = builder.memory_symbols[SETTLING]
     _add_guard(builder, "contacts.settle", where(settling > 0.5, -1.0, 1.0), SORTING, {})
+    _add_jam_guards(builder, rigid, bindings)
+
+
+def _add_jam_guards(builder: Builder, rigid: Rigid, bindings: Bindings) -> None:
+    """A contact jams where none of its forces fit, and where friction takes the effect of one on its own gap."""
+    smooth, rough = (rigid.mobility(directions).own for directions in (rigid.H, rigid.D))
     for contact in rigid.contacts:
         name = f"{contact.name}.{JAMS}"
-        builder.columns["guards"].append(Pending(where(builder.memory_symbols[name] > 0.5, -1.0, 1.0), {}))
+        value = where(builder.memory_symbols[name] > 0.5, -1.0, 1.0)
+        for i, touch in enumerate(rigid.touches):
+            if touch.contact is contact and contact.friction is not None:
+                value = minimum(value, where(rigid.held[i], rough[i] / smooth[i] - NO_EFFECT, 1.0))
+        builder.columns["guards"].append(Pending(value, bindings))
         builder.guards.append(Guard(name, -1, terminal=True))
 
 
