@@ -5,7 +5,7 @@ accelerations.
 
 Impulses act where a gap closes. After them, and where a force has come down to zero, those touches that neither
 approach nor part are sorted into resting and parting by their accelerations without contact forces. A contact for which
-there are none, such as a rod that slides on a rough floor and jams (Painleve), ends the run.
+none are found ends the run.
 """
 
 from __future__ import annotations
@@ -25,14 +25,16 @@ from robodyn.model.contact import function_of
 from robodyn.symbolic import absolute, logical_and, logical_not, logical_or, maximum, minimum, where
 
 IMPACT, SORTING = "action:impact", "action:resting"
-SETTLING = "contacts.settling"
+SETTLING, SETTLE = "contacts.settling", "contacts.settle"
 JAMS = "jams"
 CLOSED = 1e-12
 """Overlap [m] and speed of approach [m/s] at which a gap has closed; rounding is much less."""
 DEEP = 1e-4
 """Overlap [m] of what has gone in, whichever way it moves."""
-NO_EFFECT = 0.01
-"""Part of its effect without friction at which a force can no longer hold a gap: it grows beyond all bounds."""
+LOCKED = 0.01
+"""Part of its effect without friction at which a force can no longer hold a gap: it would grow beyond all bounds."""
+FREE = 1.1
+"""How many times more it must be to hold again."""
 
 
 def add_rigid(builder: Builder, motion: Motion, rigid: Rigid, a: ca.SX, bindings: Bindings) -> ca.SX:
@@ -90,18 +92,23 @@ def _unbend(builder: Builder, rigid: Rigid) -> dict[str, Pending]:
 
 
 def _add_sorting(builder: Builder, rigid: Rigid, a: ca.SX, bindings: Bindings) -> None:
-    """Which touches rest: those at rest on their surface that would be accelerated into it."""
+    """Which touches rest: those at rest on their surface that would be accelerated into it.
+
+    One whose friction would pull it in more than its force pushes is let go (Painleve's paradox): it sinks by a
+    rounding error and hits. That impact may stop its slip; if it does not, it hits again and again, which is told.
+    """
     b = rigid.H @ a + rigid.drift
     allowed = []
     for i, touch in enumerate(rigid.touches):
         slow = where(rigid.held[i], builder.values[f"{touch.contact.name}.rest_speed"], RESTING)
-        allowed.append(logical_and(rigid.near[i], absolute(touch.rate) <= slow))
+        at_rest = logical_and(rigid.near[i], absolute(touch.rate) <= slow)
+        allowed.append(logical_and(at_rest, rigid.effect(i) > FREE * LOCKED) if rigid.rubs else at_rest)
     _, pushing, wrong = rigid.mobility(rigid.D).complement(b, allowed)
     update = {
         memory.name(): Pending(where(logical_and(push, logical_not(bad)), 1.0, 0.0), bindings)
         for memory, push, bad in zip(rigid.resting, pushing, wrong, strict=True)
     }
-    # At the start nothing can jam yet: what finds no force sinks, hits and is then told.
+    # At the start there are no events: what finds no force sinks, hits and is then told.
     builder.updates.setdefault(START, {}).update(update)
     builder.updates[SORTING] = update | _note_jams(rigid, wrong, bindings) | {SETTLING: Pending(ca.SX(0), {})}
 
@@ -115,21 +122,13 @@ def _add_guards(builder: Builder, rigid: Rigid, lam: ca.SX, bindings: Bindings) 
             apart = maximum(touch.gap + margin, minimum(touch.rate + margin, touch.gap + DEEP))
             _add_guard(builder, f"{touch.name}.{event}", where(rigid.held[i], 1.0, apart), IMPACT, {})
         _add_guard(builder, f"{touch.name}.parts", where(rigid.held[i], lam[i], -1.0), SORTING, bindings)
+        if touch.contact.friction is not None:
+            _add_guard(builder, f"{touch.name}.locks", where(rigid.held[i], rigid.effect(i) - LOCKED, 1.0), SORTING, {})
     settling = builder.memory_symbols[SETTLING]
-    _add_guard(builder, "contacts.settle", where(settling > 0.5, -1.0, 1.0), SORTING, {})
-    _add_jam_guards(builder, rigid, bindings)
-
-
-def _add_jam_guards(builder: Builder, rigid: Rigid, bindings: Bindings) -> None:
-    """A contact jams where none of its forces fit, and where friction takes the effect of one on its own gap."""
-    smooth, rough = (rigid.mobility(directions).own for directions in (rigid.H, rigid.D))
+    _add_guard(builder, SETTLE, where(settling > 0.5, -1.0, 1.0), SORTING, {})
     for contact in rigid.contacts:
         name = f"{contact.name}.{JAMS}"
-        value = where(builder.memory_symbols[name] > 0.5, -1.0, 1.0)
-        for i, touch in enumerate(rigid.touches):
-            if touch.contact is contact and contact.friction is not None:
-                value = minimum(value, where(rigid.held[i], rough[i] / smooth[i] - NO_EFFECT, 1.0))
-        builder.columns["guards"].append(Pending(value, bindings))
+        builder.columns["guards"].append(Pending(where(builder.memory_symbols[name] > 0.5, -1.0, 1.0), {}))
         builder.guards.append(Guard(name, -1, terminal=True))
 
 

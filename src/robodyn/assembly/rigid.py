@@ -90,6 +90,11 @@ class Rigid:
         """M^-1 of forces in these directions, (n_v, k)."""
         return ca.horzcat(*(self.apply(directions[k, :].T) for k in range(directions.shape[0])))
 
+    def effect(self, i: int) -> ca.SX:
+        """What a force with its friction does to its own gap, as a part of what it would do without."""
+        smooth, rough = (ca.dot(self.H[i, :].T, self.apply(row.T)) for row in (self.H[i, :], self.D[i, :]))
+        return rough / smooth
+
     def forces(self, a: ca.SX) -> ca.SX:
         """Normal forces that keep what rests on its surface.
 

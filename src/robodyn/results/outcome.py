@@ -27,7 +27,9 @@ class OutcomeKind(Enum):
 
 
 _OK = frozenset({OutcomeKind.FINISHED, OutcomeKind.STOPPED})
-_CUT_SHORT = frozenset({OutcomeKind.INTERRUPTED, OutcomeKind.STEP_LIMIT, OutcomeKind.WALL_TIME, OutcomeKind.RECORD_FULL})
+_CUT_SHORT = frozenset(
+    {OutcomeKind.INTERRUPTED, OutcomeKind.STEP_LIMIT, OutcomeKind.WALL_TIME, OutcomeKind.RECORD_FULL}
+)
 
 
 @dataclass(frozen=True)

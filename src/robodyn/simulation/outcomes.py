@@ -8,7 +8,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from robodyn.assembly.impact import JAMS
+from robodyn.assembly.impact import JAMS, SETTLE
 from robodyn.assembly.minimal import GUARD as INDEPENDENT
 from robodyn.engine import Solver, Status, Trajectory
 from robodyn.engine.solver import DEFAULT_FIXED_STEP
@@ -29,6 +29,9 @@ KINDS = {
     Status.NOT_SOLVED: OutcomeKind.NOT_SOLVED,
 }
 
+LAST_EVENTS = 100
+"""How far back to look for the contact that settles without end."""
+
 
 def tell_outcome(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> Outcome:
     """The outcome of a trajectory with its sentence."""
@@ -37,7 +40,7 @@ def tell_outcome(compiled: CompiledSystem, solver: Solver, trajectory: Trajector
         kind = OutcomeKind.OUT_OF_REACH
     if kind is OutcomeKind.STOPPED and _guard(compiled, trajectory) == INDEPENDENT:
         kind = OutcomeKind.SINGULAR
-    if kind is OutcomeKind.STOPPED and _contact(compiled, trajectory) and _guard(compiled, trajectory).endswith(f".{JAMS}"):
+    if kind is OutcomeKind.STOPPED and _guard(compiled, trajectory) == f"{_contact(compiled, trajectory)}.{JAMS}":
         kind = OutcomeKind.JAMMED
     sentence = _SENTENCES[kind](compiled, solver, trajectory)
     return Outcome(kind, sentence, trajectory.at_time)
@@ -116,16 +119,19 @@ def _step_too_small(compiled: CompiledSystem, solver: Solver, trajectory: Trajec
 def _chattering(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
     advice = "give the decision hysteresis, or end the run there"
     if contact := _contact(compiled, trajectory):
-        advice = f"'{contact}' bounces or rattles without end: raise its rest_speed, or give it damping"
+        advice = (
+            f"'{contact}' bounces, rattles or locks without end: raise its rest_speed, lower its friction, or take a "
+            "compliant Contact"
+        )
     where = f"event '{_guard(compiled, trajectory)}' chatters at {trajectory.at_time:.6g} s"
     return f"{where}: very many events in next to no time; {advice}"
 
 
 def _jammed(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
     return (
-        f"at {trajectory.at_time:.6g} s no forces keep the bodies of the rigid contact "
-        f"'{_contact(compiled, trajectory)}' from sinking into each other: its friction pulls them in (Painleve); "
-        "lower its coefficient, or take a compliant Contact"
+        f"at {trajectory.at_time:.6g} s no forces were found that keep the bodies of the rigid contact "
+        f"'{_contact(compiled, trajectory)}' from sinking into each other: lower its friction, or take a compliant "
+        "Contact"
     )
 
 
@@ -201,9 +207,13 @@ def _guard(compiled: CompiledSystem, trajectory: Trajectory) -> str:
 
 
 def _contact(compiled: CompiledSystem, trajectory: Trajectory) -> str:
-    """The contact whose event is to blame, if it is one."""
-    contacts = compiled.system.scenario.machine.contacts
-    return next((c.name for c in contacts if _guard(compiled, trajectory).startswith(f"{c.name}.")), "")
+    """The contact whose event is to blame, if it is one; where all contacts settle together, the last before."""
+    system = compiled.system
+    names = [_guard(compiled, trajectory)]
+    if names[0] == SETTLE:
+        names += [system.guards[guard].name for _, guard in reversed(trajectory.events[-LAST_EVENTS:])]
+    contacts = [contact.name for contact in system.scenario.machine.contacts]
+    return next((c for name in names for c in contacts if name.startswith(f"{c}.")), "")
 
 
 def _broken_signals(compiled: CompiledSystem, trajectory: Trajectory, most: int = 4) -> list[str]:
