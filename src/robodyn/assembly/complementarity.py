@@ -13,7 +13,7 @@ from functools import cached_property
 
 import casadi as ca
 
-from robodyn.assembly.sticking import solve_holding
+from robodyn.dynamics import ldl, solve_ldl
 from robodyn.symbolic import absolute, logical_and, logical_not, logical_or, maximum, where
 from robodyn.symbolic.linear import factor_linear
 
@@ -54,15 +54,15 @@ class Mobility:
 
     def motions(self, b: ca.SX, lam: ca.SX) -> ca.SX:
         """r of given forces."""
-        return b + self.rows @ (self.columns @ lam) + self.give * lam
+        return b + self.rows @ (self.columns @ lam)
 
-    def hold(self, b: ca.SX, held: Masks) -> ca.SX:
-        """lam with `rows columns lam + b = 0` where held and 0 elsewhere, corrected twice for the compliance."""
+    def hold(self, b: ca.SX, held: Masks, corrections: int = 2) -> ca.SX:
+        """lam with `rows columns lam + b = 0` where held and 0 elsewhere, corrected for the compliance."""
         solve = self.solver(held)
         lam = solve(b)
-        for _ in range(2):
+        for _ in range(corrections):
             # What is left of the motion, not all of it again: rounding then shrinks with it.
-            lam = lam + solve(b + self.rows @ (self.columns @ lam))
+            lam = lam + solve(self.motions(b, lam))
         return lam
 
     def solver(self, held: Masks) -> Solve:
@@ -72,12 +72,13 @@ class Mobility:
 
     def _by_places(self, held: Masks) -> Solve:
         """k equations: A, with rows and columns of what is not held taken out."""
-        k = len(held)
-        if self.symmetric:
-            return lambda b: ca.vertcat(*solve_holding(self.A, ca.vertsplit(b), [ca.SX(0)] * k, list(held)))
-        A = self.A
+        k, A = len(held), self.A
         both = [[logical_and(held[i], held[j]) for j in range(k)] for i in range(k)]
-        solve = factor_linear([[where(both[i][j], A[i, j], float(i == j)) for j in range(k)] for i in range(k)])
+        rows = [[where(both[i][j], A[i, j], float(i == j)) for j in range(k)] for i in range(k)]
+        if self.symmetric:
+            factors = ldl(ca.blockcat(rows))
+            return lambda b: ca.SX(solve_ldl(factors, [where(held[i], -b[i], 0.0) for i in range(k)]))
+        solve = factor_linear(rows)
         return lambda b: ca.vertcat(*solve([where(held[i], -b[i], 0.0) for i in range(k)]))
 
     def _by_joints(self, held: Masks) -> Solve:
@@ -107,7 +108,8 @@ class Mobility:
         pushing = [logical_and(allowed[i], b[i] < -slack) for i in range(k)]
         blocks = min(k, BLOCK_PIVOTS)
         for step in range(blocks + k + 1):
-            wrong = self._find_wrong(b, self.solver(pushing)(b), pushing, allowed, slack)
+            lam = self.hold(b, pushing, corrections=1)
+            wrong = find_wrong(lam, self.motions(b, lam), self.own, pushing, allowed, slack)
             chosen = wrong if step < blocks else _first(wrong)
             pushing = [where(c, logical_not(p), p) for c, p in zip(chosen, pushing, strict=True)]
         lam = self.hold(b, pushing)
@@ -121,9 +123,6 @@ class Mobility:
             for i in range(k)
         ]
         return lam, pushing, unsolved
-
-    def _find_wrong(self, b: ca.SX, lam: ca.SX, pushing: Masks, allowed: Masks, slack: ca.SX) -> list[ca.SX]:
-        return find_wrong(lam, self.motions(b, lam), self.own, pushing, allowed, slack)
 
 
 def slack_of(b: ca.SX, allowed: Masks) -> ca.SX:

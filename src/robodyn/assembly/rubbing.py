@@ -54,8 +54,8 @@ class Rubbing:
         guess = self._sweep(b, allowed, before or (ca.SX.zeros(k), ca.SX.zeros(k)))
         modes: Modes = [guess[0][i] > 0 for i in range(k)], [self._way(i, *guess) for i in range(k)]
         for _ in range(BLOCK_PIVOTS):
-            modes = self._mend(b, self._impulses(b, modes, corrected=False), modes, allowed, slack)
-        found = self._impulses(b, modes, corrected=True)
+            modes = self._mend(b, self._impulses(b, modes, corrections=1), modes, allowed, slack)
+        found = self._impulses(b, modes)
         wrong = self._is_wrong(b, found, allowed, MARGIN * slack)
         lam = ca.vertcat(*(where(wrong, guess[0][i], maximum(found[0][i], 0.0)) for i in range(k)))
         limit = [self.coefficients[i] * lam[i] for i in range(k)]
@@ -100,7 +100,7 @@ class Rubbing:
         """What slides against its direction sticks, what sticks beyond its limit slides."""
         (lam, beta), (pushing, slides) = impulses, modes
         y = self.change(lam, beta)
-        r = b + self.normal.rows @ y + self.normal.give * lam
+        r = b + self.normal.rows @ y
         s = self.s0 + self.slip.rows @ y
         wrong = find_wrong(lam, r, self.normal.own, pushing, allowed, slack)
         pushes, ways = [], []
@@ -113,7 +113,7 @@ class Rubbing:
             pushes.append(where(logical_and(wrong[i], logical_not(caught)), logical_not(pushing[i]), pushing[i]))
         return pushes, ways
 
-    def _impulses(self, b: ca.SX, modes: Modes, corrected: bool) -> Impulses:
+    def _impulses(self, b: ca.SX, modes: Modes, corrections: int = 2) -> Impulses:
         """lam and beta of given modes: 2 k linear equations, in which what slides is part of its normal."""
         pushing, slides = modes
         k = len(pushing)
@@ -123,5 +123,5 @@ class Rubbing:
         mobility = Mobility(rows, columns, give, symmetric=False)
         held = [*pushing, *(logical_and(p, way == 0) for p, way in zip(pushing, slides, strict=True))]
         motions = ca.vertcat(b, self.s0)
-        found = mobility.hold(motions, held) if corrected else mobility.solver(held)(motions)
+        found = mobility.hold(motions, held, corrections)
         return found[:k], found[k:] + ratio * found[:k]

@@ -38,9 +38,9 @@ def locate_events(run):
     """Find the crossings of the step just made; True when the step was truncated at the first that has consequences.
 
     An adaptive step is also looked at in its middle, and again at the first root and halfway to it. The instant is the
-    right end of the last root's bracket among those that coincide with the first; later roots are dropped, the next step
-    finds them again. Guards without action that end nothing only watch: their crossings are noted and the step stays
-    whole.
+    right end of the last root's bracket among those that coincide with the first; later roots are dropped, the next
+    step finds them again. Guards without action that end nothing only watch: their crossings are noted and the step
+    stays whole.
     """
     adaptive = run.adaptive == 1
     roots = values_of(run, G_ROOT)
