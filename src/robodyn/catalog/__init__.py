@@ -7,7 +7,7 @@ from functools import partial
 
 from robodyn.catalog.cable import Cable, cable_hang, cable_machine
 from robodyn.catalog.cable_control import CableControl, cable_controlled, cable_probe, cable_sway
-from robodyn.catalog.contacts import bouncing_ball, box_on_slope
+from robodyn.catalog.contacts import bouncing_ball, box_on_slope, tumbling_box
 from robodyn.catalog.delta_pair import delta_pair, delta_pair_machine
 from robodyn.catalog.delta_parameters import DeltaRobot
 from robodyn.catalog.delta_robot import delta_fall, delta_hold, delta_machine, delta_mechanism
@@ -41,6 +41,7 @@ SCENARIOS: Mapping[str, Callable[[], Scenario | Chain]] = {
     "andrews": andrews,
     "bouncing-ball": bouncing_ball,
     "box-on-slope": box_on_slope,
+    "tumbling-box": tumbling_box,
     "swinging-arm": swinging_arm,
     "oscillator": oscillator,
     "oscillator-first": partial(oscillator_side, 0),
@@ -148,6 +149,7 @@ __all__ = [
     "space_case_payload",
     "space_case_sides",
     "swinging_arm",
+    "tumbling_box",
     "two_link_loop",
     "two_link_mechanism",
 ]
