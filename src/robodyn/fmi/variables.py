@@ -62,7 +62,9 @@ def _name_number(model: Model, number: str) -> str:
 
 def _use(model: Model, number: str) -> tuple[str, str]:
     """Causality and variability of one of the system's numbers."""
-    return (INPUT, "continuous") if number in model.numbers else (PARAMETER, "tunable")
+    if number in model.numbers:
+        return INPUT, "continuous"
+    return PARAMETER, "fixed" if number in model.at_start else "tunable"
 
 
 def _list_inputs(model: Model, first: int) -> list[Variable]:
