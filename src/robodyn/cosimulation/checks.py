@@ -86,6 +86,11 @@ def _check_models(units: Mapping[str, Any], bonds: Sequence[Bond], flaws: FlawLi
                 unit = units[bond.sides[k].unit]
                 if not hasattr(unit, method):
                     flaws.add(unit.name, f"has no {method}", "couple it by signals")
+            taker, name = units[bond.sides[receiver].unit], bond.sides[receiver].interface.name
+            highest = getattr(taker, "highest_order", 2)
+            if bond.order > highest:
+                what = f"models of order {bond.order} are more than it takes"
+                flaws.add(f"{taker.name}.{name}", what, f"at most {highest}")
 
 
 def _check_restoring(units: Sequence[Any], flaws: FlawList) -> None:

@@ -9,7 +9,12 @@ import casadi as ca
 from robodyn.fmi.model import Model
 
 PARAMETER, INPUT, OUTPUT, INDEPENDENT = "parameter", "input", "output", "independent"
-START = "start value; set between steps, the state goes on from there"
+START = "start value{found}; set between steps, the state goes on from there"
+FOUND = {
+    "equilibrium": ", found at rest with the parameters as they are described",
+    "assembled": ", found with the parameters as they are described",
+}
+"""What start values are that other parameters do not move along."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +50,9 @@ def list_variables(model: Model) -> tuple[Variable, ...]:
         if number.name not in model.fixed
     ]
     first = 1 + len(system.parameters)
+    about = START.format(found=FOUND.get(system.scenario.start, ""))
     initial = [
-        Variable(f"initial.{s.name}", first + k, PARAMETER, "tunable", s.unit, float(model.start.x[k]), START)
+        Variable(f"initial.{s.name}", first + k, PARAMETER, "tunable", s.unit, float(model.start.x[k]), about)
         for k, s in enumerate(system.states)
     ]
     first += len(system.states)

@@ -113,10 +113,12 @@ int pass_jumps(Run *run, int level) {
 /* What happened now will arrive after each delay; jumps integrated often enough are smooth. */
 void push_jump(Run *run, int level) {
   if (N_D == 0 || level > MOST_LEVELS) return;
-  double *last = run->jumps.rows + JUMP_WIDTH * (run->jumps.count - 1);
-  if (run->jumps.count > 0 && last[0] == run->t) {
-    last[1] = fmin(last[1], level);
-    return;
+  if (run->jumps.count > 0) {
+    double *last = run->jumps.rows + JUMP_WIDTH * (run->jumps.count - 1);
+    if (last[0] == run->t) {
+      last[1] = fmin(last[1], level);
+      return;
+    }
   }
   double *jump = append(run, &run->jumps, JUMP_WIDTH, run->next);
   if (jump == NULL) return;
