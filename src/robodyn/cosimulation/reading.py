@@ -134,7 +134,8 @@ def _read(root: Table, path: Path, readers: Mapping[str, Reader]) -> Any:
     root.finish()
     if root.flaws.found:
         return None
-    return CosimulationFile(name, title, tuple(parts), tuple(connections), tuple(links), master, str(path))
+    good = tuple(part for part in parts if part is not None)
+    return CosimulationFile(name, title, good, tuple(connections), tuple(links), master, str(path))
 
 
 def _choose_reader(table: Table, readers: Mapping[str, Reader]) -> Reader:

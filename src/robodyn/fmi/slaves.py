@@ -58,7 +58,7 @@ def open_slave(description: Any, folder: str | Path, name: str) -> Slave:
     Raises:
         ModelError: where there is no binary for this platform, or the unit refuses.
     """
-    slave: Slave | None = None
+    messages: list[str] = []
     settings = {
         "guid": description.guid,
         "unzipDirectory": str(folder),
@@ -66,10 +66,11 @@ def open_slave(description: Any, folder: str | Path, name: str) -> Slave:
         "instanceName": name,
     }
     try:
-        slave = Slave2(settings) if str(description.fmiVersion).startswith("2.") else Slave3(settings)
+        slave: Any = Slave2(settings) if str(description.fmiVersion).startswith("2.") else Slave3(settings)
+        messages = slave.messages
         slave.instantiate()
     except Exception as error:  # FMPy raises Exception itself
-        said = "; ".join([str(error), *(slave.messages if slave else ())])
+        said = "; ".join([str(error), *messages])
         raise ModelError([Flaw(name, f"the unit does not open: {said}")]) from error
     return slave
 
