@@ -1,11 +1,12 @@
 """Frozen descriptions that check themselves: what a machine and a scenario are."""
 
-from robodyn.model.block import Block, Delay
+from robodyn.model.block import Block
 from robodyn.model.body import Body
 from robodyn.model.chain import Chain
 from robodyn.model.constraint import Closure, Constraint, Coupling, Prescribed, Relation, Rod, Treatment
 from robodyn.model.contact import Contact, RigidContact
 from robodyn.model.coordinate import Along, Combination, Coordinate, Distance, Linkage, Triangle
+from robodyn.model.delay import Delay
 from robodyn.model.describe import describe, digest
 from robodyn.model.elastic import ElasticGear, with_elastic_joints
 from robodyn.model.flexible import BodyNode, FlexibleBody, ModalInertia, Mode

@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from robodyn.errors import FlawList, nearest
-from robodyn.model.block import Block, Delay
+from robodyn.model.block import Block
 from robodyn.model.body import Body
 from robodyn.model.coordinate import Combination, Coordinate
+from robodyn.model.delay import Delay
 from robodyn.model.joint import GROUND, Joint
 from robodyn.model.machine import Machine
 from robodyn.model.mechanism import Mechanism

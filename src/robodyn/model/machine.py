@@ -10,10 +10,11 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from robodyn.errors import FlawList, nearest
-from robodyn.model.block import Block, Delay
+from robodyn.model.block import Block
 from robodyn.model.constraint import Closure, Constraint, Coupling, Prescribed, Relation, Rod
 from robodyn.model.contact import AnyContact
 from robodyn.model.coordinate import Along, Combination, Coordinate, Distance, Linkage, Triangle
+from robodyn.model.delay import Delay
 from robodyn.model.interface import Interface
 from robodyn.model.joint import GROUND
 from robodyn.model.mechanism import Mechanism
