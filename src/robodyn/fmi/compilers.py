@@ -86,7 +86,8 @@ def compile_library(name: str, folder: Path, sources: Sequence[str], library: st
     """
     place = folder / name
     place.mkdir(exist_ok=True)
-    options = [] if name == "win64" else ["-lm"]
+    # Without symbols for debuggers a Windows library has no time of its making in it either.
+    options = ["-s"] if name == "win64" else ["-lm"]
     options += [f"-Wl,-install_name,@rpath/{library}"] if name.startswith("darwin") else []
     command = [*find_compiler(name), *FLAGS, *(f"../{source}" for source in sources), "-o", library, *options]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=place)
