@@ -44,7 +44,11 @@ def take_snapshot(side: Side, outputs: Mapping[str, float]) -> Snapshot:
     part = side.interface
     far = "far_" if side.elastic else ""
     quantities = ("force", f"{far}position", f"{far}velocity", "position", "velocity")
-    found = (np.array([outputs[name] for name in part.names(quantity)]) for quantity in quantities)
+    values = np.array([outputs[name] for quantity in quantities for name in part.names(quantity)])
+    found, end = [], 0
+    for quantity in quantities:
+        begin, end = end, end + len(part.names(quantity))
+        found.append(values[begin:end])
     return Snapshot(outputs.get(f"{part.name}.work"), *found)
 
 

@@ -5,6 +5,7 @@ import dataclasses
 import casadi as ca
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 from support.coupled import START, arm, load
 
 from robodyn import (
@@ -22,6 +23,8 @@ from robodyn import (
 from robodyn.assembly.system import INPUTS
 from robodyn.catalog import four_bars
 from robodyn.cosimulation import Connection, Master, ScenarioUnit, cosimulate, model_from_mobility, reduce_system
+from robodyn.cosimulation.reduced import RANK, invert
+from robodyn.cosimulation.rotations import turn_between
 from robodyn.simulation import close_constraints
 from robodyn.structures import Reduction, Section, beam
 
@@ -105,3 +108,20 @@ def test_a_singular_arm_has_no_inertia_and_the_run_says_so():
     run = cosimulate(units, [Connection("arm.grip", "load.grip")], master=Master(1e-3))
     assert run.outcome.kind.name == "ILL_CONDITIONED"
     assert "'arm.grip' broke down at 0 s" in run.outcome.sentence
+
+
+@pytest.mark.parametrize("rank", [0, 2, 4])
+def test_the_inverse_leaves_out_what_is_not_independent(rank):
+    rows = np.random.default_rng(rank).normal(size=(4, rank))
+    S = rows @ rows.T
+
+    # Another algorithm for the same: singular values. Rounding, times condition numbers below 1e3.
+    np.testing.assert_allclose(invert(S), np.linalg.pinv(S, rcond=RANK), atol=1e-9)
+
+
+def test_a_turn_is_that_of_an_independent_implementation():
+    first, second = Rotation.from_rotvec([[0.4, -0.2, 1.0], [0.1, 0.9, -0.3]])
+    apart = (second * first.inv()).as_rotvec()
+
+    np.testing.assert_allclose(turn_between(first.as_matrix(), second.as_matrix()), apart, atol=1e-15)
+    assert np.all(turn_between(first.as_matrix(), first.as_matrix()) == 0.0)
