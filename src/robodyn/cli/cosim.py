@@ -31,11 +31,15 @@ def cosimulate_file(
 ) -> None:
     """Simulate subsystems together; exit code 3 where it could not be carried through (what there is, is kept)."""
     from robodyn.cosimulation import read_cosimulation
+    from robodyn.fmi import read_fmu
 
-    what = _change(read_cosimulation(file), step, scheme, order, tolerance)
+    what = _change(read_cosimulation(file, {"fmu": read_fmu}), step, scheme, order, tolerance)
     folder = prepare_folder(out)
-    with SimulationProgress(what.duration) as progress:
-        done = what.simulate(progress=progress, on_compile=announce)
+    try:
+        with SimulationProgress(what.duration) as progress:
+            done = what.simulate(progress=progress, on_compile=announce)
+    except ImportError as error:
+        raise fail(f"{file}: a subsystem that is a unit needs {error.name}: pip install 'robodyn[fmi]'") from error
     paths = _save(done, folder)
     if as_json:
         print_json(_as_json(done, paths))

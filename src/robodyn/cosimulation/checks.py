@@ -58,6 +58,7 @@ def check_units(
     length = _find_duration(units, duration, flaws)
     if master.tolerance is not None:
         _check_restoring(units, flaws)
+        _check_steps(units, flaws)
     flaws.raise_if_any("co-simulation")
     exchange = Exchange(known, channels, bonds, master)
     for place in find_idle(known, bonds, [link.target for link in links]):
@@ -90,6 +91,12 @@ def _check_restoring(units: Sequence[Any], flaws: FlawList) -> None:
         if not getattr(unit, "can_restore", False):
             what = "cannot go back to a communication point, so that the macro step cannot be adapted"
             flaws.add(f"units.{unit.name}", what, "leave out the tolerance; blocks called in Python cannot go back")
+
+
+def _check_steps(units: Sequence[Any], flaws: FlawList) -> None:
+    for unit in units:
+        if not getattr(unit, "variable_step", True):
+            flaws.add(f"units.{unit.name}", "takes steps of one length only", "leave out the tolerance")
 
 
 def _find_duration(units: Sequence[Any], duration: float | None, flaws: FlawList) -> float:

@@ -51,7 +51,8 @@ def _check_exchange(units: Mapping[str, Any], bond: Bond, pair: tuple[int, int],
             flaws.add(unit.name, f"has no {method}", "couple it by signals")
     attach = getattr(receiver, "attach_model", None)
     if bond.order and attach and "trend" not in inspect.signature(attach).parameters:
-        flaws.add(receiver.name, f"takes no models of order {bond.order}", "connect it with order 0")
+        place = ".".join(_places(bond)[pair[1]])
+        flaws.add(place, f"models of order {bond.order} are more than it takes", "connect it with order 0")
 
 
 def _places(bond: Bond) -> list[Place]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from robodyn.catalog import SCENARIOS, find_scenario
 from robodyn.cosimulation.connection import Connection, Link
@@ -27,6 +28,27 @@ STEP_KEYS = ("smallest_step", "largest_step")
 PLAIN_KEYS = ("tolerance", "least_scale", "condition_warning", "condition_limit", "largest_value")
 
 
+OnCompile = Callable[[str], None] | None
+
+
+class Part(Protocol):
+    """A subsystem that a file describes."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def duration(self) -> float | None:
+        """Of its own [s], where it has one."""
+
+    def open(self, duration: float, on_compile: OnCompile = None) -> Any:
+        """The unit that the master moves."""
+
+
+Reader = Callable[[str, Table, Path, float | None], Part | None]
+"""Reads a subsystem of a name from its table, with the folder of the file and the duration of the whole [s]."""
+
+
 @dataclass(frozen=True)
 class Subsystem:
     """A scenario of a co-simulation, with further inputs and the length for its condition numbers [m]."""
@@ -36,6 +58,17 @@ class Subsystem:
     inputs: tuple[str, ...] = ()
     length: float = 1.0
 
+    @property
+    def duration(self) -> float:
+        """Of the scenario [s]."""
+        return self.scenario.duration
+
+    def open(self, duration: float, on_compile: OnCompile = None) -> ScenarioUnit:
+        """The unit that the master moves."""
+        return ScenarioUnit(
+            self.scenario, name=self.name, inputs=self.inputs, length=self.length, on_compile=on_compile
+        )
+
 
 @dataclass(frozen=True)
 class CosimulationFile:
@@ -43,7 +76,7 @@ class CosimulationFile:
 
     name: str
     title: str
-    subsystems: tuple[Subsystem, ...]
+    subsystems: tuple[Part, ...]
     connections: tuple[Connection, ...]
     links: tuple[Link, ...]
     master: Master
@@ -52,28 +85,32 @@ class CosimulationFile:
     @property
     def duration(self) -> float:
         """Simulated time [s]: the shortest of the subsystems' own."""
-        return min(part.scenario.duration for part in self.subsystems)
+        return min(part.duration for part in self.subsystems if part.duration is not None)
 
-    def simulate(
-        self, *, progress: Progress | None = None, on_compile: Callable[[str], None] | None = None
-    ) -> CosimulationRun:
+    def simulate(self, *, progress: Progress | None = None, on_compile: OnCompile = None) -> CosimulationRun:
         """Carry it out; what does not fit together is told with the file's name."""
         try:
-            units = [
-                ScenarioUnit(
-                    part.scenario, name=part.name, inputs=part.inputs, length=part.length, on_compile=on_compile
-                )
-                for part in self.subsystems
-            ]
-            return cosimulate(
-                units, self.connections, master=self.master, links=self.links, name=self.name, progress=progress
-            )
+            with ExitStack() as opened:
+                units = [_open(part, self.duration, on_compile, opened) for part in self.subsystems]
+                settings: dict[str, Any] = {"master": self.master, "duration": self.duration, "name": self.name}
+                return cosimulate(units, self.connections, links=self.links, progress=progress, **settings)
         except ModelError as error:
             raise ModelError(error.flaws, ": ".join(filter(None, (self.source, error.source)))) from error
 
 
-def read_cosimulation(path: str | Path) -> CosimulationFile:
+def _open(part: Part, duration: float, on_compile: OnCompile, opened: ExitStack) -> Any:
+    """The unit of a part, closed in the end where that can be done."""
+    unit = part.open(duration, on_compile)
+    if hasattr(unit, "close"):
+        opened.callback(unit.close)
+    return unit
+
+
+def read_cosimulation(path: str | Path, readers: Mapping[str, Reader] | None = None) -> CosimulationFile:
     """Read a co-simulation from a TOML file.
+
+    Args:
+        readers: of subsystems that are no scenarios, by the key that tells them: `{"fmu": robodyn.fmi.read_fmu}`.
 
     Raises:
         ModelError: with every problem of the file, each with its path in the file.
@@ -81,26 +118,40 @@ def read_cosimulation(path: str | Path) -> CosimulationFile:
     path = Path(path)
     data = load_toml(path)
     flaws = FlawList()
-    found = _read(Table(data, "", flaws), path)
+    found = _read(Table(data, "", flaws), path, readers or {})
     flaws.raise_if_any(str(path))
     return found
 
 
-def _read(root: Table, path: Path) -> Any:
+def _read(root: Table, path: Path, readers: Mapping[str, Reader]) -> Any:
     name, title = root.text("name", path.stem), root.text("title", "")
     if "name" in root and name is not None:
         check_name(root.flaws, name)
     duration = root.number("duration", "s", None)
-    parts = [_read_subsystem(key, table, path.parent, duration) for key, table in root.tables("subsystems")]
-    if not parts:
-        root.flaws.add("subsystems", "there are none", "name scenarios of the catalogue, or files")
+    parts = [
+        _choose_reader(table, readers)(key, table, path.parent, duration) for key, table in root.tables("subsystems")
+    ]
+    _check_durations(root, parts)
     connections = [_read_connection(table) for table in _list(root, "connections")]
     links = [_read_link(table) for table in _list(root, "links")]
     master = _read_master(root.table("master"))
     root.finish()
     if root.flaws.found:
         return None
-    return CosimulationFile(name, title, tuple(parts), tuple(connections), tuple(links), master, str(path))
+    good = tuple(part for part in parts if part is not None)
+    return CosimulationFile(name, title, good, tuple(connections), tuple(links), master, str(path))
+
+
+def _choose_reader(table: Table, readers: Mapping[str, Reader]) -> Reader:
+    """By the key that a table has; a scenario, where it has none of them."""
+    return next((reader for key, reader in readers.items() if key in table), _read_subsystem)
+
+
+def _check_durations(root: Table, parts: Sequence[Part | None]) -> None:
+    if not parts:
+        root.flaws.add("subsystems", "there are none", "name scenarios of the catalogue, or files")
+    elif all(part is not None and part.duration is None for part in parts):
+        root.flaws.add("duration", "is missing", "no subsystem has one of its own")
 
 
 def _list(root: Table, key: str) -> list[Table]:

@@ -22,6 +22,7 @@ class Unit(Protocol):
 
     Further, a unit may have:
         highest_order: of the polynomials that it takes as inputs, 2 where it does not say.
+        variable_step: whether its macro steps may differ in length, True where it does not say.
         choose(names): told before the start which outputs will be read.
         can_restore, save() -> state, restore(state): to go back to a communication point.
         finish(outcome) -> Run: its own record; otherwise one is made of what was read.
