@@ -28,7 +28,8 @@ enum { EXPLICIT, SYMPLECTIC, ROSENBROCK, ESDIRK, TRACED, WHOLE };
 enum { GOING, TERMINAL, STEP_LIMIT, NOT_A_NUMBER, STEP_TOO_SMALL, OVERFLOWN, CHATTERING, NOT_SOLVED, NO_MEMORY };
 
 #define N_ALL (N_GUARDS + 2 * N_LIMITED)
-#define N_REMEMBERED 50
+#define CHATTER_EVENTS 50
+#define STORM_EVENTS 1000
 #define N_STEP_INPUTS (2 * N_X + (N_KEPT + 1 + N_UNKNOWNS > N_D ? N_KEPT + 3 + N_UNKNOWNS : N_D + 2))
 
 /* Level of an instant at which nothing jumps. */
@@ -53,7 +54,7 @@ typedef struct {
   double columns[ROOM(N_CORE * N_CORE)], factors[ROOM(N_CORE * N_CORE)];
   double inputs[N_STEP_INPUTS], finish[ROOM(2 * N_X + N_KEPT)], correction[ROOM(N_UNKNOWNS)];
   double guard_values[N_GUARD_ROWS][ROOM(N_ALL)];
-  double fired_at[ROOM(N_GUARDS)][N_REMEMBERED];
+  double fired_at[ROOM(N_GUARDS)][STORM_EVENTS];
   int64_t n_fired[ROOM(N_GUARDS)], task_due[ROOM(N_TASKS)];
   double d[ROOM(N_D)], delay[ROOM(N_D)], before[ROOM(N_D)];
   int64_t cursor[ROOM(N_D)], next[ROOM(N_D)];

@@ -269,6 +269,31 @@ static void truncate_step(Run *run, double theta) {
   guards_at(run, 1.0, G_END);
 }
 
+/* First guard's crossing before a place of the step, among those of which none is known until then; or infinity. */
+static double cross_before(Run *run, double place, double known) {
+  double *roots = run->guard_values[G_ROOT], *values = run->guard_values[G_POINT];
+  guards_at(run, place, G_POINT);
+  for (int j = 0; j < N_ACTIVE; j++) {
+    if (!(roots[j] > known) || run->sign[j] == 0 || !crosses(direction_of(j), run->sign[j], values[j])) continue;
+    double found = locate_root(run, j, run->sign[j], 0.0, place, values[j]);
+    if (found < INFINITY) return roots[j] = found;
+    guards_at(run, place, G_POINT);
+  }
+  return INFINITY;
+}
+
+/* Place of the first crossing: guards seen apart in the middle and at the end may have crossed before the first root
+   found, and returned after it. They are looked for there and halfway to it. */
+static double look_before(Run *run, double earliest, double width) {
+  for (int k = 0; k < 2 * N_ACTIVE; k++) {
+    double found = cross_before(run, 0.5 * earliest, earliest + width);
+    if (found == INFINITY) found = cross_before(run, earliest, earliest + width);
+    if (!(found < earliest)) break;
+    earliest = found;
+  }
+  return earliest;
+}
+
 /* Find the crossings of the step just made; 1 when it was cut at the first. Roots that coincide with the first fire
    together; later ones are found again by the next step. */
 int locate_events(Run *run) {
@@ -280,7 +305,8 @@ int locate_events(Run *run) {
   }
   for (int j = 0; j < N_ACTIVE; j++) earliest = fmin(earliest, roots[j] = find_crossing(run, j));
   if (earliest == INFINITY) return 0;
-  double width = fmax(COINCIDENCE, 4.0 * spacing(run->t_new) / run->h_tried), last = earliest;
+  double width = fmax(COINCIDENCE, 4.0 * spacing(run->t_new) / run->h_tried), last;
+  last = earliest = look_before(run, earliest, width);
   for (int j = 0; j < N_ACTIVE; j++)
     if (fabs(roots[j] - earliest) <= width) {
       run->fired[j] = LOCATED;

@@ -72,18 +72,23 @@ static void act(Run *run, Kernel action) {
   run->x_changed = 1;
 }
 
-/* Note an event; very many of one guard in no time end the run. */
+/* Whether guard j fired this often, now included, in less than a time. */
+static int has_fired(const Run *run, int j, int64_t count, double time) {
+  int64_t n = run->n_fired[j];
+  return n >= count && run->t - run->fired_at[j][(n - count) % STORM_EVENTS] < time;
+}
+
+/* Note an event; very many of one guard in no time end the run, and so do those that would take a hundred million to its
+   end, where that is known. */
 static void note_event(Run *run, int j) {
-  double shortest = fmax(1e-9 * (run->t_final - run->t0), 1e-12);
-  double *oldest = &run->fired_at[j][run->n_fired[j] % N_REMEMBERED];
-  if (!isfinite(shortest)) shortest = 1e-9;
+  double span = isfinite(run->t_final) ? run->t_final - run->t0 : 1.0, shortest = fmax(1e-9 * span, 1e-12);
+  double storm = isfinite(run->t_final) ? fmax(1e-5 * span, shortest) : shortest;
   if (GUARD_TERMINAL[j] && run->terminal < 0) run->terminal = j;
-  if (GUARD_ACTION[j] && run->n_fired[j] >= N_REMEMBERED && run->t - *oldest < shortest) {
+  run->fired_at[j][run->n_fired[j]++ % STORM_EVENTS] = run->t;
+  if (GUARD_ACTION[j] && (has_fired(run, j, CHATTER_EVENTS, shortest) || has_fired(run, j, STORM_EVENTS, storm))) {
     run->status = CHATTERING;
     run->culprit = j;
   }
-  *oldest = run->t;
-  run->n_fired[j]++;
 }
 
 /* Mark what fired as done and look for guards that jumped; 1 when there are any. */
