@@ -10,7 +10,10 @@ from robodyn.fmi.model import Model
 from robodyn.fmi.units import add_units
 from robodyn.fmi.variables import INDEPENDENT, OUTPUT, PARAMETER, Variable
 
-SOURCES = ("model.c", "steps.c", "control.c", "implicit.c", "past.c", "guards.c", "hybrid.c", "instance.c")
+SOURCES = (
+    *("model.c", "outputs.c"),
+    *("steps.c", "control.c", "implicit.c", "past.c", "guards.c", "hybrid.c", "instance.c"),
+)
 ABILITIES_2 = (
     *("canHandleVariableCommunicationStepSize", "canNotUseMemoryManagementFunctions", "canGetAndSetFMUstate"),
     *("canSerializeFMUstate", "providesDirectionalDerivative"),

@@ -16,7 +16,9 @@ KERNELS = (
     *("rhs", "jacobian", "time_derivative", "position_rate", "guards", "guard_rates", "limits", "delayed"),
     *("step_guess", "step_residual", "step_jacobian", "step_end", "step_whole"),
 )
+SHOWN = ("outputs", "slopes")
 PARAMETERS = INPUTS.index("p")
+VECTOR = "const double *t, const double *x, const double *d, const double *m, const double *p"
 
 
 def write_header(model: Model, token: str) -> str:
@@ -35,9 +37,8 @@ def write_header(model: Model, token: str) -> str:
     lines += [f"extern const Kernel {name}[];" for name in ("TASK_KERNEL", "GUARD_ACTION")]
     single = [f"KERNEL_{name.upper()}" for name in KERNELS]
     lines += [f"extern const Kernel {name};" for name in (*single, "START_ACTION", "PROJECTION")]
-    vector = "const double *t, const double *x, const double *d, const double *m, const double *p"
-    lines.append(f"void model_outputs({vector}, double *y);")
-    lines.append(f"void model_slopes({vector}, const double *seed, double *slopes);")
+    lines.append(f"void model_outputs({VECTOR}, double *y);")
+    lines.append(f"void model_slopes({VECTOR}, const double *seed, double *slopes);")
     lines.append("void model_prelude(const double *p, double *c);")
     lines.append("void model_breaks(const double *p, double *times);")
     lines.append("void model_past(const double *p, double *given);")
@@ -45,20 +46,36 @@ def write_header(model: Model, token: str) -> str:
 
 
 def write_source(model: Model) -> str:
-    """The text of model.c."""
-    programs = [*model.programs.values(), model.prelude, model.breaks, model.past]
-    symbols = {name: f"kernel_{k}" for k, name in enumerate(model.programs)}
-    parts = ['#include "model.h"\n', PREAMBLE, emit_tables(programs)]
-    for name, program in model.programs.items():
+    """The text of model.c: what moves the model."""
+    moving = {name: program for name, program in model.programs.items() if name not in SHOWN}
+    single = {"prelude": model.prelude, "breaks": model.breaks, "past": model.past}
+    symbols = {name: f"kernel_{k}" for k, name in enumerate(moving)}
+    parts = ['#include "model.h"\n', PREAMBLE, emit_tables([*moving.values(), *single.values()])]
+    for name, program in moving.items():
         emit = emit_sweep if name in model.swept else emit_program
         parts.append(emit(symbols[name], program, PARAMETERS))
-    single = {"prelude": model.prelude, "breaks": model.breaks, "past": model.past}
     parts += [emit_program(name, program) for name, program in single.items()]
     parts += [emit_array(name, values, "") for name, values in _tables(model).items()]
     parts += [_integers(name, "int32_t", values) for name, values in _places(model).items()]
     parts += _write_clocks(model, symbols)
     parts += _write_kernels(model, symbols)
-    parts += _write_entries(symbols)
+    parts += [
+        "void model_prelude(const double *p, double *c) { prelude(p, c); }\n",
+        "void model_breaks(const double *p, double *times) { breaks(p, times); }\n",
+        "void model_past(const double *p, double *given) { past(p, given); }\n",
+    ]
+    return "".join(parts)
+
+
+def write_shown(model: Model) -> str:
+    """The text of outputs.c: what the model shows, and the slopes of that."""
+    programs = [model.programs[name] for name in SHOWN]
+    parts = ['#include "model.h"\n', PREAMBLE, emit_tables(programs)]
+    parts += [emit_program(name, program, PARAMETERS) for name, program in zip(SHOWN, programs, strict=True)]
+    parts += [
+        f"void model_outputs({VECTOR}, double *y) {{ outputs(t, x, d, m, p, y); }}\n",
+        f"void model_slopes({VECTOR}, const double *seed, double *by) {{ slopes(t, x, d, m, p, seed, by); }}\n",
+    ]
     return "".join(parts)
 
 
@@ -165,19 +182,6 @@ def _write_kernels(model: Model, symbols: dict[str, str]) -> list[str]:
     named = {f"KERNEL_{name.upper()}": name for name in KERNELS}
     named |= {"PROJECTION": "action:projection", "START_ACTION": model.system.start_action or ""}
     return [f"const Kernel {name} = {_symbol(symbols, function)};\n" for name, function in named.items()]
-
-
-def _write_entries(symbols: dict[str, str]) -> list[str]:
-    """Functions that the runtime calls by their names."""
-    vector = "const double *t, const double *x, const double *d, const double *m, const double *p"
-    return [
-        f"void model_outputs({vector}, double *y) {{ {symbols['outputs']}(t, x, d, m, p, y); }}\n",
-        f"void model_slopes({vector}, const double *seed, double *slopes) {{\n"
-        f"  {symbols['slopes']}(t, x, d, m, p, seed, slopes);\n}}\n",
-        "void model_prelude(const double *p, double *c) { prelude(p, c); }\n",
-        "void model_breaks(const double *p, double *times) { breaks(p, times); }\n",
-        "void model_past(const double *p, double *given) { past(p, given); }\n",
-    ]
 
 
 def _pointers(name: str, kind: str, entries: list[str]) -> str:

@@ -19,7 +19,7 @@ from robodyn.fmi.checking import TOLERANCE, Agreement, compare_unit
 from robodyn.fmi.compilers import PLATFORMS, choose_platforms, compile_library, find_compiler, host_platform
 from robodyn.fmi.description import describe_unit, source_names, write_build_description
 from robodyn.fmi.model import Model, build_model, check_parts
-from robodyn.fmi.source import write_header, write_source
+from robodyn.fmi.source import write_header, write_shown, write_source
 from robodyn.fmi.variables import list_variables
 from robodyn.model import Scenario
 from robodyn.results.atomic import replacing
@@ -145,9 +145,9 @@ class _Draft:
 
 def _generate(model: Model, fmi: int, folder: Path) -> _Draft:
     identifier = re.sub(r"\W", "_", f"robodyn_{model.system.scenario.name}", flags=re.ASCII)
-    source = write_source(model)
-    token = _make_token(source, write_header(model, ""))
-    written = {"model.c": source, "model.h": write_header(model, token)}
+    written = {"model.c": write_source(model), "outputs.c": write_shown(model)}
+    token = _make_token(*written.values(), write_header(model, ""))
+    written["model.h"] = write_header(model, token)
     runtime = files("robodyn.fmi") / "runtime"
     for name in (*HEADERS, *source_names(fmi)):
         if name not in written:

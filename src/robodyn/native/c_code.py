@@ -50,6 +50,13 @@ PREAMBLE = f"""#include <math.h>
 #define MULADD(a, b, c) ((a) * (b) + (c))
 #endif
 
+/* Parts of a long function stay apart: put together they take compilers long. */
+#ifdef __GNUC__
+#define PART static __attribute__((noinline)) void
+#else
+#define PART static void
+#endif
+
 /* -1 below 0, 1 above 0, else x itself: a zero keeps its sign, a NaN stays. */
 static inline double sign_of(double x) {{ return x > 0.0 ? 1.0 : x < 0.0 ? -1.0 : x; }}
 
@@ -116,7 +123,7 @@ def emit_program(symbol: str, program: Program, row_input: int = 0, chunk_size: 
     passed = ", ".join([name.rpartition("*")[2] for name in names] + ["w"])
     bodies = [_Writer(program, layout.slots, row_input).compute(chunk) for chunk in layout.chunks]
     bodies.append(_Writer(program, layout.slots, row_input).store_outputs())
-    parts = [_function(f"{symbol}_{c}", f"{arguments}, double *w", body) for c, body in enumerate(bodies)]
+    parts = [_function(f"{symbol}_{c}", f"{arguments}, double *w", body, "PART") for c, body in enumerate(bodies)]
     calls = [f"double w[{max(layout.n_slots, 1)}];", *(f"{symbol}_{c}({passed});" for c in range(len(bodies)))]
     return "".join([*parts, _function(symbol, arguments, calls)])
 
@@ -137,8 +144,8 @@ def emit_sweep(symbol: str, program: Program, row_input: int = 0) -> str:
     return emit_program(f"{symbol}_column", program, row_input) + _function(symbol, arguments, body)
 
 
-def _function(symbol: str, arguments: str, lines: Sequence[str]) -> str:
-    return f"static void {symbol}({arguments}) {{\n" + "".join(f"  {line}\n" for line in lines) + "}\n"
+def _function(symbol: str, arguments: str, lines: Sequence[str], kind: str = "static void") -> str:
+    return f"{kind} {symbol}({arguments}) {{\n" + "".join(f"  {line}\n" for line in lines) + "}\n"
 
 
 class _Writer:
