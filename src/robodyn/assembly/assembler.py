@@ -104,6 +104,7 @@ def assemble(
         loads=builder.loads,
         terms={"mass_matrix": linear.mass_matrix, "bias": linear.bias} if linear else {},
         data=linear.data if linear else np.zeros(0),
+        inputs=dict(inputs or {}),
     )
 
 

@@ -154,6 +154,7 @@ class System:
             which of them hold, "applied" the joint torques without theirs.
         momenta: whether the states after the positions are the momenta p = M v instead of the velocities.
         start_action: function that makes states and memory consistent at the start, if there is one.
+        inputs: memory that only the outside writes, with its start values.
         warnings: what is allowed but looks like a mistake, such as units that do not match.
     """
 
@@ -185,6 +186,7 @@ class System:
     loads: ca.SX = field(default_factory=lambda: ca.SX(0, 1))
     terms: Mapping[str, ca.SX] = field(default_factory=dict)
     data: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    inputs: Mapping[str, float] = field(default_factory=dict)
 
     def function(self, name: str) -> ca.Function:
         """A function of the system as (t, x, d, m, p) -> column; derivatives are made on demand."""

@@ -12,7 +12,7 @@ from robodyn.fmi.variables import INDEPENDENT, OUTPUT, PARAMETER, Variable
 
 SOURCES = (
     *("model.c", "outputs.c"),
-    *("steps.c", "control.c", "implicit.c", "past.c", "guards.c", "hybrid.c", "instance.c"),
+    *("steps.c", "control.c", "implicit.c", "past.c", "guards.c", "shortest.c", "start.c", "hybrid.c", "instance.c"),
 )
 ABILITIES_2 = (
     *("canHandleVariableCommunicationStepSize", "canNotUseMemoryManagementFunctions", "canGetAndSetFMUstate"),

@@ -13,6 +13,7 @@ from robodyn.assembly import SignalInfo, System
 from robodyn.assembly.system import INPUTS, BreakRule, Guard
 from robodyn.engine import Solver
 from robodyn.errors import FlawList
+from robodyn.fmi.search import Search, trace_search
 from robodyn.native import Program, Sweep, read_program
 from robodyn.native.prelude import separate_prelude
 from robodyn.simulation.compiled import Called, gather_functions
@@ -33,6 +34,7 @@ class Model:
             function of p; at_start: parameters of it, which can be set before the start only.
         fixed: parameters that no user may change, because they decide where references jump in ways that cannot be
             traced.
+        search: how the start is found anew for other parameters and inputs.
     """
 
     system: System
@@ -50,6 +52,7 @@ class Model:
     past: Program
     at_start: frozenset[str]
     fixed: frozenset[str]
+    search: Search
 
     @property
     def input_places(self) -> list[int]:
@@ -80,7 +83,8 @@ def build_model(
     called = gather_functions(system, solver, patterns)
     outputs = tuple(info for info in called.recorded if info.name not in (*inputs, *numbers))
     guards = tuple(guard for guard in system.guards if guard.action or guard.terminal)
-    functions = called.functions | _chosen_functions(system, outputs, guards)
+    search = trace_search(system)
+    functions = called.functions | _chosen_functions(system, outputs, guards) | search.functions
     swept = frozenset(name for name, function in functions.items() if isinstance(function, Sweep))
     read = {name: read_program(f.function if isinstance(f, Sweep) else f) for name, f in functions.items()}
     programs, prelude, _ = separate_prelude(read, INPUTS.index("p"))
@@ -88,7 +92,7 @@ def build_model(
     past, at_start = trace_past(system)
     _check_free(system, numbers, fixed, at_start)
     given = (tuple(inputs), tuple(numbers), outputs, guards)
-    return Model(system, solver, called, start, *given, programs, swept, prelude, breaks, past, at_start, fixed)
+    return Model(system, solver, called, start, *given, programs, swept, prelude, breaks, past, at_start, fixed, search)
 
 
 def check_parts(system: System, solver: Solver) -> None:

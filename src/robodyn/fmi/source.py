@@ -15,6 +15,7 @@ from robodyn.native.c_code import PREAMBLE, emit_array, emit_program, emit_sweep
 KERNELS = (
     *("rhs", "jacobian", "time_derivative", "position_rate", "guards", "guard_rates", "limits", "delayed"),
     *("step_guess", "step_residual", "step_jacobian", "step_end", "step_whole"),
+    *("rest", "rest_jacobian", "closing", "closing_gradients", "ranged"),
 )
 SHOWN = ("outputs", "slopes")
 PARAMETERS = INPUTS.index("p")
@@ -33,7 +34,7 @@ def write_header(model: Model, token: str) -> str:
     lines += [f"extern const double {name}[];" for name in _tables(model)]
     lines += [f"extern const int32_t {name}[];" for name in _places(model)]
     lines += [f"extern const int64_t {name}[];" for name in ("TASK_PERIOD", "TASK_OFFSET")]
-    lines += [f"extern const char *const {name}[];" for name in ("STATE_NAME", "GUARD_NAME")]
+    lines += [f"extern const char *const {name}[];" for name in ("STATE_NAME", "GUARD_NAME", *model.search.names)]
     lines += [f"extern const Kernel {name}[];" for name in ("TASK_KERNEL", "GUARD_ACTION")]
     single = [f"KERNEL_{name.upper()}" for name in KERNELS]
     lines += [f"extern const Kernel {name};" for name in (*single, "START_ACTION", "PROJECTION")]
@@ -111,6 +112,7 @@ def _sizes(model: Model) -> dict[str, int | str]:
         "NEEDS_END": method.needs_end,
         "N_DENSE": len(method.P),
         "MOST_STEPS": f"INT64_C({solver.max_steps or 2**62})",
+        **model.search.sizes,
     }
 
 
@@ -147,6 +149,7 @@ def _tables(model: Model) -> dict[str, Iterable[float]]:
         "PARAMETER_START": [number.value for number in system.parameters],
         "DATA": system.data,
         "TO_COEFFICIENTS": TO_COEFFICIENTS.ravel(),
+        **model.search.tables,
     }
 
 
@@ -158,6 +161,7 @@ def _places(model: Model) -> dict[str, Sequence[int]]:
         "PARAMETER_FIXED": [int(number.name in model.at_start) for number in model.system.parameters],
         "GUARD_DIRECTION": [guard.direction for guard in model.guards],
         "GUARD_TERMINAL": [int(guard.terminal) for guard in model.guards],
+        **model.search.places,
     }
 
 
@@ -175,6 +179,7 @@ def _write_clocks(model: Model, symbols: dict[str, str]) -> list[str]:
         _pointers("GUARD_ACTION", "Kernel", [_symbol(symbols, guard.action) for guard in model.guards]),
         _pointers("STATE_NAME", "char *", [json.dumps(state.name) for state in model.system.states]),
         _pointers("GUARD_NAME", "char *", [json.dumps(guard.name) for guard in model.guards]),
+        *(_pointers(key, "char *", [json.dumps(name) for name in names]) for key, names in model.search.names.items()),
     ]
 
 

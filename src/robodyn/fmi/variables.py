@@ -11,10 +11,10 @@ from robodyn.fmi.model import Model
 PARAMETER, INPUT, OUTPUT, INDEPENDENT = "parameter", "input", "output", "independent"
 START = "start value{found}; set between steps, the state goes on from there"
 FOUND = {
-    "equilibrium": ", found at rest with the parameters as they are described",
-    "assembled": ", found with the parameters as they are described",
+    "equilibrium": ", found at rest",
+    "assembled": ", found where all constraints are met",
 }
-"""What start values are that other parameters do not move along."""
+"""What start values are that other parameters move along, unless one of them is set."""
 
 
 @dataclass(frozen=True)

@@ -109,19 +109,28 @@ def _prepare(system: System, parameters: Mapping[str, float], fixed: Sequence[st
         if name not in joints:
             flaws.add(f"fixed.{name}", "is no moving joint", nearest(name, joints))
     flaws.raise_if_any(system.scenario.name)
+    module = compile_kernels(trace_closing(system), INPUTS.index("p"), quick=True)
+    p = module.prepare([parameters.get(number.name, number.value) for number in system.parameters])
+    free = np.array([joint not in fixed for joint in joints], float)
+    return _Equations(system, p, time, free, mark_joints(system), module)
+
+
+def trace_closing(system: System) -> dict[str, ca.Function]:
+    """Residuals on both levels, and the gradients of the first by all positions, column by column."""
     values = ca.densify(system.expressions["constraints"])
     gradients = ca.vec(ca.densify(ca.jacobian(values[: len(system.equations)], system.q)))
     columns = [system.symbols[key] for key in INPUTS]
-    functions = {
+    return {
         "values": ca.Function("values", columns, [values]),
         "gradients": ca.Function("gradients", columns, [gradients]),
     }
-    module = compile_kernels(functions, INPUTS.index("p"), quick=True)
-    p = module.prepare([parameters.get(number.name, number.value) for number in system.parameters])
+
+
+def mark_joints(system: System) -> np.ndarray:
+    """1 for positions of joints, 0 for those of modes, (n_q,)."""
     mechanism = system.scenario.machine.mechanism
-    modes = [mode.name for mode in mechanism.modes] if mechanism else []
-    free, stiff = (np.array([joint not in names for joint in joints], float) for names in (fixed, modes))
-    return _Equations(system, p, time, free, stiff, module)
+    modes = {f"{mode.name}.position" for mode in mechanism.modes} if mechanism else set()
+    return np.array([state.name not in modes for state in system.states[: system.n_q]], float)
 
 
 def close_constraints(

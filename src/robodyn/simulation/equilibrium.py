@@ -19,7 +19,7 @@ from robodyn.assembly import assemble
 from robodyn.assembly.system import FREE, INPUTS, System
 from robodyn.errors import Flaw, ModelError
 from robodyn.model import Treatment
-from robodyn.native import KernelModule, build_jacobian, compile_kernels
+from robodyn.native import KernelModule, Sweep, build_jacobian, compile_kernels
 
 NEWTON_STEPS = 40
 TRANSIENT_STEPS = 2000
@@ -51,20 +51,27 @@ class Equilibrium:
 
 
 @dataclass(frozen=True)
-class Balance:
+class RestEquations:
     """The equations of rest of a system: unknowns z = [x, d, m as far as tasks change it].
 
     Attributes:
         rates: how many of the unknowns are states with a rate, the first ones.
         scale: nominal magnitude of each unknown.
         memory: places of the memory that tasks change.
-        module: kernels "residual" and "jacobian" of (t, x, d, m, p).
+        functions: "residual" and "jacobian" of (t, x, d, m, p).
     """
 
     names: tuple[str, ...]
     rates: int
     scale: np.ndarray
     memory: tuple[int, ...]
+    functions: Mapping[str, ca.Function | Sweep]
+
+
+@dataclass(frozen=True)
+class Balance(RestEquations):
+    """The equations of rest in native code."""
+
     module: KernelModule
 
 
@@ -89,9 +96,7 @@ def find_equilibrium(
     """
     balance = balance or build_balance(system)
     given, changed = dict(guess or {}), dict(parameters or {})
-    x = np.array([given.get(info.name, info.start) for info in system.states], float)
-    m = np.array([given.get(info.name, info.start) for info in system.memory], float)
-    m[[k for k, info in enumerate(system.memory) if info.name in _directions(system)]] = FREE
+    x, m = guess_rest(system, given)
     p = np.array([changed.get(number.name, number.value) for number in system.parameters], float)
     point = _Point(system, balance, x, m, p, time)
     z, iterations = _solve(point)
@@ -100,6 +105,14 @@ def find_equilibrium(
     if not np.max(np.abs(residual), initial=0.0) <= STILL:
         raise ModelError([_tell_unrest(balance, residual)], f"equilibrium of '{system.scenario.name}'")
     return Equilibrium(*found, float(np.max(np.abs(residual), initial=0.0)), iterations)
+
+
+def guess_rest(system: System, given: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
+    """States and memory from which rest is looked for; directions of friction that sticks are open."""
+    x = np.array([given.get(info.name, info.start) for info in system.states], float)
+    m = np.array([given.get(info.name, info.start) for info in system.memory], float)
+    m[[k for k, info in enumerate(system.memory) if info.name in _directions(system)]] = FREE
+    return x, m
 
 
 def _directions(system: System) -> set[str]:
@@ -118,11 +131,22 @@ def _pulled_together(system: System) -> System:
     """The system with Baumgarte's terms: without them, also places off the constraints would be at rest."""
     if not system.equations or system.scenario.treatment.method == "baumgarte":
         return system
-    return assemble(replace(system.scenario, treatment=Treatment()))
+    return assemble(replace(system.scenario, treatment=Treatment()), inputs=system.inputs)
 
 
 def build_balance(system: System) -> Balance:
     """Residual and its exact Jacobian, in native code."""
+    traced = trace_rest(system)
+    module = compile_kernels(traced.functions, INPUTS.index("p"), quick=True, data=system.data)
+    return Balance(**vars(traced), module=module)
+
+
+def trace_rest(system: System) -> RestEquations:
+    """Residual and its exact Jacobian.
+
+    Raises:
+        ModelError: when a Python block would have to be at rest.
+    """
     system = _pulled_together(system)
     python = [task.name for task in system.tasks if task.call is not None]
     if python:
@@ -141,11 +165,10 @@ def build_balance(system: System) -> Balance:
         "residual": ca.Function("residual", columns, [residual]),
         "jacobian": build_jacobian("jacobian", columns, residual, ca.vertcat(x, d, held)),
     }
-    module = compile_kernels(functions, INPUTS.index("p"), quick=True, data=system.data)
     infos: list[Any] = [*system.states[:n], *system.delays, *(system.memory[k] for k in changing)]
     scale = np.array([getattr(info, "nominal", 1.0) for info in infos], float)
     names = tuple(info.name for info in infos)
-    return Balance(names, n, scale, tuple(changing), module)
+    return RestEquations(names, n, scale, tuple(changing), functions)
 
 
 def _memory_after(system: System) -> ca.SX:

@@ -1,7 +1,8 @@
 /* What is a run of a model, and what can be done with it?
 
    A run is one block of memory, and the past of delayed signals, which grows, beside it: copies of both are its state.
-   Sizes, tables and kernels of the model and its method stand in model.h, which is generated. The hybrid step is that of
+   A start that is looked for is unsettled when parameters or inputs have been changed before it, unless start values
+   have been placed. Sizes, tables and kernels of the model and its method stand in model.h, which is generated. The hybrid step is that of
    the simulation: see run_advance. */
 
 #ifndef ENGINE_H
@@ -47,7 +48,7 @@ typedef struct {
   int64_t k, tick, last_tick, steps;
   int32_t status, culprit, terminal, armed, guard, task, tick_due, next_break, n_breaks;
   int32_t stop_is_tick, stop_is_break, jump_level, x_changed, m_changed, was_rejected, was_cut;
-  int32_t slope_known, end_known, jacobian_known, dense_known, stale, moved, begun;
+  int32_t slope_known, end_known, jacobian_known, dense_known, stale, moved, begun, unsettled, placed;
   double x[N_ROWS][ROOM(N_X)], m[ROOM(N_M)], u[ROOM(N_INPUTS)], x0[ROOM(N_X)];
   double p[ROOM(N_P + N_PRELUDE + N_DATA)], breaks[ROOM(N_BREAKS)];
   double changed[ROOM(N_X + N_M)], bounds[ROOM(2 * N_LIMITED)];
@@ -64,8 +65,9 @@ typedef struct {
 
 /* hybrid.c */
 void run_reset(Run *run);
-int run_begin(Run *run, double t0, double t_final, double tolerance);
+int run_begin(Run *run, double t0, double t_final, double tolerance, char *complaint, size_t room);
 int run_advance(Run *run, double t_end);
+void run_look(Run *run, double *m);
 void run_outputs(Run *run, double *y);
 void run_slopes(Run *run, const double *seed, double *slopes);
 const char *run_complaint(const Run *run);
@@ -88,6 +90,10 @@ void choose_first(Run *run);
 int step_rosenbrock(Run *run);
 int step_esdirk(Run *run);
 int step_traced(Run *run);
+
+/* shortest.c, start.c */
+void solve_shortest(double *A, double *b, int rows, int columns, double part, double *x);
+int find_start(Run *run, char *complaint, size_t room);
 
 /* past.c */
 void begin_past(Run *run);

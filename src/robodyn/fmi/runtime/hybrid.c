@@ -40,9 +40,12 @@ static void prepare(Run *run) {
   }
 }
 
-/* The memory with the inputs as they have been set; before the start, the past is what it would be from here. */
-static void look(Run *run, double *m) {
+/* The memory with the inputs as they have been set; before the start, states and past are what they would be from
+   here. */
+void run_look(Run *run, double *m) {
+  char complaint[128];
   prepare(run);
+  if (!run->begun) find_start(run, complaint, sizeof complaint);
   memcpy(m, run->m, sizeof run->m);
   for (int k = 0; k < N_INPUTS; k++) m[INPUT_PLACE[k]] = run->u[k];
   if (run->begun) return;
@@ -53,14 +56,14 @@ static void look(Run *run, double *m) {
 /* The outputs at the present state. */
 void run_outputs(Run *run, double *y) {
   double m[ROOM(N_M)];
-  look(run, m);
+  run_look(run, m);
   if (N_Y > 0) model_outputs(&run->t, run->x[START], run->d, m, run->p, y);
 }
 
 /* dy = (dy/dx, dy/dm, dy/dp) seed, the slopes of all outputs along a direction of states, memory and parameters. */
 void run_slopes(Run *run, const double *seed, double *slopes) {
   double m[ROOM(N_M)];
-  look(run, m);
+  run_look(run, m);
   if (N_Y > 0) model_slopes(&run->t, run->x[START], run->d, m, run->p, seed, slopes);
 }
 
@@ -254,8 +257,8 @@ static int run_segment(Run *run) {
   return 1;
 }
 
-/* The first instant: tasks due at tick 0, no events; then the state is made consistent. 0 where a delay is none. */
-int run_begin(Run *run, double t0, double t_final, double tolerance) {
+/* The first instant: tasks due at tick 0, no events; then the state is made consistent. 0, with a complaint, where it cannot. */
+int run_begin(Run *run, double t0, double t_final, double tolerance, char *complaint, size_t room) {
   run->t0 = run->t = run->t_stop = t0;
   run->t_final = t_final;
   run->rtol = tolerance > 0.0 ? tolerance : RTOL;
@@ -264,9 +267,11 @@ int run_begin(Run *run, double t0, double t_final, double tolerance) {
   run->error_before = 1.0;
   run->stale = 1;
   prepare(run);
+  if (!find_start(run, complaint, room)) return 0;
   memcpy(run->x[START], run->x0, N_X * sizeof(double));
   for (int k = 0; k < N_INPUTS; k++) run->m[INPUT_PLACE[k]] = run->u[k];
   begin_past(run);
+  snprintf(complaint, room, "delays must be positive");
   if (!(run->shortest_delay > 0.0)) return 0;
   run->begun = 1;
   for (int k = 0; k < N_TASKS; k++) run->task_due[k] = TASK_OFFSET[k];

@@ -42,6 +42,7 @@ void instance_reset(Instance *instance) {
 
 int instance_get(Instance *instance, const uint32_t *references, size_t n, double *values) {
   Run *run = &instance->slate.run;
+  double m[ROOM(N_M)];
   for (size_t i = 0; i < n; i++) {
     uint32_t k = references[i];
     if (k >= END_OF_VARIABLES) return refuse(instance, "there is no variable of this reference");
@@ -49,6 +50,7 @@ int instance_get(Instance *instance, const uint32_t *references, size_t n, doubl
       run_outputs(run, instance->outputs);
       instance->outputs_known = 1;
     }
+    if (k >= FIRST_INITIAL && k < FIRST_INPUT) run_look(run, m);
     values[i] = k >= FIRST_OUTPUT      ? instance->outputs[k - FIRST_OUTPUT]
                 : k >= FIRST_INPUT     ? run->u[k - FIRST_INPUT]
                 : k >= FIRST_INITIAL   ? run->x0[k - FIRST_INITIAL]
@@ -65,8 +67,10 @@ int instance_set(Instance *instance, const uint32_t *references, size_t n, const
     if (k < FIRST_PARAMETER || k >= FIRST_OUTPUT) return refuse(instance, "only parameters and inputs can be set");
     if (!isfinite(values[i])) return refuse(instance, "values must be finite numbers");
     if (k >= FIRST_INPUT) {
+      run->unsettled |= run->u[k - FIRST_INPUT] != values[i];
       run->u[k - FIRST_INPUT] = values[i];
     } else if (k >= FIRST_INITIAL) {
+      run->placed |= run->x0[k - FIRST_INITIAL] != values[i];
       run->x0[k - FIRST_INITIAL] = values[i];
       if (instance->slate.mode > INITIALISING) {
         run->x[START][k - FIRST_INITIAL] = values[i];
@@ -75,6 +79,7 @@ int instance_set(Instance *instance, const uint32_t *references, size_t n, const
     } else {
       if (PARAMETER_FIXED[k - FIRST_PARAMETER] && instance->slate.mode > INITIALISING)
         return refuse(instance, "this parameter can only be set before the start");
+      run->unsettled |= run->p[k - FIRST_PARAMETER] != values[i];
       run->p[k - FIRST_PARAMETER] = values[i];
       run->stale = 1;
     }
@@ -121,9 +126,10 @@ void instance_open(Instance *instance, double start, double stop, double toleran
 
 int instance_begin(Instance *instance) {
   Slate *slate = &instance->slate;
+  char complaint[256];
   instance->outputs_known = 0;
-  if (!run_begin(&slate->run, slate->start, slate->stop, slate->tolerance))
-    return refuse(instance, "delays must be positive");
+  if (!run_begin(&slate->run, slate->start, slate->stop, slate->tolerance, complaint, sizeof complaint))
+    return refuse(instance, complaint);
   slate->mode = READY;
   return 1;
 }

@@ -1,0 +1,218 @@
+/* Where does a run start whose start is looked for: at rest, or where all constraints are met?
+
+   The searches of the simulation, from the described start values, with the parameters and inputs as they are set:
+     at rest:   f(t, x, d, m, p) = 0, delayed signals are what they are now, tasks leave m as it is
+     assembled: h(q, t) = 0 by the shortest steps, then h'(q, v, t) = 0 */
+
+#include "engine.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SETTLED 1e-10
+#define STILL 1e-6
+#define CLOSED 1e-9
+
+enum { REST_STEPS = 40, TRANSIENT_STEPS = 2000, CLOSING_STEPS = 100 };
+
+typedef struct {
+  double matrix[ROOM(START_ROWS * START_COLUMNS)], right[ROOM(START_ROWS)];
+  double values[ROOM(2 * START_ROWS)], fresh[ROOM(2 * START_ROWS)];
+  double z[ROOM(START_COLUMNS)], trial[ROOM(START_COLUMNS)], step[ROOM(START_COLUMNS)];
+} Work;
+
+static double largest(const double *values, int n) {
+  double found = 0.0;
+  for (int i = 0; i < n; i++)
+    if (!(fabs(values[i]) <= found)) found = isnan(values[i]) ? INFINITY : fabs(values[i]);
+  return found;
+}
+
+static double norm(const double *values, int n) {
+  double total = 0.0;
+  for (int i = 0; i < n; i++) total += values[i] * values[i];
+  return sqrt(total);
+}
+
+/* States, memory and delayed signals from which a search begins. */
+static void guess(Run *run) {
+  memcpy(run->x[START], STATE_GUESS, N_X * sizeof(double));
+  memcpy(run->m, MEMORY_GUESS, N_M * sizeof(double));
+  memcpy(run->d, DELAY_GUESS, N_D * sizeof(double));
+  for (int k = 0; k < N_INPUTS; k++) run->m[INPUT_PLACE[k]] = run->u[k];
+}
+
+/* The unknowns z = [x, d, m as far as tasks change it] in units of their nominal magnitudes: where each stands. */
+static double *unknown(Run *run, int i) {
+  if (i < N_REST_RATES) return &run->x[START][i];
+  return i < N_REST_RATES + N_D ? &run->d[i - N_REST_RATES] : &run->m[REST_MEMORY[i - N_REST_RATES - N_D]];
+}
+
+static void put(Run *run, const double *z) {
+  for (int i = 0; i < N_REST; i++) *unknown(run, i) = z[i] * REST_SCALE[i];
+}
+
+static void measure_rates(Run *run, const double *z, double *rates) {
+  put(run, z);
+  ask(run, KERNEL_REST, run->t, run->x[START], rates);
+  for (int i = 0; i < N_REST; i++) rates[i] /= REST_SCALE[i];
+}
+
+/* step = (E / h - J)^-1 rates, E the identity for states with a rate; an infinite h is Newton's. */
+static void solve_step(Run *run, Work *work, double h, double part) {
+  put(run, work->z);
+  ask(run, KERNEL_REST_JACOBIAN, run->t, run->x[START], work->matrix);
+  for (int j = 0; j < N_REST; j++) {
+    for (int i = 0; i < N_REST; i++) work->matrix[j * N_REST + i] *= -(REST_SCALE[j] / REST_SCALE[i]);
+    if (j < N_REST_RATES) work->matrix[j * N_REST + j] += 1.0 / h;
+  }
+  memcpy(work->right, work->values, N_REST * sizeof(double));
+  solve_shortest(work->matrix, work->right, N_REST, N_REST, part, work->step);
+}
+
+/* trial = z + factor step, and the rates there. */
+static void try_step(Run *run, Work *work, double factor) {
+  for (int i = 0; i < N_REST; i++) work->trial[i] = work->z[i] + factor * work->step[i];
+  measure_rates(run, work->trial, work->fresh);
+}
+
+static int rest_by_newton(Run *run, Work *work) {
+  for (int k = 0; k < REST_STEPS; k++) {
+    measure_rates(run, work->z, work->values);
+    if (!isfinite(largest(work->values, N_REST))) return 0;
+    solve_step(run, work, INFINITY, 1e-13);
+    int done = largest(work->step, N_REST) <= SETTLED && largest(work->values, N_REST) <= STILL;
+    double factor = 1.0, size = norm(work->values, N_REST);
+    try_step(run, work, factor);
+    while (!done && factor > 1e-4 && !(norm(work->fresh, N_REST) < size)) try_step(run, work, factor /= 2.0);
+    memcpy(work->z, work->trial, sizeof work->z);
+    if (done) return 1;
+  }
+  return 0;
+}
+
+/* Implicit Euler steps that grow as the motion dies out. */
+static void rest_in_time(Run *run, Work *work) {
+  double h = 1e-4;
+  measure_rates(run, work->z, work->values);
+  for (int k = 0; k < TRANSIENT_STEPS; k++) {
+    double change = 0.0;
+    solve_step(run, work, h, DBL_EPSILON * N_REST);
+    try_step(run, work, 1.0);
+    for (int i = 0; i < N_REST; i++) change = fmax(change, fabs(work->step[i]) / (1.0 + fabs(work->z[i])));
+    if (!(isfinite(largest(work->fresh, N_REST)) && change <= 0.2)) {
+      h /= 3.0;
+      continue;
+    }
+    memcpy(work->z, work->trial, sizeof work->z);
+    memcpy(work->values, work->fresh, sizeof work->values);
+    h = fmin(2.0 * h, 1e9);
+    if (change <= SETTLED && largest(work->values, N_REST) <= STILL) return;
+  }
+}
+
+static void begin_at_guess(Run *run, Work *work) {
+  guess(run);
+  for (int i = 0; i < N_REST; i++) work->z[i] = *unknown(run, i) / REST_SCALE[i];
+}
+
+static int find_rest(Run *run, Work *work, char *complaint, size_t room) {
+  begin_at_guess(run, work);
+  if (!rest_by_newton(run, work)) {
+    begin_at_guess(run, work);
+    rest_in_time(run, work);
+  }
+  measure_rates(run, work->z, work->values);
+  for (int i = 0; i < N_REST; i++)
+    if (!(fabs(work->values[i]) <= STILL)) {
+      snprintf(complaint, room, "nothing at rest found near the start: '%s' still moves", REST_NAME[i]);
+      return 0;
+    }
+  return 1;
+}
+
+/* Residuals on both levels, and the gradients of the first by the positions that may change. */
+static void measure_constraints(Run *run, Work *work, int joints_only) {
+  ask(run, KERNEL_CLOSING, run->t, run->x[START], work->values);
+  ask(run, KERNEL_CLOSING_GRADIENTS, run->t, run->x[START], work->matrix);
+  for (int j = 0; j < N_Q && joints_only; j++)
+    for (int i = 0; i < N_EQUATIONS && !IS_JOINT[j]; i++) work->matrix[j * N_EQUATIONS + i] = 0.0;
+}
+
+static void shorten(Work *work, const double *values) {
+  memcpy(work->right, values, N_EQUATIONS * sizeof(double));
+  solve_shortest(work->matrix, work->right, N_EQUATIONS, N_Q, 1e-10, work->step);
+}
+
+/* A step towards closed constraints, halved while it leads away from them; 0 when none leads there. */
+static int approach(Run *run, Work *work) {
+  double size = norm(work->values, N_EQUATIONS), factor;
+  shorten(work, work->values);
+  memcpy(work->z, run->x[START], N_Q * sizeof(double));
+  for (factor = fmin(1.0, 0.5 / fmax(largest(work->step, N_Q), 1e-300)); factor > 1e-4; factor /= 2.0) {
+    for (int i = 0; i < N_Q; i++) run->x[START][i] = work->z[i] - factor * work->step[i];
+    ask(run, KERNEL_CLOSING, run->t, run->x[START], work->fresh);
+    if (norm(work->fresh, N_EQUATIONS) < size) return 1;
+  }
+  memcpy(run->x[START], work->z, N_Q * sizeof(double));
+  return 0;
+}
+
+static int close_by(Run *run, Work *work, int joints_only) {
+  guess(run);
+  measure_constraints(run, work, joints_only);
+  for (int k = 0; k < CLOSING_STEPS && largest(work->values, N_EQUATIONS) > CLOSED / 1000.0; k++) {
+    int closer = approach(run, work);
+    measure_constraints(run, work, joints_only);
+    if (!closer) break;
+  }
+  shorten(work, work->values + N_EQUATIONS);
+  for (int i = 0; i < N_Q; i++) run->x[START][N_Q + i] -= work->step[i];
+  return largest(work->values, N_EQUATIONS) <= CLOSED;
+}
+
+/* Closed by the joints alone, where that is possible, otherwise with the modes of flexible bodies. */
+static int close_all(Run *run, Work *work, char *complaint, size_t room) {
+  int modes = 0;
+  for (int j = 0; j < N_Q; j++) modes |= !IS_JOINT[j];
+  if (close_by(run, work, modes)) {
+    double speed = fmax(1.0, largest(run->x[START] + N_Q, N_Q));
+    ask(run, KERNEL_CLOSING, run->t, run->x[START], work->fresh);
+    if (!modes || largest(work->fresh + N_EQUATIONS, N_EQUATIONS) <= CLOSED * speed) return 1;
+  }
+  if (modes && close_by(run, work, 0)) return 1;
+  snprintf(complaint, room, "the constraints cannot be met: %.3g is left", largest(work->values, N_EQUATIONS));
+  return 0;
+}
+
+/* What was found must lie within the ranges of all coordinates. */
+static int check_ranges(Run *run, char *complaint, size_t room) {
+  double places[ROOM(N_RANGED)];
+  if (N_RANGED > 0) ask(run, KERNEL_RANGED, run->t, run->x[START], places);
+  for (int k = 0; k < N_RANGED; k++)
+    if (!(RANGE_LOWER[k] <= places[k] && places[k] <= RANGE_UPPER[k])) {
+      snprintf(complaint, room, "the start found at %.6g is out of reach: '%s'", places[k], RANGED_NAME[k]);
+      return 0;
+    }
+  return 1;
+}
+
+/* Put x0 and m where the run starts, if that has to be found anew; 0 with a complaint where it cannot be found. */
+int find_start(Run *run, char *complaint, size_t room) {
+  int found = 0;
+  Work *work;
+  if (!run->unsettled || run->placed || !(N_REST > 0 || N_EQUATIONS > 0)) return 1;
+  work = malloc(sizeof *work);
+  snprintf(complaint, room, "there is not enough memory for the start");
+  if (work != NULL) {
+    found = N_REST > 0 ? find_rest(run, work, complaint, room) : close_all(run, work, complaint, room);
+    found = found && check_ranges(run, complaint, room);
+  }
+  free(work);
+  memcpy(run->x0, run->x[START], N_X * sizeof(double));
+  if (found) run->unsettled = 0;
+  return found;
+}

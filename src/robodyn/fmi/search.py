@@ -1,0 +1,78 @@
+"""How does a unit find its start anew when its parameters or inputs are others? Equations and guesses of the search."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+
+from robodyn.assembly import System
+from robodyn.assembly.system import INPUTS
+from robodyn.native import Sweep
+from robodyn.simulation.closing import mark_joints, trace_closing
+from robodyn.simulation.equilibrium import RestEquations, guess_rest, trace_rest
+
+NO_REST = RestEquations((), 0, np.zeros(0), (), {})
+
+
+@dataclass(frozen=True)
+class Search:
+    """Functions of t, x, d, m and p, and sizes, tables, places and names by those of the runtime."""
+
+    functions: Mapping[str, ca.Function | Sweep]
+    sizes: Mapping[str, int]
+    tables: Mapping[str, Iterable[float]]
+    places: Mapping[str, Sequence[int]]
+    names: Mapping[str, Sequence[str]]
+
+
+def trace_search(system: System) -> Search:
+    """The search that the scenario's start asks for; none where the start is given."""
+    kind = system.scenario.start
+    rest = trace_rest(system) if kind == "equilibrium" else NO_REST
+    closing = trace_closing(system) if kind == "assembled" else {}
+    n_equations = len(system.equations) if closing else 0
+    ranged = [c for c in system.scenario.machine.coordinates if c.range is not None] if kind != "given" else []
+    lower, upper = zip(*(c.range or (-np.inf, np.inf) for c in ranged), strict=True) if ranged else ((), ())
+    x, m = guess_rest(system, {}) if kind == "equilibrium" else _described(system)
+    n = len(rest.names)
+    return Search(
+        functions=_name_functions(system, rest, closing, [c.name for c in ranged]),
+        sizes={
+            "N_REST": n,
+            "N_REST_RATES": rest.rates,
+            "N_EQUATIONS": n_equations,
+            "N_RANGED": len(ranged),
+            "START_ROWS": max(n, n_equations),
+            "START_COLUMNS": max(n, system.n_q if closing else 0),
+        },
+        tables={
+            "STATE_GUESS": x,
+            "MEMORY_GUESS": m,
+            "DELAY_GUESS": [delay.before or 0.0 for delay in system.delays],
+            "REST_SCALE": rest.scale,
+            "RANGE_LOWER": lower,
+            "RANGE_UPPER": upper,
+        },
+        places={"REST_MEMORY": rest.memory, "IS_JOINT": [int(joint) for joint in mark_joints(system)]},
+        names={"REST_NAME": rest.names, "RANGED_NAME": [c.name for c in ranged]},
+    )
+
+
+def _described(system: System) -> tuple[np.ndarray, np.ndarray]:
+    x, m = ([info.start for info in infos] for infos in (system.states, system.memory))
+    return np.array(x, float), np.array(m, float)
+
+
+def _name_functions(
+    system: System, rest: RestEquations, closing: Mapping[str, ca.Function], ranged: Sequence[str]
+) -> dict[str, ca.Function | Sweep]:
+    """The functions by the names that the runtime calls them."""
+    called = {"residual": "rest", "jacobian": "rest_jacobian", "values": "closing", "gradients": "closing_gradients"}
+    found = {called[name]: function for name, function in {**rest.functions, **closing}.items()}
+    if ranged:
+        column = ca.densify(ca.vertcat(*(system.coordinates[name] for name in ranged)))
+        found["ranged"] = ca.Function("ranged", [system.symbols[key] for key in INPUTS], [column])
+    return found
