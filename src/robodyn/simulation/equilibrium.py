@@ -246,11 +246,12 @@ def _continue_transient(point: _Point) -> tuple[np.ndarray, int]:
     for k in range(TRANSIENT_STEPS):
         step = np.linalg.lstsq(E / h - point.jacobian(z), residual, rcond=None)[0]
         fresh = point.rates(z + step)
-        change = np.max(np.abs(step) / (1 + np.abs(z)))
-        if not (np.all(np.isfinite(fresh)) and change <= LARGEST_CHANGE):
+        changes = np.abs(step) / (1 + np.abs(z))
+        # What has no rate jumps with the rest, however short the step.
+        if not (np.all(np.isfinite(fresh)) and np.max(changes[: point.balance.rates], initial=0.0) <= LARGEST_CHANGE):
             h /= 3
             continue
         z, residual, h = z + step, fresh, min(2 * h, 1e9)
-        if change <= SETTLED and np.max(np.abs(residual)) <= STILL:
+        if np.max(changes) <= SETTLED and np.max(np.abs(residual)) <= STILL:
             return z, NEWTON_STEPS + k + 1
     return z, NEWTON_STEPS + TRANSIENT_STEPS

@@ -99,18 +99,19 @@ static void rest_in_time(Run *run, Work *work) {
   double h = 1e-4;
   measure_rates(run, work->z, work->values);
   for (int k = 0; k < TRANSIENT_STEPS; k++) {
-    double change = 0.0;
+    double changes[ROOM(N_REST)];
     solve_step(run, work, h, DBL_EPSILON * N_REST);
     try_step(run, work, 1.0);
-    for (int i = 0; i < N_REST; i++) change = fmax(change, fabs(work->step[i]) / (1.0 + fabs(work->z[i])));
-    if (!(isfinite(largest(work->fresh, N_REST)) && change <= 0.2)) {
+    for (int i = 0; i < N_REST; i++) changes[i] = work->step[i] / (1.0 + fabs(work->z[i]));
+    /* What has no rate jumps with the rest, however short the step. */
+    if (!(isfinite(largest(work->fresh, N_REST)) && largest(changes, N_REST_RATES) <= 0.2)) {
       h /= 3.0;
       continue;
     }
     memcpy(work->z, work->trial, sizeof work->z);
     memcpy(work->values, work->fresh, sizeof work->values);
     h = fmin(2.0 * h, 1e9);
-    if (change <= SETTLED && largest(work->values, N_REST) <= STILL) return;
+    if (largest(changes, N_REST) <= SETTLED && largest(work->values, N_REST) <= STILL) return;
   }
 }
 
