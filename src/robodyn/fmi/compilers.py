@@ -20,7 +20,7 @@ from pathlib import Path
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
 
 FLAGS = ("-std=c99", "-O1", "-g0", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-w")
-"""Higher levels of optimisation take half as long again and make straight-line code no faster."""
+"""Higher levels of optimisation take up to twice as long and make straight-line code no faster."""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from robodyn.fmi.units import add_units
 from robodyn.fmi.variables import INDEPENDENT, OUTPUT, PARAMETER, Variable
 
 SOURCES = (
-    *("model.c", "outputs.c"),
+    *("functions1.c", "functions2.c", "model.c"),
     *("steps.c", "control.c", "implicit.c", "past.c", "guards.c", "shortest.c", "start.c", "hybrid.c", "instance.c"),
 )
 ABILITIES_2 = (

@@ -17,7 +17,8 @@ KERNELS = (
     *("step_guess", "step_residual", "step_jacobian", "step_end", "step_whole"),
     *("rest", "rest_jacobian", "closing", "closing_gradients", "ranged"),
 )
-SHOWN = ("outputs", "slopes")
+SLOPES = "slopes"
+FUNCTION_FILES = ("functions1.c", "functions2.c")
 PARAMETERS = INPUTS.index("p")
 VECTOR = "const double *t, const double *x, const double *d, const double *m, const double *p"
 
@@ -38,7 +39,8 @@ def write_header(model: Model, token: str) -> str:
     lines += [f"extern const Kernel {name}[];" for name in ("TASK_KERNEL", "GUARD_ACTION")]
     single = [f"KERNEL_{name.upper()}" for name in KERNELS]
     lines += [f"extern const Kernel {name};" for name in (*single, "START_ACTION", "PROJECTION")]
-    lines.append(f"void model_outputs({VECTOR}, double *y);")
+    kernels = [symbol for name, symbol in _symbols(model).items() if name != SLOPES]
+    lines += [f"void {symbol}({VECTOR}, double *out);" for symbol in kernels]
     lines.append(f"void model_slopes({VECTOR}, const double *seed, double *slopes);")
     lines.append("void model_prelude(const double *p, double *c);")
     lines.append("void model_breaks(const double *p, double *times);")
@@ -46,20 +48,15 @@ def write_header(model: Model, token: str) -> str:
     return "\n".join([*lines, "#endif", ""])
 
 
-def write_source(model: Model) -> str:
-    """The text of model.c: what moves the model."""
-    moving = {name: program for name, program in model.programs.items() if name not in SHOWN}
+def write_tables(model: Model) -> str:
+    """The text of model.c: its numbers, and which function is which."""
     single = {"prelude": model.prelude, "breaks": model.breaks, "past": model.past}
-    symbols = {name: f"kernel_{k}" for k, name in enumerate(moving)}
-    parts = ['#include "model.h"\n', PREAMBLE, emit_tables([*moving.values(), *single.values()])]
-    for name, program in moving.items():
-        emit = emit_sweep if name in model.swept else emit_program
-        parts.append(emit(symbols[name], program, PARAMETERS))
+    parts = ['#include "model.h"\n', PREAMBLE, emit_tables(single.values())]
     parts += [emit_program(name, program) for name, program in single.items()]
     parts += [emit_array(name, values, "") for name, values in _tables(model).items()]
     parts += [_integers(name, "int32_t", values) for name, values in _places(model).items()]
-    parts += _write_clocks(model, symbols)
-    parts += _write_kernels(model, symbols)
+    parts += _write_clocks(model)
+    parts += _write_kernels(model)
     parts += [
         "void model_prelude(const double *p, double *c) { prelude(p, c); }\n",
         "void model_breaks(const double *p, double *times) { breaks(p, times); }\n",
@@ -68,16 +65,33 @@ def write_source(model: Model) -> str:
     return "".join(parts)
 
 
-def write_shown(model: Model) -> str:
-    """The text of outputs.c: what the model shows, and the slopes of that."""
-    programs = [model.programs[name] for name in SHOWN]
-    parts = ['#include "model.h"\n', PREAMBLE, emit_tables(programs)]
-    parts += [emit_program(name, program, PARAMETERS) for name, program in zip(SHOWN, programs, strict=True)]
-    parts += [
-        f"void model_outputs({VECTOR}, double *y) {{ outputs(t, x, d, m, p, y); }}\n",
-        f"void model_slopes({VECTOR}, const double *seed, double *by) {{ slopes(t, x, d, m, p, seed, by); }}\n",
-    ]
+def write_functions(model: Model) -> dict[str, str]:
+    """The texts of the files of functions, about equally long, so that they are compiled side by side."""
+    groups: dict[str, list[str]] = {name: [] for name in FUNCTION_FILES}
+    lengths = dict.fromkeys(FUNCTION_FILES, 0)
+    for name, program in sorted(model.programs.items(), key=lambda item: -item[1].n_operations):
+        shortest = min(lengths, key=lambda file: lengths[file])
+        groups[shortest].append(name)
+        lengths[shortest] += program.n_operations
+    return {file: _write_group(model, names) for file, names in groups.items()}
+
+
+def _write_group(model: Model, names: Sequence[str]) -> str:
+    symbols = _symbols(model)
+    parts = ['#include "model.h"\n', PREAMBLE, emit_tables([model.programs[name] for name in names])]
+    for name in names:
+        emit = emit_sweep if name in model.swept else emit_program
+        parts.append(emit(f"{symbols[name]}_body", model.programs[name], PARAMETERS))
+        seed = ("const double *seed, ", "seed, ") if name == SLOPES else ("", "")
+        parts.append(f"void {symbols[name]}({VECTOR}, {seed[0]}double *out) {{\n")
+        parts.append(f"  {symbols[name]}_body(t, x, d, m, p, {seed[1]}out);\n}}\n")
     return "".join(parts)
+
+
+def _symbols(model: Model) -> dict[str, str]:
+    """The C names of the functions."""
+    kernels = (name for name in model.programs if name not in ("outputs", SLOPES))
+    return {"outputs": "model_outputs", SLOPES: "model_slopes"} | {name: f"kernel_{k}" for k, name in enumerate(kernels)}
 
 
 def _sizes(model: Model) -> dict[str, int | str]:
@@ -170,8 +184,8 @@ def _integers(name: str, kind: str, values: Iterable[int]) -> str:
     return f"const {kind} {name}[{len(entries)}] = {{{', '.join(entries)}}};\n"
 
 
-def _write_clocks(model: Model, symbols: dict[str, str]) -> list[str]:
-    ticks = model.called.ticks
+def _write_clocks(model: Model) -> list[str]:
+    ticks, symbols = model.called.ticks, _symbols(model)
     return [
         _integers("TASK_PERIOD", "int64_t", [tick.period for tick in ticks]),
         _integers("TASK_OFFSET", "int64_t", [tick.offset for tick in ticks]),
@@ -183,7 +197,8 @@ def _write_clocks(model: Model, symbols: dict[str, str]) -> list[str]:
     ]
 
 
-def _write_kernels(model: Model, symbols: dict[str, str]) -> list[str]:
+def _write_kernels(model: Model) -> list[str]:
+    symbols = _symbols(model)
     named = {f"KERNEL_{name.upper()}": name for name in KERNELS}
     named |= {"PROJECTION": "action:projection", "START_ACTION": model.system.start_action or ""}
     return [f"const Kernel {name} = {_symbol(symbols, function)};\n" for name, function in named.items()]

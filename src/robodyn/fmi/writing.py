@@ -19,7 +19,7 @@ from robodyn.fmi.checking import TOLERANCE, Agreement, compare_unit
 from robodyn.fmi.compilers import PLATFORMS, choose_platforms, compile_library, find_compiler, host_platform
 from robodyn.fmi.description import describe_unit, source_names, write_build_description
 from robodyn.fmi.model import Model, build_model, check_parts
-from robodyn.fmi.source import write_header, write_shown, write_source
+from robodyn.fmi.source import write_functions, write_header, write_tables
 from robodyn.fmi.variables import list_variables
 from robodyn.model import Scenario
 from robodyn.results.atomic import replacing
@@ -145,7 +145,7 @@ class _Draft:
 
 def _generate(model: Model, fmi: int, folder: Path) -> _Draft:
     identifier = re.sub(r"\W", "_", f"robodyn_{model.system.scenario.name}", flags=re.ASCII)
-    written = {"model.c": write_source(model), "outputs.c": write_shown(model)}
+    written = write_functions(model) | {"model.c": write_tables(model)}
     token = _make_token(*written.values(), write_header(model, ""))
     written["model.h"] = write_header(model, token)
     runtime = files("robodyn.fmi") / "runtime"

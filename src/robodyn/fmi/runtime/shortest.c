@@ -57,7 +57,8 @@ void solve_shortest(double *A, double *b, int rows, int columns, double part, do
     if (k == 0) first = length;
     if (!(length > part * first)) break;
     double tau = reflect(top, top + 1, 1, rows - k - 1);
-    for (int j = k + 1; j < columns; j++) apply(tau, top + 1, 1, top + (j - k) * rows, top + (j - k) * rows + 1, 1, rows - k - 1);
+    for (int j = 1; j < columns - k; j++)
+      apply(tau, top + 1, 1, top + j * rows, top + j * rows + 1, 1, rows - k - 1);
     apply(tau, top + 1, 1, b + k, b + k + 1, 1, rows - k - 1);
   }
   double *open = A + rank * rows;
