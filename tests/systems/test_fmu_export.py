@@ -209,10 +209,11 @@ def test_a_terminal_event_ends_the_unit_where_it_ends_the_run(folder):
 
 
 def hurdles():
-    """A coasting cart: within one step a dip comes and goes before the gate; then a wall throws it back by 1 nm, always."""
+    """A coasting cart: within one step a dip comes and goes before the gate; then a wall throws it back by 1 nm."""
     place = {"x": "rail.position"}
-    dip = Event("dip", lambda x: (x - 5.04) * (x - 5.095), place, direction="falling", action=lambda: {"rail.velocity": 0.8})
-    gate = Event("gate", lambda x: x - 5.09, place, action=lambda: {"rail.velocity": 1.1})
+    slow, fast = {"rail.velocity": 0.8}, {"rail.velocity": 1.1}
+    dip = Event("dip", lambda x: (x - 5.04) * (x - 5.095), place, direction="falling", action=lambda: slow)
+    gate = Event("gate", lambda x: x - 5.09, place, action=lambda: fast)
     wall = Event("wall", lambda x: x - 7.0, place, action=lambda: {"rail.position": 7.0 - 1e-9})
     start = {"rail.velocity": 1.0}
     return cart(duration=10.0, initial=start, events=(dip, gate, wall), solver={"method": "dopri5", "rtol": 1e-8})

@@ -14,7 +14,7 @@ from robodyn.simulation import simulate
 from robodyn.structures import Reduction, Section, beam
 
 pytest.importorskip("fmpy")
-from robodyn.fmi import FmuUnit, write_fmu  # noqa: E402
+from robodyn.fmi import FmuUnit, write_fmu
 
 pytestmark = pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler here")
 # Newton's method ends on the same root; what differs is how it solves linear equations.
@@ -76,7 +76,8 @@ def linkage(coupler, **fields):
 @pytest.fixture(scope="module")
 def bent():
     """A linkage whose coupler bends."""
-    return linkage(beam("coupler", 1.0, BAR, Reduction(modes=1, directions=("y", "rz"))), initial={"motor.velocity": 3.0}, start="assembled")
+    coupler = beam("coupler", 1.0, BAR, Reduction(modes=1, directions=("y", "rz")))
+    return linkage(coupler, initial={"motor.velocity": 3.0}, start="assembled")
 
 
 def test_another_rod_is_assembled_as_the_simulation_does(bent, folder):

@@ -98,7 +98,7 @@ def compile_library(name: str, folder: Path, sources: Sequence[str], library: st
     # Without symbols for debuggers a Windows library has no time of its making in it either.
     options = ["-s"] if name == "win64" else ["-lm"]
     options += [f"-Wl,-install_name,@rpath/{library}"] if name.startswith("darwin") else []
-    _call([*compiler, "-shared", *objects, "-o", library, *options], name, place)
+    _call([*compiler, *FLAGS, "-shared", *objects, "-o", library, *options], name, place)
     return (place / library).read_bytes()
 
 

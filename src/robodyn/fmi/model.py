@@ -84,7 +84,7 @@ def build_model(
     outputs = tuple(info for info in called.recorded if info.name not in (*inputs, *numbers))
     guards = tuple(guard for guard in system.guards if guard.action or guard.terminal)
     search = trace_search(system)
-    functions = called.functions | _chosen_functions(system, outputs, guards) | search.functions
+    functions = {**called.functions, **_chosen_functions(system, outputs, guards), **search.functions}
     swept = frozenset(name for name, function in functions.items() if isinstance(function, Sweep))
     read = {name: read_program(f.function if isinstance(f, Sweep) else f) for name, f in functions.items()}
     programs, prelude, _ = separate_prelude(read, INPUTS.index("p"))

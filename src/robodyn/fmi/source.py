@@ -90,8 +90,8 @@ def _write_group(model: Model, names: Sequence[str]) -> str:
 
 def _symbols(model: Model) -> dict[str, str]:
     """The C names of the functions."""
-    kernels = (name for name in model.programs if name not in ("outputs", SLOPES))
-    return {"outputs": "model_outputs", SLOPES: "model_slopes"} | {name: f"kernel_{k}" for k, name in enumerate(kernels)}
+    named = {"outputs": "model_outputs", SLOPES: "model_slopes"}
+    return {name: named.get(name, f"kernel_{k}") for k, name in enumerate(model.programs)}
 
 
 def _sizes(model: Model) -> dict[str, int | str]:

@@ -70,7 +70,6 @@ int run_advance(Run *run, double t_end);
 void run_look(Run *run, double *m);
 void run_outputs(Run *run, double *y);
 void run_slopes(Run *run, const double *seed, double *slopes);
-const char *run_complaint(const Run *run);
 
 /* steps.c */
 void ask(Run *run, Kernel kernel, double t, const double *x, double *out);

@@ -81,8 +81,8 @@ static int has_fired(const Run *run, int j, int64_t count, double time) {
   return n >= count && run->t - run->fired_at[j][(n - count) % STORM_EVENTS] < time;
 }
 
-/* Note an event; very many of one guard in no time end the run, and so do those that would take a hundred million to its
-   end, where that is known. */
+/* Note an event; very many of one guard in no time end the run, and so do those that would take a hundred million to
+   its end, where that is known. */
 static void note_event(Run *run, int j) {
   double span = isfinite(run->t_final) ? run->t_final - run->t0 : 1.0, shortest = fmax(1e-9 * span, 1e-12);
   double storm = isfinite(run->t_final) ? fmax(1e-5 * span, shortest) : shortest;
@@ -334,19 +334,4 @@ int run_advance(Run *run, double t_end) {
     run->culprit = run->terminal;
   }
   return run->status;
-}
-
-/* A sentence for a run that has ended; the caller adds the name of the culprit. */
-const char *run_complaint(const Run *run) {
-  switch (run->status) {
-    case TERMINAL: return "a terminal event ended the run";
-    case STEP_LIMIT: return "all steps are used up: loosen the tolerance";
-    case NOT_A_NUMBER: return "a state stopped being a finite number";
-    case STEP_TOO_SMALL: return "the step became too small: the system may be stiff, or a law jumps";
-    case OVERFLOWN: return "a state grew without bound: the step may be beyond the method's stability";
-    case CHATTERING: return "an event chatters: very many of them in no time";
-    case NOT_SOLVED: return "the equations of a step could not be solved";
-    case NO_MEMORY: return "there is not enough memory for the past of delayed signals";
-    default: return "";
-  }
 }

@@ -134,6 +134,21 @@ int instance_begin(Instance *instance) {
   return 1;
 }
 
+/* A sentence for a run that has ended; the caller adds the name of the culprit. */
+const char *run_complaint(const Run *run) {
+  switch (run->status) {
+    case TERMINAL: return "a terminal event ended the run";
+    case STEP_LIMIT: return "all steps are used up: loosen the tolerance";
+    case NOT_A_NUMBER: return "a state stopped being a finite number";
+    case STEP_TOO_SMALL: return "the step became too small: the system may be stiff, or a law jumps";
+    case OVERFLOWN: return "a state grew without bound: the step may be beyond the method's stability";
+    case CHATTERING: return "an event chatters: very many of them in no time";
+    case NOT_SOLVED: return "the equations of a step could not be solved";
+    case NO_MEMORY: return "there is not enough memory for the past of delayed signals";
+    default: return "";
+  }
+}
+
 /* Go on to time + step; the status of the run is returned, and told where it is not GOING. */
 int instance_step(Instance *instance, double time, double step) {
   Run *run = &instance->slate.run;

@@ -60,6 +60,7 @@ int instance_restore(Instance *instance, const void *state);
 size_t state_size(const void *state);
 int state_write(Instance *instance, const void *state, void *bytes, size_t size);
 int state_read(Instance *instance, const void *bytes, size_t size, void **state);
+const char *run_complaint(const Run *run);
 int refuse(Instance *instance, const char *what);
 
 #endif

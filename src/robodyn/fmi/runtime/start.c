@@ -191,7 +191,7 @@ static int close_all(Run *run, Work *work, char *complaint, size_t room) {
 
 /* What was found must lie within the ranges of all coordinates. */
 static int check_ranges(Run *run, char *complaint, size_t room) {
-  double places[ROOM(N_RANGED)];
+  double places[ROOM(N_RANGED)] = {0.0};
   if (N_RANGED > 0) ask(run, KERNEL_RANGED, run->t, run->x[START], places);
   for (int k = 0; k < N_RANGED; k++)
     if (!(RANGE_LOWER[k] <= places[k] && places[k] <= RANGE_UPPER[k])) {
