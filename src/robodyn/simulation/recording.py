@@ -12,7 +12,7 @@ import numpy as np
 
 from robodyn.assembly import System
 from robodyn.engine import Solver, Trajectory
-from robodyn.model import Chain, describe
+from robodyn.model import Chain, RigidContact, describe
 from robodyn.results import EventRecord, Outcome, Provenance, Run, SignalInfo, Statistics
 from robodyn.simulation.compiled import CompiledSystem
 
@@ -22,6 +22,8 @@ ENERGY_LIMIT = 0.01
 START_LIMIT = 1e-5
 # Part of the potential energy below which energy that moved is rounding.
 STILL_ENERGY = 1e-9
+# Overlap [m] of rigid bodies that no event but a missed one leaves.
+OVERLAP_LIMIT = 1e-4
 
 
 def make_run(
@@ -49,7 +51,13 @@ def make_run(
         statistics=statistics,
         events=events,
         end=_end(system, trajectory),
-        warnings=(*system.warnings, *warnings, *_start_warning(compiled, trajectory), *_energy_warning(statistics)),
+        warnings=(
+            *system.warnings,
+            *warnings,
+            *_start_warning(compiled, trajectory),
+            *_overlap_warnings(compiled, trajectory),
+            *_energy_warning(statistics),
+        ),
     )
 
 
@@ -116,6 +124,19 @@ def _start_warning(compiled: CompiledSystem, trajectory: Trajectory) -> list[str
         return []
     off = f"{position:.3g} (positions) and {velocity:.3g} (velocities)"
     return [f"the start is off the constraints by {off}: start = 'assembled' begins at the nearest place on them"]
+
+
+def _overlap_warnings(compiled: CompiledSystem, trajectory: Trajectory) -> list[str]:
+    """A sentence for each rigid contact whose impact was missed: it began and ended between two looks at its gap."""
+    column = {info.name: k for k, info in enumerate(compiled.recorded)}
+    contacts = [c for c in compiled.system.scenario.machine.contacts if isinstance(c, RigidContact)]
+    found = []
+    for name in (contact.name for contact in contacts if f"{contact.name}.gap" in column):
+        depth = -float(np.min(trajectory.y[:, column[f"{name}.gap"]], initial=0.0))
+        if depth > OVERLAP_LIMIT:
+            missed = f"an impact of contact '{name}' was missed, bodies overlap by {1e3 * depth:.3g} mm"
+            found.append(f"{missed}: limit max_step to a small part of a turn")
+    return found
 
 
 def _energy_error(compiled: CompiledSystem, trajectory: Trajectory) -> float | None:
