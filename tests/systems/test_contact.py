@@ -31,6 +31,7 @@ from robodyn import (
 )
 from robodyn.catalog import bouncing_ball, box_on_slope, two_link_mechanism
 from robodyn.catalog.contacts import BRISTLES, planar_mechanism
+from robodyn.simulation import find_equilibrium
 from robodyn.symbolic import cos, sin
 
 GRAVITY, SPEED, MASS, STIFFNESS = 9.81, 2.0, 1.0, 1e5
@@ -315,6 +316,11 @@ def test_a_compliant_rest_is_an_equilibrium():
     scenario = falling(contact, {"height.position": 0.0999}, gravity=GRAVITY)
     run = simulate(replace(scenario, start="equilibrium"))
     assert run["bounce.gap"].values[0] == pytest.approx(-((GRAVITY / 1e6) ** (2 / 3)), rel=1e-6)
+
+
+def test_a_rest_on_a_rigid_contact_is_refused_by_its_name():
+    with pytest.raises(ModelError, match=r"contacts\.bounce: a rest on a rigid contact is not searched for"):
+        find_equilibrium(assemble(bouncing_ball()))
 
 
 def test_a_file_says_the_same_as_python(tmp_path):
