@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from support.figures import flawed_figures
 
 from robodyn.catalog import space_case_sides
 from robodyn.catalog.space_case import AWAY, CORNER, HEIGHT, TIP, WALL, solve_plane, wrist_height
@@ -16,6 +17,10 @@ from robodyn.studies.cosimulation_parts import beam_figures
 def coupled():
     """The rigid arm, the beginning of the manoeuvre."""
     return couple("model-model", False, 0.05, duration=2.0)
+
+
+def test_every_figure_comes_out():
+    assert flawed_figures("cosimulation") == []
 
 
 def test_the_joint_angles_bring_point_a_where_it_should_be():
