@@ -275,6 +275,29 @@ def test_a_ball_between_a_floor_and_a_box_above_it_bounces_off_both():
     np.testing.assert_allclose([time for _, time in hits], [0.3, 0.9, 1.5, 2.1], atol=1e-9)
 
 
+def test_a_racket_whose_motion_is_prescribed_does_the_work_that_the_ball_gets():
+    """A ball at rest leaves with (1 + r) times the speed of the racket, which goes on as it did."""
+    speed, r = 3.0, 0.6
+    joints = tuple(Joint(name, "prismatic", GROUND, f"{name}_body") for name in ("ball", "racket"))
+    bodies = Body("ball_body", MASS), Body("racket_body", 0.5)
+    points = Point("middle", "ball_body"), Point("face", "racket_body")
+    mechanism = Mechanism("game", bodies, joints, points, gravity=(0, 0, 0))
+    ramp = Block("ramp", "ramp_reference", unit="m", parameters={"rate": speed})
+    machine = Machine(
+        "game",
+        mechanism,
+        (ramp,),
+        contacts=(RigidContact("hit", Ball("middle"), Plane("face"), r),),
+        constraints=(Prescribed("stroke", "racket", "ramp.value", speed),),
+    )
+    run = simulate(Scenario("game", machine, 0.2, {"ball.position": 0.3, "racket.velocity": speed}), SHARP)
+    # The tolerance of the solver, 1e-9.
+    assert run["ball.velocity"].final == pytest.approx((1 + r) * speed, rel=1e-9)
+    assert run["racket.velocity"].final == pytest.approx(speed, rel=1e-9)
+    assert run["energy.work"].final == pytest.approx(MASS / 2 * ((1 + r) * speed) ** 2, rel=1e-9)
+    assert run.statistics.energy_error < 1e-9
+
+
 def test_an_arm_pressed_against_a_wall_feels_the_same_force_by_both_kinds_of_contact():
     """The elastic wall lets the tool in by F / k, which takes a thousandth off the springs' force."""
     mechanism = two_link_mechanism()
