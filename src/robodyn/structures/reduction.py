@@ -46,11 +46,9 @@ class Reduction:
         for name, noun in (("interfaces", "nodes"), ("directions", "directions")):
             check_texts(flaws, name, getattr(self, name), noun)
         flaws.raise_if_any("reduction")
-        for name in ("interfaces", "directions"):
-            given = list(getattr(self, name))
-            for twice in sorted({entry for entry in given if given.count(entry) > 1}):
-                flaws.add(name, f"'{twice}' is named twice")
-        for direction in self.directions:
+        for direction in dict.fromkeys(self.directions):
+            if list(self.directions).count(direction) > 1:
+                flaws.add("directions", f"'{direction}' is there twice")
             if direction not in DIRECTIONS:
                 flaws.add("directions", f"'{direction}' is unknown", nearest(str(direction), DIRECTIONS))
         if not self.directions:

@@ -152,7 +152,7 @@ def test_a_reduction_wants_modes_or_a_frequency_and_known_directions():
         Reduction(modes=2, frequency=10.0, directions=("y", "zz", "y"))
 
     assert "either modes or frequency" in str(error.value)
-    assert "'y' is named twice" in str(error.value)
+    assert "'y' is there twice" in str(error.value)
     assert "'zz'" in str(error.value)
 
 
