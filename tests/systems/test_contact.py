@@ -31,6 +31,7 @@ from robodyn import (
 )
 from robodyn.catalog import bouncing_ball, box_on_slope, two_link_mechanism
 from robodyn.catalog.contacts import BRISTLES, planar_mechanism
+from robodyn.simulation import find_equilibrium
 from robodyn.symbolic import cos, sin
 
 GRAVITY, SPEED, MASS, STIFFNESS = 9.81, 2.0, 1.0, 1e5
@@ -124,6 +125,17 @@ def test_bristles_hold_a_box_on_a_slope_without_creep():
     slope = math.atan(0.4)
     assert run["slope.force.x"].final == pytest.approx(-2.0 * GRAVITY * math.sin(slope), rel=1e-9)
     assert run["slope.force.normal"].final == pytest.approx(2.0 * GRAVITY * math.cos(slope), rel=1e-9)
+
+
+def test_a_box_that_starts_sliding_on_the_surface_itself_stops_after_the_way_its_speed_allows():
+    slope = box_on_slope()
+    start = slope.initial | {"along.velocity": 1.0}
+    run = simulate(replace(slope, duration=1.5, initial=start, solver=slope.solver | {"max_steps": 2000}))
+    angle = math.atan(0.4)
+    way = 1.0 / (2 * GRAVITY * (0.5 * math.cos(angle) - math.sin(angle)))
+    # While it sinks in by 50 um its normal force, and so friction, swings about what the closed form takes.
+    assert run.outcome.ok
+    assert run["along.position"].final == pytest.approx(way, rel=1e-3)
 
 
 def test_beyond_the_angle_of_friction_the_box_slides_with_what_friction_leaves():
@@ -263,6 +275,29 @@ def test_a_ball_between_a_floor_and_a_box_above_it_bounces_off_both():
     np.testing.assert_allclose([time for _, time in hits], [0.3, 0.9, 1.5, 2.1], atol=1e-9)
 
 
+def test_a_racket_whose_motion_is_prescribed_does_the_work_that_the_ball_gets():
+    """A ball at rest leaves with (1 + r) times the speed of the racket, which goes on as it did."""
+    speed, r = 3.0, 0.6
+    joints = tuple(Joint(name, "prismatic", GROUND, f"{name}_body") for name in ("ball", "racket"))
+    bodies = Body("ball_body", MASS), Body("racket_body", 0.5)
+    points = Point("middle", "ball_body"), Point("face", "racket_body")
+    mechanism = Mechanism("game", bodies, joints, points, gravity=(0, 0, 0))
+    ramp = Block("ramp", "ramp_reference", unit="m", parameters={"rate": speed})
+    machine = Machine(
+        "game",
+        mechanism,
+        (ramp,),
+        contacts=(RigidContact("hit", Ball("middle"), Plane("face"), r),),
+        constraints=(Prescribed("stroke", "racket", "ramp.value", speed),),
+    )
+    run = simulate(Scenario("game", machine, 0.2, {"ball.position": 0.3, "racket.velocity": speed}), SHARP)
+    # The tolerance of the solver, 1e-9.
+    assert run["ball.velocity"].final == pytest.approx((1 + r) * speed, rel=1e-9)
+    assert run["racket.velocity"].final == pytest.approx(speed, rel=1e-9)
+    assert run["energy.work"].final == pytest.approx(MASS / 2 * ((1 + r) * speed) ** 2, rel=1e-9)
+    assert run.statistics.energy_error < 1e-9
+
+
 def test_an_arm_pressed_against_a_wall_feels_the_same_force_by_both_kinds_of_contact():
     """The elastic wall lets the tool in by F / k, which takes a thousandth off the springs' force."""
     mechanism = two_link_mechanism()
@@ -304,6 +339,11 @@ def test_a_compliant_rest_is_an_equilibrium():
     scenario = falling(contact, {"height.position": 0.0999}, gravity=GRAVITY)
     run = simulate(replace(scenario, start="equilibrium"))
     assert run["bounce.gap"].values[0] == pytest.approx(-((GRAVITY / 1e6) ** (2 / 3)), rel=1e-6)
+
+
+def test_a_rest_on_a_rigid_contact_is_refused_by_its_name():
+    with pytest.raises(ModelError, match=r"contacts\.bounce: a rest on a rigid contact is not searched for"):
+        find_equilibrium(assemble(bouncing_ball()))
 
 
 def test_a_file_says_the_same_as_python(tmp_path):

@@ -142,3 +142,13 @@ def test_the_power_of_a_contact_that_slides_is_that_of_its_friction(compiled):
     # Bristles are bent within microseconds; then it is -mu m g v.
     expected = -MU * 2.0 * GRAVITY * run["along.velocity"](0.1)
     assert run["floor_contact.power"](0.1) == pytest.approx(expected, rel=1e-6)
+
+
+def test_an_impact_that_long_steps_miss_is_told_and_found_by_shorter_ones(compiled):
+    start = {"up_position": 0.6, "up_velocity": -3.0, "along_velocity": 1.0, "turn_position": 1.0}
+    thrown, elastic = put(compiled, 2.0, turn_velocity=39.0, **start), {"floor_contact.restitution": 1.0}
+    missed, found = (simulate(thrown, replace(SOLVER, max_step=h), parameters=elastic) for h in (math.inf, 0.01))
+    # Half a turn takes 80 ms: the steps in flight are longer than that.
+    assert missed["floor_contact.gap"].min < -1e-3
+    assert "'floor_contact' was missed" in missed.warnings[0]
+    assert not found.warnings

@@ -77,6 +77,10 @@ class Constrained:
         a = self.solve(b)
         return a + self.W @ self._answer(self.H @ a)
 
+    def react(self, b: ca.SX) -> ca.SX:
+        """Force on the joints with which the constraints answer to a force."""
+        return self.H.T @ self._answer(self.H @ self.solve(b))
+
     def project(self, v: ca.SX, rates: ca.SX) -> ca.SX:
         """Velocities nearest in kinetic energy to v at which the rates of the equations vanish."""
         return v + self.W @ self._answer(rates)

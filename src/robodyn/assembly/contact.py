@@ -74,7 +74,8 @@ def _push(builder: Builder, touch: Touch) -> Pushed | None:
     active, resets = touch.gap < 0, {}
     for output, side in info.located.items():
         value = normal[output]
-        active = where(sides[side] == 0, value > 0, sides[side] > 0)
+        # Put on the surface at rest: friction acts from the start, or it would begin with a jump at the first rounding.
+        active = where(sides[side] == 0, value >= 0, sides[side] > 0)
     force = normal["force"] * touch.normal
     if contact.friction is not None:
         slips = dict(zip(("slip1", "slip2"), touch.slips, strict=True))
@@ -131,13 +132,17 @@ def _add_state(builder: Builder, touch: Touch, name: str, info: Any) -> ca.SX:
 
 
 def _add_events(builder: Builder, touch: Touch, side: ca.SX, value: ca.SX, resets: dict[str, Pending]) -> None:
-    """Touch-down and lift-off are located; the side is noted, and friction begins anew."""
+    """Touch-down and lift-off are located; the side is noted, and friction begins anew.
+
+    At the start a touch on the surface itself is on the side it moves to.
+    """
     for event, direction, more in (("touches", 1, resets), ("parts", -1, {})):
         action = f"action:{touch.name}.{event}"
         builder.updates[action] = {side.name(): Pending(ca.SX(direction), {})} | more
         builder.columns["guards"].append(Pending(value, {}))
         builder.guards.append(Guard(own_name(touch, event), direction, terminal=False, action=action))
-    builder.updates.setdefault(START, {})[side.name()] = Pending(sign(value), {})
+    begins = where(value == 0, -sign(touch.rate), sign(value))
+    builder.updates.setdefault(START, {})[side.name()] = Pending(begins, {})
 
 
 def add_contact_signals(builder: Builder, contact: AnyContact, pushed: list[Pushed]) -> None:

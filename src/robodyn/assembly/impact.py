@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import casadi as ca
 
-from robodyn.assembly.blows import find_blow
+from robodyn.assembly.blows import Blow, find_blow
 from robodyn.assembly.builder import Builder, Pending, reference_to
 from robodyn.assembly.contact import Pushed, add_contact_signals, own_name
 from robodyn.assembly.events import START
@@ -58,12 +58,17 @@ def add_rigid(builder: Builder, motion: Motion, rigid: Rigid, a: ca.SX, bindings
 
 
 def _add_impact(builder: Builder, motion: Motion, rigid: Rigid, bindings: Bindings) -> None:
-    """Impulses where gaps close: `v+ = v + M^-1 P`, with `v_n+ >= -r v_n-`; what they do is work."""
+    """Impulses where gaps close: `v+ = v + M^-1 P`, with `v_n+ >= -r v_n-`; what they do is work.
+
+    So is what the constraints' answer does: a prescribed motion goes on through an impact.
+    """
     blow = find_blow(builder, motion, rigid)
+    answer = Blow(rigid.react(blow.impulse), blow.change)
     v, sinking = motion.v + blow.change, ca.vertsplit(rigid.sinks(blow.change))
     so_far = reference_to("energy.work")
     update = {motion.v[k].name(): Pending(v[k], bindings) for k in range(v.numel())}
-    update["energy.work"] = Pending(so_far.expression + blow.work(motion.v), bindings | so_far.bindings)
+    work = so_far.expression + blow.work(motion.v) + answer.work(motion.v)
+    update["energy.work"] = Pending(work, bindings | so_far.bindings)
     builder.add_memory(MemoryInfo(SETTLING, "", 0.0, hidden=True))
     update |= _note_jams(rigid, sinking, {}) | _unbend(builder, rigid)
     builder.updates[IMPACT] = update | {SETTLING: Pending(ca.SX(1), {})}

@@ -88,7 +88,8 @@ def _accelerate(builder: Builder, motion: Motion, tau: ca.SX, bindings: Bindings
     c = motion.linear.bias if motion.linear else ca.SX(bias(tree, motion.q, motion.v))
     solve = _mass_solver(motion)
     constrained = build_constrained(builder, motion, solve, bindings)
-    rigid = build_rigid(builder, motion, constrained.apply if constrained else solve)
+    react = constrained.react if constrained else lambda b: ca.SX(*b.shape)
+    rigid = build_rigid(builder, motion, constrained.apply if constrained else solve, react)
     if rigid is not None:
         free = constrained.accelerate(tau - c)[0] if constrained else solve(tau - c)
         tau = tau + add_rigid(builder, motion, rigid, free, bindings)

@@ -42,7 +42,7 @@ class Rigid:
     Attributes:
         resting: for each touch, memory that is 1 while it rests.
         H, D: gradients and directions of forces (k, n_v); directions: of forces in world axes, per normal force, (3,).
-        apply: M^-1, constraints kept, as a function of a column.
+        apply: M^-1, constraints kept, as a function of a column; react: force of constraints on the joints, likewise.
         drift: accelerations of the gaps while the joints do not accelerate (k,).
     """
 
@@ -52,6 +52,7 @@ class Rigid:
     D: ca.SX
     directions: tuple[ca.SX, ...]
     apply: Apply
+    react: Apply
     drift: ca.SX
 
     @property
@@ -108,11 +109,11 @@ class Rigid:
         return self.mobility(self.D).hold(ca.vertcat(*back), self.held)
 
 
-def build_rigid(builder: Builder, motion: Motion, apply: Apply) -> Rigid | None:
+def build_rigid(builder: Builder, motion: Motion, apply: Apply, react: Apply) -> Rigid | None:
     """The rigid contacts of a machine, if it has any.
 
     Args:
-        apply: M^-1, constraints kept, as a function of a column.
+        apply: M^-1, constraints kept, as a function of a column; react: force of constraints on the joints, likewise.
     """
     contacts = [c for c in builder.scenario.machine.contacts if isinstance(c, RigidContact)]
     found = [find_touches(motion, contact) for contact in contacts]
@@ -128,7 +129,7 @@ def build_rigid(builder: Builder, motion: Motion, apply: Apply) -> Rigid | None:
         rows = [ca.jtimes(t.velocity, motion.v, n, True).T for t, n in zip(touches, directions, strict=True)]
         D = ca.vertcat(*rows)
     drift = ca.jtimes(rates, motion.q, motion.q_dot)
-    return Rigid(tuple(touches), resting, H, D, directions, apply, drift)
+    return Rigid(tuple(touches), resting, H, D, directions, apply, react, drift)
 
 
 def _push(builder: Builder, touch: Touch, resting: ca.SX) -> ca.SX:

@@ -18,7 +18,7 @@ import numpy as np
 from robodyn.assembly import assemble
 from robodyn.assembly.system import FREE, INPUTS, System
 from robodyn.errors import Flaw, ModelError
-from robodyn.model import Treatment
+from robodyn.model import RigidContact, Treatment
 from robodyn.native import KernelModule, Sweep, build_jacobian, compile_kernels
 
 NEWTON_STEPS = 40
@@ -103,7 +103,8 @@ def find_equilibrium(
     found = point.at(z)
     residual = point.rates(z)
     if not np.max(np.abs(residual), initial=0.0) <= STILL:
-        raise ModelError([_tell_unrest(balance, residual)], f"equilibrium of '{system.scenario.name}'")
+        flaws = [_tell_unrest(balance, residual), *_tell_rigid(system)]
+        raise ModelError(flaws, f"equilibrium of '{system.scenario.name}'")
     return Equilibrium(*found, float(np.max(np.abs(residual), initial=0.0)), iterations)
 
 
@@ -125,6 +126,13 @@ def _tell_unrest(balance: Balance, residual: np.ndarray) -> Flaw:
     rate = residual[worst] * balance.scale[worst]
     what = f"nothing at rest found near the start: '{balance.names[worst]}' still changes by {rate:.3g} a second"
     return Flaw("start", what, "give start values nearer to it, or let it settle in a run of its own")
+
+
+def _tell_rigid(system: System) -> list[Flaw]:
+    """Rigid contacts hold nothing while a rest is searched for: which of them touch changes only in a run."""
+    contacts = [contact for contact in system.scenario.machine.contacts if isinstance(contact, RigidContact)]
+    what, remedy = "a rest on a rigid contact is not searched for", "take a compliant Contact"
+    return [Flaw(f"contacts.{contact.name}", what, remedy) for contact in contacts]
 
 
 def _pulled_together(system: System) -> System:

@@ -15,11 +15,8 @@ from robodyn.engine import Solver, Trajectory
 from robodyn.model import Chain, describe
 from robodyn.results import EventRecord, Outcome, Provenance, Run, SignalInfo, Statistics
 from robodyn.simulation.compiled import CompiledSystem
+from robodyn.simulation.doubts import find_doubts
 
-# Energy that appears or vanishes, as part of what moved, beyond which a run is doubtful.
-ENERGY_LIMIT = 0.01
-# Residual of constraints at the start [m, rad, m/s or rad/s] that a run's solver would hardly notice.
-START_LIMIT = 1e-5
 # Part of the potential energy below which energy that moved is rounding.
 STILL_ENERGY = 1e-9
 
@@ -49,7 +46,7 @@ def make_run(
         statistics=statistics,
         events=events,
         end=_end(system, trajectory),
-        warnings=(*system.warnings, *warnings, *_start_warning(compiled, trajectory), *_energy_warning(statistics)),
+        warnings=(*system.warnings, *warnings, *find_doubts(compiled, trajectory, statistics.energy_error)),
     )
 
 
@@ -63,14 +60,6 @@ def describe_chain(chain: Chain) -> dict[str, Any]:
     """The first phase's description, which pictures are drawn from, with all phases beside it."""
     phases = [describe(phase) for phase in chain.phases]
     return phases[0] | {"name": chain.name, "title": chain.title, "phases": phases}
-
-
-def _energy_warning(statistics: Statistics) -> list[str]:
-    """A sentence where energy appears or vanishes: the numbers are then wrong whatever the outcome says."""
-    error = statistics.energy_error
-    if error is None or not error >= ENERGY_LIMIT:
-        return []
-    return [f"the energy balance is off by {100 * error:.3g} %: shorten the step or tighten the tolerances"]
 
 
 def _statistics(compiled: CompiledSystem, trajectory: Trajectory, start: float) -> Statistics:
@@ -103,19 +92,6 @@ def _constraint_errors(compiled: CompiledSystem, trajectory: Trajectory) -> dict
     names = ("position_error", "velocity_error")
     found = {name: column[f"constraints.{name}"] for name in names if f"constraints.{name}" in column}
     return {f"constraint_{name}": float(np.max(trajectory.y[:, k], initial=0.0)) for name, k in found.items()}
-
-
-def _start_warning(compiled: CompiledSystem, trajectory: Trajectory) -> list[str]:
-    """A sentence where a run begins off its constraints: what follows is partly the correction of that."""
-    column = {info.name: k for k, info in enumerate(compiled.recorded)}
-    names = [f"constraints.{level}_error" for level in ("position", "velocity")]
-    if not set(names) <= column.keys() or not len(trajectory.y):
-        return []
-    position, velocity = (float(trajectory.y[0, column[name]]) for name in names)
-    if max(position, velocity) <= START_LIMIT:
-        return []
-    off = f"{position:.3g} (positions) and {velocity:.3g} (velocities)"
-    return [f"the start is off the constraints by {off}: start = 'assembled' begins at the nearest place on them"]
 
 
 def _energy_error(compiled: CompiledSystem, trajectory: Trajectory) -> float | None:

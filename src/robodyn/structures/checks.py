@@ -10,7 +10,7 @@ import numpy as np
 from robodyn.errors import FlawList, nearest
 from robodyn.model.flexible import NEAR
 from robodyn.model.numbers import check_finite, check_vector
-from robodyn.structures.elements import Element
+from robodyn.structures.elements import Element, is_along
 
 
 def check_positive(flaws: FlawList, path: str, value: Any) -> bool:
@@ -47,11 +47,17 @@ def check_element(flaws: FlawList, element: Element, nodes: Mapping[str, Any]) -
         flaws.add("", f"there is no node '{end}'", nearest(end, nodes))
     places = [nodes[end] for end in (element.start, element.end)] if not ends else []
     usable = bool(places) and all(check_vector(FlawList(), "", place, 3) for place in places)
-    if usable and not np.linalg.norm(np.subtract(*places)) > 0:
+    along = np.subtract(*places) if usable else None
+    if along is not None and not np.linalg.norm(along) > 0:
         flaws.add("", "has no length", "its ends must be apart")
+        along = None
     check_count(flaws, "parts", element.parts)
-    if check_vector(flaws, "up", element.up, 3) and not np.linalg.norm(element.up) > 0:
+    if not check_vector(flaws, "up", element.up, 3):
+        return
+    if not np.linalg.norm(element.up) > 0:
         flaws.add("up", "must not be zero")
+    elif along is not None and tuple(element.up) != Element.up and is_along(along, np.array(element.up)):
+        flaws.add("up", "is along the element", "name a direction across it")
 
 
 def check_joined(flaws: FlawList, names: Sequence[str], pairs: Sequence[tuple[int, int]], root: int) -> None:

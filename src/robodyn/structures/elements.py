@@ -23,7 +23,7 @@ class Element:
 
     Attributes:
         parts: number of elements it is divided into.
-        up: a direction in the plane x-z of the section, in the body's axes.
+        up: a direction in the plane x-z of the section, in the body's axes; instead of z, x for an element along z.
     """
 
     start: str
@@ -33,10 +33,15 @@ class Element:
     up: tuple[float, ...] = (0.0, 0.0, 1.0)
 
 
+def is_along(first: np.ndarray, second: np.ndarray) -> bool:
+    """Whether two directions are parallel."""
+    return bool(np.linalg.norm(np.cross(first, second)) <= 1e-9 * np.linalg.norm(first) * np.linalg.norm(second))
+
+
 def element_axes(along: np.ndarray, up: np.ndarray) -> np.ndarray:
-    """Axes x, y, z of an element as columns, z as near to `up` as may be; any where that is along x."""
+    """Axes x, y, z of an element as columns, z as near to `up` as may be; to another axis where that is along x."""
     x = along / np.linalg.norm(along)
-    if np.linalg.norm(np.cross(up, x)) < 1e-9 * np.linalg.norm(up):
+    if is_along(x, up):
         up = np.eye(3)[int(np.argmin(np.abs(x)))]
     y = np.cross(up, x)
     y = y / np.linalg.norm(y)

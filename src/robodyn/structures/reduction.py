@@ -46,7 +46,9 @@ class Reduction:
         for name, noun in (("interfaces", "nodes"), ("directions", "directions")):
             check_texts(flaws, name, getattr(self, name), noun)
         flaws.raise_if_any("reduction")
-        for direction in self.directions:
+        for direction in dict.fromkeys(self.directions):
+            if list(self.directions).count(direction) > 1:
+                flaws.add("directions", f"'{direction}' is there twice")
             if direction not in DIRECTIONS:
                 flaws.add("directions", f"'{direction}' is unknown", nearest(str(direction), DIRECTIONS))
         if not self.directions:

@@ -101,11 +101,12 @@ def test_modes_beyond_a_frequency_are_left_out():
 
 
 def test_everything_wrong_with_a_frame_is_told_at_once():
-    elements = [Element("root", "hand", SECTION), Element("root", "root", SECTION, 0)]
+    along = Element("root", "tip", SECTION, up=(1, 0, 0))
+    elements = [Element("root", "hand", SECTION), Element("root", "root", SECTION, 0), along]
     with pytest.raises(ModelError) as error:
         frame("arm", {"root": (0, 0, 0), "tip": (1, 0, 0)}, elements, Reduction(interfaces=("top",)))
 
-    for part in ("'hand'", "no length", "positive count", "'top'"):
+    for part in ("'hand'", "no length", "positive count", "along the element", "'top'"):
         assert part in str(error.value)
 
 
@@ -148,9 +149,10 @@ def test_parts_of_a_frame_that_float_are_refused():
 
 def test_a_reduction_wants_modes_or_a_frequency_and_known_directions():
     with pytest.raises(ModelError) as error:
-        Reduction(modes=2, frequency=10.0, directions=("y", "zz"))
+        Reduction(modes=2, frequency=10.0, directions=("y", "zz", "y"))
 
     assert "either modes or frequency" in str(error.value)
+    assert "'y' is there twice" in str(error.value)
     assert "'zz'" in str(error.value)
 
 

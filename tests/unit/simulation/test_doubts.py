@@ -1,0 +1,24 @@
+"""Are runs whose numbers are doubtful told so?"""
+
+import re
+
+import pytest
+
+from robodyn import GROUND, Joint, Machine, Mechanism, Scenario, simulate
+from robodyn.structures import Reduction, Section, beam
+
+SLOPE = 1.3765
+"""Turn of a cantilever's tip over its deflection, in its first vibration, of a beam of unit length."""
+
+
+@pytest.mark.parametrize("deflection", [0.3, 0.5])
+def test_a_beam_bent_beyond_linear_deformations_is_told_with_its_turn(deflection):
+    section = Section.rod(0.01, 7e10, 2.7e10, 2700)
+    mast = beam("mast", 1.0, section, Reduction(modes=2, directions=("y", "rz")))
+    mechanism = Mechanism("mast", (mast,), (Joint("foot", "fixed", GROUND, "mast"),), gravity=(0, 0, 0))
+    run = simulate(Scenario("mast", Machine("mast", mechanism), 1e-3, {"mast.mode1.position": deflection}))
+
+    turn = SLOPE * deflection
+    told = [float(number) for text in run.warnings for number in re.findall(r"'mast' is bent by ([\d.]+) rad", text)]
+    # Three digits are printed.
+    assert told == ([pytest.approx(turn, rel=2e-3)] if turn > 0.5 else [])
