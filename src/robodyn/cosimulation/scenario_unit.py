@@ -245,7 +245,7 @@ class ScenarioUnit:
         x = self._now()[1].copy()
         for k, state in enumerate(self.system.states):
             x[k] = states.get(state.name, x[k])
-        self._move(x)
+        self.move(x)
 
     def _set(self, names: Sequence[str], values: np.ndarray) -> None:
         """Numbers that stay as they are until the next exchange."""
@@ -265,10 +265,16 @@ class ScenarioUnit:
                 break
             x[:n] += terms.direct(inertia, apart)
         x[n : 2 * n] += terms.direct(inertia, motion.velocity - terms.motion.velocity)
-        self._move(x)
+        self.move(x)
         self.corrected = True
 
-    def _move(self, x: np.ndarray) -> None:
+    @property
+    def state(self) -> np.ndarray:
+        """Continuous states at the present time, in the order of `system.states`."""
+        return self._now()[1].copy()
+
+    def move(self, x: np.ndarray) -> None:
+        """Go on from other continuous states."""
         if self.portions is None:
             self.begin = dataclasses.replace(self.begin, x=x)
         else:
