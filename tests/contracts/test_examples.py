@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from scipy.special import ellipk
 
+import robodyn as rd
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 COVERED = {"dh_arm", "fit_oscillator", "parameter_sweep", "pendulum_period", "quadratic_drag", "sampled_loop"}
 
@@ -34,6 +36,7 @@ def sampled_speeds(example):
 
 def test_every_example_has_a_test():
     assert {path.stem for path in EXAMPLES.glob("*.py")} == COVERED
+    assert {path.stem for path in EXAMPLES.glob("*.toml")} == {"flexible_arm"}
 
 
 @pytest.mark.parametrize("name", sorted(COVERED))
@@ -97,3 +100,24 @@ def test_fit_finds_the_spring_and_the_friction_that_made_the_data():
     # 101 samples tell a deviation to 7 %; three times that.
     assert fit.signals[0].noise == pytest.approx(example.NOISE, rel=0.2)
     assert fit.agreeing == 3
+
+
+def test_motors_of_the_flexible_arm_carry_the_weights_where_its_links_have_sagged_to():
+    scenario = rd.read_scenario(EXAMPLES / "flexible_arm.toml")
+    run = rd.simulate(scenario)
+    upper, fork, load = (scenario.machine.mechanism.body(name) for name in ("upper", "fork", "load"))
+    q1, q2, g = math.radians(30), math.radians(70), 9.81
+    knee, hand = run.final["knee.position.x"], run.final["hand.position.x"]
+    middle = fork.com[0] * math.cos(q2) - fork.com[1] * math.sin(q2)
+    elbow = g * (fork.mass * middle + load.mass * (hand - knee))
+    shoulder = elbow + g * knee * (upper.mass / 2 + fork.mass + load.mass)
+
+    assert run.final["shoulder.position"] == pytest.approx(q1, abs=1e-4)
+    assert run.final["shoulder.position"] + run.final["elbow.position"] == pytest.approx(q2, abs=1e-4)
+    # Joints stand where they should; the load hangs lower by what the links bend.
+    sag = 0.8 * math.sin(q1) + 0.6 * math.sin(q2) - run.final["hand.position.y"]
+    assert 1e-3 < sag < 5e-3
+    # Knee and hand are where they are; only within the links the weights have moved, by no more than the hand.
+    left = g * (upper.mass + fork.mass) * 5e-3
+    assert run.final["elbow.torque"] == pytest.approx(elbow, abs=left)
+    assert run.final["shoulder.torque"] == pytest.approx(shoulder, abs=left)

@@ -94,8 +94,50 @@ COMPLETE = {
 ROW = {"joint": "turn", "body": "upper", "kind": "revolute", "armature": 0.1}
 ROW |= {"a": 0.1, "alpha": 0.2, "d": 0.3, "theta": 0.4}
 WITH_ROWS = {"duration": 1.0, "bodies": {"upper": BODY}, "dh": {"convention": "modified", "rows": [ROW]}}
+ROUND = {"kind": "rod", "radius": 0.01, "young": 7e10, "shear": 2.7e10, "density": 2700.0, "shear_area": 1e-4}
+KEPT = {"interfaces": ["tip"], "highest": 1e5, "directions": ["y", "rz"], "stiffening": False}
+WITH_FLEXIBLE = {
+    "duration": 1.0,
+    "sections": {"round": ROUND},
+    "bodies": {
+        "upper": {
+            "stiffness": 1.0,
+            "damping": 0.01,
+            "rayleigh": {"mass": 0.1, "stiffness": 1e-4},
+            "points": True,
+            "beam": {"length": 1.0, "section": "round", "elements": 1, "modes": 0, **KEPT},
+        },
+        "fork": {
+            "frame": {
+                "root": "root",
+                "nodes": {"root": [0, 0, 0], "tip": [1, 0, 0]},
+                "elements": [{"start": "root", "end": "tip", "section": "round", "parts": 2, "up": [0, 0, 1]}],
+                "frequency": 1e4,
+                "directions": ["rz"],
+            }
+        },
+        "hand": {
+            "modal": {
+                "mass": [1.0, 1.0],
+                "position": [[0, 0, 0], [1, 0, 0]],
+                "shift": [[[0, 0, 0]], [[0, 1, 0]]],
+                "turn": [[[0, 0, 0]], [[0, 0, 1]]],
+                "tensor": [[[0, 0, 0], [0, 0, 0], [0, 0, 0]]] * 2,
+                "stiffness": [100.0],
+                "nodes": {"end": {"position": [1, 0, 0], "shift": [[0, 1, 0]], "turn": [[0, 0, 1]]}},
+            }
+        },
+    },
+    "joints": {
+        "shoulder": {"kind": "revolute", "parent": "ground", "child": "upper"},
+        "elbow": {"kind": "revolute", "parent": "upper", "child": "fork", "node": "tip"},
+        "grip": {"kind": "fixed", "parent": "fork", "child": "hand", "node": "tip"},
+    },
+    "points": {"end": {"body": "hand", "node": "end"}},
+}
 # Tables whose keys are names the writer of the file chooses; their entries are tables.
 GROUPS = ("bodies", "joints", "points", "coordinates", "blocks", "delays", "loads", "contacts", "interfaces", "events")
+GROUPS += ("sections", "nodes")
 # Tables whose keys are names of other things in the file.
 REFERRING = (
     "of", "inputs", "parameters", "friction_parameters", "states", "memory", "acts", "hold", "set", "initial", "given",
@@ -132,7 +174,7 @@ def table_at(data, path):
     return data
 
 
-CASES = [(data, path) for data in (COMPLETE, WITH_ROWS) for path in tables_of(data)]
+CASES = [(data, path) for data in (COMPLETE, WITH_ROWS, WITH_FLEXIBLE) for path in tables_of(data)]
 NAMES = ["/".join(map(str, path)) or "top" for _, path in CASES]
 FIXED = [
     (data, path, key)
@@ -142,7 +184,7 @@ FIXED = [
 ]
 
 
-@pytest.mark.parametrize("data", [COMPLETE, WITH_ROWS], ids=["joints", "dh"])
+@pytest.mark.parametrize("data", [COMPLETE, WITH_ROWS, WITH_FLEXIBLE], ids=["joints", "dh", "flexible"])
 def test_the_complete_files_are_right(tmp_path, data):
     use(tmp_path, data)
 

@@ -40,6 +40,7 @@ _HOMES = {
     "linear.stability": "PolePath StabilityLimit find_stability_limit follow_poles",
     "linear.subspaces": "HiddenPoles find_hidden_poles find_minimal",
     "linear.trim": "Trim find_trim",
+    "linear.vibration": "Vibration animate_modes",
     "linear.zeros": "CancelledPair find_cancelled_pairs find_zeros",
     "mechanics.forces": "ForceComponents force_components",
     "mechanics.hamiltonian": "hamiltonian_system simulate_symplectic",

@@ -13,6 +13,7 @@ from robodyn.cli.targets import load_scenario, phases_of, read_settings
 
 if TYPE_CHECKING:
     from robodyn.analysis.linear.modes import Mode, ModeSet
+    from robodyn.assembly import System
 
 PLACES = ("equilibrium", "start")
 
@@ -24,6 +25,7 @@ def show_modes(
     pade: Annotated[int, typer.Option(help="Order of the approximations that find the poles of delays.")] = 8,
     setting: Annotated[list[str] | None, typer.Option("--set", help="Change a number: name=value.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the shapes into this file (.png, .svg, .pdf).")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write a page on which the shapes swing.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Linearise a scenario and print its modes: frequency, damping, and the states that take most part."""
@@ -31,9 +33,11 @@ def show_modes(
         raise fail(f"--at {at}: must be {' or '.join(PLACES)}")
     if pade < 0:
         raise fail(f"--pade {pade}: must not be negative")
-    found = _find(scenario, at, pade, setting or [])
+    found, system = _find(scenario, at, pade, setting or [])
     if plot is not None:
         _plot(found, plot)
+    if html is not None:
+        _animate(found, system, html)
     if as_json:
         print_json({"notes": list(found.model.notes), "modes": [_as_json(mode) for mode in found]})
         return
@@ -44,7 +48,7 @@ def show_modes(
         output.print(_row(mode), markup=False)
 
 
-def _find(name: str, at: str, pade: int, settings: list[str]) -> ModeSet:
+def _find(name: str, at: str, pade: int, settings: list[str]) -> tuple[ModeSet, System]:
     from robodyn.analysis.linear.modes import find_modes
     from robodyn.assembly import assemble
 
@@ -53,7 +57,8 @@ def _find(name: str, at: str, pade: int, settings: list[str]) -> ModeSet:
     phases = phases_of(what)
     if len(phases) > 1:
         raise fail(f"{name} is a chain of {len(phases)} phases, each with modes of its own: name one scenario")
-    return find_modes(assemble(phases[0]), at=at, pade=pade)
+    system = assemble(phases[0])
+    return find_modes(system, at=at, pade=pade), system
 
 
 def _plot(found: ModeSet, path: Path) -> None:
@@ -61,6 +66,14 @@ def _plot(found: ModeSet, path: Path) -> None:
 
     with drawing(f"--plot {path}"):
         plot_modes(found, path)
+
+
+def _animate(found: ModeSet, system: System, path: Path) -> None:
+    from robodyn.analysis.linear.vibration import animate_modes
+    from robodyn.studio import write_modes
+
+    with drawing(f"--html {path}"):
+        write_modes(animate_modes(found, system), path)
 
 
 def _row(mode: Mode) -> str:

@@ -44,7 +44,7 @@ def plot_runs(
 
 
 def _plot_study(name: str, out: Path | None) -> None:
-    """Draw the pictures of a study into a folder."""
+    """Draw the pictures and pages of a study into a folder."""
     from robodyn.studies import STUDIES
 
     if name not in STUDIES:
@@ -52,9 +52,10 @@ def _plot_study(name: str, out: Path | None) -> None:
     folder = out or Path("out") / name
     with drawing():
         folder.mkdir(parents=True, exist_ok=True)
-        for picture in STUDIES[name].pictures():
-            file = folder / f"{picture.name}.png"
-            picture.draw(file)
+        study = STUDIES[name]
+        files = [(folder / f"{picture.name}.png", picture.draw) for picture in study.pictures()]
+        for file, draw in files + [(folder / f"{page.name}.html", page.draw) for page in study.pages()]:
+            draw(file)
             output.print(f"{file}", markup=False)
 
 

@@ -10,11 +10,14 @@ import typer
 from robodyn.cli.application import app, fail, output
 from robodyn.cli.targets import load_run
 
+EXAGGERATE = "How many times too large deformations are drawn at first."
+
 
 @app.command("report")
 def report_runs(
     runs: Annotated[list[str], typer.Argument(help="Run files; several are compared.")],
     out: Annotated[Path, typer.Option(help="Page to write.")] = Path("report.html"),
+    exaggerate: Annotated[float, typer.Option(help=EXAGGERATE)] = 1.0,
 ) -> None:
     """Write one self-contained HTML page: summary, plots, 3-D replay, events, parameters, provenance."""
     from robodyn.studio import write_report
@@ -25,7 +28,7 @@ def report_runs(
         raise fail(f"--out {out}: this is one of the runs, it would be overwritten")
     found = [load_run(run) for run in runs]
     try:
-        write_report(found, out, labels=name_runs(runs))
+        write_report(found, out, labels=name_runs(runs), exaggerate=exaggerate)
     except ValueError as error:
         raise fail(error) from error
     except OSError as error:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from robodyn.cli.application import app, fail, output
-from robodyn.cli.report import name_runs
+from robodyn.cli.report import EXAGGERATE, name_runs
 from robodyn.cli.targets import load_run
 
 
@@ -16,13 +16,14 @@ from robodyn.cli.targets import load_run
 def view_runs(
     runs: Annotated[list[str], typer.Argument(help="Run files; several are compared.")],
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")] = True,
+    exaggerate: Annotated[float, typer.Option(help=EXAGGERATE)] = 1.0,
 ) -> None:
     """Serve the report page on this computer only, and open it; Ctrl-C ends."""
     from robodyn.studio import PageServer, make_page
 
     found = [load_run(run) for run in runs]
     try:
-        page = make_page(found, labels=name_runs(runs))
+        page = make_page(found, labels=name_runs(runs), exaggerate=exaggerate)
     except ValueError as error:
         raise fail(error) from error
     with PageServer(page) as server:

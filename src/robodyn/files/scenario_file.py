@@ -22,8 +22,10 @@ from robodyn.model import (
     Block,
     Delay,
     Event,
+    Joint,
     Load,
     Machine,
+    Mode,
     Obstacle,
     Recording,
     Scenario,
@@ -92,7 +94,7 @@ def _read(root: Table, path: Path, check_solver: SolverCheck | None) -> Scenario
     title = root.text("title", "")
     duration = root.number("duration", "s")
     begin = root.text("start", "given")
-    declared = read_mechanism(root, name)
+    declared = read_mechanism(root, name, path.parent)
     parts = {
         "coordinates": [read_coordinate(key, table) for key, table in root.tables("coordinates")],
         "blocks": [
@@ -154,23 +156,23 @@ def _check_names(
     """Tell signals and states that cannot exist, where single parts are flawed already."""
     names = _part_names(root)
     owners = [name for group in ("blocks", "delays", "constraints", "contacts", "interfaces") for name in names[group]]
-    signals = [*declared.points, *names["coordinates"], "constraints", *owners]
+    signals = [*declared.points, *declared.flexible, *names["coordinates"], "constraints", *owners]
     good = {group: [part for part in found if part is not None] for group, found in parts.items()}
     used = signals_used(good, [event for event in events if event is not None])
     followed = [(f"nominal.{joint}", signal) for joint, signal in nominal.items() if isinstance(signal, str)]
     check_signal_names(root.flaws, declared.joints, signals, [*used, *followed])
-    check_initial_names(root.flaws, declared.joints, owners, initial)
+    check_initial_names(root.flaws, declared.moving, owners, initial)
 
 
 def _check_whole(root: Table, declared: Declared, parts: dict[str, Any], duration: Any, recording: Any) -> None:
     """Tell what does not fit together as well, where single parts are flawed already."""
     names = _part_names(root) | {"events": list(root.table("events").data)}
-    everything = [*declared.joints, *declared.points, *(name for group in PARTS for name in names[group])]
+    everything = [*declared.moving, *declared.points, *(name for group in PARTS for name in names[group])]
     check_part_names(root.flaws, everything)
     check_event_names(root.flaws, names["events"], names["blocks"])
     good = {group: [part for part in found if part is not None] for group, found in parts.items()}
-    actuated = [*declared.joints, *names["coordinates"]]
-    check_references(root.flaws, declared.joints, declared.points, actuated, SimpleNamespace(**good))
+    actuated = [*declared.moving, *names["coordinates"]]
+    check_references(root.flaws, declared.moving, declared.points, actuated, SimpleNamespace(**good))
     check_constraint_references(root.flaws, declared.points, actuated, good["constraints"])
     check_contact_references(root.flaws, declared.points, good["contacts"])
     check_interface_references(root.flaws, declared.points, actuated, good["interfaces"])
@@ -181,7 +183,10 @@ def _check_whole(root: Table, declared: Declared, parts: dict[str, Any], duratio
 def _state_units(declared: Declared, blocks: list[Block | None]) -> dict[str, str]:
     """Units of the states and the memory that a file may give start values for."""
     units: dict[str, str] = {}
-    for joint in declared.mechanism.moving_joints if declared.mechanism else ():
+    moving: list[Joint | Mode] = []
+    if declared.mechanism:
+        moving = [*declared.mechanism.moving_joints, *declared.mechanism.modes]
+    for joint in moving:
         unit = "rad" if joint.turns else "m"
         units |= {f"{joint.name}.position": unit, f"{joint.name}.velocity": f"{unit}/s"}
     for block in filter(None, blocks):

@@ -22,13 +22,21 @@ RATES = {
 ELECTRIC = {"mA": ("A", 1e-3), "mV": ("V", 1e-3), "kV": ("V", 1e3), "mH": ("H", 1e-3), "kohm": ("ohm", 1e3)}
 FORCES = {"kN": ("N", 1e3), "N mm": ("N m", 1e-3), "kN m": ("N m", 1e3), "kJ": ("J", 1e3)}
 INERTIAS = {"kg mm^2": ("kg m^2", 1e-6), "kg cm^2": ("kg m^2", 1e-4), "g mm^2": ("kg m^2", 1e-9)}
-CONVERTED = LENGTHS | MASSES | TIMES | ANGLES | RATES | ELECTRIC | FORCES | INERTIAS
-COMPOSED = {"1/s", "N m s/rad", "N s/m", "N m/rad", "N/m", "N m/A"}
+PRESSURES = {"kPa": ("Pa", 1e3), "MPa": ("Pa", 1e6), "GPa": ("Pa", 1e9), "bar": ("Pa", 1e5)}
+SECTIONS = {
+    "mm^2": ("m^2", 1e-6),
+    "cm^2": ("m^2", 1e-4),
+    "mm^4": ("m^4", 1e-12),
+    "cm^4": ("m^4", 1e-8),
+    "g/cm^3": ("kg/m^3", 1e3),
+}
+CONVERTED = LENGTHS | MASSES | TIMES | ANGLES | RATES | ELECTRIC | FORCES | INERTIAS | PRESSURES | SECTIONS
+COMPOSED = {"1/s", "N m s/rad", "N s/m", "N m/rad", "N/m", "N m/A", "N m^2", "kg/m"}
 SI = {si for si, _ in CONVERTED.values()} | COMPOSED
 
 COMMANDS = ("V", "A", "N m", "N", "rad", "m", "rad/s", "m/s")
 
-QUANTITY = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?inf)\s*([^\s\d].*?)?\s*")
+QUANTITY = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?inf)\s*((?<=\s)1/\w+|[^\s\d.].*?)?\s*")
 
 
 class UnitError(ValueError):

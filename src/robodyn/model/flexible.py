@@ -109,10 +109,7 @@ class FlexibleBody(Body):
         flaws = FlawList()
         self._check_modes(flaws)
         self._check_nodes(flaws)
-        for name in ("stiffness", "damping"):
-            if check_finite(flaws, name, getattr(self, name)) and getattr(self, name) < 0:
-                flaws.add(name, f"must not be negative, is {getattr(self, name):g}")
-        check_vector(flaws, "rayleigh", self.rayleigh, 2)
+        check_factors(flaws, self.stiffness, self.damping, self.rayleigh)
         flaws.raise_if_any(f"flexible body '{self.name}'")
         keep_floats(self, "modal_mass", "modal_stiffness", "stiffness", "damping", "rayleigh")
 
@@ -184,6 +181,15 @@ class FlexibleBody(Body):
     def points(self) -> tuple[Point, ...]:
         """A named point `<body>.<node>` at every node, so that its positions, deformation included, are signals."""
         return tuple(Point(f"{self.name}.{node.name}", self.name, node.position, node.name) for node in self.nodes)
+
+
+def check_factors(flaws: FlawList, stiffness: Any = 1.0, damping: Any = 0.0, rayleigh: Any = (0.0, 0.0)) -> None:
+    """None of a flexible body's factors is negative."""
+    for name, value in (("stiffness", stiffness), ("damping", damping)):
+        if check_finite(flaws, name, value) and value < 0:
+            flaws.add(name, f"must not be negative, is {value:g}")
+    if check_vector(flaws, "rayleigh", rayleigh, 2) and min(rayleigh) < 0:
+        flaws.add("rayleigh", f"must not be negative, is {min(rayleigh):g}")
 
 
 def check_attachments(flaws: FlawList, bodies: Sequence[Body], joints: Sequence[Any], points: Sequence[Any]) -> None:

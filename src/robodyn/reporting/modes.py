@@ -47,17 +47,23 @@ def draw_modes(found: ModeSet, *, modes: Sequence[Mode] | None = None) -> "Figur
         raise ValueError(f"at most {MOST_MODES} modes can be drawn in one figure, not {len(modes)}")
     columns = min(3, len(modes))
     rows = -(-len(modes) // columns)
-    figure = empty_figure(_PANEL * columns, _HEAD + _PANEL * rows)
     shown = [
         found.mean,
         *(end for mode in modes if mode.displaced for end in (mode.displaced.there, mode.displaced.back)),
     ]
     space = fit_space(np.vstack(shown).T)
+    figure = empty_figure(_PANEL * columns, _HEAD + _panel_height(space) * rows)
     for k, mode in enumerate(modes):
         ax = figure.add_subplot(rows, columns, k + 1, projection="3d")
         _draw_mode(ax, found, mode, space)
     legend_above(figure, _legend())
     return figure
+
+
+def _panel_height(space: Space) -> float:
+    """Of a panel [inch]: a machine that is long in one direction only needs less."""
+    edges = np.sort(space.high - space.low)
+    return float(_PANEL * (0.6 + 0.4 * edges[1] / edges[2]))
 
 
 def _draw_mode(ax: "Axes3D", found: ModeSet, mode: Mode, space: Space) -> None:

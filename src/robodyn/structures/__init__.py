@@ -1,8 +1,9 @@
 """Flexible bodies from beams, from frames of beams and from given modal data."""
 
 from robodyn.structures.bodies import beam, frame, modal_body
-from robodyn.structures.elements import Element, Section
+from robodyn.structures.elements import Element
 from robodyn.structures.particles import Particles
 from robodyn.structures.reduction import DIRECTIONS, Reduction
+from robodyn.structures.sections import Section
 
 __all__ = ["DIRECTIONS", "Element", "Particles", "Reduction", "Section", "beam", "frame", "modal_body"]

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robodyn.structures.elements import Element, Section, element_axes, shapes, stiffness
+from robodyn.structures.elements import Element, element_axes, shapes, stiffness
+from robodyn.structures.sections import Section
 
 GAUSS = np.polynomial.legendre.leggauss(4)
 """Exact to degree 7: products of two cubic shape functions have degree 6."""

@@ -8,13 +8,22 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh
 
-from robodyn.errors import FlawList, nearest
+from robodyn.errors import FlawList
 from robodyn.model import BodyNode, FlexibleBody
 from robodyn.model.numbers import as_floats
 from robodyn.structures.assembled import Structure, assemble_structure
-from robodyn.structures.elements import Element, Section
+from robodyn.structures.checks import (
+    check_count,
+    check_element,
+    check_joined,
+    check_modes,
+    check_nodes,
+    check_positive,
+)
+from robodyn.structures.elements import Element
 from robodyn.structures.particles import Particles
 from robodyn.structures.reduction import Reduction, reduce_structure
+from robodyn.structures.sections import Section
 
 Place = tuple[Sequence[float], Any, Any]
 """Position (3,), displacement (n, 3) and turn (n, 3) of a node in each mode."""
@@ -29,6 +38,10 @@ def beam(
         how: how it is reduced; by default to two fixed-interface modes and six of its tip.
         numbers: `stiffness`, `damping`, `rayleigh` of the body.
     """
+    flaws = FlawList()
+    check_positive(flaws, "length", length)
+    check_count(flaws, "elements", elements)
+    flaws.raise_if_any(f"flexible body '{name}'")
     nodes = {"root": (0.0, 0.0, 0.0), "tip": (length, 0.0, 0.0)}
     return frame(name, nodes, [Element("root", "tip", section, elements)], how, **numbers)
 
@@ -52,8 +65,8 @@ def frame(
     how = how or Reduction()
     _check_frame(name, nodes, elements, how, root)
     structure = assemble_structure(nodes, elements)
-    _check_connected(name, structure)
     stations, start = structure.stations(), structure.names.index(root)
+    _check_joined(name, structure, start)
     moves, turns = (np.array([station[k] for station in stations]) for k in (3, 4))
     mass, tensor = np.array([s[0] for s in stations]), np.array([s[2] for s in stations])
     M = np.einsum("p,pxa,pxb->ab", mass, moves, moves, optimize=True)
@@ -85,6 +98,11 @@ def modal_body(
         stiffness: of the modes, (n, n) or its diagonal (n,); modes need not be orthogonal, they are made so.
         nodes: name -> position, displacements (n, 3) and turns (n, 3) of a node.
     """
+    flaws = FlawList()
+    check_modes(flaws, particles.shift.shape[1], stiffness, nodes)
+    if not flaws.found and not np.min(np.linalg.eigvalsh(particles.modal_mass), initial=np.inf) > 0:
+        flaws.add("shift", "a mode, or a sum of modes, moves no mass", "leave it out")
+    flaws.raise_if_any(f"flexible body '{name}'")
     K = np.asarray(stiffness, float)
     K = np.diag(K) if K.ndim == 1 else K
     _, mix = eigh(K, particles.modal_mass)
@@ -153,27 +171,15 @@ def _node(structure: Structure, k: int, shapes: np.ndarray, bend: np.ndarray, st
 
 def _check_frame(name: str, nodes: Mapping[str, Any], elements: Sequence[Element], how: Reduction, root: str) -> None:
     flaws = FlawList()
-    if root not in nodes:
-        flaws.add("root", f"there is no node '{root}'", nearest(root, nodes))
-    moving = [node for node in nodes if node != root]
-    for node in how.interfaces:
-        if node not in moving:
-            flaws.add("interfaces", f"'{node}' is no node that can move", nearest(node, moving))
+    check_nodes(flaws, nodes, root, how.interfaces)
     for k, element in enumerate(elements):
-        ends = [end for end in (element.start, element.end) if end not in nodes]
-        for end in ends:
-            flaws.add(f"elements[{k}]", f"there is no node '{end}'", nearest(end, nodes))
-        if not ends and not np.linalg.norm(np.subtract(nodes[element.start], nodes[element.end])) > 0:
-            flaws.add(f"elements[{k}]", "has no length", "its ends must be apart")
-        if not (isinstance(element.parts, int) and element.parts > 0):
-            flaws.add(f"elements[{k}].parts", f"must be a positive count, is {element.parts!r}")
+        own = FlawList()
+        check_element(own, element, nodes)
+        flaws.extend(own.found, under=f"elements[{k}]")
     flaws.raise_if_any(f"flexible body '{name}'")
 
 
-def _check_connected(name: str, structure: Structure) -> None:
-    joined = {node for beam in structure.beams for node in beam.nodes}
+def _check_joined(name: str, structure: Structure, root: int) -> None:
     flaws = FlawList()
-    for k, node in enumerate(structure.names):
-        if k not in joined:
-            flaws.add(f"nodes.{node}", "no element holds it", "join it, or leave it out")
+    check_joined(flaws, structure.names, [part.nodes for part in structure.beams], root)
     flaws.raise_if_any(f"flexible body '{name}'")

@@ -1,4 +1,4 @@
-"""What is a beam element? Its section, stiffness and shape functions, in its own axes.
+"""What is a beam element? Its stiffness and shape functions, in its own axes.
 
 Two-node beams in space (Przemieniecki 1968): x along the element, freedoms u, v, w and turns about x, y, z at each end.
 With shear (Timoshenko) the shape functions depend on Phi = 12 E I / (G A_s L^2); Phi = 0 is Euler-Bernoulli.
@@ -7,74 +7,14 @@ With shear (Timoshenko) the shape functions depend on Phi = 12 E I / (G A_s L^2)
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import pi
-from typing import Self
 
 import numpy as np
 
-from robodyn.errors import FlawList
-from robodyn.model.numbers import check_finite
+from robodyn.structures.sections import Section
 
 X, V, W, TWIST = (0, 6), (1, 7), (2, 8), (3, 9)
 BEND_Y, BEND_Z = (1, 5, 7, 11), (2, 4, 8, 10)
 """Freedoms of bending in the planes x-y and x-z; a turn about y is -dw/dx."""
-
-
-@dataclass(frozen=True)
-class Section:
-    """A beam's cross-section and material, principal axes y and z.
-
-    Attributes:
-        young, shear: moduli [Pa]; density: [kg/m^3]; area: [m^2].
-        iy, iz: second moments of area about y (bending in x-z) and z (bending in x-y) [m^4].
-        torsion: torsion constant [m^4].
-        shear_area: area that bears shear [m^2]; None for a beam stiff in shear (Euler-Bernoulli).
-    """
-
-    young: float
-    shear: float
-    density: float
-    area: float
-    iy: float
-    iz: float
-    torsion: float
-    shear_area: float | None = None
-
-    def __post_init__(self) -> None:
-        flaws = FlawList()
-        for name in ("young", "shear", "density", "area", "iy", "iz", "torsion", "shear_area"):
-            value = getattr(self, name)
-            if value is None and name == "shear_area":
-                continue
-            if check_finite(flaws, name, value) and not value > 0:
-                flaws.add(name, f"must be positive, is {value:g}")
-        flaws.raise_if_any("section")
-
-    @classmethod
-    def tube(cls, radius: float, thickness: float, young: float, shear: float, density: float) -> Self:
-        """A round tube of an outer radius and a wall thickness [m]; thickness = radius is a rod."""
-        inner = radius - thickness
-        second = pi / 4 * (radius**4 - inner**4)
-        return cls(young, shear, density, pi * (radius**2 - inner**2), second, second, 2 * second)
-
-    @classmethod
-    def rectangle(cls, width: float, height: float, young: float, shear: float, density: float) -> Self:
-        """A full rectangle, width along y and height along z [m]; torsion after Roark, to 4 %."""
-        long, short = max(width, height), min(width, height)
-        torsion = long * short**3 * (1 / 3 - 0.21 * short / long * (1 - (short / long) ** 4 / 12))
-        area = width * height
-        return cls(young, shear, density, area, width * height**3 / 12, height * width**3 / 12, torsion)
-
-    def shear_ratio(self, second: float, length: float) -> float:
-        """Phi = 12 E I / (G A_s L^2)."""
-        if self.shear_area is None:
-            return 0.0
-        return 12 * self.young * second / (self.shear * self.shear_area * length**2)
-
-    @property
-    def tensor(self) -> np.ndarray:
-        """Inertia of a slice [kg m], (3, 3), about its centre."""
-        return self.density * np.diag([self.iy + self.iz, self.iy, self.iz])
 
 
 @dataclass(frozen=True)

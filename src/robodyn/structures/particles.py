@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from robodyn.errors import FlawList
 from robodyn.model import ModalInertia
+from robodyn.structures.checks import check_particles
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,11 +32,16 @@ class Particles:
     turn: np.ndarray
     shortening: np.ndarray
 
+    def __post_init__(self) -> None:
+        flaws = FlawList()
+        check_particles(flaws, self)
+        flaws.raise_if_any("particles")
+
     @classmethod
     def lumped(cls, mass: Any, position: Any, shift: Any, tensor: Any = None, turn: Any = None) -> Particles:
         """Particles without inertia of their own unless it is given, and without foreshortening."""
         mass, position, shift = (np.asarray(value, float) for value in (mass, position, shift))
-        N, n = len(mass), shift.shape[1]
+        N, n = len(mass), shift.shape[1] if shift.ndim == 3 else 0
         tensor = np.zeros((N, 3, 3)) if tensor is None else np.asarray(tensor, float)
         turn = np.zeros((N, n, 3)) if turn is None else np.asarray(turn, float)
         return cls(mass, position, tensor, shift, turn, np.zeros((N, n, n, 3)))

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import eigh
 
-from robodyn.errors import FlawList, nearest
-from robodyn.model.numbers import check_finite
+from robodyn.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.model.numbers import check_finite, check_texts
 
 DIRECTIONS = ("x", "y", "z", "rx", "ry", "rz")
+DEFAULT_MODES = 2
 
 
 @dataclass(frozen=True)
@@ -25,14 +26,14 @@ class Reduction:
 
     Attributes:
         interfaces: names of nodes whose motions under static loads are kept exactly (a joint or a load acts there).
-        modes: number of fixed-interface modes; None for all up to `frequency` [Hz].
+        modes: number of fixed-interface modes, or all up to `frequency` [Hz]; two where neither is given.
         highest: of the modes found in the end, those beyond this frequency [Hz] are left out; None for none.
         directions: how the nodes can move, in the body's axes; the others are held everywhere.
         stiffening: whether bent beams get shorter, which makes them stiffer under tension and when they spin.
     """
 
     interfaces: tuple[str, ...] = ("tip",)
-    modes: int | None = 2
+    modes: int | None = None
     frequency: float | None = None
     highest: float | None = None
     directions: tuple[str, ...] = DIRECTIONS
@@ -40,20 +41,29 @@ class Reduction:
 
     def __post_init__(self) -> None:
         flaws = FlawList()
+        for name, noun in (("interfaces", "nodes"), ("directions", "directions")):
+            check_texts(flaws, name, getattr(self, name), noun)
+        flaws.raise_if_any("reduction")
         for direction in self.directions:
             if direction not in DIRECTIONS:
                 flaws.add("directions", f"'{direction}' is unknown", nearest(str(direction), DIRECTIONS))
-        if (self.modes is None) == (self.frequency is None):
-            flaws.add("modes", "give either modes or frequency", "modes=None takes all up to a frequency")
+        if not self.directions:
+            flaws.add("directions", "there is none", nearest("", DIRECTIONS))
+        if self.modes is not None and self.frequency is not None:
+            flaws.add("modes", "give either modes or frequency", "leave one of them out")
         for name in ("frequency", "highest"):
             value = getattr(self, name)
             if value is not None and check_finite(flaws, name, value) and not value > 0:
                 flaws.add(name, f"must be positive, is {value:g}")
-        if self.modes is not None and not (isinstance(self.modes, int) and self.modes >= 0):
+        if self.modes is not None and (
+            isinstance(self.modes, bool) or not isinstance(self.modes, int) or self.modes < 0
+        ):
             flaws.add("modes", f"must be a count, is {self.modes!r}")
         flaws.raise_if_any("reduction")
         for name in ("interfaces", "directions"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
+        if self.modes is None and self.frequency is None:
+            object.__setattr__(self, "modes", DEFAULT_MODES)
 
     def free(self, n_nodes: int, root: int) -> np.ndarray:
         """Numbers of the freedoms left: of all nodes but the root, in the directions given."""
@@ -69,6 +79,7 @@ def reduce_structure(K: np.ndarray, M: np.ndarray, free: np.ndarray, held: Seque
     """
     outer = np.array([k for k, freedom in enumerate(free) if freedom in set(held)], int)
     inner = np.array([k for k, freedom in enumerate(free) if freedom not in set(held)], int)
+    _check_count(len(inner), how)
     stiff, heavy = K[np.ix_(free, free)], M[np.ix_(free, free)]
     basis = np.zeros((len(free), 0))
     if len(outer):
@@ -83,9 +94,18 @@ def reduce_structure(K: np.ndarray, M: np.ndarray, free: np.ndarray, held: Seque
     squares, mixed = eigh(basis.T @ stiff @ basis, basis.T @ heavy @ basis)
     if how.highest is not None:
         mixed = mixed[:, squares <= (2 * np.pi * how.highest) ** 2]
+    if not mixed.shape[1]:
+        raise ModelError([Flaw("modes", "none is left", "want more, up to a higher frequency, or name interfaces")])
     shapes = np.zeros((len(K), mixed.shape[1]))
     shapes[free] = basis @ mixed
     return shapes
+
+
+def _check_count(n_inner: int, how: Reduction) -> None:
+    """There are as many fixed-interface modes as freedoms that are not held."""
+    if how.modes is not None and how.modes > n_inner:
+        what = f"{how.modes} are wanted with the interfaces held, the structure has {n_inner}"
+        raise ModelError([Flaw("modes", what, "divide it into more elements, or want fewer")], "reduction")
 
 
 def _count(squares: np.ndarray, how: Reduction) -> int:

@@ -40,6 +40,13 @@ def pictures() -> tuple[Picture, ...]:
     return cosimulation_drawings.pictures()
 
 
+def pages() -> tuple[Picture, ...]:
+    """The case replayed, and swinging modes."""
+    from robodyn.studies import cosimulation_pages
+
+    return cosimulation_pages.pages()
+
+
 STUDY = Study(
     name="cosimulation",
     title="A flexible space arm, its payload and a wall, co-simulated",
@@ -68,4 +75,5 @@ STUDY = Study(
     scenarios=("space-case-flexible", "space-case-rigid", "space-arm-flexible", "oscillator"),
     figures=figures,
     pictures=pictures,
+    pages=pages,
 )

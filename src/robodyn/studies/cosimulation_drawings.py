@@ -21,6 +21,7 @@ from robodyn.studies.cosimulation_case import (
     whole,
 )
 from robodyn.studies.cosimulation_figures import SHORT
+from robodyn.studies.cosimulation_pages import shapes_picture
 from robodyn.studies.cosimulation_parts import benchmark_errors, benchmark_map
 from robodyn.studies.study import Picture
 
@@ -109,4 +110,5 @@ def pictures() -> tuple[Picture, ...]:
             "Stability of the oscillator's couplings: growth by macro step and stiffness",
             lambda path: plot_stability(benchmark_map(), path),
         ),
+        shapes_picture(),
     )

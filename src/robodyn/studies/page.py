@@ -11,14 +11,17 @@ from robodyn.studies.study import Study
 
 
 def write_page(study: Study, figures: Sequence[Figure], folder: str | Path) -> Path:
-    """Write `<study>.md` and its pictures in `<study>/`; returns the page's path."""
+    """Write `<study>.md` and its pictures and pages in `<study>/`; returns the page's path."""
     folder = Path(folder)
     images = folder / study.name
     images.mkdir(parents=True, exist_ok=True)
     for picture in study.pictures():
         picture.draw(images / f"{picture.name}.png")
+    for page in study.pages():
+        page.draw(images / f"{page.name}.html")
     path = folder / f"{study.name}.md"
-    path.write_text("\n".join([*_introduction(study), *_pictures(study), *_table(figures)]) + "\n", encoding="utf-8")
+    lines = [*_introduction(study), *_pictures(study), *_pages(study), *_table(figures)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
 
 
@@ -37,6 +40,12 @@ def _pictures(study: Study) -> list[str]:
     for picture in study.pictures():
         lines += [f"![{picture.caption}]({study.name}/{picture.name}.png)", "", f"*{picture.caption}*", ""]
     return lines
+
+
+def _pages(study: Study) -> list[str]:
+    """Links to what moves."""
+    links = [f"- [{page.caption}]({study.name}/{page.name}.html)" for page in study.pages()]
+    return ["## In motion", "", *links, ""] if links else []
 
 
 def _table(figures: Sequence[Figure]) -> list[str]:

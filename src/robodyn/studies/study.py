@@ -11,7 +11,7 @@ from robodyn.studies.figure import Figure
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture of a study: a file name, what it shows, and the function that draws it to a path."""
+    """A picture or HTML page of a study: a file name, what it shows, and the function that draws it to a path."""
 
     name: str
     caption: str
@@ -26,7 +26,7 @@ class Study:
         about: what it is, a paragraph for its page; source: where it was published.
         scenarios: names in the catalogue that belong to it.
         figures: computes the figures one by one (each may take a while).
-        pictures: the pictures, drawn when asked.
+        pictures: the pictures, drawn when asked; pages: HTML pages, such as replays, written when asked.
     """
 
     name: str
@@ -36,3 +36,4 @@ class Study:
     scenarios: tuple[str, ...]
     figures: Callable[[], Iterator[Figure]]
     pictures: Callable[[], tuple[Picture, ...]]
+    pages: Callable[[], tuple[Picture, ...]] = tuple

@@ -1,4 +1,4 @@
-"""Which geometry of a run's machine can be drawn? Joints, points, struts and obstacles, told in full.
+"""Which geometry of a run's machine can be drawn? Bodies, joints, points, struts and obstacles, told in full.
 
 Descriptions leave out what is at its default and may come from other versions of the program, so everything is
 looked up with care: what cannot be drawn is answered with a sentence, not with an error.
@@ -7,6 +7,9 @@ looked up with care: what cannot be drawn is answered with a sentence, not with 
 from typing import Any
 
 from robodyn.results import Run
+
+from .deforming import find_carrier, is_inner, read_shape
+from .surfaces import read_surfaces
 
 Plain = dict[str, Any]
 GROUND = "ground"
@@ -41,28 +44,42 @@ def find_mechanism(description: Plain) -> Plain | None:
 
 def _geometry(mechanism: Plain, description: Plain, numbers: Plain) -> Plain:
     gravity = zip(_AXES, _triple(mechanism.get("gravity", _STANDARD_GRAVITY)), strict=True)
-    points = [_point(point, numbers) for point in mechanism.get("points", [])]
+    bodies = [_body(body, numbers) for body in mechanism["bodies"]]
+    shapes = {body["name"]: body.get("shape") for body in bodies}
+    joints = _ordered([_joint(joint, shapes, numbers) for joint in mechanism["joints"]])
+    points = [_point(point, shapes, joints, numbers) for point in mechanism.get("points", [])]
     return {
         "name": str(mechanism.get("name", "")),
         "gravity": [_number(numbers, f"gravity.{axis}", entry) for axis, entry in gravity],
-        "bodies": [{"name": str(b["name"]), "com": _vector(b, "com", numbers)} for b in mechanism["bodies"]],
-        "joints": _ordered([_joint(joint, numbers) for joint in mechanism["joints"]]),
+        "bodies": bodies,
+        "joints": joints,
         "points": points,
         "struts": _struts(description, mechanism, numbers),
+        "surfaces": read_surfaces(description["machine"], [point["name"] for point in points]),
         "obstacles": [_obstacle(box) for box in description.get("obstacles") or []],
     }
 
 
-def _joint(joint: Plain, numbers: Plain) -> Plain:
+def _body(body: Plain, numbers: Plain) -> Plain:
+    """A rigid body by its centre of mass, one that deforms with its shape."""
+    shape = read_shape(body)
+    told = {"name": str(body["name"]), "com": _vector(body, "com", numbers)}
+    return told if shape is None else told | {"shape": shape}
+
+
+def _joint(joint: Plain, shapes: Plain, numbers: Plain) -> Plain:
     first, second, third = joint.get("rotation", _IDENTITY)
     rotation = [_triple(row) for row in (first, second, third)]
     names = {key: str(joint[key]) for key in ("name", "kind", "parent", "child")}
     axis = _triple(joint.get("axis", _Z_AXIS))
-    return names | {"origin": _vector(joint, "origin", numbers), "rotation": rotation, "axis": axis}
+    place = {"origin": _vector(joint, "origin", numbers), "rotation": rotation, "axis": axis}
+    return names | place | find_carrier(shapes.get(names["parent"]), joint)
 
 
-def _point(point: Plain, numbers: Plain) -> Plain:
-    return {"name": str(point["name"]), "body": str(point["body"]), "origin": _vector(point, "origin", numbers)}
+def _point(point: Plain, shapes: Plain, joints: list[Plain], numbers: Plain) -> Plain:
+    shape = shapes.get(str(point["body"]))
+    told = {"name": str(point["name"]), "body": str(point["body"]), "origin": _vector(point, "origin", numbers)}
+    return told | find_carrier(shape, point) | ({"inner": True} if is_inner(shape, point, joints) else {})
 
 
 def _obstacle(box: Plain) -> Plain:
@@ -142,7 +159,13 @@ def _problem(machine: Plain, run: Run) -> str:
     if loose:
         return f"The points {', '.join(loose)} are on no body of the mechanism, so it cannot be drawn."
     moving = [joint["name"] for joint in machine["joints"] if joint["kind"] != "fixed"]
+    moving += [name.removesuffix(".position") for body in machine["bodies"] for name in _modes(body)]
     missing = [name for name in moving if f"{name}.position" not in run]
     if missing:
         return f"The position of {', '.join(missing)} was not recorded, so the machine cannot be drawn."
     return "" if moving and run.time.size else "Nothing of the mechanism moves in this record."
+
+
+def _modes(body: Plain) -> list[str]:
+    shape = body.get("shape")
+    return [] if shape is None else shape["modes"]

@@ -12,6 +12,7 @@ import re
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from robodyn.results import Run
 from robodyn.results.atomic import replacing
@@ -29,6 +30,8 @@ SCRIPTS = (
     "picker.js",
     "kinematics.js",
     "shapes.js",
+    "bending.js",
+    "surfaces.js",
     "struts.js",
     "camera.js",
     "scene.js",
@@ -39,41 +42,49 @@ SCRIPTS = (
     "main.js",
 )
 MOST_RUNS = 6
+MOST_EXAGGERATED = 1000.0
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 
 
-def write_report(runs: Run | Sequence[Run], path: str | Path, *, labels: Sequence[str] | None = None) -> Path:
+def write_report(
+    runs: Run | Sequence[Run], path: str | Path, *, labels: Sequence[str] | None = None, exaggerate: float = 1.0
+) -> Path:
     """Write the report page of one or more runs to a file, all or nothing; see `make_page`."""
-    page = make_page(runs, labels=labels)
+    page = make_page(runs, labels=labels, exaggerate=exaggerate)
     with replacing(path) as draft:
         draft.write_text(page, encoding="utf-8", newline="\n")
     return Path(path)
 
 
-def make_page(runs: Run | Sequence[Run], *, labels: Sequence[str] | None = None) -> str:
+def make_page(runs: Run | Sequence[Run], *, labels: Sequence[str] | None = None, exaggerate: float = 1.0) -> str:
     """The report page as text.
 
     Args:
         labels: what to call each run, all different; the scenarios' names, numbered where equal, if not given.
+        exaggerate: how many times too large deformations are drawn at first; the page has a slider for it.
     """
     runs = (runs,) if isinstance(runs, Run) else tuple(runs)
     if not 1 <= len(runs) <= MOST_RUNS:
         raise ValueError(f"from 1 to {MOST_RUNS} runs fit on one page, not {len(runs)}")
     labels = _labels(runs, labels)
-    data = {
-        "runs": [describe_run(run, label) for run, label in zip(runs, labels, strict=True)],
-        "selected": choose_signals(runs),
-    }
-    script = "(() => {\n'use strict';\n" + "\n".join(_read(name) for name in SCRIPTS) + "\n})();\n"
+    told = [describe_run(run, label) for run, label in zip(runs, labels, strict=True)]
+    _check_exaggeration(exaggerate, told)
+    data = {"runs": told, "selected": choose_signals(runs), "exaggeration": exaggerate}
+    return assemble_page("page.html", SCRIPTS, ", ".join(labels), data)
+
+
+def assemble_page(template: str, scripts: Sequence[str], title: str, data: dict[str, Any]) -> str:
+    """A page of a template, the scripts that bring it to life, and the data they read."""
+    script = "(() => {\n'use strict';\n" + "\n".join(_read(name) for name in scripts) + "\n})();\n"
     style = _read("page.css")
     parts = {
-        "title": html.escape(", ".join(labels)),
+        "title": html.escape(title),
         "policy": _policy(script, style),
         "style": style,
         "script": script,
         "data": _script_text(data),
     }
-    return _PLACEHOLDER.sub(lambda found: parts[found[1]], _read("page.html"))
+    return _PLACEHOLDER.sub(lambda found: parts[found[1]], _read(template))
 
 
 def _labels(runs: Sequence[Run], labels: Sequence[str] | None) -> tuple[str, ...]:
@@ -85,7 +96,15 @@ def _labels(runs: Sequence[Run], labels: Sequence[str] | None) -> tuple[str, ...
     return tuple(labels)
 
 
-def _script_text(data: dict[str, object]) -> str:
+def _check_exaggeration(factor: float, runs: Sequence[dict[str, Any]]) -> None:
+    if not 1 <= factor <= MOST_EXAGGERATED:
+        raise ValueError(f"deformations are exaggerated from 1 to {MOST_EXAGGERATED:g} times, not {factor:g}")
+    bodies = [body for run in runs if run["machine"] for body in run["machine"]["bodies"]]
+    if factor != 1 and not any("shape" in body for body in bodies):
+        raise ValueError("there is no deformation to exaggerate: no body that is drawn is flexible")
+
+
+def _script_text(data: dict[str, Any]) -> str:
     """JSON that is safe inside a script element: no tag can begin or end in it."""
     text = json.dumps(make_finite(data), separators=(",", ":"), allow_nan=False)
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")

@@ -55,8 +55,9 @@ def test_the_start_can_be_linearised_and_notes_are_told(invoke, quick):
 
 def test_the_shapes_are_drawn(invoke, quick, tmp_path):
     pytest.importorskip("matplotlib")
-    result = invoke("modes", quick, "--plot", "modes.png")
+    result = invoke("modes", quick, "--plot", "modes.png", "--html", "modes.html")
     assert result.exit_code == 0
+    assert "Modes of" in (tmp_path / "modes.html").read_text(encoding="utf-8")
     assert (tmp_path / "modes.png").read_bytes().startswith(b"\x89PNG")
 
 
@@ -70,6 +71,7 @@ def test_the_shapes_are_drawn(invoke, quick, tmp_path):
         (("pendulum", "--set", "bob.mas=1"), "did you mean 'bob.mass'"),
         (("pendulum", "--plot", "a.png"), "no mode oscillates"),
         (("quick.toml", "--plot", "a.xyz"), "pictures end in .png, .svg or .pdf"),
+        (("pendulum", "--html", "a.html"), "--html a.html: no mode oscillates"),
     ],
 )
 def test_what_cannot_be_done_is_told(invoke, quick, arguments, complaint):

@@ -109,6 +109,43 @@ def test_everything_wrong_with_a_frame_is_told_at_once():
         assert part in str(error.value)
 
 
+def test_a_beam_of_rigidities_is_that_of_its_sizes():
+    measured = Section.of_rigidities(7.0e7, 70.0, 140.0, 45.9, 2.7, 1.35e7)
+    sized = Section(7.0e10, 2.7e10, 2700.0, 1.0e-3, 1.0e-9, 2.0e-9, 1.7e-9, 5.0e-4)
+    found, expected = beam("arm", LENGTH, measured), beam("arm", LENGTH, sized)
+
+    np.testing.assert_allclose(found.frequencies, expected.frequencies, rtol=1e-9)
+    assert found.mass == pytest.approx(expected.mass)
+
+
+@pytest.mark.parametrize(
+    ("make", "sizes", "part"),
+    [
+        (Section.tube, (0.01, 0.02, 7e10, 2.7e10, 2700.0), "thickness: 0.02 m is more than the outer radius"),
+        (Section.tube, (-0.02, -0.01, 7e10, 2.7e10, 2700.0), "radius: must be positive"),
+        (Section.rectangle, (-0.02, -0.01, 7e10, 2.7e10, 2700.0), "height: must be positive"),
+        (Section.rod, (0.01, 7e10, 0.0, 2700.0), "shear: must be positive"),
+    ],
+)
+def test_impossible_sections_are_refused(make, sizes, part):
+    with pytest.raises(ModelError, match=part):
+        make(*sizes)
+
+
+def test_more_modes_than_there_are_and_none_at_all_are_refused():
+    with pytest.raises(ModelError, match="5 are wanted with the interfaces held, the structure has 2"):
+        beam("arm", LENGTH, SECTION, Reduction(modes=5, directions=FLAT), elements=2)
+    with pytest.raises(ModelError, match="none is left"):
+        beam("arm", LENGTH, SECTION, Reduction(modes=2, highest=0.001))
+
+
+def test_parts_of_a_frame_that_float_are_refused():
+    nodes = {"root": (0, 0, 0), "tip": (1, 0, 0), "here": (2, 0, 0), "there": (3, 0, 0)}
+    elements = [Element("root", "tip", SECTION), Element("here", "there", SECTION)]
+    with pytest.raises(ModelError, match="nodes.there: no elements lead from it to 'root'"):
+        frame("arm", nodes, elements, Reduction(modes=0))
+
+
 def test_a_reduction_wants_modes_or_a_frequency_and_known_directions():
     with pytest.raises(ModelError) as error:
         Reduction(modes=2, frequency=10.0, directions=("y", "zz"))

@@ -1,5 +1,6 @@
 """Are figures judged as they say, and does every study come out?"""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -9,6 +10,7 @@ from robodyn.studies import STUDIES, Figure
 from robodyn.studies.figure import above, below
 from robodyn.studies.page import write_page
 from robodyn.studies.scara_forms import explicit_rates, implicit_rates
+from robodyn.studies.study import Picture
 
 
 def test_a_figure_is_reproduced_within_its_tolerance_and_not_beyond():
@@ -51,6 +53,14 @@ def test_the_page_of_a_study_shows_its_figures_and_pictures(tmp_path):
     for picture in study.pictures():
         assert f"scara/{picture.name}.png" in text
         assert (tmp_path / "scara" / f"{picture.name}.png").stat().st_size > 10_000
+
+
+def test_pages_of_a_study_are_written_and_linked(tmp_path):
+    told = Picture("replay", "The robot in motion", lambda path: path.write_text("<html></html>"))
+    study = dataclasses.replace(STUDIES["scara"], pictures=tuple, pages=lambda: (told,))
+    page = write_page(study, [], tmp_path).read_text(encoding="utf-8")
+    assert "- [The robot in motion](scara/replay.html)" in page
+    assert (tmp_path / "scara" / "replay.html").exists()
 
 
 def test_the_mass_matrix_inverted_by_hand_equals_a_numerical_solution():

@@ -67,6 +67,7 @@ def test_report_writes_the_page_and_says_where(invoke, run_file, tmp_path):
         (("none.run",), "no run file 'none.run'"),
         (("damaged.run",), "damaged.run: not a run file, or damaged"),
         (("crane.run",) * 7, "from 1 to 6 runs"),
+        (("crane.run", "--exaggerate", "20"), "no body that is drawn is flexible"),
     ],
 )
 def test_bad_runs_are_told_with_code_2(invoke, run_file, tmp_path, command, arguments, complaint):

@@ -142,8 +142,10 @@ def test_a_strange_description_is_answered_with_a_sentence(described, change, co
 def test_every_machine_of_the_catalogue_can_be_drawn(make_measured, name):
     scenario = SCENARIOS[name]()
     first = getattr(scenario, "phases", (scenario,))[0]
-    run = make_measured([f"{joint.name}.position" for joint in first.machine.mechanism.moving_joints])
+    mechanism = first.machine.mechanism
+    moving = [*mechanism.moving_joints, *(mode for body in mechanism.flexible_bodies for mode in body.modes)]
+    run = make_measured([f"{coordinate.name}.position" for coordinate in moving])
     run.provenance.description.update(describe(first))
     machine, note = read_machine(run)
     assert note == ""
-    assert len(machine["joints"]) == len(first.machine.mechanism.joints)
+    assert len(machine["joints"]) == len(mechanism.joints)

@@ -13,22 +13,31 @@ from robodyn.analysis.linear.linear_model import LinearModel
 from robodyn.analysis.linear.poles import PADE_ORDER, Root, find_poles
 
 if TYPE_CHECKING:
-    from robodyn.analysis.linear.operating_point import Place
+    from robodyn.analysis.linear.operating_point import OperatingPoint, Place
     from robodyn.analysis.linear.skeleton import Skeleton
     from robodyn.assembly import System
 
-# Of the skeleton's size: how far a point of a drawn shape moves at most, and how far joints turn at most [rad].
-DRAWN_DEFLECTION, DRAWN_ANGLE = 0.15, 0.5
+# Of the skeleton's size: how far a point of a drawn shape moves at most; how far joints, and nodes of flexible bodies,
+# turn at most [rad].
+DRAWN_DEFLECTION, DRAWN_ANGLE, DRAWN_BEND = 0.15, 0.5, 0.3
 # Share of all joints from which on a mode is one of the mechanism.
 MOVING_SHARE = 0.25
+# Of the fastest pole: what is slower is a free motion, whose pole is zero but for rounding.
+STILL = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
 class Displaced:
-    """A mode as displacements of a skeleton's points: positions [m] in the two opposite phases, (n_points, 3)."""
+    """A mode as displacements of a skeleton's points.
+
+    Attributes:
+        there, back: positions [m] in the two opposite phases, (n_points, 3).
+        amplitude: factor of the mode's shape that makes it well seen.
+    """
 
     there: np.ndarray
     back: np.ndarray
+    amplitude: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,11 +109,13 @@ class ModeSet:
 
     @property
     def moving(self) -> tuple[Mode, ...]:
-        """Oscillating ones in which joints take part, not only valves, currents or filters."""
-        joints = () if self.skeleton is None else self.skeleton.names
+        """Oscillating ones in which joints or flexible bodies take part, not only valves, currents or filters."""
+        joints = () if self.skeleton is None else self.skeleton.coordinates
         states = [f"{joint}.{quantity}" for joint in joints for quantity in ("position", "velocity")]
+        least = STILL * max((abs(mode.pole) for mode in self.modes), default=0.0)
+        swinging = [mode for mode in self.oscillating if abs(mode.pole) > least]
         return tuple(
-            mode for mode in self.oscillating if sum(mode.participation.get(name, 0) for name in states) > MOVING_SHARE
+            mode for mode in swinging if sum(mode.participation.get(name, 0) for name in states) > MOVING_SHARE
         )
 
     def nearest(self, frequency: float) -> Mode:
@@ -144,28 +155,45 @@ def draw_shapes(found: ModeSet, system: System) -> ModeSet:
     if skeleton is None or point is None:
         return found
     mean = skeleton.place(point.x, point.p)
-    joints = [state.name for state in system.states[: system.n_q]]
+    joints = system.states[: system.n_q]
+    turning = _turning(system)
     modes = []
     for mode in found:
         # The instant at which the leading joint is out furthest.
-        direction = np.array([mode.shape[name].real for name in joints] + [0.0] * (point.x.size - len(joints)))
-        step = _drawn_amplitude(skeleton, point.x, point.p, direction, mean) * direction
-        ends = [skeleton.place(point.x + sign * step, point.p) for sign in (1, -1)]
-        modes.append(replace(mode, displaced=Displaced(*ends) if step.any() else None))
+        direction = np.array([mode.shape[state.name].real for state in joints] + [0.0] * (point.x.size - len(joints)))
+        amplitude = _drawn_amplitude(skeleton, point, direction, turning @ direction, mean)
+        there, back = (skeleton.place(point.x + sign * amplitude * direction, point.p) for sign in (1, -1))
+        modes.append(replace(mode, displaced=Displaced(there, back, amplitude) if direction.any() else None))
     return replace(found, modes=tuple(modes), skeleton=skeleton, mean=mean)
 
 
+def _turning(system: System) -> np.ndarray:
+    """From changes of the states to angles by their limits: of joints, and of flexible bodies' nodes by each axis."""
+    names = [state.name for state in system.states]
+    joints = np.eye(len(names)) / DRAWN_ANGLE
+    rows = [row for row, state in zip(joints, system.states, strict=True) if state.unit == "rad"]
+    mechanism = system.scenario.machine.mechanism
+    for body in mechanism.flexible_bodies if mechanism else ():
+        places = [names.index(f"{mode.name}.position") for mode in body.modes]
+        turns = np.zeros((3 * len(body.nodes), len(names)))
+        turns[:, places] = np.concatenate([np.transpose(node.turn) for node in body.nodes]) / DRAWN_BEND
+        rows += list(turns)
+    return np.array(rows).reshape(-1, len(names))
+
+
 def _drawn_amplitude(
-    skeleton: Skeleton, x: np.ndarray, p: np.ndarray, direction: np.ndarray, mean: np.ndarray
+    skeleton: Skeleton, point: OperatingPoint, direction: np.ndarray, turns: np.ndarray, mean: np.ndarray
 ) -> float:
-    """A factor that makes a shape well seen: by the slopes of its points, and never more than `DRAWN_ANGLE`."""
+    """A factor that makes a shape well seen: by the slopes of its points and the limits of angles."""
     if not direction.any():
         return 0.0
     small = 1e-6 / np.abs(direction).max()
-    slope = np.linalg.norm(skeleton.place(x + small * direction, p) - mean, axis=1).max() / small
+    slope = np.linalg.norm(skeleton.place(point.x + small * direction, point.p) - mean, axis=1).max() / small
     size = np.ptp(mean, axis=0).max() or 1.0
-    most = DRAWN_ANGLE / np.abs(direction).max()
-    return min(DRAWN_DEFLECTION * size / slope, most) if slope else most
+    turn = np.abs(turns).max(initial=0.0)
+    limits = [DRAWN_DEFLECTION * size / slope] if slope else []
+    limits += [1 / turn] if turn else []
+    return float(min(limits, default=0.0))
 
 
 def _modes_of(model: LinearModel, pade: int) -> tuple[Mode, ...]:

@@ -1,4 +1,4 @@
-"""Where are the joints and points of a mechanism in a pose, as lines that can be drawn?"""
+"""Where are the joints, points and beams of a mechanism in a pose, as lines that can be drawn?"""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ import casadi as ca
 import numpy as np
 
 from robodyn.assembly import System
-from robodyn.assembly.tree import Mechanics
+from robodyn.assembly.tree import Mechanics, build_node
 from robodyn.dynamics import link_poses
 from robodyn.model import FlexibleBody
 from robodyn.model.numbers import XYZ
+
+Edge = tuple[int, int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,12 +21,14 @@ class Skeleton:
     """A mechanism as points and the lines between them.
 
     Attributes:
-        names: of the points: the ground's origin, moving joints, named points.
+        names: of the points: the ground's origin, joints, named points, nodes of flexible bodies.
         edges: pairs of points that a line joins, (n_edges, 2).
+        coordinates: names of the joints and modes whose positions place the points.
     """
 
     names: tuple[str, ...]
     edges: np.ndarray
+    coordinates: tuple[str, ...]
     _positions: ca.Function
 
     def place(self, x: np.ndarray, p: np.ndarray) -> np.ndarray:
@@ -36,7 +40,7 @@ def build_skeleton(system: System) -> Skeleton | None:
     """The skeleton of a system's mechanism; None where it has none.
 
     Joints stand at the origins of their links' frames; each is joined to the joint before it, a named point to the
-    joint that carries its body. Of a flexible body the nodes in use are joined along its beams.
+    joint that carries its body. A flexible body is drawn along the beams between its nodes.
     """
     mechanism, mechanics = system.scenario.machine.mechanism, system.mechanics
     if mechanism is None or mechanics is None:
@@ -46,29 +50,41 @@ def build_skeleton(system: System) -> Skeleton | None:
     joints = [ca.SX(pose.p) for pose in link_poses(mechanics.tree, ca.vertsplit(x[: system.n_q]))]
     signals = dict(zip(system.signal_names, ca.vertsplit(system.expressions["outputs"]), strict=True))
     points = [ca.vertcat(*(signals[f"{point.name}.position.{axis}"] for axis in XYZ)) for point in mechanism.points]
+    names = ["ground", *(link.joint for link in links), *(point.name for point in mechanism.points)]
+    nodes = _place_nodes(mechanism.flexible_bodies, mechanics, ca.vertsplit(x[: system.n_q]))
+    # The ground is -1 among the links and 0 among the points; what is no link yet comes last.
+    numbers = {node: link + 1 for node, link in mechanics.nodes.items()}
+    numbers |= {node: len(names) + k for k, node in enumerate(nodes)}
     carriers = [mechanics.locate(point, mechanism, np.array(point.origin)).link for point in mechanism.points]
-    along = {k: before for body in mechanism.flexible_bodies for k, before in _follow_beams(body, mechanics).items()}
-    # The ground is -1 among the links and 0 among the points.
-    before = [along.get(k, link.parent) + 1 for k, link in enumerate(links)] + [carrier + 1 for carrier in carriers]
-    edges = [(start, k + 1) for k, start in enumerate(before)]
-    names = ("ground", *(link.joint for link in links), *(point.name for point in mechanism.points))
-    positions = ca.densify(ca.horzcat(ca.SX.zeros(3), *joints, *points))
-    return Skeleton(names, np.array(edges, int).reshape(-1, 2), ca.Function("positions", [x, p], [positions]))
+    edges = [(link.parent + 1, k + 1) for k, link in enumerate(links) if link.node is None]
+    edges += [(carrier + 1, len(links) + 1 + k) for k, carrier in enumerate(carriers)]
+    edges += [edge for body in mechanism.flexible_bodies for edge in _follow_beams(body, mechanics, numbers)]
+    positions = ca.densify(ca.horzcat(ca.SX.zeros(3), *joints, *points, *nodes.values()))
+    return Skeleton(
+        (*names, *(f"{body}.{node}" for body, node in nodes)),
+        np.array(edges, int).reshape(-1, 2),
+        tuple(state.name.removesuffix(".position") for state in system.states[: system.n_q]),
+        ca.Function("positions", [x, p], [positions]),
+    )
 
 
-def _follow_beams(body: FlexibleBody, mechanics: Mechanics) -> dict[int, int]:
-    """Link of each node in use -> that of the next one in use towards the root, where beams lead there."""
-    used = {node: link for (name, node), link in mechanics.nodes.items() if name == body.name}
-    found: dict[int, int] = {}
-    roots = [node.name for node in body.nodes if not np.any(node.shift) and not np.any(node.turn)]
-    reached = dict.fromkeys(roots, mechanics.placements[body.name].link)
-    while True:
-        edges = [pair for edge in body.edges for pair in (edge, edge[::-1])]
-        step = next(((start, end) for start, end in edges if start in reached and end not in reached), None)
-        if step is None:
-            return found
-        start, end = step
-        before = reached[start]
-        if end in used:
-            found[used[end]] = before
-        reached[end] = used.get(end, before)
+def _place_nodes(
+    bodies: tuple[FlexibleBody, ...], mechanics: Mechanics, q: list[ca.SX]
+) -> dict[tuple[str, str], ca.SX]:
+    """(body, node) -> place in the world, of nodes that carry nothing and so are no links."""
+    poses, modes = link_poses(mechanics.tree, q), mechanics.tree.deformations(q)
+    found: dict[tuple[str, str], ca.SX] = {}
+    for body in bodies:
+        link = mechanics.placements[body.name].link
+        for node in body.nodes:
+            if (body.name, node.name) not in mechanics.nodes:
+                found[body.name, node.name] = ca.SX((poses[link] @ build_node(node).pose(modes[link])).p)
+    return found
+
+
+def _follow_beams(body: FlexibleBody, mechanics: Mechanics, numbers: dict[tuple[str, str], int]) -> list[Edge]:
+    """Lines along the beams of a body, and from its joint to where it is clamped; without beams to each node."""
+    joint = mechanics.placements[body.name].link + 1
+    clamped = [node for node in body.nodes if not body.edges or not (np.any(node.shift) or np.any(node.turn))]
+    beams = [(numbers[body.name, start], numbers[body.name, end]) for start, end in body.edges]
+    return [(joint, numbers[body.name, node.name]) for node in clamped] + beams

@@ -39,23 +39,35 @@ function childPose(parent, joint, q) {
   return { R, p: joint.kind === "prismatic" ? add(p, turn(R, scale(joint.axis, q))) : p };
 }
 
-// Where a joint stands at a time; zero where the record has no number.
-function positionAt(run, joint, t) {
-  const q = heldValueAt(run, `${joint}.position`, t);
+// A recorded coordinate at a time; zero where the record has no number.
+function coordinateAt(run, name, t) {
+  const q = heldValueAt(run, name, t);
   return Number.isFinite(q) ? q : 0;
 }
 
-function posesAt(run, t) {
+// Where a joint stands at a time.
+function positionAt(run, joint, t) {
+  return coordinateAt(run, `${joint}.position`, t);
+}
+
+// Poses of all bodies; factor: how many times too large deformations are.
+function posesAt(run, t, factor = 1) {
   const poses = new Map([[GROUND, { R: NO_TURN, p: [0, 0, 0] }]]);
   for (const joint of run.machine.joints) {
     const q = joint.kind === "fixed" ? 0 : positionAt(run, joint.name, t);
-    poses.set(joint.child, childPose(poses.get(joint.parent), joint, q));
+    const pose = childPose(carrierOf(poses.get(joint.parent), joint), joint, q);
+    poses.set(joint.child, bentPose(run, joint.child, pose, t, factor));
   }
   return poses;
 }
 
 function pointAt(poses, point) {
-  return placed(poses.get(point.body), point.origin);
+  return placed(carrierOf(poses.get(point.body), point), point.origin);
+}
+
+// The points worth showing: nodes within a beam are seen on the beam itself.
+function shownPoints(machine) {
+  return machine.points.filter((point) => !point.inner);
 }
 
 // What ends where on a body: joints it carries and its points, in its own frame; its centre of mass if nothing else.
@@ -66,6 +78,12 @@ function anchorsOf(machine, body) {
   if (ends.length > 0) return ends;
   const com = machine.bodies.find((other) => other.name === body)?.com ?? [0, 0, 0];
   return lengthOf(com) > 1e-9 ? [com] : [];
+}
+
+// Where a body's axes run in the world: [[from, to], ...].
+function bonesOf(machine, body, pose) {
+  const shape = shapeOf(machine, body);
+  return shape ? bentEdges(shape, pose) : anchorsOf(machine, body).map((end) => [pose.p, placed(pose, end)]);
 }
 
 // Lowest and highest position of each slide, the zero position included: joint -> [low, high] [m].
@@ -79,18 +97,19 @@ function strokesOf(run) {
 
 // The points' ways through the world: [{name, times, places}], all places any part of the machine reaches, and the
 // struts' lengths [m].
-function traceMotion(run, strokes, samples = 600) {
+function traceMotion(run, strokes, factor, samples = 600) {
   const { machine, time } = run;
   const [start, end] = [time[0], time[time.length - 1]];
-  const paths = machine.points.map((point) => ({ name: point.name, times: [], places: [] }));
+  const points = shownPoints(machine);
+  const paths = points.map((point) => ({ name: point.name, times: [], places: [] }));
   const reached = [];
   const lengths = machine.struts.map(() => []);
   for (let k = 0; k <= samples; k++) {
     const t = start + ((end - start) * k) / samples;
-    const poses = posesAt(run, t);
+    const poses = posesAt(run, t, factor);
     paths.forEach((path, i) => {
       path.times.push(t);
-      path.places.push(pointAt(poses, machine.points[i]));
+      path.places.push(pointAt(poses, points[i]));
     });
     strutsAt(run, t, poses).forEach((strut, i) => {
       lengths[i].push(strutLength(strut));
@@ -100,7 +119,7 @@ function traceMotion(run, strokes, samples = 600) {
       const pose = poses.get(joint.child);
       reached.push(pose.p);
       if (k % 10 !== 0) continue;
-      for (const end of anchorsOf(machine, joint.child)) reached.push(placed(pose, end));
+      reached.push(...bonesOf(machine, joint.child, pose).map(([, end]) => end));
       for (const end of strokes.get(joint.name) ?? []) reached.push(placed(pose, scale(joint.axis, -end)));
     }
   }

@@ -7,7 +7,7 @@ function fillNavigation() {
 
 function start() {
   const data = JSON.parse(byId("data").textContent);
-  const store = makeStore(data.runs.map(prepareRun), data.selected);
+  const store = makeStore(data.runs.map(prepareRun), data.selected, { exaggeration: data.exaggeration });
   fillNavigation();
   fillSummary(store);
   makePlotTools(store, byId("plot-tools"));

@@ -11,7 +11,11 @@ function makeReplay(store) {
     return;
   }
   const scenes = new Map();
-  const sceneOf = (run) => scenes.get(run) ?? scenes.set(run, prepareScene(run)).get(run);
+  const sceneOf = (run) => {
+    const scene = scenes.get(run) ?? scenes.set(run, prepareScene(run, store.exaggeration)).get(run);
+    retrace(scene, store.exaggeration);
+    return scene;
+  };
   const label = "The machine in space; drag or shift and arrows turn it, plus and minus enlarge";
   const canvas = make("canvas", { id: "machine", tabindex: "0", role: "img", "aria-label": label });
   const caption = make("p", { class: "caption" });
@@ -39,27 +43,29 @@ function makeReplay(store) {
   tell();
 }
 
-// Where the points are and how long the struts, in words.
+// Where the points are and how long the struts, in words: never exaggerated.
 function describeScene(scene, store) {
+  if (scene.run.caption) return scene.run.caption;
   const poses = posesAt(scene.run, store.time);
-  const told = scene.run.machine.points.map((point) => {
+  const told = shownPoints(scene.run.machine).map((point) => {
     const place = pointAt(poses, point).map((part) => part.toFixed(3).replace("-0.000", "0.000").replace("-", "−"));
     return `${point.name} at (${place.join(", ")}) m`;
   });
   const lengths = strutsAt(scene.run, store.time, poses).map(
     (strut) => `${strut.name} ${strutLength(strut).toFixed(4)} m long`,
   );
-  return [...told, ...lengths, `grid ${showNumber(gridStep(scene))} m`].join(" · ");
+  const larger = scene.factor === 1 ? [] : [`deformations drawn ${showNumber(scene.factor, 3)} times as large`];
+  return [...told, ...lengths, `grid ${showNumber(gridStep(scene))} m`, ...larger].join(" · ");
 }
 
 function makeReplayTools(store, drawable, camera, draw) {
   const tools = byId("replay-tools");
   if (drawable.length > 1) {
-    const options = drawable.map((run) => [run.number, run.label]);
-    tools.append(
-      makeChoice("Run that is replayed", options, store.machine, (value) => store.set({ machine: Number(value) })),
-      makeToggle("others", store.ghosts, (ghosts) => store.set({ ghosts })),
-    );
+    const options = drawable.filter((run) => !run.backdrop).map((run) => [run.number, run.label]);
+    const choice = makeChoice("Run that is replayed", options, store.machine, (value) => store.set({ machine: Number(value) }));
+    const others = drawable.some((run) => run.backdrop) ? "at rest" : "others";
+    store.listen((changes) => "machine" in changes && (choice.value = store.machine));
+    tools.append(choice, makeToggle(others, store.ghosts, (ghosts) => store.set({ ghosts })));
   }
   const look = (view) => {
     [camera.azimuth, camera.elevation] = VIEWS[view];
@@ -67,9 +73,28 @@ function makeReplayTools(store, drawable, camera, draw) {
     camera.view = (camera.view ?? 0) + 1;
     draw();
   };
+  if (drawable.some((run) => isFlexible(run.machine)) && !store.looping) tools.append(makeExaggeration(store));
   tools.append(
     makeToggle("axes", store.axes, (axes) => store.set({ axes })),
     makeToggle("names", store.names, (names) => store.set({ names })),
     ...Object.keys(VIEWS).map((view) => makeButton(view, `See it from: ${view}`, () => look(view))),
   );
+}
+
+// How many times too large deformations are drawn: a slider over powers of ten.
+function makeExaggeration(store) {
+  const told = make("output", { id: "exaggeration-told" });
+  const label = "How many times too large deformations are drawn";
+  const range = { min: 0, max: Math.log10(MOST_EXAGGERATED), step: "any", value: Math.log10(store.exaggeration) };
+  const slider = make("input", { type: "range", id: "exaggeration", title: label, "aria-label": label, ...range });
+  const show = () => {
+    told.textContent = `×${showNumber(store.exaggeration, 3)}`;
+    slider.setAttribute("aria-valuetext", told.textContent);
+  };
+  slider.addEventListener("input", () => {
+    store.set({ exaggeration: Number((10 ** Number(slider.value)).toPrecision(2)) });
+    show();
+  });
+  show();
+  return make("label", { class: "toggle" }, "flexibility", slider, told);
 }

@@ -11,19 +11,21 @@ function mix(rgb, light) {
   return `rgb(${rgb.map((part) => Math.round(Math.min(255, part * light))).join(",")})`;
 }
 
-// Everything that stays the same while a machine is replayed.
-function prepareScene(run) {
+// Everything that stays the same while a machine is replayed; factor: how many times too large deformations are.
+function prepareScene(run, factor) {
   const { machine } = run;
   const axes = uprightAxes(machine.gravity);
   const strokes = strokesOf(run);
-  const motion = traceMotion(run, strokes);
-  const boxes = machine.obstacles.flatMap((box) => makeBox(box).vertices);
+  const motion = traceMotion(run, strokes, factor);
+  const boxes = [...machine.obstacles.flatMap((box) => makeBox(box).vertices), ...touchedPlaces(run, factor)];
   const places = [...motion.reached, [0, 0, 0], ...boxes].map((place) => turn(axes, place));
   const low = places.reduce((least, place) => least.map((part, k) => Math.min(part, place[k])));
   const high = places.reduce((most, place) => most.map((part, k) => Math.max(part, place[k])));
   const reach = Math.max(1e-3, lengthOf(subtract(high, low)));
   const floor = chooseFloor(machine, axes, low[2], reach);
-  const shapes = makeShapes(machine, reach, strokes, floor, axes[2]);
+  const radii = makeRadii(machine, reach);
+  const surfaces = makeSurfaces(machine, reach);
+  const shapes = [...makeShapes(machine, reach, radii, strokes, floor, axes[2]), ...surfaces];
   const barrels = barrelsOf(machine, motion.lengths);
   low[2] = floor;
   const back = (place) => turn(transpose(axes), place);
@@ -32,9 +34,16 @@ function prepareScene(run) {
     const [x, y] = turn(axes, joint.origin);
     return back([x, y, floor]);
   }));
+  outline.push(...surfaces.filter(({ body }) => body === GROUND).flatMap(({ vertices }) => vertices));
   const centre = back(scale(add(low, high), 0.5));
   const extent = scale(subtract(high, low), 0.5);
-  return { run, axes, motion, floor, reach, shapes, barrels, outline, centre, extent, low, high };
+  return { run, factor, axes, strokes, motion, floor, reach, radii, shapes, barrels, outline, centre, extent, low, high };
+}
+
+// Points take other ways where deformations are made larger; what stands around them stays.
+function retrace(scene, factor) {
+  if (scene.factor !== factor) scene.motion = traceMotion(scene.run, scene.strokes, factor);
+  scene.factor = factor;
 }
 
 // A floor under everything; a machine on an upright axis gets room for a column under it.
@@ -48,14 +57,17 @@ function chooseFloor(machine, axes, lowest, reach) {
 function drawScene(context, width, height, scene, camera, store, ghosts) {
   const colours = readColours();
   const view = makeProjection(camera, width, height);
-  const poses = posesAt(scene.run, store.time);
+  const poses = posesAt(scene.run, store.time, scene.factor);
   drawFloor(context, scene, view, colours);
   const struts = strutsAt(scene.run, store.time, poses);
   drawShadow(context, scene, poses, struts, view, colours);
   const items = [...pathItems(scene, store.time, view, colours), ...strutItems(struts, scene, view, colours)];
-  for (const shape of scene.shapes) items.push(...shapeItems(shape, poses.get(shape.body), view, colours));
-  for (const point of scene.run.machine.points) items.push(dotItem(pointAt(poses, point), scene, view, colours));
-  for (const ghost of ghosts) items.push(...ghostItems(ghost, store.time, view, colours));
+  for (const shape of scene.shapes) {
+    items.push(...shapeItems(shape, carrierOf(poses.get(shape.body), shape), view, colours));
+  }
+  items.push(...bentItems(scene, poses, view, colours));
+  for (const point of shownPoints(scene.run.machine)) items.push(dotItem(pointAt(poses, point), scene, view, colours));
+  for (const ghost of ghosts) items.push(...ghostItems(ghost, store.time, scene, view, colours));
   items.sort((a, b) => b.depth - a.depth);
   for (const item of items) item.paint(context);
   drawTriad(context, scene, view, height);
@@ -146,29 +158,33 @@ function strutItems(struts, scene, view, colours) {
   return shapes.flatMap((shape) => shapeItems(shape, AT_REST, view, colours));
 }
 
-// Where the bodies' axes run: [[from, to], ...] in the world.
+function bentItems(scene, poses, view, colours) {
+  const bodies = scene.run.machine.bodies.filter((body) => body.shape && poses.has(body.name));
+  const tubes = bodies.flatMap(({ name, shape }) => makeBentTubes(shape, poses.get(name), 0.7 * scene.radii.get(name)));
+  return tubes.flatMap((tube) => shapeItems(tube, AT_REST, view, colours));
+}
+
+// Where all bodies' axes run: [[from, to], ...] in the world.
 function skeletonOf(machine, poses) {
-  return machine.joints.flatMap((joint) => {
-    const pose = poses.get(joint.child);
-    return anchorsOf(machine, joint.child).map((end) => [pose.p, placed(pose, end)]);
-  });
+  return machine.joints.flatMap((joint) => bonesOf(machine, joint.child, poses.get(joint.child)));
 }
 
 // Another run's machine at the same time, as a thin skeleton.
-function ghostItems(ghost, time, view, colours) {
-  const poses = posesAt(ghost, time);
+function ghostItems(ghost, time, scene, view, colours) {
+  const poses = posesAt(ghost, time, scene.factor);
   const bones = skeletonOf(ghost.machine, poses);
   const joints = ghost.machine.joints.filter((joint) => joint.kind === "prismatic");
   for (const joint of joints) {
-    bones.push([placed(poses.get(joint.parent), joint.origin), poses.get(joint.child).p]);
+    bones.push([placed(carrierOf(poses.get(joint.parent), joint), joint.origin), poses.get(joint.child).p]);
   }
   bones.push(...strutsAt(ghost, time, poses).map(({ ends }) => ends));
-  return bones.flatMap(([from, to]) => dashItems(from, to, view, colours));
+  return bones.flatMap(([from, to]) => dashItems(from, to, scene.reach, view, colours));
 }
 
 // A bone in pieces, so that what is in front hides it and it can be told from the machine.
-function dashItems(from, to, view, colours) {
+function dashItems(from, to, reach, view, colours) {
   const at = (share) => add(scale(from, 1 - share), scale(to, share));
-  const pieces = Array.from({ length: 12 }, (_, k) => [at(k / 12), at((k + 0.7) / 12)]);
+  const count = Math.max(1, Math.min(12, Math.round(lengthOf(subtract(to, from)) / (0.03 * reach))));
+  const pieces = Array.from({ length: count }, (_, k) => [at(k / count), at((k + 0.7) / count)]);
   return pieces.flatMap(([a, b]) => lineItem(a, b, view, colours.accent, 5, 0.6));
 }

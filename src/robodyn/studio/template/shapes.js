@@ -18,14 +18,23 @@ function makeTube(body, a, b, radius, colour, { sides = SIDES, piece = 3 * radiu
   const axis = unitOf(subtract(b, a));
   const [u, v] = frameAlong(axis);
   const pieces = Math.max(1, Math.min(24, Math.round(length / piece)));
-  const vertices = [];
-  for (let i = 0; i <= pieces; i++) {
-    const centre = add(a, scale(axis, (length * i) / pieces));
-    for (let k = 0; k < sides; k++) {
-      const angle = turned + (2 * Math.PI * k) / sides;
-      vertices.push(add(centre, add(scale(u, radius * Math.cos(angle)), scale(v, radius * Math.sin(angle)))));
-    }
-  }
+  const rings = Array.from({ length: pieces + 1 }, (_, i) => {
+    return makeRing(add(a, scale(axis, (length * i) / pieces)), u, v, radius, sides, turned);
+  });
+  return { body, ...joinRings(rings), colour };
+}
+
+// Corners of a round section, in the plane of two directions.
+function makeRing(centre, u, v, radius, sides = SIDES, turned = 0) {
+  return Array.from({ length: sides }, (_, k) => {
+    const angle = turned + (2 * Math.PI * k) / sides;
+    return add(centre, add(scale(u, radius * Math.cos(angle)), scale(v, radius * Math.sin(angle))));
+  });
+}
+
+// The skin over rings that follow each other, closed at both ends.
+function joinRings(rings) {
+  const [sides, pieces] = [rings[0].length, rings.length - 1];
   const ring = (i) => Array.from({ length: sides }, (_, k) => i * sides + k);
   const faces = [ring(0).reverse(), ring(pieces)];
   for (let i = 0; i < pieces; i++) {
@@ -34,7 +43,7 @@ function makeTube(body, a, b, radius, colour, { sides = SIDES, piece = 3 * radiu
       faces.push([i * sides + k, i * sides + next, (i + 1) * sides + next, (i + 1) * sides + k]);
     }
   }
-  return { body, vertices, faces, colour };
+  return { vertices: rings.flat(), faces };
 }
 
 function makeBox({ center, size }) {
@@ -71,13 +80,13 @@ function makeRadii(machine, reach) {
   return new Map([...depths].map(([body, depth]) => [body, reach * (0.034 - (0.014 * depth) / deepest)]));
 }
 
-// The shapes of a machine that is about `reach` metres large; strokes: joint -> [lowest, highest] position [m].
-function makeShapes(machine, reach, strokes, floor, up) {
-  const radii = makeRadii(machine, reach);
+// The rigid shapes of a machine that is about `reach` metres large; strokes: joint -> [lowest, highest] position [m].
+function makeShapes(machine, reach, radii, strokes, floor, up) {
   const shapes = machine.obstacles.map(makeBox);
   for (const joint of machine.joints) {
     const radius = radii.get(joint.child) ?? (isLongChain(machine) ? 0.004 : 0.02) * reach;
-    for (const end of anchorsOf(machine, joint.child)) shapes.push(makeTube(joint.child, [0, 0, 0], end, radius, "link"));
+    const ends = shapeOf(machine, joint.child) ? [] : anchorsOf(machine, joint.child);
+    for (const end of ends) shapes.push(makeTube(joint.child, [0, 0, 0], end, radius, "link"));
     if (joint.kind === "revolute") shapes.push(makeDrum(joint, radius * 1.45, radius * 1.7));
     if (joint.kind === "prismatic") shapes.push(...makeSlide(joint, radius, strokes.get(joint.name)));
     if (joint.parent === GROUND) shapes.push(...makePedestal(joint, radius, floor, up));
@@ -100,7 +109,7 @@ function makeSlide(joint, radius, [low, high]) {
   const square = { sides: 4, piece: 4 * radius, turned: Math.PI / 4 };
   return [
     makeTube(joint.child, rod[0], rod[1], thin, "link"),
-    makeTube(joint.parent, guide[0], guide[1], 2 * radius, "joint", square),
+    { ...makeTube(joint.parent, guide[0], guide[1], 2 * radius, "joint", square), node: joint.node },
   ];
 }
 

@@ -5,9 +5,11 @@
 //   heights       unit -> [low, high] where a plot was enlarged upwards, absent where it fits itself
 //   selected      names of the plotted signals; colours: name -> number of its colour
 //   shown         which runs are drawn
+//   exaggeration  how many times too large deformations are drawn
+//   looping       whether time starts again at its end
 //   playing, speed, machine (number of the run whose machine is replayed), ghosts, axes, names
 
-function makeStore(runs, selected) {
+function makeStore(runs, selected, { exaggeration = 1, looping = false } = {}) {
   const span = commonSpan(runs);
   const listeners = [];
   const store = {
@@ -23,7 +25,9 @@ function makeStore(runs, selected) {
     shown: runs.map(() => true),
     playing: false,
     speed: 1,
-    machine: Math.max(0, runs.findIndex((run) => run.machine)),
+    machine: Math.max(0, runs.findIndex((run) => run.machine && !run.backdrop)),
+    exaggeration,
+    looping,
     ghosts: true,
     axes: true,
     names: false,

@@ -22,7 +22,7 @@ function distanceAt(run, { name, start, end }, poses) {
 // The arm is laid at right angles to the axis, so that the angle between the sides is phi.
 function triangleAt(run, { name, at, of, sides, offset, arm, axis }, t, poses) {
   const point = namedPoint(run, at);
-  const pose = poses.get(point.body);
+  const pose = carrierOf(poses.get(point.body), point);
   const hingeAxis = unitOf(axis);
   const direction = unitOf(subtract(arm, scale(hingeAxis, dot(arm, hingeAxis))));
   const phi = Object.entries(of).reduce((sum, [joint, weight]) => sum + weight * positionAt(run, joint, t), offset);

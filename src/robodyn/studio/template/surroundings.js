@@ -112,10 +112,10 @@ function drawNames(context, scene, poses, struts, view, colours) {
   context.font = "12px system-ui, sans-serif";
   context.textAlign = "left";
   context.textBaseline = "middle";
-  const { points, obstacles } = scene.run.machine;
+  const { obstacles } = scene.run.machine;
   const named = [
     ...jointPlaces(scene, poses).map(({ joint, place }) => [joint.name, place]),
-    ...points.map((point) => [point.name, pointAt(poses, point)]),
+    ...shownPoints(scene.run.machine).map((point) => [point.name, pointAt(poses, point)]),
     ...struts.map(({ name, ends }) => [name, scale(add(...ends), 0.5)]),
     ...obstacles.map((box) => [box.name, box.center]),
   ];

@@ -43,9 +43,11 @@ function togglePlay(store) {
   let before = performance.now();
   const step = (now) => {
     if (!store.playing) return;
-    moveTo(store, store.time + ((now - before) / 1000) * store.speed);
+    const ahead = store.time + ((now - before) / 1000) * store.speed;
+    const [start, end] = store.span;
+    moveTo(store, store.looping && ahead >= end ? start + ((ahead - start) % (end - start)) : ahead);
     before = now;
-    if (store.time >= store.span[1]) store.set({ playing: false });
+    if (store.time >= end) store.set({ playing: false });
     else requestAnimationFrame(step);
   };
   requestAnimationFrame(step);
@@ -72,7 +74,7 @@ function watchTransportKeys(store) {
 // Whether an element has its own use for a key: texts and lists for all, buttons, boxes and links for space.
 function usesKey(element, key) {
   const kind = element.tagName;
-  if (kind === "INPUT" && element.type === "range") return false;
+  if (element.id === "scrub") return false;
   if (kind === "SELECT" || (kind === "INPUT" && element.type !== "checkbox")) return true;
   return key === " " && ["BUTTON", "INPUT", "SUMMARY", "A"].includes(kind);
 }

@@ -1,0 +1,107 @@
+"""What cannot be a beam, a frame or modal data? Every problem is noted with its path."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from robodyn.errors import FlawList, nearest
+from robodyn.model.numbers import check_finite, check_vector
+from robodyn.structures.elements import Element
+
+
+def check_positive(flaws: FlawList, path: str, value: Any) -> bool:
+    """Whether a value is a positive number."""
+    good = check_finite(flaws, path, value)
+    if good and not value > 0:
+        flaws.add(path, f"must be positive, is {value:g}")
+    return good and value > 0
+
+
+def check_count(flaws: FlawList, path: str, value: Any) -> None:
+    if isinstance(value, bool) or not (isinstance(value, int) and value > 0):
+        flaws.add(path, f"must be a positive count, is {value!r}")
+
+
+def check_nodes(flaws: FlawList, nodes: Mapping[str, Any], root: str, interfaces: Sequence[str]) -> None:
+    """Places are three numbers; the root is one of the nodes, interfaces are others."""
+    for node, place in nodes.items():
+        check_vector(flaws, f"nodes.{node}", place, 3)
+    if root not in nodes:
+        flaws.add("root", f"there is no node '{root}'", nearest(root, nodes))
+    moving = [node for node in nodes if node != root]
+    for node in interfaces:
+        if node not in moving:
+            flaws.add("interfaces", f"'{node}' is no node that can move", nearest(node, moving))
+
+
+def check_element(flaws: FlawList, element: Element, nodes: Mapping[str, Any]) -> None:
+    """Its ends are nodes apart from each other, its parts a count, and `up` a direction."""
+    ends = [end for end in (element.start, element.end) if end not in nodes]
+    for end in ends:
+        flaws.add("", f"there is no node '{end}'", nearest(end, nodes))
+    places = [nodes[end] for end in (element.start, element.end)] if not ends else []
+    usable = bool(places) and all(check_vector(FlawList(), "", place, 3) for place in places)
+    if usable and not np.linalg.norm(np.subtract(*places)) > 0:
+        flaws.add("", "has no length", "its ends must be apart")
+    check_count(flaws, "parts", element.parts)
+    if check_vector(flaws, "up", element.up, 3) and not np.linalg.norm(element.up) > 0:
+        flaws.add("up", "must not be zero")
+
+
+def check_joined(flaws: FlawList, names: Sequence[str], pairs: Sequence[tuple[int, int]], root: int) -> None:
+    """Elements hold every node, and lead from each to the root."""
+    reached, growing = {root}, True
+    while growing:
+        new = {node for pair in pairs if reached & set(pair) for node in pair} - reached
+        reached |= new
+        growing = bool(new)
+    ends = {node for pair in pairs for node in pair}
+    for k, node in enumerate(names):
+        if k not in ends:
+            flaws.add(f"nodes.{node}", "no element holds it", "join it, or leave it out")
+        elif k not in reached:
+            flaws.add(f"nodes.{node}", f"no elements lead from it to '{names[root]}'", "join it, or leave it out")
+
+
+def check_shape(flaws: FlawList, path: str, value: Any, shape: tuple[int, ...], meaning: str) -> bool:
+    """Whether an array is of a shape and of finite numbers."""
+    if np.shape(value) != shape:
+        flaws.add(path, f"must be of shape {shape}, is {np.shape(value)}", meaning)
+        return False
+    if not np.all(np.isfinite(value)):
+        flaws.add(path, "must be finite numbers")
+        return False
+    return True
+
+
+def check_particles(flaws: FlawList, particles: Any) -> None:
+    """Arrays fit together; masses are not negative, some are positive."""
+    N, n = len(particles.mass), np.shape(particles.shift)[1] if np.ndim(particles.shift) == 3 else 0
+    each = f"{N} particles, {n} modes"
+    good = check_shape(flaws, "mass", particles.mass, (N,), "a mass for each particle")
+    if good and (np.any(particles.mass < 0) or not np.sum(particles.mass) > 0):
+        flaws.add("mass", "must not be negative, and positive somewhere")
+    shapes = {"position": (N, 3), "tensor": (N, 3, 3), "shift": (N, n, 3), "turn": (N, n, 3)}
+    for name, shape in shapes.items():
+        check_shape(flaws, name, getattr(particles, name), shape, each)
+    check_shape(flaws, "shortening", particles.shortening, (N, n, n, 3), each)
+
+
+def check_modes(flaws: FlawList, n: int, stiffness: Any, nodes: Mapping[str, Any]) -> None:
+    """A positive definite stiffness of n modes, and for each node its place and its motion in them."""
+    wanted = (n,) if np.ndim(stiffness) == 1 else (n, n)
+    if check_shape(flaws, "stiffness", stiffness, wanted, "a number for each mode, or a row"):
+        square = np.diag(stiffness) if np.ndim(stiffness) == 1 else np.asarray(stiffness)
+        if not np.allclose(square, square.T):
+            flaws.add("stiffness", "must be symmetric")
+        elif n and not np.min(np.linalg.eigvalsh(square)) > 0:
+            flaws.add("stiffness", "must be positive for each mode", "motions without stiffness are for the joint")
+    if not nodes:
+        flaws.add("nodes", "there are none", "name the places where something is attached")
+    for node, (position, shift, turn) in nodes.items():
+        check_vector(flaws, f"nodes.{node}.position", position, 3)
+        if check_shape(flaws, f"nodes.{node}.shift", shift, (n, 3), "a displacement in each mode"):
+            check_shape(flaws, f"nodes.{node}.turn", turn, (n, 3), "a turn in each mode")
