@@ -28,10 +28,15 @@ def join_motions(first: ReducedModel, second: ReducedModel, how: str) -> Interfa
 
 
 def _share(first: ReducedModel, second: ReducedModel, how: str) -> np.ndarray:
-    """How much of the way to the second side the first one goes, (k, k)."""
+    """How much of the way to the second side the first one goes, (k, k).
+
+        (M_1 + M_2)^-1 M_2 = W_1 (W_1 + W_2)^-1
+
+    by the mobilities W = M^-1, which exist also where an inertia does not.
+    """
     if how == "mean":
-        return np.eye(len(first.inertia)) / 2
-    return np.linalg.solve(first.inertia + second.inertia, second.inertia)
+        return np.eye(len(first.mobility)) / 2
+    return np.linalg.solve((first.mobility + second.mobility).T, first.mobility.T).T
 
 
 def _apart(a: InterfaceMotion, b: InterfaceMotion) -> np.ndarray:

@@ -30,7 +30,7 @@ MEAN = "mean_force"
 MOVING = ("force", "far_position", "far_velocity", "far_orientation", "far_force", "far_acceleration")
 """What comes in at an interface that may move in time between two exchanges."""
 CLOSING_STEPS, CLOSED = 4, 1e-12
-"""Newton steps that join an interface, at most, and the distance [m, rad] at which it is joined."""
+"""Newton steps that join an interface at the start, at most, and the distance [m, rad] at which it is joined."""
 
 
 class ScenarioUnit:
@@ -253,10 +253,14 @@ class ScenarioUnit:
             self.values[self._place[name]] = value
 
     def _join(self, interface: str, inertia: np.ndarray, motion: InterfaceMotion) -> None:
-        """Give the interface a motion, by the changes nearest in kinetic energy, attached inertia included."""
+        """Give the interface a motion, by the changes nearest in kinetic energy, attached inertia included.
+
+        On the way one Newton step closes the gap but for its square, which is left to the next exchange: to force it to
+        zero would throw a mechanism about that cannot move so, near a singular position.
+        """
         t, x, d, m, p = self._now()
         x, n = x.copy(), self.system.n_v
-        for _ in range(CLOSING_STEPS):
+        for _ in range(CLOSING_STEPS if self.portions is None else 1):
             terms = self.functions.mechanics(interface, t, x, d, m, p)
             apart = motion.position - terms.motion.position
             if motion.rotation is not None and terms.motion.rotation is not None:
