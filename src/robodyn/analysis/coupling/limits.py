@@ -1,4 +1,4 @@
-"""Up to which macro step does something hold? Doubling and halving until it is known well enough."""
+"""Up to which macro step does something hold? Strides to where it fails, then bisection."""
 
 from __future__ import annotations
 
@@ -21,14 +21,22 @@ class Limit:
 
 
 def find_limit(
-    check: Callable[[float], bool], start: float, *, shortest: float, longest: float, within: float = 1.05
+    check: Callable[[float], bool],
+    start: float,
+    *,
+    shortest: float,
+    longest: float,
+    stride: float = 2.0,
+    within: float = 1.05,
 ) -> Limit:
-    """The macro step at which a check begins to fail, if it holds for all shorter ones.
+    """The macro step at which a check begins to fail.
+
+    What fails only between two strides, and holds again, is not seen.
 
     Args:
         check: whether it holds at a macro step [s].
         start: where to begin [s]; shortest, longest: where to give up [s].
-        within: ratio of the two steps between which the limit lies.
+        stride: ratio of steps until it fails or holds; within: of the two steps between which the limit lies.
     """
     holds, fails, step = 0.0, math.inf, start
     while not holds or fails > within * holds:
@@ -41,5 +49,5 @@ def find_limit(
         elif step in (shortest, longest):
             break
         else:
-            step = min(2 * step, longest) if holds else max(step / 2, shortest)
+            step = min(stride * step, longest) if holds else max(step / stride, shortest)
     return Limit(holds, fails)
