@@ -145,7 +145,9 @@ def rigid_figures() -> Iterator[Figure]:
 
 def _rolling_figures() -> Iterator[Figure]:
     """The variant in which the shoulder rolls: what it lacks is asked of the rigid arm, or not."""
-    shift = f"largest error of point A in space, the shoulder rolls by {ROLL:g} rad, macro step about {MILLI * NEAR:g} ms"
+    shift = (
+        f"largest error of point A in space, the shoulder rolls by {ROLL:g} rad, macro step about {MILLI * NEAR:g} ms"
+    )
     for name, flexible, join, missed, relation, limit, told in (
         ("rim_rigid_halfway_error_mm", False, "mean", False, above, 100.0, "sides meet halfway, where it is singular"),
         ("rim_rigid_missed_error_mm", False, "mean", True, below, 10.0, "the same, 0.1 % shorter: not where it is so"),

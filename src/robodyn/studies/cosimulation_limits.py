@@ -99,13 +99,18 @@ def compare_ways(names: Sequence[str] = tuple(MANY_WAYS), steps: Sequence[float]
 
 def write_row(row: Row) -> str:
     """A row of a table in Markdown, in milliseconds and millimetres."""
-    errors = ["unstable" if error is None else f"{MILLI * error:.2g}" for error in row.errors.values()]
+    errors = ["unstable" if error is None else _digits(MILLI * error) for error in row.errors.values()]
     return f"| {' | '.join([row.name, _tell(row.stable), _tell(row.accurate), *errors])} |"
 
 
 def _tell(limit: Limit) -> str:
     if limit.holds == 0.0:
-        return f"below {MILLI * limit.fails:.2g}"
+        return f"below {_digits(MILLI * limit.fails)}"
     if limit.fails == float("inf"):
-        return f"above {MILLI * limit.holds:.3g}"
-    return f"{MILLI * limit.holds:.2g}"
+        return f"above {_digits(MILLI * limit.holds)}"
+    return _digits(MILLI * limit.holds)
+
+
+def _digits(value: float) -> str:
+    """Two digits, without an exponent."""
+    return f"{float(f'{value:.2g}'):.6g}"

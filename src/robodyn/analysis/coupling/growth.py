@@ -5,8 +5,8 @@ Jacobian comes by central differences of the units themselves, so that it holds 
 
     growth = max |eigenvalue of dF/dz|
 
-is above 1 where the coupling, or what is coupled, is unstable. Sums such as impulses, on which nothing depends, are left
-out.
+is above 1 where the coupling, or what is coupled, is unstable. Sums on which nothing depends, such as impulses, are
+left out.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from robodyn.cosimulation import Connection, Link, Master, ScenarioUnit
 from robodyn.cosimulation.checks import check_units
 from robodyn.cosimulation.exchange import Exchange
 from robodyn.cosimulation.extrapolation import Trend
+from robodyn.errors import FlawList
 
 DISTURBANCE = 1e-4
 """Of every entry of z, up and down."""
@@ -45,6 +46,7 @@ class MacroSteps:
         links: Sequence[Link] = (),
         time: float = 0.0,
     ) -> None:
+        _check(units)
         self.exchange = check_units(units, connections, links, None, master).exchange
         self.master, self.time = master, time
         self._go_there()
@@ -104,6 +106,14 @@ class MacroSteps:
         for samples in exchange.samples:
             if not samples.channel.mean:
                 samples.add(self.time, exchange.outputs[samples.channel.source])
+
+
+def _check(units: Sequence[ScenarioUnit]) -> None:
+    flaws = FlawList()
+    for unit in units:
+        if not (isinstance(unit, ScenarioUnit) and unit.can_restore):
+            flaws.add(f"units.{unit.name}", "cannot be disturbed and go back", "take scenarios without Python blocks")
+    flaws.raise_if_any("growth")
 
 
 def _advance(exchange: Exchange, begin: float, end: float, scheme: str) -> None:
