@@ -36,7 +36,7 @@ demo: setup
 	@echo "Look at out/scara-ptp.png; the run itself is out/scara-ptp.run."
 
 test: lint system-packages
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 lint: setup
 	$(BIN)/ruff check .

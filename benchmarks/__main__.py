@@ -27,6 +27,8 @@ BENCHMARKS = (
     "commands",
     "steppers",
     "compilation",
+    "flexible_arm",
+    "coupled_arm",
     "chain",
     "treatments",
     "constraints",

@@ -20,6 +20,7 @@ from robodyn.engine import Solver
 from robodyn.model import Recording
 from robodyn.results import Run
 from robodyn.simulation import compile_system, simulate
+from robodyn.studies.rx90_runs import weld
 
 STEP = 0.25e-3
 OURS = Solver("rosw2", step=STEP)
@@ -70,9 +71,9 @@ def describe(timings: Timings, name: str, error: float, steady: float) -> tuple[
     return name, median / duration * 1e3, duration / median, duration / best, error * 1e6, steady * 1e6
 
 
-def full_run(solver: Solver, elastic: bool = False) -> Callable[..., Run]:
+def full_run(solver: Solver, build: str = "rigid") -> Callable[..., Run]:
     """The non-linear run of the whole weld, made ready; takes numbers to change."""
-    compiled = compile_system(assemble(rx90_weld(elastic=elastic)), solver, signals=SIGNALS)
+    compiled = compile_system(assemble(weld(build)), solver, signals=SIGNALS)
     return partial(simulate, compiled, solver, recording=RECORDING)
 
 

@@ -31,7 +31,7 @@ KNOWN = {
 }
 WAYS = [(c, s, o) for c in ("force-displacement", "displacement-displacement") for s in ("parallel", "sequential")
         for o in (0, 1, 2)]  # fmt: skip
-WAYS += [("model-model", "parallel", 0)]
+WAYS += [("model-model", "parallel", order) for order in (0, 1, 2)]
 
 
 @pytest.mark.parametrize("numbers", PUBLISHED)
@@ -72,13 +72,15 @@ def test_a_simulated_macro_step_is_the_exact_one(coupling, scheme, order):
     path = np.column_stack([run[f"{u}.port.{k}"].values for u in ("first", "second") for k in ("position", "velocity")])
     gains = np.array([numbers.stiffness[1], numbers.damping[1]])
     pushes = -(path[:, 2:] - path[:, :2]) @ gains
+    own = [path[:, 2 * k : 2 * k + 2] @ -np.array([numbers.stiffness[2 * k], numbers.damping[2 * k]]) for k in (0, 1)]
     matrix = map_macro_step(numbers, coupling, step, scheme=scheme, order=order)
     for n in range(order, len(path) - 1):
         before = slice(n - order, n)
         kept = {
             "force-displacement": [path[before, 2:].ravel(), pushes[before]],
             "displacement-displacement": [path[before, :2].ravel(), path[before, 2:].ravel()],
-        }.get(coupling, [])
+            "model-model": [own[0][before], own[1][before]],
+        }[coupling]
         # Micro steps of a tolerance of 1e-10 on speeds of 100 m/s.
         np.testing.assert_allclose(path[n + 1], (matrix @ np.concatenate([path[n], *kept]))[:4], atol=1e-6)
 

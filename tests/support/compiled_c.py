@@ -14,11 +14,9 @@ def build_c(program, folder, *, swept=False, chunk_size=400):
     n = len(program.in_sizes) - swept
     arguments = ", ".join([*(f"i[{k}]" for k in range(n)), "o"])
     body = emit_sweep("f", program) if swept else emit_program("f", program, chunk_size=chunk_size)
-    source = folder / "f.c"
-    source.write_text(PREAMBLE + emit_tables([program]) + body + entry + f"{{ f({arguments}); }}\n")
-    library = folder / "f.so"
-    compile_library(host_platform(), [source], library)
-    call = ctypes.CDLL(str(library)).entry
+    (folder / "f.c").write_text(PREAMBLE + emit_tables([program]) + body + entry + f"{{ f({arguments}); }}\n")
+    compile_library(host_platform(), folder, ["f.c"], "f.so")
+    call = ctypes.CDLL(str(folder / host_platform() / "f.so")).entry
     size = program.out_sizes[0] * (program.in_sizes[-1] if swept else 1)
 
     def run(*inputs):

@@ -30,6 +30,7 @@ from robodyn import (
     simulate,
 )
 from robodyn.catalog import bouncing_ball, box_on_slope, two_link_mechanism
+from robodyn.catalog.contacts import BRISTLES, planar_mechanism
 from robodyn.symbolic import cos, sin
 
 GRAVITY, SPEED, MASS, STIFFNESS = 9.81, 2.0, 1.0, 1e5
@@ -207,18 +208,10 @@ def test_a_rigid_contact_lets_go_where_its_force_ends():
     assert before == pytest.approx(GRAVITY - 14.4 * math.sin(0.24), rel=1e-6)
 
 
-def planar(body, points, contacts, start, duration, gravity=(0, 0, -GRAVITY)):
+def planar(body, points, contacts, start, duration, slope=0.0):
     """A body that moves along x and z and turns about y."""
-    joints = (
-        Joint("along", "prismatic", GROUND, "first", axis=(1, 0, 0)),
-        Joint("up", "prismatic", "first", "second"),
-        Joint("turn", "revolute", "second", "body", axis=(0, 1, 0)),
-    )
-    mechanism = Mechanism("planar", (Body("first"), Body("second"), body), joints, (*points, FLOOR), gravity)
-    return Scenario("planar", Machine("planar", mechanism, contacts=contacts), duration, start)
-
-
-BRISTLES = {"stiffness": 1e5, "damping": 300.0}
+    machine = Machine("planar", planar_mechanism(body, points, slope), contacts=contacts)
+    return Scenario("planar", machine, duration, start)
 
 
 @pytest.mark.parametrize("coefficient", [0.1, 0.6])
@@ -241,12 +234,11 @@ def test_a_ball_thrown_on_a_rough_rigid_floor_slides_or_rolls_off_as_coulomb_say
 @pytest.mark.parametrize("tangent", [0.4, 0.55])
 def test_a_block_on_rigid_feet_is_held_below_the_angle_of_friction_and_slides_beyond_it(tangent):
     slope, mu = math.atan(tangent), 0.5
-    gravity = (GRAVITY * math.sin(slope), 0.0, -GRAVITY * math.cos(slope))
     feet = (Point("rear", "body", (-0.2, 0.0, -0.1)), Point("front", "body", (0.2, 0.0, -0.1)))
     rough = {"friction": "bristle_friction", "friction_parameters": {"coefficient": mu} | BRISTLES}
     contacts = tuple(RigidContact(f"{foot.name}_foot", Ball(foot.name), Plane("floor"), **rough) for foot in feet)
     body = Body("body", 2.0, inertia=(0.03, 0.03, 0.03))
-    scenario = planar(body, feet, contacts, {"up.position": 0.1}, 1.0, gravity)
+    scenario = planar(body, feet, contacts, {"up.position": 0.1}, 1.0, slope)
     run = simulate(scenario, Solver("rodas4", rtol=1e-7, atol=1e-10))
     along = run["along.velocity"]
     left = max(0.0, GRAVITY * (math.sin(slope) - mu * math.cos(slope)))

@@ -134,6 +134,60 @@ def test_a_unit_goes_back_to_a_communication_point(loops):
         assert unit.read() == first
 
 
+def pull_back(position, *, stiffness):
+    return {"torque": -stiffness * position}
+
+
+def delayed_cart():
+    """A cart that a spring pulls to where it was some time ago: it swings up."""
+    late = Delay("late", "rail.position", 0.13)
+    spring = Block("spring", pull_back, on="rail", inputs={"position": "late.output"}, parameters={"stiffness": 20.0})
+    fields = {"initial": {"rail.position": 1.0}, "solver": {"method": "dopri5", "rtol": 1e-10, "atol": 1e-12}}
+    return cart(spring, delays=(late,), tunable=("cart.mass",), **fields)
+
+
+@pytest.fixture(scope="module")
+def delayed(folder):
+    return write_fmu(delayed_cart(), folder / "delayed.fmu", fmi=3)
+
+
+def test_delayed_signals_are_those_of_the_simulation(delayed):
+    assert delayed.agreement.error < 1e-11
+    changes = {"late.time": 0.21, "initial.rail.position": 0.5}
+    scenario = delayed_cart().with_numbers({"late.time": 0.21})
+    scenario = dataclasses.replace(scenario, initial={"rail.position": 0.5})
+    with FmuUnit(delayed.path, parameters=changes) as unit:
+        # Before the start the signal is what it is at the start.
+        assert unit.read()["late.output"] == 0.5
+        unit.start(0.0)
+        unit.advance(0.0, 0.4)
+        unit.advance(0.4, 0.6)
+        # Communication points cut steps: solutions differ by the tolerance of the method, 1e-10.
+        assert unit.read()["rail.position"] == pytest.approx(simulate(scenario)["rail.position"].final, abs=1e-8)
+
+
+def test_a_unit_goes_back_with_the_past_of_its_delays(delayed):
+    with FmuUnit(delayed.path) as unit:
+        unit.start(0.0)
+        unit.advance(0.0, 0.3)
+        saved = unit.save()
+        unit.advance(0.3, 0.7)
+        first = unit.read()
+        unit.restore(saved)
+        unit.advance(0.3, 0.7)
+        assert unit.read() == first
+
+
+def test_delays_are_set_before_the_start_and_are_positive(delayed):
+    with FmuUnit(delayed.path, parameters={"late.time": -0.1}) as unit:
+        described = {name: variable.variability for name, variable in unit.variables.items()}
+        with pytest.raises(ModelError, match="delays must be positive"):
+            unit.start(0.0)
+    assert (described["late.time"], described["cart.mass"]) == ("fixed", "tunable")
+    with pytest.raises(ModelError, match=r"inputs\.late\.time: belongs to a delay"):
+        write_fmu(delayed_cart(), delayed.path, inputs={"late.time": None})
+
+
 def test_sampled_loops_with_offsets_and_late_outputs_keep_their_ticks(folder):
     made = write_fmu(cascade(duration=0.2, solver={"method": "rk4", "step": 1e-3}), folder / "cascade.fmu")
     assert made.agreement.error < 1e-11
@@ -158,13 +212,12 @@ def test_every_part_that_is_not_c_is_refused_at_once(tmp_path):
     def python_law(value):
         return {"output": value}
 
-    scenario = cart(
-        Block("python", python_law, inputs={"value": "rail.position"}, period=0.1, native=False, hold={"output": 0.0}),
-        delays=(Delay("late", "rail.position", 0.1),),
+    block = Block(
+        "python", python_law, inputs={"value": "rail.position"}, period=0.1, native=False, hold={"output": 0.0}
     )
     with pytest.raises(ModelError, match="2 problems") as error:
-        write_fmu(scenario, tmp_path / "unit.fmu", Solver("rk4"))
-    assert {flaw.path for flaw in error.value.flaws} == {"blocks.python", "delays.late"}
+        write_fmu(cart(block), tmp_path / "unit.fmu", Solver("rk4", max_wall_time=1.0))
+    assert {flaw.path for flaw in error.value.flaws} == {"blocks.python", "solver.max_wall_time"}
     assert not (tmp_path / "unit.fmu").exists()
 
 

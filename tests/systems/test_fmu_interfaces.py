@@ -8,11 +8,11 @@ import pytest
 
 from robodyn.analysis.coupling.macro_step import solve_exactly
 from robodyn.catalog.oscillator import Oscillator, oscillator_sides
-from robodyn.cosimulation import Connection, Master, ScenarioUnit, cosimulate
+from robodyn.cosimulation import Connection, Master, ScenarioUnit, cosimulate, read_cosimulation
 from robodyn.errors import ModelError
 
 pytest.importorskip("fmpy")
-from robodyn.fmi import InterfaceFmu, write_fmu
+from robodyn.fmi import InterfaceFmu, read_fmu, write_fmu
 
 pytestmark = pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler here")
 NUMBERS = Oscillator()
@@ -35,9 +35,9 @@ def open_units(paths):
     ]
 
 
-def couple(units, step):
+def couple(units, step, duration=NUMBERS.duration):
     """(x1, v1, x2, v2) at the end."""
-    run = cosimulate(units, [Connection("first.port", "second.port")], master=Master(step), duration=NUMBERS.duration)
+    run = cosimulate(units, [Connection("first.port", "second.port")], master=Master(step), duration=duration)
     assert run.outcome.ok, run.outcome.sentence
     return np.array([run[name][f"slide.{key}"].final for name in NAMES for key in ("position", "velocity")])
 
@@ -60,6 +60,36 @@ def test_units_coupled_by_models_are_as_exact_as_scenarios(paths):
     np.testing.assert_allclose(found, scenarios, rtol=1e-8, atol=1e-8)
     # The far spring's force frozen over a macro step of 10 ms: 1.0e-2 m by an independent calculation.
     assert abs(found[0] - solve_exactly(NUMBERS, NUMBERS.duration)[0]) == pytest.approx(1.0e-2, rel=0.05)
+
+
+FILE = """
+duration = {duration}
+subsystems.first = {{ fmu = "{first}", interfaces.port = {port} }}
+subsystems.second = {{ fmu = "{second}", interfaces.port = {port} }}
+connections = [{{ between = ["first.port", "second.port"], order = {order} }}]
+master.step = "10 ms"
+"""
+PORT = '{{ on = "slide", takes = "model", stiffness = {stiffness}, damping = {damping} }}'
+
+
+def write_file(folder, paths, order=0):
+    (part,) = SIDES[0].machine.interfaces
+    port = PORT.format(stiffness=list(part.stiffness), damping=list(part.damping))
+    words = {"first": paths[0].name, "second": paths[1].name, "duration": 1.0, "port": port}
+    (folder / "masses.toml").write_text(FILE.format(order=order, **words))
+    return folder / "masses.toml"
+
+
+def test_a_file_couples_units_as_python_does(paths):
+    done = read_cosimulation(write_file(paths[0].parent, paths), {"fmu": read_fmu}).simulate()
+    found = [done[name][f"slide.{key}"].final for name in NAMES for key in ("position", "velocity")]
+    assert found == couple(open_units(paths), 0.01, 1.0).tolist()
+
+
+def test_units_hold_models_over_a_step(paths):
+    file = read_cosimulation(write_file(paths[0].parent, paths, order=1), {"fmu": read_fmu})
+    with pytest.raises(ModelError, match=r"first\.port: models of order 1 are more than it takes"):
+        file.simulate()
 
 
 def test_interfaces_that_a_unit_cannot_have_are_refused(paths):

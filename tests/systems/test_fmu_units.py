@@ -1,9 +1,11 @@
 """Can units by another implementer be subsystems, in both versions of the interface?"""
 
 import textwrap
+import zipfile
 
 import pytest
 
+from robodyn.cosimulation import Link, Master, cosimulate
 from robodyn.errors import ModelError
 
 pytest.importorskip("fmpy")
@@ -80,6 +82,32 @@ def test_unknown_parameters_and_missing_derivatives_are_refused(mass):
         FmuUnit(mass, parameters={"mas": 1.0})
     with FmuUnit(mass) as unit, pytest.raises(ModelError, match="no directional derivatives"):
         unit.derivatives(["position"], ["force"])
+
+
+def test_only_units_that_say_so_change_the_length_of_their_steps(mass):
+    with FmuUnit(mass, "mass") as unit:
+        unit.start(0.0)
+        assert unit.advance(0.0, 0.1) is None
+        outcome = unit.advance(0.1, 0.05)
+        assert (outcome is None) == unit.variable_step
+        assert outcome is None or "must all be as long as the first, 0.1 s" in outcome.sentence
+        adapted = Master(0.1, tolerance=1e-3)
+        with pytest.raises(ModelError) as error:
+            cosimulate([unit], [], links=[Link("mass.position", "mass.force")], master=adapted, duration=1.0)
+    assert ("takes steps of one length only" in str(error.value)) == (outcome is not None)
+
+
+def test_what_is_no_unit_is_told_with_the_reason(mass, tmp_path):
+    broken = tmp_path / "broken.fmu"
+    broken.write_text("no archive")
+    with pytest.raises(ModelError, match=r"broken\.fmu: is no valid unit: File is not a zip file"):
+        FmuUnit(broken)
+    with zipfile.ZipFile(mass) as whole, zipfile.ZipFile(broken, "w") as rest:
+        for name in whole.namelist():
+            if not name.startswith("binaries/"):
+                rest.writestr(name, whole.read(name))
+    with pytest.raises(ModelError, match="the unit does not open: Cannot find shared library"):
+        FmuUnit(broken)
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path):

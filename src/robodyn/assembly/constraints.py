@@ -200,6 +200,8 @@ def add_constraint_signals(builder: Builder, constrained: Constrained, lam: ca.S
             for e, active in zip(constrained.equations, constrained.active, strict=True)
         ]
         builder.columns.setdefault("constraints", []).extend(Pending(value, bindings) for value in values)
+    drifts = [where(active, e.drift, 0.0) for e, active in zip(constrained.equations, constrained.active, strict=True)]
+    builder.columns["constraint_drift"] = [Pending(ca.SX(drift), bindings) for drift in drifts]
     builder.columns["active"] = [Pending(where(active, 1.0, 0.0), {}) for active in constrained.active]
     builder.equations = tuple(e.force for e in constrained.equations)
 

@@ -20,7 +20,8 @@ from robodyn.model.contact import AnyContact, function_of
 from robodyn.model.numbers import XYZ
 from robodyn.symbolic import minimum, sign, where
 
-SIGNALS = {"gap": "m", "slip": "m/s", "active": "", "force.normal": "N"} | {f"force.{axis}": "N" for axis in XYZ}
+SIGNALS = {"gap": "m", "slip": "m/s", "active": "", "power": "W", "force.normal": "N"}
+SIGNALS |= {f"force.{axis}": "N" for axis in XYZ}
 
 
 @dataclass(frozen=True)
@@ -146,7 +147,8 @@ def add_contact_signals(builder: Builder, contact: AnyContact, pushed: list[Push
     for one in pushed:
         bindings |= one.bindings
         first, second = one.touch.slips
-        values = [one.touch.gap, ca.sqrt(first * first + second * second), where(one.active, 1.0, 0.0), one.normal]
+        slip, power = ca.sqrt(first * first + second * second), ca.dot(one.force, one.touch.velocity)
+        values = [one.touch.gap, slip, where(one.active, 1.0, 0.0), power, one.normal]
         for name, value in zip(SIGNALS, [*values, *ca.vertsplit(one.force)], strict=True):
             all_of[name].append(value)
             if not isinstance(contact.touching, Ball):

@@ -1,172 +1,40 @@
 """Which rigid contacts push, with which forces and impulses, and when do they begin and end?
 
-Symbols: k touches with gaps g_i and gradients H_i; D_i the direction of a touch's force in the joints' space, H_i with
-friction added; A = H M^-1 D^T with the machine's constraints kept. Everything is a linear complementarity problem, for
-impulses with the speeds along the normals, for forces with the accelerations.
+Everything is a linear complementarity problem, for impulses with the speeds along the normals, for forces with the
+accelerations.
 
 Impulses act where a gap closes. After them, and where a force has come down to zero, those touches that neither
-approach nor part are sorted into resting and parting by their accelerations without contact forces.
+approach nor part are sorted into resting and parting by their accelerations without contact forces. A contact for which
+none are found ends the run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
 import casadi as ca
 
+from robodyn.assembly.blows import find_blow
 from robodyn.assembly.builder import Builder, Pending, reference_to
-from robodyn.assembly.complementarity import Mobility
-from robodyn.assembly.contact import Pushed, add_contact_signals, check_moves, own_name, trace_contact
+from robodyn.assembly.contact import Pushed, add_contact_signals, own_name
 from robodyn.assembly.events import START
 from robodyn.assembly.motion import Motion
-from robodyn.assembly.rubbing import Rubbing
+from robodyn.assembly.rigid import RESTING, SUNK, Rigid
 from robodyn.assembly.system import Guard, MemoryInfo
-from robodyn.assembly.touching import Touch, find_touches
 from robodyn.assembly.tracing import Bindings
 from robodyn.laws import info_of
-from robodyn.model import RigidContact
 from robodyn.model.contact import function_of
-from robodyn.symbolic import absolute, logical_and, maximum, sqrt, where
+from robodyn.symbolic import absolute, logical_and, logical_not, logical_or, maximum, minimum, where
 
-Apply = Callable[[ca.SX], ca.SX]
 IMPACT, SORTING = "action:impact", "action:resting"
-SETTLING = "contacts.settling"
-NEAR = 1e-7
-"""Gap [m] up to which a touch takes part in an impact of another."""
+SETTLING, SETTLE = "contacts.settling", "contacts.settle"
+JAMS = "jams"
 CLOSED = 1e-12
 """Overlap [m] and speed of approach [m/s] at which a gap has closed; rounding is much less."""
-SUNK = 1e-6
-"""The same for a touch that let go of a surface it lay in by the solver's errors."""
-RESTING = 1e-6
-"""Speed [m/s] below which a touch neither approaches nor parts."""
-RETURN_RATE = 20.0
-"""Rate [1/s] at which a resting touch returns to its surface (Baumgarte)."""
-COMPLIANCE = 1e-7
-"""Part of the mean mobility by which touches give way, so that four corners share a load; corrected for afterwards."""
-
-TINY_SLIP = 1e-9
-"""Slip [m/s] that has no direction."""
-NO_MOBILITY = 1e-9
-"""Part of the normal mobility that stands in for that along a slip without direction."""
-
-
-@dataclass(frozen=True)
-class Rigid:
-    """The rigid contacts of a machine and the expressions their behaviour is made of.
-
-    Attributes:
-        resting: for each touch, memory that is 1 while it rests.
-        H, D: gradients and directions of forces (k, n_v); directions: of forces in world axes, per normal force, (3,).
-        apply: M^-1, constraints kept, as a function of a column.
-        drift: accelerations of the gaps while the joints do not accelerate (k,).
-    """
-
-    touches: tuple[Touch, ...]
-    resting: tuple[ca.SX, ...]
-    H: ca.SX
-    D: ca.SX
-    directions: tuple[ca.SX, ...]
-    apply: Apply
-    drift: ca.SX
-
-    @property
-    def held(self) -> list[ca.SX]:
-        return [memory > 0.5 for memory in self.resting]
-
-    @property
-    def near(self) -> list[ca.SX]:
-        return [touch.gap <= NEAR for touch in self.touches]
-
-    @property
-    def rubs(self) -> bool:
-        return any(touch.contact.friction is not None for touch in self.touches)
-
-    def mobility(self, directions: ca.SX) -> Mobility:
-        """What forces in these directions (k, n_v) do to the gaps."""
-        A = self.H @ self.responses(directions)
-        k = len(self.touches)
-        give = COMPLIANCE * ca.trace(A) / k
-        return Mobility(A + give * ca.SX.eye(k), give, directions is self.H)
-
-    def responses(self, directions: ca.SX) -> ca.SX:
-        """M^-1 of forces in these directions, (n_v, k)."""
-        return ca.horzcat(*(self.apply(directions[k, :].T) for k in range(directions.shape[0])))
-
-    def forces(self, a: ca.SX) -> list[ca.SX]:
-        """Normal forces that keep what rests on its surface.
-
-        Args:
-            a: joint accelerations without contact forces.
-        """
-        b = self.H @ a + self.drift
-        back = [
-            b[i] + 2 * RETURN_RATE * touch.rate + RETURN_RATE**2 * touch.gap for i, touch in enumerate(self.touches)
-        ]
-        return self.mobility(self.D).hold(back, self.held)
-
-
-def build_rigid(builder: Builder, motion: Motion, apply: Apply) -> Rigid | None:
-    """The rigid contacts of a machine, if it has any.
-
-    Args:
-        apply: M^-1, constraints kept, as a function of a column.
-    """
-    contacts = [c for c in builder.scenario.machine.contacts if isinstance(c, RigidContact)]
-    found = [find_touches(motion, contact) for contact in contacts]
-    touches = [touch for group in found if check_moves(builder, motion, group) for touch in group]
-    if not touches or not _check_rest(builder, motion, touches):
-        return None
-    rates = ca.vertcat(*(touch.rate for touch in touches))
-    H = ca.jacobian(rates, motion.v)
-    resting = tuple(builder.add_memory(MemoryInfo(own_name(t, "rests"), "", 0.0, hidden=True)) for t in touches)
-    directions = tuple(_push(builder, touch, memory) for touch, memory in zip(touches, resting, strict=True))
-    D = H
-    if any(touch.contact.friction is not None for touch in touches):
-        rows = [ca.jtimes(t.velocity, motion.v, n, True).T for t, n in zip(touches, directions, strict=True)]
-        D = ca.vertcat(*rows)
-    drift = ca.jtimes(rates, motion.q, motion.q_dot)
-    return Rigid(tuple(touches), resting, H, D, directions, apply, drift)
-
-
-def _push(builder: Builder, touch: Touch, resting: ca.SX) -> ca.SX:
-    """Force on the touching body for a normal force of 1 N: along the normal, and what its friction adds."""
-    if touch.contact.friction is None:
-        return touch.normal
-    first, second = touch.slips
-    given = {"slip1": first, "slip2": second, "normal": ca.SX(1)}
-    rubbed = trace_contact(builder, touch, given, "friction", ("force1", "force2"), resting > 0.5)
-    if rubbed is None:
-        return touch.normal
-    return touch.normal + rubbed["force1"] * touch.tangents[0] + rubbed["force2"] * touch.tangents[1]
-
-
-def _check_rest(builder: Builder, motion: Motion, touches: list[Touch]) -> bool:
-    """Tell what rigid contacts do not go together with."""
-    scenario, path = builder.scenario, f"contacts.{touches[0].contact.name}"
-    before = len(builder.flaws.found)
-    if builder.sticking:
-        what = "a rigid contact cannot be in one machine with friction that sticks on joints"
-        builder.flaws.add(path, what, "take a compliant Contact, or friction with bristles")
-    if scenario.treatment.method in ("index3", "minimal"):
-        what = f"a rigid contact does not go together with the treatment '{scenario.treatment.method}'"
-        builder.flaws.add(path, what, "say baumgarte or projection")
-    if scenario.start == "equilibrium":
-        builder.flaws.add(path, "a rest on a rigid contact is not searched for", "start as given")
-    elif scenario.start == "given":
-        _check_start(builder, motion, touches)
-    return len(builder.flaws.found) == before
-
-
-def _check_start(builder: Builder, motion: Motion, touches: list[Touch]) -> None:
-    for touch in touches:
-        gap, rate = motion.values_at_start(ca.vertcat(touch.gap, touch.rate))
-        if gap < -SUNK:
-            what = f"starts inside the surface, by {-gap:.3g} m"
-            builder.flaws.add(f"contacts.{touch.name}", what, "change initial")
-        elif gap <= NEAR and rate < -RESTING:
-            what = f"starts in touch and moves into the surface, with {-rate:.3g} m/s"
-            builder.flaws.add(f"contacts.{touch.name}", what, "start a little above it")
+DEEP = 1e-4
+"""Overlap [m] of what has gone in, whichever way it moves."""
+LOCKED = 0.01
+"""Part of its effect without friction at which a force can no longer hold a gap: it would grow beyond all bounds."""
+FREE = 1.1
+"""How many times more it must be to hold again."""
 
 
 def add_rigid(builder: Builder, motion: Motion, rigid: Rigid, a: ca.SX, bindings: Bindings) -> ca.SX:
@@ -180,56 +48,36 @@ def add_rigid(builder: Builder, motion: Motion, rigid: Rigid, a: ca.SX, bindings
         Pushed(touch, lam[i], lam[i] * rigid.directions[i], rigid.held[i], bindings)
         for i, touch in enumerate(rigid.touches)
     ]
-    for contact in dict.fromkeys(touch.contact for touch in rigid.touches):
+    for contact in rigid.contacts:
+        builder.add_memory(MemoryInfo(f"{contact.name}.{JAMS}", "", 0.0, hidden=True))
         add_contact_signals(builder, contact, [one for one in pushed if one.touch.contact is contact])
     _add_impact(builder, motion, rigid, bindings)
     _add_sorting(builder, rigid, a, bindings)
     _add_guards(builder, rigid, lam, bindings)
-    return rigid.D.T @ ca.vertcat(*lam)
+    return rigid.D.T @ lam
 
 
 def _add_impact(builder: Builder, motion: Motion, rigid: Rigid, bindings: Bindings) -> None:
     """Impulses where gaps close: `v+ = v + M^-1 P`, with `v_n+ >= -r v_n-`; what they do is work."""
-    values, b = builder.values, []
-    for touch in rigid.touches:
-        name, rate = touch.contact.name, touch.rate
-        bounces = rate < -values[f"{name}.rest_speed"]
-        b.append(rate + where(bounces, values[f"{name}.restitution"] * rate, 0.0))
-    lam = ca.vertcat(*rigid.mobility(rigid.H).complement(b, rigid.near)[0])
-    impulse, change = rigid.H.T @ lam, rigid.responses(rigid.H) @ lam
-    if rigid.rubs:
-        impulse, change = _rub(builder, motion, rigid, b, change)
-    v = motion.v + change
-    work = 0.5 * ca.dot(impulse, motion.v + v)
+    blow = find_blow(builder, motion, rigid)
+    v, sinking = motion.v + blow.change, ca.vertsplit(rigid.sinks(blow.change))
     so_far = reference_to("energy.work")
     update = {motion.v[k].name(): Pending(v[k], bindings) for k in range(v.numel())}
-    update["energy.work"] = Pending(so_far.expression + work, bindings | so_far.bindings)
+    update["energy.work"] = Pending(so_far.expression + blow.work(motion.v), bindings | so_far.bindings)
     builder.add_memory(MemoryInfo(SETTLING, "", 0.0, hidden=True))
-    builder.updates[IMPACT] = update | _unbend(builder, rigid) | {SETTLING: Pending(ca.SX(1), {})}
+    update |= _note_jams(rigid, sinking, {}) | _unbend(builder, rigid)
+    builder.updates[IMPACT] = update | {SETTLING: Pending(ca.SX(1), {})}
 
 
-def _rub(builder: Builder, motion: Motion, rigid: Rigid, b: list[ca.SX], change: ca.SX) -> tuple[ca.SX, ca.SX]:
-    """Impulse on the joints and change of their velocities with friction.
-
-    Args:
-        change: of velocities without friction, which says where each touch would slip to.
-    """
-    rows, coefficients = [], []
-    for touch in rigid.touches:
-        slips = ca.vertcat(*touch.slips)
-        after = slips + ca.jtimes(slips, motion.v, change)
-        speed = sqrt(ca.sumsqr(after) + TINY_SLIP**2)
-        rows.append(ca.jtimes(slips, motion.v, after / speed, True).T)
-        rubs = touch.contact.friction is not None
-        coefficients.append(builder.values[f"{touch.contact.name}.friction.coefficient"] if rubs else ca.SX(0))
-    G = ca.vertcat(*rows)
-    by_normals, by_slips = rigid.responses(rigid.H), rigid.responses(G)
-    stiff = COMPLIANCE * ca.SX.eye(len(rows))
-    N, T = rigid.mobility(rigid.H).A, G @ by_slips
-    T = T + stiff * (ca.trace(T) + NO_MOBILITY * ca.trace(N)) / len(rows)
-    rubbing = Rubbing(N, rigid.H @ by_slips, T, b, ca.vertsplit(G @ motion.v), coefficients)
-    lam, beta = rubbing.solve(rigid.near)
-    return rigid.H.T @ lam - G.T @ beta, by_normals @ lam - by_slips @ beta
+def _note_jams(rigid: Rigid, wrong: list[ca.SX], bindings: Bindings) -> dict[str, Pending]:
+    """Contacts for which there are no forces or impulses that keep them from sinking in."""
+    updates = {}
+    for contact in rigid.contacts:
+        found = ca.SX(0)
+        for touch, bad in zip(rigid.touches, wrong, strict=True):
+            found = logical_or(found, bad) if touch.contact is contact else found
+        updates[f"{contact.name}.{JAMS}"] = Pending(where(found, 1.0, 0.0), bindings)
+    return updates
 
 
 def _unbend(builder: Builder, rigid: Rigid) -> dict[str, Pending]:
@@ -244,31 +92,44 @@ def _unbend(builder: Builder, rigid: Rigid) -> dict[str, Pending]:
 
 
 def _add_sorting(builder: Builder, rigid: Rigid, a: ca.SX, bindings: Bindings) -> None:
-    """Which touches rest: those at rest on their surface that would be accelerated into it."""
+    """Which touches rest: those at rest on their surface that would be accelerated into it.
+
+    One whose friction would pull it in more than its force pushes is let go (Painleve's paradox): it sinks by a
+    rounding error and hits. That impact may stop its slip; if it does not, it hits again and again, which is told.
+    """
     b = rigid.H @ a + rigid.drift
     allowed = []
     for i, touch in enumerate(rigid.touches):
         slow = where(rigid.held[i], builder.values[f"{touch.contact.name}.rest_speed"], RESTING)
-        allowed.append(logical_and(rigid.near[i], absolute(touch.rate) <= slow))
-    _, pushing = rigid.mobility(rigid.D).complement(ca.vertsplit(b), allowed)
+        at_rest = logical_and(rigid.near[i], absolute(touch.rate) <= slow)
+        allowed.append(logical_and(at_rest, rigid.effect(i) > FREE * LOCKED) if rigid.rubs else at_rest)
+    _, pushing, wrong = rigid.mobility(rigid.D).complement(b, allowed)
     update = {
-        memory.name(): Pending(where(push, 1.0, 0.0), bindings)
-        for memory, push in zip(rigid.resting, pushing, strict=True)
+        memory.name(): Pending(where(logical_and(push, logical_not(bad)), 1.0, 0.0), bindings)
+        for memory, push, bad in zip(rigid.resting, pushing, wrong, strict=True)
     }
-    builder.updates[SORTING] = update | {SETTLING: Pending(ca.SX(0), {})}
+    # At the start there are no events: what finds no force sinks, hits and is then told.
     builder.updates.setdefault(START, {}).update(update)
+    builder.updates[SORTING] = update | _note_jams(rigid, wrong, bindings) | {SETTLING: Pending(ca.SX(0), {})}
 
 
-def _add_guards(builder: Builder, rigid: Rigid, lam: list[ca.SX], bindings: Bindings) -> None:
-    """A gap closes where it is shut and approaches; a force ends where it comes down to zero."""
+def _add_guards(builder: Builder, rigid: Rigid, lam: ca.SX, bindings: Bindings) -> None:
+    """A gap closes where it is shut and approaches, or is far beyond that; a force ends where it comes down to zero."""
     for i, touch in enumerate(rigid.touches):
         closing = {"hits": CLOSED, "sinks": SUNK}
         for event, margin in closing.items():
-            apart = maximum(touch.gap + margin, touch.rate + margin)
+            # A step may end where a corner that went in is on its way out again.
+            apart = maximum(touch.gap + margin, minimum(touch.rate + margin, touch.gap + DEEP))
             _add_guard(builder, f"{touch.name}.{event}", where(rigid.held[i], 1.0, apart), IMPACT, {})
         _add_guard(builder, f"{touch.name}.parts", where(rigid.held[i], lam[i], -1.0), SORTING, bindings)
+        if touch.contact.friction is not None:
+            _add_guard(builder, f"{touch.name}.locks", where(rigid.held[i], rigid.effect(i) - LOCKED, 1.0), SORTING, {})
     settling = builder.memory_symbols[SETTLING]
-    _add_guard(builder, "contacts.settle", where(settling > 0.5, -1.0, 1.0), SORTING, {})
+    _add_guard(builder, SETTLE, where(settling > 0.5, -1.0, 1.0), SORTING, {})
+    for contact in rigid.contacts:
+        name = f"{contact.name}.{JAMS}"
+        builder.columns["guards"].append(Pending(where(builder.memory_symbols[name] > 0.5, -1.0, 1.0), {}))
+        builder.guards.append(Guard(name, -1, terminal=True))
 
 
 def _add_guard(builder: Builder, name: str, value: ca.SX, action: str, bindings: Bindings) -> None:

@@ -111,6 +111,7 @@ def _far_motion(builder: Builder, interface: Interface) -> Far:
         names = interface.names(key)
         infos = [SignalInfo(name, f"{unit}{suffix}") for name, unit in zip(names, units, strict=False)]
         builder.network.define(infos, Definition(dict(zip(names, ca.vertsplit(column), strict=True)), {}))
+    _define_rotation(builder, interface.names("far_orientation"), rotation)
     return Far(position, rotation, velocity)
 
 
@@ -136,6 +137,7 @@ def _far_model(builder: Builder, interface: Interface) -> Far:
         rotation = (ca.SX.eye(3) + turn + turn @ turn / 2) @ start
     for name, rate in zip((*interface.names("far_position"), *turns), ca.vertsplit(velocity), strict=True):
         builder.rates[name] = Pending(rate, {})
+    _define_rotation(builder, interface.names("far_orientation"), rotation)
     return Far(position, rotation, velocity)
 
 
@@ -170,12 +172,16 @@ def _define_motion(builder: Builder, port: Port) -> None:
     velocities = dict(zip(interface.names("velocity"), ca.vertsplit(port.velocity), strict=True))
     infos = [SignalInfo(name, unit, rate=rate) for name, rate, unit in zip(positions, velocities, units, strict=False)]
     infos += [SignalInfo(name, f"{unit}/s") for name, unit in zip(velocities, units, strict=True)]
-    outputs = positions | velocities
-    if port.rotation is not None:
-        names = interface.names("orientation")
-        outputs |= dict(zip(names, ca.vertsplit(ca.vec(port.rotation.T)), strict=True))
-        infos += [SignalInfo(name, "") for name in names]
-    builder.network.define(infos, Definition(outputs, {}))
+    builder.network.define(infos, Definition(positions | velocities, {}))
+    _define_rotation(builder, interface.names("orientation"), port.rotation)
+
+
+def _define_rotation(builder: Builder, names: tuple[str, ...], rotation: ca.SX | None) -> None:
+    """Nine entries, row by row, where a rotation is coupled."""
+    if rotation is not None:
+        infos = [SignalInfo(name, "") for name in names]
+        outputs = dict(zip(names, ca.vertsplit(ca.vec(rotation.T)), strict=True))
+        builder.network.define(infos, Definition(outputs, {}))
 
 
 def _add_books(builder: Builder, port: Port) -> None:

@@ -22,10 +22,11 @@ from robodyn.assembly.constraints import (
 )
 from robodyn.assembly.contact import add_contacts
 from robodyn.assembly.coordinates import joint_unit
-from robodyn.assembly.impact import add_rigid, build_rigid
+from robodyn.assembly.impact import add_rigid
 from robodyn.assembly.interfaces import add_interfaces, define_forces
 from robodyn.assembly.motion import Motion
 from robodyn.assembly.network import Definition, SignalInfo
+from robodyn.assembly.rigid import build_rigid
 from robodyn.assembly.sticking import Sticking, add_stick_events, build_sticking, find_held_joints
 from robodyn.assembly.system import StateInfo, build_mass_matrix
 from robodyn.assembly.tracing import Bindings, placeholder

@@ -1,12 +1,12 @@
 """Which impulses does friction add where bodies hit each other?
 
-Symbols: lam, beta impulses along the normals and against the slips; r speeds along the normals above those of the
-rebound, s slips:
+Symbols: lam, beta impulses along the normals and along the slips; y change of the joints' velocities; r speeds along
+the normals above those of the rebound, s slips:
 
-    r = b + N lam - C beta,    s = s0 + C^T lam - T beta,    |beta_i| <= mu_i lam_i
+    y = Rn lam + Rs beta,    r = b + H y,    s = s0 + G y,    |beta_i| <= mu_i lam_i
 
-In the direction of the slip that there would be without friction, a touch slides, beta_i = mu_i lam_i or the opposite
-against a slip backwards, or it sticks, s_i = 0. Modes are found by passes that mend all contradictions at once.
+In the direction of the slip that there would be without friction, a touch slides, beta_i = -mu_i lam_i or the opposite
+against a slip backwards, or it sticks, s_i = 0.
 """
 
 from __future__ import annotations
@@ -16,8 +16,16 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from robodyn.assembly.complementarity import BLOCK_PIVOTS, find_wrong, slack_of
-from robodyn.symbolic import clip, logical_not, maximum, solve_linear, where
+from robodyn.assembly.complementarity import BLOCK_PIVOTS, MARGIN, Mobility, find_wrong, slack_of
+from robodyn.symbolic import absolute, clip, logical_and, logical_not, logical_or, maximum, where
+
+Modes = tuple[list[ca.SX], list[ca.SX]]
+"""Which touches push, and which way each slides: -1 or 1, 0 sticks."""
+
+
+Impulses = tuple[ca.SX, ca.SX]
+SWEEPS = 12
+"""Rounds over all touches for a guess."""
 
 
 @dataclass(frozen=True)
@@ -25,57 +33,95 @@ class Rubbing:
     """An impact with friction.
 
     Attributes:
-        N, C, T: mobilities (k, k): normal, of normals by slips, of slips.
-        b, s0: motions before (k,); coefficients: mu.
+        normal, slip: mobilities of the k normals and of the k slips.
+        s0: slips before (k,); coefficients: mu.
     """
 
-    N: ca.SX
-    C: ca.SX
-    T: ca.SX
-    b: Sequence[ca.SX]
-    s0: Sequence[ca.SX]
+    normal: Mobility
+    slip: Mobility
+    s0: ca.SX
     coefficients: Sequence[ca.SX]
 
-    def solve(self, allowed: Sequence[ca.SX]) -> tuple[ca.SX, ca.SX]:
-        """Impulses lam and beta."""
-        k, slack = len(self.b), slack_of(self.b, allowed)
-        pushing = [where(may, b < -slack, 0.0) for may, b in zip(allowed, self.b, strict=True)]
-        slides: list[ca.SX] = [ca.SX(1)] * k
-        for step in range(BLOCK_PIVOTS + k + 1):
-            lam, beta = self._impulses(pushing, slides)
-            if step == BLOCK_PIVOTS + k:
-                break
-            r = ca.vertcat(*self.b) + self.N @ lam - self.C @ beta
-            s = ca.vertcat(*self.s0) + self.C.T @ lam - self.T @ beta
-            wrong = find_wrong(ca.vertsplit(lam), r, ca.vertsplit(ca.diag(self.N)), pushing, allowed, slack)
-            slides = [self._mend(i, slides[i], lam, beta, s, slack) for i in range(k)]
-            pushing = [where(w, logical_not(p), p) for w, p in zip(wrong, pushing, strict=True)]
-        lam = ca.vertcat(*(maximum(lam[i], 0.0) for i in range(k)))
+    def solve(self, b: ca.SX, allowed: Sequence[ca.SX], before: Impulses | None = None) -> Impulses:
+        """Impulses lam and beta: a guess by sweeps tells what each touch does, mended by passes that change all
+        contradictions at once. Where some are left, the guess is the answer.
+
+        Args:
+            b: speeds along the normals before, above those of the rebound with its sign, (k,).
+            before: impulses to begin with, of a problem like this one.
+        """
+        k, slack = len(self.coefficients), slack_of(b, allowed)
+        guess = self._sweep(b, allowed, before or (ca.SX.zeros(k), ca.SX.zeros(k)))
+        modes: Modes = [guess[0][i] > 0 for i in range(k)], [self._way(i, *guess) for i in range(k)]
+        for _ in range(BLOCK_PIVOTS):
+            modes = self._mend(b, self._impulses(b, modes, corrections=1), modes, allowed, slack)
+        found = self._impulses(b, modes)
+        wrong = self._is_wrong(b, found, allowed, MARGIN * slack)
+        lam = ca.vertcat(*(where(wrong, guess[0][i], maximum(found[0][i], 0.0)) for i in range(k)))
         limit = [self.coefficients[i] * lam[i] for i in range(k)]
-        return lam, ca.vertcat(*(clip(beta[i], -limit[i], limit[i]) for i in range(k)))
+        beta = [where(wrong, guess[1][i], clip(found[1][i], -limit[i], limit[i])) for i in range(k)]
+        return lam, ca.vertcat(*beta)
 
-    def _mend(self, i: int, slides: ca.SX, lam: ca.SX, beta: ca.SX, s: ca.SX, slack: ca.SX) -> ca.SX:
-        """-1 and 1 slide, 0 sticks: what slides against its direction sticks, what sticks beyond its limit slides."""
+    def _is_wrong(self, b: ca.SX, impulses: Impulses, allowed: Sequence[ca.SX], slack: ca.SX) -> ca.SX:
+        """Whether any touch pulls, sinks in or is beyond its limit."""
+        lam, beta = impulses
+        r, wrong = b + self.normal.rows @ self.change(lam, beta), ca.SX(0)
+        for i, own in enumerate(self.normal.own):
+            excess = absolute(beta[i]) - self.coefficients[i] * lam[i]
+            beyond = maximum(-lam[i] * own, excess * self.slip.own[i]) > slack
+            wrong = logical_or(wrong, logical_or(beyond, logical_and(allowed[i], r[i] < -slack)))
+        return wrong
+
+    def _sweep(self, b: ca.SX, allowed: Sequence[ca.SX], impulses: Impulses) -> Impulses:
+        """Impulses near the solution: one touch after the other is brought to rest as far as its limits allow
+        (projected Gauss-Seidel), which does not go round in circles where friction is strong."""
+        lam, beta = (ca.vertsplit(part) for part in impulses)
+        y = self.change(*impulses)
+        for _ in range(SWEEPS):
+            for i, may in enumerate(allowed):
+                r = b[i] + ca.dot(self.normal.rows[i, :].T, y)
+                new = where(may, maximum(lam[i] - r / self.normal.own[i], 0.0), 0.0)
+                y, lam[i] = y + self.normal.columns[:, i] * (new - lam[i]), new
+                s = self.s0[i] + ca.dot(self.slip.rows[i, :].T, y)
+                limit = self.coefficients[i] * new
+                new = clip(beta[i] - s / self.slip.own[i], -limit, limit)
+                y, beta[i] = y + self.slip.columns[:, i] * (new - beta[i]), new
+        return ca.vertcat(*lam), ca.vertcat(*beta)
+
+    def _way(self, i: int, lam: ca.SX, beta: ca.SX) -> ca.SX:
         limit = self.coefficients[i] * lam[i]
-        slips = where(beta[i] > limit, 1.0, where(beta[i] < -limit, -1.0, 0.0))
-        return where(slides == 0, slips, where(slides * s[i] < -slack, 0.0, slides))
+        return where(beta[i] <= -limit, 1.0, where(beta[i] >= limit, -1.0, 0.0))
 
-    def _impulses(self, pushing: Sequence[ca.SX], slides: Sequence[ca.SX]) -> tuple[ca.SX, ca.SX]:
-        """lam and beta of given modes: 2 k linear equations."""
-        k = len(self.b)
-        rows, right = [], []
-        for i in range(k):
-            unit = [float(i == j) for j in range(2 * k)]
-            entries = [*ca.horzsplit(self.N[i, :]), *ca.horzsplit(-self.C[i, :])]
-            rows.append([where(pushing[i], entry, other) for entry, other in zip(entries, unit, strict=True)])
-            right.append(where(pushing[i], -self.b[i], 0.0))
-        for i in range(k):
-            sticks = where(slides[i] == 0, pushing[i], 0.0)
-            entries = [*ca.horzsplit(self.C[:, i].T), *ca.horzsplit(-self.T[i, :])]
-            other = [-slides[i] * self.coefficients[i] * float(i == j) for j in range(k)] + [
-                float(i == j) for j in range(k)
-            ]
-            rows.append([where(sticks, entry, own) for entry, own in zip(entries, other, strict=True)])
-            right.append(where(sticks, -self.s0[i], 0.0))
-        found = ca.vertcat(*solve_linear(rows, right))
-        return found[:k], found[k:]
+    def change(self, lam: ca.SX, beta: ca.SX) -> ca.SX:
+        """y of given impulses."""
+        return self.normal.columns @ lam + self.slip.columns @ beta
+
+    def _mend(self, b: ca.SX, impulses: Impulses, modes: Modes, allowed: Sequence[ca.SX], slack: ca.SX) -> Modes:
+        """What slides against its direction sticks, what sticks beyond its limit slides."""
+        (lam, beta), (pushing, slides) = impulses, modes
+        y = self.change(lam, beta)
+        r = b + self.normal.rows @ y
+        s = self.s0 + self.slip.rows @ y
+        wrong = find_wrong(lam, r, self.normal.own, pushing, allowed, slack)
+        pushes, ways = [], []
+        for i, way in enumerate(slides):
+            slips = self._way(i, lam, beta)
+            # Friction may lift what slides so that no push is left: it sticks before it is let go.
+            caught = logical_and(logical_and(wrong[i], pushing[i]), way != 0)
+            stops = logical_or(caught, way * s[i] < -slack)
+            ways.append(where(way == 0, where(wrong[i], 0.0, slips), where(stops, 0.0, way)))
+            pushes.append(where(logical_and(wrong[i], logical_not(caught)), logical_not(pushing[i]), pushing[i]))
+        return pushes, ways
+
+    def _impulses(self, b: ca.SX, modes: Modes, corrections: int = 2) -> Impulses:
+        """lam and beta of given modes: 2 k linear equations, in which what slides is part of its normal."""
+        pushing, slides = modes
+        k = len(pushing)
+        ratio = ca.vertcat(*(-way * mu for way, mu in zip(slides, self.coefficients, strict=True)))
+        columns = ca.horzcat(self.normal.columns + self.slip.columns @ ca.diag(ratio), self.slip.columns)
+        rows, give = ca.vertcat(self.normal.rows, self.slip.rows), ca.vertcat(self.normal.give, self.slip.give)
+        mobility = Mobility(rows, columns, give, symmetric=False)
+        held = [*pushing, *(logical_and(p, way == 0) for p, way in zip(pushing, slides, strict=True))]
+        motions = ca.vertcat(b, self.s0)
+        found = mobility.hold(motions, held, corrections)
+        return found[:k], found[k:] + ratio * found[:k]

@@ -150,7 +150,8 @@ class System:
         terms: "mass_matrix" and "bias" of the mechanics, where they are not those of the mechanism itself: see
             `assembly.linear`; data: numbers of the table that these read, see `native.rows`.
         equations: names of the forces of all constraint equations; the function "constraints" gives their residuals,
-            then the rates of these, "active" which of them hold, "applied" the joint torques without theirs.
+            then the rates of these, "constraint_drift" their accelerations while the joints do not accelerate, "active"
+            which of them hold, "applied" the joint torques without theirs.
         momenta: whether the states after the positions are the momenta p = M v instead of the velocities.
         start_action: function that makes states and memory consistent at the start, if there is one.
         warnings: what is allowed but looks like a mistake, such as units that do not match.

@@ -7,7 +7,7 @@ from functools import partial
 
 from robodyn.catalog.cable import Cable, cable_hang, cable_machine
 from robodyn.catalog.cable_control import CableControl, cable_controlled, cable_probe, cable_sway
-from robodyn.catalog.contacts import bouncing_ball, box_on_slope
+from robodyn.catalog.contacts import bouncing_ball, box_on_slope, tumbling_box
 from robodyn.catalog.delta_pair import delta_pair, delta_pair_machine
 from robodyn.catalog.delta_parameters import DeltaRobot
 from robodyn.catalog.delta_robot import delta_fall, delta_hold, delta_machine, delta_mechanism
@@ -21,6 +21,7 @@ from robodyn.catalog.oscillator import Oscillator, oscillator, oscillator_side, 
 from robodyn.catalog.pendulums import double_pendulum, pendulum
 from robodyn.catalog.rx90 import rx90_hold, rx90_machine, rx90_weld
 from robodyn.catalog.rx90_arm import rx90_mechanism
+from robodyn.catalog.rx90_links import rx90_flexible_mechanism
 from robodyn.catalog.scara import scara_mechanism, scara_ptp
 from robodyn.catalog.scara_avoidance import scara_avoid, scara_avoid_sampled, scara_phases
 from robodyn.catalog.six_axis import six_axis_mechanism, swinging_arm
@@ -40,6 +41,7 @@ SCENARIOS: Mapping[str, Callable[[], Scenario | Chain]] = {
     "andrews": andrews,
     "bouncing-ball": bouncing_ball,
     "box-on-slope": box_on_slope,
+    "tumbling-box": tumbling_box,
     "swinging-arm": swinging_arm,
     "oscillator": oscillator,
     "oscillator-first": partial(oscillator_side, 0),
@@ -60,6 +62,7 @@ SCENARIOS: Mapping[str, Callable[[], Scenario | Chain]] = {
     "space-case-flexible": space_case,
     "rx90-weld": rx90_weld,
     "rx90-weld-elastic": partial(rx90_weld, elastic=True),
+    "rx90-weld-flexible": partial(rx90_weld, flexible=True),
     "rx90-hold": rx90_hold,
     "cable-hang": cable_hang,
     "cable-sway": cable_sway,
@@ -127,6 +130,7 @@ __all__ = [
     "oscillator_side",
     "oscillator_sides",
     "pendulum",
+    "rx90_flexible_mechanism",
     "rx90_hold",
     "rx90_machine",
     "rx90_mechanism",
@@ -145,6 +149,7 @@ __all__ = [
     "space_case_payload",
     "space_case_sides",
     "swinging_arm",
+    "tumbling_box",
     "two_link_loop",
     "two_link_mechanism",
 ]

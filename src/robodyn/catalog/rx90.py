@@ -15,6 +15,7 @@ import numpy as np
 from robodyn.catalog import rx90_parameters as rx
 from robodyn.catalog.rx90_arm import balance_spring, coupling_matrix, holding_torques, rx90_coordinates, rx90_mechanism
 from robodyn.catalog.rx90_drives import axis_blocks, friction_blocks
+from robodyn.catalog.rx90_links import resting_modes, rx90_flexible_mechanism
 from robodyn.catalog.six_axis import ARM, FLANGE
 from robodyn.model import Block, ElasticGear, Machine, Recording, Scenario, with_elastic_joints
 from robodyn.paths import JointLimits, path_block, plan_path, point_tool, straight_line
@@ -25,18 +26,20 @@ TUNABLE = ("payload.mass", "motor*.inertia")
 WELD_START = (rx.WELD_X, -rx.WELD_LENGTH / 2, -rx.WELD_DEPTH - FLANGE - rx.HEAD_TIP)
 
 
-def rx90_machine(reference: Block, payload: float = 0.0, elastic: bool = False) -> Machine:
+def rx90_machine(reference: Block, payload: float = 0.0, elastic: bool = False, flexible: bool = False) -> Machine:
     """The robot with drives, friction and controller, following a reference.
 
     Args:
         reference: continuous block with outputs position1 to 6, velocity1 to 6, acceleration1 to 6 and the way s.
         payload: [kg] at the tool's tip that the controller does not know of.
         elastic: whether the gears twist; motors, friction and encoders are then on the side of drive1 to drive6.
+        flexible: whether upper arm and forearm bend.
     """
     controlled = tuple(block for k in rx.AXES for block in axis_blocks(k))
     following = (reference, _set_points(reference.name), _deviation(reference.name))
     blocks = (*following, balance_spring(), *friction_blocks(), *controlled)
-    rigid = Machine("rx90", rx90_mechanism(payload), blocks, rx90_coordinates(), tunable=TUNABLE)
+    mechanism = rx90_flexible_mechanism(payload) if flexible else rx90_mechanism(payload)
+    rigid = Machine("rx90", mechanism, blocks, rx90_coordinates(), tunable=TUNABLE)
     return with_elastic_joints(rigid, elastic_gears()) if elastic else rigid
 
 
@@ -75,15 +78,16 @@ def weld_angles(way: float = 0.0) -> dict[str, float]:
     return dict(zip(rx.JOINTS, angles, strict=True))
 
 
-def resting_start(angles: Mapping[str, float], elastic: bool = False) -> dict[str, float]:
+def resting_start(angles: Mapping[str, float], elastic: bool = False, flexible: bool = False) -> dict[str, float]:
     """Start values at rest without payload: joints, currents that hold the arm, and what the loops remember of them.
 
     Elastic gears twist under what they hold: the drives stand at the angles, the joints sag by `tau / k`.
+    Flexible links bend under the arm's weight; torques are those of the arm as it were without it.
     """
     torques = holding_torques(rx90_mechanism(), angles)
     T = coupling_matrix()
     positions, held = T @ np.array([angles[joint] for joint in rx.JOINTS]), np.linalg.solve(T.T, torques)
-    start: dict[str, float] = {}
+    start: dict[str, float] = resting_modes(rx90_flexible_mechanism(), angles) if flexible else {}
     for k, axis in enumerate(rx.DRIVES, start=1):
         angle, current = angles[f"joint{k}"], held[k - 1] / axis.torque_constant
         start |= {f"drive{k}.position": angle} if elastic else {}
@@ -125,22 +129,28 @@ def followed_references(elastic: bool = False) -> dict[str, str]:
 
 
 def rx90_weld(
-    speed: float = rx.WELD_SPEED, ramp: float = rx.WELD_RAMP, payload: float = 0.0, elastic: bool = False
+    speed: float = rx.WELD_SPEED,
+    ramp: float = rx.WELD_RAMP,
+    payload: float = 0.0,
+    elastic: bool = False,
+    flexible: bool = False,
 ) -> Scenario:
     """The weld: 1.2 m straight along y from rest to rest, tool down; joints 2 and 3 turn back halfway.
 
     Args:
-        speed: of the tip [m/s]; ramp: time to reach it [s]; payload, elastic: as of `rx90_machine`.
+        speed: of the tip [m/s]; ramp: time to reach it [s]; payload, elastic, flexible: as of `rx90_machine`.
     """
+    parts = {"elastic": "gears elastic"} if elastic else {}
+    parts |= {"flexible": "links flexible"} if flexible else {}
     reference = weld_reference(speed, speed / ramp)
     return Scenario(
-        "rx90-weld-elastic" if elastic else "rx90-weld",
-        rx90_machine(reference, payload, elastic),
+        "-".join(["rx90-weld", *parts]),
+        rx90_machine(reference, payload, elastic, flexible),
         2 * rx.WELD_REST + rx.WELD_LENGTH / speed + ramp,
-        resting_start(weld_angles(), elastic),
+        resting_start(weld_angles(), elastic, flexible),
         recording=RECORDING,
         solver=SOLVER,
-        title=f"RX90B welding a straight line of 1.2 m{', its gears elastic' if elastic else ''}",
+        title=", its ".join(["RX90B welding a straight line of 1.2 m", *parts.values()]),
         nominal=followed_references(elastic),
     )
 

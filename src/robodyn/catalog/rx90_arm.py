@@ -65,19 +65,19 @@ def holding_torques(mechanism: Mechanism, angles: Mapping[str, float]) -> np.nda
 
     tau_k = -axis_k . sum over the bodies beyond (c - p_k) x m g,   less the spring's k r h cos(q2)
     """
-    places = _place_bodies(mechanism, angles)
+    places = place_bodies(mechanism, angles)
     gravity = np.array(mechanism.gravity)
     held = []
     for joint in mechanism.moving_joints:
         hinge, moment = places[joint.child], np.zeros(3)
-        for body in _bodies_beyond(mechanism, joint.child):
+        for body in bodies_beyond(mechanism, joint.child):
             moment += np.cross(places[body.name].apply(body.com) - hinge.p, body.mass * gravity)
         held.append(-(hinge.R @ joint.axis) @ moment)
     held[1] -= rx.SPRING_STIFFNESS * rx.SPRING_HEIGHT * rx.SPRING_ARM * np.cos(angles["joint2"])
     return np.array(held)
 
 
-def _place_bodies(mechanism: Mechanism, angles: Mapping[str, float]) -> dict[str, Pose]:
+def place_bodies(mechanism: Mechanism, angles: Mapping[str, float]) -> dict[str, Pose]:
     """Pose of each body's frame in the world."""
     places = {GROUND: Pose.identity()}
     for joint in mechanism.ordered_joints:
@@ -86,7 +86,7 @@ def _place_bodies(mechanism: Mechanism, angles: Mapping[str, float]) -> dict[str
     return places
 
 
-def _bodies_beyond(mechanism: Mechanism, first: str) -> list[Body]:
+def bodies_beyond(mechanism: Mechanism, first: str) -> list[Body]:
     """A body and all that it carries."""
     carried = [first]
     for joint in mechanism.ordered_joints:

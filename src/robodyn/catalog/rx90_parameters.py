@@ -88,6 +88,12 @@ HEAD_INERTIA = (0.016, 0.016, 0.005)
 # Balance spring: zero free length, k [N/m], from SPRING_HEIGHT above the shoulder to SPRING_ARM along the upper arm.
 SPRING_STIFFNESS, SPRING_HEIGHT, SPRING_ARM = 5.4e3, 0.35, 0.08
 
+# Tubes that bend, twist and stretch within the upper arm and the forearm: outer radius and wall [m]; aluminium: Young's
+# and shear modulus [Pa], density [kg/m^3]; damping ratio of each mode. The rest of these links is rigid, at the joint.
+UPPER_ARM_TUBE, FOREARM_TUBE = (0.060, 0.005), (0.045, 0.004)
+ALUMINIUM = {"young": 7.0e10, "shear": 2.7e10, "density": 2700.0}
+LINK_DAMPING = 0.015
+
 # Armature circuits: resistance [ohm] and inductance [H], one size for all axes; supply [V].
 RESISTANCE, INDUCTANCE, VOLTAGE_LIMIT = 2.0, 8e-3, 300.0
 # Sampling [s] of slow and fast loops, and the time from a slow sample to the fast loop's knowing of it.

@@ -15,6 +15,9 @@ from robodyn.cli.run import announce, prepare_folder
 if TYPE_CHECKING:
     from robodyn.cosimulation import CosimulationFile, CosimulationRun
 
+TOLD = (".energy_error", ".gap", ".condition")
+"""What connections tell about themselves."""
+
 
 @app.command("cosim")
 def cosimulate_file(
@@ -28,11 +31,15 @@ def cosimulate_file(
 ) -> None:
     """Simulate subsystems together; exit code 3 where it could not be carried through (what there is, is kept)."""
     from robodyn.cosimulation import read_cosimulation
+    from robodyn.fmi import read_fmu
 
-    what = _change(read_cosimulation(file), step, scheme, order, tolerance)
+    what = _change(read_cosimulation(file, {"fmu": read_fmu}), step, scheme, order, tolerance)
     folder = prepare_folder(out)
-    with SimulationProgress(what.duration) as progress:
-        done = what.simulate(progress=progress, on_compile=announce)
+    try:
+        with SimulationProgress(what.duration) as progress:
+            done = what.simulate(progress=progress, on_compile=announce)
+    except ImportError as error:
+        raise fail(f"{file}: a subsystem that is a unit needs {error.name}: pip install 'robodyn[fmi]'") from error
     paths = _save(done, folder)
     if as_json:
         print_json(_as_json(done, paths))
@@ -77,7 +84,7 @@ def _as_json(done: CosimulationRun, paths: dict[str, Path]) -> dict[str, Any]:
         "outcome": {"kind": outcome.kind.name.lower(), "ok": outcome.ok, "sentence": outcome.sentence},
         "end_time": outcome.time,
         "statistics": asdict(done.statistics),
-        "coupling": {name: value for name, value in done.coupling.final.items() if name.count("-")},
+        "coupling": {name: value for name, value in done.coupling.final.items() if name.endswith(TOLD)},
         "final": {name: run.final for name, run in done.runs.items()},
         "warnings": list(done.warnings),
         "files": {name: str(path) for name, path in paths.items()},

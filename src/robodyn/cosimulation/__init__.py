@@ -2,7 +2,7 @@
 
 from robodyn.cosimulation.connection import Connection, Link
 from robodyn.cosimulation.master import cosimulate
-from robodyn.cosimulation.reading import CosimulationFile, read_cosimulation
+from robodyn.cosimulation.reading import CosimulationFile, Part, read_cosimulation
 from robodyn.cosimulation.reduced import reduce_system
 from robodyn.cosimulation.result import CosimulationRun, save_cosimulation
 from robodyn.cosimulation.scenario_unit import ScenarioUnit
@@ -17,6 +17,7 @@ __all__ = [
     "InterfaceUnit",
     "Link",
     "Master",
+    "Part",
     "ReducedModel",
     "ScenarioUnit",
     "Unit",

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from robodyn.cosimulation.connection import (
-    Bond,
     Channel,
     Connection,
     Link,
@@ -18,6 +17,7 @@ from robodyn.cosimulation.connection import (
     make_channels,
 )
 from robodyn.cosimulation.exchange import Exchange
+from robodyn.cosimulation.meeting import check_meeting, find_idle
 from robodyn.cosimulation.settings import Master
 from robodyn.errors import FlawList
 
@@ -46,18 +46,24 @@ def check_units(
     for name, count in Counter(unit.name for unit in units).items():
         if count > 1 or name == "coupling":
             flaws.add(f"units.{name}", "is taken", "give each unit its own name, and none of them 'coupling'")
+        if not isinstance(name, str) or not name or set(name) & set("/\\"):
+            flaws.add("units", f"{name!r} is no name for a unit", "it becomes part of a file's name")
     known = {unit.name: unit for unit in units}
     bonds = make_bonds(known, connections, flaws)
     channels = make_channels(known, links, flaws)
     _check_channels(known, [*channels, *(channel for bond in bonds for channel in bond.channels)], flaws)
-    _check_models(known, bonds, flaws)
+    check_meeting(known, bonds, flaws)
     if not connections and not links:
         flaws.add("connections", "there are none", "couple the units, or simulate each by itself")
     length = _find_duration(units, duration, flaws)
     if master.tolerance is not None:
         _check_restoring(units, flaws)
+        _check_steps(units, flaws)
     flaws.raise_if_any("co-simulation")
-    return Plan(Exchange(known, channels, bonds, master), length)
+    exchange = Exchange(known, channels, bonds, master)
+    for place in find_idle(known, bonds, [link.target for link in links]):
+        exchange.warn(f"'{place}'", f"'{place}' is connected with nothing: its far side is at rest, or not there")
+    return Plan(exchange, length)
 
 
 def _check_protocol(units: Sequence[Any], flaws: FlawList) -> None:
@@ -67,6 +73,8 @@ def _check_protocol(units: Sequence[Any], flaws: FlawList) -> None:
         missing = [key for key in NEEDED if not hasattr(unit, key)]
         if missing:
             flaws.add(f"units[{k}]", f"has no {', '.join(missing)}", "a unit has the methods of cosimulation.Unit")
+        if getattr(unit, "used", False):
+            flaws.add(f"units[{k}]", "has been used already", "renew() gives the same unit from its start")
 
 
 def _check_channels(units: Mapping[str, Any], channels: Sequence[Channel], flaws: FlawList) -> None:
@@ -78,20 +86,17 @@ def _check_channels(units: Mapping[str, Any], channels: Sequence[Channel], flaws
             flaws.add(f"{channel.target}.{channel.inputs[0]}", what, f"at most {highest}")
 
 
-def _check_models(units: Mapping[str, Any], bonds: Sequence[Bond], flaws: FlawList) -> None:
-    for bond in bonds:
-        for sender, receiver in bond.models:
-            for k, method in ((sender, "reduced_model"), (receiver, "attach_model")):
-                unit = units[bond.sides[k].unit]
-                if not hasattr(unit, method):
-                    flaws.add(unit.name, f"has no {method}", "couple it by signals")
-
-
 def _check_restoring(units: Sequence[Any], flaws: FlawList) -> None:
     for unit in units:
         if not getattr(unit, "can_restore", False):
             what = "cannot go back to a communication point, so that the macro step cannot be adapted"
             flaws.add(f"units.{unit.name}", what, "leave out the tolerance; blocks called in Python cannot go back")
+
+
+def _check_steps(units: Sequence[Any], flaws: FlawList) -> None:
+    for unit in units:
+        if not getattr(unit, "variable_step", True):
+            flaws.add(f"units.{unit.name}", "takes steps of one length only", "leave out the tolerance")
 
 
 def _find_duration(units: Sequence[Any], duration: float | None, flaws: FlawList) -> float:

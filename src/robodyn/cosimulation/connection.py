@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from robodyn.cosimulation.joining import JOININGS
+from robodyn.cosimulation.polynomials import HIGHEST_ORDER
 from robodyn.cosimulation.scenario_unit import MEAN
 from robodyn.errors import FlawList, nearest
-
-HIGHEST_ORDER = 2
+from robodyn.model.numbers import check_finite, check_flag
 
 
 @dataclass(frozen=True)
@@ -171,8 +171,10 @@ def _check_bond(connection: Connection, sides: tuple[Side, Side], takes: Any, pa
     elif takes == ("model", "model") and sides[0].elastic != sides[1].elastic:
         flaws.add(path, "one side is elastic, the other rigid", "give both the same stiffness, or none")
     check_order(connection.order, path, flaws)
-    if "force" not in takes and connection.mean is not None:
-        flaws.add(f"{path}.mean", "has no effect", "no force is sent")
+    if connection.mean is not None:
+        check_flag(flaws, f"{path}.mean", connection.mean)
+        if "force" not in takes:
+            flaws.add(f"{path}.mean", "has no effect", "no force is sent")
     _check_join(connection.join, takes == ("model", "model") and not sides[0].elastic, path, flaws)
 
 
@@ -214,6 +216,7 @@ def make_channels(units: Mapping[str, Any], links: Sequence[Link], flaws: FlawLi
         if link.target not in inputs:
             flaws.add(f"{path}.target", f"there is no input '{link.target}'", nearest(link.target, inputs))
         check_order(link.order, path, flaws)
+        check_finite(flaws, f"{path}.gain", link.gain)
         if link.source in outputs and link.target in inputs:
             (source, output), (target, entry) = outputs[link.source], inputs[link.target]
             found.append(Channel(source, (output,), target, (entry,), link.order, link.gain))

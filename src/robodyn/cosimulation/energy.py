@@ -14,12 +14,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from robodyn.cosimulation.connection import Bond, Side
+from robodyn.cosimulation.rotations import turn_between
 
 Outputs = Mapping[str, Mapping[str, float]]
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """Position (1 or 3,), and rotation (3, 3) where that is coupled."""
+
+    position: np.ndarray
+    rotation: np.ndarray | None = None
+
+    def reach(self, other: Place) -> np.ndarray:
+        """How far another place is away, in all rows, (k,) [m or rad]."""
+        along = other.position - self.position
+        if self.rotation is None or other.rotation is None:
+            return along
+        return np.concatenate([along, turn_between(self.rotation, other.rotation)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,24 +45,28 @@ class Snapshot:
 
     Attributes:
         work: on it so far [J], None where it does not know; force: (k,).
-        displacement: (1 or 3,), rate: (k,), at which the force acts; position, velocity: its own.
+        acting: where the force acts; own: where this side is.
     """
 
     work: float | None
     force: np.ndarray
-    displacement: np.ndarray
-    rate: np.ndarray
-    position: np.ndarray
-    velocity: np.ndarray
+    acting: Place
+    own: Place
 
 
 def take_snapshot(side: Side, outputs: Mapping[str, float]) -> Snapshot:
     """A side as the outputs of its unit tell it."""
     part = side.interface
-    far = "far_" if side.elastic else ""
-    quantities = ("force", f"{far}position", f"{far}velocity", "position", "velocity")
-    found = (np.array([outputs[name] for name in part.names(quantity)]) for quantity in quantities)
-    return Snapshot(outputs.get(f"{part.name}.work"), *found)
+    force = np.array([outputs[name] for name in part.names("force")])
+    acting, own = (_find_place(part, key, outputs) for key in ("far_" if side.elastic else "", ""))
+    return Snapshot(outputs.get(f"{part.name}.work"), force, acting, own)
+
+
+def _find_place(part: Any, far: str, outputs: Mapping[str, float]) -> Place:
+    position = np.array([outputs[name] for name in part.names(f"{far}position")])
+    if not part.rotates:
+        return Place(position)
+    return Place(position, np.array([outputs[name] for name in part.names(f"{far}orientation")]).reshape(3, 3))
 
 
 class EnergyBook:
@@ -55,40 +76,39 @@ class EnergyBook:
         self.bond = bond
         self.error = 0.0
         self.before: list[Snapshot] | None = None
-        self.pulled: tuple[np.ndarray, list[Snapshot], float] | None = None
+        self.pulled: tuple[np.ndarray, np.ndarray] | None = None
 
     def begin(self, outputs: Outputs) -> None:
         """The sides as they are at the start."""
         self.before = self._snapshots(outputs)
 
-    def add(self, begun: Outputs, ended: Outputs, step: float) -> None:
+    def add(self, begun: Outputs, ended: Outputs) -> None:
         """A macro step, from the outputs after the exchange at its beginning and at its end."""
-        right = self.meet(begun, step)
+        right = self.meet(begun)
         left = self._snapshots(ended)
-        self.error += sum(_work(right[k], left[k], step) for k in (0, 1))
+        self.error += sum(_work(right[k], left[k]) for k in (0, 1))
         self.before = left
 
-    def meet(self, begun: Outputs, step: float = 0.0) -> list[Snapshot]:
+    def meet(self, begun: Outputs) -> list[Snapshot]:
         """An exchange: the work of jumps, and what the elastic part took since the last one."""
         right = self._snapshots(begun)
         if self.before:
             self.error += sum(_jump(self.before[k], right[k]) for k in (0, 1))
         if all(side.elastic for side in self.bond.sides):
-            self._take(right, step)
+            self._take(right)
         return right
 
     def _snapshots(self, outputs: Outputs) -> list[Snapshot]:
         return [take_snapshot(side, outputs[side.unit]) for side in self.bond.sides]
 
-    def _take(self, now: list[Snapshot], step: float) -> None:
+    def _take(self, now: list[Snapshot]) -> None:
         """Take off the work of the elastic part since the last exchange: by how far the sides moved apart."""
         pull = _pull([*enumerate(now), *enumerate(self.before or ())], now)
+        apart = now[0].own.reach(now[1].own)
         if self.pulled is not None:
-            before, begun, passed = self.pulled
-            apart = [second.position - first.position for first, second in (begun, now)]
-            rates = (begun[1].velocity - begun[0].velocity, now[1].velocity - now[0].velocity)
-            self.error -= float((before + pull) @ _moved(apart[1] - apart[0], rates, passed)) / 2
-        self.pulled = pull, now, step
+            before, begun = self.pulled
+            self.error -= float((before + pull) @ (apart - begun)) / 2
+        self.pulled = pull, apart
 
     def copy(self) -> EnergyBook:
         other = EnergyBook(self.bond)
@@ -98,25 +118,18 @@ class EnergyBook:
 
 def _jump(left: Snapshot, right: Snapshot) -> float:
     """Work of a force whose place jumps at an exchange."""
-    n = len(left.displacement)
-    return float((left.force[:n] + right.force[:n]) @ (right.displacement - left.displacement)) / 2
+    return float((left.force + right.force) @ left.acting.reach(right.acting)) / 2
 
 
-def _work(right: Snapshot, left: Snapshot, step: float) -> float:
+def _work(right: Snapshot, left: Snapshot) -> float:
     """Work during a macro step."""
     if right.work is not None and left.work is not None:
         return left.work - right.work
-    moved = _moved(left.displacement - right.displacement, (right.rate, left.rate), step)
-    return float((right.force + left.force) @ moved) / 2
-
-
-def _moved(along: np.ndarray, rates: tuple[np.ndarray, np.ndarray], step: float) -> np.ndarray:
-    """Displacement in all rows: as given along the axes, by the trapezoidal rule about them."""
-    return np.concatenate([along, step * (rates[0] + rates[1])[len(along) :] / 2])
+    return float((right.force + left.force) @ right.acting.reach(left.acting)) / 2
 
 
 def _pull(known: list[tuple[int, Snapshot]], now: list[Snapshot]) -> np.ndarray:
     """Force that pulls the sides together, from the side that knows best where the other one is."""
-    misses = [float(np.sum((side.displacement - now[1 - k].position) ** 2)) for k, side in known]
+    misses = [float(np.sum(side.acting.reach(now[1 - k].own) ** 2)) for k, side in known]
     k, best = known[int(np.argmin(misses))]
     return best.force if k == 0 else -best.force

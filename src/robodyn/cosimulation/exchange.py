@@ -14,11 +14,22 @@ from robodyn.cosimulation.joining import join_motions
 from robodyn.cosimulation.record import CouplingRecord, UnitRecord, gap_between
 from robodyn.cosimulation.settings import Master
 from robodyn.cosimulation.unit import Coefficients, InterfaceMotion, ReducedModel
+from robodyn.errors import FlawList
 from robodyn.results import Outcome, OutcomeKind, Run
 
 
 class IllConditioned(ValueError):
     """A reduced interface model that does not exist."""
+
+
+class UnitFailure(RuntimeError):
+    """What a unit raised, told with its name."""
+
+    def __init__(self, unit: str, error: Exception) -> None:
+        super().__init__(f"unit '{unit}' raised {type(error).__name__}", str(error))
+
+    def outcome(self, time: float) -> Outcome:
+        return Outcome(OutcomeKind.FAILED, f"{self.args[0]} at {time:.6g} s: {self.args[1]}", time)
 
 
 class Exchange:
@@ -29,6 +40,7 @@ class Exchange:
         self.channels = (*channels, *(channel for bond in bonds for channel in bond.channels))
         self._choose()
         self.outputs: dict[str, Mapping[str, float]] = {name: unit.read() for name, unit in units.items()}
+        self._check_outputs()
         self.samples = [Samples(channel) for channel in self.channels]
         self.books = [EnergyBook(bond) for bond in bonds]
         self.trends = {(bond.name, sender): Trend(bond.order) for bond in bonds for sender, _ in bond.models}
@@ -46,6 +58,22 @@ class Exchange:
             if hasattr(unit, "choose"):
                 unit.choose(tuple(dict.fromkeys(wanted)))
 
+    def _check_outputs(self) -> None:
+        flaws = FlawList()
+        for channel in self.channels:
+            for name in channel.outputs:
+                value = self.outputs[channel.source].get(name)
+                if not isinstance(value, int | float | np.number):
+                    flaws.add(f"{channel.source}.{name}", f"read() gives {value!r} for it", "it must be a number")
+        flaws.raise_if_any("co-simulation")
+
+    def _ask(self, name: str, method: str, *given: Any, **further: Any) -> Any:
+        """Call a method of a unit; a user's unit may raise anything."""
+        try:
+            return getattr(self.units[name], method)(*given, **further)
+        except Exception as error:
+            raise UnitFailure(name, error) from error
+
     @property
     def can_restore(self) -> bool:
         return all(getattr(unit, "can_restore", False) for unit in self.units.values())
@@ -54,9 +82,9 @@ class Exchange:
         """First exchange, start of all units, and what they give then."""
         self._sample(time)
         self.write(time)
-        for name, unit in self.units.items():
-            unit.start(time)
-            self.outputs[name] = unit.read()
+        for name in self.units:
+            self._ask(name, "start", time)
+            self.outputs[name] = self._ask(name, "read")
         self._sample(time)
         for book in self.books:
             book.begin(self.outputs)
@@ -64,13 +92,13 @@ class Exchange:
     def write(self, time: float) -> None:
         """Send everything at the beginning of a macro step: first what is known, then what depends on that."""
         self._send_models(time)
-        self._send_signals(self.units, time, late=False)
+        self._send_signals(time, late=False)
         late = [samples for samples in self.samples if samples.channel.late]
         for name in {samples.channel.source for samples in late}:
-            self.outputs[name] = self.units[name].read()
+            self.outputs[name] = self._ask(name, "read")
         for samples in late:
             samples.add(time, self.outputs[samples.channel.source])
-        self._send_signals(self.units, time, late=True)
+        self._send_signals(time, late=True)
 
     def _note(self, time: float, step: float) -> None:
         own = {book.bond.name: (book.error, *self.told[book.bond.name]) for book in self.books}
@@ -82,15 +110,15 @@ class Exchange:
         for samples in self.samples:
             samples.add(time, self.outputs[samples.channel.source], step)
 
-    def _send_signals(self, targets: Mapping[str, Any], begin: float, late: bool) -> None:
-        """Polynomials of all inputs of some units for the macro step from `begin` on."""
-        for name, unit in targets.items():
+    def _send_signals(self, begin: float, late: bool) -> None:
+        """Polynomials of all inputs for the macro step from `begin` on."""
+        for name in self.units:
             inputs: dict[str, Coefficients] = {}
             for samples in self.samples:
                 if samples.channel.target == name and samples.channel.late == late:
                     inputs |= samples.inputs(begin)
             if inputs:
-                unit.write(inputs)
+                self._ask(name, "write", inputs)
 
     def _send_models(self, time: float) -> None:
         """Take all reduced models first, then attach them: in parallel, as the state was."""
@@ -105,13 +133,13 @@ class Exchange:
                 side = bond.sides[receiver]
                 motion = joined or taken[sender].motion
                 trend = self.trends[bond.name, sender]
-                trend.add(time, taken[sender].acceleration)
+                trend.add((time, time), taken[sender].acceleration)
                 further = {"trend": trend.fit(time)[1:]} if bond.order else {}
-                self.units[side.unit].attach_model(side.interface.name, taken[sender], motion, **further)
+                self._ask(side.unit, "attach_model", side.interface.name, taken[sender], motion, **further)
 
     def _take_model(self, bond: Bond, sender: int, time: float) -> ReducedModel:
         side = bond.sides[sender]
-        model = self.units[side.unit].reduced_model(side.interface.name)
+        model = self._ask(side.unit, "reduced_model", side.interface.name)
         place = f"{side.unit}.{side.interface.name}"
         needed = not bond.sides[1 - sender].elastic
         if needed and not model.condition <= self.master.condition_limit:
@@ -120,7 +148,7 @@ class Exchange:
                 f"mobility is {model.condition:.3g}, so that it has no inertia; the mechanism is in or near a singular "
                 "position there: couple fewer rows, attach it through a stiffness, or make it flexible"
             )
-        if model.condition > self.master.condition_warning:
+        if needed and model.condition > self.master.condition_warning:
             self.warn(
                 f"'{place}'",
                 f"the mobility of '{place}' is ill-conditioned, {model.condition:.3g} at {time:.6g} s: what a reduced "
@@ -144,26 +172,19 @@ class Exchange:
     def advance(self, begin: float, end: float, scheme: str) -> Outcome | None:
         """All units to the end of the macro step; the outcome of the first that could not get there."""
         fresh: dict[str, Mapping[str, float]] = {}
-        for name, unit in self.units.items():
+        for name in self.units:
             if scheme == "sequential" and fresh:
-                self._send_signals_after(name, unit, begin, end, fresh)
-            try:
-                self.begun[name] = unit.read() if self.books else self.outputs[name]
-                outcome = unit.advance(begin, end - begin)
-                fresh[name] = unit.read()
-            except Exception as error:  # noqa: BLE001  a user's unit may raise anything
-                sentence = f"unit '{name}' raised {type(error).__name__} at {begin:.6g} s: {error}"
-                outcome = Outcome(OutcomeKind.FAILED, sentence, begin)
+                self._send_signals_after(name, begin, end, fresh)
+            self.begun[name] = self._ask(name, "read") if self.books else self.outputs[name]
+            outcome = self._ask(name, "advance", begin, end - begin)
             if outcome is not None:
-                sentence = (
-                    outcome.sentence if f"unit '{name}'" in outcome.sentence else f"unit '{name}': {outcome.sentence}"
-                )
-                return Outcome(outcome.kind, sentence, outcome.time)
+                return _name_unit(name, outcome, begin)
+            fresh[name] = self._ask(name, "read")
         self.fresh = fresh
         return None
 
     def _send_signals_after(
-        self, name: str, unit: Any, begin: float, end: float, fresh: Mapping[str, Mapping[str, float]]
+        self, name: str, begin: float, end: float, fresh: Mapping[str, Mapping[str, float]]
     ) -> None:
         """Inputs of a unit whose sources have arrived already."""
         inputs: dict[str, Coefficients] = {}
@@ -175,7 +196,7 @@ class Exchange:
                     known.add(end, fresh[channel.source], end - begin)
                 inputs |= known.inputs(begin)
         if inputs:
-            unit.write(inputs)
+            self._ask(name, "write", inputs)
 
     def error(self, begin: float, end: float) -> float:
         """Largest error of what was expected at the end of the macro step, in units of the largest values so far."""
@@ -196,7 +217,7 @@ class Exchange:
     def accept(self, begin: float, end: float) -> None:
         """What was found becomes what is known, and is written down."""
         for book in self.books:
-            book.add(self.begun, self.fresh, end - begin)
+            book.add(self.begun, self.fresh)
         self._note(begin, end - begin)
         self.outputs = dict(self.fresh)
         self._sample(end, end - begin)
@@ -228,7 +249,7 @@ class Exchange:
     def close(self, time: float) -> None:
         """A last exchange, so that the record ends as it began."""
         self.write(time)
-        self.begun = {name: unit.read() for name, unit in self.units.items()}
+        self.begun = {name: self._ask(name, "read") for name in self.units}
         for book in self.books:
             book.meet(self.begun)
         self._note(time, 0.0)
@@ -241,6 +262,14 @@ class Exchange:
         }
 
 
+def _name_unit(name: str, outcome: Any, time: float) -> Outcome:
+    """The outcome of a unit, with its name."""
+    if not isinstance(outcome, Outcome):
+        sentence = f"unit '{name}' returned {outcome!r} from advance at {time:.6g} s: an Outcome is wanted, or None"
+        return Outcome(OutcomeKind.FAILED, sentence, time)
+    return Outcome(outcome.kind, f"unit '{name}': {outcome.sentence}", outcome.time)
+
+
 def _expected(side: Any, outputs: Mapping[str, float]) -> InterfaceMotion:
     """What a receiver of a model takes the motion of the other side for."""
     part, far = side.interface, "far_" if side.elastic else ""
@@ -248,6 +277,6 @@ def _expected(side: Any, outputs: Mapping[str, float]) -> InterfaceMotion:
         np.array([outputs[name] for name in part.names(f"{far}{key}")]) for key in ("position", "velocity")
     )
     rotation = None
-    if part.rotates and not far:
-        rotation = np.array([outputs[name] for name in part.names("orientation")]).reshape(3, 3)
+    if part.rotates:
+        rotation = np.array([outputs[name] for name in part.names(f"{far}orientation")]).reshape(3, 3)
     return InterfaceMotion(position, velocity, rotation)

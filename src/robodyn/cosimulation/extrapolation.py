@@ -1,4 +1,4 @@
-"""How do signals go on between two exchanges? As polynomials through their last values."""
+"""How do signals go on between two exchanges? As polynomials through their last values, or with their last means."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ import numpy as np
 from robodyn.cosimulation.connection import Channel
 from robodyn.cosimulation.unit import Coefficients
 
+Span = tuple[float, float]
+"""Begin and end of the time over which a value is the mean; the same for a value at an instant [s]."""
 
-def fit_polynomial(times: list[float], values: list[np.ndarray], begin: float) -> np.ndarray:
-    """Coefficients in powers of the time since `begin` of the polynomial through all values, (n_times, n)."""
-    if len(times) == 1:
-        return values[0][None, :]
-    return np.linalg.solve(np.vander(np.array(times) - begin, increasing=True), np.array(values))
+
+def mean_powers(span: Span, n: int) -> np.ndarray:
+    """Means of 1, s, s^2, ... over a span, (n,)."""
+    a, b = span
+    return np.array([sum(a**i * b ** (k - i) for i in range(k + 1)) / (k + 1) for k in range(n)])
 
 
 class Trend:
@@ -22,24 +24,27 @@ class Trend:
 
     def __init__(self, order: int) -> None:
         self.order = order
-        self.times: list[float] = []
+        self.spans: list[Span] = []
         self.values: list[np.ndarray] = []
 
-    def add(self, time: float, values: np.ndarray) -> None:
+    def add(self, span: Span, values: np.ndarray) -> None:
         """A second exchange at the same time replaces the first."""
-        if self.times and self.times[-1] == time:
-            self.times.pop()
+        if self.spans and self.spans[-1] == span:
+            self.spans.pop()
             self.values.pop()
-        self.times = [*self.times, time][-self.order - 1 :]
+        self.spans = [*self.spans, span][-self.order - 1 :]
         self.values = [*self.values, values][-self.order - 1 :]
 
     def fit(self, begin: float) -> np.ndarray:
-        """Coefficients in powers of the time since `begin`, (order + 1, n); fewer as long as there are fewer values."""
-        return fit_polynomial(self.times, self.values, begin)
+        """Coefficients in powers of the time since `begin` of the polynomial with these values, or means, (order + 1,
+        n); fewer as long as there are fewer values."""
+        n = len(self.spans)
+        rows = [mean_powers((a - begin, b - begin), n) for a, b in self.spans]
+        return np.linalg.solve(np.array(rows), np.array(self.values))
 
     def copy(self) -> Trend:
         other = Trend(self.order)
-        other.times, other.values = list(self.times), list(self.values)
+        other.spans, other.values = list(self.spans), list(self.values)
         return other
 
 
@@ -52,9 +57,9 @@ class Samples:
         self.largest = 0.0
 
     def add(self, time: float, outputs: Mapping[str, float], step: float = 0.0) -> None:
-        """Values at a communication point, after a macro step; a mean over the step is the value in its middle."""
+        """Values at a communication point, or means over the macro step that ended there."""
         fresh = self._values(outputs)
-        self.trend.add(time - step / 2 if self.channel.mean else time, fresh)
+        self.trend.add((time - step if self.channel.mean else time, time), fresh)
         self.largest = max(self.largest, float(np.max(np.abs(fresh), initial=0.0)))
 
     def _values(self, outputs: Mapping[str, float]) -> np.ndarray:
@@ -72,9 +77,9 @@ class Samples:
             least: what counts as the largest value as long as all are smaller.
         """
         fresh = self._values(outputs)
-        passed = (begin + end) / 2 - begin if self.channel.mean else end - begin
         coefficients = self.trend.fit(begin)
-        expected = passed ** np.arange(len(coefficients)) @ coefficients
+        span = (0.0 if self.channel.mean else end - begin, end - begin)
+        expected = mean_powers(span, len(coefficients)) @ coefficients
         largest = max(self.largest, least, float(np.max(np.abs(fresh), initial=0.0)))
         return float(np.max(np.abs(fresh - expected), initial=0.0)) / largest
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from robodyn.cosimulation.checks import check_units
 from robodyn.cosimulation.connection import Connection, Link
-from robodyn.cosimulation.exchange import Exchange, IllConditioned
+from robodyn.cosimulation.exchange import Exchange, IllConditioned, UnitFailure
 from robodyn.cosimulation.result import CosimulationRun
 from robodyn.cosimulation.settings import Master
 from robodyn.results import Outcome, OutcomeKind, Statistics
@@ -71,7 +71,10 @@ class _Course:
         self.time, self.step = 0.0, master.step
         self.steps = self.rejected = 0
         self.begun = clock.perf_counter()
-        self.order = 1 + max((channel.order for channel in exchange.channels), default=0)
+        # The smallest power of the step in any coupling error: signals are missed by h^(1 + order), speeds of models,
+        # whose accelerations go on so, by one power more.
+        orders = [1 + channel.order for channel in exchange.channels]
+        self.order = min([*orders, *(2 + bond.order for bond in exchange.bonds if bond.models)], default=1)
         self.restores = master.tolerance is not None and exchange.can_restore
 
     def run(self) -> Outcome:
@@ -85,6 +88,8 @@ class _Course:
                 self.exchange.close(self.time)
         except IllConditioned as error:
             outcome = Outcome(OutcomeKind.ILL_CONDITIONED, str(error), self.time)
+        except UnitFailure as error:
+            outcome = error.outcome(self.time)
         except KeyboardInterrupt:
             sentence = f"interrupted at {self.time:.6g} s of simulated time; the runs so far are kept"
             outcome = Outcome(OutcomeKind.INTERRUPTED, sentence, self.time)
@@ -93,6 +98,9 @@ class _Course:
     def _stop(self) -> Outcome | None:
         """Whether the end is reached, or a signal is beyond all bounds."""
         worst = self.exchange.worst_signal()
+        if np.isnan(worst[1]):
+            sentence = f"'{worst[0]}' is no number any more at {self.time:.6g} s"
+            return Outcome(OutcomeKind.DIVERGED, sentence, self.time)
         if not abs(worst[1]) <= self.master.largest_value:
             sentence = (
                 f"'{worst[0]}' reached {worst[1]:.3g} at {self.time:.6g} s: the coupling is unstable at this macro "
@@ -139,7 +147,7 @@ class _Course:
         self.time, self.steps = end, self.steps + 1
 
     def _adapt(self, error: float, length: float) -> None:
-        """h_next = 0.9 h error^(-1 / (order + 1)), within limits."""
+        """h_next = 0.9 h error^(-1 / order), within limits."""
         if self.master.tolerance is None:
             return
         factor = LARGEST_FACTOR if error <= 0 or not np.isfinite(error) else SAFETY * error ** (-1.0 / self.order)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from robodyn.catalog import SCENARIOS, find_scenario
 from robodyn.cosimulation.connection import Connection, Link
@@ -16,13 +17,36 @@ from robodyn.cosimulation.scenario_unit import ScenarioUnit
 from robodyn.cosimulation.settings import Master
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.files import read_scenario
+from robodyn.files.block_tables import read_numbers
 from robodyn.files.interface_tables import read_interface
 from robodyn.files.table import FAILED, Table, attempt, load_toml
 from robodyn.model import Chain, Scenario
+from robodyn.model.numbers import check_name
 from robodyn.simulation import make_solver
 
 STEP_KEYS = ("smallest_step", "largest_step")
 PLAIN_KEYS = ("tolerance", "least_scale", "condition_warning", "condition_limit", "largest_value")
+
+
+OnCompile = Callable[[str], None] | None
+
+
+class Part(Protocol):
+    """A subsystem that a file describes."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def duration(self) -> float | None:
+        """Of its own [s], where it has one."""
+
+    def open(self, duration: float, on_compile: OnCompile = None) -> Any:
+        """The unit that the master moves."""
+
+
+Reader = Callable[[str, Table, Path, float | None], Part | None]
+"""Reads a subsystem of a name from its table, with the folder of the file and the duration of the whole [s]."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +58,17 @@ class Subsystem:
     inputs: tuple[str, ...] = ()
     length: float = 1.0
 
+    @property
+    def duration(self) -> float:
+        """Of the scenario [s]."""
+        return self.scenario.duration
+
+    def open(self, duration: float, on_compile: OnCompile = None) -> ScenarioUnit:
+        """The unit that the master moves."""
+        return ScenarioUnit(
+            self.scenario, name=self.name, inputs=self.inputs, length=self.length, on_compile=on_compile
+        )
+
 
 @dataclass(frozen=True)
 class CosimulationFile:
@@ -41,7 +76,7 @@ class CosimulationFile:
 
     name: str
     title: str
-    subsystems: tuple[Subsystem, ...]
+    subsystems: tuple[Part, ...]
     connections: tuple[Connection, ...]
     links: tuple[Link, ...]
     master: Master
@@ -50,28 +85,32 @@ class CosimulationFile:
     @property
     def duration(self) -> float:
         """Simulated time [s]: the shortest of the subsystems' own."""
-        return min(part.scenario.duration for part in self.subsystems)
+        return min(part.duration for part in self.subsystems if part.duration is not None)
 
-    def simulate(
-        self, *, progress: Progress | None = None, on_compile: Callable[[str], None] | None = None
-    ) -> CosimulationRun:
+    def simulate(self, *, progress: Progress | None = None, on_compile: OnCompile = None) -> CosimulationRun:
         """Carry it out; what does not fit together is told with the file's name."""
         try:
-            units = [
-                ScenarioUnit(
-                    part.scenario, name=part.name, inputs=part.inputs, length=part.length, on_compile=on_compile
-                )
-                for part in self.subsystems
-            ]
-            return cosimulate(
-                units, self.connections, master=self.master, links=self.links, name=self.name, progress=progress
-            )
+            with ExitStack() as opened:
+                units = [_open(part, self.duration, on_compile, opened) for part in self.subsystems]
+                settings: dict[str, Any] = {"master": self.master, "duration": self.duration, "name": self.name}
+                return cosimulate(units, self.connections, links=self.links, progress=progress, **settings)
         except ModelError as error:
             raise ModelError(error.flaws, ": ".join(filter(None, (self.source, error.source)))) from error
 
 
-def read_cosimulation(path: str | Path) -> CosimulationFile:
+def _open(part: Part, duration: float, on_compile: OnCompile, opened: ExitStack) -> Any:
+    """The unit of a part, closed in the end where that can be done."""
+    unit = part.open(duration, on_compile)
+    if hasattr(unit, "close"):
+        opened.callback(unit.close)
+    return unit
+
+
+def read_cosimulation(path: str | Path, readers: Mapping[str, Reader] | None = None) -> CosimulationFile:
     """Read a co-simulation from a TOML file.
+
+    Args:
+        readers: of subsystems that are no scenarios, by the key that tells them: `{"fmu": robodyn.fmi.read_fmu}`.
 
     Raises:
         ModelError: with every problem of the file, each with its path in the file.
@@ -79,24 +118,40 @@ def read_cosimulation(path: str | Path) -> CosimulationFile:
     path = Path(path)
     data = load_toml(path)
     flaws = FlawList()
-    found = _read(Table(data, "", flaws), path)
+    found = _read(Table(data, "", flaws), path, readers or {})
     flaws.raise_if_any(str(path))
     return found
 
 
-def _read(root: Table, path: Path) -> Any:
+def _read(root: Table, path: Path, readers: Mapping[str, Reader]) -> Any:
     name, title = root.text("name", path.stem), root.text("title", "")
+    if "name" in root and name is not None:
+        check_name(root.flaws, name)
     duration = root.number("duration", "s", None)
-    parts = [_read_subsystem(key, table, path.parent, duration) for key, table in root.tables("subsystems")]
-    if not parts:
-        root.flaws.add("subsystems", "there are none", "name scenarios of the catalogue, or files")
+    parts = [
+        _choose_reader(table, readers)(key, table, path.parent, duration) for key, table in root.tables("subsystems")
+    ]
+    _check_durations(root, parts)
     connections = [_read_connection(table) for table in _list(root, "connections")]
     links = [_read_link(table) for table in _list(root, "links")]
     master = _read_master(root.table("master"))
     root.finish()
     if root.flaws.found:
         return None
-    return CosimulationFile(name, title, tuple(parts), tuple(connections), tuple(links), master, str(path))
+    good = tuple(part for part in parts if part is not None)
+    return CosimulationFile(name, title, good, tuple(connections), tuple(links), master, str(path))
+
+
+def _choose_reader(table: Table, readers: Mapping[str, Reader]) -> Reader:
+    """By the key that a table has; a scenario, where it has none of them."""
+    return next((reader for key, reader in readers.items() if key in table), _read_subsystem)
+
+
+def _check_durations(root: Table, parts: Sequence[Part | None]) -> None:
+    if not parts:
+        root.flaws.add("subsystems", "there are none", "name scenarios of the catalogue, or files")
+    elif all(part is not None and part.duration is None for part in parts):
+        root.flaws.add("duration", "is missing", "no subsystem has one of its own")
 
 
 def _list(root: Table, key: str) -> list[Table]:
@@ -112,10 +167,13 @@ def _read_subsystem(name: str, table: Table, folder: Path, duration: float | Non
     """A scenario with its interfaces; the duration of the whole, where it is given, is that of every subsystem."""
     scenario = _find_scenario(table, folder)
     interfaces = [read_interface(key, part) for key, part in table.tables("interfaces")]
-    solver = dict(table.raw("solver", {}) or {})
+    solver = table.raw("solver", {})
     inputs = table.texts("inputs", [])
     length = table.number("length", "m", 1.0)
     table.finish()
+    if not isinstance(solver, Mapping):
+        table.flaws.add(table.at("solver"), f"must be a table of settings, is {solver!r}")
+        return None
     good = attempt(table, make_solver, solver) is not FAILED
     if scenario is None or FAILED in interfaces or not good:
         return None
@@ -132,16 +190,17 @@ def _read_subsystem(name: str, table: Table, folder: Path, duration: float | Non
 
 def _find_scenario(table: Table, folder: Path) -> Scenario | None:
     """The scenario that a subsystem names, with changed numbers."""
-    what = table.text("scenario")
-    numbers = table.table("set").flattened()
-    changes = {key: numbers.number(key) for key in numbers.data}
+    what, numbers = table.text("scenario"), table.table("set").flattened()
     if not isinstance(what, str):
         return None
+    place = "scenario"
     try:
         found: Any = read_scenario(folder / what, make_solver) if what.endswith(".toml") else _from_catalogue(what)
+        place = "set"
+        changes = read_numbers(numbers, {number.name: number.unit for number in found.numbers().values()})
         return found.with_numbers({key: value for key, value in changes.items() if value is not None})
     except ModelError as error:
-        table.flaws.extend(error.flaws, under=table.at("scenario"))
+        table.flaws.extend(error.flaws, under=table.at(place))
         return None
 
 

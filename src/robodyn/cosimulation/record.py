@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -76,7 +77,7 @@ class UnitRecord:
 
 def gap_between(first: InterfaceMotion, second: InterfaceMotion) -> float:
     """Distance [m or rad] between two motions of one interface, or the angle between them if that is larger."""
-    apart = float(np.linalg.norm(first.position - second.position))
+    apart = math.hypot(*(first.position - second.position).tolist())
     if first.rotation is None or second.rotation is None:
         return apart
-    return max(apart, float(np.linalg.norm(turn_between(first.rotation, second.rotation))))
+    return max(apart, math.hypot(*turn_between(first.rotation, second.rotation).tolist()))

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 
 import casadi as ca
 import numpy as np
@@ -32,8 +33,8 @@ class Mechanics:
     """The terms of a mechanism's equations at a state, as the head of this file names them.
 
     Attributes:
-        M: without inertias attached at interfaces; f: without the force of this interface.
-        drift_i: A_i' v; drift_c: A_c' v.
+        M: without the inertia attached at this interface; f: without its force.
+        drift_i: A_i' v; drift_c: A_c' v, less the accelerations told to prescribed joints.
     """
 
     M: np.ndarray
@@ -52,7 +53,7 @@ class Mechanics:
         k, m = len(self.A_i), len(self.A_c)
         M_A_i, M_A_c = inverse[:, :k], inverse[:, k : k + m]
         # (I - P_c) applied from the left: accelerations that the constraints allow.
-        answer = M_A_c @ _invert(self.A_c @ M_A_c)
+        answer = M_A_c @ invert(self.A_c @ M_A_c)
         allowed = np.eye(n) - answer @ self.A_c
         mobility = self.A_i @ allowed @ M_A_i
         mobility = (mobility + mobility.T) / 2
@@ -72,12 +73,17 @@ class Mechanics:
         """
         G = np.vstack([self.A_i, self.A_c])
         W = np.linalg.solve(self.M + self.A_i.T @ inertia @ self.A_i, G.T)
-        return W @ (_invert(G @ W) @ np.concatenate([wanted, np.zeros(len(self.A_c))]))
+        return W @ (invert(G @ W) @ np.concatenate([wanted, np.zeros(len(self.A_c))]))
 
 
-def _invert(S: np.ndarray) -> np.ndarray:
-    """Inverse on what is independent; rows of idle or redundant constraints have none."""
-    return np.linalg.pinv(S, rcond=RANK, hermitian=True)
+def invert(S: np.ndarray) -> np.ndarray:
+    """Inverse of a symmetric matrix on what is independent; rows of idle or redundant constraints have none."""
+    if not len(S):
+        return S
+    values, vectors = np.linalg.eigh(S)
+    size = np.abs(values)
+    kept = size > RANK * size.max()
+    return (vectors[:, kept] / values[kept]) @ vectors[:, kept].T
 
 
 class PortFunctions:
@@ -90,7 +96,8 @@ class PortFunctions:
         outputs = dict(extra or {})
         for name, port in self.ports.items():
             outputs[f"motion:{name}"] = ca.vertcat(*_motion(port))
-            outputs[f"terms:{name}"] = ca.vertcat(*(ca.vec(ca.densify(part)) for part in _terms(system, port)))
+            parts = [*_terms(system, port), *_motion(port)]
+            outputs[f"terms:{name}"] = ca.vertcat(*(ca.vec(ca.densify(part)) for part in parts))
         functions = {
             key: ca.Function(key.replace(":", "_").replace(".", "_"), columns, [ca.densify(column)])
             for key, column in outputs.items()
@@ -109,8 +116,10 @@ class PortFunctions:
         port, n = self.ports[name], self.system.n_v
         k, m = len(port.interface.rows), len(self.system.equations)
         values = self.kernel(f"terms:{name}")(*inputs)
-        sizes = [n * n, n, n, k * n, k, m * n, m, m]
-        M, c, f, A_i, drift_i, A_c, drift_c, active = np.split(values, np.cumsum(sizes)[:-1])
+        ends = list(accumulate((n * n, n, n, k * n, k, m * n, m, m)))
+        M, c, f, A_i, drift_i, A_c, drift_c, active = (
+            values[begin:end] for begin, end in zip((0, *ends), ends, strict=False)
+        )
         held = active > 0.5
         return Mechanics(
             M.reshape(n, n),
@@ -120,7 +129,7 @@ class PortFunctions:
             drift_i,
             A_c.reshape(n, m).T[held],
             drift_c[held],
-            self.motion(name, *inputs),
+            _split_motion(port, values[ends[-1] :]),
         )
 
 
@@ -130,7 +139,8 @@ def _motion(port: Port) -> list[ca.SX]:
 
 
 def _split_motion(port: Port, values: np.ndarray) -> InterfaceMotion:
-    n, k = port.position.numel(), len(port.interface.rows)
+    k = len(port.interface.rows)
+    n = min(k, 3)
     rotation = values[n + k :].reshape(3, 3) if port.rotation is not None else None
     return InterfaceMotion(values[:n], values[n : n + k], rotation)
 
@@ -138,15 +148,16 @@ def _split_motion(port: Port, values: np.ndarray) -> InterfaceMotion:
 def _terms(system: System, port: Port) -> list[ca.SX]:
     """M, c, f, A_i, A_i' v, A_c, A_c' v, and which constraints hold."""
     assert system.mechanics is not None
-    attached = sum(other.inertia is not None for other in system.ports)
-    own = system.rotors[: len(system.rotors) - attached]
-    M = build_mass_matrix(system.mechanics.tree, system.q, own)
+    attached = [other for other in system.ports if other.inertia is not None]
+    own = system.rotors[: len(system.rotors) - len(attached)]
+    # What is attached rigidly elsewhere is felt here: its force is part of f, so that its inertia must be part of M.
+    others = [(other.inertia, other.A) for other in attached if other is not port]
+    M = build_mass_matrix(system.mechanics.tree, system.q, [*own, *others])
     f = system.expressions["applied"] - port.A.T @ port.acting
     k = len(system.equations)
     rates = system.expressions["constraints"][k:] if k else ca.SX(0, 1)
     A_c = ca.jacobian(rates, system.v)
-    drift_c = ca.jtimes(rates, system.q, system.v) + ca.jacobian(rates, system.symbols["t"])
-    active = system.expressions["active"] if k else ca.SX(0, 1)
+    drift_c, active = (system.expressions[key] if k else ca.SX(0, 1) for key in ("constraint_drift", "active"))
     return [M, system.bias, f, port.A, port.drift, A_c, drift_c, active]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 SMALL = 1e-9
@@ -9,16 +11,17 @@ SMALL = 1e-9
 
 def turn_between(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Rotation vector in world axes that takes the first rotation to the second [rad], (3,); less than half a turn."""
-    Q = second @ first.T
-    sine = np.array([Q[2, 1] - Q[1, 2], Q[0, 2] - Q[2, 0], Q[1, 0] - Q[0, 1]]) / 2
-    size = float(np.linalg.norm(sine))
-    angle = np.arctan2(size, (np.trace(Q) - 1) / 2)
-    return sine if size < SMALL else sine * (angle / size)
+    # Plain numbers: arrays of three cost more than what is computed with them.
+    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = (second @ first.T).tolist()
+    sine = (zy - yz) / 2, (xz - zx) / 2, (yx - xy) / 2
+    size = math.hypot(*sine)
+    factor = 1.0 if size < SMALL else math.atan2(size, (xx + yy + zz - 1) / 2) / size
+    return np.array([factor * entry for entry in sine])
 
 
 def turn_by(rotation: np.ndarray, turn: np.ndarray) -> np.ndarray:
     """A rotation after a turn by a rotation vector in world axes, (3, 3), by Rodrigues' formula."""
-    angle = float(np.linalg.norm(turn))
+    angle = math.hypot(*turn.tolist())
     if angle == 0.0:
         return rotation
     x, y, z = turn / angle

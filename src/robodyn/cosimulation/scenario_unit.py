@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import casadi as ca
@@ -18,6 +19,7 @@ from robodyn.cosimulation.unit import Coefficients, InterfaceMotion, ReducedMode
 from robodyn.engine import Portions, Solver, Status, Trajectory
 from robodyn.errors import FlawList, nearest
 from robodyn.model import Interface, Scenario
+from robodyn.model.numbers import check_finite
 from robodyn.results import Outcome, Run
 from robodyn.simulation import compile_system, make_solver
 from robodyn.simulation.outcomes import tell_failure, tell_outcome
@@ -61,6 +63,10 @@ class ScenarioUnit:
         length: float = 1.0,
         on_compile: Callable[[str], None] | None = None,
     ) -> None:
+        flaws = FlawList()
+        if check_finite(flaws, "length", length) and not length > 0:
+            flaws.add("length", f"must be positive, is {length:g}")
+        flaws.raise_if_any(f"unit '{name or scenario.name}'")
         scenario = scenario.with_numbers(parameters or {})
         self.name = name or scenario.name
         self.scenario, self.length = scenario, length
@@ -75,14 +81,21 @@ class ScenarioUnit:
         called = [task.call for task in self.system.tasks] + [guard.call for guard in self.system.guards]
         self.can_restore = not any(called)
         self._place = {number.name: k for k, number in enumerate(self.system.parameters)}
+        self._places: dict[tuple[str, ...], np.ndarray] = {}
+        self.chosen: tuple[str, ...] | None = None
         self.values = np.array([number.value for number in self.system.parameters], float)
         self.begin = find_start(self.compiled, self.values)
         self.portions: Portions | None = None
         self.ended: Trajectory | None = None
         self.corrected = False
-        self._impulse: dict[str, np.ndarray] = {}
+        self._impulse: dict[str, list[float]] = {}
         self._since = self.begin.time
         self.choose(tuple(name for part in self.interfaces.values() for name in _port_signals(part)))
+
+    @property
+    def used(self) -> bool:
+        """Whether it has been started."""
+        return self.portions is not None
 
     def renew(self) -> ScenarioUnit:
         """The same unit from its start, for another co-simulation, without being assembled and compiled again."""
@@ -112,12 +125,16 @@ class ScenarioUnit:
         flaws.raise_if_any(f"unit '{self.name}'")
         own = [name for part in self.interfaces.values() for name in _port_signals(part)]
         means = self._mean_units()
-        self.chosen = tuple(dict.fromkeys(name for name in (*names, *own) if name not in means))
+        chosen = tuple(dict.fromkeys(name for name in (*own, *names) if name not in means))
+        if chosen != self.chosen:
+            self.chosen, self.functions = chosen, self._make_functions(chosen)
+        self._prepare()
+
+    def _make_functions(self, chosen: Sequence[str]) -> PortFunctions:
         place = {info.name: k for k, info in enumerate(self.system.signals)}
         outputs = self.system.expressions["outputs"]
-        column = ca.vertcat(ca.SX(0, 1), *(outputs[place[name]] for name in self.chosen))
-        self.functions = PortFunctions(self.system, {"chosen": column})
-        self._prepare()
+        column = ca.vertcat(ca.SX(0, 1), *(outputs[place[name]] for name in chosen))
+        return PortFunctions(self.system, {"chosen": column})
 
     def _prepare(self) -> None:
         """What depends on the numbers alone, anew."""
@@ -161,24 +178,27 @@ class ScenarioUnit:
     def read(self) -> dict[str, float]:
         """The chosen outputs at the present time."""
         now = self._now()
-        found = dict(zip(self.chosen, self.functions.kernel("chosen")(*now).tolist(), strict=True))
+        found = self._read(now)
         passed = float(now[0][0]) - self._since
         for part in self.interfaces.values():
             if part.takes != "force":
                 found |= self._means(part, found, passed)
         return found
 
+    def _read(self, now: tuple[np.ndarray, ...]) -> dict[str, float]:
+        return dict(zip(self.chosen or (), self.functions.kernel("chosen")(*now).tolist(), strict=True))
+
     def _means(self, part: Interface, found: Mapping[str, float], passed: float) -> dict[str, float]:
         """Force on this side in the mean over the last macro step; as it is now where none has passed."""
-        forces = np.array([found[name] for name in part.names("force")])
-        if passed > 0:
-            forces = (np.array([found[name] for name in part.names("impulse")]) - self._impulse[part.name]) / passed
-        return dict(zip(part.names(MEAN), forces.tolist(), strict=True))
+        if passed <= 0:
+            return {mean: found[force] for mean, force in zip(part.names(MEAN), part.names("force"), strict=True)}
+        impulses = zip(part.names(MEAN), part.names("impulse"), self._impulse[part.name], strict=True)
+        return {mean: (found[now] - before) / passed for mean, now, before in impulses}
 
-    def _impulses(self) -> dict[str, np.ndarray]:
-        values = dict(zip(self.chosen, self.functions.kernel("chosen")(*self._now()).tolist(), strict=True))
+    def _impulses(self) -> dict[str, list[float]]:
+        found = self._read(self._now())
         parts = [part for part in self.interfaces.values() if part.takes != "force"]
-        return {part.name: np.array([values[name] for name in part.names("impulse")]) for part in parts}
+        return {part.name: [found[name] for name in part.names("impulse")] for part in parts}
 
     def write(self, inputs: Mapping[str, Coefficients]) -> None:
         """Inputs as polynomials from the present time on."""
@@ -188,14 +208,24 @@ class ScenarioUnit:
 
     def _set_polynomial(self, name: str, coefficients: Sequence[float]) -> None:
         """An input from the present time on; what does not move by itself is zero in all but its value."""
-        for k, key in enumerate(coefficient_names(name)):
-            self.values[self._place[key]] = coefficients[k] if k < len(coefficients) else 0.0
+        self._set_course((name,), np.array(coefficients, float)[:, None])
+
+    def _set_course(self, names: tuple[str, ...], course: np.ndarray) -> None:
+        """Numbers that move from the present time on: course (order + 1, n)."""
+        places = self._find(_all_coefficients(names)).reshape(-1, len(names))
+        self.values[places[: len(course)]] = course
+        self.values[places[len(course) :]] = 0.0
         self.values[self._place[EXCHANGE]] = self._now()[0][0]
 
-    def _set_course(self, names: Sequence[str], course: np.ndarray) -> None:
-        """Numbers that move from the present time on: course (order + 1, n)."""
-        for name, column in zip(names, course.T.tolist(), strict=True):
-            self._set_polynomial(name, column)
+    def _set(self, names: tuple[str, ...], values: np.ndarray) -> None:
+        """Numbers that stay as they are until the next exchange."""
+        self.values[self._find(names)] = values
+
+    def _find(self, names: tuple[str, ...]) -> np.ndarray:
+        """Places of numbers among the tunable ones; looked up once."""
+        if names not in self._places:
+            self._places[names] = np.array([self._place[name] for name in names], int)
+        return self._places[names]
 
     def advance(self, time: float, step: float) -> Outcome | None:
         """Native integration to `time + step`."""
@@ -226,7 +256,7 @@ class ScenarioUnit:
             trend: c1, c2, ... of the model's acceleration over the next macro step, (order, k).
         """
         part = self.interfaces[interface]
-        rows = np.tril_indices(len(part.rows))
+        rows = _lower_triangle(len(part.rows))
         further = np.zeros((0, len(part.rows))) if trend is None else trend
         if part.rigid:
             self._set(part.names("far_inertia"), model.inertia[rows])
@@ -247,16 +277,12 @@ class ScenarioUnit:
             x[k] = states.get(state.name, x[k])
         self.move(x)
 
-    def _set(self, names: Sequence[str], values: np.ndarray) -> None:
-        """Numbers that stay as they are until the next exchange."""
-        for name, value in zip(names, values.tolist(), strict=True):
-            self.values[self._place[name]] = value
-
     def _join(self, interface: str, inertia: np.ndarray, motion: InterfaceMotion) -> None:
         """Give the interface a motion, by the changes nearest in kinetic energy, attached inertia included.
 
         On the way one Newton step closes the gap but for its square, which is left to the next exchange: to force it to
-        zero would throw a mechanism about that cannot move so, near a singular position.
+        zero would throw a mechanism about that cannot move so, near a singular position. The velocity changes by the
+        same terms, for the same reason.
         """
         t, x, d, m, p = self._now()
         x, n = x.copy(), self.system.n_v
@@ -313,11 +339,24 @@ class ScenarioUnit:
         )
 
 
+@cache
+def _all_coefficients(names: tuple[str, ...]) -> tuple[str, ...]:
+    """c0 of all numbers, then c1 of all, ..."""
+    return tuple(key for keys in zip(*map(coefficient_names, names), strict=True) for key in keys)
+
+
+@cache
+def _lower_triangle(n: int) -> tuple[np.ndarray, ...]:
+    """Rows and columns, row by row."""
+    return np.tril_indices(n)
+
+
 def _port_signals(part: Interface) -> tuple[str, ...]:
     """Signals of an interface that a connection reads."""
     quantities = ["position", "velocity", "force"] + (["orientation"] if part.rotates else [])
     quantities += [] if part.takes == "force" else ["impulse"]
-    quantities += [] if part.takes == "force" or part.rigid else ["far_position", "far_velocity"]
+    if part.takes != "force" and not part.rigid:
+        quantities += ["far_position", "far_velocity"] + (["far_orientation"] if part.rotates else [])
     work = () if part.takes == "motion" else (f"{part.name}.work",)
     return (*(name for quantity in quantities for name in part.names(quantity)), *work)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from robodyn.errors import FlawList, nearest
 
 SCHEMES = ("parallel", "sequential")
+CONDITIONS = ("condition_warning", "condition_limit")
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Master:
 
     def __post_init__(self) -> None:
         flaws = FlawList()
-        for key in ("step", "tolerance", "smallest_step", "largest_step", "least_scale", "largest_value"):
+        for key in ("step", "tolerance", "smallest_step", "largest_step", "least_scale", "largest_value", *CONDITIONS):
             self._check_positive(flaws, key)
         if self.scheme not in SCHEMES:
             flaws.add("scheme", f"{self.scheme!r} is unknown", nearest(str(self.scheme), SCHEMES))
@@ -52,6 +53,8 @@ class Master:
         flaws.raise_if_any("co-simulation")
         if not 1 <= self.condition_warning <= self.condition_limit:
             flaws.add("condition_warning", "must be at least 1 and not above condition_limit")
+        if not self.shortest <= self.step <= (self.largest_step or self.step):
+            flaws.add("step", f"{self.step:g} s is not between smallest_step and largest_step")
         flaws.raise_if_any("co-simulation")
 
     def _check_positive(self, flaws: FlawList, key: str) -> None:

@@ -22,6 +22,7 @@ class Unit(Protocol):
 
     Further, a unit may have:
         highest_order: of the polynomials that it takes as inputs, 2 where it does not say.
+        variable_step: whether its macro steps may differ in length, True where it does not say.
         choose(names): told before the start which outputs will be read.
         can_restore, save() -> state, restore(state): to go back to a communication point.
         finish(outcome) -> Run: its own record; otherwise one is made of what was read.
@@ -124,7 +125,7 @@ def model_from_mobility(
 def condition_of(mobility: np.ndarray, length: float) -> float:
     """Largest by smallest eigenvalue of a symmetric matrix, rows 4 to 6 multiplied by a length."""
     scale = np.array([1.0] * 3 + [length] * 3)[: len(mobility)]
-    if not np.all(np.isfinite(mobility)):
+    if not np.isfinite(mobility).all():
         return float("inf")
-    values = np.linalg.eigvalsh(mobility * np.outer(scale, scale))
-    return float(values[-1] / values[0]) if values[0] > 0 else float("inf")
+    values = np.linalg.eigvalsh(scale[:, None] * mobility * scale).tolist()
+    return values[-1] / values[0] if values[0] > 0 else float("inf")

@@ -37,9 +37,10 @@ ROOT_ULPS = 4.0
 def locate_events(run):
     """Find the crossings of the step just made; True when the step was truncated at the first that has consequences.
 
-    An adaptive step is also looked at in its middle. The instant is the right end of the last root's bracket
-    among those that coincide with the first; later roots are dropped, the next step finds them again. Guards
-    without action that end nothing only watch: their crossings are noted and the step stays whole.
+    An adaptive step is also looked at in its middle, and again at the first root and halfway to it. The instant is the
+    right end of the last root's bracket among those that coincide with the first; later roots are dropped, the next
+    step finds them again. Guards without action that end nothing only watch: their crossings are noted and the step
+    stays whole.
     """
     adaptive = run.adaptive == 1
     roots = values_of(run, G_ROOT)
@@ -59,7 +60,7 @@ def locate_events(run):
         note_crossings(run, adaptive, np.inf)
         return False
     width = max(COINCIDENCE, ROOT_ULPS * np.spacing(abs(run.t_new)) / run.h_tried)
-    last = earliest
+    last = earliest = look_before(run, earliest, width)
     for j in range(run.n_all_guards):
         if abs(roots[j] - earliest) <= width:
             marks_of(run, FIRED)[j] = LOCATED
@@ -68,6 +69,37 @@ def locate_events(run):
     note_crossings(run, adaptive, last)
     truncate(run, last)
     return True
+
+
+@compiled
+def look_before(run, earliest, width):
+    """Place of the first crossing: guards seen apart in the middle and at the end may have crossed before the first
+    root found, and returned after it. They are looked for there and halfway to it."""
+    for _ in range(2 * run.n_all_guards):
+        found = cross_before(run, 0.5 * earliest, earliest + width)
+        if found == np.inf:
+            found = cross_before(run, earliest, earliest + width)
+        if not found < earliest:
+            break
+        earliest = found
+    return earliest
+
+
+@compiled
+def cross_before(run, place, known):
+    """First guard's crossing before a place of the step, among those of which none is known until then; or infinity."""
+    roots = values_of(run, G_ROOT)
+    guards_at(run, place, G_POINT)
+    for j in range(run.n_all_guards):
+        sign, value = marks_of(run, SIGN)[j], values_of(run, G_POINT)[j]
+        unknown = roots[j] > known and not only_watches(run, j)
+        if unknown and sign != 0 and crosses(direction_of(run, j), sign, value):
+            found = locate(run, j, sign, 0.0, place, value)
+            if found < np.inf:
+                roots[j] = found
+                return found
+            guards_at(run, place, G_POINT)
+    return np.inf
 
 
 @inlined

@@ -10,6 +10,9 @@ CHATTER_EVENTS = 50
 CHATTER_SPAN = 1e-9
 CHATTER_TIME = 1e-12
 """This many actions of one guard within this part of the run, and no less than this time [s], are chattering."""
+STORM_EVENTS = 1000
+STORM_SPAN = 1e-5
+"""So are this many within this part of the run: it would take a hundred million events to its end."""
 
 
 @compiled
@@ -29,13 +32,15 @@ def log_event(run, j, t):
 @compiled
 def is_chattering(run, j, t):
     """Whether guard j has fired very often in a very short time."""
-    log = floats(run.log)
-    shortest = max(CHATTER_SPAN * (run.t_last - run.t0), CHATTER_TIME)
+    log, span = floats(run.log), run.t_last - run.t0
+    shortest = max(CHATTER_SPAN * span, CHATTER_TIME)
     count, k = 0, run.n_log - 1
-    while k >= 0 and t - log[2 * k] < shortest:
+    while k >= 0 and t - log[2 * k] < max(STORM_SPAN * span, shortest):
         count += log[2 * k + 1] == j
+        if count >= (CHATTER_EVENTS if t - log[2 * k] < shortest else STORM_EVENTS):
+            return True
         k -= 1
-    return count >= CHATTER_EVENTS
+    return False
 
 
 @compiled

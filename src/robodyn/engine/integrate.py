@@ -41,6 +41,8 @@ ENTRY = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 SLICE = 0.05
 """Seconds of computing between two looks at the clock and the keyboard."""
 FIRST_BUDGET = 1000
+LARGEST_RECORD = 2**31
+"""Bytes of rows at which a run ends, this project's own choice; copies made on the way take as much again."""
 INTEGER_COUNTERS = (
     "steps", "rejected", "evaluations", "jacobians", "factorisations", "newton_iterations", "ticks",
 )  # fmt: skip
@@ -126,6 +128,7 @@ class Integration:
     callbacks: tuple[PythonTask | None, PythonAction | None, Progress | None]
     fixed_budget: int | None
     max_wall_time: float | None
+    is_full = False
 
     def __init__(self, problem: Problem, method: Method, work: Work):
         self.problem, self.method, self.work = problem, method, work
@@ -169,8 +172,8 @@ class Integration:
                 self.start_slice()
             else:
                 answers[reason]()
-            if self.is_out_of_time():
-                self.conclude(Status.WALL_TIME)
+            if self.is_full or self.is_out_of_time():
+                self.conclude(Status.RECORD_FULL if self.is_full else Status.WALL_TIME)
                 return
 
     def resume(self) -> int:
@@ -203,6 +206,10 @@ class Integration:
         bind_arrays(self.records, self.problem, self.method, self.work)
 
     def grow_rows(self) -> None:
+        """Twice the room for rows, until the record is as large as allowed."""
+        if 2 * self.work.rows.nbytes > LARGEST_RECORD:
+            self.is_full = True
+            return
         self.replace_arrays(rows=doubled(self.work.rows, at_least=int(self.run["refine"]) + 3))
 
     def grow_log(self) -> None:

@@ -6,7 +6,7 @@ from enum import IntEnum
 import numpy as np
 
 FINISHED, TERMINAL, INTERRUPTED, STEP_LIMIT, WALL_TIME = range(1, 6)
-NOT_A_NUMBER, STEP_TOO_SMALL, OVERFLOW, CHATTERING, FAILED, NOT_SOLVED = range(6, 12)
+NOT_A_NUMBER, STEP_TOO_SMALL, OVERFLOW, CHATTERING, FAILED, NOT_SOLVED, RECORD_FULL = range(6, 13)
 
 
 class Status(IntEnum):
@@ -23,6 +23,7 @@ class Status(IntEnum):
     CHATTERING = CHATTERING
     FAILED = FAILED
     NOT_SOLVED = NOT_SOLVED
+    RECORD_FULL = RECORD_FULL
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@
 from robodyn.fmi.checking import Agreement
 from robodyn.fmi.compilers import PLATFORMS
 from robodyn.fmi.interface_unit import InterfaceFmu
+from robodyn.fmi.subsystem import FmuSubsystem, read_fmu
 from robodyn.fmi.unit import FmuUnit
 from robodyn.fmi.writing import Export, write_fmu
 
-__all__ = ["PLATFORMS", "Agreement", "Export", "FmuUnit", "InterfaceFmu", "write_fmu"]
+__all__ = ["PLATFORMS", "Agreement", "Export", "FmuSubsystem", "FmuUnit", "InterfaceFmu", "read_fmu", "write_fmu"]

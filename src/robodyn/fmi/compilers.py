@@ -18,7 +18,7 @@ from pathlib import Path
 
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
 
-FLAGS = ("-std=c99", "-O2", "-shared", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-w")
+FLAGS = ("-std=c99", "-O2", "-g0", "-shared", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-w")
 
 
 @dataclass(frozen=True)
@@ -75,14 +75,23 @@ def find_compiler(name: str) -> list[str]:
     if find_spec("ziglang"):
         return [sys.executable, "-m", "ziglang", "cc", "-target", PLATFORMS[name].target]
     what = f"there is no C compiler for {name} here"
-    raise ModelError([Flaw("platform", what, "pip install 'robodyn[fmi]' brings one for all platforms")])
+    raise ModelError([Flaw("platform", what, "pip install 'robodyn[cross]' brings one for all platforms")])
 
 
-def compile_library(name: str, sources: Sequence[Path], library: Path) -> None:
-    """The shared library of C files for a platform."""
-    mathematics = [] if name == "win64" else ["-lm"]
-    command = [*find_compiler(name), *FLAGS, *map(str, sources), "-o", str(library), *mathematics]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+def compile_library(name: str, folder: Path, sources: Sequence[str], library: str) -> bytes:
+    """The shared library of C files in a folder for a platform.
+
+    Args:
+        library: its name, which some platforms write into it: where it was made leaves no trace in it.
+    """
+    place = folder / name
+    place.mkdir(exist_ok=True)
+    # Without symbols for debuggers a Windows library has no time of its making in it either.
+    options = ["-s"] if name == "win64" else ["-lm"]
+    options += [f"-Wl,-install_name,@rpath/{library}"] if name.startswith("darwin") else []
+    command = [*find_compiler(name), *FLAGS, *(f"../{source}" for source in sources), "-o", library, *options]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=place)
     if done.returncode != 0:
         first = (done.stderr.strip() or "no message").splitlines()[0]
         raise ModelError([Flaw("platform", f"compiling for {name} failed: {first}", f"by {' '.join(command[:4])}")])
+    return (place / library).read_bytes()

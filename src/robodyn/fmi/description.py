@@ -10,6 +10,7 @@ from robodyn.fmi.model import Model
 from robodyn.fmi.units import add_units
 from robodyn.fmi.variables import INDEPENDENT, OUTPUT, PARAMETER, Variable
 
+SOURCES = ("model.c", "steps.c", "control.c", "implicit.c", "past.c", "guards.c", "hybrid.c", "instance.c")
 ABILITIES_2 = (
     *("canHandleVariableCommunicationStepSize", "canNotUseMemoryManagementFunctions", "canGetAndSetFMUstate"),
     *("canSerializeFMUstate", "providesDirectionalDerivative"),
@@ -134,4 +135,4 @@ def _value(variable: Variable) -> dict[str, str]:
 
 def source_names(fmi: int) -> tuple[str, ...]:
     """The C files of a unit."""
-    return ("model.c", "steps.c", "control.c", "implicit.c", "guards.c", "hybrid.c", "instance.c", f"fmi{fmi}.c")
+    return (*SOURCES, f"fmi{fmi}.c")

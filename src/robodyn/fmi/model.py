@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -28,6 +29,8 @@ class Model:
         guards: events with consequences; those that only watch are left out.
         programs: functions of t, x, d, m and p; swept: which of them give a matrix column by column.
         prelude: what depends on parameters alone; breaks: times at which references jump, as a function of p.
+        past: how late the delayed signals are [s] and what they were before the start (NaN: what they are then), as a
+            function of p; at_start: parameters of it, which can be set before the start only.
         fixed: parameters that no user may change, because they decide where references jump in ways that cannot be
             traced.
     """
@@ -44,6 +47,8 @@ class Model:
     swept: frozenset[str]
     prelude: Program
     breaks: Program
+    past: Program
+    at_start: frozenset[str]
     fixed: frozenset[str]
 
     @property
@@ -80,16 +85,15 @@ def build_model(
     read = {name: read_program(f.function if isinstance(f, Sweep) else f) for name, f in functions.items()}
     programs, prelude, _ = separate_prelude(read, INPUTS.index("p"))
     breaks, fixed = trace_breaks(system)
-    _check_free(system, numbers, fixed)
+    past, at_start = trace_past(system)
+    _check_free(system, numbers, fixed, at_start)
     given = (tuple(inputs), tuple(numbers), outputs, guards)
-    return Model(system, solver, called, start, *given, programs, swept, prelude, breaks, fixed)
+    return Model(system, solver, called, start, *given, programs, swept, prelude, breaks, past, at_start, fixed)
 
 
 def check_parts(system: System, solver: Solver) -> None:
     """Refuse what is not generated C."""
     flaws = FlawList()
-    for delay in system.delays:
-        flaws.add(f"delays.{delay.owner}", "delayed signals have no place in a unit", "sample them instead")
     for task in system.tasks:
         if task.call is not None:
             flaws.add(f"blocks.{task.name}", "its law is Python, which a unit does without", "write it to be traced")
@@ -101,9 +105,11 @@ def check_parts(system: System, solver: Solver) -> None:
     flaws.raise_if_any(f"unit of '{system.scenario.name}'")
 
 
-def _check_free(system: System, numbers: tuple[str, ...], fixed: frozenset[str]) -> None:
+def _check_free(system: System, numbers: tuple[str, ...], fixed: frozenset[str], at_start: frozenset[str]) -> None:
     flaws = FlawList()
     for name in numbers:
+        if name in at_start:
+            flaws.add(f"inputs.{name}", "belongs to a delay, and can be set before the start only", "leave it out")
         if name in fixed:
             flaws.add(f"inputs.{name}", "decides where a reference jumps, and must stay as it is", "leave it out")
     flaws.raise_if_any(f"unit of '{system.scenario.name}'")
@@ -150,6 +156,16 @@ def trace_breaks(system: System) -> tuple[Program, frozenset[str]]:
             fixed |= _parameters_of(rule) & symbols.keys()
     column = ca.vertcat(ca.SX(0, 1), *times)
     return read_program(ca.Function("breaks", [p], [ca.densify(column)])), frozenset(fixed)
+
+
+def trace_past(system: System) -> tuple[Program, frozenset[str]]:
+    """Times of all delays, then signals before the start, as a function of p; and the parameters among them."""
+    p, names = system.symbols["p"], [number.name for number in system.parameters]
+    given = {f"{delay.owner}.time": delay.time for delay in system.delays}
+    given |= {f"{delay.owner}.before": math.nan if delay.before is None else delay.before for delay in system.delays}
+    column = [p[names.index(name)] if name in names else ca.SX(value) for name, value in given.items()]
+    function = ca.Function("past", [p], [ca.densify(ca.vertcat(ca.SX(0, 1), *column))])
+    return read_program(function), frozenset(given) & frozenset(names)
 
 
 def _evaluate(rule: BreakRule, values: Mapping[str, Any]) -> Any:

@@ -6,13 +6,14 @@ import json
 from collections.abc import Iterable, Sequence
 
 from robodyn.assembly.system import INPUTS
+from robodyn.engine.history import TO_COEFFICIENTS
 from robodyn.engine.solver import DEFAULT_FIXED_STEP
 from robodyn.engine.tableaus import TRACED
 from robodyn.fmi.model import Model
 from robodyn.native.c_code import PREAMBLE, emit_array, emit_program, emit_sweep, emit_tables, literal
 
 KERNELS = (
-    *("rhs", "jacobian", "time_derivative", "position_rate", "guards", "guard_rates", "limits"),
+    *("rhs", "jacobian", "time_derivative", "position_rate", "guards", "guard_rates", "limits", "delayed"),
     *("step_guess", "step_residual", "step_jacobian", "step_end", "step_whole"),
 )
 PARAMETERS = INPUTS.index("p")
@@ -39,18 +40,20 @@ def write_header(model: Model, token: str) -> str:
     lines.append(f"void model_slopes({vector}, const double *seed, double *slopes);")
     lines.append("void model_prelude(const double *p, double *c);")
     lines.append("void model_breaks(const double *p, double *times);")
+    lines.append("void model_past(const double *p, double *given);")
     return "\n".join([*lines, "#endif", ""])
 
 
 def write_source(model: Model) -> str:
     """The text of model.c."""
-    programs = [*model.programs.values(), model.prelude, model.breaks]
+    programs = [*model.programs.values(), model.prelude, model.breaks, model.past]
     symbols = {name: f"kernel_{k}" for k, name in enumerate(model.programs)}
     parts = ['#include "model.h"\n', PREAMBLE, emit_tables(programs)]
     for name, program in model.programs.items():
         emit = emit_sweep if name in model.swept else emit_program
         parts.append(emit(symbols[name], program, PARAMETERS))
-    parts += [emit_program("prelude", model.prelude), emit_program("breaks", model.breaks)]
+    single = {"prelude": model.prelude, "breaks": model.breaks, "past": model.past}
+    parts += [emit_program(name, program) for name, program in single.items()]
     parts += [emit_array(name, values, "") for name, values in _tables(model).items()]
     parts += [_integers(name, "int32_t", values) for name, values in _places(model).items()]
     parts += _write_clocks(model, symbols)
@@ -74,12 +77,15 @@ def _sizes(model: Model) -> dict[str, int | str]:
         "N_GUARDS": len(model.guards),
         "N_LIMITED": len(system.limited),
         "N_TASKS": len(model.called.ticks),
+        "N_D": len(system.delays),
+        "DELAY_DEPTH": system.delay_depth,
+        "MOST_LEVELS": max(method.order, system.delay_depth),
         "N_BREAKS": model.breaks.out_sizes[0],
         "N_UNKNOWNS": model.called.n_unknowns,
         "N_KEPT": model.called.n_kept,
         "N_QUADRATURES": system.n_quadratures,
         "N_CORE": model.called.n_unknowns if method.family == TRACED else n_x if method.gamma > 0 else 0,
-        "AUTONOMOUS": int(not system.depends_on_time),
+        "AUTONOMOUS": int(not system.depends_on_time and not system.delays),
         "FAMILY": method.family,
         "STAGES": method.stages,
         "ERROR_ORDER": max(method.error_order, 1),
@@ -123,6 +129,7 @@ def _tables(model: Model) -> dict[str, Iterable[float]]:
         "MEMORY_START": model.start.m,
         "PARAMETER_START": [number.value for number in system.parameters],
         "DATA": system.data,
+        "TO_COEFFICIENTS": TO_COEFFICIENTS.ravel(),
     }
 
 
@@ -131,6 +138,7 @@ def _places(model: Model) -> dict[str, Sequence[int]]:
         "LIMITED": list(model.system.limited),
         "INPUT_PLACE": model.input_places,
         "OUTPUT_STATE": model.output_states,
+        "PARAMETER_FIXED": [int(number.name in model.at_start) for number in model.system.parameters],
         "GUARD_DIRECTION": [guard.direction for guard in model.guards],
         "GUARD_TERMINAL": [int(guard.terminal) for guard in model.guards],
     }
@@ -168,6 +176,7 @@ def _write_entries(symbols: dict[str, str]) -> list[str]:
         f"  {symbols['slopes']}(t, x, d, m, p, seed, slopes);\n}}\n",
         "void model_prelude(const double *p, double *c) { prelude(p, c); }\n",
         "void model_breaks(const double *p, double *times) { breaks(p, times); }\n",
+        "void model_past(const double *p, double *given) { past(p, given); }\n",
     ]
 
 

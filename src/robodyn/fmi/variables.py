@@ -9,7 +9,12 @@ import casadi as ca
 from robodyn.fmi.model import Model
 
 PARAMETER, INPUT, OUTPUT, INDEPENDENT = "parameter", "input", "output", "independent"
-START = "start value; set between steps, the state goes on from there"
+START = "start value{found}; set between steps, the state goes on from there"
+FOUND = {
+    "equilibrium": ", found at rest with the parameters as they are described",
+    "assembled": ", found with the parameters as they are described",
+}
+"""What start values are that other parameters do not move along."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +50,9 @@ def list_variables(model: Model) -> tuple[Variable, ...]:
         if number.name not in model.fixed
     ]
     first = 1 + len(system.parameters)
+    about = START.format(found=FOUND.get(system.scenario.start, ""))
     initial = [
-        Variable(f"initial.{s.name}", first + k, PARAMETER, "tunable", s.unit, float(model.start.x[k]), START)
+        Variable(f"initial.{s.name}", first + k, PARAMETER, "tunable", s.unit, float(model.start.x[k]), about)
         for k, s in enumerate(system.states)
     ]
     first += len(system.states)
@@ -62,7 +68,9 @@ def _name_number(model: Model, number: str) -> str:
 
 def _use(model: Model, number: str) -> tuple[str, str]:
     """Causality and variability of one of the system's numbers."""
-    return (INPUT, "continuous") if number in model.numbers else (PARAMETER, "tunable")
+    if number in model.numbers:
+        return INPUT, "continuous"
+    return PARAMETER, "fixed" if number in model.at_start else "tunable"
 
 
 def _list_inputs(model: Model, first: int) -> list[Variable]:

@@ -168,9 +168,8 @@ def _make_token(*texts: str) -> str:
 
 
 def _compile(draft: _Draft, platform: str) -> bytes:
-    library = draft.folder / f"{platform}{PLATFORMS[platform].suffix}"
-    compile_library(platform, [draft.folder / name for name in source_names(draft.fmi)], library)
-    return library.read_bytes()
+    library = f"{draft.identifier}{PLATFORMS[platform].suffix}"
+    return compile_library(platform, draft.folder, source_names(draft.fmi), library)
 
 
 def _check(draft: _Draft, model: Model, compiled: CompiledSystem, binary: bytes) -> Agreement:

@@ -28,8 +28,9 @@ FRICTION_INPUTS = ("slip1", "slip2", "normal")
 class Contact:
     """A body and a surface that push each other apart where they overlap.
 
-    Signals: `<name>.gap` [m], `<name>.active`, `<name>.slip` [m/s], `<name>.force.normal` and, on the touching body in
-    world axes, `<name>.force.x`, `.y`, `.z` [N]; of a box for each corner too (`<name>.corner0.gap` ...).
+    Signals: `<name>.gap` [m], `<name>.active`, `<name>.slip` [m/s], `<name>.power` [W] on both bodies,
+    `<name>.force.normal` and, on the touching body in world axes, `<name>.force.x`, `.y`, `.z` [N]; of a box for each
+    corner too (`<name>.corner0.gap` ...).
 
     Attributes:
         law: of the normal force, a function of `depth` and its `rate`, or the name of one in `robodyn.laws`.
@@ -81,7 +82,8 @@ class RigidContact:
 
     At impact the speeds along the normals become `v+ >= -r v-` by impulses that only push, found for all contacts
     together (Newton's law of impact as a complementarity problem). Friction adds impulses of at most `coefficient`
-    times these, against the slip; while the bodies rest on each other, its law takes their normal force.
+    times these, against the slip; while the bodies rest on each other, its law takes their normal force. Where both
+    together would give energy, the rebound is the largest that gives none.
 
     Signals as those of `Contact`.
 
@@ -89,7 +91,7 @@ class RigidContact:
         restitution: r, 0 to 1.
         rest_speed: of approach [m/s], below which there is no rebound any more and the bodies stay in touch; its
             default is this project's own choice.
-        friction: a law of friction with a parameter `coefficient`, or its name; only for balls and points.
+        friction: a law of friction with a parameter `coefficient`, or its name.
     """
 
     name: str
@@ -110,9 +112,6 @@ class RigidContact:
             flaws.add("rest_speed", f"must be positive, is {self.rest_speed:g} m/s")
         flaws.raise_if_any(f"contact '{self.name}'")
         _settle_friction(flaws, self)
-        if self.friction is not None and isinstance(self.touching, Box):
-            remedy = "name corners as points with a contact each, or take a compliant Contact"
-            flaws.add("friction", "of rigid contacts is for balls and points", remedy)
         if self.friction is not None and "coefficient" not in self.friction_parameters:
             flaws.add("friction", "the law has no parameter 'coefficient'", "impacts need it")
         flaws.raise_if_any(f"contact '{self.name}'")

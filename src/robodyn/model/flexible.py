@@ -184,10 +184,11 @@ class FlexibleBody(Body):
 
 
 def check_factors(flaws: FlawList, stiffness: Any = 1.0, damping: Any = 0.0, rayleigh: Any = (0.0, 0.0)) -> None:
-    """None of a flexible body's factors is negative."""
-    for name, value in (("stiffness", stiffness), ("damping", damping)):
-        if check_finite(flaws, name, value) and value < 0:
-            flaws.add(name, f"must not be negative, is {value:g}")
+    """A flexible body's stiffness is positive, and what damps it not negative."""
+    if check_finite(flaws, "stiffness", stiffness) and not stiffness > 0:
+        flaws.add("stiffness", f"must be positive, is {stiffness:g}")
+    if check_finite(flaws, "damping", damping) and damping < 0:
+        flaws.add("damping", f"must not be negative, is {damping:g}")
     if check_vector(flaws, "rayleigh", rayleigh, 2) and min(rayleigh) < 0:
         flaws.add("rayleigh", f"must not be negative, is {min(rayleigh):g}")
 

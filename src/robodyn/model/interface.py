@@ -178,11 +178,8 @@ def tails(quantity: str, rows: Sequence[str]) -> tuple[str, ...]:
 
 
 def _idle(quantity: str, tail: str) -> float:
-    """No force, no motion, no turn, and a far side of unit inertia."""
+    """No force, no motion, no turn; no inertia attached rigidly, and none that gives way behind a stiffness."""
     entry = tail.removeprefix(quantity).lstrip(".")
-    if quantity in ("far_inertia", "far_mobility"):
-        first, _, second = entry.partition("_")
-        return float(first == second)
     return float(quantity == "far_orientation" and entry in ("xx", "yy", "zz"))
 
 

@@ -88,6 +88,16 @@ class Mechanism:
             gravity=tuple(changes.get(f"gravity.{a}", g) for a, g in zip(XYZ, self.gravity, strict=True)),
         )
 
+    def with_bodies(self, *bodies: Body) -> Mechanism:
+        """The same mechanism with other bodies in place of those of the same names."""
+        flaws, known = FlawList(), [body.name for body in self.bodies]
+        for body in bodies:
+            if body.name not in known:
+                flaws.add(f"bodies.{body.name}", "there is no such body to replace", nearest(body.name, known))
+        flaws.raise_if_any(f"mechanism '{self.name}'")
+        fresh = {body.name: body for body in bodies}
+        return dataclasses.replace(self, bodies=tuple(fresh.get(body.name, body) for body in self.bodies))
+
     def with_payload(self, payload: Body, on: str, origin: Any = (0.0, 0.0, 0.0)) -> Mechanism:
         """The same mechanism carrying one more body, fixed to the body `on` at `origin`."""
         joint = Joint(f"{payload.name}_mount", "fixed", on, payload.name, origin)

@@ -17,6 +17,8 @@ class OutcomeKind(Enum):
     OVERFLOW = "a value or a buffer outgrew its bounds"
     OUT_OF_REACH = "a coordinate left its range"
     CHATTERING = "events follow each other without time passing"
+    JAMMED = "no contact forces keep rigid bodies apart"
+    RECORD_FULL = "the record is as large as allowed"
     NOT_SOLVED = "the equations of a step could not be solved"
     SINGULAR = "the chosen independent joints no longer determine the others"
     DIVERGED = "coupled subsystems drove each other beyond all bounds"
@@ -25,7 +27,9 @@ class OutcomeKind(Enum):
 
 
 _OK = frozenset({OutcomeKind.FINISHED, OutcomeKind.STOPPED})
-_CUT_SHORT = frozenset({OutcomeKind.INTERRUPTED, OutcomeKind.STEP_LIMIT, OutcomeKind.WALL_TIME})
+_CUT_SHORT = frozenset(
+    {OutcomeKind.INTERRUPTED, OutcomeKind.STEP_LIMIT, OutcomeKind.WALL_TIME, OutcomeKind.RECORD_FULL}
+)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ h(q, t) = 0 by damped Newton, each step the shortest that meets the linearised e
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -69,12 +70,17 @@ def _owner(force: str) -> str:
 
 @dataclass
 class _Equations:
-    """Residuals, their rates and gradients at a point, in native code."""
+    """Residuals, their rates and gradients at a point, in native code.
+
+    Attributes:
+        free: 1 for positions that may change, joints: 1 for those of joints, 0 for those of modes, (n_q,).
+    """
 
     system: System
     p: np.ndarray
     time: float
     free: np.ndarray
+    joints: np.ndarray
     module: KernelModule
     x: np.ndarray = field(init=False)
     m: np.ndarray = field(init=False)
@@ -112,7 +118,10 @@ def _prepare(system: System, parameters: Mapping[str, float], fixed: Sequence[st
     }
     module = compile_kernels(functions, INPUTS.index("p"), quick=True)
     p = module.prepare([parameters.get(number.name, number.value) for number in system.parameters])
-    return _Equations(system, p, time, np.array([joint not in fixed for joint in joints], float), module)
+    mechanism = system.scenario.machine.mechanism
+    modes = [mode.name for mode in mechanism.modes] if mechanism else []
+    free, stiff = (np.array([joint not in names for joint in joints], float) for names in (fixed, modes))
+    return _Equations(system, p, time, free, stiff, module)
 
 
 def close_constraints(
@@ -124,6 +133,8 @@ def close_constraints(
     time: float = 0.0,
 ) -> Assembled:
     """The nearest positions to the start values at which all constraints are met, and velocities that keep them.
+
+    Flexible bodies keep their shape where the joints alone can do it.
 
     Args:
         guess: states by name, instead of their start values.
@@ -138,6 +149,18 @@ def close_constraints(
 
 
 def _close(equations: _Equations, x: np.ndarray) -> Assembled:
+    """Closed by the joints alone, where that is possible, otherwise with the modes of flexible bodies."""
+    stiff = dataclasses.replace(equations, free=equations.free * equations.joints)
+    if np.array_equal(stiff.free, equations.free):
+        return _solve(equations, x)
+    found = _solve(stiff, x)
+    k = len(equations.system.equations)
+    rates = stiff.at(found.x)[0][k:]
+    speed = np.max(np.abs(found.x[equations.system.n_q :][: equations.system.n_v]), initial=1.0)
+    return found if found.closed and np.max(np.abs(rates)) <= CLOSED * speed else _solve(equations, x)
+
+
+def _solve(equations: _Equations, x: np.ndarray) -> Assembled:
     system, k, n = equations.system, len(equations.system.equations), equations.system.n_q
     values, H = equations.at(x)
     done = 0
@@ -185,7 +208,7 @@ def find_branches(
     found: list[Assembled] = []
     for k in range(tries):
         x = equations.x.copy()
-        x[:n] += (k > 0) * around * equations.free * generator.uniform(-1, 1, n)
+        x[:n] += (k > 0) * around * equations.free * equations.joints * generator.uniform(-1, 1, n)
         branch = _close(equations, x)
         if branch.closed and not any(_same(branch.x[:n], other.x[:n], turns) for other in found):
             found.append(branch)

@@ -24,7 +24,7 @@ from robodyn.simulation.settings import make_solver
 from robodyn.simulation.steps import build_step, build_whole_step, check_method
 from robodyn.simulation.ticks import Tick, plan_ticks
 
-UNUSED = ("constraints", "active", "applied", "momentum_rate")
+UNUSED = ("constraints", "constraint_drift", "active", "applied", "momentum_rate")
 """Functions of a system that no run calls by themselves."""
 
 

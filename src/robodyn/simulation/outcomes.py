@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
+from robodyn.assembly.impact import JAMS, SETTLE
 from robodyn.assembly.minimal import GUARD as INDEPENDENT
 from robodyn.engine import Solver, Status, Trajectory
 from robodyn.engine.solver import DEFAULT_FIXED_STEP
@@ -23,8 +25,12 @@ KINDS = {
     Status.STEP_TOO_SMALL: OutcomeKind.STEP_TOO_SMALL,
     Status.OVERFLOW: OutcomeKind.OVERFLOW,
     Status.CHATTERING: OutcomeKind.CHATTERING,
+    Status.RECORD_FULL: OutcomeKind.RECORD_FULL,
     Status.NOT_SOLVED: OutcomeKind.NOT_SOLVED,
 }
+
+LAST_EVENTS = 100
+"""How far back to look for the contact that settles without end."""
 
 
 def tell_outcome(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> Outcome:
@@ -34,6 +40,8 @@ def tell_outcome(compiled: CompiledSystem, solver: Solver, trajectory: Trajector
         kind = OutcomeKind.OUT_OF_REACH
     if kind is OutcomeKind.STOPPED and _guard(compiled, trajectory) == INDEPENDENT:
         kind = OutcomeKind.SINGULAR
+    if kind is OutcomeKind.STOPPED and _guard(compiled, trajectory) == f"{_contact(compiled, trajectory)}.{JAMS}":
+        kind = OutcomeKind.JAMMED
     sentence = _SENTENCES[kind](compiled, solver, trajectory)
     return Outcome(kind, sentence, trajectory.at_time)
 
@@ -109,10 +117,40 @@ def _step_too_small(compiled: CompiledSystem, solver: Solver, trajectory: Trajec
 
 
 def _chattering(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
+    advice = "give the decision hysteresis, or end the run there"
+    if contact := _contact(compiled, trajectory):
+        advice = (
+            f"'{contact}' bounces, rattles or locks without end: raise its rest_speed, lower its friction, or take a "
+            "compliant Contact"
+        )
+    where = f"event '{_guard(compiled, trajectory)}' chatters at {trajectory.at_time:.6g} s"
+    return f"{where}: very many events in next to no time; {advice}"
+
+
+def _jammed(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
     return (
-        f"event '{_guard(compiled, trajectory)}' chatters at {trajectory.at_time:.6g} s: very many events in no time; "
-        "give the decision hysteresis, or end the run there"
+        f"at {trajectory.at_time:.6g} s no forces were found that keep the bodies of the rigid contact "
+        f"'{_contact(compiled, trajectory)}' from sinking into each other: lower its friction, or take a compliant "
+        "Contact"
     )
+
+
+def _record_full(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
+    often, most = _busiest(compiled, trajectory)
+    what = f"; of {len(trajectory.events)} events {most} are '{often}'" if most else ""
+    return (
+        f"the record was full at {trajectory.at_time:.6g} s, with {len(trajectory.time)} rows of "
+        f"{len(compiled.recorded)} signals{what}: record fewer signals, or at given times"
+    )
+
+
+def _busiest(compiled: CompiledSystem, trajectory: Trajectory) -> tuple[str, int]:
+    """The event that happened most often, and how often."""
+    counted = Counter(guard for _, guard in trajectory.events)
+    if not counted:
+        return "", 0
+    guard, most = counted.most_common(1)[0]
+    return compiled.system.guards[guard].name, most
 
 
 def _not_solved(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
@@ -138,6 +176,8 @@ _SENTENCES = {
     OutcomeKind.OVERFLOW: _overflow,
     OutcomeKind.STEP_TOO_SMALL: _step_too_small,
     OutcomeKind.CHATTERING: _chattering,
+    OutcomeKind.JAMMED: _jammed,
+    OutcomeKind.RECORD_FULL: _record_full,
     OutcomeKind.NOT_SOLVED: _not_solved,
     OutcomeKind.SINGULAR: _singular,
     OutcomeKind.OUT_OF_REACH: _out_of_reach,
@@ -164,6 +204,16 @@ def _state(compiled: CompiledSystem, trajectory: Trajectory) -> str:
 
 def _guard(compiled: CompiledSystem, trajectory: Trajectory) -> str:
     return compiled.system.guards[trajectory.culprit].name
+
+
+def _contact(compiled: CompiledSystem, trajectory: Trajectory) -> str:
+    """The contact whose event is to blame, if it is one; where all contacts settle together, the last before."""
+    system = compiled.system
+    names = [_guard(compiled, trajectory)]
+    if names[0] == SETTLE:
+        names += [system.guards[guard].name for _, guard in reversed(trajectory.events[-LAST_EVENTS:])]
+    contacts = [contact.name for contact in system.scenario.machine.contacts]
+    return next((c for name in names for c in contacts if name.startswith(f"{c}.")), "")
 
 
 def _broken_signals(compiled: CompiledSystem, trajectory: Trajectory, most: int = 4) -> list[str]:

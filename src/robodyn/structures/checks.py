@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.errors import FlawList, nearest
+from robodyn.model.flexible import NEAR
 from robodyn.model.numbers import check_finite, check_vector
 from robodyn.structures.elements import Element
 
@@ -32,9 +33,11 @@ def check_nodes(flaws: FlawList, nodes: Mapping[str, Any], root: str, interfaces
     if root not in nodes:
         flaws.add("root", f"there is no node '{root}'", nearest(root, nodes))
     moving = [node for node in nodes if node != root]
-    for node in interfaces:
+    for node in dict.fromkeys(interfaces):
         if node not in moving:
             flaws.add("interfaces", f"'{node}' is no node that can move", nearest(node, moving))
+        elif list(interfaces).count(node) > 1:
+            flaws.add("interfaces", f"'{node}' is there twice", "name each once")
 
 
 def check_element(flaws: FlawList, element: Element, nodes: Mapping[str, Any]) -> None:
@@ -103,5 +106,15 @@ def check_modes(flaws: FlawList, n: int, stiffness: Any, nodes: Mapping[str, Any
         flaws.add("nodes", "there are none", "name the places where something is attached")
     for node, (position, shift, turn) in nodes.items():
         check_vector(flaws, f"nodes.{node}.position", position, 3)
-        if check_shape(flaws, f"nodes.{node}.shift", shift, (n, 3), "a displacement in each mode"):
-            check_shape(flaws, f"nodes.{node}.turn", turn, (n, 3), "a turn in each mode")
+        shaped = check_shape(flaws, f"nodes.{node}.shift", shift, (n, 3), "a displacement in each mode")
+        if shaped and check_shape(flaws, f"nodes.{node}.turn", turn, (n, 3), "a turn in each mode"):
+            _check_held(flaws, node, position, np.abs([shift, turn]), nodes)
+
+
+def _check_held(flaws: FlawList, node: str, position: Any, motion: np.ndarray, nodes: Mapping[str, Any]) -> None:
+    """A node at the body's origin, where its joint holds it, does not move."""
+    size = max((np.max(np.abs(place), initial=0.0) for place, _, _ in nodes.values()), default=0.0)
+    at_origin = np.linalg.norm(position) <= NEAR * size
+    if at_origin and np.max(motion, initial=0.0) > NEAR:
+        remedy = "take the modes of the body clamped there"
+        flaws.add(f"nodes.{node}", "moves in the modes, but stands where the body's joint holds it", remedy)

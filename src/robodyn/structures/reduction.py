@@ -16,6 +16,8 @@ from scipy.linalg import eigh
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.model.numbers import check_finite, check_texts
 
+ALIKE = 1e-9
+"""Relative difference below which squares of frequencies count as equal."""
 DIRECTIONS = ("x", "y", "z", "rx", "ry", "rz")
 DEFAULT_MODES = 2
 
@@ -89,7 +91,8 @@ def reduce_structure(K: np.ndarray, M: np.ndarray, free: np.ndarray, held: Seque
             basis[inner] = -np.linalg.solve(stiff[np.ix_(inner, inner)], stiff[np.ix_(inner, outer)])
     if len(inner):
         fixed = np.zeros((len(free), len(inner)))
-        squares, fixed[inner] = eigh(stiff[np.ix_(inner, inner)], heavy[np.ix_(inner, inner)])
+        squares, shapes = eigh(stiff[np.ix_(inner, inner)], heavy[np.ix_(inner, inner)])
+        fixed[inner] = _align(shapes, squares, free[inner] % 6)
         basis = np.hstack([basis, fixed[:, : _count(squares, how)]])
     squares, mixed = eigh(basis.T @ stiff @ basis, basis.T @ heavy @ basis)
     if how.highest is not None:
@@ -97,8 +100,26 @@ def reduce_structure(K: np.ndarray, M: np.ndarray, free: np.ndarray, held: Seque
     if not mixed.shape[1]:
         raise ModelError([Flaw("modes", "none is left", "want more, up to a higher frequency, or name interfaces")])
     shapes = np.zeros((len(K), mixed.shape[1]))
-    shapes[free] = basis @ mixed
+    shapes[free] = _align(basis @ mixed, squares[: mixed.shape[1]], free % 6)
     return shapes
+
+
+def _align(shapes: np.ndarray, squares: np.ndarray, direction: np.ndarray) -> np.ndarray:
+    """Turn modes of equal frequency, of which any mixture is as good, towards single directions of motion.
+
+    Round tubes bend in all planes alike: their modes become those along the axes, and traced graphs stay small.
+
+    Args:
+        squares: of the frequencies, ascending; direction: number of each row's direction.
+    """
+    weight = 1.0 + direction[:, None]
+    aligned, first = shapes.copy(), 0
+    for last in range(1, len(squares) + 1):
+        if last == len(squares) or squares[last] > squares[first] * (1 + ALIKE):
+            alike = shapes[:, first:last]
+            aligned[:, first:last] = alike @ np.linalg.eigh(alike.T @ (weight * alike))[1]
+            first = last
+    return aligned
 
 
 def _check_count(n_inner: int, how: Reduction) -> None:

@@ -14,6 +14,7 @@ def _parts() -> Mapping[str, Callable[[], Iterator[Figure]]]:
     from robodyn.studies import rx90_agreement as agreement
     from robodyn.studies import rx90_task as task
     from robodyn.studies.rx90_budget import budget_figures
+    from robodyn.studies.rx90_flexible import flexible_figures
     from robodyn.studies.rx90_loops import margin_figures
     from robodyn.studies.rx90_rest import stick_figures
     from robodyn.studies.rx90_spread import spread_figures
@@ -26,6 +27,7 @@ def _parts() -> Mapping[str, Callable[[], Iterator[Figure]]]:
         "Perturbation method against non-linear simulation": agreement.perturbation_figures,
         "Convergence": agreement.convergence_figures,
         "Elastic gears": agreement.elastic_figures,
+        "Flexible links": flexible_figures,
         "Error budget": budget_figures,
         "At rest": stick_figures,
         "Friction other than measured": spread_figures,
@@ -58,14 +60,15 @@ STUDY = Study(
         "any number of its robot: inertias, gears, motors, friction, gains and the line itself are this project's own "
         "choice, listed on the page of the robot. So sizes of deviations and currents are those of a plausible robot "
         "of this kind. What the study measured is not public and not reproducible; its agreement between the two "
-        "simulations, the reversal at 600 mm and what friction does there are. Beyond it: elastic gears in both "
-        "simulations, margins of the sampled loops, convergence, an error budget, spread under uncertain friction."
+        "simulations, the reversal at 600 mm and what friction does there are. Beyond it: elastic gears and flexible "
+        "links in both simulations, margins of the sampled loops, convergence, an error budget, spread under uncertain "
+        "friction."
     ),
     source=(
         "R. G. K. M. Aarts, B. J. B. Jonker, R. R. Waiboer, Realistic dynamic simulation of an industrial robot with "
         "joint friction"
     ),
-    scenarios=("rx90-weld", "rx90-weld-elastic", "rx90-hold"),
+    scenarios=("rx90-weld", "rx90-weld-elastic", "rx90-weld-flexible", "rx90-hold"),
     figures=figures,
     pictures=pictures,
 )

@@ -156,17 +156,19 @@ def draw_convergence(path: Path) -> None:
     write_figure(figure, path)
 
 
-def draw_elastic(path: Path) -> None:
-    """Deviations with rigid and with elastic gears."""
+def draw_builds(path: Path) -> None:
+    """Deviations of the rigid robot, with elastic gears and with flexible links."""
     figure, axes = panel_figure(2)
-    looks = ({"color": "0.6", "label": "rigid gears"}, {"color": COLOURS[1], "label": "elastic gears"})
+    labels = {"rigid": "all rigid", "elastic": "elastic gears", "flexible": "flexible links"}
+    colours = {"rigid": "0.6", "elastic": COLOURS[1], "flexible": COLOURS[0]}
     for ax, side in zip(axes, SIDES, strict=True):
-        for elastic, look in zip((False, True), looks, strict=True):
-            _draw_deviation(ax, weld_run(elastic), side, look | {"linewidth": LINE_WIDTH})
+        for build, label in labels.items():
+            look = {"color": colours[build], "label": label, "linewidth": LINE_WIDTH}
+            _draw_deviation(ax, weld_run(build), side, look)
     _mark_turning(axes)
     label_bottom(axes, WAY)
     figure.align_ylabels(axes)
-    legend_above(figure, axes[0].get_lines()[:2])
+    legend_above(figure, axes[0].get_lines()[: len(labels)])
     write_figure(figure, path)
 
 

@@ -35,7 +35,11 @@ def pictures() -> tuple[Picture, ...]:
         Picture(
             "convergence", "Difference of both simulations over the points of linearisation", drawings.draw_convergence
         ),
-        Picture("elastic", "Deviations with rigid and with elastic gears", drawings.draw_elastic),
+        Picture(
+            "elastic",
+            "Deviations of the rigid robot, with elastic gears, and with flexible links",
+            drawings.draw_builds,
+        ),
         Picture(
             "budget", "Of what the deviations consist, friction less what the feed-forward gives for it", draw_budget
         ),

@@ -6,13 +6,14 @@ from functools import cache
 
 import numpy as np
 
+from robodyn.assembly import assemble
 from robodyn.catalog import rx90_weld
 from robodyn.catalog.rx90_parameters import AXES
 from robodyn.engine import Solver
-from robodyn.model import Scenario
+from robodyn.model import Recording, Scenario
 from robodyn.perturbation import Perturbed
 from robodyn.results import Run
-from robodyn.simulation import simulate
+from robodyn.simulation import CompiledSystem, compile_system, simulate
 
 STUDY = "study of the RX90B"
 OWN = "own"
@@ -24,42 +25,60 @@ REVERSAL = 0.6
 """Where joints 2 and 3 turn back in the study [m along the path]."""
 SMOOTH = 1e-13
 """Resolution [rad] of an encoder that rounds nothing that counts."""
+PERFECT = {f"axis{k}.encoder.resolution": SMOOTH for k in AXES}
 MICRO = 1e6
 SIDES = ("horizontal", "vertical")
 DEVIATIONS = tuple(f"deviation.{side}" for side in SIDES)
+BUILDS = {"rigid": {}, "elastic": {"elastic": True}, "flexible": {"flexible": True}}
+"""The robot with nothing elastic, with gears that twist, and with rigid gears and links that bend."""
 TIP = tuple(f"tool.position.{axis}" for axis in "xyz")
+SEEN = (*TIP, *DEVIATIONS, "path.s", "path.speed")
+"""What is recorded of robots that are not rigid: native code of few signals is compiled sooner."""
 
 
 @cache
-def weld(elastic: bool = False, smooth: bool = False) -> Scenario:
-    """The weld.
+def weld(build: str = "rigid") -> Scenario:
+    """The weld of one of BUILDS."""
+    return rx90_weld(**BUILDS[build])
+
+
+def signals_of(build: str) -> tuple[str, ...]:
+    """What runs record: of the rigid robot all."""
+    return ("*",) if build == "rigid" else SEEN
+
+
+@cache
+def full_weld(build: str, signals: tuple[str, ...]) -> CompiledSystem:
+    """The weld by the non-linear equations, made ready."""
+    return compile_system(assemble(weld(build)), Solver("rosw2", step=STEP), signals=signals)
+
+
+@cache
+def near_weld(build: str, signals: tuple[str, ...]) -> Perturbed:
+    """The weld made ready near its nominal motion."""
+    return Perturbed(weld(build), points=POINTS, solver=Solver("rosw2", step=STEP), signals=signals)
+
+
+@cache
+def weld_run(build: str = "rigid", smooth: bool = False, step: float = STEP) -> Run:
+    """The weld by the non-linear equations.
 
     Args:
-        elastic: whether its gears twist; smooth: whether its encoders don't round.
+        smooth: whether the encoders don't round.
     """
-    scenario = rx90_weld(elastic=elastic)
-    return scenario.with_numbers({f"axis{k}.encoder.resolution": SMOOTH for k in AXES}) if smooth else scenario
+    signals = signals_of(build)
+    solver, recording = Solver("rosw2", step=step), Recording(rate=1000.0, signals=signals)
+    return simulate(full_weld(build, signals), solver, parameters=PERFECT if smooth else {}, recording=recording)
 
 
 @cache
-def weld_run(elastic: bool = False, smooth: bool = False, step: float = STEP) -> Run:
-    """The weld by the non-linear equations."""
-    return simulate(weld(elastic, smooth), Solver("rosw2", step=step))
-
-
-@cache
-def near_weld(elastic: bool = False, smooth: bool = False) -> Perturbed:
-    """The weld made ready near its nominal motion."""
-    return Perturbed(weld(elastic, smooth), points=POINTS, solver=Solver("rosw2", step=STEP))
-
-
-@cache
-def perturbed_run(elastic: bool = False, smooth: bool = False, points: int = POINTS) -> Run:
+def perturbed_run(build: str = "rigid", smooth: bool = False, points: int = POINTS) -> Run:
     """The weld by the perturbation method."""
-    near = near_weld(elastic, smooth)
+    signals = signals_of(build)
+    near = near_weld(build, signals)
     if near.points != points:
         near.use_points(points)
-    return near.simulate()
+    return near.simulate(parameters=PERFECT if smooth else {}, recording=Recording(rate=1000.0, signals=signals))
 
 
 def apart(run: Run, other: Run) -> np.ndarray:

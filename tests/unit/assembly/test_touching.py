@@ -86,8 +86,8 @@ def enumerate_solutions(S, b):
 def test_complementarity_problems_have_the_solution_that_trying_every_set_finds():
     n = 5
     S, b = ca.SX.sym("S", n, n), ca.SX.sym("b", n)
-    lam, _ = Mobility(S, ca.SX(0)).complement(ca.vertsplit(b), [ca.SX(1)] * n)
-    solve = ca.Function("lcp", [S, b], [ca.vertcat(*lam)])
+    lam, _, _ = Mobility(S, ca.SX.eye(n), ca.SX.zeros(n)).complement(b, [ca.SX(1)] * n)
+    solve = ca.Function("lcp", [S, b], [lam])
     generator = np.random.default_rng(7)
     for _ in range(300):
         A = generator.normal(size=(n, n))

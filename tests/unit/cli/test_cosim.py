@@ -67,6 +67,14 @@ def test_every_problem_of_a_file_is_told(invoke, tmp_path):
     assert [part for part in parts if part not in done.output] == []
 
 
+def test_wrong_units_of_set_numbers_and_solvers_that_are_no_tables_are_told(invoke, tmp_path):
+    text = FILE.replace("= 20.0", '= "20 m"').replace("[[conn", 'solver = "rk4"\n\n[[conn')
+    (tmp_path / "flawed.toml").write_text(f"name = 'a/b'\n{text}")
+    done = invoke("cosim", "flawed.toml")
+    parts = ['set.spring.stiffness: "20 m" must be in N', "second.solver: must be a table", "'a/b' is not a name"]
+    assert [part for part in parts if part not in done.output] == []
+
+
 def test_connections_that_do_not_fit_are_told_with_the_file(invoke, tmp_path):
     (tmp_path / "wrong.toml").write_text(FILE.replace('"second.port"]', '"second.pot"]'))
     done = invoke("cosim", "wrong.toml")

@@ -5,16 +5,19 @@ import dataclasses
 import casadi as ca
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 from support.coupled import START, arm, load
 
 from robodyn import (
     GROUND,
     Along,
+    Body,
     Interface,
     Joint,
     Machine,
     Mechanism,
     Point,
+    Prescribed,
     Scenario,
     Treatment,
     assemble,
@@ -22,6 +25,8 @@ from robodyn import (
 from robodyn.assembly.system import INPUTS
 from robodyn.catalog import four_bars
 from robodyn.cosimulation import Connection, Master, ScenarioUnit, cosimulate, model_from_mobility, reduce_system
+from robodyn.cosimulation.reduced import RANK, invert
+from robodyn.cosimulation.rotations import turn_between
 from robodyn.simulation import close_constraints
 from robodyn.structures import Reduction, Section, beam
 
@@ -54,6 +59,19 @@ def flexible_rod():
     return Scenario("rod", machine, 1.0, {"hinge.position": 0.4})
 
 
+def driven_arm():
+    """Two links, the first of which is told to accelerate, coupled at the second."""
+    bodies = (Body("upper", 1.0, (0.25, 0.0, 0.0), (0.05,) * 3), Body("lower", 1.0, (0.25, 0.0, 0.0), (0.05,) * 3))
+    joints = (Joint("first", "revolute", GROUND, "upper"), Joint("second", "revolute", "upper", "lower", (0.5, 0, 0)))
+    machine = Machine(
+        "driven",
+        Mechanism("driven", bodies, joints, gravity=(0.0, -9.81, 0.0)),
+        constraints=(Prescribed("drive", "first", 0.0, 0.0, 20.0),),
+        interfaces=(Interface("port", "force", on="second"),),
+    )
+    return Scenario("driven", machine, 1.0)
+
+
 def accelerate(system, x, force):
     """The interface's acceleration, from the rates of the whole system."""
     port = system.ports[0]
@@ -65,7 +83,11 @@ def accelerate(system, x, force):
     return np.array(function(0.0, x, [], m, p)).ravel()
 
 
-@pytest.mark.parametrize("make", [lambda: arm("force", 1.0), flexible_rod, four_bar], ids=["arm", "flexible", "loop"])
+@pytest.mark.parametrize(
+    "make",
+    [lambda: arm("force", 1.0), flexible_rod, four_bar, driven_arm],
+    ids=["arm", "flexible", "loop", "prescribed"],
+)
 def test_it_accelerates_as_the_whole_mechanism_does(make):
     system = assemble(make())
     x = np.array([state.start for state in system.states])
@@ -105,3 +127,20 @@ def test_a_singular_arm_has_no_inertia_and_the_run_says_so():
     run = cosimulate(units, [Connection("arm.grip", "load.grip")], master=Master(1e-3))
     assert run.outcome.kind.name == "ILL_CONDITIONED"
     assert "'arm.grip' broke down at 0 s" in run.outcome.sentence
+
+
+@pytest.mark.parametrize("rank", [0, 2, 4])
+def test_the_inverse_leaves_out_what_is_not_independent(rank):
+    rows = np.random.default_rng(rank).normal(size=(4, rank))
+    S = rows @ rows.T
+
+    # Another algorithm for the same: singular values. Rounding, times condition numbers below 1e3.
+    np.testing.assert_allclose(invert(S), np.linalg.pinv(S, rcond=RANK), atol=1e-9)
+
+
+def test_a_turn_is_that_of_an_independent_implementation():
+    first, second = Rotation.from_rotvec([[0.4, -0.2, 1.0], [0.1, 0.9, -0.3]])
+    apart = (second * first.inv()).as_rotvec()
+
+    np.testing.assert_allclose(turn_between(first.as_matrix(), second.as_matrix()), apart, atol=1e-15)
+    assert np.all(turn_between(first.as_matrix(), first.as_matrix()) == 0.0)

@@ -63,6 +63,16 @@ def test_going_back_repeats_a_step_bit_by_bit():
     assert ends[0] == ends[1]
 
 
+def test_code_for_outputs_is_made_again_only_for_other_outputs():
+    unit = ScenarioUnit(oscillator_sides("model-model")[0], name="first")
+    made = unit.functions
+    unit.choose(("port.force", "port.mean_force"))
+    assert unit.functions is made
+    unit.choose(("slide.acceleration",))
+    assert unit.functions is not made
+    assert {"slide.acceleration", "port.force"} < set(unit.read())
+
+
 def test_inputs_are_polynomials_of_time():
     # A free mass under 6 s^2 N: x = s^4 / 2, exactly for a method of order 5.
     unit = ScenarioUnit(oscillator_sides("force-displacement")[1], parameters={"spring.stiffness": 0.0})

@@ -52,9 +52,7 @@ def test_every_flaw_of_a_contact_is_told_with_its_place():
     assert flaws_of(RigidContact, TIP, FLOOR, 1.5, -1.0) == ["restitution", "rest_speed"]
 
 
-def test_friction_of_a_rigid_contact_is_for_balls_and_has_a_coefficient():
-    smooth = {"friction": "sliding_friction", "friction_parameters": {"coefficient": 0.3, "smoothing_velocity": 0.1}}
-    assert flaws_of(RigidContact, Box("tip", (1, 1, 1)), FLOOR, **smooth) == ["friction"]
+def test_friction_of_a_rigid_contact_has_a_coefficient():
     assert flaws_of(RigidContact, TIP, FLOOR, friction=lambda slip1, slip2, normal: {}) == ["friction"]
 
 

@@ -1,5 +1,7 @@
 """Does a mechanism hang together: a tree on the ground, with branches, each name used once?"""
 
+import dataclasses
+
 import pytest
 
 from robodyn import GROUND, Body, Joint, Machine, Mechanism, ModelError, Point, Scenario, assemble
@@ -99,3 +101,11 @@ def test_an_armature_is_inertia_enough_for_its_own_joint():
     with pytest.raises(ModelError) as error:
         assemble(chain((0.0, 0.0, 0.0), armature=0.1))
     assert {flaw.path for flaw in error.value.flaws} == {"joints.turn"}
+
+
+def test_a_body_is_replaced_by_one_of_its_name_and_an_unknown_one_is_told():
+    arm = Mechanism("m", bodies("upper", "lower"), (joint("a", GROUND, "upper"), joint("b", "upper", "lower")))
+    heavier = dataclasses.replace(arm.body("lower"), mass=99.0)
+    assert [body.mass for body in arm.with_bodies(heavier).bodies] == [1.0, 99.0]
+    with pytest.raises(ModelError, match="bodies.lowr: there is no such body.*lower"):
+        arm.with_bodies(dataclasses.replace(heavier, name="lowr"))

@@ -48,6 +48,17 @@ def test_large_jacobians_are_swept(monkeypatch):
     np.testing.assert_allclose(values, jacobians()[0], rtol=1e-15)
 
 
+def test_columns_that_nothing_reads_do_not_make_a_jacobian_large(monkeypatch):
+    books = ca.SX.sym("books", 100)
+    inputs = [ca.vertcat(x, books), u, p]
+    work = ca.Function("rows", inputs, [ROWS]).n_instructions()
+    # ROWS reads four of the five entries of x and none of the books.
+    monkeypatch.setattr(sweeps, "WRITTEN_OUT", 4 * work)
+    assert isinstance(build_jacobian("J", inputs, ROWS, inputs[0]), ca.Function)
+    monkeypatch.setattr(sweeps, "WRITTEN_OUT", 4 * work - 1)
+    assert isinstance(build_jacobian("J", inputs, ROWS, inputs[0]), Sweep)
+
+
 def test_rough_entries_are_those_that_an_operation_with_a_kink_depends_on():
     rows = ca.vertcat(ca.fabs(x[1] * x[2]), ca.sin(x[0]), ca.if_else(x[3] > u[0], x[4], 0.0))
     program = read_program(ca.Function("f", INPUTS, [rows]))

@@ -152,3 +152,17 @@ def test_a_reduction_wants_modes_or_a_frequency_and_known_directions():
 
     assert "either modes or frequency" in str(error.value)
     assert "'zz'" in str(error.value)
+
+
+def test_modes_that_move_the_place_of_the_joint_are_refused():
+    particles = Particles.lumped([1, 1], [(0, 0, 0), (1, 0, 0)], [[(0, 0, 0)], [(0, 1, 0)]])
+    with pytest.raises(ModelError, match=r"nodes\.root: moves in the modes"):
+        modal_body("m", particles, [100.0], {"root": ((0, 0, 0), [(0, 1, 0)], [(0, 0, 1)])})
+    modal_body("m", particles, [100.0], {"root": ((0, 0, 0), [(0, 0, 0)], [(0, 0, 0)])})
+
+
+def test_a_limp_body_and_an_interface_named_twice_are_refused():
+    with pytest.raises(ModelError, match="stiffness: must be positive"):
+        beam("b", 1.0, SECTION, Reduction(modes=1), stiffness=0.0)
+    with pytest.raises(ModelError, match="'tip' is there twice"):
+        beam("b", 1.0, SECTION, Reduction(modes=1, interfaces=("tip", "tip")))

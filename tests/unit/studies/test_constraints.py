@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.integrate import quad, solve_ivp
+from support.figures import figures_of, flawed_figures
 
 from robodyn.analysis.mechanics.parallel_workspace import WorkspaceMap
 from robodyn.catalog.delta_parameters import FITTED
@@ -11,10 +12,10 @@ from robodyn.studies import STUDIES, Figure
 from robodyn.studies.constraints_appendix import generated_arms, off_by, typed_arm
 from robodyn.studies.constraints_cable import CABLE, CONTROL
 from robodyn.studies.constraints_control import settling_time
-from robodyn.studies.constraints_delta import kinematics_figures, workspace
-from robodyn.studies.constraints_linear import UNROUNDED, gain_figures, pole_figures, structure_figures
+from robodyn.studies.constraints_delta import workspace
+from robodyn.studies.constraints_linear import UNROUNDED
 from robodyn.studies.constraints_linkages import FOUR_BARS, PENDULUM
-from robodyn.studies.constraints_pendulum import breaking_figures, drift_figures, initialisation_figures
+from robodyn.studies.constraints_pendulum import initialisation_figures
 from robodyn.studies.constraints_runs import GRAVITY, STRENGTH, break_exactly, breaking_run, pendulum_run, swing_exactly
 
 PROMISED = {
@@ -26,9 +27,11 @@ PROMISED = {
 
 @pytest.fixture(scope="module")
 def found():
-    """Parts of the study that take little time."""
-    parts = (drift_figures, pole_figures, structure_figures, kinematics_figures, breaking_figures, gain_figures)
-    return {figure.name: figure for part in parts for figure in part()}
+    return figures_of("constraints")
+
+
+def test_every_figure_comes_out():
+    assert flawed_figures("constraints") == []
 
 
 def test_the_promised_figures_are_there_and_reproduced(found):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from support.figures import flawed_figures
 
 from robodyn.analysis.coupling.limits import Limit
 from robodyn.catalog import space_case_sides
@@ -23,6 +24,10 @@ from robodyn.studies.cosimulation_singular import (
 def coupled():
     """The rigid arm, the beginning of the manoeuvre."""
     return couple(RIGID_MODELS, 0.05, 2.0)
+
+
+def test_every_figure_comes_out():
+    assert flawed_figures("cosimulation") == []
 
 
 def test_the_joint_angles_bring_point_a_where_it_should_be():

@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from support.figures import figures_of, flawed_figures
 
 from robodyn.catalog import rx90_hold
 from robodyn.catalog.rx90_parameters import FRICTIONS, JOINTS
@@ -12,15 +13,12 @@ from robodyn.studies import STUDIES
 from robodyn.studies.rx90_agreement import (
     COUNTS,
     convergence,
-    convergence_figures,
-    perturbation_figures,
-    speed_figures,
 )
-from robodyn.studies.rx90_budget import GROUPS, budget_figures, weld_budget
-from robodyn.studies.rx90_rest import SHARES, drift, holding_run, preload, stick_figures
+from robodyn.studies.rx90_budget import GROUPS, weld_budget
+from robodyn.studies.rx90_rest import SHARES, drift, holding_run, preload
 from robodyn.studies.rx90_runs import DEVIATIONS, apart, jump_at, perturbed_run, share_below, weld, weld_run
 from robodyn.studies.rx90_spread import FACTORS, plan_spread
-from robodyn.studies.rx90_task import calm_run, current_figures, deviation_figures, rate_of, reversal, task_figures
+from robodyn.studies.rx90_task import calm_run, rate_of, reversal
 
 PROMISED = {
     *("perturbation_max_difference_um", "perturbation_share_below_2um", "nonlinear_step_halving_um"),
@@ -32,11 +30,7 @@ PROMISED = {
 
 @pytest.fixture(scope="module")
 def found():
-    """Parts of the study that take little time, and the first figure of a robot at rest."""
-    parts = (task_figures, deviation_figures, current_figures, perturbation_figures, convergence_figures)
-    parts += (budget_figures, speed_figures)
-    figures = [figure for part in parts for figure in part()]
-    return {figure.name: figure for figure in (*figures, next(stick_figures()))}
+    return figures_of("rx90")
 
 
 def test_the_promised_figures_are_there_and_reproduced(found):
@@ -44,8 +38,8 @@ def test_the_promised_figures_are_there_and_reproduced(found):
     assert {name: found[name].ok for name in PROMISED} == dict.fromkeys(PROMISED, True)
 
 
-def test_nothing_that_was_tried_is_out(found):
-    assert [name for name, figure in found.items() if figure.ok is False] == []
+def test_every_figure_comes_out():
+    assert flawed_figures("rx90") == []
 
 
 def test_counts_are_exact_and_cannot_pass_by_a_tolerance(found):

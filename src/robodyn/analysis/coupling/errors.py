@@ -58,15 +58,14 @@ def find_coupling_errors(
     scheme: str = "parallel",
     order: int = 0,
 ) -> CouplingErrors:
-    """Errors of co-simulated runs; models in both directions send no signals and have order 0."""
+    """Errors of co-simulated runs."""
     numbers = numbers or Oscillator()
     exact = solve_exactly(numbers, numbers.duration)
     begin = energy_of(numbers, np.array([0.0, numbers.velocities[0], 0.0, numbers.velocities[1]]))
     errors, energies = {}, {}
     for coupling in couplings:
-        used = 0 if coupling == "model-model" else order
         ends = [
-            final_state(cosimulate_oscillator(coupling, step, numbers=numbers, scheme=scheme, order=used))
+            final_state(cosimulate_oscillator(coupling, step, numbers=numbers, scheme=scheme, order=order))
             for step in steps
         ]
         errors[coupling] = np.array([abs(end[0] - exact[0]) for end in ends])

@@ -73,18 +73,21 @@ def _make_side(F: np.ndarray, B: np.ndarray, H: float, order: int) -> _Side:
 def map_macro_step(
     numbers: Oscillator, coupling: str, step: float, *, scheme: str = "parallel", order: int = 0
 ) -> np.ndarray:
-    """Matrix of one macro step on (x1, v1, x2, v2) and, for orders above 0, on the signals exchanged before.
+    """Matrix of one macro step on (x1, v1, x2, v2) and, for orders above 0, on what was exchanged before: signals,
+    or accelerations of the models of each side.
 
     Args:
         coupling: "force-displacement", "displacement-displacement" or "model-model".
     """
     _check(coupling, scheme, order)
     if coupling == "model-model":
-        return _map_models(numbers, step)
-    make = _force_displacement if coupling == "force-displacement" else _displacement_displacement
-    go = make(numbers, step, scheme == "sequential", order)
-    n = 4 + order * (3 if coupling == "force-displacement" else 4)
-    return np.column_stack([go(column) for column in np.eye(n)])
+        # Models are those of the beginning in both schemes.
+        go, kept = _models(numbers, step, order), 2
+    elif coupling == "force-displacement":
+        go, kept = _force_displacement(numbers, step, scheme == "sequential", order), 3
+    else:
+        go, kept = _displacement_displacement(numbers, step, scheme == "sequential", order), 4
+    return np.column_stack([go(column) for column in np.eye(4 + order * kept)])
 
 
 def _check(coupling: str, scheme: str, order: int) -> None:
@@ -93,8 +96,8 @@ def _check(coupling: str, scheme: str, order: int) -> None:
         flaws.add("coupling", f"'{coupling}' is unknown or has no such map", nearest(coupling, MAPPED))
     if scheme not in ("parallel", "sequential"):
         flaws.add("scheme", f"'{scheme}' is unknown", nearest(scheme, ("parallel", "sequential")))
-    if order not in (0, 1, 2) or (order and coupling == "model-model"):
-        flaws.add("order", f"must be 0, 1 or 2, and 0 for models, is {order}")
+    if order not in (0, 1, 2):
+        flaws.add("order", f"must be 0, 1 or 2, is {order}")
     flaws.raise_if_any("macro step")
 
 
@@ -167,18 +170,26 @@ def _displacement_displacement(numbers: Oscillator, H: float, sequential: bool, 
     return go
 
 
-def _map_models(numbers: Oscillator, H: float) -> np.ndarray:
-    """Each side with the far mass, on which all but the coupling's force is that of the beginning."""
-    rows = []
-    for this, other in ((0, 1), (1, 0)):
-        F = exact_matrix(numbers)
-        order = [2 * this, 2 * this + 1, 2 * other, 2 * other + 1]
-        F = F[np.ix_(order, order)]
-        k, c, m = numbers.stiffness[2 * other], numbers.damping[2 * other], numbers.masses[other]
-        F[3, 2:] += np.array([k, c]) / m
-        frozen = np.zeros((4, 4))
-        frozen[3, 2:] = -np.array([k, c]) / m
-        side = _make_side(F, frozen, H, 0)
-        own = (side.E + side.G[0])[:2]
-        rows.append(own[:, np.argsort(order)])
-    return np.vstack(rows)
+def _models(numbers: Oscillator, H: float, order: int) -> Step:
+    """Each side with the far mass, which accelerates by a polynomial besides the coupling's force."""
+    push = np.array([[0.0], [0.0], [0.0], [1.0]])
+    sides = [_make_side(_with_free_mass(numbers, this), push, H, order) for this in (0, 1)]
+    own = [_own(numbers, side, False)[1] for side in (0, 1)]
+
+    def go(z: np.ndarray) -> np.ndarray:
+        states, before = (z[:2], z[2:4]), z[4:].reshape(2, order)
+        known = [[*before[k][:, None], own[k] @ states[k] * np.ones(1)] for k in (0, 1)]
+        after = [
+            sides[k].go(np.concatenate([states[k], states[1 - k]]), _fit(known[1 - k], -order, H))[:2] for k in (0, 1)
+        ]
+        return np.concatenate([*after, *(value for part in known for value in part[1:])] if order else after)
+
+    return go
+
+
+def _with_free_mass(numbers: Oscillator, this: int) -> np.ndarray:
+    """F of one mass, then the other one without its own spring."""
+    rows = [2 * this, 2 * this + 1, 2 - 2 * this, 3 - 2 * this]
+    F = exact_matrix(numbers)[np.ix_(rows, rows)]
+    F[3, 2:] -= _own(numbers, 1 - this, False)[1]
+    return F

@@ -54,10 +54,9 @@ def map_stability(
         raise ValueError(f"against: must be 'stiffness' or 'mass ratio', is {against!r}")
     growth = {}
     for coupling in couplings:
-        used = 0 if coupling == "model-model" else order
         radii = [
             [
-                spectral_radius(_with(numbers, against, value), coupling, step, scheme=scheme, order=used)
+                spectral_radius(_with(numbers, against, value), coupling, step, scheme=scheme, order=order)
                 for step in steps
             ]
             for value in values

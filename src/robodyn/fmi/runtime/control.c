@@ -10,7 +10,7 @@
 /* The k-th step of a segment ends at t_segment + k h, the last one at the end of the segment exactly; steps given by
    the model are all of one length, the longest that divides the segment. */
 static double choose_fixed(Run *run) {
-  double h = FIXED_STEP;
+  double h = fmin(FIXED_STEP, run->shortest_delay);
   if (FAMILY >= TRACED) {
     double segment = run->t_stop - run->t_segment;
     h = segment / fmax(ceil(segment / h - SLIVER), 1.0);
@@ -25,9 +25,9 @@ static double choose_fixed(Run *run) {
 
 /* The proposed step, made to end with the segment exactly and to leave no sliver before that. */
 static double choose_adaptive(Run *run) {
-  double rest = run->t_stop - run->t, h = fmin(run->h, MAX_STEP);
+  double rest = run->t_stop - run->t, longest = fmin(MAX_STEP, run->shortest_delay), h = fmin(run->h, longest);
   run->was_cut = 0;
-  if (rest <= 1.05 * h && rest <= MAX_STEP + run->resolution) {
+  if (rest <= 1.05 * h && rest <= longest + run->resolution) {
     run->was_cut = rest < run->h;
     run->t_new = run->t_stop;
     return rest;
@@ -147,7 +147,7 @@ void choose_first(Run *run) {
   need_slope(run);
   double size = scaled_size(run, START), speed = scaled_size(run, STAGE), span = run->t_final - run->t;
   double h = size > 1e-5 && speed > 1e-5 ? 0.01 * size / speed : 1e-6;
-  h = fmin(fmin(h, span), MAX_STEP);
+  h = fmin(fmin(fmin(h, span), MAX_STEP), run->shortest_delay);
   for (int i = 0; i < N_X; i++) run->x[TRIAL][i] = run->x[START][i] + h * run->x[STAGE][i];
   evaluate_rate(run, run->t + h, TRIAL, END);
   for (int i = 0; i < N_X; i++) run->x[END][i] -= run->x[STAGE][i];

@@ -48,7 +48,7 @@ EXPORT void *fmi2Instantiate(const char *name, int type, const char *token, cons
   return instance;
 }
 
-EXPORT void fmi2FreeInstance(void *self) { free(self); }
+EXPORT void fmi2FreeInstance(void *self) { instance_free(self); }
 
 EXPORT int fmi2SetupExperiment(void *self, int has_tolerance, double tolerance, double start, int has_stop,
                                double stop) {
@@ -66,10 +66,7 @@ EXPORT int fmi2EnterInitializationMode(void *self) {
   return OK;
 }
 
-EXPORT int fmi2ExitInitializationMode(void *self) {
-  instance_begin(self);
-  return OK;
-}
+EXPORT int fmi2ExitInitializationMode(void *self) { return answer(instance_begin(self)); }
 
 EXPORT int fmi2Terminate(void *self) {
   ((Instance *)self)->slate.mode = ENDED;
@@ -102,18 +99,8 @@ ONLY_REALS(fmi2SetInteger)
 ONLY_REALS(fmi2SetBoolean)
 ONLY_REALS(fmi2SetString)
 
-EXPORT int fmi2GetFMUstate(void *self, void **state) {
-  if (*state)
-    *(Slate *)*state = ((Instance *)self)->slate;
-  else
-    *state = instance_save(self);
-  return *state ? OK : ERROR_STATUS;
-}
-
-EXPORT int fmi2SetFMUstate(void *self, void *state) {
-  instance_restore(self, state);
-  return OK;
-}
+EXPORT int fmi2GetFMUstate(void *self, void **state) { return answer(instance_save(self, state)); }
+EXPORT int fmi2SetFMUstate(void *self, void *state) { return answer(instance_restore(self, state)); }
 
 EXPORT int fmi2FreeFMUstate(void *self, void **state) {
   (void)self;
@@ -123,22 +110,17 @@ EXPORT int fmi2FreeFMUstate(void *self, void **state) {
 }
 
 EXPORT int fmi2SerializedFMUstateSize(void *self, void *state, size_t *size) {
-  (void)self, (void)state;
-  *size = sizeof(Slate);
+  (void)self;
+  *size = state_size(state);
   return OK;
 }
 
 EXPORT int fmi2SerializeFMUstate(void *self, void *state, char *bytes, size_t size) {
-  if (size < sizeof(Slate)) return answer(refuse(self, "there is too little room for the state"));
-  memcpy(bytes, state, sizeof(Slate));
-  return OK;
+  return answer(state_write(self, state, bytes, size));
 }
 
 EXPORT int fmi2DeSerializeFMUstate(void *self, const char *bytes, size_t size, void **state) {
-  if (size != sizeof(Slate)) return answer(refuse(self, "these bytes are no state of this unit"));
-  if (*state == NULL) *state = malloc(sizeof(Slate));
-  if (*state) memcpy(*state, bytes, sizeof(Slate));
-  return *state ? OK : ERROR_STATUS;
+  return answer(state_read(self, bytes, size, state));
 }
 
 EXPORT int fmi2GetDirectionalDerivative(void *self, const uint32_t *unknowns, size_t n_unknowns,

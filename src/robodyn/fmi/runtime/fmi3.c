@@ -36,13 +36,13 @@ EXPORT void *fmi3InstantiateCoSimulation(const char *name, const char *token, co
   instance->logger = (void *)logger;
   if (!events) return instance;
   refuse(instance, "there is no event mode");
-  free(instance);
+  instance_free(instance);
   return NULL;
 }
 
 EXPORT void *fmi3InstantiateModelExchange(void) { return NULL; }
 EXPORT void *fmi3InstantiateScheduledExecution(void) { return NULL; }
-EXPORT void fmi3FreeInstance(void *self) { free(self); }
+EXPORT void fmi3FreeInstance(void *self) { instance_free(self); }
 
 EXPORT int fmi3EnterInitializationMode(void *self, bool has_tolerance, double tolerance, double start, bool has_stop,
                                        double stop) {
@@ -50,10 +50,7 @@ EXPORT int fmi3EnterInitializationMode(void *self, bool has_tolerance, double to
   return OK;
 }
 
-EXPORT int fmi3ExitInitializationMode(void *self) {
-  instance_begin(self);
-  return OK;
-}
+EXPORT int fmi3ExitInitializationMode(void *self) { return answer(instance_begin(self)); }
 
 EXPORT int fmi3Terminate(void *self) {
   ((Instance *)self)->slate.mode = ENDED;
@@ -75,18 +72,8 @@ EXPORT int fmi3SetFloat64(void *self, const uint32_t *references, size_t n, cons
   return answer(instance_set(self, references, n, values));
 }
 
-EXPORT int fmi3GetFMUState(void *self, void **state) {
-  if (*state)
-    *(Slate *)*state = ((Instance *)self)->slate;
-  else
-    *state = instance_save(self);
-  return *state ? OK : ERROR_STATUS;
-}
-
-EXPORT int fmi3SetFMUState(void *self, void *state) {
-  instance_restore(self, state);
-  return OK;
-}
+EXPORT int fmi3GetFMUState(void *self, void **state) { return answer(instance_save(self, state)); }
+EXPORT int fmi3SetFMUState(void *self, void *state) { return answer(instance_restore(self, state)); }
 
 EXPORT int fmi3FreeFMUState(void *self, void **state) {
   (void)self;
@@ -96,22 +83,17 @@ EXPORT int fmi3FreeFMUState(void *self, void **state) {
 }
 
 EXPORT int fmi3SerializedFMUStateSize(void *self, void *state, size_t *size) {
-  (void)self, (void)state;
-  *size = sizeof(Slate);
+  (void)self;
+  *size = state_size(state);
   return OK;
 }
 
 EXPORT int fmi3SerializeFMUState(void *self, void *state, unsigned char *bytes, size_t size) {
-  if (size < sizeof(Slate)) return answer(refuse(self, "there is too little room for the state"));
-  memcpy(bytes, state, sizeof(Slate));
-  return OK;
+  return answer(state_write(self, state, bytes, size));
 }
 
 EXPORT int fmi3DeserializeFMUState(void *self, const unsigned char *bytes, size_t size, void **state) {
-  if (size != sizeof(Slate)) return answer(refuse(self, "these bytes are no state of this unit"));
-  if (*state == NULL) *state = malloc(sizeof(Slate));
-  if (*state) memcpy(*state, bytes, sizeof(Slate));
-  return *state ? OK : ERROR_STATUS;
+  return answer(state_read(self, bytes, size, state));
 }
 
 EXPORT int fmi3GetDirectionalDerivative(void *self, const uint32_t *unknowns, size_t n_unknowns,

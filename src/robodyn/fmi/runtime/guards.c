@@ -50,6 +50,21 @@ static void evaluate_dense(Run *run, double theta, int target) {
   }
 }
 
+/* Put x at a fraction of the (perhaps cut) step into POINT; its time, never beyond the left side of a break. */
+double set_point(Run *run, double fraction) {
+  if (fraction >= 1.0) {
+    copy_row(run, END, POINT);
+    return fmin(run->t_new, run->t_left);
+  }
+  if (fraction <= 0.0) {
+    copy_row(run, START, POINT);
+    return run->t;
+  }
+  evaluate_dense(run, fraction * run->theta_end, POINT);
+  return fmin(run->t + fraction * (run->t_new - run->t), run->t_left);
+}
+
+/* All guards at a time and a row of states; delayed signals as last read. */
 static void evaluate_guards(Run *run, double t, int source, int target) {
   double *values = run->guard_values[target], *x = run->x[source];
   if (N_GUARDS > 0) ask(run, KERNEL_GUARDS, t, x, values);
@@ -67,6 +82,7 @@ void guards_at(Run *run, double theta, int target) {
     copy_row(run, END, POINT);
   else
     evaluate_dense(run, theta, POINT);
+  read_inside(run, t);
   evaluate_guards(run, t, POINT, target);
 }
 
@@ -81,7 +97,7 @@ void note_guards(Run *run) { evaluate_guards(run, run->t, START, G_NOTED); }
 
 /* Fire the guards that a task, an action, an input or a break made to jump across zero; 1 when there is any. */
 int find_jumps(Run *run) {
-  const double *before = run->guard_values[run->at_break ? G_END : G_NOTED];
+  const double *before = run->guard_values[run->jump_level < SMOOTH ? G_END : G_NOTED];
   int found = 0;
   evaluate_guards(run, run->t, START, G_POINT);
   for (int j = 0; j < N_GUARDS; j++) {

@@ -20,7 +20,7 @@ void run_reset(Run *run) {
   for (int k = 0; k < N_INPUTS; k++) run->u[k] = run->m[INPUT_PLACE[k]];
   run->culprit = run->terminal = -1;
   run->stale = 1;
-  run->t_left = INFINITY;
+  run->t_left = run->shortest_delay = INFINITY;
 }
 
 /* What depends on parameters alone: the prelude, and the times at which references jump, ascending. */
@@ -40,24 +40,28 @@ static void prepare(Run *run) {
   }
 }
 
-/* The outputs at the present state, with the inputs as they have been set. */
+/* The memory with the inputs as they have been set; before the start, the past is what it would be from here. */
+static void look(Run *run, double *m) {
+  prepare(run);
+  memcpy(m, run->m, sizeof run->m);
+  for (int k = 0; k < N_INPUTS; k++) m[INPUT_PLACE[k]] = run->u[k];
+  if (run->begun) return;
+  memcpy(run->m, m, sizeof run->m);
+  begin_past(run);
+}
+
+/* The outputs at the present state. */
 void run_outputs(Run *run, double *y) {
   double m[ROOM(N_M)];
-  const double none[1] = {0.0};
-  prepare(run);
-  memcpy(m, run->m, sizeof m);
-  for (int k = 0; k < N_INPUTS; k++) m[INPUT_PLACE[k]] = run->u[k];
-  if (N_Y > 0) model_outputs(&run->t, run->x[START], none, m, run->p, y);
+  look(run, m);
+  if (N_Y > 0) model_outputs(&run->t, run->x[START], run->d, m, run->p, y);
 }
 
 /* dy = (dy/dx, dy/dm, dy/dp) seed, the slopes of all outputs along a direction of states, memory and parameters. */
 void run_slopes(Run *run, const double *seed, double *slopes) {
   double m[ROOM(N_M)];
-  const double none[1] = {0.0};
-  prepare(run);
-  memcpy(m, run->m, sizeof m);
-  for (int k = 0; k < N_INPUTS; k++) m[INPUT_PLACE[k]] = run->u[k];
-  if (N_Y > 0) model_slopes(&run->t, run->x[START], none, m, run->p, seed, slopes);
+  look(run, m);
+  if (N_Y > 0) model_slopes(&run->t, run->x[START], run->d, m, run->p, seed, slopes);
 }
 
 /* A compiled action: new x and m. */
@@ -86,7 +90,7 @@ static void note_event(Run *run, int j) {
 static int run_again(Run *run) {
   for (int j = 0; j < N_ACTIVE; j++)
     if (run->fired[j] == LOCATED) run->fired[j] = -LOCATED;
-  if (!run->armed || N_GUARDS == 0 || !(run->x_changed || run->m_changed || run->at_break)) return 0;
+  if (!run->armed || N_GUARDS == 0 || !(run->x_changed || run->m_changed || run->jump_level < SMOOTH)) return 0;
   return find_jumps(run);
 }
 
@@ -116,22 +120,34 @@ static int run_ticks(Run *run) {
   return run->m_changed && run_again(run);
 }
 
-/* Leave an instant: start action, limits, signs of the guards. */
+/* How smooth the delayed signals are here: 0 after a jump, also of what comes from outside; a tick's jump is followed
+   only through delays that feed one another directly. */
+static int note_level(const Run *run) {
+  int after_tick = MOST_LEVELS - DELAY_DEPTH;
+  if (run->x_changed || run->t <= run->t0 || run->t >= run->t_end) return 0;
+  return run->m_changed && after_tick < run->jump_level ? after_tick : run->jump_level;
+}
+
+/* Leave an instant: start action, limits, signs of the guards, coming delayed jumps. */
 static void settle_instant(Run *run, int first) {
   if (first && START_ACTION) act(run, START_ACTION);
   if (run->x_changed || run->m_changed || first) clip_row(run, run->t, START);
   if (run->x_changed || run->m_changed) forget_slope(run);
   if (N_ACTIVE > 0) settle_signs(run);
+  push_jump(run, note_level(run) + 1);
 }
 
 static void begin_instant(Run *run) {
   int reached = run->t >= run->t_stop;
   run->t_left = INFINITY;
   run->tick_due = reached && run->stop_is_tick;
-  run->at_break = reached && run->stop_is_break;
+  run->jump_level = reached && run->stop_is_break ? 0 : SMOOTH;
   run->x_changed = run->m_changed = 0;
-  while (run->at_break && run->next_break < run->n_breaks && run->breaks[run->next_break] <= run->t) run->next_break++;
-  if (run->at_break) forget_slope(run);
+  while (run->jump_level == 0 && run->next_break < run->n_breaks && run->breaks[run->next_break] <= run->t)
+    run->next_break++;
+  run->jump_level = pass_jumps(run, run->jump_level);
+  read_right(run);
+  if (run->jump_level < SMOOTH) forget_slope(run);
   if (N_ACTIVE > 0) note_guards(run);
 }
 
@@ -151,7 +167,7 @@ static int64_t next_tick(Run *run) {
 
 static double tick_time(Run *run) { return run->t0 + ((double)run->tick * BASE_NUMERATOR) / BASE_DENOMINATOR; }
 
-/* The segment ends at the next tick, break or communication point, whichever is first. Within it, a break and a
+/* The segment ends at the next tick, delayed jump, break or communication point, whichever is first. Within it, a break and a
    communication point, where inputs may jump, are seen from the left. */
 static void plan_segment(Run *run) {
   run->t_stop = run->t_end;
@@ -160,6 +176,11 @@ static void plan_segment(Run *run) {
   if (N_TASKS > 0 && run->tick <= run->last_tick) {
     run->t_stop = fmin(tick_time(run), run->t_end);
     run->stop_is_tick = 1;
+  }
+  double jump = next_jump(run);
+  if (jump < run->t_stop) {
+    run->t_stop = jump;
+    run->stop_is_tick = 0;
   }
   if (run->next_break < run->n_breaks && run->breaks[run->next_break] <= run->t_stop) {
     if (run->breaks[run->next_break] < run->t_stop) run->stop_is_tick = 0;
@@ -219,15 +240,17 @@ static int run_segment(Run *run) {
     if (run->status != GOING || !take_step(run)) return 0;
     fired = N_ACTIVE > 0 && locate_events(run);
     mend_end(run);
+    keep_step(run);
     move_on(run);
     if (N_ACTIVE > 0) carry_signs(run);
+    read_right(run);
     if (fired) return 1;
   }
   return 1;
 }
 
-/* The first instant: tasks due at tick 0, no events; then the state is made consistent. */
-void run_begin(Run *run, double t0, double t_final, double tolerance) {
+/* The first instant: tasks due at tick 0, no events; then the state is made consistent. 0 where a delay is none. */
+int run_begin(Run *run, double t0, double t_final, double tolerance) {
   run->t0 = run->t = run->t_stop = t0;
   run->t_final = t_final;
   run->rtol = tolerance > 0.0 ? tolerance : RTOL;
@@ -238,12 +261,16 @@ void run_begin(Run *run, double t0, double t_final, double tolerance) {
   prepare(run);
   memcpy(run->x[START], run->x0, N_X * sizeof(double));
   for (int k = 0; k < N_INPUTS; k++) run->m[INPUT_PLACE[k]] = run->u[k];
+  begin_past(run);
+  if (!(run->shortest_delay > 0.0)) return 0;
+  run->begun = 1;
   for (int k = 0; k < N_TASKS; k++) run->task_due[k] = TASK_OFFSET[k];
   run->tick = next_tick(run);
   run->stop_is_tick = N_TASKS > 0 && run->tick == 0;
   run->stop_is_break = 0;
   begin_instant(run);
   pass_instant(run, 1);
+  return 1;
 }
 
 /* Inputs, parameters and states set since the last step take effect like an action: guards may jump. */
@@ -259,7 +286,7 @@ static void take_inputs(Run *run) {
   run->tick_due = 0;
   run->x_changed = run->moved;
   run->moved = 0;
-  run->at_break = tuned;
+  run->jump_level = tuned ? 0 : SMOOTH;
   run->m_changed = 1;
   if (run_again(run)) run_events(run);
   settle_instant(run, 0);
@@ -271,8 +298,8 @@ static void take_inputs(Run *run) {
    1. Events. The actions of the guards found to cross zero at t run in declared order and may change x and m. A guard
       that an action, a task, an input or a break makes jump across zero fires at the same instant; none fires twice.
    2. Ticks. The sampled tasks due at t run in declared order. Tick k is at t0 + k base period.
-   3. Segment. x is integrated, with m held, to the next tick, break or communication point, or to the first crossing
-      of a guard, if that is earlier.
+   3. Segment. x is integrated, with m held, to the next tick, break, delayed jump or communication point, or to the
+      first crossing of a guard, if that is earlier.
    Events and ticks at the communication point still happen: what is left are right limits. */
 int run_advance(Run *run, double t_end) {
   double largest = fmax(fabs(run->t0), isfinite(run->t_final) ? fabs(run->t_final) : fabs(t_end));
@@ -309,6 +336,7 @@ const char *run_complaint(const Run *run) {
     case OVERFLOWN: return "a state grew without bound: the step may be beyond the method's stability";
     case CHATTERING: return "an event chatters: very many of them in no time";
     case NOT_SOLVED: return "the equations of a step could not be solved";
+    case NO_MEMORY: return "there is not enough memory for the past of delayed signals";
     default: return "";
   }
 }

@@ -47,8 +47,24 @@ static void solve_factorised(const double *A, const int32_t *pivots, int n, doub
 }
 
 static void need_jacobian(Run *run) {
-  if (!run->jacobian_known) ask(run, KERNEL_JACOBIAN, run->t, run->x[START], run->columns);
+  if (run->jacobian_known) return;
+  read_inside(run, run->t);
+  ask(run, KERNEL_JACOBIAN, run->t, run->x[START], run->columns);
   run->jacobian_known = 1;
+}
+
+/* df/dt at the start of the step with x held, into SLOPE; with delayed signals, which also change with time, by three
+   points a thousandth of a step apart: f_t = (-3 f(t) + 4 f(t + s) - f(t + 2 s)) / (2 s). */
+static void evaluate_time_slope(Run *run, double h) {
+  double s = 1e-3 * h;
+  if (N_D == 0) {
+    ask(run, KERNEL_TIME_DERIVATIVE, run->t, run->x[START], run->x[SLOPE]);
+    return;
+  }
+  evaluate_rate(run, run->t + s, START, TRIAL);
+  evaluate_rate(run, run->t + 2.0 * s, START, SLOPE);
+  for (int i = 0; i < N_X; i++)
+    run->x[SLOPE][i] = (-3.0 * run->x[STAGE][i] + 4.0 * run->x[TRIAL][i] - run->x[SLOPE][i]) / (2.0 * s);
 }
 
 /* Factorise shift I - scale J without the last states, on which no rate depends; 0 when singular. */
@@ -80,7 +96,7 @@ int step_rosenbrock(Run *run) {
   double h = run->h_tried;
   need_slope(run);
   need_jacobian(run);
-  if (!AUTONOMOUS) ask(run, KERNEL_TIME_DERIVATIVE, run->t, run->x[START], run->x[SLOPE]);
+  if (!AUTONOMOUS) evaluate_time_slope(run, h);
   if (!factorise_shifted(run, 1.0, 1.0 / (GAMMA * h))) return 0;
   for (int i = 1; i < STAGES; i++) {
     if (i == 1) {
@@ -185,6 +201,7 @@ int step_traced(Run *run) {
   int fresh = !run->slope_known, place = 2 * N_X + N_KEPT;
   double *u = run->inputs + place + 3, t = fmin(run->t + run->h_tried, run->t_left);
   need_slope(run);
+  read_inside(run, t);
   memcpy(run->inputs, run->x[START], N_X * sizeof(double));
   memcpy(run->inputs + N_X, run->x[STAGE], N_X * sizeof(double));
   run->inputs[place] = run->h_tried;

@@ -32,6 +32,7 @@ static void show_start(Instance *instance) {
 
 void instance_reset(Instance *instance) {
   Slate *slate = &instance->slate;
+  run_free(&slate->run);
   memset(slate, 0, sizeof *slate);
   run_reset(&slate->run);
   slate->stop = INFINITY;
@@ -72,6 +73,8 @@ int instance_set(Instance *instance, const uint32_t *references, size_t n, const
         run->moved = 1;
       }
     } else {
+      if (PARAMETER_FIXED[k - FIRST_PARAMETER] && instance->slate.mode > INITIALISING)
+        return refuse(instance, "this parameter can only be set before the start");
       run->p[k - FIRST_PARAMETER] = values[i];
       run->stale = 1;
     }
@@ -116,11 +119,13 @@ void instance_open(Instance *instance, double start, double stop, double toleran
   instance->outputs_known = 0;
 }
 
-void instance_begin(Instance *instance) {
+int instance_begin(Instance *instance) {
   Slate *slate = &instance->slate;
-  run_begin(&slate->run, slate->start, slate->stop, slate->tolerance);
-  slate->mode = READY;
   instance->outputs_known = 0;
+  if (!run_begin(&slate->run, slate->start, slate->stop, slate->tolerance))
+    return refuse(instance, "delays must be positive");
+  slate->mode = READY;
+  return 1;
 }
 
 /* Go on to time + step; the status of the run is returned, and told where it is not GOING. */
@@ -140,13 +145,54 @@ int instance_step(Instance *instance, double time, double step) {
   return status;
 }
 
-Slate *instance_save(Instance *instance) {
-  Slate *copy = malloc(sizeof *copy);
-  if (copy) *copy = instance->slate;
-  return copy;
+void instance_free(Instance *instance) {
+  if (instance) run_free(&instance->slate.run);
+  free(instance);
 }
 
-void instance_restore(Instance *instance, const Slate *slate) {
-  instance->slate = *slate;
+/* A state is a block [slate, past of its run]; the slate's own pointers mean nothing there. */
+size_t state_size(const void *state) { return sizeof(Slate) + past_size(&((const Slate *)state)->run); }
+
+int instance_save(Instance *instance, void **state) {
+  Run *run = &instance->slate.run;
+  Slate *copy = realloc(*state, state_size(&instance->slate));
+  if (copy == NULL) return refuse(instance, "there is not enough memory for the state");
+  *copy = instance->slate;
+  past_write(run, (char *)(copy + 1));
+  copy->run.history.rows = copy->run.jumps.rows = NULL;
+  copy->run.history.capacity = copy->run.jumps.capacity = 0;
+  *state = copy;
+  return 1;
+}
+
+int instance_restore(Instance *instance, const void *state) {
+  const Slate *saved = state;
+  Run *run = &instance->slate.run;
+  if (!run_restore(run, &saved->run, (const char *)(saved + 1)))
+    return refuse(instance, "there is not enough memory for the state");
+  instance->slate.mode = saved->mode;
+  instance->slate.start = saved->start;
+  instance->slate.stop = saved->stop;
+  instance->slate.tolerance = saved->tolerance;
   instance->outputs_known = 0;
+  return 1;
+}
+
+int state_write(Instance *instance, const void *state, void *bytes, size_t size) {
+  if (size < state_size(state)) return refuse(instance, "there is too little room for the state");
+  memcpy(bytes, state, state_size(state));
+  return 1;
+}
+
+int state_read(Instance *instance, const void *bytes, size_t size, void **state) {
+  Slate head;
+  void *copy;
+  if (size < sizeof head) return refuse(instance, "these bytes are no state of this unit");
+  memcpy(&head, bytes, sizeof head);
+  if (size != state_size(&head)) return refuse(instance, "these bytes are no state of this unit");
+  copy = realloc(*state, size);
+  if (copy == NULL) return refuse(instance, "there is not enough memory for the state");
+  memcpy(copy, bytes, size);
+  *state = copy;
+  return 1;
 }

@@ -26,7 +26,7 @@ enum {
 /* Set up, being initialised, between steps, ended. */
 enum { FRESH, INITIALISING, READY, ENDED };
 
-/* All that can be saved and put back. */
+/* All that can be saved and put back; behind a saved one stands the past of its run. */
 typedef struct {
   Run run;
   int32_t mode;
@@ -52,10 +52,14 @@ int instance_set(Instance *instance, const uint32_t *references, size_t n, const
 int instance_slopes(Instance *instance, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
                     size_t n_knowns, const double *seed, double *slopes);
 void instance_open(Instance *instance, double start, double stop, double tolerance);
-void instance_begin(Instance *instance);
+int instance_begin(Instance *instance);
 int instance_step(Instance *instance, double time, double step);
-Slate *instance_save(Instance *instance);
-void instance_restore(Instance *instance, const Slate *slate);
+void instance_free(Instance *instance);
+int instance_save(Instance *instance, void **state);
+int instance_restore(Instance *instance, const void *state);
+size_t state_size(const void *state);
+int state_write(Instance *instance, const void *state, void *bytes, size_t size);
+int state_read(Instance *instance, const void *bytes, size_t size, void **state);
 int refuse(Instance *instance, const char *what);
 
 #endif

@@ -5,15 +5,16 @@
 #include <math.h>
 #include <string.h>
 
-/* Evaluate a kernel of the model with the present memory and parameters. */
+/* Evaluate a kernel of the model with the present memory, parameters and delayed signals as last read. */
 void ask(Run *run, Kernel kernel, double t, const double *x, double *out) {
-  const double none[1] = {0.0};
-  kernel(&t, x, none, run->m, run->p, out);
+  kernel(&t, x, run->d, run->m, run->p, out);
 }
 
 /* x_dot at a time within the step, from one row of states into another; never beyond the left side of a break. */
 void evaluate_rate(Run *run, double t, int source, int target) {
-  ask(run, KERNEL_RHS, fmin(t, run->t_left), run->x[source], run->x[target]);
+  t = fmin(t, run->t_left);
+  read_inside(run, t);
+  ask(run, KERNEL_RHS, t, run->x[source], run->x[target]);
 }
 
 void need_slope(Run *run) {
@@ -78,11 +79,15 @@ static int step_symplectic(Run *run) {
   return 1;
 }
 
-/* A step that the model takes itself: x1 from [x0, h, time at its end]. */
+/* A step that the model takes itself: x1 from [x0, h, time at its end, delayed signals at its start], and those at its
+   end. */
 static int step_whole(Run *run) {
   memcpy(run->inputs, run->x[START], N_X * sizeof(double));
   run->inputs[N_X] = run->h_tried;
   run->inputs[N_X + 1] = fmin(run->t + run->h_tried, run->t_left);
+  read_inside(run, run->t);
+  memcpy(run->inputs + N_X + 2, run->d, N_D * sizeof(double));
+  read_inside(run, run->inputs[N_X + 1]);
   ask(run, KERNEL_STEP_WHOLE, run->t, run->inputs, run->x[END]);
   return 1;
 }

@@ -1,0 +1,117 @@
+"""Which impulses act where bodies hit each other, and what do they change?
+
+Newton's law of impact as a complementarity problem of all touches together, `v_n+ >= -r v_n-`, with friction where the
+contacts have some. It may give energy, by friction and where contacts differ: as much of the rebound is then left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+
+from robodyn.assembly.builder import Builder
+from robodyn.assembly.complementarity import Mobility
+from robodyn.assembly.motion import Motion
+from robodyn.assembly.rigid import COMPLIANCE, Rigid
+from robodyn.assembly.rubbing import Rubbing
+from robodyn.symbolic import maximum, minimum, sqrt, where
+
+TINY_SLIP = 1e-9
+"""Slip [m/s] that has no direction."""
+NO_MOBILITY = 1e-9
+"""Part of the normal mobility that stands in for that along a slip without direction."""
+
+
+@dataclass(frozen=True)
+class Blow:
+    """Impulse on the joints and what it changes of their velocities, both (n_v,)."""
+
+    impulse: ca.SX
+    change: ca.SX
+
+    def work(self, v: ca.SX) -> ca.SX:
+        """On joints that had the velocities v: `P^T (v + y / 2)`."""
+        return ca.dot(self.impulse, v + 0.5 * self.change)
+
+
+def find_blow(builder: Builder, motion: Motion, rigid: Rigid) -> Blow:
+    """With rebound, but not so much that it would give energy."""
+    without = rigid.rates
+    rebounding = without + _rebound(builder, rigid)
+    if not rigid.rubs:
+        dull, lively = (_push_apart(rigid, b) for b in (without, rebounding))
+    else:
+        dull, lively = _rub(builder, motion, rigid, (without, rebounding))
+    if len(rigid.touches) == 1 and not rigid.rubs:
+        return lively
+    return _lose_energy(motion.v, dull, lively, rigid.sinks(lively.change))
+
+
+def _rebound(builder: Builder, rigid: Rigid) -> ca.SX:
+    """r v_n- of the touches that approach fast enough to rebound."""
+    rebounds = []
+    for touch in rigid.touches:
+        name, rate = touch.contact.name, touch.rate
+        bounces = rate < -builder.values[f"{name}.rest_speed"]
+        rebounds.append(where(bounces, builder.values[f"{name}.restitution"] * rate, 0.0))
+    return ca.vertcat(*rebounds)
+
+
+def _push_apart(rigid: Rigid, b: ca.SX) -> Blow:
+    """The blow without friction.
+
+    Args:
+        b: speeds along the normals, above those of the rebound with its sign, (k,).
+    """
+    mobility = rigid.mobility(rigid.H)
+    lam = mobility.complement(b, rigid.near)[0]
+    return Blow(rigid.H.T @ lam, mobility.columns @ lam)
+
+
+def _rub(builder: Builder, motion: Motion, rigid: Rigid, problems: tuple[ca.SX, ca.SX]) -> list[Blow]:
+    """The blows with friction, against the slips that there would be without it.
+
+    Args:
+        problems: speeds along the normals, above those of the rebound with its sign, each (k,).
+    """
+    smooth = _push_apart(rigid, problems[0]).change
+    rows, coefficients = [], []
+    for touch in rigid.touches:
+        slips = ca.vertcat(*touch.slips)
+        after = slips + ca.jtimes(slips, motion.v, smooth)
+        speed = sqrt(ca.sumsqr(after) + TINY_SLIP**2)
+        rows.append(ca.jtimes(slips, motion.v, after / speed, True).T)
+        rubs = touch.contact.friction is not None
+        coefficients.append(builder.values[f"{touch.contact.name}.friction.coefficient"] if rubs else ca.SX(0))
+    G, normal = ca.vertcat(*rows), rigid.mobility(rigid.H)
+    columns, k = rigid.responses(G), len(rows)
+    give = COMPLIANCE * ca.sum1(ca.sum2(G * columns.T)) / k + NO_MOBILITY * normal.give[0]
+    rubbing = Rubbing(normal, Mobility(G, columns, ca.repmat(give, k, 1)), G @ motion.v, coefficients)
+    blows: list[Blow] = []
+    impulses = None
+    for b in problems:
+        lam, beta = impulses = rubbing.solve(b, rigid.near, impulses)
+        blows.append(Blow(rigid.H.T @ lam + G.T @ beta, rubbing.change(lam, beta)))
+    return blows
+
+
+def _lose_energy(v: ca.SX, dull: Blow, lively: Blow, sinks: ca.SX) -> Blow:
+    """The liveliest blow between one without rebound, which always takes energy, and one with it, that gives none.
+
+    T(c) = T(0) + l c + h c^2 <= 0 for the blow dull + c (lively - dull), c from 0 to 1
+
+    Both push, both keep to the friction cones and neither lets bodies sink in: so does what lies between.
+
+    Args:
+        sinks: which touches the lively one lets sink in, where it has not been found; the dull one is taken then.
+    """
+    more = Blow(lively.impulse - dull.impulse, lively.change - dull.change)
+    lost = maximum(-dull.work(v), 0.0)
+    h = 0.5 * ca.dot(more.impulse, more.change)
+    slope = more.work(v) - h + 0.5 * (ca.dot(more.impulse, dull.change) + ca.dot(dull.impulse, more.change))
+    root = sqrt(maximum(slope * slope + 4 * h * lost, 0.0))
+    share = where(slope > 0, 2 * lost / (slope + root), (root - slope) / (2 * h))
+    share = where(lively.work(v) > 0, minimum(share, 1.0), 1.0)
+    share = where(ca.sum1(sinks) > 0, 0.0, share)
+    return Blow(dull.impulse + share * more.impulse, dull.change + share * more.change)

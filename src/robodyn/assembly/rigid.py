@@ -1,0 +1,171 @@
+"""What are the rigid contacts of a machine made of, and what do they not go together with?
+
+Symbols: k touches with gaps g_i and gradients H_i; D_i the direction of a touch's force in the joints' space, H_i with
+friction added; A = H M^-1 D^T with the machine's constraints kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import casadi as ca
+
+from robodyn.assembly.builder import Builder
+from robodyn.assembly.complementarity import Mobility
+from robodyn.assembly.contact import check_moves, own_name, trace_contact
+from robodyn.assembly.motion import Motion
+from robodyn.assembly.system import MemoryInfo
+from robodyn.assembly.touching import Touch, find_touches
+from robodyn.model import RigidContact
+from robodyn.model.contact import AnyContact
+
+Apply = Callable[[ca.SX], ca.SX]
+NEAR = 1e-7
+"""Gap [m] up to which a touch takes part in an impact of another."""
+SUNK = 1e-6
+"""Overlap [m] and speed of approach [m/s] of a touch that let go of a surface it lay in by the solver's errors."""
+RESTING = 1e-6
+"""Speed [m/s] below which a touch neither approaches nor parts."""
+SINKING = 1e-5
+"""Speed [m/s], and part of the largest one, at which a touch must not go on after an impact."""
+RETURN_RATE = 20.0
+"""Rate [1/s] at which a resting touch returns to its surface (Baumgarte)."""
+COMPLIANCE = 1e-7
+"""Part of the mean mobility by which touches give way, so that four corners share a load; corrected for afterwards."""
+
+
+@dataclass(frozen=True)
+class Rigid:
+    """The rigid contacts of a machine and the expressions their behaviour is made of.
+
+    Attributes:
+        resting: for each touch, memory that is 1 while it rests.
+        H, D: gradients and directions of forces (k, n_v); directions: of forces in world axes, per normal force, (3,).
+        apply: M^-1, constraints kept, as a function of a column.
+        drift: accelerations of the gaps while the joints do not accelerate (k,).
+    """
+
+    touches: tuple[Touch, ...]
+    resting: tuple[ca.SX, ...]
+    H: ca.SX
+    D: ca.SX
+    directions: tuple[ca.SX, ...]
+    apply: Apply
+    drift: ca.SX
+
+    @property
+    def held(self) -> list[ca.SX]:
+        return [memory > 0.5 for memory in self.resting]
+
+    @property
+    def near(self) -> list[ca.SX]:
+        return [touch.gap <= NEAR for touch in self.touches]
+
+    @property
+    def contacts(self) -> list[AnyContact]:
+        return list(dict.fromkeys(touch.contact for touch in self.touches))
+
+    @property
+    def rates(self) -> ca.SX:
+        """Of the gaps, (k,)."""
+        return ca.vertcat(*(touch.rate for touch in self.touches))
+
+    def sinks(self, change: ca.SX) -> ca.SX:
+        """Which touches a change of velocities (n_v,) leaves on their way into the surface, (k,)."""
+        fast = SINKING * (1 + ca.mmax(ca.fabs(self.rates)))
+        return ca.vertcat(*self.near) * (self.rates + self.H @ change < -fast)
+
+    @property
+    def rubs(self) -> bool:
+        return any(touch.contact.friction is not None for touch in self.touches)
+
+    def mobility(self, directions: ca.SX) -> Mobility:
+        """What forces in these directions (k, n_v) do to the gaps."""
+        columns, k = self.responses(directions), len(self.touches)
+        give = COMPLIANCE * ca.sum1(ca.sum2(self.H * columns.T)) / k
+        return Mobility(self.H, columns, ca.repmat(give, k, 1), directions is self.H)
+
+    def responses(self, directions: ca.SX) -> ca.SX:
+        """M^-1 of forces in these directions, (n_v, k)."""
+        return ca.horzcat(*(self.apply(directions[k, :].T) for k in range(directions.shape[0])))
+
+    def effect(self, i: int) -> ca.SX:
+        """What a force with its friction does to its own gap, as a part of what it would do without."""
+        smooth, rough = (ca.dot(self.H[i, :].T, self.apply(row.T)) for row in (self.H[i, :], self.D[i, :]))
+        return rough / smooth
+
+    def forces(self, a: ca.SX) -> ca.SX:
+        """Normal forces that keep what rests on its surface.
+
+        Args:
+            a: joint accelerations without contact forces.
+        """
+        b = self.H @ a + self.drift
+        back = [
+            b[i] + 2 * RETURN_RATE * touch.rate + RETURN_RATE**2 * touch.gap for i, touch in enumerate(self.touches)
+        ]
+        return self.mobility(self.D).hold(ca.vertcat(*back), self.held)
+
+
+def build_rigid(builder: Builder, motion: Motion, apply: Apply) -> Rigid | None:
+    """The rigid contacts of a machine, if it has any.
+
+    Args:
+        apply: M^-1, constraints kept, as a function of a column.
+    """
+    contacts = [c for c in builder.scenario.machine.contacts if isinstance(c, RigidContact)]
+    found = [find_touches(motion, contact) for contact in contacts]
+    touches = [touch for group in found if check_moves(builder, motion, group) for touch in group]
+    if not touches or not _check_rest(builder, motion, touches):
+        return None
+    rates = ca.vertcat(*(touch.rate for touch in touches))
+    H = ca.jacobian(rates, motion.v)
+    resting = tuple(builder.add_memory(MemoryInfo(own_name(t, "rests"), "", 0.0, hidden=True)) for t in touches)
+    directions = tuple(_push(builder, touch, memory) for touch, memory in zip(touches, resting, strict=True))
+    D = H
+    if any(touch.contact.friction is not None for touch in touches):
+        rows = [ca.jtimes(t.velocity, motion.v, n, True).T for t, n in zip(touches, directions, strict=True)]
+        D = ca.vertcat(*rows)
+    drift = ca.jtimes(rates, motion.q, motion.q_dot)
+    return Rigid(tuple(touches), resting, H, D, directions, apply, drift)
+
+
+def _push(builder: Builder, touch: Touch, resting: ca.SX) -> ca.SX:
+    """Force on the touching body for a normal force of 1 N: along the normal, and what its friction adds."""
+    if touch.contact.friction is None:
+        return touch.normal
+    first, second = touch.slips
+    given = {"slip1": first, "slip2": second, "normal": ca.SX(1)}
+    rubbed = trace_contact(builder, touch, given, "friction", ("force1", "force2"), resting > 0.5)
+    if rubbed is None:
+        return touch.normal
+    return touch.normal + rubbed["force1"] * touch.tangents[0] + rubbed["force2"] * touch.tangents[1]
+
+
+def _check_rest(builder: Builder, motion: Motion, touches: list[Touch]) -> bool:
+    """Tell what rigid contacts do not go together with."""
+    scenario, path = builder.scenario, f"contacts.{touches[0].contact.name}"
+    before = len(builder.flaws.found)
+    if builder.sticking:
+        what = "a rigid contact cannot be in one machine with friction that sticks on joints"
+        builder.flaws.add(path, what, "take a compliant Contact, or friction with bristles")
+    if scenario.treatment.method in ("index3", "minimal"):
+        what = f"a rigid contact does not go together with the treatment '{scenario.treatment.method}'"
+        builder.flaws.add(path, what, "say baumgarte or projection")
+    if scenario.start == "equilibrium":
+        builder.flaws.add(path, "a rest on a rigid contact is not searched for", "start as given")
+    elif scenario.start == "given":
+        _check_start(builder, motion, touches)
+    return len(builder.flaws.found) == before
+
+
+def _check_start(builder: Builder, motion: Motion, touches: list[Touch]) -> None:
+    for touch in touches:
+        gap, rate = motion.values_at_start(ca.vertcat(touch.gap, touch.rate))
+        if gap < -SUNK:
+            what = f"starts inside the surface, by {-gap:.3g} m"
+            builder.flaws.add(f"contacts.{touch.name}", what, "change initial")
+        elif gap <= NEAR and rate < -RESTING:
+            what = f"starts in touch and moves into the surface, with {-rate:.3g} m/s"
+            builder.flaws.add(f"contacts.{touch.name}", what, "start a little above it")

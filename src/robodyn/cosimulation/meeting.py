@@ -1,0 +1,87 @@
+"""Which interfaces meet? Each one other at most, and no reduced model may come back to where it came from."""
+
+from __future__ import annotations
+
+import inspect
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from robodyn.cosimulation.connection import Bond
+from robodyn.errors import FlawList
+
+Place = tuple[str, str]
+"""Unit and interface."""
+
+
+def check_meeting(units: Mapping[str, Any], bonds: Sequence[Bond], flaws: FlawList) -> None:
+    """What connections make of interfaces together."""
+    for (unit, interface), count in Counter(place for bond in bonds for place in _places(bond)).items():
+        if count > 1:
+            flaws.add(f"{unit}.{interface}", f"is in {count} connections", "give each an interface of its own")
+    for bond in bonds:
+        for sender, receiver in bond.models:
+            _check_exchange(units, bond, (sender, receiver), flaws)
+    circle = _find_circle(bonds)
+    if circle:
+        what = f"reduced models go round in a circle: {', '.join('.'.join(place) for place in circle)}"
+        flaws.add("connections", what, "attach one of them through a stiffness, or couple it by signals")
+
+
+def find_idle(units: Mapping[str, Any], bonds: Sequence[Bond], fed: Sequence[str]) -> list[str]:
+    """Interfaces that wait for a motion or a model that nothing gives, as "unit.interface".
+
+    Args:
+        fed: "unit.input" of all links.
+    """
+    met = {place for bond in bonds for place in _places(bond)}
+    return [
+        f"{name}.{key}"
+        for name, unit in units.items()
+        for key, part in getattr(unit, "interfaces", {}).items()
+        if part.takes != "force" and (name, key) not in met and not part.given
+        if not any(f"{name}.{entry}" in fed for entry in part.incoming)
+    ]
+
+
+def _check_exchange(units: Mapping[str, Any], bond: Bond, pair: tuple[int, int], flaws: FlawList) -> None:
+    sender, receiver = (units[bond.sides[k].unit] for k in pair)
+    for unit, method in ((sender, "reduced_model"), (receiver, "attach_model")):
+        if not hasattr(unit, method):
+            flaws.add(unit.name, f"has no {method}", "couple it by signals")
+    attach = getattr(receiver, "attach_model", None)
+    if bond.order and attach and "trend" not in inspect.signature(attach).parameters:
+        place = ".".join(_places(bond)[pair[1]])
+        flaws.add(place, f"models of order {bond.order} are more than it takes", "connect it with order 0")
+
+
+def _places(bond: Bond) -> list[Place]:
+    return [(side.unit, side.interface.name) for side in bond.sides]
+
+
+def _find_circle(bonds: Sequence[Bond]) -> list[Place]:
+    """A model that is part of itself, with all on its way; the model of a unit at one interface holds those that are
+    attached rigidly to the unit's others."""
+    attached: dict[Place, Place] = {}
+    for bond in bonds:
+        places = _places(bond)
+        attached |= {places[to]: places[of] for of, to in bond.models if bond.sides[to].interface.rigid}
+    holds = {
+        place: [model for at, model in attached.items() if at[0] == place[0] and at != place]
+        for place in attached.values()
+    }
+    for place in holds:
+        found = _follow(holds, [place])
+        if found:
+            return found
+    return []
+
+
+def _follow(holds: Mapping[Place, list[Place]], way: list[Place]) -> list[Place]:
+    for held in holds[way[-1]]:
+        if held in way:
+            return way[way.index(held) :]
+        found = _follow(holds, [*way, held])
+        if found:
+            return found
+    return []

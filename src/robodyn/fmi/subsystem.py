@@ -1,0 +1,58 @@
+"""How is a unit of the Functional Mock-up Interface written in the TOML file of a co-simulation?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from robodyn.files.interface_tables import read_interface
+from robodyn.files.table import FAILED, Table
+from robodyn.fmi.interface_unit import InterfaceFmu
+from robodyn.fmi.unit import FmuUnit
+from robodyn.model import Interface
+
+
+@dataclass(frozen=True)
+class FmuSubsystem:
+    """A unit of a co-simulation; the fields are those of `FmuUnit` and, with interfaces, of `InterfaceFmu`."""
+
+    name: str
+    path: Path
+    duration: float | None = None
+    parameters: Mapping[str, float] = field(default_factory=dict)
+    interfaces: tuple[Interface, ...] = ()
+    accelerations: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    length: float = 1.0
+
+    def open(self, duration: float, on_compile: Callable[[str], None] | None = None) -> FmuUnit:
+        """The unit that the master moves; nothing is compiled for it."""
+        if not self.interfaces:
+            return FmuUnit(self.path, self.name, parameters=self.parameters, stop=duration)
+        return InterfaceFmu(
+            self.path,
+            self.name,
+            interfaces=self.interfaces,
+            accelerations=self.accelerations,
+            length=self.length,
+            parameters=self.parameters,
+            stop=duration,
+        )
+
+
+def read_fmu(name: str, table: Table, folder: Path, duration: float | None) -> FmuSubsystem | None:
+    """A subsystem `fmu = "FILE"`; its flaws are noted in the table."""
+    path = table.text("fmu")
+    numbers = table.table("set").flattened()
+    parameters = {key: numbers.number(key) for key in numbers.data}
+    interfaces = [read_interface(key, part) for key, part in table.tables("interfaces")]
+    wanted = table.table("accelerations")
+    accelerations = {key: wanted.texts(key) for key in wanted.data}
+    length = table.number("length", "m", 1.0)
+    table.finish()
+    for key in accelerations:
+        if key not in [part.name for part in interfaces if part is not FAILED]:
+            table.flaws.add(wanted.at(key), "is no interface of this unit", "they stand under 'interfaces'")
+    if path is None or length is None or None in parameters.values() or FAILED in interfaces:
+        return None
+    return FmuSubsystem(name, folder / path, duration, parameters, tuple(interfaces), accelerations, length)

@@ -1,0 +1,144 @@
+"""Do boxes on a rigid floor with friction stick, slide, tip, tumble and come to rest as the closed forms say?"""
+
+import math
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from robodyn import (
+    Ball,
+    Body,
+    Machine,
+    Plane,
+    Point,
+    RigidContact,
+    Scenario,
+    Solver,
+    assemble,
+    compile_system,
+    simulate,
+)
+from robodyn.assembly import System
+from robodyn.catalog import bouncing_ball, tumbling_box
+from robodyn.catalog.contacts import BRISTLES, planar_mechanism
+from robodyn.simulation.compiled import CompiledSystem
+
+GRAVITY, HALF, MU = 9.81, 0.1, 0.5
+SOLVER = Solver("rodas4", rtol=1e-7, atol=1e-10, max_steps=100_000)
+
+
+@pytest.fixture(scope="module")
+def compiled() -> CompiledSystem:
+    return compile_system(assemble(tumbling_box(restitution=0.3, coefficient=MU)), SOLVER)
+
+
+def put(compiled: CompiledSystem, duration: float, **start: float) -> CompiledSystem:
+    """The same code from another start: the box flat on the floor unless said otherwise."""
+    system = compiled.system
+    values = {"up.position": HALF} | {name.replace("_", "."): value for name, value in start.items()}
+    states = tuple(replace(state, start=values.get(state.name, 0.0)) for state in system.states)
+    other: System = replace(system, states=states, scenario=replace(system.scenario, duration=duration))
+    return replace(compiled, system=other)
+
+
+def slope(tangent: float) -> dict[str, float]:
+    angle = math.atan(tangent)
+    return {"gravity.x": GRAVITY * math.sin(angle), "gravity.z": -GRAVITY * math.cos(angle)}
+
+
+def energy(run):
+    return run["energy.kinetic"].values + run["energy.potential"].values
+
+
+@pytest.mark.parametrize("tangent", [0.45, 0.55])
+def test_a_box_on_a_rigid_slope_stays_below_the_angle_of_friction_and_slides_above_it(compiled, tangent):
+    run = simulate(put(compiled, 1.0), SOLVER, parameters=slope(tangent))
+    pull = slope(tangent)
+    left = max(0.0, pull["gravity.x"] + MU * pull["gravity.z"])
+    along = run["along.velocity"]
+    # The tolerance of 1e-7 a step; what is held does not move at all.
+    assert along(1.0) - along(0.5) == pytest.approx(0.5 * left, rel=1e-7, abs=1e-12)
+    if not left:
+        assert abs(run["along.position"](1.0) - run["along.position"](0.5)) < 1e-12
+    assert run["floor_contact.force.x"].final == pytest.approx(-2.0 * min(pull["gravity.x"], -MU * pull["gravity.z"]))
+    assert run["floor_contact.active"].final == 4
+
+
+def test_a_box_that_slides_stops_after_the_way_its_speed_allows(compiled):
+    run = simulate(put(compiled, 1.0, along_velocity=2.0), SOLVER)
+    # The bristles, bent by mu / stiffness = 5 um before they slip, take that off.
+    expected = 2.0**2 / (2 * MU * GRAVITY) - MU / BRISTLES["stiffness"]
+    assert run["along.position"].final == pytest.approx(expected, abs=2e-8)
+    assert run["along.position"](0.7) == run["along.position"].final
+
+
+@pytest.mark.parametrize("tangent", [0.49, 0.51])
+def test_a_tall_box_tips_where_its_weight_passes_its_edge(compiled, tangent):
+    """0.2 m wide and 0.4 m tall on a rough slope: it tips beyond tan = 0.2 / 0.4."""
+    upright = put(compiled, 1.0, up_position=0.2, turn_position=math.pi / 2)
+    run = simulate(upright, SOLVER, parameters=slope(tangent) | {"floor_contact.friction.coefficient": 0.9})
+    turned = run["turn.position"].final - math.pi / 2
+    assert turned == pytest.approx(0.0, abs=1e-8) if tangent < 0.5 else turned > 0.1
+
+
+@pytest.mark.parametrize(("restitution", "coefficient"), [(0.3, 0.5), (0.6, 2.0), (0.9, 0.2)])
+def test_a_thrown_box_never_gains_energy_never_sinks_in_and_comes_to_rest(compiled, restitution, coefficient):
+    start = {"up_position": 0.6, "along_velocity": 2.0, "turn_position": 0.3, "turn_velocity": 8.0}
+    given = {"floor_contact.restitution": restitution, "floor_contact.friction.coefficient": coefficient}
+    run = simulate(put(compiled, 6.0, **start), SOLVER, parameters=given)
+    assert run.outcome.ok
+    # Bent bristles store energy as the normal force grows, and give it back: mu^2 N / (2 stiffness), N below 100 N.
+    assert np.diff(energy(run)).max() < coefficient**2 * 100 / (2 * BRISTLES["stiffness"])
+    assert run["floor_contact.gap"].values.min() > -1e-7
+    # Flat on one of its sides, at rest.
+    assert run["floor_contact.active"].final == 4
+    assert run["energy.kinetic"].final < 1e-12
+    assert abs(math.sin(2 * run["turn.position"].final)) < 1e-8
+    assert run.statistics.energy_error < 1e-6
+
+
+def slide_rod(angle: float, speed: float, coefficient: float = 3.0) -> Scenario:
+    """A rod of 1 m and 1 kg whose lower end slides on a rough floor, leaning by an angle."""
+    body = Body("rod", 1.0, inertia=(1 / 12, 1 / 12, 1 / 12))
+    rough = {"coefficient": coefficient} | BRISTLES
+    contact = RigidContact("tip", Ball("end"), Plane("floor"), friction="bristle_friction", friction_parameters=rough)
+    mechanism = planar_mechanism(body, (Point("end", "rod", (0, 0, -0.5)),))
+    start = {"up.position": 0.5 * math.cos(angle), "turn.position": angle, "along.velocity": speed}
+    return Scenario("rod", Machine("rod", mechanism, contacts=(contact,)), 0.5, start)
+
+
+def test_a_rod_that_no_force_can_hold_is_stopped_by_an_impact_without_collision():
+    """Painleve: 1 + 3 sin^2 - 3 mu sin cos < 0, the friction of a push turns the rod into the floor."""
+    run = simulate(slide_rod(0.6, -2.0), SOLVER)
+    assert run.outcome.ok
+    assert run.events[0].name == "tip.hits"
+    assert run.events[0].time < 1e-5
+    slip = run["tip.slip"]
+    assert slip.values[0] == 2.0
+    assert slip(run.events[0].time + 1e-3) < 1e-3
+
+
+def test_a_rod_that_slides_into_the_paradox_ends_with_a_sentence_that_names_the_contact():
+    run = simulate(slide_rod(0.06, -6.0), SOLVER)
+    assert run.outcome.kind.name == "CHATTERING"
+    assert "'tip' bounces, rattles or locks without end" in run.outcome.sentence
+    assert run["tip.gap"].values.min() > -1e-7
+
+
+def test_a_record_as_large_as_allowed_ends_the_run_and_is_kept(monkeypatch):
+    monkeypatch.setattr(sys.modules["robodyn.engine.integrate"], "LARGEST_RECORD", 2**16)
+    run = simulate(bouncing_ball(), Solver("dopri5", max_step=1e-3))
+    assert run.outcome.kind.name == "RECORD_FULL"
+    assert run.outcome.cut_short
+    assert "record fewer signals" in run.outcome.sentence
+    assert run["height.position"].values[0] == 1.1
+    assert run["height.position"].time[-1] == pytest.approx(run.outcome.time)
+
+
+def test_the_power_of_a_contact_that_slides_is_that_of_its_friction(compiled):
+    run = simulate(put(compiled, 0.2, along_velocity=2.0), SOLVER)
+    # Bristles are bent within microseconds; then it is -mu m g v.
+    expected = -MU * 2.0 * GRAVITY * run["along.velocity"](0.1)
+    assert run["floor_contact.power"](0.1) == pytest.approx(expected, rel=1e-6)
