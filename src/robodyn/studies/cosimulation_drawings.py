@@ -22,10 +22,11 @@ from robodyn.studies.cosimulation_case import (
     couple,
     whole,
 )
-from robodyn.studies.cosimulation_limits import HELD, SPAN, stability_limit
+from robodyn.studies.cosimulation_limits import SPAN, quick_stability_limit
 from robodyn.studies.cosimulation_pages import shapes_picture
 from robodyn.studies.cosimulation_parts import benchmark_errors, benchmark_map
 from robodyn.studies.cosimulation_singular import (
+    HIT,
     ROLL,
     ROLL_JOINT,
     effective_masses,
@@ -49,7 +50,7 @@ def draw_distance(path: Path) -> None:
     """Distance of point A to the wall (study's figure 1b), and how far co-simulations are from the monolithic runs."""
     singular = singular_step(False, 0.0, COMPARED)
     linear = Way("signals", order=1)
-    beyond = 1.06 * stability_limit(linear).fails
+    beyond = 1.06 * quick_stability_limit(linear).fails
     shown = {
         f"models, flexible arm, {MILLI * COMPARED:g} ms": (couple(MODELS, COMPARED), whole(True)),
         f"models, rigid arm, {MILLI * singular:.4g} ms": (couple(RIGID_MODELS, singular), whole(False)),
@@ -96,7 +97,7 @@ def draw_errors(path: Path) -> None:
     for (name, (way, steps)), colour in zip(lines.items(), COLOURS, strict=False):
         cases = {step: couple(way, step, SPAN) for step in steps}
         _draw_line(ax, name, cases, colour)
-        limit = stability_limit(way, 0.0 if way.latched else HELD)
+        limit = quick_stability_limit(way)
         ax.axvline(MILLI * limit.holds, color=colour, linewidth=LINE_WIDTH, linestyle=":")
     ax.axhline(MILLI * ACCURATE, color="0.6", linewidth=LINE_WIDTH)
     ax.set_xlabel("macro step [ms]")
@@ -123,7 +124,7 @@ def draw_singular(path: Path) -> None:
         time, masses = effective_masses(flexible)
         above.semilogy(time, masses, color=colour, linewidth=LINE_WIDTH, label=f"{kind} arm")
         for join, look in (("mean", "-"), ("inertia", "--")):
-            run = rolling(flexible, join).run["arm"]
+            run = rolling(flexible, join, HIT[0]).run["arm"]
             roll = f"{ROLL_JOINT}.position"
             apart = np.abs(run[roll].values - whole(flexible, ROLL)[roll](run.time))
             label = f"{kind}, {'halfway' if join == 'mean' else 'by inertia'}"

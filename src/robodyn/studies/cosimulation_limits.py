@@ -20,6 +20,8 @@ START, HELD = 0.0, 35.0
 """Instants at which disturbances are tried [s]."""
 REACHED = 0.05
 """Macro step by which the later instant is reached [s]."""
+NEAR_LIMITS = {"model-model": 0.1, "model-force": 0.1, "signals": 0.004, "displacements": 0.016}
+"""Macro steps from which limits are near, as the whole search found [s]."""
 STRIDE = 1.25
 """Between macro steps tried for their stability: some couplings are unstable, and stable again at longer ones."""
 STILL = 1e-4
@@ -50,14 +52,23 @@ MANY_WAYS = {
 
 
 @cache
-def stability_limit(way: Way, time: float = START) -> Limit:
-    """Where disturbances begin to grow, at one instant of the manoeuvre."""
+def stability_limit(way: Way, time: float = START, begin: float | None = None) -> Limit:
+    """Where disturbances begin to grow, at one instant of the manoeuvre.
+
+    Args:
+        begin: first macro step tried [s]; None begins so low that gaps in the stable ones are found.
+    """
     master = Master(REACHED, way.scheme, condition_limit=UNLIMITED)
     steps = MacroSteps(way.units(), [way.connection], master=master, time=time)
-    begin = 0.002 if way.latched else 0.02
+    start = begin or (0.002 if way.latched else 0.02)
     return find_limit(
-        lambda step: steps.growth(step) <= 1 + STILL, begin, shortest=SHORTEST, longest=LONGEST, stride=STRIDE
+        lambda step: steps.growth(step) <= 1 + STILL, start, shortest=SHORTEST, longest=LONGEST, stride=STRIDE
     )
+
+
+def quick_stability_limit(way: Way) -> Limit:
+    """The same, from a macro step near the limit: where models hold the payload at the wall, signals at the start."""
+    return stability_limit(way, START if way.latched else HELD, NEAR_LIMITS[way.coupling])
 
 
 def whole_stability_limit(way: Way) -> Limit:

@@ -11,6 +11,7 @@ over the wrist's height. In the plane nothing is apart in that direction; in the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
@@ -23,6 +24,8 @@ ROLL = 0.5
 """Of the shoulder in the variant [rad]: own choice."""
 NEAR = 0.05
 """Macro step of the variant, about [s]."""
+HIT, MISSED = (-0.01, 0.0, 0.01), (0.5,)
+"""Distances of the singular instant from a communication point, in macro steps; how far the arm is thrown varies."""
 FROM, TO = 20.0, 34.0
 """Part of the manoeuvre in which effective masses are looked at [s]."""
 ROLL_JOINT = "shoulder_roll"
@@ -45,29 +48,29 @@ def singular_time(flexible: bool, roll: float) -> float:
     return float(run.time[k] - height[k] * (run.time[k + 1] - run.time[k]) / (height[k + 1] - height[k]))
 
 
-def singular_step(flexible: bool, roll: float, near: float, missed: bool = False) -> float:
+def singular_step(flexible: bool, roll: float, near: float, phase: float = 0.0) -> float:
     """A macro step near a given one with a communication point where the monolithic run is singular [s].
 
     Args:
-        missed: whether that instant lies in the middle of a macro step instead.
+        phase: how far that instant is from the communication point, in macro steps.
     """
     instant = singular_time(flexible, roll)
-    return instant / (round(instant / near) + (0.5 if missed else 0.0))
+    return instant / (round(instant / near) + phase)
 
 
-def rolling(flexible: bool, join: str, missed: bool = False) -> Case:
-    """The variant with models in both directions, and with a communication point where the arm is singular.
-
-    Args:
-        missed: whether that instant lies in the middle of a macro step instead.
-    """
+def rolling(flexible: bool, join: str, phase: float = 0.0) -> Case:
+    """The variant with models in both directions, and with a communication point where the arm is singular, or near."""
     way = Way("model-model", flexible, join=join, roll=ROLL)
-    return couple(way, singular_step(flexible, ROLL, NEAR, missed), watched=False)
+    return couple(way, singular_step(flexible, ROLL, NEAR, phase), watched=False)
 
 
-def displacement_error(case: Case, flexible: bool) -> float:
-    """Of point A in space against the monolithic run of the variant [m]."""
-    run, reference = case.run["payload"], whole(flexible, ROLL)
+def rolling_error(flexible: bool, join: str, phases: Sequence[float] = HIT) -> float:
+    """Largest error of point A in space against the monolithic run of the variant [m]."""
+    return max(_displacement(rolling(flexible, join, phase).run["payload"], flexible) for phase in phases)
+
+
+def _displacement(run: Run, flexible: bool) -> float:
+    reference = whole(flexible, ROLL)
     apart = [run[f"A.position.{axis}"].values - reference[f"A.position.{axis}"](run.time) for axis in "xyz"]
     return float(np.max(np.linalg.norm(apart, axis=0)))
 

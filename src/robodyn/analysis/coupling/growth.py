@@ -20,7 +20,7 @@ import numpy as np
 from robodyn.cosimulation import Connection, Link, Master, ScenarioUnit
 from robodyn.cosimulation.checks import check_units
 from robodyn.cosimulation.exchange import Exchange
-from robodyn.cosimulation.extrapolation import Trend
+from robodyn.cosimulation.extrapolation import Span, Trend
 from robodyn.errors import FlawList
 
 DISTURBANCE = 1e-4
@@ -129,19 +129,19 @@ class _Memory:
     """Values of earlier exchanges that a polynomial goes through.
 
     Attributes:
-        ages: how old they are at a communication point, oldest first, in macro steps.
+        ages: how old their spans are at a communication point, oldest first, in macro steps.
         fresh: whether the trend holds a newer value, of this exchange, besides.
     """
 
     trend: Trend
-    ages: tuple[float, ...]
+    ages: tuple[Span, ...]
     fresh: bool
 
     def fill(self, time: float, step: float) -> None:
         """As if the last value had been there all the time."""
-        ages = (*self.ages, 0.0) if self.fresh else self.ages
+        ages = (*self.ages, (0.0, 0.0)) if self.fresh else self.ages
         self.trend.values = [self.trend.values[-1]] * len(ages)
-        self.trend.times = [time - age * step for age in ages]
+        self.trend.spans = [(time - first * step, time - last * step) for first, last in ages]
 
     @property
     def places(self) -> range:
@@ -163,13 +163,15 @@ class _Memory:
 def _memories(exchange: Exchange) -> list[_Memory]:
     found = []
     for samples in exchange.samples:
-        older = range(samples.channel.order, 0, -1)
+        order = samples.channel.order
         if samples.channel.mean:
-            # A mean over a macro step counts in its middle, and what is known of the last one is remembered.
-            found.append(_Memory(samples.trend, tuple(k + 0.5 for k in (*older, 0)), False))
-        elif older:
-            found.append(_Memory(samples.trend, tuple(float(k) for k in older), True))
-    for trend in exchange.trends.values():
-        if trend.order:
-            found.append(_Memory(trend, tuple(float(k) for k in range(trend.order, 0, -1)), False))
+            # The mean over the last macro step is remembered too.
+            found.append(_Memory(samples.trend, tuple((k + 1.0, float(k)) for k in range(order, -1, -1)), False))
+        elif order:
+            found.append(_Memory(samples.trend, _instants(order), True))
+    found += [_Memory(trend, _instants(trend.order), False) for trend in exchange.trends.values() if trend.order]
     return found
+
+
+def _instants(order: int) -> tuple[Span, ...]:
+    return tuple((float(k), float(k)) for k in range(order, 0, -1))
