@@ -87,7 +87,7 @@ def _model_limits(name: str, way: Way) -> Iterator[Figure]:
     yield above(f"{name}_stability_limit_ms", MILLI * limit.holds, 0.0, "ms", told, STUDY)
     runs = [couple(way, step, watched=False) for step in (limit.holds / APART, limit.fails * APART)]
     holds = runs[0].in_touch and not runs[1].in_touch
-    told = "the payload stays at the wall in a run at this macro step, and leaves it in one 18 % longer"
+    told = "the payload stays at the wall in a run at this macro step, and leaves it in one some 15 % longer"
     yield Figure(f"{name}_in_touch_ms", None, MILLI * limit.holds / APART, "ms", reason=told, source=OWN, holds=holds)
 
 
