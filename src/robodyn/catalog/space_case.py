@@ -2,7 +2,8 @@
 
 The payload moves to the right, turns by 90 degrees while its corner A reaches the wall, and stays in touch, all in the
 plane of the three pitch joints. The shoulder's yaw is locked, so that six joints are left for six directions, and the
-arm is singular where its wrist crosses the line of the shoulder's roll axis, here while it turns.
+arm is singular where its wrist crosses the line of the shoulder's roll axis, here while it turns: it cannot move its
+wrist to the side then, out of the plane. In a variant the shoulder rolls at that time, so that it has to.
 
 The study prints the manoeuvre without numbers: distances, times, gains, payload, wall and latch are this project's own
 choice. Symbols of the plane: x to the right, z up, elevation of a direction positive upwards.
@@ -48,6 +49,8 @@ WALL, HEIGHT, AWAY, PRESS = 15.0, 0.7, 4.0, 0.05
 """Place of the wall and height of point A, its distance at first, and how far it would go into the wall [m]."""
 WAYS = ((0.0, 12.0), (8.0, 32.0))
 """Begin and end of the move to the wall and of the quarter turn [s]; the last part of the way is made while turning."""
+ROLL_WAY = (22.0, 32.0)
+"""Begin and end of the shoulder's roll, where there is one [s]."""
 APPROACH = 1.0
 """What is left of the way when the turn begins to count [m]."""
 DURATION, KNOTS = 36.0, 33
@@ -66,7 +69,12 @@ GAINS = {
 """Of position and speed [N m/rad, N m s/rad]."""
 LOCKED = "shoulder_yaw"
 FEW_MODES = Reduction(modes=0, highest=30.0)
-COUPLINGS = {"signals": ("force", "motion"), "model-force": ("force", "model"), "model-model": ("model", "model")}
+COUPLINGS = {
+    "signals": ("force", "motion"),
+    "displacements": ("motion", "motion"),
+    "model-force": ("force", "model"),
+    "model-model": ("model", "model"),
+}
 """What the arm and the payload take from each other, by the name of the coupling."""
 PORT = "port"
 SOLVER = {"method": "rodas4", "rtol": 1e-5, "atol": 1e-6}
@@ -92,13 +100,18 @@ def _ease(time: np.ndarray, begin: float, end: float) -> np.ndarray:
     return s**3 * (10 - 15 * s + 6 * s**2)
 
 
-def plan_joints() -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """Times of the knots, and the angles of the moving joints at them, by closed form [s, rad]."""
+def plan_joints(roll: float = 0.0) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Times of the knots, and the angles of the moving joints at them, by closed form [s, rad].
+
+    Args:
+        roll: of the shoulder, about the direction to the wall [rad]; the distances to the wall stay as they are.
+    """
     (begin, end), (turn_begin, turn_end) = WAYS
     time = np.linspace(begin, turn_end, KNOTS)
     far = AWAY - (AWAY - APPROACH) * _ease(time, begin, end) - (APPROACH + PRESS) * _ease(time, turn_begin, turn_end)
     elevation = -math.pi / 2 * (1 - _ease(time, turn_begin, turn_end))
-    return time, solve_plane(WALL - far, np.full(KNOTS, HEIGHT), elevation)
+    angles = solve_plane(WALL - far, np.full(KNOTS, HEIGHT), elevation)
+    return time, angles | {"shoulder_roll": roll * _ease(time, *ROLL_WAY)}
 
 
 def solve_plane(x: np.ndarray, z: np.ndarray, elevation: np.ndarray) -> dict[str, np.ndarray]:
@@ -129,9 +142,9 @@ def _arm(flexible: bool) -> Mechanism:
     return dataclasses.replace(arm, joints=joints)
 
 
-def _servos() -> tuple[Block, ...]:
+def _servos(roll: float) -> tuple[Block, ...]:
     """A reference and a controller for each joint that moves."""
-    time, angles = plan_joints()
+    time, angles = plan_joints(roll)
     blocks = []
     for name, (proportional, derivative) in GAINS.items():
         numbers = {"times": tuple(time.tolist()), "points": tuple(angles[name].tolist())}
@@ -156,26 +169,69 @@ def _start(arm: bool, payload: bool) -> dict[str, float]:
     return start
 
 
-def _touching() -> tuple[tuple[Point, ...], tuple[Contact, ...]]:
-    points = (Point("A", "payload", CORNER), Point("wall", GROUND, (WALL, 0.0, 0.0)))
+def _touching(shift: tuple[float, ...] = (0.0, 0.0, 0.0)) -> tuple[tuple[Point, ...], tuple[Contact, ...]]:
+    """Point A and the wall; shift: of the payload's frame [m]."""
+    points = (Point("A", "payload", _less(CORNER, shift)), Point("wall", GROUND, (WALL, 0.0, 0.0)))
     return points, (Contact("touch", Ball("A", 0.0), Plane("wall", (-1.0, 0.0, 0.0)), "kelvin_voigt", CONTACT),)
 
 
-def space_case(flexible: bool = True, duration: float = DURATION) -> Scenario:
-    """Arm, payload and wall in one: the monolithic reference."""
-    points, contacts = _touching()
-    whole = _arm(flexible).with_payload(PAYLOAD, "effector", TIP)
+def _less(point: tuple[float, ...], shift: tuple[float, ...]) -> tuple[float, ...]:
+    return tuple(p - s for p, s in zip(point, shift, strict=True))
+
+
+def space_case(
+    flexible: bool = True, duration: float = DURATION, *, roll: float = 0.0, latched: bool = False
+) -> Scenario:
+    """Arm, payload and wall in one: the monolithic reference.
+
+    Args:
+        roll: of the shoulder while the payload turns [rad].
+        latched: whether the payload hangs on the latch through which signals act, instead of being fixed.
+    """
+    arm = _arm(flexible)
+    if latched:
+        whole, latch, (points, contacts) = _latch(arm), _latch_springs(), _touching(GRIP)
+    else:
+        whole, latch, (points, contacts) = arm.with_payload(PAYLOAD, "effector", TIP), (), _touching()
     mechanism = dataclasses.replace(whole, points=(*whole.points, *points))
     kind = "flexible" if flexible else "rigid"
-    machine = Machine(f"space-case-{kind}", mechanism, _servos(), contacts=contacts)
+    machine = Machine(f"space-case-{kind}", mechanism, (*_servos(roll), *latch), contacts=contacts)
     return _scenario(machine, duration, _start(True, False), f"A {kind} space arm brings a payload to a wall")
 
 
-def space_case_arm(takes: str | None = None, flexible: bool = True, duration: float = DURATION) -> Scenario:
-    """The arm without its payload; takes: what its interface `port` takes, None leaves it out."""
+def _latch(arm: Mechanism) -> Mechanism:
+    """The arm with the payload hung at the effector's centre of mass, free in six directions."""
+    body = dataclasses.replace(PAYLOAD, com=_less(PAYLOAD.com, GRIP))
+    bodies, joints = hang_freely(body)
+    joints[0] = dataclasses.replace(joints[0], parent="effector", origin=BODIES[-1].com)
+    return dataclasses.replace(arm, bodies=(*arm.bodies, *bodies), joints=(*arm.joints, *joints))
+
+
+def _latch_springs() -> tuple[Block, ...]:
+    _, joints = hang_freely(PAYLOAD)
+    return tuple(
+        Block(f"{joint.name}.latch", "spring", on=joint.name, parameters={"stiffness": stiffness, "damping": damping})
+        for joint, stiffness, damping in zip(joints, *LATCH, strict=True)
+    )
+
+
+def space_case_arm(
+    takes: str | None = None,
+    flexible: bool = True,
+    duration: float = DURATION,
+    *,
+    elastic: bool = False,
+    roll: float = 0.0,
+) -> Scenario:
+    """The arm without its payload.
+
+    Args:
+        takes: what its interface `port` takes, None leaves it out; elastic: whether that has the latch's stiffness.
+        roll: of the shoulder while the payload turns [rad].
+    """
     kind = "flexible" if flexible else "rigid"
     machine = Machine(
-        f"space-case-arm-{kind}", _arm(flexible), _servos(), interfaces=_interfaces(takes, "centre", False)
+        f"space-case-arm-{kind}", _arm(flexible), _servos(roll), interfaces=_interfaces(takes, "centre", elastic)
     )
     return _scenario(machine, duration, _start(True, False), f"The {kind} arm of the case, cut from its payload")
 
@@ -199,14 +255,19 @@ def _interfaces(takes: str | None, point: str, elastic: bool) -> tuple[Interface
     return (Interface(PORT, takes, point=point, rotates=True, stiffness=stiffness, damping=damping),)
 
 
-def space_case_sides(coupling: str, flexible: bool = True, duration: float = DURATION) -> tuple[Scenario, Scenario]:
-    """Arm and payload, ready to be coupled in one of the ways of `COUPLINGS`."""
+def space_case_sides(
+    coupling: str, flexible: bool = True, duration: float = DURATION, *, roll: float = 0.0
+) -> tuple[Scenario, Scenario]:
+    """Arm and payload, ready to be coupled in one of the ways of `COUPLINGS`; motions act through the latch."""
     if coupling not in COUPLINGS:
         flaws = FlawList()
         flaws.add("coupling", f"'{coupling}' is unknown", nearest(coupling, COUPLINGS))
         flaws.raise_if_any("space case")
     arm, payload = COUPLINGS[coupling]
-    return space_case_arm(arm, flexible, duration), space_case_payload(payload, coupling == "signals", duration)
+    return (
+        space_case_arm(arm, flexible, duration, elastic=arm == "motion", roll=roll),
+        space_case_payload(payload, payload == "motion", duration),
+    )
 
 
 def _scenario(machine: Machine, duration: float, initial: dict[str, float], title: str) -> Scenario:

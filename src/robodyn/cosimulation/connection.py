@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from robodyn.cosimulation.joining import JOININGS
 from robodyn.cosimulation.polynomials import HIGHEST_ORDER
 from robodyn.cosimulation.scenario_unit import MEAN
 from robodyn.errors import FlawList, nearest
@@ -32,12 +33,15 @@ class Connection:
             them.
         mean: whether a force is sent as its mean over the last macro step, not as it is; None: where the force of a
             reduced model goes back.
+        join: how two sides that take models and are joined rigidly come together at an exchange: "inertia", each by
+            the other's share of the inertia, or "mean", both halfway. None: "inertia".
     """
 
     first: str
     second: str
     order: int = 0
     mean: bool | None = None
+    join: str | None = None
 
     @property
     def name(self) -> str:
@@ -99,6 +103,7 @@ class Bond:
     channels: tuple[Channel, ...]
     models: tuple[tuple[int, int], ...]
     order: int = 0
+    join: str = JOININGS[0]
 
     @property
     def merged(self) -> bool:
@@ -146,7 +151,9 @@ def _make_bond(connection: Connection, sides: tuple[Side, Side], path: str, flaw
         else:
             mean = connection.mean if connection.mean is not None else takes[other] == "model"
             channels.append(_force_channel(sides[other], sides[this], connection.order, mean))
-    return Bond(connection.name, sides, tuple(channels), tuple(models), connection.order)
+    return Bond(
+        connection.name, sides, tuple(channels), tuple(models), connection.order, connection.join or JOININGS[0]
+    )
 
 
 def _check_bond(connection: Connection, sides: tuple[Side, Side], takes: Any, path: str, flaws: FlawList) -> None:
@@ -168,6 +175,14 @@ def _check_bond(connection: Connection, sides: tuple[Side, Side], takes: Any, pa
         check_flag(flaws, f"{path}.mean", connection.mean)
         if "force" not in takes:
             flaws.add(f"{path}.mean", "has no effect", "no force is sent")
+    _check_join(connection.join, takes == ("model", "model") and not sides[0].elastic, path, flaws)
+
+
+def _check_join(join: str | None, joined: bool, path: str, flaws: FlawList) -> None:
+    if join is not None and not joined:
+        flaws.add(f"{path}.join", "has no effect", "only sides that both take a model, rigidly, are joined")
+    elif join is not None and join not in JOININGS:
+        flaws.add(f"{path}.join", f"'{join}' is unknown", nearest(join, JOININGS))
 
 
 def check_order(order: Any, path: str, flaws: FlawList) -> None:

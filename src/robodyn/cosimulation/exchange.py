@@ -10,8 +10,8 @@ import numpy as np
 from robodyn.cosimulation.connection import Bond, Channel
 from robodyn.cosimulation.energy import EnergyBook
 from robodyn.cosimulation.extrapolation import Samples, Trend
+from robodyn.cosimulation.joining import join_motions
 from robodyn.cosimulation.record import CouplingRecord, UnitRecord, gap_between
-from robodyn.cosimulation.rotations import mean_rotation
 from robodyn.cosimulation.settings import Master
 from robodyn.cosimulation.unit import Coefficients, InterfaceMotion, ReducedModel
 from robodyn.errors import FlawList
@@ -128,7 +128,7 @@ class Exchange:
             taken = {sender: self._take_model(bond, sender, time) for sender, _ in bond.models}
             motions = {k: model.motion for k, model in taken.items()}
             self.told[bond.name] = (self._gap(bond, motions), max(model.condition for model in taken.values()))
-            joined = _join_motions(taken[0], taken[1]) if bond.merged else None
+            joined = join_motions(taken[0], taken[1], bond.join) if bond.merged else None
             for sender, receiver in bond.models:
                 side = bond.sides[receiver]
                 motion = joined or taken[sender].motion
@@ -280,12 +280,3 @@ def _expected(side: Any, outputs: Mapping[str, float]) -> InterfaceMotion:
     if part.rotates:
         rotation = np.array([outputs[name] for name in part.names(f"{far}orientation")]).reshape(3, 3)
     return InterfaceMotion(position, velocity, rotation)
-
-
-def _join_motions(first: ReducedModel, second: ReducedModel) -> InterfaceMotion:
-    """The common motion of two sides that are one: halfway in position, of the same momentum in velocity."""
-    a, b = first.motion, second.motion
-    momentum = first.inertia @ a.velocity + second.inertia @ b.velocity
-    velocity = np.linalg.solve(first.inertia + second.inertia, momentum)
-    rotation = mean_rotation(a.rotation, b.rotation) if a.rotation is not None and b.rotation is not None else None
-    return InterfaceMotion((a.position + b.position) / 2, velocity, rotation)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import casadi as ca
@@ -22,6 +23,12 @@ HIGHEST_ORDER = 2
 def coefficient_names(name: str) -> tuple[str, ...]:
     """Tunable numbers of an input: c0 has the input's own name."""
     return (name, *(f"{name}.order{k}" for k in range(1, HIGHEST_ORDER + 1)))
+
+
+@cache
+def all_coefficients(names: tuple[str, ...]) -> tuple[str, ...]:
+    """c0 of all numbers, then c1 of all, ..."""
+    return tuple(key for keys in zip(*map(coefficient_names, names), strict=True) for key in keys)
 
 
 def with_polynomials(system: System, names: Sequence[str]) -> System:

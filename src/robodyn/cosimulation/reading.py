@@ -222,6 +222,8 @@ def _read_connection(table: Table) -> Any:
         fields["order"] = table.integer("order")
     if "mean" in table:
         fields["mean"] = table.flag("mean")
+    if "join" in table:
+        fields["join"] = table.text("join")
     table.finish()
     if len(between) != 2:
         table.flaws.add(table.at("between"), f"must name two interfaces, names {len(between)}")

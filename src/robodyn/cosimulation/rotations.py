@@ -1,4 +1,4 @@
-"""How far are two rotations apart, and what lies between them?"""
+"""How far are two rotations apart, and what does a turn make of one?"""
 
 from __future__ import annotations
 
@@ -19,12 +19,11 @@ def turn_between(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return np.array([factor * entry for entry in sine])
 
 
-def mean_rotation(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """The rotation halfway between two, (3, 3), by Rodrigues' formula."""
-    turn = turn_between(first, second) / 2
+def turn_by(rotation: np.ndarray, turn: np.ndarray) -> np.ndarray:
+    """A rotation after a turn by a rotation vector in world axes, (3, 3), by Rodrigues' formula."""
     angle = math.hypot(*turn.tolist())
-    if angle < SMALL:
-        return second
+    if angle == 0.0:
+        return rotation
     x, y, z = turn / angle
     K = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    return (np.eye(3) + np.sin(angle) * K + (1 - np.cos(angle)) * K @ K) @ first
+    return (np.eye(3) + np.sin(angle) * K + (1 - np.cos(angle)) * K @ K) @ rotation

@@ -12,9 +12,9 @@ import casadi as ca
 import numpy as np
 
 from robodyn.assembly import assemble
-from robodyn.cosimulation.polynomials import EXCHANGE, HIGHEST_ORDER, coefficient_names, with_polynomials
+from robodyn.cosimulation.joining import move_interface
+from robodyn.cosimulation.polynomials import EXCHANGE, HIGHEST_ORDER, all_coefficients, with_polynomials
 from robodyn.cosimulation.reduced import PortFunctions
-from robodyn.cosimulation.rotations import turn_between
 from robodyn.cosimulation.unit import Coefficients, InterfaceMotion, ReducedModel
 from robodyn.engine import Portions, Solver, Status, Trajectory
 from robodyn.errors import FlawList, nearest
@@ -31,8 +31,8 @@ from robodyn.simulation.settings import engine_recording
 MEAN = "mean_force"
 MOVING = ("force", "far_position", "far_velocity", "far_orientation", "far_force", "far_acceleration")
 """What comes in at an interface that may move in time between two exchanges."""
-CLOSING_STEPS, CLOSED = 4, 1e-12
-"""Newton steps that join an interface, at most, and the distance [m, rad] at which it is joined."""
+CLOSING_STEPS = 4
+"""Newton steps that join an interface at the start, at most."""
 
 
 class ScenarioUnit:
@@ -212,7 +212,7 @@ class ScenarioUnit:
 
     def _set_course(self, names: tuple[str, ...], course: np.ndarray) -> None:
         """Numbers that move from the present time on: course (order + 1, n)."""
-        places = self._find(_all_coefficients(names)).reshape(-1, len(names))
+        places = self._find(all_coefficients(names)).reshape(-1, len(names))
         self.values[places[: len(course)]] = course
         self.values[places[len(course) :]] = 0.0
         self.values[self._place[EXCHANGE]] = self._now()[0][0]
@@ -275,25 +275,21 @@ class ScenarioUnit:
         x = self._now()[1].copy()
         for k, state in enumerate(self.system.states):
             x[k] = states.get(state.name, x[k])
-        self._move(x)
+        self.move(x)
 
     def _join(self, interface: str, inertia: np.ndarray, motion: InterfaceMotion) -> None:
-        """Give the interface a motion, by the changes nearest in kinetic energy, attached inertia included."""
-        t, x, d, m, p = self._now()
-        x, n = x.copy(), self.system.n_v
-        for _ in range(CLOSING_STEPS):
-            terms = self.functions.mechanics(interface, t, x, d, m, p)
-            apart = motion.position - terms.motion.position
-            if motion.rotation is not None and terms.motion.rotation is not None:
-                apart = np.concatenate([apart, turn_between(terms.motion.rotation, motion.rotation)])
-            if np.max(np.abs(apart)) <= CLOSED:
-                break
-            x[:n] += terms.direct(inertia, apart)
-        x[n : 2 * n] += terms.direct(inertia, motion.velocity - terms.motion.velocity)
-        self._move(x)
+        """Give the interface a motion; at the start exactly, on the way by one step."""
+        steps = CLOSING_STEPS if self.portions is None else 1
+        self.move(move_interface(self.functions, interface, self._now(), inertia, motion, steps))
         self.corrected = True
 
-    def _move(self, x: np.ndarray) -> None:
+    @property
+    def state(self) -> np.ndarray:
+        """Continuous states at the present time, in the order of `system.states`."""
+        return self._now()[1].copy()
+
+    def move(self, x: np.ndarray) -> None:
+        """Go on from other continuous states."""
         if self.portions is None:
             self.begin = dataclasses.replace(self.begin, x=x)
         else:
@@ -326,12 +322,6 @@ class ScenarioUnit:
         return dataclasses.replace(
             run, statistics=dataclasses.replace(run.statistics, energy_error=None), warnings=warnings
         )
-
-
-@cache
-def _all_coefficients(names: tuple[str, ...]) -> tuple[str, ...]:
-    """c0 of all numbers, then c1 of all, ..."""
-    return tuple(key for keys in zip(*map(coefficient_names, names), strict=True) for key in keys)
 
 
 @cache

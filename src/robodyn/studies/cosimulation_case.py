@@ -7,29 +7,62 @@ from functools import cache
 
 import numpy as np
 
-from robodyn.catalog.space_case import PORT, space_case, space_case_sides
+from robodyn.catalog.space_case import COUPLINGS, PORT, space_case, space_case_sides
 from robodyn.cosimulation import Connection, CosimulationRun, Master, ScenarioUnit, cosimulate
 from robodyn.results import Run
 from robodyn.simulation import simulate
 
-DISTANCE = "touch.gap"
-"""Of point A to the wall [m]."""
+DISTANCE, FORCE = "touch.gap", "touch.force.normal"
+"""Of point A to the wall [m], and of the wall on it [N]."""
 MILLI = 1e3
-STEPS = (0.02, 0.05, 0.1, 0.2, 0.3)
-"""Macro steps of reduced interface models in both directions [s]."""
-SIGNAL_STEPS = (0.004, 0.005, 0.01)
-SIGNAL_SPAN = 10.0
-"""Signals are compared over the first part of the manoeuvre only [s]: what is unstable is so from the start."""
 COMPARED = 0.02
-"""Macro step at which all couplings are compared [s]."""
+"""Macro step at which couplings are compared [s]."""
 LENGTH = 5.0
 """In units of which turns are compared with displacements, for condition numbers [m]."""
-ACCURATE, STABLE = 1e-3, 0.2
-"""Largest error of the distance of what is called accurate, and of what is called stable [m]: own choices."""
+ACCURATE = 1e-3
+"""Largest error of the distance of what is called accurate [m]."""
+SETTLED = 33.0
+"""From here on the payload is at rest in touch with the wall [s]."""
 UNLIMITED = 1e30
 """A condition number that is never reached."""
-LARGEST = 1e6
+LARGEST = 1e5
 """Exchanged signal at which a run has diverged: forces of the manoeuvre are below 1 kN."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """How arm and payload are coupled.
+
+    Attributes:
+        coupling: one of `catalog.space_case.COUPLINGS`; order: of what goes on between exchanges.
+        scheme: of the master; first: the unit that goes first.
+        join: of models in both directions; roll: of the shoulder while the payload turns [rad].
+    """
+
+    coupling: str
+    flexible: bool = True
+    order: int = 0
+    scheme: str = "parallel"
+    first: str = "arm"
+    join: str | None = None
+    roll: float = 0.0
+
+    @property
+    def latched(self) -> bool:
+        """Whether arm and payload meet through the latch."""
+        return "motion" in COUPLINGS[self.coupling]
+
+    @property
+    def connection(self) -> Connection:
+        return Connection(f"arm.{PORT}", f"payload.{PORT}", self.order, join=self.join)
+
+    def units(self) -> list[ScenarioUnit]:
+        """Arm and payload at their start, in the order in which they go."""
+        pair = [unit.renew() for unit in _units(self.coupling, self.flexible, self.roll)]
+        return pair if self.first == "arm" else pair[::-1]
+
+
+MODELS, RIGID_MODELS = Way("model-model"), Way("model-model", flexible=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,38 +83,42 @@ class Case:
         return self.run.outcome.ok
 
     @property
-    def stable(self) -> bool:
-        return self.finished and self.error < STABLE
+    def accurate(self) -> bool:
+        return self.finished and self.error <= ACCURATE
+
+    @property
+    def in_touch(self) -> bool:
+        """Whether the payload rests at the wall in the end, and does not leave it."""
+        payload = self.run["payload"]
+        return self.finished and bool(np.all(payload[FORCE].values[payload.time >= SETTLED] > 0))
 
 
 @cache
-def whole(flexible: bool) -> Run:
+def whole(flexible: bool, roll: float = 0.0, latched: bool = False) -> Run:
     """The monolithic reference."""
-    return simulate(space_case(flexible))
+    return simulate(space_case(flexible, roll=roll, latched=latched))
 
 
 @cache
-def _units(coupling: str, flexible: bool) -> tuple[ScenarioUnit, ScenarioUnit]:
-    arm, payload = space_case_sides(coupling, flexible)
+def _units(coupling: str, flexible: bool, roll: float) -> tuple[ScenarioUnit, ScenarioUnit]:
+    arm, payload = space_case_sides(coupling, flexible, roll=roll)
     return ScenarioUnit(arm, name="arm", length=LENGTH), ScenarioUnit(payload, name="payload", length=LENGTH)
 
 
 @cache
-def couple(
-    coupling: str, flexible: bool, step: float, order: int = 0, duration: float | None = None, watched: bool = True
-) -> Case:
+def couple(way: Way, step: float, duration: float | None = None, watched: bool = True) -> Case:
     """Arm and payload, co-simulated.
 
     Args:
-        coupling: one of `catalog.space_case.COUPLINGS`; step: macro step [s].
+        step: macro step [s].
         watched: whether a run ends where the condition number of an interface is beyond the master's limit.
     """
-    units = [unit.renew() for unit in _units(coupling, flexible)]
-    connection = Connection(f"arm.{PORT}", f"payload.{PORT}", order)
     limit = Master.condition_limit if watched else UNLIMITED
-    master, name = Master(step, largest_value=LARGEST, condition_limit=limit), f"space-case-{coupling}"
-    run = cosimulate(units, [connection], master=master, duration=duration, name=name)
-    return Case(run, _error(run["payload"], whole(flexible)), _condition(run.coupling, connection.name))
+    master = Master(step, way.scheme, largest_value=LARGEST, condition_limit=limit)
+    name = f"space-case-{way.coupling}"
+    run = cosimulate(way.units(), [way.connection], master=master, duration=duration, name=name)
+    reference = whole(way.flexible, way.roll, way.latched)
+    return Case(run, _error(run["payload"], reference), _condition(run.coupling, way.connection.name))
 
 
 def _error(run: Run, reference: Run) -> float:
@@ -91,24 +128,3 @@ def _error(run: Run, reference: Run) -> float:
 
 def _condition(coupling: Run, name: str) -> float:
     return float(np.max(coupling[f"{name}.condition"].values, initial=1.0))
-
-
-def longest(cases: dict[float, Case], accurate: bool = False) -> float:
-    """Longest macro step up to which all shorter ones are stable, or accurate, too [s]; 0 where none is."""
-    found = 0.0
-    for step in sorted(cases):
-        case = cases[step]
-        if not (case.stable and (case.error <= ACCURATE or not accurate)):
-            break
-        found = step
-    return found
-
-
-def models(flexible: bool = True) -> dict[float, Case]:
-    """Reduced interface models in both directions, by macro step."""
-    return {step: couple("model-model", flexible, step) for step in STEPS}
-
-
-def signals(order: int) -> dict[float, Case]:
-    """Forces one way and motions the other, flexible arm, by macro step."""
-    return {step: couple("signals", True, step, order, SIGNAL_SPAN) for step in SIGNAL_STEPS}

@@ -1,22 +1,28 @@
 """Does the co-simulation study measure what it says: a cut that fits, errors against the monolithic run, limits?"""
 
-import dataclasses
-
 import numpy as np
 import pytest
 from support.figures import flawed_figures
 
+from robodyn.analysis.coupling.limits import Limit
 from robodyn.catalog import space_case_sides
 from robodyn.catalog.space_case import AWAY, CORNER, HEIGHT, TIP, WALL, solve_plane, wrist_height
 from robodyn.errors import ModelError
-from robodyn.studies.cosimulation_case import ACCURATE, Case, couple, longest, whole
+from robodyn.studies.cosimulation_case import ACCURATE, RIGID_MODELS, couple, whole
+from robodyn.studies.cosimulation_limits import Row, write_row
 from robodyn.studies.cosimulation_parts import beam_figures
+from robodyn.studies.cosimulation_singular import (
+    effective_masses,
+    rolling_error,
+    singular_time,
+    wrist_above_roll_axis,
+)
 
 
 @pytest.fixture(scope="module")
 def coupled():
     """The rigid arm, the beginning of the manoeuvre."""
-    return couple("model-model", False, 0.05, duration=2.0)
+    return couple(RIGID_MODELS, 0.05, 2.0)
 
 
 def test_every_figure_comes_out():
@@ -52,17 +58,33 @@ def test_reduced_models_follow_the_monolithic_run(coupled):
 
 
 def test_a_unit_can_be_used_again_and_gives_the_same(coupled):
-    again = couple.__wrapped__("model-model", False, 0.05, duration=2.0)
+    again = couple.__wrapped__(RIGID_MODELS, 0.05, 2.0)
 
     assert again.error == coupled.error
 
 
-def test_limits_end_at_the_first_macro_step_that_fails(coupled):
-    good, bad = coupled, dataclasses.replace(coupled, error=np.inf)
+def test_a_row_of_the_table_says_what_was_and_was_not_reached():
+    row = Row("way", Limit(0.05, 0.052), Limit(0.0, 0.001), {0.01: 1.2e-3, 0.1: None})
 
-    assert longest({0.1: good, 0.2: bad, 0.3: good}) == 0.1
-    assert longest({0.1: bad}) == 0.0
-    assert longest({0.1: Case(good.run, 2 * ACCURATE, 1.0)}, accurate=True) == 0.0
+    assert write_row(row) == "| way | 50 | below 1 | 1.2 | unstable |"
+
+
+def test_the_rigid_arm_has_no_bound_to_its_mass_where_its_wrist_crosses_the_roll_axis():
+    instant = singular_time(False, 0.0)
+    heights = wrist_above_roll_axis(whole(False))
+    time, masses = effective_masses(False)
+
+    # The effector points down at the start.
+    assert heights[0] == pytest.approx(HEIGHT + TIP[0] + CORNER[0], abs=1e-6)
+    # Sampled at 50 Hz: within a sample of the instant.
+    assert time[np.argmax(masses)] == pytest.approx(instant, abs=0.02)
+    assert np.max(masses) > 1e6 * masses[0]
+
+
+def test_a_singular_arm_is_thrown_where_sides_meet_halfway_and_not_where_they_meet_by_inertia():
+    # 0.2 m and 3 mm: halfway, the shoulder makes up for a small gap over a height that is nearly nothing.
+    assert rolling_error(False, "mean") > 0.03
+    assert rolling_error(False, "inertia") < 0.005
 
 
 def test_beams_have_the_closed_forms():

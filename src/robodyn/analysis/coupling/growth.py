@@ -1,0 +1,177 @@
+"""By how much does a small disturbance of any co-simulation grow in one macro step?
+
+One macro step H takes z = (states of all units, signals of earlier exchanges that are still in use) to F(z). Its
+Jacobian comes by central differences of the units themselves, so that it holds for all couplings, schemes and orders;
+
+    growth = max |eigenvalue of dF/dz|
+
+is above 1 where the coupling, or what is coupled, is unstable. Sums on which nothing depends, such as impulses, are
+left out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from robodyn.cosimulation import Connection, Link, Master, ScenarioUnit
+from robodyn.cosimulation.checks import check_units
+from robodyn.cosimulation.exchange import Exchange
+from robodyn.cosimulation.extrapolation import Span, Trend
+from robodyn.errors import FlawList
+
+DISTURBANCE = 1e-4
+"""Of every entry of z, up and down."""
+IDLE = 1e-8
+"""An entry of z whose disturbance stays as it is, and moves nothing else by more, is a sum on which nothing depends."""
+
+
+class MacroSteps:
+    """Macro steps from one instant of a co-simulation, tried again and again.
+
+    Args:
+        units: with tight tolerances of their solvers, since differences are taken; they cannot be used again.
+        master: gets there with its own step; time: of the instant [s].
+    """
+
+    def __init__(
+        self,
+        units: Sequence[ScenarioUnit],
+        connections: Sequence[Connection] = (),
+        *,
+        master: Master,
+        links: Sequence[Link] = (),
+        time: float = 0.0,
+    ) -> None:
+        _check(units)
+        self.exchange = check_units(units, connections, links, None, master).exchange
+        self.master, self.time = master, time
+        self._go_there()
+        self._saved = self.exchange.save()
+
+    def _go_there(self) -> None:
+        self.exchange.start(0.0)
+        instants = np.linspace(0.0, self.time, math.ceil(self.time / self.master.step) + 1).tolist()
+        for begin, end in zip(instants[:-1], instants[1:], strict=True):
+            _advance(self.exchange, begin, end, self.master.scheme)
+
+    def jacobian(self, step: float, disturbance: float = DISTURBANCE) -> np.ndarray:
+        """dF/dz of a macro step [s], (n, n)."""
+        z = self._begin(step)
+        columns = []
+        for k in range(len(z)):
+            ends = []
+            for sign in (1.0, -1.0):
+                moved = z.copy()
+                moved[k] += sign * disturbance
+                ends.append(self._end(moved, step))
+            columns.append((ends[0] - ends[1]) / (2 * disturbance))
+        return np.column_stack(columns)
+
+    def growth(self, step: float) -> float:
+        """Of the disturbance that grows most in a macro step [s]."""
+        J = self.jacobian(step)
+        used = np.max(np.abs(J - np.eye(len(J))), axis=0) > IDLE
+        return float(np.max(np.abs(np.linalg.eigvals(J[np.ix_(used, used)]))))
+
+    def _begin(self, step: float) -> np.ndarray:
+        """Back to the instant, as if everything had been as it is there for some macro steps."""
+        self.exchange.restore(self._saved)
+        self._saved = self.exchange.save()
+        for memory in _memories(self.exchange):
+            memory.fill(self.time, step)
+        return self._read()
+
+    def _end(self, z: np.ndarray, step: float) -> np.ndarray:
+        self._begin(step)
+        self._write(z)
+        _advance(self.exchange, self.time, self.time + step, self.master.scheme)
+        return self._read()
+
+    def _read(self) -> np.ndarray:
+        states = [unit.state for unit in self.exchange.units.values()]
+        return np.concatenate([*states, *(value for memory in _memories(self.exchange) for value in memory.values)])
+
+    def _write(self, z: np.ndarray) -> None:
+        exchange, left = self.exchange, z
+        for name, unit in exchange.units.items():
+            n = len(unit.state)
+            unit.move(left[:n])
+            exchange.outputs[name], left = unit.read(), left[n:]
+        for memory in _memories(exchange):
+            left = memory.change(left)
+        for samples in exchange.samples:
+            if not samples.channel.mean:
+                samples.add(self.time, exchange.outputs[samples.channel.source])
+
+
+def _check(units: Sequence[ScenarioUnit]) -> None:
+    flaws = FlawList()
+    for unit in units:
+        if not (isinstance(unit, ScenarioUnit) and unit.can_restore):
+            flaws.add(f"units.{unit.name}", "cannot be disturbed and go back", "take scenarios without Python blocks")
+    flaws.raise_if_any("growth")
+
+
+def _advance(exchange: Exchange, begin: float, end: float, scheme: str) -> None:
+    exchange.write(begin)
+    outcome = exchange.advance(begin, end, scheme)
+    if outcome is not None:
+        raise ValueError(f"no macro step of {end - begin:g} s at {begin:g} s: {outcome.sentence}")
+    exchange.accept(begin, end)
+
+
+@dataclass(frozen=True, eq=False)
+class _Memory:
+    """Values of earlier exchanges that a polynomial goes through.
+
+    Attributes:
+        ages: how old their spans are at a communication point, oldest first, in macro steps.
+        fresh: whether the trend holds a newer value, of this exchange, besides.
+    """
+
+    trend: Trend
+    ages: tuple[Span, ...]
+    fresh: bool
+
+    def fill(self, time: float, step: float) -> None:
+        """As if the last value had been there all the time."""
+        ages = (*self.ages, (0.0, 0.0)) if self.fresh else self.ages
+        self.trend.values = [self.trend.values[-1]] * len(ages)
+        self.trend.spans = [(time - first * step, time - last * step) for first, last in ages]
+
+    @property
+    def places(self) -> range:
+        end = len(self.trend.values) - (1 if self.fresh else 0)
+        return range(end - len(self.ages), end)
+
+    @property
+    def values(self) -> list[np.ndarray]:
+        return [self.trend.values[k] for k in self.places]
+
+    def change(self, left: np.ndarray) -> np.ndarray:
+        """Take the values from the beginning of a column; the rest of it."""
+        for k in self.places:
+            n = len(self.trend.values[k])
+            self.trend.values[k], left = left[:n].copy(), left[n:]
+        return left
+
+
+def _memories(exchange: Exchange) -> list[_Memory]:
+    found = []
+    for samples in exchange.samples:
+        order = samples.channel.order
+        if samples.channel.mean:
+            # The mean over the last macro step is remembered too.
+            found.append(_Memory(samples.trend, tuple((k + 1.0, float(k)) for k in range(order, -1, -1)), False))
+        elif order:
+            found.append(_Memory(samples.trend, _instants(order), True))
+    found += [_Memory(trend, _instants(trend.order), False) for trend in exchange.trends.values() if trend.order]
+    return found
+
+
+def _instants(order: int) -> tuple[Span, ...]:
+    return tuple((float(k), float(k)) for k in range(order, 0, -1))
