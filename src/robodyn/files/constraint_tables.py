@@ -63,17 +63,17 @@ def _read_coupling(name: str, table: Table, active: Any) -> Any:
 def _read_prescribed(name: str, table: Table, active: Any) -> Any:
     of, position = table.text("prescribed"), _read_target(table, "position", "{x}")
     rates = {"velocity": "{x}/s", "acceleration": "{x}/s^2"}
-    fields = {key: _read_target(table, key, unit, 0.0) for key, unit in rates.items()}
+    fields = {key: _read_target(table, key, unit) for key, unit in rates.items() if key in table}
     table.finish()
     return attempt(table, Prescribed, name, of, position, active=active, **fields)
 
 
-def _read_target(table: Table, key: str, unit: str, *default: float) -> Any:
+def _read_target(table: Table, key: str, unit: str) -> Any:
     """A signal's name, or a number: text that begins like a number with a unit is one."""
-    value = table.raw(key, *default)
+    value = table.raw(key)
     if isinstance(value, str) and not QUANTITY.fullmatch(value):
         return value
-    return table.number(key, unit, *default) if key in table.data else value
+    return table.number(key, unit) if key in table else value
 
 
 def read_treatment(table: Table) -> Any:

@@ -174,25 +174,36 @@ class Prescribed:
 
     Attributes:
         of: joint or coordinate.
-        position, velocity, acceleration: signals (of a reference, or of a controller's model) or numbers.
+        position, velocity, acceleration: signals (of a reference, or of a controller's model) or numbers; rates of a
+            number are 0 where they are not told, those of a signal must be.
     """
 
     name: str
     of: str
     position: Any
-    velocity: Any = 0.0
-    acceleration: Any = 0.0
+    velocity: Any = None
+    acceleration: Any = None
     active: bool = True
 
     def __post_init__(self) -> None:
         flaws = FlawList()
         _check_common(flaws, self)
         check_text(flaws, "of", self.of)
-        for field in ("position", "velocity", "acceleration"):
+        for field, rate in (("position", "velocity"), ("velocity", "acceleration"), ("acceleration", "")):
             value = getattr(self, field)
-            if not isinstance(value, str):
+            if isinstance(value, str):
+                self._check_rate(flaws, field, rate)
+            elif value is None and field != "position":
+                object.__setattr__(self, field, 0.0)
+            else:
                 check_finite(flaws, field, value)
         flaws.raise_if_any(f"constraint '{self.name}'")
+
+    def _check_rate(self, flaws: FlawList, field: str, rate: str) -> None:
+        """A signal without its rate would be followed late."""
+        if rate and getattr(self, rate) is None:
+            remedy = f"name the signal of its {rate}, or give 0 where it stands still or steps"
+            flaws.add(rate, f"is not told, but {field} is the signal '{getattr(self, field)}'", remedy)
 
     @property
     def equations(self) -> tuple[str, ...]:

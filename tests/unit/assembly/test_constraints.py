@@ -162,4 +162,4 @@ def test_a_relation_that_returns_another_number_of_values_is_told():
 
 def test_a_prescribed_motion_by_a_signal_that_is_not_there_is_told():
     with pytest.raises(ModelError, match=r"constraints\.c\.position"):
-        assemble(free_body(Prescribed("c", "x", "path.position")))
+        assemble(free_body(Prescribed("c", "x", "path.position", 0.0)))

@@ -123,6 +123,11 @@ prescribed = "x"
 [constraints.path]
 prescribed = "y"
 position = "pth.position"
+velocity = 0
+
+[constraints.late]
+prescribed = "x"
+position = "path.position"
 
 [treatment]
 method = "baumgart"
@@ -140,6 +145,7 @@ pole = -1
     assert "missing" in found["constraints.drive.position"]
     assert "no joint or coordinate 'y'" in found["constraints.path.of"]
     assert "no signal 'pth.position'" in found["constraints.path.position"]
+    assert "is not told" in found["constraints.late.velocity"]
     assert "'baumgarte'" in found["treatment.method"]
     assert "positive" in found["treatment.pole"]
 

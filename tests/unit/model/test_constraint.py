@@ -87,7 +87,15 @@ def test_a_coupling_needs_something_to_couple():
 
 def test_a_prescribed_motion_is_signals_or_finite_numbers():
     assert {"position", "velocity"} <= set(flaws_of(Prescribed, "p", "x", float("nan"), float("inf")))
-    assert Prescribed("p", "x", "path.position").position == "path.position"
+    told = Prescribed("p", "x", "path.position", "path.velocity", 0.0)
+    assert (told.position, told.velocity, told.acceleration) == ("path.position", "path.velocity", 0.0)
+    still = Prescribed("p", "x", 0.5)
+    assert (still.velocity, still.acceleration) == (0.0, 0.0)
+
+
+def test_a_signal_that_is_followed_must_come_with_its_rates():
+    assert "path.position" in flaws_of(Prescribed, "p", "x", "path.position")["velocity"]
+    assert "acceleration" in flaws_of(Prescribed, "p", "x", "path.position", "path.velocity")
 
 
 def test_flaws_of_a_relation_are_told_at_once():
