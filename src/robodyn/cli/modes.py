@@ -10,6 +10,7 @@ import typer
 from robodyn.cli.application import app, fail, messages, output, print_json
 from robodyn.cli.drawing import drawing
 from robodyn.cli.targets import load_scenario, phases_of, read_settings
+from robodyn.errors import ModelError
 
 if TYPE_CHECKING:
     from robodyn.analysis.linear.modes import Mode, ModeSet
@@ -58,7 +59,12 @@ def _find(name: str, at: str, pade: int, settings: list[str]) -> tuple[ModeSet, 
     if len(phases) > 1:
         raise fail(f"{name} is a chain of {len(phases)} phases, each with modes of its own: name one scenario")
     system = assemble(phases[0])
-    return find_modes(system, at=at, pade=pade), system
+    try:
+        return find_modes(system, at=at, pade=pade), system
+    except ModelError:
+        if at == "equilibrium":
+            messages.print("robodyn: note: --at start linearises where the scenario begins", markup=False)
+        raise
 
 
 def _plot(found: ModeSet, path: Path) -> None:

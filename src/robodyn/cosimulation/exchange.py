@@ -254,12 +254,21 @@ class Exchange:
             book.meet(self.begun)
         self._note(time, 0.0)
 
+    def keep(self, time: float) -> None:
+        """Write down where it ended, as far as it got, without another exchange."""
+        if self.record.times and self.record.times[-1] < time:
+            self.begun = dict(self.outputs)
+            self._note(time, 0.0)
+
     def finish(self, outcome: Outcome) -> dict[str, Run]:
-        """A run of every unit."""
-        return {
-            name: unit.finish(outcome) if hasattr(unit, "finish") else self.plain[name].run(outcome)
-            for name, unit in self.units.items()
-        }
+        """A run of every unit; one that cannot give it does not take those of the others with it."""
+        runs = {}
+        for name, unit in self.units.items():
+            try:
+                runs[name] = unit.finish(outcome) if hasattr(unit, "finish") else self.plain[name].run(outcome)
+            except Exception as error:  # noqa: BLE001  a user's unit may raise anything
+                self.warnings.append(f"unit '{name}' gave no run: finish raised {type(error).__name__}: {error}")
+        return runs
 
 
 def _name_unit(name: str, outcome: Any, time: float) -> Outcome:

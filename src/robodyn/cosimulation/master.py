@@ -93,6 +93,7 @@ class _Course:
         except KeyboardInterrupt:
             sentence = f"interrupted at {self.time:.6g} s of simulated time; the runs so far are kept"
             outcome = Outcome(OutcomeKind.INTERRUPTED, sentence, self.time)
+        self.exchange.keep(self.time)
         return outcome
 
     def _stop(self) -> Outcome | None:

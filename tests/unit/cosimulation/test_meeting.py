@@ -107,6 +107,22 @@ def test_a_unit_that_fails_when_written_keeps_the_runs(masses):
     assert run.outcome.kind is OutcomeKind.FAILED
     assert run.outcome.sentence == "unit 'listener' raised RuntimeError at 0.04 s: out of order"
     assert run["left"].time[-1] == pytest.approx(0.04)
+    # The last point that was reached is there too, though nothing could be exchanged at it.
+    assert run.coupling.time[-1] == pytest.approx(0.04)
+
+
+class Forgetful(Listener):
+    """A unit that cannot tell what happened."""
+
+    def finish(self, outcome):
+        raise OSError("disk full")
+
+
+def test_a_unit_that_gives_no_run_takes_no_other_with_it(masses):
+    links = [Link("left.slide.position", "listener.u")]
+    run = cosimulate([masses[0].renew(), Forgetful()], links=links, master=Master(0.02), duration=0.1)
+    assert list(run.runs) == ["left"]
+    assert any("'listener' gave no run: finish raised OSError: disk full" in sentence for sentence in run.warnings)
 
 
 def test_an_answer_that_is_no_outcome_is_told(masses):
