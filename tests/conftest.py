@@ -1,6 +1,6 @@
 """In which order do tests run? The longest first, so that no worker waits for them at the end."""
 
-LONGEST = ("unit/studies/", "engine/test_damaged_cache", "systems/test_cable", "unit/analysis/test_fit", "test_docs")
+LONGEST = ("unit/studies/", "systems/test_cable", "unit/analysis/test_fit", "test_docs")
 
 
 def pytest_collection_modifyitems(items):
