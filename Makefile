@@ -14,7 +14,7 @@ $(STAMP): pyproject.toml constraints.txt
 	  || { echo "robodyn needs Python 3.11 or newer: make PYTHON=/path/to/python3"; exit 1; }
 	@test -x $(BIN)/pip || $(PYTHON) -m venv --clear $(VENV) \
 	  || { echo "No virtual environment could be made. On Debian and Ubuntu: apt install python3-venv"; exit 1; }
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable '.[dev]'
 	@touch $@
 
 # Programs of the system that some tests call: LibreOffice recalculates exported workbooks, Chromium opens reports.

@@ -19,14 +19,20 @@ NOT_REPRODUCED = 1
 @app.command("reproduce")
 def reproduce_study(
     study: Annotated[str, typer.Argument(help="Name of a study, for example scara.")],
+    part: Annotated[
+        list[str] | None, typer.Option(help="Only the figures under this heading, or a part of its words; repeatable.")
+    ] = None,
     page: Annotated[Path | None, typer.Option(help="Write the study's page and pictures into this folder.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Run a study and print its published figures beside ours; exit code 1 if one is out."""
     chosen = load_study(study)
+    if part and page is not None:
+        raise fail("--page writes the whole study: leave out --part")
+    headings = _choose_parts(chosen, part) if part else None
     figures: list[Figure] = []
     with messages.status(f"reproducing {chosen.title}") as status:
-        for figure in chosen.figures():
+        for figure in chosen.figures(headings):
             figures.append(figure)
             status.update(f"{len(figures)} figures, last: {figure.name}")
             if not as_json:
@@ -39,6 +45,14 @@ def reproduce_study(
         _sum_up(figures)
     if any(figure.ok is False for figure in figures):
         raise typer.Exit(NOT_REPRODUCED)
+
+
+def _choose_parts(study: Study, words: list[str]) -> list[str]:
+    known = list(study.parts())
+    unknown = [word for word in words if not any(word.lower() in heading.lower() for heading in known)]
+    if unknown:
+        raise fail(f"--part {unknown[0]}: no such part of {study.name}; there are: {'; '.join(known)}")
+    return [heading for heading in known if any(word.lower() in heading.lower() for word in words)]
 
 
 def _write_page(study: Study, figures: list[Figure], folder: Path) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 
 from robodyn.studies.figure import Figure
 from robodyn.studies.study import Picture, Study
 
 
-def _parts() -> Mapping[str, Callable[[], Iterator[Figure]]]:
+def parts() -> Mapping[str, Callable[[], Iterator[Figure]]]:
     """Heading -> figures, in the order of the study's argument."""
     from robodyn.studies import constraints_cable as cable
     from robodyn.studies import constraints_delta as delta
@@ -43,13 +42,6 @@ def _parts() -> Mapping[str, Callable[[], Iterator[Figure]]]:
     }
 
 
-def figures() -> Iterator[Figure]:
-    """All figures of the study, part by part."""
-    for part, compute in _parts().items():
-        for figure in compute():
-            yield dataclasses.replace(figure, part=part)
-
-
 def pictures() -> tuple[Picture, ...]:
     """The study's figures redrawn."""
     from robodyn.studies import constraints_pictures
@@ -76,6 +68,6 @@ STUDY = Study(
         *(f"delta-{name}" for name in ("fall", "hold", "rods", "pair", "pid", "stand", "linearised", "tracking")),
         *("cable-hang", "cable-sway", "cable-controlled"),
     ),
-    figures=figures,
+    parts=parts,
     pictures=pictures,
 )

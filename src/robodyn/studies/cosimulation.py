@@ -2,35 +2,28 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 
 from robodyn.studies.figure import Figure
 from robodyn.studies.study import Picture, Study
 
 
-def _parts() -> Mapping[str, Callable[[], Iterator[Figure]]]:
+def parts() -> Mapping[str, Callable[[], Iterator[Figure]]]:
     """Heading -> figures, from the parts to the whole."""
     from robodyn.studies import cosimulation_figures as case
-    from robodyn.studies import cosimulation_parts as parts
+    from robodyn.studies import cosimulation_parts as simple
 
     return {
-        "Linear benchmark": parts.oscillator_figures,
-        "Beams": parts.beam_figures,
-        "The arm": parts.arm_figures,
+        "Linear benchmark": simple.oscillator_figures,
+        "Beams": simple.beam_figures,
+        "The arm": simple.arm_figures,
         "The manoeuvre in one": case.manoeuvre_figures,
         "Reduced interface models, flexible arm": case.model_figures,
         "Signals": case.signal_figures,
         "Reduced interface models, rigid arm": case.rigid_figures,
+        "Reduced interface models, a shoulder that rolls": case.rolling_figures,
         "Exported units": case.exchange_figures,
     }
-
-
-def figures() -> Iterator[Figure]:
-    """All figures of the study, part by part."""
-    for part, compute in _parts().items():
-        for figure in compute():
-            yield dataclasses.replace(figure, part=part)
 
 
 def pictures() -> tuple[Picture, ...]:
@@ -82,7 +75,7 @@ STUDY = Study(
     ),
     source=("X. Dai, A. Raoofian, J. Kövecses, M. Teichmann, Model-based co-simulation of flexible robotic systems"),
     scenarios=("space-case-flexible", "space-case-rigid", "space-arm-flexible", "oscillator"),
-    figures=figures,
+    parts=parts,
     pictures=pictures,
     pages=pages,
 )

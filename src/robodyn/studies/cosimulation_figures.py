@@ -139,7 +139,6 @@ def rigid_figures() -> Iterator[Figure]:
     told = "the same without that limit: it goes on, since nothing asks this arm to move in the direction that it lacks"
     yield below("rim_rigid_unwatched_error_mm", unwatched, MILLI * ACCURATE, "mm", told, OWN)
     yield from _model_limits("rim_rigid", RIGID_MODELS)
-    yield from _rolling_figures()
     told = "largest effective mass of the arm at its interface in the monolithic run, turns in units of 5 m"
     rigid, flexible = (float(effective_masses(kind)[1].max()) for kind in (False, True))
     yield above("effective_mass_rigid_kg", rigid, 1e6, "kg", told, OWN)
@@ -149,7 +148,7 @@ def rigid_figures() -> Iterator[Figure]:
     yield below("condition_flexible", couple(MODELS, COMPARED).condition, WARNING, "", told, OWN)
 
 
-def _rolling_figures() -> Iterator[Figure]:
+def rolling_figures() -> Iterator[Figure]:
     """The variant in which the shoulder rolls: what it lacks is asked of the rigid arm, or not."""
     shift = f"error of point A in space, the shoulder rolls by {ROLL:g} rad, macro step about {MILLI * NEAR:g} ms"
     for name, flexible, join, phases, relation, limit, told in (

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 
 from robodyn.studies.figure import Figure
 from robodyn.studies.study import Picture, Study
 
 
-def _parts() -> Mapping[str, Callable[[], Iterator[Figure]]]:
+def parts() -> Mapping[str, Callable[[], Iterator[Figure]]]:
     """Heading -> figures, in the order of the study's argument."""
     from robodyn.studies import epaas_arm_figures as arm
     from robodyn.studies import epaas_estimation, epaas_forces, epaas_friction, epaas_modes
@@ -31,13 +30,6 @@ def _parts() -> Mapping[str, Callable[[], Iterator[Figure]]]:
         "Parameters fitted to a time series": epaas_estimation.fit_figures,
         "Three descriptions of dry friction": epaas_friction.friction_figures,
     }
-
-
-def figures() -> Iterator[Figure]:
-    """All figures of the study, part by part."""
-    for part, compute in _parts().items():
-        for figure in compute():
-            yield dataclasses.replace(figure, part=part)
 
 
 def pictures() -> tuple[Picture, ...]:
@@ -69,6 +61,6 @@ STUDY = Study(
         *(f"epaas-step-{axis}" for axis in ("vane", "l3", "l4", "l1", "l2")),
         "epaas-trajectory",
     ),
-    figures=figures,
+    parts=parts,
     pictures=pictures,
 )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 
 from robodyn.studies.figure import Figure
 from robodyn.studies.study import Picture, Study
 
 
-def _parts() -> Mapping[str, Callable[[], Iterator[Figure]]]:
+def parts() -> Mapping[str, Callable[[], Iterator[Figure]]]:
     """Heading -> figures, in the order of the study's argument."""
     from robodyn.studies import rx90_agreement as agreement
     from robodyn.studies import rx90_task as task
@@ -33,13 +32,6 @@ def _parts() -> Mapping[str, Callable[[], Iterator[Figure]]]:
         "Friction other than measured": spread_figures,
         "Speed": agreement.speed_figures,
     }
-
-
-def figures() -> Iterator[Figure]:
-    """All figures of the study, part by part."""
-    for part, compute in _parts().items():
-        for figure in compute():
-            yield dataclasses.replace(figure, part=part)
 
 
 def pictures() -> tuple[Picture, ...]:
@@ -69,6 +61,6 @@ STUDY = Study(
         "joint friction"
     ),
     scenarios=("rx90-weld", "rx90-weld-elastic", "rx90-weld-flexible", "rx90-hold"),
-    figures=figures,
+    parts=parts,
     pictures=pictures,
 )

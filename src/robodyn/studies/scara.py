@@ -6,7 +6,7 @@ public; reference numbers marked "own" were computed independently with the valu
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 
 import numpy as np
@@ -46,13 +46,15 @@ def largest_difference(run: Run, reference: Run, names: tuple[str, ...] = POSITI
     return max(found[name].max_abs for name in names)
 
 
-def figures() -> Iterator[Figure]:
-    """All figures of the study."""
-    yield from _forms()
-    yield from _end_times()
-    yield from _accuracy()
-    yield from _avoidance()
-    yield from _not_reproducible()
+def parts() -> Mapping[str, Callable[[], Iterator[Figure]]]:
+    """Heading -> figures, in the order of the tasks."""
+    return {
+        "Task a: forms of the model": _forms,
+        "Task b: end times": _end_times,
+        "Task b: accuracy": _accuracy,
+        "Task c: collision avoidance": _avoidance,
+        "What cannot be reproduced": _not_reproducible,
+    }
 
 
 def _forms() -> Iterator[Figure]:
@@ -197,6 +199,6 @@ STUDY = Study(
     ),
     source="Rekova and others, SNE 29(3), 2019, 149-158",
     scenarios=("scara-ptp", "scara-avoid", "scara-avoid-sampled", "scara-phases"),
-    figures=figures,
+    parts=parts,
     pictures=pictures,
 )

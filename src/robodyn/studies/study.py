@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from robodyn.studies.figure import Figure
@@ -25,7 +25,8 @@ class Study:
     Attributes:
         about: what it is, a paragraph for its page; source: where it was published.
         scenarios: names in the catalogue that belong to it.
-        figures: computes the figures one by one (each may take a while).
+        parts: heading -> what computes the figures under it, one by one (each may take a while), in the order of the
+            study's argument.
         pictures: the pictures, drawn when asked; pages: HTML pages, such as replays, written when asked.
     """
 
@@ -34,6 +35,13 @@ class Study:
     about: str
     source: str
     scenarios: tuple[str, ...]
-    figures: Callable[[], Iterator[Figure]]
+    parts: Callable[[], Mapping[str, Callable[[], Iterator[Figure]]]]
     pictures: Callable[[], tuple[Picture, ...]]
     pages: Callable[[], tuple[Picture, ...]] = tuple
+
+    def figures(self, parts: Collection[str] | None = None) -> Iterator[Figure]:
+        """Its figures under the given headings; all of them by default."""
+        for part, compute in self.parts().items():
+            if parts is None or part in parts:
+                for figure in compute():
+                    yield replace(figure, part=part)
