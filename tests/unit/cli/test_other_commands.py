@@ -127,3 +127,16 @@ def test_an_unknown_format_is_answered_with_the_nearest(invoke, run_file):
 
 def test_without_a_command_the_help_is_shown(invoke):
     assert "Realistic dynamic simulation" in invoke("--help").stdout
+
+
+def test_a_part_of_a_study_is_computed_alone(invoke, read_json):
+    figures = read_json(invoke("reproduce", "scara", "--part", "FORMS", "--json").stdout)
+    assert [figure["name"] for figure in figures] == ["model_forms_disagreement"]
+
+
+@pytest.mark.parametrize(("options", "told"), [(["--part", "frms"], "Task a: forms"), (["--part", "forms"], "whole")])
+def test_parts_that_are_not_there_or_on_a_page_are_told(invoke, tmp_path, options, told):
+    page = ["--page", tmp_path] if told == "whole" else []
+    result = invoke("reproduce", "scara", *options, *page)
+    assert result.exit_code == 2
+    assert told in result.stderr
