@@ -54,9 +54,16 @@ def full_weld(build: str, signals: tuple[str, ...]) -> CompiledSystem:
 
 
 @cache
-def near_weld(build: str, signals: tuple[str, ...]) -> Perturbed:
-    """The weld made ready near its nominal motion."""
+def _compiled_near(build: str, signals: tuple[str, ...]) -> Perturbed:
     return Perturbed(weld(build), points=POINTS, solver=Solver("rosw2", step=STEP), signals=signals)
+
+
+def near_weld(build: str, signals: tuple[str, ...], points: int = POINTS) -> Perturbed:
+    """The weld made ready near its nominal motion in so many pieces; the code is shared, whatever their number."""
+    near = _compiled_near(build, signals)
+    if near.points != points:
+        near.use_points(points)
+    return near
 
 
 @cache
@@ -75,9 +82,7 @@ def weld_run(build: str = "rigid", smooth: bool = False, step: float = STEP) -> 
 def perturbed_run(build: str = "rigid", smooth: bool = False, points: int = POINTS) -> Run:
     """The weld by the perturbation method."""
     signals = signals_of(build)
-    near = near_weld(build, signals)
-    if near.points != points:
-        near.use_points(points)
+    near = near_weld(build, signals, points)
     return near.simulate(parameters=PERFECT if smooth else {}, recording=Recording(rate=1000.0, signals=signals))
 
 
