@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= 2
 
-.PHONY: setup system-packages demo test lint bench docs clean
+.PHONY: setup system-packages demo test engine lint bench docs clean
 
 setup: $(STAMP)
 
@@ -35,8 +35,13 @@ demo: setup
 	$(BIN)/robodyn show out/scara-ptp.run --png out/scara-ptp.png
 	@echo "Look at out/scara-ptp.png; the run itself is out/scara-ptp.run."
 
-test: lint system-packages
+# Two jobs at a time: the engine is compiled once, before several processes would each do it.
+test: setup system-packages
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync lint engine
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+
+engine: setup
+	@$(BIN)/python -c 'from robodyn.engine.record import compile_units; compile_units()'
 
 lint: setup
 	$(BIN)/ruff check .

@@ -14,7 +14,7 @@ ENERGY_LIMIT = 0.01
 START_LIMIT = 1e-5
 # Overlap [m] of rigid bodies that no event but a missed one leaves.
 OVERLAP_LIMIT = 1e-4
-# Turn of a node [rad] up to which deformations may be taken as linear: its cosine is 12 % off 1.
+# Turn of a node [rad] up to which deformations may be taken as linear, own choice: its cosine is 12 % off 1.
 BEND_LIMIT = 0.5
 
 
