@@ -186,7 +186,7 @@ FIXED = [
 
 @pytest.mark.parametrize("data", [COMPLETE, WITH_ROWS, WITH_FLEXIBLE], ids=["joints", "dh", "flexible"])
 def test_the_complete_files_are_right(tmp_path, data):
-    use(tmp_path, data)
+    assert use(tmp_path, data).scenario.duration > 0
 
 
 @pytest.mark.parametrize(("data", "path"), CASES, ids=NAMES)
