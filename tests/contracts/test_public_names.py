@@ -13,7 +13,7 @@ import robodyn
 
 PACKAGES = [name for _, name, is_package in pkgutil.iter_modules(robodyn.__path__) if is_package]
 MODULES = sorted(module.name for module in pkgutil.walk_packages(robodyn.__path__, "robodyn."))
-HEAVY = ("casadi", "numba", "llvmlite", "numpy", "matplotlib", "typer", "rich")
+HEAVY = ("casadi", "llvmlite", "numpy", "matplotlib", "typer", "rich")
 
 
 def names_of_type_checkers():
