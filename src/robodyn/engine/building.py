@@ -148,7 +148,7 @@ def _call(command: Sequence[str], place: Path) -> None:
     if done.returncode != 0:
         lines = done.stderr.strip().splitlines() or ["no message"]
         first = next((line for line in lines if "error" in line), lines[0])
-        raise BuildError(f"compiling the engine failed: {first}", f"by {' '.join(command)}")
+        raise BuildError(f"compiling the engine failed: {first}", "all the compiler says stands above")
 
 
 if __name__ == "__main__":

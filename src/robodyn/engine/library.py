@@ -25,7 +25,7 @@ def load_library() -> ctypes.CDLL:
     Raises:
         ModelError: where it had to be compiled and could not be.
     """
-    digest = source_digest()
+    digest = source_digest(FOLDER)
     try:
         named = os.environ.get("ROBODYN_ENGINE")
         return _load_named(Path(named), digest) if named else _load_or_build(digest)
@@ -50,9 +50,11 @@ def _load(library: Path, digest: str) -> ctypes.CDLL | None:
     if not is_made_from(library, digest):
         return None
     try:
-        return _open(library)
+        loaded = _open(library)
     except OSError:
         return None
+    # A system's loader knows a library by its path: it gives the old one where that is loaded already.
+    return loaded if loaded.engine_digest() == digest.encode() else None
 
 
 def _open(library: Path) -> ctypes.CDLL:
@@ -67,7 +69,7 @@ def _build(library: Path) -> ctypes.CDLL | None:
         return None
     sys.stderr.write("robodyn: compiling the engine\n")
     try:
-        return _load(library, build_library(library))
+        return _load(library, build_library(library, FOLDER))
     except OSError:
         return None
 
