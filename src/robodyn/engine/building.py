@@ -93,7 +93,7 @@ def find_own_compiler() -> list[str] | None:
 
 def _works(command: Sequence[str]) -> bool:
     """A command alone is not enough: macOS has one that only offers to install a compiler, others lack a C library."""
-    if shutil.which(command[0]) is None:
+    if not command or shutil.which(command[0]) is None:
         return False
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "probe.c").write_text(PROBE)

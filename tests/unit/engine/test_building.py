@@ -14,6 +14,7 @@ from robodyn.engine import building
 from robodyn.engine.building import BuildError, build_library, find_compiler, is_made_from, source_digest
 
 ROOT = Path(__file__).parents[3]
+needs_compiler = pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler here")
 
 
 @pytest.fixture
@@ -49,6 +50,7 @@ def test_the_digest_follows_the_flags(sources, monkeypatch):
     assert source_digest(sources) != before
 
 
+@needs_compiler
 def test_the_whole_engine_compiles_without_a_warning(tmp_path, capfd):
     library = tmp_path / building.LIBRARY
     digest = build_library(library)
@@ -59,6 +61,7 @@ def test_the_whole_engine_compiles_without_a_warning(tmp_path, capfd):
     assert capfd.readouterr().err == ""
 
 
+@needs_compiler
 def test_a_cut_library_is_known_by_its_missing_mark(sources, tmp_path):
     library = tmp_path / building.LIBRARY
     digest = build_library(library, sources)
@@ -67,6 +70,7 @@ def test_a_cut_library_is_known_by_its_missing_mark(sources, tmp_path):
     assert not is_made_from(library, digest)
 
 
+@needs_compiler
 def test_errors_of_the_compiler_are_told_and_leave_the_library_as_it_was(sources, tmp_path, capfd):
     library = tmp_path / building.LIBRARY
     digest = build_library(library, sources)
@@ -98,6 +102,7 @@ def test_a_compiler_that_only_says_it_is_missing_counts_as_none(tmp_path):
     assert building.find_own_compiler() is None
 
 
+@needs_compiler
 def test_a_wheel_holds_the_library_and_its_sources_for_one_platform(tmp_path):
     build = "import sys, hatchling.build; hatchling.build.build_wheel(sys.argv[1])"
     subprocess.run([sys.executable, "-c", build, str(tmp_path)], cwd=ROOT, check=True, capture_output=True)

@@ -11,6 +11,8 @@ import pytest
 from robodyn.engine import building, library
 from robodyn.errors import ModelError
 
+pytestmark = pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler here")
+
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
