@@ -111,7 +111,7 @@ def address_of(array: np.ndarray) -> int:
 
 def view(address: int | None, count: int) -> np.ndarray:
     """Numbers in the engine's memory."""
-    memory: Any = (ctypes.c_double * count).from_address(address or 0) if count else b""
+    memory: Any = (ctypes.c_double * count).from_address(address or 0) if count else bytearray()
     return np.frombuffer(memory)
 
 
