@@ -10,16 +10,15 @@ import time as clock
 import weakref
 from collections.abc import Callable
 from enum import IntEnum
-from functools import cache
 from typing import Any, cast
 
 import numpy as np
 
+from robodyn.engine.binding import address_of, fill, functions, method_structure, view
 from robodyn.engine.layout import structures
-from robodyn.engine.library import load_library
 from robodyn.engine.problem import Problem, check_problem
-from robodyn.engine.solver import DEFAULT_FIXED_STEP, RECORDING_KINDS, Recording, Solver, method_table
-from robodyn.engine.tableaus import SYMPLECTIC, Method
+from robodyn.engine.solver import DEFAULT_FIXED_STEP, RECORDING_KINDS, Recording, Solver
+from robodyn.engine.tableaus import SYMPLECTIC
 from robodyn.engine.trajectory import Counters, Status, Trajectory
 
 PythonTask = Callable[[int, float, np.ndarray, np.ndarray, np.ndarray], Any]
@@ -105,55 +104,6 @@ def select_times(recording: Recording, t0: float, t_end: float) -> np.ndarray:
     return times
 
 
-def address_of(array: np.ndarray) -> int:
-    return array.__array_interface__["data"][0]
-
-
-def view(address: int | None, count: int) -> np.ndarray:
-    """Numbers in the engine's memory."""
-    memory: Any = (ctypes.c_double * count).from_address(address or 0) if count else bytearray()
-    return np.frombuffer(memory)
-
-
-@cache
-def functions() -> Any:
-    """The engine's library with the types of what it returns."""
-    library = load_library()
-    pointer, number, real = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
-    for name, result, arguments in (
-        ("run_new", pointer, [pointer] * 4),
-        ("run_free", None, [pointer]),
-        ("run_begin", None, [pointer, real, real]),
-        ("run_extend", None, [pointer, real]),
-        ("run_advance", number, [pointer]),
-        ("run_reopen", None, [pointer, number, number, number]),
-        ("run_conclude", None, [pointer, number]),
-        ("run_state_size", number, [pointer]),
-        ("run_save", None, [pointer, pointer]),
-        ("run_restore", number, [pointer, pointer, number]),
-    ):
-        function = getattr(library, name)
-        function.restype, function.argtypes = result, arguments
-    return library
-
-
-def fill_by_name(name: str, source: Any, **others: Any) -> Any:
-    """A structure of the engine from the numbers and arrays of the same names."""
-    structure: Any = structures()[name]()
-    for field, *_ in structure._fields_:
-        value = others.get(field, getattr(source, field, None))
-        if value is not None:
-            setattr(structure, field, address_of(value) if isinstance(value, np.ndarray) else value)
-    return structure
-
-
-@cache
-def method_structure(name: str) -> tuple[Any, Method]:
-    """A method's tables for the engine, and who keeps them alive."""
-    table = method_table(name)
-    return fill_by_name("Method", table, n_dense=len(table.P)), table
-
-
 class Integration:
     """One run between two calls of the engine.
 
@@ -166,12 +116,12 @@ class Integration:
         check_request(problem, solver, t0, t_end, x0, m0)
         self.problem, self.max_wall_time = problem, solver.max_wall_time
         self.times, self.p = select_times(recording, t0, t_end), np.array(p, float)
-        self.model = fill_by_name(
+        self.model = fill(
             "Model", problem, task=problem.task_address, n_tasks=len(problem.task_address), n_breaks=len(problem.breaks)
         )
         self.method, _ = method_structure(solver.method)
-        self.solver = fill_by_name("Solver", solver, **_engine_settings(solver))
-        self.recording = fill_by_name(
+        self.solver = fill("Solver", solver, **_engine_settings(solver))
+        self.recording = fill(
             "Recording",
             recording,
             kind=RECORDING_KINDS.index(recording.kind),
