@@ -52,7 +52,7 @@ def test_runs_in_threads_are_those_one_by_one(make, number, solver):
 
 
 def test_other_threads_go_on_while_the_engine_computes():
-    """One call of the engine, long as it is, leaves the interpreter to others: with its lock held, nobody would count."""
+    """One long call of the engine leaves the interpreter to others: with its lock held, nobody would count."""
     solver = rd.Solver("rk4", step=1e-5)
     compiled = rd.compile_system(rd.assemble(two_link_loop()), solver)
     begin = find_start(compiled, compiled.parameter_values({}))
