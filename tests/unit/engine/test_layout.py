@@ -12,7 +12,8 @@ from robodyn.engine.trajectory import Status
 
 TEXT = re.sub(r"/\*.*?\*/", "", HEADER.read_text(), flags=re.DOTALL)
 ENUMERATIONS = [
-    [entry.split("=")[0].strip() for entry in body.split(",")] for body in re.findall(r"enum \{(.*?)\};", TEXT, re.DOTALL)
+    [entry.split("=")[0].strip() for entry in body.split(",")]
+    for body in re.findall(r"enum \{(.*?)\};", TEXT, re.DOTALL)
 ]
 
 
