@@ -1,6 +1,6 @@
 """Integration of a hybrid system: how does Python drive a run of the C engine?
 
-The engine returns when the run has ended, when a budget of steps is used up (about twenty times a second: then the
+The engine returns when the run has ended, when a budget of steps is used up (about fifty times a second: then the
 clock, the keyboard and the progress are looked at), and when a task or an action is Python's. It runs without the
 interpreter's lock.
 """
@@ -25,8 +25,9 @@ PythonTask = Callable[[int, float, np.ndarray, np.ndarray, np.ndarray], Any]
 PythonAction = Callable[[int, float, np.ndarray, np.ndarray, np.ndarray], tuple[Any, Any]]
 Progress = Callable[[float, float, int], Any]
 
-SLICE = 0.05
-"""Seconds of computing between two looks at the clock and the keyboard."""
+SLICE = 0.02
+"""Seconds of computing between two looks at the clock and the keyboard; progress is shown less often."""
+BETWEEN_SHOWS = 0.05
 FIRST_BUDGET = 50
 LARGEST_RECORD = 2**31
 """Bytes of rows at which a run ends, this project's own choice; copies made on the way take as much again."""
@@ -67,8 +68,8 @@ def integrate(
     Args:
         python_task: python_task(k, t, x, d, m) -> new m, for tasks with address 0.
         python_action: python_action(g, t, x, d, m) -> (new x, new m), for guards with action -1.
-        progress: progress(t, h, steps), called about twenty times a second.
-        budget: steps between two looks at the clock; None finds a number for 50 ms. It never changes the
+        progress: progress(t, h, steps), called up to twenty times a second.
+        budget: steps between two looks at the clock; None finds a number for 20 ms. It never changes the
             result.
     """
     integration = Integration(problem, solver, t0, t_end, x0, m0, p, recording)
@@ -193,14 +194,14 @@ class Integration:
                 return
 
     def start_slice(self) -> None:
-        """Show the progress and choose the next budget, at most four times the last, for 50 ms of work."""
+        """Show the progress and choose the next budget, at most four times the last, for 20 ms of work."""
         now = clock.perf_counter()
         elapsed = max(now - self.slice_begun, 1e-6)
         if self.fixed_budget is None:
             self.size = int(max(1, self.size * min(4.0, SLICE / elapsed)))
         self.run.budget = self.size
         progress = self.callbacks[2]
-        if progress is not None and (self.fixed_budget is not None or now - self.shown >= SLICE / 2):
+        if progress is not None and (self.fixed_budget is not None or now - self.shown >= BETWEEN_SHOWS):
             self.shown = now
             progress(self.run.t, self.run.last_length, self.run.steps)
         self.slice_begun = clock.perf_counter()
