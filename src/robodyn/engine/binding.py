@@ -1,6 +1,7 @@
 """Binding of the C engine: its functions with their types, its structures filled from Python values."""
 
 import ctypes
+import weakref
 from functools import cache
 from typing import Any
 
@@ -16,10 +17,29 @@ def address_of(array: np.ndarray) -> int:
     return array.__array_interface__["data"][0]
 
 
-def view(address: int | None, count: int) -> np.ndarray:
-    """Numbers in the engine's memory."""
-    memory: Any = (ctypes.c_double * count).from_address(address or 0) if count else bytearray()
-    return np.frombuffer(memory)
+class EngineRun:
+    """A run in the engine's memory, which is given back when nobody looks at it any more.
+
+    Attributes:
+        address: of its structure `Run`; fields: that structure.
+    """
+
+    def __init__(self, *parts: Any) -> None:
+        self.address = functions().run_new(*(ctypes.addressof(part) for part in parts))
+        if not self.address:
+            raise MemoryError("there is not enough memory for the run")
+        weakref.finalize(self, functions().run_free, self.address)
+        self.fields: Any = structures()["Run"].from_address(self.address)
+        # The engine reads them as long as the run lives.
+        self.parts = parts
+
+    def view(self, address: int | None, count: int) -> np.ndarray:
+        """Numbers of this run as an array that keeps it alive."""
+        if not count:
+            return np.zeros(0)
+        memory: Any = (ctypes.c_double * count).from_address(address or 0)
+        memory.run = self
+        return np.frombuffer(memory)
 
 
 @cache

@@ -5,17 +5,14 @@ clock, the keyboard and the progress are looked at), and when a task or an actio
 interpreter's lock.
 """
 
-import ctypes
 import time as clock
-import weakref
 from collections.abc import Callable
 from enum import IntEnum
 from typing import Any, cast
 
 import numpy as np
 
-from robodyn.engine.binding import address_of, fill, functions, method_structure, view
-from robodyn.engine.layout import structures
+from robodyn.engine.binding import EngineRun, address_of, fill, functions, method_structure
 from robodyn.engine.problem import Problem, check_problem
 from robodyn.engine.solver import DEFAULT_FIXED_STEP, RECORDING_KINDS, Recording, Solver
 from robodyn.engine.tableaus import SYMPLECTIC
@@ -130,25 +127,17 @@ class Integration:
             times=self.times,
             most_rows=LARGEST_RECORD // (8 * (1 + problem.n_y)),
         )
-        self._allocate()
+        self.engine = EngineRun(self.model, self.method, self.solver, self.recording)
         self._start(float(t0), float(t_end), x0, m0)
         self.callbacks: tuple[PythonTask | None, PythonAction | None, Progress | None] = (None, None, None)
         self.fixed_budget: int | None = None
         self.begun = clock.perf_counter()
 
-    def _allocate(self) -> None:
-        library = functions()
-        parts = (self.model, self.method, self.solver, self.recording)
-        self.address = library.run_new(*(ctypes.addressof(part) for part in parts))
-        if not self.address:
-            raise MemoryError("there is not enough memory for the run")
-        weakref.finalize(self, library.run_free, self.address)
-        self.run = structures()["Run"].from_address(self.address)
-        problem, run = self.problem, self.run
-        self.x, self.m, self.d = view(run.x, problem.n_x), view(run.m, problem.n_m), view(run.d, problem.n_d)
-
     def _start(self, t0: float, t_end: float, x0: np.ndarray, m0: np.ndarray) -> None:
-        problem, run = self.problem, self.run
+        problem, view = self.problem, self.engine.view
+        self.address, self.run = self.engine.address, self.engine.fields
+        run = self.run
+        self.x, self.m, self.d = view(run.x, problem.n_x), view(run.m, problem.n_m), view(run.d, problem.n_d)
         self.x[:], self.m[:] = x0, m0
         run.p = address_of(self.p)
         view(run.delay, problem.n_d)[:] = problem.delay_times
@@ -231,7 +220,7 @@ class Integration:
 
     def trajectory(self) -> Trajectory:
         """What there is so far."""
-        run, problem = self.run, self.problem
+        run, problem, view = self.run, self.problem, self.engine.view
         width = 1 + problem.n_y
         rows = view(run.rows, run.n_rows * width).reshape(-1, width)
         log = view(run.log, 2 * run.n_log).reshape(-1, 2)
