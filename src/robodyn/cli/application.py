@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import warnings
 from typing import Any
 
 import typer
@@ -65,5 +66,6 @@ def _finite(value: Any) -> Any:
 
 
 def main() -> None:
-    """Entry point."""
+    """Entry point; what the library warns of is told like everything else, in one line."""
+    warnings.formatwarning = lambda message, *_: f"robodyn: warning: {message}\n"
     app()

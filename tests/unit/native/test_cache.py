@@ -60,6 +60,7 @@ def test_file_with_one_wrong_byte_is_compiled_again_and_mended(place):
     assert _compile() == (EXPECTED, 0)
 
 
+@pytest.mark.filterwarnings("ignore:compiled code cannot be kept")
 def test_folder_that_cannot_be_written_only_costs_the_compilation(tmp_path, monkeypatch):
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")
