@@ -31,7 +31,7 @@ def mark_used(descriptor: int) -> None:
 
 
 def prune(folder: Path) -> None:
-    """Remove what is too old or too much; called where a file was added, as no other start can have made it too much."""
+    """Remove what is too old or too much; called when a file was added: no other start can have made it too much."""
     now, room = time.time(), find_size()
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for used, size, entry in sorted(_states(entries), key=lambda state: -state[0]):
