@@ -26,6 +26,7 @@ from robodyn.results.atomic import replacing
 from robodyn.simulation.compiled import CompiledSystem, compile_system
 from robodyn.simulation.problem import find_start
 from robodyn.simulation.settings import make_solver
+from robodyn.waiting import told_if_slow
 
 VERSIONS = (2, 3)
 HEADERS = ("engine.h", "instance.h")
@@ -52,6 +53,7 @@ class Export:
     agreement: Agreement
 
 
+@told_if_slow("writing a unit of")
 def write_fmu(
     scenario: Scenario,
     path: str | Path,

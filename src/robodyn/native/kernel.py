@@ -20,6 +20,7 @@ from robodyn.native.reading import read_program
 from robodyn.native.reciprocals import share_reciprocals
 from robodyn.native.rows import check_rows
 from robodyn.native.sweeps import Sweep
+from robodyn.waiting import told_if_slow
 
 _empty = np.empty
 
@@ -135,6 +136,7 @@ class KernelModule:
         return np.concatenate([*parts, self.data]) if self.width else np.concatenate(parts)
 
 
+@told_if_slow("compiling native code")
 def compile_kernels(
     functions: Mapping[str, ca.Function | Sweep],
     parameter_input: int | None = None,
