@@ -32,7 +32,7 @@ def reproduce_study(
         raise fail("--page writes the whole study: leave out --part")
     headings = _choose_parts(chosen, part) if part else None
     figures: list[Figure] = []
-    with quietly(), messages.status(f"reproducing {chosen.title}") as status:
+    with quietly(), messages.console.status(f"reproducing {chosen.title}") as status:
         for figure in chosen.figures(headings):
             figures.append(figure)
             status.update(f"{len(figures)} figures, last: {figure.name}")
