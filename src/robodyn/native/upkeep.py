@@ -19,8 +19,8 @@ LONGEST_UNUSED = 90 * DAY
 """Seconds after which a kernel that no run has loaded goes."""
 UNFINISHED = ".part"
 """Ending of a file that is being written; a day later its writer is gone."""
-OURS = ("kernels", "engine-*")
-"""Patterns of what robodyn puts into the folder, which may be one of the user's with other things in it."""
+OURS = ("kernels", "engine", "engine-*")
+"""Patterns of what robodyn puts, or has put, into the folder, which may be one with other things in it."""
 
 
 def mark_used(descriptor: int) -> None:
