@@ -111,7 +111,8 @@ def address_of(array: np.ndarray) -> int:
 
 def view(address: int | None, count: int) -> np.ndarray:
     """Numbers in the engine's memory."""
-    return np.frombuffer((ctypes.c_double * count).from_address(address or 0)) if count else np.zeros(0)
+    memory: Any = (ctypes.c_double * count).from_address(address or 0) if count else bytearray()
+    return np.frombuffer(memory)
 
 
 @cache
@@ -138,8 +139,8 @@ def functions() -> Any:
 
 def fill_by_name(name: str, source: Any, **others: Any) -> Any:
     """A structure of the engine from the numbers and arrays of the same names."""
-    structure = structures()[name]()
-    for field, _ in structure._fields_:
+    structure: Any = structures()[name]()
+    for field, *_ in structure._fields_:
         value = others.get(field, getattr(source, field, None))
         if value is not None:
             setattr(structure, field, address_of(value) if isinstance(value, np.ndarray) else value)
