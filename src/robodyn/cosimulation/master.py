@@ -25,6 +25,7 @@ from robodyn.cosimulation.exchange import Exchange, IllConditioned, UnitFailure
 from robodyn.cosimulation.result import CosimulationRun
 from robodyn.cosimulation.settings import Master
 from robodyn.results import Outcome, OutcomeKind, Statistics
+from robodyn.waiting import Telling
 
 Progress = Callable[[float, float, int], None]
 SAFETY, LEAST_FACTOR, LARGEST_FACTOR = 0.9, 0.2, 2.0
@@ -55,8 +56,9 @@ def cosimulate(
         ModelError: for what does not fit together, all of it at once.
     """
     plan = check_units(units, connections, links, duration, master)
-    course = _Course(plan.exchange, master, plan.duration, progress)
-    outcome = course.run()
+    with Telling(f"simulating {name}", quiet=progress is not None, watched=False) as told:
+        course = _Course(plan.exchange, master, plan.duration, progress or told.follow(plan.duration))
+        outcome = course.run()
     statistics = course.statistics()
     runs = plan.exchange.finish(outcome)
     coupling = plan.exchange.record.run(name, outcome, statistics, dataclasses.asdict(master))
@@ -66,7 +68,7 @@ def cosimulate(
 class _Course:
     """One co-simulation under way."""
 
-    def __init__(self, exchange: Exchange, master: Master, duration: float, progress: Progress | None) -> None:
+    def __init__(self, exchange: Exchange, master: Master, duration: float, progress: Progress) -> None:
         self.exchange, self.master, self.duration, self.progress = exchange, master, duration, progress
         self.time, self.step = 0.0, master.step
         self.steps = self.rejected = 0
@@ -82,8 +84,7 @@ class _Course:
         try:
             self.exchange.start(self.time)
             while (outcome := self._stop() or self._advance()) is None:
-                if self.progress:
-                    self.progress(self.time, self.step, self.steps)
+                self.progress(self.time, self.step, self.steps)
             if outcome.kind is OutcomeKind.FINISHED:
                 self.exchange.close(self.time)
         except IllConditioned as error:

@@ -23,6 +23,7 @@ from robodyn.simulation.equilibrium import Balance, build_balance
 from robodyn.simulation.settings import make_solver
 from robodyn.simulation.steps import build_fused_step, build_step, check_method
 from robodyn.simulation.ticks import Tick, plan_ticks
+from robodyn.waiting import told_if_slow
 
 UNUSED = ("constraints", "constraint_drift", "active", "applied", "momentum_rate")
 """Functions of a system that no run calls by themselves."""
@@ -78,6 +79,7 @@ class CompiledSystem:
         return np.array([changes.get(number.name, number.value) for number in self.system.parameters], float)
 
 
+@told_if_slow("compiling")
 def compile_system(
     system: System,
     solver: Solver | None = None,

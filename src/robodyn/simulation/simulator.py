@@ -20,6 +20,7 @@ from robodyn.simulation.problem import Start, build_problem, find_start
 from robodyn.simulation.python_calls import PythonCalls
 from robodyn.simulation.recording import describe_chain, make_run
 from robodyn.simulation.settings import engine_recording, make_solver
+from robodyn.waiting import Telling
 
 Progress = Callable[[float, float, int], None]
 
@@ -137,16 +138,17 @@ def _integrate(
     numbers: dict[str, Any] = {name: number.value for name, number in system.numbers.items()}
     numbers |= {number.name: value for number, value in zip(system.parameters, values.tolist(), strict=True)}
     duration = system.scenario.duration
-    return integrate(
-        build_problem(compiled, calls.p, numbers, start),
-        solver,
-        start.time,
-        start.time + duration,
-        start.x,
-        start.m,
-        calls.p,
-        engine_recording(recording, solver, start.time, duration),
-        python_task=calls.run_task,
-        python_action=calls.run_action,
-        progress=progress,
-    )
+    with Telling(f"simulating {system.scenario.name}", quiet=progress is not None, watched=False) as told:
+        return integrate(
+            build_problem(compiled, calls.p, numbers, start),
+            solver,
+            start.time,
+            start.time + duration,
+            start.x,
+            start.m,
+            calls.p,
+            engine_recording(recording, solver, start.time, duration),
+            python_task=calls.run_task,
+            python_action=calls.run_action,
+            progress=progress or told.follow(duration, start.time),
+        )
