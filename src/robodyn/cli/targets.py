@@ -88,3 +88,13 @@ def read_settings(pairs: list[str], known: Mapping[str, Number]) -> dict[str, fl
     if flaws:
         raise ModelError(flaws)
     return settings
+
+
+def read_pairs(pairs: list[str]) -> dict[str, str]:
+    """Texts given as key=value, for who knows what they mean."""
+    split = [(pair, *pair.partition("=")) for pair in pairs]
+    bad = [pair for pair, key, equals, _ in split if not equals or not key.strip()]
+    flaws = [Flaw(f"--set {pair}", "must be written as key=value") for pair in bad]
+    if flaws:
+        raise ModelError(flaws)
+    return {key.strip(): text.strip() for _, key, _, text in split}

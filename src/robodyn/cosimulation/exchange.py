@@ -13,9 +13,12 @@ from robodyn.cosimulation.extrapolation import Samples, Trend
 from robodyn.cosimulation.joining import join_motions
 from robodyn.cosimulation.record import CouplingRecord, UnitRecord, gap_between
 from robodyn.cosimulation.settings import Master
-from robodyn.cosimulation.unit import Coefficients, InterfaceMotion, ReducedModel
+from robodyn.cosimulation.unit import Coefficients, InterfaceMotion, ReducedModel, UnitEvent, UnitRefusal
 from robodyn.errors import FlawList
 from robodyn.results import Outcome, OutcomeKind, Run
+
+CLOSE = 1e-9
+"""Part of a macro step by which an event is away from its ends that does not cut it."""
 
 
 class IllConditioned(ValueError):
@@ -29,6 +32,8 @@ class UnitFailure(RuntimeError):
         super().__init__(f"unit '{unit}' raised {type(error).__name__}", str(error))
 
     def outcome(self, time: float) -> Outcome:
+        if isinstance(self.__cause__, UnitRefusal):
+            return Outcome(OutcomeKind.FAILED, f"at {time:.6g} s: {self.args[1]}", time)
         return Outcome(OutcomeKind.FAILED, f"{self.args[0]} at {time:.6g} s: {self.args[1]}", time)
 
 
@@ -50,6 +55,9 @@ class Exchange:
         self.warnings: list[str] = []
         self.speeds: dict[str, float] = {}
         self.begun: dict[str, Mapping[str, float]] = {}
+        self.noted: dict[str, Mapping[str, float]] = {}
+        self.looked_at: float | None = None
+        self.happened: dict[str, list[UnitEvent]] = {}
         self.fresh: dict[str, Mapping[str, float]] = {}
 
     def _choose(self) -> None:
@@ -100,11 +108,16 @@ class Exchange:
             samples.add(time, self.outputs[samples.channel.source])
         self._send_signals(time, late=True)
 
+    def _look(self, time: float) -> None:
+        """What all units give right after an exchange; this is what is written down."""
+        self.looked_at = time
+        self.noted = {name: self._ask(name, "read") for name in self.units}
+
     def _note(self, time: float, step: float) -> None:
         own = {book.bond.name: (book.error, *self.told[book.bond.name]) for book in self.books}
-        self.record.add(time, self.begun, own, step)
+        self.record.add(time, self.noted, own, step)
         for name, record in self.plain.items():
-            record.add(time, self.begun[name])
+            record.add(time, self.noted[name])
 
     def _sample(self, time: float, step: float = 0.0) -> None:
         for samples in self.samples:
@@ -172,16 +185,41 @@ class Exchange:
     def advance(self, begin: float, end: float, scheme: str) -> Outcome | None:
         """All units to the end of the macro step; the outcome of the first that could not get there."""
         fresh: dict[str, Mapping[str, float]] = {}
-        for name in self.units:
+        self._look(begin)
+        self.happened = {}
+        for name, unit in self.units.items():
+            self.begun[name] = self.noted[name]
             if scheme == "sequential" and fresh:
                 self._send_signals_after(name, begin, end, fresh)
-            self.begun[name] = self._ask(name, "read") if self.books else self.outputs[name]
+                self.begun[name] = self._ask(name, "read") if self.books else self.noted[name]
             outcome = self._ask(name, "advance", begin, end - begin)
+            if hasattr(unit, "take_events"):
+                self.happened[name] = unit.take_events()
             if outcome is not None:
                 return _name_unit(name, outcome, begin)
             fresh[name] = self._ask(name, "read")
         self.fresh = fresh
         return None
+
+    def note_last(self, time: float) -> None:
+        """A macro step that a unit did not finish: where it began, and what happened in it."""
+        self._note(time, 0.0)
+        for name, events in self.happened.items():
+            if name in self.plain:
+                self.plain[name].add_events(events)
+
+    @property
+    def can_cut(self) -> bool:
+        """Whether a macro step can be cut at an event of a unit: all others must be able to stop there too."""
+        units = self.units.values()
+        watched = any(getattr(unit, "has_events", False) for unit in units)
+        return watched and self.can_restore and all(getattr(unit, "variable_step", True) for unit in units)
+
+    def first_event(self, begin: float, end: float) -> float | None:
+        """Time of the first event inside the macro step, but for those that all but coincide with its ends [s]."""
+        margin = CLOSE * (end - begin)
+        times = [event.time for events in self.happened.values() for event in events]
+        return min((time for time in times if begin + margin < time < end - margin), default=None)
 
     def _send_signals_after(
         self, name: str, begin: float, end: float, fresh: Mapping[str, Mapping[str, float]]
@@ -201,10 +239,15 @@ class Exchange:
     def error(self, begin: float, end: float) -> float:
         """Largest error of what was expected at the end of the macro step, in units of the largest values so far."""
         least = self.master.least_scale
-        errors = [samples.miss(begin, end, self.fresh[samples.channel.source], least) for samples in self.samples]
+        errors = [samples.miss(begin, end, self._arrived(samples.channel.source), least) for samples in self.samples]
         for bond in self.bonds:
             errors += [self._model_miss(bond, pair, least) for pair in bond.models]
         return max(errors, default=0.0)
+
+    def _arrived(self, unit: str) -> Mapping[str, float]:
+        """Outputs at the end of the macro step; before an event there, which nothing could have expected."""
+        sides = (event.before for event in self.happened.get(unit, ()))
+        return next((outputs for outputs in sides if outputs is not None), self.fresh[unit])
 
     def _model_miss(self, bond: Bond, pair: tuple[int, int], least: float) -> float:
         """How far a receiver's idea of the sender's velocity is from the truth."""
@@ -219,6 +262,12 @@ class Exchange:
         for book in self.books:
             book.add(self.begun, self.fresh)
         self._note(begin, end - begin)
+        for name, record in self.plain.items():
+            record.add_events(self.happened.get(name, ()))
+            record.add(end, self.fresh[name])
+        for samples in self.samples:
+            if any(event.time > begin for event in self.happened.get(samples.channel.source, ())):
+                samples.trend.forget()
         self.outputs = dict(self.fresh)
         self._sample(end, end - begin)
 
@@ -240,7 +289,7 @@ class Exchange:
         known = [samples.copy() for samples in self.samples], [book.copy() for book in self.books], trends
         return units, dict(self.outputs), known, dict(self.told)
 
-    def restore(self, saved: tuple[Any, ...]) -> None:
+    def restore(self, saved: Any) -> None:
         """Go back to where `save` was called."""
         units, self.outputs, (self.samples, self.books, self.trends), self.told = saved
         for name, state in units.items():
@@ -249,15 +298,15 @@ class Exchange:
     def close(self, time: float) -> None:
         """A last exchange, so that the record ends as it began."""
         self.write(time)
-        self.begun = {name: self._ask(name, "read") for name in self.units}
+        self._look(time)
         for book in self.books:
-            book.meet(self.begun)
+            book.meet(self.noted)
         self._note(time, 0.0)
 
     def keep(self, time: float) -> None:
         """Write down where it ended, as far as it got, without another exchange."""
         if self.record.times and self.record.times[-1] < time:
-            self.begun = dict(self.outputs)
+            self.noted = self.noted if self.looked_at == time else dict(self.outputs)
             self._note(time, 0.0)
 
     def finish(self, outcome: Outcome) -> dict[str, Run]:
