@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -18,7 +19,7 @@ from robodyn.errors import FlawList
 from robodyn.results import Outcome, OutcomeKind, Run
 
 CLOSE = 1e-9
-"""Part of a macro step by which an event is away from its ends that does not cut it."""
+"""Part of a macro step by which an event is away from its end that does not cut it."""
 
 
 class IllConditioned(ValueError):
@@ -58,6 +59,7 @@ class Exchange:
         self.noted: dict[str, Mapping[str, float]] = {}
         self.looked_at: float | None = None
         self.happened: dict[str, list[UnitEvent]] = {}
+        self.can_cut = self._can_cut()
         self.fresh: dict[str, Mapping[str, float]] = {}
 
     def _choose(self) -> None:
@@ -208,18 +210,21 @@ class Exchange:
             if name in self.plain:
                 self.plain[name].add_events(events)
 
-    @property
-    def can_cut(self) -> bool:
+    def _can_cut(self) -> bool:
         """Whether a macro step can be cut at an event of a unit: all others must be able to stop there too."""
         units = self.units.values()
         watched = any(getattr(unit, "has_events", False) for unit in units)
         return watched and self.can_restore and all(getattr(unit, "variable_step", True) for unit in units)
 
     def first_event(self, begin: float, end: float) -> float | None:
-        """Time of the first event inside the macro step, but for those that all but coincide with its ends [s]."""
-        margin = CLOSE * (end - begin)
-        times = [event.time for events in self.happened.values() for event in events]
-        return min((time for time in times if begin + margin < time < end - margin), default=None)
+        """Where the macro step should have ended, for an event inside it [s]; one at its very end is no reason.
+
+        An event at its beginning, where a unit found by rounding that it was not there yet, makes it as short as can be.
+        """
+        events = [event for told in self.happened.values() for event in told if event.before is not None]
+        first = min((event.time for event in events), default=end)
+        cut = max(first, math.nextafter(begin, math.inf))
+        return cut if cut < end - CLOSE * (end - begin) else None
 
     def _send_signals_after(
         self, name: str, begin: float, end: float, fresh: Mapping[str, Mapping[str, float]]
@@ -231,7 +236,7 @@ class Exchange:
             if channel.target == name:
                 known = samples.copy()
                 if channel.source in fresh:
-                    known.add(end, fresh[channel.source], end - begin)
+                    known.add(end, self._arrive(channel.source, fresh[channel.source]), end - begin)
                 inputs |= known.inputs(begin)
         if inputs:
             self._ask(name, "write", inputs)
@@ -239,15 +244,16 @@ class Exchange:
     def error(self, begin: float, end: float) -> float:
         """Largest error of what was expected at the end of the macro step, in units of the largest values so far."""
         least = self.master.least_scale
-        errors = [samples.miss(begin, end, self._arrived(samples.channel.source), least) for samples in self.samples]
+        arrived = {name: self._arrive(name, self.fresh[name]) for name in self.units}
+        errors = [samples.miss(begin, end, arrived[samples.channel.source], least) for samples in self.samples]
         for bond in self.bonds:
             errors += [self._model_miss(bond, pair, least) for pair in bond.models]
         return max(errors, default=0.0)
 
-    def _arrived(self, unit: str) -> Mapping[str, float]:
-        """Outputs at the end of the macro step; before an event there, which nothing could have expected."""
-        sides = (event.before for event in self.happened.get(unit, ()))
-        return next((outputs for outputs in sides if outputs is not None), self.fresh[unit])
+    def _arrive(self, unit: str, outputs: Mapping[str, float]) -> Mapping[str, float]:
+        """Outputs at the end of a macro step; where it is cut at an event, those before it: the jump comes after."""
+        sides = (event.before for event in self.happened.get(unit, ()) if self.can_cut)
+        return next((before for before in sides if before is not None), outputs)
 
     def _model_miss(self, bond: Bond, pair: tuple[int, int], least: float) -> float:
         """How far a receiver's idea of the sender's velocity is from the truth."""

@@ -3,7 +3,8 @@
     x' = f(t, x),    an event where an indicator z(t, x) changes between z > 0 and z <= 0
 
 A step goes on to the first event in it. Between two steps of the solver its interpolation is bisected until the event
-lies between two neighbouring floats; the unit is left on the later one, where the sign has changed.
+lies between two neighbouring floats; the unit is left on the later one, where the sign has changed. The solver begins
+anew at each communication point and event: it is a one-step method, and one that takes stiff equations too.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class Integrated:
             self._pace = max(self._pace, solver.step_size)
             if signs is None:
                 # A ball that has just bounced begins at zero: its sign is that of where it goes.
-                begin = time + SOON * (solver.t - time)
+                begin = float(time + SOON * (solver.t - time))
                 signs = self._signs(begin, solver.dense_output()(begin))
             event = not np.array_equal(self._signs(solver.t, solver.y), signs)
             reached = self._locate(solver, signs, begin) if event else float(solver.t)
@@ -61,14 +62,14 @@ class Integrated:
         return Step(time + length)
 
     def _make_solver(self, time: float, end: float) -> Any:
-        from scipy.integrate import LSODA
+        from scipy.integrate import Radau
 
         x, nominals = self._get("ContinuousStates", self._n), self._get("NominalsOfContinuousStates", self._n)
         # A unit without states has one that rests, so that its indicators are still watched.
         start, scale = (x, np.abs(nominals)) if self._n else (np.zeros(1), np.ones(1))
         pace = min(self._pace, end - time) or None
         settings = {"rtol": self._tolerance, "atol": self._tolerance * np.where(scale > 0, scale, 1.0)}
-        return LSODA(self._rates, time, start, end, first_step=pace, **settings)
+        return Radau(self._rates, time, start, end, first_step=pace, **settings)
 
     def _rates(self, time: float, x: np.ndarray) -> np.ndarray:
         self._move(time, x)

@@ -182,7 +182,7 @@ def _provenance(unit: FmuUnit, experiment: Experiment, path: Path, parameters: d
         "made_by": about.generationTool or "",
         "set": dict(unit.parameters),
     }
-    kind = "co-simulation unit" if about.coSimulation else "model exchange unit, LSODA"
+    kind = "co-simulation unit" if about.coSimulation else "model exchange unit, Radau"
     solver = {"method": kind, "step": experiment.step}
     return Provenance(
         path.stem, description, parameters, solver, versions={name: version(name) for name in ("robodyn", "fmpy")}
