@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from robodyn.errors import FlawList, nearest
-from robodyn.fmi.unit_variables import Signal, Value
+from robodyn.fmi.unit_variables import Signal, UnitVariable, Value
 from robodyn.fmi.values import ValueRefused, read_value
 
 
 def check_settings(
-    signals: Mapping[str, Signal], description: Any, given: Mapping[str, Any], unit: str
+    signals: Mapping[str, Signal], all_variables: Sequence[Any], given: Mapping[str, Any], unit: str
 ) -> dict[str, Value]:
     """Values as the interface wants them; all that cannot be set is told at once."""
     known = [name for name, signal in signals.items() if _can_set(signal)]
-    others = {variable.name: variable for variable in description.modelVariables if variable.name not in signals}
+    others = {variable.name: variable for variable in all_variables if variable.name not in signals}
     flaws = FlawList()
     found: dict[str, Value] = {}
     for name, value in given.items():
@@ -30,7 +30,7 @@ def check_settings(
         elif name in others:
             flaws.add(path, f"is a {others[name].type}", "only numbers, booleans and enumerations can be set")
         elif name in signals:
-            flaws.add(path, "is computed by the unit", f"{nearest(name, known)}")
+            flaws.add(path, "is computed by the unit", nearest(name, known))
         else:
             flaws.add(path, "is no parameter of the unit", nearest(name, known))
     flaws.raise_if_any(f"unit '{unit}'")
@@ -38,24 +38,12 @@ def check_settings(
 
 
 def _can_set(signal: Signal) -> bool:
-    variable = signal.variable
-    return variable.settable or (
-        variable.causality in ("parameter", "structuralParameter") and variable.variability != "constant"
-    )
+    return signal.variable.settable or signal.variable.causality in ("parameter", "structuralParameter")
 
 
-def find_sizes(description: Any, given: Mapping[str, Any], unit: str) -> dict[str, int]:
+def find_sizes(variables: Sequence[UnitVariable], given: Mapping[str, Any], unit: str) -> dict[str, int]:
     """Structural parameters that are set, since sizes of arrays depend on them."""
-    flaws = FlawList()
-    found = {}
-    for variable in description.modelVariables:
-        if variable.causality == "structuralParameter" and variable.name in given:
-            try:
-                found[variable.name] = int(given[variable.name])
-            except (TypeError, ValueError):
-                what = f"must be a whole number, is {given[variable.name]!r}"
-                flaws.add(f"parameters.{variable.name}", what)
-            if found.get(variable.name, 0) < 0:
-                flaws.add(f"parameters.{variable.name}", f"must not be negative, is {given[variable.name]!r}")
-    flaws.raise_if_any(f"unit '{unit}'")
-    return found
+    chosen = [v for v in variables if v.causality == "structuralParameter" and v.name in given]
+    signals = {variable.name: Signal(variable, 0) for variable in chosen}
+    found = check_settings(signals, (), {name: given[name] for name in signals}, unit)
+    return {name: int(value) for name, value in found.items()}

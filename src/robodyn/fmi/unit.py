@@ -20,7 +20,14 @@ from robodyn.fmi.archive import Archive
 from robodyn.fmi.events import EventSteps
 from robodyn.fmi.fmpy_adapter import Instance
 from robodyn.fmi.settings import check_settings, find_sizes
-from robodyn.fmi.unit_variables import REALS, Value, find_bad_starts, list_signals, read_variables
+from robodyn.fmi.unit_variables import (
+    REALS,
+    Value,
+    find_bad_starts,
+    find_ignored,
+    list_signals,
+    read_variables,
+)
 from robodyn.fmi.values import ValueRefused, read_value
 from robodyn.results import Outcome
 
@@ -84,11 +91,11 @@ class FmuUnit:
         self._open(begin)
 
     def _read_signals(self, parameters: Mapping[str, Any]) -> None:
-        sizes = find_sizes(self.description, parameters, self.name)
-        variables = read_variables(self.description, self._archive.root, sizes)
-        self._bad_starts = tuple(find_bad_starts(variables))
+        source = self.description, self._archive.root
+        variables = read_variables(*source, find_sizes(read_variables(*source, {}), parameters, self.name))
+        self._doubts = (*find_bad_starts(variables), *find_ignored(self.description))
         signals = list_signals(variables, self.name)
-        self.parameters = check_settings(signals, self.description, parameters, self.name)
+        self.parameters = check_settings(signals, self.description.modelVariables, parameters, self.name)
         self._access = Access(signals, self.name)
         self.variables = {name: signal.variable for name, signal in signals.items()}
         self.inputs = tuple(n for n, variable in self.variables.items() if variable.causality == "input")
@@ -122,7 +129,7 @@ class FmuUnit:
     def warnings(self) -> tuple[str, ...]:
         """Sentences for whoever uses its numbers."""
         rounded = self._access.rounded.items()
-        return (*self._bad_starts, *(f"'{n}' was {v}, which is rounded as a signal" for n, v in rounded))
+        return (*self._doubts, *(f"'{n}' was {v}, which is rounded as a signal" for n, v in rounded))
 
     def start(self, time: float) -> None:
         """Leave the initialisation, with the inputs written so far."""

@@ -113,6 +113,15 @@ def find_bad_starts(variables: list[UnitVariable]) -> Iterator[str]:
                 yield f"'{name}' starts at {value:g}, out of the range {v.low:g} to {v.high:g} that the unit declares"
 
 
+def find_ignored(description: Any) -> Iterator[str]:
+    """A sentence for what comes in and out of a unit and is no number."""
+    for variable in description.modelVariables:
+        if variable.type == "Clock":
+            yield f"'{variable.name}' is a clock: it is not ticked, and what depends on it does not change"
+        elif variable.type not in NUMBERS and variable.causality in ("input", "output"):
+            yield f"'{variable.name}' is a {variable.type}, no signal: it is left as it is"
+
+
 def _read(variable: Any, element: Element, sizes: Mapping[str, int]) -> UnitVariable:
     declared = variable.declaredType
     limits = [
