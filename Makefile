@@ -5,11 +5,12 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= 2
 
-.PHONY: setup system-packages demo test engine lint bench docs clean
+.PHONY: setup system-packages demo test sanitize lint bench docs clean
 
 setup: $(STAMP)
 
-$(STAMP): pyproject.toml constraints.txt
+# The engine is compiled with the installation, and by itself when its C sources have changed.
+$(STAMP): pyproject.toml constraints.txt hatch_build.py
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "robodyn needs Python 3.11 or newer: make PYTHON=/path/to/python3"; exit 1; }
 	@test -x $(BIN)/pip || $(PYTHON) -m venv --clear $(VENV) \
@@ -35,13 +36,25 @@ demo: setup
 	$(BIN)/robodyn show out/scara-ptp.run --png out/scara-ptp.png
 	@echo "Look at out/scara-ptp.png; the run itself is out/scara-ptp.run."
 
-# Two jobs at a time: the engine is compiled once, before several processes would each do it.
-test: setup system-packages
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync lint engine
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-engine: setup
-	@$(BIN)/python -c 'from robodyn.engine.record import compile_units; compile_units()'
+test: setup system-packages lint
+	$(PYTEST)
+
+# Engines that check themselves: every access to memory and every operation, then every access from several threads.
+# The runtimes come before Python, which knows nothing of them; what they say is not captured.
+ENGINE := src/robodyn/engine/building.py
+ENGINE_TESTS := tests/unit/engine tests/convergence --capture=sys \
+  --ignore tests/unit/engine/test_building.py --ignore tests/unit/engine/test_library.py
+runtime = $$(cc -print-file-name=lib$(1).so)
+
+sanitize: setup
+	$(BIN)/python $(ENGINE) build/engine-address.so address undefined
+	ROBODYN_ENGINE=$(CURDIR)/build/engine-address.so LD_PRELOAD="$(call runtime,asan) $(call runtime,ubsan)" \
+	  ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc $(PYTEST) $(ENGINE_TESTS)
+	$(BIN)/python $(ENGINE) build/engine-thread.so thread
+	ROBODYN_ENGINE=$(CURDIR)/build/engine-thread.so LD_PRELOAD="$(call runtime,tsan)" \
+	  $(BIN)/python -m pytest --capture=sys tests/unit/engine/test_threads.py
 
 lint: setup
 	$(BIN)/ruff check .
@@ -55,5 +68,5 @@ docs: setup
 	$(BIN)/mkdocs build --strict
 
 clean:
-	rm -rf $(VENV) out site dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) src/robodyn/engine/_engine* out site dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

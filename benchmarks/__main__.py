@@ -40,7 +40,7 @@ BENCHMARKS = (
 # Those that can do more than there is patience for every day.
 LONGER = ("rx90_sweep",)
 DEFAULT_FILE = Path("out/benchmarks.json")
-PACKAGES = ("robodyn", "numpy", "casadi", "llvmlite", "numba", "scipy", "pin", "mujoco", "exudyn")
+PACKAGES = ("robodyn", "numpy", "casadi", "llvmlite", "scipy", "pin", "mujoco", "exudyn")
 DISAGREED, MISSING = 1, 2
 
 

@@ -12,8 +12,10 @@ import pytest
 import robodyn
 
 PACKAGES = [name for _, name, is_package in pkgutil.iter_modules(robodyn.__path__) if is_package]
-MODULES = sorted(module.name for module in pkgutil.walk_packages(robodyn.__path__, "robodyn."))
-HEAVY = ("casadi", "numba", "llvmlite", "numpy", "matplotlib", "typer", "rich")
+# The engine's library ends like an extension module and is none.
+LIBRARY = "robodyn.engine._engine"
+MODULES = sorted({module.name for module in pkgutil.walk_packages(robodyn.__path__, "robodyn.")} - {LIBRARY})
+HEAVY = ("casadi", "llvmlite", "numpy", "matplotlib", "typer", "rich")
 
 
 def names_of_type_checkers():

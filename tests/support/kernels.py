@@ -1,33 +1,21 @@
-"""Kernels for tests of the engine, compiled by numba with the engine's machine signature."""
+"""Kernels for tests of the engine: Python functions behind the engine's machine signature."""
 
-import numba
+import ctypes
+
 import numpy as np
-from numba import types
 
 from robodyn.engine import Problem
 
-SIGNATURE = types.void(*[types.CPointer(types.float64)] * 6)
-
-
-class Kernels:
-    """Compiles functions f(t, x, d, m, p, out) and keeps them alive as long as their addresses are used."""
-
-    def __init__(self):
-        self.alive = []
-
-    def address(self, function) -> int:
-        """Machine address of a function that reads t[0], x, d, m, p and writes out."""
-        compiled = numba.cfunc(SIGNATURE, error_model="numpy")(function)
-        self.alive.append(compiled)
-        return compiled.address
-
-
-KERNELS = Kernels()
+SIGNATURE = ctypes.CFUNCTYPE(None, *[ctypes.POINTER(ctypes.c_double)] * 6)
+ALIVE = []
+"""Callbacks live as long as the tests: the engine knows only their addresses."""
 
 
 def kernel(function) -> int:
-    """Machine address of a kernel; it lives as long as the tests."""
-    return KERNELS.address(function)
+    """Machine address of a function that reads t[0], x, d, m, p and writes out."""
+    callback = SIGNATURE(function)
+    ALIVE.append(callback)
+    return ctypes.cast(callback, ctypes.c_void_p).value
 
 
 def copy_states(n: int) -> int:

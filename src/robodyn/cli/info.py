@@ -11,7 +11,7 @@ import typer
 
 from robodyn.cli.application import app, output, print_json
 
-PACKAGES = ("robodyn", "numpy", "casadi", "llvmlite", "numba", "matplotlib", "pyarrow", "xarray", "netCDF4")
+PACKAGES = ("robodyn", "numpy", "casadi", "llvmlite", "matplotlib", "pyarrow", "xarray", "netCDF4")
 
 
 @app.command("info")

@@ -16,7 +16,7 @@ from robodyn.cosimulation.joining import move_interface
 from robodyn.cosimulation.polynomials import EXCHANGE, HIGHEST_ORDER, all_coefficients, with_polynomials
 from robodyn.cosimulation.reduced import PortFunctions
 from robodyn.cosimulation.unit import Coefficients, InterfaceMotion, ReducedModel
-from robodyn.engine import Portions, Solver, Status, Trajectory
+from robodyn.engine import ResumableRun, Solver, Status, Trajectory
 from robodyn.errors import FlawList, nearest
 from robodyn.model import Interface, Scenario
 from robodyn.model.numbers import check_finite
@@ -85,7 +85,7 @@ class ScenarioUnit:
         self.chosen: tuple[str, ...] | None = None
         self.values = np.array([number.value for number in self.system.parameters], float)
         self.begin = find_start(self.compiled, self.values)
-        self.portions: Portions | None = None
+        self.run: ResumableRun | None = None
         self.ended: Trajectory | None = None
         self.corrected = False
         self._impulse: dict[str, list[float]] = {}
@@ -95,14 +95,14 @@ class ScenarioUnit:
     @property
     def used(self) -> bool:
         """Whether it has been started."""
-        return self.portions is not None
+        return self.run is not None
 
     def renew(self) -> ScenarioUnit:
         """The same unit from its start, for another co-simulation, without being assembled and compiled again."""
         unit = copy.copy(self)
         unit.values = np.array([number.value for number in self.system.parameters], float)
         unit.begin = find_start(self.compiled, unit.values)
-        unit.portions, unit.ended, unit.corrected = None, None, False
+        unit.run, unit.ended, unit.corrected = None, None, False
         unit._impulse, unit._since = {}, unit.begin.time
         unit._prepare()
         return unit
@@ -139,18 +139,17 @@ class ScenarioUnit:
     def _prepare(self) -> None:
         """What depends on the numbers alone, anew."""
         self.p = self.functions.module.prepare(self.values)
-        if self.portions is not None:
+        if self.run is not None:
             fresh = self.compiled.module.prepare(self.values)
-            self.portions.change(fresh)
+            self.run.change(fresh)
             self.calls.p = fresh
 
     def _now(self) -> tuple[np.ndarray, ...]:
         """t, x, d, m, p at the present time."""
-        if self.portions is None:
+        if self.run is None:
             d = np.array([delay.before or 0.0 for delay in self.system.delays], float)
             return np.array([self.begin.time]), self.begin.x, d, self.begin.m, self.p
-        work = self.portions.work
-        return np.array([self.portions.time]), self.portions.x, work.d, work.m, self.p
+        return np.array([self.run.time]), self.run.x, self.run.d, self.run.m, self.p
 
     def start(self, time: float) -> None:
         """Begin: what is due at the start happens."""
@@ -159,7 +158,7 @@ class ScenarioUnit:
         duration = self.scenario.duration
         self.begin = dataclasses.replace(self.begin, time=time)
         self.calls = PythonCalls(self.compiled, self.compiled.module.prepare(self.values))
-        self.portions = Portions(
+        self.run = ResumableRun(
             build_problem(self.compiled, self.calls.p, numbers, self.begin),
             self.solver,
             time,
@@ -171,7 +170,7 @@ class ScenarioUnit:
             python_task=self.calls.run_task,
             python_action=self.calls.run_action,
         )
-        self.portions.go_on(time)
+        self.run.go_on(time)
         self._since = time
         self._impulse = self._impulses()
 
@@ -229,16 +228,16 @@ class ScenarioUnit:
 
     def advance(self, time: float, step: float) -> Outcome | None:
         """Native integration to `time + step`."""
-        assert self.portions is not None
+        assert self.run is not None
         self._since, self._impulse = time, self._impulses() if self._impulse else {}
         try:
-            status = self.portions.go_on(time + step)
+            status = self.run.go_on(time + step)
         except Exception as error:  # noqa: BLE001  a Python block or action may raise anything
-            self.ended = self.portions.finish(Status.FAILED)
+            self.ended = self.run.finish(Status.FAILED)
             return tell_failure(self.ended, self.calls.running, error)
         if status is Status.FINISHED:
             return None
-        self.ended = self.portions.finish(status)
+        self.ended = self.run.finish(status)
         return tell_outcome(self.compiled, self.solver, self.ended)
 
     def reduced_model(self, interface: str) -> ReducedModel:
@@ -279,7 +278,7 @@ class ScenarioUnit:
 
     def _join(self, interface: str, inertia: np.ndarray, motion: InterfaceMotion) -> None:
         """Give the interface a motion; at the start exactly, on the way by one step."""
-        steps = CLOSING_STEPS if self.portions is None else 1
+        steps = CLOSING_STEPS if self.run is None else 1
         self.move(move_interface(self.functions, interface, self._now(), inertia, motion, steps))
         self.corrected = True
 
@@ -290,30 +289,30 @@ class ScenarioUnit:
 
     def move(self, x: np.ndarray) -> None:
         """Go on from other continuous states."""
-        if self.portions is None:
+        if self.run is None:
             self.begin = dataclasses.replace(self.begin, x=x)
         else:
-            self.portions.move(x)
+            self.run.move(x)
 
     def save(self) -> Any:
         """All that changes."""
-        assert self.portions is not None
-        return self.portions.save(), self.values.copy(), self._since, dict(self._impulse), self.corrected
+        assert self.run is not None
+        return self.run.save(), self.values.copy(), self._since, dict(self._impulse), self.corrected
 
     def restore(self, state: Any) -> None:
         """Go back to where `save` was called."""
-        assert self.portions is not None
+        assert self.run is not None
         saved, values, self._since, self._impulse, self.corrected = state
-        self.portions.restore(saved)
+        self.run.restore(saved)
         self.values, self.ended = values.copy(), None
         self._prepare()
 
     def finish(self, outcome: Outcome) -> Run:
         """The scenario's own run so far; where it has not begun, its start."""
-        if self.portions is None:
+        if self.run is None:
             self.start(self.begin.time)
-        assert self.portions is not None
-        trajectory = self.ended or self.portions.finish(Status.FINISHED)
+        assert self.run is not None
+        trajectory = self.ended or self.run.finish(Status.FINISHED)
         run = make_run(self.compiled, self.solver, self.values, trajectory, outcome, self.begin.time)
         if not self.corrected:
             return run

@@ -1,10 +1,9 @@
-"""Integration of hybrid systems given by compiled kernels: steppers, ticks, events, delays, recording."""
+"""Integration of hybrid systems given by compiled kernels: one engine in C99 and its thin Python side."""
 
 from robodyn.engine.integrate import integrate
-from robodyn.engine.portions import Portions
 from robodyn.engine.problem import Problem
-from robodyn.engine.record import is_ready
+from robodyn.engine.resumable import ResumableRun
 from robodyn.engine.solver import Recording, Solver
 from robodyn.engine.trajectory import Counters, Status, Trajectory
 
-__all__ = ["Counters", "Portions", "Problem", "Recording", "Solver", "Status", "Trajectory", "integrate", "is_ready"]
+__all__ = ["Counters", "Problem", "Recording", "ResumableRun", "Solver", "Status", "Trajectory", "integrate"]

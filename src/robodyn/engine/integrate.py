@@ -1,51 +1,50 @@
-"""How does Python drive a run: buffers, budget, interruption, tasks and actions written in Python?"""
+"""Integration of a hybrid system: how does Python drive a run of the C engine?
+
+The engine returns when the run has ended, when a budget of steps is used up (about twenty times a second: then the
+clock, the keyboard and the progress are looked at), and when a task or an action is Python's. It runs without the
+interpreter's lock.
+"""
 
 import ctypes
 import time as clock
+import weakref
 from collections.abc import Callable
+from enum import IntEnum
 from functools import cache
 from typing import Any, cast
 
 import numpy as np
 
-from robodyn.engine import hybrid  # noqa: F401  registers the parts of the engine
+from robodyn.engine.layout import structures
+from robodyn.engine.library import load_library
 from robodyn.engine.problem import Problem, check_problem
-from robodyn.engine.record import compile_units
-from robodyn.engine.solver import Recording, Solver
+from robodyn.engine.solver import DEFAULT_FIXED_STEP, RECORDING_KINDS, Recording, Solver, method_table
 from robodyn.engine.tableaus import SYMPLECTIC, Method
 from robodyn.engine.trajectory import Counters, Status, Trajectory
-from robodyn.engine.workspace import (
-    CONCLUDE,
-    REASON_ACTION,
-    REASON_BUDGET,
-    REASON_DONE,
-    REASON_HISTORY,
-    REASON_LOG,
-    REASON_ROWS,
-    REASON_TASK,
-    START,
-    Work,
-    bind_arrays,
-    make_run,
-    make_work,
-    place_fields,
-    write_integers,
-)
 
 PythonTask = Callable[[int, float, np.ndarray, np.ndarray, np.ndarray], Any]
 PythonAction = Callable[[int, float, np.ndarray, np.ndarray, np.ndarray], tuple[Any, Any]]
 Progress = Callable[[float, float, int], Any]
 
-ENTRY = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
-"""C type of a part of the engine: it gets the address of a run's record."""
 SLICE = 0.05
 """Seconds of computing between two looks at the clock and the keyboard."""
-FIRST_BUDGET = 1000
+FIRST_BUDGET = 50
 LARGEST_RECORD = 2**31
 """Bytes of rows at which a run ends, this project's own choice; copies made on the way take as much again."""
+NO_LIMIT = np.iinfo(np.int64).max
 INTEGER_COUNTERS = (
     "steps", "rejected", "evaluations", "jacobians", "factorisations", "newton_iterations", "ticks",
 )  # fmt: skip
+
+
+class Reason(IntEnum):
+    """Why the engine returned, as in engine.h."""
+
+    ENDED = 0
+    BUDGET_USED = 1
+    NEEDS_TASK = 2
+    NEEDS_ACTION = 3
+    EVENTS_DUE = 4
 
 
 def integrate(
@@ -73,76 +72,146 @@ def integrate(
         budget: steps between two looks at the clock; None finds a number for 50 ms. It never changes the
             result.
     """
-    problem = check_problem(problem)
-    method = solver.table
-    check_request(problem, solver, method, t0, t_end, x0, m0, python_task, python_action)
-    times = select_times(recording, t0, t_end)
-    integration = Integration(problem, method, make_work(problem, method, x0, m0, p, times))
-    integration.load(make_run(problem, solver, method, float(t0), float(t_end), recording))
-    integration.callbacks = python_task, python_action, progress
-    integration.fixed_budget, integration.max_wall_time = budget, solver.max_wall_time
+    integration = Integration(problem, solver, t0, t_end, x0, m0, p, recording)
+    integration.call_back(python_task, python_action, progress)
+    integration.fixed_budget = budget
     return integration.complete()
 
 
-def check_request(problem, solver, method, t0, t_end, x0, m0, python_task, python_action) -> None:
+def check_request(problem: Problem, solver: Solver, t0: float, t_end: float, x0: np.ndarray, m0: np.ndarray) -> None:
     """Refuse what could not be carried out."""
     if not (np.isfinite(t0) and np.isfinite(t_end) and t_end >= t0):
         raise ValueError(f"t_end: must be finite and not before t0 = {t0}, is {t_end}")
     for name, values, size in (("x0", x0, problem.n_x), ("m0", m0, problem.n_m)):
         if np.shape(values) != (size,):
             raise ValueError(f"{name}: must have the shape ({size},), has {np.shape(values)}")
-    if solver.stiff and problem.jacobian == 0:
-        raise ValueError(f"method: {solver.method} needs the Jacobian, which the problem does not have")
-    if method.family == SYMPLECTIC and problem.position_rate == 0 and problem.n_q > 0:
-        raise ValueError(f"method: {solver.method} needs the position rates, which the problem does not have")
-    if solver.traced and problem.step_residual == 0:
-        raise ValueError(f"method: {solver.method} needs the equations of a step, which the problem does not have")
-    if solver.whole and problem.step_whole == 0:
-        raise ValueError(f"method: {solver.method} needs the whole step, which the problem does not have")
-    if np.any(problem.task_address == 0) and python_task is None:
-        raise ValueError("python_task: must be given, the problem has a task with address 0")
-    if np.any(problem.guard_action < 0) and python_action is None:
-        raise ValueError("python_action: must be given, the problem has a guard with action -1")
+    for needed, missing, what in (
+        (solver.stiff, problem.jacobian == 0, "Jacobian"),
+        (solver.table.family == SYMPLECTIC and problem.n_q > 0, problem.position_rate == 0, "position rates"),
+        (solver.implicit_step, problem.step_residual == 0, "equations of a step"),
+        (solver.fused_step, problem.fused_step == 0, "whole step"),
+    ):
+        if needed and missing:
+            raise ValueError(f"method: {solver.method} needs the {what}, which the problem does not have")
 
 
 def select_times(recording: Recording, t0: float, t_end: float) -> np.ndarray:
     """The instants asked for; one outside the run is refused."""
     if recording.times is None:
         return np.zeros(0)
-    times = np.asarray(recording.times, float)
+    times = np.array(recording.times, float)
     if len(times) and (times[0] < t0 or times[-1] > t_end):
         raise ValueError(f"times: must lie in {t0}..{t_end}, are in {times[0]}..{times[-1]}")
     return times
 
 
+def address_of(array: np.ndarray) -> int:
+    return array.__array_interface__["data"][0]
+
+
+def view(address: int | None, count: int) -> np.ndarray:
+    """Numbers in the engine's memory."""
+    return np.frombuffer((ctypes.c_double * count).from_address(address or 0)) if count else np.zeros(0)
+
+
 @cache
-def unit_places() -> np.ndarray:
-    """Where the addresses of the engine's parts stand in a record."""
-    return place_fields(compile_units())
+def functions() -> Any:
+    """The engine's library with the types of what it returns."""
+    library = load_library()
+    pointer, number, real = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
+    for name, result, arguments in (
+        ("run_new", pointer, [pointer] * 4),
+        ("run_free", None, [pointer]),
+        ("run_begin", None, [pointer, real, real]),
+        ("run_extend", None, [pointer, real]),
+        ("run_advance", number, [pointer]),
+        ("run_reopen", None, [pointer, number, number, number]),
+        ("run_conclude", None, [pointer, number]),
+        ("run_state_size", number, [pointer]),
+        ("run_save", None, [pointer, pointer]),
+        ("run_restore", number, [pointer, pointer, number]),
+    ):
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, arguments
+    return library
+
+
+def fill_by_name(name: str, source: Any, **others: Any) -> Any:
+    """A structure of the engine from the numbers and arrays of the same names."""
+    structure = structures()[name]()
+    for field, _ in structure._fields_:
+        value = others.get(field, getattr(source, field, None))
+        if value is not None:
+            setattr(structure, field, address_of(value) if isinstance(value, np.ndarray) else value)
+    return structure
+
+
+@cache
+def method_structure(name: str) -> tuple[Any, Method]:
+    """A method's tables for the engine, and who keeps them alive."""
+    table = method_table(name)
+    return fill_by_name("Method", table, n_dense=len(table.P)), table
 
 
 class Integration:
-    """One run between two calls of compiled code."""
+    """One run between two calls of the engine.
 
-    run: np.void
-    callbacks: tuple[PythonTask | None, PythonAction | None, Progress | None]
-    fixed_budget: int | None
-    max_wall_time: float | None
-    is_full = False
+    Attributes:
+        run: the engine's record of it. x, m, d: the present states, memory and delayed signals, in the engine's memory.
+    """
 
-    def __init__(self, problem: Problem, method: Method, work: Work):
-        self.problem, self.method, self.work = problem, method, work
-
-    def load(self, records: np.ndarray) -> None:
-        """Take a run's record and put the addresses of the engine's parts into it."""
-        self.records, self.run = records, records[0]
-        entries = compile_units()
-        write_integers(records, unit_places(), [entry.address for entry in entries.values()])
-        self.advance = ENTRY(int(self.run["unit_advance"]))
-        self.place = records.ctypes.data
-        bind_arrays(self.records, self.problem, self.method, self.work)
-        # The clock runs from here: making the engine ready, once a process, is not part of the run.
+    def __init__(self, problem, solver, t0, t_end, x0, m0, p, recording):
+        problem = check_problem(problem)
+        check_request(problem, solver, t0, t_end, x0, m0)
+        self.problem, self.max_wall_time = problem, solver.max_wall_time
+        self.times, self.p = select_times(recording, t0, t_end), np.array(p, float)
+        self.model = fill_by_name(
+            "Model", problem, task=problem.task_address, n_tasks=len(problem.task_address), n_breaks=len(problem.breaks)
+        )
+        self.method, _ = method_structure(solver.method)
+        self.solver = fill_by_name("Solver", solver, **_engine_settings(solver))
+        self.recording = fill_by_name(
+            "Recording",
+            recording,
+            kind=RECORDING_KINDS.index(recording.kind),
+            n_times=len(self.times),
+            times=self.times,
+            most_rows=LARGEST_RECORD // (8 * (1 + problem.n_y)),
+        )
+        self._allocate()
+        self._start(float(t0), float(t_end), x0, m0)
+        self.callbacks: tuple[PythonTask | None, PythonAction | None, Progress | None] = (None, None, None)
+        self.fixed_budget: int | None = None
         self.begun = clock.perf_counter()
+
+    def _allocate(self) -> None:
+        library = functions()
+        parts = (self.model, self.method, self.solver, self.recording)
+        self.address = library.run_new(*(ctypes.addressof(part) for part in parts))
+        if not self.address:
+            raise MemoryError("there is not enough memory for the run")
+        weakref.finalize(self, library.run_free, self.address)
+        self.run = structures()["Run"].from_address(self.address)
+        problem, run = self.problem, self.run
+        self.x, self.m, self.d = view(run.x, problem.n_x), view(run.m, problem.n_m), view(run.d, problem.n_d)
+
+    def _start(self, t0: float, t_end: float, x0: np.ndarray, m0: np.ndarray) -> None:
+        problem, run = self.problem, self.run
+        self.x[:], self.m[:] = x0, m0
+        run.p = address_of(self.p)
+        view(run.delay, problem.n_d)[:] = problem.delay_times
+        view(run.before, problem.n_d)[:] = problem.history_start
+        view(run.breaks, len(problem.breaks))[:] = problem.breaks
+        run.n_breaks = len(problem.breaks)
+        functions().run_begin(self.address, t0, t_end)
+
+    def call_back(self, task: PythonTask | None, action: PythonAction | None, progress: Progress | None) -> None:
+        """What the run asks Python for."""
+        if np.any(self.problem.task_address == 0) and task is None:
+            raise ValueError("python_task: must be given, the problem has a task with address 0")
+        if np.any(self.problem.guard_action < 0) and action is None:
+            raise ValueError("python_action: must be given, the problem has a guard with action -1")
+        self.callbacks = task, action, progress
 
     def complete(self) -> Trajectory:
         """Run to the end; an error raised by a task or an action carries the partial trajectory."""
@@ -157,28 +226,20 @@ class Integration:
         return self.trajectory()
 
     def loop(self) -> None:
-        """Resume the compiled engine until the run has ended."""
-        answers = {
-            REASON_ROWS: self.grow_rows,
-            REASON_LOG: self.grow_log,
-            REASON_HISTORY: self.grow_history,
-            REASON_TASK: self.run_task,
-            REASON_ACTION: self.run_action,
-        }
-        self.run["budget"] = self.size = self.fixed_budget or FIRST_BUDGET
-        self.slice_begun = clock.perf_counter()
-        while (reason := self.resume()) != REASON_DONE:
-            if reason == REASON_BUDGET:
+        """Resume the engine until the run has ended."""
+        advance, address = functions().run_advance, self.address
+        self.run.budget = self.size = self.fixed_budget or FIRST_BUDGET
+        self.slice_begun = self.shown = clock.perf_counter()
+        while (reason := advance(address)) != Reason.ENDED:
+            if reason == Reason.BUDGET_USED:
                 self.start_slice()
+            elif reason == Reason.NEEDS_TASK:
+                self.run_task()
             else:
-                answers[reason]()
-            if self.is_full or self.is_out_of_time():
-                self.conclude(Status.RECORD_FULL if self.is_full else Status.WALL_TIME)
+                self.run_action()
+            if self.max_wall_time is not None and clock.perf_counter() - self.begun > self.max_wall_time:
+                self.conclude(Status.WALL_TIME)
                 return
-
-    def resume(self) -> int:
-        """Let the compiled engine go on; the reason why it returned."""
-        return self.advance(self.place)
 
     def start_slice(self) -> None:
         """Show the progress and choose the next budget, at most four times the last, for 50 ms of work."""
@@ -186,94 +247,71 @@ class Integration:
         elapsed = max(now - self.slice_begun, 1e-6)
         if self.fixed_budget is None:
             self.size = int(max(1, self.size * min(4.0, SLICE / elapsed)))
-        self.run["budget"] = self.size
+        self.run.budget = self.size
         progress = self.callbacks[2]
-        if progress is not None:
-            progress(float(self.run["t"]), float(self.run["last_length"]), int(self.run["steps"]))
+        if progress is not None and (self.fixed_budget is not None or now - self.shown >= SLICE / 2):
+            self.shown = now
+            progress(self.run.t, self.run.last_length, self.run.steps)
         self.slice_begun = clock.perf_counter()
-
-    def is_out_of_time(self) -> bool:
-        return self.max_wall_time is not None and clock.perf_counter() - self.begun > self.max_wall_time
 
     def conclude(self, status: Status) -> None:
         """End a run from outside, with its last row."""
-        self.run["status"], self.run["phase"] = status, CONCLUDE
-        self.resume()
-
-    def replace_arrays(self, **arrays: np.ndarray) -> None:
-        """Let the run go on with larger arrays."""
-        self.work = self.work._replace(**arrays)
-        bind_arrays(self.records, self.problem, self.method, self.work)
-
-    def grow_rows(self) -> None:
-        """Twice the room for rows, until the record is as large as allowed."""
-        if 2 * self.work.rows.nbytes > LARGEST_RECORD:
-            self.is_full = True
-            return
-        self.replace_arrays(rows=doubled(self.work.rows, at_least=int(self.run["refine"]) + 3))
-
-    def grow_log(self) -> None:
-        self.replace_arrays(log=doubled(self.work.log, at_least=3 * self.problem.n_guards))
-
-    def grow_history(self) -> None:
-        """Twice the room for past steps and coming jumps; the rings of jumps are unrolled."""
-        work = self.work
-        n_d, capacity = work.queue.shape
-        queue, level = np.zeros((n_d, 2 * capacity)), np.zeros((n_d, 2 * capacity), np.int64)
-        for j in range(n_d):
-            order = (work.queue_ends[j, 0] + np.arange(capacity)) % capacity
-            queue[j, :capacity], level[j, :capacity] = work.queue[j, order], work.queue_level[j, order]
-        work.queue_ends[:, 0] = 0
-        self.replace_arrays(history=doubled(work.history), queue=queue, queue_level=level)
+        functions().run_conclude(self.address, status)
 
     def run_task(self) -> None:
         task = cast(PythonTask, self.callbacks[0])
-        memory = np.array(task(int(self.run["task"]) - 1, *self.arguments()), float)
+        memory = np.array(task(self.run.task - 1, *self.arguments()), float)
         require_shape("python_task: the new m", memory, self.problem.n_m)
-        if not np.array_equal(memory, self.work.m):
-            self.run["m_changed"] = 1
-        self.work.m[:] = memory
+        if not np.array_equal(memory, self.m):
+            self.run.m_changed = 1
+        self.m[:] = memory
 
     def run_action(self) -> None:
         action = cast(PythonAction, self.callbacks[1])
-        x, memory = (np.array(values, float) for values in action(int(self.run["guard"]) - 1, *self.arguments()))
+        x, memory = (np.array(values, float) for values in action(self.run.guard - 1, *self.arguments()))
         require_shape("python_action: the new x", x, self.problem.n_x)
         require_shape("python_action: the new m", memory, self.problem.n_m)
-        self.work.x[START], self.work.m[:] = x, memory
+        self.x[:], self.m[:] = x, memory
 
     def arguments(self) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
         """t, x, d, m as copies, so that a callback cannot change the run by the back door."""
-        work = self.work
-        return float(self.run["t"]), work.x[START].copy(), work.d.copy(), work.m.copy()
+        return self.run.t, self.x.copy(), self.d.copy(), self.m.copy()
 
     def trajectory(self) -> Trajectory:
         """What there is so far."""
-        run, work = self.run, self.work
-        rows, log = work.rows[: run["n_rows"]], work.log[: run["n_log"]]
+        run, problem = self.run, self.problem
+        width = 1 + problem.n_y
+        rows = view(run.rows, run.n_rows * width).reshape(-1, width)
+        log = view(run.log, 2 * run.n_log).reshape(-1, 2)
         counters = Counters(
-            **{name: int(run[name]) for name in INTEGER_COUNTERS},
+            **{name: getattr(run, name) for name in INTEGER_COUNTERS},
             events=len(log),
             wall_time=clock.perf_counter() - self.begun,
-            smallest_step=float(run["smallest_step"]) if run["steps"] else 0.0,
-            largest_step=float(run["largest_step"]),
+            smallest_step=run.smallest_step if run.steps else 0.0,
+            largest_step=run.largest_step,
         )
+        unknowns = run.inputs + 8 * (2 * problem.n_x + problem.n_kept + 3) if problem.n_unknowns else 0
         return Trajectory(
             time=rows[:, 0].copy(),
             y=rows[:, 1:].copy(),
-            events=[(float(t), int(j)) for t, j in log],
-            status=Status(int(run["status"])),
-            at_time=float(run["t"]),
-            x=work.x[START].copy(),
-            m=work.m.copy(),
-            culprit=int(run["culprit"]),
+            events=[(t, int(j)) for t, j in log.tolist()],
+            status=Status(run.status),
+            at_time=run.t,
+            x=self.x.copy(),
+            m=self.m.copy(),
+            offender=run.offender,
             counters=counters,
-            unknowns=work.inputs[len(work.inputs) - self.problem.n_unknowns :].copy(),
+            unknowns=view(unknowns, problem.n_unknowns).copy(),
         )
 
 
-def doubled(buffer: np.ndarray, at_least: int = 0) -> np.ndarray:
-    """The same rows with room for as many more."""
-    return np.concatenate([buffer, np.zeros((max(len(buffer), at_least), buffer.shape[1]))])
+def _engine_settings(solver: Solver) -> dict[str, Any]:
+    """Settings as the engine counts them: 0 for what it is to choose."""
+    return {
+        "step": solver.step or (0.0 if solver.adaptive else DEFAULT_FIXED_STEP),
+        "min_step": solver.min_step or 0.0,
+        "max_steps": solver.max_steps or NO_LIMIT,
+    }
 
 
 def require_shape(name: str, values: np.ndarray, size: int) -> None:

@@ -50,7 +50,7 @@ class Problem(NamedTuple):
             x is [x0, x_dot0 (n_x each), w (n_kept), h, fresh, spectral radius, u (n_unknowns)], their t the end of the
             step; fresh is 1 where w is not from a step that ended here. They write a first u, the residual, its
             derivatives by u column by column, and [x1, x_dot1, next w].
-        step_whole: a whole step, where the model takes it; its x is [x0 (n_x), h, time at its end, delayed signals
+        fused_step: a whole step, where the model takes it; its x is [x0 (n_x), h, time at its end, delayed signals
             at its start (n_d)], its t the start and its d at the end of the step. It writes x1 (n_x).
         breaks: ascending times the integration must meet exactly [s].
         scale: nominal magnitude of each state; its absolute tolerance is atol * scale, (n_x,).
@@ -71,7 +71,7 @@ class Problem(NamedTuple):
     step_residual: int = 0
     step_jacobian: int = 0
     step_end: int = 0
-    step_whole: int = 0
+    fused_step: int = 0
     n_quadratures: int = 0
     autonomous: int = 0
     jacobian: int = 0

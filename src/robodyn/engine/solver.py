@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from robodyn.engine.tableaus import ESDIRK, METHODS, ROSENBROCK, TRACED, WHOLE, Method
+from robodyn.engine.tableaus import ESDIRK, FUSED_STEP, IMPLICIT_STEP, METHODS, ROSENBROCK, Method
 
 DEFAULT_FIXED_STEP = 1e-3
 RECORDING_KINDS = ("steps", "times", "none")
@@ -95,14 +95,14 @@ class Solver:
         return self.table.family in (ROSENBROCK, ESDIRK)
 
     @property
-    def traced(self) -> bool:
+    def implicit_step(self) -> bool:
         """Whether the model itself gives the equations of a step."""
-        return self.table.family == TRACED
+        return self.table.family == IMPLICIT_STEP
 
     @property
-    def whole(self) -> bool:
+    def fused_step(self) -> bool:
         """Whether the model takes the step itself."""
-        return self.table.family == WHOLE
+        return self.table.family == FUSED_STEP
 
 
 @cache

@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-EXPLICIT, SYMPLECTIC, ROSENBROCK, ESDIRK, TRACED, WHOLE = range(6)
-"""Families of methods; in the last but one the model itself gives the equations of a step, in the last the step."""
+EXPLICIT, SYMPLECTIC, ROSENBROCK, ESDIRK, IMPLICIT_STEP, FUSED_STEP = range(6)
+"""Families of methods, as in engine.h; in the last but one the model gives the equations of a step, in the last the step."""
 
 Floats = NDArray[np.float64]
 
@@ -224,10 +224,10 @@ def trbdf2() -> Method:
     return make_method(ESDIRK, 2, a, b, c, P, b - third_order, error_order=3, reuses_last=1, gamma=gamma)
 
 
-def traced() -> Method:
+def implicit_step() -> Method:
     """A step the model gives, of order 2: the stages hold x_dot0, (x1 - x0) / h and x_dot1, the polynomial is cubic."""
     b = [0, 1, 0]
-    return make_method(TRACED, 2, np.zeros((3, 3)), b, [0, 1, 1], hermite(b, 2), reuses_last=1)
+    return make_method(IMPLICIT_STEP, 2, np.zeros((3, 3)), b, [0, 1, 1], hermite(b, 2), reuses_last=1)
 
 
 def rosw2() -> Method:
@@ -236,7 +236,7 @@ def rosw2() -> Method:
     The stages hold x_dot0 and (x1 - x0) / h, the polynomial is cubic.
     """
     b = [0, 1]
-    return make_method(WHOLE, 2, np.zeros((2, 2)), b, [0, 1], hermite(b, 2), needs_end=1)
+    return make_method(FUSED_STEP, 2, np.zeros((2, 2)), b, [0, 1], hermite(b, 2), needs_end=1)
 
 
 def rosw1() -> Method:
@@ -246,12 +246,12 @@ def rosw1() -> Method:
 
 def generalised_alpha() -> Method:
     """Chung and Hulbert (1993), for constraints on the level of positions Arnold and Bruels (2007)."""
-    return traced()
+    return implicit_step()
 
 
 def rattle() -> Method:
     """Andersen (1983), symplectic: Hairer, Lubich, Wanner (2006), VII.1.4."""
-    return traced()
+    return implicit_step()
 
 
 METHODS = {

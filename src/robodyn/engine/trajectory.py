@@ -5,25 +5,23 @@ from enum import IntEnum
 
 import numpy as np
 
-FINISHED, TERMINAL, INTERRUPTED, STEP_LIMIT, WALL_TIME = range(1, 6)
-NOT_A_NUMBER, STEP_TOO_SMALL, OVERFLOW, CHATTERING, FAILED, NOT_SOLVED, RECORD_FULL = range(6, 13)
-
 
 class Status(IntEnum):
-    """Why a run ended."""
+    """Why a run ended, as in engine.h."""
 
-    FINISHED = FINISHED
-    TERMINAL = TERMINAL
-    INTERRUPTED = INTERRUPTED
-    STEP_LIMIT = STEP_LIMIT
-    WALL_TIME = WALL_TIME
-    NOT_A_NUMBER = NOT_A_NUMBER
-    STEP_TOO_SMALL = STEP_TOO_SMALL
-    OVERFLOW = OVERFLOW
-    CHATTERING = CHATTERING
-    FAILED = FAILED
-    NOT_SOLVED = NOT_SOLVED
-    RECORD_FULL = RECORD_FULL
+    FINISHED = 1
+    TERMINAL = 2
+    INTERRUPTED = 3
+    STEP_LIMIT = 4
+    WALL_TIME = 5
+    NOT_A_NUMBER = 6
+    STEP_TOO_SMALL = 7
+    OVERFLOWN = 8
+    CHATTERING = 9
+    FAILED = 10
+    NOT_SOLVED = 11
+    RECORD_FULL = 12
+    NO_MEMORY = 13
 
 
 @dataclass(frozen=True)
@@ -51,8 +49,7 @@ class Trajectory:
         time: recorded instants (n,); two equal ones are the two sides of a jump. y: outputs there (n, n_y).
         events: (time, guard) in order of their happening.
         at_time, x, m: where the run ended.
-        culprit: index of the state (numerical failures) or of the guard (TERMINAL, CHATTERING) responsible,
-            or -1.
+        offender: index of the state (numerical failures) or of the guard (TERMINAL, CHATTERING) responsible, or -1.
         unknowns: what the equations of the last step were solved for, where the model gives them.
     """
 
@@ -63,6 +60,6 @@ class Trajectory:
     at_time: float
     x: np.ndarray
     m: np.ndarray
-    culprit: int
+    offender: int
     counters: Counters
     unknowns: np.ndarray = field(repr=False, default_factory=lambda: np.zeros(0))

@@ -5,19 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 
+import numpy as np
+
 from robodyn.assembly.system import INPUTS
-from robodyn.engine.history import TO_COEFFICIENTS
 from robodyn.engine.solver import DEFAULT_FIXED_STEP
-from robodyn.engine.tableaus import TRACED
+from robodyn.engine.tableaus import IMPLICIT_STEP
 from robodyn.fmi.model import Model
 from robodyn.native.c_code import PREAMBLE, emit_array, emit_program, emit_sweep, emit_tables, literal
 
 KERNELS = (
     *("rhs", "jacobian", "time_derivative", "position_rate", "guards", "guard_rates", "limits", "delayed"),
-    *("step_guess", "step_residual", "step_jacobian", "step_end", "step_whole"),
+    *("step_guess", "step_residual", "step_jacobian", "step_end", "fused_step"),
     *("rest", "rest_jacobian", "closing", "closing_gradients", "ranged"),
 )
 SLOPES = "slopes"
+TO_COEFFICIENTS = np.linalg.inv(np.vander(np.arange(5) / 4, increasing=True))
 FUNCTION_FILES = ("functions1.c", "functions2.c")
 PARAMETERS = INPUTS.index("p")
 VECTOR = "const double *t, const double *x, const double *d, const double *m, const double *p"
@@ -116,7 +118,7 @@ def _sizes(model: Model) -> dict[str, int | str]:
         "N_UNKNOWNS": model.called.n_unknowns,
         "N_KEPT": model.called.n_kept,
         "N_QUADRATURES": system.n_quadratures,
-        "N_CORE": model.called.n_unknowns if method.family == TRACED else n_x if method.gamma > 0 else 0,
+        "N_CORE": model.called.n_unknowns if method.family == IMPLICIT_STEP else n_x if method.gamma > 0 else 0,
         "AUTONOMOUS": int(not system.depends_on_time and not system.delays),
         "FAMILY": method.family,
         "STAGES": method.stages,

@@ -19,6 +19,7 @@ class OutcomeKind(Enum):
     CHATTERING = "events follow each other without time passing"
     JAMMED = "no contact forces keep rigid bodies apart"
     RECORD_FULL = "the record is as large as allowed"
+    NO_MEMORY = "there was no memory left"
     NOT_SOLVED = "the equations of a step could not be solved"
     SINGULAR = "the chosen independent joints no longer determine the others"
     DIVERGED = "coupled subsystems drove each other beyond all bounds"
@@ -28,7 +29,10 @@ class OutcomeKind(Enum):
 
 _OK = frozenset({OutcomeKind.FINISHED, OutcomeKind.STOPPED})
 _CUT_SHORT = frozenset(
-    {OutcomeKind.INTERRUPTED, OutcomeKind.STEP_LIMIT, OutcomeKind.WALL_TIME, OutcomeKind.RECORD_FULL}
+    {
+        *(OutcomeKind.INTERRUPTED, OutcomeKind.STEP_LIMIT, OutcomeKind.WALL_TIME),
+        *(OutcomeKind.RECORD_FULL, OutcomeKind.NO_MEMORY),
+    }
 )
 
 

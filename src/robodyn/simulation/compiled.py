@@ -21,7 +21,7 @@ from robodyn.results.provenance import PlainDict, PlainList, plain
 from robodyn.simulation.equations import equations_of
 from robodyn.simulation.equilibrium import Balance, build_balance
 from robodyn.simulation.settings import make_solver
-from robodyn.simulation.steps import build_step, build_whole_step, check_method
+from robodyn.simulation.steps import build_step, build_fused_step, check_method
 from robodyn.simulation.ticks import Tick, plan_ticks
 
 UNUSED = ("constraints", "constraint_drift", "active", "applied", "momentum_rate")
@@ -99,7 +99,7 @@ def compile_system(
         module = compile_kernels(
             called.functions,
             INPUTS.index("p"),
-            inexact=("step_whole",),
+            inexact=("fused_step",),
             plain=plain,
             on_compile=on_compile,
             data=system.data,
@@ -137,7 +137,7 @@ def gather_functions(system: System, solver: Solver, patterns: tuple[str, ...]) 
         functions["time_derivative"] = system.function("time_derivative")
     step = build_step(system, solver)
     functions |= step.functions() if step else {}
-    whole = build_whole_step(system, solver)
+    whole = build_fused_step(system, solver)
     functions |= whole.functions() if whole else {}
     outputs = system.expressions["outputs"]
     picked = ca.vertcat(ca.SX(0, 1), *(outputs[k] for k in chosen))

@@ -17,7 +17,7 @@ import casadi as ca
 
 from robodyn.assembly import System
 from robodyn.dynamics import inverse_dynamics
-from robodyn.simulation.traced_step import Known, TracedStep, at_state, start_step
+from robodyn.simulation.implicit_step import Known, ImplicitStep, at_state, start_step
 from robodyn.symbolic import where
 
 
@@ -64,7 +64,7 @@ class Forces:
     book: ca.SX
 
 
-def trace_generalised_alpha(system: System) -> TracedStep:
+def trace_generalised_alpha(system: System) -> ImplicitStep:
     """The equations of a step, for the unknowns [a1, z1, lam1]; kept between steps are [A, lam, h]."""
     n_q, n_v, k = system.n_q, system.n_v, len(system.equations)
     n_z = len(system.states) - n_q - n_v - system.n_quadratures
@@ -88,7 +88,7 @@ def trace_generalised_alpha(system: System) -> TracedStep:
     end = [q, v, z, book, v, a, forces.z_dot, forces.book, A1, Z1, lam, length]
     guess = ca.vertcat(a0, z0 + length * z_dot0, _rows(known.kept, n_v + n_z, -1))
     residual = ca.vertcat(forces.unbalanced, moved - z, kept)
-    return TracedStep(system, known, unknowns, guess, residual, ca.vertcat(*end))
+    return ImplicitStep(system, known, unknowns, guess, residual, ca.vertcat(*end))
 
 
 def _split(system: System, x: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:

@@ -23,9 +23,10 @@ KINDS = {
     Status.WALL_TIME: OutcomeKind.WALL_TIME,
     Status.NOT_A_NUMBER: OutcomeKind.NOT_A_NUMBER,
     Status.STEP_TOO_SMALL: OutcomeKind.STEP_TOO_SMALL,
-    Status.OVERFLOW: OutcomeKind.OVERFLOW,
+    Status.OVERFLOWN: OutcomeKind.OVERFLOW,
     Status.CHATTERING: OutcomeKind.CHATTERING,
     Status.RECORD_FULL: OutcomeKind.RECORD_FULL,
+    Status.NO_MEMORY: OutcomeKind.NO_MEMORY,
     Status.NOT_SOLVED: OutcomeKind.NOT_SOLVED,
 }
 
@@ -36,7 +37,7 @@ LAST_EVENTS = 100
 def tell_outcome(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> Outcome:
     """The outcome of a trajectory with its sentence."""
     kind = KINDS[trajectory.status]
-    if kind is OutcomeKind.STOPPED and compiled.system.guards[trajectory.culprit].coordinate:
+    if kind is OutcomeKind.STOPPED and compiled.system.guards[trajectory.offender].coordinate:
         kind = OutcomeKind.OUT_OF_REACH
     if kind is OutcomeKind.STOPPED and _guard(compiled, trajectory) == INDEPENDENT:
         kind = OutcomeKind.SINGULAR
@@ -56,7 +57,7 @@ def _stopped(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -
 
 def _out_of_reach(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
     system = compiled.system
-    name = str(system.guards[trajectory.culprit].coordinate)
+    name = str(system.guards[trajectory.offender].coordinate)
     coordinate = next(c for c in system.scenario.machine.coordinates if c.name == name)
     lower, upper = coordinate.range or (-np.inf, np.inf)
     position = _position(compiled, name, trajectory)
@@ -144,6 +145,13 @@ def _record_full(compiled: CompiledSystem, solver: Solver, trajectory: Trajector
     )
 
 
+def _no_memory(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
+    return (
+        f"there was no memory left at {trajectory.at_time:.6g} s, with {len(trajectory.time)} rows and "
+        f"{len(trajectory.events)} events: record fewer signals, or at given times, or shorten delays"
+    )
+
+
 def _busiest(compiled: CompiledSystem, trajectory: Trajectory) -> tuple[str, int]:
     """The event that happened most often, and how often."""
     counted = Counter(guard for _, guard in trajectory.events)
@@ -178,6 +186,7 @@ _SENTENCES = {
     OutcomeKind.CHATTERING: _chattering,
     OutcomeKind.JAMMED: _jammed,
     OutcomeKind.RECORD_FULL: _record_full,
+    OutcomeKind.NO_MEMORY: _no_memory,
     OutcomeKind.NOT_SOLVED: _not_solved,
     OutcomeKind.SINGULAR: _singular,
     OutcomeKind.OUT_OF_REACH: _out_of_reach,
@@ -194,16 +203,16 @@ def _cause(solver: Solver) -> str:
 def _state(compiled: CompiledSystem, trajectory: Trajectory) -> str:
     """The state to blame: the engine's, or the largest one where that is mere book-keeping."""
     states = compiled.system.states
-    if not 0 <= trajectory.culprit < len(states):
+    if not 0 <= trajectory.offender < len(states):
         return "a state"
-    if np.isfinite(states[trajectory.culprit].nominal):
-        return states[trajectory.culprit].name
+    if np.isfinite(states[trajectory.offender].nominal):
+        return states[trajectory.offender].name
     sizes = [abs(x) / state.nominal for x, state in zip(trajectory.x, states, strict=True)]
     return states[int(np.nanargmax(sizes))].name
 
 
 def _guard(compiled: CompiledSystem, trajectory: Trajectory) -> str:
-    return compiled.system.guards[trajectory.culprit].name
+    return compiled.system.guards[trajectory.offender].name
 
 
 def _contact(compiled: CompiledSystem, trajectory: Trajectory) -> str:

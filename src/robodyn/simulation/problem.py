@@ -45,7 +45,7 @@ def build_problem(compiled: CompiledSystem, p: np.ndarray, values: dict[str, Any
         n_quadratures=system.n_quadratures,
         n_kept=compiled.n_kept,
         n_unknowns=compiled.n_unknowns,
-        **{name: at(name) for name in ("step_guess", "step_residual", "step_jacobian", "step_end", "step_whole")},
+        **{name: at(name) for name in ("step_guess", "step_residual", "step_jacobian", "step_end", "fused_step")},
         autonomous=int(not system.depends_on_time),
         **{name: at(name) for name in ("rhs", "jacobian", "time_derivative", "position_rate", "outputs")},
         **{name: at(name) for name in ("guards", "guard_rates", "limits", "delayed")},

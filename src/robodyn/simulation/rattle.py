@@ -14,10 +14,10 @@ import casadi as ca
 
 from robodyn.assembly import System
 from robodyn.dynamics import solve_symmetric
-from robodyn.simulation.traced_step import Known, TracedStep, at_state, start_step
+from robodyn.simulation.implicit_step import Known, ImplicitStep, at_state, start_step
 
 
-def trace_rattle(system: System) -> TracedStep:
+def trace_rattle(system: System) -> ImplicitStep:
     """The equations of a step, for the unknowns [q1, p_half, lam]; lam is kept as the next guess."""
     n, k = system.n_q, len(system.equations)
     known = start_step(system, k)
@@ -38,7 +38,7 @@ def trace_rattle(system: System) -> TracedStep:
     end = _end(system, known, (q1, p1), mu)
 
     guess = ca.vertcat(q0 + known.h * known.x_dot[:n], p0 + half * known.x_dot[n : 2 * n], known.kept)
-    return TracedStep(system, known, unknowns, guess, residual, ca.vertcat(*end, lam))
+    return ImplicitStep(system, known, unknowns, guess, residual, ca.vertcat(*end, lam))
 
 
 def _parts(system: System) -> list[ca.SX]:

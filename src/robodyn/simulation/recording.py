@@ -128,7 +128,7 @@ def _provenance(compiled: CompiledSystem, solver: Solver, values: np.ndarray) ->
 @cache
 def _versions() -> tuple[tuple[str, str], ...]:
     found = [("python", platform.python_version()), ("platform", platform.platform())]
-    for package in ("robodyn", "numpy", "casadi", "llvmlite", "numba"):
+    for package in ("robodyn", "numpy", "casadi", "llvmlite"):
         try:
             found.append((package, version(package)))
         except PackageNotFoundError:

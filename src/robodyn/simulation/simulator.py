@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.assembly import System, assemble
-from robodyn.engine import Solver, Trajectory, integrate, is_ready
+from robodyn.engine import Solver, Trajectory, integrate
 from robodyn.errors import Flaw, ModelError
 from robodyn.model import Chain, Recording, Scenario
 from robodyn.results import Run, join
@@ -54,8 +54,6 @@ def simulate(
     solver = make_solver(system.scenario.solver) if solver is None else solver
     if not isinstance(solver, Solver):
         raise TypeError(f"solver: must be a Solver, is {solver!r}; for example Solver('rk4', step=1e-3)")
-    if on_compile and not is_ready():
-        on_compile("compiling the engine, once for all models, in about half a minute")
     compiled, recording = _prepare(what, system, solver, recording, on_compile)
     values = compiled.parameter_values(dict(parameters or {}))
     if parameters:

@@ -8,35 +8,35 @@ from robodyn.engine import Solver
 from robodyn.errors import FlawList
 from robodyn.simulation.generalised_alpha import trace_generalised_alpha
 from robodyn.simulation.rattle import trace_rattle
-from robodyn.simulation.traced_step import TracedStep
-from robodyn.simulation.whole_step import WHOLE_STEPS, WholeStep
+from robodyn.simulation.implicit_step import ImplicitStep
+from robodyn.simulation.fused_step import FUSED_STEPS, FusedStep
 
 STEPS = {"generalised_alpha": trace_generalised_alpha, "rattle": trace_rattle}
 
 
-def build_step(system: System, solver: Solver) -> TracedStep | None:
+def build_step(system: System, solver: Solver) -> ImplicitStep | None:
     """The equations of a step by the solver's method, or None where the engine has the method itself."""
-    return STEPS[solver.method](system) if solver.traced else None
+    return STEPS[solver.method](system) if solver.implicit_step else None
 
 
-def build_whole_step(system: System, solver: Solver) -> WholeStep | None:
+def build_fused_step(system: System, solver: Solver) -> FusedStep | None:
     """The whole step by the solver's method, or None where the engine composes it."""
-    return WHOLE_STEPS[solver.method](system) if solver.whole else None
+    return FUSED_STEPS[solver.method](system) if solver.fused_step else None
 
 
 def check_method(system: System, solver: Solver) -> None:
     """Refuse a method that does not fit the treatment of the constraints, or the kind of states."""
     flaws = FlawList()
     treatment, method = system.scenario.treatment.method, solver.method
-    if system.equations and solver.traced and treatment != "index3":
+    if system.equations and solver.implicit_step and treatment != "index3":
         what = f"'{treatment}' does not go with the method {method}, which has the constraints in its steps"
         flaws.add("treatment.method", what, "say index3, or choose another method")
-    if system.equations and treatment == "index3" and not solver.traced:
+    if system.equations and treatment == "index3" and not solver.implicit_step:
         what = f"{method} does not go with the treatment 'index3'"
         flaws.add("solver.method", what, f"say {'rattle' if system.momenta else 'generalised_alpha'}")
-    if solver.traced:
+    if solver.implicit_step:
         _check_states(flaws, system, method)
-    if solver.whole:
+    if solver.fused_step:
         _check_mechanism(flaws, system, method)
     flaws.raise_if_any(f"scenario '{system.scenario.name}'")
 

@@ -140,7 +140,7 @@ def root_of_negative(t, x, d, m, p, out):
 def test_a_derivative_that_is_no_number_is_blamed(method):
     result = failing(root_of_negative, Solver(method, step=0.01))
     assert result.status is Status.NOT_A_NUMBER
-    assert result.culprit == 1
+    assert result.offender == 1
     assert result.at_time == pytest.approx(0.5, abs=0.011)
     assert result.time[-1] == result.at_time
     assert np.all(np.isfinite(result.y))
@@ -153,8 +153,8 @@ def grow(t, x, d, m, p, out):
 
 def test_overflow_is_blamed():
     result = failing(grow, Solver("euler", step=0.01))
-    assert result.status is Status.OVERFLOW
-    assert result.culprit == 1
+    assert result.status is Status.OVERFLOWN
+    assert result.offender == 1
 
 
 def explode(t, x, d, m, p, out):
@@ -165,7 +165,7 @@ def explode(t, x, d, m, p, out):
 def test_a_step_that_becomes_too_small_is_blamed():
     result = failing(explode, Solver("dopri5"))
     assert result.status is Status.STEP_TOO_SMALL
-    assert result.culprit == 1
+    assert result.offender == 1
     # x = 1 / (1 - t) has its pole at 1.
     assert result.at_time == pytest.approx(1.0, abs=1e-6)
 

@@ -82,7 +82,7 @@ def test_bounces_shorter_than_a_step_are_all_found():
 def test_infinitely_many_bounces_are_reported_as_chattering(method):
     result = drop(ball(), Solver(method, step=0.01), 10.0, restitution=0.5)
     assert result.status is Status.CHATTERING
-    assert result.culprit == 0
+    assert result.offender == 0
     # The times add up to sqrt(2 h / g) (1 + 2 (e + e^2 + ...)) = 3 sqrt(2 h / g).
     assert result.at_time == pytest.approx(3 * np.sqrt(2 / GRAVITY), abs=1e-6)
     assert abs(result.x[0]) < 1e-12
@@ -91,7 +91,7 @@ def test_infinitely_many_bounces_are_reported_as_chattering(method):
 def test_a_terminal_guard_ends_the_run_after_its_action():
     result = drop(ball(terminal=1), Solver(), 3.0, recording=Recording())
     assert result.status is Status.TERMINAL
-    assert result.culprit == 0
+    assert result.offender == 0
     assert result.m[0] == 1
     assert result.x[1] > 0
     assert result.at_time == result.events[-1][0] == result.time[-1]

@@ -1,9 +1,19 @@
 """The dense factorisation solves what numpy solves."""
 
+import ctypes
+
 import numpy as np
 import pytest
 
-from robodyn.engine.linear import factorise, solve_factorised
+from robodyn.engine.library import load_library
+
+
+def factorise(columns, pivots, n):
+    return load_library().factorise(columns.ctypes, pivots.ctypes, ctypes.c_int64(n))
+
+
+def solve_factorised(columns, pivots, n, b):
+    load_library().solve_factorised(columns.ctypes, pivots.ctypes, ctypes.c_int64(n), b.ctypes)
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 30])

@@ -62,7 +62,7 @@ def test_a_run_knows_how_it_was_made():
     assert run.provenance.solver["method"] == "euler"
     assert run.provenance.parameters["brake.viscous"] == {"value": 1.0, "unit": "N s/m"}
     assert run.provenance.description["machine"]["mechanism"]["bodies"][0]["mass"] == 2.0
-    assert {"robodyn", "casadi", "numba", "python"} <= set(run.provenance.versions)
+    assert {"robodyn", "casadi", "llvmlite", "python"} <= set(run.provenance.versions)
     assert run.statistics.steps == 10
 
 

@@ -16,7 +16,7 @@ from robodyn.assembly.system import INPUTS
 from robodyn.model import describe
 
 FORMAT = "robodyn sweep 1"
-PACKAGES = ("robodyn", "numpy", "casadi", "llvmlite", "numba")
+PACKAGES = ("robodyn", "numpy", "casadi", "llvmlite")
 
 
 def describe_plan(plan: SweepPlan, method: str) -> dict[str, Any]:

@@ -88,7 +88,7 @@ static int step_whole(Run *run) {
   read_inside(run, run->t);
   memcpy(run->inputs + N_X + 2, run->d, N_D * sizeof(double));
   read_inside(run, run->inputs[N_X + 1]);
-  ask(run, KERNEL_STEP_WHOLE, run->t, run->inputs, run->x[END]);
+  ask(run, KERNEL_FUSED_STEP, run->t, run->inputs, run->x[END]);
   return 1;
 }
 

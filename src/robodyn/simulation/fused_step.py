@@ -45,7 +45,7 @@ class Rates:
 
 
 @dataclass(frozen=True)
-class WholeStep:
+class FusedStep:
     """A step as one function of [x0, h, time at the end, delayed signals at the start]: x1."""
 
     system: System
@@ -55,10 +55,10 @@ class WholeStep:
     def functions(self) -> dict[str, ca.Function]:
         symbols = dict(self.system.symbols) | {"x": self.column}
         columns = [symbols[key] for key in INPUTS]
-        return {"step_whole": ca.Function("step_whole", columns, [ca.densify(self.end)])}
+        return {"fused_step": ca.Function("fused_step", columns, [ca.densify(self.end)])}
 
 
-def trace_rosw2(system: System) -> WholeStep:
+def trace_rosw2(system: System) -> FusedStep:
     """ROS2 of Verwer, Spee, Blom and Hundsdorfer (1999).
 
         (1 - gamma h J) k1 = f(t0, x0),   (1 - gamma h J) k2 = f(t1, x0 + h k1) - 2 k1
@@ -86,7 +86,7 @@ def trace_rosw2(system: System) -> WholeStep:
     book2 += second.book - 2 * book1
     slope1, slope2 = ca.vertcat(*k1, book1), ca.vertcat(*k2, book2)
     end = ca.substitute(x + h * (1.5 * slope1 + 0.5 * slope2), middle, 0.5 * (symbols["t"] + t1))
-    return WholeStep(system, ca.vertcat(x, h, t1, d0), end)
+    return FusedStep(system, ca.vertcat(x, h, t1, d0), end)
 
 
 def _freeze_mechanics(system: System, rates: Rates, middle: ca.SX) -> Rates:
@@ -105,7 +105,7 @@ def _second_force(system: System, first: Rates, second: Rates, less: ca.SX) -> c
     return first.M @ (ca.SX(a2) - less)
 
 
-def trace_rosw1(system: System) -> WholeStep:
+def trace_rosw1(system: System) -> FusedStep:
     """The linearly implicit midpoint rule, with one evaluation a step.
 
         (1 - h/2 J) k = f(t + h/2, x0),   x1 = x0 + h k
@@ -123,10 +123,10 @@ def trace_rosw1(system: System) -> WholeStep:
     now = Rates(ahead.M, ahead.c, here.tau, here.z_dot, here.book)
     k = ca.vertcat(*StageMatrix(system, now, GAMMA["rosw1"] * h).solve(v, now.force, now.z_dot))
     book = here.book + GAMMA["rosw1"] * h * follow_books(x, here.book, k)
-    return WholeStep(system, ca.vertcat(x, h, t1, d0), x + h * ca.vertcat(k, book))
+    return FusedStep(system, ca.vertcat(x, h, t1, d0), x + h * ca.vertcat(k, book))
 
 
-WHOLE_STEPS = {"rosw1": trace_rosw1, "rosw2": trace_rosw2}
+FUSED_STEPS = {"rosw1": trace_rosw1, "rosw2": trace_rosw2}
 
 
 def split_states(system: System, x: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:

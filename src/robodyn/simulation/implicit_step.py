@@ -32,7 +32,7 @@ class Known:
 
 
 @dataclass(frozen=True)
-class TracedStep:
+class ImplicitStep:
     """The equations of a step: `residual(unknowns) = 0`, a first guess, and what follows once they are solved.
 
     Attributes:

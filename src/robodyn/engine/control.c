@@ -1,0 +1,197 @@
+/* Step size control: how long is the next step, and is it good enough? */
+
+#include "parts.h"
+
+#define LARGEST_STATE 1e150
+
+/* A fixed step's rest shorter than this part of a step belongs to the step before it. */
+#define SLIVER 1e-9
+
+#define SAFETY 0.9
+#define LEAST_FACTOR 0.2
+#define LARGEST_FACTOR 5.0
+
+/* Least error remembered for the next proposal; an error that makes any proposal longer. */
+#define LEAST_ERROR 1e-4
+#define NEGLIGIBLE 1e-3
+
+/* The k-th step of a segment ends at t_segment + k h, the last one at the end of the segment exactly. Steps given by the
+   model are all of one length, the longest that divides the segment: some carry over what belongs to a length. */
+static double choose_fixed(Run *run) {
+  double h = run->max_step;
+  if (run->method->family >= IMPLICIT_STEP) {
+    double segment = run->t_stop - run->t_segment;
+    h = segment / largest(ceil(segment / h - SLIVER), 1.0);
+  }
+  run->t_new = run->t_segment + (double)(run->k + 1) * h;
+  if (run->t_stop - run->t_new < SLIVER * h) {
+    run->t_new = run->t_stop;
+    h = run->t_stop - run->t;
+  }
+  return h;
+}
+
+/* The proposed step, made to end with the segment exactly and to leave no sliver before that. */
+static double choose_adaptive(Run *run) {
+  double rest = run->t_stop - run->t, h = least(run->h, run->max_step);
+  run->was_cut = 0;
+  if (rest <= 1.05 * h && rest <= run->max_step + run->resolution) {
+    run->was_cut = rest < run->h;
+    run->t_new = run->t_stop;
+    return rest;
+  }
+  if (rest < 2.0 * h) {
+    h = 0.5 * rest;
+    run->was_cut = 1;
+  }
+  run->t_new = run->t + h;
+  return h;
+}
+
+/* Tolerance of state i where it has some size. */
+static double allowed_error(const Run *run, int64_t i, double size) {
+  return run->solver->atol * run->model->scale[i] + run->solver->rtol * size;
+}
+
+/* Root mean square of error_i / (atol scale_i + rtol max(|x0_i|, |x1_i|)). */
+static double measure_error(const Run *run) {
+  const double *start = state(run, START), *end = state(run, END), *errors = state(run, ERROR);
+  double total = 0.0;
+  for (int64_t i = 0; i < run->model->n_x; i++) {
+    double error = errors[i] / allowed_error(run, i, largest(fabs(start[i]), fabs(end[i])));
+    total += error * error;
+  }
+  return sqrt(total / (double)at_least(run->model->n_x, 1));
+}
+
+/* Propose the next step by a proportional-integral rule: Hairer, Norsett, Wanner (1993), II.4 and (1996), IV.2,
+
+       h_next = 0.9 h error^(-0.7/k) error_before^(0.4/k)
+
+   A step cut short by the end of its segment does not make the proposal shorter. */
+static void accept(Run *run, double error, double h) {
+  double k = (double)run->method->error_order;
+  if (run->was_cut && error < NEGLIGIBLE && run->h >= LARGEST_FACTOR * h) {
+    /* The rule would leave the proposal as it is: the factor is above 1 and the proposal longer than it allows. */
+    run->error_before = largest(error, LEAST_ERROR);
+    run->was_rejected = 0;
+    return;
+  }
+  error = largest(error, 1e-10);
+  double factor = SAFETY * pow(error, -0.7 / k) * pow(run->error_before, 0.4 / k);
+  factor = least(largest(factor, LEAST_FACTOR), run->was_rejected ? 1.0 : LARGEST_FACTOR);
+  double proposal = h * factor;
+  if (run->was_cut && factor >= 1.0) proposal = largest(proposal, run->h);
+  run->h = proposal;
+  run->error_before = largest(error, LEAST_ERROR);
+  run->was_rejected = 0;
+}
+
+/* Shorten the proposal: by the error, or to a quarter where there is none. */
+static void reject(Run *run, double error, double h) {
+  double factor = 0.25;
+  if (error < INFINITY) factor = largest(LEAST_FACTOR, SAFETY * pow(error, -1.0 / (double)run->method->error_order));
+  run->h = h * least(factor, 0.9);
+  run->was_rejected = 1;
+  run->rejected++;
+}
+
+static int stop(Run *run, int64_t status, int64_t offender) {
+  run->status = status;
+  run->offender = offender;
+  return 0;
+}
+
+/* First state whose derivative, in the order of the stages, or value is no finite number; -1 if none. */
+static int64_t find_infinite(const Run *run) {
+  for (int64_t j = 0; j <= run->method->stages; j++) {
+    const double *values = state(run, j < run->method->stages ? STAGE + j : END);
+    for (int64_t i = 0; i < run->model->n_x; i++)
+      if (!isfinite(values[i])) return i;
+  }
+  return -1;
+}
+
+/* The end of the step is no number or too large: because of which state? */
+static int blame_end(Run *run) {
+  const double *end = state(run, END);
+  int64_t offender = find_infinite(run);
+  if (offender >= 0) return stop(run, NOT_A_NUMBER, offender);
+  for (offender = 0; !(fabs(end[offender]) > LARGEST_STATE);) offender++;
+  return stop(run, OVERFLOWN, offender);
+}
+
+/* A step became too short: because of the first state that is no number, else the one of largest error. */
+static int blame_step(Run *run) {
+  const double *start = state(run, START), *errors = state(run, ERROR);
+  double most = -1.0;
+  int64_t offender = find_infinite(run);
+  if (offender >= 0) return stop(run, NOT_A_NUMBER, offender);
+  for (int64_t i = 0; i < run->model->n_x; i++) {
+    double size = fabs(errors[i]) / allowed_error(run, i, fabs(start[i]));
+    if (size > most) {
+      most = size;
+      offender = i;
+    }
+  }
+  return stop(run, STEP_TOO_SMALL, offender);
+}
+
+/* Whether all states at the end of the step are numbers of a sane size. */
+static int check_end(Run *run) {
+  const double *end = state(run, END);
+  int bad = 0;
+  for (int64_t i = 0, n = run->model->n_x; i < n; i++) bad |= !(fabs(end[i]) <= LARGEST_STATE);
+  return bad ? blame_end(run) : 1;
+}
+
+/* Make one accepted step from START to END, t to t_new; 0 when the run cannot go on (status, offender). */
+int take_step(Run *run) {
+  run->dense_known = run->end_known = 0;
+  run->theta_end = 1.0;
+  if (!run->method->adaptive) {
+    run->h_tried = choose_fixed(run);
+    return try_step(run) ? check_end(run) : stop(run, NOT_SOLVED, run->offender);
+  }
+  while (run->steps + run->rejected < run->solver->max_steps) {
+    double h = choose_adaptive(run);
+    run->h_tried = h;
+    double error = try_step(run) ? measure_error(run) : INFINITY;
+    if (error <= 1.0) {
+      accept(run, error, h);
+      return check_end(run);
+    }
+    reject(run, error, h);
+    if ((run->h < run->min_step && h <= run->min_step + run->resolution) || run->h < run->resolution)
+      return blame_step(run);
+    run->h = largest(run->h, run->min_step);
+  }
+  return stop(run, STEP_LIMIT, run->offender);
+}
+
+/* Root mean square of a row in units of the tolerance of each state. */
+static double scaled_size(const Run *run, int64_t source) {
+  const double *values = state(run, source), *start = state(run, START);
+  double total = 0.0;
+  for (int64_t i = 0; i < run->model->n_x; i++) {
+    double size = values[i] / allowed_error(run, i, fabs(start[i]));
+    total += size * size;
+  }
+  return sqrt(total / (double)at_least(run->model->n_x, 1));
+}
+
+/* First step of an adaptive method by the sizes of x, x_dot and their change: Hairer, Norsett, Wanner (1993), II.4. */
+void choose_first(Run *run) {
+  need_slope(run);
+  const double *start = state(run, START), *slope = state(run, STAGE);
+  double *trial = state(run, TRIAL), *end = state(run, END);
+  double size = scaled_size(run, START), speed = scaled_size(run, STAGE), span = run->t_last - run->t;
+  double h = size > 1e-5 && speed > 1e-5 ? 0.01 * size / speed : 1e-6;
+  h = least(least(h, span), run->max_step);
+  for (int64_t i = 0; i < run->model->n_x; i++) trial[i] = start[i] + h * slope[i];
+  evaluate_rate(run, run->t + h, TRIAL, END);
+  for (int64_t i = 0; i < run->model->n_x; i++) end[i] -= slope[i];
+  double most = largest(speed, scaled_size(run, END) / h);
+  double longer = most > 1e-15 ? pow(0.01 / most, 1.0 / (double)run->method->error_order) : largest(1e-6, 1e-3 * h);
+  run->h = longer > 0.0 ? largest(least(least(100.0 * h, longer), span), run->min_step) : h;
+}

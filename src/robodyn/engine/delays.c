@@ -1,0 +1,112 @@
+/* Delayed signals: what were they some time ago, and when do their jumps arrive?
+
+   The signals of every step are kept as polynomials of degree 4 through five points of the step. At a time where a
+   signal jumped, the side counts: a step reads the right limit at its start and the left limit at its end. Instants at
+   which something jumped are kept with a level, which counts how often the jump has been integrated. */
+
+#include "parts.h"
+
+/* Coefficients in theta from the values at 0, 1/4, 1/2, 3/4, 1: the inverse of the Vandermonde matrix of the nodes. */
+static const double TO_COEFFICIENTS[5][5] = {
+    {1.0, 0.0, 0.0, 0.0, 0.0},
+    {-25.0 / 3.0, 16.0, -12.0, 16.0 / 3.0, -1.0},
+    {70.0 / 3.0, -208.0 / 3.0, 76.0, -112.0 / 3.0, 22.0 / 3.0},
+    {-80.0 / 3.0, 96.0, -128.0, 224.0 / 3.0, -16.0},
+    {32.0 / 3.0, -128.0 / 3.0, 64.0, -128.0 / 3.0, 32.0 / 3.0},
+};
+
+static double *kept_step(const Run *run, int64_t index) { return run->history + (2 + 5 * run->model->n_d) * index; }
+
+/* End of a step of the history [s]; the time before the start, step -1, ends at t0. */
+static double end_of(const Run *run, int64_t index) { return index < 0 ? run->t0 : kept_step(run, index)[1]; }
+
+/* Delayed signal j at time t by a step of the history. */
+static double read_signal(const Run *run, int64_t j, int64_t index, double t) {
+  if (index < 0) return run->before[j];
+  const double *step = kept_step(run, index), *terms = step + 2 + 5 * j;
+  double theta = (t - step[0]) / (step[1] - step[0]), value = terms[4];
+  for (int power = 3; power >= 0; power--) value = value * theta + terms[power];
+  return value;
+}
+
+/* Right limits d(t+) at the present time; moves the cursors there. */
+void read_right(Run *run) {
+  for (int64_t j = 0; j < run->model->n_d; j++) {
+    double t = run->t - run->delay[j];
+    int64_t *index = &run->cursor[j];
+    while (*index + 1 < run->n_history && end_of(run, *index) <= t + run->resolution) ++*index;
+    run->d[j] = read_signal(run, j, *index, t);
+  }
+}
+
+/* Delayed signals at a time within the present step, its end seen from the left. */
+void read_inside(Run *run, double time) {
+  for (int64_t j = 0; j < run->model->n_d; j++) {
+    double t = time - run->delay[j];
+    int64_t index = run->cursor[j];
+    while (index + 1 < run->n_history && end_of(run, index) < t - run->resolution) index++;
+    run->d[j] = read_signal(run, j, index, t);
+  }
+}
+
+/* Append the present step's delayed signals to the history; a step too short to matter is left out. */
+void keep_step(Run *run) {
+  int64_t n = run->model->n_d;
+  if (run->t_new - run->t <= run->resolution) return;
+  for (int k = 0; k < 5; k++) {
+    double t = set_point(run, 0.25 * k);
+    read_inside(run, t);
+    call_kernel(run, run->model->delayed, t, state(run, POINT), run->nodes + k * n);
+  }
+  double *step = append_row(run, &run->history, &run->n_history, &run->history_capacity, 2 + 5 * n, run->cursor);
+  if (step == NULL) return;
+  step[0] = run->t;
+  step[1] = run->t_new;
+  for (int64_t j = 0; j < n; j++)
+    for (int power = 0; power < 5; power++) {
+      double value = 0.0;
+      for (int k = 0; k < 5; k++) value += TO_COEFFICIENTS[power][k] * run->nodes[k * n + j];
+      step[2 + 5 * j + power] = value;
+    }
+}
+
+/* Earliest time at which a delayed signal jumps or has a kink [s]. */
+double next_arrival(const Run *run) {
+  double t = INFINITY;
+  for (int64_t j = 0; j < run->model->n_d; j++)
+    if (run->next_jump[j] < run->n_jumps) t = least(t, run->jumps[2 * run->next_jump[j]] + run->delay[j]);
+  return t;
+}
+
+/* Pass the jumps that have arrived by now; the lowest level of these and the one given. */
+int64_t pass_arrivals(Run *run, int64_t level) {
+  for (int64_t j = 0; j < run->model->n_d; j++)
+    for (; run->next_jump[j] < run->n_jumps; run->next_jump[j]++) {
+      const double *jump = run->jumps + 2 * run->next_jump[j];
+      if (!(jump[0] + run->delay[j] <= run->t)) break;
+      if ((int64_t)jump[1] < level) level = (int64_t)jump[1];
+    }
+  return level;
+}
+
+/* What happened now will arrive after each delay. */
+void push_jump(Run *run, int64_t level) {
+  double *last = run->jumps + 2 * (run->n_jumps - 1);
+  if (run->n_jumps > 0 && last[0] == run->t) {
+    last[1] = least(last[1], (double)level);
+    return;
+  }
+  double *jump = append_row(run, &run->jumps, &run->n_jumps, &run->jump_capacity, 2, run->next_jump);
+  if (jump == NULL) return;
+  jump[0] = run->t;
+  jump[1] = (double)level;
+}
+
+/* No past but that before the start. */
+void begin_delays(Run *run) {
+  for (int64_t j = 0; j < run->model->n_d; j++) {
+    run->d[j] = run->before[j];
+    run->cursor[j] = -1;
+    run->next_jump[j] = 0;
+  }
+}

@@ -1,0 +1,295 @@
+/* Hybrid simulation engine: what is a model, a method, a run, and what can be done with them?
+
+   Symbols: t time [s]; x = [q (n_q), v (n_v), z] continuous states; m discrete memory; d delayed signals; p parameters;
+   y outputs; g guards, whose zero crossings are events; h step size; theta = 0..1 a place in a step.
+
+   A Model, a Method, a Solver and a Recording are read only and may be shared by any number of runs, also in threads
+   at once. A Run belongs to one thread at a time. There is no other state.
+
+   Every field of the structures has eight bytes on 64-bit machines, one declaration a line: other languages read their
+   layout from this text. */
+
+#ifndef ENGINE_H
+#define ENGINE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if !defined ENGINE_LIBRARY
+#define ENGINE_API
+#elif defined _WIN32
+#define ENGINE_API __declspec(dllexport)
+#else
+#define ENGINE_API __attribute__((visibility("default")))
+#endif
+
+/* A traced function of the model, out = f(t, x, d, m, p); a null pointer means: not given. */
+typedef void (*Kernel)(const double *t, const double *x, const double *d, const double *m, const double *p, double *out);
+
+/* An action that the caller carries out: see NEEDS_ACTION. */
+#define OUTSIDE ((Kernel)(intptr_t)-1)
+
+/* A hybrid system by its kernels and its tables of sizes, clocks and guards. */
+typedef struct {
+  int64_t n_q;              /* positions, the first states */
+  int64_t n_x;              /* states */
+  int64_t n_m;              /* entries of the memory */
+  int64_t n_d;              /* delayed signals */
+  int64_t n_y;              /* outputs */
+  int64_t n_guards;         /* guards */
+  int64_t n_limited;        /* states with limits */
+  int64_t n_tasks;          /* sampled tasks */
+  int64_t n_breaks;         /* most times at which references may jump */
+  int64_t n_kept;           /* numbers that an implicit step hands to the next */
+  int64_t n_unknowns;       /* unknowns of an implicit step */
+  int64_t n_quadratures;    /* last states on which no rate depends: implicit methods find them by substitution */
+  int64_t autonomous;       /* 1: the rates do not depend on time itself, delays aside */
+  int64_t delay_depth;      /* longest chain of delays that feed one another directly: jumps stay jumps along it */
+  int64_t base_numerator;   /* the base period as a fraction [s], 0: only known as base_period */
+  int64_t base_denominator;
+  double base_period;       /* time between ticks [s] */
+  Kernel rhs;               /* x_dot (n_x) */
+  Kernel jacobian;          /* df/dx (n_x * n_x), column by column */
+  Kernel time_derivative;   /* partial df/dt (n_x) */
+  Kernel position_rate;     /* q_dot (n_q) */
+  Kernel outputs;           /* y (n_y) */
+  Kernel guards;            /* g (n_guards) */
+  Kernel guard_rates;       /* dg/dt along the motion (n_guards) */
+  Kernel limits;            /* [lower, upper] (n_limited each) */
+  Kernel delayed;           /* present values of the delayed signals (n_d) */
+  Kernel step_guess;        /* implicit step: first u. Its x is [x0, x_dot0 (n_x each), w (n_kept), h, fresh, spectral
+                               radius, u (n_unknowns)], its t the end; fresh: w is not from a step that ended here */
+  Kernel step_residual;     /* r(u) (n_unknowns) */
+  Kernel step_jacobian;     /* dr/du, column by column */
+  Kernel step_end;          /* [x1, x_dot1, next w] */
+  Kernel fused_step;        /* x1 in one call from x = [x0, h, time at the end, d at the start], d at the end */
+  Kernel start_action;      /* [x, m] made consistent once at the start, after the tasks due there */
+  Kernel projection;        /* [x, m]: x put back on the constraints at the end of each step; m is not used */
+  const int64_t *limited;   /* which states have limits (n_limited) */
+  const Kernel *task;       /* the new m (n_m); null: the caller's, see NEEDS_TASK (n_tasks) */
+  const int64_t *task_period;    /* [ticks] (n_tasks) */
+  const int64_t *task_offset;    /* first tick at which the task is due (n_tasks) */
+  const int64_t *guard_direction; /* +1 rising, -1 falling, 0 both (n_guards) */
+  const int64_t *guard_terminal;  /* 1: the event ends the run (n_guards) */
+  const Kernel *guard_action;     /* [x, m] after the event; null: none; OUTSIDE: the caller's (n_guards) */
+  const double *scale;            /* nominal magnitude of each state (n_x) */
+} Model;
+
+/* An integration method: its tables, see the families in steps.c and implicit.c. */
+enum { EXPLICIT, SYMPLECTIC, ROSENBROCK, ESDIRK, IMPLICIT_STEP, FUSED_STEP };
+
+typedef struct {
+  int64_t family;
+  int64_t stages;
+  int64_t order;
+  int64_t error_order;   /* power of h in the error estimate */
+  int64_t adaptive;      /* 1: steps are chosen by their error */
+  int64_t reuses_last;   /* 1: the last stage is the first of the next step */
+  int64_t needs_end;     /* 1: the polynomial needs x_dot at the end, which stands behind the stages */
+  int64_t n_dense;       /* stages that the polynomial is made of */
+  double gamma;          /* diagonal of an implicit method */
+  const double *a;       /* (stages, stages) row by row, strictly lower triangle */
+  const double *b;       /* (stages) */
+  const double *c;       /* (stages) */
+  const double *e;       /* weights of the error estimate (stages) */
+  const double *C;       /* transformed Rosenbrock matrix (stages, stages) */
+  const double *time_weights; /* factors of h df/dt (stages) */
+  const double *P;       /* polynomial: powers 1 to 4 of theta of each stage (n_dense, 4) */
+} Method;
+
+/* Settings of the integration. */
+typedef struct {
+  double step;            /* fixed step, or first adaptive one, 0: choose it [s] */
+  double rtol;            /* error of state i in a step: at most atol scale_i + rtol |x_i| (root mean square) */
+  double atol;
+  double max_step;        /* [s] */
+  double min_step;        /* 0: the resolution of time [s] */
+  double spectral_radius; /* of implicit steps: what is left after a step of motions too fast for it */
+  int64_t max_steps;      /* accepted and rejected */
+} Solver;
+
+/* Which rows [t, y] are kept: equally spaced points of every step and both sides of jumps; or given times by their
+   right limits; or the first and last instant; or nothing. */
+enum { RECORD_STEPS, RECORD_TIMES, RECORD_ENDS, RECORD_NOTHING };
+
+typedef struct {
+  int64_t kind;
+  int64_t refine;       /* points of each step */
+  int64_t keep_end;     /* 1: with given times, the end of the run is kept too */
+  int64_t n_times;
+  int64_t most_rows;    /* beyond these the run ends */
+  const double *times;  /* ascending (n_times) */
+} Recording;
+
+/* How a run stands: it goes on, or why it ended. */
+enum {
+  GOING, FINISHED, TERMINAL, INTERRUPTED, STEP_LIMIT, WALL_TIME, NOT_A_NUMBER, STEP_TOO_SMALL, OVERFLOWN, CHATTERING,
+  FAILED, NOT_SOLVED, RECORD_FULL, NO_MEMORY
+};
+
+/* Why `run_advance` returned: the run has ended; the budget of steps is used up; task number task - 1 is the caller's,
+   who writes m and sets m_changed where it differs; so is the action of guard number guard - 1, who writes x and m;
+   located events are due (asked for by pause_at_events). Each time, calling again resumes the run. */
+enum { ENDED, BUDGET_USED, NEEDS_TASK, NEEDS_ACTION, EVENTS_DUE };
+
+/* Where in the hybrid step a run is: see run_advance. */
+enum { BEGIN, EVENTS, TICKS, SETTLE, SEGMENT, CONCLUDE };
+
+/* Rows of x: start and end of the step, argument of a stage, error estimate, point of the polynomial, df/dt, the five
+   coefficients of the polynomial, the stages and perhaps x_dot at the end. */
+enum { START, END, TRIAL, ERROR, POINT, TIME_SLOPE, DENSE, STAGE = DENSE + 5 };
+
+/* Rows of guard_values: at the settled instant, in the middle and at the end of the step, at a point tried, places of
+   the roots, at the instant before any action. */
+enum { G_START, G_MIDDLE, G_END, G_POINT, G_ROOT, G_BEFORE, N_GUARD_ROWS };
+
+/* What became of a guard at this instant: nothing; its root was located; it jumped across zero; it jumped and has
+   acted; -LOCATED: it was located and has acted. */
+enum { NOT_FIRED, LOCATED, JUMPED, JUMP_DONE };
+
+/* Level of an instant at which no delayed signal jumps; a jump has level 0, and one more for each integration. */
+#define SMOOTH 1000000
+
+
+/* One run. What stands before `model` changes on the way and is, with the arrays, the state of the run. */
+typedef struct {
+  /* The time axis: start, end of this portion and of the whole run, times closer than resolution are the same. */
+  double t0;
+  double t_end;
+  double t_last;
+  double resolution;
+  /* The step: from t to t_new in a segment from t_segment to t_stop, none of whose functions sees a time beyond t_left,
+     the left side of a jump. The step tried was h_tried long, and is cut at theta_end. */
+  double t;
+  double t_segment;
+  double t_stop;
+  double t_left;
+  double t_new;
+  double theta_end;
+  double h_tried;
+  double last_length;
+  /* Step control: proposal, last error, allowed steps. */
+  double h;
+  double error_before;
+  double max_step;
+  double min_step;
+  double smallest_step;
+  double largest_step;
+  /* The factorised matrix: shift I - scale J, or of an implicit step scale = its h, negative for a fresh one. */
+  double matrix_scale;
+  double matrix_shift;
+  int64_t phase;
+  int64_t status;
+  int64_t offender;       /* state (numerical failures) or guard (TERMINAL, CHATTERING) responsible, or -1 */
+  int64_t terminal;       /* terminal guard that fired, or -1 */
+  int64_t budget;         /* steps until run_advance returns */
+  int64_t k;              /* number of the step in its segment */
+  int64_t slope_known;    /* whether the first stage is x_dot at START */
+  int64_t end_known;      /* 1: x_dot at END stands behind the stages; -1: END was changed after the step */
+  int64_t jacobian_known;
+  int64_t dense_known;
+  int64_t was_rejected;
+  int64_t was_cut;        /* the proposal was cut short by the end of the segment */
+  int64_t tick;
+  int64_t last_tick;
+  int64_t tick_due;
+  int64_t task;           /* next task of this instant */
+  int64_t guard;          /* next guard of this instant */
+  int64_t next_break;
+  int64_t n_breaks;
+  int64_t stop_is_tick;
+  int64_t stop_is_break;
+  int64_t jump_level;
+  int64_t armed;          /* whether guards have signs: not before the first instant is settled */
+  int64_t paused;         /* whether located events have been shown to the caller */
+  int64_t m_changed;
+  int64_t x_changed;
+  int64_t next_time;      /* of the times to record */
+  int64_t n_rows;
+  int64_t n_log;
+  int64_t n_history;
+  int64_t n_jumps;
+  int64_t steps;
+  int64_t rejected;
+  int64_t evaluations;
+  int64_t jacobians;
+  int64_t factorisations;
+  int64_t newton_iterations;
+  int64_t ticks;
+
+  /* What the run was made for, and choices of the caller. */
+  const Model *model;
+  const Method *method;
+  const Solver *solver;
+  const Recording *recording;
+  const double *p;          /* parameters and what follows from them: the caller's */
+  int64_t pause_at_events;  /* 1: return EVENTS_DUE before the actions of located events */
+  int64_t open_end;         /* 1: at t_end something from outside may jump: it is seen from the left, like a break */
+  int64_t n_active;         /* guards, and with adaptive methods the limits of states behind them */
+  int64_t plain;            /* 1: at a tick nothing can happen but its tasks, all of them compiled */
+
+  /* Arrays of fixed size, one block. */
+  int64_t n_block;          /* numbers in the block */
+  double *block;
+  double *x;                /* (rows, n_x): see START */
+  double *m;                /* (n_m) */
+  double *d;                /* delayed signals as last read (n_d) */
+  double *changed;          /* what a task or an action writes (n_x + n_m) */
+  double *columns;          /* df/dx (n_x, n_x) */
+  double *factors;          /* of the iteration matrix */
+  double *inputs;           /* x of the kernels of a step that the model gives */
+  double *finish;           /* what step_end writes (2 n_x + n_kept) */
+  double *correction;       /* of an implicit step's unknowns (n_unknowns) */
+  double *guard_values;     /* (N_GUARD_ROWS, n_guards + 2 n_limited) */
+  double *bounds;           /* lower and upper limits (2, n_limited) */
+  double *delay;            /* how late each delayed signal is [s], positive (n_d); the caller's */
+  double *before;           /* delayed signals before the start (n_d); the caller's */
+  double *nodes;            /* delayed signals at five points of a step (5, n_d) */
+  double *breaks;           /* times that steps must meet exactly, ascending (n_breaks); the caller's */
+  double *fired_at;         /* last times at which guards with actions fired (n_guards, STORM_EVENTS) */
+  int64_t *n_fired;         /* how often they did (n_guards) */
+  int64_t *sign;            /* of each guard at the start of the step */
+  int64_t *from_rate;       /* 1: the sign is that of the guard's rate; LEAVING: it is kept, the guard leaves its root */
+  int64_t *fired;           /* see NOT_FIRED */
+  int64_t *pivots;
+  int64_t *task_due;        /* tick at which each task is due next (n_tasks) */
+  int64_t *cursor;          /* step of the history that each delay reads at the start of the step, -1 before t0 (n_d) */
+  int64_t *next_jump;       /* first jump that has not reached each delayed signal yet (n_d) */
+
+  /* Arrays that grow; their lengths stand above. */
+  double *rows;             /* recorded [t, y] */
+  int64_t row_capacity;
+  double *log;              /* events [t, guard] */
+  int64_t log_capacity;
+  double *history;          /* steps [start, end, polynomial of each delayed signal (5)] */
+  int64_t history_capacity;
+  double *jumps;            /* [t, level] of what will reach delayed signals */
+  int64_t jump_capacity;
+} Run;
+
+/* A run with room for all arrays; null where there is no memory. The caller then fills x[START], m, p, delay, before,
+   breaks and n_breaks. */
+ENGINE_API Run *run_new(const Model *model, const Method *method, const Solver *solver, const Recording *recording);
+ENGINE_API void run_free(Run *run);
+/* Stand at t0, before its events and tasks; t_last is the end of the whole run, or infinite. */
+ENGINE_API void run_begin(Run *run, double t0, double t_last);
+/* Let the run go on to another end than t_last, also after it has finished a portion. */
+ENGINE_API void run_extend(Run *run, double t_end);
+/* Go on until the run ends or the caller is needed: ENDED, BUDGET_USED, ... */
+ENGINE_API int64_t run_advance(Run *run);
+/* Note the guards at the instant that ended a portion, before the caller changes memory there. */
+ENGINE_API void run_note(Run *run);
+/* Stand again at that instant, after its tasks: the caller has changed x, or m, or what acts like a break (parameters).
+   Guards that this makes jump across zero fire. */
+ENGINE_API void run_reopen(Run *run, int64_t x_changed, int64_t m_changed, int64_t jumped);
+/* End a run from outside, with its last row. */
+ENGINE_API void run_conclude(Run *run, int64_t status);
+/* The state of a run as bytes without addresses, for a run of the same model and method; the record is not in it, only
+   its length: 0 where there is no memory for it. */
+ENGINE_API int64_t run_state_size(const Run *run);
+ENGINE_API void run_save(const Run *run, void *state);
+ENGINE_API int64_t run_restore(Run *run, const void *state, int64_t size);
+/* Sizes of Model, Method, Solver, Recording and Run, to be compared with those read from this text. */
+ENGINE_API void engine_sizes(int64_t *sizes);
+
+#endif

@@ -1,0 +1,108 @@
+/* Right-hand side and dense output: what does the model say at a time and a state, also between the ends of a step? */
+
+#include "parts.h"
+
+/* x_dot at a time within the step, from one row of states into another; never beyond the left side of a jump. */
+void evaluate_rate(Run *run, double t, int64_t source, int64_t target) {
+  t = least(t, run->t_left);
+  if (run->model->n_d > 0) read_inside(run, t);
+  call_kernel(run, run->model->rhs, t, state(run, source), state(run, target));
+  run->evaluations++;
+}
+
+/* x_dot at the start of the step, into the first stage, unless it is known. */
+void need_slope(Run *run) {
+  if (run->slope_known) return;
+  evaluate_rate(run, run->t, START, STAGE);
+  run->slope_known = 1;
+}
+
+/* A step that the model takes itself has two rows for its polynomial: x_dot0 and (x1 - x0) / h. */
+static void fill_stages(Run *run) {
+  need_slope(run);
+  const double *start = state(run, START), *end = state(run, END);
+  double *change = state(run, STAGE + 1);
+  for (int64_t i = 0; i < run->model->n_x; i++) change[i] = (end[i] - start[i]) / run->h_tried;
+}
+
+/* The polynomial of the step just made, unless it is known:
+
+       x(theta) = x0 + w sum_j k_j (P_j1 theta + P_j2 theta^2 + P_j3 theta^3 + P_j4 theta^4)
+
+   with w = h, or w = 1 for Rosenbrock methods, whose stages are increments. */
+void need_dense(Run *run) {
+  const Method *method = run->method;
+  int64_t n = run->model->n_x;
+  if (run->dense_known) return;
+  if (method->family == FUSED_STEP) fill_stages(run);
+  if (method->needs_end) {
+    evaluate_rate(run, run->t + run->h_tried, END, STAGE + method->stages);
+    run->end_known = 1;
+  }
+  double weight = method->family == ROSENBROCK ? 1.0 : run->h_tried;
+  copy_row(run, START, DENSE);
+  for (int power = 0; power < 4; power++) {
+    double *coefficients = state(run, DENSE + 1 + power);
+    for (int64_t i = 0; i < n; i++) coefficients[i] = 0.0;
+    for (int64_t j = 0; j < method->n_dense; j++) {
+      const double *stage = state(run, STAGE + j);
+      double factor = weight * method->P[4 * j + power];
+      if (factor != 0.0)
+        for (int64_t i = 0; i < n; i++) coefficients[i] += factor * stage[i];
+    }
+  }
+  run->dense_known = 1;
+}
+
+/* x(theta) into a row. */
+void evaluate_dense(Run *run, double theta, int64_t target) {
+  int64_t n = run->model->n_x;
+  const double *c = state(run, DENSE);
+  double *x = state(run, target);
+  for (int64_t i = 0; i < n; i++) {
+    double value = c[4 * n + i];
+    for (int64_t power = 3; power >= 0; power--) value = value * theta + c[power * n + i];
+    x[i] = value;
+  }
+}
+
+/* x at a fraction of the (perhaps cut) step into POINT; its time, never beyond the left side of a jump. */
+double set_point(Run *run, double fraction) {
+  if (fraction >= 1.0) {
+    copy_row(run, END, POINT);
+    return least(run->t_new, run->t_left);
+  }
+  if (fraction <= 0.0) {
+    copy_row(run, START, POINT);
+    return run->t;
+  }
+  evaluate_dense(run, fraction * run->theta_end, POINT);
+  return least(run->t + fraction * (run->t_new - run->t), run->t_left);
+}
+
+/* target = base + factor sum_j weights_j STAGE_j over the first stages; a base below 0 is zero. */
+void combine(Run *run, const double *weights, int64_t count, double factor, int64_t base, int64_t target) {
+  int64_t n = run->model->n_x;
+  const double *stages = state(run, STAGE), *origin = base >= 0 ? state(run, base) : NULL;
+  double *result = state(run, target);
+  for (int64_t i = 0; i < n; i++) {
+    double total = 0.0;
+    for (int64_t j = 0; j < count; j++) total += weights[j] * stages[j * n + i];
+    result[i] = (origin ? origin[i] : 0.0) + factor * total;
+  }
+}
+
+/* Put the limited states of a row between their limits at a time; 1 when that changed any. */
+int clip_row(Run *run, double t, int64_t target) {
+  const Model *model = run->model;
+  double *x = state(run, target);
+  int changed = 0;
+  call_kernel(run, model->limits, least(t, run->t_left), x, run->bounds);
+  for (int64_t k = 0; k < model->n_limited; k++) {
+    double *value = &x[model->limited[k]];
+    double clipped = least(largest(*value, run->bounds[k]), run->bounds[model->n_limited + k]);
+    changed |= clipped != *value;
+    *value = clipped;
+  }
+  return changed;
+}

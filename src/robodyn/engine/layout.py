@@ -1,0 +1,44 @@
+"""Structures of the C engine: which fields have they? Read from engine.h, where each is declared once."""
+
+import ctypes
+import re
+from functools import cache
+from pathlib import Path
+
+from robodyn.engine.library import load_library
+
+HEADER = Path(__file__).with_name("engine.h")
+NUMBERS = {"double": ctypes.c_double, "int64_t": ctypes.c_int64}
+"""Types of the fields that are numbers; all others are addresses."""
+NAMES = ("Model", "Method", "Solver", "Recording", "Run")
+
+_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_STRUCTURE = re.compile(r"typedef struct \{(.*?)\} (\w+);", re.DOTALL)
+_FIELD = re.compile(r"(?:const )?(\w+) (\*?)(\w+);")
+
+
+@cache
+def _text() -> str:
+    return _COMMENT.sub("", HEADER.read_text(encoding="utf-8"))
+
+
+@cache
+def structures() -> dict[str, type[ctypes.Structure]]:
+    """The structures by name, compared with the sizes that the library was compiled with."""
+    found: dict[str, type[ctypes.Structure]] = {}
+    for body, name in _STRUCTURE.findall(_text()):
+        fields = [
+            (field, ctypes.c_void_p if star else NUMBERS.get(kind, ctypes.c_void_p))
+            for kind, star, field in _FIELD.findall(body)
+        ]
+        found[name] = type(name, (ctypes.Structure,), {"_fields_": fields})
+    _check_sizes(found)
+    return found
+
+
+def _check_sizes(found: dict[str, type[ctypes.Structure]]) -> None:
+    sizes = (ctypes.c_int64 * len(NAMES))()
+    load_library().engine_sizes(sizes)
+    read = [ctypes.sizeof(found[name]) for name in NAMES]
+    if list(sizes) != read:
+        raise RuntimeError(f"the engine's library has structures of {list(sizes)} bytes, its header of {read}")

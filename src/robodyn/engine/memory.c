@@ -1,0 +1,191 @@
+/* Memory of a run: where do its arrays stand, how do they grow, how is its state saved? */
+
+#include "parts.h"
+
+#include <stdlib.h>
+
+enum { FIRST_ROWS = 256, FIRST_GROWTH = 64 };
+
+/* All scalars that change on the way. */
+#define N_SCALARS offsetof(Run, model)
+
+/* Numbers of the kernels of a step that the model gives: see Model. */
+static int64_t count_inputs(const Model *model) {
+  return 2 * model->n_x + at_least(model->n_kept + 3 + model->n_unknowns, model->n_d + 2);
+}
+
+/* Give each array its place in the block, or only count where there is no block yet; whole numbers are as long as
+   others. */
+static int64_t place_arrays(Run *run, double *block) {
+  const Model *model = run->model;
+  int64_t n = model->n_x, n_all = model->n_guards + 2 * model->n_limited;
+  int64_t n_matrix = run->method->family == IMPLICIT_STEP ? model->n_unknowns : run->method->gamma > 0.0 ? n : 0;
+  int64_t used = 0;
+#define PLACE(array, size) (run->array = (void *)(block ? block + used : NULL), used += (size))
+  PLACE(x, (STAGE + run->method->stages + 1) * n);
+  PLACE(m, model->n_m);
+  PLACE(d, model->n_d);
+  PLACE(changed, n + model->n_m);
+  PLACE(columns, n_matrix * n_matrix);
+  PLACE(factors, n_matrix * n_matrix);
+  PLACE(inputs, count_inputs(model));
+  PLACE(finish, 2 * n + model->n_kept);
+  PLACE(correction, model->n_unknowns);
+  PLACE(guard_values, N_GUARD_ROWS * n_all);
+  PLACE(bounds, 2 * model->n_limited);
+  PLACE(delay, model->n_d);
+  PLACE(before, model->n_d);
+  PLACE(nodes, 5 * model->n_d);
+  PLACE(breaks, model->n_breaks);
+  PLACE(fired_at, STORM_EVENTS * model->n_guards);
+  PLACE(n_fired, model->n_guards);
+  PLACE(sign, n_all);
+  PLACE(from_rate, n_all);
+  PLACE(fired, n_all);
+  PLACE(pivots, n_matrix);
+  PLACE(task_due, model->n_tasks);
+  PLACE(cursor, model->n_d);
+  PLACE(next_jump, model->n_d);
+#undef PLACE
+  return used;
+}
+
+/* Whether at a tick nothing can happen but its tasks, all of them compiled. */
+static int is_plain(const Run *run) {
+  const Model *model = run->model;
+  if (run->n_active > 0 || model->n_d > 0 || run->recording->kind == RECORD_STEPS) return 0;
+  for (int64_t k = 0; k < model->n_tasks; k++)
+    if (!model->task[k]) return 0;
+  return 1;
+}
+
+Run *run_new(const Model *model, const Method *method, const Solver *solver, const Recording *recording) {
+  Run *run = calloc(1, sizeof *run);
+  if (run == NULL) return NULL;
+  run->model = model;
+  run->method = method;
+  run->solver = solver;
+  run->recording = recording;
+  run->n_active = model->n_guards + (method->adaptive ? 2 * model->n_limited : 0);
+  run->plain = is_plain(run);
+  run->n_block = place_arrays(run, NULL);
+  run->block = calloc((size_t)at_least(run->n_block, 1), sizeof(double));
+  if (recording->kind != RECORD_NOTHING) {
+    run->row_capacity = at_least(recording->n_times + 2, FIRST_ROWS);
+    run->rows = malloc((size_t)(run->row_capacity * (1 + model->n_y)) * sizeof(double));
+  }
+  if (run->block == NULL || (run->rows == NULL && run->row_capacity > 0)) {
+    run_free(run);
+    return NULL;
+  }
+  place_arrays(run, run->block);
+  return run;
+}
+
+void run_free(Run *run) {
+  if (run == NULL) return;
+  free(run->block);
+  free(run->rows);
+  free(run->log);
+  free(run->history);
+  free(run->jumps);
+  free(run);
+}
+
+/* Room for at least so many rows; 0 where there is none, which ends the run. */
+static int reserve(Run *run, double **rows, int64_t *capacity, int64_t width, int64_t wanted) {
+  if (wanted <= *capacity) return 1;
+  int64_t enough = at_least(2 * *capacity, at_least(wanted, FIRST_GROWTH));
+  double *larger = realloc(*rows, (size_t)(enough * width) * sizeof(double));
+  if (larger == NULL) {
+    run->status = NO_MEMORY;
+    return 0;
+  }
+  *rows = larger;
+  *capacity = enough;
+  return 1;
+}
+
+/* Whether the record has room for one more step and the instant after it. */
+int make_room(Run *run) {
+  int64_t wanted = run->n_rows + run->recording->refine + 3;
+  if (run->recording->kind != RECORD_STEPS || wanted <= run->row_capacity) return 1;
+  if (2 * run->row_capacity > run->recording->most_rows) {
+    run->status = RECORD_FULL;
+    return 0;
+  }
+  return reserve(run, &run->rows, &run->row_capacity, 1 + run->model->n_y, wanted);
+}
+
+/* A new last row; null where there is no memory for it, which ends the run. Where all delayed signals have readers, rows
+   that none of them needs any more make room first. */
+double *append_row(Run *run, double **rows, int64_t *count, int64_t *capacity, int64_t width, int64_t *readers) {
+  if (*count == *capacity && readers != NULL) {
+    int64_t unused = *count;
+    for (int64_t j = 0; j < run->model->n_d; j++) unused = readers[j] < unused ? readers[j] : unused;
+    if (unused > 0 && 2 * unused >= *count) {
+      *count -= unused;
+      memmove(*rows, *rows + width * unused, (size_t)(*count * width) * sizeof(double));
+      for (int64_t j = 0; j < run->model->n_d; j++) readers[j] -= unused;
+    }
+  }
+  if (!reserve(run, rows, capacity, width, *count + 1)) return NULL;
+  return *rows + width * (*count)++;
+}
+
+/* The state of a run is [scalars, block, history, jumps]. */
+static size_t block_size(const Run *run) { return (size_t)run->n_block * sizeof(double); }
+
+static size_t history_size(const Run *run, int64_t count) {
+  return (size_t)(count * (2 + 5 * run->model->n_d)) * sizeof(double);
+}
+
+static size_t jump_size(int64_t count) { return (size_t)(2 * count) * sizeof(double); }
+
+static size_t state_size(const Run *run, int64_t n_history, int64_t n_jumps) {
+  return N_SCALARS + block_size(run) + history_size(run, n_history) + jump_size(n_jumps);
+}
+
+int64_t run_state_size(const Run *run) { return (int64_t)state_size(run, run->n_history, run->n_jumps); }
+
+static char *write_part(char *place, const void *part, size_t size) {
+  if (size > 0) memcpy(place, part, size);
+  return place + size;
+}
+
+void run_save(const Run *run, void *state) {
+  char *place = write_part(state, run, N_SCALARS);
+  place = write_part(place, run->block, block_size(run));
+  place = write_part(place, run->history, history_size(run, run->n_history));
+  write_part(place, run->jumps, jump_size(run->n_jumps));
+}
+
+static const char *read_part(const char *place, void *part, size_t size) {
+  if (size > 0) memcpy(part, place, size);
+  return place + size;
+}
+
+int64_t run_restore(Run *run, const void *state, int64_t size) {
+  Run saved;
+  const char *place = state;
+  if (size < (int64_t)N_SCALARS) return 0;
+  place = read_part(place, &saved, N_SCALARS);
+  if (saved.n_history < 0 || saved.n_jumps < 0) return 0;
+  if ((int64_t)state_size(run, saved.n_history, saved.n_jumps) != size) return 0;
+  int64_t width = 2 + 5 * run->model->n_d;
+  if (!reserve(run, &run->history, &run->history_capacity, width, saved.n_history)) return 0;
+  if (!reserve(run, &run->jumps, &run->jump_capacity, 2, saved.n_jumps)) return 0;
+  memcpy(run, &saved, N_SCALARS);
+  place = read_part(place, run->block, block_size(run));
+  place = read_part(place, run->history, history_size(run, run->n_history));
+  read_part(place, run->jumps, jump_size(run->n_jumps));
+  return 1;
+}
+
+void engine_sizes(int64_t *sizes) {
+  sizes[0] = sizeof(Model);
+  sizes[1] = sizeof(Method);
+  sizes[2] = sizeof(Solver);
+  sizes[3] = sizeof(Recording);
+  sizes[4] = sizeof(Run);
+}

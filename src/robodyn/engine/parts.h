@@ -1,0 +1,106 @@
+/* What do the parts of the engine ask of one another? */
+
+#ifndef PARTS_H
+#define PARTS_H
+
+#include <math.h>
+#include <string.h>
+
+#include "engine.h"
+
+/* Events of one guard that end a run as chattering, see log.c. */
+enum { CHATTER_EVENTS = 50, STORM_EVENTS = 1000 };
+
+static inline double least(double a, double b) { return a < b ? a : b; }
+static inline double largest(double a, double b) { return a > b ? a : b; }
+static inline int64_t at_least(int64_t n, int64_t least) { return n > least ? n : least; }
+static inline int sign_of(double value) { return value > 0.0 ? 1 : value < 0.0 ? -1 : 0; }
+
+/* Distance from |t| to the next number. */
+static inline double spacing(double t) { return nextafter(fabs(t), INFINITY) - fabs(t); }
+
+/* A row of states. */
+static inline double *state(const Run *run, int64_t index) { return run->x + index * run->model->n_x; }
+
+static inline void copy_row(Run *run, int64_t source, int64_t target) {
+  const double *from = state(run, source);
+  double *to = state(run, target);
+  for (int64_t i = 0, n = run->model->n_x; i < n; i++) to[i] = from[i];
+}
+
+/* A row of guard values. */
+static inline double *guard_row(const Run *run, int64_t index) {
+  return run->guard_values + index * (run->model->n_guards + 2 * run->model->n_limited);
+}
+
+/* out = kernel(t, x, d, m, p) with the present memory and delayed signals as last read. */
+static inline void call_kernel(Run *run, Kernel kernel, double t, const double *x, double *out) {
+  kernel(&t, x, run->d, run->m, run->p, out);
+}
+
+static inline void forget_slope(Run *run) { run->slope_known = run->jacobian_known = 0; }
+
+/* evaluation.c */
+void evaluate_rate(Run *run, double t, int64_t source, int64_t target);
+void need_slope(Run *run);
+void need_dense(Run *run);
+void evaluate_dense(Run *run, double theta, int64_t target);
+double set_point(Run *run, double fraction);
+void combine(Run *run, const double *weights, int64_t count, double factor, int64_t base, int64_t target);
+int clip_row(Run *run, double t, int64_t target);
+
+/* steps.c, implicit.c, linear.c */
+int try_step(Run *run);
+int step_rosenbrock(Run *run);
+int step_esdirk(Run *run);
+int step_implicit(Run *run);
+ENGINE_API int factorise(double *A, int64_t *pivots, int64_t n);
+ENGINE_API void solve_factorised(const double *A, const int64_t *pivots, int64_t n, double *b);
+
+/* control.c */
+int take_step(Run *run);
+void choose_first(Run *run);
+
+/* delays.c */
+void begin_delays(Run *run);
+void read_right(Run *run);
+void read_inside(Run *run, double time);
+void keep_step(Run *run);
+double next_arrival(const Run *run);
+int64_t pass_arrivals(Run *run, int64_t level);
+void push_jump(Run *run, int64_t level);
+
+/* guards.c, crossings.c */
+int guard_crosses(const Run *run, int64_t j, int64_t sign, double value);
+void evaluate_guards(Run *run, double t, int64_t source, int64_t target);
+void guards_at(Run *run, double theta, int64_t target);
+int find_jumps(Run *run);
+void carry_signs(Run *run);
+void settle_signs(Run *run);
+int locate_events(Run *run);
+enum { LEAVING = 2 };
+
+/* log.c */
+void log_event(Run *run, int64_t j, double t);
+void log_watchers(Run *run, double end);
+int only_watches(const Run *run, int64_t j);
+
+/* instants.c */
+int64_t next_tick(const Run *run);
+void begin_instant(Run *run);
+int64_t run_events(Run *run);
+int64_t run_ticks(Run *run);
+void settle_instant(Run *run);
+void pass_tick(Run *run);
+void plan_segment(Run *run);
+
+/* record.c */
+void record_step(Run *run);
+void record_instant(Run *run);
+void record_end(Run *run);
+
+/* memory.c */
+int make_room(Run *run);
+double *append_row(Run *run, double **rows, int64_t *count, int64_t *capacity, int64_t width, int64_t *readers);
+
+#endif
