@@ -73,8 +73,8 @@ class Clock:
 @pytest.mark.parametrize("step", [0.1, 0.037, 1.5])
 def test_impacts_are_where_they_are_whatever_the_communication_step(any_ball, step):
     run = simulate_fmu(any_ball, step=step)
-    np.testing.assert_allclose(events_of(run, "event"), find_impacts(1.5), rtol=0, atol=1e-9)
-    assert events_of(run, "time event") == [0.25, 0.5, 0.75, 1.0, 1.25, 1.5]
+    np.testing.assert_allclose(events_of(run, "state_event"), find_impacts(1.5), rtol=0, atol=1e-9)
+    assert events_of(run, "time_event") == [0.25, 0.5, 0.75, 1.0, 1.25, 1.5]
     assert run.outcome.kind is OutcomeKind.FINISHED
 
 
@@ -117,7 +117,7 @@ def test_an_event_that_ends_the_simulation_is_its_end(ball):
     assert run.outcome.kind is OutcomeKind.STOPPED
     assert run.outcome.time == pytest.approx(end, abs=1e-12)
     assert run.time[-1] == run.outcome.time
-    assert (run.events[-1].name, run.events[-1].terminal) == ("event", True)
+    assert (run.events[-1].name, run.events[-1].terminal) == ("state_event", True)
     assert run["bounces"].final == 2.0
 
 
@@ -137,7 +137,7 @@ def test_a_macro_step_is_cut_at_an_event_so_that_others_are_told_then(ball):
         assert run.outcome.ok, run.outcome.sentence
         # One second for each second since an impact, exactly.
         assert run["clock"]["x"].final == pytest.approx(sum(1.5 - t for t in find_impacts(1.5)), abs=1e-12)
-        assert events_of(run["ball"], "event") == pytest.approx(find_impacts(1.5), abs=1e-12)
+        assert events_of(run["ball"], "state_event") == pytest.approx(find_impacts(1.5), abs=1e-12)
         # The macro steps after it end where they would have ended without it.
         assert {round(t, 9) for t in np.arange(16) * 0.1} <= {round(t, 9) for t in run.coupling.time}
         assert run.statistics.extra["cut_at_events"] >= 2
@@ -148,7 +148,7 @@ def test_where_others_cannot_go_back_a_unit_goes_on_alone_and_they_are_told_late
     run = cosimulate(units, links=[Link("ball.bounces", "clock.u")], master=Master(0.1), duration=1.5)
     late = [0.1 * math.ceil(t / 0.1) for t in find_impacts(1.5)]
     assert run["clock"]["x"].final == pytest.approx(sum(1.5 - t for t in late), abs=1e-12)
-    assert events_of(run["ball"], "event") == pytest.approx(find_impacts(1.5), abs=1e-12)
+    assert events_of(run["ball"], "state_event") == pytest.approx(find_impacts(1.5), abs=1e-12)
     rows = np.flatnonzero(np.abs(run["ball"].time - find_impacts(1.5)[0]) < 1e-12)
     assert len(rows) == 2
 
@@ -180,7 +180,7 @@ def test_inputs_that_change_at_events_are_given_in_event_mode(ball):
         assert unit.take_events() == []
         unit.write({"gust": (-1.0,), "wind": (0.5,)})
         assert unit.read()["speed"] == pytest.approx(2.0 - G * 0.1 - 1.0, abs=1e-12)
-        assert [(event.name, event.time) for event in unit.take_events()] == [("input event", 0.1)]
+        assert [(event.name, event.time) for event in unit.take_events()] == [("input_event", 0.1)]
 
 
 def test_going_back_forgets_events_and_repeats_them(ball):

@@ -226,14 +226,16 @@ def test_whole_numbers_are_not_extrapolated(types3, types2):
 def test_start_values_out_of_their_own_range_and_texts_are_told(folder):
     folder = folder / "doubtful"
     folder.mkdir()
-    change = 'name="uint8.parameter" valueReference="70" causality="parameter" start="0"'
-    path = build_unit(
-        "types3",
-        folder,
-        lambda text: text.replace(change, change.replace('start="0"', 'start="12"')).replace(
-            'name="label" valueReference="160" causality="parameter"', 'name="label" valueReference="160" causality="input"'
-        ),
-    )
+    start = 'valueReference="70" causality="parameter" start="0"'
+    label = 'valueReference="160" causality="parameter"'
+    changes = {start: start.replace('"0"', '"12"'), label: label.replace("parameter", "input")}
+
+    def change(text):
+        for old, new in changes.items():
+            text = text.replace(old, new)
+        return text
+
+    path = build_unit("types3", folder, change)
     run = simulate_fmu(path, duration=1.0)
     assert "'uint8.parameter' starts at 12, out of the range 0 to 9 that the unit declares" in run.warnings
     assert "'label' is a String, no signal: it is left as it is" in run.warnings

@@ -204,7 +204,7 @@ class Exchange:
         return None
 
     def note_last(self, time: float) -> None:
-        """A macro step that a unit did not finish: where it began, and what happened in it."""
+        """The last row, and what happened there, or in a macro step from there that a unit did not finish."""
         self._note(time, 0.0)
         for name, events in self.happened.items():
             if name in self.plain:
@@ -219,7 +219,7 @@ class Exchange:
     def first_event(self, begin: float, end: float) -> float | None:
         """Where the macro step should have ended, for an event inside it [s]; one at its very end is no reason.
 
-        An event at its beginning, where a unit found by rounding that it was not there yet, makes it as short as can be.
+        One at its beginning, where a unit found by rounding that it was not there yet, makes it as short as can be.
         """
         events = [event for told in self.happened.values() for event in told if event.before is not None]
         first = min((event.time for event in events), default=end)
@@ -307,7 +307,8 @@ class Exchange:
         self._look(time)
         for book in self.books:
             book.meet(self.noted)
-        self._note(time, 0.0)
+        self.happened = {name: unit.take_events() for name, unit in self.units.items() if hasattr(unit, "take_events")}
+        self.note_last(time)
 
     def keep(self, time: float) -> None:
         """Write down where it ended, as far as it got, without another exchange."""

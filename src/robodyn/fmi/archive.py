@@ -22,15 +22,15 @@ class Archive:
     """An unpacked unit; its folder goes when nobody holds it any more.
 
     Attributes:
-        description: by FMPy; root: of its XML file. exchange: whether the unit has no solver of its own.
-        capabilities: of the kind of unit that is used.
+        description: by FMPy; root: of its XML file; flaws: what is wrong with it.
+        exchange: whether the unit has no solver of its own; capabilities: of the kind of unit that is used.
     """
 
     def __init__(self, path: str | Path) -> None:
         import fmpy
 
         self.path = Path(path)
-        self.description = read_description(path)
+        self.description, self.flaws = read_description(path)
         self.exchange = self.description.coSimulation is None
         self.capabilities = self.description.modelExchange if self.exchange else self.description.coSimulation
         self.version = 2 if str(self.description.fmiVersion).startswith("2.") else 3
@@ -108,14 +108,12 @@ class Archive:
         return CoSimulation3(settings, bool(self.capabilities.hasEventMode))
 
 
-def read_description(path: str | Path) -> Any:
-    """The unit's description of itself; what is no unit of a known kind and version is refused."""
-    import fmpy
-
+def read_description(path: str | Path) -> tuple[Any, list[str]]:
+    """The unit's description of itself, and what is wrong with it; unknown kinds and versions are refused."""
     if not Path(path).is_file():
         raise ModelError([Flaw(str(path), "there is no such file")])
     try:
-        description = fmpy.read_model_description(str(path))
+        description, flaws = _read_leniently(str(path))
     except (zipfile.BadZipFile, zlib.error, KeyError) as error:
         raise ModelError([Flaw(str(path), f"is no valid unit: {error}", DAMAGED)]) from error
     except Exception as error:  # FMPy raises Exception itself
@@ -125,4 +123,15 @@ def read_description(path: str | Path) -> Any:
     if description.coSimulation is None and description.modelExchange is None:
         remedy = "export it for co-simulation or model exchange"
         raise ModelError([Flaw(str(path), "is a unit for scheduled execution only", remedy)])
-    return description
+    return description, flaws
+
+
+def _read_leniently(path: str) -> tuple[Any, list[str]]:
+    """A description and what is wrong with it: many units that run well break rules which only a checker sees."""
+    from fmpy import read_model_description
+    from fmpy.model_description import ValidationError
+
+    try:
+        return read_model_description(path), []
+    except ValidationError as error:
+        return read_model_description(path, validate=False), [str(problem) for problem in error.problems]

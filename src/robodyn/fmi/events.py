@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from robodyn.cosimulation import UnitEvent
@@ -60,7 +61,7 @@ class EventSteps:
                 asked = done.event or done.early
                 self.time = min(done.time, target) if done.early else target
             if self.instance.event_mode and (asked or self.time >= self.due):
-                outcome = self._meet("time event" if self.time >= self.due else "event")
+                outcome = self._meet("time_event" if self.time >= self.due else "state_event")
                 if outcome is not None:
                     return outcome
         return self.ended
@@ -86,7 +87,7 @@ class EventSteps:
         setting()
         self.settle()
         if told:
-            self.events.append(UnitEvent("input event", self.time, terminal=self.ended is not None))
+            self.events.append(UnitEvent("input_event", self.time, terminal=self.ended is not None))
 
     def settle(self) -> None:
         """Update the discrete states until they stay as they are, and leave event mode."""
@@ -104,11 +105,11 @@ class EventSteps:
             self.instance.enter_step_mode()
 
     def _end(self, time: float, said: str) -> Outcome:
-        """The unit wants to end the simulation; its last outputs are kept where it still gives them."""
-        try:
-            outputs: dict[str, float] | None = self.read()
-        except ModelError:
-            outputs = None
+        """The unit wants to end the simulation; its last outputs are kept where it came anywhere and gives them."""
+        outputs: dict[str, float] | None = None
+        if time > self.time:
+            with suppress(ModelError):
+                outputs = self.read()
         self.time = time
         self.events.append(UnitEvent("end", time, outputs, outputs, terminal=True))
         return Outcome(OutcomeKind.STOPPED, f"unit '{self.name}' ended the run: {said}", time)

@@ -79,7 +79,7 @@ def simulate_fmu(
 
 def plan_experiment(path: str | Path, duration: float | None, step: float | None) -> tuple[Experiment, float | None]:
     """What is asked for, with the unit's own experiment for what is not; and the tolerance of that."""
-    description = read_description(path)
+    description, _ = read_description(path)
     own = description.defaultExperiment
     begin, stop, stride, tolerance = (
         None if own is None or getattr(own, key) is None else float(getattr(own, key))
@@ -117,7 +117,7 @@ def _choose(unit: FmuUnit, patterns: Sequence[str] | None) -> dict[str, str]:
     for pattern in patterns:
         # Brackets are of arrays here, no pattern of characters.
         if not any(_matches(name, pattern) for name in known):
-            flaws.add(f"signal {pattern}", "is no variable of the unit", nearest(pattern, known))
+            flaws.add(f"signal {pattern}", "is no variable of the unit that moves", nearest(pattern, known))
     flaws.raise_if_any(unit.name)
     return {name: measure for name, measure in known.items() if any(_matches(name, p) for p in patterns)}
 
