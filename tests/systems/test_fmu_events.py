@@ -211,3 +211,14 @@ def test_a_scenario_feels_an_impact_when_it_happens(ball):
         finals.append(run["mass"]["slide.velocity"].final - run["mass"]["slide.velocity"].values[0])
     # A hundred times the tolerance of the mass' solver at speeds of 100 m/s.
     np.testing.assert_allclose(finals, sum(1.5 - t for t in find_impacts(1.5)), atol=1e-4)
+
+
+def test_all_units_end_where_one_ends_the_run(ball):
+    for units in (["ball", "clock"], ["clock", "ball"]):
+        made = {"ball": FmuUnit(ball, "ball", parameters={"end_after": 1, "period": 100.0}), "clock": Clock()}
+        links = [Link("ball.height", "clock.u")]
+        run = cosimulate([made[name] for name in units], links=links, master=Master(0.1), duration=1.5)
+        assert run.outcome.kind is OutcomeKind.STOPPED
+        ends = [run.outcome.time, run.coupling.time[-1], run["clock"].time[-1], run["ball"].time[-1]]
+        assert ends == pytest.approx([find_impacts(1.0)[0]] * 4, abs=1e-12)
+        assert run["ball"].events[-1].terminal

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 def load_scenario(what: str) -> Scenario | Chain:
     """A scenario of the catalogue by name, or read from a TOML file."""
+    if what.endswith(".fmu"):
+        raise fail(f"{what} is a unit, not a scenario: `run` takes it, and `cosim` in a file")
     if what.endswith(".toml") or Path(what).is_file():
         from robodyn.files import read_scenario
         from robodyn.simulation import make_solver

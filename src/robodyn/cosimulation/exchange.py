@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,12 +13,10 @@ from robodyn.cosimulation.extrapolation import Samples, Trend
 from robodyn.cosimulation.joining import join_motions
 from robodyn.cosimulation.record import CouplingRecord, UnitRecord, gap_between
 from robodyn.cosimulation.settings import Master
-from robodyn.cosimulation.unit import Coefficients, InterfaceMotion, ReducedModel, UnitEvent, UnitRefusal
+from robodyn.cosimulation.unit import Coefficients, InterfaceMotion, ReducedModel, UnitRefusal
+from robodyn.cosimulation.unit_events import UnitEvents, all_arrive
 from robodyn.errors import FlawList
 from robodyn.results import Outcome, OutcomeKind, Run
-
-CLOSE = 1e-9
-"""Part of a macro step by which an event is away from its end that does not cut it."""
 
 
 class IllConditioned(ValueError):
@@ -58,8 +55,7 @@ class Exchange:
         self.begun: dict[str, Mapping[str, float]] = {}
         self.noted: dict[str, Mapping[str, float]] = {}
         self.looked_at: float | None = None
-        self.happened: dict[str, list[UnitEvent]] = {}
-        self.can_cut = self._can_cut()
+        self.events = UnitEvents(units)
         self.fresh: dict[str, Mapping[str, float]] = {}
 
     def _choose(self) -> None:
@@ -185,46 +181,31 @@ class Exchange:
         return max(gaps)
 
     def advance(self, begin: float, end: float, scheme: str) -> Outcome | None:
-        """All units to the end of the macro step; the outcome of the first that could not get there."""
+        """All units to the end of the macro step; the outcome of the first that could not get there, or ends there."""
         fresh: dict[str, Mapping[str, float]] = {}
+        last: Outcome | None = None
         self._look(begin)
-        self.happened = {}
-        for name, unit in self.units.items():
+        self.events.clear()
+        for name in self.units:
             self.begun[name] = self.noted[name]
             if scheme == "sequential" and fresh:
                 self._send_signals_after(name, begin, end, fresh)
                 self.begun[name] = self._ask(name, "read") if self.books else self.noted[name]
             outcome = self._ask(name, "advance", begin, end - begin)
-            if hasattr(unit, "take_events"):
-                self.happened[name] = unit.take_events()
+            self.events.collect(name)
             if outcome is not None:
-                return _name_unit(name, outcome, begin)
+                last = last or _name_unit(name, outcome, begin)
+                if not all_arrive(last, begin, end):
+                    return last
             fresh[name] = self._ask(name, "read")
         self.fresh = fresh
-        return None
+        return last
 
     def note_last(self, time: float) -> None:
-        """The last row, and what happened there, or in a macro step from there that a unit did not finish."""
+        """The last row, and the events there, or in a macro step from there that a unit did not finish."""
         self._note(time, 0.0)
-        for name, events in self.happened.items():
-            if name in self.plain:
-                self.plain[name].add_events(events)
-
-    def _can_cut(self) -> bool:
-        """Whether a macro step can be cut at an event of a unit: all others must be able to stop there too."""
-        units = self.units.values()
-        watched = any(getattr(unit, "has_events", False) for unit in units)
-        return watched and self.can_restore and all(getattr(unit, "variable_step", True) for unit in units)
-
-    def first_event(self, begin: float, end: float) -> float | None:
-        """Where the macro step should have ended, for an event inside it [s]; one at its very end is no reason.
-
-        One at its beginning, where a unit found by rounding that it was not there yet, makes it as short as can be.
-        """
-        events = [event for told in self.happened.values() for event in told if event.before is not None]
-        first = min((event.time for event in events), default=end)
-        cut = max(first, math.nextafter(begin, math.inf))
-        return cut if cut < end - CLOSE * (end - begin) else None
+        for name, record in self.plain.items():
+            record.add_events(self.events.of(name))
 
     def _send_signals_after(
         self, name: str, begin: float, end: float, fresh: Mapping[str, Mapping[str, float]]
@@ -236,7 +217,7 @@ class Exchange:
             if channel.target == name:
                 known = samples.copy()
                 if channel.source in fresh:
-                    known.add(end, self._arrive(channel.source, fresh[channel.source]), end - begin)
+                    known.add(end, self.events.arrived(channel.source, fresh[channel.source]), end - begin)
                 inputs |= known.inputs(begin)
         if inputs:
             self._ask(name, "write", inputs)
@@ -244,16 +225,11 @@ class Exchange:
     def error(self, begin: float, end: float) -> float:
         """Largest error of what was expected at the end of the macro step, in units of the largest values so far."""
         least = self.master.least_scale
-        arrived = {name: self._arrive(name, self.fresh[name]) for name in self.units}
+        arrived = {name: self.events.arrived(name, self.fresh[name]) for name in self.units}
         errors = [samples.miss(begin, end, arrived[samples.channel.source], least) for samples in self.samples]
         for bond in self.bonds:
             errors += [self._model_miss(bond, pair, least) for pair in bond.models]
         return max(errors, default=0.0)
-
-    def _arrive(self, unit: str, outputs: Mapping[str, float]) -> Mapping[str, float]:
-        """Outputs at the end of a macro step; where it is cut at an event, those before it: the jump comes after."""
-        sides = (event.before for event in self.happened.get(unit, ()) if self.can_cut)
-        return next((before for before in sides if before is not None), outputs)
 
     def _model_miss(self, bond: Bond, pair: tuple[int, int], least: float) -> float:
         """How far a receiver's idea of the sender's velocity is from the truth."""
@@ -269,10 +245,10 @@ class Exchange:
             book.add(self.begun, self.fresh)
         self._note(begin, end - begin)
         for name, record in self.plain.items():
-            record.add_events(self.happened.get(name, ()))
+            record.add_events(self.events.of(name))
             record.add(end, self.fresh[name])
         for samples in self.samples:
-            if any(event.time > begin for event in self.happened.get(samples.channel.source, ())):
+            if any(event.time > begin for event in self.events.of(samples.channel.source)):
                 samples.trend.forget()
         self.outputs = dict(self.fresh)
         self._sample(end, end - begin)
@@ -307,7 +283,8 @@ class Exchange:
         self._look(time)
         for book in self.books:
             book.meet(self.noted)
-        self.happened = {name: unit.take_events() for name, unit in self.units.items() if hasattr(unit, "take_events")}
+        for name in self.units:
+            self.events.collect(name)
         self.note_last(time)
 
     def keep(self, time: float) -> None:
@@ -320,6 +297,7 @@ class Exchange:
         """A run of every unit; one that cannot give it does not take those of the others with it."""
         runs = {}
         for name, unit in self.units.items():
+            self.warnings += [f"unit '{name}': {sentence}" for sentence in getattr(unit, "warnings", ())]
             try:
                 runs[name] = unit.finish(outcome) if hasattr(unit, "finish") else self.plain[name].run(outcome)
             except Exception as error:  # noqa: BLE001  a user's unit may raise anything

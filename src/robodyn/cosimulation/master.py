@@ -25,6 +25,7 @@ from robodyn.cosimulation.connection import Connection, Link
 from robodyn.cosimulation.exchange import Exchange, IllConditioned, UnitFailure
 from robodyn.cosimulation.result import CosimulationRun
 from robodyn.cosimulation.settings import Master
+from robodyn.cosimulation.unit_events import all_arrive
 from robodyn.results import Outcome, OutcomeKind, Statistics
 
 Progress = Callable[[float, float, int], None]
@@ -76,8 +77,7 @@ class _Course:
         # whose accelerations go on so, by one power more.
         orders = [1 + channel.order for channel in exchange.channels]
         self.order = min([*orders, *(2 + bond.order for bond in exchange.bonds if bond.models)], default=1)
-        self.cuts = exchange.can_cut
-        self.restores = self.cuts or (master.tolerance is not None and exchange.can_restore)
+        self.restores = exchange.events.can_cut or (master.tolerance is not None and exchange.can_restore)
 
     def run(self) -> Outcome:
         """Macro steps to the end, or to what ends it."""
@@ -131,11 +131,14 @@ class _Course:
             saved = self.exchange.save() if self.restores else None
             self.exchange.write(self.time)
             outcome = self.exchange.advance(self.time, end, self.master.scheme)
-            event = self.exchange.first_event(self.time, end) if self.cuts else None
+            event = self.exchange.events.find_cut(self.time, end)
             if event is not None:
                 self.cut += 1
                 self.exchange.restore(saved)
                 continue
+            if outcome is not None and all_arrive(outcome, self.time, end):
+                self._accept(end, 0.0)
+                return outcome
             if outcome is not None:
                 self.exchange.note_last(self.time)
                 return outcome
