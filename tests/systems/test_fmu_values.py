@@ -95,6 +95,13 @@ def test_whole_numbers_that_no_float_is_are_told(types3):
     assert not any("rounded" in sentence for sentence in run.warnings)
 
 
+def test_infinite_outputs_are_read(types3):
+    with FmuUnit(types3, parameters={"gains[1]": float("inf"), "gains[2]": 1e300}) as unit:
+        unit.start(0.0)
+        assert unit.read()["total"] == float("inf")
+        assert unit.warnings == ()
+
+
 @pytest.mark.parametrize(
     ("name", "value", "told"),
     [

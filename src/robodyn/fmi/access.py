@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from robodyn.errors import FlawList, nearest
+from robodyn.errors import Flaw, ModelError, nearest
 from robodyn.fmi.fmpy_adapter import Instance
 from robodyn.fmi.unit_variables import Signal, UnitVariable, Value
 
-EXACT = 2**53
-"""Above this, not all whole numbers are floats."""
+WIDE = ("Int64", "UInt64")
+"""Types with whole numbers that are no floats."""
 
 
 class Group(NamedTuple):
@@ -40,11 +40,10 @@ class Access:
 
     def find(self, names: Sequence[str]) -> list[Signal]:
         """The signals of these names; all unknown ones are told."""
-        flaws = FlawList()
-        for name in names:
-            if name not in self.signals:
-                flaws.add(name, "is no variable of the unit", nearest(name, self.signals))
-        flaws.raise_if_any(f"unit '{self.unit}'")
+        unknown = [name for name in names if name not in self.signals]
+        if unknown:
+            flaws = [Flaw(name, "is no variable of the unit", nearest(name, self.signals)) for name in unknown]
+            raise ModelError(flaws, f"unit '{self.unit}'")
         return [self.signals[name] for name in names]
 
     def get(self, instance: Instance, names: Sequence[str]) -> list[float]:
@@ -57,8 +56,9 @@ class Access:
             values = instance.get(group.kind, group.references, group.size)
             for k, place in group.picks:
                 found[k] = float(values[place])
-                if group.kind.endswith("64") and abs(found[k]) >= EXACT and int(found[k]) != values[place]:
-                    self.rounded.setdefault(key[k], values[place])
+            if group.kind in WIDE:
+                lost = ((k, values[place]) for k, place in group.picks if int(found[k]) != values[place])
+                self.rounded |= {key[k]: value for k, value in lost if key[k] not in self.rounded}
         return found
 
     def set(self, instance: Instance, values: Mapping[str, Value], opened: bool) -> None:
@@ -84,16 +84,15 @@ class Access:
     def _present(
         self, instance: Instance, variable: UnitVariable, given: Mapping[str, Value], opened: bool
     ) -> list[Value]:
-        missing = [name for name in variable.elements if name not in given]
+        missing = [name for name in variable.elements if name not in given] if variable.shape else []
         if not missing:
             return [0] * variable.size
         if opened:
             return list(instance.get(variable.kind, [variable.reference], variable.size))
         if not variable.start:
-            flaws = FlawList()
             what = f"has {variable.size} elements now and no start values for them"
-            flaws.add(variable.name, what, f"set all of them, also {', '.join(missing[:3])}")
-            flaws.raise_if_any(f"unit '{self.unit}'")
+            remedy = f"set all of them, also {', '.join(missing[:3])}"
+            raise ModelError([Flaw(variable.name, what, remedy)], f"unit '{self.unit}'")
         return list(variable.start)
 
 
