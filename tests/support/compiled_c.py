@@ -4,7 +4,7 @@ import ctypes
 
 import numpy as np
 
-from robodyn.fmi.compilers import compile_library, host_platform
+from robodyn.codegen.compilers import compile_library, host_platform
 from robodyn.native.c_code import PREAMBLE, emit_program, emit_sweep, emit_tables
 
 

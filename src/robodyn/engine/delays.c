@@ -91,9 +91,9 @@ int64_t pass_arrivals(Run *run, int64_t level) {
 
 /* What happened now will arrive after each delay. */
 void push_jump(Run *run, int64_t level) {
-  double *last = run->jumps + 2 * (run->n_jumps - 1);
-  if (run->n_jumps > 0 && last[0] == run->t) {
-    last[1] = least(last[1], (double)level);
+  if (run->n_jumps > 0 && run->jumps[2 * (run->n_jumps - 1)] == run->t) {
+    double *known = &run->jumps[2 * run->n_jumps - 1];
+    *known = least(*known, (double)level);
     return;
   }
   double *jump = append_row(run, &run->jumps, &run->n_jumps, &run->jump_capacity, 2, run->next_jump);

@@ -183,6 +183,7 @@ void run_extend(Run *run, double t_end) {
   run->last_tick = run->model->n_tasks > 0 ? (int64_t)floor(ticks + 1e-9) : -1;
   if (run->phase != CONCLUDE || run->status != FINISHED) return;
   run->status = GOING;
+  if (run->open_end) forget_slope(run);
   plan_segment(run);
 }
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 EXPLICIT, SYMPLECTIC, ROSENBROCK, ESDIRK, IMPLICIT_STEP, FUSED_STEP = range(6)
-"""Families of methods, as in engine.h; in the last but one the model gives the equations of a step, in the last the step."""
+"""Families of methods, as in engine.h: of the last two the model gives the equations of a step, and the step itself."""
 
 Floats = NDArray[np.float64]
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from robodyn.assembly import System
+from robodyn.codegen.model import Model
 from robodyn.engine import Recording, Trajectory, integrate
 from robodyn.engine.trajectory import Status
-from robodyn.fmi.model import Model
 from robodyn.fmi.unit import FmuUnit
 from robodyn.simulation.compiled import CompiledSystem
 from robodyn.simulation.problem import build_problem

@@ -6,33 +6,33 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from robodyn.fmi.model import Model
+from robodyn.codegen.model import Model
 from robodyn.fmi.units import add_units
 from robodyn.fmi.variables import INDEPENDENT, OUTPUT, PARAMETER, Variable
 
-SOURCES = (
-    *("functions1.c", "functions2.c", "model.c"),
-    *("steps.c", "control.c", "implicit.c", "past.c", "guards.c", "shortest.c", "start.c", "hybrid.c", "instance.c"),
-)
 ABILITIES_2 = (
     *("canHandleVariableCommunicationStepSize", "canNotUseMemoryManagementFunctions", "canGetAndSetFMUstate"),
     *("canSerializeFMUstate", "providesDirectionalDerivative"),
 )
 ABILITIES_3 = (
     *("canGetAndSetFMUState", "canSerializeFMUState", "providesDirectionalDerivatives"),
-    "canHandleVariableCommunicationStepSize",
+    *("canHandleVariableCommunicationStepSize", "hasEventMode"),
 )
 
 
-def describe_unit(model: Model, variables: Sequence[Variable], fmi: int, identifier: str, token: str) -> bytes:
+def describe_unit(
+    model: Model, variables: Sequence[Variable], fmi: int, identifier: str, token: str, sources: Sequence[str]
+) -> bytes:
     """The model description of a co-simulation unit.
 
     Args:
         fmi: version of the interface, 2 or 3.
         identifier: name of the binary, a C identifier. token: must agree with the binary's.
+        sources: names of the C files.
     """
-    write = {2: _describe_2, 3: _describe_3}[fmi]
-    root = write(model, variables, identifier, token)
+    root = _describe_2(model, variables, identifier, token, sources)
+    if fmi == 3:
+        root = _describe_3(model, variables, identifier, token)
     indent(root)
     return b'<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, encoding="utf-8") + b"\n"
 
@@ -69,11 +69,13 @@ def _add_experiment(root: Element, model: Model) -> None:
     SubElement(root, "DefaultExperiment", settings)
 
 
-def _describe_2(model: Model, variables: Sequence[Variable], identifier: str, token: str) -> Element:
+def _describe_2(
+    model: Model, variables: Sequence[Variable], identifier: str, token: str, sources: Sequence[str]
+) -> Element:
     root = _head(model, {"fmiVersion": "2.0", "guid": token})
     unit = SubElement(root, "CoSimulation", {"modelIdentifier": identifier, **dict.fromkeys(ABILITIES_2, "true")})
     files = SubElement(unit, "SourceFiles")
-    for name in source_names(2):
+    for name in sources:
         SubElement(files, "File", name=name)
     add_units(root, (variable.unit for variable in variables))
     SubElement(SubElement(root, "LogCategories"), "Category", name="logStatusError")
@@ -134,8 +136,3 @@ def _value(variable: Variable) -> dict[str, str]:
     if variable.start is not None and variable.causality != INDEPENDENT:
         said["start"] = repr(float(variable.start))
     return said
-
-
-def source_names(fmi: int) -> tuple[str, ...]:
-    """The C files of a unit."""
-    return (*SOURCES, f"fmi{fmi}.c")

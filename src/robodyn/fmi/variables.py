@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from robodyn.fmi.model import Model
+from robodyn.codegen.model import Model
 
 PARAMETER, INPUT, OUTPUT, INDEPENDENT = "parameter", "input", "output", "independent"
 START = "start value{found}; set between steps, the state goes on from there"

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import tempfile
-import uuid
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,13 +11,13 @@ from importlib.resources import files
 from pathlib import Path
 
 from robodyn.assembly import System, assemble
+from robodyn.codegen.compilers import PLATFORMS, choose_platforms, compile_library, find_compiler, host_platform
+from robodyn.codegen.files import engine_files, generate_files, unit_files
+from robodyn.codegen.model import Model, build_model, check_parts
 from robodyn.engine import Solver
 from robodyn.errors import Flaw, FlawList, ModelError
 from robodyn.fmi.checking import TOLERANCE, Agreement, compare_unit
-from robodyn.fmi.compilers import PLATFORMS, choose_platforms, compile_library, find_compiler, host_platform
-from robodyn.fmi.description import describe_unit, source_names, write_build_description
-from robodyn.fmi.model import Model, build_model, check_parts
-from robodyn.fmi.source import write_functions, write_header, write_tables
+from robodyn.fmi.description import describe_unit, write_build_description
 from robodyn.fmi.variables import list_variables
 from robodyn.model import Scenario
 from robodyn.results.atomic import replacing
@@ -28,7 +26,6 @@ from robodyn.simulation.problem import find_start
 from robodyn.simulation.settings import make_solver
 
 VERSIONS = (2, 3)
-HEADERS = ("engine.h", "instance.h")
 LONG_AGO = (1980, 1, 1, 0, 0, 0)
 """Date of all files in a unit: the same scenario gives the same bytes."""
 
@@ -136,6 +133,7 @@ class _Draft:
     identifier: str
     folder: Path
     contents: dict[str, bytes]
+    sources: tuple[str, ...]
 
     def place(self, platform: str) -> str:
         """Where the binary for a platform belongs."""
@@ -145,31 +143,27 @@ class _Draft:
 
 def _generate(model: Model, fmi: int, folder: Path) -> _Draft:
     identifier = re.sub(r"\W", "_", f"robodyn_{model.system.scenario.name}", flags=re.ASCII)
-    written = write_functions(model) | {"model.c": write_tables(model)}
-    token = _make_token(*written.values(), write_header(model, ""))
-    written["model.h"] = write_header(model, token)
-    runtime = files("robodyn.fmi") / "runtime"
-    for name in (*HEADERS, *source_names(fmi)):
-        if name not in written:
-            written[name] = (runtime / name).read_text(encoding="utf-8")
+    written, token = generate_files(model)
+    interface = f"fmi{fmi}.c"
+    written |= {**engine_files(), **unit_files(), interface: _read_interface(interface)}
     for name, text in written.items():
         (folder / name).write_text(text, encoding="utf-8")
-    contents = {"modelDescription.xml": describe_unit(model, list_variables(model), fmi, identifier, token)}
+    sources = tuple(name for name in written if name.endswith(".c"))
+    described = describe_unit(model, list_variables(model), fmi, identifier, token, sources)
+    contents = {"modelDescription.xml": described}
     contents |= {f"sources/{name}": text.encode() for name, text in sorted(written.items())}
     if fmi == 3:
-        contents["sources/buildDescription.xml"] = write_build_description(identifier, source_names(3))
-    return _Draft(fmi, identifier, folder, contents)
+        contents["sources/buildDescription.xml"] = write_build_description(identifier, sources)
+    return _Draft(fmi, identifier, folder, contents, sources)
 
 
-def _make_token(*texts: str) -> str:
-    """The same for the same code: a binary and a description that do not belong together are found out."""
-    digest = hashlib.sha256("\0".join(texts).encode()).digest()
-    return f"{{{uuid.UUID(bytes=digest[:16])}}}"
+def _read_interface(name: str) -> str:
+    return (files("robodyn.fmi") / "runtime" / name).read_text(encoding="utf-8")
 
 
 def _compile(draft: _Draft, platform: str) -> bytes:
     library = f"{draft.identifier}{PLATFORMS[platform].suffix}"
-    return compile_library(platform, draft.folder, source_names(draft.fmi), library)
+    return compile_library(platform, draft.folder, draft.sources, library)
 
 
 def _check(draft: _Draft, model: Model, compiled: CompiledSystem, binary: bytes) -> Agreement:

@@ -21,7 +21,7 @@ from robodyn.results.provenance import PlainDict, PlainList, plain
 from robodyn.simulation.equations import equations_of
 from robodyn.simulation.equilibrium import Balance, build_balance
 from robodyn.simulation.settings import make_solver
-from robodyn.simulation.steps import build_step, build_fused_step, check_method
+from robodyn.simulation.steps import build_fused_step, build_step, check_method
 from robodyn.simulation.ticks import Tick, plan_ticks
 
 UNUSED = ("constraints", "constraint_drift", "active", "applied", "momentum_rate")

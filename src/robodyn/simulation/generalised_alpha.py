@@ -17,7 +17,7 @@ import casadi as ca
 
 from robodyn.assembly import System
 from robodyn.dynamics import inverse_dynamics
-from robodyn.simulation.implicit_step import Known, ImplicitStep, at_state, start_step
+from robodyn.simulation.implicit_step import ImplicitStep, Known, at_state, start_step
 from robodyn.symbolic import where
 
 

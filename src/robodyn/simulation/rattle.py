@@ -14,7 +14,7 @@ import casadi as ca
 
 from robodyn.assembly import System
 from robodyn.dynamics import solve_symmetric
-from robodyn.simulation.implicit_step import Known, ImplicitStep, at_state, start_step
+from robodyn.simulation.implicit_step import ImplicitStep, Known, at_state, start_step
 
 
 def trace_rattle(system: System) -> ImplicitStep:

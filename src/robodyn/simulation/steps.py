@@ -6,10 +6,10 @@ from robodyn.assembly import System
 from robodyn.assembly.sticking import ACTION
 from robodyn.engine import Solver
 from robodyn.errors import FlawList
-from robodyn.simulation.generalised_alpha import trace_generalised_alpha
-from robodyn.simulation.rattle import trace_rattle
-from robodyn.simulation.implicit_step import ImplicitStep
 from robodyn.simulation.fused_step import FUSED_STEPS, FusedStep
+from robodyn.simulation.generalised_alpha import trace_generalised_alpha
+from robodyn.simulation.implicit_step import ImplicitStep
+from robodyn.simulation.rattle import trace_rattle
 
 STEPS = {"generalised_alpha": trace_generalised_alpha, "rattle": trace_rattle}
 

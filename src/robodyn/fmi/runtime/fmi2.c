@@ -53,30 +53,25 @@ EXPORT void fmi2FreeInstance(void *self) { instance_free(self); }
 EXPORT int fmi2SetupExperiment(void *self, int has_tolerance, double tolerance, double start, int has_stop,
                                double stop) {
   Instance *instance = self;
-  instance->slate.start = instance->slate.run.t = start;
-  instance->slate.stop = has_stop ? stop : INFINITY;
-  instance->slate.tolerance = has_tolerance ? tolerance : 0.0;
+  instance_open(instance, start, has_stop ? stop : INFINITY, has_tolerance ? tolerance : 0.0);
+  instance->unit.set.mode = MODE_FRESH;
   return OK;
 }
 
 EXPORT int fmi2EnterInitializationMode(void *self) {
-  Instance *instance = self;
-  Slate *slate = &instance->slate;
-  instance_open(instance, slate->start, slate->stop, slate->tolerance);
+  Settings *set = &((Instance *)self)->unit.set;
+  instance_open(self, set->start, set->stop, set->tolerance);
   return OK;
 }
 
 EXPORT int fmi2ExitInitializationMode(void *self) { return answer(instance_begin(self)); }
 
 EXPORT int fmi2Terminate(void *self) {
-  ((Instance *)self)->slate.mode = ENDED;
+  ((Instance *)self)->unit.set.mode = MODE_ENDED;
   return OK;
 }
 
-EXPORT int fmi2Reset(void *self) {
-  instance_reset(self);
-  return OK;
-}
+EXPORT int fmi2Reset(void *self) { return answer(instance_reset(self)); }
 
 EXPORT int fmi2GetReal(void *self, const uint32_t *references, size_t n, double *values) {
   return answer(instance_get(self, references, n, values));
@@ -141,9 +136,8 @@ EXPORT int fmi2GetRealOutputDerivatives(void *self, const uint32_t *references, 
 }
 
 EXPORT int fmi2DoStep(void *self, double time, double step, int keep) {
-  int status = instance_step(self, time, step);
   (void)keep;
-  return status == GOING ? OK : status == TERMINAL ? DISCARD : ERROR_STATUS;
+  return instance_step(self, time, step) ? OK : instance_has_ended(self) ? DISCARD : ERROR_STATUS;
 }
 
 EXPORT int fmi2CancelStep(void *self) { return answer(refuse(self, "steps are not asynchronous")); }
@@ -155,7 +149,7 @@ EXPORT int fmi2GetStatus(void *self, int kind, int *value) {
 }
 
 EXPORT int fmi2GetRealStatus(void *self, int kind, double *value) {
-  *value = ((Instance *)self)->slate.run.t;
+  *value = ((Instance *)self)->unit.run->t;
   return kind == LAST_SUCCESSFUL_TIME ? OK : DISCARD;
 }
 
@@ -166,12 +160,12 @@ EXPORT int fmi2GetIntegerStatus(void *self, int kind, int *value) {
 }
 
 EXPORT int fmi2GetBooleanStatus(void *self, int kind, int *value) {
-  *value = ((Instance *)self)->slate.run.status == TERMINAL;
+  *value = instance_has_ended(self);
   return kind == TERMINATED ? OK : DISCARD;
 }
 
 EXPORT int fmi2GetStringStatus(void *self, int kind, const char **value) {
-  *value = run_complaint(&((Instance *)self)->slate.run);
+  *value = instance_complaint(self);
   (void)kind;
   return DISCARD;
 }

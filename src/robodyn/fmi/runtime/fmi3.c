@@ -30,14 +30,13 @@ EXPORT void *fmi3InstantiateCoSimulation(const char *name, const char *token, co
                                          bool logging, bool events, bool early, const uint32_t *intermediate,
                                          size_t n_intermediate, void *environment, Logger logger, void *update) {
   Instance *instance = instance_make(name, token, tell);
-  (void)resources, (void)visible, (void)logging, (void)early, (void)intermediate, (void)n_intermediate, (void)update;
+  (void)resources, (void)visible, (void)logging, (void)intermediate, (void)n_intermediate, (void)update;
   if (instance == NULL) return NULL;
   instance->environment = environment;
   instance->logger = (void *)logger;
-  if (!events) return instance;
-  refuse(instance, "there is no event mode");
-  instance_free(instance);
-  return NULL;
+  /* Without both, events are handled inside of steps. */
+  instance->pauses = events && early;
+  return instance;
 }
 
 EXPORT void *fmi3InstantiateModelExchange(void) { return NULL; }
@@ -53,14 +52,11 @@ EXPORT int fmi3EnterInitializationMode(void *self, bool has_tolerance, double to
 EXPORT int fmi3ExitInitializationMode(void *self) { return answer(instance_begin(self)); }
 
 EXPORT int fmi3Terminate(void *self) {
-  ((Instance *)self)->slate.mode = ENDED;
+  ((Instance *)self)->unit.set.mode = MODE_ENDED;
   return OK;
 }
 
-EXPORT int fmi3Reset(void *self) {
-  instance_reset(self);
-  return OK;
-}
+EXPORT int fmi3Reset(void *self) { return answer(instance_reset(self)); }
 
 EXPORT int fmi3GetFloat64(void *self, const uint32_t *references, size_t n, double *values, size_t n_values) {
   if (n != n_values) return answer(refuse(self, "every variable has one value"));
@@ -106,15 +102,37 @@ EXPORT int fmi3GetDirectionalDerivative(void *self, const uint32_t *unknowns, si
 EXPORT int fmi3DoStep(void *self, double time, double step, bool keep, bool *event, bool *terminate, bool *early,
                       double *last) {
   Instance *instance = self;
-  int status = instance_step(instance, time, step);
+  int done = instance_step(instance, time, step);
   (void)keep;
-  *event = *early = false;
-  *terminate = status == TERMINAL;
-  *last = instance->slate.run.t;
-  return status == GOING || status == TERMINAL ? OK : ERROR_STATUS;
+  *event = unit_has_events(&instance->unit);
+  *terminate = instance_has_ended(instance);
+  *last = instance->unit.run->t;
+  *early = *event && *last < time + step;
+  return done || *terminate ? OK : ERROR_STATUS;
 }
 
-/* What this unit does not have: variables of other types, event mode, model exchange, scheduled execution. */
+/* Events due at the end of a step act when the discrete states are updated, with the inputs set until then. */
+EXPORT int fmi3EnterEventMode(void *self) {
+  ((Instance *)self)->unit.set.mode = MODE_EVENT;
+  return OK;
+}
+
+EXPORT int fmi3UpdateDiscreteStates(void *self, bool *again, bool *terminate, bool *nominals, bool *values, bool *timed,
+                                    double *next) {
+  int done = instance_update(self);
+  *again = *nominals = *timed = false;
+  *values = true;
+  *next = INFINITY;
+  *terminate = instance_has_ended(self);
+  return done || *terminate ? OK : ERROR_STATUS;
+}
+
+EXPORT int fmi3EnterStepMode(void *self) {
+  ((Instance *)self)->unit.set.mode = MODE_STEP;
+  return OK;
+}
+
+/* What this unit does not have: variables of other types, model exchange, scheduled execution. */
 #define REFUSED(function) \
   EXPORT int function(void *self) { return answer(refuse(self, #function " is not supported by this unit")); }
 REFUSED(fmi3GetFloat32)
@@ -157,10 +175,7 @@ REFUSED(fmi3SetIntervalFraction)
 REFUSED(fmi3SetShiftDecimal)
 REFUSED(fmi3SetShiftFraction)
 REFUSED(fmi3EvaluateDiscreteStates)
-REFUSED(fmi3UpdateDiscreteStates)
-REFUSED(fmi3EnterEventMode)
 REFUSED(fmi3EnterContinuousTimeMode)
-REFUSED(fmi3EnterStepMode)
 REFUSED(fmi3CompletedIntegratorStep)
 REFUSED(fmi3SetTime)
 REFUSED(fmi3SetContinuousStates)

@@ -19,69 +19,65 @@ Instance *instance_make(const char *name, const char *token, Tell tell) {
   if (instance == NULL) return NULL;
   instance->tell = tell;
   snprintf(instance->name, sizeof instance->name, "%s", name ? name : "");
-  instance_reset(instance);
-  return instance;
+  if (instance_reset(instance)) return instance;
+  instance_free(instance);
+  return NULL;
 }
 
 /* Between the start values and the first step, the states shown are the start values. */
 static void show_start(Instance *instance) {
-  Run *run = &instance->slate.run;
-  if (instance->slate.mode > INITIALISING) return;
-  memcpy(run->x[START], run->x0, sizeof run->x0);
+  Unit *unit = &instance->unit;
+  if (unit->set.mode <= MODE_INITIALISING) memcpy(unit->run->x, unit->set.x0, N_X * sizeof(double));
 }
 
-void instance_reset(Instance *instance) {
-  Slate *slate = &instance->slate;
-  run_free(&slate->run);
-  memset(slate, 0, sizeof *slate);
-  run_reset(&slate->run);
-  slate->stop = INFINITY;
+int instance_reset(Instance *instance) {
   instance->outputs_known = 0;
-  show_start(instance);
+  return unit_reset(&instance->unit) || refuse(instance, "there is not enough memory for the unit");
 }
 
 int instance_get(Instance *instance, const uint32_t *references, size_t n, double *values) {
-  Run *run = &instance->slate.run;
+  Unit *unit = &instance->unit;
   double m[ROOM(N_M)];
   for (size_t i = 0; i < n; i++) {
     uint32_t k = references[i];
     if (k >= END_OF_VARIABLES) return refuse(instance, "there is no variable of this reference");
     if (k >= FIRST_OUTPUT && !instance->outputs_known) {
-      run_outputs(run, instance->outputs);
+      unit_outputs(unit, instance->outputs);
       instance->outputs_known = 1;
     }
-    if (k >= FIRST_INITIAL && k < FIRST_INPUT) run_look(run, m);
+    if (k >= FIRST_INITIAL && k < FIRST_INPUT) unit_look(unit, m);
     values[i] = k >= FIRST_OUTPUT      ? instance->outputs[k - FIRST_OUTPUT]
-                : k >= FIRST_INPUT     ? run->u[k - FIRST_INPUT]
-                : k >= FIRST_INITIAL   ? run->x0[k - FIRST_INITIAL]
-                : k >= FIRST_PARAMETER ? run->p[k - FIRST_PARAMETER]
-                                       : run->t;
+                : k >= FIRST_INPUT     ? unit->set.u[k - FIRST_INPUT]
+                : k >= FIRST_INITIAL   ? unit->set.x0[k - FIRST_INITIAL]
+                : k >= FIRST_PARAMETER ? unit->set.p[k - FIRST_PARAMETER]
+                                       : unit->run->t;
   }
   return 1;
 }
 
 int instance_set(Instance *instance, const uint32_t *references, size_t n, const double *values) {
-  Run *run = &instance->slate.run;
+  Unit *unit = &instance->unit;
+  Settings *set = &unit->set;
   for (size_t i = 0; i < n; i++) {
     uint32_t k = references[i];
     if (k < FIRST_PARAMETER || k >= FIRST_OUTPUT) return refuse(instance, "only parameters and inputs can be set");
     if (!isfinite(values[i])) return refuse(instance, "values must be finite numbers");
     if (k >= FIRST_INPUT) {
-      run->unsettled |= run->u[k - FIRST_INPUT] != values[i];
-      run->u[k - FIRST_INPUT] = values[i];
+      set->unsettled |= set->u[k - FIRST_INPUT] != values[i];
+      set->u[k - FIRST_INPUT] = values[i];
     } else if (k >= FIRST_INITIAL) {
-      run->placed |= run->x0[k - FIRST_INITIAL] != values[i];
-      run->x0[k - FIRST_INITIAL] = values[i];
-      if (instance->slate.mode > INITIALISING) {
-        run->x[START][k - FIRST_INITIAL] = values[i];
-        run->moved = 1;
+      set->placed |= set->x0[k - FIRST_INITIAL] != values[i];
+      set->x0[k - FIRST_INITIAL] = values[i];
+      if (set->mode > MODE_INITIALISING) {
+        unit->run->x[k - FIRST_INITIAL] = values[i];
+        set->moved = 1;
       }
     } else {
-      if (PARAMETER_FIXED[k - FIRST_PARAMETER] && instance->slate.mode > INITIALISING)
+      if (PARAMETER_FIXED[k - FIRST_PARAMETER] && set->mode > MODE_INITIALISING)
         return refuse(instance, "this parameter can only be set before the start");
-      run->unsettled |= run->p[k - FIRST_PARAMETER] != values[i];
-      run->p[k - FIRST_PARAMETER] = values[i];
-      run->stale = 1;
+      set->unsettled |= set->p[k - FIRST_PARAMETER] != values[i];
+      set->p[k - FIRST_PARAMETER] = values[i];
+      set->stale = 1;
     }
   }
   instance->outputs_known = 0;
@@ -106,7 +102,7 @@ int instance_slopes(Instance *instance, const uint32_t *unknowns, size_t n_unkno
     if (place < 0) return refuse(instance, "directional derivatives are by inputs, states and parameters");
     column[place] = seed[i];
   }
-  run_slopes(&instance->slate.run, column, all);
+  unit_slopes(&instance->unit, column, all);
   for (size_t i = 0; i < n_unknowns; i++) {
     uint32_t k = unknowns[i];
     if (k < FIRST_OUTPUT || k >= END_OF_VARIABLES) return refuse(instance, "directional derivatives are of outputs");
@@ -116,27 +112,25 @@ int instance_slopes(Instance *instance, const uint32_t *unknowns, size_t n_unkno
 }
 
 void instance_open(Instance *instance, double start, double stop, double tolerance) {
-  Slate *slate = &instance->slate;
-  slate->start = slate->run.t = start;
-  slate->stop = stop;
-  slate->tolerance = tolerance;
-  slate->mode = INITIALISING;
+  Settings *set = &instance->unit.set;
+  set->start = instance->unit.run->t = start;
+  set->stop = stop;
+  set->tolerance = tolerance;
+  set->mode = MODE_INITIALISING;
   instance->outputs_known = 0;
 }
 
 int instance_begin(Instance *instance) {
-  Slate *slate = &instance->slate;
   char complaint[256];
   instance->outputs_known = 0;
-  if (!run_begin(&slate->run, slate->start, slate->stop, slate->tolerance, complaint, sizeof complaint))
-    return refuse(instance, complaint);
-  slate->mode = READY;
+  if (!unit_begin(&instance->unit, complaint, sizeof complaint)) return refuse(instance, complaint);
+  instance->unit.set.mode = MODE_STEP;
   return 1;
 }
 
-/* A sentence for a run that has ended; the caller adds the name of the culprit. */
-const char *run_complaint(const Run *run) {
-  switch (run->status) {
+/* A sentence for a run that has ended; the caller adds the name of what is responsible. */
+const char *instance_complaint(const Instance *instance) {
+  switch (instance->unit.run->status) {
     case TERMINAL: return "a terminal event ended the run";
     case STEP_LIMIT: return "all steps are used up: loosen the tolerance";
     case NOT_A_NUMBER: return "a state stopped being a finite number";
@@ -149,52 +143,63 @@ const char *run_complaint(const Run *run) {
   }
 }
 
-/* Go on to time + step; the status of the run is returned, and told where it is not GOING. */
-int instance_step(Instance *instance, double time, double step) {
-  Run *run = &instance->slate.run;
+int instance_has_ended(const Instance *instance) { return instance->unit.run->status == TERMINAL; }
+
+static int tell_status(Instance *instance) {
+  const Run *run = instance->unit.run;
   const char *name = "";
   char sentence[512];
-  int status = run_advance(run, time + step);
+  int by_guard = run->status == TERMINAL || run->status == CHATTERING;
+  if (run->status == FINISHED || run->status == GOING) return 1;
+  if (run->offender >= 0) name = by_guard ? GUARD_NAME[run->offender] : STATE_NAME[run->offender];
+  snprintf(sentence, sizeof sentence, "at %.9g s %s%s%s", run->t, instance_complaint(instance), name[0] ? ": " : "", name);
+  return refuse(instance, sentence);
+}
+
+int instance_step(Instance *instance, double time, double step) {
+  int64_t status = instance->unit.run->status;
   instance->outputs_known = 0;
-  if (status == GOING) return status;
-  if (status == TERMINAL || status == CHATTERING)
-    name = run->culprit >= 0 ? GUARD_NAME[run->culprit] : "";
-  else if (run->culprit >= 0)
-    name = STATE_NAME[run->culprit];
-  snprintf(sentence, sizeof sentence, "at %.9g s %s%s%s", run->t, run_complaint(run), name[0] ? ": " : "", name);
-  refuse(instance, sentence);
-  return status;
+  if (status == GOING || status == FINISHED) unit_advance(&instance->unit, time + step, instance->pauses);
+  return tell_status(instance);
+}
+
+int instance_update(Instance *instance) {
+  instance->outputs_known = 0;
+  unit_advance(&instance->unit, instance->unit.run->t, 0);
+  return tell_status(instance);
 }
 
 void instance_free(Instance *instance) {
-  if (instance) run_free(&instance->slate.run);
+  if (instance) unit_free(&instance->unit);
   free(instance);
 }
 
-/* A state is a block [slate, past of its run]; the slate's own pointers mean nothing there. */
-size_t state_size(const void *state) { return sizeof(Slate) + past_size(&((const Slate *)state)->run); }
+enum { HEAD = sizeof(int64_t), SETTINGS = HEAD + sizeof(Settings) };
+
+size_t state_size(const void *state) {
+  int64_t size;
+  memcpy(&size, state, HEAD);
+  return (size_t)size;
+}
 
 int instance_save(Instance *instance, void **state) {
-  Run *run = &instance->slate.run;
-  Slate *copy = realloc(*state, state_size(&instance->slate));
+  Unit *unit = &instance->unit;
+  int64_t size = SETTINGS + run_state_size(unit->run);
+  char *copy = realloc(*state, (size_t)size);
   if (copy == NULL) return refuse(instance, "there is not enough memory for the state");
-  *copy = instance->slate;
-  past_write(run, (char *)(copy + 1));
-  copy->run.history.rows = copy->run.jumps.rows = NULL;
-  copy->run.history.capacity = copy->run.jumps.capacity = 0;
+  memcpy(copy, &size, HEAD);
+  memcpy(copy + HEAD, &unit->set, sizeof unit->set);
+  run_save(unit->run, copy + SETTINGS);
   *state = copy;
   return 1;
 }
 
 int instance_restore(Instance *instance, const void *state) {
-  const Slate *saved = state;
-  Run *run = &instance->slate.run;
-  if (!run_restore(run, &saved->run, (const char *)(saved + 1)))
-    return refuse(instance, "there is not enough memory for the state");
-  instance->slate.mode = saved->mode;
-  instance->slate.start = saved->start;
-  instance->slate.stop = saved->stop;
-  instance->slate.tolerance = saved->tolerance;
+  Unit *unit = &instance->unit;
+  const char *saved = state;
+  if (!run_restore(unit->run, saved + SETTINGS, (int64_t)state_size(state) - SETTINGS))
+    return refuse(instance, "this is no state of this unit, or there is not enough memory for it");
+  memcpy(&unit->set, saved + HEAD, sizeof unit->set);
   instance->outputs_known = 0;
   return 1;
 }
@@ -206,11 +211,8 @@ int state_write(Instance *instance, const void *state, void *bytes, size_t size)
 }
 
 int state_read(Instance *instance, const void *bytes, size_t size, void **state) {
-  Slate head;
   void *copy;
-  if (size < sizeof head) return refuse(instance, "these bytes are no state of this unit");
-  memcpy(&head, bytes, sizeof head);
-  if (size != state_size(&head)) return refuse(instance, "these bytes are no state of this unit");
+  if (size < SETTINGS || size != state_size(bytes)) return refuse(instance, "these bytes are no state of this unit");
   copy = realloc(*state, size);
   if (copy == NULL) return refuse(instance, "there is not enough memory for the state");
   memcpy(copy, bytes, size);

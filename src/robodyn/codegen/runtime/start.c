@@ -4,7 +4,7 @@
      at rest:   f(t, x, d, m, p) = 0, delayed signals are what they are now, tasks leave m as it is
      assembled: h(q, t) = 0 by the shortest steps, then h'(q, v, t) = 0 */
 
-#include "engine.h"
+#include "unit.h"
 
 #include <float.h>
 #include <math.h>
@@ -24,6 +24,10 @@ typedef struct {
   double z[ROOM(START_COLUMNS)], trial[ROOM(START_COLUMNS)], step[ROOM(START_COLUMNS)];
 } Work;
 
+static void call(Run *run, Kernel kernel, double t, const double *x, double *out) {
+  kernel(&t, x, run->d, run->m, run->p, out);
+}
+
 static double largest(const double *values, int n) {
   double found = 0.0;
   for (int i = 0; i < n; i++)
@@ -38,16 +42,17 @@ static double norm(const double *values, int n) {
 }
 
 /* States, memory and delayed signals from which a search begins. */
-static void guess(Run *run) {
-  memcpy(run->x[START], STATE_GUESS, N_X * sizeof(double));
+static void guess(Unit *unit) {
+  Run *run = unit->run;
+  memcpy(run->x, STATE_GUESS, N_X * sizeof(double));
   memcpy(run->m, MEMORY_GUESS, N_M * sizeof(double));
   memcpy(run->d, DELAY_GUESS, N_D * sizeof(double));
-  for (int k = 0; k < N_INPUTS; k++) run->m[INPUT_PLACE[k]] = run->u[k];
+  for (int k = 0; k < N_INPUTS; k++) run->m[INPUT_PLACE[k]] = unit->set.u[k];
 }
 
 /* The unknowns z = [x, d, m as far as tasks change it] in units of their nominal magnitudes: where each stands. */
 static double *unknown(Run *run, int i) {
-  if (i < N_REST_RATES) return &run->x[START][i];
+  if (i < N_REST_RATES) return &run->x[i];
   return i < N_REST_RATES + N_D ? &run->d[i - N_REST_RATES] : &run->m[REST_MEMORY[i - N_REST_RATES - N_D]];
 }
 
@@ -57,14 +62,14 @@ static void put(Run *run, const double *z) {
 
 static void measure_rates(Run *run, const double *z, double *rates) {
   put(run, z);
-  ask(run, KERNEL_REST, run->t, run->x[START], rates);
+  call(run, KERNEL_REST, run->t, run->x, rates);
   for (int i = 0; i < N_REST; i++) rates[i] /= REST_SCALE[i];
 }
 
 /* step = (E / h - J)^-1 rates, E the identity for states with a rate; an infinite h is Newton's. */
 static void solve_step(Run *run, Work *work, double h, double part) {
   put(run, work->z);
-  ask(run, KERNEL_REST_JACOBIAN, run->t, run->x[START], work->matrix);
+  call(run, KERNEL_REST_JACOBIAN, run->t, run->x, work->matrix);
   for (int j = 0; j < N_REST; j++) {
     for (int i = 0; i < N_REST; i++) work->matrix[j * N_REST + i] *= -(REST_SCALE[j] / REST_SCALE[i]);
     if (j < N_REST_RATES) work->matrix[j * N_REST + j] += 1.0 / h;
@@ -115,15 +120,16 @@ static void rest_in_time(Run *run, Work *work) {
   }
 }
 
-static void begin_at_guess(Run *run, Work *work) {
-  guess(run);
-  for (int i = 0; i < N_REST; i++) work->z[i] = *unknown(run, i) / REST_SCALE[i];
+static void begin_at_guess(Unit *unit, Work *work) {
+  guess(unit);
+  for (int i = 0; i < N_REST; i++) work->z[i] = *unknown(unit->run, i) / REST_SCALE[i];
 }
 
-static int find_rest(Run *run, Work *work, char *complaint, size_t room) {
-  begin_at_guess(run, work);
+static int find_rest(Unit *unit, Work *work, char *complaint, size_t room) {
+  Run *run = unit->run;
+  begin_at_guess(unit, work);
   if (!rest_by_newton(run, work)) {
-    begin_at_guess(run, work);
+    begin_at_guess(unit, work);
     rest_in_time(run, work);
   }
   measure_rates(run, work->z, work->values);
@@ -137,8 +143,8 @@ static int find_rest(Run *run, Work *work, char *complaint, size_t room) {
 
 /* Residuals on both levels, and the gradients of the first by the positions that may change. */
 static void measure_constraints(Run *run, Work *work, int joints_only) {
-  ask(run, KERNEL_CLOSING, run->t, run->x[START], work->values);
-  ask(run, KERNEL_CLOSING_GRADIENTS, run->t, run->x[START], work->matrix);
+  call(run, KERNEL_CLOSING, run->t, run->x, work->values);
+  call(run, KERNEL_CLOSING_GRADIENTS, run->t, run->x, work->matrix);
   for (int j = 0; j < N_Q && joints_only; j++)
     for (int i = 0; i < N_EQUATIONS && !IS_JOINT[j]; i++) work->matrix[j * N_EQUATIONS + i] = 0.0;
 }
@@ -152,18 +158,19 @@ static void shorten(Work *work, const double *values) {
 static int approach(Run *run, Work *work) {
   double size = norm(work->values, N_EQUATIONS), factor;
   shorten(work, work->values);
-  memcpy(work->z, run->x[START], N_Q * sizeof(double));
+  memcpy(work->z, run->x, N_Q * sizeof(double));
   for (factor = fmin(1.0, 0.5 / fmax(largest(work->step, N_Q), 1e-300)); factor > 1e-4; factor /= 2.0) {
-    for (int i = 0; i < N_Q; i++) run->x[START][i] = work->z[i] - factor * work->step[i];
-    ask(run, KERNEL_CLOSING, run->t, run->x[START], work->fresh);
+    for (int i = 0; i < N_Q; i++) run->x[i] = work->z[i] - factor * work->step[i];
+    call(run, KERNEL_CLOSING, run->t, run->x, work->fresh);
     if (norm(work->fresh, N_EQUATIONS) < size) return 1;
   }
-  memcpy(run->x[START], work->z, N_Q * sizeof(double));
+  memcpy(run->x, work->z, N_Q * sizeof(double));
   return 0;
 }
 
-static int close_by(Run *run, Work *work, int joints_only) {
-  guess(run);
+static int close_by(Unit *unit, Work *work, int joints_only) {
+  Run *run = unit->run;
+  guess(unit);
   measure_constraints(run, work, joints_only);
   for (int k = 0; k < CLOSING_STEPS && largest(work->values, N_EQUATIONS) > CLOSED / 1000.0; k++) {
     int closer = approach(run, work);
@@ -171,20 +178,21 @@ static int close_by(Run *run, Work *work, int joints_only) {
     if (!closer) break;
   }
   shorten(work, work->values + N_EQUATIONS);
-  for (int i = 0; i < N_Q; i++) run->x[START][N_Q + i] -= work->step[i];
+  for (int i = 0; i < N_Q; i++) run->x[N_Q + i] -= work->step[i];
   return largest(work->values, N_EQUATIONS) <= CLOSED;
 }
 
 /* Closed by the joints alone, where that is possible, otherwise with the modes of flexible bodies. */
-static int close_all(Run *run, Work *work, char *complaint, size_t room) {
+static int close_all(Unit *unit, Work *work, char *complaint, size_t room) {
+  Run *run = unit->run;
   int modes = 0;
   for (int j = 0; j < N_Q; j++) modes |= !IS_JOINT[j];
-  if (close_by(run, work, modes)) {
-    double speed = fmax(1.0, largest(run->x[START] + N_Q, N_Q));
-    ask(run, KERNEL_CLOSING, run->t, run->x[START], work->fresh);
+  if (close_by(unit, work, modes)) {
+    double speed = fmax(1.0, largest(run->x + N_Q, N_Q));
+    call(run, KERNEL_CLOSING, run->t, run->x, work->fresh);
     if (!modes || largest(work->fresh + N_EQUATIONS, N_EQUATIONS) <= CLOSED * speed) return 1;
   }
-  if (modes && close_by(run, work, 0)) return 1;
+  if (modes && close_by(unit, work, 0)) return 1;
   snprintf(complaint, room, "the constraints cannot be met: %.3g is left", largest(work->values, N_EQUATIONS));
   return 0;
 }
@@ -192,7 +200,7 @@ static int close_all(Run *run, Work *work, char *complaint, size_t room) {
 /* What was found must lie within the ranges of all coordinates. */
 static int check_ranges(Run *run, char *complaint, size_t room) {
   double places[ROOM(N_RANGED)] = {0.0};
-  if (N_RANGED > 0) ask(run, KERNEL_RANGED, run->t, run->x[START], places);
+  if (N_RANGED > 0) call(run, KERNEL_RANGED, run->t, run->x, places);
   for (int k = 0; k < N_RANGED; k++)
     if (!(RANGE_LOWER[k] <= places[k] && places[k] <= RANGE_UPPER[k])) {
       snprintf(complaint, room, "the start found at %.6g is out of reach: '%s'", places[k], RANGED_NAME[k]);
@@ -202,18 +210,19 @@ static int check_ranges(Run *run, char *complaint, size_t room) {
 }
 
 /* Put x0 and m where the run starts, if that has to be found anew; 0 with a complaint where it cannot be found. */
-int find_start(Run *run, char *complaint, size_t room) {
+int find_start(Unit *unit, char *complaint, size_t room) {
+  Settings *set = &unit->set;
   int found = 0;
   Work *work;
-  if (!run->unsettled || run->placed || !(N_REST > 0 || N_EQUATIONS > 0)) return 1;
+  if (!set->unsettled || set->placed || !(N_REST > 0 || N_EQUATIONS > 0)) return 1;
   work = malloc(sizeof *work);
   snprintf(complaint, room, "there is not enough memory for the start");
   if (work != NULL) {
-    found = N_REST > 0 ? find_rest(run, work, complaint, room) : close_all(run, work, complaint, room);
-    found = found && check_ranges(run, complaint, room);
+    found = N_REST > 0 ? find_rest(unit, work, complaint, room) : close_all(unit, work, complaint, room);
+    found = found && check_ranges(unit->run, complaint, room);
   }
   free(work);
-  memcpy(run->x0, run->x[START], N_X * sizeof(double));
-  if (found) run->unsettled = 0;
+  memcpy(set->x0, unit->run->x, N_X * sizeof(double));
+  if (found) set->unsettled = 0;
   return found;
 }

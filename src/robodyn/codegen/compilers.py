@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import platform
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
@@ -17,6 +16,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from robodyn.engine.building import find_own_compiler
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
 
 FLAGS = ("-std=c99", "-O1", "-g0", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-w")
@@ -71,9 +71,9 @@ def find_compiler(name: str) -> list[str]:
     Raises:
         ModelError: where there is no such compiler here.
     """
-    own = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
-    if name == host_platform() and own:
-        return own.split()
+    own = find_own_compiler() if name == host_platform() else None
+    if own:
+        return own
     if find_spec("ziglang"):
         return [sys.executable, "-m", "ziglang", "cc", "-target", PLATFORMS[name].target]
     what = f"there is no C compiler for {name} here"

@@ -11,9 +11,9 @@ import casadi as ca
 
 from robodyn.assembly import SignalInfo, System
 from robodyn.assembly.system import INPUTS, BreakRule, Guard
+from robodyn.codegen.search import Search, trace_search
 from robodyn.engine import Solver
 from robodyn.errors import FlawList
-from robodyn.fmi.search import Search, trace_search
 from robodyn.native import Program, Sweep, read_program
 from robodyn.native.prelude import separate_prelude
 from robodyn.simulation.compiled import Called, gather_functions

@@ -1,6 +1,6 @@
 /* What is the shortest x with the least |A x - b|, where A may leave directions open? */
 
-#include "engine.h"
+#include "unit.h"
 
 #include <math.h>
 

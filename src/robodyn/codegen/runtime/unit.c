@@ -1,0 +1,158 @@
+/* An exported model at work: how does it go from one communication point to the next? */
+
+#include "unit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const Recording NOTHING = {RECORD_NOTHING, 1, 0, 0, 0, NULL};
+
+void unit_free(Unit *unit) {
+  run_free(unit->run);
+  unit->run = NULL;
+}
+
+/* All numbers as described. */
+int unit_reset(Unit *unit) {
+  Settings *set = &unit->set;
+  unit_free(unit);
+  memset(set, 0, sizeof *set);
+  unit->solver = SOLVER;
+  unit->run = run_new(&MODEL, &METHOD, &unit->solver, &NOTHING);
+  if (unit->run == NULL) return 0;
+  memcpy(set->p, PARAMETER_START, N_P * sizeof(double));
+  memcpy(set->p + N_P + N_PRELUDE, DATA, N_DATA * sizeof(double));
+  memcpy(set->x0, STATE_START, N_X * sizeof(double));
+  memcpy(unit->run->x, STATE_START, N_X * sizeof(double));
+  memcpy(unit->run->m, MEMORY_START, N_M * sizeof(double));
+  for (int k = 0; k < N_INPUTS; k++) set->u[k] = MEMORY_START[INPUT_PLACE[k]];
+  set->stale = 1;
+  set->stop = INFINITY;
+  unit->run->p = set->p;
+  unit->run->open_end = 1;
+  unit->run->t_left = INFINITY;
+  return 1;
+}
+
+/* What depends on parameters alone: the prelude, and the times at which references jump, ascending. */
+static void prepare(Unit *unit) {
+  Run *run = unit->run;
+  double times[ROOM(N_BREAKS)];
+  if (!unit->set.stale) return;
+  unit->set.stale = 0;
+  if (N_PRELUDE > 0) model_prelude(unit->set.p, unit->set.p + N_P);
+  run->n_breaks = run->next_break = 0;
+  if (N_BREAKS > 0) model_breaks(unit->set.p, times);
+  for (int k = 0; k < N_BREAKS; k++) {
+    int64_t place = run->n_breaks;
+    if (!(times[k] > run->t) || !isfinite(times[k])) continue;
+    for (; place > 0 && run->breaks[place - 1] > times[k]; place--) run->breaks[place] = run->breaks[place - 1];
+    run->breaks[place] = times[k];
+    run->n_breaks++;
+  }
+}
+
+/* Delays, and the signals before the start: as given, else their own start values. One may depend on others: each round
+   settles at least one more. */
+static void begin_past(Unit *unit) {
+  Run *run = unit->run;
+  double given[ROOM(2 * N_D)], now[ROOM(N_D)];
+  if (N_D == 0) return;
+  model_past(unit->set.p, given);
+  for (int j = 0; j < N_D; j++) {
+    run->delay[j] = given[j];
+    run->d[j] = isnan(given[N_D + j]) ? 0.0 : given[N_D + j];
+  }
+  for (int round = 0; round < N_D; round++) {
+    MODEL.delayed(&run->t, run->x, run->d, run->m, run->p, now);
+    for (int j = 0; j < N_D; j++)
+      if (isnan(given[N_D + j])) run->d[j] = now[j];
+  }
+  memcpy(run->before, run->d, N_D * sizeof(double));
+}
+
+void unit_look(Unit *unit, double *m) {
+  char complaint[128];
+  Run *run = unit->run;
+  prepare(unit);
+  if (!unit->set.begun) find_start(unit, complaint, sizeof complaint);
+  memcpy(m, run->m, N_M * sizeof(double));
+  for (int k = 0; k < N_INPUTS; k++) m[INPUT_PLACE[k]] = unit->set.u[k];
+  if (unit->set.begun) return;
+  memcpy(run->m, m, N_M * sizeof(double));
+  begin_past(unit);
+}
+
+void unit_outputs(Unit *unit, double *y) {
+  double m[ROOM(N_M)];
+  unit_look(unit, m);
+  if (N_Y > 0) model_outputs(&unit->run->t, unit->run->x, unit->run->d, m, unit->set.p, y);
+}
+
+void unit_slopes(Unit *unit, const double *seed, double *slopes) {
+  double m[ROOM(N_M)];
+  unit_look(unit, m);
+  if (N_Y > 0) model_slopes(&unit->run->t, unit->run->x, unit->run->d, m, unit->set.p, seed, slopes);
+}
+
+int unit_begin(Unit *unit, char *complaint, size_t room) {
+  Run *run = unit->run;
+  Settings *set = &unit->set;
+  if (set->tolerance > 0.0) {
+    unit->solver.rtol = set->tolerance;
+    unit->solver.atol = SOLVER.atol * (set->tolerance / SOLVER.rtol);
+  }
+  run->t = set->start;
+  set->stale = 1;
+  prepare(unit);
+  if (!find_start(unit, complaint, room)) return 0;
+  memcpy(run->x, set->x0, N_X * sizeof(double));
+  for (int k = 0; k < N_INPUTS; k++) run->m[INPUT_PLACE[k]] = set->u[k];
+  begin_past(unit);
+  for (int j = 0; j < N_D; j++)
+    if (!(run->delay[j] > 0.0)) {
+      snprintf(complaint, room, "delays must be positive");
+      return 0;
+    }
+  run_begin(run, set->start, set->stop);
+  run_extend(run, set->start);
+  set->begun = 1;
+  run_advance(run);
+  return 1;
+}
+
+/* Inputs, parameters and states set since the last step take effect like an action; 1 when there are any. */
+static int take_inputs(Unit *unit, int *tuned) {
+  Run *run = unit->run;
+  int changed = *tuned = unit->set.stale || unit->set.moved;
+  run_note(run);
+  prepare(unit);
+  for (int k = 0; k < N_INPUTS; k++) {
+    double *held = &run->m[INPUT_PLACE[k]];
+    changed |= *held != unit->set.u[k];
+    *held = unit->set.u[k];
+  }
+  return changed;
+}
+
+int unit_has_events(const Unit *unit) { return unit->run->phase == EVENTS; }
+
+int64_t unit_advance(Unit *unit, double t_end, int pauses) {
+  Run *run = unit->run;
+  int tuned, waiting = unit_has_events(unit), changed = take_inputs(unit, &tuned);
+  if (t_end <= run->t && !waiting && !changed) return ENDED;
+  /* The limit of steps counts from one communication point to the next. */
+  run->steps = run->rejected = 0;
+  run->budget = INT64_MAX;
+  run->pause_at_events = pauses;
+  run_extend(run, t_end);
+  if (waiting) {
+    run->m_changed |= changed;
+    run->x_changed |= unit->set.moved;
+  } else if (changed) {
+    run_reopen(run, unit->set.moved, 1, tuned);
+  }
+  unit->set.moved = 0;
+  return run_advance(run);
+}

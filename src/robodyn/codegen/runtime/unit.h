@@ -1,0 +1,54 @@
+/* An exported model at work: what is a run of the engine whose parameters, inputs and start values others set?
+
+   Sizes, tables and functions of the model stand in model.h, which is generated. */
+
+#ifndef UNIT_H
+#define UNIT_H
+
+#include "engine.h"
+#include "model.h"
+
+#define ROOM(n) ((n) > 0 ? (n) : 1)
+
+/* What others have set, which is, with the run, all that can be saved and put back. A start that is looked for is
+   unsettled when parameters or inputs have been changed before it, unless start values have been placed. */
+typedef struct {
+  double start, stop, tolerance;
+  double p[ROOM(N_P + N_PRELUDE + N_DATA)]; /* parameters, what depends on them alone, the run's table */
+  double u[ROOM(N_INPUTS)];
+  double x0[ROOM(N_X)];
+  int32_t mode;      /* for whoever holds the unit */
+  int32_t stale;     /* parameters have been changed since the prelude was computed */
+  int32_t moved;     /* states have been changed since the last step */
+  int32_t begun;
+  int32_t unsettled;
+  int32_t placed;
+} Settings;
+
+typedef struct {
+  Settings set;
+  Solver solver;
+  Run *run;
+} Unit;
+
+/* 0 where there is no memory. */
+int unit_reset(Unit *unit);
+void unit_free(Unit *unit);
+/* The first instant: tasks due at tick 0; then the state is made consistent. 0, with a complaint, where it cannot be. */
+int unit_begin(Unit *unit, char *complaint, size_t room);
+/* Go on to a communication point: what the engine's run_advance returned. With pauses, before the actions of a located
+   event too; the next call, also one to the same time, carries them out. */
+int64_t unit_advance(Unit *unit, double t_end, int pauses);
+int unit_has_events(const Unit *unit);
+/* Outputs at the present state, with parameters and inputs as they have been set. */
+void unit_outputs(Unit *unit, double *y);
+/* dy = (dy/dx, dy/dm, dy/dp) seed, the slopes of all outputs along a direction of states, memory and parameters. */
+void unit_slopes(Unit *unit, const double *seed, double *slopes);
+/* Before the start, states and past are what they would be from here. */
+void unit_look(Unit *unit, double *m);
+
+/* start.c, shortest.c */
+int find_start(Unit *unit, char *complaint, size_t room);
+void solve_shortest(double *A, double *b, int rows, int columns, double part, double *x);
+
+#endif

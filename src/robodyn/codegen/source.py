@@ -1,0 +1,229 @@
+"""Generated C: what are the sizes, tables and functions of a model, for the engine that moves it?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+
+from robodyn.assembly.system import INPUTS
+from robodyn.codegen.model import Model
+from robodyn.engine.solver import DEFAULT_FIXED_STEP
+from robodyn.native.c_code import PREAMBLE, emit_array, emit_program, emit_sweep, emit_tables, literal
+
+ENGINE_KERNELS = (
+    *("rhs", "jacobian", "time_derivative", "position_rate", "guards", "guard_rates", "limits", "delayed"),
+    *("step_guess", "step_residual", "step_jacobian", "step_end", "fused_step"),
+)
+START_KERNELS = ("rest", "rest_jacobian", "closing", "closing_gradients", "ranged")
+SLOPES = "slopes"
+FUNCTION_FILES = ("functions1.c", "functions2.c")
+PARAMETERS = INPUTS.index("p")
+VECTOR = "const double *t, const double *x, const double *d, const double *m, const double *p"
+MOST_STEPS = 2**62
+
+
+def write_header(model: Model, token: str) -> str:
+    """The text of model.h."""
+    lines = ["/* Sizes, method and functions of a model, generated. */", "#ifndef MODEL_H", "#define MODEL_H"]
+    lines += ["#include <math.h>", '#include "engine.h"']
+    lines += [f"#define {name} {value}" for name, value in _sizes(model).items()]
+    lines.append(f"#define MODEL_TOKEN {json.dumps(token)}")
+    lines += ["extern const Model MODEL;", "extern const Method METHOD;", "extern const Solver SOLVER;"]
+    lines += [f"extern const double {name}[];" for name in _tables(model)]
+    lines += [f"extern const int32_t {name}[];" for name in _places(model)]
+    lines += [f"extern const char *const {name}[];" for name in ("STATE_NAME", "GUARD_NAME", *model.search.names)]
+    lines += [f"extern const Kernel KERNEL_{name.upper()};" for name in START_KERNELS]
+    kernels = [symbol for name, symbol in _symbols(model).items() if name != SLOPES]
+    lines += [f"void {symbol}({VECTOR}, double *out);" for symbol in kernels]
+    lines.append(f"void model_slopes({VECTOR}, const double *seed, double *slopes);")
+    lines.append("void model_prelude(const double *p, double *c);")
+    lines.append("void model_breaks(const double *p, double *times);")
+    lines.append("void model_past(const double *p, double *given);")
+    return "\n".join([*lines, "#endif", ""])
+
+
+def write_tables(model: Model) -> str:
+    """The text of model.c: its numbers, and which function is which."""
+    single = {"prelude": model.prelude, "breaks": model.breaks, "past": model.past}
+    parts = ['#include "model.h"\n', PREAMBLE, emit_tables(single.values())]
+    parts += [emit_program(name, program) for name, program in single.items()]
+    parts += [emit_array(name, values, "") for name, values in _tables(model).items()]
+    parts += [_integers(name, "int32_t", values, "") for name, values in _places(model).items()]
+    parts += _write_names(model)
+    parts += _write_structures(model)
+    parts += [
+        "void model_prelude(const double *p, double *c) { prelude(p, c); }\n",
+        "void model_breaks(const double *p, double *times) { breaks(p, times); }\n",
+        "void model_past(const double *p, double *given) { past(p, given); }\n",
+    ]
+    return "".join(parts)
+
+
+def write_functions(model: Model) -> dict[str, str]:
+    """The texts of the files of functions, about equally long, so that they are compiled side by side."""
+    groups: dict[str, list[str]] = {name: [] for name in FUNCTION_FILES}
+    lengths = dict.fromkeys(FUNCTION_FILES, 0)
+    for name, program in sorted(model.programs.items(), key=lambda item: -item[1].n_operations):
+        shortest = min(lengths, key=lambda file: lengths[file])
+        groups[shortest].append(name)
+        lengths[shortest] += program.n_operations
+    return {file: _write_group(model, names) for file, names in groups.items()}
+
+
+def _write_group(model: Model, names: Sequence[str]) -> str:
+    symbols = _symbols(model)
+    parts = ['#include "model.h"\n', PREAMBLE, emit_tables([model.programs[name] for name in names])]
+    for name in names:
+        emit = emit_sweep if name in model.swept else emit_program
+        parts.append(emit(f"{symbols[name]}_body", model.programs[name], PARAMETERS))
+        seed = ("const double *seed, ", "seed, ") if name == SLOPES else ("", "")
+        parts.append(f"void {symbols[name]}({VECTOR}, {seed[0]}double *out) {{\n")
+        parts.append(f"  {symbols[name]}_body(t, x, d, m, p, {seed[1]}out);\n}}\n")
+    return "".join(parts)
+
+
+def _symbols(model: Model) -> dict[str, str]:
+    """The C names of the functions."""
+    named = {"outputs": "model_outputs", SLOPES: "model_slopes"}
+    return {name: named.get(name, f"kernel_{k}") for k, name in enumerate(model.programs)}
+
+
+def _sizes(model: Model) -> dict[str, int]:
+    """Sizes that the unit around the engine needs when it is compiled."""
+    system = model.system
+    return {
+        "N_Q": system.n_q,
+        "N_X": len(system.states),
+        "N_M": len(system.memory),
+        "N_P": len(system.parameters),
+        "N_PRELUDE": model.prelude.out_sizes[0],
+        "N_DATA": len(system.data),
+        "N_Y": len(model.outputs),
+        "N_INPUTS": len(model.inputs),
+        "N_D": len(system.delays),
+        "N_BREAKS": model.breaks.out_sizes[0],
+        **model.search.sizes,
+    }
+
+
+def _tables(model: Model) -> dict[str, Iterable[float]]:
+    return {
+        "STATE_START": model.start.x,
+        "MEMORY_START": model.start.m,
+        "PARAMETER_START": [number.value for number in model.system.parameters],
+        "DATA": model.system.data,
+        **model.search.tables,
+    }
+
+
+def _places(model: Model) -> dict[str, Sequence[int]]:
+    return {
+        "INPUT_PLACE": model.input_places,
+        "OUTPUT_STATE": model.output_states,
+        "PARAMETER_FIXED": [int(number.name in model.at_start) for number in model.system.parameters],
+        **model.search.places,
+    }
+
+
+def _write_names(model: Model) -> list[str]:
+    names = {"STATE_NAME": [state.name for state in model.system.states], "GUARD_NAME": [g.name for g in model.guards]}
+    return [
+        _pointers(key, "char *const", [json.dumps(name) for name in entries], "")
+        for key, entries in {**names, **model.search.names}.items()
+    ]
+
+
+def _write_structures(model: Model) -> list[str]:
+    """The engine's constant structures, with the tables that they point to."""
+    symbols = _symbols(model)
+    return [
+        *_write_model(model, symbols),
+        *_write_method(model),
+        _structure("Solver", "SOLVER", _solver_fields(model)),
+        *(f"const Kernel KERNEL_{name.upper()} = {symbols.get(name, '0')};\n" for name in START_KERNELS),
+    ]
+
+
+def _write_model(model: Model, symbols: Mapping[str, str]) -> list[str]:
+    system, ticks, guards = model.system, model.called.ticks, model.guards
+    base = system.base_period
+    integers = {
+        "limited": list(system.limited),
+        "task_period": [tick.period for tick in ticks],
+        "task_offset": [tick.offset for tick in ticks],
+        "guard_direction": [guard.direction for guard in guards],
+        "guard_terminal": [int(guard.terminal) for guard in guards],
+    }
+    kernels = {
+        "task": [symbols[str(tick.function)] for tick in ticks],
+        "guard_action": [symbols.get(guard.action or "", "0") for guard in guards],
+    }
+    fields: dict[str, int | str] = {
+        "n_q": system.n_q,
+        "n_x": len(system.states),
+        "n_m": len(system.memory),
+        "n_d": len(system.delays),
+        "n_y": len(model.outputs),
+        "n_guards": len(guards),
+        "n_limited": len(system.limited),
+        "n_tasks": len(ticks),
+        "n_breaks": model.breaks.out_sizes[0],
+        "n_kept": model.called.n_kept,
+        "n_unknowns": model.called.n_unknowns,
+        "n_quadratures": system.n_quadratures,
+        "autonomous": int(not system.depends_on_time),
+        "delay_depth": system.delay_depth,
+        "base_numerator": base.numerator if base else 0,
+        "base_denominator": base.denominator if base else 1,
+        "base_period": literal(float(base or 0)),
+        **{name: symbols.get(name, "0") for name in ENGINE_KERNELS},
+        "outputs": symbols["outputs"],
+        "start_action": symbols.get(system.start_action or "", "0"),
+        "projection": symbols.get("action:projection", "0"),
+        **{name: name for name in (*integers, *kernels, "scale")},
+    }
+    return [
+        *(_integers(name, "int64_t", values) for name, values in integers.items()),
+        *(_pointers(name, "Kernel", entries) for name, entries in kernels.items()),
+        emit_array("scale", [state.nominal for state in system.states]),
+        _structure("Model", "MODEL", fields),
+    ]
+
+
+def _write_method(model: Model) -> list[str]:
+    table = model.solver.table
+    arrays = {f"method_{name}": getattr(table, name) for name in ("a", "b", "c", "e", "C", "time_weights", "P")}
+    numbers = ("family", "stages", "order", "error_order", "adaptive", "reuses_last", "needs_end")
+    fields: dict[str, int | str] = {name: getattr(table, name) for name in numbers}
+    fields |= {"n_dense": len(table.P), "gamma": literal(float(table.gamma))}
+    fields |= {name.removeprefix("method_"): name for name in arrays}
+    tables = [emit_array(name, values.ravel()) for name, values in arrays.items()]
+    return [*tables, _structure("Method", "METHOD", fields)]
+
+
+def _solver_fields(model: Model) -> dict[str, str]:
+    solver = model.solver
+    numbers = {
+        "step": solver.step or (0.0 if solver.adaptive else DEFAULT_FIXED_STEP),
+        "rtol": solver.rtol,
+        "atol": solver.atol,
+        "max_step": float(solver.max_step),
+        "min_step": solver.min_step or 0.0,
+        "spectral_radius": float(solver.spectral_radius),
+    }
+    fields = {name: literal(float(value)) for name, value in numbers.items()}
+    return fields | {"max_steps": f"INT64_C({solver.max_steps or MOST_STEPS})"}
+
+
+def _structure(kind: str, name: str, fields: Mapping[str, int | str]) -> str:
+    entries = "".join(f"  .{field} = {value},\n" for field, value in fields.items())
+    return f"const {kind} {name} = {{\n{entries}}};\n"
+
+
+def _integers(name: str, kind: str, values: Iterable[int], linkage: str = "static ") -> str:
+    entries = [f"INT64_C({value})" if kind == "int64_t" else str(int(value)) for value in values] or ["0"]
+    return f"{linkage}const {kind} {name}[{len(entries)}] = {{{', '.join(entries)}}};\n"
+
+
+def _pointers(name: str, kind: str, entries: Sequence[str], linkage: str = "static ") -> str:
+    return f"{linkage}const {kind} {name}[{max(len(entries), 1)}] = {{{', '.join(entries or ['0'])}}};\n"
