@@ -3,6 +3,7 @@
 import math
 import os
 import re
+import shutil
 import textwrap
 import zipfile
 
@@ -10,9 +11,11 @@ import numpy as np
 import pytest
 from support.c_units import build_unit
 
+from robodyn.catalog import find_scenario
 from robodyn.errors import ModelError
-from robodyn.fmi import FmuUnit, simulate_fmu
+from robodyn.fmi import FmuUnit, simulate_fmu, write_fmu
 from robodyn.results import compare, load, save
+from robodyn.simulation import simulate
 
 COUNTER = """
 from pythonfmu import Boolean, DefaultExperiment, Fmi2Causality, Fmi2Slave, Fmi2Variability, Integer, Real
@@ -222,3 +225,13 @@ def test_durations_and_steps_that_do_not_fit_are_refused(ball, tmp_path):
     repack(ball, target, change=lambda name, data: data.replace(b' stopTime="1.5"', b""))
     with pytest.raises(ModelError, match="duration: is missing"):
         simulate_fmu(target)
+
+
+def test_units_made_here_tell_their_events_too(tmp_path):
+    if not shutil.which("cc"):
+        pytest.skip("there is no C compiler here")
+    scenario = find_scenario("bouncing-ball")
+    run = simulate_fmu(write_fmu(scenario, tmp_path / "ball.fmu", fmi=3).path, step=0.1)
+    impacts = [event.time for event in simulate(scenario).events if event.name == "bounce.hits"]
+    # Later flights are shorter than what they are known to: errors of the impacts before add up.
+    assert [event.time for event in run.events][:10] == pytest.approx(impacts[:10], abs=1e-9)
