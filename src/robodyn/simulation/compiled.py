@@ -31,9 +31,14 @@ UNUSED = ("constraints", "constraint_drift", "active", "applied", "momentum_rate
 
 @dataclass(frozen=True)
 class CompiledSystem:
-    """A system in native code, for one family of solvers and one choice of recorded signals."""
+    """A system in native code, for one family of solvers and one choice of recorded signals.
+
+    Attributes:
+        solver: what it was compiled for; runs use it unless they are given another one.
+    """
 
     system: System
+    solver: Solver
     module: KernelModule
     recorded: tuple[SignalInfo, ...]
     patterns: tuple[str, ...]
@@ -109,7 +114,7 @@ def compile_system(
     except UnsupportedOperation as error:
         check_operations(system)
         raise ModelError([Flaw("", str(error))], f"scenario '{system.scenario.name}'") from error
-    return CompiledSystem(system, module, called.recorded, patterns, called.n_kept, called.n_unknowns, called.ticks)
+    return CompiledSystem(system, solver, module, called.recorded, patterns, called.n_kept, called.n_unknowns, called.ticks)
 
 
 @dataclass(frozen=True)

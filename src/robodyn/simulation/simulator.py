@@ -40,7 +40,7 @@ def simulate(
     Args:
         what: a scenario (traced and compiled here), or one made ready before, for many runs; or a chain of scenarios.
         start: a run to go on from: its end time, states and memory, as far as this system has them by name.
-        solver: settings; the scenario's own by default.
+        solver: settings; by default those that a system was compiled for, or the scenario's own.
         parameters: tunable numbers to change for this run only, without compiling again.
         recording: what to keep; the scenario's own by default.
         progress: called now and then with (time, step, steps).
@@ -52,7 +52,8 @@ def simulate(
     if isinstance(what, Chain):
         return _simulate_chain(what, solver, start, parameters, recording, progress, on_compile)
     system = _system_of(what)
-    solver = make_solver(system.scenario.solver) if solver is None else solver
+    if solver is None:
+        solver = what.solver if isinstance(what, CompiledSystem) else make_solver(system.scenario.solver)
     if not isinstance(solver, Solver):
         raise TypeError(f"solver: must be a Solver, is {solver!r}; for example Solver('rk4', step=1e-3)")
     compiled, recording = _prepare(what, system, solver, recording, on_compile)
