@@ -1,1 +1,5 @@
 """Code generation: exported models as C, and the compilers that make programs of it."""
+
+from robodyn.codegen.c_folder import Written, write_c
+
+__all__ = ["Written", "write_c"]

@@ -14,9 +14,9 @@ from robodyn.assembly.system import INPUTS, BreakRule, Guard
 from robodyn.codegen.search import Search, trace_search
 from robodyn.engine import Solver
 from robodyn.errors import FlawList
-from robodyn.native import Program, Sweep, read_program
+from robodyn.native import Program, Sweep, improve_program, read_program
 from robodyn.native.prelude import separate_prelude
-from robodyn.simulation.compiled import Called, gather_functions
+from robodyn.simulation.compiled import INEXACT, Called, gather_functions
 from robodyn.simulation.problem import Start
 
 
@@ -27,7 +27,7 @@ class Model:
     Attributes:
         outputs: recorded signals and all states, inputs left out.
         inputs: memory written from outside; numbers: tunable ones that are inputs too.
-        guards: events with consequences; those that only watch are left out.
+        guards: events with consequences; those that only watch are left out, unless runs are to be given.
         programs: functions of t, x, d, m and p; swept: which of them give a matrix column by column.
         prelude: what depends on parameters alone; breaks: times at which references jump, as a function of p.
         past: how late the delayed signals are [s] and what they were before the start (NaN: what they are then), as a
@@ -68,31 +68,44 @@ class Model:
 
 
 def build_model(
-    system: System, solver: Solver, inputs: tuple[str, ...], numbers: tuple[str, ...], start: Start
+    system: System,
+    solver: Solver,
+    inputs: tuple[str, ...],
+    numbers: tuple[str, ...],
+    start: Start,
+    *,
+    whole_run: bool = False,
+    plain: bool = True,
 ) -> Model:
     """Everything a unit needs of a system.
 
     Args:
         inputs: names of memory, numbers: of tunable numbers that are given from outside.
+        whole_run: whether it is to give the rows and events of a run: its signals, all guards, no slopes.
+        plain: whether every operation is rounded by itself; otherwise the programs are those of the simulation.
 
     Raises:
         ModelError: with every reason why it cannot be a unit.
     """
     check_parts(system, solver)
-    patterns = (*system.scenario.recording.signals, *(state.name for state in system.states))
-    called = gather_functions(system, solver, patterns)
-    outputs = tuple(info for info in called.recorded if info.name not in (*inputs, *numbers))
-    guards = tuple(guard for guard in system.guards if guard.action or guard.terminal)
+    states = () if whole_run else tuple(state.name for state in system.states)
+    called = gather_functions(system, solver, (*system.scenario.recording.signals, *states))
+    given = () if whole_run else (*inputs, *numbers)
+    outputs = tuple(info for info in called.recorded if info.name not in given)
+    guards = tuple(guard for guard in system.guards if whole_run or guard.action or guard.terminal)
     search = trace_search(system)
-    functions = {**called.functions, **_chosen_functions(system, outputs, guards), **search.functions}
+    chosen = {} if whole_run else _chosen_functions(system, outputs, guards)
+    functions = {**called.functions, **chosen, **search.functions}
     swept = frozenset(name for name, function in functions.items() if isinstance(function, Sweep))
     read = {name: read_program(f.function if isinstance(f, Sweep) else f) for name, f in functions.items()}
+    if not plain:
+        read = {name: improve_program(program, name in INEXACT) for name, program in read.items()}
     programs, prelude, _ = separate_prelude(read, INPUTS.index("p"))
     breaks, fixed = trace_breaks(system)
     past, at_start = trace_past(system)
     _check_free(system, numbers, fixed, at_start)
-    given = (tuple(inputs), tuple(numbers), outputs, guards)
-    return Model(system, solver, called, start, *given, programs, swept, prelude, breaks, past, at_start, fixed, search)
+    shown = (tuple(inputs), tuple(numbers), outputs, guards)
+    return Model(system, solver, called, start, *shown, programs, swept, prelude, breaks, past, at_start, fixed, search)
 
 
 def check_parts(system: System, solver: Solver) -> None:

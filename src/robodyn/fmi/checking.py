@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.assembly import System
+from robodyn.codegen.comparison import Agreement, compare_rows
 from robodyn.codegen.model import Model
 from robodyn.engine import Recording, Trajectory, integrate
 from robodyn.engine.trajectory import Status
@@ -19,29 +19,6 @@ from robodyn.simulation.problem import build_problem
 
 INTERVALS = 50
 """Communication steps of a check."""
-TOLERANCE = 1e-9
-"""Part of a signal's largest magnitude, or of 1 where that is smaller, by which a unit may differ: what other
-rounding does to a run, not other mathematics."""
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """How far a unit is from the simulation.
-
-    Attributes:
-        error: largest difference of a signal, as part of its largest magnitude or of 1; signal, time: where.
-        ends: whether both ended alike.
-    """
-
-    error: float
-    signal: str
-    time: float
-    ends: bool
-
-    @property
-    def good(self) -> bool:
-        """Whether the unit may be given away."""
-        return self.ends and self.error <= TOLERANCE
 
 
 def compare_unit(path: str | Path, model: Model, compiled: CompiledSystem) -> Agreement:
@@ -53,17 +30,8 @@ def compare_unit(path: str | Path, model: Model, compiled: CompiledSystem) -> Ag
     order = [info.name for info in compiled.recorded]
     columns = [order.index(name) for name in unit.outputs]
     n = min(len(found), int(np.searchsorted(expected.time, times[: len(found)], side="right").max(initial=0)))
-    a, b = expected.y[:n][:, columns], found[:n]
-    same = (a == b) | (np.isnan(a) & np.isnan(b))
-    with np.errstate(invalid="ignore"):
-        scale = np.maximum(np.max(np.abs(a), axis=0, initial=0.0), 1.0)
-        errors = np.where(same, 0.0, np.abs(a - b) / scale)
-    errors = np.where(np.isnan(errors), np.inf, errors)
-    row, column = np.unravel_index(np.argmax(errors), errors.shape) if errors.size else (0, 0)
-    worst = float(errors[row, column]) if errors.size else 0.0
     ends = ended == (expected.status != Status.FINISHED)
-    name = list(unit.outputs)[column] if errors.size else ""
-    return Agreement(worst, name, float(times[row]), ends)
+    return compare_rows(expected.y[:n][:, columns], found[:n], list(unit.outputs), times, ends)
 
 
 def choose_times(system: System) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from robodyn.native.cache import cache_folder
 from robodyn.native.derivatives import Pattern, directional, jacobian, pattern
-from robodyn.native.kernel import Kernel, KernelModule, compile_kernels
+from robodyn.native.kernel import Kernel, KernelModule, compile_kernels, improve_program
 from robodyn.native.program import Program
 from robodyn.native.reading import UnsupportedOperation, read_program
 from robodyn.native.smoothness import find_rough_entries
@@ -20,6 +20,7 @@ __all__ = [
     "compile_kernels",
     "directional",
     "find_rough_entries",
+    "improve_program",
     "jacobian",
     "pattern",
     "read_program",

@@ -164,7 +164,7 @@ def compile_kernels(
     swept = [name for name, function in functions.items() if isinstance(function, Sweep)]
     traced = {name: f.function if isinstance(f, Sweep) else f for name, f in functions.items()}
     read = {name: read_program(function) for name, function in traced.items()}
-    programs = read if plain else {name: _improve(program, name in inexact) for name, program in read.items()}
+    programs = read if plain else {name: improve_program(program, name in inexact) for name, program in read.items()}
     labels = {name: tuple(function.name_in()) for name, function in traced.items()}
     width = _common_width(programs, parameter_input)
     table = (width, np.zeros(0) if data is None else data)
@@ -203,7 +203,7 @@ class _Settings:
     row_input: int
 
 
-def _improve(program: Program, inexact: bool) -> Program:
+def improve_program(program: Program, inexact: bool) -> Program:
     """The same program, faster, with other last digits."""
     return fuse(share_reciprocals(inline_elementary(program)) if inexact else program)
 

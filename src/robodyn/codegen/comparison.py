@@ -1,0 +1,55 @@
+"""Does exported code compute what the simulation computes?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+TOLERANCE = 1e-9
+"""Part of a signal's largest magnitude, or of 1 where that is smaller, by which exported code may differ: what other
+rounding does to a run, not other mathematics."""
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far exported code is from the simulation.
+
+    Attributes:
+        error: largest difference of a signal, as part of its largest magnitude or of 1; signal, time: where.
+        ends: whether both ended alike.
+        equal: whether all numbers are the same to the last bit.
+    """
+
+    error: float
+    signal: str
+    time: float
+    ends: bool
+    equal: bool = False
+
+    @property
+    def good(self) -> bool:
+        """Whether the code may be given away."""
+        return self.ends and self.error <= TOLERANCE
+
+
+def compare_rows(
+    expected: np.ndarray, found: np.ndarray, names: Sequence[str], times: np.ndarray, ends: bool
+) -> Agreement:
+    """The largest difference in rows of the same signals at the same times.
+
+    Args:
+        ends: whether both ended alike, as far as rows do not tell.
+    """
+    same = (expected == found) | (np.isnan(expected) & np.isnan(found))
+    with np.errstate(invalid="ignore"):
+        scale = np.maximum(np.max(np.abs(expected), axis=0, initial=0.0), 1.0)
+        errors = np.where(same, 0.0, np.abs(expected - found) / scale)
+    errors = np.where(np.isnan(errors), np.inf, errors)
+    if not errors.size:
+        return Agreement(0.0, "", float(times[0]) if len(times) else 0.0, ends, ends)
+    row, column = np.unravel_index(np.argmax(errors), errors.shape)
+    # A zero's sign is a bit too.
+    bits = bool(np.all(same & ((np.signbit(expected) == np.signbit(found)) | np.isnan(expected))))
+    return Agreement(float(errors[row, column]), names[column], float(times[row]), ends, ends and bits)
