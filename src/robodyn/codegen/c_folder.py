@@ -12,7 +12,7 @@ from string import Template
 
 import numpy as np
 
-from robodyn.codegen.comparison import TOLERANCE, Agreement, compare_rows
+from robodyn.codegen.comparison import TOLERANCE, Agreement, compare_run
 from robodyn.codegen.compilers import compile_program, find_compiler, host_platform
 from robodyn.codegen.files import engine_files, generate_files, unit_files
 from robodyn.codegen.model import Model
@@ -119,9 +119,7 @@ def write_folder(
     model: Model, folder: str | Path, contents: Mapping[str, str | bytes], agreement: Agreement | None
 ) -> Written:
     """Write files into a folder and tell what they are."""
-    for name, content in contents.items():
-        with replacing(Path(folder) / name) as draft:
-            draft.write_bytes(content if isinstance(content, bytes) else content.encode())
+    put_files(Path(folder), contents)
     return Written(
         folder=Path(folder),
         files=tuple(contents),
@@ -131,6 +129,13 @@ def write_folder(
         fixed=tuple(sorted(model.fixed)),
         agreement=agreement,
     )
+
+
+def put_files(folder: Path, contents: Mapping[str, str | bytes]) -> None:
+    """Files by their names, each whole or not at all."""
+    for name, content in contents.items():
+        with replacing(folder / name) as draft:
+            draft.write_bytes(content if isinstance(content, bytes) else content.encode())
 
 
 def _has_compiler() -> bool:
@@ -144,31 +149,11 @@ def _has_compiler() -> bool:
 def _compare_program(contents: Mapping[str, str], run: Run) -> Agreement:
     """Build the program in a folder of its own, run it, and compare all rows and events."""
     with tempfile.TemporaryDirectory() as place:
-        for name, text in contents.items():
-            path = Path(place, name)
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(text, encoding="utf-8")
+        put_files(Path(place), contents)
         program = compile_program(Path(place), [name for name in contents if name.endswith(".c")])
         rows, events = Path(place, "rows.csv"), Path(place, "events.csv")
         with rows.open("w") as file:
             done = subprocess.run([program, "--events", events], stdout=file, stderr=subprocess.DEVNULL, check=False)
         _, _, numbers = rows.read_text(encoding="utf-8").partition("\n")
-        return compare_run(run, numbers, events.read_text(encoding="utf-8"), ok=done.returncode == 0)
-
-
-def compare_run(run: Run, rows: str, events: str, *, ok: bool) -> Agreement:
-    """A run against rows and events as text."""
-    names = ["time", *(info.name for info in run.infos)]
-    found = np.fromstring(rows.replace("\n", ","), sep=",").reshape(-1, len(names))
-    noted = [line.split(",", 1) for line in events.splitlines()]
-    alike = [name for _, name in noted] == [event.name for event in run.events] and len(found) == len(run.time)
-    n = min(len(found), len(run.time))
-    expected = np.column_stack([run.time, run.values])
-    by_rows = compare_rows(expected[:n], found[:n], names, run.time[:n], alike and ok == run.outcome.ok)
-    if not alike:
-        return by_rows
-    times = np.array([event.time for event in run.events])
-    at = np.array([float(time) for time, _ in noted])
-    by_events = compare_rows(times[:, None], at[:, None], ["events"], times, by_rows.ends)
-    worse = max(by_rows, by_events, key=lambda found: (found.error, not found.equal))
-    return worse
+        found = np.fromstring(numbers.replace("\n", ","), sep=",")
+        return compare_run(run, found, events.read_text(encoding="utf-8"), ok=done.returncode == 0)

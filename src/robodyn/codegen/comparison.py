@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from robodyn.results import Run
+
 TOLERANCE = 1e-9
 """Part of a signal's largest magnitude, or of 1 where that is smaller, by which exported code may differ: what other
 rounding does to a run, not other mathematics."""
@@ -53,3 +55,22 @@ def compare_rows(
     # A zero's sign is a bit too.
     bits = bool(np.all(same & ((np.signbit(expected) == np.signbit(found)) | np.isnan(expected))))
     return Agreement(float(errors[row, column]), names[column], float(times[row]), ends, ends and bits)
+
+
+def compare_run(run: Run, numbers: np.ndarray, events: str, *, ok: bool) -> Agreement:
+    """A whole run against rows [time, outputs] and against lines TIME,EVENT.
+
+    Args:
+        ok: whether the exported run was carried through.
+    """
+    names = ["time", *(info.name for info in run.infos)]
+    rows, expected = numbers.reshape(-1, len(names)), np.column_stack([run.time, run.values])
+    noted = [line.split(",", 1) for line in events.splitlines()]
+    alike = len(rows) == len(expected) and [name for _, name in noted] == [event.name for event in run.events]
+    n = min(len(rows), len(expected))
+    found = compare_rows(expected[:n], rows[:n], names, run.time[:n], alike and ok == run.outcome.ok)
+    if not alike:
+        return found
+    times, at = np.array([event.time for event in run.events]), np.array([float(time) for time, _ in noted])
+    by_events = compare_rows(times[:, None], at[:, None], ["events"], times, found.ends)
+    return max(found, by_events, key=lambda agreement: (agreement.error, not agreement.equal))

@@ -113,11 +113,16 @@ def compile_program(folder: Path, sources: Sequence[str], flags: Sequence[str] =
     return program
 
 
-def compile_module(folder: Path, sources: Sequence[str], exports: Sequence[str], module: str) -> bytes:
-    """The WebAssembly module of C files in a folder, which asks nothing of whoever loads it."""
+def check_module_compiler() -> None:
+    """Refuse where nothing compiles for WebAssembly."""
     if not find_spec("ziglang"):
         what = "there is no compiler for WebAssembly here"
         raise ModelError([Flaw("wasm", what, "pip install 'robodyn[cross]' brings one")])
+
+
+def compile_module(folder: Path, sources: Sequence[str], exports: Sequence[str], module: str) -> bytes:
+    """The WebAssembly module of C files in a folder, which asks nothing of whoever loads it."""
+    check_module_compiler()
     compiler = [sys.executable, "-m", "ziglang", "cc", "-target", "wasm32-wasi", *MODULE_FLAGS]
     exported = [f"-Wl,--export={name}" for name in exports]
     _call([*compiler, "-I.", *sources, *exported, "-o", module], "wasm", folder)

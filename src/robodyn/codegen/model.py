@@ -29,7 +29,8 @@ class Model:
         inputs: memory written from outside; numbers: tunable ones that are inputs too.
         guards: events with consequences; those that only watch are left out, unless runs are to be given.
         programs: functions of t, x, d, m and p; swept: which of them give a matrix column by column.
-        prelude: what depends on parameters alone; breaks: times at which references jump, as a function of p.
+        prelude: what depends on parameters alone; breaks: times at which references jump, as a function of p;
+            break_start: these times as they are described, to the last bit.
         past: how late the delayed signals are [s] and what they were before the start (NaN: what they are then), as a
             function of p; at_start: parameters of it, which can be set before the start only.
         fixed: parameters that no user may change, because they decide where references jump in ways that cannot be
@@ -49,6 +50,7 @@ class Model:
     swept: frozenset[str]
     prelude: Program
     breaks: Program
+    break_start: tuple[float, ...]
     past: Program
     at_start: frozenset[str]
     fixed: frozenset[str]
@@ -101,11 +103,12 @@ def build_model(
     if not plain:
         read = {name: improve_program(program, name in INEXACT) for name, program in read.items()}
     programs, prelude, _ = separate_prelude(read, INPUTS.index("p"))
-    breaks, fixed = trace_breaks(system)
+    breaks, break_start, fixed = trace_breaks(system)
     past, at_start = trace_past(system)
     _check_free(system, numbers, fixed, at_start)
     shown = (tuple(inputs), tuple(numbers), outputs, guards)
-    return Model(system, solver, called, start, *shown, programs, swept, prelude, breaks, past, at_start, fixed, search)
+    jumps = (breaks, break_start, past, at_start, fixed)
+    return Model(system, solver, called, start, *shown, programs, swept, prelude, *jumps, search)
 
 
 def check_parts(system: System, solver: Solver) -> None:
@@ -157,22 +160,28 @@ def _pick(column: ca.SX, places: list[int]) -> ca.SX:
     return ca.vertcat(ca.SX(0, 1), *(column[k] for k in places))
 
 
-def trace_breaks(system: System) -> tuple[Program, frozenset[str]]:
-    """Times at which references jump, as a function of p; and parameters that must stay as they are for it."""
+def trace_breaks(system: System) -> tuple[Program, tuple[float, ...], frozenset[str]]:
+    """Times at which references jump, as a function of p and as described; and parameters that must stay as they are."""
     p = system.symbols["p"]
     symbols = {number.name: p[k] for k, number in enumerate(system.parameters)}
     values: dict[str, Any] = {name: number.value for name, number in system.numbers.items()}
     times: list[Any] = []
+    described: list[float] = []
     fixed: set[str] = set()
     for rule in system.breaks:
+        known = [float(time) for time in _evaluate(rule, values)]
+        described += known
         try:
-            times += [ca.SX(time) for time in _evaluate(rule, values | symbols)]
+            traced = [ca.SX(time) for time in _evaluate(rule, values | symbols)]
+            if len(traced) != len(known):
+                raise ValueError("which times there are depends on the numbers")
+            times += traced
         except (TypeError, ValueError, RuntimeError, NotImplementedError):
             # A rule that compares or converts numbers cannot be followed: its numbers stay what they are.
-            times += [ca.SX(float(time)) for time in _evaluate(rule, values)]
+            times += [ca.SX(time) for time in known]
             fixed |= _parameters_of(rule) & symbols.keys()
     column = ca.vertcat(ca.SX(0, 1), *times)
-    return read_program(ca.Function("breaks", [p], [ca.densify(column)])), frozenset(fixed)
+    return read_program(ca.Function("breaks", [p], [ca.densify(column)])), tuple(described), frozenset(fixed)
 
 
 def trace_past(system: System) -> tuple[Program, frozenset[str]]:

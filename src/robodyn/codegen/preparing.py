@@ -40,5 +40,5 @@ def _check_inputs(scenario: Scenario, inputs: Mapping[str, float | None]) -> Non
     flaws, numbers = FlawList(), scenario.numbers()
     for name in inputs:
         if name in numbers:
-            flaws.add(f"inputs.{name}", "is a number", "declare it tunable: then it can be set at any time as a parameter")
+            flaws.add(f"inputs.{name}", "is a number", "declare it tunable: a parameter can be set at any time")
     flaws.raise_if_any(f"code of '{scenario.name}'")

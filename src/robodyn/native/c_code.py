@@ -48,7 +48,7 @@ PREAMBLE = f"""#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
-/* a b + c rounded once, as machine code does it; with PLAIN rounded twice, for processors without such an instruction. */
+/* a b + c rounded once, as machine code does it; with PLAIN rounded twice, for processors that cannot do it. */
 #ifdef PLAIN
 #define MULADD(a, b, c) ((a) * (b) + (c))
 #else

@@ -35,6 +35,14 @@ int unit_reset(Unit *unit) {
   return 1;
 }
 
+/* Times at which references jump; for the parameters as described to the last bit, which tracing may change. */
+static void find_breaks(const Unit *unit, double *times) {
+  if (memcmp(unit->set.p, PARAMETER_START, N_P * sizeof(double)) == 0)
+    memcpy(times, BREAK_START, N_BREAKS * sizeof(double));
+  else
+    model_breaks(unit->set.p, times);
+}
+
 /* What depends on parameters alone: the prelude, and the times at which references jump, ascending. */
 static void prepare(Unit *unit) {
   Run *run = unit->run;
@@ -43,7 +51,7 @@ static void prepare(Unit *unit) {
   unit->set.stale = 0;
   if (N_PRELUDE > 0) model_prelude(unit->set.p, unit->set.p + N_P);
   run->n_breaks = run->next_break = 0;
-  if (N_BREAKS > 0) model_breaks(unit->set.p, times);
+  if (N_BREAKS > 0) find_breaks(unit, times);
   for (int k = 0; k < N_BREAKS; k++) {
     int64_t place = run->n_breaks;
     if (!(times[k] > run->t && times[k] < end)) continue;
