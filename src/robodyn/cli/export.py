@@ -1,4 +1,4 @@
-"""robodyn export: a run as a table, or a scenario as a workbook of live formulas, a unit or code, for other programs."""
+"""robodyn export: a run as a table, or a scenario as a workbook of live formulas, a unit or code for others."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def export(
         str, typer.Argument(metavar="RUN|SCENARIO", help="A run file; else a scenario or TOML file.")
     ],
     to: Annotated[str, typer.Option(help="csv, parquet or nc of a run; xlsx, fmu, c or wasm of a scenario.")],
-    out: Annotated[Path | None, typer.Option(help="File or folder to write; default: beside the run, or by the scenario's name.")] = None,
-    solver: Annotated[str | None, typer.Option(help="xlsx: euler or heun; fmu, c, wasm: any. Default: the scenario's.")] = None,
-    step: Annotated[float | None, typer.Option(help="xlsx: time from row to row; others: step of the method [s].")] = None,
+    out: Annotated[Path | None, typer.Option(help="File or folder; default: beside the run, or NAME.xlsx.")] = None,
+    solver: Annotated[str | None, typer.Option(help="xlsx: euler or heun; else any. Default: the scenario's.")] = None,
+    step: Annotated[float | None, typer.Option(help="xlsx: time between rows; others: step of the method [s].")] = None,
     rows: Annotated[int | None, typer.Option(help="xlsx: number of rows; default: to the end.")] = None,
     duration: Annotated[float | None, typer.Option(help="Simulated time of a scenario [s].")] = None,
-    setting: Annotated[list[str] | None, typer.Option("--set", help="Change a number of a scenario: name=value.")] = None,
+    setting: Annotated[list[str] | None, typer.Option("--set", help="Change a scenario's number: name=value.")] = None,
     tunable: Annotated[
         list[str] | None,
         typer.Option(help="Mechanism numbers to keep changeable (patterns such as '*.mass')."),
@@ -54,7 +54,7 @@ def export(
         ),
     ] = None,
 ) -> None:
-    """Write a run as CSV, Parquet or netCDF, or a scenario as a workbook of formulas, a unit for simulators, or code."""
+    """Write a run as CSV, Parquet or netCDF, or a scenario as a workbook of formulas, a unit of simulators, or code."""
     if to not in SUFFIXES:
         raise fail(f"--to {to}: unknown format ({nearest(to, SUFFIXES)})")
     given = {"solver": solver, "step": step, "rows": rows, "duration": duration, "set": setting, "tunable": tunable}

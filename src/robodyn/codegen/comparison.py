@@ -51,7 +51,7 @@ def compare_rows(
     errors = np.where(np.isnan(errors), np.inf, errors)
     if not errors.size:
         return Agreement(0.0, "", float(times[0]) if len(times) else 0.0, ends, ends)
-    row, column = np.unravel_index(np.argmax(errors), errors.shape)
+    row, column = map(int, np.unravel_index(np.argmax(errors), errors.shape))
     # A zero's sign is a bit too.
     bits = bool(np.all(same & ((np.signbit(expected) == np.signbit(found)) | np.isnan(expected))))
     return Agreement(float(errors[row, column]), names[column], float(times[row]), ends, ends and bits)

@@ -106,9 +106,25 @@ def build_model(
     breaks, break_start, fixed = trace_breaks(system)
     past, at_start = trace_past(system)
     _check_free(system, numbers, fixed, at_start)
-    shown = (tuple(inputs), tuple(numbers), outputs, guards)
-    jumps = (breaks, break_start, past, at_start, fixed)
-    return Model(system, solver, called, start, *shown, programs, swept, prelude, *jumps, search)
+    return Model(
+        system=system,
+        solver=solver,
+        called=called,
+        start=start,
+        inputs=tuple(inputs),
+        numbers=tuple(numbers),
+        outputs=outputs,
+        guards=guards,
+        programs=programs,
+        swept=swept,
+        prelude=prelude,
+        breaks=breaks,
+        break_start=break_start,
+        past=past,
+        at_start=at_start,
+        fixed=fixed,
+        search=search,
+    )
 
 
 def check_parts(system: System, solver: Solver) -> None:
@@ -161,7 +177,7 @@ def _pick(column: ca.SX, places: list[int]) -> ca.SX:
 
 
 def trace_breaks(system: System) -> tuple[Program, tuple[float, ...], frozenset[str]]:
-    """Times at which references jump, as a function of p and as described; and parameters that must stay as they are."""
+    """Times at which references jump, as a function of p and as described; and parameters that must stay for it."""
     p = system.symbols["p"]
     symbols = {number.name: p[k] for k, number in enumerate(system.parameters)}
     values: dict[str, Any] = {name: number.value for name, number in system.numbers.items()}

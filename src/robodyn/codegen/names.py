@@ -61,7 +61,7 @@ def _write_recording(model: Model) -> list[str]:
     scenario = model.system.scenario
     asked, found = scenario.recording, engine_recording(scenario.recording, model.solver, 0.0, scenario.duration)
     rate = asked.rate if asked.rate is not None and asked.times is None else 0.0
-    times = [] if found.times is None else found.times
+    times: Sequence[float] = [] if found.times is None else found.times.tolist()
     kind = "RECORD_STEPS" if found.times is None else "RECORD_TIMES"
     most = LARGEST_RECORD // (8 * (1 + len(model.outputs)))
     fields = (kind, found.refine, int(found.keep_end), len(times), most, "record_times")

@@ -1,4 +1,4 @@
-"""What is a model at communication points? Steps end there: other rounding, which chooses other steps, matters little."""
+"""What does a model give at communication points, where steps end, natively and as exported code?"""
 
 from __future__ import annotations
 

@@ -8,21 +8,21 @@ from robodyn.assembly import assemble
 from robodyn.codegen.model import Model, build_model, check_parts
 from robodyn.engine import Solver
 from robodyn.errors import Flaw, FlawList, ModelError
-from robodyn.model import Scenario
+from robodyn.model import Chain, Scenario
 from robodyn.simulation.compiled import CompiledSystem, compile_system
 from robodyn.simulation.problem import find_start
 from robodyn.simulation.settings import make_solver
 
 
 def prepare_model(
-    scenario: Scenario, solver: Solver | None, inputs: Mapping[str, float | None], *, plain: bool
+    scenario: Scenario | Chain, solver: Solver | None, inputs: Mapping[str, float | None], *, plain: bool
 ) -> tuple[Model, CompiledSystem]:
     """The model of a whole run, and the simulation of the same rounding.
 
     Raises:
         ModelError: with every reason why it cannot be exported.
     """
-    if not isinstance(scenario, Scenario):
+    if isinstance(scenario, Chain):
         what = "is a chain of scenarios, whose phases end at events"
         raise ModelError([Flaw("scenario", what, "export one of its phases")])
     _check_inputs(scenario, inputs)
