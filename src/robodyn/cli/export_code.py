@@ -37,4 +37,5 @@ def _tell_check(made: Written, to: str) -> str:
     if made.agreement.equal:
         return "its run is the simulation's, to the last bit"
     found = made.agreement
-    return f"its run differs from the simulation's by {found.error:.2g} (in '{found.signal}' at {found.time:g} s)"
+    told = f"its run differs from the simulation's by {found.error:.2g} (in '{found.signal}' at {found.time:g} s)"
+    return told if not found.rounding else f"{told}; other rounding alone makes {found.rounding:.2g} here"

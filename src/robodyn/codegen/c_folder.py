@@ -12,7 +12,7 @@ from string import Template
 
 import numpy as np
 
-from robodyn.codegen.comparison import TOLERANCE, Agreement, compare_run
+from robodyn.codegen.comparison import Agreement, compare_run
 from robodyn.codegen.compilers import compile_program, find_compiler, host_platform
 from robodyn.codegen.files import engine_files, generate_files, unit_files
 from robodyn.codegen.model import Model
@@ -110,7 +110,7 @@ def check_agreement(model: Model, found: Agreement) -> Agreement:
     if not found.good:
         what = f"differs from the simulation by {found.error:.3g} in '{found.signal}' at {found.time:g} s"
         what = what if found.ends else "has other rows or events than the simulation, or another end"
-        remedy = f"allowed is {TOLERANCE:g}: a chaotic motion, or a step at the edge of stability?"
+        remedy = f"allowed is {found.allowed:.2g}: a chaotic motion, or a step at the edge of stability?"
         raise ModelError([Flaw("", f"the code {what}", remedy)], f"code of '{model.system.scenario.name}'")
     return found
 

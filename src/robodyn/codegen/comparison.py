@@ -12,6 +12,8 @@ from robodyn.results import Run
 TOLERANCE = 1e-9
 """Part of a signal's largest magnitude, or of 1 where that is smaller, by which exported code may differ: what other
 rounding does to a run, not other mathematics."""
+SPREAD = 10.0
+"""How many times as far as native runs of two roundings lie apart: this project's own choice."""
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,8 @@ class Agreement:
         error: largest difference of a signal, as part of its largest magnitude or of 1; signal, time: where.
         ends: whether both ended alike.
         equal: whether all numbers are the same to the last bit.
+        rounding: how far native runs of two roundings lie apart, where that was looked at: adaptive methods choose other
+            steps, samples of a coarse sensor fall on the other side.
     """
 
     error: float
@@ -29,11 +33,17 @@ class Agreement:
     time: float
     ends: bool
     equal: bool = False
+    rounding: float = 0.0
+
+    @property
+    def allowed(self) -> float:
+        """The largest error of code that may be given away."""
+        return max(TOLERANCE, SPREAD * self.rounding)
 
     @property
     def good(self) -> bool:
         """Whether the code may be given away."""
-        return self.ends and self.error <= TOLERANCE
+        return self.ends and self.error <= self.allowed
 
 
 def compare_rows(

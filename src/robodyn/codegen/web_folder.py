@@ -23,15 +23,16 @@ from robodyn.codegen.c_folder import (
     put_files,
     write_folder,
 )
-from robodyn.codegen.comparison import Agreement
+from robodyn.codegen.comparison import TOLERANCE, Agreement
 from robodyn.codegen.compilers import check_module_compiler, compile_module
 from robodyn.codegen.model import Model
-from robodyn.codegen.points import choose_times, compare_points, simulate_points
+from robodyn.codegen.points import Points, choose_times, compare_points, simulate_points
 from robodyn.codegen.preparing import prepare_model
 from robodyn.engine import Solver
+from robodyn.engine.trajectory import Status
 from robodyn.model import Scenario
 from robodyn.simulation import simulate
-from robodyn.simulation.compiled import CompiledSystem
+from robodyn.simulation.compiled import CompiledSystem, compile_system
 
 MODULE = "simulation.wasm"
 LOADER = ("simulation.mjs", "index.html")
@@ -84,10 +85,19 @@ def _compare_module(contents: Mapping[str, str | bytes], model: Model, compiled:
         told = json.loads(done.stdout)
         rows = np.fromfile(Path(place, "rows.bin")).reshape(-1, len(model.outputs))
     names = [info.name for info in model.outputs]
-    found = compare_points(simulate_points(model, compiled, times), rows, names, times, len(rows) < len(times))
+    expected = simulate_points(model, compiled, times)
+    found = compare_points(expected, rows, names, times, len(rows) < len(times))
     run = simulate(compiled, model.solver)
     alike = told["events"] == [event.name for event in run.events] and told["ok"] == run.outcome.ok
-    return replace(found, ends=found.ends and alike, equal=found.equal and alike)
+    rounding = 0.0 if found.error <= TOLERANCE else _measure_rounding(model, expected, times)
+    return replace(found, ends=found.ends and alike, equal=found.equal and alike, rounding=rounding)
+
+
+def _measure_rounding(model: Model, expected: Points, times: np.ndarray) -> float:
+    """How far the native run with fused multiply-adds is from the one without."""
+    fused = simulate_points(model, compile_system(model.system, model.solver), times)
+    rows, ended = fused.trajectory.y, fused.trajectory.status != Status.FINISHED
+    return compare_points(expected, rows, fused.names, times, ended).error
 
 
 def _read(name: str) -> str:
