@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 _DESCRIPTION = {"symbolic", "spatial", "laws", "model"}
 _BELOW_ASSEMBLY = _DESCRIPTION | {"paths", "structures", "files", "catalog", "dynamics"}
 _BELOW_SIMULATION = _BELOW_ASSEMBLY | {"assembly", "native", "engine", "results"}
-_ABOVE_SIMULATION = _BELOW_SIMULATION | {"simulation", "perturbation", "cosimulation", "workbook"}
+_ABOVE_SIMULATION = _BELOW_SIMULATION | {"simulation", "perturbation", "cosimulation", "workbook", "codegen"}
 # What each package may import, the errors module aside, which all may.
 MAY_IMPORT = {
     "symbolic": set(),
@@ -33,6 +33,7 @@ MAY_IMPORT = {
     "perturbation": _BELOW_SIMULATION | {"simulation"},
     "cosimulation": _BELOW_SIMULATION | {"simulation"},
     "workbook": _BELOW_SIMULATION | {"simulation"},
+    "codegen": _BELOW_SIMULATION | {"simulation"},
     "fmi": _ABOVE_SIMULATION,
     "analysis": _ABOVE_SIMULATION | {"fmi"},
     "reporting": {"results", "analysis"},

@@ -15,7 +15,7 @@ from robodyn.codegen.comparison import compare_run
 from robodyn.codegen.compilers import compile_program
 from robodyn.engine import Solver
 from robodyn.errors import ModelError
-from robodyn.model import Block, Recording
+from robodyn.model import Block, Event, Recording
 from robodyn.simulation import simulate
 
 compiled = pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler here")
@@ -25,7 +25,8 @@ TWO_CARTS = """
 #include <stdio.h>
 int main(void) {
   Simulation *a = simulation_new(SIMULATION_STEPPED), *b = simulation_new(SIMULATION_STEPPED);
-  int push = simulation_find(SIMULATION_INPUTS, "push.value"), mass = simulation_find(SIMULATION_PARAMETERS, "cart.mass");
+  int push = simulation_find(SIMULATION_INPUTS, "push.value");
+  int mass = simulation_find(SIMULATION_PARAMETERS, "cart.mass");
   int place = simulation_find(SIMULATION_STATES, "rail.position"), ok;
   simulation_set(a, SIMULATION_INPUTS, push, 4.0);
   simulation_set(b, SIMULATION_PARAMETERS, mass, 6.0);
@@ -42,6 +43,25 @@ int main(void) {
   return 0;
 }
 """
+
+MOVED_STOP = """
+#include "simulation.h"
+#include <stdio.h>
+int main(void) {
+  Simulation *a = simulation_new(SIMULATION_STEPPED);
+  int begun = simulation_begin(a) && simulation_advance(a, 0.5), ok;
+  ok = simulation_set(a, SIMULATION_PARAMETERS, simulation_find(SIMULATION_PARAMETERS, "stop.place"), -1.0);
+  simulation_get(a, SIMULATION_OUTPUTS, 0);
+  printf("%d %d %d", begun, ok, simulation_advance(a, 1.0));
+  printf(" %g\\n", simulation_time(a));
+  simulation_free(a);
+  return 0;
+}
+"""
+
+
+def stop_at(position, *, place):
+    return position - place
 
 
 def pushed_cart():
@@ -106,6 +126,15 @@ def test_two_simulations_step_side_by_side(tmp_path):
     told = subprocess.run([build(tmp_path)], capture_output=True, text=True, check=True).stdout.split()
     # 2 m/s^2 forth, then back; and 3 N on 6 kg from 0.25 m: constant accelerations are exact but for rounding.
     np.testing.assert_allclose([float(text) for text in told], [-2.0, 0.5, 0.5, 1.0], atol=1e-11)
+
+
+@compiled
+def test_a_parameter_that_makes_an_event_happen_does_so_though_outputs_are_read_before(tmp_path):
+    stop = Event("stop", stop_at, {"position": "rail.position"}, {"place": 1e3}, terminal=True)
+    write_c(dataclasses.replace(pushed_cart(), events=(stop,)), tmp_path)
+    (tmp_path / "main.c").write_text(MOVED_STOP)
+    told = subprocess.run([build(tmp_path)], capture_output=True, text=True, check=True).stdout.split()
+    assert told == ["1", "1", "0", "0.5"]
 
 
 @compiled

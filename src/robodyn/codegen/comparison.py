@@ -24,8 +24,8 @@ class Agreement:
         error: largest difference of a signal, as part of its largest magnitude or of 1; signal, time: where.
         ends: whether both ended alike.
         equal: whether all numbers are the same to the last bit.
-        rounding: how far native runs of two roundings lie apart, where that was looked at: adaptive methods choose other
-            steps, samples of a coarse sensor fall on the other side.
+        rounding: how far native runs of two roundings lie apart, where that was looked at: adaptive methods choose
+            other steps, samples of a coarse sensor fall on the other side.
     """
 
     error: float

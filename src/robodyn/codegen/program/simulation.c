@@ -3,7 +3,6 @@
 #include "simulation.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +37,7 @@ int simulation_find(int kind, const char *name) {
 }
 
 static int refuse(Simulation *simulation, const char *what) {
-  snprintf(simulation->sentence, sizeof simulation->sentence, "%s", what);
+  compose(simulation->sentence, sizeof simulation->sentence, "%s", what);
   return 0;
 }
 
@@ -151,7 +150,7 @@ static int tell(Simulation *simulation) {
   simulation->sentence[0] = '\0';
   if (run->status == GOING || (run->status == FINISHED && !simulation->recorded)) return 1;
   if (run->offender >= 0) name = by_guard ? GUARD_NAME[run->offender] : STATE_NAME[run->offender];
-  snprintf(simulation->sentence, sizeof simulation->sentence, "%s at %.9g s%s%s", why(run->status), run->t,
+  compose(simulation->sentence, sizeof simulation->sentence, "%s at %g s%s%s", why(run->status), run->t,
            name[0] ? ": " : "", name);
   return run->status == FINISHED;
 }

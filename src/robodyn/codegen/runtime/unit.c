@@ -3,7 +3,6 @@
 #include "unit.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 static const Recording NOTHING = {RECORD_NOTHING, 1, 0, 0, 0, NULL};
@@ -114,7 +113,7 @@ int unit_begin(Unit *unit, char *complaint, size_t room) {
   begin_past(unit);
   for (int j = 0; j < N_D; j++)
     if (!(run->delay[j] > 0.0)) {
-      snprintf(complaint, room, "delays must be positive");
+      compose(complaint, room, "delays must be positive");
       return 0;
     }
   run_begin(run, set->start, set->stop);

@@ -49,6 +49,9 @@ void unit_slopes(Unit *unit, const double *seed, double *slopes);
 /* Before the start, states and past are what they would be from here. */
 void unit_look(Unit *unit, double *m);
 
+/* text.c: like snprintf, with %s and %g only. */
+void compose(char *to, size_t room, const char *format, ...);
+
 /* start.c, shortest.c */
 int find_start(Unit *unit, char *complaint, size_t room);
 void solve_shortest(double *A, double *b, int rows, int columns, double part, double *x);
