@@ -20,6 +20,27 @@ from robodyn.simulation import simulate
 
 compiled = pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler here")
 
+in_node = pytest.mark.skipif(
+    not (find_spec("ziglang") and shutil.which("node")),
+    reason="*** NO WEBASSEMBLY IS TESTED: ziglang or node is missing ***",
+)
+
+STEPS = """
+import { readFile } from "node:fs/promises";
+import { load } from "./simulation.mjs";
+const model = await load(readFile("simulation.wasm"));
+const a = model.start({ "push.value": 4 }), b = model.start({ "cart.mass": 6, "rail.position": 0.25 });
+a.advance(0.5); b.advance(1);
+a.set("push.value", -4);
+console.log(a.get("rail.acceleration"));
+a.advance(1);
+console.log(a.get("rail.position"));
+console.log(b.get("rail.position"));
+console.log(model.run({ "cart.mass": 6 }).signal("rail.position").at(-1));
+try { a.set("push.valu", 1); } catch (error) { console.log(error.message); }
+a.free(); b.free();
+"""
+
 TWO_CARTS = """
 #include "simulation.h"
 #include <stdio.h>
@@ -169,8 +190,17 @@ def test_what_is_no_code_is_refused(write, tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.skipif(not find_spec("ziglang"), reason="*** no WebAssembly is tested: ziglang is missing ***")
-@pytest.mark.skipif(not shutil.which("node"), reason="*** no WebAssembly is tested: node is missing ***")
+@in_node
+def test_webassembly_is_set_stepped_and_read(tmp_path):
+    write_wasm(pushed_cart(), tmp_path, inputs={"push.value": 3.0})
+    (tmp_path / "step.mjs").write_text(STEPS)
+    told = subprocess.run(["node", "step.mjs"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    *numbers, refused = told.splitlines()
+    np.testing.assert_allclose([float(text) for text in numbers], [-2.0, 0.5, 0.5, 0.25], atol=1e-11)
+    assert refused == "there is no 'push.valu' among parameters, states, inputs"
+
+
+@in_node
 def test_webassembly_runs_in_node(tmp_path):
     made = write_wasm(find_scenario("scara-ptp"), tmp_path)
     # An adaptive method whose steps depend on rounding; its tolerance is 1e-7.

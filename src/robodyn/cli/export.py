@@ -29,9 +29,7 @@ OPTIONS = {
 
 @app.command("export")
 def export(
-    what: Annotated[
-        str, typer.Argument(metavar="RUN|SCENARIO", help="A run file; else a scenario or TOML file.")
-    ],
+    what: Annotated[str, typer.Argument(metavar="RUN|SCENARIO", help="A run file; else a scenario or TOML file.")],
     to: Annotated[str, typer.Option(help="csv, parquet or nc of a run; xlsx, fmu, c or wasm of a scenario.")],
     out: Annotated[Path | None, typer.Option(help="File or folder; default: beside the run, or NAME.xlsx.")] = None,
     solver: Annotated[str | None, typer.Option(help="xlsx: euler or heun; else any. Default: the scenario's.")] = None,
