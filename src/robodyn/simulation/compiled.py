@@ -27,6 +27,8 @@ from robodyn.waiting import told_if_slow
 
 UNUSED = ("constraints", "constraint_drift", "active", "applied", "momentum_rate")
 """Functions of a system that no run calls by themselves."""
+INEXACT = ("fused_step",)
+"""Functions whose results nothing compares exactly: they are made faster at the price of their last digits."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,7 @@ def compile_system(
         module = compile_kernels(
             called.functions,
             INPUTS.index("p"),
-            inexact=("fused_step",),
+            inexact=INEXACT,
             plain=plain,
             on_compile=on_compile,
             data=system.data,
@@ -114,7 +116,8 @@ def compile_system(
     except UnsupportedOperation as error:
         check_operations(system)
         raise ModelError([Flaw("", str(error))], f"scenario '{system.scenario.name}'") from error
-    return CompiledSystem(system, solver, module, called.recorded, patterns, called.n_kept, called.n_unknowns, called.ticks)
+    sizes = (called.n_kept, called.n_unknowns)
+    return CompiledSystem(system, solver, module, called.recorded, patterns, *sizes, called.ticks)
 
 
 @dataclass(frozen=True)
