@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -53,7 +54,12 @@ def compare_unit(path: str | Path, model: Model, compiled: CompiledSystem) -> Ag
     order = [info.name for info in compiled.recorded]
     columns = [order.index(name) for name in unit.outputs]
     n = min(len(found), int(np.searchsorted(expected.time, times[: len(found)], side="right").max(initial=0)))
-    a, b = expected.y[:n][:, columns], found[:n]
+    ends = ended == (expected.status != Status.FINISHED)
+    return measure_difference(expected.y[:n][:, columns], found[:n], list(unit.outputs), times, ends)
+
+
+def measure_difference(a: np.ndarray, b: np.ndarray, names: Sequence[str], times: np.ndarray, ends: bool) -> Agreement:
+    """How far two tables of signals are apart, rows of times and columns of names."""
     same = (a == b) | (np.isnan(a) & np.isnan(b))
     with np.errstate(invalid="ignore"):
         scale = np.maximum(np.max(np.abs(a), axis=0, initial=0.0), 1.0)
@@ -61,9 +67,7 @@ def compare_unit(path: str | Path, model: Model, compiled: CompiledSystem) -> Ag
     errors = np.where(np.isnan(errors), np.inf, errors)
     row, column = np.unravel_index(np.argmax(errors), errors.shape) if errors.size else (0, 0)
     worst = float(errors[row, column]) if errors.size else 0.0
-    ends = ended == (expected.status != Status.FINISHED)
-    name = list(unit.outputs)[column] if errors.size else ""
-    return Agreement(worst, name, float(times[row]), ends)
+    return Agreement(worst, names[column] if errors.size else "", float(times[row]), ends)
 
 
 def choose_times(system: System) -> np.ndarray:
