@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import casadi as ca
@@ -101,8 +101,8 @@ def build_model(
     past, at_start = trace_past(system)
     _check_free(system, numbers, fixed, at_start)
     given = (tuple(inputs), tuple(numbers), outputs, guards)
-    found = (programs, swept, prelude, breaks, past, at_start, fixed, search)
-    return Model(system, solver, called, start, *given, *found, exchange)
+    made = Model(system, solver, called, start, *given, programs, swept, prelude, breaks, past, at_start, fixed, search)
+    return replace(made, exchange=exchange)
 
 
 def check_parts(system: System, solver: Solver, *, exchange: bool = False) -> None:

@@ -9,9 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from fmpy import extract, read_model_description
-from fmpy.fmi2 import FMU2Model
-from fmpy.fmi3 import FMU3Model
 
 Pointer = POINTER(c_double)
 
@@ -20,26 +17,40 @@ class CarriedUnit:
     """An instance whose states its user carries; closed by `with`.
 
     Attributes:
-        references: of all variables by their names.
+        references: of all variables by their names. messages: what the unit has said.
         terminated: whether the unit has asked to end the simulation.
         next_time: of the next instant that the unit has planned, or infinity [s].
     """
 
     def __init__(self, path: str | Path) -> None:
-        self.folder = extract(str(path))
-        description = read_model_description(self.folder)
+        import fmpy
+        from fmpy import fmi2, fmi3
+
+        self.folder = fmpy.extract(str(path))
+        description = fmpy.read_model_description(self.folder)
         self.version = 2 if description.fmiVersion == "2.0" else 3
         self.references = {variable.name: variable.valueReference for variable in description.modelVariables}
         self.n_x, self.n_indicators = description.numberOfContinuousStates, description.numberOfEventIndicators
-        kind: Any = FMU2Model if self.version == 2 else FMU3Model
+        kind: Any = fmi2.FMU2Model if self.version == 2 else fmi3.FMU3Model
         self.unit = kind(
             guid=description.guid,
             unzipDirectory=self.folder,
             modelIdentifier=description.modelExchange.modelIdentifier,
             instanceName="carried",
         )
-        self.unit.instantiate()
+        self.messages: list[str] = []
+        if self.version == 2:
+            self._callbacks = fmi2.fmi2CallbackFunctions()
+            self._callbacks.logger = fmi2.fmi2CallbackLoggerTYPE(self._note)
+            self._callbacks.allocateMemory = fmi2.fmi2CallbackAllocateMemoryTYPE(fmpy.calloc)
+            self._callbacks.freeMemory = fmi2.fmi2CallbackFreeMemoryTYPE(fmpy.free)
+            self.unit.instantiate(callbacks=self._callbacks)
+        else:
+            self.unit.instantiate(logMessage=self._note)
         self.terminated, self.next_time = False, np.inf
+
+    def _note(self, *said: Any) -> None:
+        self.messages.append(said[-1].decode("utf-8", "replace"))
 
     def __enter__(self) -> CarriedUnit:
         return self

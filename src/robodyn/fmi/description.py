@@ -8,8 +8,8 @@ from importlib.metadata import PackageNotFoundError, version
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from robodyn.codegen.model import Model
-from robodyn.fmi.units import add_units
 from robodyn.fmi.structure import add_structure_2, add_structure_3
+from robodyn.fmi.units import add_units
 from robodyn.fmi.variables import INDEPENDENT, PARAMETER, Variable
 
 COMMON = {

@@ -1,4 +1,4 @@
-"""What is computed from what? Outputs, rates of states and event indicators of a unit, as its description lists them."""
+"""What is computed from what? Outputs, rates of states and event indicators of a unit, as it describes them."""
 
 from __future__ import annotations
 

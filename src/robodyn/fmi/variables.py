@@ -141,9 +141,7 @@ def _list_carried(model: Model, first_input: int, first_output: int) -> list[Var
     return found + events
 
 
-def _find_dependences(
-    model: Model, column: list[ca.SX], first_input: int, first_output: int
-) -> list[tuple[int, ...]]:
+def _find_dependences(model: Model, column: list[ca.SX], first_input: int, first_output: int) -> list[tuple[int, ...]]:
     """References of the inputs and states that each entry of a column is computed from."""
     system = model.system
     states = {place: first_output + k for k, place in enumerate(model.output_states) if place >= 0}

@@ -179,9 +179,7 @@ def _compile(draft: _Draft, platform: str) -> bytes:
     return compile_library(platform, draft.folder, draft.unit.sources, library)
 
 
-def _check(
-    draft: _Draft, model: Model, compiled: CompiledSystem, binary: bytes
-) -> tuple[Agreement, Agreement | None]:
+def _check(draft: _Draft, model: Model, compiled: CompiledSystem, binary: bytes) -> tuple[Agreement, Agreement | None]:
     """Refuse a unit that does not give the simulation's numbers, in any use that can be made of it."""
     path = draft.folder / "unit.fmu"
     _pack(path, draft.contents | {draft.place(host_platform()): binary})

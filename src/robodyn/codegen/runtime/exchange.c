@@ -59,6 +59,9 @@ static void find_free_rates(Unit *unit, const double *m, double *rates) {
   call(unit, MODEL.rhs, x, m, rates);
 }
 
+/* How far a state is beyond a limit; one that is infinite is never met. */
+static double measure(double value, double limit) { return isfinite(limit) ? value - limit : limit > 0.0 ? -1.0 : 1.0; }
+
 void unit_indicators(Unit *unit, double *indicators) {
   double m[ROOM(N_M)], x[ROOM(N_X)], rates[ROOM(N_X)], lower[ROOM(N_LIMITED)], upper[ROOM(N_LIMITED)];
   int any_held = 0;
@@ -70,8 +73,8 @@ void unit_indicators(Unit *unit, double *indicators) {
   if (any_held) find_free_rates(unit, m, rates);
   for (int k = 0; k < N_LIMITED; k++) {
     int64_t i = MODEL.limited[k];
-    indicators[N_GUARDS + k] = unit->set.held[k] > 0 ? rates[i] : unit->run->x[i] - upper[k];
-    indicators[N_GUARDS + N_LIMITED + k] = unit->set.held[k] < 0 ? rates[i] : unit->run->x[i] - lower[k];
+    indicators[N_GUARDS + k] = unit->set.held[k] > 0 ? rates[i] : measure(unit->run->x[i], upper[k]);
+    indicators[N_GUARDS + N_LIMITED + k] = unit->set.held[k] < 0 ? rates[i] : measure(unit->run->x[i], lower[k]);
   }
 }
 
@@ -105,14 +108,22 @@ static int has_drifted(Unit *unit, double *fixed) {
   return !(total <= N_X);
 }
 
-/* Whether a free state has left its limits, or a held one would come back. */
+/* Distance from its limit that a held state may have by rounding, as part of the limit. */
+#define ROUNDED_LIMIT 1e-12
+
+static int is_moved(double value, double limit) { return !(fabs(value - limit) <= ROUNDED_LIMIT * fabs(limit)); }
+
+/* Whether a free state has left its limits, or a held one would come back or has been moved. */
 static int limits_are_due(Unit *unit) {
-  double indicators[ROOM(N_GUARDS + 2 * N_LIMITED)];
+  double indicators[ROOM(N_GUARDS + 2 * N_LIMITED)], at[ROOM(N_X)];
   if (N_LIMITED == 0) return 0;
   unit_indicators(unit, indicators);
+  place_states(unit, unit->run->m, at);
   for (int k = 0; k < N_LIMITED; k++) {
     double upper = indicators[N_GUARDS + k], lower = indicators[N_GUARDS + N_LIMITED + k];
+    int64_t i = MODEL.limited[k];
     int held = unit->set.held[k];
+    if (held && is_moved(unit->run->x[i], at[i])) return 1;
     if (held > 0 ? upper <= 0.0 : upper > 0.0) return 1;
     if (held < 0 ? lower >= 0.0 : lower < 0.0) return 1;
   }
@@ -134,8 +145,9 @@ static void clip_states(Unit *unit) {
   read_limits(unit, unit->run->m, lower, upper);
   for (int k = 0; k < N_LIMITED; k++) {
     double *value = &x[MODEL.limited[k]];
-    int held = unit->set.held[k];
-    *value = held > 0 ? upper[k] : held < 0 ? lower[k] : fmin(fmax(*value, lower[k]), upper[k]);
+    double limit = unit->set.held[k] > 0 ? upper[k] : lower[k];
+    if (unit->set.held[k] && !is_moved(*value, limit)) *value = limit;
+    *value = fmin(fmax(*value, lower[k]), upper[k]);
   }
 }
 
