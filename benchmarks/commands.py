@@ -1,4 +1,7 @@
-"""How long does a user wait: for the import, for a run, for the very first run?"""
+"""How long does a user wait: for the import, for help, for a mistake to be told, for a run, for the very first run?
+
+Whole processes, from start to exit. Python keeps its bytecode, as it does where packages are installed.
+"""
 
 from __future__ import annotations
 
@@ -8,43 +11,69 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import median
 
-from benchmarks.rows import Findings, Row
+from benchmarks.rows import Findings, Row, Table
 
-IMPORTS, RUNS = 11, 5
-IMPORT_GOAL, WARM_GOAL, FIRST_GOAL = 0.3, 2.0, 40.0
+ROUNDS = 7
 SCENARIO = "scara-ptp"
+GOALS = {"import robodyn": 0.1, "help": 0.2, "mistake, run": 0.5, "mistake, check": 0.5, "warm run": 0.7}
+FIRST_GOAL = 4.0
+BARE, STACK = "bare Python", "import numpy, scipy, casadi, llvmlite.binding"
+BAD_INPUT = 2
+MISTAKE = "duration = 1\n[blocks.filter]\nlaw = 'low_pas'\n"
 # Makes the command line print to a pipe what it would print to a terminal.
 AS_TERMINAL = {"FORCE_COLOR": "1"}
 
 
 def measure() -> Findings:
-    """Wall times of whole processes, medians but for the first run, whose cache is a new folder."""
-    with tempfile.TemporaryDirectory() as folder:
-        cache = Path(folder) / "cache"
-        run = [find_command(), "run", SCENARIO, "--out", str(Path(folder) / "out")]
-        first, printed = time_process(run, cache)
-        warm = [time_process(run, cache)[0] for _ in range(RUNS)]
-        imports = [time_process([sys.executable, "-c", "import robodyn"], cache)[0] for _ in range(IMPORTS)]
-        bare = [time_process([sys.executable, "-c", "pass"], cache)[0] for _ in range(IMPORTS)]
-    note = f"whole process, of which bare Python {median(bare):.3f} s; median of {IMPORTS}"
-    return Findings(
-        (
-            Row("import robodyn", median(imports), "s", note, goal=IMPORT_GOAL),
-            Row(f"robodyn run {SCENARIO}, warm", median(warm), "s", f"median of {RUNS}", goal=WARM_GOAL),
-            make_first_row(first, "compiling" in printed),
-        )
-    )
+    """Wall times of whole processes: medians, but for the first run, whose cache is a new folder."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        commands = list_commands(folder)
+        for command in commands.values():
+            time_process(command, folder)
+        first, printed = time_process(commands["warm run"], folder, cache="empty")
+        rounds = [{key: time_process(command, folder)[0] for key, command in commands.items()} for _ in range(ROUNDS)]
+    note = f"median of {ROUNDS}"
+    rows = [Row(key, median_of(rounds, key), "s", note, goal=goal) for key, goal in GOALS.items()]
+    return Findings((*rows, make_first_row(first, "compiling" in printed)), (compare_with_stack(rounds),))
+
+
+def list_commands(folder: Path) -> dict[str, list[str]]:
+    """What is started, by name."""
+    mistake = folder / "mistake.toml"
+    mistake.write_text(MISTAKE)
+    python, robodyn = [sys.executable, "-c"], find_command()
+    return {
+        BARE: [*python, "pass"],
+        STACK: [*python, STACK],
+        "import robodyn": [*python, "import robodyn"],
+        "help": [robodyn, "--help"],
+        "mistake, run": [robodyn, "run", str(mistake)],
+        "mistake, check": [robodyn, "check", str(mistake)],
+        "warm run": [robodyn, "run", SCENARIO, "--out", str(folder / "out")],
+    }
 
 
 def make_first_row(seconds: float, announced: bool) -> Row:
     """The first run also has to say why it takes long."""
-    told = f"one run; {'said' if announced else 'did NOT say'} on the terminal that it compiles"
-    name = f"robodyn run {SCENARIO}, empty cache"
-    return Row(name, seconds, "s", told, goal=FIRST_GOAL, holds=announced)
+    told = f"one run of {SCENARIO}; {'said' if announced else 'did NOT say'} on the terminal that it compiles"
+    return Row("first run, empty cache", seconds, "s", told, goal=FIRST_GOAL, holds=announced)
+
+
+def compare_with_stack(rounds: Sequence[Mapping[str, float]]) -> Table:
+    """Each process beside one that only imports what runs are computed with, started in the same round."""
+    lines = tuple(
+        (key, median_of(rounds, key), median([each[key] / each[STACK] for each in rounds])) for key in rounds[0]
+    )
+    return Table(f"beside '{STACK}'", ("process", "s", "ratio"), lines)
+
+
+def median_of(rounds: Sequence[Mapping[str, float]], key: str) -> float:
+    return median([each[key] for each in rounds])
 
 
 def find_command() -> str:
@@ -55,9 +84,14 @@ def find_command() -> str:
     return found
 
 
-def time_process(command: Sequence[str], cache: Path) -> tuple[float, str]:
-    """Wall time of a process [s] that keeps its compiled code in `cache`, and what it printed."""
-    environment = {**os.environ, **AS_TERMINAL, "ROBODYN_CACHE": str(cache)}
+def time_process(command: Sequence[str], folder: Path, cache: str = "cache") -> tuple[float, str]:
+    """Wall time of a process [s] that keeps its compiled code and bytecode in `folder`, and what it printed."""
+    environment = {**os.environ, **AS_TERMINAL, "ROBODYN_CACHE": str(folder / cache)}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    environment["PYTHONPYCACHEPREFIX"] = str(folder / "bytecode")
     begun = time.perf_counter()
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    return time.perf_counter() - begun, done.stdout + done.stderr
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    elapsed = time.perf_counter() - begun
+    if done.returncode not in (0, BAD_INPUT):
+        raise subprocess.CalledProcessError(done.returncode, command, done.stdout, done.stderr)
+    return elapsed, done.stdout + done.stderr

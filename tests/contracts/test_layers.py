@@ -13,8 +13,8 @@ ROOT = Path(__file__).parents[2]
 _DESCRIPTION = {"symbolic", "spatial", "laws", "model"}
 _BELOW_ASSEMBLY = _DESCRIPTION | {"paths", "structures", "files", "catalog", "dynamics"}
 _BELOW_SIMULATION = _BELOW_ASSEMBLY | {"assembly", "native", "engine", "results"}
-_ABOVE_SIMULATION = _BELOW_SIMULATION | {"simulation", "perturbation", "cosimulation", "workbook"}
-# What each package may import, the errors module aside, which all may.
+_ABOVE_SIMULATION = _BELOW_SIMULATION | {"simulation", "perturbation", "cosimulation", "workbook", "codegen"}
+# What each package may import, the modules beside the packages aside, which all may.
 MAY_IMPORT = {
     "symbolic": set(),
     "spatial": {"symbolic"},
@@ -33,6 +33,7 @@ MAY_IMPORT = {
     "perturbation": _BELOW_SIMULATION | {"simulation"},
     "cosimulation": _BELOW_SIMULATION | {"simulation"},
     "workbook": _BELOW_SIMULATION | {"simulation"},
+    "codegen": _BELOW_SIMULATION | {"simulation"},
     "fmi": _ABOVE_SIMULATION,
     "analysis": _ABOVE_SIMULATION | {"fmi"},
     "reporting": {"results", "analysis"},
@@ -59,7 +60,8 @@ def write_package(source, imports):
     root = source / "robodyn"
     root.mkdir(parents=True)
     (root / "__init__.py").touch()
-    (root / "errors.py").touch()
+    for module in ("errors.py", "waiting.py", "lazy.py"):
+        (root / module).touch()
     for name, imported in imports.items():
         (root / name).mkdir()
         lines = [f"import robodyn.{other}\n" for other in sorted(imported | {"errors"})]

@@ -60,6 +60,22 @@ def test_what_a_package_lists_is_there(package):
         assert hasattr(module, name)
 
 
+@pytest.mark.parametrize("package", PACKAGES)
+def test_names_that_a_package_loads_when_used_are_those_it_lists(package):
+    module = importlib.import_module(f"robodyn.{package}")
+    assert set(getattr(module, "__all__", ())) <= set(dir(module))
+    with pytest.raises(AttributeError, match="simulat"):
+        _ = module.simulat
+
+
+def test_a_mistake_in_a_file_is_told_without_loading_what_simulates():
+    code = "import sys; from robodyn.cli.targets import load_scenario\n"
+    code += "try: load_scenario('missing.toml')\n"
+    code += "except ValueError: print([name for name in ('llvmlite', 'scipy', 'rich') if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
 @pytest.mark.parametrize("module", MODULES)
 def test_every_module_says_what_it_is_for(module):
     spec = importlib.util.find_spec(module)

@@ -30,8 +30,10 @@ from robodyn.dynamics import Tree, articulate, mass_matrix, mean_depth
 from robodyn.dynamics.forward import COMPOSITE_DEPTH
 from robodyn.errors import nearest
 from robodyn.model import Scenario
+from robodyn.waiting import told_if_slow
 
 
+@told_if_slow("assembling")
 def assemble(
     scenario: Scenario, linearise: Linearise | None = None, inputs: Mapping[str, float] | None = None
 ) -> System:

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
-from scipy.linalg import qr
 
 from robodyn.assembly.builder import Builder
 from robodyn.assembly.redundancy import close
@@ -107,6 +106,8 @@ def make_minimal(builder: Builder, symbols: Mapping[str, ca.SX], found: dict[str
 
 def _choose(builder: Builder, symbols: Mapping[str, ca.SX], h: ca.SX, n: int) -> tuple[int, ...] | None:
     """Numbers of the dependent joints: those whose gradients are largest at the start, or all that are not named."""
+    from scipy.linalg import qr
+
     H = _gradients_at_start(builder, symbols, h, n)
     joints = [info.name.removesuffix(".position") for info in builder.states[:n]]
     named = builder.scenario.treatment.independent

@@ -11,8 +11,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from scipy.optimize import brentq
-
 from robodyn.model import GROUND, Block, Body, FlexibleBody, Joint, Machine, Mechanism, Point, Scenario
 from robodyn.structures import Reduction, Section, beam
 
@@ -70,6 +68,8 @@ class Boom:
 
 def split_boom(boom: Body, how: Reduction = BOOM_REDUCTION) -> Boom:
     """Share a boom's mass between tube and housings, each housing with equal moments about x and y."""
+    from scipy.optimize import brentq
+
     share = brentq(lambda mass: _missing(boom, how, mass), 1.0, 0.45 * boom.mass)
     tube, (a, d), beside = _divide(boom, how, share)
     # Rounded as the published moments are, they leave the upper boom's housings a little too much about z.

@@ -1,5 +1,6 @@
 """The command line: one command a file, each parses, calls one function and prints.
 
+A file is imported when its command is called, what it needs when it comes to that: a mistake is told at once.
 Exit codes: 0 done, 2 bad input, 3 a simulation that could not be carried through, 130 interrupted.
 """
 
@@ -7,22 +8,71 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any
+import sys
+import warnings
+from functools import cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.console import Console
 from typer.core import TyperGroup
 
 from robodyn.errors import ModelError
 
+if TYPE_CHECKING:
+    from rich.console import Console
+
 BAD_INPUT, SIMULATION_FAILED, INTERRUPTED = 2, 3, 130
 
-output = Console(highlight=False, soft_wrap=True, emoji=False)
-messages = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)
+COMMANDS = (
+    "budget", "check", "compare", "cosim", "export", "fit", "info", "list", "loops", "modes", "perturb", "plot",
+    "report", "reproduce", "run", "sensitivity", "show", "sweep", "view",
+)  # fmt: skip
+"""Each is a module of this package, which registers it."""
+
+
+class Printer:
+    """Prints to a stream; rich takes long to load and comes only where there is more than plain text."""
+
+    def __init__(self, stderr: bool = False) -> None:
+        self.stderr = stderr
+
+    @cached_property
+    def console(self) -> Console:
+        from rich.console import Console
+
+        return Console(stderr=self.stderr, highlight=False, soft_wrap=True, emoji=False)
+
+    def print(self, what: object, markup: bool = True) -> None:
+        # With a console there may be a bar at the bottom of the screen, above which it prints.
+        if markup or "console" in self.__dict__:
+            self.console.print(what, markup=markup)
+        else:
+            print(what, file=sys.stderr if self.stderr else sys.stdout, flush=True)
+
+
+output, messages = Printer(), Printer(stderr=True)
 
 
 class Commands(TyperGroup):
     """All commands; bad input ends with its message and exit code 2, an interrupt with 130."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        self._load(*COMMANDS)
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        # One that is misspelt is compared with all.
+        self._load(*([cmd_name] if cmd_name in COMMANDS else COMMANDS))
+        return super().get_command(ctx, cmd_name)
+
+    def _load(self, *names: str) -> None:
+        missing = [name for name in names if name not in self.commands]
+        for name in missing:
+            import_module(f"robodyn.cli.{name}")
+        if missing:
+            made: Any = typer.main.get_command(app)
+            self.commands.update(made.commands)
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -30,7 +80,7 @@ class Commands(TyperGroup):
         except ModelError as error:
             raise fail(error) from error
         except KeyboardInterrupt as error:
-            messages.print("robodyn: interrupted")
+            messages.print("robodyn: interrupted", markup=False)
             raise typer.Exit(INTERRUPTED) from error
 
 
@@ -43,6 +93,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+
+@app.callback(help=app.info.help)
+def _start() -> None:
+    """Makes a group of commands even before any is loaded."""
 
 
 def fail(message: object) -> typer.Exit:
@@ -65,5 +120,6 @@ def _finite(value: Any) -> Any:
 
 
 def main() -> None:
-    """Entry point."""
+    """Entry point; what the library warns of is told like everything else, in one line."""
+    warnings.formatwarning = lambda message, *_: f"robodyn: warning: {message}\n"
     app()

@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.progress import Progress, SpinnerColumn, TextColumn
-from rich.table import Table
 
 from robodyn.cli.application import app, fail, messages, output, print_json
 from robodyn.cli.drawing import drawing
@@ -16,6 +14,8 @@ from robodyn.cli.run import announce, prepare_folder
 from robodyn.cli.targets import load_single, read_settings
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from robodyn.analysis.budget.result import Budget, Row
 
 
@@ -73,11 +73,13 @@ def _read_groups(texts: list[str]) -> dict[str, list[str]]:
 
 
 def _split(what: Any, signals: list[str], asked: dict[str, Any]) -> Budget:
+    from rich.progress import Progress, SpinnerColumn, TextColumn
+
     from robodyn.analysis.budget.split import split_deviation
 
     given: dict[str, Any] = {"signals": signals} if signals else {}
     columns = (SpinnerColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=messages, transient=True) as shown:
+    with Progress(*columns, console=messages.console, transient=True) as shown:
         task = shown.add_task("linearising")
         return split_deviation(
             what, **given, **asked, progress=lambda name: shown.update(task, description=name), on_compile=announce
@@ -120,6 +122,8 @@ def _idle(found: Budget) -> set[str]:
 
 def _table(found: Budget, signal: str, idle: set[str]) -> Table:
     """Parts with an effect, their sum, the remainder and the total."""
+    from rich.table import Table
+
     from robodyn.reporting.budget import small_unit
 
     unit, factor = small_unit(found.run[signal].unit)

@@ -62,12 +62,14 @@ def _warnings(system: System) -> list[str]:
 
 def _prepare(file: str) -> list[System]:
     """The assembled systems; flaws of the solver's settings are told together with those of the machine."""
+    phases = phases_of(load_scenario(file))
+
     from robodyn.assembly import assemble
     from robodyn.simulation import check_operations, make_solver
 
     flaws = FlawList()
     systems = []
-    for scenario in phases_of(load_scenario(file)):
+    for scenario in phases:
         try:
             make_solver(scenario.solver)
         except ModelError as error:

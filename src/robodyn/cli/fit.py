@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.progress import BarColumn, Progress, TextColumn
 
 from robodyn.cli.application import INTERRUPTED, app, fail, messages, output, print_json
 from robodyn.cli.drawing import drawing
@@ -116,10 +115,13 @@ class FitBar:
     """A bar over the starts on a terminal, silence elsewhere."""
 
     def __init__(self, starts: int) -> None:
+        from rich.progress import BarColumn, Progress, TextColumn
+
         text = TextColumn(
             "start {task.fields[place]} of {task.total}, simulation {task.fields[runs]}, {task.fields[cost]}"
         )
-        self.bar = Progress(BarColumn(), text, console=messages, transient=True, disable=not messages.is_terminal)
+        console = messages.console
+        self.bar = Progress(BarColumn(), text, console=console, transient=True, disable=not console.is_terminal)
         self.task = self.bar.add_task("fitting", total=starts, place=1, runs=0, cost="")
 
     def __enter__(self) -> FitBar:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import platform
-from importlib.metadata import PackageNotFoundError, version
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -15,20 +15,21 @@ PACKAGES = ("robodyn", "numpy", "casadi", "llvmlite", "matplotlib", "pyarrow", "
 
 
 @app.command("info")
-def show_info(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
-    """Print versions and the cache of native code."""
+def show_info(
+    clear: Annotated[bool, typer.Option("--clear", help="Empty the cache.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Print versions and the cache of native code, or empty it."""
+    from robodyn.native import upkeep
     from robodyn.native.cache import cache_folder
 
     folder = cache_folder()
-    files = [path for path in Path(folder).rglob("*") if path.is_file()] if folder else []
-    facts = {
-        "python": platform.python_version(),
-        "platform": platform.platform(),
-        **{package: _version(package) for package in PACKAGES},
-        "cache": str(folder),
-        "cache_files": len(files),
-        "cache_bytes": sum(path.stat().st_size for path in files),
-    }
+    if clear:
+        facts = {"cache": str(folder), **_count("freed", upkeep.clear(folder))}
+    else:
+        versions = {package: _version(package) for package in PACKAGES}
+        system = {"python": platform.python_version(), "platform": platform.platform()}
+        facts = {**system, **versions, "cache": str(folder), **_count("cache", upkeep.list_files(folder))}
     if as_json:
         print_json(facts)
         return
@@ -36,7 +37,13 @@ def show_info(as_json: Annotated[bool, typer.Option("--json", help="Print JSON."
         output.print(f"{key:<12} {value}", markup=False)
 
 
+def _count(what: str, sizes: Mapping[Path, int]) -> dict[str, Any]:
+    return {f"{what}_files": len(sizes), f"{what}_bytes": sum(sizes.values())}
+
+
 def _version(package: str) -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version(package)
     except PackageNotFoundError:

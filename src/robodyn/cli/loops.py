@@ -73,7 +73,6 @@ def find_loop_warnings(phases: Sequence[Scenario | System], unknown: bool = Fals
     Args:
         unknown: whether to tell also where loops cannot be judged.
     """
-    from robodyn.analysis.linear.loop_check import check_loops
     from robodyn.model import Scenario
 
     told = []
@@ -81,6 +80,8 @@ def find_loop_warnings(phases: Sequence[Scenario | System], unknown: bool = Fals
         scenario = phase if isinstance(phase, Scenario) else phase.scenario
         if not any(block.sampled for block in scenario.machine.blocks):
             continue
+        from robodyn.analysis.linear.loop_check import check_loops
+
         try:
             told += [finding.sentence for finding in check_loops(phase)]
         except ModelError as error:

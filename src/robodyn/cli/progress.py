@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from types import TracebackType
-
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from typing import TYPE_CHECKING
 
 from robodyn.cli.application import messages
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 QUIET_SECONDS = 1.0
 
@@ -31,14 +33,16 @@ class SimulationProgress:
 
     def __call__(self, simulated: float, step: float, steps: int) -> None:
         if self.bar is None:
-            if not messages.is_terminal or time.monotonic() - self.started < QUIET_SECONDS:
+            if time.monotonic() - self.started < QUIET_SECONDS or not messages.console.is_terminal:
                 return
             self.bar = self._start()
         self.bar.update(self.task, completed=simulated, step=f"{step:.1e}", at=f"{simulated:.4g}")
 
     def _start(self) -> Progress:
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
         text = TextColumn("t = {task.fields[at]} s of {task.total:g} s, step {task.fields[step]} s")
-        bar = Progress(BarColumn(), text, TimeRemainingColumn(), console=messages, transient=True)
+        bar = Progress(BarColumn(), text, TimeRemainingColumn(), console=messages.console, transient=True)
         self.task = bar.add_task("simulating", total=self.duration, step="", at="0")
         bar.start()
         return bar

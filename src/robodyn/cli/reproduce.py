@@ -9,6 +9,7 @@ import typer
 
 from robodyn.cli.application import app, fail, messages, output, print_json
 from robodyn.cli.targets import load_study
+from robodyn.waiting import quietly
 
 if TYPE_CHECKING:
     from robodyn.studies import Figure, Study
@@ -31,7 +32,7 @@ def reproduce_study(
         raise fail("--page writes the whole study: leave out --part")
     headings = _choose_parts(chosen, part) if part else None
     figures: list[Figure] = []
-    with messages.status(f"reproducing {chosen.title}") as status:
+    with quietly(), messages.console.status(f"reproducing {chosen.title}") as status:
         for figure in chosen.figures(headings):
             figures.append(figure)
             status.update(f"{len(figures)} figures, last: {figure.name}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,15 +12,19 @@ import typer
 from robodyn.cli.application import INTERRUPTED, SIMULATION_FAILED, app, fail, messages, output, print_json
 from robodyn.cli.loops import find_loop_warnings, warn
 from robodyn.cli.progress import SimulationProgress
-from robodyn.cli.targets import load_scenario, phases_of, read_settings
+from robodyn.cli.targets import load_scenario, phases_of, read_pairs, read_settings
+from robodyn.errors import Flaw, ModelError
 
 if TYPE_CHECKING:
     from robodyn.results import Run
 
+REFUSED = "has no effect on a unit, which has its own solver"
+REMEDY = "leave it out; --set, --duration, --step, --rtol, --signal, --out and --json have"
+
 
 @app.command("run")
 def run_scenario(
-    scenario: Annotated[str, typer.Argument(help="Name in the catalogue, or a TOML file.")],
+    scenario: Annotated[str, typer.Argument(help="Name in the catalogue, a TOML file, or a unit (.fmu).")],
     solver: Annotated[str | None, typer.Option(help="Method: euler, heun, rk4, dopri5, rodas4, ...")] = None,
     step: Annotated[float | None, typer.Option(help="Step (first step of an adaptive method) [s].")] = None,
     rtol: Annotated[float | None, typer.Option(help="Relative tolerance.")] = None,
@@ -34,7 +39,12 @@ def run_scenario(
     loop_check: Annotated[bool, typer.Option(help="Warn of unstable sampled loops before the run.")] = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Simulate a scenario; exit code 3 where it could not be carried through (the partial run is kept)."""
+    """Simulate a scenario or a unit; exit code 3 where it could not be carried through (the partial run is kept)."""
+    if scenario.endswith(".fmu"):
+        refused = {"solver": solver, "atol": atol, "max-steps": max_steps, "max-wall-time": max_wall_time, "rate": rate}
+        refuse_options(refused | {"no-loop-check": None if loop_check else True})
+        run_unit(Path(scenario), setting or [], duration, step, rtol, signal, out, as_json)
+        return
     what = load_scenario(scenario)
     what = what.with_numbers(read_settings(setting or [], what.numbers()))
     if duration is not None:
@@ -45,10 +55,14 @@ def run_scenario(
     unstable = find_loop_warnings(phases_of(what)) if loop_check else []
     warn(unstable)
     done = _simulate(what, {key: value for key, value in settings.items() if value is not None}, rate, signal)
-    path = folder / f"{what.name}.run"
+    keep_run(done, folder / f"{what.name}.run", as_json, unstable)
+
+
+def keep_run(done: Run, path: Path, as_json: bool, warnings: Sequence[str] = ()) -> None:
+    """Save a run and tell of it; one that was not carried through ends the command."""
     save_run(done, path)
     if as_json:
-        print_json(_as_json(done, path) | {"warnings": [*done.warnings, *unstable]})
+        print_json(_as_json(done, path) | {"warnings": [*done.warnings, *warnings]})
     else:
         output.print(done.summary(), markup=False)
         picture = path.with_suffix(".png")
@@ -57,6 +71,44 @@ def run_scenario(
         messages.print(f"robodyn: {done.outcome.sentence}", markup=False)
         interrupted = done.outcome.kind.name == "INTERRUPTED"
         raise typer.Exit(INTERRUPTED if interrupted else SIMULATION_FAILED)
+
+
+def run_unit(
+    path: Path,
+    setting: list[str],
+    duration: float | None,
+    step: float | None,
+    tolerance: float | None,
+    signal: list[str] | None,
+    out: Path,
+    as_json: bool,
+) -> None:
+    """Simulate one unit of the Functional Mock-up Interface by itself."""
+    from robodyn.fmi import plan_experiment, simulate_fmu
+
+    parameters = read_pairs(setting)
+    folder = prepare_folder(out)
+    try:
+        with SimulationProgress(plan_experiment(path, duration, step)[0].duration) as progress:
+            done = simulate_fmu(
+                path,
+                parameters=parameters,
+                duration=duration,
+                step=step,
+                tolerance=tolerance,
+                signals=signal,
+                progress=progress,
+            )
+    except ImportError as error:
+        raise fail(f"{path}: a unit needs {error.name}: pip install 'robodyn[fmi]'") from error
+    keep_run(done, folder / f"{path.stem}.run", as_json)
+
+
+def refuse_options(given: Mapping[str, object]) -> None:
+    """Options of scenarios that do nothing for a unit."""
+    flaws = [Flaw(f"--{name}", REFUSED, REMEDY) for name, value in given.items() if value is not None]
+    if flaws:
+        raise ModelError(flaws)
 
 
 def prepare_folder(out: Path) -> Path:

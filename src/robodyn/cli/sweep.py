@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from robodyn.cli.application import INTERRUPTED, SIMULATION_FAILED, app, fail, messages, output, print_json
 from robodyn.cli.loops import find_loop_warnings, warn
@@ -209,9 +208,12 @@ class SweepBar:
     """A bar with rate and time left on a terminal, silence elsewhere."""
 
     def __init__(self) -> None:
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
         text = TextColumn("{task.completed:.0f} of {task.total:.0f} runs, {task.fields[rate]}")
         columns = (BarColumn(), text, TimeRemainingColumn())
-        self.bar = Progress(*columns, console=messages, transient=True, disable=not messages.is_terminal)
+        console = messages.console
+        self.bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
         self.task = self.bar.add_task("sweeping", total=None, rate="")
         self.done = 0
 

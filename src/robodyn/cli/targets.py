@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 def load_scenario(what: str) -> Scenario | Chain:
     """A scenario of the catalogue by name, or read from a TOML file."""
+    if what.endswith(".fmu"):
+        raise fail(f"{what} is a unit, not a scenario: `run` takes it, and `cosim` in a file")
     if what.endswith(".toml") or Path(what).is_file():
         from robodyn.files import read_scenario
         from robodyn.simulation import make_solver
@@ -88,3 +90,13 @@ def read_settings(pairs: list[str], known: Mapping[str, Number]) -> dict[str, fl
     if flaws:
         raise ModelError(flaws)
     return settings
+
+
+def read_pairs(pairs: list[str]) -> dict[str, str]:
+    """Texts given as key=value, for who knows what they mean."""
+    split = [(pair, *pair.partition("=")) for pair in pairs]
+    bad = [pair for pair, key, equals, _ in split if not equals or not key.strip()]
+    flaws = [Flaw(f"--set {pair}", "must be written as key=value") for pair in bad]
+    if flaws:
+        raise ModelError(flaws)
+    return {key.strip(): text.strip() for _, key, _, text in split}

@@ -7,7 +7,15 @@ from robodyn.cosimulation.reduced import reduce_system
 from robodyn.cosimulation.result import CosimulationRun, save_cosimulation
 from robodyn.cosimulation.scenario_unit import ScenarioUnit
 from robodyn.cosimulation.settings import Master
-from robodyn.cosimulation.unit import InterfaceMotion, InterfaceUnit, ReducedModel, Unit, model_from_mobility
+from robodyn.cosimulation.unit import (
+    InterfaceMotion,
+    InterfaceUnit,
+    ReducedModel,
+    Unit,
+    UnitEvent,
+    UnitRefusal,
+    model_from_mobility,
+)
 
 __all__ = [
     "Connection",
@@ -21,6 +29,8 @@ __all__ = [
     "ReducedModel",
     "ScenarioUnit",
     "Unit",
+    "UnitEvent",
+    "UnitRefusal",
     "cosimulate",
     "model_from_mobility",
     "read_cosimulation",

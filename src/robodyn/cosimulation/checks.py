@@ -80,7 +80,9 @@ def _check_protocol(units: Sequence[Any], flaws: FlawList) -> None:
 def _check_channels(units: Mapping[str, Any], channels: Sequence[Channel], flaws: FlawList) -> None:
     check_fed_once(channels, flaws)
     for channel in channels:
-        highest = getattr(units[channel.target], "highest_order", 2)
+        target = units[channel.target]
+        held = any(name in getattr(target, "held_inputs", ()) for name in channel.inputs)
+        highest = 0 if held else getattr(target, "highest_order", 2)
         if isinstance(channel.order, int) and channel.order > highest:
             what = f"order {channel.order} is more than it takes"
             flaws.add(f"{channel.target}.{channel.inputs[0]}", what, f"at most {highest}")

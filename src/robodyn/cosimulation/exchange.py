@@ -13,7 +13,8 @@ from robodyn.cosimulation.extrapolation import Samples, Trend
 from robodyn.cosimulation.joining import join_motions
 from robodyn.cosimulation.record import CouplingRecord, UnitRecord, gap_between
 from robodyn.cosimulation.settings import Master
-from robodyn.cosimulation.unit import Coefficients, InterfaceMotion, ReducedModel
+from robodyn.cosimulation.unit import Coefficients, InterfaceMotion, ReducedModel, UnitRefusal
+from robodyn.cosimulation.unit_events import UnitEvents, all_arrive
 from robodyn.errors import FlawList
 from robodyn.results import Outcome, OutcomeKind, Run
 
@@ -29,6 +30,8 @@ class UnitFailure(RuntimeError):
         super().__init__(f"unit '{unit}' raised {type(error).__name__}", str(error))
 
     def outcome(self, time: float) -> Outcome:
+        if isinstance(self.__cause__, UnitRefusal):
+            return Outcome(OutcomeKind.FAILED, f"at {time:.6g} s: {self.args[1]}", time)
         return Outcome(OutcomeKind.FAILED, f"{self.args[0]} at {time:.6g} s: {self.args[1]}", time)
 
 
@@ -50,6 +53,9 @@ class Exchange:
         self.warnings: list[str] = []
         self.speeds: dict[str, float] = {}
         self.begun: dict[str, Mapping[str, float]] = {}
+        self.noted: dict[str, Mapping[str, float]] = {}
+        self.looked_at: float | None = None
+        self.events = UnitEvents(units)
         self.fresh: dict[str, Mapping[str, float]] = {}
 
     def _choose(self) -> None:
@@ -100,11 +106,16 @@ class Exchange:
             samples.add(time, self.outputs[samples.channel.source])
         self._send_signals(time, late=True)
 
+    def _look(self, time: float) -> None:
+        """What all units give right after an exchange; this is what is written down."""
+        self.looked_at = time
+        self.noted = {name: self._ask(name, "read") for name in self.units}
+
     def _note(self, time: float, step: float) -> None:
         own = {book.bond.name: (book.error, *self.told[book.bond.name]) for book in self.books}
-        self.record.add(time, self.begun, own, step)
+        self.record.add(time, self.noted, own, step)
         for name, record in self.plain.items():
-            record.add(time, self.begun[name])
+            record.add(time, self.noted[name])
 
     def _sample(self, time: float, step: float = 0.0) -> None:
         for samples in self.samples:
@@ -170,18 +181,31 @@ class Exchange:
         return max(gaps)
 
     def advance(self, begin: float, end: float, scheme: str) -> Outcome | None:
-        """All units to the end of the macro step; the outcome of the first that could not get there."""
+        """All units to the end of the macro step; the outcome of the first that could not get there, or ends there."""
         fresh: dict[str, Mapping[str, float]] = {}
+        last: Outcome | None = None
+        self._look(begin)
+        self.events.clear()
         for name in self.units:
+            self.begun[name] = self.noted[name]
             if scheme == "sequential" and fresh:
                 self._send_signals_after(name, begin, end, fresh)
-            self.begun[name] = self._ask(name, "read") if self.books else self.outputs[name]
+                self.begun[name] = self._ask(name, "read") if self.books else self.noted[name]
             outcome = self._ask(name, "advance", begin, end - begin)
+            self.events.collect(name)
             if outcome is not None:
-                return _name_unit(name, outcome, begin)
+                last = last or _name_unit(name, outcome, begin)
+                if not all_arrive(last, begin, end):
+                    return last
             fresh[name] = self._ask(name, "read")
         self.fresh = fresh
-        return None
+        return last
+
+    def note_last(self, time: float) -> None:
+        """The last row, and the events there, or in a macro step from there that a unit did not finish."""
+        self._note(time, 0.0)
+        for name, record in self.plain.items():
+            record.add_events(self.events.of(name))
 
     def _send_signals_after(
         self, name: str, begin: float, end: float, fresh: Mapping[str, Mapping[str, float]]
@@ -193,7 +217,7 @@ class Exchange:
             if channel.target == name:
                 known = samples.copy()
                 if channel.source in fresh:
-                    known.add(end, fresh[channel.source], end - begin)
+                    known.add(end, self.events.arrived(channel.source, fresh[channel.source]), end - begin)
                 inputs |= known.inputs(begin)
         if inputs:
             self._ask(name, "write", inputs)
@@ -201,7 +225,8 @@ class Exchange:
     def error(self, begin: float, end: float) -> float:
         """Largest error of what was expected at the end of the macro step, in units of the largest values so far."""
         least = self.master.least_scale
-        errors = [samples.miss(begin, end, self.fresh[samples.channel.source], least) for samples in self.samples]
+        arrived = {name: self.events.arrived(name, self.fresh[name]) for name in self.units}
+        errors = [samples.miss(begin, end, arrived[samples.channel.source], least) for samples in self.samples]
         for bond in self.bonds:
             errors += [self._model_miss(bond, pair, least) for pair in bond.models]
         return max(errors, default=0.0)
@@ -219,6 +244,12 @@ class Exchange:
         for book in self.books:
             book.add(self.begun, self.fresh)
         self._note(begin, end - begin)
+        for name, record in self.plain.items():
+            record.add_events(self.events.of(name))
+            record.add(end, self.fresh[name])
+        for samples in self.samples:
+            if any(event.time > begin for event in self.events.of(samples.channel.source)):
+                samples.trend.forget()
         self.outputs = dict(self.fresh)
         self._sample(end, end - begin)
 
@@ -240,7 +271,7 @@ class Exchange:
         known = [samples.copy() for samples in self.samples], [book.copy() for book in self.books], trends
         return units, dict(self.outputs), known, dict(self.told)
 
-    def restore(self, saved: tuple[Any, ...]) -> None:
+    def restore(self, saved: Any) -> None:
         """Go back to where `save` was called."""
         units, self.outputs, (self.samples, self.books, self.trends), self.told = saved
         for name, state in units.items():
@@ -249,21 +280,24 @@ class Exchange:
     def close(self, time: float) -> None:
         """A last exchange, so that the record ends as it began."""
         self.write(time)
-        self.begun = {name: self._ask(name, "read") for name in self.units}
+        self._look(time)
         for book in self.books:
-            book.meet(self.begun)
-        self._note(time, 0.0)
+            book.meet(self.noted)
+        for name in self.units:
+            self.events.collect(name)
+        self.note_last(time)
 
     def keep(self, time: float) -> None:
         """Write down where it ended, as far as it got, without another exchange."""
         if self.record.times and self.record.times[-1] < time:
-            self.begun = dict(self.outputs)
+            self.noted = self.noted if self.looked_at == time else dict(self.outputs)
             self._note(time, 0.0)
 
     def finish(self, outcome: Outcome) -> dict[str, Run]:
         """A run of every unit; one that cannot give it does not take those of the others with it."""
         runs = {}
         for name, unit in self.units.items():
+            self.warnings += [f"unit '{name}': {sentence}" for sentence in getattr(unit, "warnings", ())]
             try:
                 runs[name] = unit.finish(outcome) if hasattr(unit, "finish") else self.plain[name].run(outcome)
             except Exception as error:  # noqa: BLE001  a user's unit may raise anything

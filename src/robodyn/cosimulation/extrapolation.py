@@ -42,6 +42,10 @@ class Trend:
         rows = [mean_powers((a - begin, b - begin), n) for a, b in self.spans]
         return np.linalg.solve(np.array(rows), np.array(self.values))
 
+    def forget(self) -> None:
+        """What was before a jump tells nothing about what comes after it."""
+        self.spans, self.values = [], []
+
     def copy(self) -> Trend:
         other = Trend(self.order)
         other.spans, other.values = list(self.spans), list(self.values)

@@ -6,8 +6,9 @@ From a time t to t + H:
    inputs are written as polynomials through the last values.
 2. Advance. Every unit goes to t + H with its own solver. In the sequential scheme a unit gets what those before it
    arrived at, and its inputs interpolate; reduced models are still those of t.
-3. Look. What signals and models were expected to be is compared with what they are; where the step is adapted and the
-   error is too large, all units go back to t and try a shorter one.
+3. Look. Where a unit had an event on the way, all go back to t, if they can, and take a macro step that ends there: the
+   others are told at the event, not up to H later. What signals and models were expected to be is compared with what
+   they are; where the step is adapted and the error is too large, all units go back to t and try a shorter one.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ from robodyn.cosimulation.connection import Connection, Link
 from robodyn.cosimulation.exchange import Exchange, IllConditioned, UnitFailure
 from robodyn.cosimulation.result import CosimulationRun
 from robodyn.cosimulation.settings import Master
+from robodyn.cosimulation.unit_events import all_arrive
 from robodyn.results import Outcome, OutcomeKind, Statistics
+from robodyn.waiting import Telling
 
 Progress = Callable[[float, float, int], None]
 SAFETY, LEAST_FACTOR, LARGEST_FACTOR = 0.9, 0.2, 2.0
@@ -55,8 +58,9 @@ def cosimulate(
         ModelError: for what does not fit together, all of it at once.
     """
     plan = check_units(units, connections, links, duration, master)
-    course = _Course(plan.exchange, master, plan.duration, progress)
-    outcome = course.run()
+    with Telling(f"simulating {name}", quiet=progress is not None, watched=False) as told:
+        course = _Course(plan.exchange, master, plan.duration, progress or told.follow(plan.duration))
+        outcome = course.run()
     statistics = course.statistics()
     runs = plan.exchange.finish(outcome)
     coupling = plan.exchange.record.run(name, outcome, statistics, dataclasses.asdict(master))
@@ -66,24 +70,23 @@ def cosimulate(
 class _Course:
     """One co-simulation under way."""
 
-    def __init__(self, exchange: Exchange, master: Master, duration: float, progress: Progress | None) -> None:
+    def __init__(self, exchange: Exchange, master: Master, duration: float, progress: Progress) -> None:
         self.exchange, self.master, self.duration, self.progress = exchange, master, duration, progress
         self.time, self.step = 0.0, master.step
-        self.steps = self.rejected = 0
+        self.steps = self.rejected = self.cut = self.passed = 0
         self.begun = clock.perf_counter()
         # The smallest power of the step in any coupling error: signals are missed by h^(1 + order), speeds of models,
         # whose accelerations go on so, by one power more.
         orders = [1 + channel.order for channel in exchange.channels]
         self.order = min([*orders, *(2 + bond.order for bond in exchange.bonds if bond.models)], default=1)
-        self.restores = master.tolerance is not None and exchange.can_restore
+        self.restores = exchange.events.can_cut or (master.tolerance is not None and exchange.can_restore)
 
     def run(self) -> Outcome:
         """Macro steps to the end, or to what ends it."""
         try:
             self.exchange.start(self.time)
             while (outcome := self._stop() or self._advance()) is None:
-                if self.progress:
-                    self.progress(self.time, self.step, self.steps)
+                self.progress(self.time, self.step, self.steps)
             if outcome.kind is OutcomeKind.FINISHED:
                 self.exchange.close(self.time)
         except IllConditioned as error:
@@ -112,27 +115,40 @@ class _Course:
             return Outcome(OutcomeKind.FINISHED, f"reached the end time {self.time:.6g} s", self.time)
         return None
 
-    def _next(self) -> tuple[float, float]:
-        """End and length of the next macro step; fixed ones are whole multiples, the last ends with the run."""
+    def _next(self) -> float:
+        """End of the next macro step; fixed ones are whole multiples, the last ends with the run."""
         end = self.time + self.step
         if self.master.tolerance is None:
-            end = (self.steps + 1) * self.master.step
+            end = (self.passed + 1) * self.master.step
         if self.duration - end < 1e-9 * self.step:
             end = self.duration
-        return end, end - self.time
+        return end
 
     def _advance(self) -> Outcome | None:
         """One macro step, accepted; or the outcome of a unit that could not go on."""
+        planned, event = self.step, None
         while True:
-            end, length = self._next()
+            end = min(self._next(), np.inf if event is None else event)
             saved = self.exchange.save() if self.restores else None
             self.exchange.write(self.time)
             outcome = self.exchange.advance(self.time, end, self.master.scheme)
+            event = self.exchange.events.find_cut(self.time, end)
+            if event is not None:
+                self.cut += 1
+                self.exchange.restore(saved)
+                continue
+            if outcome is not None and all_arrive(outcome, self.time, end):
+                self._accept(end, 0.0)
+                return outcome
             if outcome is not None:
+                self.exchange.note_last(self.time)
                 return outcome
             error = self.exchange.error(self.time, end) / self.master.tolerance if self.master.tolerance else 0.0
-            self._adapt(error, length)
-            if error <= 1.0 or saved is None or length <= self.master.shortest * (1 + 1e-9):
+            was_cut = end < self._next()
+            self._adapt(error, end - self.time)
+            if error <= 1.0 or saved is None or end - self.time <= self.master.shortest * (1 + 1e-9):
+                # An event makes one macro step short, not those after it.
+                self.step = max(self.step, planned) if was_cut else self.step
                 self._accept(end, error)
                 return None
             self.rejected += 1
@@ -145,6 +161,7 @@ class _Course:
             )
             self.exchange.warn("in the smallest step", sentence)
         self.exchange.accept(self.time, end)
+        self.passed += end == self._next()
         self.time, self.steps = end, self.steps + 1
 
     def _adapt(self, error: float, length: float) -> None:
@@ -162,4 +179,5 @@ class _Course:
             rejected=self.rejected,
             wall_time=clock.perf_counter() - self.begun,
             simulated_time=self.time,
+            extra={"cut_at_events": self.cut} if self.cut else {},
         )

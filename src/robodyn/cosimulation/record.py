@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from robodyn.cosimulation.connection import Bond, Channel
 from robodyn.cosimulation.rotations import turn_between
-from robodyn.cosimulation.unit import InterfaceMotion
-from robodyn.results import Outcome, Provenance, Run, SignalInfo, Statistics
+from robodyn.cosimulation.unit import InterfaceMotion, UnitEvent
+from robodyn.results import EventRecord, Outcome, Provenance, Run, SignalInfo, Statistics
 
 Outputs = Mapping[str, Mapping[str, float]]
 
@@ -56,23 +56,45 @@ def _ends(channel: Channel) -> list[tuple[str, str]]:
 
 
 class UnitRecord:
-    """What a unit without a record of its own gave at the communication points."""
+    """What a unit without a record of its own gave at the communication points and at its events.
+
+    Where an event or an exchange makes the outputs jump, there are rows of both sides at the same time.
+    """
 
     def __init__(self, unit: Any) -> None:
         self.unit = unit
         self.times: list[float] = []
         self.rows: list[dict[str, float]] = []
+        self.events: list[EventRecord] = []
 
     def add(self, time: float, outputs: Mapping[str, float]) -> None:
-        self.times.append(time)
-        self.rows.append(dict(outputs))
+        """A row, but for one that is there already."""
+        if not (self.times and self.times[-1] == time and self.rows[-1] == outputs):
+            self.times.append(time)
+            self.rows.append(dict(outputs))
 
-    def run(self, outcome: Outcome) -> Run:
+    def add_events(self, events: Iterable[UnitEvent]) -> None:
+        for event in events:
+            for outputs in (event.before, event.after):
+                if outputs is not None:
+                    self.add(event.time, outputs)
+            self.events.append(EventRecord(event.name, event.time, event.terminal))
+
+    def run(self, outcome: Outcome, provenance: Provenance | None = None, statistics: Statistics | None = None) -> Run:
         names = list(self.rows[0]) if self.rows else []
         values = np.array([[row[name] for name in names] for row in self.rows], float)
-        infos = tuple(SignalInfo(name, self.unit.outputs.get(name, "")) for name in names)
-        shape = values.reshape(len(self.times), len(names))
-        return Run(np.array(self.times), shape, infos, outcome, Provenance(self.unit.name))
+        kinds = getattr(self.unit, "kinds", {})
+        units = self.unit.outputs
+        return Run(
+            np.array(self.times),
+            values.reshape(len(self.times), len(names)),
+            tuple(SignalInfo(name, units.get(name, ""), kinds.get(name, "continuous")) for name in names),
+            outcome,
+            provenance or Provenance(self.unit.name),
+            statistics or Statistics(events=len(self.events)),
+            tuple(self.events),
+            tuple(getattr(self.unit, "warnings", ())),
+        )
 
 
 def gap_between(first: InterfaceMotion, second: InterfaceMotion) -> float:

@@ -14,6 +14,26 @@ Coefficients = tuple[float, ...]
 """c0, c1, ... of an input over the next macro step: `c0 + c1 s + c2 s^2`, s the time since its beginning [s]."""
 
 
+class UnitRefusal(ValueError):
+    """What a unit raises that cannot take what it is given; its sentence ends the run."""
+
+
+@dataclass(frozen=True)
+class UnitEvent:
+    """What happened in a unit.
+
+    Attributes:
+        time: when [s]. before, after: the outputs on both sides, None where it moved none by itself, or at an exchange.
+        terminal: whether it ended the run.
+    """
+
+    name: str
+    time: float
+    before: Mapping[str, float] | None = None
+    after: Mapping[str, float] | None = None
+    terminal: bool = False
+
+
 class Unit(Protocol):
     """A subsystem, coupled by named scalar inputs and outputs.
 
@@ -22,7 +42,10 @@ class Unit(Protocol):
 
     Further, a unit may have:
         highest_order: of the polynomials that it takes as inputs, 2 where it does not say.
+        held_inputs: names of those that take values only, no polynomials.
         variable_step: whether its macro steps may differ in length, True where it does not say.
+        has_events, take_events() -> list of UnitEvent: what happened since the last call.
+        kinds: name -> "continuous" or "held" for outputs, continuous where it does not say. warnings: sentences.
         choose(names): told before the start which outputs will be read.
         can_restore, save() -> state, restore(state): to go back to a communication point.
         finish(outcome) -> Run: its own record; otherwise one is made of what was read.

@@ -1,19 +1,15 @@
 /* Delayed signals: what were they some time ago, and when do their jumps arrive?
 
-   The signals of every step are kept as polynomials of degree 4 through five points of the step. At a time where a
-   signal jumped, the side counts: a step reads the right limit at its start and the left limit at its end. Instants at
-   which something jumped are kept with a level, which counts how often the jump has been integrated. */
+   The signals of every step are kept as polynomials of degree 4 through five equally spaced points of the step,
+
+       w(theta) = (1 - theta) w0 + theta w1 + theta (1 - theta) (a + b theta + c theta^2)
+
+   which give both ends to the last digit: a signal that does not jump is continuous from step to step, and an event that
+   watches it sees its root once. At a time where a signal jumped, the side counts: a step reads the right limit at its
+   start and the left limit at its end. Instants at which something jumped are kept with a level, which counts how often the
+   jump has been integrated. */
 
 #include "parts.h"
-
-/* Coefficients in theta from the values at 0, 1/4, 1/2, 3/4, 1: the inverse of the Vandermonde matrix of the nodes. */
-static const double TO_COEFFICIENTS[5][5] = {
-    {1.0, 0.0, 0.0, 0.0, 0.0},
-    {-25.0 / 3.0, 16.0, -12.0, 16.0 / 3.0, -1.0},
-    {70.0 / 3.0, -208.0 / 3.0, 76.0, -112.0 / 3.0, 22.0 / 3.0},
-    {-80.0 / 3.0, 96.0, -128.0, 224.0 / 3.0, -16.0},
-    {32.0 / 3.0, -128.0 / 3.0, 64.0, -128.0 / 3.0, 32.0 / 3.0},
-};
 
 static double *kept_step(const Run *run, int64_t index) { return run->history + (2 + 5 * run->model->n_d) * index; }
 
@@ -24,9 +20,8 @@ static double end_of(const Run *run, int64_t index) { return index < 0 ? run->t0
 static double read_signal(const Run *run, int64_t j, int64_t index, double t) {
   if (index < 0) return run->before[j];
   const double *step = kept_step(run, index), *terms = step + 2 + 5 * j;
-  double theta = (t - step[0]) / (step[1] - step[0]), value = terms[4];
-  for (int power = 3; power >= 0; power--) value = value * theta + terms[power];
-  return value;
+  double theta = (t - step[0]) / (step[1] - step[0]), rest = 1.0 - theta;
+  return rest * terms[0] + theta * terms[1] + theta * rest * (terms[2] + theta * (terms[3] + theta * terms[4]));
 }
 
 /* Right limits d(t+) at the present time; moves the cursors there. */
@@ -49,6 +44,21 @@ void read_inside(Run *run, double time) {
   }
 }
 
+/* [w0, w1, a, b, c] of signal j from its values at the five points: the quadratic goes through what the three inner ones
+   leave of the straight line. */
+static void fit(const double *nodes, int64_t n, int64_t j, double *terms) {
+  double w0 = nodes[j], w1 = nodes[4 * n + j];
+  double first = (nodes[n + j] - (0.75 * w0 + 0.25 * w1)) / 0.1875;
+  double middle = (nodes[2 * n + j] - 0.5 * (w0 + w1)) / 0.25;
+  double last = (nodes[3 * n + j] - (0.25 * w0 + 0.75 * w1)) / 0.1875;
+  double c = 8.0 * (first - 2.0 * middle + last), b = 2.0 * (last - first) - c;
+  terms[0] = w0;
+  terms[1] = w1;
+  terms[2] = middle - 0.5 * b - 0.25 * c;
+  terms[3] = b;
+  terms[4] = c;
+}
+
 /* Append the present step's delayed signals to the history; a step too short to matter is left out. */
 void keep_step(Run *run) {
   int64_t n = run->model->n_d;
@@ -62,12 +72,7 @@ void keep_step(Run *run) {
   if (step == NULL) return;
   step[0] = run->t;
   step[1] = run->t_new;
-  for (int64_t j = 0; j < n; j++)
-    for (int power = 0; power < 5; power++) {
-      double value = 0.0;
-      for (int k = 0; k < 5; k++) value += TO_COEFFICIENTS[power][k] * run->nodes[k * n + j];
-      step[2 + 5 * j + power] = value;
-    }
+  for (int64_t j = 0; j < n; j++) fit(run->nodes, n, j, step + 2 + 5 * j);
 }
 
 /* Earliest time at which a delayed signal jumps or has a kink [s]. */
@@ -91,9 +96,9 @@ int64_t pass_arrivals(Run *run, int64_t level) {
 
 /* What happened now will arrive after each delay. */
 void push_jump(Run *run, int64_t level) {
-  double *last = run->jumps + 2 * (run->n_jumps - 1);
-  if (run->n_jumps > 0 && last[0] == run->t) {
-    last[1] = least(last[1], (double)level);
+  if (run->n_jumps > 0 && run->jumps[2 * (run->n_jumps - 1)] == run->t) {
+    double *known = &run->jumps[2 * run->n_jumps - 1];
+    *known = least(*known, (double)level);
     return;
   }
   double *jump = append_row(run, &run->jumps, &run->n_jumps, &run->jump_capacity, 2, run->next_jump);

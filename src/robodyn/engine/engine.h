@@ -261,7 +261,7 @@ typedef struct {
   int64_t row_capacity;
   double *log;              /* events [t, guard] */
   int64_t log_capacity;
-  double *history;          /* steps [start, end, polynomial of each delayed signal (5)] */
+  double *history;          /* steps [start, end, w0, w1, a, b, c of each delayed signal] */
   int64_t history_capacity;
   double *jumps;            /* [t, level] of what will reach delayed signals */
   int64_t jump_capacity;

@@ -1,33 +1,30 @@
 """Integration of a hybrid system: how does Python drive a run of the C engine?
 
-The engine returns when the run has ended, when a budget of steps is used up (about twenty times a second: then the
+The engine returns when the run has ended, when a budget of steps is used up (about fifty times a second: then the
 clock, the keyboard and the progress are looked at), and when a task or an action is Python's. It runs without the
 interpreter's lock.
 """
 
-import ctypes
 import time as clock
-import weakref
 from collections.abc import Callable
 from enum import IntEnum
-from functools import cache
 from typing import Any, cast
 
 import numpy as np
 
-from robodyn.engine.layout import structures
-from robodyn.engine.library import load_library
+from robodyn.engine.binding import EngineRun, address_of, fill, functions, method_structure
 from robodyn.engine.problem import Problem, check_problem
-from robodyn.engine.solver import DEFAULT_FIXED_STEP, RECORDING_KINDS, Recording, Solver, method_table
-from robodyn.engine.tableaus import SYMPLECTIC, Method
+from robodyn.engine.solver import DEFAULT_FIXED_STEP, RECORDING_KINDS, Recording, Solver
+from robodyn.engine.tableaus import SYMPLECTIC
 from robodyn.engine.trajectory import Counters, Status, Trajectory
 
 PythonTask = Callable[[int, float, np.ndarray, np.ndarray, np.ndarray], Any]
 PythonAction = Callable[[int, float, np.ndarray, np.ndarray, np.ndarray], tuple[Any, Any]]
 Progress = Callable[[float, float, int], Any]
 
-SLICE = 0.05
-"""Seconds of computing between two looks at the clock and the keyboard."""
+SLICE = 0.02
+"""Seconds of computing between two looks at the clock and the keyboard; progress is shown less often."""
+BETWEEN_SHOWS = 0.05
 FIRST_BUDGET = 50
 LARGEST_RECORD = 2**31
 """Bytes of rows at which a run ends, this project's own choice; copies made on the way take as much again."""
@@ -68,8 +65,8 @@ def integrate(
     Args:
         python_task: python_task(k, t, x, d, m) -> new m, for tasks with address 0.
         python_action: python_action(g, t, x, d, m) -> (new x, new m), for guards with action -1.
-        progress: progress(t, h, steps), called about twenty times a second.
-        budget: steps between two looks at the clock; None finds a number for 50 ms. It never changes the
+        progress: progress(t, h, steps), called up to twenty times a second.
+        budget: steps between two looks at the clock; None finds a number for 20 ms. It never changes the
             result.
     """
     integration = Integration(problem, solver, t0, t_end, x0, m0, p, recording)
@@ -105,55 +102,6 @@ def select_times(recording: Recording, t0: float, t_end: float) -> np.ndarray:
     return times
 
 
-def address_of(array: np.ndarray) -> int:
-    return array.__array_interface__["data"][0]
-
-
-def view(address: int | None, count: int) -> np.ndarray:
-    """Numbers in the engine's memory."""
-    memory: Any = (ctypes.c_double * count).from_address(address or 0) if count else bytearray()
-    return np.frombuffer(memory)
-
-
-@cache
-def functions() -> Any:
-    """The engine's library with the types of what it returns."""
-    library = load_library()
-    pointer, number, real = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
-    for name, result, arguments in (
-        ("run_new", pointer, [pointer] * 4),
-        ("run_free", None, [pointer]),
-        ("run_begin", None, [pointer, real, real]),
-        ("run_extend", None, [pointer, real]),
-        ("run_advance", number, [pointer]),
-        ("run_reopen", None, [pointer, number, number, number]),
-        ("run_conclude", None, [pointer, number]),
-        ("run_state_size", number, [pointer]),
-        ("run_save", None, [pointer, pointer]),
-        ("run_restore", number, [pointer, pointer, number]),
-    ):
-        function = getattr(library, name)
-        function.restype, function.argtypes = result, arguments
-    return library
-
-
-def fill_by_name(name: str, source: Any, **others: Any) -> Any:
-    """A structure of the engine from the numbers and arrays of the same names."""
-    structure: Any = structures()[name]()
-    for field, *_ in structure._fields_:
-        value = others.get(field, getattr(source, field, None))
-        if value is not None:
-            setattr(structure, field, address_of(value) if isinstance(value, np.ndarray) else value)
-    return structure
-
-
-@cache
-def method_structure(name: str) -> tuple[Any, Method]:
-    """A method's tables for the engine, and who keeps them alive."""
-    table = method_table(name)
-    return fill_by_name("Method", table, n_dense=len(table.P)), table
-
-
 class Integration:
     """One run between two calls of the engine.
 
@@ -166,12 +114,12 @@ class Integration:
         check_request(problem, solver, t0, t_end, x0, m0)
         self.problem, self.max_wall_time = problem, solver.max_wall_time
         self.times, self.p = select_times(recording, t0, t_end), np.array(p, float)
-        self.model = fill_by_name(
+        self.model = fill(
             "Model", problem, task=problem.task_address, n_tasks=len(problem.task_address), n_breaks=len(problem.breaks)
         )
         self.method, _ = method_structure(solver.method)
-        self.solver = fill_by_name("Solver", solver, **_engine_settings(solver))
-        self.recording = fill_by_name(
+        self.solver = fill("Solver", solver, **_engine_settings(solver))
+        self.recording = fill(
             "Recording",
             recording,
             kind=RECORDING_KINDS.index(recording.kind),
@@ -179,25 +127,17 @@ class Integration:
             times=self.times,
             most_rows=LARGEST_RECORD // (8 * (1 + problem.n_y)),
         )
-        self._allocate()
+        self.engine = EngineRun(self.model, self.method, self.solver, self.recording)
         self._start(float(t0), float(t_end), x0, m0)
         self.callbacks: tuple[PythonTask | None, PythonAction | None, Progress | None] = (None, None, None)
         self.fixed_budget: int | None = None
         self.begun = clock.perf_counter()
 
-    def _allocate(self) -> None:
-        library = functions()
-        parts = (self.model, self.method, self.solver, self.recording)
-        self.address = library.run_new(*(ctypes.addressof(part) for part in parts))
-        if not self.address:
-            raise MemoryError("there is not enough memory for the run")
-        weakref.finalize(self, library.run_free, self.address)
-        self.run = structures()["Run"].from_address(self.address)
-        problem, run = self.problem, self.run
-        self.x, self.m, self.d = view(run.x, problem.n_x), view(run.m, problem.n_m), view(run.d, problem.n_d)
-
     def _start(self, t0: float, t_end: float, x0: np.ndarray, m0: np.ndarray) -> None:
-        problem, run = self.problem, self.run
+        problem, view = self.problem, self.engine.view
+        self.address, self.run = self.engine.address, self.engine.fields
+        run = self.run
+        self.x, self.m, self.d = view(run.x, problem.n_x), view(run.m, problem.n_m), view(run.d, problem.n_d)
         self.x[:], self.m[:] = x0, m0
         run.p = address_of(self.p)
         view(run.delay, problem.n_d)[:] = problem.delay_times
@@ -243,14 +183,14 @@ class Integration:
                 return
 
     def start_slice(self) -> None:
-        """Show the progress and choose the next budget, at most four times the last, for 50 ms of work."""
+        """Show the progress and choose the next budget, at most four times the last, for 20 ms of work."""
         now = clock.perf_counter()
         elapsed = max(now - self.slice_begun, 1e-6)
         if self.fixed_budget is None:
             self.size = int(max(1, self.size * min(4.0, SLICE / elapsed)))
         self.run.budget = self.size
         progress = self.callbacks[2]
-        if progress is not None and (self.fixed_budget is not None or now - self.shown >= SLICE / 2):
+        if progress is not None and (self.fixed_budget is not None or now - self.shown >= BETWEEN_SHOWS):
             self.shown = now
             progress(self.run.t, self.run.last_length, self.run.steps)
         self.slice_begun = clock.perf_counter()
@@ -280,7 +220,7 @@ class Integration:
 
     def trajectory(self) -> Trajectory:
         """What there is so far."""
-        run, problem = self.run, self.problem
+        run, problem, view = self.run, self.problem, self.engine.view
         width = 1 + problem.n_y
         rows = view(run.rows, run.n_rows * width).reshape(-1, width)
         log = view(run.log, 2 * run.n_log).reshape(-1, 2)

@@ -8,7 +8,8 @@ import ctypes
 
 import numpy as np
 
-from robodyn.engine.integrate import Integration, Progress, PythonAction, PythonTask, functions
+from robodyn.engine.binding import functions
+from robodyn.engine.integrate import Integration, Progress, PythonAction, PythonTask
 from robodyn.engine.problem import Problem
 from robodyn.engine.solver import Recording, Solver
 from robodyn.engine.trajectory import Status, Trajectory

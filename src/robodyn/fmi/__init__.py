@@ -3,8 +3,20 @@
 from robodyn.codegen.compilers import PLATFORMS
 from robodyn.fmi.checking import Agreement
 from robodyn.fmi.interface_unit import InterfaceFmu
+from robodyn.fmi.simulation import plan_experiment, simulate_fmu
 from robodyn.fmi.subsystem import FmuSubsystem, read_fmu
 from robodyn.fmi.unit import FmuUnit
 from robodyn.fmi.writing import Export, write_fmu
 
-__all__ = ["PLATFORMS", "Agreement", "Export", "FmuSubsystem", "FmuUnit", "InterfaceFmu", "read_fmu", "write_fmu"]
+__all__ = [
+    "PLATFORMS",
+    "Agreement",
+    "Export",
+    "FmuSubsystem",
+    "FmuUnit",
+    "InterfaceFmu",
+    "plan_experiment",
+    "read_fmu",
+    "simulate_fmu",
+    "write_fmu",
+]

@@ -55,7 +55,7 @@ class InterfaceFmu(FmuUnit):
         self._accelerations |= {key: tuple(names) for key, names in (accelerations or {}).items()}
         self._giving = tuple(part for part in interfaces if part.takes != "force")
         self._impulse: dict[str, float] = {}
-        self._passed = 0.0
+        self._since = self.time
         self._check_interfaces()
         for part in interfaces:
             # A force that comes in is told back, so that both sides of a coupling can be compared.
@@ -65,26 +65,26 @@ class InterfaceFmu(FmuUnit):
             }
 
     def _unit_of(self, name: str) -> str:
-        return self.variables[name].unit or ""
+        return self.variables[name].unit
 
     def read(self) -> dict[str, float]:
         """All outputs, and the mean force at each interface over the last step where this side has the coupling."""
-        own = [name for name in self.outputs if name in self.variables]
-        found = dict(zip(own, self._get(own), strict=True))
+        found = self.look([name for name in self.outputs if name in self.variables])
         for part in self._giving:
             found |= self._means(part, found)
         return found
 
     def _means(self, part: Interface, found: Mapping[str, float]) -> dict[str, float]:
         forces = np.array([found[name] for name in part.names("force")])
-        if self._passed > 0:
-            forces = np.array([found[name] - self._impulse[name] for name in part.names("impulse")]) / self._passed
+        passed = self.time - self._since
+        if passed > 0 and self._impulse:
+            forces = np.array([found[name] - self._impulse[name] for name in part.names("impulse")]) / passed
         return dict(zip(part.names(MEAN), forces.tolist(), strict=True))
 
     def advance(self, time: float, step: float) -> Outcome | None:
         """Go from one communication point to the next."""
         names = [name for part in self._giving for name in part.names("impulse")]
-        self._impulse, self._passed = dict(zip(names, self._get(names), strict=True)), step
+        self._impulse, self._since = self.look(names), time
         return super().advance(time, step)
 
     def reduced_model(self, interface: str) -> ReducedModel:
@@ -116,15 +116,15 @@ class InterfaceFmu(FmuUnit):
         states |= dict(zip(part.names("far_velocity"), motion.velocity.tolist(), strict=True))
         states |= dict.fromkeys(_turns(part), 0.0)
         values |= {f"initial.{name}": value for name, value in states.items()}
-        self._set(tuple(values), list(values.values()))
+        self.change(values)
 
     def save(self) -> Any:
         """The present state, to come back to."""
-        return super().save(), dict(self._impulse), self._passed
+        return super().save(), dict(self._impulse), self._since
 
     def restore(self, state: Any) -> None:
         """Go back to a state saved before."""
-        saved, self._impulse, self._passed = state
+        saved, self._impulse, self._since = state
         super().restore(saved)
 
     def _check_interfaces(self) -> None:

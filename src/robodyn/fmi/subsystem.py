@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from robodyn.files.interface_tables import read_interface
 from robodyn.files.table import FAILED, Table
@@ -20,7 +21,7 @@ class FmuSubsystem:
     name: str
     path: Path
     duration: float | None = None
-    parameters: Mapping[str, float] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
     interfaces: tuple[Interface, ...] = ()
     accelerations: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     length: float = 1.0
@@ -43,8 +44,8 @@ class FmuSubsystem:
 def read_fmu(name: str, table: Table, folder: Path, duration: float | None) -> FmuSubsystem | None:
     """A subsystem `fmu = "FILE"`; its flaws are noted in the table."""
     path = table.text("fmu")
-    numbers = table.table("set").flattened()
-    parameters = {key: numbers.number(key) for key in numbers.data}
+    # What they may be, the unit says when it is opened.
+    parameters = table.table("set").flattened().data
     interfaces = [read_interface(key, part) for key, part in table.tables("interfaces")]
     wanted = table.table("accelerations")
     accelerations = {key: wanted.texts(key) for key in wanted.data}
@@ -53,6 +54,6 @@ def read_fmu(name: str, table: Table, folder: Path, duration: float | None) -> F
     for key in accelerations:
         if key not in [part.name for part in interfaces if part is not FAILED]:
             table.flaws.add(wanted.at(key), "is no interface of this unit", "they stand under 'interfaces'")
-    if path is None or length is None or None in parameters.values() or FAILED in interfaces:
+    if path is None or length is None or FAILED in interfaces:
         return None
     return FmuSubsystem(name, folder / path, duration, parameters, tuple(interfaces), accelerations, length)

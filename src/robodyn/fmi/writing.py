@@ -25,6 +25,7 @@ from robodyn.results.atomic import replacing
 from robodyn.simulation.compiled import CompiledSystem, compile_system
 from robodyn.simulation.problem import find_start
 from robodyn.simulation.settings import make_solver
+from robodyn.waiting import told_if_slow
 
 VERSIONS = (2, 3)
 LONG_AGO = (1980, 1, 1, 0, 0, 0)
@@ -57,6 +58,7 @@ class Export:
     motion: Agreement | None
 
 
+@told_if_slow("writing a unit of")
 def write_fmu(
     scenario: Scenario,
     path: str | Path,

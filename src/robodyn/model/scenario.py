@@ -225,6 +225,8 @@ class Scenario:
 
         `initial.<state>` may name any state, also one that starts at its default so far.
         """
+        if not changes:
+            return self
         flaws = FlawList()
         known = self.numbers()
         for name, value in changes.items():

@@ -1,12 +1,19 @@
 """Traced functions as machine code, made without a compiler and kept on disk; and exact derivatives."""
 
-from robodyn.native.cache import cache_folder
-from robodyn.native.derivatives import Pattern, directional, jacobian, pattern
-from robodyn.native.kernel import Kernel, KernelModule, compile_kernels
-from robodyn.native.program import Program
-from robodyn.native.reading import UnsupportedOperation, read_program
-from robodyn.native.smoothness import find_rough_entries
-from robodyn.native.sweeps import Sweep, build_jacobian
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from robodyn.lazy import load_when_used
+
+if TYPE_CHECKING:
+    from robodyn.native.cache import cache_folder
+    from robodyn.native.derivatives import Pattern, directional, jacobian, pattern
+    from robodyn.native.kernel import Kernel, KernelModule, compile_kernels
+    from robodyn.native.program import Program
+    from robodyn.native.reading import UnsupportedOperation, read_program
+    from robodyn.native.smoothness import find_rough_entries
+    from robodyn.native.sweeps import Sweep, build_jacobian
 
 __all__ = [
     "Kernel",
@@ -24,3 +31,16 @@ __all__ = [
     "pattern",
     "read_program",
 ]
+
+__getattr__, __dir__ = load_when_used(
+    __name__,
+    {
+        "robodyn.native.cache": "cache_folder",
+        "robodyn.native.derivatives": "Pattern directional jacobian pattern",
+        "robodyn.native.kernel": "Kernel KernelModule compile_kernels",
+        "robodyn.native.program": "Program",
+        "robodyn.native.reading": "UnsupportedOperation read_program",
+        "robodyn.native.smoothness": "find_rough_entries",
+        "robodyn.native.sweeps": "Sweep build_jacobian",
+    },
+)

@@ -1,20 +1,24 @@
 """Where are compiled kernels kept between runs, and how is a kept one known to be whole?
 
-A file holds a mark, the SHA-256 of its content, and the content. It appears under its name only when complete
-(written aside, then renamed), so processes may write at the same time; a damaged file counts as absent.
+A file holds a mark, the SHA-256 of its key and content, and the content. It appears under its name only when complete
+(written aside, then renamed), so processes may write at the same time. A file that is damaged, made for something else
+or that others could have written counts as absent.
 """
 
 import contextlib
 import functools
 import hashlib
 import os
-import stat
 import sys
 import tempfile
+import warnings
 from collections.abc import Iterable
 from pathlib import Path
 
-_MARK = b"robodyn object 1\n"
+from robodyn.native.private import HAS_OWNERS, make_private, open_private
+from robodyn.native.upkeep import UNFINISHED, mark_used, prune
+
+_MARK = b"robodyn object 2\n"
 _DIGEST_SIZE = hashlib.sha256().digest_size
 
 
@@ -36,23 +40,23 @@ def _user_cache() -> Path:
 
 
 def _is_writable(folder: Path) -> bool:
+    """Whether files can be kept there; not in another user's folder, as under sudo with that user's home."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        own = not HAS_OWNERS or folder.stat().st_uid == os.getuid()
     except OSError:
         return False
-    return os.access(folder, os.W_OK | os.X_OK)
+    return own and os.access(folder, os.W_OK | os.X_OK)
 
 
 @functools.cache
 def _temporary_folder() -> Path:
     """A folder that nobody else can write to, as machine code from it is run."""
-    if hasattr(os, "getuid"):
+    if HAS_OWNERS:
         folder = Path(tempfile.gettempdir()) / f"robodyn-{os.getuid()}"
         with contextlib.suppress(OSError):
-            folder.mkdir(mode=0o700, exist_ok=True)
-            state = folder.lstat()
-            if stat.S_ISDIR(state.st_mode) and state.st_uid == os.getuid() and not state.st_mode & 0o022:
-                return folder
+            make_private(folder)
+            return folder
     return Path(tempfile.mkdtemp(prefix="robodyn-"))
 
 
@@ -66,34 +70,54 @@ def key_of(parts: Iterable[str]) -> str:
 
 
 def load(key: str) -> bytes | None:
-    """The content saved under a key; None if there is none or it is damaged."""
+    """The content saved under a key; None if there is none that can be trusted."""
     try:
-        data = _path(key).read_bytes()
+        with open_private(_path(key)) as file:
+            data = file.read()
+            mark_used(file.fileno())
     except OSError:
         return None
     content = data[len(_MARK) + _DIGEST_SIZE :]
-    whole = data[: len(_MARK) + _DIGEST_SIZE] == _MARK + hashlib.sha256(content).digest()
-    return content if whole else None
+    return content if data[: len(_MARK) + _DIGEST_SIZE] == _head(key, content) else None
 
 
 def save(key: str, content: bytes) -> bool:
-    """Saves a content under a key; False if the folder cannot be written, so that it must be made again."""
+    """Saves a content under a key; False if the folder cannot be used, so that it must be made again."""
     path = _path(key)
-    temporary = None
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(prefix=path.name, suffix=".part", dir=path.parent)
+        make_private(path.parent)
+        _write(path, _head(key, content) + content)
+    except OSError as error:
+        _tell_unusable(path.parent, error.strerror)
+        return False
+    prune(path.parent)
+    return True
+
+
+def _head(key: str, content: bytes) -> bytes:
+    return _MARK + hashlib.sha256(key.encode() + content).digest()
+
+
+def _write(path: Path, data: bytes) -> None:
+    """A file that is there as a whole or not at all."""
+    handle, temporary = tempfile.mkstemp(prefix=path.name, suffix=UNFINISHED, dir=path.parent)
+    try:
         with os.fdopen(handle, "wb") as file:
-            file.write(_MARK + hashlib.sha256(content).digest() + content)
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
     except OSError:
-        if temporary is not None:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
-        return False
-    return True
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+@functools.cache
+def _tell_unusable(folder: Path, reason: str) -> None:
+    """Once a process: it is lived without."""
+    told = f"compiled code cannot be kept in {folder} ({reason}) and is made anew each time"
+    warnings.warn(f"{told}; ROBODYN_CACHE names another folder", stacklevel=2)
 
 
 def _path(key: str) -> Path:

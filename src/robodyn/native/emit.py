@@ -16,7 +16,6 @@ from robodyn.native.rows import SEEK
 from robodyn.native.sweeps import emit_sweep
 from robodyn.symbolic import tables
 
-VERSION = "3"
 CHUNK_SIZE = 6000
 # Compiling takes half as long in pieces of this size, at the same speed; a program of one chunk is faster uncut.
 PIECE_SIZE = 500

@@ -1,25 +1,27 @@
 """How is a traced function called at machine speed?"""
 
 import ctypes
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
+from robodyn.native import kept
 from robodyn.native.arrays import KNOWN, introduce, is_readable
 from robodyn.native.elementary import inline_elementary
 from robodyn.native.emit import emit_module, reads_rows
 from robodyn.native.fusion import fuse
-from robodyn.native.machine import OPTIMISATION, QUICK, Machine, build
+from robodyn.native.kept import Code, Sizes
+from robodyn.native.machine import OPTIMISATION, QUICK, Machine, compile_object
 from robodyn.native.prelude import separate_prelude
 from robodyn.native.program import Program
 from robodyn.native.reading import read_program
 from robodyn.native.reciprocals import share_reciprocals
 from robodyn.native.rows import check_rows
 from robodyn.native.sweeps import Sweep
+from robodyn.waiting import told_if_slow
 
 _empty = np.empty
 
@@ -135,6 +137,7 @@ class KernelModule:
         return np.concatenate([*parts, self.data]) if self.width else np.concatenate(parts)
 
 
+@told_if_slow("compiling native code")
 def compile_kernels(
     functions: Mapping[str, ca.Function | Sweep],
     parameter_input: int | None = None,
@@ -161,25 +164,54 @@ def compile_kernels(
         on_compile: called with a sentence before a compilation that no cache could spare.
         data: numbers of the run's table, where the functions read one.
     """
-    swept = [name for name, function in functions.items() if isinstance(function, Sweep)]
     traced = {name: f.function if isinstance(f, Sweep) else f for name, f in functions.items()}
-    read = {name: read_program(function) for name, function in traced.items()}
-    programs = read if plain else {name: _improve(program, name in inexact) for name, program in read.items()}
+    swept = tuple(name for name, function in functions.items() if isinstance(function, Sweep))
+    chosen = tuple(name for name in traced if name in inexact)
+    settings = _Settings(swept, chosen, plain, parameter_input, QUICK if quick else OPTIMISATION)
+    key = kept.make_key(traced, [settings]) if cache else ""
+    code = kept.load(key) if cache else None
+    if code is None:
+        code = _make_code(traced, settings, on_compile)
+        if cache:
+            kept.save(key, code)
     labels = {name: tuple(function.name_in()) for name, function in traced.items()}
-    width = _common_width(programs, parameter_input)
-    table = (width, np.zeros(0) if data is None else data)
-    settings = _Settings(swept, cache, quick, on_compile, parameter_input or 0)
-    make = partial(_build_kernels, settings=settings)
-    if parameter_input is None:
-        return KernelModule(make(programs, labels))
+    kernels = _link(code, labels | ({"": ("parameters",)} if code.n_prelude else {}), parameter_input or 0)
+    prelude = kernels.pop("", None)
+    given = np.zeros(0) if data is None else data
+    return KernelModule(kernels, code.n_parameters, code.n_prelude, prelude, code.width, given)
 
-    programs, prelude, n_parameters = separate_prelude(programs, parameter_input)
-    n_prelude = prelude.out_sizes[0]
-    if n_prelude == 0:
-        return KernelModule(make(programs, labels), n_parameters, 0, None, *table)
-    kernels = make({**programs, "": prelude}, {**labels, "": ("parameters",)})
-    own = kernels.pop("")
-    return KernelModule(kernels, n_parameters, n_prelude, own, *table)
+
+@dataclass(frozen=True)
+class _Settings:
+    """How to compile: names of swept and of inexact functions, and as told at `compile_kernels`."""
+
+    swept: tuple[str, ...]
+    inexact: tuple[str, ...]
+    plain: bool
+    parameter_input: int | None
+    level: int
+
+
+def _make_code(
+    functions: Mapping[str, ca.Function], settings: _Settings, on_compile: Callable[[str], None] | None
+) -> Code:
+    """Read, improve, separate the prelude, write, compile."""
+    programs = {name: read_program(function) for name, function in functions.items()}
+    if not settings.plain:
+        programs = {name: _improve(program, name in settings.inexact) for name, program in programs.items()}
+    width, n_parameters, n_prelude = _common_width(programs, settings.parameter_input), 0, 0
+    if settings.parameter_input is not None:
+        programs, prelude, n_parameters = separate_prelude(programs, settings.parameter_input)
+        n_prelude = prelude.out_sizes[0]
+        programs = {**programs, "": prelude} if n_prelude else programs
+    if on_compile is not None:
+        n_operations = sum(program.n_operations for program in programs.values())
+        on_compile(f"compiling {len(programs)} functions of {n_operations} operations")
+    places = [k for k, name in enumerate(programs) if name in settings.swept]
+    text = emit_module(programs.values(), swept=places, row_input=settings.parameter_input or 0)
+    sizes = tuple(_sizes(program, name in settings.swept) for name, program in programs.items())
+    rows = tuple(reads_rows(program) for program in programs.values())
+    return Code(compile_object(text, settings.level), sizes, rows, n_parameters, n_prelude, width)
 
 
 def _common_width(programs: Mapping[str, Program], parameter_input: int | None) -> int:
@@ -192,49 +224,34 @@ def _common_width(programs: Mapping[str, Program], parameter_input: int | None) 
     return widths.pop() if widths else 0
 
 
-@dataclass(frozen=True)
-class _Settings:
-    """How to compile; row_input is the number of the input behind which the run's table stands."""
-
-    swept: Collection[str]
-    cache: bool
-    quick: bool
-    on_compile: Callable[[str], None] | None
-    row_input: int
-
-
 def _improve(program: Program, inexact: bool) -> Program:
     """The same program, faster, with other last digits."""
     return fuse(share_reciprocals(inline_elementary(program)) if inexact else program)
 
 
-def _build_kernels(
-    programs: Mapping[str, Program], labels: Mapping[str, Iterable[str]], settings: _Settings
-) -> dict[str, Kernel]:
-    swept, row_input, on_compile = settings.swept, settings.row_input, settings.on_compile
-    n_operations = sum(program.n_operations for program in programs.values())
-    message = f"compiling {len(programs)} functions of {n_operations} operations"
-    announce = None if on_compile is None else lambda: on_compile(message)
-    places = [k for k, name in enumerate(programs) if name in swept]
-    text = emit_module(programs.values(), swept=places, row_input=row_input)
-    machine = build(text, settings.cache, announce, QUICK if settings.quick else OPTIMISATION)
+def _link(code: Code, labels: Mapping[str, tuple[str, ...]], row_input: int) -> dict[str, Kernel]:
+    """Kernels by name, ready to be called.
+
+    Args:
+        labels: names of the inputs of each; row_input: number of the input behind which the run's table stands.
+    """
+    machine = Machine(code.machine)
     signature = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
     direct = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
     if is_readable():
         introduce(machine.address_of_data(KNOWN))
     kernels = {}
-    for k, (name, program) in enumerate(programs.items()):
+    for k, (name, sizes) in enumerate(zip(labels, code.sizes, strict=True)):
         run = signature(machine.address_of(f"k{k}.frame"))
         address = machine.address_of(f"k{k}")
         entry = direct(machine.address_of(f"k{k}.arrays")) if is_readable() else None
-        sizes = _sizes(program, name in swept)
-        names = tuple(labels[name])[: len(sizes[0])]
-        longer = row_input if reads_rows(program) else None
+        names = labels[name][: len(sizes[0])]
+        longer = row_input if code.reads_rows[k] else None
         kernels[name] = Kernel(name, address, *sizes, names, machine, run, entry, longer=longer)
     return kernels
 
 
-def _sizes(program: Program, swept: bool) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _sizes(program: Program, swept: bool) -> Sizes:
     """Of inputs and outputs; a sweep takes no seed and gives all columns."""
     if not swept:
         return program.in_sizes, program.out_sizes

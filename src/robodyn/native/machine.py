@@ -3,13 +3,10 @@
 import ctypes
 import functools
 import sys
-from collections.abc import Callable
 
 import llvmlite
 import llvmlite.binding as llvm
 
-from robodyn.native import cache
-from robodyn.native.emit import VERSION
 from robodyn.native.instructions import library_functions
 
 OPTIMISATION = 1
@@ -36,21 +33,6 @@ class Machine:
         return self._engine.get_global_value_address(symbol)
 
 
-def build(
-    text: str, use_cache: bool = True, on_compile: Callable[[], None] | None = None, level: int = OPTIMISATION
-) -> Machine:
-    """Machine code of LLVM text, from the cache if it was compiled before for this processor."""
-    key = cache.key_of([text, str(level), *_circumstances()])
-    code = cache.load(key) if use_cache else None
-    if code is None:
-        if on_compile is not None:
-            on_compile()
-        code = compile_object(text, level)
-        if use_cache:
-            cache.save(key, code)
-    return Machine(code)
-
-
 def compile_object(text: str, level: int = OPTIMISATION) -> bytes:
     """Object file of a module in LLVM text."""
     _initialize()
@@ -58,16 +40,10 @@ def compile_object(text: str, level: int = OPTIMISATION) -> bytes:
 
 
 @functools.cache
-def _circumstances() -> tuple[str, ...]:
-    """Everything but the text that the machine code depends on."""
+def circumstances() -> tuple[str, ...]:
+    """What machine code depends on beside the text it is made of."""
     version = ".".join(map(str, llvm.llvm_version_info))
-    return (
-        VERSION,
-        llvmlite.__version__,
-        version,
-        llvm.get_default_triple(),
-        *_processor(),
-    )
+    return (llvmlite.__version__, version, llvm.get_default_triple(), *_processor())
 
 
 @functools.cache

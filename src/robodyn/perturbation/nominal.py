@@ -14,6 +14,7 @@ from robodyn.perturbation.equations import Equations, derive_equations
 from robodyn.perturbation.knots import evaluation_times, place_knots
 from robodyn.perturbation.outline import outline_system
 from robodyn.simulation.problem import break_times
+from robodyn.waiting import told_if_slow
 
 POINTS = 400
 """Pieces that the duration is divided into."""
@@ -76,6 +77,7 @@ ARRAYS = tuple(field.name for field in fields(Nominal) if field.type == "np.ndar
 """Fields that are arrays, one row a point."""
 
 
+@told_if_slow("computing the nominal motion of")
 def compute_nominal(
     system: System | Equations, points: int = POINTS, parameters: Mapping[str, float] | None = None
 ) -> Nominal:

@@ -1,11 +1,18 @@
 """System + Solver -> Run."""
 
-from robodyn.engine import Solver
-from robodyn.simulation.closing import Assembled, close_constraints, find_branches
-from robodyn.simulation.compiled import CompiledSystem, check_operations, compile_system
-from robodyn.simulation.equilibrium import Equilibrium, find_equilibrium
-from robodyn.simulation.settings import make_solver
-from robodyn.simulation.simulator import simulate
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from robodyn.lazy import load_when_used
+
+if TYPE_CHECKING:
+    from robodyn.engine import Solver
+    from robodyn.simulation.closing import Assembled, close_constraints, find_branches
+    from robodyn.simulation.compiled import CompiledSystem, check_operations, compile_system
+    from robodyn.simulation.equilibrium import Equilibrium, find_equilibrium
+    from robodyn.simulation.settings import make_solver
+    from robodyn.simulation.simulator import simulate
 
 __all__ = [
     "Assembled",
@@ -20,3 +27,15 @@ __all__ = [
     "make_solver",
     "simulate",
 ]
+
+__getattr__, __dir__ = load_when_used(
+    __name__,
+    {
+        "robodyn.engine": "Solver",
+        "robodyn.simulation.closing": "Assembled close_constraints find_branches",
+        "robodyn.simulation.compiled": "CompiledSystem check_operations compile_system",
+        "robodyn.simulation.equilibrium": "Equilibrium find_equilibrium",
+        "robodyn.simulation.settings": "make_solver",
+        "robodyn.simulation.simulator": "simulate",
+    },
+)

@@ -16,6 +16,7 @@ import numpy as np
 from robodyn.assembly.system import INPUTS, System
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.native import KernelModule, compile_kernels
+from robodyn.waiting import told_if_slow
 
 CLOSED = 1e-9
 """Residual [m or rad] of equations that are met."""
@@ -133,6 +134,7 @@ def mark_joints(system: System) -> np.ndarray:
     return np.array([state.name not in modes for state in system.states[: system.n_q]], float)
 
 
+@told_if_slow("assembling the mechanism of")
 def close_constraints(
     system: System,
     *,
@@ -196,6 +198,7 @@ def _solve(equations: _Equations, x: np.ndarray) -> Assembled:
     return Assembled(x, joints, dict(zip(system.equations, values[:k].tolist(), strict=True)), done)
 
 
+@told_if_slow("finding the branches of")
 def find_branches(
     system: System,
     *,

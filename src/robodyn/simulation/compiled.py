@@ -23,6 +23,7 @@ from robodyn.simulation.equilibrium import Balance, build_balance
 from robodyn.simulation.settings import make_solver
 from robodyn.simulation.steps import build_fused_step, build_step, check_method
 from robodyn.simulation.ticks import Tick, plan_ticks
+from robodyn.waiting import told_if_slow
 
 UNUSED = ("constraints", "constraint_drift", "active", "applied", "momentum_rate")
 """Functions of a system that no run calls by themselves."""
@@ -30,9 +31,14 @@ UNUSED = ("constraints", "constraint_drift", "active", "applied", "momentum_rate
 
 @dataclass(frozen=True)
 class CompiledSystem:
-    """A system in native code, for one family of solvers and one choice of recorded signals."""
+    """A system in native code, for one family of solvers and one choice of recorded signals.
+
+    Attributes:
+        solver: what it was compiled for; runs use it unless they are given another one.
+    """
 
     system: System
+    solver: Solver
     module: KernelModule
     recorded: tuple[SignalInfo, ...]
     patterns: tuple[str, ...]
@@ -78,6 +84,7 @@ class CompiledSystem:
         return np.array([changes.get(number.name, number.value) for number in self.system.parameters], float)
 
 
+@told_if_slow("compiling")
 def compile_system(
     system: System,
     solver: Solver | None = None,
@@ -107,7 +114,7 @@ def compile_system(
     except UnsupportedOperation as error:
         check_operations(system)
         raise ModelError([Flaw("", str(error))], f"scenario '{system.scenario.name}'") from error
-    return CompiledSystem(system, module, called.recorded, patterns, called.n_kept, called.n_unknowns, called.ticks)
+    return CompiledSystem(system, solver, module, called.recorded, patterns, called.n_kept, called.n_unknowns, called.ticks)
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from robodyn.assembly.system import FREE, INPUTS, System
 from robodyn.errors import Flaw, ModelError
 from robodyn.model import RigidContact, Treatment
 from robodyn.native import KernelModule, Sweep, build_jacobian, compile_kernels
+from robodyn.waiting import told_if_slow
 
 NEWTON_STEPS = 40
 TRANSIENT_STEPS = 2000
@@ -75,6 +76,7 @@ class Balance(RestEquations):
     module: KernelModule
 
 
+@told_if_slow("finding the equilibrium of")
 def find_equilibrium(
     system: System,
     *,

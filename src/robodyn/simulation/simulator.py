@@ -20,6 +20,7 @@ from robodyn.simulation.problem import Start, build_problem, find_start
 from robodyn.simulation.python_calls import PythonCalls
 from robodyn.simulation.recording import describe_chain, make_run
 from robodyn.simulation.settings import engine_recording, make_solver
+from robodyn.waiting import Telling
 
 Progress = Callable[[float, float, int], None]
 
@@ -39,7 +40,7 @@ def simulate(
     Args:
         what: a scenario (traced and compiled here), or one made ready before, for many runs; or a chain of scenarios.
         start: a run to go on from: its end time, states and memory, as far as this system has them by name.
-        solver: settings; the scenario's own by default.
+        solver: settings; by default those that a system was compiled for, or the scenario's own.
         parameters: tunable numbers to change for this run only, without compiling again.
         recording: what to keep; the scenario's own by default.
         progress: called now and then with (time, step, steps).
@@ -51,7 +52,8 @@ def simulate(
     if isinstance(what, Chain):
         return _simulate_chain(what, solver, start, parameters, recording, progress, on_compile)
     system = _system_of(what)
-    solver = make_solver(system.scenario.solver) if solver is None else solver
+    if solver is None:
+        solver = what.solver if isinstance(what, CompiledSystem) else make_solver(system.scenario.solver)
     if not isinstance(solver, Solver):
         raise TypeError(f"solver: must be a Solver, is {solver!r}; for example Solver('rk4', step=1e-3)")
     compiled, recording = _prepare(what, system, solver, recording, on_compile)
@@ -137,16 +139,17 @@ def _integrate(
     numbers: dict[str, Any] = {name: number.value for name, number in system.numbers.items()}
     numbers |= {number.name: value for number, value in zip(system.parameters, values.tolist(), strict=True)}
     duration = system.scenario.duration
-    return integrate(
-        build_problem(compiled, calls.p, numbers, start),
-        solver,
-        start.time,
-        start.time + duration,
-        start.x,
-        start.m,
-        calls.p,
-        engine_recording(recording, solver, start.time, duration),
-        python_task=calls.run_task,
-        python_action=calls.run_action,
-        progress=progress,
-    )
+    with Telling(f"simulating {system.scenario.name}", quiet=progress is not None, watched=False) as told:
+        return integrate(
+            build_problem(compiled, calls.p, numbers, start),
+            solver,
+            start.time,
+            start.time + duration,
+            start.x,
+            start.m,
+            calls.p,
+            engine_recording(recording, solver, start.time, duration),
+            python_task=calls.run_task,
+            python_action=calls.run_action,
+            progress=progress or told.follow(duration, start.time),
+        )

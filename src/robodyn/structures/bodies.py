@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh
 
 from robodyn.errors import FlawList
 from robodyn.model import BodyNode, FlexibleBody
@@ -98,6 +97,8 @@ def modal_body(
         stiffness: of the modes, (n, n) or its diagonal (n,); modes need not be orthogonal, they are made so.
         nodes: name -> position, displacements (n, 3) and turns (n, 3) of a node.
     """
+    from scipy.linalg import eigh
+
     flaws = FlawList()
     check_modes(flaws, particles.shift.shape[1], stiffness, nodes)
     if not flaws.found and not np.min(np.linalg.eigvalsh(particles.modal_mass), initial=np.inf) > 0:

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import eigh
 
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.model.numbers import check_finite, check_texts
@@ -81,6 +80,8 @@ def reduce_structure(K: np.ndarray, M: np.ndarray, free: np.ndarray, held: Seque
     Args:
         K, M: stiffness and mass of all freedoms; free: those not clamped; held: those of the interface nodes.
     """
+    from scipy.linalg import eigh
+
     outer = np.array([k for k, freedom in enumerate(free) if freedom in set(held)], int)
     inner = np.array([k for k, freedom in enumerate(free) if freedom not in set(held)], int)
     _check_count(len(inner), how)

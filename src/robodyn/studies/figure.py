@@ -37,6 +37,13 @@ class Figure:
     measured: float | None = None
     part: str = ""
 
+    def __post_init__(self) -> None:
+        """Numbers and truth values are Python's: a NumPy one is no `False`, and no JSON."""
+        for name in ("published", "value", "tolerance", "measured"):
+            number = getattr(self, name)
+            object.__setattr__(self, name, None if number is None else float(number))
+        object.__setattr__(self, "holds", None if self.holds is None else bool(self.holds))
+
     @property
     def deviation(self) -> float | None:
         """Ours less the published one."""

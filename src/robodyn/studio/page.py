@@ -16,6 +16,7 @@ from typing import Any
 
 from robodyn.results import Run
 from robodyn.results.atomic import replacing
+from robodyn.waiting import told_if_slow
 
 from .contents import choose_signals, describe_run, make_finite
 
@@ -56,6 +57,7 @@ def write_report(
     return Path(path)
 
 
+@told_if_slow("drawing the page")
 def make_page(runs: Run | Sequence[Run], *, labels: Sequence[str] | None = None, exaggerate: float = 1.0) -> str:
     """The report page as text.
 

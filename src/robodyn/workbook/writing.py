@@ -19,6 +19,7 @@ from robodyn.engine import Solver
 from robodyn.model import Scenario
 from robodyn.native.formulas import write_number
 from robodyn.results.atomic import replacing
+from robodyn.waiting import told_if_slow
 from robodyn.workbook.charts import add_charts
 from robodyn.workbook.plan import HEAD, Plan, make_plan
 
@@ -31,6 +32,7 @@ INDENTED = Alignment(indent=1)
 LINE_LENGTH, LINE_HEIGHT = 110, 15.0
 
 
+@told_if_slow("writing a workbook of")
 def write_workbook(what: Scenario | System, path: str | Path, solver: Solver, *, rows: int | None = None) -> Plan:
     """Write the run of a scenario as a workbook of live formulas.
 

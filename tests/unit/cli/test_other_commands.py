@@ -26,6 +26,18 @@ def test_info_tells_versions_and_the_cache(invoke, read_json):
     assert f"casadi       {facts['casadi']}" in invoke("info").stdout
 
 
+def test_info_empties_the_cache_and_tells_how_much_was_freed(invoke, read_json, tmp_path, monkeypatch):
+    monkeypatch.setenv("ROBODYN_CACHE", str(tmp_path / "cache"))
+    kernels = tmp_path / "cache" / "kernels"
+    kernels.mkdir(parents=True)
+    (kernels / "one.bin").write_bytes(bytes(1234))
+    told = read_json(invoke("info", "--json").stdout)
+    assert (told["cache_files"], told["cache_bytes"]) == (1, 1234)
+    assert read_json(invoke("info", "--clear", "--json").stdout)["freed_bytes"] == 1234
+    assert "freed_files  0" in invoke("info", "--clear").stdout
+    assert not list(kernels.iterdir())
+
+
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_every_scenario_of_the_catalogue_is_usable(invoke, read_json, name):
     result = invoke("check", name, "--json")

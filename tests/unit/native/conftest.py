@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from robodyn.native.emit import emit_module
-from robodyn.native.machine import build
+from robodyn.native.machine import Machine, compile_object
 
 
 @pytest.fixture(autouse=True)
@@ -19,7 +19,7 @@ def run_program():
     """Callable (program, inputs, chunk_size) -> all outputs one after another."""
 
     def run(program, inputs, chunk_size=10**9):
-        machine = build(emit_module([program], chunk_size), use_cache=False)
+        machine = Machine(compile_object(emit_module([program], chunk_size)))
         frame = np.concatenate([*inputs, np.zeros(sum(program.out_sizes))])
         ctypes.CFUNCTYPE(None, ctypes.c_void_p)(machine.address_of("k0.frame"))(frame.ctypes.data)
         return frame[sum(program.in_sizes) :]

@@ -11,6 +11,7 @@ import pytest
 
 from robodyn.native import cache_folder, compile_kernels
 from robodyn.native.cache import _temporary_folder
+from robodyn.symbolic.tables import gather, locate
 
 
 def _compile(factor=2.5):
@@ -32,6 +33,44 @@ def test_second_compilation_is_read_from_disk():
     assert _compile() == (EXPECTED, 1)
     assert len(_files()) == 1
     assert _compile() == (EXPECTED, 0)
+
+
+def test_kept_code_spares_reading_and_writing_programs(monkeypatch):
+    _compile()
+    monkeypatch.setattr("robodyn.native.kernel.read_program", None)
+    assert _compile() == (EXPECTED, 0)
+
+
+def test_a_change_of_the_sources_makes_new_code(monkeypatch):
+    _compile()
+    monkeypatch.setattr("robodyn.native.kept._makers", lambda: ("other sources",))
+    assert _compile() == (EXPECTED, 1)
+
+
+@pytest.mark.parametrize(
+    "settings", [{"quick": True}, {"plain": True}, {"inexact": ["f"]}, {"parameter_input": 0}, {"parameter_input": 1}]
+)
+def test_other_settings_make_other_code(settings):
+    x, p = ca.SX.sym("x"), ca.SX.sym("p")
+    functions = {"f": ca.Function("f", [x, p], [ca.sin(x) * ca.exp(p)])}
+    compile_kernels(functions)
+    module = compile_kernels(functions, **settings)
+    assert len(_files()) == 2
+    again = compile_kernels(functions, **settings, on_compile=pytest.fail)
+    assert (again.n_parameters, again.n_prelude) == (module.n_parameters, module.n_prelude)
+    given = [np.array([2.0]), np.array([0.5])]
+    if settings.get("parameter_input") is not None:
+        given[settings["parameter_input"]] = again.prepare(given[settings["parameter_input"]])
+    assert again.kernels["f"](*given)[0] == pytest.approx(np.sin(2.0) * np.exp(0.5), rel=1e-12)
+
+
+def test_another_table_is_other_code():
+    x = ca.SX.sym("x")
+    for values in ([1.0, 2.0], [3.0, 4.0], [1.0, 2.0]):
+        traced = gather(np.array(values), locate(np.array([0.0, 1.0]), x))
+        module = compile_kernels({"f": ca.Function("f", [x], [traced])})
+        assert module.kernels["f"](1.5)[0] == values[1]
+    assert len(_files()) == 2
 
 
 def test_another_function_is_compiled():
@@ -60,6 +99,7 @@ def test_file_with_one_wrong_byte_is_compiled_again_and_mended(place):
     assert _compile() == (EXPECTED, 0)
 
 
+@pytest.mark.filterwarnings("ignore:compiled code cannot be kept")
 def test_folder_that_cannot_be_written_only_costs_the_compilation(tmp_path, monkeypatch):
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")

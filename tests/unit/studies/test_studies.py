@@ -1,9 +1,15 @@
 """Are figures judged as they say, is every study tested, and has it a page?"""
 
 import dataclasses
+import json
 import math
 from pathlib import Path
 
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from robodyn.cli import app
 from robodyn.studies import STUDIES, Figure
 from robodyn.studies.figure import above, below
 from robodyn.studies.page import write_page
@@ -27,6 +33,17 @@ def test_limits_are_statements():
     assert below("f", 3.0, 2.0, "s", "").ok is False
     assert above("f", 3.0, 2.0, "s", "").ok is True
     assert above("f", math.nan, 2.0, "s", "").ok is False
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_a_figure_that_fails_fails_its_study_whatever_computed_it(name, monkeypatch):
+    wrong = (Figure("number", 2.0, np.float64(2.3), tolerance=0.2), Figure("truth", None, None, holds=np.bool_(False)))
+    for figure in wrong:
+        failing = dataclasses.replace(STUDIES[name], parts=lambda figure=figure: {"part": lambda: iter([figure])})
+        monkeypatch.setitem(STUDIES, name, failing)
+        done = CliRunner().invoke(app, ["reproduce", name, "--json"])
+        assert done.exit_code == 1
+        assert json.loads(done.stdout)[0]["ok"] is False
 
 
 def test_a_program_gets_the_promised_keys():

@@ -20,11 +20,13 @@ from robodyn.perturbation import Perturbed
 from robodyn.perturbation.nominal import POINTS
 from robodyn.results import Run
 from robodyn.simulation import simulate
+from robodyn.waiting import told_if_slow
 
 Move = Callable[[str, Callable[[], Run]], Run]
 Share = tuple[Part, np.ndarray]
 
 
+@told_if_slow("splitting the deviation of")
 def split_deviation(
     scenario: Scenario,
     signals: Sequence[str] = DEVIATIONS,

@@ -30,6 +30,7 @@ from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.model import Scenario, describe
 from robodyn.results import Run
 from robodyn.results.signal import Floats
+from robodyn.waiting import told_if_slow
 
 TOLERANCE = 1e-9
 """Relative change of cost or parameters at which a search ends."""
@@ -50,6 +51,7 @@ class FitProgress:
     cost: float
 
 
+@told_if_slow("fitting")
 def fit_parameters(
     scenario: Scenario,
     data: Run,

@@ -21,6 +21,7 @@ from robodyn.analysis.linear.sampled_model import SampledModel, remembered
 from robodyn.analysis.linear.sampling import linearise_sampled
 from robodyn.assembly import System, assemble
 from robodyn.model import Block, Scenario
+from robodyn.waiting import told_if_slow
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,7 @@ class LoopFinding:
         return f"raise {which} above {_tell_share(self.above)}"
 
 
+@told_if_slow("checking the loops of")
 def check_loops(
     what: System | Scenario,
     *,

@@ -19,6 +19,7 @@ from robodyn.analysis.linear.sampling import linearise_sampled
 from robodyn.assembly import System, assemble
 from robodyn.errors import FlawList, nearest
 from robodyn.model import Block, Scenario
+from robodyn.waiting import told_if_slow
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,7 @@ class LoopTable:
     model: SampledModel
 
 
+@told_if_slow("cutting the loops of")
 def loop_table(
     what: System | Scenario,
     loops: Mapping[str, Loop] | None = None,

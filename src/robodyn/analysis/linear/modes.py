@@ -11,6 +11,7 @@ import numpy as np
 
 from robodyn.analysis.linear.linear_model import LinearModel
 from robodyn.analysis.linear.poles import PADE_ORDER, Root, find_poles
+from robodyn.waiting import told_if_slow
 
 if TYPE_CHECKING:
     from robodyn.analysis.linear.operating_point import OperatingPoint, Place
@@ -125,6 +126,7 @@ class ModeSet:
         return min(self.oscillating, key=lambda mode: abs(mode.frequency - frequency))
 
 
+@told_if_slow("finding the modes of")
 def find_modes(
     what: LinearModel | System,
     *,

@@ -14,6 +14,7 @@ import numpy as np
 
 from robodyn.analysis.mechanics.parallel_kinematics import ParallelKinematics, Posture
 from robodyn.errors import FlawList, nearest
+from robodyn.waiting import told_if_slow
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +44,7 @@ class WorkspaceMap:
         return float(np.mean(self.reachable))
 
 
+@told_if_slow("mapping the workspace")
 def map_workspace(
     kinematics: ParallelKinematics,
     grid: Mapping[str, Sequence[float]],

@@ -24,6 +24,7 @@ from robodyn.model import Scenario
 from robodyn.results import Run, SignalInfo
 from robodyn.results.signal import Signal
 from robodyn.simulation import simulate
+from robodyn.waiting import told_if_slow
 
 Measure = Callable[[Run], float]
 
@@ -88,6 +89,7 @@ class SensitivityTable:
         return tuple(row for row in self.rows if row.measure == measure)
 
 
+@told_if_slow("ranking parameters of")
 def rank_parameters(
     scenario: Scenario,
     measures: Mapping[str, Measure],

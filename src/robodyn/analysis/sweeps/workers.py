@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
+from robodyn.waiting import quietly
+
 CHUNK_SECONDS = 0.25
 """Work handed to a process at once."""
 LARGEST_CHUNK = 1000
@@ -130,11 +132,12 @@ def serve(work: Work, connection: Connection, parent: int) -> None:
         return os.getppid() == parent
 
     try:
-        run = work(is_wanted)
-        while is_wanted():
-            if connection.poll(POLL_SECONDS):
-                chunk = connection.recv()
-                connection.send((len(chunk), sum([run(number) for number in chunk])))
+        with quietly():
+            run = work(is_wanted)
+            while is_wanted():
+                if connection.poll(POLL_SECONDS):
+                    chunk = connection.recv()
+                    connection.send((len(chunk), sum([run(number) for number in chunk])))
     except (EOFError, BrokenPipeError):
         return
     except Exception:  # noqa: BLE001  whatever went wrong is told where the sweep was asked for

@@ -1,0 +1,81 @@
+"""Binding of the C engine: its functions with their types, its structures filled from Python values."""
+
+import ctypes
+import weakref
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from robodyn.engine.layout import structures
+from robodyn.engine.library import load_library
+from robodyn.engine.solver import method_table
+from robodyn.engine.tableaus import Method
+
+
+def address_of(array: np.ndarray) -> int:
+    return array.__array_interface__["data"][0]
+
+
+class EngineRun:
+    """A run in the engine's memory, which is given back when nobody looks at it any more.
+
+    Attributes:
+        address: of its structure `Run`; fields: that structure.
+    """
+
+    def __init__(self, *parts: Any) -> None:
+        self.address = functions().run_new(*(ctypes.addressof(part) for part in parts))
+        if not self.address:
+            raise MemoryError("there is not enough memory for the run")
+        weakref.finalize(self, functions().run_free, self.address)
+        self.fields: Any = structures()["Run"].from_address(self.address)
+        # The engine reads them as long as the run lives.
+        self.parts = parts
+
+    def view(self, address: int | None, count: int) -> np.ndarray:
+        """Numbers of this run as an array that keeps it alive."""
+        if not count:
+            return np.zeros(0)
+        memory: Any = (ctypes.c_double * count).from_address(address or 0)
+        memory.run = self
+        return np.frombuffer(memory)
+
+
+@cache
+def functions() -> Any:
+    """The engine's library with the types of what it returns."""
+    library = load_library()
+    pointer, number, real = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
+    for name, result, arguments in (
+        ("run_new", pointer, [pointer] * 4),
+        ("run_free", None, [pointer]),
+        ("run_begin", None, [pointer, real, real]),
+        ("run_extend", None, [pointer, real]),
+        ("run_advance", number, [pointer]),
+        ("run_reopen", None, [pointer, number, number, number]),
+        ("run_conclude", None, [pointer, number]),
+        ("run_state_size", number, [pointer]),
+        ("run_save", None, [pointer, pointer]),
+        ("run_restore", number, [pointer, pointer, number]),
+    ):
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, arguments
+    return library
+
+
+def fill(name: str, source: Any, **others: Any) -> Any:
+    """A structure of the engine from the numbers and arrays of the same names."""
+    structure: Any = structures()[name]()
+    for field, *_ in structure._fields_:
+        value = others.get(field, getattr(source, field, None))
+        if value is not None:
+            setattr(structure, field, address_of(value) if isinstance(value, np.ndarray) else value)
+    return structure
+
+
+@cache
+def method_structure(name: str) -> tuple[Any, Method]:
+    """A method's tables for the engine, and who keeps them alive."""
+    table = method_table(name)
+    return fill("Method", table, n_dense=len(table.P)), table

@@ -1,0 +1,26 @@
+"""How does a package offer names without loading the modules they live in before one is used?"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+
+def load_when_used(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """The `__getattr__` and `__dir__` of a package.
+
+    Args:
+        homes: module -> the names that live in it, with spaces between them.
+    """
+    home_of = {name: module for module, names in homes.items() for name in names.split()}
+
+    def find(name: str) -> Any:
+        if name not in home_of:
+            raise AttributeError(f"module '{package}' has no attribute '{name}'")
+        found = getattr(import_module(home_of[name]), name)
+        setattr(sys.modules[package], name, found)
+        return found
+
+    return find, lambda: sorted({*vars(sys.modules[package]), *home_of})

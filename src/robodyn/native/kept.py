@@ -1,0 +1,71 @@
+"""What of compiled kernels is kept on disk, and under which key?
+
+The key is made of the traced functions as they are given, before a program is read from them or LLVM text written:
+where code is kept, all of that is spared.
+"""
+
+import functools
+import json
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import casadi as ca
+import numpy as np
+
+from robodyn.native import cache
+from robodyn.native.machine import circumstances
+from robodyn.symbolic import tables
+
+Sizes = tuple[tuple[int, ...], tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class Code:
+    """Machine code of kernels k0, k1, ..., and what those who call them must know.
+
+    Attributes:
+        sizes: of inputs and outputs of each; reads_rows: whether each reads the table of a run.
+        n_parameters, n_prelude, width: as of `KernelModule`; with a prelude, it is the last kernel.
+    """
+
+    machine: bytes
+    sizes: tuple[Sizes, ...]
+    reads_rows: tuple[bool, ...]
+    n_parameters: int = 0
+    n_prelude: int = 0
+    width: int = 0
+
+
+def make_key(functions: Mapping[str, ca.Function], settings: Iterable[object]) -> str:
+    """Name of the code of functions, whatever it depends on; tables are named in the functions by their content."""
+    traced = [text for name, function in functions.items() for text in (name, function.serialize())]
+    return cache.key_of([*traced, *map(repr, settings), *circumstances(), *_makers()])
+
+
+@functools.cache
+def _makers() -> tuple[str, ...]:
+    """What makes the code: the sources of this package, and Python and numpy, whose arrays it reads."""
+    folders = [Path(module).parent for module in (__file__, tables.__file__)]
+    sources = [path.read_text(encoding="utf-8") for folder in folders for path in sorted(folder.glob("*.py"))]
+    # Where there are none to compare, what this process makes is not taken for what another one made.
+    return (cache.key_of(sources or [os.urandom(16).hex()]), sys.version, np.__version__)
+
+
+def load(key: str) -> Code | None:
+    """The code kept under a key."""
+    content = cache.load(key)
+    if content is None:
+        return None
+    head, _, machine = content.partition(b"\n")
+    facts = json.loads(head)
+    sizes = tuple((tuple(inputs), tuple(outputs)) for inputs, outputs in facts.pop("sizes"))
+    return Code(machine, sizes, tuple(facts.pop("reads_rows")), **facts)
+
+
+def save(key: str, code: Code) -> None:
+    """Keep code, where the disk allows it."""
+    facts = {name: value for name, value in code.__dict__.items() if name != "machine"}
+    cache.save(key, json.dumps(facts).encode() + b"\n" + code.machine)

@@ -1,0 +1,157 @@
+"""What is being done while one waits? One line on standard error where work lasts longer than a second, else none.
+
+The line is closed with the duration. Work within work is part of it and tells nothing by itself. The environment
+variable ROBODYN_QUIET, or `with quietly():`, keeps all silent; so does a caller that listens to the progress itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import shutil
+import sys
+import threading
+import time
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, ParamSpec, TextIO, TypeVar
+
+QUIET = "ROBODYN_QUIET"
+QUIET_SECONDS = 1.0
+SECONDS_BETWEEN_UPDATES = 0.1
+LISTENERS = ("progress", "on_compile")
+"""Arguments by which a caller asks to be told, and then tells by itself."""
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Telling:
+    """Work under way: `with Telling("fitting arm") as told: ...`, in which `told.update("3 of 10 runs")` may be called.
+
+    Args:
+        watched: by a thread of its own, which tells in time whatever the work does; otherwise only updates tell.
+    """
+
+    def __init__(self, what: str, *, quiet: bool = False, watched: bool = True) -> None:
+        self.what, self.quiet, self.watched = what, quiet, watched
+        self.timer: threading.Timer | None = None
+        self.due = math.inf
+
+    def __enter__(self) -> Telling:
+        self.quiet = self.quiet or _work.depth > 0 or bool(os.environ.get(QUIET))
+        self.begun = time.monotonic()
+        self.due = self.begun + QUIET_SECONDS
+        self.ended = False
+        _work.depth += 1
+        if self.watched and not self.quiet:
+            self.timer = threading.Timer(QUIET_SECONDS, self._tell, [""])
+            self.timer.daemon = True
+            self.timer.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _work.depth -= 1
+        if self.timer:
+            self.timer.cancel()
+        with _line.lock:
+            self.ended = True
+            _line.close(self, time.monotonic() - self.begun)
+
+    def update(self, detail: str) -> None:
+        """Say how far it is."""
+        now = time.monotonic()
+        if now >= self.due and not self.quiet:
+            self.due = now + SECONDS_BETWEEN_UPDATES
+            self._tell(detail)
+
+    def follow(self, duration: float, begin: float = 0.0) -> Callable[[float, float, int], None]:
+        """Progress of a simulation: a function of (time, step, steps) that tells the simulated time."""
+        return lambda now, step, steps: self.update(f"{now - begin:.3g} of {duration:g} s")
+
+    def _tell(self, detail: str) -> None:
+        with _line.lock:
+            if not self.ended:
+                _line.show(self, detail)
+
+
+def quietly() -> Telling:
+    """A block in which nothing is told."""
+    return Telling("", quiet=True)
+
+
+def told_if_slow(doing: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Decorator of work on its first argument: told as `doing` and the name of that, if it has one."""
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        @wraps(function)
+        def tell_and_call(*arguments: P.args, **named: P.kwargs) -> R:
+            listened = any(named.get(key) is not None for key in LISTENERS)
+            with Telling(f"{doing} {_name_of(arguments)}".rstrip(), quiet=listened):
+                return function(*arguments, **named)
+
+        return tell_and_call
+
+    return decorate
+
+
+def _name_of(arguments: tuple[Any, ...]) -> str:
+    first = arguments[0] if arguments else None
+    name = getattr(getattr(first, "scenario", first), "name", "")
+    return name if isinstance(name, str) else ""
+
+
+class _Work(threading.local):
+    """How much work is within other work in this thread."""
+
+    depth = 0
+
+
+class _Line:
+    """The one line at the bottom, and whose it is. A terminal or a notebook lets it be written over."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.owner: Telling | None = None
+        self.width = 0
+
+    def show(self, owner: Telling, detail: str) -> None:
+        text = f"robodyn: {owner.what}" + (f", {detail}" if detail else "") + " ..."
+        if self.owner is not owner:
+            self._write(("\n" if self.owner else "") + self._fit(text))
+            self.owner, self.width = owner, len(text)
+        elif _is_rewritable(sys.stderr):
+            self._rewrite(text)
+
+    def close(self, owner: Telling, seconds: float) -> None:
+        if self.owner is owner:
+            if _is_rewritable(sys.stderr):
+                self._rewrite(f"robodyn: {owner.what}: {seconds:.1f} s")
+                self._write("\n")
+            else:
+                self._write(f" {seconds:.1f} s\n")
+            self.owner = None
+
+    def _rewrite(self, text: str) -> None:
+        self._write("\r" + self._fit(text.ljust(self.width)))
+        self.width = len(text)
+
+    def _fit(self, text: str) -> str:
+        """A line that breaks cannot be written over."""
+        return text[: shutil.get_terminal_size().columns - 1] if _is_rewritable(sys.stderr) else text
+
+    def _write(self, text: str) -> None:
+        # Nobody listening is no reason to stop the work.
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            sys.stderr.write(text)
+            sys.stderr.flush()
+
+
+def _is_rewritable(stream: TextIO | None) -> bool:
+    if stream is None or stream.closed:
+        return False
+    return stream.isatty() or type(stream).__module__.startswith("ipykernel")
+
+
+_work, _line = _Work(), _Line()

@@ -1,0 +1,24 @@
+"""A compiled system remembers what it was compiled for."""
+
+import pytest
+
+from robodyn import Solver, assemble, compile_system, simulate
+from robodyn.catalog import pendulum, two_link_loop
+
+
+def test_a_run_uses_the_solver_that_the_system_was_compiled_for():
+    solver = Solver("rosw2", step=1e-3)
+    compiled = compile_system(assemble(two_link_loop()), solver)
+    assert simulate(compiled).provenance.solver["method"] == "rosw2"
+    other = Solver("rosw2", step=5e-4)
+    assert simulate(compiled, other).provenance.solver["step"] == 5e-4
+
+
+def test_without_a_solver_it_is_compiled_for_the_scenarios_own():
+    compiled = compile_system(assemble(pendulum()))
+    assert simulate(compiled).provenance.solver == simulate(pendulum()).provenance.solver
+
+
+def test_a_method_that_it_was_not_compiled_for_is_refused():
+    with pytest.raises(ValueError, match="needs the Jacobian"):
+        simulate(compile_system(assemble(pendulum())), Solver("rodas4"))

@@ -1,0 +1,161 @@
+"""Is one told what is being done where it takes long, in one line, and nothing otherwise?"""
+
+import io
+import sys
+import threading
+import time
+from types import SimpleNamespace
+
+import pytest
+
+from robodyn import waiting
+from robodyn.waiting import QUIET, Telling, quietly, told_if_slow
+
+
+@pytest.fixture
+def stream(monkeypatch, capsys):
+    """Standard error, not a terminal; `getvalue` gives all that was written."""
+    monkeypatch.delenv(QUIET, raising=False)
+    written = []
+
+    def getvalue():
+        written.append(capsys.readouterr().err)
+        return "".join(written)
+
+    return SimpleNamespace(getvalue=getvalue)
+
+
+@pytest.fixture
+def terminal(stream, monkeypatch):
+    """Standard error whose lines can be written over."""
+    monkeypatch.setattr(waiting, "_is_rewritable", lambda stream: True)
+    return stream
+
+
+@pytest.fixture
+def slow(monkeypatch):
+    """Everything counts as slow at once."""
+    monkeypatch.setattr(waiting, "QUIET_SECONDS", 0.0)
+    monkeypatch.setattr(waiting, "SECONDS_BETWEEN_UPDATES", 0.0)
+
+
+def wait_for_its_thread(told):
+    """Work until its line stands there."""
+    told.timer.join()
+
+
+def test_fast_work_tells_nothing(stream):
+    with Telling("working") as told:
+        told.update("half of it")
+    assert stream.getvalue() == ""
+
+
+def test_slow_work_is_one_line_with_its_duration(stream, slow):
+    with Telling("working") as told:
+        wait_for_its_thread(told)
+        assert stream.getvalue() == "robodyn: working ..."
+        told.update("half of it")
+    assert stream.getvalue() == "robodyn: working ... 0.0 s\n"
+
+
+def test_the_line_is_closed_where_work_fails(stream, slow):
+    @told_if_slow("working")
+    def fail():
+        until = time.monotonic() + 10
+        while waiting._line.owner is None and time.monotonic() < until:
+            time.sleep(0.001)
+        raise ValueError("bad")
+
+    with pytest.raises(ValueError, match="bad"):
+        fail()
+    assert stream.getvalue().endswith(" s\n")
+
+
+def test_a_terminal_shows_how_far_it_is_and_then_the_duration(terminal, slow):
+    with Telling("working", watched=False) as told:
+        told.update("1 of 10 runs")
+        told.update("2 of 10 runs")
+    first, second, last = terminal.getvalue().split("\r")
+    assert first == "robodyn: working, 1 of 10 runs ..."
+    assert second == "robodyn: working, 2 of 10 runs ..."
+    assert last.rstrip(" \n") == "robodyn: working: 0.0 s"
+    assert len(last.rstrip("\n")) == len(second), "covers all of the line before"
+
+
+def test_a_line_is_cut_where_a_narrow_terminal_would_break_it(terminal, slow, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "20")
+    with Telling("working on a long name", watched=False) as told:
+        told.update("1 of 10 runs")
+    assert all(len(part.strip("\n")) < 20 for part in terminal.getvalue().split("\r"))
+
+
+def test_a_simulation_tells_its_time(stream, slow):
+    with Telling("simulating", watched=False) as told:
+        told.follow(10.0, begin=5.0)(7.5, 1e-3, 100)
+    assert stream.getvalue().startswith("robodyn: simulating, 2.5 of 10 s ...")
+
+
+def test_work_within_work_is_told_as_part_of_it(stream, slow):
+    with Telling("outer") as outer:
+        wait_for_its_thread(outer)
+        with Telling("inner", watched=False) as inner:
+            inner.update("half")
+    assert "inner" not in stream.getvalue()
+    with Telling("next") as told:
+        wait_for_its_thread(told)
+    assert "next" in stream.getvalue()
+
+
+@pytest.mark.parametrize("way", ["variable", "block", "argument"])
+def test_it_can_be_switched_off(stream, slow, monkeypatch, way):
+    if way == "variable":
+        monkeypatch.setenv(QUIET, "1")
+    outer = quietly() if way == "block" else Telling("outer", quiet=True)
+    with outer, Telling("working", quiet=way == "argument") as told:
+        assert told.timer is None
+        told.update("half")
+    assert stream.getvalue() == ""
+
+
+@pytest.mark.parametrize("missing", [None, "closed"])
+def test_without_a_place_to_tell_the_work_goes_on(stream, slow, monkeypatch, missing):
+    closed = io.StringIO()
+    closed.close()
+    monkeypatch.setattr(sys, "stderr", missing and closed)
+    with Telling("working", watched=False) as told:
+        told.update("half")
+        told.update("all")
+
+
+def test_lines_of_several_threads_do_not_mix(stream, slow):
+    opened, ended = threading.Event(), threading.Event()
+
+    def work():
+        with Telling("second") as told:
+            wait_for_its_thread(told)
+            opened.set()
+            ended.wait(10)
+
+    with Telling("first") as told:
+        wait_for_its_thread(told)
+        thread = threading.Thread(target=work)
+        thread.start()
+        opened.wait(10)
+    ended.set()
+    thread.join()
+    assert stream.getvalue().splitlines() == ["robodyn: first ...", "robodyn: second ... 0.0 s"]
+
+
+def test_a_decorated_function_tells_the_name_of_what_it_works_on(stream, slow):
+    @told_if_slow("bending")
+    def bend(what, progress=None):
+        until = time.monotonic() + 10
+        while progress is None and waiting._line.owner is None and time.monotonic() < until:
+            time.sleep(0.001)
+
+    arm = SimpleNamespace(scenario=SimpleNamespace(name="arm"))
+    bend(arm, progress=print)
+    assert stream.getvalue() == ""
+    bend(arm)
+    bend("a rod")
+    assert stream.getvalue() == "robodyn: bending arm ... 0.0 s\nrobodyn: bending ... 0.0 s\n"
