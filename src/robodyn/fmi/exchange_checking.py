@@ -16,7 +16,8 @@ import numpy as np
 
 from robodyn.codegen.model import Model
 from robodyn.engine import Recording, integrate
-from robodyn.engine.integrate import Integration, functions, view
+from robodyn.engine.binding import functions
+from robodyn.engine.integrate import Integration
 from robodyn.engine.trajectory import Status
 from robodyn.fmi.carried import CarriedUnit
 from robodyn.fmi.checking import Agreement, measure_difference
@@ -44,7 +45,7 @@ def compare_exchange(path: str | Path, model: Model, compiled: CompiledSystem) -
         unit.start(0.0, model.system.scenario.duration)
         for count, at_instant in enumerate(_step(run)):
             if count:
-                unit.place(run.run.t, view(run.run.x + 8 * len(run.x), len(run.x)))
+                unit.place(run.run.t, run.engine.view(run.run.x + 8 * len(run.x), len(run.x)))
                 # Leaving a limit is an event of the unit alone.
                 if unit.complete() or at_instant:
                     unit.update()
