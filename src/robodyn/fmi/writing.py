@@ -16,9 +16,9 @@ from robodyn.codegen.files import engine_files, generate_files, unit_files
 from robodyn.codegen.model import Model, build_model, check_parts
 from robodyn.engine import Solver
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
-from robodyn.fmi.checking import TOLERANCE, Agreement, compare_unit
+from robodyn.fmi.acceptance import check_unit
+from robodyn.fmi.checking import Agreement
 from robodyn.fmi.description import KINDS, Unit, describe_unit, write_build_description
-from robodyn.fmi.exchange_checking import compare_exchange, compare_motion
 from robodyn.fmi.variables import list_variables
 from robodyn.model import Scenario
 from robodyn.results.atomic import replacing
@@ -30,8 +30,6 @@ from robodyn.waiting import told_if_slow
 VERSIONS = (2, 3)
 LONG_AGO = (1980, 1, 1, 0, 0, 0)
 """Date of all files in a unit: the same scenario gives the same bytes."""
-MOTION_TIME = 10.0
-"""Longest time that the motion of a model-exchange unit is followed by another solver [s]."""
 
 
 @dataclass(frozen=True)
@@ -182,24 +180,9 @@ def _compile(draft: _Draft, platform: str) -> bytes:
 
 
 def _check(draft: _Draft, model: Model, compiled: CompiledSystem, binary: bytes) -> tuple[Agreement, Agreement | None]:
-    """Refuse a unit that does not give the simulation's numbers, in any use that can be made of it."""
     path = draft.folder / "unit.fmu"
     _pack(path, draft.contents | {draft.place(host_platform()): binary})
-    uses = {"CoSimulation": compare_unit, "ModelExchange": compare_exchange}
-    found = [uses[use](path, model, compiled) for use in KINDS[draft.unit.kind]]
-    for agreement in found:
-        _require_good(agreement, model)
-    motion = compare_motion(path, model, compiled, MOTION_TIME) if model.exchange else None
-    return max(found, key=lambda agreement: agreement.error), motion
-
-
-def _require_good(found: Agreement, model: Model) -> None:
-    if found.good:
-        return
-    what = f"differs from the simulation by {found.error:.3g} in '{found.signal}' at {found.time:g} s"
-    what = what if found.ends else "ends at another time than the simulation"
-    remedy = f"allowed is {TOLERANCE:g}: a chaotic motion, or a step at the edge of stability?"
-    raise ModelError([Flaw("", f"the unit {what}", remedy)], f"unit of '{model.system.scenario.name}'")
+    return check_unit(path, KINDS[draft.unit.kind], model, compiled)
 
 
 def _pack(path: Path, contents: Mapping[str, bytes]) -> None:
