@@ -78,13 +78,13 @@ static int64_t run_segment(Run *run) {
   if (run->method->adaptive && run->h == 0.0 && run->budget > 0) choose_first(run);
   for (;;) {
     while (run->t < run->t_stop) {
-      if (run->budget <= 0) return BUDGET_USED;
-      run->budget--;
       if (run->t_stop - run->t <= run->resolution) {
         run->t = run->t_stop;
         run->last_length = 0.0;
         break;
       }
+      if (run->budget <= 0) return BUDGET_USED;
+      run->budget--;
       if (run->steps + run->rejected >= run->solver->max_steps) run->status = STEP_LIMIT;
       if (run->status != GOING || !make_room(run) || !take_step(run)) {
         run->phase = CONCLUDE;

@@ -45,10 +45,7 @@ def compare_exchange(path: str | Path, model: Model, compiled: CompiledSystem) -
         unit.start(0.0, model.system.scenario.duration)
         for count, at_instant in enumerate(_step(run)):
             if count:
-                unit.place(run.run.t, run.engine.view(run.run.x + 8 * len(run.x), len(run.x)))
-                # Leaving a limit is an event of the unit alone.
-                if unit.complete() or at_instant:
-                    unit.update()
+                _lead(unit, run, at_instant)
             if len(times) < ROWS or count % STRIDE == 0 or (at_instant and len(times) < 2 * ROWS):
                 times.append(run.run.t)
                 native.append(_row(model, compiled, run))
@@ -56,6 +53,18 @@ def compare_exchange(path: str | Path, model: Model, compiled: CompiledSystem) -
                 found.append(np.concatenate([unit.x, unit.rates, unit.get(outputs), guards]))
         ends = unit.terminated == (run.run.status == Status.TERMINAL)
     return measure_difference(np.array(native), np.array(found), names, np.array(times), ends)
+
+
+def _lead(unit: CarriedUnit, run: Integration, at_instant: bool) -> None:
+    """Bring the unit to where the native run is, as that arrived there, and through the instant if there was one."""
+    arrived = run.engine.view(run.run.x + 8 * len(run.x), len(run.x))
+    unit.place(run.run.t, arrived)
+    due = unit.complete()
+    if due or at_instant:
+        unit.update()
+    # Leaving a limit, or a second projection, is an event of the unit alone.
+    if due and not at_instant:
+        unit.place(run.run.t, arrived)
 
 
 def _make_run(model: Model, compiled: CompiledSystem) -> Integration:
