@@ -81,7 +81,7 @@ def run_commands(block, folder):
         program, *arguments = shlex.split(command)
         assert program == "robodyn", f"{block.place}: only robodyn commands are tested, not {program}"
         beside = Path(sys.executable).with_name(program)
-        environment = os.environ | {"COLUMNS": "80"}
+        environment = os.environ | {"COLUMNS": "80", "ROBODYN_QUIET": "1"}
         done = subprocess.run(
             [beside, *arguments],
             cwd=folder,

@@ -1,4 +1,4 @@
-"""robodyn export: a run as a table, or a scenario as a workbook of live formulas or a unit, for other programs."""
+"""robodyn export: a run as a table, or a scenario as a workbook of live formulas, a unit or code for others."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from robodyn.cli.application import app, fail, output
+from robodyn.cli.export_code import export_code
 from robodyn.cli.export_unit import export_unit
 from robodyn.cli.targets import load_run, load_scenario, read_settings
 from robodyn.errors import nearest
@@ -17,28 +18,28 @@ if TYPE_CHECKING:
     from robodyn.model import Scenario
 
 SUFFIXES = {"csv": ".csv", "parquet": ".parquet", "nc": ".nc", "xlsx": ".xlsx", "fmu": ".fmu"}
-# Options that have an effect on workbooks and on units.
+SUFFIXES |= {"c": "-c", "wasm": "-wasm"}
+# Options that have an effect on workbooks, on units and on code.
 OPTIONS = {
     "xlsx": ("solver", "step", "rows", "duration", "set", "tunable"),
     "fmu": ("solver", "step", "duration", "set", "tunable", "fmi", "platform", "input"),
+    **dict.fromkeys(("c", "wasm"), ("solver", "step", "duration", "set", "tunable", "input")),
 }
 
 
 @app.command("export")
 def export(
-    what: Annotated[
-        str, typer.Argument(metavar="RUN|SCENARIO", help="A run file; for xlsx and fmu, a scenario or TOML file.")
-    ],
-    to: Annotated[str, typer.Option(help="csv, parquet or nc of a run; xlsx or fmu of a scenario.")],
-    out: Annotated[Path | None, typer.Option(help="File to write; default: beside the run, or NAME.xlsx.")] = None,
-    solver: Annotated[str | None, typer.Option(help="xlsx: euler or heun; fmu: any. Default: the scenario's.")] = None,
-    step: Annotated[float | None, typer.Option(help="xlsx: time from row to row; fmu: step of the method [s].")] = None,
+    what: Annotated[str, typer.Argument(metavar="RUN|SCENARIO", help="A run file; else a scenario or TOML file.")],
+    to: Annotated[str, typer.Option(help="csv, parquet or nc of a run; xlsx, fmu, c or wasm of a scenario.")],
+    out: Annotated[Path | None, typer.Option(help="File or folder; default: beside the run, or NAME.xlsx.")] = None,
+    solver: Annotated[str | None, typer.Option(help="xlsx: euler or heun; else any. Default: the scenario's.")] = None,
+    step: Annotated[float | None, typer.Option(help="xlsx: time between rows; others: step of the method [s].")] = None,
     rows: Annotated[int | None, typer.Option(help="xlsx: number of rows; default: to the end.")] = None,
-    duration: Annotated[float | None, typer.Option(help="xlsx, fmu: simulated time [s].")] = None,
-    setting: Annotated[list[str] | None, typer.Option("--set", help="xlsx, fmu: change a number: name=value.")] = None,
+    duration: Annotated[float | None, typer.Option(help="Simulated time of a scenario [s].")] = None,
+    setting: Annotated[list[str] | None, typer.Option("--set", help="Change a scenario's number: name=value.")] = None,
     tunable: Annotated[
         list[str] | None,
-        typer.Option(help="xlsx, fmu: mechanism numbers to keep changeable (patterns such as '*.mass')."),
+        typer.Option(help="Mechanism numbers to keep changeable (patterns such as '*.mass')."),
     ] = None,
     fmi: Annotated[int | None, typer.Option(help="fmu: version of the interface, 2 or 3; default: 2.")] = None,
     platform: Annotated[
@@ -47,11 +48,11 @@ def export(
     entry: Annotated[
         list[str] | None,
         typer.Option(
-            "--input", help="fmu: a block's output or a tunable number that comes from outside: name[=start]."
+            "--input", help="fmu, c, wasm: a block's output (fmu: or a tunable number) from outside: name[=start]."
         ),
     ] = None,
 ) -> None:
-    """Write a run as CSV, Parquet or netCDF, or a scenario as a workbook of formulas or a unit for other simulators."""
+    """Write a run as CSV, Parquet or netCDF, or a scenario as a workbook of formulas, a unit of simulators, or code."""
     if to not in SUFFIXES:
         raise fail(f"--to {to}: unknown format ({nearest(to, SUFFIXES)})")
     given = {"solver": solver, "step": step, "rows": rows, "duration": duration, "set": setting, "tunable": tunable}
@@ -66,6 +67,8 @@ def export(
     path = out or Path(f"{scenario.name}{SUFFIXES[to]}")
     if to == "xlsx":
         _export_workbook(scenario, chosen, rows, path)
+    elif to in ("c", "wasm"):
+        export_code(scenario, chosen, path, to, entry or [])
     else:
         export_unit(scenario, chosen, path, 2 if fmi is None else fmi, entry or [], platform or [])
 

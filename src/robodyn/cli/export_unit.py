@@ -20,7 +20,7 @@ def export_unit(
     from robodyn.fmi import write_fmu
 
     try:
-        made = write_fmu(scenario, path, solver, fmi=fmi, inputs=_read_inputs(inputs), platforms=platforms)
+        made = write_fmu(scenario, path, solver, fmi=fmi, inputs=read_inputs(inputs), platforms=platforms)
     except ImportError as error:
         raise fail(f"--to fmu needs {error.name}: pip install 'robodyn[fmi]'") from error
     except OSError as error:
@@ -32,7 +32,7 @@ def export_unit(
         output.print(f"fixed, since references jump by them: {', '.join(made.fixed)}", markup=False)
 
 
-def _read_inputs(texts: list[str]) -> dict[str, float | None]:
+def read_inputs(texts: list[str]) -> dict[str, float | None]:
     """Names with their start values: name or name=value."""
     found: dict[str, float | None] = {}
     flaws = []

@@ -21,6 +21,10 @@ from robodyn.errors import Flaw, FlawList, ModelError, nearest
 
 FLAGS = ("-std=c99", "-O1", "-g0", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-w")
 """Higher levels of optimisation take up to twice as long and make straight-line code no faster."""
+MODULE_FLAGS = (
+    *("-std=c99", "-Os", "-g0", "-s", "-ffp-contract=off", "-w"),
+    *("-mexec-model=reactor", "-Wl,-z,stack-size=1048576"),
+)
 
 
 @dataclass(frozen=True)
@@ -88,18 +92,50 @@ def compile_library(name: str, folder: Path, sources: Sequence[str], library: st
     """
     place = folder / name
     place.mkdir(exist_ok=True)
-    compiler = find_compiler(name)
-    objects = [f"{Path(source).stem}.o" for source in sources]
-    commands = [
-        [*compiler, *FLAGS, "-c", f"../{source}", "-o", made] for source, made in zip(sources, objects, strict=True)
-    ]
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        list(pool.map(lambda command: _call(command, name, place), commands))
+    compiler = [*find_compiler(name), *FLAGS]
+    objects = _compile_objects(compiler, name, place, sources)
     # Without symbols for debuggers a Windows library has no time of its making in it either.
     options = ["-s"] if name == "win64" else ["-lm"]
     options += [f"-Wl,-install_name,@rpath/{library}"] if name.startswith("darwin") else []
-    _call([*compiler, *FLAGS, "-shared", *objects, "-o", library, *options], name, place)
+    _call([*compiler, "-shared", *objects, "-o", library, *options], name, place)
     return (place / library).read_bytes()
+
+
+def compile_program(folder: Path, sources: Sequence[str], flags: Sequence[str] = ()) -> Path:
+    """The program of C files in a folder, for the machine this runs on."""
+    name = host_platform()
+    place = folder / name
+    place.mkdir(exist_ok=True)
+    compiler = [*find_compiler(name), *FLAGS, "-I..", *flags]
+    objects = _compile_objects(compiler, name, place, sources)
+    program = place / ("program.exe" if name.startswith("win") else "program")
+    _call([*compiler, *objects, "-o", program.name, "-lm"], name, place)
+    return program
+
+
+def check_module_compiler() -> None:
+    """Refuse where nothing compiles for WebAssembly."""
+    if not find_spec("ziglang"):
+        what = "there is no compiler for WebAssembly here"
+        raise ModelError([Flaw("wasm", what, "pip install 'robodyn[cross]' brings one")])
+
+
+def compile_module(folder: Path, sources: Sequence[str], exports: Sequence[str], module: str) -> bytes:
+    """The WebAssembly module of C files in a folder, which asks nothing of whoever loads it."""
+    check_module_compiler()
+    compiler = [sys.executable, "-m", "ziglang", "cc", "-target", "wasm32-wasi", *MODULE_FLAGS]
+    exported = [f"-Wl,--export={name}" for name in exports]
+    _call([*compiler, "-I.", *sources, *exported, "-o", module], "wasm", folder)
+    return (folder / module).read_bytes()
+
+
+def _compile_objects(compiler: Sequence[str], name: str, place: Path, sources: Sequence[str]) -> list[str]:
+    """Objects of the files in the folder above; several are compiled at a time."""
+    objects = [f"{Path(source).stem}.o" for source in sources]
+    commands = [[*compiler, "-c", f"../{source}", "-o", made] for source, made in zip(sources, objects, strict=True)]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(lambda command: _call(command, name, place), commands))
+    return objects
 
 
 def _call(command: list[str], name: str, place: Path) -> None:

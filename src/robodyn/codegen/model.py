@@ -14,9 +14,9 @@ from robodyn.assembly.system import INPUTS, BreakRule, Guard
 from robodyn.codegen.search import Search, trace_search
 from robodyn.engine import Solver
 from robodyn.errors import FlawList
-from robodyn.native import Program, Sweep, read_program
+from robodyn.native import Program, Sweep, improve_program, read_program
 from robodyn.native.prelude import separate_prelude
-from robodyn.simulation.compiled import Called, gather_functions
+from robodyn.simulation.compiled import INEXACT, Called, gather_functions
 from robodyn.simulation.problem import Start
 
 
@@ -27,9 +27,10 @@ class Model:
     Attributes:
         outputs: recorded signals and all states, inputs left out.
         inputs: memory written from outside; numbers: tunable ones that are inputs too.
-        guards: events with consequences; those that only watch are left out.
+        guards: events with consequences; those that only watch are left out, unless runs are to be given.
         programs: functions of t, x, d, m and p; swept: which of them give a matrix column by column.
-        prelude: what depends on parameters alone; breaks: times at which references jump, as a function of p.
+        prelude: what depends on parameters alone; breaks: times at which references jump, as a function of p;
+            break_start: these times as they are described, to the last bit.
         past: how late the delayed signals are [s] and what they were before the start (NaN: what they are then), as a
             function of p; at_start: parameters of it, which can be set before the start only.
         fixed: parameters that no user may change, because they decide where references jump in ways that cannot be
@@ -49,6 +50,7 @@ class Model:
     swept: frozenset[str]
     prelude: Program
     breaks: Program
+    break_start: tuple[float, ...]
     past: Program
     at_start: frozenset[str]
     fixed: frozenset[str]
@@ -68,31 +70,61 @@ class Model:
 
 
 def build_model(
-    system: System, solver: Solver, inputs: tuple[str, ...], numbers: tuple[str, ...], start: Start
+    system: System,
+    solver: Solver,
+    inputs: tuple[str, ...],
+    numbers: tuple[str, ...],
+    start: Start,
+    *,
+    whole_run: bool = False,
+    plain: bool = True,
 ) -> Model:
     """Everything a unit needs of a system.
 
     Args:
         inputs: names of memory, numbers: of tunable numbers that are given from outside.
+        whole_run: whether it is to give the rows and events of a run: its signals, all guards, no slopes.
+        plain: whether every operation is rounded by itself; otherwise the programs are those of the simulation.
 
     Raises:
         ModelError: with every reason why it cannot be a unit.
     """
     check_parts(system, solver)
-    patterns = (*system.scenario.recording.signals, *(state.name for state in system.states))
-    called = gather_functions(system, solver, patterns)
-    outputs = tuple(info for info in called.recorded if info.name not in (*inputs, *numbers))
-    guards = tuple(guard for guard in system.guards if guard.action or guard.terminal)
+    states = () if whole_run else tuple(state.name for state in system.states)
+    called = gather_functions(system, solver, (*system.scenario.recording.signals, *states))
+    given = () if whole_run else (*inputs, *numbers)
+    outputs = tuple(info for info in called.recorded if info.name not in given)
+    guards = tuple(guard for guard in system.guards if whole_run or guard.action or guard.terminal)
     search = trace_search(system)
-    functions = {**called.functions, **_chosen_functions(system, outputs, guards), **search.functions}
+    chosen = {} if whole_run else _chosen_functions(system, outputs, guards)
+    functions = {**called.functions, **chosen, **search.functions}
     swept = frozenset(name for name, function in functions.items() if isinstance(function, Sweep))
     read = {name: read_program(f.function if isinstance(f, Sweep) else f) for name, f in functions.items()}
+    if not plain:
+        read = {name: improve_program(program, name in INEXACT) for name, program in read.items()}
     programs, prelude, _ = separate_prelude(read, INPUTS.index("p"))
-    breaks, fixed = trace_breaks(system)
+    breaks, break_start, fixed = trace_breaks(system)
     past, at_start = trace_past(system)
     _check_free(system, numbers, fixed, at_start)
-    given = (tuple(inputs), tuple(numbers), outputs, guards)
-    return Model(system, solver, called, start, *given, programs, swept, prelude, breaks, past, at_start, fixed, search)
+    return Model(
+        system=system,
+        solver=solver,
+        called=called,
+        start=start,
+        inputs=tuple(inputs),
+        numbers=tuple(numbers),
+        outputs=outputs,
+        guards=guards,
+        programs=programs,
+        swept=swept,
+        prelude=prelude,
+        breaks=breaks,
+        break_start=break_start,
+        past=past,
+        at_start=at_start,
+        fixed=fixed,
+        search=search,
+    )
 
 
 def check_parts(system: System, solver: Solver) -> None:
@@ -144,22 +176,28 @@ def _pick(column: ca.SX, places: list[int]) -> ca.SX:
     return ca.vertcat(ca.SX(0, 1), *(column[k] for k in places))
 
 
-def trace_breaks(system: System) -> tuple[Program, frozenset[str]]:
-    """Times at which references jump, as a function of p; and parameters that must stay as they are for it."""
+def trace_breaks(system: System) -> tuple[Program, tuple[float, ...], frozenset[str]]:
+    """Times at which references jump, as a function of p and as described; and parameters that must stay for it."""
     p = system.symbols["p"]
     symbols = {number.name: p[k] for k, number in enumerate(system.parameters)}
     values: dict[str, Any] = {name: number.value for name, number in system.numbers.items()}
     times: list[Any] = []
+    described: list[float] = []
     fixed: set[str] = set()
     for rule in system.breaks:
+        known = [float(time) for time in _evaluate(rule, values)]
+        described += known
         try:
-            times += [ca.SX(time) for time in _evaluate(rule, values | symbols)]
+            traced = [ca.SX(time) for time in _evaluate(rule, values | symbols)]
+            if len(traced) != len(known):
+                raise ValueError("which times there are depends on the numbers")
+            times += traced
         except (TypeError, ValueError, RuntimeError, NotImplementedError):
             # A rule that compares or converts numbers cannot be followed: its numbers stay what they are.
-            times += [ca.SX(float(time)) for time in _evaluate(rule, values)]
+            times += [ca.SX(time) for time in known]
             fixed |= _parameters_of(rule) & symbols.keys()
     column = ca.vertcat(ca.SX(0, 1), *times)
-    return read_program(ca.Function("breaks", [p], [ca.densify(column)])), frozenset(fixed)
+    return read_program(ca.Function("breaks", [p], [ca.densify(column)])), tuple(described), frozenset(fixed)
 
 
 def trace_past(system: System) -> tuple[Program, frozenset[str]]:

@@ -112,6 +112,7 @@ def _tables(model: Model) -> dict[str, Iterable[float]]:
         "MEMORY_START": model.start.m,
         "PARAMETER_START": [number.value for number in model.system.parameters],
         "DATA": model.system.data,
+        "BREAK_START": model.break_start,
         **model.search.tables,
     }
 

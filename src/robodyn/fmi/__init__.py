@@ -1,7 +1,7 @@
 """Scenarios as units of the Functional Mock-up Interface, and such units as subsystems."""
 
+from robodyn.codegen.comparison import Agreement
 from robodyn.codegen.compilers import PLATFORMS
-from robodyn.fmi.checking import Agreement
 from robodyn.fmi.interface_unit import InterfaceFmu
 from robodyn.fmi.simulation import plan_experiment, simulate_fmu
 from robodyn.fmi.subsystem import FmuSubsystem, read_fmu

@@ -2,90 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from robodyn.assembly import System
+from robodyn.codegen.comparison import Agreement
 from robodyn.codegen.model import Model
-from robodyn.engine import Recording, Trajectory, integrate
-from robodyn.engine.trajectory import Status
+from robodyn.codegen.points import choose_times, compare_points, simulate_points
 from robodyn.fmi.unit import FmuUnit
 from robodyn.simulation.compiled import CompiledSystem
-from robodyn.simulation.problem import build_problem
-
-INTERVALS = 50
-"""Communication steps of a check."""
-TOLERANCE = 1e-9
-"""Part of a signal's largest magnitude, or of 1 where that is smaller, by which a unit may differ: what other
-rounding does to a run, not other mathematics."""
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """How far a unit is from the simulation.
-
-    Attributes:
-        error: largest difference of a signal, as part of its largest magnitude or of 1; signal, time: where.
-        ends: whether both ended alike.
-    """
-
-    error: float
-    signal: str
-    time: float
-    ends: bool
-
-    @property
-    def good(self) -> bool:
-        """Whether the unit may be given away."""
-        return self.ends and self.error <= TOLERANCE
 
 
 def compare_unit(path: str | Path, model: Model, compiled: CompiledSystem) -> Agreement:
     """Run a unit and the simulation it was made from over the scenario's duration."""
     times = choose_times(model.system)
-    expected = _simulate(model, compiled, times)
     with FmuUnit(path, stop=times[-1]) as unit:
         found, ended = _run_unit(unit, times)
-    order = [info.name for info in compiled.recorded]
-    columns = [order.index(name) for name in unit.outputs]
-    n = min(len(found), int(np.searchsorted(expected.time, times[: len(found)], side="right").max(initial=0)))
-    a, b = expected.y[:n][:, columns], found[:n]
-    same = (a == b) | (np.isnan(a) & np.isnan(b))
-    with np.errstate(invalid="ignore"):
-        scale = np.maximum(np.max(np.abs(a), axis=0, initial=0.0), 1.0)
-        errors = np.where(same, 0.0, np.abs(a - b) / scale)
-    errors = np.where(np.isnan(errors), np.inf, errors)
-    row, column = np.unravel_index(np.argmax(errors), errors.shape) if errors.size else (0, 0)
-    worst = float(errors[row, column]) if errors.size else 0.0
-    ends = ended == (expected.status != Status.FINISHED)
-    name = list(unit.outputs)[column] if errors.size else ""
-    return Agreement(worst, name, float(times[row]), ends)
-
-
-def choose_times(system: System) -> np.ndarray:
-    """Communication points over the duration: at ticks, where there are any, since other points would cut steps."""
-    duration, base = system.scenario.duration, system.base_period
-    if base is None:
-        return np.linspace(0.0, duration, INTERVALS + 1)
-    every = max(1, round(duration / INTERVALS / base))
-    count = max(1, int(duration / (every * base)))
-    return np.array([float(k * every * base) for k in range(count + 1)])
-
-
-def _simulate(model: Model, compiled: CompiledSystem, times: np.ndarray) -> Trajectory:
-    """The native run, which ends a step at each communication point as the unit does."""
-    system = compiled.system
-    numbers: dict[str, Any] = {name: number.value for name, number in system.numbers.items()}
-    p = compiled.module.prepare(compiled.parameter_values({}))
-    problem = build_problem(compiled, p, numbers, model.start)
-    breaks = np.unique(np.concatenate([problem.breaks, times[1:]]))
-    recording = Recording(kind="times", times=times)
-    start = model.start
-    return integrate(problem._replace(breaks=breaks), model.solver, times[0], times[-1], start.x, start.m, p, recording)
+    return compare_points(simulate_points(model, compiled, times), found, list(unit.outputs), times, ended)
 
 
 def _run_unit(unit: FmuUnit, times: np.ndarray) -> tuple[np.ndarray, bool]:

@@ -11,12 +11,13 @@ from importlib.resources import files
 from pathlib import Path
 
 from robodyn.assembly import System, assemble
+from robodyn.codegen.comparison import TOLERANCE, Agreement
 from robodyn.codegen.compilers import PLATFORMS, choose_platforms, compile_library, find_compiler, host_platform
 from robodyn.codegen.files import engine_files, generate_files, unit_files
 from robodyn.codegen.model import Model, build_model, check_parts
 from robodyn.engine import Solver
 from robodyn.errors import Flaw, FlawList, ModelError
-from robodyn.fmi.checking import TOLERANCE, Agreement, compare_unit
+from robodyn.fmi.checking import compare_unit
 from robodyn.fmi.description import describe_unit, write_build_description
 from robodyn.fmi.variables import list_variables
 from robodyn.model import Scenario

@@ -9,7 +9,7 @@ from robodyn.lazy import load_when_used
 if TYPE_CHECKING:
     from robodyn.native.cache import cache_folder
     from robodyn.native.derivatives import Pattern, directional, jacobian, pattern
-    from robodyn.native.kernel import Kernel, KernelModule, compile_kernels
+    from robodyn.native.kernel import Kernel, KernelModule, compile_kernels, improve_program
     from robodyn.native.program import Program
     from robodyn.native.reading import UnsupportedOperation, read_program
     from robodyn.native.smoothness import find_rough_entries
@@ -27,6 +27,7 @@ __all__ = [
     "compile_kernels",
     "directional",
     "find_rough_entries",
+    "improve_program",
     "jacobian",
     "pattern",
     "read_program",
@@ -37,7 +38,7 @@ __getattr__, __dir__ = load_when_used(
     {
         "robodyn.native.cache": "cache_folder",
         "robodyn.native.derivatives": "Pattern directional jacobian pattern",
-        "robodyn.native.kernel": "Kernel KernelModule compile_kernels",
+        "robodyn.native.kernel": "Kernel KernelModule compile_kernels improve_program",
         "robodyn.native.program": "Program",
         "robodyn.native.reading": "UnsupportedOperation read_program",
         "robodyn.native.smoothness": "find_rough_entries",

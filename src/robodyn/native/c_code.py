@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
+from robodyn.native.instructions import ROOT_OF_HALF
 from robodyn.native.layout import lay_out
 from robodyn.native.program import Node, Program
 from robodyn.native.rows import HEADER
@@ -34,6 +35,7 @@ _TEMPLATES = {
     "twice": "{0} + {0}",
     "sign": "sign_of({0})",
     "muladd": "MULADD({0}, {1}, {2})",
+    **{name: f"{name}({{0}})" for name in ("power_of_two", "exponent", "mantissa")},
     "not": "!({0} != 0.0)",
     "and": "({0} != 0.0) && ({1} != 0.0)",
     "or": "({0} != 0.0) || ({1} != 0.0)",
@@ -43,11 +45,14 @@ _TEMPLATES = {
 
 PREAMBLE = f"""#include <math.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
-#ifdef FP_FAST_FMA
-#define MULADD(a, b, c) fma(a, b, c)
-#else
+/* a b + c rounded once, as machine code does it; with PLAIN rounded twice, for processors that cannot do it. */
+#ifdef PLAIN
 #define MULADD(a, b, c) ((a) * (b) + (c))
+#else
+#define MULADD(a, b, c) fma(a, b, c)
 #endif
 
 /* Parts of a long function stay apart: put together they take compilers long. */
@@ -81,6 +86,26 @@ static inline size_t seek(const double *table, size_t width, double x) {{
   return k;
 }}
 """
+
+
+BITS = f"""
+/* Doubles by their bits: 2^n, and e and m with x = 2^e m, sqrt(1/2) <= m < sqrt(2). */
+static inline double from_bits(int64_t bits) {{
+  double x;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}}
+static inline int64_t to_bits(double x) {{
+  int64_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
+}}
+static inline int64_t split(double x) {{ return (to_bits(x) - INT64_C({ROOT_OF_HALF})) >> 52; }}
+static inline double power_of_two(double n) {{ return from_bits((int64_t)((uint64_t)((int64_t)n + 1023) << 52)); }}
+static inline double exponent(double x) {{ return (double)split(x); }}
+static inline double mantissa(double x) {{ return from_bits(to_bits(x) - (int64_t)((uint64_t)split(x) << 52)); }}
+"""
+PREAMBLE += BITS
 
 
 def literal(value: float) -> str:

@@ -204,7 +204,7 @@ def _make_code(
     """Read, improve, separate the prelude, write, compile."""
     programs = {name: read_program(function) for name, function in functions.items()}
     if not settings.plain:
-        programs = {name: _improve(program, name in settings.inexact) for name, program in programs.items()}
+        programs = {name: improve_program(program, name in settings.inexact) for name, program in programs.items()}
     width, n_parameters, n_prelude = _common_width(programs, settings.parameter_input), 0, 0
     if settings.parameter_input is not None:
         programs, prelude, n_parameters = separate_prelude(programs, settings.parameter_input)
@@ -233,7 +233,7 @@ def _common_width(programs: Mapping[str, Program], parameter_input: int | None) 
     return widths.pop() if widths else 0
 
 
-def _improve(program: Program, inexact: bool) -> Program:
+def improve_program(program: Program, inexact: bool) -> Program:
     """The same program, faster, with other last digits."""
     return fuse(share_reciprocals(inline_elementary(program)) if inexact else program)
 

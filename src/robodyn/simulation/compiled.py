@@ -28,6 +28,8 @@ from robodyn.waiting import told_if_slow
 DRIVEN = ("rhs", "guards", "limits", "delayed")
 UNUSED = ("constraints", "constraint_drift", "active", "applied", "momentum_rate")
 """Functions of a system that no run calls by themselves."""
+INEXACT = ("fused_step",)
+"""Functions whose results nothing compares exactly: they are made faster at the price of their last digits."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,7 @@ def compile_system(
         module = compile_kernels(
             called.functions,
             INPUTS.index("p"),
-            inexact=("fused_step",),
+            inexact=INEXACT,
             plain=plain,
             driven=driven_functions(called.functions, solver),
             on_compile=on_compile,

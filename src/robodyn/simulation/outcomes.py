@@ -10,6 +10,7 @@ import numpy as np
 
 from robodyn.assembly.impact import JAMS, SETTLE
 from robodyn.assembly.minimal import GUARD as INDEPENDENT
+from robodyn.assembly.system import Guard, System
 from robodyn.engine import Solver, Status, Trajectory
 from robodyn.engine.solver import DEFAULT_FIXED_STEP
 from robodyn.results import Outcome, OutcomeKind
@@ -37,14 +38,20 @@ LAST_EVENTS = 100
 def tell_outcome(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> Outcome:
     """The outcome of a trajectory with its sentence."""
     kind = KINDS[trajectory.status]
-    if kind is OutcomeKind.STOPPED and compiled.system.guards[trajectory.offender].coordinate:
-        kind = OutcomeKind.OUT_OF_REACH
-    if kind is OutcomeKind.STOPPED and _guard(compiled, trajectory) == INDEPENDENT:
-        kind = OutcomeKind.SINGULAR
-    if kind is OutcomeKind.STOPPED and _guard(compiled, trajectory) == f"{_contact(compiled, trajectory)}.{JAMS}":
-        kind = OutcomeKind.JAMMED
+    if kind is OutcomeKind.STOPPED:
+        kind = kind_of_stop(compiled.system, compiled.system.guards[trajectory.offender])
     sentence = _SENTENCES[kind](compiled, solver, trajectory)
     return Outcome(kind, sentence, trajectory.at_time)
+
+
+def kind_of_stop(system: System, guard: Guard) -> OutcomeKind:
+    """What it means that a terminal event ended a run."""
+    if guard.coordinate:
+        return OutcomeKind.OUT_OF_REACH
+    if guard.name == INDEPENDENT:
+        return OutcomeKind.SINGULAR
+    jams = [f"{contact.name}.{JAMS}" for contact in system.scenario.machine.contacts]
+    return OutcomeKind.JAMMED if guard.name in jams else OutcomeKind.STOPPED
 
 
 def _finished(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:

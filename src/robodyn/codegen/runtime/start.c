@@ -8,7 +8,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -135,7 +134,7 @@ static int find_rest(Unit *unit, Work *work, char *complaint, size_t room) {
   measure_rates(run, work->z, work->values);
   for (int i = 0; i < N_REST; i++)
     if (!(fabs(work->values[i]) <= STILL)) {
-      snprintf(complaint, room, "nothing at rest found near the start: '%s' still moves", REST_NAME[i]);
+      compose(complaint, room, "nothing at rest found near the start: '%s' still moves", REST_NAME[i]);
       return 0;
     }
   return 1;
@@ -193,7 +192,7 @@ static int close_all(Unit *unit, Work *work, char *complaint, size_t room) {
     if (!modes || largest(work->fresh + N_EQUATIONS, N_EQUATIONS) <= CLOSED * speed) return 1;
   }
   if (modes && close_by(unit, work, 0)) return 1;
-  snprintf(complaint, room, "the constraints cannot be met: %.3g is left", largest(work->values, N_EQUATIONS));
+  compose(complaint, room, "the constraints cannot be met: %g is left", largest(work->values, N_EQUATIONS));
   return 0;
 }
 
@@ -203,7 +202,7 @@ static int check_ranges(Run *run, char *complaint, size_t room) {
   if (N_RANGED > 0) call(run, KERNEL_RANGED, run->t, run->x, places);
   for (int k = 0; k < N_RANGED; k++)
     if (!(RANGE_LOWER[k] <= places[k] && places[k] <= RANGE_UPPER[k])) {
-      snprintf(complaint, room, "the start found at %.6g is out of reach: '%s'", places[k], RANGED_NAME[k]);
+      compose(complaint, room, "the start found at %g is out of reach: '%s'", places[k], RANGED_NAME[k]);
       return 0;
     }
   return 1;
@@ -216,7 +215,7 @@ int find_start(Unit *unit, char *complaint, size_t room) {
   Work *work;
   if (!set->unsettled || set->placed || !(N_REST > 0 || N_EQUATIONS > 0)) return 1;
   work = malloc(sizeof *work);
-  snprintf(complaint, room, "there is not enough memory for the start");
+  compose(complaint, room, "there is not enough memory for the start");
   if (work != NULL) {
     found = N_REST > 0 ? find_rest(unit, work, complaint, room) : close_all(unit, work, complaint, room);
     found = found && check_ranges(unit->run, complaint, room);

@@ -3,7 +3,6 @@
 #include "unit.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 static const Recording NOTHING = {RECORD_NOTHING, 1, 0, 0, 0, NULL};
@@ -19,7 +18,7 @@ int unit_reset(Unit *unit) {
   unit_free(unit);
   memset(set, 0, sizeof *set);
   unit->solver = SOLVER;
-  unit->run = run_new(&MODEL, &METHOD, &unit->solver, &NOTHING);
+  unit->run = run_new(&MODEL, &METHOD, &unit->solver, unit->recording ? unit->recording : &NOTHING);
   if (unit->run == NULL) return 0;
   memcpy(set->p, PARAMETER_START, N_P * sizeof(double));
   memcpy(set->p + N_P + N_PRELUDE, DATA, N_DATA * sizeof(double));
@@ -30,23 +29,31 @@ int unit_reset(Unit *unit) {
   set->stale = 1;
   set->stop = INFINITY;
   unit->run->p = set->p;
-  unit->run->open_end = 1;
+  unit->run->open_end = unit->recording == NULL;
   unit->run->t_left = INFINITY;
   return 1;
+}
+
+/* Times at which references jump; for the parameters as described to the last bit, which tracing may change. */
+static void find_breaks(const Unit *unit, double *times) {
+  if (memcmp(unit->set.p, PARAMETER_START, N_P * sizeof(double)) == 0)
+    memcpy(times, BREAK_START, N_BREAKS * sizeof(double));
+  else
+    model_breaks(unit->set.p, times);
 }
 
 /* What depends on parameters alone: the prelude, and the times at which references jump, ascending. */
 static void prepare(Unit *unit) {
   Run *run = unit->run;
-  double times[ROOM(N_BREAKS)];
+  double times[ROOM(N_BREAKS)], end = unit->recording ? unit->set.stop : INFINITY;
   if (!unit->set.stale) return;
   unit->set.stale = 0;
   if (N_PRELUDE > 0) model_prelude(unit->set.p, unit->set.p + N_P);
   run->n_breaks = run->next_break = 0;
-  if (N_BREAKS > 0) model_breaks(unit->set.p, times);
+  if (N_BREAKS > 0) find_breaks(unit, times);
   for (int k = 0; k < N_BREAKS; k++) {
     int64_t place = run->n_breaks;
-    if (!(times[k] > run->t) || !isfinite(times[k])) continue;
+    if (!(times[k] > run->t && times[k] < end)) continue;
     for (; place > 0 && run->breaks[place - 1] > times[k]; place--) run->breaks[place] = run->breaks[place - 1];
     run->breaks[place] = times[k];
     run->n_breaks++;
@@ -90,12 +97,6 @@ void unit_outputs(Unit *unit, double *y) {
   if (N_Y > 0) model_outputs(&unit->run->t, unit->run->x, unit->run->d, m, unit->set.p, y);
 }
 
-void unit_slopes(Unit *unit, const double *seed, double *slopes) {
-  double m[ROOM(N_M)];
-  unit_look(unit, m);
-  if (N_Y > 0) model_slopes(&unit->run->t, unit->run->x, unit->run->d, m, unit->set.p, seed, slopes);
-}
-
 int unit_begin(Unit *unit, char *complaint, size_t room) {
   Run *run = unit->run;
   Settings *set = &unit->set;
@@ -112,11 +113,12 @@ int unit_begin(Unit *unit, char *complaint, size_t room) {
   begin_past(unit);
   for (int j = 0; j < N_D; j++)
     if (!(run->delay[j] > 0.0)) {
-      snprintf(complaint, room, "delays must be positive");
+      compose(complaint, room, "delays must be positive");
       return 0;
     }
   run_begin(run, set->start, set->stop);
-  run_extend(run, set->start);
+  if (unit->recording == NULL) run_extend(run, set->start);
+  run->budget = INT64_MAX;
   set->begun = 1;
   run_advance(run);
   return 1;

@@ -29,12 +29,14 @@ typedef struct {
   Settings set;
   Solver solver;
   Run *run;
+  const Recording *recording; /* of a run as a whole; null: it goes from one communication point to the next */
 } Unit;
 
 /* 0 where there is no memory. */
 int unit_reset(Unit *unit);
 void unit_free(Unit *unit);
-/* The first instant: tasks due at tick 0; then the state is made consistent. 0, with a complaint, where it cannot be. */
+/* The first instant: tasks due at tick 0; then the state is made consistent. 0, with a complaint, where it cannot be. A
+   run as a whole goes on to its stop. */
 int unit_begin(Unit *unit, char *complaint, size_t room);
 /* Go on to a communication point: what the engine's run_advance returned. With pauses, before the actions of a located
    event too; the next call, also one to the same time, carries them out. */
@@ -42,10 +44,13 @@ int64_t unit_advance(Unit *unit, double t_end, int pauses);
 int unit_has_events(const Unit *unit);
 /* Outputs at the present state, with parameters and inputs as they have been set. */
 void unit_outputs(Unit *unit, double *y);
-/* dy = (dy/dx, dy/dm, dy/dp) seed, the slopes of all outputs along a direction of states, memory and parameters. */
+/* slopes.c: dy = (dy/dx, dy/dm, dy/dp) seed, the slopes of all outputs along a direction of states, memory and parameters. */
 void unit_slopes(Unit *unit, const double *seed, double *slopes);
 /* Before the start, states and past are what they would be from here. */
 void unit_look(Unit *unit, double *m);
+
+/* text.c: like snprintf, with %s and %g only. */
+void compose(char *to, size_t room, const char *format, ...);
 
 /* start.c, shortest.c */
 int find_start(Unit *unit, char *complaint, size_t room);

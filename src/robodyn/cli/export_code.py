@@ -1,0 +1,41 @@
+"""robodyn export --to c and --to wasm: a scenario as code of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from robodyn.cli.application import fail, output
+from robodyn.cli.export_unit import read_inputs
+
+if TYPE_CHECKING:
+    from robodyn.codegen import Written
+    from robodyn.engine import Solver
+    from robodyn.model import Scenario
+
+RUN_BY = {"c": "a C compiler", "wasm": "node"}
+
+
+def export_code(scenario: Scenario, solver: Solver, folder: Path, to: str, inputs: list[str]) -> None:
+    """Write the folder and tell what is in it."""
+    from robodyn.codegen import write_c, write_wasm
+
+    try:
+        made = (write_c if to == "c" else write_wasm)(scenario, folder, solver, inputs=read_inputs(inputs))
+    except OSError as error:
+        raise fail(f"{error.filename or folder}: cannot write: {error.strerror}") from error
+    counts = f"{len(made.inputs)} inputs, {made.n_outputs} outputs, {made.n_parameters} parameters"
+    output.print(f"{folder}: {len(made.files)} files; {counts}", markup=False)
+    output.print(_tell_check(made, to), markup=False)
+    if made.fixed:
+        output.print(f"fixed, since references jump by them: {', '.join(made.fixed)}", markup=False)
+
+
+def _tell_check(made: Written, to: str) -> str:
+    if made.agreement is None:
+        return f"not checked: that takes {RUN_BY[to]}"
+    if made.agreement.equal:
+        return "its run is the simulation's, to the last bit"
+    found = made.agreement
+    told = f"its run differs from the simulation's by {found.error:.2g} (in '{found.signal}' at {found.time:g} s)"
+    return told if not found.rounding else f"{told}; other rounding alone makes {found.rounding:.2g} here"

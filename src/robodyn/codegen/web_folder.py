@@ -1,0 +1,104 @@
+"""How does a scenario become WebAssembly? The C of a program, compiled for the web, with a loader; compared in node."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+
+import numpy as np
+
+from robodyn.codegen.c_folder import (
+    Written,
+    check_agreement,
+    describe_model,
+    program_files,
+    put_files,
+    write_folder,
+)
+from robodyn.codegen.comparison import TOLERANCE, Agreement
+from robodyn.codegen.compilers import check_module_compiler, compile_module
+from robodyn.codegen.model import Model
+from robodyn.codegen.points import Points, choose_times, compare_points, simulate_points
+from robodyn.codegen.preparing import prepare_model
+from robodyn.engine import Solver
+from robodyn.engine.trajectory import Status
+from robodyn.model import Scenario
+from robodyn.simulation import simulate
+from robodyn.simulation.compiled import CompiledSystem, compile_system
+
+MODULE = "simulation.wasm"
+LOADER = ("simulation.mjs", "index.html")
+
+
+def write_wasm(
+    scenario: Scenario,
+    folder: str | Path,
+    solver: Solver | None = None,
+    *,
+    inputs: Mapping[str, float | None] | None = None,
+) -> Written:
+    """Write a scenario as a WebAssembly module with its loader; arguments and errors are those of `write_c`.
+
+    Every operation is rounded by itself: WebAssembly has no fused multiply-add. The run of the module is compared in
+    node, where it is installed, with the native run of the same rounding.
+    """
+    check_module_compiler()
+    model, compiled = prepare_model(scenario, solver, inputs or {}, plain=True)
+    contents = _web_files(model)
+    agreement = None
+    if shutil.which("node"):
+        agreement = check_agreement(model, _compare_module(contents, model, compiled))
+    return write_folder(model, folder, contents, agreement)
+
+
+def _web_files(model: Model) -> dict[str, str | bytes]:
+    readme = Template(_read("README.md")).substitute(describe_model(model))
+    return {MODULE: _compile(model), **{name: _read(name) for name in LOADER}, "README.md": readme}
+
+
+def _compile(model: Model) -> bytes:
+    """The module: everything in the header is exported."""
+    texts = program_files(model)
+    sources = [name for name in texts if name.startswith("source/") and name.endswith(".c")]
+    declared = re.findall(r"^[a-zA-Z].*?\b(simulation_\w+)\(", texts["simulation.h"], re.MULTILINE)
+    with tempfile.TemporaryDirectory() as place:
+        put_files(Path(place), texts)
+        return compile_module(Path(place), sources, [*declared, "malloc", "free"], MODULE)
+
+
+def _compare_module(contents: Mapping[str, str | bytes], model: Model, compiled: CompiledSystem) -> Agreement:
+    """Signals at communication points, and which events the whole run has."""
+    times = choose_times(model.system)
+    with tempfile.TemporaryDirectory() as place:
+        put_files(Path(place), {**contents, "check.mjs": _read("check.mjs"), "times.json": json.dumps(times.tolist())})
+        done = subprocess.run(["node", "check.mjs"], cwd=place, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise RuntimeError(f"node cannot run the module: {done.stderr}")
+        told = json.loads(done.stdout)
+        rows = np.fromfile(Path(place, "rows.bin")).reshape(-1, len(model.outputs))
+    names = [info.name for info in model.outputs]
+    expected = simulate_points(model, compiled, times)
+    found = compare_points(expected, rows, names, times, len(rows) < len(times))
+    run = simulate(compiled, model.solver)
+    alike = told["events"] == [event.name for event in run.events] and told["ok"] == run.outcome.ok
+    rounding = 0.0 if found.error <= TOLERANCE else _measure_rounding(model, expected, times)
+    return replace(found, ends=found.ends and alike, equal=found.equal and alike, rounding=rounding)
+
+
+def _measure_rounding(model: Model, expected: Points, times: np.ndarray) -> float:
+    """How far the native run with fused multiply-adds is from the one without."""
+    fused = simulate_points(model, compile_system(model.system, model.solver), times)
+    rows, ended = fused.trajectory.y, fused.trajectory.status != Status.FINISHED
+    return compare_points(expected, rows, fused.names, times, ended).error
+
+
+def _read(name: str) -> str:
+    return (files("robodyn.codegen") / "web" / name).read_text(encoding="utf-8")
