@@ -22,7 +22,7 @@ SUFFIXES |= {"c": "-c", "wasm": "-wasm"}
 # Options that have an effect on workbooks, on units and on code.
 OPTIONS = {
     "xlsx": ("solver", "step", "rows", "duration", "set", "tunable"),
-    "fmu": ("solver", "step", "duration", "set", "tunable", "fmi", "platform", "input"),
+    "fmu": ("solver", "step", "duration", "set", "tunable", "fmi", "kind", "platform", "input"),
     **dict.fromkeys(("c", "wasm"), ("solver", "step", "duration", "set", "tunable", "input")),
 }
 
@@ -42,6 +42,9 @@ def export(
         typer.Option(help="Mechanism numbers to keep changeable (patterns such as '*.mass')."),
     ] = None,
     fmi: Annotated[int | None, typer.Option(help="fmu: version of the interface, 2 or 3; default: 2.")] = None,
+    kind: Annotated[
+        str | None, typer.Option(help="fmu: cs (co-simulation), me (model exchange) or both; default: cs.")
+    ] = None,
     platform: Annotated[
         list[str] | None, typer.Option(help="fmu: linux64, win64, darwin64, ... or all; default: this one.")
     ] = None,
@@ -56,7 +59,7 @@ def export(
     if to not in SUFFIXES:
         raise fail(f"--to {to}: unknown format ({nearest(to, SUFFIXES)})")
     given = {"solver": solver, "step": step, "rows": rows, "duration": duration, "set": setting, "tunable": tunable}
-    _refuse_options(to, given | {"fmi": fmi, "platform": platform, "input": entry})
+    _refuse_options(to, given | {"fmi": fmi, "kind": kind, "platform": platform, "input": entry})
     if to not in OPTIONS:
         _export_run(what, to, out)
         return
@@ -70,7 +73,7 @@ def export(
     elif to in ("c", "wasm"):
         export_code(scenario, chosen, path, to, entry or [])
     else:
-        export_unit(scenario, chosen, path, 2 if fmi is None else fmi, entry or [], platform or [])
+        export_unit(scenario, chosen, path, 2 if fmi is None else fmi, kind or "cs", entry or [], platform or [])
 
 
 def _refuse_options(to: str, given: dict[str, Any]) -> None:

@@ -13,21 +13,29 @@ if TYPE_CHECKING:
     from robodyn.model import Scenario
 
 
+USES = {"cs": "run", "me": "led along its run", "both": "run and led along its run"}
+"""What the check did with a unit, by its kind."""
+
+
 def export_unit(
-    scenario: Scenario, solver: Solver, path: Path, fmi: int, inputs: list[str], platforms: list[str]
+    scenario: Scenario, solver: Solver, path: Path, fmi: int, kind: str, inputs: list[str], platforms: list[str]
 ) -> None:
     """Write the unit and tell what it is."""
     from robodyn.fmi import write_fmu
+    from robodyn.fmi.exchange_checking import TOLERANCE
 
     try:
-        made = write_fmu(scenario, path, solver, fmi=fmi, inputs=read_inputs(inputs), platforms=platforms)
+        given = read_inputs(inputs)
+        made = write_fmu(scenario, path, solver, fmi=fmi, kind=kind, inputs=given, platforms=platforms)
     except ImportError as error:
         raise fail(f"--to fmu needs {error.name}: pip install 'robodyn[fmi]'") from error
     except OSError as error:
         raise fail(f"{path}: cannot write: {error.strerror}") from error
     counts = f"{len(made.inputs)} inputs, {made.n_outputs} outputs, {made.n_parameters} parameters"
     output.print(f"{path}: FMI {fmi}.0 for {', '.join(made.platforms)}; {counts}", markup=False)
-    output.print(f"run by FMPy it differs from the simulation by {made.agreement.error:.2g}", markup=False)
+    output.print(f"{USES[kind]} by FMPy it differs from the simulation by {made.agreement.error:.2g}", markup=False)
+    if made.motion is not None:
+        output.print(f"moved by CVode, whose tolerance is {TOLERANCE:g}, by {made.motion.error:.2g}", markup=False)
     if made.fixed:
         output.print(f"fixed, since references jump by them: {', '.join(made.fixed)}", markup=False)
 

@@ -25,7 +25,7 @@ from robodyn.results import Run
 from robodyn.results.atomic import replacing
 from robodyn.simulation import simulate
 
-UNIT_FILES = ("unit.h", "unit.c", "start.c", "shortest.c", "text.c")
+UNIT_FILES = ("unit.h", "unit.c", "exchange.c", "start.c", "shortest.c", "text.c")
 """Of a model at work, what needs no interface of units."""
 PROGRAM_FILES = ("simulation.h", "main.c", "Makefile")
 

@@ -36,6 +36,7 @@ class Model:
         fixed: parameters that no user may change, because they decide where references jump in ways that cannot be
             traced.
         search: how the start is found anew for other parameters and inputs.
+        exchange: whether another integrator may carry the states, which then sees their rates and the events.
     """
 
     system: System
@@ -55,6 +56,7 @@ class Model:
     at_start: frozenset[str]
     fixed: frozenset[str]
     search: Search
+    exchange: bool = False
 
     @property
     def input_places(self) -> list[int]:
@@ -78,6 +80,7 @@ def build_model(
     *,
     whole_run: bool = False,
     plain: bool = True,
+    exchange: bool = False,
 ) -> Model:
     """Everything a unit needs of a system.
 
@@ -85,18 +88,19 @@ def build_model(
         inputs: names of memory, numbers: of tunable numbers that are given from outside.
         whole_run: whether it is to give the rows and events of a run: its signals, all guards, no slopes.
         plain: whether every operation is rounded by itself; otherwise the programs are those of the simulation.
+        exchange: whether another integrator may carry the states.
 
     Raises:
         ModelError: with every reason why it cannot be a unit.
     """
-    check_parts(system, solver)
+    check_parts(system, solver, exchange=exchange)
     states = () if whole_run else tuple(state.name for state in system.states)
     called = gather_functions(system, solver, (*system.scenario.recording.signals, *states))
     given = () if whole_run else (*inputs, *numbers)
     outputs = tuple(info for info in called.recorded if info.name not in given)
     guards = tuple(guard for guard in system.guards if whole_run or guard.action or guard.terminal)
     search = trace_search(system)
-    chosen = {} if whole_run else _chosen_functions(system, outputs, guards)
+    chosen = {} if whole_run else _chosen_functions(system, outputs, guards, exchange)
     functions = {**called.functions, **chosen, **search.functions}
     swept = frozenset(name for name, function in functions.items() if isinstance(function, Sweep))
     read = {name: read_program(f.function if isinstance(f, Sweep) else f) for name, f in functions.items()}
@@ -124,12 +128,20 @@ def build_model(
         at_start=at_start,
         fixed=fixed,
         search=search,
+        exchange=exchange,
     )
 
 
-def check_parts(system: System, solver: Solver) -> None:
-    """Refuse what is not generated C."""
+def check_parts(system: System, solver: Solver, *, exchange: bool = False) -> None:
+    """Refuse what is not generated C, and what another integrator cannot carry."""
     flaws = FlawList()
+    if exchange and system.delays:
+        names = ", ".join(sorted({delay.owner for delay in system.delays}))
+        what = "are read from the steps made, which another program's solver does not show"
+        flaws.add("delays", f"{names}: {what}", "export a co-simulation unit (cs)")
+    if exchange and system.equations and system.scenario.treatment.method == "index3":
+        what = "are kept by the unit's own method, and another solver would drift from them"
+        flaws.add("treatment.method", f"constraints {what}", "choose baumgarte, projection or minimal")
     for task in system.tasks:
         if task.call is not None:
             flaws.add(f"blocks.{task.name}", "its law is Python, which a unit does without", "write it to be traced")
@@ -152,15 +164,17 @@ def _check_free(system: System, numbers: tuple[str, ...], fixed: frozenset[str],
 
 
 def _chosen_functions(
-    system: System, outputs: tuple[SignalInfo, ...], guards: tuple[Guard, ...]
+    system: System, outputs: tuple[SignalInfo, ...], guards: tuple[Guard, ...], exchange: bool
 ) -> dict[str, ca.Function]:
-    """Outputs and their slopes, guards and their rates: of those that the unit has."""
+    """Outputs and their slopes, with exchange those of the states' rates too; guards and their rates: of those that the
+    unit has."""
     symbols = [system.symbols[key] for key in INPUTS]
     names = system.signal_names
     y = ca.densify(_pick(system.expressions["outputs"], [names.index(info.name) for info in outputs]))
     by = ca.vertcat(*(system.symbols[key] for key in ("x", "m", "p")))
     seed = ca.SX.sym("seed", by.numel())
-    slopes = ca.densify(ca.cse(ca.jtimes(y, by, seed))) if by.numel() else ca.SX.zeros(y.numel())
+    shown = ca.vertcat(y, system.expressions["rhs"]) if exchange else y
+    slopes = ca.densify(ca.cse(ca.jtimes(shown, by, seed))) if by.numel() else ca.SX.zeros(shown.numel())
     found = {
         "outputs": ca.Function("outputs", symbols, [y]),
         "slopes": ca.Function("slopes", [*symbols, seed], [slopes]),

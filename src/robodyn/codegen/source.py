@@ -102,6 +102,11 @@ def _sizes(model: Model) -> dict[str, int]:
         "N_INPUTS": len(model.inputs),
         "N_D": len(system.delays),
         "N_BREAKS": model.breaks.out_sizes[0],
+        "N_GUARDS": len(model.guards),
+        "N_LIMITED": len(system.limited),
+        "HAS_EXCHANGE": int(model.exchange),
+        "N_RATES": len(system.states) if model.exchange else 0,
+        "N_INDICATORS": len(model.guards) + 2 * len(system.limited) if model.exchange else 0,
         **model.search.sizes,
     }
 
@@ -122,6 +127,7 @@ def _places(model: Model) -> dict[str, Sequence[int]]:
         "INPUT_PLACE": model.input_places,
         "OUTPUT_STATE": model.output_states,
         "PARAMETER_FIXED": [int(number.name in model.at_start) for number in model.system.parameters],
+        "PARAMETER_INPUT": [int(number.name in model.numbers) for number in model.system.parameters],
         **model.search.places,
     }
 

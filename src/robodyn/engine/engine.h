@@ -280,7 +280,9 @@ ENGINE_API Run *run_new(const Model *model, const Method *method, const Solver *
 ENGINE_API void run_free(Run *run);
 /* Stand at t0, before its events and tasks; t_last is the end of the whole run, or infinite. */
 ENGINE_API void run_begin(Run *run, double t0, double t_last);
-/* Let the run go on to another end than t_last, also after it has finished a portion. */
+/* Let the run go on to another end than t_last, also after it has finished a portion. An infinite end is for a run whose
+   steps another integrator takes: with a budget of no steps, run_advance settles the instant at which the run stands and
+   plans the next, t_stop. */
 ENGINE_API void run_extend(Run *run, double t_end);
 /* Go on until the run ends or the caller is needed: ENDED, BUDGET_USED, ... */
 ENGINE_API int64_t run_advance(Run *run);
@@ -289,6 +291,12 @@ ENGINE_API void run_note(Run *run);
 /* Stand again at that instant, after its tasks: the caller has changed x, or m, or what acts like a break (parameters).
    Guards that this makes jump across zero fire. */
 ENGINE_API void run_reopen(Run *run, int64_t x_changed, int64_t m_changed, int64_t jumped);
+/* For a run whose steps another integrator takes, which writes x[START] and t: how many guards have crossed zero since
+   the last instant. */
+ENGINE_API int64_t run_watch(Run *run);
+/* Stand at an instant, time t, before its events and tasks: the guards that have crossed fire, and what was planned for
+   t_stop is due when t is not earlier, but for the rounding of sums. */
+ENGINE_API void run_arrive(Run *run, double t);
 /* End a run from outside, with its last row. */
 ENGINE_API void run_conclude(Run *run, int64_t status);
 /* The state of a run as bytes without addresses, for a run of the same model and method; the record is not in it, only

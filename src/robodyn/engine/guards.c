@@ -62,7 +62,7 @@ int find_jumps(Run *run) {
 }
 
 /* Rates of all guards at the present state, into G_POINT; the limits themselves count as constant. */
-static void evaluate_guard_rates(Run *run) {
+void evaluate_guard_rates(Run *run) {
   const Model *model = run->model;
   double *rates = guard_row(run, G_POINT);
   if (model->n_guards > 0) call_kernel(run, model->guard_rates, run->t, state(run, START), rates);

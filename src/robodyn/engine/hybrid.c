@@ -85,16 +85,16 @@ static int finish_step(Run *run) {
 /* Steps to the end of the segment or the first event. Where nothing can happen at a tick but its tasks, it is passed on
    the way. */
 static int64_t run_segment(Run *run) {
-  if (run->method->adaptive && run->h == 0.0) choose_first(run);
+  if (run->method->adaptive && run->h == 0.0 && run->budget > 0) choose_first(run);
   for (;;) {
     while (run->t < run->t_stop) {
-      if (run->budget <= 0) return BUDGET_USED;
-      run->budget--;
       if (run->t_stop - run->t <= run->resolution) {
         run->t = run->t_stop;
         run->last_length = 0.0;
         break;
       }
+      if (run->budget <= 0) return BUDGET_USED;
+      run->budget--;
       if (run->steps + run->rejected >= run->solver->max_steps) run->status = STEP_LIMIT;
       if (run->status != GOING || !make_room(run) || !take_step(run)) {
         run->phase = CONCLUDE;
@@ -164,6 +164,8 @@ int64_t run_advance(Run *run) {
 
 /* Times closer than this times the largest time of a run are the same instant. */
 #define TIME_RESOLUTION (16.0 * DBL_EPSILON)
+/* Ticks of a run without end: no more can be counted by floating-point numbers. */
+#define MOST_TICKS 9e15
 
 void run_begin(Run *run, double t0, double t_last) {
   const Solver *solver = run->solver;
@@ -186,7 +188,8 @@ void run_begin(Run *run, double t0, double t_last) {
 }
 
 void run_extend(Run *run, double t_end) {
-  double last = isfinite(run->t_last) ? run->t_last : t_end, ticks = (t_end - run->t0) / run->model->base_period;
+  double end = isfinite(t_end) ? t_end : run->t, last = isfinite(run->t_last) ? run->t_last : end;
+  double ticks = least((t_end - run->t0) / run->model->base_period, MOST_TICKS);
   run->t_end = t_end;
   run->resolution = TIME_RESOLUTION * largest(fabs(run->t0), fabs(last));
   run->min_step = run->solver->min_step > 0.0 ? run->solver->min_step : run->resolution;

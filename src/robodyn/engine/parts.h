@@ -79,6 +79,7 @@ int guard_crosses(const Run *run, int64_t j, int64_t sign, double value);
 void evaluate_guards(Run *run, double t, int64_t source, int64_t target);
 void guards_at(Run *run, double theta, int64_t target);
 int find_jumps(Run *run);
+void evaluate_guard_rates(Run *run);
 void carry_signs(Run *run);
 void settle_signs(Run *run);
 int locate_events(Run *run);

@@ -3,36 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from robodyn.codegen.model import Model
+from robodyn.fmi.structure import add_structure_2, add_structure_3
 from robodyn.fmi.units import add_units
-from robodyn.fmi.variables import INDEPENDENT, OUTPUT, PARAMETER, Variable
+from robodyn.fmi.variables import INDEPENDENT, PARAMETER, Variable
 
-ABILITIES_2 = (
-    *("canHandleVariableCommunicationStepSize", "canNotUseMemoryManagementFunctions", "canGetAndSetFMUstate"),
-    *("canSerializeFMUstate", "providesDirectionalDerivative"),
-)
-ABILITIES_3 = (
-    *("canGetAndSetFMUState", "canSerializeFMUState", "providesDirectionalDerivatives"),
-    *("canHandleVariableCommunicationStepSize", "hasEventMode"),
-)
+COMMON = {
+    2: (
+        *("canNotUseMemoryManagementFunctions", "canGetAndSetFMUstate", "canSerializeFMUstate"),
+        "providesDirectionalDerivative",
+    ),
+    3: ("canGetAndSetFMUState", "canSerializeFMUState", "providesDirectionalDerivatives"),
+}
+ABILITIES = {
+    "ModelExchange": {2: (), 3: ("needsCompletedIntegratorStep",)},
+    "CoSimulation": {
+        2: ("canHandleVariableCommunicationStepSize",),
+        3: ("canHandleVariableCommunicationStepSize", "mightReturnEarlyFromDoStep", "hasEventMode"),
+    },
+}
+"""What a unit can do, by the version of the interface: of all kinds, and of one."""
+KINDS = {"cs": ("CoSimulation",), "me": ("ModelExchange",), "both": ("ModelExchange", "CoSimulation")}
 
 
-def describe_unit(
-    model: Model, variables: Sequence[Variable], fmi: int, identifier: str, token: str, sources: Sequence[str]
-) -> bytes:
-    """The model description of a co-simulation unit.
+@dataclass(frozen=True)
+class Unit:
+    """What is told of a unit besides its model.
 
-    Args:
-        fmi: version of the interface, 2 or 3.
+    Attributes:
+        fmi: version of the interface, 2 or 3. kind: one of `KINDS`.
         identifier: name of the binary, a C identifier. token: must agree with the binary's.
         sources: names of the C files.
     """
-    root = _describe_2(model, variables, identifier, token, sources)
-    if fmi == 3:
-        root = _describe_3(model, variables, identifier, token)
+
+    fmi: int
+    kind: str
+    identifier: str
+    token: str
+    sources: tuple[str, ...]
+
+
+def describe_unit(model: Model, variables: Sequence[Variable], unit: Unit) -> bytes:
+    """The model description of a unit."""
+    root = _describe_2(model, variables, unit) if unit.fmi == 2 else _describe_3(model, variables, unit)
     indent(root)
     return b'<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, encoding="utf-8") + b"\n"
 
@@ -69,56 +86,64 @@ def _add_experiment(root: Element, model: Model) -> None:
     SubElement(root, "DefaultExperiment", settings)
 
 
-def _describe_2(
-    model: Model, variables: Sequence[Variable], identifier: str, token: str, sources: Sequence[str]
-) -> Element:
-    root = _head(model, {"fmiVersion": "2.0", "guid": token})
-    unit = SubElement(root, "CoSimulation", {"modelIdentifier": identifier, **dict.fromkeys(ABILITIES_2, "true")})
-    files = SubElement(unit, "SourceFiles")
-    for name in sources:
-        SubElement(files, "File", name=name)
+def _add_kinds(root: Element, unit: Unit) -> list[Element]:
+    """An element for each of the uses that can be made of the unit."""
+    return [
+        SubElement(
+            root,
+            kind,
+            {
+                "modelIdentifier": unit.identifier,
+                **dict.fromkeys((*COMMON[unit.fmi], *ABILITIES[kind][unit.fmi]), "true"),
+            },
+        )
+        for kind in KINDS[unit.kind]
+    ]
+
+
+def _describe_2(model: Model, variables: Sequence[Variable], unit: Unit) -> Element:
+    # Event indicators are only counted in this version.
+    n_indicators = sum(variable.indicates for variable in variables)
+    variables = [variable for variable in variables if not variable.indicates]
+    counted = {"numberOfEventIndicators": str(n_indicators)} if n_indicators else {}
+    root = _head(model, {"fmiVersion": "2.0", "guid": unit.token})
+    root.attrib.update(counted)
+    for kind in _add_kinds(root, unit):
+        files = SubElement(kind, "SourceFiles")
+        for name in unit.sources:
+            SubElement(files, "File", name=name)
     add_units(root, (variable.unit for variable in variables))
     SubElement(SubElement(root, "LogCategories"), "Category", name="logStatusError")
     _add_experiment(root, model)
     listed = SubElement(root, "ModelVariables")
+    places = {variable.reference: k + 1 for k, variable in enumerate(variables)}
     for variable in variables:
         entry = SubElement(listed, "ScalarVariable", _attributes(variable))
-        SubElement(entry, "Real", _value(variable))
-    _add_structure_2(root, variables)
+        SubElement(entry, "Real", _value(variable) | _describe_rate(variable, model, places))
+    add_structure_2(root, variables)
     return root
 
 
-def _add_structure_2(root: Element, variables: Sequence[Variable]) -> None:
-    """Outputs, with the places of what they are computed from; all of them are unknown before the start."""
-    index = {variable.reference: str(k + 1) for k, variable in enumerate(variables)}
-    structure = SubElement(root, "ModelStructure")
-    outputs = [variable for variable in variables if variable.causality == OUTPUT]
-    if not outputs:
-        return
-    known, unknown = SubElement(structure, "Outputs"), SubElement(structure, "InitialUnknowns")
-    for variable in outputs:
-        depends = " ".join(index[reference] for reference in variable.depends or ())
-        SubElement(known, "Unknown", index=index[variable.reference], dependencies=depends)
-        SubElement(unknown, "Unknown", index=index[variable.reference])
-
-
-def _describe_3(model: Model, variables: Sequence[Variable], identifier: str, token: str) -> Element:
-    root = _head(model, {"fmiVersion": "3.0", "instantiationToken": token})
-    SubElement(root, "CoSimulation", {"modelIdentifier": identifier, **dict.fromkeys(ABILITIES_3, "true")})
+def _describe_3(model: Model, variables: Sequence[Variable], unit: Unit) -> Element:
+    root = _head(model, {"fmiVersion": "3.0", "instantiationToken": unit.token})
+    _add_kinds(root, unit)
     add_units(root, (variable.unit for variable in variables))
     SubElement(SubElement(root, "LogCategories"), "Category", name="logStatusError")
     _add_experiment(root, model)
     listed = SubElement(root, "ModelVariables")
+    places = {variable.reference: variable.reference for variable in variables}
     for variable in variables:
-        SubElement(listed, "Float64", _attributes(variable) | _value(variable))
-    structure = SubElement(root, "ModelStructure")
-    outputs = [variable for variable in variables if variable.causality == OUTPUT]
-    for variable in outputs:
-        depends = " ".join(map(str, variable.depends or ()))
-        SubElement(structure, "Output", valueReference=str(variable.reference), dependencies=depends)
-    for variable in outputs:
-        SubElement(structure, "InitialUnknown", valueReference=str(variable.reference))
+        told = _attributes(variable) | _value(variable) | _describe_rate(variable, model, places)
+        SubElement(listed, "Float64", told)
+    add_structure_3(root, variables)
     return root
+
+
+def _describe_rate(variable: Variable, model: Model, places: Mapping[int, int]) -> dict[str, str]:
+    """Of a rate: where its state stands; of a state: that events may change it."""
+    if variable.rate_of is not None:
+        return {"derivative": str(places[variable.rate_of])}
+    return {"reinit": "true"} if model.exchange and variable.nominal is not None else {}
 
 
 def _attributes(variable: Variable) -> dict[str, str]:
@@ -133,6 +158,8 @@ def _attributes(variable: Variable) -> dict[str, str]:
 
 def _value(variable: Variable) -> dict[str, str]:
     said = {"unit": variable.unit} if variable.unit else {}
+    if variable.nominal is not None:
+        said["nominal"] = repr(float(variable.nominal))
     if variable.start is not None and variable.causality != INDEPENDENT:
         said["start"] = repr(float(variable.start))
     return said

@@ -11,14 +11,14 @@ from importlib.resources import files
 from pathlib import Path
 
 from robodyn.assembly import System, assemble
-from robodyn.codegen.comparison import TOLERANCE, Agreement
+from robodyn.codegen.comparison import Agreement
 from robodyn.codegen.compilers import PLATFORMS, choose_platforms, compile_library, find_compiler, host_platform
 from robodyn.codegen.files import engine_files, generate_files, unit_files
 from robodyn.codegen.model import Model, build_model, check_parts
 from robodyn.engine import Solver
-from robodyn.errors import Flaw, FlawList, ModelError
-from robodyn.fmi.checking import compare_unit
-from robodyn.fmi.description import describe_unit, write_build_description
+from robodyn.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.fmi.acceptance import check_unit
+from robodyn.fmi.description import KINDS, Unit, describe_unit, write_build_description
 from robodyn.fmi.variables import list_variables
 from robodyn.model import Scenario
 from robodyn.results.atomic import replacing
@@ -37,18 +37,23 @@ class Export:
     """What was written.
 
     Attributes:
-        agreement: the unit's run against the simulation's.
+        kind: cs (co-simulation), me (model exchange) or both.
+        agreement: the unit's run against the simulation's; for model exchange, the unit led along the simulation.
+        motion: a model-exchange unit moved by FMPy's CVode against the simulation, which differ by the tolerances of
+            both; None for others, and where CVode cannot move it.
         fixed: parameters that the unit does not show, because they decide where references jump.
     """
 
     path: Path
     fmi: int
+    kind: str
     platforms: tuple[str, ...]
     inputs: tuple[str, ...]
     n_outputs: int
     n_parameters: int
     fixed: tuple[str, ...]
     agreement: Agreement
+    motion: Agreement | None
 
 
 @told_if_slow("writing a unit of")
@@ -58,14 +63,17 @@ def write_fmu(
     solver: Solver | None = None,
     *,
     fmi: int = 2,
+    kind: str = "cs",
     inputs: Mapping[str, float | None] | None = None,
     platforms: Sequence[str] = (),
 ) -> Export:
-    """Write a scenario as a co-simulation unit: native code, no Python where it runs.
+    """Write a scenario as a unit: native code, no Python where it runs.
 
     Args:
         solver: method and step of the unit; the scenario's own by default.
         fmi: version of the interface, 2 or 3.
+        kind: "cs" for co-simulation, where the unit has its own solver; "me" for model exchange, where its user has;
+            "both" for one file with both.
         inputs: outputs of blocks, and tunable numbers, that become inputs of the unit, with their start values; None
             for a number is its own value, for an output 0.
         platforms: names of `robodyn.fmi.PLATFORMS`, or "all"; by default the one this runs on.
@@ -76,14 +84,16 @@ def write_fmu(
     """
     if fmi not in VERSIONS:
         raise ModelError([Flaw("fmi", f"must be 2 or 3, is {fmi!r}")])
+    if kind not in KINDS:
+        raise ModelError([Flaw("kind", f"must be {', '.join(KINDS)}, is {kind!r}", nearest(str(kind), KINDS))])
     names = choose_platforms(platforms)
     for name in (*names, host_platform()):
         find_compiler(name)
-    model, compiled = _prepare(scenario, solver, inputs or {})
+    model, compiled = _prepare(scenario, solver, inputs or {}, exchange=kind != "cs")
     with tempfile.TemporaryDirectory() as folder:
-        draft = _generate(model, fmi, Path(folder))
+        draft = _generate(model, fmi, kind, Path(folder))
         binaries = {name: _compile(draft, name) for name in dict.fromkeys((*names, host_platform()))}
-        agreement = _check(draft, model, compiled, binaries[host_platform()])
+        agreement, motion = _check(draft, model, compiled, binaries[host_platform()])
     contents = draft.contents | {draft.place(name): binaries[name] for name in names}
     with replacing(path) as file:
         _pack(file, contents)
@@ -92,17 +102,19 @@ def write_fmu(
     return Export(
         path=Path(path),
         fmi=fmi,
+        kind=kind,
         platforms=names,
         inputs=(*model.inputs, *model.numbers),
         n_outputs=len(model.outputs),
         n_parameters=len(shown),
         fixed=tuple(sorted(model.fixed)),
         agreement=agreement,
+        motion=motion,
     )
 
 
 def _prepare(
-    scenario: Scenario, solver: Solver | None, inputs: Mapping[str, float | None]
+    scenario: Scenario, solver: Solver | None, inputs: Mapping[str, float | None], *, exchange: bool
 ) -> tuple[Model, CompiledSystem]:
     """The model, and the simulation it is compared with."""
     numbers = [name for name in inputs if name in scenario.numbers()]
@@ -111,12 +123,12 @@ def _prepare(
     system = assemble(scenario, inputs=signals)
     _check_tunable(system, numbers)
     solver = solver or make_solver(scenario.solver)
-    check_parts(system, solver)
+    check_parts(system, solver, exchange=exchange)
     recorded = (*scenario.recording.signals, *(state.name for state in system.states))
     # Both round every operation by itself: what differs is then not rounding.
     compiled = compile_system(system, solver, signals=recorded, plain=True)
     start = find_start(compiled, compiled.parameter_values({}))
-    return build_model(system, solver, tuple(signals), tuple(numbers), start), compiled
+    return build_model(system, solver, tuple(signals), tuple(numbers), start, exchange=exchange), compiled
 
 
 def _check_tunable(system: System, numbers: Sequence[str]) -> None:
@@ -132,32 +144,30 @@ def _check_tunable(system: System, numbers: Sequence[str]) -> None:
 class _Draft:
     """A unit without its binaries: files by their names, and a folder with the sources."""
 
-    fmi: int
-    identifier: str
+    unit: Unit
     folder: Path
     contents: dict[str, bytes]
-    sources: tuple[str, ...]
 
     def place(self, platform: str) -> str:
         """Where the binary for a platform belongs."""
         there = PLATFORMS[platform]
-        return f"{there.folder(self.fmi)}/{self.identifier}{there.suffix}"
+        return f"{there.folder(self.unit.fmi)}/{self.unit.identifier}{there.suffix}"
 
 
-def _generate(model: Model, fmi: int, folder: Path) -> _Draft:
+def _generate(model: Model, fmi: int, kind: str, folder: Path) -> _Draft:
     identifier = re.sub(r"\W", "_", f"robodyn_{model.system.scenario.name}", flags=re.ASCII)
     written, token = generate_files(model)
-    interface = f"fmi{fmi}.c"
-    written |= {**engine_files(), **unit_files(), interface: _read_interface(interface)}
+    interface = (f"fmi{fmi}.c", f"fmi{fmi}_exchange.c")
+    written |= {**engine_files(), **unit_files(), **{name: _read_interface(name) for name in interface}}
     for name, text in written.items():
         (folder / name).write_text(text, encoding="utf-8")
     sources = tuple(name for name in written if name.endswith(".c"))
-    described = describe_unit(model, list_variables(model), fmi, identifier, token, sources)
-    contents = {"modelDescription.xml": described}
+    unit = Unit(fmi, kind, identifier, token, sources)
+    contents = {"modelDescription.xml": describe_unit(model, list_variables(model), unit)}
     contents |= {f"sources/{name}": text.encode() for name, text in sorted(written.items())}
     if fmi == 3:
         contents["sources/buildDescription.xml"] = write_build_description(identifier, sources)
-    return _Draft(fmi, identifier, folder, contents, sources)
+    return _Draft(unit, folder, contents)
 
 
 def _read_interface(name: str) -> str:
@@ -165,21 +175,14 @@ def _read_interface(name: str) -> str:
 
 
 def _compile(draft: _Draft, platform: str) -> bytes:
-    library = f"{draft.identifier}{PLATFORMS[platform].suffix}"
-    return compile_library(platform, draft.folder, draft.sources, library)
+    library = f"{draft.unit.identifier}{PLATFORMS[platform].suffix}"
+    return compile_library(platform, draft.folder, draft.unit.sources, library)
 
 
-def _check(draft: _Draft, model: Model, compiled: CompiledSystem, binary: bytes) -> Agreement:
-    """Refuse a unit that does not give the simulation's numbers."""
+def _check(draft: _Draft, model: Model, compiled: CompiledSystem, binary: bytes) -> tuple[Agreement, Agreement | None]:
     path = draft.folder / "unit.fmu"
     _pack(path, draft.contents | {draft.place(host_platform()): binary})
-    found = compare_unit(path, model, compiled)
-    if not found.good:
-        what = f"differs from the simulation by {found.error:.3g} in '{found.signal}' at {found.time:g} s"
-        what = what if found.ends else "ends at another time than the simulation"
-        remedy = f"allowed is {TOLERANCE:g}: a chaotic motion, or a step at the edge of stability?"
-        raise ModelError([Flaw("", f"the unit {what}", remedy)], f"unit of '{model.system.scenario.name}'")
-    return found
+    return check_unit(path, KINDS[draft.unit.kind], model, compiled)
 
 
 def _pack(path: Path, contents: Mapping[str, bytes]) -> None:

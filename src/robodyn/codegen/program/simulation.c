@@ -157,7 +157,7 @@ static int tell(Simulation *simulation) {
 
 int simulation_begin(Simulation *simulation) {
   if (simulation->unit.set.begun) return refuse(simulation, "it has begun: reset it first");
-  return unit_begin(&simulation->unit, simulation->sentence, sizeof simulation->sentence) && tell(simulation);
+  return unit_begin(&simulation->unit, 0, simulation->sentence, sizeof simulation->sentence) && tell(simulation);
 }
 
 int simulation_advance(Simulation *simulation, double time) {

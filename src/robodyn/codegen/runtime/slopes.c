@@ -3,7 +3,10 @@
 #include "unit.h"
 
 void unit_slopes(Unit *unit, const double *seed, double *slopes) {
-  double m[ROOM(N_M)];
+  double m[ROOM(N_M)], x[ROOM(N_X)];
   unit_look(unit, m);
-  if (N_Y > 0) model_slopes(&unit->run->t, unit->run->x, unit->run->d, m, unit->set.p, seed, slopes);
+  place_states(unit, m, x);
+  if (N_Y + N_RATES > 0) model_slopes(&unit->run->t, x, unit->run->d, m, unit->set.p, seed, slopes);
+  for (int k = 0; k < N_LIMITED && N_RATES > 0; k++)
+    if (unit->set.held[k]) slopes[N_Y + MODEL.limited[k]] = 0.0;
 }

@@ -45,6 +45,8 @@ static void find_breaks(const Unit *unit, double *times) {
 /* What depends on parameters alone: the prelude, and the times at which references jump, ascending. */
 static void prepare(Unit *unit) {
   Run *run = unit->run;
+  /* An integrator outside may try times and come back; what was due at the last instant is past. */
+  double now = unit->set.exchange && unit->set.begun ? run->t_segment : run->t;
   double times[ROOM(N_BREAKS)], end = unit->recording ? unit->set.stop : INFINITY;
   if (!unit->set.stale) return;
   unit->set.stale = 0;
@@ -53,7 +55,7 @@ static void prepare(Unit *unit) {
   if (N_BREAKS > 0) find_breaks(unit, times);
   for (int k = 0; k < N_BREAKS; k++) {
     int64_t place = run->n_breaks;
-    if (!(times[k] > run->t && times[k] < end)) continue;
+    if (!(times[k] > now && times[k] < end)) continue;
     for (; place > 0 && run->breaks[place - 1] > times[k]; place--) run->breaks[place] = run->breaks[place - 1];
     run->breaks[place] = times[k];
     run->n_breaks++;
@@ -92,19 +94,25 @@ void unit_look(Unit *unit, double *m) {
 }
 
 void unit_outputs(Unit *unit, double *y) {
-  double m[ROOM(N_M)];
+  double m[ROOM(N_M)], x[ROOM(N_X)];
   unit_look(unit, m);
-  if (N_Y > 0) model_outputs(&unit->run->t, unit->run->x, unit->run->d, m, unit->set.p, y);
+  place_states(unit, m, x);
+  if (N_Y > 0) model_outputs(&unit->run->t, x, unit->run->d, m, unit->set.p, y);
 }
 
-int unit_begin(Unit *unit, char *complaint, size_t room) {
+void unit_set_tolerance(Unit *unit) {
+  double tolerance = unit->set.tolerance;
+  unit->solver = SOLVER;
+  if (!(tolerance > 0.0)) return;
+  unit->solver.rtol = tolerance;
+  unit->solver.atol = SOLVER.atol * (tolerance / SOLVER.rtol);
+}
+
+int unit_begin(Unit *unit, int waits, char *complaint, size_t room) {
   Run *run = unit->run;
   Settings *set = &unit->set;
-  if (set->tolerance > 0.0) {
-    unit->solver.rtol = set->tolerance;
-    unit->solver.atol = SOLVER.atol * (set->tolerance / SOLVER.rtol);
-  }
-  run->t = set->start;
+  unit_set_tolerance(unit);
+  run->t = set->time = set->start;
   set->stale = 1;
   prepare(unit);
   if (!find_start(unit, complaint, room)) return 0;
@@ -120,7 +128,7 @@ int unit_begin(Unit *unit, char *complaint, size_t room) {
   if (unit->recording == NULL) run_extend(run, set->start);
   run->budget = INT64_MAX;
   set->begun = 1;
-  run_advance(run);
+  if (!waits) run_advance(run);
   return 1;
 }
 
@@ -138,7 +146,7 @@ static int take_inputs(Unit *unit, int *tuned) {
   return changed;
 }
 
-int unit_has_events(const Unit *unit) { return unit->run->phase == EVENTS; }
+int unit_has_events(const Unit *unit) { return unit->set.begun && unit->run->phase <= EVENTS; }
 
 int64_t unit_advance(Unit *unit, double t_end, int pauses) {
   Run *run = unit->run;
@@ -146,12 +154,13 @@ int64_t unit_advance(Unit *unit, double t_end, int pauses) {
   if (t_end <= run->t && !waiting && !changed) return ENDED;
   /* The limit of steps counts from one communication point to the next. */
   run->steps = run->rejected = 0;
-  run->budget = INT64_MAX;
+  run->budget = unit->set.exchange ? 0 : INT64_MAX;
   run->pause_at_events = pauses;
   run_extend(run, t_end);
   if (waiting) {
     run->m_changed |= changed;
     run->x_changed |= unit->set.moved;
+    if (tuned) run->jump_level = 0;
   } else if (changed) {
     run_reopen(run, unit->set.moved, 1, tuned);
   }

@@ -1,4 +1,4 @@
-/* The functions of the Functional Mock-up Interface 2.0 for co-simulation. */
+/* The functions of the Functional Mock-up Interface 2.0: all but those of model exchange. */
 
 #include "instance.h"
 
@@ -42,8 +42,9 @@ EXPORT void *fmi2Instantiate(const char *name, int type, const char *token, cons
                              const Callbacks *callbacks, int visible, int logging) {
   Instance *instance;
   (void)resources, (void)visible, (void)logging;
-  if (type != 1) return NULL;
-  instance = instance_make(name, token, tell);
+  /* Type 0 is model exchange. */
+  if (type != 1 && !(type == 0 && HAS_EXCHANGE)) return NULL;
+  instance = instance_make(name, token, tell, type == 0);
   if (instance) instance->logger = (void *)callbacks;
   return instance;
 }
@@ -53,6 +54,7 @@ EXPORT void fmi2FreeInstance(void *self) { instance_free(self); }
 EXPORT int fmi2SetupExperiment(void *self, int has_tolerance, double tolerance, double start, int has_stop,
                                double stop) {
   Instance *instance = self;
+  if (!instance_is(self, IN(MODE_FRESH), "fmi2SetupExperiment")) return ERROR_STATUS;
   instance_open(instance, start, has_stop ? stop : INFINITY, has_tolerance ? tolerance : 0.0);
   instance->unit.set.mode = MODE_FRESH;
   return OK;
@@ -60,11 +62,14 @@ EXPORT int fmi2SetupExperiment(void *self, int has_tolerance, double tolerance, 
 
 EXPORT int fmi2EnterInitializationMode(void *self) {
   Settings *set = &((Instance *)self)->unit.set;
+  if (!instance_is(self, IN(MODE_FRESH), "fmi2EnterInitializationMode")) return ERROR_STATUS;
   instance_open(self, set->start, set->stop, set->tolerance);
   return OK;
 }
 
-EXPORT int fmi2ExitInitializationMode(void *self) { return answer(instance_begin(self)); }
+EXPORT int fmi2ExitInitializationMode(void *self) {
+  return answer(instance_is(self, IN(MODE_INITIALISING), "fmi2ExitInitializationMode") && instance_begin(self));
+}
 
 EXPORT int fmi2Terminate(void *self) {
   ((Instance *)self)->unit.set.mode = MODE_ENDED;
@@ -137,6 +142,7 @@ EXPORT int fmi2GetRealOutputDerivatives(void *self, const uint32_t *references, 
 
 EXPORT int fmi2DoStep(void *self, double time, double step, int keep) {
   (void)keep;
+  if (!instance_is(self, IN(MODE_STEP), "fmi2DoStep")) return ERROR_STATUS;
   return instance_step(self, time, step) ? OK : instance_has_ended(self) ? DISCARD : ERROR_STATUS;
 }
 

@@ -1,4 +1,4 @@
-/* The functions of the Functional Mock-up Interface 3.0 for co-simulation. */
+/* The functions of the Functional Mock-up Interface 3.0: all but those of model exchange alone. */
 
 #include "instance.h"
 
@@ -26,30 +26,46 @@ EXPORT int fmi3SetDebugLogging(void *self, bool on, size_t n, const char *const 
   return OK;
 }
 
-EXPORT void *fmi3InstantiateCoSimulation(const char *name, const char *token, const char *resources, bool visible,
-                                         bool logging, bool events, bool early, const uint32_t *intermediate,
-                                         size_t n_intermediate, void *environment, Logger logger, void *update) {
-  Instance *instance = instance_make(name, token, tell);
-  (void)resources, (void)visible, (void)logging, (void)intermediate, (void)n_intermediate, (void)update;
+static Instance *make(const char *name, const char *token, void *environment, Logger logger, int exchange) {
+  Instance *instance = instance_make(name, token, tell, exchange);
   if (instance == NULL) return NULL;
   instance->environment = environment;
   instance->logger = (void *)logger;
-  /* Without both, events are handled inside of steps. */
+  return instance;
+}
+
+EXPORT void *fmi3InstantiateCoSimulation(const char *name, const char *token, const char *resources, bool visible,
+                                         bool logging, bool events, bool early, const uint32_t *intermediate,
+                                         size_t n_intermediate, void *environment, Logger logger, void *update) {
+  Instance *instance = make(name, token, environment, logger, 0);
+  (void)resources, (void)visible, (void)logging, (void)intermediate, (void)n_intermediate, (void)update;
+  if (instance == NULL) return NULL;
+  instance->has_events = events;
+  /* Where steps may not end early, located events are handled inside of them. */
   instance->pauses = events && early;
   return instance;
 }
 
-EXPORT void *fmi3InstantiateModelExchange(void) { return NULL; }
+EXPORT void *fmi3InstantiateModelExchange(const char *name, const char *token, const char *resources, bool visible,
+                                          bool logging, void *environment, Logger logger) {
+  (void)resources, (void)visible, (void)logging;
+  return HAS_EXCHANGE ? make(name, token, environment, logger, 1) : NULL;
+}
+
 EXPORT void *fmi3InstantiateScheduledExecution(void) { return NULL; }
 EXPORT void fmi3FreeInstance(void *self) { instance_free(self); }
 
 EXPORT int fmi3EnterInitializationMode(void *self, bool has_tolerance, double tolerance, double start, bool has_stop,
                                        double stop) {
+  if (!instance_is(self, IN(MODE_FRESH), "fmi3EnterInitializationMode")) return ERROR_STATUS;
   instance_open(self, start, has_stop ? stop : INFINITY, has_tolerance ? tolerance : 0.0);
   return OK;
 }
 
-EXPORT int fmi3ExitInitializationMode(void *self) { return answer(instance_begin(self)); }
+/* Where the caller handles events, the first instant waits for it. */
+EXPORT int fmi3ExitInitializationMode(void *self) {
+  return answer(instance_is(self, IN(MODE_INITIALISING), "fmi3ExitInitializationMode") && instance_begin(self));
+}
 
 EXPORT int fmi3Terminate(void *self) {
   ((Instance *)self)->unit.set.mode = MODE_ENDED;
@@ -102,8 +118,12 @@ EXPORT int fmi3GetDirectionalDerivative(void *self, const uint32_t *unknowns, si
 EXPORT int fmi3DoStep(void *self, double time, double step, bool keep, bool *event, bool *terminate, bool *early,
                       double *last) {
   Instance *instance = self;
-  int done = instance_step(instance, time, step);
+  int done;
   (void)keep;
+  *event = *terminate = *early = false;
+  *last = instance->unit.run->t;
+  if (!instance_is(self, IN(MODE_STEP), "fmi3DoStep")) return ERROR_STATUS;
+  done = instance_step(instance, time, step);
   *event = unit_has_events(&instance->unit);
   *terminate = instance_has_ended(instance);
   *last = instance->unit.run->t;
@@ -113,26 +133,36 @@ EXPORT int fmi3DoStep(void *self, double time, double step, bool keep, bool *eve
 
 /* Events due at the end of a step act when the discrete states are updated, with the inputs set until then. */
 EXPORT int fmi3EnterEventMode(void *self) {
-  ((Instance *)self)->unit.set.mode = MODE_EVENT;
+  Instance *instance = self;
+  int from = instance->exchange ? MODE_CONTINUOUS : MODE_STEP;
+  if (!instance->has_events) return answer(refuse(instance, "this unit was instantiated without event mode"));
+  if (!instance_is(self, IN(from), "fmi3EnterEventMode")) return ERROR_STATUS;
+  instance_arrive(instance);
   return OK;
 }
 
 EXPORT int fmi3UpdateDiscreteStates(void *self, bool *again, bool *terminate, bool *nominals, bool *values, bool *timed,
                                     double *next) {
-  int done = instance_update(self);
-  *again = *nominals = *timed = false;
-  *values = true;
+  int changed = 0, done;
+  *again = *nominals = *values = *timed = *terminate = false;
   *next = INFINITY;
+  if (!instance_is(self, IN(MODE_EVENT), "fmi3UpdateDiscreteStates")) return ERROR_STATUS;
+  done = instance_update(self, &changed, next);
+  *values = changed;
+  *timed = isfinite(*next);
   *terminate = instance_has_ended(self);
   return done || *terminate ? OK : ERROR_STATUS;
 }
 
+/* A unit that has asked to terminate may leave its last event. */
 EXPORT int fmi3EnterStepMode(void *self) {
-  ((Instance *)self)->unit.set.mode = MODE_STEP;
-  return OK;
+  Instance *instance = self;
+  if (instance->exchange) return answer(refuse(instance, "fmi3EnterStepMode is for co-simulation"));
+  if (!instance_is(self, IN(MODE_EVENT), "fmi3EnterStepMode")) return ERROR_STATUS;
+  return answer(instance_leave(self, MODE_STEP) || instance_has_ended(self));
 }
 
-/* What this unit does not have: variables of other types, model exchange, scheduled execution. */
+/* What this unit does not have: variables of other types, clocks, scheduled execution. */
 #define REFUSED(function) \
   EXPORT int function(void *self) { return answer(refuse(self, #function " is not supported by this unit")); }
 REFUSED(fmi3GetFloat32)
@@ -175,15 +205,5 @@ REFUSED(fmi3SetIntervalFraction)
 REFUSED(fmi3SetShiftDecimal)
 REFUSED(fmi3SetShiftFraction)
 REFUSED(fmi3EvaluateDiscreteStates)
-REFUSED(fmi3EnterContinuousTimeMode)
-REFUSED(fmi3CompletedIntegratorStep)
-REFUSED(fmi3SetTime)
-REFUSED(fmi3SetContinuousStates)
-REFUSED(fmi3GetContinuousStateDerivatives)
-REFUSED(fmi3GetEventIndicators)
-REFUSED(fmi3GetContinuousStates)
-REFUSED(fmi3GetNominalsOfContinuousStates)
-REFUSED(fmi3GetNumberOfEventIndicators)
-REFUSED(fmi3GetNumberOfContinuousStates)
 REFUSED(fmi3GetOutputDerivatives)
 REFUSED(fmi3ActivateModelPartition)
