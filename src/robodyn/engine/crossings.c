@@ -170,10 +170,14 @@ static void truncate_step(Run *run, double theta) {
   guards_at(run, 1.0, G_END);
 }
 
-/* Part of its distance from zero by which a guard may bend between three points before it is looked at more closely; and
-   part of its range by which it may miss the parabola through them before the step is too long for it. */
+/* Part of its distance from zero by which a guard may bend between three points before it is looked at more closely. */
 #define BEND 0.25
+
+/* Part of its range by which a guard may miss the parabola through three points of a step before this is too long for it:
+   a step that has grown, or that no event will cut; and any other, which must not halve its way to a kink without end: that
+   misses by 0.25. */
 #define MISS 0.03
+#define COARSE_MISS 0.3
 #define GROWTH 1.5
 
 /* Halvings of a step that a guard may ask for: one that jumps without crossing zero is not resolved by any. */
@@ -185,8 +189,10 @@ static int bends_to_zero(double a, double m, double b) {
   return fabs(m - 0.5 * (a + b)) > BEND * distance;
 }
 
+static int has_grown(const Run *run) { return run->h_tried > GROWTH * run->last_length; }
+
 /* Whether five equally spaced values are no parabola: the guard moves faster than the step sees. */
-static int is_unresolved(const double g[5]) {
+static int is_unresolved(const double g[5], double miss) {
   double low = g[0], high = g[0];
   for (int k = 1; k < 5; k++) {
     low = least(low, g[k]);
@@ -194,7 +200,7 @@ static int is_unresolved(const double g[5]) {
   }
   double first = fabs(g[1] - (0.375 * g[0] + 0.75 * g[2] - 0.125 * g[4]));
   double last = fabs(g[3] - (0.375 * g[4] + 0.75 * g[2] - 0.125 * g[0]));
-  return largest(first, last) > MISS * (high - low);
+  return largest(first, last) > miss * (high - low);
 }
 
 /* A point of a guard's course. */
@@ -259,7 +265,7 @@ static int look_again(Run *run, int64_t j) {
   double *root = &guard_row(run, G_ROOT)[j], place = INFINITY;
   int64_t sign = run->sign[j];
   int near = *root < INFINITY || bends_to_zero(g[0], g[1], g[2]) || bends_to_zero(g[2], g[3], g[4]);
-  if (near && is_unresolved(g)) return -1;
+  if (near && is_unresolved(g, has_grown(run) || only_watches(run, j) ? MISS : COARSE_MISS)) return -1;
   for (int k = 0; k < 2 && place == INFINITY; k++) {
     Look a = {0.5 * k, g[2 * k]}, m = {0.5 * k + 0.25, g[2 * k + 1]}, b = {0.5 * k + 0.5, g[2 * k + 2]};
     place = cross_in_half(run, j, &sign, a, m, b);
@@ -277,7 +283,7 @@ static int look_closer(Run *run) {
   const double *first = guard_row(run, G_FIRST), *middle = guard_row(run, G_MIDDLE), *end = guard_row(run, G_END);
   const double *roots = guard_row(run, G_ROOT);
   /* Three points of a step that has grown may lie on a line by chance, many periods of a guard apart. */
-  int seen = 0, found = 0, grown = run->h_tried > GROWTH * run->last_length;
+  int seen = 0, found = 0, grown = has_grown(run);
   for (int64_t j = 0; j < run->n_active; j++) {
     if (run->sign[j] == 0) continue;
     if (!(grown || roots[j] < INFINITY || bends_to_zero(first[j], middle[j], end[j]))) continue;
