@@ -69,7 +69,8 @@ def test_a_load_that_begins_to_swing_late_is_seen():
 def test_every_passage_of_a_crank_at_constant_speed_is_counted(direction, acts):
     """Its angle is a straight line, so that the error of the states allows any step."""
     hinge = Joint("hinge", "revolute", GROUND, "crank")
-    mechanism = Mechanism("crank", (Body("crank", 1.0, inertia=(1, 1, 1)),), (hinge,), (Point("tip", "crank", (1, 0, 0)),))
+    crank, tip = Body("crank", 1.0, inertia=(1, 1, 1)), Point("tip", "crank", (1, 0, 0))
+    mechanism = Mechanism("crank", (crank,), (hinge,), (tip,))
     counter = Block("counter", lambda n: {"count": n}, memory={"n": 0.0})
     inputs = {"x": "tip.position.x"} | ({"n": "counter.n"} if acts else {})
     action = {"action": lambda n: {"counter.n": n + 1}} if acts else {}

@@ -179,7 +179,7 @@ def compile_kernels(
         if cache:
             kept.save(key, code)
     labels = {name: tuple(function.name_in()) for name, function in traced.items()}
-    labels |= {DRIVES: labels[name] for name in driven}
+    labels |= {DRIVES: labels[settings.driven[0]]} if driven else {}
     kernels = _link(code, labels | ({"": ("parameters",)} if code.n_prelude else {}), parameter_input or 0)
     prelude = kernels.pop("", None)
     given = np.zeros(0) if data is None else data
