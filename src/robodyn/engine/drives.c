@@ -13,7 +13,7 @@
 /* Part of its range by which a drive may miss the parabola through three points of a cell. */
 #define MISS 0.01
 
-enum { CELLS = 1024, POINTS = 4 * CELLS + 1, MOST_DEPTH = 10, MOST_CALLS = 1 << 16, PACE_WIDTH = 3 };
+enum { CELLS = 512, POINTS = 4 * CELLS + 1, MOST_DEPTH = 10, MOST_CALLS = 1 << 16, PACE_WIDTH = 3 };
 
 typedef struct {
   Run *run;

@@ -55,8 +55,9 @@ static void move_on(Run *run) {
   }
 }
 
-/* A step that the error of the states allows and the guards do not: half of it is tried. */
+/* A step that the error of the states allows and the guards do not: half of it is tried, as part of the same step. */
 static int take_back(Run *run) {
+  run->budget++;
   run->h = 0.5 * run->h_tried;
   run->was_rejected = 1;
   run->rejected++;
