@@ -23,7 +23,7 @@ from robodyn.assembly.builder import Builder, Element, Pending
 from robodyn.assembly.system import Guard
 from robodyn.assembly.tracing import Bindings
 from robodyn.dynamics import solve_symmetric
-from robodyn.symbolic import absolute, logical_and, logical_not, maximum, minimum, sign, where
+from robodyn.symbolic import absolute, logical_and, logical_not, maximum, sign, where
 
 ACTION = "action:friction"
 REST_SPEED = 1e-9
@@ -216,7 +216,9 @@ def add_stick_events(builder: Builder, sticking: Sticking, states: tuple[list[st
     forces = sticking.forces()
     for i, element in enumerate(sticking.elements):
         stuck = element.direction == 0
-        margin = minimum(element.limit - absolute(forces[i]), HELD_SPEED - absolute(sticking.speed[i]))
+        # What holds must not creep either; scaled as the force is, so that the course of the force is seen.
+        creep = element.limit * absolute(sticking.speed[i]) / HELD_SPEED
+        margin = element.limit - maximum(absolute(forces[i]), creep)
         guards = {
             "slips": where(stuck, margin, -1.0),
             "stops": where(stuck, -1.0, element.direction * sticking.speed[i]),

@@ -15,8 +15,9 @@ from robodyn.codegen.search import Search, trace_search
 from robodyn.engine import Solver
 from robodyn.errors import FlawList
 from robodyn.native import Program, Sweep, improve_program, read_program
+from robodyn.native.drives import find_drives
 from robodyn.native.prelude import separate_prelude
-from robodyn.simulation.compiled import INEXACT, Called, gather_functions
+from robodyn.simulation.compiled import INEXACT, Called, driven_functions, gather_functions
 from robodyn.simulation.problem import Start
 
 
@@ -107,6 +108,9 @@ def build_model(
     if not plain:
         read = {name: improve_program(program, name in INEXACT) for name, program in read.items()}
     programs, prelude, _ = separate_prelude(read, INPUTS.index("p"))
+    driven = [programs[name] for name in driven_functions(programs, solver)]
+    if driven:
+        programs = {**programs, "drives": find_drives(driven, INPUTS.index("t"), INPUTS.index("p"))}
     breaks, break_start, fixed = trace_breaks(system)
     past, at_start = trace_past(system)
     _check_free(system, numbers, fixed, at_start)

@@ -11,7 +11,7 @@ from robodyn.engine.solver import DEFAULT_FIXED_STEP
 from robodyn.native.c_code import PREAMBLE, emit_array, emit_program, emit_sweep, emit_tables, literal
 
 ENGINE_KERNELS = (
-    *("rhs", "jacobian", "time_derivative", "position_rate", "guards", "guard_rates", "limits", "delayed"),
+    *("rhs", "jacobian", "time_derivative", "position_rate", "guards", "guard_rates", "limits", "delayed", "drives"),
     *("step_guess", "step_residual", "step_jacobian", "step_end", "fused_step"),
 )
 START_KERNELS = ("rest", "rest_jacobian", "closing", "closing_gradients", "ranged")
@@ -177,6 +177,7 @@ def _write_model(model: Model, symbols: Mapping[str, str]) -> list[str]:
         "n_breaks": model.breaks.out_sizes[0],
         "n_kept": model.called.n_kept,
         "n_unknowns": model.called.n_unknowns,
+        "n_drives": model.programs["drives"].out_sizes[0] if "drives" in model.programs else 0,
         "n_quadratures": system.n_quadratures,
         "autonomous": int(not system.depends_on_time),
         "delay_depth": system.delay_depth,

@@ -33,9 +33,9 @@ static double choose_fixed(Run *run) {
 
 /* The proposed step, made to end with the segment exactly and to leave no sliver before that. */
 static double choose_adaptive(Run *run) {
-  double rest = run->t_stop - run->t, h = least(run->h, run->max_step);
+  double rest = run->t_stop - run->t, longest = longest_step(run), h = least(run->h, longest);
   run->was_cut = 0;
-  if (rest <= 1.05 * h && rest <= run->max_step + run->resolution) {
+  if (rest <= 1.05 * h && rest <= longest + run->resolution) {
     run->was_cut = rest < run->h;
     run->t_new = run->t_stop;
     return rest;
@@ -187,7 +187,7 @@ void choose_first(Run *run) {
   double *trial = state(run, TRIAL), *end = state(run, END);
   double size = scaled_size(run, START), speed = scaled_size(run, STAGE), span = run->t_last - run->t;
   double h = size > 1e-5 && speed > 1e-5 ? 0.01 * size / speed : 1e-6;
-  h = least(least(h, span), run->max_step);
+  h = least(least(h, span), longest_step(run));
   for (int64_t i = 0; i < run->model->n_x; i++) trial[i] = start[i] + h * slope[i];
   evaluate_rate(run, run->t + h, TRIAL, END);
   for (int64_t i = 0; i < run->model->n_x; i++) end[i] -= slope[i];

@@ -170,7 +170,137 @@ static void truncate_step(Run *run, double theta) {
   guards_at(run, 1.0, G_END);
 }
 
-/* Find the crossings of the step just made; 1 when the step was truncated at the first that has consequences.
+/* Part of its distance from zero by which a guard may bend between three points before it is looked at more closely. */
+#define BEND 0.25
+
+/* Part of its range by which a guard may miss the parabola through three points of a step before this is too long for it:
+   a step that has grown, or that no event will cut; and any other, which must not halve its way to a kink without end: that
+   misses by 0.25. */
+#define MISS 0.03
+#define COARSE_MISS 0.3
+#define GROWTH 1.5
+
+/* Halvings of a step that a guard may ask for: one that jumps without crossing zero is not resolved by any. */
+enum { MOST_TOO_LONG = 8, MOST_TURNS = 8 };
+
+/* Whether the parabola through three equally spaced values may come near zero between them. */
+static int bends_to_zero(double a, double m, double b) {
+  double distance = least(fabs(a), least(fabs(m), fabs(b)));
+  return fabs(m - 0.5 * (a + b)) > BEND * distance;
+}
+
+static int has_grown(const Run *run) { return run->h_tried > GROWTH * run->last_length; }
+
+/* Whether five equally spaced values are no parabola: the guard moves faster than the step sees. */
+static int is_unresolved(const double g[5], double miss) {
+  double low = g[0], high = g[0];
+  for (int k = 1; k < 5; k++) {
+    low = least(low, g[k]);
+    high = largest(high, g[k]);
+  }
+  double first = fabs(g[1] - (0.375 * g[0] + 0.75 * g[2] - 0.125 * g[4]));
+  double last = fabs(g[3] - (0.375 * g[4] + 0.75 * g[2] - 0.125 * g[0]));
+  return largest(first, last) > miss * (high - low);
+}
+
+/* A point of a guard's course. */
+typedef struct {
+  double place, value;
+} Look;
+
+/* Turning point of the parabola through three points. */
+static double turn_of(Look a, Look m, Look b) {
+  double left = (m.place - a.place) * (m.value - b.value), right = (m.place - b.place) * (m.value - a.value);
+  return m.place - 0.5 * ((m.place - a.place) * left - (m.place - b.place) * right) / (left - right);
+}
+
+/* Place of a crossing where a guard bends towards zero between three points: at its turning point, which is approached by
+   parabolas through the three points around it. */
+static double cross_at_turn(Run *run, int64_t j, int64_t sign, Look a, Look m, Look b) {
+  Look end = b;
+  double start = a.place, near = 1e-3 * (b.place - a.place);
+  if (!bends_to_zero(a.value, m.value, b.value)) return INFINITY;
+  for (int k = 0; k < MOST_TURNS; k++) {
+    Look turn = {turn_of(a, m, b), 0.0};
+    if (!(turn.place > a.place && turn.place < b.place) || fabs(turn.place - m.place) < near) return INFINITY;
+    turn.value = value_at(run, turn.place, j);
+    if (guard_crosses(run, j, sign, turn.value)) return locate_root(run, j, sign, start, turn.place, turn.value);
+    /* It has crossed the other way, and comes back. */
+    if (sign_of(turn.value) == -sign) return locate_root(run, j, -sign, turn.place, end.place, end.value);
+    Look first = turn.place < m.place ? turn : m, second = turn.place < m.place ? m : turn;
+    /* The one nearer to zero stays in the middle. */
+    if (fabs(first.value) < fabs(second.value)) {
+      m = first;
+      b = second;
+    } else {
+      a = first;
+      m = second;
+    }
+  }
+  return INFINITY;
+}
+
+/* First crossing of guard j in one half of the step, by its three points and where it turns; its sign on the way. */
+static double cross_in_half(Run *run, int64_t j, int64_t *sign, Look a, Look m, Look b) {
+  int same = sign_of(a.value) == sign_of(m.value) && sign_of(m.value) == sign_of(b.value);
+  double place = same ? cross_at_turn(run, j, *sign, a, m, b) : INFINITY;
+  if (place < INFINITY) return place;
+  const Look looks[3] = {a, m, b};
+  for (int k = 1; k < 3; k++) {
+    if (guard_crosses(run, j, *sign, looks[k].value)) {
+      place = locate_root(run, j, *sign, looks[k - 1].place, looks[k].place, looks[k].value);
+      if (place < INFINITY) return place;
+    } else if (looks[k].value != 0.0) {
+      *sign = sign_of(looks[k].value);
+    }
+  }
+  return INFINITY;
+}
+
+/* Look at guard j again, at the quarters of the step and where it turns: 1 when it crosses before it was seen to, -1 when
+   the step is too long for it. */
+static int look_again(Run *run, int64_t j) {
+  const double g[5] = {guard_row(run, G_FIRST)[j], guard_row(run, G_QUARTER)[j], guard_row(run, G_MIDDLE)[j],
+                       guard_row(run, G_LAST_QUARTER)[j], guard_row(run, G_END)[j]};
+  double *root = &guard_row(run, G_ROOT)[j], place = INFINITY;
+  int64_t sign = run->sign[j];
+  int near = *root < INFINITY || bends_to_zero(g[0], g[1], g[2]) || bends_to_zero(g[2], g[3], g[4]);
+  if (near && is_unresolved(g, has_grown(run) || only_watches(run, j) ? MISS : COARSE_MISS)) return -1;
+  for (int k = 0; k < 2 && place == INFINITY; k++) {
+    Look a = {0.5 * k, g[2 * k]}, m = {0.5 * k + 0.25, g[2 * k + 1]}, b = {0.5 * k + 0.5, g[2 * k + 2]};
+    place = cross_in_half(run, j, &sign, a, m, b);
+  }
+  if (!(place < *root)) return 0;
+  /* A guard that only watches cuts no step: its crossings are seen by shorter steps. */
+  if (only_watches(run, j)) return -1;
+  *root = place;
+  return 1;
+}
+
+/* Look again at all guards that may have come to zero and gone back between the points seen; 1 when a root was found, -1
+   when the step is too long. */
+static int look_closer(Run *run) {
+  const double *first = guard_row(run, G_FIRST), *middle = guard_row(run, G_MIDDLE), *end = guard_row(run, G_END);
+  const double *roots = guard_row(run, G_ROOT);
+  /* Three points of a step that has grown may lie on a line by chance, many periods of a guard apart. */
+  int seen = 0, found = 0, grown = has_grown(run);
+  for (int64_t j = 0; j < run->n_active; j++) {
+    if (run->sign[j] == 0) continue;
+    if (!(grown || roots[j] < INFINITY || bends_to_zero(first[j], middle[j], end[j]))) continue;
+    if (!seen) {
+      guards_at(run, 0.25, G_QUARTER);
+      guards_at(run, 0.75, G_LAST_QUARTER);
+      seen = 1;
+    }
+    int looked = look_again(run, j);
+    if (looked < 0 && run->n_too_long < MOST_TOO_LONG) return -1;
+    found |= looked > 0;
+  }
+  return found;
+}
+
+/* Find the crossings of the step just made; 1 when the step was truncated at the first that has consequences, -1 when it
+   was too long for what the guards do and must be made again.
 
    An adaptive step is also looked at in its middle, and again at the first root and halfway to it. The instant is the
    right end of the last root's bracket among those that coincide with the first; later roots are dropped, the next step
@@ -189,6 +319,14 @@ int locate_events(Run *run) {
     any_root |= roots[j] < INFINITY;
     if (!only_watches(run, j)) earliest = least(earliest, roots[j]);
   }
+  if (run->method->adaptive) {
+    int closer = look_closer(run);
+    if (closer < 0) return -1;
+    for (int64_t j = 0; closer > 0 && j < run->n_active; j++)
+      if (!only_watches(run, j)) earliest = least(earliest, roots[j]);
+    any_root |= closer;
+  }
+  run->n_too_long = 0;
   if (!any_root) return 0;
   if (earliest == INFINITY) {
     note_crossings(run, INFINITY);

@@ -42,6 +42,7 @@ typedef struct {
   int64_t n_breaks;         /* most times at which references may jump */
   int64_t n_kept;           /* numbers that an implicit step hands to the next */
   int64_t n_unknowns;       /* unknowns of an implicit step */
+  int64_t n_drives;         /* quantities that depend on time alone */
   int64_t n_quadratures;    /* last states on which no rate depends: implicit methods find them by substitution */
   int64_t autonomous;       /* 1: the rates do not depend on time itself, delays aside */
   int64_t delay_depth;      /* longest chain of delays that feed one another directly: jumps stay jumps along it */
@@ -57,6 +58,7 @@ typedef struct {
   Kernel guard_rates;       /* dg/dt along the motion (n_guards) */
   Kernel limits;            /* [lower, upper] (n_limited each) */
   Kernel delayed;           /* present values of the delayed signals (n_d) */
+  Kernel drives;            /* what depends on time alone and drives rates and guards (n_drives) */
   Kernel step_guess;        /* implicit step: first u. Its x is [x0, x_dot0 (n_x each), w (n_kept), h, fresh, spectral
                                radius, u (n_unknowns)], its t the end; fresh: w is not from a step that ended here */
   Kernel step_residual;     /* r(u) (n_unknowns) */
@@ -140,8 +142,8 @@ enum { BEGIN, EVENTS, TICKS, SETTLE, SEGMENT, CONCLUDE };
 enum { START, END, TRIAL, ERROR, POINT, TIME_SLOPE, DENSE, STAGE = DENSE + 5 };
 
 /* Rows of guard_values: at the settled instant, in the middle and at the end of the step, at a point tried, places of
-   the roots, at the instant before any action. */
-enum { G_START, G_MIDDLE, G_END, G_POINT, G_ROOT, G_BEFORE, N_GUARD_ROWS };
+   the roots, at the instant before any action, at the start and the quarters of the step. */
+enum { G_START, G_MIDDLE, G_END, G_POINT, G_ROOT, G_BEFORE, G_FIRST, G_QUARTER, G_LAST_QUARTER, N_GUARD_ROWS };
 
 /* What became of a guard at this instant: nothing; its root was located; it jumped across zero; it jumped and has
    acted; -LOCATED: it was located and has acted. */
@@ -189,6 +191,7 @@ typedef struct {
   int64_t jacobian_known;
   int64_t dense_known;
   int64_t was_rejected;
+  int64_t n_too_long;     /* steps in a row that guards found too long */
   int64_t was_cut;        /* the proposal was cut short by the end of the segment */
   int64_t tick;
   int64_t last_tick;
@@ -209,6 +212,8 @@ typedef struct {
   int64_t n_log;
   int64_t n_history;
   int64_t n_jumps;
+  int64_t n_pace;
+  int64_t pace_cursor;    /* the part of the pace at the start of the step */
   int64_t steps;
   int64_t rejected;
   int64_t evaluations;
@@ -265,6 +270,8 @@ typedef struct {
   int64_t history_capacity;
   double *jumps;            /* [t, level] of what will reach delayed signals */
   int64_t jump_capacity;
+  double *pace;             /* [t, longest step here, longest step from there on] where drives change: see drives.c */
+  int64_t pace_capacity;
 } Run;
 
 /* A run with room for all arrays; null where there is no memory. The caller then fills x[START], m, p, delay, before,

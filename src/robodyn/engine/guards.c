@@ -108,8 +108,17 @@ static void set_signs(Run *run, int64_t source, int settled) {
   }
 }
 
+static void copy_guards(Run *run, int64_t source, int64_t target) {
+  const double *from = guard_row(run, source);
+  double *to = guard_row(run, target);
+  for (int64_t j = 0; j < run->n_active; j++) to[j] = from[j];
+}
+
 /* Signs at the end of a step become those at the start of the next. */
-void carry_signs(Run *run) { set_signs(run, G_END, 0); }
+void carry_signs(Run *run) {
+  set_signs(run, G_END, 0);
+  copy_guards(run, G_END, G_FIRST);
+}
 
 /* Signs after all actions and tasks of an instant; what fired there is forgotten. */
 void settle_signs(Run *run) {
@@ -117,6 +126,7 @@ void settle_signs(Run *run) {
     if (run->fired[j] < 0) run->fired[j] = -run->fired[j];
   evaluate_guards(run, run->t, START, G_START);
   set_signs(run, G_START, 1);
+  copy_guards(run, G_START, G_FIRST);
   for (int64_t j = 0; j < run->n_active; j++) run->fired[j] = NOT_FIRED;
   run->armed = 1;
 }

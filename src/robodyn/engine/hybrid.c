@@ -55,11 +55,22 @@ static void move_on(Run *run) {
   }
 }
 
+/* A step that the error of the states allows and the guards do not: half of it is tried, as part of the same step. */
+static int take_back(Run *run) {
+  run->budget++;
+  run->h = 0.5 * run->h_tried;
+  run->was_rejected = 1;
+  run->rejected++;
+  run->n_too_long++;
+  return 0;
+}
+
 /* After an accepted step: events, limits, constraints, history, record; then its end is the next start. 1 when a guard
    fired. */
 static int finish_step(Run *run) {
   const Model *model = run->model;
-  int fired = run->n_active > 0 && locate_events(run);
+  int fired = run->n_active > 0 ? locate_events(run) : 0;
+  if (fired < 0) return take_back(run);
   if (model->n_limited > 0 || model->projection) correct_end(run);
   if (model->n_d > 0) {
     need_dense(run);
@@ -174,6 +185,7 @@ void run_begin(Run *run, double t0, double t_last) {
   for (run->next_break = 0; run->next_break < run->n_breaks && run->breaks[run->next_break] <= t0;) run->next_break++;
   begin_delays(run);
   run_extend(run, isfinite(t_last) ? t_last : t0);
+  plan_pace(run);
 }
 
 void run_extend(Run *run, double t_end) {

@@ -107,6 +107,7 @@ void run_free(Run *run) {
   free(run->log);
   free(run->history);
   free(run->jumps);
+  free(run->pace);
   free(run);
 }
 

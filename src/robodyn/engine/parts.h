@@ -61,6 +61,10 @@ ENGINE_API void solve_factorised(const double *A, const int64_t *pivots, int64_t
 int take_step(Run *run);
 void choose_first(Run *run);
 
+/* drives.c */
+void plan_pace(Run *run);
+double longest_step(Run *run);
+
 /* delays.c */
 void begin_delays(Run *run);
 void read_right(Run *run);

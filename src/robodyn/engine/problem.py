@@ -34,6 +34,7 @@ class Problem(NamedTuple):
         outputs: writes the recorded signals y (n_y).
         guards: writes g (n_guards); guard_rates: writes dg/dt along the motion (n_guards).
         limits: writes [lower (n_limited), upper (n_limited)] of the states `limited`.
+        drives: writes what depends on time alone and drives the others (n_drives).
         delayed: writes w (n_d), the present values of the delayed signals; before the start w is
             history_start.
         delay_times: how late each delayed signal arrives [s], > 0, (n_d,).
@@ -72,6 +73,8 @@ class Problem(NamedTuple):
     step_jacobian: int = 0
     step_end: int = 0
     fused_step: int = 0
+    n_drives: int = 0
+    drives: int = 0
     n_quadratures: int = 0
     autonomous: int = 0
     jacobian: int = 0
@@ -159,6 +162,7 @@ def _check_kernels(problem: Problem) -> None:
         ("guard_rates", "n_guards"),
         ("limits", "n_limited"),
         ("delayed", "n_d"),
+        ("drives", "n_drives"),
     ):
         _require(
             getattr(problem, name) != 0 or getattr(problem, size) == 0,

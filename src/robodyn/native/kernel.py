@@ -10,6 +10,7 @@ import numpy as np
 
 from robodyn.native import kept
 from robodyn.native.arrays import KNOWN, introduce, is_readable
+from robodyn.native.drives import find_drives
 from robodyn.native.elementary import inline_elementary
 from robodyn.native.emit import emit_module, reads_rows
 from robodyn.native.fusion import fuse
@@ -24,6 +25,7 @@ from robodyn.native.sweeps import Sweep
 from robodyn.waiting import told_if_slow
 
 _empty = np.empty
+DRIVES, TIME_INPUT = "drives", 0
 
 # Memory for one call under way: views of the inputs, outputs, and the address of all.
 _Frame = tuple[tuple[memoryview, ...], tuple[np.ndarray, ...], ctypes.c_void_p]
@@ -146,6 +148,7 @@ def compile_kernels(
     quick: bool = False,
     inexact: Collection[str] = (),
     plain: bool = False,
+    driven: Collection[str] = (),
     on_compile: Callable[[str], None] | None = None,
     data: np.ndarray | None = None,
 ) -> KernelModule:
@@ -161,13 +164,14 @@ def compile_kernels(
             functions by arithmetic.
         plain: whether every operation is rounded by itself, as in the C of `c_code`: no fused multiply-adds, and
             nothing inexact.
+        driven: names of functions, of time first, whose drives become a kernel `drives`: see `robodyn.native.drives`.
         on_compile: called with a sentence before a compilation that no cache could spare.
         data: numbers of the run's table, where the functions read one.
     """
     traced = {name: f.function if isinstance(f, Sweep) else f for name, f in functions.items()}
     swept = tuple(name for name, function in functions.items() if isinstance(function, Sweep))
     chosen = tuple(name for name in traced if name in inexact)
-    settings = _Settings(swept, chosen, plain, parameter_input, QUICK if quick else OPTIMISATION)
+    settings = _Settings(swept, chosen, plain, tuple(driven), parameter_input, QUICK if quick else OPTIMISATION)
     key = kept.make_key(traced, [settings]) if cache else ""
     code = kept.load(key) if cache else None
     if code is None:
@@ -175,6 +179,7 @@ def compile_kernels(
         if cache:
             kept.save(key, code)
     labels = {name: tuple(function.name_in()) for name, function in traced.items()}
+    labels |= {DRIVES: labels[settings.driven[0]]} if driven else {}
     kernels = _link(code, labels | ({"": ("parameters",)} if code.n_prelude else {}), parameter_input or 0)
     prelude = kernels.pop("", None)
     given = np.zeros(0) if data is None else data
@@ -188,6 +193,7 @@ class _Settings:
     swept: tuple[str, ...]
     inexact: tuple[str, ...]
     plain: bool
+    driven: tuple[str, ...]
     parameter_input: int | None
     level: int
 
@@ -203,6 +209,9 @@ def _make_code(
     if settings.parameter_input is not None:
         programs, prelude, n_parameters = separate_prelude(programs, settings.parameter_input)
         n_prelude = prelude.out_sizes[0]
+        if settings.driven:
+            driven = [programs[name] for name in settings.driven]
+            programs = {**programs, DRIVES: find_drives(driven, TIME_INPUT, settings.parameter_input)}
         programs = {**programs, "": prelude} if n_prelude else programs
     if on_compile is not None:
         n_operations = sum(program.n_operations for program in programs.values())

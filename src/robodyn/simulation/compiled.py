@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -25,6 +25,7 @@ from robodyn.simulation.steps import build_fused_step, build_step, check_method
 from robodyn.simulation.ticks import Tick, plan_ticks
 from robodyn.waiting import told_if_slow
 
+DRIVEN = ("rhs", "guards", "limits", "delayed")
 UNUSED = ("constraints", "constraint_drift", "active", "applied", "momentum_rate")
 """Functions of a system that no run calls by themselves."""
 INEXACT = ("fused_step",)
@@ -70,6 +71,12 @@ class CompiledSystem:
         other.__dict__.update({key: self.__dict__[key] for key in ("equations", "description") if key in self.__dict__})
         return other
 
+    @property
+    def n_drives(self) -> int:
+        """How many quantities depend on time alone."""
+        drives = self.module.kernels.get("drives")
+        return drives.out_sizes[0] if drives else 0
+
     def address(self, name: str | None) -> int:
         """Machine address of a function, 0 where it is not there."""
         kernel = self.module.kernels.get(name) if name else None
@@ -110,6 +117,7 @@ def compile_system(
             INPUTS.index("p"),
             inexact=INEXACT,
             plain=plain,
+            driven=driven_functions(called.functions, solver),
             on_compile=on_compile,
             data=system.data,
         )
@@ -118,6 +126,11 @@ def compile_system(
         raise ModelError([Flaw("", str(error))], f"scenario '{system.scenario.name}'") from error
     sizes = (called.n_kept, called.n_unknowns)
     return CompiledSystem(system, solver, module, called.recorded, patterns, *sizes, called.ticks)
+
+
+def driven_functions(functions: Mapping[str, Any], solver: Solver) -> tuple[str, ...]:
+    """Functions whose drives the steps of a solver must be short enough for; fixed steps are the user's own choice."""
+    return tuple(name for name in DRIVEN if name in functions) if solver.adaptive else ()
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ def _tell_overlaps(compiled: CompiledSystem, column: dict[str, int], trajectory:
         depth = -float(np.min(trajectory.y[:, column[f"{name}.gap"]], initial=0.0))
         if depth > OVERLAP_LIMIT:
             missed = f"an impact of contact '{name}' was missed, bodies overlap by {1e3 * depth:.3g} mm"
-            found.append(f"{missed}: limit max_step to a small part of a turn")
+            found.append(f"{missed}: choose an adaptive method, or steps of a small part of a turn")
     return found
 
 

@@ -1,0 +1,161 @@
+/* Pace of what drives a model: how long may a step be that no state speaks against?
+
+   The error of a step is seen in the states alone. Where these rest, in a joint that friction holds or before a force
+   sets in, steps would grow over whatever is to come. So the quantities that depend on time alone are looked at before the
+   run: its span is cut into cells, halved as long as a drive is no parabola in them, and joined again, two by two, as long
+   as it is. The width that is left is the longest step there. Times at which references are known to jump or bend are
+   left out: steps end there anyway. */
+
+#include "parts.h"
+
+#include <stdlib.h>
+
+/* Part of its range by which a drive may miss the parabola through three points of a cell. */
+#define MISS 0.01
+
+enum { CELLS = 512, POINTS = 4 * CELLS + 1, MOST_DEPTH = 10, MOST_CALLS = 1 << 16, PACE_WIDTH = 3 };
+
+typedef struct {
+  Run *run;
+  double *values;  /* of all drives at equally spaced points (POINTS, n_drives) */
+  double *range;   /* of each drive, largest less smallest (n_drives) */
+  double *points;  /* of a cell that is halved, at each depth (MOST_DEPTH, 5, n_drives) */
+  int64_t calls;
+} Scan;
+
+static void call_drives(Scan *scan, double t, double *out) {
+  call_kernel(scan->run, scan->run->model->drives, t, state(scan->run, START), out);
+  scan->calls++;
+}
+
+static double time_of(const Scan *scan, int64_t point) {
+  const Run *run = scan->run;
+  return run->t0 + (run->t_last - run->t0) * ((double)point / (double)(POINTS - 1));
+}
+
+static int has_break(const Run *run, double left, double right) {
+  int64_t low = 0, high = run->n_breaks;
+  while (low < high) {
+    int64_t middle = (low + high) / 2;
+    if (run->breaks[middle] < left)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < run->n_breaks && run->breaks[low] <= right;
+}
+
+/* Whether all drives are parabolas in five points, `stride` numbers apart. */
+static int is_smooth(const Scan *scan, const double *points, int64_t stride) {
+  for (int64_t k = 0; k < scan->run->model->n_drives; k++) {
+    double a = points[k], b = points[stride + k], c = points[2 * stride + k], d = points[3 * stride + k];
+    double e = points[4 * stride + k];
+    double first = fabs(b - (0.375 * a + 0.75 * c - 0.125 * e)), last = fabs(d - (0.375 * e + 0.75 * c - 0.125 * a));
+    if (largest(first, last) > MISS * scan->range[k]) return 0;
+  }
+  return 1;
+}
+
+static void add_cell(Run *run, double t, double h) {
+  double *cell = append_row(run, &run->pace, &run->n_pace, &run->pace_capacity, PACE_WIDTH, NULL);
+  if (cell == NULL) return;
+  cell[0] = t;
+  cell[1] = h;
+}
+
+/* The cell from left, `width` wide, with five points known, halved as often as it takes. */
+static void halve(Scan *scan, double left, double width, const double *points, int depth) {
+  int64_t n = scan->run->model->n_drives;
+  int known = has_break(scan->run, left, left + width) || is_smooth(scan, points, n);
+  if (known || depth == MOST_DEPTH || scan->calls > MOST_CALLS) {
+    add_cell(scan->run, left, width);
+    return;
+  }
+  double *half = scan->points + 5 * n * depth;
+  for (int side = 0; side < 2; side++) {
+    double begin = left + 0.5 * width * side;
+    for (int k = 0; k < 3; k++) memcpy(half + 2 * k * n, points + (2 * side + k) * n, (size_t)n * sizeof(double));
+    call_drives(scan, begin + 0.125 * width, half + n);
+    call_drives(scan, begin + 0.375 * width, half + 3 * n);
+    halve(scan, begin, 0.5 * width, half, depth + 1);
+  }
+}
+
+/* Knots of a binary tree over all cells: the root is 1, the halves of knot i are 2 i and 2 i + 1, the last CELLS are the
+   cells themselves. A knot is smooth where the drives are, and in both its halves. */
+static void find_smooth(Scan *scan, char *smooth) {
+  int64_t n = scan->run->model->n_drives;
+  for (int64_t knot = 2 * CELLS - 1, count = 1; knot > 0; knot--) {
+    int64_t first = 4 * (knot * count - CELLS);
+    int known = has_break(scan->run, time_of(scan, first), time_of(scan, first + 4 * count));
+    smooth[knot] = (char)(known || is_smooth(scan, scan->values + first * n, count * n));
+    if (knot < CELLS) smooth[knot] = smooth[knot] && smooth[2 * knot] && smooth[2 * knot + 1];
+    /* The first knot of a level is a power of two. */
+    if ((knot & (knot - 1)) == 0) count *= 2;
+  }
+}
+
+static void add_cells(Scan *scan, const char *smooth, int64_t knot, int64_t count) {
+  int64_t first = 4 * (knot * count - CELLS);
+  double left = time_of(scan, first), width = time_of(scan, first + 4 * count) - left;
+  if (smooth[knot]) {
+    add_cell(scan->run, left, width);
+  } else if (count == 1) {
+    halve(scan, left, width, scan->values + first * scan->run->model->n_drives, 0);
+  } else {
+    add_cells(scan, smooth, 2 * knot, count / 2);
+    add_cells(scan, smooth, 2 * knot + 1, count / 2);
+  }
+}
+
+static void sample(Scan *scan) {
+  int64_t n = scan->run->model->n_drives;
+  for (int64_t point = 0; point < POINTS; point++) call_drives(scan, time_of(scan, point), scan->values + point * n);
+  for (int64_t k = 0; k < n; k++) {
+    double low = INFINITY, high = -INFINITY;
+    for (int64_t point = 0; point < POINTS; point++) {
+      low = least(low, scan->values[point * n + k]);
+      high = largest(high, scan->values[point * n + k]);
+    }
+    scan->range[k] = high - low;
+  }
+}
+
+/* Backwards: a step must not reach farther into a finer cell than one step of it. */
+static void look_ahead(Run *run) {
+  double ahead = INFINITY, end = run->t_last;
+  for (int64_t i = run->n_pace - 1; i >= 0; i--) {
+    double *cell = run->pace + PACE_WIDTH * i;
+    cell[2] = ahead;
+    ahead = least(cell[1], end - cell[0] + ahead);
+    end = cell[0];
+  }
+}
+
+void plan_pace(Run *run) {
+  int64_t n = run->model->n_drives;
+  char smooth[2 * CELLS];
+  if (n == 0 || !run->method->adaptive || !isfinite(run->t_last) || !(run->t_last > run->t0)) return;
+  Scan scan = {run, malloc((size_t)(n * (POINTS + 1 + 5 * MOST_DEPTH)) * sizeof(double)), NULL, NULL, 0};
+  if (scan.values == NULL) {
+    run->status = NO_MEMORY;
+    return;
+  }
+  scan.range = scan.values + n * POINTS;
+  scan.points = scan.range + n;
+  sample(&scan);
+  find_smooth(&scan, smooth);
+  add_cells(&scan, smooth, 1, CELLS);
+  look_ahead(run);
+  free(scan.values);
+}
+
+/* Longest step from the present time. */
+double longest_step(Run *run) {
+  double longest = run->max_step;
+  if (run->n_pace == 0) return longest;
+  while (run->pace_cursor + 1 < run->n_pace && run->pace[PACE_WIDTH * (run->pace_cursor + 1)] <= run->t) run->pace_cursor++;
+  const double *cell = run->pace + PACE_WIDTH * run->pace_cursor;
+  double end = run->pace_cursor + 1 < run->n_pace ? cell[PACE_WIDTH] : INFINITY;
+  return least(longest, least(cell[1], end - run->t + cell[2]));
+}
