@@ -198,9 +198,7 @@ static int is_unresolved(const double g[5], double miss) {
     low = least(low, g[k]);
     high = largest(high, g[k]);
   }
-  double first = fabs(g[1] - (0.375 * g[0] + 0.75 * g[2] - 0.125 * g[4]));
-  double last = fabs(g[3] - (0.375 * g[4] + 0.75 * g[2] - 0.125 * g[0]));
-  return largest(first, last) > miss * (high - low);
+  return parabola_miss(g[0], g[1], g[2], g[3], g[4]) > miss * (high - low);
 }
 
 /* A point of a guard's course. */

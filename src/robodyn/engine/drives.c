@@ -48,10 +48,9 @@ static int has_break(const Run *run, double left, double right) {
 /* Whether all drives are parabolas in five points, `stride` numbers apart. */
 static int is_smooth(const Scan *scan, const double *points, int64_t stride) {
   for (int64_t k = 0; k < scan->run->model->n_drives; k++) {
-    double a = points[k], b = points[stride + k], c = points[2 * stride + k], d = points[3 * stride + k];
-    double e = points[4 * stride + k];
-    double first = fabs(b - (0.375 * a + 0.75 * c - 0.125 * e)), last = fabs(d - (0.375 * e + 0.75 * c - 0.125 * a));
-    if (largest(first, last) > MISS * scan->range[k]) return 0;
+    const double *p = points + k;
+    double miss = parabola_miss(p[0], p[stride], p[2 * stride], p[3 * stride], p[4 * stride]);
+    if (miss > MISS * scan->range[k]) return 0;
   }
   return 1;
 }

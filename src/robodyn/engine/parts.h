@@ -19,6 +19,12 @@ static inline int sign_of(double value) { return value > 0.0 ? 1 : value < 0.0 ?
 /* Distance from |t| to the next number. */
 static inline double spacing(double t) { return nextafter(fabs(t), INFINITY) - fabs(t); }
 
+/* How far the second and the fourth of five equally spaced values are from the parabola through the three others. */
+static inline double parabola_miss(double a, double b, double c, double d, double e) {
+  double first = fabs(b - (0.375 * a + 0.75 * c - 0.125 * e)), last = fabs(d - (0.375 * e + 0.75 * c - 0.125 * a));
+  return largest(first, last);
+}
+
 /* A row of states. */
 static inline double *state(const Run *run, int64_t index) { return run->x + index * run->model->n_x; }
 
