@@ -6,7 +6,7 @@ from support.machines import cart, signals_only
 
 from robodyn import Solver, simulate
 from robodyn import symbolic as sym
-from robodyn.model import Block
+from robodyn.model import Block, Recording
 
 EXPLODES = Block("boom", lambda x: {"x_dot": x * x}, states={"x": 1.0})
 
@@ -59,6 +59,31 @@ def test_an_error_in_a_python_block_keeps_the_run_before_it():
     assert "out of paper" in run.outcome.sentence
     assert "printer" in run.outcome.sentence
     assert run["rail.velocity"].final == pytest.approx(0.25, abs=0.051)
+
+
+@pytest.mark.parametrize(
+    ("returned", "told"),
+    [
+        (RuntimeError("out of paper"), "out of paper"),
+        ({"forc": 1.0}, "returned forc; known: force"),
+        ({"force": "1.0"}, "must return a number for force, returned '1.0'"),
+        ({"force": np.array([1.0])}, "must return a number for force"),
+    ],
+)
+@pytest.mark.parametrize("recording", [Recording(), Recording(rate=100.0), Recording(times=(0.5,))])
+def test_a_python_block_that_fails_at_once_is_named_and_leaves_the_start(returned, told, recording):
+    def fails(time):
+        if isinstance(returned, Exception):
+            raise returned
+        return returned
+
+    block = Block("printer", fails, on="rail", period=0.1, native=False, hold={"force": 0.0})
+    run = simulate(cart(block), recording=recording)
+    assert run.outcome.failed
+    assert run.outcome.time == 0.0
+    assert "'printer' raised" in run.outcome.sentence
+    assert told in run.outcome.sentence
+    assert len(run.time) == (0 if recording.times else 1)
 
 
 def test_an_interrupt_keeps_the_run(monkeypatch):

@@ -73,5 +73,8 @@ void record_end(Run *run) {
     int missing = run->n_rows == 0 || record_row(run, run->n_rows - 1)[0] < run->t;
     if (recording->keep_end && missing) add_row(run, run->t, run->t, START);
   }
-  if (recording->kind == RECORD_ENDS && run->n_rows == 1 && run->t > run->t0) add_row(run, run->t, run->t, START);
+  /* A run that could not even begin leaves its start. */
+  int begins = run->n_rows == 0 && (recording->kind == RECORD_STEPS || recording->kind == RECORD_ENDS);
+  int ends = run->n_rows == 1 && recording->kind == RECORD_ENDS && run->t > run->t0;
+  if (begins || ends) add_row(run, run->t, run->t, START);
 }

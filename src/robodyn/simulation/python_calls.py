@@ -59,4 +59,11 @@ class PythonCalls:
         unknown = [name for name in results if name not in call.targets]
         if unknown:
             raise ValueError(f"returned {', '.join(unknown)}; known: {', '.join(call.targets)}")
-        return {call.targets[name]: float(value) for name, value in results.items()}
+        return {call.targets[name]: _number(name, value) for name, value in results.items()}
+
+
+def _number(name: str, value: object) -> float:
+    """Texts that look like numbers, and arrays, are no numbers."""
+    if isinstance(value, bool | int | float | np.number | np.bool_):
+        return float(value)
+    raise TypeError(f"must return a number for {name}, returned {value!r}")

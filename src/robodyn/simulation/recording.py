@@ -98,7 +98,7 @@ def _energy_error(compiled: CompiledSystem, trajectory: Trajectory) -> float | N
     """Largest change of `E - W` relative to the energies that moved, None where an event's action changed the state."""
     column = {info.name: k for k, info in enumerate(compiled.recorded)}
     acted = any(compiled.system.guards[guard].moves for _, guard in trajectory.events)
-    if acted or not {"energy.balance", "energy.kinetic", "energy.potential"} <= column.keys():
+    if acted or not len(trajectory.y) or not {"energy.balance", "energy.kinetic", "energy.potential"} <= column.keys():
         return None
     balance, kinetic, potential = (
         trajectory.y[:, column[f"energy.{part}"]] for part in ("balance", "kinetic", "potential")
