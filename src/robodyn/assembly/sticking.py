@@ -99,19 +99,26 @@ class Sticking:
             )
             for i, element in enumerate(self.elements)
         ]
-        direction = [where(rest, 0.0, where(self.speed[i] < 0, -1.0, 1.0)) for i, rest in enumerate(resting)]
+        direction = [where(rest, 0.0, _direction_of(self.speed[i])) for i, rest in enumerate(resting)]
         for step in range(3 * self.count + 1):
-            wrong, excess, holding = self._find_contradictions(direction, resting, limit)
+            wrong, excess, holding, _ = self._find_contradictions(direction, resting, limit)
             chosen = _pick_worst(wrong, excess) if step <= self.count else _pick_first(wrong, excess)
             direction = [
                 where(chosen[i], where(wrong[i], 0.0, -sign(holding[i])), direction[i]) for i in range(self.count)
             ]
-        return direction, resting
+        return self._follow_motion(direction, resting, limit), resting
+
+    def _follow_motion(self, direction: list[ca.SX], resting: list[ca.SX], limit: list[ca.SX]) -> list[ca.SX]:
+        """Directions of what stands still and cannot hold, an open brake: the way it will move."""
+        *_, acceleration = self._find_contradictions(direction, resting, limit)
+        idle = [logical_and(absolute(self.speed[i]) <= REST_SPEED, e.limit <= 0) for i, e in enumerate(self.elements)]
+        return [where(idle[i], _direction_of(acceleration[i]), direction[i]) for i in range(self.count)]
 
     def _find_contradictions(
         self, direction: list[ca.SX], resting: list[ca.SX], limit: list[ca.SX]
-    ) -> tuple[list[ca.SX], list[ca.SX], list[ca.SX]]:
-        """Which elements would slide against their direction, how far each is beyond its limit, and what holds it."""
+    ) -> tuple[list[ca.SX], list[ca.SX], list[ca.SX], ca.SX]:
+        """Which elements would slide against their direction, how far each is beyond its limit, what holds it, and how
+        all accelerate."""
         stuck = [d == 0 for d in direction]
         sliding = [where(d > 0, e.forth, e.back) for d, e in zip(direction, self.elements, strict=True)]
         holding = solve_holding(self.S, [self.g[i] for i in range(self.count)], sliding, stuck)
@@ -121,13 +128,17 @@ class Sticking:
         slack = [2 * LIMIT_MARGIN * limit[i] * self.S[i, i] for i in range(self.count)]
         wrong = [logical_and(resting[i], direction[i] * acceleration[i] < -slack[i]) for i in range(self.count)]
         excess = [where(stuck[i], absolute(holding[i]) - limit[i], -1.0) for i in range(self.count)]
-        return wrong, excess, holding
+        return wrong, excess, holding, acceleration
 
     def stop_resting(self, v: ca.SX, resting: list[ca.SX]) -> ca.SX:
         """Joint speeds with the coordinates at rest exactly so: `v - W (S)^-1 s_dot`, the nearest in kinetic energy."""
         none = [ca.SX(0)] * self.count
         impulse = solve_holding(self.S, [self.speed[i] for i in range(self.count)], none, resting)
         return v + self.W @ ca.vertcat(*impulse)
+
+
+def _direction_of(rate: ca.SX) -> ca.SX:
+    return where(rate < 0, -1.0, 1.0)
 
 
 def _pick_worst(wrong: list[ca.SX], excess: list[ca.SX]) -> list[ca.SX]:
@@ -219,9 +230,11 @@ def add_stick_events(builder: Builder, sticking: Sticking, states: tuple[list[st
         # What holds must not creep either; scaled as the force is, so that the course of the force is seen.
         creep = element.limit * absolute(sticking.speed[i]) / HELD_SPEED
         margin = element.limit - maximum(absolute(forces[i]), creep)
+        # What cannot hold has no direction to keep: it turns round as soon as it moves the other way.
+        idle = where(element.limit > 0, 0.0, HELD_SPEED)
         guards = {
             "slips": where(stuck, margin, -1.0),
-            "stops": where(stuck, -1.0, element.direction * sticking.speed[i]),
+            "stops": where(stuck, -1.0, element.direction * sticking.speed[i] + idle),
         }
         for event, value in guards.items():
             builder.columns["guards"].append(Pending(value, bindings))
