@@ -17,6 +17,7 @@ from robodyn.assembly.events import START, add_events, add_located, located_side
 from robodyn.assembly.inputs import open_inputs
 from robodyn.assembly.linear import Linearise, replace_mechanics
 from robodyn.assembly.mechanics import add_dynamics
+from robodyn.assembly.minimal import START as MINIMAL_START
 from robodyn.assembly.minimal import make_minimal
 from robodyn.assembly.motion import Motion, add_kinematics
 from robodyn.assembly.network import SignalInfo
@@ -76,7 +77,8 @@ def assemble(
     numbers = fill_numbers(scenario, units)
     expressions = _expressions(builder, symbols, n_q)
     if builder.equations and scenario.treatment.method == "minimal":
-        expressions = make_minimal(builder, symbols, expressions, n_q)
+        expressions = make_minimal(builder, symbols, expressions, n_q, start)
+        start = MINIMAL_START
         builder.flaws.raise_if_any(f"scenario '{scenario.name}'")
     return System(
         scenario=scenario,

@@ -115,7 +115,7 @@ def _add_action(builder: Builder, event: Event) -> tuple[str | None, PythonCall 
     for name in trace.results:
         if name not in known:
             builder.flaws.add(path, f"sets '{name}', which is no state or memory", nearest(name, known))
-    function = f"action:{event.name}"
+    function = f"action:events.{event.name}"
     builder.updates[function] = {key: Pending(value, bindings) for key, value in trace.results.items()}
     return function, None
 

@@ -189,9 +189,13 @@ class System:
     inputs: Mapping[str, float] = field(default_factory=dict)
 
     def function(self, name: str) -> ca.Function:
-        """A function of the system as (t, x, d, m, p) -> column; derivatives are made on demand."""
+        """A function of the system as (t, x, d, m, p) -> column; derivatives are made on demand. "guard_rates" reads the
+        rates of the delayed signals behind these, in d."""
+        output = self._output(name)
         columns = [self.symbols[key] for key in INPUTS]
-        return ca.Function(name.replace(":", "_").replace(".", "_"), columns, [ca.densify(self._output(name))])
+        if name == "guard_rates":
+            columns[INPUTS.index("d")] = ca.vertcat(self.symbols["d"], self.delayed_rates)
+        return ca.Function(name.replace(":", "_").replace(".", "_"), columns, [ca.densify(output)])
 
     def _output(self, name: str) -> ca.SX:
         if name == "jacobian":
@@ -205,9 +209,15 @@ class System:
         return self.expressions[name]
 
     def _rate(self, expression: ca.SX) -> ca.SX:
-        """Total time derivative along the motion, delayed signals and memory held: `dg/dt + dg/dx x_dot`."""
+        """Total time derivative along the motion, memory held: `dg/dt + dg/dx x_dot + dg/dd d_dot`."""
         along = ca.jtimes(expression, self.symbols["x"], self.expressions["rhs"])
-        return ca.jacobian(expression, self.symbols["t"]) + along
+        late = ca.jtimes(expression, self.symbols["d"], self.delayed_rates)
+        return ca.jacobian(expression, self.symbols["t"]) + along + late
+
+    @cached_property
+    def delayed_rates(self) -> ca.SX:
+        """Symbols of the rates of the delayed signals."""
+        return ca.SX.sym("d_dot", self.symbols["d"].numel())
 
     @cached_property
     def n_quadratures(self) -> int:

@@ -21,10 +21,11 @@ static double value_at(Run *run, double theta, int64_t j) {
 
 /* Rate of one of the model's guards at a place of the step. */
 static double rate_at(Run *run, double theta, int64_t j) {
-  double *rates = guard_row(run, G_POINT);
+  double t = least(run->t + theta * run->h_tried, run->t_left);
   guards_at(run, theta, G_POINT);
-  call_kernel(run, run->model->guard_rates, least(run->t + theta * run->h_tried, run->t_left), state(run, POINT), rates);
-  return rates[j];
+  read_rates(run, t);
+  call_kernel(run, run->model->guard_rates, t, state(run, POINT), guard_row(run, G_POINT));
+  return guard_row(run, G_POINT)[j];
 }
 
 /* Place where a guard turns back that left its root by less than its rounding: there its rate changes sign. While it has
@@ -167,6 +168,7 @@ static void truncate_step(Run *run, double theta) {
   run->t_new = least(run->t + theta * run->h_tried, run->t_new);
   run->theta_end = theta;
   run->end_known = -1;
+  project_end(run);
   guards_at(run, 1.0, G_END);
 }
 

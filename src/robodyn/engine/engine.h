@@ -55,7 +55,7 @@ typedef struct {
   Kernel position_rate;     /* q_dot (n_q) */
   Kernel outputs;           /* y (n_y) */
   Kernel guards;            /* g (n_guards) */
-  Kernel guard_rates;       /* dg/dt along the motion (n_guards) */
+  Kernel guard_rates;       /* dg/dt along the motion (n_guards); its d is [d, d_dot] (n_d each) */
   Kernel limits;            /* [lower, upper] (n_limited each) */
   Kernel delayed;           /* present values of the delayed signals (n_d) */
   Kernel drives;            /* what depends on time alone and drives rates and guards (n_drives) */
@@ -238,7 +238,7 @@ typedef struct {
   double *block;
   double *x;                /* (rows, n_x): see START */
   double *m;                /* (n_m) */
-  double *d;                /* delayed signals as last read (n_d) */
+  double *d;                /* delayed signals as last read, behind them their rates where these are needed (2, n_d) */
   double *changed;          /* what a task or an action writes (n_x + n_m) */
   double *columns;          /* df/dx (n_x, n_x) */
   double *factors;          /* of the iteration matrix */

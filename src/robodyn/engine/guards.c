@@ -25,14 +25,17 @@ void evaluate_guards(Run *run, double t, int64_t source, int64_t target) {
   }
 }
 
-/* All guards at a place of the step. */
+/* All guards at a place of the step: at what would be its end there, back on the constraints, so that an event finds its
+   guard where it was located. */
 void guards_at(Run *run, double theta, int64_t target) {
   double t = least(theta >= 1.0 ? run->t_new : run->t + theta * run->h_tried, run->t_left);
-  if (theta >= 1.0)
-    copy_row(run, END, POINT);
-  else
+  if (theta >= 1.0 || theta <= 0.0) {
+    copy_row(run, theta > 0.0 ? END : START, POINT);
+  } else {
     evaluate_dense(run, theta, POINT);
-  if (run->model->n_d > 0) read_inside(run, t);
+    if (run->model->projection) project_row(run, t, POINT);
+  }
+  if (run->model->n_d > 0) theta >= 1.0 ? read_left(run, t) : read_inside(run, t);
   evaluate_guards(run, t, POINT, target);
 }
 
@@ -65,6 +68,7 @@ int find_jumps(Run *run) {
 void evaluate_guard_rates(Run *run) {
   const Model *model = run->model;
   double *rates = guard_row(run, G_POINT);
+  read_rates(run, run->t);
   if (model->n_guards > 0) call_kernel(run, model->guard_rates, run->t, state(run, START), rates);
   if (run->n_active == model->n_guards) return;
   need_slope(run);

@@ -41,7 +41,7 @@ static int64_t place_arrays(Run *run, double *block) {
 #define PLACE(array, size) (run->array = (void *)(block ? block + used : NULL), used += (size))
   PLACE(x, (STAGE + run->method->stages + 1) * n);
   PLACE(m, model->n_m);
-  PLACE(d, model->n_d);
+  PLACE(d, 2 * model->n_d);
   PLACE(changed, n + model->n_m);
   PLACE(columns, n_matrix * n_matrix);
   PLACE(factors, n_matrix * n_matrix);

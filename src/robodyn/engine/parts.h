@@ -54,6 +54,8 @@ void evaluate_dense(Run *run, double theta, int64_t target);
 double set_point(Run *run, double fraction);
 void combine(Run *run, const double *weights, int64_t count, double factor, int64_t base, int64_t target);
 int clip_row(Run *run, double t, int64_t target);
+void project_row(Run *run, double t, int64_t target);
+void project_end(Run *run);
 
 /* steps.c, implicit.c, linear.c */
 int try_step(Run *run);
@@ -74,7 +76,9 @@ double longest_step(Run *run);
 /* delays.c */
 void begin_delays(Run *run);
 void read_right(Run *run);
+void read_left(Run *run, double time);
 void read_inside(Run *run, double time);
+void read_rates(Run *run, double time);
 void keep_step(Run *run);
 double next_arrival(const Run *run);
 int64_t pass_arrivals(Run *run, int64_t level);
