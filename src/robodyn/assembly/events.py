@@ -44,7 +44,8 @@ def add_events(builder: Builder) -> None:
 def add_located(builder: Builder) -> None:
     """Zero crossings that laws want located: a step ends there, and memory notes the side, also at the start.
 
-    side = sign(value), at a crossing that ends on zero itself the other side
+    side = sign(value), at a crossing that ends on zero itself the other side; at a root, where rounding could decide,
+    the engine puts there the side that the crossing led to.
     """
     start: dict[str, Pending] = {}
     for block in builder.scenario.machine.blocks:
@@ -58,7 +59,7 @@ def add_located(builder: Builder) -> None:
             passed = where(value.expression == 0, -builder.memory_symbols[side], sign(value.expression))
             builder.updates[action] = {side: Pending(passed, value.bindings)}
             builder.columns["guards"].append(value)
-            builder.guards.append(Guard(name, DIRECTIONS["both"], False, action))
+            builder.guards.append(Guard(name, DIRECTIONS["both"], False, action, side=side))
             start[side] = Pending(sign(value.expression), value.bindings)
     if start:
         builder.updates[START] = start

@@ -80,6 +80,7 @@ class Guard:
     Attributes:
         moves: whether its action can change continuous states, and with them the energy.
         coordinate: the one whose range it watches, if it is such a guard.
+        side: memory that notes on which side of zero it is, if any does.
     """
 
     name: str
@@ -89,6 +90,7 @@ class Guard:
     call: PythonCall | None = None
     moves: bool = False
     coordinate: str | None = None
+    side: str | None = None
 
 
 @dataclass(frozen=True)
@@ -189,8 +191,8 @@ class System:
     inputs: Mapping[str, float] = field(default_factory=dict)
 
     def function(self, name: str) -> ca.Function:
-        """A function of the system as (t, x, d, m, p) -> column; derivatives are made on demand. "guard_rates" reads the
-        rates of the delayed signals behind these, in d."""
+        """A function of the system as (t, x, d, m, p) -> column; derivatives are made on demand. In the d of "guard_rates"
+        the rates of the delayed signals stand behind these."""
         output = self._output(name)
         columns = [self.symbols[key] for key in INPUTS]
         if name == "guard_rates":
@@ -243,6 +245,10 @@ class System:
             for row, column in zip(*feeds.get_triplet(), strict=True) if feeds is not None else ():
                 depth[row] = min(max(depth[row], depth[column] + 1), len(self.delays))
         return max(depth, default=1)
+
+    def side_place(self, guard: Guard) -> int:
+        """1 + the entry of m that notes the side of a guard; 0 where none does."""
+        return next((k for k, info in enumerate(self.memory, 1) if info.name == guard.side), 0)
 
     @property
     def signal_names(self) -> tuple[str, ...]:

@@ -160,6 +160,7 @@ def _write_model(model: Model, symbols: Mapping[str, str]) -> list[str]:
         "task_offset": [tick.offset for tick in ticks],
         "guard_direction": [guard.direction for guard in guards],
         "guard_terminal": [int(guard.terminal) for guard in guards],
+        "guard_side": [system.side_place(guard) for guard in guards],
     }
     kernels = {
         "task": [symbols[str(tick.function)] for tick in ticks],

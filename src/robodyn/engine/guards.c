@@ -6,7 +6,9 @@
        rising: sign < 0 and g >= 0        falling: sign > 0 and g <= 0
 
    Its sign at the start is that of its value; where that is exactly 0, or the guard has just fired and no action has
-   moved it from its root, it is the sign of its rate dg/dt; where that is 0 too the guard cannot fire in this step. */
+   moved it from its root, it is the sign of its rate dg/dt; where that is 0 too the guard cannot fire in this step. A guard
+   whose side is noted has the sign of the side it came to, also where it turns round at once: its return is an event too,
+   and what is noted is always its sign. */
 
 #include "parts.h"
 
@@ -93,6 +95,9 @@ static int keeps_sign(Run *run, int64_t j, double value, int settled) {
   return settled && run->armed && !fired && unmoved;
 }
 
+/* Place in memory of the side of a guard, or -1. */
+static int64_t side_of(const Run *run, int64_t j) { return j < run->model->n_guards ? run->model->guard_side[j] - 1 : -1; }
+
 /* Signs of the guards at the start of the next step, from their values in a row. A step too short to move a guard from
    its root leaves the matter to the rate again. */
 static void set_signs(Run *run, int64_t source, int settled) {
@@ -102,6 +107,11 @@ static void set_signs(Run *run, int64_t source, int settled) {
     if (keeps_sign(run, j, values[j], settled)) continue;
     int at_root = settled && run->fired[j] == LOCATED && values[j] == before[j];
     int not_left_root = run->from_rate[j] == 1 && too_short && run->fired[j] == NOT_FIRED;
+    if (at_root && side_of(run, j) >= 0) {
+      run->sign[j] = -run->sign[j];
+      run->from_rate[j] = 1;
+      continue;
+    }
     int by_rate = values[j] == 0.0 || at_root || not_left_root;
     if (by_rate && !rates_known) {
       evaluate_guard_rates(run);
@@ -124,6 +134,16 @@ void carry_signs(Run *run) {
   copy_guards(run, G_END, G_FIRST);
 }
 
+/* The sides of guards are their signs; at the start none is noted yet. */
+static void note_sides(Run *run) {
+  for (int64_t j = 0; j < run->model->n_guards; j++) {
+    double *side = side_of(run, j) >= 0 ? run->m + side_of(run, j) : NULL;
+    if (side == NULL || run->sign[j] == 0 || *side == (double)run->sign[j]) continue;
+    *side = (double)run->sign[j];
+    forget_slope(run);
+  }
+}
+
 /* Signs after all actions and tasks of an instant; what fired there is forgotten. */
 void settle_signs(Run *run) {
   for (int64_t j = 0; j < run->n_active; j++)
@@ -131,6 +151,7 @@ void settle_signs(Run *run) {
   evaluate_guards(run, run->t, START, G_START);
   set_signs(run, G_START, 1);
   copy_guards(run, G_START, G_FIRST);
+  note_sides(run);
   for (int64_t j = 0; j < run->n_active; j++) run->fired[j] = NOT_FIRED;
   run->armed = 1;
 }

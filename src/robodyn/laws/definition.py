@@ -39,7 +39,7 @@ class LawInfo:
         disturbance: whether all of its force is a disturbance (friction, gear loss): without it nothing would be lost.
         located: output -> argument that holds its sign, -1 or 1: its zero crossings are located, a step ends there and
             the argument changes between two steps. A law that switches by the argument instead of by the output is
-            smooth within each step. Where the argument is 0, the output began at 0: the law looks at it itself.
+            smooth within each step. Where the argument is 0, the output began at 0 at rest: the law looks at it itself.
     """
 
     units: Mapping[str, str] = field(default_factory=dict)

@@ -64,6 +64,7 @@ def build_problem(compiled: CompiledSystem, p: np.ndarray, values: dict[str, Any
         start_action=at(system.start_action),
         projection=at("action:projection"),
         guard_terminal=np.array([guard.terminal for guard in system.guards], np.int64),
+        guard_side=np.array([system.side_place(guard) for guard in system.guards], np.int64),
         guard_action=np.array([PYTHON_ACTION if g.call else at(g.action) for g in system.guards], np.int64),
         breaks=break_times(system.breaks, values, start.time, start.time + system.scenario.duration),
         scale=np.array([state.nominal for state in system.states], float),
