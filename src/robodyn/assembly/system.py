@@ -191,8 +191,10 @@ class System:
     inputs: Mapping[str, float] = field(default_factory=dict)
 
     def function(self, name: str) -> ca.Function:
-        """A function of the system as (t, x, d, m, p) -> column; derivatives are made on demand. In the d of "guard_rates"
-        the rates of the delayed signals stand behind these."""
+        """A function of the system as (t, x, d, m, p) -> column; derivatives are made on demand.
+
+        "guard_rates" reads the rates of the delayed signals too, behind these in d.
+        """
         output = self._output(name)
         columns = [self.symbols[key] for key in INPUTS]
         if name == "guard_rates":

@@ -124,7 +124,7 @@ def check_problem(problem: Problem) -> Problem:
     if len(problem.scale) == 0:
         problem = problem._replace(scale=np.ones(problem.n_x))
     if len(problem.guard_side) == 0:
-        problem = problem._replace(guard_side=np.zeros(problem.n_guards))
+        problem = problem._replace(guard_side=np.zeros(problem.n_guards, np.int64))
     typed = Problem(*(_exact(value, Problem.__annotations__[name]) for name, value in problem._asdict().items()))
     for name, size in SIZES.items():
         _require(len(getattr(typed, name)) == getattr(typed, size), f"{name}: must have {size} entries")
