@@ -73,7 +73,7 @@ typedef struct {
   const int64_t *task_offset;    /* first tick at which the task is due (n_tasks) */
   const int64_t *guard_direction; /* +1 rising, -1 falling, 0 both (n_guards) */
   const int64_t *guard_terminal;  /* 1: the event ends the run (n_guards) */
-  const int64_t *guard_side;      /* 1 + place in m of what notes the side a guard is on, its sign; 0: none (n_guards) */
+  const int64_t *guard_side;      /* 1 + place in m of the side of zero that a guard is on, -1 or 1; 0: none (n_guards) */
   const Kernel *guard_action;     /* [x, m] after the event; null: none; OUTSIDE: the caller's (n_guards) */
   const double *scale;            /* nominal magnitude of each state (n_x) */
 } Model;

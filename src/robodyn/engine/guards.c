@@ -95,8 +95,11 @@ static int keeps_sign(Run *run, int64_t j, double value, int settled) {
   return settled && run->armed && !fired && unmoved;
 }
 
-/* Place in memory of the side of a guard, or -1. */
-static int64_t side_of(const Run *run, int64_t j) { return j < run->model->n_guards ? run->model->guard_side[j] - 1 : -1; }
+/* Where in memory the side of a guard is noted, or null. */
+static double *side_of(const Run *run, int64_t j) {
+  int64_t place = j < run->model->n_guards ? run->model->guard_side[j] : 0;
+  return place > 0 ? run->m + place - 1 : NULL;
+}
 
 /* Signs of the guards at the start of the next step, from their values in a row. A step too short to move a guard from
    its root leaves the matter to the rate again. */
@@ -107,12 +110,13 @@ static void set_signs(Run *run, int64_t source, int settled) {
     if (keeps_sign(run, j, values[j], settled)) continue;
     int at_root = settled && run->fired[j] == LOCATED && values[j] == before[j];
     int not_left_root = run->from_rate[j] == 1 && too_short && run->fired[j] == NOT_FIRED;
-    if (at_root && side_of(run, j) >= 0) {
-      run->sign[j] = -run->sign[j];
+    int by_rate = values[j] == 0.0 || at_root || not_left_root;
+    const double *side = side_of(run, j);
+    if (by_rate && settled && side && *side != 0.0) {
+      run->sign[j] = at_root ? -run->sign[j] : sign_of(*side);
       run->from_rate[j] = 1;
       continue;
     }
-    int by_rate = values[j] == 0.0 || at_root || not_left_root;
     if (by_rate && !rates_known) {
       evaluate_guard_rates(run);
       rates_known = 1;
@@ -134,12 +138,12 @@ void carry_signs(Run *run) {
   copy_guards(run, G_END, G_FIRST);
 }
 
-/* The sides of guards are their signs; at the start none is noted yet. */
+/* The side of a guard that fired is its sign, and so it is where none is noted yet. */
 static void note_sides(Run *run) {
   for (int64_t j = 0; j < run->model->n_guards; j++) {
-    double *side = side_of(run, j) >= 0 ? run->m + side_of(run, j) : NULL;
-    if (side == NULL || run->sign[j] == 0 || *side == (double)run->sign[j]) continue;
-    *side = (double)run->sign[j];
+    double *side = side_of(run, j), sign = (double)run->sign[j];
+    if (side == NULL || sign == 0.0 || *side == sign || (run->fired[j] == NOT_FIRED && *side != 0.0)) continue;
+    *side = sign;
     forget_slope(run);
   }
 }
