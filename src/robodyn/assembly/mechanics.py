@@ -215,6 +215,10 @@ def _build_sticking(
         (position, speed, ca.vertcat(*gradients) @ a + drift),
         find_held_joints(numeric, always),
         shared,
+        [
+            None if constrained is None and row.is_constant() else ca.dot(ca.DM(usual), solve(ca.DM(usual)))
+            for row, usual in zip(gradients, numeric, strict=True)
+        ],
     )
 
 

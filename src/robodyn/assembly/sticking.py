@@ -7,12 +7,15 @@ Symbols: k elements with friction that sticks, each on a coordinate s_i with gra
 
 An element slides once |F_i| passes its holding limit, and holds again once its speed is zero. Both are located
 events, and both find the directions of all elements anew, since the forces of one change those of the others.
+
+At a dead centre of a loop or a linkage an element stands still whatever the machine does, S_ii = 0: no force of it holds
+anything there. It passes like an open brake, with a holding limit of zero.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -34,6 +37,9 @@ LIMIT_MARGIN = 1e-9
 """Part of the holding limit by which a located slip may fall short of it."""
 RETURN_RATE = 20.0
 """Rate [1/s] at which a held coordinate on moving joints returns to where it stuck (Baumgarte)."""
+DEAD_CENTRE = 1e-9
+"""Part of the mobility at a general position below which an element cannot hold the machine: its gradient is smaller by
+the root of this."""
 LARGEST_SEARCH = 10
 """Number of elements up to which all their combinations are looked at for joints they hold together."""
 
@@ -177,6 +183,7 @@ def build_sticking(
     motion: tuple[ca.SX, ca.SX, ca.SX],
     held_by: tuple[tuple[tuple[int, ...], ...], ...],
     shared: bool,
+    mobility: list[ca.SX | None],
 ) -> Sticking:
     """Gather the expressions of all elements.
 
@@ -184,10 +191,15 @@ def build_sticking(
         apply: M^-1, constraints kept, as a function of a column; gradients: G_i, each (1, n_v).
         motion: positions, speeds of the coordinates, and accelerations without friction.
         held_by: for each joint the sets of elements that hold it; shared: whether some hold the same motion.
+        mobility: S_ii where the machine is not at a dead centre of an element; None for one that has none.
     """
     G = ca.vertcat(*gradients)
     W = ca.horzcat(*(apply(row.T) for row in gradients))
     S = G @ W
+    elements = [
+        e if usual is None else replace(e, limit=where(S[i, i] > DEAD_CENTRE * usual, e.limit, 0.0))
+        for i, (e, usual) in enumerate(zip(elements, mobility, strict=True))
+    ]
     if shared:
         # Elements that hold the same motion share its load; a little compliance tells how.
         S = S + ca.diag(LIMIT_MARGIN * ca.diag(S))

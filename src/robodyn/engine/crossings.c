@@ -326,7 +326,8 @@ int locate_events(Run *run) {
       if (!only_watches(run, j)) earliest = least(earliest, roots[j]);
     any_root |= closer;
   }
-  run->n_too_long = 0;
+  /* The halves of a step that was too long are still parts of it: a jump is not approached by ever shorter ones. */
+  if (has_grown(run)) run->n_too_long = 0;
   if (!any_root) return 0;
   if (earliest == INFINITY) {
     note_crossings(run, INFINITY);
