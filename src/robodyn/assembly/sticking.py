@@ -8,8 +8,8 @@ Symbols: k elements with friction that sticks, each on a coordinate s_i with gra
 An element slides once |F_i| passes its holding limit, and holds again once its speed is zero. Both are located
 events, and both find the directions of all elements anew, since the forces of one change those of the others.
 
-At a dead centre of a loop or a linkage an element stands still whatever the machine does, S_ii = 0: no force of it holds
-anything there. It passes like an open brake, with a holding limit of zero.
+At a dead centre of a loop or a linkage an element stands still whatever the machine does, S_ii = 0: no force of it
+holds anything there. It passes like an open brake, with a holding limit of zero.
 """
 
 from __future__ import annotations

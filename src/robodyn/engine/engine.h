@@ -192,7 +192,7 @@ typedef struct {
   int64_t jacobian_known;
   int64_t dense_known;
   int64_t was_rejected;
-  int64_t n_too_long;     /* steps that guards found too long since steps have last grown */
+  int64_t n_too_long;     /* steps in a row that guards found too long */
   int64_t was_cut;        /* the proposal was cut short by the end of the segment */
   int64_t tick;
   int64_t last_tick;
