@@ -29,6 +29,7 @@ class Element:
 
     Attributes:
         force: name of the signal of its force.
+        limits: largest force that holds it against sliding forth, and against sliding back.
     """
 
     block: Block
@@ -39,8 +40,13 @@ class Element:
     forth: ca.SX
     back: ca.SX
     free: ca.SX
-    limit: ca.SX
+    limits: tuple[ca.SX, ca.SX]
     bindings: Bindings
+
+    @property
+    def strength(self) -> ca.SX:
+        """Both limits together: zero where nothing holds."""
+        return self.limits[0] + self.limits[1]
 
 
 @dataclass

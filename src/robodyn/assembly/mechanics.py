@@ -216,8 +216,8 @@ def _build_sticking(
         find_held_joints(numeric, always),
         shared,
         [
-            None if constrained is None and row.is_constant() else ca.dot(ca.DM(usual), solve(ca.DM(usual)))
-            for row, usual in zip(gradients, numeric, strict=True)
+            None if constrained is None and row.is_constant() else ca.dot(usual, solve(usual))
+            for row, usual in zip(gradients, (ca.SX(row) for row in numeric), strict=True)
         ],
     )
 

@@ -5,8 +5,9 @@ Symbols: k elements with friction that sticks, each on a coordinate s_i with gra
 
     M a = tau - c + G^T F,    g + S F = G a + G_dot v = 0 where held,    S = G M^-1 G^T
 
-An element slides once |F_i| passes its holding limit, and holds again once its speed is zero. Both are located
-events, and both find the directions of all elements anew, since the forces of one change those of the others.
+An element slides once F_i passes its holding limit, which may differ with the direction, and holds again once its
+speed is zero. Both are located events, and both find the directions of all elements anew, since the forces of one
+change those of the others.
 
 At a dead centre of a loop or a linkage an element stands still whatever the machine does, S_ii = 0: no force of it
 holds anything there. It passes like an open brake, with a holding limit of zero.
@@ -26,7 +27,7 @@ from robodyn.assembly.builder import Builder, Element, Pending
 from robodyn.assembly.system import Guard
 from robodyn.assembly.tracing import Bindings
 from robodyn.dynamics import solve_symmetric
-from robodyn.symbolic import absolute, logical_and, logical_not, maximum, sign, where
+from robodyn.symbolic import absolute, logical_and, logical_not, maximum, minimum, sign, where
 
 ACTION = "action:friction"
 REST_SPEED = 1e-9
@@ -97,31 +98,32 @@ class Sticking:
         are none, the one furthest beyond its limit slides. That may go round in circles: later passes change the first
         element that contradicts its forces alone, which cannot (Murty, 1974).
         """
-        limit = [(1 - LIMIT_MARGIN) * element.limit for element in self.elements]
         # What cannot hold anything slides, also where nothing moves it yet.
         resting = [
             logical_and(
-                absolute(self.speed[i]) <= where(element.direction == 0, HELD_SPEED, REST_SPEED), element.limit > 0
+                absolute(self.speed[i]) <= where(element.direction == 0, HELD_SPEED, REST_SPEED), element.strength > 0
             )
             for i, element in enumerate(self.elements)
         ]
         direction = [where(rest, 0.0, _direction_of(self.speed[i])) for i, rest in enumerate(resting)]
         for step in range(3 * self.count + 1):
-            wrong, excess, holding, _ = self._find_contradictions(direction, resting, limit)
+            wrong, excess, holding, _ = self._find_contradictions(direction, resting)
             chosen = _pick_worst(wrong, excess) if step <= self.count else _pick_first(wrong, excess)
             direction = [
                 where(chosen[i], where(wrong[i], 0.0, -sign(holding[i])), direction[i]) for i in range(self.count)
             ]
-        return self._follow_motion(direction, resting, limit), resting
+        return self._follow_motion(direction, resting), resting
 
-    def _follow_motion(self, direction: list[ca.SX], resting: list[ca.SX], limit: list[ca.SX]) -> list[ca.SX]:
+    def _follow_motion(self, direction: list[ca.SX], resting: list[ca.SX]) -> list[ca.SX]:
         """Directions of what stands still and cannot hold, an open brake: the way it will move."""
-        *_, acceleration = self._find_contradictions(direction, resting, limit)
-        idle = [logical_and(absolute(self.speed[i]) <= REST_SPEED, e.limit <= 0) for i, e in enumerate(self.elements)]
+        *_, acceleration = self._find_contradictions(direction, resting)
+        idle = [
+            logical_and(absolute(self.speed[i]) <= REST_SPEED, e.strength <= 0) for i, e in enumerate(self.elements)
+        ]
         return [where(idle[i], _direction_of(acceleration[i]), direction[i]) for i in range(self.count)]
 
     def _find_contradictions(
-        self, direction: list[ca.SX], resting: list[ca.SX], limit: list[ca.SX]
+        self, direction: list[ca.SX], resting: list[ca.SX]
     ) -> tuple[list[ca.SX], list[ca.SX], list[ca.SX], ca.SX]:
         """Which elements would slide against their direction, how far each is beyond its limit, what holds it, and how
         all accelerate."""
@@ -131,9 +133,11 @@ class Sticking:
         force = ca.vertcat(*(where(stuck[i], holding[i], sliding[i]) for i in range(self.count)))
         acceleration = self.g + self.S @ force
         # At a located slip an element is let go a little below its limit: it must not be caught again for that.
-        slack = [2 * LIMIT_MARGIN * limit[i] * self.S[i, i] for i in range(self.count)]
+        slack = [LIMIT_MARGIN * e.strength * self.S[i, i] for i, e in enumerate(self.elements)]
         wrong = [logical_and(resting[i], direction[i] * acceleration[i] < -slack[i]) for i in range(self.count)]
-        excess = [where(stuck[i], absolute(holding[i]) - limit[i], -1.0) for i in range(self.count)]
+        excess = [
+            where(stuck[i], -_reserve(e, holding[i], 1 - LIMIT_MARGIN), -1.0) for i, e in enumerate(self.elements)
+        ]
         return wrong, excess, holding, acceleration
 
     def stop_resting(self, v: ca.SX, resting: list[ca.SX]) -> ca.SX:
@@ -141,6 +145,15 @@ class Sticking:
         none = [ca.SX(0)] * self.count
         impulse = solve_holding(self.S, [self.speed[i] for i in range(self.count)], none, resting)
         return v + self.W @ ca.vertcat(*impulse)
+
+
+def _reserve(element: Element, force: ca.SX, share: float = 1.0) -> ca.SX:
+    """How much more force would hold: what holds against sliding forth is negative, against sliding back positive.
+
+    A limit of zero beside another gives way to more than rounding only.
+    """
+    forth, back = (share * maximum(limit, LIMIT_MARGIN * element.strength) for limit in element.limits)
+    return minimum(forth + force, back - force)
 
 
 def _direction_of(rate: ca.SX) -> ca.SX:
@@ -197,13 +210,19 @@ def build_sticking(
     W = ca.horzcat(*(apply(row.T) for row in gradients))
     S = G @ W
     elements = [
-        e if usual is None else replace(e, limit=where(S[i, i] > DEAD_CENTRE * usual, e.limit, 0.0))
+        e if usual is None else _open(e, S[i, i] <= DEAD_CENTRE * usual)
         for i, (e, usual) in enumerate(zip(elements, mobility, strict=True))
     ]
     if shared:
         # Elements that hold the same motion share its load; a little compliance tells how.
         S = S + ca.diag(LIMIT_MARGIN * ca.diag(S))
     return Sticking(tuple(elements), G, W, S, *motion, held_by)
+
+
+def _open(element: Element, condition: ca.SX) -> Element:
+    """An element that holds nothing under a condition."""
+    forth, back = (where(condition, 0.0, limit) for limit in element.limits)
+    return replace(element, limits=(forth, back))
 
 
 def find_held_joints(G: np.ndarray, always: np.ndarray | None = None) -> tuple[tuple[tuple[int, ...], ...], ...]:
@@ -240,10 +259,10 @@ def add_stick_events(builder: Builder, sticking: Sticking, states: tuple[list[st
     for i, element in enumerate(sticking.elements):
         stuck = element.direction == 0
         # What holds must not creep either; scaled as the force is, so that the course of the force is seen.
-        creep = element.limit * absolute(sticking.speed[i]) / HELD_SPEED
-        margin = element.limit - maximum(absolute(forces[i]), creep)
+        creeping = 0.5 * element.strength * (1 - absolute(sticking.speed[i]) / HELD_SPEED)
+        margin = minimum(_reserve(element, forces[i]), creeping)
         # What cannot hold has no direction to keep: it turns round as soon as it moves the other way.
-        idle = where(element.limit > 0, 0.0, HELD_SPEED)
+        idle = where(element.strength > 0, 0.0, HELD_SPEED)
         guards = {
             "slips": where(stuck, margin, -1.0),
             "stops": where(stuck, -1.0, element.direction * sticking.speed[i] + idle),
