@@ -32,6 +32,8 @@ from robodyn.symbolic import absolute, logical_and, logical_not, maximum, minimu
 ACTION = "action:friction"
 REST_SPEED = 1e-9
 """Speed [rad/s or m/s] below which an element that slides has come to rest: a located zero is much nearer."""
+LEAST_SPEED = 1e-12
+"""Speed [rad/s or m/s] against its direction at which what slides is stopped: at zero itself it has just slipped."""
 HELD_SPEED = 1e-6
 """Speed [rad/s or m/s] beyond which an element that holds has been knocked loose, by an impact or an outer action."""
 LIMIT_MARGIN = 1e-9
@@ -135,9 +137,7 @@ class Sticking:
         # At a located slip an element is let go a little below its limit: it must not be caught again for that.
         slack = [LIMIT_MARGIN * e.strength * self.S[i, i] for i, e in enumerate(self.elements)]
         wrong = [logical_and(resting[i], direction[i] * acceleration[i] < -slack[i]) for i in range(self.count)]
-        excess = [
-            where(stuck[i], -_reserve(e, holding[i], 1 - LIMIT_MARGIN), -1.0) for i, e in enumerate(self.elements)
-        ]
+        excess = [where(stuck[i], -_reserve(e, holding[i], certain=False), -1.0) for i, e in enumerate(self.elements)]
         return wrong, excess, holding, acceleration
 
     def stop_resting(self, v: ca.SX, resting: list[ca.SX]) -> ca.SX:
@@ -147,12 +147,17 @@ class Sticking:
         return v + self.W @ ca.vertcat(*impulse)
 
 
-def _reserve(element: Element, force: ca.SX, share: float = 1.0) -> ca.SX:
+def _reserve(element: Element, force: ca.SX, certain: bool) -> ca.SX:
     """How much more force would hold: what holds against sliding forth is negative, against sliding back positive.
 
     A limit of zero beside another gives way to more than rounding only.
+
+    Args:
+        certain: False where a slip has been located: then the force may fall short of the limit by a margin.
     """
-    forth, back = (share * maximum(limit, LIMIT_MARGIN * element.strength) for limit in element.limits)
+    least = LIMIT_MARGIN * element.strength
+    shares = (1.0, 1.0) if certain else (1 - LIMIT_MARGIN, 0.5)
+    forth, back = (maximum(shares[0] * limit, shares[1] * least) for limit in element.limits)
     return minimum(forth + force, back - force)
 
 
@@ -260,9 +265,10 @@ def add_stick_events(builder: Builder, sticking: Sticking, states: tuple[list[st
         stuck = element.direction == 0
         # What holds must not creep either; scaled as the force is, so that the course of the force is seen.
         creeping = 0.5 * element.strength * (1 - absolute(sticking.speed[i]) / HELD_SPEED)
-        margin = minimum(_reserve(element, forces[i]), creeping)
-        # What cannot hold has no direction to keep: it turns round as soon as it moves the other way.
-        idle = where(element.strength > 0, 0.0, HELD_SPEED)
+        margin = minimum(_reserve(element, forces[i], certain=True), creeping)
+        # What has just slipped is still at rest, and not stopped yet. What cannot hold has no direction to keep: it
+        # turns round as soon as it moves the other way.
+        idle = where(element.strength > 0, LEAST_SPEED, HELD_SPEED)
         guards = {
             "slips": where(stuck, margin, -1.0),
             "stops": where(stuck, -1.0, element.direction * sticking.speed[i] + idle),
