@@ -24,7 +24,7 @@ import casadi as ca
 import numpy as np
 
 from robodyn.assembly.builder import Builder, Element, Pending
-from robodyn.assembly.system import Guard
+from robodyn.assembly.system import Guard, Promise
 from robodyn.assembly.tracing import Bindings
 from robodyn.dynamics import solve_symmetric
 from robodyn.symbolic import absolute, logical_and, logical_not, maximum, minimum, sign, where
@@ -264,8 +264,8 @@ def add_stick_events(builder: Builder, sticking: Sticking, states: tuple[list[st
     for i, element in enumerate(sticking.elements):
         stuck = element.direction == 0
         # What holds must not creep either; scaled as the force is, so that the course of the force is seen.
-        creeping = 0.5 * element.strength * (1 - absolute(sticking.speed[i]) / HELD_SPEED)
-        margin = minimum(_reserve(element, forces[i], certain=True), creeping)
+        level, reserve = 0.5 * element.strength, _reserve(element, forces[i], certain=True)
+        margin = minimum(reserve, level * (1 - absolute(sticking.speed[i]) / HELD_SPEED))
         # What has just slipped is still at rest, and not stopped yet. What cannot hold has no direction to keep: it
         # turns round as soon as it moves the other way.
         idle = where(element.strength > 0, LEAST_SPEED, HELD_SPEED)
@@ -273,6 +273,13 @@ def add_stick_events(builder: Builder, sticking: Sticking, states: tuple[list[st
             "slips": where(stuck, margin, -1.0),
             "stops": where(stuck, -1.0, element.direction * sticking.speed[i] + idle),
         }
+        beyond = where(stuck, -reserve, 0.0)
+        against = where(absolute(element.direction) == 1, -element.direction * sticking.speed[i], 0.0)
+        power = forces[i] * sticking.speed[i]
+        name, unit = element.block.name, builder.network.infos[element.force].unit
+        builder.watch(Promise.HOLDS, name, unit, [beyond, level], bindings)
+        builder.watch(Promise.SLIDES, name, builder.units[f"{element.on}.velocity"], [against, 0.0], bindings)
+        builder.watch(Promise.PASSIVE, name, "W", [power, absolute(power)], bindings)
         for event, value in guards.items():
             builder.columns["guards"].append(Pending(value, bindings))
             builder.guards.append(Guard(f"{element.block.name}.{event}", -1, terminal=False, action=ACTION))

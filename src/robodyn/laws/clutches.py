@@ -17,7 +17,7 @@ def rub(direction, pressed, friction, static):
     return {"torque": -friction * pressed * direction, "holding_limit": sym.maximum(static, friction) * pressed}
 
 
-@law(units=UNITS, sticks=True, checks=CHECKS | {"arm": "positive"})
+@law(units=UNITS, sticks=True, passive=True, checks=CHECKS | {"arm": "positive"})
 def brake(direction, normal, *, friction, static=0.0, arm=1.0):
     """Brake that a force N presses: sliding `tau = -mu a N sign(w)`, at rest whatever holds up to `max(mu0, mu) a N`.
 
@@ -30,7 +30,7 @@ def brake(direction, normal, *, friction, static=0.0, arm=1.0):
     return rub(direction, arm * sym.maximum(normal, 0.0), friction, static)
 
 
-@law(units=UNITS, sticks=True, checks=CHECKS | {"radius": "positive", "faces": "positive"})
+@law(units=UNITS, sticks=True, passive=True, checks=CHECKS | {"radius": "positive", "faces": "positive"})
 def clutch(direction, normal, *, friction, radius, static=0.0, faces=2.0):
     """Plates that a force N presses: slipping `tau = -mu r n N sign(w)`, joined up to `max(mu0, mu) r n N`.
 
@@ -43,7 +43,14 @@ def clutch(direction, normal, *, friction, radius, static=0.0, faces=2.0):
     return rub(direction, radius * faces * sym.maximum(normal, 0.0), friction, static)
 
 
-@law(units=UNITS, capacity="{F}", drag="{F}", sticks=True, checks={"capacity": "positive", "drag": "non-negative"})
+@law(
+    units=UNITS,
+    capacity="{F}",
+    drag="{F}",
+    sticks=True,
+    passive=True,
+    checks={"capacity": "positive", "drag": "non-negative"},
+)
 def one_way_clutch(direction, *, capacity, drag=0.0):
     """Freewheel: turns forth against its drag alone, and holds against turning back, up to its capacity."""
     forth = direction > 0
