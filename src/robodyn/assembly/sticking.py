@@ -268,7 +268,7 @@ def add_stick_events(builder: Builder, sticking: Sticking, states: tuple[list[st
         margin = minimum(reserve, level * (1 - absolute(sticking.speed[i]) / HELD_SPEED))
         # What has just slipped is still at rest, and not stopped yet. What cannot hold has no direction to keep: it
         # turns round as soon as it moves the other way.
-        idle = where(element.strength > 0, LEAST_SPEED, HELD_SPEED)
+        idle = where(element.strength > 0, LEAST_SPEED, REST_SPEED)
         guards = {
             "slips": where(stuck, margin, -1.0),
             "stops": where(stuck, -1.0, element.direction * sticking.speed[i] + idle),
@@ -279,7 +279,8 @@ def add_stick_events(builder: Builder, sticking: Sticking, states: tuple[list[st
         name, unit = element.block.name, builder.network.infos[element.force].unit
         builder.watch(Promise.HOLDS, name, unit, [beyond, level], bindings)
         builder.watch(Promise.SLIDES, name, builder.units[f"{element.on}.velocity"], [against, 0.0], bindings)
-        builder.watch(Promise.PASSIVE, name, "W", [power, absolute(power)], bindings)
+        # What always holds has no power but rounding.
+        builder.watch(Promise.PASSIVE, name, "W", [power, absolute(power) + level * HELD_SPEED], bindings)
         for event, value in guards.items():
             builder.columns["guards"].append(Pending(value, bindings))
             builder.guards.append(Guard(f"{element.block.name}.{event}", -1, terminal=False, action=ACTION))
