@@ -36,6 +36,7 @@ typedef struct {
   int64_t n_m;              /* entries of the memory */
   int64_t n_d;              /* delayed signals */
   int64_t n_y;              /* outputs */
+  int64_t n_units;          /* units that outputs have */
   int64_t n_guards;         /* guards */
   int64_t n_limited;        /* states with limits */
   int64_t n_tasks;          /* sampled tasks */
@@ -75,6 +76,7 @@ typedef struct {
   const int64_t *guard_terminal;  /* 1: the event ends the run (n_guards) */
   const Kernel *guard_action;     /* [x, m] after the event; null: none; OUTSIDE: the caller's (n_guards) */
   const double *scale;            /* nominal magnitude of each state (n_x) */
+  const int64_t *unit;            /* number of each output's unit, negative for outputs that hold (n_y) */
 } Model;
 
 /* An integration method: its tables, see the families in steps.c and implicit.c. */
@@ -110,13 +112,13 @@ typedef struct {
   int64_t max_steps;      /* accepted and rejected */
 } Solver;
 
-/* Which rows [t, y] are kept: equally spaced points of every step and both sides of jumps; or given times by their
-   right limits; or the first and last instant; or nothing. */
+/* Which rows are kept: points of every step and both sides of jumps; or given times by their right limits; or the first
+   and last instant; or nothing. A row is [t, y, knot]: 1 where the outputs are not smooth, or may not be, see record.c. */
 enum { RECORD_STEPS, RECORD_TIMES, RECORD_ENDS, RECORD_NOTHING };
 
 typedef struct {
   int64_t kind;
-  int64_t refine;       /* points of each step */
+  int64_t refine;       /* points of each step; 0: as many as the polynomials between them need */
   int64_t keep_end;     /* 1: with given times, the end of the run is kept too */
   int64_t n_times;
   int64_t most_rows;    /* beyond these the run ends */
@@ -209,6 +211,11 @@ typedef struct {
   int64_t x_changed;
   int64_t next_time;      /* of the times to record */
   int64_t n_rows;
+  int64_t broken;         /* whether smoothness has ended since the last row */
+  int64_t n_pieces;       /* pieces of steps that rows were kept of, and how many of them are more than the steps */
+  int64_t n_added;
+  int64_t n_probes;
+  int64_t next_probe;     /* piece in which the next probe is taken */
   int64_t n_log;
   int64_t n_history;
   int64_t n_jumps;
@@ -251,6 +258,7 @@ typedef struct {
   double *before;           /* delayed signals before the start (n_d); the caller's */
   double *nodes;            /* delayed signals at five points of a step (5, n_d) */
   double *breaks;           /* times that steps must meet exactly, ascending (n_breaks); the caller's */
+  double *largest;          /* largest magnitude so far of each output, then of each unit (n_y + n_units) */
   double *fired_at;         /* last times at which guards with actions fired (n_guards, STORM_EVENTS) */
   int64_t *n_fired;         /* how often they did (n_guards) */
   int64_t *sign;            /* of each guard at the start of the step */
@@ -262,8 +270,10 @@ typedef struct {
   int64_t *next_jump;       /* first jump that has not reached each delayed signal yet (n_d) */
 
   /* Arrays that grow; their lengths stand above. */
-  double *rows;             /* recorded [t, y] */
+  double *rows;             /* recorded [t, y, knot] */
   int64_t row_capacity;
+  double *probes;           /* [t, y, 1] between rows, by which interpolation can be judged */
+  int64_t probe_capacity;
   double *log;              /* events [t, guard] */
   int64_t log_capacity;
   double *history;          /* steps [start, end, w0, w1, a, b, c of each delayed signal] */

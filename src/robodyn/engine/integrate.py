@@ -125,7 +125,7 @@ class Integration:
             kind=RECORDING_KINDS.index(recording.kind),
             n_times=len(self.times),
             times=self.times,
-            most_rows=LARGEST_RECORD // (8 * (1 + problem.n_y)),
+            most_rows=LARGEST_RECORD // (8 * (problem.n_y + 2)),
         )
         self.engine = EngineRun(self.model, self.method, self.solver, self.recording)
         self._start(float(t0), float(t_end), x0, m0)
@@ -221,8 +221,9 @@ class Integration:
     def trajectory(self) -> Trajectory:
         """What there is so far."""
         run, problem, view = self.run, self.problem, self.engine.view
-        width = 1 + problem.n_y
+        width = problem.n_y + 2
         rows = view(run.rows, run.n_rows * width).reshape(-1, width)
+        probes = view(run.probes, run.n_probes * width).reshape(-1, width)
         log = view(run.log, 2 * run.n_log).reshape(-1, 2)
         counters = Counters(
             **{name: getattr(run, name) for name in INTEGER_COUNTERS},
@@ -234,7 +235,10 @@ class Integration:
         unknowns = run.inputs + 8 * (2 * problem.n_x + problem.n_kept + 3) if problem.n_unknowns else 0
         return Trajectory(
             time=rows[:, 0].copy(),
-            y=rows[:, 1:].copy(),
+            y=rows[:, 1:-1].copy(),
+            knots=rows[:, -1] > 0,
+            probe_time=probes[:, 0].copy(),
+            probe_y=probes[:, 1:-1].copy(),
             events=[(t, int(j)) for t, j in log.tolist()],
             status=Status(run.status),
             at_time=run.t,

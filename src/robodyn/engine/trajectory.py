@@ -47,6 +47,8 @@ class Trajectory:
 
     Args:
         time: recorded instants (n,); two equal ones are the two sides of a jump. y: outputs there (n, n_y).
+        knots: rows across which outputs are not smooth, or may not be, (n,).
+        probe_time, probe_y: the same as time and y at a few instants between the rows, (k,) and (k, n_y).
         events: (time, guard) in order of their happening.
         at_time, x, m: where the run ended.
         offender: index of the state (numerical failures) or of the guard (TERMINAL, CHATTERING) responsible, or -1.
@@ -55,6 +57,9 @@ class Trajectory:
 
     time: np.ndarray
     y: np.ndarray
+    knots: np.ndarray
+    probe_time: np.ndarray = field(repr=False)
+    probe_y: np.ndarray = field(repr=False)
     events: list[tuple[float, int]] = field(repr=False)
     status: Status
     at_time: float

@@ -4,9 +4,11 @@ import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from .outcome import Outcome
 from .provenance import Provenance
-from .signal import Floats, Kind, Signal, check_time, frozen_array
+from .signal import Booleans, Floats, Kind, Signal, check_time, frozen_array
 from .statistics import Statistics
 from .summary import summarise
 
@@ -48,6 +50,9 @@ class Run:
         values: one column a signal, (n, n_signals).
         infos: what the columns mean, in their order.
         warnings: sentences for whoever uses the numbers.
+        knots: rows across which signals are not smooth, or may not be, (n,): nothing is interpolated across them. By default
+            all of them: signals are then straight between rows, or cubic where their rates are known.
+        probe_time, probe_values: what the signals were at a few times between the rows, (k,) and (k, n_signals).
         end: every state and memory at the end by name, recorded or not: from here another run can go on.
     """
 
@@ -60,9 +65,14 @@ class Run:
     events: tuple[EventRecord, ...] = ()
     warnings: tuple[str, ...] = ()
     end: dict[str, float] = field(default_factory=dict)
+    knots: Booleans | None = None
+    probe_time: Floats = field(default_factory=lambda: np.zeros(0))
+    probe_values: Floats | None = None
 
     def __post_init__(self) -> None:
-        for part in ("time", "values"):
+        if self.probe_values is None:
+            object.__setattr__(self, "probe_values", np.zeros((0, len(self.infos))))
+        for part in ("time", "values", "probe_time", "probe_values"):
             object.__setattr__(self, part, frozen_array(getattr(self, part)))
         for part in ("infos", "events", "warnings"):
             object.__setattr__(self, part, tuple(getattr(self, part)))
@@ -73,7 +83,7 @@ class Run:
         """The signal of that name, or a KeyError with the nearest names."""
         info = self.infos[self._column(name)]
         rate = None if info.rate is None else self.values[:, self._column(info.rate)]
-        return Signal(name, info.unit, self.time, self.values[:, self._column(name)], info.kind, rate)
+        return Signal(name, info.unit, self.time, self.values[:, self._column(name)], info.kind, rate, self.knots)
 
     def __repr__(self) -> str:
         counts = f"{self.time.size} rows of {len(self)} signals"
@@ -116,6 +126,8 @@ class Run:
         expected = (self.time.size, len(self.infos))
         if self.values.shape != expected:
             raise ValueError(f"values have shape {self.values.shape}, times and infos ask for {expected}")
+        if self.knots is not None and self.knots.shape != self.time.shape:
+            raise ValueError(f"knots have shape {self.knots.shape}, times {self.time.shape}")
         names = self.names
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:

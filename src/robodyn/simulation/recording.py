@@ -46,6 +46,9 @@ def make_run(
         statistics=statistics,
         events=events,
         end=_end(system, trajectory),
+        knots=trajectory.knots,
+        probe_time=trajectory.probe_time,
+        probe_values=trajectory.probe_y,
         warnings=(*system.warnings, *warnings, *find_doubts(compiled, trajectory, statistics.energy_error)),
     )
 
