@@ -24,8 +24,8 @@ class SignalInfo:
 
 
 def number_units(infos: Sequence[SignalInfo]) -> list[int]:
-    """The number of each signal's unit among all units; -1 for signals that hold."""
-    numbers = {unit: k for k, unit in enumerate(dict.fromkeys(info.unit for info in infos))}
+    """The number of each signal's unit among all units, 0 where it has none; -1 for signals that hold."""
+    numbers = {unit: k for k, unit in enumerate(dict.fromkeys(["", *(info.unit for info in infos)]))}
     return [-1 if info.kind == "held" else numbers[info.unit] for info in infos]
 
 

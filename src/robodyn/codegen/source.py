@@ -173,7 +173,6 @@ def _write_model(model: Model, symbols: Mapping[str, str]) -> list[str]:
         "n_m": len(system.memory),
         "n_d": len(system.delays),
         "n_y": len(model.outputs),
-        "n_units": len({info.unit for info in model.outputs}),
         "n_guards": len(guards),
         "n_limited": len(system.limited),
         "n_tasks": len(ticks),

@@ -36,7 +36,6 @@ typedef struct {
   int64_t n_m;              /* entries of the memory */
   int64_t n_d;              /* delayed signals */
   int64_t n_y;              /* outputs */
-  int64_t n_units;          /* units that outputs have */
   int64_t n_guards;         /* guards */
   int64_t n_limited;        /* states with limits */
   int64_t n_tasks;          /* sampled tasks */
@@ -76,7 +75,7 @@ typedef struct {
   const int64_t *guard_terminal;  /* 1: the event ends the run (n_guards) */
   const Kernel *guard_action;     /* [x, m] after the event; null: none; OUTSIDE: the caller's (n_guards) */
   const double *scale;            /* nominal magnitude of each state (n_x) */
-  const int64_t *unit;            /* number of each output's unit, negative for outputs that hold (n_y) */
+  const int64_t *unit;            /* number of each output's unit, 0 for none: numbers of about 1; negative: it holds (n_y) */
 } Model;
 
 /* An integration method: its tables, see the families in steps.c and implicit.c. */
@@ -177,6 +176,7 @@ typedef struct {
   double error_before;
   double max_step;
   double min_step;
+  double piece;           /* length of the last piece that rows were kept of, as part of its step */
   double smallest_step;
   double largest_step;
   /* The factorised matrix: shift I - scale J, or of an implicit step scale = its h, negative for a fresh one. */
@@ -214,6 +214,7 @@ typedef struct {
   int64_t broken;         /* whether smoothness has ended since the last row */
   int64_t n_pieces;       /* pieces of steps that rows were kept of, and how many of them are more than the steps */
   int64_t n_added;
+  int64_t errors_known;   /* whether output_errors are those of this step */
   int64_t n_probes;
   int64_t next_probe;     /* piece in which the next probe is taken */
   int64_t n_log;
@@ -258,7 +259,9 @@ typedef struct {
   double *before;           /* delayed signals before the start (n_d); the caller's */
   double *nodes;            /* delayed signals at five points of a step (5, n_d) */
   double *breaks;           /* times that steps must meet exactly, ascending (n_breaks); the caller's */
-  double *largest;          /* largest magnitude so far of each output, then of each unit (n_y + n_units) */
+  double *largest;          /* magnitude of each output so far (n_y) */
+  double *floor;            /* error of each output between rows that is allowed whatever its size (n_y) */
+  double *output_errors;    /* what the error of the step makes of the outputs (n_y) */
   double *fired_at;         /* last times at which guards with actions fired (n_guards, STORM_EVENTS) */
   int64_t *n_fired;         /* how often they did (n_guards) */
   int64_t *sign;            /* of each guard at the start of the step */
@@ -272,7 +275,7 @@ typedef struct {
   /* Arrays that grow; their lengths stand above. */
   double *rows;             /* recorded [t, y, knot] */
   int64_t row_capacity;
-  double *probes;           /* [t, y, 1] between rows, by which interpolation can be judged */
+  double *probes;           /* [t, y, what the error of the step makes of y] between rows, to judge interpolation by */
   int64_t probe_capacity;
   double *log;              /* events [t, guard] */
   int64_t log_capacity;

@@ -16,7 +16,7 @@ from robodyn.engine.binding import EngineRun, address_of, fill, functions, metho
 from robodyn.engine.problem import Problem, check_problem
 from robodyn.engine.solver import DEFAULT_FIXED_STEP, RECORDING_KINDS, Recording, Solver
 from robodyn.engine.tableaus import SYMPLECTIC
-from robodyn.engine.trajectory import Counters, Status, Trajectory
+from robodyn.engine.trajectory import Counters, Probes, Status, Trajectory
 
 PythonTask = Callable[[int, float, np.ndarray, np.ndarray, np.ndarray], Any]
 PythonAction = Callable[[int, float, np.ndarray, np.ndarray, np.ndarray], tuple[Any, Any]]
@@ -223,7 +223,7 @@ class Integration:
         run, problem, view = self.run, self.problem, self.engine.view
         width = problem.n_y + 2
         rows = view(run.rows, run.n_rows * width).reshape(-1, width)
-        probes = view(run.probes, run.n_probes * width).reshape(-1, width)
+        probes = view(run.probes, run.n_probes * (1 + 2 * problem.n_y)).reshape(-1, 1 + 2 * problem.n_y)
         log = view(run.log, 2 * run.n_log).reshape(-1, 2)
         counters = Counters(
             **{name: getattr(run, name) for name in INTEGER_COUNTERS},
@@ -237,8 +237,7 @@ class Integration:
             time=rows[:, 0].copy(),
             y=rows[:, 1:-1].copy(),
             knots=rows[:, -1] > 0,
-            probe_time=probes[:, 0].copy(),
-            probe_y=probes[:, 1:-1].copy(),
+            probes=Probes(probes[:, 0].copy(), probes[:, 1 : 1 + problem.n_y].copy(), probes[:, 1 + problem.n_y :].copy()),
             events=[(t, int(j)) for t, j in log.tolist()],
             status=Status(run.status),
             at_time=run.t,

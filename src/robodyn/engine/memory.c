@@ -54,7 +54,9 @@ static int64_t place_arrays(Run *run, double *block) {
   PLACE(before, model->n_d);
   PLACE(nodes, 5 * model->n_d);
   PLACE(breaks, model->n_breaks);
-  PLACE(largest, model->n_y + model->n_units);
+  PLACE(largest, model->n_y);
+  PLACE(floor, model->n_y);
+  PLACE(output_errors, model->n_y);
   PLACE(fired_at, STORM_EVENTS * model->n_guards);
   PLACE(n_fired, model->n_guards);
   PLACE(sign, n_all);

@@ -55,7 +55,7 @@ class Problem(NamedTuple):
             at its start (n_d)], its t the start and its d at the end of the step. It writes x1 (n_x).
         breaks: ascending times the integration must meet exactly [s].
         scale: nominal magnitude of each state; its absolute tolerance is atol * scale, (n_x,).
-        unit: number of each output's unit, negative for outputs that hold, (n_y,); n_units: how many there are.
+        unit: number of each output's unit, 0 for none, negative for outputs that hold, (n_y,).
     """
 
     n_q: int
@@ -103,7 +103,6 @@ class Problem(NamedTuple):
     projection: int = 0
     breaks: Floats = NO_FLOATS
     scale: Floats = NO_FLOATS
-    n_units: int = 1
     unit: Integers = NO_INTEGERS
 
 

@@ -10,17 +10,24 @@
 
 #include "parts.h"
 
-/* Error of an output between rows: at most ERROR_PART rtol (its largest magnitude + UNIT_PART of the largest in its unit).
-   The second part is for outputs that are nothing but errors of the solution, such as residuals of constraints. */
-#define ERROR_PART 5.0
+/* Error of an output between rows: at most ERROR_PART rtol (its largest magnitude + UNIT_PART of the largest in its unit),
+   by an estimate that is some ten times too large. The second part is for outputs that are nothing but errors of the
+   solution, such as residuals of constraints. */
+#define ERROR_PART 25.0
 #define UNIT_PART 0.02
+#define SOLVER_PART 4.0
+/* What is left in the shortest piece is rounding, or a jump: no more than this times as much is tried to be resolved. */
+#define NOISE_PART 4.0
 /* Shortest piece of a step; pieces that may be added beyond as many as there are steps. */
 #define SHORTEST_PIECE 0x1p-14
-enum { MOST_ADDED = 10000 };
-/* Probes lie at this part of a piece, where no row is; they begin at each fourth piece and get rarer. */
+enum { MOST_ADDED = 10000, TRY_LONGER = 4 };
+/* Probes lie at this part of a piece, where no row is; they begin at each eighth piece and get rarer. */
 #define PROBE_PLACE 0.31
-enum { PROBE_EVERY = 4, PROBE_PART = 16 };
+enum { PROBE_EVERY = 8, PROBE_PART = 16 };
+#define SQRT_HALF 0.70710678118654752
 #define PI 3.14159265358979323846
+/* Chebyshev-Lobatto points of a piece. */
+static const double POINTS[PIECE + 1] = {0.0, 0.5 - 0.5 * SQRT_HALF, 0.5, 0.5 + 0.5 * SQRT_HALF, 1.0};
 
 static double *record_row(const Run *run, int64_t index) { return run->rows + row_width(run) * index; }
 
@@ -64,16 +71,32 @@ static double time_at(const Run *run, double fraction) {
   return fraction < 1.0 ? run->t + fraction * (run->t_new - run->t) : run->t_new;
 }
 
-/* Now and then, what the outputs are between rows. That the slope at the end of the step is known must not be used: a run
-   would depend on what is recorded of it. */
+/* What the error of the step makes of the outputs y at the point, (n_y). */
+static void find_solver_errors(Run *run, double t, const double *y, double *errors) {
+  const Model *model = run->model;
+  const double *error = state(run, ERROR);
+  double *x = state(run, POINT);
+  if (!run->method->adaptive) {
+    for (int64_t j = 0; j < model->n_y; j++) errors[j] = 0.0;
+    return;
+  }
+  for (int64_t i = 0; i < model->n_x; i++) x[i] += error[i];
+  call_kernel(run, model->outputs, t, x, errors);
+  for (int64_t j = 0; j < model->n_y; j++) errors[j] = fabs(errors[j] - y[j]);
+}
+
+/* Now and then, what the outputs are between rows. That this may tell the slope at the end of the step must not be used: a
+   run would depend on what is recorded of it. */
 static void take_probe(Run *run, double from, double length) {
-  if (run->n_pieces++ < run->next_probe) return;
+  if (run->n_pieces++ < run->next_probe || run->model->n_y == 0) return;
   run->next_probe += at_least(PROBE_EVERY, run->next_probe / PROBE_PART);
-  double *entry = append_row(run, &run->probes, &run->n_probes, &run->probe_capacity, row_width(run), NULL);
+  double *entry = append_row(run, &run->probes, &run->n_probes, &run->probe_capacity, 1 + 2 * run->model->n_y, NULL);
   if (entry == NULL) return;
   int64_t end_known = run->end_known, evaluations = run->evaluations;
   double fraction = from + PROBE_PLACE * length, t = place_point(run, fraction);
-  write_row(run, entry, time_at(run, fraction), t, POINT, 1);
+  entry[0] = time_at(run, fraction);
+  call_kernel(run, run->model->outputs, t, state(run, POINT), entry + 1);
+  find_solver_errors(run, t, entry + 1, entry + 1 + run->model->n_y);
   run->end_known = end_known;
   run->evaluations = evaluations;
 }
@@ -90,57 +113,77 @@ static void record_times(Run *run) {
 }
 
 /* Rows of a piece of the step at the n Chebyshev-Lobatto points after its start, where a polynomial through them is good
-   throughout the piece; nothing that repeats itself hides between points so unevenly placed. */
-static void record_piece(Run *run, double from, double length, int64_t n) {
+   throughout the piece; nothing that repeats itself hides between points so unevenly placed. The time of the last. */
+static double record_piece(Run *run, double from, double length, int64_t n) {
+  double t = run->t;
   for (int64_t k = 1; k <= n; k++) {
-    double fraction = k < n ? from + 0.5 * length * (1.0 - cos(PI * (double)k / (double)n)) : from + length;
-    double t = place_point(run, fraction);
+    double place = k == n ? 1.0 : n == PIECE ? POINTS[k] : 0.5 - 0.5 * cos(PI * (double)k / (double)n);
+    double fraction = from + length * place;
+    t = place_point(run, fraction);
     write_row(run, record_row(run, run->n_rows++), time_at(run, fraction), t, POINT, k == n);
   }
+  return t;
 }
 
-/* Error of the polynomial through five Chebyshev-Lobatto points, from how its Chebyshev coefficients fall off:
+/* Whether the error of an output's polynomial through five Chebyshev-Lobatto points exceeds what is allowed. It is
+   estimated from how the Chebyshev coefficients fall off:
 
-       |a_1| + |a_2|,  |a_3| + |a_4| = r (|a_1| + |a_2|),  error = 2 r (|a_3| + |a_4|) */
-static double piece_error(double f0, double f1, double f2, double f3, double f4) {
-  double ends = 0.5 * (f0 + f4), odd = 0.5 * (f0 - f4), inner = 0.70710678118654752 * (f1 - f3);
-  double low = 0.5 * (fabs(odd + inner) + fabs(ends - f2));
-  double high = 0.5 * fabs(odd - inner) + 0.25 * fabs(ends - f1 - f3 + f2);
-  return high < 0.5 * low ? 2.0 * high * high / low : high;
+       low = |a_1| + |a_2|,  high = |a_3| + |a_4|,  error = high min(1, 2 high / low) */
+static inline int exceeds(const double *const f[5], int64_t j, double allowed) {
+  double ends = 0.5 * (f[0][j] + f[4][j]), odd = 0.5 * (f[0][j] - f[4][j]), inner = SQRT_HALF * (f[1][j] - f[3][j]);
+  double low = 0.5 * (fabs(odd + inner) + fabs(ends - f[2][j]));
+  double high = 0.5 * fabs(odd - inner) + 0.25 * fabs(ends - f[1][j] - f[3][j] + f[2][j]);
+  return (high > allowed) & (2.0 * high * high > allowed * low);
 }
 
-/* Whether the polynomial through the last five rows is good enough for all outputs. */
-static int is_resolved(Run *run) {
+/* Whether an output may exceed what its own size allows: for the sake of its unit, of the error of this step, which is at
+   time t and the point, or of noise, which is what the last piece that can be tried leaves. It may do so from now on. */
+static int is_excused(Run *run, const double *const f[5], int64_t j, double t, int last) {
   const Model *model = run->model;
-  int64_t width = row_width(run), n = model->n_y;
-  const double *f4 = record_row(run, run->n_rows - 1) + 1, *f3 = f4 - width, *f2 = f3 - width, *f1 = f2 - width;
-  const double *f0 = f1 - width;
-  double *largest_output = run->largest, *largest_unit = run->largest + n, part = ERROR_PART * run->solver->rtol;
-  int resolved = 1;
-  for (int64_t j = 0; j < n; j++) {
-    if (model->unit[j] < 0) continue;
-    double most = largest(largest(fabs(f0[j]), fabs(f2[j])), fabs(f4[j])), *unit = &largest_unit[model->unit[j]];
-    largest_output[j] = largest(largest_output[j], most);
-    *unit = largest(*unit, most);
-    double error = piece_error(f0[j], f1[j], f2[j], f3[j], f4[j]);
-    if (error > part * (largest_output[j] + UNIT_PART * *unit)) resolved = 0;
-  }
+  double size = model->unit[j] == 0 ? 1.0 : 0.0, part = ERROR_PART * run->solver->rtol, *floor = &run->floor[j];
+  if (model->unit[j] < 0) return 1;
+  for (int64_t k = 0; k < model->n_y; k++)
+    if (model->unit[k] == model->unit[j]) size = largest(size, run->largest[k]);
+  if (!run->errors_known) find_solver_errors(run, t, f[4], run->output_errors);
+  run->errors_known = 1;
+  *floor = largest(*floor, part * UNIT_PART * size + SOLVER_PART * run->output_errors[j]);
+  if (!exceeds(f, j, part * run->largest[j] + *floor)) return 1;
+  if (last) *floor += NOISE_PART * fabs(f[0][j] - 2.0 * f[2][j] + f[4][j]);
+  return 0;
+}
+
+/* Whether the polynomial through the last five rows is good enough for all outputs; the last row is at time t and the
+   point. */
+static int is_resolved(Run *run, double t, int last) {
+  int64_t width = row_width(run), n = run->model->n_y;
+  const double *first = record_row(run, run->n_rows - 5) + 1, *floor = run->floor, *f[5];
+  double *size = run->largest, part = ERROR_PART * run->solver->rtol;
+  for (int64_t k = 0; k < 5; k++) f[k] = first + k * width;
+  for (int64_t j = 0; j < n; j++) size[j] = largest(size[j], fabs(f[4][j]));
+  int any = 0, resolved = 1;
+  for (int64_t j = 0; j < n; j++) any |= exceeds(f, j, part * size[j] + floor[j]);
+  for (int64_t j = 0; any && j < n; j++)
+    if (exceeds(f, j, part * size[j] + floor[j]) && !is_excused(run, f, j, t, last)) resolved = 0;
   return resolved;
 }
 
-/* The step in as many pieces as it takes; a piece is as long as the one before it, or twice that. */
+/* The step in as many pieces as it takes. They begin as short as the last of the step before, now and then twice as long;
+   within the step, one is as long as the one before it, or twice that. */
 static void record_pieces(Run *run) {
-  double from = 0.0, length = 1.0;
+  double from = 0.0, length = run->piece > 0.0 ? run->piece : 1.0;
+  if (run->steps % TRY_LONGER == 0) length = least(2.0 * length, 1.0);
+  run->errors_known = 0;
   while (from < 1.0 && make_room(run)) {
-    record_piece(run, from, length, PIECE);
-    int may_add = run->n_added < MOST_ADDED + run->steps && length > SHORTEST_PIECE;
-    if (!is_resolved(run) && may_add) {
+    double t = record_piece(run, from, length, PIECE);
+    int last = length <= SHORTEST_PIECE || run->n_added >= MOST_ADDED + run->steps;
+    if (!is_resolved(run, t, last) && !last) {
       run->n_rows -= PIECE;
       length *= 0.5;
       run->n_added++;
       continue;
     }
     take_probe(run, from, length);
+    run->piece = length;
     from += length;
     if (from < 1.0 && fmod(from, 2.0 * length) == 0.0) length *= 2.0;
   }

@@ -4,6 +4,7 @@ from .compare import Comparison, Difference, compare, identical
 from .exports import from_csv, to_csv, to_netcdf, to_parquet, to_xarray
 from .joining import join
 from .outcome import Outcome, OutcomeKind
+from .probing import Probes, interpolation_errors
 from .provenance import Provenance
 from .run import EventRecord, Run, SignalInfo
 from .signal import Signal
@@ -16,6 +17,7 @@ __all__ = [
     "EventRecord",
     "Outcome",
     "OutcomeKind",
+    "Probes",
     "Provenance",
     "Run",
     "RunFileError",
@@ -25,6 +27,7 @@ __all__ = [
     "compare",
     "from_csv",
     "identical",
+    "interpolation_errors",
     "join",
     "load",
     "save",

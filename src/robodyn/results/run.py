@@ -4,9 +4,8 @@ import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from .outcome import Outcome
+from .probing import Probes
 from .provenance import Provenance
 from .signal import Booleans, Floats, Kind, Signal, check_time, frozen_array
 from .statistics import Statistics
@@ -52,7 +51,7 @@ class Run:
         warnings: sentences for whoever uses the numbers.
         knots: rows across which signals are not smooth, or may not be, (n,): nothing is interpolated across them. By default
             all of them: signals are then straight between rows, or cubic where their rates are known.
-        probe_time, probe_values: what the signals were at a few times between the rows, (k,) and (k, n_signals).
+        probes: what the signals were at a few times between the rows.
         end: every state and memory at the end by name, recorded or not: from here another run can go on.
     """
 
@@ -66,13 +65,10 @@ class Run:
     warnings: tuple[str, ...] = ()
     end: dict[str, float] = field(default_factory=dict)
     knots: Booleans | None = None
-    probe_time: Floats = field(default_factory=lambda: np.zeros(0))
-    probe_values: Floats | None = None
+    probes: Probes | None = None
 
     def __post_init__(self) -> None:
-        if self.probe_values is None:
-            object.__setattr__(self, "probe_values", np.zeros((0, len(self.infos))))
-        for part in ("time", "values", "probe_time", "probe_values"):
+        for part in ("time", "values"):
             object.__setattr__(self, part, frozen_array(getattr(self, part)))
         for part in ("infos", "events", "warnings"):
             object.__setattr__(self, part, tuple(getattr(self, part)))

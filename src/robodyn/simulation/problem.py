@@ -68,7 +68,6 @@ def build_problem(compiled: CompiledSystem, p: np.ndarray, values: dict[str, Any
         guard_action=np.array([PYTHON_ACTION if g.call else at(g.action) for g in system.guards], np.int64),
         breaks=break_times(system.breaks, values, start.time, start.time + system.scenario.duration),
         scale=np.array([state.nominal for state in system.states], float),
-        n_units=len({info.unit for info in compiled.recorded}),
         unit=np.array(number_units(compiled.recorded), np.int64),
     )
 

@@ -13,7 +13,7 @@ import numpy as np
 from robodyn.assembly import System
 from robodyn.engine import Solver, Trajectory
 from robodyn.model import Chain, describe
-from robodyn.results import EventRecord, Outcome, Provenance, Run, SignalInfo, Statistics
+from robodyn.results import EventRecord, Outcome, Probes, Provenance, Run, SignalInfo, Statistics
 from robodyn.simulation.compiled import CompiledSystem
 from robodyn.simulation.doubts import find_doubts
 
@@ -47,8 +47,7 @@ def make_run(
         events=events,
         end=_end(system, trajectory),
         knots=trajectory.knots,
-        probe_time=trajectory.probe_time,
-        probe_values=trajectory.probe_y,
+        probes=Probes(*trajectory.probes),
         warnings=(*system.warnings, *warnings, *find_doubts(compiled, trajectory, statistics.energy_error)),
     )
 
