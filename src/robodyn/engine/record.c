@@ -16,6 +16,7 @@
 #define ERROR_PART 25.0
 #define UNIT_PART 0.02
 #define SOLVER_PART 4.0
+#define ERROR_MEMORY 0.75
 /* What is left in the shortest piece is rounding, or a jump: no more than this times as much is tried to be resolved. */
 #define NOISE_PART 4.0
 /* Shortest piece of a step; pieces that may be added beyond as many as there are steps. */
@@ -137,7 +138,8 @@ static inline int exceeds(const double *const f[5], int64_t j, double allowed) {
 }
 
 /* Whether an output may exceed what its own size allows: for the sake of its unit, of the error of this step, which is at
-   time t and the point, or of noise, which is what the last piece that can be tried leaves. It may do so from now on. */
+   time t and the point, or of noise, which is what the last piece that can be tried leaves. Unit and noise are remembered,
+   the errors of the step for a few steps. */
 static int is_excused(Run *run, const double *const f[5], int64_t j, double t, int last) {
   const Model *model = run->model;
   double size = model->unit[j] == 0 ? 1.0 : 0.0, part = ERROR_PART * run->solver->rtol, *floor = &run->floor[j];
@@ -146,8 +148,8 @@ static int is_excused(Run *run, const double *const f[5], int64_t j, double t, i
     if (model->unit[k] == model->unit[j]) size = largest(size, run->largest[k]);
   if (!run->errors_known) find_solver_errors(run, t, f[4], run->output_errors);
   run->errors_known = 1;
-  *floor = largest(*floor, part * UNIT_PART * size + SOLVER_PART * run->output_errors[j]);
-  if (!exceeds(f, j, part * run->largest[j] + *floor)) return 1;
+  *floor = largest(*floor, part * UNIT_PART * size);
+  if (!exceeds(f, j, part * run->largest[j] + *floor + SOLVER_PART * run->output_errors[j])) return 1;
   if (last) *floor += NOISE_PART * fabs(f[0][j] - 2.0 * f[2][j] + f[4][j]);
   return 0;
 }
@@ -157,11 +159,11 @@ static int is_excused(Run *run, const double *const f[5], int64_t j, double t, i
 static int is_resolved(Run *run, double t, int last) {
   int64_t width = row_width(run), n = run->model->n_y;
   const double *first = record_row(run, run->n_rows - 5) + 1, *floor = run->floor, *f[5];
-  double *size = run->largest, part = ERROR_PART * run->solver->rtol;
+  double *size = run->largest, *errors = run->output_errors, part = ERROR_PART * run->solver->rtol;
   for (int64_t k = 0; k < 5; k++) f[k] = first + k * width;
   for (int64_t j = 0; j < n; j++) size[j] = largest(size[j], fabs(f[4][j]));
   int any = 0, resolved = 1;
-  for (int64_t j = 0; j < n; j++) any |= exceeds(f, j, part * size[j] + floor[j]);
+  for (int64_t j = 0; j < n; j++) any |= exceeds(f, j, part * size[j] + floor[j] + SOLVER_PART * errors[j]);
   for (int64_t j = 0; any && j < n; j++)
     if (exceeds(f, j, part * size[j] + floor[j]) && !is_excused(run, f, j, t, last)) resolved = 0;
   return resolved;
@@ -173,6 +175,7 @@ static void record_pieces(Run *run) {
   double from = 0.0, length = run->piece > 0.0 ? run->piece : 1.0;
   if (run->steps % TRY_LONGER == 0) length = least(2.0 * length, 1.0);
   run->errors_known = 0;
+  for (int64_t j = 0; j < run->model->n_y; j++) run->output_errors[j] *= ERROR_MEMORY;
   while (from < 1.0 && make_room(run)) {
     double t = record_piece(run, from, length, PIECE);
     int last = length <= SHORTEST_PIECE || run->n_added >= MOST_ADDED + run->steps;
