@@ -122,6 +122,8 @@ class Run:
         expected = (self.time.size, len(self.infos))
         if self.values.shape != expected:
             raise ValueError(f"values have shape {self.values.shape}, times and infos ask for {expected}")
+        if self.probes is not None and self.probes.values.shape[1:] != (len(self.infos),):
+            raise ValueError(f"probes have {self.probes.values.shape[1:]} columns, there are {len(self.infos)} signals")
         if self.knots is not None and self.knots.shape != self.time.shape:
             raise ValueError(f"knots have shape {self.knots.shape}, times {self.time.shape}")
         names = self.names

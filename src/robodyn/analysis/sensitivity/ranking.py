@@ -191,7 +191,7 @@ def move_signals(run: Run, parameter: str, change: float) -> Run:
     columns = [run[name].values + change * run[sensitivity_name(name, parameter)].values for name in names]
     infos = [info for info in run.infos if info.name in names]
     kept = tuple(SignalInfo(i.name, i.unit, i.kind, i.rate if i.rate in names else None) for i in infos)
-    return dataclasses.replace(run, values=np.column_stack(columns), infos=kept)
+    return dataclasses.replace(run, values=np.column_stack(columns), infos=kept, probes=None)
 
 
 def _finite_ends(
