@@ -121,7 +121,7 @@ def _sharpen(signal: Signal, at: float, start: float, height: float, peak: Peak)
     row = int(np.searchsorted(signal.time, at + peak.time))
     around = signal.time[max(row - 1, 0) : row + 1]
     apart = NEAR_PEAK * float(around[-1] - around[0])
-    times = peak.time + apart * np.arange(-1, 2)
+    times = np.array([peak.time - apart, peak.time, peak.time + apart])
     inside = signal.time[0] <= at + times[0] and at + times[-1] <= signal.time[-1]
     sharper = _parabolic_maxima(times, (signal(at + times) - start) / height) if apart > 0 and inside else []
     return sharper[0] if sharper else peak

@@ -218,12 +218,17 @@ class Integration:
         """t, x, d, m as copies, so that a callback cannot change the run by the back door."""
         return self.run.t, self.x.copy(), self.d.copy(), self.m.copy()
 
+    def probes(self) -> Probes:
+        """What was noted between the rows."""
+        n_y = self.problem.n_y
+        probes = self.engine.view(self.run.probes, self.run.n_probes * (1 + 2 * n_y)).reshape(-1, 1 + 2 * n_y).copy()
+        return Probes(probes[:, 0], probes[:, 1 : 1 + n_y], probes[:, 1 + n_y :])
+
     def trajectory(self) -> Trajectory:
         """What there is so far."""
         run, problem, view = self.run, self.problem, self.engine.view
         width = problem.n_y + 2
         rows = view(run.rows, run.n_rows * width).reshape(-1, width)
-        probes = view(run.probes, run.n_probes * (1 + 2 * problem.n_y)).reshape(-1, 1 + 2 * problem.n_y)
         log = view(run.log, 2 * run.n_log).reshape(-1, 2)
         counters = Counters(
             **{name: getattr(run, name) for name in INTEGER_COUNTERS},
@@ -237,7 +242,7 @@ class Integration:
             time=rows[:, 0].copy(),
             y=rows[:, 1:-1].copy(),
             knots=rows[:, -1] > 0,
-            probes=Probes(probes[:, 0].copy(), probes[:, 1 : 1 + problem.n_y].copy(), probes[:, 1 + problem.n_y :].copy()),
+            probes=self.probes(),
             events=[(t, int(j)) for t, j in log.tolist()],
             status=Status(run.status),
             at_time=run.t,

@@ -22,9 +22,9 @@
 /* Shortest piece of a step; pieces that may be added beyond as many as there are steps. */
 #define SHORTEST_PIECE 0x1p-14
 enum { MOST_ADDED = 10000, TRY_LONGER = 4 };
-/* Probes lie at this part of a piece, where no row is; they begin at each eighth piece and get rarer. */
+/* Probes lie at this part of a piece, where no row is; they begin in each second piece and get rarer. */
 #define PROBE_PLACE 0.31
-enum { PROBE_EVERY = 8, PROBE_PART = 16 };
+enum { PROBE_EVERY = 2, PROBE_PART = 8 };
 #define SQRT_HALF 0.70710678118654752
 #define PI 3.14159265358979323846
 /* Chebyshev-Lobatto points of a piece. */
@@ -102,15 +102,19 @@ static void take_probe(Run *run, double from, double length) {
   run->evaluations = evaluations;
 }
 
-/* The instants asked for from the start of the step to before its end, which the next step has by its right limit. */
+/* The instants asked for from the start of the step to before its end, which the next step has by its right limit. The
+   parts between them are pieces for probes. */
 static void record_times(Run *run) {
   const Recording *recording = run->recording;
-  double before = run->t_new - run->resolution, length = run->t_new - run->t;
+  double before = run->t_new - run->resolution, length = run->t_new - run->t, from = 0.0;
   for (; run->next_time < recording->n_times && recording->times[run->next_time] < before; run->next_time++) {
     double t = recording->times[run->next_time], fraction = (t - run->t) / length;
     if (fraction * length <= run->resolution) fraction = 0.0;
+    if (fraction > from) take_probe(run, from, fraction - from);
     add_row(run, t, place_point(run, fraction), POINT);
+    from = fraction;
   }
+  take_probe(run, from, 1.0 - from);
 }
 
 /* Rows of a piece of the step at the n Chebyshev-Lobatto points after its start, where a polynomial through them is good
@@ -199,9 +203,11 @@ void record_step(Run *run) {
     record_pieces(run);
     return;
   }
-  if (run->recording->kind == RECORD_TIMES)
+  if (run->recording->kind == RECORD_TIMES) {
     record_times(run);
-  else if (refine > 1)
+    return;
+  }
+  if (refine > 1)
     record_piece(run, 0.0, 1.0, refine);
   else
     add_row(run, run->t_new, place_point(run, 1.0), POINT);

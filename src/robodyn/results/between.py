@@ -34,7 +34,7 @@ def find_windows(time: Floats, knots: NDArray[np.bool_] | None, row: Rows) -> tu
 def polynomials(time: Floats, values: Floats, first: Rows, count: Rows, t: Floats) -> Floats:
     """Values at the times t of polynomials through `count` rows each from `first` on (Neville's scheme).
 
-        p_ij(t) = ((t - t_i) p_(i+1)j(t) - (t - t_j) p_i(j-1)(t)) / (t_j - t_i)
+    p_ij(t) = ((t - t_i) p_(i+1)j(t) - (t - t_j) p_i(j-1)(t)) / (t_j - t_i)
     """
     result = np.empty(t.shape)
     for n in np.unique(count):

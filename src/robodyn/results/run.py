@@ -49,8 +49,8 @@ class Run:
         values: one column a signal, (n, n_signals).
         infos: what the columns mean, in their order.
         warnings: sentences for whoever uses the numbers.
-        knots: rows across which signals are not smooth, or may not be, (n,): nothing is interpolated across them. By default
-            all of them: signals are then straight between rows, or cubic where their rates are known.
+        knots: rows across which signals are not smooth, or may not be, (n,): nothing is interpolated across them. By
+            default all of them: signals are then straight between rows, or cubic where their rates are known.
         probes: what the signals were at a few times between the rows.
         end: every state and memory at the end by name, recorded or not: from here another run can go on.
     """

@@ -106,7 +106,7 @@ def _array_bytes(values: Floats | Booleans) -> bytes:
     return buffer.getvalue()
 
 
-def _array(data: bytes) -> Floats:
+def _array(data: bytes) -> Any:
     return np.load(io.BytesIO(data), allow_pickle=False)
 
 

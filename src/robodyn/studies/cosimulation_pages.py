@@ -38,8 +38,8 @@ def _shorten(run: Run) -> Run:
     infos = tuple(run.infos[k] for k in kept)
     known = {info.name for info in infos}
     infos = tuple(info if info.rate in known else dataclasses.replace(info, rate=None) for info in infos)
-    rows = slice(None, None, EVERY)
-    return dataclasses.replace(run, time=run.time[rows], values=run.values[rows, kept], infos=infos, knots=None, probes=None)
+    time, values = run.time[::EVERY], run.values[::EVERY, kept]
+    return dataclasses.replace(run, time=time, values=values, infos=infos, knots=None, probes=None)
 
 
 @cache

@@ -53,12 +53,11 @@ def encode_columns(run: Run) -> dict[str, Any]:
     between them are straight, else as the `knots` (one byte a row) allow.
     """
     time, values = thin_rows(run.time, run.values)
-    smooth = run.knots is not None and time.size == run.time.size
     signals = [
         {"name": info.name, "unit": info.unit, "held": info.kind == "held", "rate": info.rate, **_encode(column)}
         for info, column in zip(run.infos, values.T, strict=True)
     ]
-    knots = _text(run.knots, "u1") if smooth else None
+    knots = None if run.knots is None or time.size < run.time.size else _text(run.knots, "u1")
     return {"rows": run.time.size, "kept": time.size, "time": _text(time, "<f8"), "knots": knots, "signals": signals}
 
 
