@@ -262,6 +262,7 @@ typedef struct {
   double *largest;          /* magnitude of each output so far (n_y) */
   double *floor;            /* error of each output between rows that is allowed whatever its size (n_y) */
   double *output_errors;    /* what the error of the step makes of the outputs (n_y) */
+  double *excess;           /* by how much the error of each output exceeds what is allowed (n_y) */
   double *fired_at;         /* last times at which guards with actions fired (n_guards, STORM_EVENTS) */
   int64_t *n_fired;         /* how often they did (n_guards) */
   int64_t *sign;            /* of each guard at the start of the step */

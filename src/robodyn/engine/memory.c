@@ -57,6 +57,7 @@ static int64_t place_arrays(Run *run, double *block) {
   PLACE(largest, model->n_y);
   PLACE(floor, model->n_y);
   PLACE(output_errors, model->n_y);
+  PLACE(excess, model->n_y);
   PLACE(fired_at, STORM_EVENTS * model->n_guards);
   PLACE(n_fired, model->n_guards);
   PLACE(sign, n_all);

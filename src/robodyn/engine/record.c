@@ -130,31 +130,34 @@ static double record_piece(Run *run, double from, double length, int64_t n) {
   return t;
 }
 
-/* Whether the error of an output's polynomial through five Chebyshev-Lobatto points exceeds what is allowed. It is
-   estimated from how the Chebyshev coefficients fall off:
+/* Whether the error of an output's polynomial through five Chebyshev-Lobatto points, f and what stands `width` behind it
+   and so on, exceeds what is allowed: above 0 where it does. It is estimated from how the Chebyshev coefficients fall off:
 
        low = |a_1| + |a_2|,  high = |a_3| + |a_4|,  error = high min(1, 2 high / low) */
-static inline int exceeds(const double *const f[5], int64_t j, double allowed) {
-  double ends = 0.5 * (f[0][j] + f[4][j]), odd = 0.5 * (f[0][j] - f[4][j]), inner = SQRT_HALF * (f[1][j] - f[3][j]);
-  double low = 0.5 * (fabs(odd + inner) + fabs(ends - f[2][j]));
-  double high = 0.5 * fabs(odd - inner) + 0.25 * fabs(ends - f[1][j] - f[3][j] + f[2][j]);
-  return (high > allowed) & (2.0 * high * high > allowed * low);
+static inline double excess(const double *f, int64_t width, double allowed) {
+  double f0 = f[0], f1 = f[width], f2 = f[2 * width], f3 = f[3 * width], f4 = f[4 * width];
+  double ends = 0.5 * (f0 + f4), odd = 0.5 * (f0 - f4), inner = SQRT_HALF * (f1 - f3);
+  double low = 0.5 * (fabs(odd + inner) + fabs(ends - f2));
+  double high = 0.5 * fabs(odd - inner) + 0.25 * fabs(ends - f1 - f3 + f2);
+  return least(high - allowed, 2.0 * high * high - allowed * low);
 }
 
 /* Whether an output may exceed what its own size allows: for the sake of its unit, of the error of this step, which is at
    time t and the point, or of noise, which is what the last piece that can be tried leaves. Unit and noise are remembered,
    the errors of the step for a few steps. */
-static int is_excused(Run *run, const double *const f[5], int64_t j, double t, int last) {
+static int is_excused(Run *run, const double *rows, int64_t j, double t, int last) {
   const Model *model = run->model;
+  const double *f = rows + j, *end = rows + 4 * row_width(run);
   double size = model->unit[j] == 0 ? 1.0 : 0.0, part = ERROR_PART * run->solver->rtol, *floor = &run->floor[j];
   if (model->unit[j] < 0) return 1;
   for (int64_t k = 0; k < model->n_y; k++)
     if (model->unit[k] == model->unit[j]) size = largest(size, run->largest[k]);
-  if (!run->errors_known) find_solver_errors(run, t, f[4], run->output_errors);
+  if (!run->errors_known) find_solver_errors(run, t, end, run->output_errors);
   run->errors_known = 1;
   *floor = largest(*floor, part * UNIT_PART * size);
-  if (!exceeds(f, j, part * run->largest[j] + *floor + SOLVER_PART * run->output_errors[j])) return 1;
-  if (last) *floor += NOISE_PART * fabs(f[0][j] - 2.0 * f[2][j] + f[4][j]);
+  double allowed = part * run->largest[j] + *floor + SOLVER_PART * run->output_errors[j];
+  if (!(excess(f, row_width(run), allowed) > 0.0)) return 1;
+  if (last) *floor += NOISE_PART * fabs(f[0] - 2.0 * f[2 * row_width(run)] + end[j]);
   return 0;
 }
 
@@ -162,14 +165,14 @@ static int is_excused(Run *run, const double *const f[5], int64_t j, double t, i
    point. */
 static int is_resolved(Run *run, double t, int last) {
   int64_t width = row_width(run), n = run->model->n_y;
-  const double *first = record_row(run, run->n_rows - 5) + 1, *floor = run->floor, *f[5];
-  double *size = run->largest, *errors = run->output_errors, part = ERROR_PART * run->solver->rtol;
-  for (int64_t k = 0; k < 5; k++) f[k] = first + k * width;
-  for (int64_t j = 0; j < n; j++) size[j] = largest(size[j], fabs(f[4][j]));
-  int any = 0, resolved = 1;
-  for (int64_t j = 0; j < n; j++) any |= exceeds(f, j, part * size[j] + floor[j] + SOLVER_PART * errors[j]);
-  for (int64_t j = 0; any && j < n; j++)
-    if (exceeds(f, j, part * size[j] + floor[j]) && !is_excused(run, f, j, t, last)) resolved = 0;
+  const double *rows = record_row(run, run->n_rows - 5) + 1, *end = rows + 4 * width, *floor = run->floor;
+  double *size = run->largest, *errors = run->output_errors, *over = run->excess, part = ERROR_PART * run->solver->rtol;
+  for (int64_t j = 0; j < n; j++) size[j] = largest(size[j], fabs(end[j]));
+  for (int64_t j = 0; j < n; j++)
+    over[j] = excess(rows + j, width, part * size[j] + floor[j] + SOLVER_PART * errors[j]);
+  int resolved = 1;
+  for (int64_t j = 0; j < n; j++)
+    if (over[j] > 0.0 && !is_excused(run, rows, j, t, last)) resolved = 0;
   return resolved;
 }
 

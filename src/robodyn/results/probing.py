@@ -52,7 +52,7 @@ def interpolation_errors(run: Run) -> dict[str, float]:
             apart = np.abs(run[info.name](times) - run.probes.values[there, k])
             # What is not a number has no size: such probes tell nothing.
             worst = float(np.nanmax(np.append(apart - SOLVER_PART * run.probes.errors[there, k], 0.0)))
-            found[info.name] = worst / sizes[k] if sizes[k] > 0 else worst
+            found[info.name] = float(worst / sizes[k]) if sizes[k] > 0 else worst
     return found
 
 
