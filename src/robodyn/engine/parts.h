@@ -8,7 +8,7 @@
 
 #include "engine.h"
 
-/* Points that a step, or a piece of it, is recorded by where the engine chooses: see record.c. */
+/* Points that a step, or a piece of it, is recorded by where the engine chooses: see pieces.c. */
 enum { PIECE = 4 };
 
 /* Events of one guard that end a run as chattering, see log.c. */
@@ -111,7 +111,12 @@ void settle_instant(Run *run);
 void pass_tick(Run *run);
 void plan_segment(Run *run);
 
-/* record.c */
+/* record.c, pieces.c */
+double *record_row(const Run *run, int64_t index);
+double record_piece(Run *run, double from, double length, int64_t n);
+void record_pieces(Run *run);
+void find_solver_errors(Run *run, double t, const double *y, double *errors);
+void take_probe(Run *run, double from, double length);
 void record_step(Run *run);
 void record_instant(Run *run);
 void record_end(Run *run);

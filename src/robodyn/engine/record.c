@@ -2,35 +2,18 @@
 
    Between two rows, an output is read from the polynomial through the rows about it, which never reaches across a knot.
    Rows are knots where something happens (an event, a tick that changes memory, a break), where the distance of rows
-   changes, and at the ends of the pieces that steps are recorded by.
-
-   Outputs may change faster than states: a crank turns at constant speed in steps of any length while its tip goes round
-   and round. Where the engine chooses the rows of a step, the step is therefore cut in halves until the polynomials of
-   all pieces give the outputs about as well as the method gives the states. */
+   changes, and at the ends of the pieces that steps are recorded by. */
 
 #include "parts.h"
 
-/* Error of an output between rows: at most ERROR_PART rtol (its largest magnitude + UNIT_PART of the largest in its unit),
-   by an estimate that is some ten times too large. The second part is for outputs that are nothing but errors of the
-   solution, such as residuals of constraints. */
-#define ERROR_PART 25.0
-#define UNIT_PART 0.02
-#define SOLVER_PART 4.0
-#define ERROR_MEMORY 0.75
-/* What is left in the shortest piece is rounding, or a jump: no more than this times as much is tried to be resolved. */
-#define NOISE_PART 4.0
-/* Shortest piece of a step; pieces that may be added beyond as many as there are steps. */
-#define SHORTEST_PIECE 0x1p-14
-enum { MOST_ADDED = 10000, TRY_LONGER = 4 };
 /* Probes lie at this part of a piece, where no row is; they begin in each second piece and get rarer. */
 #define PROBE_PLACE 0.31
 enum { PROBE_EVERY = 2, PROBE_PART = 8 };
-#define SQRT_HALF 0.70710678118654752
 #define PI 3.14159265358979323846
 /* Chebyshev-Lobatto points of a piece. */
-static const double POINTS[PIECE + 1] = {0.0, 0.5 - 0.5 * SQRT_HALF, 0.5, 0.5 + 0.5 * SQRT_HALF, 1.0};
+static const double POINTS[PIECE + 1] = {0.0, 0.14644660940672624, 0.5, 0.85355339059327376, 1.0};
 
-static double *record_row(const Run *run, int64_t index) { return run->rows + row_width(run) * index; }
+double *record_row(const Run *run, int64_t index) { return run->rows + row_width(run) * index; }
 
 static void make_knot(Run *run, int64_t index) { record_row(run, index)[row_width(run) - 1] = 1.0; }
 
@@ -72,8 +55,8 @@ static double time_at(const Run *run, double fraction) {
   return fraction < 1.0 ? run->t + fraction * (run->t_new - run->t) : run->t_new;
 }
 
-/* What the error of the step makes of the outputs y at the point, (n_y). */
-static void find_solver_errors(Run *run, double t, const double *y, double *errors) {
+/* What the error of the step makes of the outputs y at the point, (n_y); nothing where it makes no number of them. */
+void find_solver_errors(Run *run, double t, const double *y, double *errors) {
   const Model *model = run->model;
   const double *error = state(run, ERROR);
   double *x = state(run, POINT);
@@ -83,12 +66,15 @@ static void find_solver_errors(Run *run, double t, const double *y, double *erro
   }
   for (int64_t i = 0; i < model->n_x; i++) x[i] += error[i];
   call_kernel(run, model->outputs, t, x, errors);
-  for (int64_t j = 0; j < model->n_y; j++) errors[j] = fabs(errors[j] - y[j]);
+  for (int64_t j = 0; j < model->n_y; j++) {
+    double change = fabs(errors[j] - y[j]);
+    errors[j] = isfinite(change) ? change : 0.0;
+  }
 }
 
 /* Now and then, what the outputs are between rows. That this may tell the slope at the end of the step must not be used: a
    run would depend on what is recorded of it. */
-static void take_probe(Run *run, double from, double length) {
+void take_probe(Run *run, double from, double length) {
   if (run->n_pieces++ < run->next_probe || run->model->n_y == 0) return;
   run->next_probe += at_least(PROBE_EVERY, run->next_probe / PROBE_PART);
   double *entry = append_row(run, &run->probes, &run->n_probes, &run->probe_capacity, 1 + 2 * run->model->n_y, NULL);
@@ -119,7 +105,7 @@ static void record_times(Run *run) {
 
 /* Rows of a piece of the step at the n Chebyshev-Lobatto points after its start, where a polynomial through them is good
    throughout the piece; nothing that repeats itself hides between points so unevenly placed. The time of the last. */
-static double record_piece(Run *run, double from, double length, int64_t n) {
+double record_piece(Run *run, double from, double length, int64_t n) {
   double t = run->t;
   for (int64_t k = 1; k <= n; k++) {
     double place = k == n ? 1.0 : n == PIECE ? POINTS[k] : 0.5 - 0.5 * cos(PI * (double)k / (double)n);
@@ -128,75 +114,6 @@ static double record_piece(Run *run, double from, double length, int64_t n) {
     write_row(run, record_row(run, run->n_rows++), time_at(run, fraction), t, POINT, k == n);
   }
   return t;
-}
-
-/* Whether the error of an output's polynomial through five Chebyshev-Lobatto points, f and what stands `width` behind it
-   and so on, exceeds what is allowed: above 0 where it does. It is estimated from how the Chebyshev coefficients fall off:
-
-       low = |a_1| + |a_2|,  high = |a_3| + |a_4|,  error = high min(1, 2 high / low) */
-static inline double excess(const double *f, int64_t width, double allowed) {
-  double f0 = f[0], f1 = f[width], f2 = f[2 * width], f3 = f[3 * width], f4 = f[4 * width];
-  double ends = 0.5 * (f0 + f4), odd = 0.5 * (f0 - f4), inner = SQRT_HALF * (f1 - f3);
-  double low = 0.5 * (fabs(odd + inner) + fabs(ends - f2));
-  double high = 0.5 * fabs(odd - inner) + 0.25 * fabs(ends - f1 - f3 + f2);
-  return least(high - allowed, 2.0 * high * high - allowed * low);
-}
-
-/* Whether an output may exceed what its own size allows: for the sake of its unit, of the error of this step, which is at
-   time t and the point, or of noise, which is what the last piece that can be tried leaves. Unit and noise are remembered,
-   the errors of the step for a few steps. */
-static int is_excused(Run *run, const double *rows, int64_t j, double t, int last) {
-  const Model *model = run->model;
-  const double *f = rows + j, *end = rows + 4 * row_width(run);
-  double size = model->unit[j] == 0 ? 1.0 : 0.0, part = ERROR_PART * run->solver->rtol, *floor = &run->floor[j];
-  if (model->unit[j] < 0) return 1;
-  for (int64_t k = 0; k < model->n_y; k++)
-    if (model->unit[k] == model->unit[j]) size = largest(size, run->largest[k]);
-  if (!run->errors_known) find_solver_errors(run, t, end, run->output_errors);
-  run->errors_known = 1;
-  *floor = largest(*floor, part * UNIT_PART * size);
-  double allowed = part * run->largest[j] + *floor + SOLVER_PART * run->output_errors[j];
-  if (!(excess(f, row_width(run), allowed) > 0.0)) return 1;
-  if (last) *floor += NOISE_PART * fabs(f[0] - 2.0 * f[2 * row_width(run)] + end[j]);
-  return 0;
-}
-
-/* Whether the polynomial through the last five rows is good enough for all outputs; the last row is at time t and the
-   point. */
-static int is_resolved(Run *run, double t, int last) {
-  int64_t width = row_width(run), n = run->model->n_y;
-  const double *rows = record_row(run, run->n_rows - 5) + 1, *end = rows + 4 * width, *floor = run->floor;
-  double *size = run->largest, *errors = run->output_errors, *over = run->excess, part = ERROR_PART * run->solver->rtol;
-  for (int64_t j = 0; j < n; j++) size[j] = largest(size[j], fabs(end[j]));
-  for (int64_t j = 0; j < n; j++)
-    over[j] = excess(rows + j, width, part * size[j] + floor[j] + SOLVER_PART * errors[j]);
-  int resolved = 1;
-  for (int64_t j = 0; j < n; j++)
-    if (over[j] > 0.0 && !is_excused(run, rows, j, t, last)) resolved = 0;
-  return resolved;
-}
-
-/* The step in as many pieces as it takes. They begin as short as the last of the step before, now and then twice as long;
-   within the step, one is as long as the one before it, or twice that. */
-static void record_pieces(Run *run) {
-  double from = 0.0, length = run->piece > 0.0 ? run->piece : 1.0;
-  if (run->steps % TRY_LONGER == 0) length = least(2.0 * length, 1.0);
-  run->errors_known = 0;
-  for (int64_t j = 0; j < run->model->n_y; j++) run->output_errors[j] *= ERROR_MEMORY;
-  while (from < 1.0 && make_room(run)) {
-    double t = record_piece(run, from, length, PIECE);
-    int last = length <= SHORTEST_PIECE || run->n_added >= MOST_ADDED + run->steps;
-    if (!is_resolved(run, t, last) && !last) {
-      run->n_rows -= PIECE;
-      length *= 0.5;
-      run->n_added++;
-      continue;
-    }
-    take_probe(run, from, length);
-    run->piece = length;
-    from += length;
-    if (from < 1.0 && fmod(from, 2.0 * length) == 0.0) length *= 2.0;
-  }
 }
 
 /* Rows of the step just made: its points and its end, or the instants asked for before its end. */

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 UNIT_PART = 0.02
 """Part of the largest signal of a unit that counts as size of the others: some are nothing but errors of the solution.
-Numbers without a unit are taken to be about 1. Rows are chosen by the same measure, see record.c."""
+Numbers without a unit are taken to be about 1. Rows are chosen by the same measure, see pieces.c."""
 SOLVER_PART = 4.0
 """Interpolation need not be better than this times the error of a step."""
 
