@@ -132,8 +132,8 @@ class MacroSteps:
             state, memory, inputs, left = np.split(left, np.cumsum(sizes))
             unit.move(state, memory)
             unit.hold(self._passing[name], inputs)
-        for memory in _memories(self.exchange):
-            left = memory.change(left)
+        for earlier in _memories(self.exchange):
+            left = earlier.change(left)
         self._read_again()
 
     def _read_again(self) -> None:
