@@ -12,6 +12,7 @@ from robodyn.analysis.fitting.residuals import Residuals
 from robodyn.analysis.fitting.result import Fit, FitStart, FittedParameter, FittedSignal
 from robodyn.analysis.fitting.scaling import Scale
 from robodyn.analysis.fitting.search_space import SearchSpace
+from robodyn.analysis.sensitivity.variation import Variation
 from robodyn.results.signal import Floats
 
 LEVEL = 0.95
@@ -57,7 +58,7 @@ def summarise_fit(
         cost=0.5 * float(r @ r),
         best=best,
         agreeing=len(agreeing),
-        jacobian="exact" if residuals.variation.exact else f"central differences: {residuals.variation.reason}",
+        jacobian=_tell_slopes(residuals.variation),
         warnings=(
             *_tell_misfit(signals),
             *_tell_limits(limited),
@@ -68,6 +69,13 @@ def summarise_fit(
         run=run,
         measured=residuals.data,
     )
+
+
+def _tell_slopes(variation: Variation) -> str:
+    """How slopes were found, and what they take otherwise than it is."""
+    if not variation.exact:
+        return f"central differences: {variation.reason}"
+    return "; ".join(["exact", *variation.notes])
 
 
 def _quantile(freedom: int | None) -> float:

@@ -31,6 +31,8 @@ def tell_notes(slopes: Slopes) -> tuple[str, ...]:
             ("friction holds it at rest", list(_friction(slopes, 0.0))),
             ("not at rest", _moving(slopes)),
             ("without effect at this operating point", _idle_inputs(slopes)),
+            ("taken with the mean slope over its steps", [str(j) for j in slopes.parts.staircases if j.staircase]),
+            ("jumps, which the model does not show", [str(j) for j in slopes.parts.staircases if not j.staircase]),
             ("a slope jumps just there, the model has one side of it", list(_kinks(slopes))),
         )
         if names

@@ -4,7 +4,8 @@ Symbols: S = dx/dp of the states, M = dm/dp of the memory, D = dd/dp of the dela
 
     x_dot = f(t, x, d, m, p),    S_dot = f_x S + f_d D + f_m M + f_p
 
-The derivatives are exact, made from the traced expressions, and run in the same native engine as the motion itself.
+The derivatives are exact, made from the traced expressions, and run in the same native engine as the motion itself;
+those of quantisers and other staircases are the means over their steps.
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ from fnmatch import fnmatchcase
 
 import casadi as ca
 
+from robodyn.analysis.jumps import find_block_jumps, smooth_expressions, tell_leaps, tell_staircases
 from robodyn.analysis.sensitivity.delays import add_delays, extend_delayed, more_numbers
 from robodyn.analysis.sensitivity.events import add_limits, extend_actions, extend_tasks
 from robodyn.analysis.sensitivity.parameters import Direction, find_directions
-from robodyn.analysis.sensitivity.tangent import Tangent, find_switches, sensitivity_name, start_tangent
+from robodyn.analysis.sensitivity.tangent import Tangent, sensitivity_name, start_tangent
 from robodyn.assembly import System
 from robodyn.assembly.network import SignalInfo
 from robodyn.assembly.system import MemoryInfo, StateInfo
@@ -40,11 +42,11 @@ def sensitivity_system(system: System, parameters: Sequence[str], signals: Seque
     Raises:
         ModelError: where there is no exact derivative: Python blocks, constants of the code, times of jumps.
     """
-    tangent = start_tangent(system, find_directions(system, tuple(parameters)))
-    tangent = add_delays(tangent)
+    directions, jumps = find_directions(system, tuple(parameters)), find_block_jumps(system.scenario)
+    tangent = add_delays(start_tangent(system, smooth_expressions(system, jumps), directions))
     chosen = _choose(system, system.scenario.recording.signals if signals is None else tuple(signals))
     rates = ca.vertcat(system.expressions["rhs"], *tangent.state_rates)
-    outputs = [tangent.along(j, system.expressions["outputs"]) for j in range(tangent.count)]
+    outputs = [tangent.along(j, tangent.smooth["outputs"]) for j in range(tangent.count)]
     picked = [column[k] for column in outputs for k in chosen]
     extended = dataclasses.replace(
         system,
@@ -58,7 +60,7 @@ def sensitivity_system(system: System, parameters: Sequence[str], signals: Seque
         | {"rhs": rates, "outputs": ca.vertcat(system.expressions["outputs"], *picked)}
         | extend_delayed(tangent)
         | extend_tasks(tangent),
-        warnings=(*system.warnings, *find_switches(system)),
+        warnings=(*system.warnings, *filter(None, [tell_staircases(jumps), tell_leaps(jumps)])),
     )
     return add_limits(extend_actions(extended, tangent), tangent)
 

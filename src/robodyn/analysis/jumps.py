@@ -1,0 +1,226 @@
+"""Which blocks of a machine jump when a signal changes a little, so that slopes do not see where they lead?
+
+Every law is traced by itself, and its graph is searched for functions that may jump. A staircase that climbs with its
+argument, such as a quantiser, has a mean slope, which derivatives take (`symbolic.staircases`). Whether anything else
+jumps is tried: along straight lines through the space of a law's arguments changes of outputs are bisected, and one
+that does not shrink with the distance is a jump.
+
+What events locate, time alone switches, or the friction of a joint at rest holds is no such jump: the engine ends a
+step there, and sensitivities know it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from robodyn.assembly import System
+from robodyn.assembly.tracing import trace_law
+from robodyn.errors import FlawList
+from robodyn.laws import arguments_of
+from robodyn.model import Block, Scenario
+from robodyn.symbolic.staircases import STAIRCASES, find_jumps, smooth_staircases
+from robodyn.symbolic.tables import NODE
+
+LOOKS, LINES, PARTS, HALVINGS = 6, 10, 8, 32
+"""Looks at straight lines, how many at a time, parts in which each is looked at, and halvings of each part."""
+SHRUNK = 1e-3
+"""Share of a change that remains after the halvings: a slope leaves 2^-32, a root 2^-16, a jump all of it."""
+CHANGED = 1e-9
+"""Share of an output's largest value that is more than rounding."""
+POINTS = 8
+"""Places at which slopes are compared."""
+
+
+Outputs = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Jump:
+    """A block that jumps: by which functions, and whether as a staircase that has a mean slope."""
+
+    block: str
+    functions: tuple[str, ...]
+    staircase: bool
+
+    def __str__(self) -> str:
+        return f"{', '.join(f'{name}()' for name in self.functions)} in '{self.block}'"
+
+
+def find_block_jumps(scenario: Scenario) -> tuple[Jump, ...]:
+    """The blocks of a scenario that jump with a signal they read, a state or a memory of theirs."""
+    return tuple(jump for law in _traced_laws(scenario) for jump in (*law.staircases, *law.leaps))
+
+
+def find_staircases(scenario: Scenario) -> tuple[Jump, ...]:
+    """Those that have steps."""
+    return tuple(jump for law in _traced_laws(scenario) for jump in law.staircases)
+
+
+def _traced_laws(scenario: Scenario) -> list[_Traced]:
+    return [_Traced.of(block) for block in scenario.machine.blocks if block.native and not block.info.sticks]
+
+
+def smooth_expressions(system: System, jumps: Sequence[Jump]) -> dict[str, ca.SX]:
+    """All expressions as they are differentiated: staircases with their means where all of them have one."""
+    if not any(jump.staircase for jump in jumps) or any(_wraps(jump) for jump in jumps):
+        return dict(system.expressions)
+    moving = ca.vertcat(*(system.symbols[key] for key in "xdm"))
+    steps = {*STAIRCASES.values()}
+    names = [name for name, value in system.expressions.items() if find_jumps([value], moving) & steps]
+    fresh = smooth_staircases([system.expressions[name] for name in names], moving)
+    return dict(system.expressions) | dict(zip(names, fresh, strict=True))
+
+
+def _wraps(jump: Jump) -> bool:
+    return not jump.staircase and bool({*jump.functions} & {*STAIRCASES.values()})
+
+
+def tell_staircases(jumps: Sequence[Jump]) -> str:
+    """What was done with staircases, or an empty text."""
+    found = [str(jump) for jump in jumps if jump.staircase]
+    return f"{', '.join(found)}: taken with the mean slope over its steps" if found else ""
+
+
+def tell_leaps(jumps: Sequence[Jump]) -> str:
+    """What slopes do not see, or an empty text."""
+    found = [str(jump) for jump in jumps if not jump.staircase]
+    return f"{', '.join(found)}: may jump, which slopes do not see" if found else ""
+
+
+@dataclass(frozen=True)
+class _Traced:
+    """A law in symbols of the arguments that may change a little at a time, with its parameters' values."""
+
+    block: str
+    moving: ca.SX
+    results: list[ca.SX]
+    sizes: tuple[float, ...]
+
+    @staticmethod
+    def of(block: Block) -> _Traced:
+        moving: list[ca.SX] = []
+        arguments = {argument.name: _value(block, argument, moving) for argument in arguments_of(block.function)}
+        trace = trace_law(block.function, arguments, {}, block.name, FlawList())
+        numbers = np.abs(np.concatenate([np.ravel(value) for value in (1.0, *block.parameters.values())]).astype(float))
+        sizes = numbers[np.isfinite(numbers) & (numbers > 0)]
+        results = list(trace.results.values()) if trace else []
+        return _Traced(block.name, ca.vertcat(ca.SX(0, 1), *moving), results, tuple(sizes.tolist()))
+
+    @cached_property
+    def _functions(self) -> set[str]:
+        """Names of what may jump, as far as CasADi can evaluate it: it knows no tables, which have no jumps."""
+        return find_jumps(self.results, self.moving) if self._evaluable else set()
+
+    @property
+    def staircases(self) -> list[Jump]:
+        steps = self._functions & {*STAIRCASES.values()}
+        return [Jump(self.block, tuple(sorted(steps)), not self._wraps)] if steps else []
+
+    @property
+    def leaps(self) -> list[Jump]:
+        others = self._functions - {*STAIRCASES.values()}
+        return [Jump(self.block, tuple(sorted(others)), False)] if others and self._leaps else []
+
+    @cached_property
+    def _smooth(self) -> ca.SX:
+        return ca.vertcat(*smooth_staircases(self.results, self.moving))
+
+    @property
+    def _evaluable(self) -> bool:
+        column = ca.vertcat(ca.SX(0, 1), *self.results)
+        function = ca.Function("law", ca.symvar(column), [column])
+        return not any(function.instruction_id(k) == NODE for k in range(function.n_instructions()))
+
+    @property
+    def _symbols(self) -> list[ca.SX]:
+        return [self.moving[k] for k in range(self.moving.numel())]
+
+    def _evaluate(self, expression: ca.SX) -> ca.Function:
+        """As a function of the moving arguments alone: time and what events change are 1."""
+        own = {symbol.element_hash() for symbol in self._symbols}
+        rest = [symbol for symbol in ca.symvar(expression) if symbol.element_hash() not in own]
+        fixed = ca.substitute(expression, ca.vertcat(*rest), ca.SX.ones(len(rest))) if rest else expression
+        return ca.Function("law", [self.moving], [ca.densify(fixed)])
+
+    @property
+    def _wraps(self) -> bool:
+        """Whether some output climbs between the steps and falls back at them: x - floor(x) has no mean slope."""
+        ends = [ca.vec(ca.jacobian(e, self.moving)) for e in (ca.vertcat(*self.results), self._smooth)]
+        slopes = self._evaluate(ca.horzcat(*map(ca.densify, ends)))
+        rng = np.random.default_rng(0)
+        for _ in range(POINTS):
+            between, mean = np.abs(slopes(self._draw(rng)).full()).T
+            if np.any((between > 0) & (mean <= 1e-9 * between)):
+                return True
+        return False
+
+    def _draw(self, rng: np.random.Generator) -> np.ndarray:
+        """A place, of about the sizes of the law's parameters or of 1."""
+        n = self.moving.numel()
+        return rng.choice(self.sizes, size=n) * rng.normal(size=n) * 10.0 ** rng.uniform(-1, 1, size=n)
+
+    @property
+    def _leaps(self) -> bool:
+        """Whether some output jumps along one of many lines, some of them looked at together."""
+        function, rng = self._evaluate(self._smooth), np.random.default_rng(1)
+        return any(_any_jumps(*self._look(function, rng)) for _ in range(LOOKS))
+
+    def _look(self, function: ca.Function, rng: np.random.Generator) -> tuple[Outputs, np.ndarray]:
+        begin, end = (np.column_stack([self._draw(rng) for _ in range(LINES)]) for _ in range(2))
+
+        def outputs(line: np.ndarray, share: np.ndarray) -> np.ndarray:
+            return function(begin[:, line] + share * (end - begin)[:, line]).full()
+
+        lines = np.repeat(np.arange(LINES), PARTS + 1)
+        shares = np.tile(np.linspace(0.0, 1.0, PARTS + 1), LINES)
+        return outputs, outputs(lines, shares).reshape(-1, LINES, PARTS + 1)
+
+
+def _any_jumps(outputs: Outputs, table: np.ndarray) -> bool:
+    """Whether a change within a part of a line stays when the part is halved again and again.
+
+    Args:
+        outputs: all of them at places, each given by the number of its line and the share of the way along it.
+        table: their values at equal parts, (n_outputs, n_lines, n_places).
+    """
+    with np.errstate(invalid="ignore"):
+        change = np.abs(np.diff(table, axis=2))
+    output, line, part = np.nonzero(change > CHANGED * np.nanmax(np.abs(table), axis=(1, 2), keepdims=True))
+    low, high = part / PARTS, (part + 1) / PARTS
+    below, above = table[output, line, part], table[output, line, part + 1]
+    each = np.arange(len(line))
+    for _ in range(HALVINGS if len(each) else 0):
+        middle = (low + high) / 2
+        value = outputs(line, middle)[output, each]
+        left = np.abs(value - below) > np.abs(above - value)
+        low, below = np.where(left, low, middle), np.where(left, below, value)
+        high, above = np.where(left, middle, high), np.where(left, value, above)
+    return bool(np.any(np.abs(above - below) > SHRUNK * change[output, line, part]))
+
+
+def _value(block: Block, argument: Any, moving: list[ca.SX]) -> Any:
+    """A parameter's value, or a symbol, which moves unless it is the time or set by events."""
+    source = block.source_of(argument)
+    if source == "parameter":
+        return block.parameters[argument.name]
+    if source is None:
+        return argument.default
+    still = source == "time" or (source == "memory" and not block.sampled)
+
+    def symbol(entry: Any) -> Any:
+        if isinstance(entry, tuple | list):
+            return tuple(symbol(part) for part in entry)
+        if isinstance(entry, int | float):
+            return float(entry)
+        fresh = ca.SX.sym(argument.name)
+        if not still:
+            moving.append(fresh)
+        return fresh
+
+    return symbol(block.inputs[argument.name] if source == "input" else argument.name)
