@@ -48,9 +48,6 @@ class Jump:
     functions: tuple[str, ...]
     staircase: bool
 
-    def __str__(self) -> str:
-        return f"{', '.join(f'{name}()' for name in self.functions)} in '{self.block}'"
-
 
 def find_block_jumps(scenario: Scenario) -> tuple[Jump, ...]:
     """The blocks of a scenario that jump with a signal they read, a state or a memory of theirs."""
@@ -83,14 +80,22 @@ def _wraps(jump: Jump) -> bool:
 
 def tell_staircases(jumps: Sequence[Jump]) -> str:
     """What was done with staircases, or an empty text."""
-    found = [str(jump) for jump in jumps if jump.staircase]
-    return f"{', '.join(found)}: taken with the mean slope over its steps" if found else ""
+    found = list_jumps([jump for jump in jumps if jump.staircase])
+    return f"{found}: taken with the mean slope over its steps" if found else ""
 
 
 def tell_leaps(jumps: Sequence[Jump]) -> str:
     """What slopes do not see, or an empty text."""
-    found = [str(jump) for jump in jumps if not jump.staircase]
-    return f"{', '.join(found)}: may jump, which slopes do not see" if found else ""
+    found = list_jumps([jump for jump in jumps if not jump.staircase])
+    return f"{found}: may jump, which slopes do not see" if found else ""
+
+
+def list_jumps(jumps: Sequence[Jump]) -> str:
+    """Functions with the blocks they are in: "floor() in 'axis1.encoder', 'axis2.encoder'"."""
+    blocks: dict[str, list[str]] = {}
+    for jump in jumps:
+        blocks.setdefault(", ".join(f"{name}()" for name in jump.functions), []).append(f"'{jump.block}'")
+    return "; ".join(f"{functions} in {', '.join(names)}" for functions, names in blocks.items())
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from robodyn.analysis.jumps import tell_leaps, tell_staircases
 from robodyn.analysis.linear.operating_point import sticking_directions
 from robodyn.assembly.system import FREE
 
@@ -23,6 +24,11 @@ MOST_NAMES = 5
 
 def tell_notes(slopes: Slopes) -> tuple[str, ...]:
     """Sentences on what a linear model leaves out or takes as it is."""
+    staircases = filter(None, [tell_staircases(slopes.parts.staircases), tell_leaps(slopes.parts.staircases)])
+    return (*staircases, *_tell_names(slopes))
+
+
+def _tell_names(slopes: Slopes) -> tuple[str, ...]:
     return tuple(
         f"{sentence}: {_listed(names)}"
         for sentence, names in (
@@ -31,8 +37,6 @@ def tell_notes(slopes: Slopes) -> tuple[str, ...]:
             ("friction holds it at rest", list(_friction(slopes, 0.0))),
             ("not at rest", _moving(slopes)),
             ("without effect at this operating point", _idle_inputs(slopes)),
-            ("taken with the mean slope over its steps", [str(j) for j in slopes.parts.staircases if j.staircase]),
-            ("jumps, which the model does not show", [str(j) for j in slopes.parts.staircases if not j.staircase]),
             ("a slope jumps just there, the model has one side of it", list(_kinks(slopes))),
         )
         if names

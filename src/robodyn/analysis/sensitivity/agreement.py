@@ -10,14 +10,17 @@ Quantisers count as ideal on both sides, if their laws say how: their steps woul
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from robodyn.analysis.sensitivity.tangent import sensitivity_name
-from robodyn.model import Number, Recording
+from robodyn.model import Recording
 from robodyn.results import Run
 from robodyn.results.signal import Floats
+
+if TYPE_CHECKING:
+    from robodyn.analysis.sensitivity.variation import Variation
 
 SAMPLES = 401
 CHANGES = (1e-3, 1e-2)
@@ -32,54 +35,47 @@ LEAST = 1e-7
 """Share of a signal's own changes in time below which its change by parameters is rounding."""
 
 
-class Varied(Protocol):
-    """What can be run with other numbers, sensitivities included."""
-
-    signals: tuple[str, ...]
-    numbers: tuple[Number, ...]
-
-    def run(self, changes: Mapping[str, float], recording: Recording | None = None) -> Run: ...
-
-
-def find_disagreement(varied: Varied, ideal: Mapping[str, float], duration: float) -> float:
+def find_disagreement(variation: Variation, ideal: Mapping[str, float], duration: float) -> float:
     """Largest share of a signal's change by which slopes and changes differ; infinite where a run fails."""
     recording = Recording(times=tuple(np.linspace(0.0, duration, SAMPLES).tolist()))
-    base = varied.run(ideal, recording)
-    slopes = {number.name: _slopes(varied, base, number.name) for number in varied.numbers}
+    base = variation.run(ideal, recording)
+    slopes = {number.name: _slopes(variation, base, number.name) for number in variation.numbers}
     found = 0.0
     for change in CHANGES:
-        steps = _choose_steps(varied, base, slopes, change)
+        steps = _choose_steps(variation, base, slopes, change)
         ends = [
-            varied.run(dict(ideal) | {n.name: n.value + sign * steps[n.name] for n in varied.numbers}, recording)
+            variation.run(dict(ideal) | {n.name: n.value + sign * steps[n.name] for n in variation.numbers}, recording)
             for sign in (1, -1)
         ]
         if any(run.time.size != base.time.size for run in ends):
             return np.inf
         expected = sum((slopes[name] * step for name, step in steps.items()), np.zeros((base.time.size, 1)))
-        found = max(found, _compare(expected, (_values(varied, ends[0]) - _values(varied, ends[1])) / 2, base, varied))
+        found = max(
+            found, _compare(expected, (_values(variation, ends[0]) - _values(variation, ends[1])) / 2, base, variation)
+        )
     return found
 
 
-def _values(varied: Varied, run: Run) -> Floats:
-    return np.column_stack([run[name].values for name in varied.signals])
+def _values(variation: Variation, run: Run) -> Floats:
+    return np.column_stack([run[name].values for name in variation.signals])
 
 
-def _slopes(varied: Varied, base: Run, name: str) -> Floats:
-    return np.column_stack([base[sensitivity_name(signal, name)].values for signal in varied.signals])
+def _slopes(variation: Variation, base: Run, name: str) -> Floats:
+    return np.column_stack([base[sensitivity_name(signal, name)].values for signal in variation.signals])
 
 
-def _choose_steps(varied: Varied, base: Run, slopes: Mapping[str, Floats], change: float) -> dict[str, float]:
+def _choose_steps(variation: Variation, base: Run, slopes: Mapping[str, Floats], change: float) -> dict[str, float]:
     """A change of each parameter: more of those that do little."""
-    spread = np.maximum(np.std(_values(varied, base), axis=0), 1e-300)
-    plain = {number.name: change * (abs(number.value) or 1.0) for number in varied.numbers}
+    spread = np.maximum(np.std(_values(variation, base), axis=0), 1e-300)
+    plain = {number.name: change * (abs(number.value) or 1.0) for number in variation.numbers}
     effects = {name: float(np.max(np.std(slopes[name], axis=0) / spread)) * step for name, step in plain.items()}
     largest = max(effects.values())
     return {name: step * min(MOST, largest / max(effects[name], 1e-300)) for name, step in plain.items()}
 
 
-def _compare(expected: Floats, found: Floats, base: Run, varied: Varied) -> float:
+def _compare(expected: Floats, found: Floats, base: Run, variation: Variation) -> float:
     shares = []
-    spread = np.std(_values(varied, base), axis=0)
+    spread = np.std(_values(variation, base), axis=0)
     for k in range(found.shape[1]):
         size = max(_size(expected[:, k]), _size(found[:, k]))
         if size > LEAST * spread[k]:
