@@ -12,7 +12,7 @@ step there, and sensitivities know it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -51,12 +51,20 @@ class Jump:
 
 def find_block_jumps(scenario: Scenario) -> tuple[Jump, ...]:
     """The blocks of a scenario that jump with a signal they read, a state or a memory of theirs."""
-    return tuple(jump for law in _traced_laws(scenario) for jump in (*law.staircases, *law.leaps))
+    laws = _traced_laws(scenario)
+    return (*_find_staircases(laws), *(jump for law in laws for jump in law.leaps))
 
 
 def find_staircases(scenario: Scenario) -> tuple[Jump, ...]:
     """Those that have steps."""
-    return tuple(jump for law in _traced_laws(scenario) for jump in law.staircases)
+    return _find_staircases(_traced_laws(scenario))
+
+
+def _find_staircases(laws: Sequence[_Traced]) -> tuple[Jump, ...]:
+    """Where one of them wraps, none is taken with its mean: in the graph of a system they are not told apart."""
+    found = [jump for law in laws for jump in law.staircases]
+    together = all(jump.staircase for jump in found)
+    return tuple(replace(jump, staircase=together) for jump in found)
 
 
 def _traced_laws(scenario: Scenario) -> list[_Traced]:
@@ -64,18 +72,14 @@ def _traced_laws(scenario: Scenario) -> list[_Traced]:
 
 
 def smooth_expressions(system: System, jumps: Sequence[Jump]) -> dict[str, ca.SX]:
-    """All expressions as they are differentiated: staircases with their means where all of them have one."""
-    if not any(jump.staircase for jump in jumps) or any(_wraps(jump) for jump in jumps):
+    """All expressions as they are differentiated, staircases with their means."""
+    if not any(jump.staircase for jump in jumps):
         return dict(system.expressions)
     moving = ca.vertcat(*(system.symbols[key] for key in "xdm"))
     steps = {*STAIRCASES.values()}
     names = [name for name, value in system.expressions.items() if find_jumps([value], moving) & steps]
     fresh = smooth_staircases([system.expressions[name] for name in names], moving)
     return dict(system.expressions) | dict(zip(names, fresh, strict=True))
-
-
-def _wraps(jump: Jump) -> bool:
-    return not jump.staircase and bool({*jump.functions} & {*STAIRCASES.values()})
 
 
 def tell_staircases(jumps: Sequence[Jump]) -> str:

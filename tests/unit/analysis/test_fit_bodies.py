@@ -138,6 +138,15 @@ def test_one_moment_alone_is_fitted_between_its_physical_limits():
     assert "limit of what is physically possible" in beyond.warnings[1 if "not met" in beyond.warnings[0] else 0]
 
 
+def test_a_bound_of_a_moment_is_kept_and_told():
+    data = measure(arm(inertia=(0.03, 0.045, 0.06)), 0.0)
+    bounds = {"fore.inertia.xx": (0.01, 0.025)}
+    free = ["fore.inertia.xx", "fore.inertia.yy", "fore.inertia.zz"]
+    fit = fit_parameters(arm(inertia=(0.02, 0.03, 0.03)), data, free, bounds=bounds, noise=1e-3)
+    assert fit.values["fore.inertia.xx"] == pytest.approx(0.025, rel=1e-3)
+    assert [p.at_bound for p in fit.parameters] == [True, False, False]
+
+
 def test_a_moment_without_room_is_refused():
     with pytest.raises(ModelError, match="fore.inertia: yy cannot change: with the other moments as they are"):
         fit_parameters(arm(inertia=(0.0, 0.06, 0.06)), measure(arm(), 0.0), ["fore.inertia.yy"])

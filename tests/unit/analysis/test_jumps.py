@@ -157,6 +157,16 @@ def test_an_angle_that_is_turned_back_keeps_its_slope():
     np.testing.assert_allclose(found[name].values, plain[name].values, rtol=1e-6, atol=1e-12)
 
 
+def test_beside_an_angle_that_is_turned_back_a_quantiser_is_left_for_finite_changes():
+    both = servo("quantised", period=0.01, resolution=1e-3)
+    machine = both.machine
+    extra = Block("turned", turned, inputs={"u": "rail.position"})
+    both = dataclasses.replace(both, machine=dataclasses.replace(machine, blocks=(*machine.blocks, extra)))
+    variation = prepare_variation(both, ["control.gain"], ["rail.position"])
+    assert not variation.exact
+    assert "floor() in 'sensor', 'turned': may jump" in variation.reason
+
+
 def test_linear_models_take_staircases_with_their_mean_slope_and_say_so():
     point = {"rail.position": 0.0371, "rail.velocity": 0.0}
     model = linearise(assemble(servo("quantised", resolution=1e-3)), point)

@@ -187,14 +187,19 @@ def _search(residuals: Residuals, space: SearchSpace, begin: Floats) -> FitStart
         return FitStart(values, values, None, residuals.evaluations - before, residuals.failure)
     options: dict[str, Any] = {"ftol": TOLERANCE, "xtol": TOLERANCE, "gtol": TOLERANCE, "max_nfev": MOST_EVALUATIONS}
 
-    def deviate(y: Floats) -> Floats:
-        return residuals(space.scaled(y))
+    # The first step is as long as the start is far from the origin: count from a place 1 before it in each coordinate.
+    origin = begin - 1.0
 
-    def slope(y: Floats) -> Floats:
-        return residuals.slopes(space.scaled(y)) @ space.slopes(y)
+    def deviate(way: Floats) -> Floats:
+        return residuals(space.scaled(origin + way))
 
-    done = least_squares(deviate, begin, slope, (lower, upper), method="trf", **options)
-    found = tuple(space.values(space.scaled(done.x)).tolist())
+    def slope(way: Floats) -> Floats:
+        return residuals.slopes(space.scaled(origin + way)) @ space.slopes(origin + way)
+
+    limits = lower - origin, upper - origin
+    first = np.clip(np.ones(len(begin)), *limits)
+    done = least_squares(deviate, first, slope, limits, method="trf", **options)
+    found = tuple(space.values(space.scaled(origin + done.x)).tolist())
     return FitStart(values, found, float(done.cost), residuals.evaluations - before, str(done.message))
 
 

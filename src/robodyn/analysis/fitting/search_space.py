@@ -19,6 +19,7 @@ from robodyn.model.body import TENSOR
 from robodyn.results.signal import Floats
 
 SLOPE_STEP = 1e-6
+AT_BOUND = 1e-6
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,19 @@ class SearchSpace:
         """Bodies that are hardly possible any more, by their inertia."""
         values = self.values(z)
         return [free for free in self.inertias if free.margin(values[list(free.places)]) < AT_LIMIT]
+
+    def at_bounds(self, z: Floats) -> list[bool]:
+        """Which parameters lie at a bound; charts come near to those of entries and do not reach them."""
+        found = [
+            any(abs(zk - limit) <= AT_BOUND * max(abs(zk), 1.0) for limit in scale.limits)
+            for scale, zk in zip(self.scales, z, strict=True)
+        ]
+        values = self.values(z)
+        for free in self.inertias:
+            size = np.trace(free.second_moments(values[list(free.places)]))
+            for k, bounds in zip(free.places, free.bounds, strict=True):
+                found[k] = any(abs(values[k] - bound) < AT_LIMIT * size for bound in bounds)
+        return found
 
     def tangent(self, z: Floats) -> Floats:
         """Directions of z along the limits at which bodies are, (n, n_directions); all where none is at one."""

@@ -18,7 +18,6 @@ from robodyn.results.signal import Floats
 LEVEL = 0.95
 SAME_COST = 1e-3
 """Relative difference of cost up to which two starts have found the same fit."""
-AT_BOUND = 1e-6
 LEAST_SHARE = 0.5
 """Share of a signal's variance that a fit explains at least, unless something is wrong with it."""
 UNFINISHED = 0.01
@@ -43,8 +42,9 @@ def summarise_fit(
     names = [scale.number.name for scale in residuals.scales]
     agreeing = _agreeing(starts, best, r.size * residuals.variation.solver.rtol**2)
     factor = _quantile(None if noise_given else freedom)
+    bound = space.at_bounds(z)
     parameters = tuple(
-        _parameter(scale, float(z[k]), uncertainty.deviations[k], factor, [s.values[k] for s in agreeing])
+        _parameter(scale, float(z[k]), uncertainty.deviations[k], factor, [s.values[k] for s in agreeing], bound[k])
         for k, scale in enumerate(residuals.scales)
     )
     signals = _signals(residuals, z)
@@ -92,14 +92,16 @@ def _agreeing(starts: Sequence[FitStart], best: int, least: float) -> list[FitSt
     return [start for start in starts if start.cost is not None and start.cost <= most]
 
 
-def _parameter(scale: Scale, z: float, deviation: float, factor: float, found: Sequence[float]) -> FittedParameter:
+def _parameter(
+    scale: Scale, z: float, deviation: float, factor: float, found: Sequence[float], bound: bool
+) -> FittedParameter:
     value, number = scale.value(z), scale.number
     lower, upper = (float(scale.value(z + sign * factor * deviation)) for sign in (-1, 1))
     # What a body at the limit of what is possible leaves no way to move has no deviation.
-    near = [deviation == 0.0, *(abs(z - limit) <= AT_BOUND * max(abs(z), 1.0) for limit in scale.limits)]
+    bound = bool(bound or deviation == 0.0)
     spread = (max(found) - min(found)) / abs(value) if value else 0.0
-    own = deviation * scale.slope(z)
-    return FittedParameter(number.name, number.unit, value, own, lower, upper, number.value, any(near), spread)
+    own = float(deviation * scale.slope(z))
+    return FittedParameter(number.name, number.unit, value, own, lower, upper, number.value, bound, spread)
 
 
 def _signals(residuals: Residuals, z: Floats) -> tuple[FittedSignal, ...]:
