@@ -24,8 +24,9 @@ from robodyn.assembly.tracing import trace_law
 from robodyn.errors import FlawList
 from robodyn.laws import arguments_of
 from robodyn.model import Block, Scenario
+from robodyn.native import compile_kernels, read_program
+from robodyn.native.program import RUN_TIME
 from robodyn.symbolic.staircases import STAIRCASES, find_jumps, smooth_staircases
-from robodyn.symbolic.tables import NODE
 
 LOOKS, LINES, PARTS, HALVINGS = 6, 10, 8, 32
 """Looks at straight lines, how many at a time, parts in which each is looked at, and halvings of each part."""
@@ -37,6 +38,7 @@ POINTS = 8
 """Places at which slopes are compared."""
 
 
+Values = Callable[[np.ndarray], np.ndarray]
 Outputs = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
@@ -123,8 +125,14 @@ class _Traced:
 
     @cached_property
     def _functions(self) -> set[str]:
-        """Names of what may jump, as far as CasADi can evaluate it: it knows no tables, which have no jumps."""
-        return find_jumps(self.results, self.moving) if self._evaluable else set()
+        """Names of what may jump; tables that are given with a run alone are references in time, without states."""
+        return find_jumps(self.results, self.moving) if not self._operations & RUN_TIME else set()
+
+    @cached_property
+    def _operations(self) -> set[str]:
+        column = ca.vertcat(ca.SX(0, 1), *self.results)
+        inputs = ca.vertcat(ca.SX(0, 1), *ca.symvar(column))
+        return {node[0] for node in read_program(ca.Function("law", [inputs], [column])).nodes}
 
     @property
     def staircases(self) -> list[Jump]:
@@ -140,34 +148,26 @@ class _Traced:
     def _smooth(self) -> ca.SX:
         return ca.vertcat(*smooth_staircases(self.results, self.moving))
 
-    @property
-    def _evaluable(self) -> bool:
-        column = ca.vertcat(ca.SX(0, 1), *self.results)
-        function = ca.Function("law", ca.symvar(column), [column])
-        return not any(function.instruction_id(k) == NODE for k in range(function.n_instructions()))
-
-    @property
-    def _symbols(self) -> list[ca.SX]:
-        return [self.moving[k] for k in range(self.moving.numel())]
-
-    def _evaluate(self, expression: ca.SX) -> ca.Function:
-        """As a function of the moving arguments alone: time and what events change are 1."""
-        own = {symbol.element_hash() for symbol in self._symbols}
+    def _evaluate(self, expression: ca.SX) -> Values:
+        """As a function of the moving arguments, a column a place; time and what events change are 1."""
+        own = {self.moving[k].element_hash() for k in range(self.moving.numel())}
         rest = [symbol for symbol in ca.symvar(expression) if symbol.element_hash() not in own]
-        fixed = ca.substitute(expression, ca.vertcat(*rest), ca.SX.ones(len(rest))) if rest else expression
-        return ca.Function("law", [self.moving], [ca.densify(fixed)])
+        inputs = [self.moving, ca.vertcat(ca.SX(0, 1), *rest)]
+        function = ca.Function("law", inputs, [ca.densify(expression)])
+        if "locate" not in self._operations:
+            return lambda places: function(places, np.ones((len(rest), places.shape[1]))).full()
+        # CasADi does not know the meaning of tables.
+        kernel = compile_kernels({"law": function}, quick=True).kernels["law"]
+        return lambda places: np.column_stack([np.array(kernel(place, np.ones(len(rest)))) for place in places.T])
 
     @property
     def _wraps(self) -> bool:
         """Whether some output climbs between the steps and falls back at them: x - floor(x) has no mean slope."""
-        ends = [ca.vec(ca.jacobian(e, self.moving)) for e in (ca.vertcat(*self.results), self._smooth)]
-        slopes = self._evaluate(ca.horzcat(*map(ca.densify, ends)))
+        ends = [ca.vec(ca.densify(ca.jacobian(e, self.moving))) for e in (ca.vertcat(*self.results), self._smooth)]
         rng = np.random.default_rng(0)
-        for _ in range(POINTS):
-            between, mean = np.abs(slopes(self._draw(rng)).full()).T
-            if np.any((between > 0) & (mean <= 1e-9 * between)):
-                return True
-        return False
+        places = np.column_stack([self._draw(rng) for _ in range(POINTS)])
+        between, mean = np.split(np.abs(self._evaluate(ca.vertcat(*ends))(places)), 2)
+        return bool(np.any((between > 0) & (mean <= 1e-9 * between)))
 
     def _draw(self, rng: np.random.Generator) -> np.ndarray:
         """A place, of about the sizes of the law's parameters or of 1."""
@@ -177,14 +177,14 @@ class _Traced:
     @property
     def _leaps(self) -> bool:
         """Whether some output jumps along one of many lines, some of them looked at together."""
-        function, rng = self._evaluate(self._smooth), np.random.default_rng(1)
-        return any(_any_jumps(*self._look(function, rng)) for _ in range(LOOKS))
+        values, rng = self._evaluate(self._smooth), np.random.default_rng(1)
+        return any(_any_jumps(*self._look(values, rng)) for _ in range(LOOKS))
 
-    def _look(self, function: ca.Function, rng: np.random.Generator) -> tuple[Outputs, np.ndarray]:
+    def _look(self, values: Values, rng: np.random.Generator) -> tuple[Outputs, np.ndarray]:
         begin, end = (np.column_stack([self._draw(rng) for _ in range(LINES)]) for _ in range(2))
 
         def outputs(line: np.ndarray, share: np.ndarray) -> np.ndarray:
-            return function(begin[:, line] + share * (end - begin)[:, line]).full()
+            return values(begin[:, line] + share * (end - begin)[:, line])
 
         lines = np.repeat(np.arange(LINES), PARTS + 1)
         shares = np.tile(np.linspace(0.0, 1.0, PARTS + 1), LINES)

@@ -58,6 +58,16 @@ def rooted(u):
     return {"measured": sym.sign(u) * sym.sqrt(sym.absolute(u)) + sym.where(u > 0.3, u - 0.3, 0.0)}
 
 
+def looked_up(u):
+    """A table, which only bends, behind a quantiser."""
+    return {"measured": sym.table(sym.floor(u / 1e-3) * 1e-3, np.array([-1.0, 0.0, 1.0]), np.array([-2.0, 0.0, 1.0]))}
+
+
+def looked_up_and_switched(u):
+    rise = sym.table(u, np.array([-1.0, 0.0, 1.0]), np.array([-2.0, 0.0, 1.0]))
+    return {"measured": sym.where(u > 0.2, rise + 1.0, rise)}
+
+
 @pytest.mark.parametrize(
     ("law", "parameters", "found"),
     [
@@ -66,6 +76,8 @@ def rooted(u):
         (rounded, {"step": 1e-3}, [Jump("sensor", ("ceil",), True)]),
         (turned, {}, [Jump("sensor", ("floor",), False)]),
         (saturated, {"most": 5.0}, []),
+        (looked_up, {}, [Jump("sensor", ("floor",), True)]),
+        (looked_up_and_switched, {}, [Jump("sensor", ("where",), False)]),
         (rooted, {}, []),
         (switched, {"most": 5.0}, [Jump("sensor", ("sign",), False)]),
     ],
