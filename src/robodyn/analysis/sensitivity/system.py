@@ -16,7 +16,7 @@ from fnmatch import fnmatchcase
 
 import casadi as ca
 
-from robodyn.analysis.jumps import find_block_jumps, smooth_expressions, tell_leaps, tell_staircases
+from robodyn.analysis.jumps import Jump, find_block_jumps, smooth_expressions, tell_leaps, tell_staircases
 from robodyn.analysis.sensitivity.delays import add_delays, extend_delayed, more_numbers
 from robodyn.analysis.sensitivity.events import add_limits, extend_actions, extend_tasks
 from robodyn.analysis.sensitivity.parameters import Direction, find_directions
@@ -30,7 +30,13 @@ UNWEIGHED = 1e30
 """Nominal magnitude of book-keeping whose errors do not count; finite, since it is no longer the last state."""
 
 
-def sensitivity_system(system: System, parameters: Sequence[str], signals: Sequence[str] | None = None) -> System:
+def sensitivity_system(
+    system: System,
+    parameters: Sequence[str],
+    signals: Sequence[str] | None = None,
+    *,
+    jumps: Sequence[Jump] | None = None,
+) -> System:
     """The system with the sensitivities of its states as further states, and of its signals as further signals.
 
     The derivative of a signal is `d(<signal>)/d(<parameter>)`, at a fixed time.
@@ -38,11 +44,13 @@ def sensitivity_system(system: System, parameters: Sequence[str], signals: Seque
     Args:
         parameters: tunable numbers, `initial.<state>` or `<delay>.time`.
         signals: patterns of the signals whose derivatives are wanted; those the scenario records by default.
+        jumps: what `find_block_jumps` gives, if that is known already.
 
     Raises:
         ModelError: where there is no exact derivative: Python blocks, constants of the code, times of jumps.
     """
-    directions, jumps = find_directions(system, tuple(parameters)), find_block_jumps(system.scenario)
+    directions = find_directions(system, tuple(parameters))
+    jumps = find_block_jumps(system.scenario) if jumps is None else jumps
     tangent = add_delays(start_tangent(system, smooth_expressions(system, jumps), directions))
     chosen = _choose(system, system.scenario.recording.signals if signals is None else tuple(signals))
     rates = ca.vertcat(system.expressions["rhs"], *tangent.state_rates)

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from robodyn.analysis.jumps import find_block_jumps, tell_leaps, tell_staircases
+from robodyn.analysis.jumps import Jump, find_block_jumps, tell_leaps, tell_staircases
 from robodyn.analysis.linear.idealised import ideal_numbers
 from robodyn.analysis.sensitivity.agreement import AGREES, find_disagreement
 from robodyn.analysis.sensitivity.parameters import INITIAL
@@ -82,21 +82,21 @@ def prepare_variation(
     place = {number.name for number in system.parameters}
     folded = tuple(name for name in names if name not in place and not name.startswith(INITIAL))
     reason, recorded, chosen = "", system, tuple(signals)
+    jumps = find_block_jumps(scenario) if exact else ()
     if exact:
         try:
-            recorded = sensitivity_system(system, names, signals)
+            recorded = sensitivity_system(system, names, signals, jumps=jumps)
             chosen = (*signals, *(sensitivity_name(signal, name) for name in names for signal in signals))
         except ModelError as error:
             reason = "; ".join(str(flaw) for flaw in error.flaws)
     compiled = compile_system(recorded, solver, signals=chosen)
     reason = reason if exact else "not asked for"
     variation = Variation(scenario, numbers, tuple(signals), solver, compiled, reason, folded)
-    return _treat_jumps(variation, system) if variation.exact else variation
+    return _treat_jumps(variation, system, jumps) if variation.exact else variation
 
 
-def _treat_jumps(variation: Variation, system: System) -> Variation:
+def _treat_jumps(variation: Variation, system: System, jumps: Sequence[Jump]) -> Variation:
     """Say how staircases are taken, and leave exact sensitivities where other jumps make them wrong."""
-    jumps = find_block_jumps(variation.scenario)
     steps = {jump.block for jump in jumps if jump.staircase}
     notes = tuple(filter(None, [tell_staircases(jumps)]))
     if len(steps) < len(jumps):
