@@ -17,10 +17,33 @@ double *record_row(const Run *run, int64_t index) { return run->rows + row_width
 
 static void make_knot(Run *run, int64_t index) { record_row(run, index)[row_width(run) - 1] = 1.0; }
 
-/* Write a row of the outputs at a time and a row of states, under the time `label`; delayed signals as last read. */
+/* Keep the extremes of what is watched; a largest that is not a number stays so. */
+static void watch(Run *run, double t, const double *values) {
+  double *kept = run->extremes;
+  for (int64_t k = 0; k < run->model->n_watched; k++, kept += EXTREMES) {
+    double value = values[k];
+    if (run->n_rows == 1) {
+      kept[FIRST] = kept[SMALLEST] = kept[LARGEST] = value;
+      kept[SMALLEST_AT] = kept[LARGEST_AT] = t;
+    }
+    if (value < kept[SMALLEST]) {
+      kept[SMALLEST] = value;
+      kept[SMALLEST_AT] = t;
+    }
+    if (value > kept[LARGEST] || value != value) {
+      kept[LARGEST] = value;
+      kept[LARGEST_AT] = t;
+    }
+  }
+}
+
+/* Write a row of the outputs at a time and a row of states, under the time `label`; delayed signals as last read. What is
+   only watched is written behind it, where its knot and the next row will stand. */
 static void write_row(Run *run, double *entry, double label, double t, int64_t source, int knot) {
+  const Model *model = run->model;
   entry[0] = label;
-  if (run->model->n_y > 0) call_kernel(run, run->model->outputs, t, state(run, source), entry + 1);
+  if (model->n_y + model->n_watched > 0) call_kernel(run, model->outputs, t, state(run, source), entry + 1);
+  watch(run, t, entry + 1 + model->n_y);
   entry[row_width(run) - 1] = knot;
 }
 
@@ -55,7 +78,7 @@ static double time_at(const Run *run, double fraction) {
   return fraction < 1.0 ? run->t + fraction * (run->t_new - run->t) : run->t_new;
 }
 
-/* What the error of the step makes of the outputs y at the point, (n_y); nothing where it makes no number of them. */
+/* What the error of the step makes of the outputs y at the point, (n_y + n_watched); nothing where it makes no number of them. */
 void find_solver_errors(Run *run, double t, const double *y, double *errors) {
   const Model *model = run->model;
   const double *error = state(run, ERROR);
@@ -72,7 +95,7 @@ void find_solver_errors(Run *run, double t, const double *y, double *errors) {
   }
 }
 
-/* Now and then, what the outputs are between rows. That this may tell the slope at the end of the step must not be used: a
+/* Now and then, what the outputs are between rows; what is watched is overwritten by what follows. That this may tell the slope at the end of the step must not be used: a
    run would depend on what is recorded of it. */
 void take_probe(Run *run, double from, double length) {
   if (run->n_pieces++ < run->next_probe || run->model->n_y == 0) return;

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from .certificate import certificate_from
+from .errors import errors_from
 from .outcome import Outcome, OutcomeKind
 from .probing import Probes
 from .provenance import Provenance
@@ -27,6 +29,8 @@ def to_record(run: Run) -> dict[str, Any]:
         "provenance": asdict(run.provenance) | {"digest": run.provenance.digest},
         "warnings": list(run.warnings),
         "end": run.end,
+        **run.certificate.to_plain(),
+        "errors": run.errors.to_plain() if run.errors else None,
     }
 
 
@@ -48,4 +52,6 @@ def from_record(
         end=dict(record.get("end", {})),
         knots=knots,
         probes=None if probes is None else Probes(probes[:, 0], *np.split(probes[:, 1:], 2, axis=1)),
+        certificate=certificate_from(record),
+        errors=errors_from(record.get("errors")),
     )

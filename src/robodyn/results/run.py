@@ -4,6 +4,8 @@ import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from .certificate import Certificate
+from .errors import Errors
 from .outcome import Outcome
 from .probing import Probes
 from .provenance import Provenance
@@ -49,6 +51,8 @@ class Run:
         values: one column a signal, (n, n_signals).
         infos: what the columns mean, in their order.
         warnings: sentences for whoever uses the numbers.
+        certificate: what the run checked of itself; empty for measurements.
+        errors: how far a second solution says the numbers are off, where there is one.
         knots: rows across which signals are not smooth, or may not be, (n,): nothing is interpolated across them. By
             default all of them: signals are then straight between rows, or cubic where their rates are known.
         probes: what the signals were at a few times between the rows.
@@ -66,6 +70,8 @@ class Run:
     end: dict[str, float] = field(default_factory=dict)
     knots: Booleans | None = None
     probes: Probes | None = None
+    certificate: Certificate = field(default_factory=Certificate)
+    errors: Errors | None = None
 
     def __post_init__(self) -> None:
         for part in ("time", "values"):
