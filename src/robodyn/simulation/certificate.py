@@ -8,9 +8,11 @@ import numpy as np
 
 from robodyn.assembly.system import Promise, System
 from robodyn.engine import Solver, Trajectory
-from robodyn.results import Certificate, Check, Outcome, OutcomeKind
+from robodyn.results import Certificate, Check, Outcome, OutcomeKind, Run, interpolation_errors
 
 ENERGY, RESIDUALS = "energy balance", ("constraints, positions", "constraints, velocities")
+BETWEEN, BETWEEN_LIMIT = "signals between rows", 0.01
+"""Error of signals between rows as part of their size, beyond that of the solution; this project's own choice."""
 STILL_ENERGY = 1e-9
 """Part of the potential energy below which energy that moved is rounding."""
 LARGEST_ENERGY, SMALLEST_ENERGY, OF_TOLERANCE = 0.05, 1e-3, 1e3
@@ -82,6 +84,24 @@ def certify(
         checks += _check_steps(trajectory)
     checks.sort(key=lambda check: check.name not in (ENERGY, *RESIDUALS))
     return Certificate(tuple(checks), tuple(unchecked))
+
+
+def check_rows(run: Run, chosen: bool) -> Certificate:
+    """The certificate of a run with what can be said of its signals between rows.
+
+    Where the rows were asked for and not chosen, they may be too few to read all signals between them: that is told.
+    """
+    errors = interpolation_errors(run)
+    if not errors:
+        return run.certificate
+    worst = max(errors, key=lambda name: errors[name])
+    if chosen:
+        check = Check(BETWEEN, errors[worst], BETWEEN_LIMIT, worst, remedy="tighten the tolerances")
+        return Certificate((*run.certificate.checks, check), run.certificate.unchecked)
+    if errors[worst] <= BETWEEN_LIMIT:
+        return run.certificate
+    what = f"'{worst}' may be off by {100 * errors[worst]:.2g} % of its size there: read it at rows, or record more"
+    return Certificate(run.certificate.checks, (*run.certificate.unchecked, f"{BETWEEN}: {what}"))
 
 
 def judge(outcome: Outcome, certificate: Certificate) -> Outcome:

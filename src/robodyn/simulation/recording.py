@@ -14,7 +14,7 @@ from robodyn.assembly import System
 from robodyn.engine import Solver, Trajectory
 from robodyn.model import Chain, describe
 from robodyn.results import EventRecord, Outcome, Probes, Provenance, Run, SignalInfo, Statistics
-from robodyn.simulation.certificate import certify, constraint_errors, energy_error, judge, tell_action
+from robodyn.simulation.certificate import certify, check_rows, constraint_errors, energy_error, judge, tell_action
 from robodyn.simulation.compiled import CompiledSystem
 from robodyn.simulation.doubts import find_doubts
 
@@ -28,11 +28,13 @@ def make_run(
     start: float,
     warnings: tuple[str, ...] = (),
     unbalanced: str = "",
+    rows_chosen: bool = False,
 ) -> Run:
     """The run of a trajectory.
 
     Args:
         unbalanced: why its energies do not balance by themselves, if they do not.
+        rows_chosen: whether the engine chose the rows, so that signals can be read between them.
     """
     system = compiled.system
     unbalanced = unbalanced or tell_action(system, trajectory)
@@ -42,11 +44,11 @@ def make_run(
         EventRecord(system.guards[guard].name, time, system.guards[guard].terminal) for time, guard in trajectory.events
     )
     infos = tuple(SignalInfo(info.name, info.unit, info.kind, info.rate) for info in compiled.recorded)  # type: ignore[arg-type]
-    return Run(
+    run = Run(
         time=trajectory.time,
         values=trajectory.y,
         infos=infos,
-        outcome=judge(outcome, certificate),
+        outcome=outcome,
         provenance=_provenance(compiled, solver, values),
         statistics=statistics,
         events=events,
@@ -56,6 +58,8 @@ def make_run(
         warnings=(*system.warnings, *warnings, *find_doubts(compiled, trajectory)),
         certificate=certificate,
     )
+    certificate = check_rows(run, rows_chosen)
+    return dataclasses.replace(run, certificate=certificate, outcome=judge(outcome, certificate))
 
 
 def _end(system: System, trajectory: Trajectory) -> dict[str, float]:

@@ -77,7 +77,9 @@ def simulate(
         outcome = tell_failure(error.trajectory, calls.running, error)
         warnings = ("".join(traceback.format_exception(error)),)
         return make_run(compiled, solver, values, error.trajectory, outcome, begin.time, warnings)
-    return make_run(compiled, solver, values, trajectory, tell_outcome(compiled, solver, trajectory), begin.time)
+    outcome = tell_outcome(compiled, solver, trajectory)
+    chosen = solver.adaptive and recording.rate is None and recording.times is None and recording.refine is None
+    return make_run(compiled, solver, values, trajectory, outcome, begin.time, rows_chosen=chosen)
 
 
 def _own_solver(what: Any, scenario: Scenario) -> Solver:
