@@ -23,10 +23,11 @@ from robodyn.model.numbers import check_finite
 from robodyn.results import Outcome, Run
 from robodyn.simulation import compile_system, make_solver
 from robodyn.simulation.outcomes import tell_failure, tell_outcome
-from robodyn.simulation.problem import build_problem, find_start
+from robodyn.simulation.problem import build_problem
 from robodyn.simulation.python_calls import PythonCalls
 from robodyn.simulation.recording import make_run
 from robodyn.simulation.settings import engine_recording
+from robodyn.simulation.starting import find_start
 
 MEAN = "mean_force"
 MOVING = ("force", "far_position", "far_velocity", "far_orientation", "far_force", "far_acceleration")
@@ -313,7 +314,7 @@ class ScenarioUnit:
             self.start(self.begin.time)
         assert self.run is not None
         trajectory = self.ended or self.run.finish(Status.FINISHED)
-        run = make_run(self.compiled, self.solver, self.values, trajectory, outcome, self.begin.time)
+        run = make_run(self.compiled, self.solver, self.values, trajectory, outcome, self.begin)
         if not self.corrected:
             return run
         # What joined the interfaces at each exchange moved the state: the energies do not balance by themselves.

@@ -36,6 +36,7 @@ def join(runs: Sequence[Run], provenance: Provenance) -> Run:
         events=tuple(event for k, run in enumerate(runs) for event in _events(run, k, last=k == len(runs) - 1)),
         warnings=tuple(dict.fromkeys(sentence for run in runs for sentence in run.warnings)),
         end=runs[-1].end,
+        found=runs[0].found,
     )
 
 

@@ -24,6 +24,7 @@ def to_record(run: Run) -> dict[str, Any]:
         "provenance": asdict(run.provenance) | {"digest": run.provenance.digest},
         "warnings": list(run.warnings),
         "end": run.end,
+        "found": run.found,
     }
 
 
@@ -41,4 +42,5 @@ def from_record(record: dict[str, Any], time: Floats, values: Floats) -> Run:
         events=tuple(EventRecord(**event) for event in record["events"]),
         warnings=tuple(record["warnings"]),
         end=dict(record.get("end", {})),
+        found={name: (given, found) for name, (given, found) in record.get("found", {}).items()},
     )

@@ -49,6 +49,7 @@ class Run:
         infos: what the columns mean, in their order.
         warnings: sentences for whoever uses the numbers.
         end: every state and memory at the end by name, recorded or not: from here another run can go on.
+        found: start values that were found, not given: as described and as found, by name.
     """
 
     time: Floats
@@ -60,6 +61,7 @@ class Run:
     events: tuple[EventRecord, ...] = ()
     warnings: tuple[str, ...] = ()
     end: dict[str, float] = field(default_factory=dict)
+    found: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for part in ("time", "values"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,11 +11,12 @@ if TYPE_CHECKING:
     from .run import Run
 
 _EVENTS_SHOWN = 10
+_STARTS_SHOWN = 20
 
 
 def summarise(run: Run) -> str:
-    """Outcome, costs, warnings, events and signal ranges of a run as lines of text."""
-    blocks = [_head(run), _warnings(run), _events(run), _signals(run)]
+    """Outcome, costs, warnings, start values found, events and signal ranges of a run as lines of text."""
+    blocks = [_head(run), _warnings(run), _found(run), _events(run), _signals(run)]
     return "\n\n".join("\n".join(block) for block in blocks if block)
 
 
@@ -53,6 +54,17 @@ def _count(count: int, nouns: str) -> str:
 
 def _warnings(run: Run) -> list[str]:
     return [f"warning: {sentence}" for sentence in run.warnings]
+
+
+def _found(run: Run) -> list[str]:
+    return list_found(run.found)
+
+
+def list_found(found: Mapping[str, tuple[float, float]]) -> list[str]:
+    """Start values that were found, each with what was described."""
+    lines = [f"start {name}: {given:.6g} described, {new:.6g} found" for name, (given, new) in found.items()]
+    more = len(lines) - _STARTS_SHOWN
+    return [*lines[:_STARTS_SHOWN], f"and {more} more start values found"] if more > 0 else lines
 
 
 def _events(run: Run) -> list[str]:

@@ -16,6 +16,7 @@ from robodyn.model import Chain, describe
 from robodyn.results import EventRecord, Outcome, Provenance, Run, SignalInfo, Statistics
 from robodyn.simulation.compiled import CompiledSystem
 from robodyn.simulation.doubts import find_doubts
+from robodyn.simulation.starting import Start
 
 # Part of the potential energy below which energy that moved is rounding.
 STILL_ENERGY = 1e-9
@@ -27,12 +28,12 @@ def make_run(
     values: np.ndarray,
     trajectory: Trajectory,
     outcome: Outcome,
-    start: float,
+    start: Start,
     warnings: tuple[str, ...] = (),
 ) -> Run:
     """The run of a trajectory."""
     system = compiled.system
-    statistics = _statistics(compiled, trajectory, start)
+    statistics = _statistics(compiled, trajectory, start.time)
     events = tuple(
         EventRecord(system.guards[guard].name, time, system.guards[guard].terminal) for time, guard in trajectory.events
     )
@@ -46,6 +47,7 @@ def make_run(
         statistics=statistics,
         events=events,
         end=_end(system, trajectory),
+        found=dict(start.found),
         warnings=(*system.warnings, *warnings, *find_doubts(compiled, trajectory, statistics.energy_error)),
     )
 

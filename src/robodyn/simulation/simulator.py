@@ -16,10 +16,11 @@ from robodyn.model import Chain, Recording, Scenario
 from robodyn.results import Run, join
 from robodyn.simulation.compiled import CompiledSystem, compile_system
 from robodyn.simulation.outcomes import tell_failure, tell_outcome
-from robodyn.simulation.problem import Start, build_problem, find_start
+from robodyn.simulation.problem import build_problem
 from robodyn.simulation.python_calls import PythonCalls
 from robodyn.simulation.recording import describe_chain, make_run
 from robodyn.simulation.settings import engine_recording, make_solver
+from robodyn.simulation.starting import Start, find_start
 from robodyn.waiting import Telling
 
 Progress = Callable[[float, float, int], None]
@@ -71,8 +72,8 @@ def simulate(
         # A Python block or action failed: its error is the outcome, the motion so far is kept.
         outcome = tell_failure(error.trajectory, calls.running, error)
         warnings = ("".join(traceback.format_exception(error)),)
-        return make_run(compiled, solver, values, error.trajectory, outcome, begin.time, warnings)
-    return make_run(compiled, solver, values, trajectory, tell_outcome(compiled, solver, trajectory), begin.time)
+        return make_run(compiled, solver, values, error.trajectory, outcome, begin, warnings)
+    return make_run(compiled, solver, values, trajectory, tell_outcome(compiled, solver, trajectory), begin)
 
 
 def _simulate_chain(
