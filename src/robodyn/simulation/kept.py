@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from robodyn.assembly.system import System
+from robodyn.assembly.system import StateInfo, System
 from robodyn.errors import Flaw
 from robodyn.simulation.closing import Assembled, Equations, check_kept, close, mark_joints, prepare_equations
 from robodyn.waiting import told_if_slow
@@ -107,11 +107,14 @@ def _tell_conflict(equations: Equations, x: np.ndarray, kept: Sequence[str]) -> 
         found = close(equations.keeping(ordered[: count + 1]), x)
         if not found.closed:
             k = equations.names.index(name)
-            unit, beside = equations.system.states[k].unit, ", ".join(ordered[:count])
-            asked = (
-                f"beside {beside} the constraints ask for" if beside else "the nearest that meets the constraints is"
-            )
-            what = f"{x[k]:.6g} {unit} cannot be kept: {asked} {nearest.x[k]:.6g} {unit}, {nearest.x[k] - x[k]:+.3g} {unit}"
-            return (Flaw(f"initial.{name}", what, REMEDY),)
+            return (_tell_value(equations.system.states[k], (x[k], nearest.x[k]), ordered[:count]),)
         nearest = found
     return ()
+
+
+def _tell_value(state: StateInfo, values: tuple[float, float], beside: Sequence[str]) -> Flaw:
+    """A value that cannot stay, and the one that could, beside others that do."""
+    given, fits = values
+    asks = f"beside {', '.join(beside)} the constraints ask for" if beside else "the nearest that meets them is"
+    what = f"{given:.6g} {state.unit} cannot be kept with the constraints met: {asks} {fits:.6g} {state.unit}"
+    return Flaw(f"initial.{state.name}", f"{what}, {fits - given:+.3g} {state.unit}", REMEDY)
