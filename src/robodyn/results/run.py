@@ -17,12 +17,14 @@ class SignalInfo:
 
     Args:
         rate: name of the signal that is this one's time derivative, if it is recorded too.
+        note: what whoever uses its numbers should know.
     """
 
     name: str
     unit: str
     kind: Kind = "continuous"
     rate: str | None = None
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ class Run:
         """The signal of that name, or a KeyError with the nearest names."""
         info = self.infos[self._column(name)]
         rate = None if info.rate is None else self.values[:, self._column(info.rate)]
-        return Signal(name, info.unit, self.time, self.values[:, self._column(name)], info.kind, rate)
+        return Signal(name, info.unit, self.time, self.values[:, self._column(name)], info.kind, rate, info.note)
 
     def __repr__(self) -> str:
         counts = f"{self.time.size} rows of {len(self)} signals"

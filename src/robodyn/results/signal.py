@@ -22,6 +22,7 @@ class Signal:
         values: samples, (n,).
         kind: "continuous" is interpolated, "held" keeps its last value.
         rate_values: samples of the time derivative [unit/s], (n,); they make the interpolation cubic.
+        note: what whoever uses the numbers should know.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Signal:
     values: Floats
     kind: Kind = "continuous"
     rate_values: Floats | None = None
+    note: str = ""
 
     def __post_init__(self) -> None:
         for part in ("time", "values", "rate_values"):

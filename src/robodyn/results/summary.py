@@ -86,7 +86,8 @@ def _signals(run: Run) -> list[str]:
         # Adding 0 turns a negative zero into a plain one.
         shown = [f"{value + 0.0:.6g}" for value in (low, high, signal.final)]
         rows.append((name, signal.unit, *shown))
-    return _table(rows)
+    notes = ["", *(info.note for info in run.infos)]
+    return [f"{line}  {note}".rstrip() for line, note in zip(_table(rows), notes, strict=True)]
 
 
 def _table(rows: Sequence[Sequence[str]]) -> list[str]:

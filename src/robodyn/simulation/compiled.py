@@ -215,7 +215,4 @@ def _choose_signals(system: System, patterns: tuple[str, ...]) -> list[int]:
 def _recorded(system: System, chosen: list[int]) -> tuple[SignalInfo, ...]:
     infos = [system.signals[k] for k in chosen]
     names = {info.name for info in infos}
-    return tuple(
-        info if info.rate is None or info.rate in names else SignalInfo(info.name, info.unit, info.kind)
-        for info in infos
-    )
+    return tuple(info if info.rate is None or info.rate in names else replace(info, rate=None) for info in infos)

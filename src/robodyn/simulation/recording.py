@@ -37,7 +37,7 @@ def make_run(
     events = tuple(
         EventRecord(system.guards[guard].name, time, system.guards[guard].terminal) for time, guard in trajectory.events
     )
-    infos = tuple(SignalInfo(info.name, info.unit, info.kind, info.rate) for info in compiled.recorded)  # type: ignore[arg-type]
+    infos = tuple(SignalInfo(**vars(info)) for info in compiled.recorded)  # type: ignore[arg-type]
     return Run(
         time=trajectory.time,
         values=trajectory.y,
