@@ -116,7 +116,7 @@ def _why_blind(constraint: Constraint) -> tuple[str, str]:
     if not isinstance(constraint, Closure):
         return "has no direction at the start: its ends may coincide", "start elsewhere"
     if constraint.kind == "revolute":
-        opposite = ", ".join(f"{-entry + 0.0:g}" for entry in constraint.second_axis)
+        opposite = ", ".join(f"{-entry + 0.0:g}" for entry in constraint.second_axis or ())
         return "its axes point against each other at the start", f"say second_axis = ({opposite}), or start elsewhere"
     return "is turned by 180 deg at the start", "change its rotation, or start elsewhere"
 

@@ -207,7 +207,8 @@ def _choose_signals(system: System, patterns: tuple[str, ...]) -> list[int]:
     flaws = FlawList()
     for pattern in patterns:
         if not any(fnmatchcase(name, pattern) for name in names):
-            flaws.add("signals", f"'{pattern}' matches no signal", nearest(pattern, names))
+            asked = "ask for it where the scenario is assembled" if "reaction" in pattern else nearest(pattern, names)
+            flaws.add("signals", f"'{pattern}' matches no signal", asked)
     flaws.raise_if_any("recording")
     return [k for k, name in enumerate(names) if any(fnmatchcase(name, pattern) for pattern in patterns)]
 

@@ -52,7 +52,7 @@ def simulate(
     """
     if isinstance(what, Chain):
         return _simulate_chain(what, solver, start, parameters, recording, progress, on_compile)
-    system = _system_of(what)
+    system = _system_of(what, recording)
     if solver is None:
         solver = what.solver if isinstance(what, CompiledSystem) else make_solver(system.scenario.solver)
     if not isinstance(solver, Solver):
@@ -97,11 +97,11 @@ def _simulate_chain(
     return join(runs, dataclasses.replace(first, scenario=chain.name, description=describe_chain(chain)))
 
 
-def _system_of(what: Any) -> System:
+def _system_of(what: Any, recording: Recording | None) -> System:
     if isinstance(what, CompiledSystem):
         return what.system
     if isinstance(what, Scenario):
-        return assemble(what)
+        return assemble(what, signals=recording.signals if recording else ())
     if isinstance(what, System):
         return what
     kind = type(what).__name__
