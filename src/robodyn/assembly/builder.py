@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import casadi as ca
+import numpy as np
 
 from robodyn.assembly.network import Network, SignalInfo
 from robodyn.assembly.system import BreakRule, DelayInfo, Guard, MemoryInfo, StateInfo, Task
@@ -45,7 +46,11 @@ class Element:
 
 @dataclass
 class Builder:
-    """States, memory, signals and expressions of a system in the making."""
+    """States, memory, signals and expressions of a system in the making.
+
+    Attributes:
+        null_forces: of each constraint force, its part in forces that move nothing, at the motion's `somewhere`.
+    """
 
     scenario: Scenario
     values: Values
@@ -66,6 +71,7 @@ class Builder:
     sticking: list[Element] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     equations: tuple[str, ...] = ()
+    null_forces: dict[str, np.ndarray] = field(default_factory=dict)
     loads: ca.SX = field(default_factory=lambda: ca.SX(0, 1))
     columns: dict[str, list[Pending]] = field(default_factory=dict)
     updates: dict[str, dict[str, Pending]] = field(default_factory=dict)

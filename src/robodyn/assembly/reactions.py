@@ -17,6 +17,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
 from robodyn.assembly.builder import Builder
 from robodyn.assembly.coordinates import express_coordinate
@@ -26,6 +27,7 @@ from robodyn.assembly.network import Definition, SignalInfo
 from robodyn.assembly.touching import find_touches
 from robodyn.assembly.tracing import Bindings, placeholder
 from robodyn.assembly.tree import build_tree
+from robodyn.assembly.undetermined import NOTE
 from robodyn.dynamics import joint_wrenches, link_poses
 from robodyn.model import Linkage, Rod, Triangle
 from robodyn.model.interface import ROTATION
@@ -34,6 +36,8 @@ from robodyn.spatial import Pose
 
 REACTION = "reaction"
 UNITS = {"force": "N", "torque": "N m"}
+DETERMINED = 1e-6
+"""Change of a reaction, as part of what constraint forces do to it, that forces which move nothing may cause."""
 
 
 def add_reactions(builder: Builder, motion: Motion, patterns: Sequence[str]) -> None:
@@ -52,8 +56,10 @@ def add_reactions(builder: Builder, motion: Motion, patterns: Sequence[str]) -> 
     for joint in asked:
         force, torque = carried[place[joint]]
         entries = [ca.SX(entry) for entry in (*_entries(force), *_entries(torque))]
-        infos = [SignalInfo(name, unit) for name, unit in reaction_units(joint).items()]
-        outputs = {info.name: entry for info, entry in zip(infos, entries, strict=True)}
+        notes = outside.note(entries)
+        units = reaction_units(joint)
+        infos = [SignalInfo(name, unit, note=note) for (name, unit), note in zip(units.items(), notes, strict=True)]
+        outputs = dict(zip(units, entries, strict=True))
         builder.network.define(infos, Definition(outputs, outside.bindings))
     _warn_unplaced(builder)
 
@@ -95,6 +101,7 @@ class _Outside:
     def __init__(self, builder: Builder, motion: Motion) -> None:
         self.builder, self.machine = builder, builder.scenario.machine
         self.bindings: Bindings = {}
+        self.values: dict[str, ca.SX] = {}
         self.moved = copy.copy(motion)
         self.moved.mechanics = build_tree(motion.mechanism, builder.values, merge=False)
         tree = self.moved.mechanics.tree
@@ -106,7 +113,19 @@ class _Outside:
 
     def read(self, signal: str) -> ca.SX:
         """The value that a signal will turn out to have."""
-        return placeholder(f"value of {signal}", signal, self.bindings)
+        if signal not in self.values:
+            self.values[signal] = placeholder(f"value of {signal}", signal, self.bindings)
+        return self.values[signal]
+
+    def note(self, entries: Sequence[ca.SX]) -> list[str]:
+        """What is to be noted at reactions that constraint forces change which the motion does not determine."""
+        if not (null := self.builder.null_forces):
+            return [""] * len(entries)
+        forces = ca.vertcat(*(self.read(name) for name in null))
+        signs = np.array([-1.0 if name.endswith(".tension") else 1.0 for name in null])
+        effects = self.moved.value_somewhere(ca.jacobian(ca.vertcat(*entries), forces))
+        sizes = np.linalg.norm(effects @ (signs[:, None] * np.array(list(null.values()))), axis=1)
+        return [NOTE if size > DETERMINED * np.max(np.abs(effects), initial=1.0) else "" for size in sizes]
 
     def find_wrenches(self) -> dict[int, tuple[ca.SX, ca.SX]]:
         """Force and torque about its origin on each link, in world axes."""

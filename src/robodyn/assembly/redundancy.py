@@ -72,6 +72,9 @@ def find_redundant(
     left_out = _agree(_dependent_rows(H, steady) for H in gradients) if both_met else idle
     undetermined = _agree(_shared_rows(H) for H in gradients) if both_met else idle
     _tell(builder, equations, left_out, undetermined)
+    if undetermined:
+        null = _null_forces(gradients[-1] if both_met else gradients[0])
+        builder.null_forces = {e.force: row for e, row in zip(equations, null, strict=True)}
     return Redundancy(left_out, idle, undetermined)
 
 
@@ -187,9 +190,20 @@ def _dependent_rows(H: np.ndarray, steady: Sequence[bool]) -> list[int]:
     return found
 
 
-def _shared_rows(H: np.ndarray) -> list[int]:
-    """Rows whose force is not determined: those that take part in forces which move nothing, H^T lam = 0."""
-    sizes = np.linalg.norm(H, axis=1)
-    U, s, _ = np.linalg.svd(H / np.where(sizes > NEW * np.max(sizes), sizes, 1.0)[:, None])
+def _null_forces(H: np.ndarray) -> np.ndarray:
+    """Forces which move nothing, H^T lam = 0, one column each."""
+    U, s, _ = np.linalg.svd(H / _row_sizes(H))
     rank = int(np.sum(s > NEW * np.max(s)))
-    return [k for k in range(len(H)) if np.linalg.norm(U[k, rank:]) > NEW]
+    return U[:, rank:] / _row_sizes(H)
+
+
+def _row_sizes(H: np.ndarray) -> np.ndarray:
+    """Of each gradient, 1 for one that is zero; a column."""
+    sizes = np.linalg.norm(H, axis=1)
+    return np.where(sizes > NEW * np.max(sizes), sizes, 1.0)[:, None]
+
+
+def _shared_rows(H: np.ndarray) -> list[int]:
+    """Rows whose force is not determined: those that take part in forces which move nothing."""
+    parts = np.linalg.norm(_null_forces(H) * _row_sizes(H), axis=1)
+    return [k for k, part in enumerate(parts) if part > NEW]

@@ -18,6 +18,7 @@ from robodyn import (
     ModelError,
     Point,
     Prescribed,
+    Recording,
     Scenario,
     Treatment,
     assemble,
@@ -154,3 +155,14 @@ def test_a_prescribed_hinge_needs_a_torque_and_says_so():
     system = assemble(Scenario("four-bar", machine, 1.0, scenario.initial, start="assembled"))
     units = {info.name: info.unit for info in system.signals}
     assert (units["turn.force"], units["loop.force.x"]) == ("N m", "N")
+
+
+def test_reactions_that_shared_forces_change_are_marked_and_others_are_not():
+    """How the cranks share forces along themselves and across the plane is not known; what bends a crank in the plane,
+    and what turns the coupler, is."""
+    run = simulate(three_cranks(), recording=Recording(signals=("*", "*.reaction.*")))
+    told = {name for name in run if "reaction" in name and not run[name].note}
+    across, about = ({f"j{k}.reaction.{part}" for k in range(3)} for part in ("force.z", "torque.y"))
+    # Forces across the plane have no arm about the line from a crank's hinge to its end, nor about the coupler's.
+    lines = {f"{joint}.reaction.torque.x" for joint in ("j0", "j2", "pin")}
+    assert told == across | about | lines | {"pin.reaction.torque.y"}
