@@ -16,8 +16,8 @@ import casadi as ca
 from robodyn.assembly.builder import Builder, Pending
 from robodyn.assembly.equations import express_equations
 from robodyn.assembly.motion import Motion
-from robodyn.assembly.network import Definition, SignalInfo
 from robodyn.assembly.redundancy import find_redundant
+from robodyn.assembly.residuals import watch_residuals
 from robodyn.assembly.system import Guard, MemoryInfo
 from robodyn.assembly.tracing import Bindings, placeholder
 from robodyn.assembly.undetermined import define_forces, mean_mobility
@@ -25,7 +25,7 @@ from robodyn.assembly.units import FORCE
 from robodyn.dynamics import ldl, solve_ldl
 from robodyn.dynamics.solve import Factors
 from robodyn.model import Closure, Constraint, Prescribed, Rod
-from robodyn.symbolic import absolute, logical_and, maximum, where
+from robodyn.symbolic import logical_and, where
 
 Solve = Callable[[ca.SX], ca.SX]
 CLOSING = "action:closing"
@@ -201,12 +201,7 @@ def add_constraint_signals(
 ) -> None:
     """Forces of the constraints, and how well they are kept."""
     define_forces(builder, motion, constrained, lam, bindings)
-    errors = {"constraints.position_error": ca.SX(0), "constraints.velocity_error": ca.SX(0)}
-    for k, equation in enumerate(constrained.equations):
-        for name, value in zip(errors, (equation.h, equation.h_dot), strict=True):
-            errors[name] = maximum(errors[name], where(constrained.active[k], absolute(value), 0.0))
-    infos = [SignalInfo(name, "") for name in errors]
-    builder.network.define(infos, Definition(errors, bindings))
+    watch_residuals(builder, motion, constrained, bindings)
     for level in ("h", "h_dot"):
         values = [
             where(active, getattr(e, level), 0.0)

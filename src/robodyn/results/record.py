@@ -3,6 +3,8 @@
 from dataclasses import asdict
 from typing import Any
 
+from .certificate import certificate_from
+from .errors import errors_from
 from .outcome import Outcome, OutcomeKind
 from .provenance import Provenance
 from .run import EventRecord, Run, SignalInfo
@@ -25,6 +27,8 @@ def to_record(run: Run) -> dict[str, Any]:
         "warnings": list(run.warnings),
         "end": run.end,
         "found": run.found,
+        **run.certificate.to_plain(),
+        "errors": run.errors.to_plain() if run.errors else None,
     }
 
 
@@ -43,4 +47,6 @@ def from_record(record: dict[str, Any], time: Floats, values: Floats) -> Run:
         warnings=tuple(record["warnings"]),
         end=dict(record.get("end", {})),
         found={name: (given, found) for name, (given, found) in record.get("found", {}).items()},
+        certificate=certificate_from(record),
+        errors=errors_from(record.get("errors")),
     )

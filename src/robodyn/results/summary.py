@@ -15,8 +15,9 @@ _STARTS_SHOWN = 20
 
 
 def summarise(run: Run) -> str:
-    """Outcome, costs, warnings, start values found, events and signal ranges of a run as lines of text."""
-    blocks = [_head(run), _warnings(run), _found(run), _events(run), _signals(run)]
+    """Outcome, costs, warnings, checks, start values found, events and signal ranges of a run as lines of text."""
+    told = [_warnings(run), run.certificate.lines(), _errors(run), list_found(run.found)]
+    blocks = [_head(run), *told, _events(run), _signals(run)]
     return "\n\n".join("\n".join(block) for block in blocks if block)
 
 
@@ -31,9 +32,6 @@ def _head(run: Run) -> list[str]:
         lines.append(f"{counts.wall_time:.3g} s of computing, {counts.times_real_time:.3g} times real time")
     if counts.steps:
         lines.append(_costs(run))
-    if counts.energy_error is not None:
-        verdict = "holds to" if counts.energy_error < 0.01 else "is off by"
-        lines.append(f"energy balance {verdict} {counts.energy_error:.2g} (relative)")
     return lines + [f"{name.replace('_', ' ')}: {_shown(value)}" for name, value in counts.extra.items()]
 
 
@@ -56,15 +54,15 @@ def _warnings(run: Run) -> list[str]:
     return [f"warning: {sentence}" for sentence in run.warnings]
 
 
-def _found(run: Run) -> list[str]:
-    return list_found(run.found)
-
-
 def list_found(found: Mapping[str, tuple[float, float]]) -> list[str]:
     """Start values that were found, each with what was described."""
     lines = [f"start {name}: {given:.6g} described, {new:.6g} found" for name, (given, new) in found.items()]
     more = len(lines) - _STARTS_SHOWN
     return [*lines[:_STARTS_SHOWN], f"and {more} more start values found"] if more > 0 else lines
+
+
+def _errors(run: Run) -> list[str]:
+    return run.errors.lines() if run.errors else []
 
 
 def _events(run: Run) -> list[str]:
@@ -78,13 +76,16 @@ def _signals(run: Run) -> list[str]:
     """One row a signal; signals without any number show 'nan'."""
     if run.time.size == 0:
         return []
-    rows: list[Sequence[str]] = [("signal", "unit", "min", "max", "final")]
+    errors = run.errors.bars if run.errors else {}
+    rows: list[Sequence[str]] = [("signal", "unit", "min", "max", "final", *(["error"] if errors else []))]
     for name in run.names:
         signal = run[name]
         numbers = signal.values[~np.isnan(signal.values)]
         low, high = (numbers.min(), numbers.max()) if numbers.size else (np.nan, np.nan)
         # Adding 0 turns a negative zero into a plain one.
         shown = [f"{value + 0.0:.6g}" for value in (low, high, signal.final)]
+        if errors:
+            shown.append(f"{errors[name].error:.2g}" if name in errors else "")
         rows.append((name, signal.unit, *shown))
     notes = ["", *(info.note for info in run.infos)]
     return [f"{line}  {note}".rstrip() for line, note in zip(_table(rows), notes, strict=True)]
@@ -93,7 +94,7 @@ def _signals(run: Run) -> list[str]:
 def _table(rows: Sequence[Sequence[str]]) -> list[str]:
     """Text columns of equal width; the two first are aligned left, numbers right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    sides = ("<", "<", ">", ">", ">")
+    sides = ("<", "<", *(">" for _ in widths[2:]))
     return [_row(row, sides, widths) for row in rows]
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from support.linkages import crank_rocker
 
-from robodyn import ModelError, Rod, Treatment, assemble, simulate
+from robodyn import Event, ModelError, Rod, Treatment, assemble, simulate
 from robodyn.catalog import andrews, cartesian_pendulum
 from robodyn.simulation import close_constraints, find_branches
 
@@ -123,7 +123,10 @@ def test_a_constraint_that_is_off_is_not_assembled():
 
 
 def test_a_rod_whose_ends_coincide_is_told():
-    collapsed = replace(cartesian_pendulum(), initial={}, start="assembled")
-    assert "ends of a rod may coincide" in assemble(collapsed).warnings[0]
-    with pytest.raises(ModelError, match="ends of a rod coincide"):
-        simulate(collapsed)
+    collapsed = replace(cartesian_pendulum(), initial={})
+    with pytest.raises(ModelError, match=r"constraints\.rod: has no direction at the start: its ends may coincide"):
+        assemble(collapsed)
+    held_later = Event("catch", lambda z: z + 0.5, {"z": "z.position"}, action=lambda: {"rod.active": 1.0})
+    rod = Rod("rod", "pivot", "tip", 1.0, active=False)
+    later = replace(collapsed, machine=replace(collapsed.machine, constraints=(rod,)), events=(held_later,))
+    assert "constraint 'rod' has no direction at the start" in assemble(later).warnings[0]
