@@ -75,6 +75,9 @@ def find_redundant(
     if undetermined:
         null = _null_forces(gradients[-1] if both_met else gradients[0])
         builder.null_forces = {e.force: row for e, row in zip(equations, null, strict=True)}
+        if builder.scenario.treatment.method == "index3" and null.shape[1] > len(left_out):
+            what = "index3 needs independent equations, and here some follow from those of a constraint that may break"
+            builder.flaws.add("treatment.method", what, "say baumgarte or projection")
     return Redundancy(left_out, idle, undetermined)
 
 

@@ -1,5 +1,6 @@
 """Forces that redundant constraints share are named, marked, and the least that go with the motion."""
 
+from dataclasses import replace
 from math import pi
 
 import numpy as np
@@ -126,6 +127,15 @@ def test_a_redundant_loop_holds_when_the_other_one_breaks():
     open_gap = np.hypot(*(run[f"end0.position.{a}"].final - run[f"eye0.position.{a}"].final for a in "xz"))
     assert open_gap > 1e-3
     assert run["loop0.force.x"].final == 0.0
+
+
+def test_index_3_is_refused_where_a_redundant_loop_may_break():
+    breaks = Event("breaks", lambda time: time - 0.1, {"time": "time"}, action=lambda: {"loop0.active": 0.0})
+    solver = {"method": "generalised_alpha", "step": 1e-3}
+    exact = {"treatment": Treatment("index3"), "solver": solver}
+    assert simulate(replace(three_cranks(), **exact)).outcome.ok
+    with pytest.raises(ModelError, match=r"treatment\.method: index3 needs independent equations"):
+        assemble(replace(three_cranks(events=(breaks,)), **exact))
 
 
 def test_axes_against_each_other_are_told_with_the_remedy():
