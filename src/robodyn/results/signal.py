@@ -28,6 +28,7 @@ class Signal:
         rate_values: samples of the time derivative [unit/s], (n,); they make the interpolation cubic where too few rows
             lie between two knots for a better polynomial.
         knots: rows across which nothing is interpolated, (n,); all of them by default.
+        note: what whoever uses the numbers should know.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Signal:
     kind: Kind = "continuous"
     rate_values: Floats | None = None
     knots: Booleans | None = None
+    note: str = ""
 
     def __post_init__(self) -> None:
         for part in ("time", "values", "rate_values"):

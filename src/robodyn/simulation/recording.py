@@ -17,6 +17,7 @@ from robodyn.results import EventRecord, Outcome, Probes, Provenance, Run, Signa
 from robodyn.simulation.certificate import certify, check_rows, constraint_errors, energy_error, judge, tell_action
 from robodyn.simulation.compiled import CompiledSystem
 from robodyn.simulation.doubts import find_doubts
+from robodyn.simulation.starting import Start
 
 
 def make_run(
@@ -25,7 +26,7 @@ def make_run(
     values: np.ndarray,
     trajectory: Trajectory,
     outcome: Outcome,
-    start: float,
+    start: Start,
     warnings: tuple[str, ...] = (),
     unbalanced: str = "",
     rows_chosen: bool = False,
@@ -38,12 +39,12 @@ def make_run(
     """
     system = compiled.system
     unbalanced = unbalanced or tell_action(system, trajectory)
-    statistics = _statistics(compiled, trajectory, start, unbalanced)
+    statistics = _statistics(compiled, trajectory, start.time, unbalanced)
     certificate = certify(system, solver, trajectory, statistics.simulated_time, unbalanced)
     events = tuple(
         EventRecord(system.guards[guard].name, time, system.guards[guard].terminal) for time, guard in trajectory.events
     )
-    infos = tuple(SignalInfo(info.name, info.unit, info.kind, info.rate) for info in compiled.recorded)  # type: ignore[arg-type]
+    infos = tuple(SignalInfo(**vars(info)) for info in compiled.recorded)  # type: ignore[arg-type]
     run = Run(
         time=trajectory.time,
         values=trajectory.y,
@@ -55,6 +56,7 @@ def make_run(
         end=_end(system, trajectory),
         knots=trajectory.knots,
         probes=Probes(*trajectory.probes),
+        found=dict(start.found),
         warnings=(*system.warnings, *warnings, *find_doubts(compiled, trajectory)),
         certificate=certificate,
     )
