@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 UNIT_PART = 0.02
 """Part of the largest signal of a unit that counts as size of the others: some are nothing but errors of the solution.
 Numbers without a unit are taken to be about 1. Rows are chosen by the same measure, see pieces.c."""
+JUMP_PART = 1e-6
+"""Distance of rows, as part of the whole run, at which they close in on a jump."""
 ROUNDING = 1e-9
 """Size in any unit of what is nothing but rounding; this project's own choice."""
 SOLVER_PART = 4.0
@@ -46,8 +48,10 @@ def interpolation_errors(run: Run) -> dict[str, float]:
     """
     if run.probes is None or run.time.size == 0:
         return {}
-    # A run that failed may end before its last probe.
-    there = (run.probes.time >= run.time[0]) & (run.probes.time <= run.time[-1])
+    # A run that failed may end before its last probe; rows that close in on a jump leave nothing between them.
+    there = (run.probes.time >= run.time[0]) & (run.probes.time < run.time[-1])
+    row = np.searchsorted(run.time, run.probes.time[there], side="right")
+    there[there] = run.time[row] - run.time[row - 1] > JUMP_PART * (run.time[-1] - run.time[0])
     times, kept = run.probes.time[there], [k for k, info in enumerate(run.infos) if info.kind != "held"]
     apart = np.abs(_read(run, kept, times) - run.probes.values[there][:, kept])
     excess = apart - SOLVER_PART * run.probes.errors[there][:, kept]
