@@ -42,6 +42,28 @@ class Counters:
 
 
 @dataclass(frozen=True)
+class Stiffness:
+    """Where stability, not accuracy, limited explicit steps, and what a method with a stiff partner did about it.
+
+    Args:
+        since: when that was first seen [s], infinite where never; step: how long explicit steps were then [s].
+        limited_steps: explicit steps that were so limited.
+        stiff_phases: how often the stiff method took over; stiff_steps, stiff_time: its steps and the time they cover [s];
+            is_stiff: whether it made the last step.
+        trials: steps of the other method that were tried and not worth it.
+    """
+
+    since: float
+    step: float
+    limited_steps: int
+    stiff_phases: int
+    stiff_steps: int
+    stiff_time: float
+    is_stiff: bool
+    trials: int
+
+
+@dataclass(frozen=True)
 class Trajectory:
     """What a run recorded and where it ended.
 
@@ -62,4 +84,5 @@ class Trajectory:
     m: np.ndarray
     offender: int
     counters: Counters
+    stiffness: Stiffness
     unknowns: np.ndarray = field(repr=False, default_factory=lambda: np.zeros(0))

@@ -1,0 +1,177 @@
+/* Choice of the method: does a stiff step pay, or an explicit one?
+
+   An explicit step is limited by accuracy or by stability. How fast the fastest motion settles, lambda, is seen in its
+   last two stages, which are at the same time: Hairer and Wanner (1996), IV.2,
+
+       h |lambda| = h |f(x_b) - f(x_a)| / |x_b - x_a|
+
+   near the end of the method's stability: then the error control cannot choose longer steps, however smooth the motion.
+   Whether the stiff method is cheaper is then tried: one of its steps, so long that it pays, is taken and forgotten, and
+   where its error is allowed the method takes over. A trial that fails leaves no trace in the motion, so a run that stays
+   explicit is that of the explicit method, bit by bit. The way back is the same: every few stiff steps an explicit one is
+   tried. Work is counted in operations, never in seconds: the same model takes the same steps everywhere. */
+
+#include "parts.h"
+
+/* Part of the stability beyond which an explicit step counts as limited by it, and within which one may take over. */
+#define LIMITED 0.6
+#define STABLE 0.5
+
+/* How much longer than a step that costs the same an explicit one must be to take over again. */
+#define GAIN 1.2
+
+/* Steps that the record's room is to last for count like steps that cost nothing: part of it that may be used up. */
+#define ROOM_USED 0.5
+
+/* After a step that became too small was given to the other method, the same within so many resolutions of time is the
+   end of the run. */
+#define SAME_PLACE 1e6
+
+enum { MOST_PATIENCE = 480, LOOK_BACK = 10 };
+
+/* h |lambda| of the explicit step just taken. */
+static double estimate_stiffness(Run *run) {
+  const Method *method = run->method;
+  int64_t last = STAGE + method->stages - 1;
+  if (method->needs_end && run->end_known != 1) {
+    evaluate_rate(run, run->t + run->h_tried, END, last + 1);
+    run->end_known = 1;
+  }
+  const double *f_b = state(run, method->needs_end ? last + 1 : last), *x_b = state(run, END);
+  const double *f_a = state(run, method->needs_end ? last : last - 1), *x_a = state(run, TRIAL);
+  double rates = 0.0, states = 0.0;
+  for (int64_t i = 0; i < run->model->n_x; i++) {
+    double weight = 1.0 / allowed_error(run, i, fabs(x_b[i])), rate = weight * (f_b[i] - f_a[i]);
+    double change = weight * (x_b[i] - x_a[i]);
+    rates += rate * rate;
+    states += change * change;
+  }
+  return states > 0.0 ? run->h_tried * sqrt(rates / states) : 0.0;
+}
+
+/* After an accepted step: was it limited by stability? A step cut short says nothing. */
+void note_step(Run *run) {
+  if (run->is_stiff) {
+    run->evidence++;
+    run->stiff_steps++;
+    run->stiff_time += run->h_tried;
+    return;
+  }
+  if (run->method->stability == 0.0) return;
+  if (run->method->needs_end && run->was_cut) return;
+  if (estimate_stiffness(run) > LIMITED * run->method->stability) {
+    run->evidence++;
+    run->limited_steps++;
+    run->limited_step = run->h_tried;
+    if (run->evidence == FIRST_PATIENCE && run->stiff_since == INFINITY) {
+      run->stiff_since = run->t;
+      run->stiff_step = run->h_tried;
+    }
+  } else if (run->evidence > 0 && !run->was_cut) {
+    run->evidence--;
+  }
+}
+
+/* Operations of one step with its rows of the record. */
+static double count_work(const Run *run, const Method *method) {
+  const Model *model = run->model;
+  double stages = (double)method->stages, n = (double)model->n_x, core = n - (double)model->n_quadratures;
+  double work = (stages - 1.0) * (double)model->rhs_work + stages * stages * n;
+  if (run->recording->kind == RECORD_STEPS) work += (double)(run->recording->refine * model->outputs_work);
+  if (method->family == EXPLICIT) return work;
+  return work + (double)model->jacobian_work + 2.0 * core * core * (core / 3.0 + stages - 1.0);
+}
+
+/* How many times longer than an explicit step a stiff one must be to pay; where explicit steps would fill the record
+   before the end, any longer one does. */
+static double find_worth(const Run *run) {
+  const Recording *recording = run->recording;
+  double steps = (run->t_end - run->t) / run->limited_step, rows = (double)(recording->most_rows - run->n_rows);
+  if (recording->kind == RECORD_STEPS && steps * (double)recording->refine > ROOM_USED * rows) return 1.0;
+  return count_work(run, run->first_method->stiff) / count_work(run, run->first_method);
+}
+
+/* Error of a step with a method, taken from START and forgotten. */
+static double try_method(Run *run, const Method *method, double h) {
+  const Method *present = run->method;
+  run->method = method;
+  run->h_tried = h;
+  double error = try_step(run) ? measure_error(run) : INFINITY;
+  if (method->family == EXPLICIT && error <= 1.0 && estimate_stiffness(run) > STABLE * method->stability)
+    error = INFINITY;
+  run->method = present;
+  return error;
+}
+
+static void take_over(Run *run, int64_t is_stiff, double h) {
+  run->is_stiff = is_stiff;
+  run->stiff_phases += is_stiff;
+  run->method = is_stiff ? run->first_method->stiff : run->first_method;
+  run->h = h;
+  run->error_before = 1.0;
+  run->was_rejected = 0;
+  run->evidence = 0;
+  run->patience = FIRST_PATIENCE;
+  run->failing = 0;
+}
+
+/* A trial that was not worth it is not soon repeated. */
+static void wait_longer(Run *run) {
+  run->evidence = 0;
+  run->patience = run->patience < MOST_PATIENCE ? 2 * run->patience : MOST_PATIENCE;
+}
+
+/* Try a stiff step where explicit ones are limited by stability; 1 when that needs the jacobian. */
+static int consider_stiff(Run *run) {
+  if (run->evidence < run->patience || run->only_explicit) return 0;
+  double h = run->limited_step * find_worth(run), longest = least(run->t_stop - run->t, longest_step(run));
+  if (h > longest) {
+    /* No step of this segment is long enough, or only one from its start. */
+    if (run->k == 0) wait_longer(run);
+    return 0;
+  }
+  if (!run->model->jacobian) return 1;
+  if (try_method(run, run->first_method->stiff, h) <= 1.0) {
+    take_over(run, 1, h);
+  } else {
+    run->trials++;
+    wait_longer(run);
+  }
+  return 0;
+}
+
+/* Try an explicit step, a little longer than one that costs as much as the stiff steps do. */
+static void consider_explicit(Run *run) {
+  if (run->evidence < LOOK_BACK) return;
+  run->evidence = 0;
+  double ratio = count_work(run, run->first_method) / count_work(run, run->method);
+  double h = least(least(GAIN * ratio * run->last_length, run->t_stop - run->t), longest_step(run));
+  if (try_method(run, run->first_method, h) <= 1.0)
+    take_over(run, 0, h);
+  else
+    run->trials++;
+}
+
+/* Before a step: with which method? 1 when the answer needs a jacobian that the model does not have yet. */
+int64_t choose_method(Run *run) {
+  if (run->failing && !run->only_explicit) {
+    if (!run->model->jacobian) return 1;
+    take_over(run, 1, run->h);
+  }
+  if (!run->is_stiff) return consider_stiff(run);
+  consider_explicit(run);
+  return 0;
+}
+
+/* A step has become too small: may the other method try, which did not fail here itself? */
+int change_failing(Run *run) {
+  if (!run->first_method->stiff || run->only_explicit) return 0;
+  if (run->t - run->rescued_at <= SAME_PLACE * run->resolution) return 0;
+  run->rescued_at = run->t;
+  run->h = largest(run->last_length, 1e3 * run->min_step);
+  if (run->is_stiff)
+    take_over(run, 0, run->h);
+  else
+    run->failing = 1;
+  return 1;
+}
