@@ -202,7 +202,7 @@ def _write_model(model: Model, symbols: Mapping[str, str]) -> list[str]:
 
 
 def _count_work(model: Model) -> dict[str, int]:
-    """Operations by which a method and its stiff partner are compared."""
+    """Operations by which the methods of a pair are compared."""
     functions = model.called.functions
     derivatives = [functions[name] for name in DERIVATIVES if name in functions]
     return {
@@ -213,10 +213,10 @@ def _count_work(model: Model) -> dict[str, int]:
 
 
 def _write_methods(model: Model) -> list[str]:
-    """The solver's method, and its stiff partner before it."""
-    partner = model.solver.partner
-    before = _write_method(method_table(partner), "STIFF", "static ") if partner else []
-    return [*before, *_write_method(model.solver.table, "METHOD", "", "&STIFF" if partner else "0")]
+    """The solver's method; of a pair the explicit one, after the stiff one that it refers to."""
+    pair = model.solver.pair
+    before = _write_method(method_table(pair[1]), "STIFF", "static ") if pair else []
+    return [*before, *_write_method(model.solver.table, "METHOD", "", "&STIFF" if pair else "0")]
 
 
 def _write_method(table: Method, name: str, linkage: str, stiff: str = "0") -> list[str]:

@@ -27,14 +27,16 @@
    end of the run. */
 #define SAME_PLACE 1e6
 
-enum { MOST_PATIENCE = 480, LOOK_BACK = 10 };
+/* Stiff steps after which an explicit one is tried, and most of them where that was regretted within so many explicit
+   steps; steps limited by stability after which a stiff one is tried again, at first and at most. */
+enum { LOOK_BACK = 10, MOST_LOOK_BACK = 160, REGRET = 100, AGAIN = 5, MOST_PATIENCE = 480 };
 
 /* h |lambda| of the explicit step just taken. */
 static double estimate_stiffness(Run *run) {
   const Method *method = run->method;
   int64_t last = STAGE + method->stages - 1;
   if (method->needs_end && run->end_known != 1) {
-    evaluate_rate(run, run->t + run->h_tried, END, last + 1);
+    evaluate_rate(run, run->t_new, END, last + 1);
     run->end_known = 1;
   }
   const double *f_b = state(run, method->needs_end ? last + 1 : last), *x_b = state(run, END);
@@ -49,8 +51,9 @@ static double estimate_stiffness(Run *run) {
   return states > 0.0 ? run->h_tried * sqrt(rates / states) : 0.0;
 }
 
-/* After an accepted step: was it limited by stability? A step cut short says nothing. */
+/* After an accepted step: was it limited by stability? One over a whole segment was not, and one cut short says little. */
 void note_step(Run *run) {
+  run->phase_steps++;
   if (run->is_stiff) {
     run->evidence++;
     run->stiff_steps++;
@@ -58,7 +61,7 @@ void note_step(Run *run) {
     return;
   }
   if (run->method->stability == 0.0) return;
-  if (run->method->needs_end && run->was_cut) return;
+  if (run->t_new == run->t_stop && (run->k == 0 || run->method->needs_end)) return;
   if (estimate_stiffness(run) > LIMITED * run->method->stability) {
     run->evidence++;
     run->limited_steps++;
@@ -103,15 +106,20 @@ static double try_method(Run *run, const Method *method, double h) {
   return error;
 }
 
+/* The other method goes on, with steps of a first length. Where an explicit phase was short, the next is not soon tried. */
 static void take_over(Run *run, int64_t is_stiff, double h) {
+  if (is_stiff) {
+    int regretted = run->stiff_phases > 0 && run->phase_steps < REGRET;
+    run->look_back = regretted && run->look_back < MOST_LOOK_BACK ? 2 * run->look_back : regretted ? MOST_LOOK_BACK : LOOK_BACK;
+  }
   run->is_stiff = is_stiff;
   run->stiff_phases += is_stiff;
   run->method = is_stiff ? run->first_method->stiff : run->first_method;
   run->h = h;
   run->error_before = 1.0;
   run->was_rejected = 0;
-  run->evidence = 0;
-  run->patience = FIRST_PATIENCE;
+  run->evidence = run->phase_steps = 0;
+  run->patience = AGAIN;
   run->failing = 0;
 }
 
@@ -142,7 +150,7 @@ static int consider_stiff(Run *run) {
 
 /* Try an explicit step, a little longer than one that costs as much as the stiff steps do. */
 static void consider_explicit(Run *run) {
-  if (run->evidence < LOOK_BACK) return;
+  if (run->evidence < run->look_back) return;
   run->evidence = 0;
   double ratio = count_work(run, run->first_method) / count_work(run, run->method);
   double h = least(least(GAIN * ratio * run->last_length, run->t_stop - run->t), longest_step(run));

@@ -240,6 +240,8 @@ typedef struct {
   int64_t evidence;       /* explicit steps limited by stability; with the stiff method, its steps since a look back */
   int64_t limited_steps;  /* explicit steps limited by stability, all of them */
   int64_t patience;       /* evidence after which a stiff step is tried */
+  int64_t look_back;      /* stiff steps after which an explicit one is tried */
+  int64_t phase_steps;    /* steps since a method took over */
   int64_t stiff_steps;
   int64_t stiff_phases;   /* how often the stiff method took over */
   int64_t trials;         /* steps tried with the other method that were not worth it */

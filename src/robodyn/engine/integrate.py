@@ -1,8 +1,8 @@
 """Integration of a hybrid system: how does Python drive a run of the C engine?
 
 The engine returns when the run has ended, when a budget of steps is used up (about fifty times a second: then the
-clock, the keyboard and the progress are looked at), when a task or an action is Python's, and when a run turns out to be
-stiff whose Jacobian is not compiled yet. It runs without the interpreter's lock.
+clock, the keyboard and the progress are looked at), when a task or an action is Python's, and when a run turns out to
+be stiff whose Jacobian is not compiled yet. It runs without the interpreter's lock.
 """
 
 import time as clock
@@ -205,10 +205,10 @@ class Integration:
 
     def add_derivatives(self) -> None:
         """Give the engine's model what a stiff method needs; where there is none, the run stays explicit."""
-        if self.problem.derivatives is None:
+        self.derivatives = self.problem.derivatives() if self.problem.derivatives else None
+        if self.derivatives is None:
             self.run.only_explicit = 1
             return
-        self.derivatives = self.problem.derivatives()
         self.model.jacobian, self.model.time_derivative = self.derivatives.jacobian, self.derivatives.time_derivative
         self.model.jacobian_work = self.derivatives.work
         self.change_parameters(self.p)
@@ -252,13 +252,9 @@ class Integration:
             smallest_step=run.smallest_step if run.steps else 0.0,
             largest_step=run.largest_step,
         )
-        stiffness = Stiffness(
-            run.stiff_since,
-            run.stiff_step,
-            *(getattr(run, name) for name in ("limited_steps", "stiff_phases", "stiff_steps", "stiff_time")),
-            bool(run.is_stiff),
-            run.trials,
-        )
+        counted = ("limited_steps", "stiff_phases", "stiff_steps", "stiff_time", "trials")
+        found = {name: getattr(run, name) for name in counted}
+        stiffness = Stiffness(since=run.stiff_since, step=run.stiff_step, **found)
         unknowns = run.inputs + 8 * (2 * problem.n_x + problem.n_kept + 3) if problem.n_unknowns else 0
         return Trajectory(
             time=rows[:, 0].copy(),

@@ -44,7 +44,7 @@ class Problem(NamedTuple):
         n_quadratures: how many of the last states no rate depends on; implicit methods solve them by substitution.
         jacobian: writes df/dx (n_x * n_x), column-major.
         time_derivative: writes the partial derivative df/dt (n_x).
-        derivatives: makes these two where they are not given; called when a run turns out to be stiff.
+        derivatives: makes these two where they are not given, or None; called when a run turns out to be stiff.
         rhs_work, jacobian_work, outputs_work: operations of a call, of jacobian with time_derivative.
         position_rate: writes q_dot (n_q).
         outputs: writes the recorded signals y (n_y).
@@ -96,7 +96,7 @@ class Problem(NamedTuple):
     rhs_work: int = 1
     jacobian_work: int = 0
     outputs_work: int = 0
-    derivatives: Callable[[], Derivatives] | None = None
+    derivatives: Callable[[], Derivatives | None] | None = None
     jacobian: int = 0
     time_derivative: int = 0
     position_rate: int = 0

@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from robodyn.engine.tableaus import ESDIRK, FUSED_STEP, IMPLICIT_STEP, METHODS, PARTNERS, ROSENBROCK, Method
+from robodyn.engine.tableaus import ESDIRK, FUSED_STEP, IMPLICIT_STEP, METHODS, PAIRS, ROSENBROCK, Method
 
 DEFAULT_FIXED_STEP = 1e-3
 RECORDING_KINDS = ("steps", "times", "none")
@@ -90,9 +90,9 @@ class Solver:
         return self.table.order
 
     @property
-    def partner(self) -> str | None:
-        """The stiff method that takes over while that is cheaper."""
-        return PARTNERS.get(self.method)
+    def pair(self) -> tuple[str, str] | None:
+        """The explicit and the stiff method between which a run chooses, or None."""
+        return PAIRS.get(self.method)
 
     @property
     def stiff(self) -> bool:

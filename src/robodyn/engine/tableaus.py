@@ -154,7 +154,7 @@ def dopri5() -> Method:
 
 
 def auto() -> Method:
-    """dopri5 while that is cheaper than its stiff partner: see `PARTNERS`."""
+    """dopri5, and rodas4 while that is cheaper: see `PAIRS` and choice.c."""
     return dopri5()
 
 
@@ -263,9 +263,9 @@ def rattle() -> Method:
 METHODS = {
     make.__name__: make
     for make in (
-        auto, euler, heun, rk4, symplectic_euler, heun_euler, dopri5, rodas4, rodas4p, trbdf2, generalised_alpha, rattle,
-        rosw1, rosw2,
+        auto, euler, heun, rk4, symplectic_euler, heun_euler, dopri5, rodas4, rodas4p, trbdf2, generalised_alpha,
+        rattle, rosw1, rosw2,
     )
 }  # fmt: skip
-PARTNERS = {"auto": "rodas4"}
-"""Which method takes over from which while the system is stiff."""
+PAIRS = {"auto": ("dopri5", "rodas4")}
+"""Methods that are two: the explicit one, and the one that takes over while the system is stiff."""

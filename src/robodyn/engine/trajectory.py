@@ -48,8 +48,8 @@ class Stiffness:
     Args:
         since: when that was first seen [s], infinite where never; step: how long explicit steps were then [s].
         limited_steps: explicit steps that were so limited.
-        stiff_phases: how often the stiff method took over; stiff_steps, stiff_time: its steps and the time they cover [s];
-            is_stiff: whether it made the last step.
+        stiff_phases: how often the stiff method took over; stiff_steps, stiff_time: its steps and the time they cover
+            [s].
         trials: steps of the other method that were tried and not worth it.
     """
 
@@ -59,7 +59,6 @@ class Stiffness:
     stiff_phases: int
     stiff_steps: int
     stiff_time: float
-    is_stiff: bool
     trials: int
 
 

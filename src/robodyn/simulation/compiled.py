@@ -60,11 +60,15 @@ class CompiledSystem:
         module = compile_kernels(functions, INPUTS.index("p"), plain=self.plain, data=self.system.data)
         return module, count_work(*functions.values())
 
-    def derivatives(self) -> Derivatives:
-        """What a stiff method needs beside the compiled functions, compiled when first asked for."""
-        module, work = self.derivative_module
-        addresses = (module.kernels[name].address for name in DERIVATIVES)
-        return Derivatives(*addresses, work, lambda p: module.prepare(p[: module.n_parameters]))
+    def derivatives(self) -> Derivatives | None:
+        """What a stiff method needs beside the compiled functions, compiled when first asked for; None where it cannot
+        be."""
+        try:
+            module, work = self.derivative_module
+        except UnsupportedOperation:
+            return None
+        addresses = {name: module.kernels[name].address for name in DERIVATIVES}
+        return Derivatives(**addresses, work=work, prepare=lambda p: module.prepare(p[: module.n_parameters]))
 
     @cached_property
     def equations(self) -> list[str]:
@@ -186,7 +190,7 @@ def gather_functions(system: System, solver: Solver, patterns: tuple[str, ...], 
     """Everything a run calls that records the signals of some patterns.
 
     Args:
-        complete: whether what only a stiff partner of the method calls is among it.
+        complete: whether what only the stiff method of a pair calls is among it.
     """
     check_method(system, solver)
     chosen = _choose_signals(system, patterns)
@@ -196,7 +200,7 @@ def gather_functions(system: System, solver: Solver, patterns: tuple[str, ...], 
     if composed:
         functions = {name: f for name, f in functions.items() if not is_task(system, name)}
         functions.update(composed)
-    if solver.stiff or (complete and solver.partner):
+    if solver.stiff or (complete and solver.pair):
         functions |= derivative_functions(system)
     step = build_step(system, solver)
     functions |= step.functions() if step else {}

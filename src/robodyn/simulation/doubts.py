@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from robodyn.engine import Trajectory
+from robodyn.engine import Solver, Trajectory
 from robodyn.model import RigidContact
+from robodyn.simulation.choice import tell_stiffness
 from robodyn.simulation.compiled import CompiledSystem
 
 # Energy that appears or vanishes, as part of what moved, beyond which a run is doubtful.
@@ -18,13 +19,16 @@ OVERLAP_LIMIT = 1e-4
 BEND_LIMIT = 0.5
 
 
-def find_doubts(compiled: CompiledSystem, trajectory: Trajectory, energy_error: float | None) -> list[str]:
+def find_doubts(
+    compiled: CompiledSystem, solver: Solver, trajectory: Trajectory, energy_error: float | None
+) -> list[str]:
     """What whoever uses the numbers should know."""
     column = {info.name: k for k, info in enumerate(compiled.recorded)}
     return [
         *_tell_start(column, trajectory),
         *_tell_overlaps(compiled, column, trajectory),
         *_tell_bends(compiled, column, trajectory),
+        *tell_stiffness(solver, trajectory),
         *_tell_energy(energy_error),
     ]
 

@@ -14,6 +14,7 @@ from robodyn.assembly import System
 from robodyn.engine import Solver, Trajectory
 from robodyn.model import Chain, describe
 from robodyn.results import EventRecord, Outcome, Provenance, Run, SignalInfo, Statistics
+from robodyn.simulation.choice import tell_choice
 from robodyn.simulation.compiled import CompiledSystem
 from robodyn.simulation.doubts import find_doubts
 
@@ -32,7 +33,7 @@ def make_run(
 ) -> Run:
     """The run of a trajectory."""
     system = compiled.system
-    statistics = _statistics(compiled, trajectory, start)
+    statistics = _statistics(compiled, solver, trajectory, start)
     events = tuple(
         EventRecord(system.guards[guard].name, time, system.guards[guard].terminal) for time, guard in trajectory.events
     )
@@ -46,7 +47,7 @@ def make_run(
         statistics=statistics,
         events=events,
         end=_end(system, trajectory),
-        warnings=(*system.warnings, *warnings, *find_doubts(compiled, trajectory, statistics.energy_error)),
+        warnings=(*system.warnings, *warnings, *find_doubts(compiled, solver, trajectory, statistics.energy_error)),
     )
 
 
@@ -62,7 +63,7 @@ def describe_chain(chain: Chain) -> dict[str, Any]:
     return phases[0] | {"name": chain.name, "title": chain.title, "phases": phases}
 
 
-def _statistics(compiled: CompiledSystem, trajectory: Trajectory, start: float) -> Statistics:
+def _statistics(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory, start: float) -> Statistics:
     counted = ("steps", "rejected", "evaluations", "jacobians", "factorisations", "ticks", "wall_time")
     return Statistics(
         **{name: getattr(trajectory.counters, name) for name in counted},
@@ -70,6 +71,7 @@ def _statistics(compiled: CompiledSystem, trajectory: Trajectory, start: float) 
         simulated_time=trajectory.at_time - start,
         energy_error=_energy_error(compiled, trajectory),
         extra={
+            **tell_choice(solver, trajectory, trajectory.at_time - start),
             "smallest_step": trajectory.counters.smallest_step,
             "largest_step": trajectory.counters.largest_step,
             **_stick_drift(compiled, trajectory),
