@@ -43,7 +43,7 @@ def tell_stiffness(solver: Solver, trajectory: Trajectory) -> list[str]:
     found, steps = trajectory.stiffness, trajectory.counters.steps
     if solver.pair or math.isinf(found.since) or found.limited_steps < max(LIMITED_STEPS, LIMITED_PART * steps):
         return []
-    return [f"{describe_stiffness(trajectory)}; use method auto or rodas4"]
+    return [f"{describe_stiffness(trajectory)}; use method auto or rodas4p"]
 
 
 def describe_stiffness(trajectory: Trajectory) -> str:

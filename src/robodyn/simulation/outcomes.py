@@ -122,9 +122,9 @@ def _step_too_small(compiled: CompiledSystem, solver: Solver, trajectory: Trajec
     if solver.pair:
         advice = f"with {' and with '.join(solver.pair)}: {advice}"
     elif np.isfinite(trajectory.stiffness.since):
-        advice = f"{describe_stiffness(trajectory)}; use method auto or rodas4"
+        advice = f"{describe_stiffness(trajectory)}; use method auto or rodas4p"
     elif not solver.stiff:
-        advice = f"the system may be stiff (try method auto or rodas4), or {advice}"
+        advice = f"the system may be stiff (try method auto or rodas4p), or {advice}"
     where = f"the step became too small at {trajectory.at_time:.6g} s"
     return f"{where}; largest error in '{_state(compiled, trajectory)}': {advice}"
 
