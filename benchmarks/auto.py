@@ -139,7 +139,7 @@ def compare(name: str, scenario: Scenario) -> tuple[str | int | float, ...]:
 
 
 def find_references(case: Case) -> Iterator[np.ndarray]:
-    """Runs of much smaller tolerance, the first two that come to the end: what they differ by is the floor of errors."""
+    """The first two runs of much smaller tolerance that come to the end: what they differ by is the floor of errors."""
     count = 0
     for method, rtol in REFERENCE:
         _, y = case.run(Solver(method, rtol=rtol, atol=rtol / 100, max_wall_time=PATIENCE))

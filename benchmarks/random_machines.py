@@ -10,7 +10,7 @@ DURATION = 1.0
 
 
 def random_machine(seed: int) -> Scenario:
-    """An arm of one to five joints; each joint with up to two elements and, on every second one, a motor under control."""
+    """An arm of one to five joints, each with one or two elements, about every second one with a motor under control."""
     rng = np.random.default_rng(seed)
     bodies, joints, blocks = [], [], []
     for k in range(1 + seed % 5):
@@ -33,7 +33,7 @@ def _decades(rng: np.random.Generator, low: float, high: float) -> float:
 
 def _body(rng: np.random.Generator, k: int) -> Body:
     mass, sides = _decades(rng, -0.5, 1.0), rng.uniform(0.05, 0.4, 3)
-    inertia = mass / 12 * np.array([sides[1] ** 2 + sides[2] ** 2, sides[0] ** 2 + sides[2] ** 2, np.sum(sides[:2] ** 2)])
+    inertia = mass / 12 * (np.sum(sides**2) - sides**2)
     return Body(f"body{k}", mass, tuple(rng.normal(0, 0.1, 3)), tuple(inertia))
 
 
@@ -41,7 +41,8 @@ def _joint(rng: np.random.Generator, k: int) -> Joint:
     kind = str(rng.choice(["revolute", "revolute", "prismatic"]))
     axis = tuple(np.eye(3)[rng.integers(3)])
     parent = GROUND if k == 0 else f"body{k - 1}"
-    return Joint(f"joint{k}", kind, parent, f"body{k}", origin=tuple(rng.uniform(-0.3, 0.3, 3)), axis=axis, armature=0.01)
+    origin = tuple(rng.uniform(-0.3, 0.3, 3))
+    return Joint(f"joint{k}", kind, parent, f"body{k}", origin=origin, axis=axis, armature=0.01)
 
 
 def _spring(rng: np.random.Generator, joint: str) -> Block:
@@ -81,5 +82,5 @@ def _drive(rng: np.random.Generator, joint: str) -> list[Block]:
     wanted = {"target": f"{joint}.target.value"}
     law = Block(f"{joint}.control", "pd_control", on=joint, inputs=wanted, parameters=gains, period=period)
     values = {"resistance": 1.0, "inductance": _decades(rng, -5, -2), "torque_constant": 0.1, "gear": 10.0}
-    motor = Block(f"{joint}.motor", "dc_motor", on=joint, inputs={"voltage": f"{joint}.control.command"}, parameters=values)
-    return [target, law, motor]
+    fed = {"voltage": f"{joint}.control.command"}
+    return [target, law, Block(f"{joint}.motor", "dc_motor", on=joint, inputs=fed, parameters=values)]

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 from support.machines import cart
+from support.sampled_loops import cascade
 from typer.testing import CliRunner
 
 from robodyn.assembly import assemble
@@ -49,7 +50,7 @@ def bristles(duration=2.0, **fields):
 def dry(duration=2.0):
     values = {"coulomb": 3.0, "smoothing_velocity": 1e-4}
     # The push is a little stronger than the friction: the cart rests most of the time.
-    return cart(*push(4.0), Block("friction", "coulomb_friction", on="rail", parameters=values), duration=duration)
+    return cart(*push(3.2), Block("friction", "coulomb_friction", on="rail", parameters=values), duration=duration)
 
 
 def braked():
@@ -106,9 +107,9 @@ def test_what_is_stiff_for_a_while_is_stiff_for_that_while():
     assert run.statistics.steps < 0.05 * simulate(gripped(), Solver("dopri5")).statistics.steps
 
 
-@pytest.mark.parametrize("name", ["double-pendulum", "bouncing-ball", "scara-avoid-sampled"])
-def test_where_nothing_is_stiff_it_is_dopri5_bit_by_bit(name):
-    scenario = dataclasses.replace(find_scenario(name), duration=0.5)
+@pytest.mark.parametrize("what", ["double-pendulum", "bouncing-ball", "four-bar", cascade])
+def test_where_nothing_is_stiff_it_is_dopri5_bit_by_bit(what):
+    scenario = dataclasses.replace(find_scenario(what), duration=0.5) if isinstance(what, str) else what()
     run, same = (simulate(scenario, Solver(method)) for method in ("auto", "dopri5"))
     assert run.statistics.extra["method"].startswith("dopri5: ")
     assert np.array_equal(run.time, same.time)
@@ -119,7 +120,7 @@ def test_where_nothing_is_stiff_it_is_dopri5_bit_by_bit(name):
 def test_the_choice_and_its_reason_stay_with_the_run(tmp_path):
     run = simulate(bristles(), Solver())
     told = run.statistics.extra["method"]
-    assert re.fullmatch(r"rodas4p for .* of the time.*, dopri5 else: from \S+ s stability limited explicit steps .*", told)
+    assert re.fullmatch(r"rodas4p for .* of the time.*, dopri5 else: what settles fast limited explicit steps .*", told)
     save(run, tmp_path / "bristles.run")
     kept = load(tmp_path / "bristles.run")
     assert kept.statistics.extra["method"] == told
@@ -147,7 +148,7 @@ def test_a_step_too_small_for_one_method_is_given_to_the_other():
     assert by_hand.outcome.kind is OutcomeKind.STEP_TOO_SMALL
     run = simulate(braked(), Solver("auto", min_step=1e-4))
     assert run.outcome.ok
-    assert run.statistics.extra["method"].endswith("explicit steps became too small")
+    assert "explicit steps became too small at" in run.statistics.extra["method"]
 
 
 def blow_up(velocity):

@@ -1,12 +1,13 @@
 /* Choice of the method: does a stiff step pay, or an explicit one?
 
-   An explicit step is limited by accuracy or by stability. How fast the fastest motion settles, lambda, is seen in its
-   last two stages, which are at the same time: Hairer and Wanner (1996), IV.2,
+   How fast the fastest motion settles, lambda, is seen in the last two stages of an explicit step, which are at the same
+   time: Hairer and Wanner (1996), IV.2,
 
        h |lambda| = h |f(x_b) - f(x_a)| / |x_b - x_a|
 
-   near the end of the method's stability: then the error control cannot choose longer steps, however smooth the motion.
-   Whether the stiff method is cheaper is then tried: one of its steps, so long that it pays, is taken and forgotten, and
+   Near the end of the method's stability the error control cannot choose longer steps, however smooth the motion. Before
+   that, what settles fast spoils the accuracy of explicit steps where the motion itself, by the change of f along the
+   step, is much slower. Whether the stiff method is cheaper is then tried: one of its steps, so long that it pays, is taken and forgotten, and
    where its error is allowed the method takes over. A trial that fails leaves no trace in the motion, so a run that stays
    explicit is that of the explicit method, bit by bit. The way back is the same: every few stiff steps an explicit one is
    tried. Work is counted in operations, never in seconds: the same model takes the same steps everywhere. */
@@ -16,6 +17,14 @@
 /* Part of the stability beyond which an explicit step counts as limited by it, and within which one may take over. */
 #define LIMITED 0.6
 #define STABLE 0.5
+
+/* Without such a limit: h |lambda| from which on the fastest motion may spoil a step, and part of it by which the slope
+   of a slow motion changes at most. */
+#define SPOILS 0.25
+#define SLOW 0.1
+
+/* Explicit steps between two trials, in units of what a trial costs. */
+#define TRIAL_SHARE 8.0
 
 /* How much longer than a step that costs the same an explicit one must be to take over again. */
 #define GAIN 1.2
@@ -28,11 +37,11 @@
 #define SAME_PLACE 1e6
 
 /* Stiff steps after which an explicit one is tried, and most of them where that was regretted within so many explicit
-   steps; steps limited by stability after which a stiff one is tried again, at first and at most. */
+   steps; steps that may have been longer after which a stiff one is tried again, at first and at most. */
 enum { LOOK_BACK = 10, MOST_LOOK_BACK = 160, REGRET = 100, AGAIN = 5, MOST_PATIENCE = 480 };
 
-/* h |lambda| of the explicit step just taken. */
-static double estimate_stiffness(Run *run) {
+/* h |lambda| of the explicit step just taken, and by which part of it the slope of the motion changed. */
+static double estimate_stiffness(Run *run, double *slope_change) {
   const Method *method = run->method;
   int64_t last = STAGE + method->stages - 1;
   if (method->needs_end && run->end_known != 1) {
@@ -41,17 +50,21 @@ static double estimate_stiffness(Run *run) {
   }
   const double *f_b = state(run, method->needs_end ? last + 1 : last), *x_b = state(run, END);
   const double *f_a = state(run, method->needs_end ? last : last - 1), *x_a = state(run, TRIAL);
-  double rates = 0.0, states = 0.0;
+  const double *f_0 = state(run, STAGE);
+  double rates = 0.0, states = 0.0, changes = 0.0, slopes = 0.0;
   for (int64_t i = 0; i < run->model->n_x; i++) {
     double weight = 1.0 / allowed_error(run, i, fabs(x_b[i])), rate = weight * (f_b[i] - f_a[i]);
-    double change = weight * (x_b[i] - x_a[i]);
+    double change = weight * (x_b[i] - x_a[i]), slope = weight * f_b[i], turn = weight * (f_b[i] - f_0[i]);
     rates += rate * rate;
     states += change * change;
+    slopes += slope * slope;
+    changes += turn * turn;
   }
+  *slope_change = slopes > 0.0 ? sqrt(changes / slopes) : 1.0;
   return states > 0.0 ? run->h_tried * sqrt(rates / states) : 0.0;
 }
 
-/* After an accepted step: was it limited by stability? One over a whole segment was not, and one cut short says little. */
+/* After an accepted step: may it have been longer? One over a whole segment was not, and one cut short says little. */
 void note_step(Run *run) {
   run->phase_steps++;
   if (run->is_stiff) {
@@ -62,14 +75,15 @@ void note_step(Run *run) {
   }
   if (run->method->stability == 0.0) return;
   if (run->t_new == run->t_stop && (run->k == 0 || run->method->needs_end)) return;
-  if (estimate_stiffness(run) > LIMITED * run->method->stability) {
+  double slope_change, stiffness = estimate_stiffness(run, &slope_change);
+  int limited = stiffness > LIMITED * run->method->stability;
+  if (limited && ++run->limited_steps == FIRST_PATIENCE) {
+    run->stiff_since = run->t;
+    run->stiff_step = run->h_tried;
+  }
+  if (limited || (stiffness > SPOILS && slope_change < SLOW * stiffness)) {
     run->evidence++;
-    run->limited_steps++;
     run->limited_step = run->h_tried;
-    if (run->evidence == FIRST_PATIENCE && run->stiff_since == INFINITY) {
-      run->stiff_since = run->t;
-      run->stiff_step = run->h_tried;
-    }
   } else if (run->evidence > 0 && !run->was_cut) {
     run->evidence--;
   }
@@ -100,17 +114,21 @@ static double try_method(Run *run, const Method *method, double h) {
   run->method = method;
   run->h_tried = h;
   double error = try_step(run) ? measure_error(run) : INFINITY;
-  if (method->family == EXPLICIT && error <= 1.0 && estimate_stiffness(run) > STABLE * method->stability)
-    error = INFINITY;
+  double slope_change;
+  int stable = method->family != EXPLICIT || estimate_stiffness(run, &slope_change) <= STABLE * method->stability;
   run->method = present;
-  return error;
+  return stable ? error : INFINITY;
 }
 
 /* The other method goes on, with steps of a first length. Where an explicit phase was short, the next is not soon tried. */
 static void take_over(Run *run, int64_t is_stiff, double h) {
   if (is_stiff) {
+    if (run->stiff_phases == 0) {
+      run->replaced_at = run->t;
+      run->replaced_step = run->failing ? 0.0 : run->limited_step;
+    }
     int regretted = run->stiff_phases > 0 && run->phase_steps < REGRET;
-    run->look_back = regretted && run->look_back < MOST_LOOK_BACK ? 2 * run->look_back : regretted ? MOST_LOOK_BACK : LOOK_BACK;
+    run->look_back = !regretted ? LOOK_BACK : run->look_back < MOST_LOOK_BACK ? 2 * run->look_back : MOST_LOOK_BACK;
   }
   run->is_stiff = is_stiff;
   run->stiff_phases += is_stiff;
@@ -123,19 +141,21 @@ static void take_over(Run *run, int64_t is_stiff, double h) {
   run->failing = 0;
 }
 
-/* A trial that was not worth it is not soon repeated. */
-static void wait_longer(Run *run) {
+/* A trial that was not worth it is not soon repeated, the dearer it is the later. */
+static void wait_longer(Run *run, double worth) {
+  int64_t longer = at_least(2 * run->patience, (int64_t)(TRIAL_SHARE * worth));
   run->evidence = 0;
-  run->patience = run->patience < MOST_PATIENCE ? 2 * run->patience : MOST_PATIENCE;
+  run->patience = longer < MOST_PATIENCE ? longer : MOST_PATIENCE;
 }
 
-/* Try a stiff step where explicit ones are limited by stability; 1 when that needs the jacobian. */
+/* Try a stiff step where explicit ones may have been longer; 1 when that needs the jacobian. */
 static int consider_stiff(Run *run) {
   if (run->evidence < run->patience || run->only_explicit) return 0;
-  double h = run->limited_step * find_worth(run), longest = least(run->t_stop - run->t, longest_step(run));
+  double worth = find_worth(run), h = worth * run->limited_step;
+  double longest = least(run->t_stop - run->t, longest_step(run));
   if (h > longest) {
     /* No step of this segment is long enough, or only one from its start. */
-    if (run->k == 0) wait_longer(run);
+    if (run->k == 0) wait_longer(run, worth);
     return 0;
   }
   if (!run->model->jacobian) return 1;
@@ -143,7 +163,7 @@ static int consider_stiff(Run *run) {
     take_over(run, 1, h);
   } else {
     run->trials++;
-    wait_longer(run);
+    wait_longer(run, worth);
   }
   return 0;
 }

@@ -186,10 +186,13 @@ typedef struct {
   /* The factorised matrix: shift I - scale J, or of an implicit step scale = its h, negative for a fresh one. */
   double matrix_scale;
   double matrix_shift;
-  /* Choice of the method: when an explicit step was first limited by stability and how long it was, the last such step,
-     the time covered by the stiff method, and when a step that had become too small was last given to the other one. */
+  /* Choice of the method: since when stability has limited explicit steps, and how long one was then; the same for the
+     first that a stiff one replaced (0: it had become too small); the last that may have been longer; the time covered by
+     the stiff method; and when a step that had become too small was last given to the other one. */
   double stiff_since;
   double stiff_step;
+  double replaced_at;
+  double replaced_step;
   double limited_step;
   double stiff_time;
   double rescued_at;
@@ -237,7 +240,7 @@ typedef struct {
   int64_t is_stiff;       /* 1: the stiff method has taken over */
   int64_t failing;        /* 1: an explicit step has become too small, a stiff one is to try */
   int64_t only_explicit;  /* 1: there is no jacobian to be had */
-  int64_t evidence;       /* explicit steps limited by stability; with the stiff method, its steps since a look back */
+  int64_t evidence;       /* explicit steps that may have been longer; with the stiff method, its steps since a look back */
   int64_t limited_steps;  /* explicit steps limited by stability, all of them */
   int64_t patience;       /* evidence after which a stiff step is tried */
   int64_t look_back;      /* stiff steps after which an explicit one is tried */

@@ -33,6 +33,10 @@ INTEGER_COUNTERS = (
     "steps", "rejected", "evaluations", "jacobians", "factorisations", "newton_iterations", "ticks",
 )  # fmt: skip
 
+STIFFNESS = (
+    "limited_steps", "replaced_at", "replaced_step", "stiff_phases", "stiff_steps", "stiff_time", "trials",
+)  # fmt: skip
+
 
 class Reason(IntEnum):
     """Why the engine returned, as in engine.h."""
@@ -252,8 +256,7 @@ class Integration:
             smallest_step=run.smallest_step if run.steps else 0.0,
             largest_step=run.largest_step,
         )
-        counted = ("limited_steps", "stiff_phases", "stiff_steps", "stiff_time", "trials")
-        found = {name: getattr(run, name) for name in counted}
+        found = {name: getattr(run, name) for name in STIFFNESS}
         stiffness = Stiffness(since=run.stiff_since, step=run.stiff_step, **found)
         unknowns = run.inputs + 8 * (2 * problem.n_x + problem.n_kept + 3) if problem.n_unknowns else 0
         return Trajectory(

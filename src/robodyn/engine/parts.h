@@ -11,7 +11,7 @@
 /* Events of one guard that end a run as chattering, see log.c. */
 enum { CHATTER_EVENTS = 50, STORM_EVENTS = 1000 };
 
-/* Explicit steps limited by stability after which a stiff one is tried first, see choice.c. */
+/* Explicit steps that may have been longer, after which a stiff one is first tried: see choice.c. */
 enum { FIRST_PATIENCE = 15 };
 
 static inline double least(double a, double b) { return a < b ? a : b; }

@@ -48,6 +48,8 @@ class Stiffness:
     Args:
         since: when that was first seen [s], infinite where never; step: how long explicit steps were then [s].
         limited_steps: explicit steps that were so limited.
+        replaced_at: when the stiff method first took over [s]; replaced_step: how long explicit steps were then [s], 0
+            where they had become too small.
         stiff_phases: how often the stiff method took over; stiff_steps, stiff_time: its steps and the time they cover
             [s].
         trials: steps of the other method that were tried and not worth it.
@@ -56,6 +58,8 @@ class Stiffness:
     since: float
     step: float
     limited_steps: int
+    replaced_at: float
+    replaced_step: float
     stiff_phases: int
     stiff_steps: int
     stiff_time: float

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from robodyn.engine import Solver, Trajectory
+from robodyn.engine.trajectory import Stiffness
 
 LIMITED_STEPS = 100
 LIMITED_PART = 0.5
@@ -20,22 +21,19 @@ def tell_choice(solver: Solver, trajectory: Trajectory, simulated_time: float) -
     if found.stiff_phases:
         share = min(found.stiff_time / simulated_time, 1.0) if simulated_time > 0 else 1.0
         phases = f" in {found.stiff_phases} phases" if found.stiff_phases > 1 else ""
-        return {"method": f"{stiff} for {share:.3g} of the time{phases}, {explicit} else: {_reason(trajectory)}"}
+        return {"method": f"{stiff} for {share:.3g} of the time{phases}, {explicit} else: {_reason(found)}"}
+    if found.trials:
+        return {"method": f"{explicit}: steps of {stiff} that would pay, tried {found.trials} times, were not accurate"}
     if math.isinf(found.since):
-        return {"method": f"{explicit}: accuracy, not stability, limited its steps"}
-    reason = f"{stiff}, tried {found.trials} times, allows none" if found.trials else "none fits between two instants"
-    return {"method": f"{explicit}: {_limit(trajectory)}; of longer steps that would pay {reason}"}
+        return {"method": f"{explicit}: accuracy limited its steps"}
+    limited = f"from {found.since:.6g} s stability limited its steps (to {found.step:.3g} s)"
+    return {"method": f"{explicit}: {limited}, but none of {stiff} that would pay fits between two instants"}
 
 
-def _reason(trajectory: Trajectory) -> str:
-    if math.isinf(trajectory.stiffness.since):
-        return "explicit steps became too small"
-    return _limit(trajectory)
-
-
-def _limit(trajectory: Trajectory) -> str:
-    found = trajectory.stiffness
-    return f"from {found.since:.6g} s stability limited explicit steps (to {found.step:.3g} s there)"
+def _reason(found: Stiffness) -> str:
+    if not found.replaced_step:
+        return f"explicit steps became too small at {found.replaced_at:.6g} s"
+    return f"what settles fast limited explicit steps (to {found.replaced_step:.3g} s at {found.replaced_at:.6g} s)"
 
 
 def tell_stiffness(solver: Solver, trajectory: Trajectory) -> list[str]:

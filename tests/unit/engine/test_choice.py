@@ -89,22 +89,22 @@ def test_accuracy_is_not_taken_for_stability():
 
 
 def test_a_trial_that_fails_leaves_no_trace_in_the_motion():
-    # At 1e-3 stability limits the steps, and one 30 times as long, which the price of the Jacobian asks for, is no sine.
-    problem, *_ = make_follower(rhs_work=10, jacobian_work=3000)
-    done = run(problem, rtol=1e-3, atol=1e-5, duration=20.0)
+    # A step so many times longer as the price of the Jacobian asks for is no part of a sine.
+    problem, *_ = make_follower(rate=1e3, rhs_work=100, jacobian_work=100_000)
+    done = run(problem, duration=5.0)
     assert done.stiffness.trials > 0
     assert done.stiffness.stiff_phases == 0
-    assert np.array_equal(done.y, run(problem, "dopri5", rtol=1e-3, atol=1e-5, duration=20.0).y)
+    assert np.array_equal(done.y, run(problem, "dopri5", duration=5.0).y)
 
 
 def test_the_price_of_the_jacobian_counts():
-    cheap, dear = (make_follower(rate=1e3, rhs_work=10, jacobian_work=work)[0] for work in (10, 10_000))
+    cheap, dear = (make_follower(rate=1e3, rhs_work=100, jacobian_work=work)[0] for work in (100, 100_000))
     assert run(cheap).stiffness.stiff_phases > 0
     assert run(dear).stiffness.stiff_phases == 0
 
 
 def test_a_record_that_would_be_full_before_the_end_makes_any_longer_step_worth_it(monkeypatch):
-    dear, *_ = make_follower(rate=1e3, speed=1.0, rhs_work=10, jacobian_work=10_000)
+    dear, *_ = make_follower(rate=1e3, rhs_work=100, jacobian_work=100_000)
     assert run(dear, duration=5.0).stiffness.stiff_phases == 0
     monkeypatch.setattr(sys.modules["robodyn.engine.integrate"], "LARGEST_RECORD", 2**14)
     assert run(dear, "dopri5", duration=5.0).status is Status.RECORD_FULL
