@@ -10,7 +10,7 @@ DURATION = 1.0
 
 
 def random_machine(seed: int) -> Scenario:
-    """An arm of one to five joints, each with one or two elements, about every second one with a motor under control."""
+    """An arm of one to five joints, each with one or two elements and perhaps a motor under control."""
     rng = np.random.default_rng(seed)
     bodies, joints, blocks = [], [], []
     for k in range(1 + seed % 5):

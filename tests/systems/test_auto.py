@@ -20,6 +20,7 @@ from robodyn.codegen import write_c
 from robodyn.engine import Solver
 from robodyn.errors import ModelError
 from robodyn.files import read_scenario
+from robodyn.fmi import simulate_fmu, write_fmu
 from robodyn.model import Block, Recording
 from robodyn.results import OutcomeKind, compare, load, save
 from robodyn.simulation import compile_system, simulate
@@ -194,6 +195,15 @@ def test_an_exported_program_chooses_the_same_steps(tmp_path):
     scenario = dataclasses.replace(gripped(1.5), solver={"method": "auto"}, recording=Recording(rate=50.0))
     assert stiff_share(simulate(scenario)) > 0.2
     assert write_c(scenario, tmp_path).agreement.equal
+
+
+@compiled
+def test_a_unit_chooses_the_same_steps(tmp_path):
+    scenario = dataclasses.replace(gripped(1.5), solver={"method": "auto"}, recording=Recording(rate=50.0))
+    made = write_fmu(scenario, tmp_path / "grip.fmu", fmi=3)
+    run, same = simulate_fmu(made.path, step=0.02), simulate(scenario)
+    # The unit's steps meet its communication points.
+    np.testing.assert_allclose(run["rail.position"].values, same["rail.position"](run.time), atol=1e-6)
 
 
 def test_constraints_on_the_level_of_positions_have_no_method_to_choose():

@@ -7,10 +7,11 @@
 
    Near the end of the method's stability the error control cannot choose longer steps, however smooth the motion. Before
    that, what settles fast spoils the accuracy of explicit steps where the motion itself, by the change of f along the
-   step, is much slower. Whether the stiff method is cheaper is then tried: one of its steps, so long that it pays, is taken and forgotten, and
-   where its error is allowed the method takes over. A trial that fails leaves no trace in the motion, so a run that stays
-   explicit is that of the explicit method, bit by bit. The way back is the same: every few stiff steps an explicit one is
-   tried. Work is counted in operations, never in seconds: the same model takes the same steps everywhere. */
+   step, is much slower. Whether the stiff method is cheaper is then tried: one of its steps, so long that it pays, is
+   taken and forgotten, and where its error is allowed the method takes over. A trial that fails leaves no trace in the
+   motion, so a run that stays explicit is that of the explicit method, bit by bit. The way back is the same: every few
+   stiff steps an explicit one is tried. Work is counted in operations, never in seconds: the same model takes the same
+   steps everywhere. */
 
 #include "parts.h"
 
@@ -29,7 +30,7 @@
 /* How much longer than a step that costs the same an explicit one must be to take over again. */
 #define GAIN 1.2
 
-/* Steps that the record's room is to last for count like steps that cost nothing: part of it that may be used up. */
+/* Part of the record's room that explicit steps may be about to use up. */
 #define ROOM_USED 0.5
 
 /* After a step that became too small was given to the other method, the same within so many resolutions of time is the
@@ -99,13 +100,11 @@ static double count_work(const Run *run, const Method *method) {
   return work + (double)model->jacobian_work + 2.0 * core * core * (core / 3.0 + stages - 1.0);
 }
 
-/* How many times longer than an explicit step a stiff one must be to pay; where explicit steps would fill the record
-   before the end, any longer one does. */
-static double find_worth(const Run *run) {
+/* Whether explicit steps of a length would fill the record before the end. */
+static int fills_record(const Run *run, double h) {
   const Recording *recording = run->recording;
-  double steps = (run->t_end - run->t) / run->limited_step, rows = (double)(recording->most_rows - run->n_rows);
-  if (recording->kind == RECORD_STEPS && steps * (double)recording->refine > ROOM_USED * rows) return 1.0;
-  return count_work(run, run->first_method->stiff) / count_work(run, run->first_method);
+  double rows = (run->t_end - run->t) / h * (double)recording->refine;
+  return recording->kind == RECORD_STEPS && rows > ROOM_USED * (double)(recording->most_rows - run->n_rows);
 }
 
 /* Error of a step with a method, taken from START and forgotten. */
@@ -113,11 +112,10 @@ static double try_method(Run *run, const Method *method, double h) {
   const Method *present = run->method;
   run->method = method;
   run->h_tried = h;
-  double error = try_step(run) ? measure_error(run) : INFINITY;
-  double slope_change;
-  int stable = method->family != EXPLICIT || estimate_stiffness(run, &slope_change) <= STABLE * method->stability;
+  double slope_change, error = try_step(run) ? measure_error(run) : INFINITY;
+  if (method->family == EXPLICIT && estimate_stiffness(run, &slope_change) > STABLE * method->stability) error = INFINITY;
   run->method = present;
-  return stable ? error : INFINITY;
+  return error;
 }
 
 /* The other method goes on, with steps of a first length. Where an explicit phase was short, the next is not soon tried. */
@@ -142,8 +140,8 @@ static void take_over(Run *run, int64_t is_stiff, double h) {
 }
 
 /* A trial that was not worth it is not soon repeated, the dearer it is the later. */
-static void wait_longer(Run *run, double worth) {
-  int64_t longer = at_least(2 * run->patience, (int64_t)(TRIAL_SHARE * worth));
+static void wait_longer(Run *run, double cost) {
+  int64_t longer = at_least(2 * run->patience, (int64_t)(TRIAL_SHARE * cost));
   run->evidence = 0;
   run->patience = longer < MOST_PATIENCE ? longer : MOST_PATIENCE;
 }
@@ -151,11 +149,11 @@ static void wait_longer(Run *run, double worth) {
 /* Try a stiff step where explicit ones may have been longer; 1 when that needs the jacobian. */
 static int consider_stiff(Run *run) {
   if (run->evidence < run->patience || run->only_explicit) return 0;
-  double worth = find_worth(run), h = worth * run->limited_step;
-  double longest = least(run->t_stop - run->t, longest_step(run));
-  if (h > longest) {
+  double cost = count_work(run, run->first_method->stiff) / count_work(run, run->first_method);
+  double h = fills_record(run, run->limited_step) ? run->limited_step : cost * run->limited_step;
+  if (h > least(run->t_stop - run->t, longest_step(run))) {
     /* No step of this segment is long enough, or only one from its start. */
-    if (run->k == 0) wait_longer(run, worth);
+    if (run->k == 0) wait_longer(run, 0.0);
     return 0;
   }
   if (!run->model->jacobian) return 1;
@@ -163,7 +161,7 @@ static int consider_stiff(Run *run) {
     take_over(run, 1, h);
   } else {
     run->trials++;
-    wait_longer(run, worth);
+    wait_longer(run, cost);
   }
   return 0;
 }
@@ -174,7 +172,7 @@ static void consider_explicit(Run *run) {
   run->evidence = 0;
   double ratio = count_work(run, run->first_method) / count_work(run, run->method);
   double h = least(least(GAIN * ratio * run->last_length, run->t_stop - run->t), longest_step(run));
-  if (try_method(run, run->first_method, h) <= 1.0)
+  if (!fills_record(run, h) && try_method(run, run->first_method, h) <= 1.0)
     take_over(run, 0, h);
   else
     run->trials++;
