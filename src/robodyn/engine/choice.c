@@ -38,8 +38,11 @@
 #define SAME_PLACE 1e6
 
 /* Stiff steps after which an explicit one is tried, and most of them where that was regretted within so many explicit
-   steps; steps that may have been longer after which a stiff one is tried again, at first and at most. */
-enum { LOOK_BACK = 10, MOST_LOOK_BACK = 160, REGRET = 100, AGAIN = 5, MOST_PATIENCE = 480 };
+   steps; most steps that may have been longer after which a stiff one is tried again. */
+enum { LOOK_BACK = 10, MOST_LOOK_BACK = 160, REGRET = 100, MOST_PATIENCE = 480 };
+
+/* Steps over which their mean length is taken: between ticks, single ones are cut short. */
+enum { MEMORY = 16 };
 
 /* h |lambda| of the explicit step just taken, and by which part of it the slope of the motion changed. */
 static double estimate_stiffness(Run *run, double *slope_change) {
@@ -68,6 +71,7 @@ static double estimate_stiffness(Run *run, double *slope_change) {
 /* After an accepted step: may it have been longer? One over a whole segment was not, and one cut short says little. */
 void note_step(Run *run) {
   run->phase_steps++;
+  run->mean_step += (run->h_tried - run->mean_step) / (double)(run->phase_steps < MEMORY ? run->phase_steps : MEMORY);
   if (run->is_stiff) {
     run->evidence++;
     run->stiff_steps++;
@@ -84,7 +88,6 @@ void note_step(Run *run) {
   }
   if (limited || (stiffness > SPOILS && slope_change < SLOW * stiffness)) {
     run->evidence++;
-    run->limited_step = run->h_tried;
   } else if (run->evidence > 0 && !run->was_cut) {
     run->evidence--;
   }
@@ -123,7 +126,7 @@ static void take_over(Run *run, int64_t is_stiff, double h) {
   if (is_stiff) {
     if (run->stiff_phases == 0) {
       run->replaced_at = run->t;
-      run->replaced_step = run->failing ? 0.0 : run->limited_step;
+      run->replaced_step = run->failing ? 0.0 : run->mean_step;
     }
     int regretted = run->stiff_phases > 0 && run->phase_steps < REGRET;
     run->look_back = !regretted ? LOOK_BACK : run->look_back < MOST_LOOK_BACK ? 2 * run->look_back : MOST_LOOK_BACK;
@@ -134,8 +137,9 @@ static void take_over(Run *run, int64_t is_stiff, double h) {
   run->h = h;
   run->error_before = 1.0;
   run->was_rejected = 0;
+  run->other_mean = run->mean_step;
   run->evidence = run->phase_steps = 0;
-  run->patience = AGAIN;
+  run->patience = run->caution;
   run->failing = 0;
 }
 
@@ -150,7 +154,7 @@ static void wait_longer(Run *run, double cost) {
 static int consider_stiff(Run *run) {
   if (run->evidence < run->patience || run->only_explicit) return 0;
   double cost = count_work(run, run->first_method->stiff) / count_work(run, run->first_method);
-  double h = fills_record(run, run->limited_step) ? run->limited_step : cost * run->limited_step;
+  double mean = largest(run->mean_step, run->last_length), h = fills_record(run, mean) ? mean : cost * mean;
   if (h > least(run->t_stop - run->t, longest_step(run))) {
     /* No step of this segment is long enough, or only one from its start. */
     if (run->k == 0) wait_longer(run, 0.0);
@@ -166,16 +170,21 @@ static int consider_stiff(Run *run) {
   return 0;
 }
 
-/* Try an explicit step, a little longer than one that costs as much as the stiff steps do. */
+/* Back to explicit steps: where the stiff ones, cut short as they are, cover less time for their work than explicit ones
+   did before; or where an explicit one is allowed that is a little longer than one of the same cost. */
 static void consider_explicit(Run *run) {
   if (run->evidence < run->look_back) return;
   run->evidence = 0;
-  double ratio = count_work(run, run->first_method) / count_work(run, run->method);
-  double h = least(least(GAIN * ratio * run->last_length, run->t_stop - run->t), longest_step(run));
-  if (!fills_record(run, h) && try_method(run, run->first_method, h) <= 1.0)
-    take_over(run, 0, h);
-  else
+  double worth = run->mean_step * count_work(run, run->first_method) / count_work(run, run->method);
+  double h = least(least(GAIN * worth, run->t_stop - run->t), longest_step(run));
+  if (fills_record(run, h)) return;
+  int paid = worth >= run->other_mean;
+  if (!paid || try_method(run, run->first_method, h) <= 1.0) {
+    run->caution = paid ? FIRST_CAUTION : run->caution < MOST_PATIENCE ? 2 * run->caution : MOST_PATIENCE;
+    take_over(run, 0, paid ? h : run->other_mean);
+  } else {
     run->trials++;
+  }
 }
 
 /* Before a step: with which method? 1 when the answer needs a jacobian that the model does not have yet. */

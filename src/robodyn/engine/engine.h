@@ -187,13 +187,14 @@ typedef struct {
   double matrix_scale;
   double matrix_shift;
   /* Choice of the method: since when stability has limited explicit steps, and how long one was then; the same for the
-     first that a stiff one replaced (0: it had become too small); the last that may have been longer; the time covered by
-     the stiff method; and when a step that had become too small was last given to the other one. */
+     first that a stiff one replaced (0: it had become too small); the mean of the last steps, and of the last of the
+     other method; the time covered by the stiff method; and when a step that had become too small was last given to the other one. */
   double stiff_since;
   double stiff_step;
   double replaced_at;
   double replaced_step;
-  double limited_step;
+  double mean_step;
+  double other_mean;
   double stiff_time;
   double rescued_at;
   int64_t phase;
@@ -243,6 +244,7 @@ typedef struct {
   int64_t evidence;       /* explicit steps that may have been longer; with the stiff method, its steps since a look back */
   int64_t limited_steps;  /* explicit steps limited by stability, all of them */
   int64_t patience;       /* evidence after which a stiff step is tried */
+  int64_t caution;        /* patience after a return to explicit steps */
   int64_t look_back;      /* stiff steps after which an explicit one is tried */
   int64_t phase_steps;    /* steps since a method took over */
   int64_t stiff_steps;

@@ -185,6 +185,7 @@ void run_begin(Run *run, double t0, double t_last) {
   run->smallest_step = run->stiff_since = INFINITY;
   run->rescued_at = -INFINITY;
   run->patience = FIRST_PATIENCE;
+  run->caution = FIRST_CAUTION;
   run->offender = run->terminal = -1;
   for (int64_t k = 0; k < run->model->n_tasks; k++) run->task_due[k] = run->model->task_offset[k];
   for (run->next_break = 0; run->next_break < run->n_breaks && run->breaks[run->next_break] <= t0;) run->next_break++;

@@ -11,8 +11,8 @@
 /* Events of one guard that end a run as chattering, see log.c. */
 enum { CHATTER_EVENTS = 50, STORM_EVENTS = 1000 };
 
-/* Explicit steps that may have been longer, after which a stiff one is first tried: see choice.c. */
-enum { FIRST_PATIENCE = 15 };
+/* Explicit steps that may have been longer, after which a stiff one is first tried, and again: see choice.c. */
+enum { FIRST_PATIENCE = 15, FIRST_CAUTION = 5 };
 
 static inline double least(double a, double b) { return a < b ? a : b; }
 static inline double largest(double a, double b) { return a > b ? a : b; }
