@@ -80,6 +80,7 @@ int change_failing(Run *run);
 /* drives.c */
 void plan_pace(Run *run);
 double longest_step(Run *run);
+void count_hasty(Run *run);
 
 /* delays.c */
 void begin_delays(Run *run);

@@ -47,7 +47,7 @@ class Problem(NamedTuple):
         derivatives: makes these two where they are not given, or None; called when a run turns out to be stiff.
         rhs_work, jacobian_work, outputs_work: operations of a call, of jacobian with time_derivative.
         position_rate: writes q_dot (n_q).
-        outputs: writes the recorded signals y (n_y).
+        outputs: writes the recorded signals (n_y), then those of which only the extremes are kept (n_watched).
         guards: writes g (n_guards); guard_rates: writes dg/dt along the motion (n_guards).
         limits: writes [lower (n_limited), upper (n_limited)] of the states `limited`.
         drives: writes what depends on time alone and drives the others (n_drives).
@@ -90,6 +90,7 @@ class Problem(NamedTuple):
     step_end: int = 0
     fused_step: int = 0
     n_drives: int = 0
+    n_watched: int = 0
     drives: int = 0
     n_quadratures: int = 0
     autonomous: int = 0
