@@ -93,21 +93,26 @@ void note_step(Run *run) {
   }
 }
 
+/* Rows that a step adds to the record; where it takes as many as it needs, those of one piece. */
+static double count_rows(const Run *run) {
+  if (run->recording->kind != RECORD_STEPS) return 0.0;
+  return (double)(run->recording->refine > 0 ? run->recording->refine : PIECE);
+}
+
 /* Operations of one step with its rows of the record. */
 static double count_work(const Run *run, const Method *method) {
   const Model *model = run->model;
   double stages = (double)method->stages, n = (double)model->n_x, core = n - (double)model->n_quadratures;
   double work = (stages - 1.0) * (double)model->rhs_work + stages * stages * n;
-  if (run->recording->kind == RECORD_STEPS) work += (double)(run->recording->refine * model->outputs_work);
+  work += count_rows(run) * (double)model->outputs_work;
   if (method->family == EXPLICIT) return work;
   return work + (double)model->jacobian_work + 2.0 * core * core * (core / 3.0 + stages - 1.0);
 }
 
 /* Whether explicit steps of a length would fill the record before the end. */
 static int fills_record(const Run *run, double h) {
-  const Recording *recording = run->recording;
-  double rows = (run->t_end - run->t) / h * (double)recording->refine;
-  return recording->kind == RECORD_STEPS && rows > ROOM_USED * (double)(recording->most_rows - run->n_rows);
+  double rows = (run->t_end - run->t) / h * count_rows(run);
+  return rows > 0.0 && rows > ROOM_USED * (double)(run->recording->most_rows - run->n_rows);
 }
 
 /* Error of a step with a method, taken from START and forgotten. */
