@@ -26,6 +26,7 @@ BENCHMARKS = (
     "hydraulics",
     "commands",
     "steppers",
+    "auto",
     "compilation",
     "flexible_arm",
     "coupled_arm",

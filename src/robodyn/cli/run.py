@@ -25,7 +25,7 @@ REMEDY = "leave it out; --set, --duration, --step, --rtol, --signal, --out and -
 @app.command("run")
 def run_scenario(
     scenario: Annotated[str, typer.Argument(help="Name in the catalogue, a TOML file, or a unit (.fmu).")],
-    solver: Annotated[str | None, typer.Option(help="Method: euler, heun, rk4, dopri5, rodas4, ...")] = None,
+    solver: Annotated[str | None, typer.Option(help="Method: auto, euler, heun, rk4, dopri5, rodas4, ...")] = None,
     step: Annotated[float | None, typer.Option(help="Step (first step of an adaptive method) [s].")] = None,
     rtol: Annotated[float | None, typer.Option(help="Relative tolerance.")] = None,
     atol: Annotated[float | None, typer.Option(help="Absolute tolerance.")] = None,

@@ -8,8 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from robodyn.assembly.network import number_units
 from robodyn.assembly.system import INPUTS
 from robodyn.codegen.model import Model
-from robodyn.engine.solver import DEFAULT_FIXED_STEP
+from robodyn.engine.solver import DEFAULT_FIXED_STEP, method_table
+from robodyn.engine.tableaus import Method
 from robodyn.native.c_code import PREAMBLE, emit_array, emit_program, emit_sweep, emit_tables, literal
+from robodyn.simulation.compiled import DERIVATIVES, count_work
 
 ENGINE_KERNELS = (
     *("rhs", "jacobian", "time_derivative", "position_rate", "guards", "guard_rates", "limits", "delayed", "drives"),
@@ -146,7 +148,7 @@ def _write_structures(model: Model) -> list[str]:
     symbols = _symbols(model)
     return [
         *_write_model(model, symbols),
-        *_write_method(model),
+        *_write_methods(model),
         _structure("Solver", "SOLVER", _solver_fields(model)),
         *(f"const Kernel KERNEL_{name.upper()} = {symbols.get(name, '0')};\n" for name in START_KERNELS),
     ]
@@ -183,6 +185,7 @@ def _write_model(model: Model, symbols: Mapping[str, str]) -> list[str]:
         "n_drives": model.programs["drives"].out_sizes[0] if "drives" in model.programs else 0,
         "n_quadratures": system.n_quadratures,
         "autonomous": int(not system.depends_on_time),
+        **{f"{name}_work": work for name, work in _count_work(model).items()},
         "delay_depth": system.delay_depth,
         "base_numerator": base.numerator if base else 0,
         "base_denominator": base.denominator if base else 1,
@@ -201,15 +204,34 @@ def _write_model(model: Model, symbols: Mapping[str, str]) -> list[str]:
     ]
 
 
-def _write_method(model: Model) -> list[str]:
-    table = model.solver.table
-    arrays = {f"method_{name}": getattr(table, name) for name in ("a", "b", "c", "e", "C", "time_weights", "P")}
+def _count_work(model: Model) -> dict[str, int]:
+    """Operations by which the methods of a pair are compared."""
+    functions = model.called.functions
+    derivatives = [functions[name] for name in DERIVATIVES if name in functions]
+    return {
+        "rhs": count_work(functions["rhs"]),
+        "jacobian": count_work(*derivatives),
+        "outputs": count_work(functions["outputs"]),
+    }
+
+
+def _write_methods(model: Model) -> list[str]:
+    """The solver's method; of a pair the explicit one, after the stiff one that it refers to."""
+    pair = model.solver.pair
+    before = _write_method(method_table(pair[1]), "STIFF", "static ") if pair else []
+    return [*before, *_write_method(model.solver.table, "METHOD", "", "&STIFF" if pair else "0")]
+
+
+def _write_method(table: Method, name: str, linkage: str, stiff: str = "0") -> list[str]:
+    prefix = name.lower()
+    arrays = {f"{prefix}_{key}": getattr(table, key) for key in ("a", "b", "c", "e", "C", "time_weights", "P")}
     numbers = ("family", "stages", "order", "error_order", "adaptive", "reuses_last", "needs_end")
-    fields: dict[str, int | str] = {name: getattr(table, name) for name in numbers}
-    fields |= {"n_dense": len(table.P), "gamma": literal(float(table.gamma))}
-    fields |= {name.removeprefix("method_"): name for name in arrays}
-    tables = [emit_array(name, values.ravel()) for name, values in arrays.items()]
-    return [*tables, _structure("Method", "METHOD", fields)]
+    fields: dict[str, int | str] = {key: getattr(table, key) for key in numbers}
+    fields |= {"n_dense": len(table.P), "stiff": stiff}
+    fields |= {key: literal(float(getattr(table, key))) for key in ("gamma", "stability")}
+    fields |= {key.removeprefix(f"{prefix}_"): key for key in arrays}
+    tables = [emit_array(key, values.ravel()) for key, values in arrays.items()]
+    return [*tables, linkage + _structure("Method", name, fields)]
 
 
 def _solver_fields(model: Model) -> dict[str, str]:

@@ -49,12 +49,12 @@ static double choose_adaptive(Run *run) {
 }
 
 /* Tolerance of state i where it has some size. */
-static double allowed_error(const Run *run, int64_t i, double size) {
+double allowed_error(const Run *run, int64_t i, double size) {
   return run->solver->atol * run->model->scale[i] + run->solver->rtol * size;
 }
 
 /* Root mean square of error_i / (atol scale_i + rtol max(|x0_i|, |x1_i|)). */
-static double measure_error(const Run *run) {
+double measure_error(const Run *run) {
   const double *start = state(run, START), *end = state(run, END), *errors = state(run, ERROR);
   double total = 0.0;
   for (int64_t i = 0; i < run->model->n_x; i++) {
@@ -145,7 +145,8 @@ static int check_end(Run *run) {
   return bad ? blame_end(run) : 1;
 }
 
-/* Make one accepted step from START to END, t to t_new; 0 when the run cannot go on (status, offender). */
+/* Make one accepted step from START to END, t to t_new; 0 when the run cannot go on (status, offender), -1 when another
+   method is to try it. */
 int take_step(Run *run) {
   run->dense_known = run->end_known = 0;
   run->theta_end = 1.0;
@@ -159,11 +160,12 @@ int take_step(Run *run) {
     double error = try_step(run) ? measure_error(run) : INFINITY;
     if (error <= 1.0) {
       accept(run, error, h);
+      note_step(run);
       return check_end(run);
     }
     reject(run, error, h);
     if ((run->h < run->min_step && h <= run->min_step + run->resolution) || run->h < run->resolution)
-      return blame_step(run);
+      return change_failing(run) ? -1 : blame_step(run);
     run->h = largest(run->h, run->min_step);
   }
   return stop(run, STEP_LIMIT, run->offender);

@@ -46,6 +46,9 @@ typedef struct {
   int64_t n_drives;         /* quantities that depend on time alone */
   int64_t n_quadratures;    /* last states on which no rate depends: implicit methods find them by substitution */
   int64_t autonomous;       /* 1: the rates do not depend on time itself, delays aside */
+  int64_t rhs_work;         /* operations of one call of rhs, */
+  int64_t jacobian_work;    /* of jacobian and time_derivative together, */
+  int64_t outputs_work;     /* and of outputs: what methods cost is compared by them */
   int64_t delay_depth;      /* longest chain of delays that feed one another directly: jumps stay jumps along it */
   int64_t base_numerator;   /* the base period as a fraction [s], 0: only known as base_period */
   int64_t base_denominator;
@@ -83,7 +86,7 @@ typedef struct {
 /* An integration method: its tables, see the families in steps.c and implicit.c. */
 enum { EXPLICIT, SYMPLECTIC, ROSENBROCK, ESDIRK, IMPLICIT_STEP, FUSED_STEP };
 
-typedef struct {
+typedef struct Method {
   int64_t family;
   int64_t stages;
   int64_t order;
@@ -93,6 +96,7 @@ typedef struct {
   int64_t needs_end;     /* 1: the polynomial needs x_dot at the end, which stands behind the stages */
   int64_t n_dense;       /* stages that the polynomial is made of */
   double gamma;          /* diagonal of an implicit method */
+  double stability;      /* of an adaptive explicit method: h |lambda| on the negative axis where its stability ends */
   const double *a;       /* (stages, stages) row by row, strictly lower triangle */
   const double *b;       /* (stages) */
   const double *c;       /* (stages) */
@@ -100,6 +104,7 @@ typedef struct {
   const double *C;       /* transformed Rosenbrock matrix (stages, stages) */
   const double *time_weights; /* factors of h df/dt (stages) */
   const double *P;       /* polynomial: powers 1 to 4 of theta of each stage (n_dense, 4) */
+  const struct Method *stiff; /* takes over while that is cheaper, see choice.c; null: none */
 } Method;
 
 /* Settings of the integration. */
@@ -137,8 +142,9 @@ enum {
 
 /* Why `run_advance` returned: the run has ended; the budget of steps is used up; task number task - 1 is the caller's,
    who writes m and sets m_changed where it differs; so is the action of guard number guard - 1, who writes x and m;
-   located events are due (asked for by pause_at_events). Each time, calling again resumes the run. */
-enum { ENDED, BUDGET_USED, NEEDS_TASK, NEEDS_ACTION, EVENTS_DUE };
+   located events are due (asked for by pause_at_events); a stiff step is to be tried, for which the model has no
+   jacobian: the caller adds it, or sets only_explicit. Each time, calling again resumes the run. */
+enum { ENDED, BUDGET_USED, NEEDS_TASK, NEEDS_ACTION, EVENTS_DUE, NEEDS_JACOBIAN };
 
 /* Where in the hybrid step a run is: see run_advance. */
 enum { BEGIN, EVENTS, TICKS, SETTLE, SEGMENT, CONCLUDE };
@@ -187,6 +193,17 @@ typedef struct {
   /* The factorised matrix: shift I - scale J, or of an implicit step scale = its h, negative for a fresh one. */
   double matrix_scale;
   double matrix_shift;
+  /* Choice of the method: since when stability has limited explicit steps, and how long one was then; the same for the
+     first that a stiff one replaced (0: it had become too small); the mean of the last steps, and of the last of the
+     other method; the time covered by the stiff method; and when a step that had become too small was last given to the other one. */
+  double stiff_since;
+  double stiff_step;
+  double replaced_at;
+  double replaced_step;
+  double mean_step;
+  double other_mean;
+  double stiff_time;
+  double rescued_at;
   int64_t phase;
   int64_t status;
   int64_t offender;       /* state (numerical failures) or guard (TERMINAL, CHATTERING) responsible, or -1 */
@@ -236,13 +253,27 @@ typedef struct {
   int64_t factorisations;
   int64_t newton_iterations;
   int64_t ticks;
+  int64_t is_stiff;       /* 1: the stiff method has taken over */
+  int64_t failing;        /* 1: an explicit step has become too small, a stiff one is to try */
+  int64_t only_explicit;  /* 1: there is no jacobian to be had */
+  int64_t evidence;       /* explicit steps that may have been longer; with the stiff method, its steps since a look back */
+  int64_t limited_steps;  /* explicit steps limited by stability, all of them */
+  int64_t patience;       /* evidence after which a stiff step is tried */
+  int64_t caution;        /* patience after a return to explicit steps */
+  int64_t look_back;      /* stiff steps after which an explicit one is tried */
+  int64_t phase_steps;    /* steps since a method took over */
+  int64_t stiff_steps;
+  int64_t stiff_phases;   /* how often the stiff method took over */
+  int64_t trials;         /* steps tried with the other method that were not worth it */
 
   /* What the run was made for, and choices of the caller. */
   const Model *model;
-  const Method *method;
+  const Method *first_method;
+  const Method *method;     /* that steps now: the first or its stiff one */
   const Solver *solver;
   const Recording *recording;
   const double *p;          /* parameters and what follows from them: the caller's */
+  const double *p_jacobian; /* the same for jacobian and time_derivative; null: p */
   int64_t pause_at_events;  /* 1: return EVENTS_DUE before the actions of located events */
   int64_t open_end;         /* 1: at t_end something from outside may jump: it is seen from the left, like a break */
   int64_t n_active;         /* guards, and with adaptive methods the limits of states behind them */

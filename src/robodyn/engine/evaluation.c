@@ -35,7 +35,7 @@ void need_dense(Run *run) {
   int64_t n = run->model->n_x;
   if (run->dense_known) return;
   if (method->family == FUSED_STEP) fill_stages(run);
-  if (method->needs_end) {
+  if (method->needs_end && run->end_known != 1) {
     evaluate_rate(run, run->t + run->h_tried, END, STAGE + method->stages);
     run->end_known = 1;
   }

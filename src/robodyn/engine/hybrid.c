@@ -88,9 +88,12 @@ static int64_t run_segment(Run *run) {
         break;
       }
       if (run->budget <= 0) return BUDGET_USED;
+      if (run->first_method->stiff && choose_method(run)) return NEEDS_JACOBIAN;
       run->budget--;
       if (run->steps + run->rejected >= run->solver->max_steps) run->status = STEP_LIMIT;
-      if (run->status != GOING || !make_room(run) || !take_step(run)) {
+      int taken = run->status == GOING && make_room(run) ? take_step(run) : 0;
+      if (taken < 0) continue;
+      if (!taken) {
         run->phase = CONCLUDE;
         return ENDED;
       }
@@ -172,7 +175,10 @@ void run_begin(Run *run, double t0, double t_last) {
   run->max_step = longest;
   run->h = adaptive ? solver->step : 0.0;
   run->error_before = 1.0;
-  run->smallest_step = INFINITY;
+  run->smallest_step = run->stiff_since = INFINITY;
+  run->rescued_at = -INFINITY;
+  run->patience = FIRST_PATIENCE;
+  run->caution = FIRST_CAUTION;
   run->offender = run->terminal = -1;
   for (int64_t k = 0; k < run->model->n_tasks; k++) run->task_due[k] = run->model->task_offset[k];
   for (run->next_break = 0; run->next_break < run->n_breaks && run->breaks[run->next_break] <= t0;) run->next_break++;

@@ -19,11 +19,16 @@ enum { MOST_STAGE_ITERATIONS = 10, MOST_STEP_ITERATIONS = 25 };
 /* Part of a step by which step sizes differ that share a matrix. */
 #define SAME 1e-9
 
+/* A kernel of derivatives at the start of the step, which may have been compiled by itself. */
+static void call_derivative(Run *run, Kernel kernel, double *out) {
+  kernel(&run->t, state(run, START), run->d, run->m, run->p_jacobian ? run->p_jacobian : run->p, out);
+}
+
 /* df/dx at the start of the step, unless it is known. */
 static void need_jacobian(Run *run) {
   if (run->jacobian_known) return;
   if (run->model->n_d > 0) read_inside(run, run->t);
-  call_kernel(run, run->model->jacobian, run->t, state(run, START), run->columns);
+  call_derivative(run, run->model->jacobian, run->columns);
   run->jacobians++;
   run->jacobian_known = 1;
 }
@@ -36,7 +41,7 @@ static void evaluate_time_slope(Run *run, double h) {
   const Model *model = run->model;
   double *slope = state(run, TIME_SLOPE), s = 1e-3 * h;
   if (model->time_derivative && model->n_d == 0) {
-    call_kernel(run, model->time_derivative, run->t, state(run, START), slope);
+    call_derivative(run, model->time_derivative, slope);
     return;
   }
   evaluate_rate(run, run->t + s, START, TRIAL);

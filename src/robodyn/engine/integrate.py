@@ -1,8 +1,8 @@
 """Integration of a hybrid system: how does Python drive a run of the C engine?
 
 The engine returns when the run has ended, when a budget of steps is used up (about fifty times a second: then the
-clock, the keyboard and the progress are looked at), and when a task or an action is Python's. It runs without the
-interpreter's lock.
+clock, the keyboard and the progress are looked at), when a task or an action is Python's, and when a run turns out to
+be stiff whose Jacobian is not compiled yet. It runs without the interpreter's lock.
 """
 
 import time as clock
@@ -13,10 +13,10 @@ from typing import Any, cast
 import numpy as np
 
 from robodyn.engine.binding import EngineRun, address_of, fill, functions, method_structure
-from robodyn.engine.problem import Problem, check_problem
+from robodyn.engine.problem import Derivatives, Problem, check_problem
 from robodyn.engine.solver import DEFAULT_FIXED_STEP, RECORDING_KINDS, Recording, Solver
 from robodyn.engine.tableaus import SYMPLECTIC
-from robodyn.engine.trajectory import EXTREMES, Counters, Probes, Status, Trajectory
+from robodyn.engine.trajectory import EXTREMES, Counters, Probes, Status, Stiffness, Trajectory
 
 PythonTask = Callable[[int, float, np.ndarray, np.ndarray, np.ndarray], Any]
 PythonAction = Callable[[int, float, np.ndarray, np.ndarray, np.ndarray], tuple[Any, Any]]
@@ -33,6 +33,10 @@ INTEGER_COUNTERS = (
     "steps", "rejected", "hasty", "evaluations", "jacobians", "factorisations", "newton_iterations", "ticks",
 )  # fmt: skip
 
+STIFFNESS = (
+    "limited_steps", "replaced_at", "replaced_step", "stiff_phases", "stiff_steps", "stiff_time", "trials",
+)  # fmt: skip
+
 
 class Reason(IntEnum):
     """Why the engine returned, as in engine.h."""
@@ -42,6 +46,7 @@ class Reason(IntEnum):
     NEEDS_TASK = 2
     NEEDS_ACTION = 3
     EVENTS_DUE = 4
+    NEEDS_JACOBIAN = 5
 
 
 def integrate(
@@ -131,6 +136,7 @@ class Integration:
         self._start(float(t0), float(t_end), x0, m0)
         self.callbacks: tuple[PythonTask | None, PythonAction | None, Progress | None] = (None, None, None)
         self.fixed_budget: int | None = None
+        self.derivatives: Derivatives | None = None
         self.begun = clock.perf_counter()
 
     def _start(self, t0: float, t_end: float, x0: np.ndarray, m0: np.ndarray) -> None:
@@ -174,6 +180,8 @@ class Integration:
         while (reason := advance(address)) != Reason.ENDED:
             if reason == Reason.BUDGET_USED:
                 self.start_slice()
+            elif reason == Reason.NEEDS_JACOBIAN:
+                self.add_derivatives()
             elif reason == Reason.NEEDS_TASK:
                 self.run_task()
             else:
@@ -198,6 +206,23 @@ class Integration:
     def conclude(self, status: Status) -> None:
         """End a run from outside, with its last row."""
         functions().run_conclude(self.address, status)
+
+    def add_derivatives(self) -> None:
+        """Give the engine's model what a stiff method needs; where there is none, the run stays explicit."""
+        self.derivatives = self.problem.derivatives() if self.problem.derivatives else None
+        if self.derivatives is None:
+            self.run.only_explicit = 1
+            return
+        self.model.jacobian, self.model.time_derivative = self.derivatives.jacobian, self.derivatives.time_derivative
+        self.model.jacobian_work = self.derivatives.work
+        self.change_parameters(self.p)
+
+    def change_parameters(self, p: np.ndarray) -> None:
+        """Go on with other parameters, prepared as for `integrate`."""
+        self.p[:] = p
+        if self.derivatives is not None:
+            self.p_jacobian = self.derivatives.prepare(self.p)
+            self.run.p_jacobian = address_of(self.p_jacobian)
 
     def run_task(self) -> None:
         task = cast(PythonTask, self.callbacks[0])
@@ -237,6 +262,8 @@ class Integration:
             smallest_step=run.smallest_step if run.steps else 0.0,
             largest_step=run.largest_step,
         )
+        found = {name: getattr(run, name) for name in STIFFNESS}
+        stiffness = Stiffness(since=run.stiff_since, step=run.stiff_step, **found)
         unknowns = run.inputs + 8 * (2 * problem.n_x + problem.n_kept + 3) if problem.n_unknowns else 0
         return Trajectory(
             time=rows[:, 0].copy(),
@@ -250,6 +277,7 @@ class Integration:
             m=self.m.copy(),
             offender=run.offender,
             counters=counters,
+            stiffness=stiffness,
             extremes=view(run.extremes, EXTREMES * problem.n_watched).reshape(-1, EXTREMES).copy(),
             unknowns=view(unknowns, problem.n_unknowns).copy(),
         )

@@ -13,8 +13,8 @@ NUMBERS = {"double": ctypes.c_double, "int64_t": ctypes.c_int64}
 NAMES = ("Model", "Method", "Solver", "Recording", "Run")
 
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
-_STRUCTURE = re.compile(r"typedef struct \{(.*?)\} (\w+);", re.DOTALL)
-_FIELD = re.compile(r"(?:const )?(\w+) (\*?)(\w+);")
+_STRUCTURE = re.compile(r"typedef struct (?:\w+ )?\{(.*?)\} (\w+);", re.DOTALL)
+_FIELD = re.compile(r"(?:const )?(?:struct )?(\w+) (\*?)(\w+);")
 
 
 @cache

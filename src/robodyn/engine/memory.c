@@ -36,10 +36,11 @@ static int64_t count_inputs(const Model *model) {
 static int64_t place_arrays(Run *run, double *block) {
   const Model *model = run->model;
   int64_t n = model->n_x, n_all = model->n_guards + 2 * model->n_limited;
-  int64_t n_matrix = run->method->family == IMPLICIT_STEP ? model->n_unknowns : run->method->gamma > 0.0 ? n : 0;
+  const Method *method = run->first_method, *stiff = method->stiff ? method->stiff : method;
+  int64_t n_matrix = method->family == IMPLICIT_STEP ? model->n_unknowns : stiff->gamma > 0.0 ? n : 0;
   int64_t used = 0;
 #define PLACE(array, size) (run->array = (void *)(block ? block + used : NULL), used += (size))
-  PLACE(x, (STAGE + run->method->stages + 1) * n);
+  PLACE(x, (STAGE + at_least(method->stages, stiff->stages) + 1) * n);
   PLACE(m, model->n_m);
   PLACE(d, 2 * model->n_d);
   PLACE(changed, n + model->n_m);
@@ -85,7 +86,7 @@ Run *run_new(const Model *model, const Method *method, const Solver *solver, con
   Run *run = calloc(1, sizeof *run);
   if (run == NULL) return NULL;
   run->model = model;
-  run->method = method;
+  run->first_method = run->method = method;
   run->solver = solver;
   run->recording = recording;
   run->n_active = model->n_guards + (method->adaptive ? 2 * model->n_limited : 0);
@@ -202,6 +203,7 @@ int64_t run_restore(Run *run, const void *state, int64_t size) {
   if (!reserve(run, &run->history, &run->history_capacity, width, saved.n_history)) return 0;
   if (!reserve(run, &run->jumps, &run->jump_capacity, 2, saved.n_jumps)) return 0;
   memcpy(run, &saved, N_SCALARS);
+  run->method = run->is_stiff ? run->first_method->stiff : run->first_method;
   place = read_part(place, run->block, block_size(run));
   place = read_part(place, run->history, history_size(run, run->n_history));
   read_part(place, run->jumps, jump_size(run->n_jumps));

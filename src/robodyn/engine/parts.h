@@ -14,6 +14,9 @@ enum { PIECE = 4 };
 /* Events of one guard that end a run as chattering, see log.c. */
 enum { CHATTER_EVENTS = 50, STORM_EVENTS = 1000 };
 
+/* Explicit steps that may have been longer, after which a stiff one is first tried, and again: see choice.c. */
+enum { FIRST_PATIENCE = 15, FIRST_CAUTION = 5 };
+
 static inline double least(double a, double b) { return a < b ? a : b; }
 static inline double largest(double a, double b) { return a > b ? a : b; }
 static inline int64_t at_least(int64_t n, int64_t least) { return n > least ? n : least; }
@@ -74,6 +77,13 @@ ENGINE_API void solve_factorised(const double *A, const int64_t *pivots, int64_t
 /* control.c */
 int take_step(Run *run);
 void choose_first(Run *run);
+double measure_error(const Run *run);
+double allowed_error(const Run *run, int64_t i, double size);
+
+/* choice.c */
+void note_step(Run *run);
+int64_t choose_method(Run *run);
+int change_failing(Run *run);
 
 /* drives.c */
 void plan_pace(Run *run);

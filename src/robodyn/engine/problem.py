@@ -8,7 +8,8 @@ with t one value, x = [q (n_q), v (n_v), z] the continuous states, d the delayed
 memory and p the parameters. The address 0 means: not given.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,19 @@ NO_FLOATS = np.zeros(0)
 PYTHON_ACTION = -1
 
 
+class Derivatives(NamedTuple):
+    """Kernels that a stiff method needs beside the others, compiled when a run first asks for them.
+
+    Attributes:
+        work: operations of both. prepare: their parameters, from those of the other kernels.
+    """
+
+    jacobian: int
+    time_derivative: int
+    work: int
+    prepare: Callable[[Floats], Floats]
+
+
 class Problem(NamedTuple):
     """A hybrid system by the addresses of its kernels and its tables of sizes, clocks, guards and delays.
 
@@ -30,6 +44,8 @@ class Problem(NamedTuple):
         n_quadratures: how many of the last states no rate depends on; implicit methods solve them by substitution.
         jacobian: writes df/dx (n_x * n_x), column-major.
         time_derivative: writes the partial derivative df/dt (n_x).
+        derivatives: makes these two where they are not given, or None; called when a run turns out to be stiff.
+        rhs_work, jacobian_work, outputs_work: operations of a call, of jacobian with time_derivative.
         position_rate: writes q_dot (n_q).
         outputs: writes the recorded signals (n_y), then those of which only the extremes are kept (n_watched).
         guards: writes g (n_guards); guard_rates: writes dg/dt along the motion (n_guards).
@@ -80,6 +96,10 @@ class Problem(NamedTuple):
     drives: int = 0
     n_quadratures: int = 0
     autonomous: int = 0
+    rhs_work: int = 1
+    jacobian_work: int = 0
+    outputs_work: int = 0
+    derivatives: Callable[[], Derivatives | None] | None = None
     jacobian: int = 0
     time_derivative: int = 0
     position_rate: int = 0
@@ -139,7 +159,9 @@ def check_problem(problem: Problem) -> Problem:
     return typed
 
 
-def _exact(value, kind):
+def _exact(value: Any, kind: Any) -> Any:
+    if kind is Problem.__annotations__["derivatives"]:
+        return value
     if kind is int or kind is float:
         return kind(value)
     dtype = np.int64 if kind is Integers else np.float64

@@ -73,7 +73,7 @@ class ResumableRun:
 
     def change(self, p: np.ndarray) -> None:
         """Go on with other parameters, prepared as for `integrate`."""
-        self.integration.p[:] = p
+        self.integration.change_parameters(p)
 
     def go_on(self, t_end: float) -> Status:
         """Integrate to t_end; what is due there happens. The first portion, also one of no length, begins the run."""

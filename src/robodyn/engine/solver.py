@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from robodyn.engine.tableaus import ESDIRK, FUSED_STEP, IMPLICIT_STEP, METHODS, ROSENBROCK, Method
+from robodyn.engine.tableaus import ESDIRK, FUSED_STEP, IMPLICIT_STEP, METHODS, PAIRS, ROSENBROCK, Method
 
 DEFAULT_FIXED_STEP = 1e-3
 RECORDING_KINDS = ("steps", "times", "none")
@@ -30,7 +30,7 @@ class Solver:
             once, near 1 hardly; 0.8 is this project's own choice.
     """
 
-    method: str = "dopri5"
+    method: str = "auto"
     step: float | None = None
     rtol: float = 1e-6
     atol: float = 1e-8
@@ -88,6 +88,11 @@ class Solver:
     def order(self) -> int:
         """Power of the step to which the error at a fixed time is proportional."""
         return self.table.order
+
+    @property
+    def pair(self) -> tuple[str, str] | None:
+        """The explicit and the stiff method between which a run chooses, or None."""
+        return PAIRS.get(self.method)
 
     @property
     def stiff(self) -> bool:

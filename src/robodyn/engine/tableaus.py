@@ -41,6 +41,7 @@ class Method(NamedTuple):
     C: Floats
     time_weights: Floats
     P: Floats
+    stability: float = 0.0
 
 
 def make_method(
@@ -109,7 +110,7 @@ def heun() -> Method:
 
 def heun_euler() -> Method:
     """Heun's method with Euler's as error estimate, 2(1)."""
-    return heun()._replace(e=_array([-1 / 2, 1 / 2]), adaptive=1, error_order=2)
+    return heun()._replace(e=_array([-1 / 2, 1 / 2]), adaptive=1, error_order=2, stability=2.0)
 
 
 def rk4() -> Method:
@@ -149,7 +150,12 @@ def dopri5() -> Method:
     third, fourth = begin - b, 2 * b - begin - end
     P = np.stack([b + third, fourth + last - third, -fourth - 2 * last, last], axis=1)
     c = [0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1, 1]
-    return make_method(EXPLICIT, 5, a, b, c, P, e, error_order=5, reuses_last=1)
+    return make_method(EXPLICIT, 5, a, b, c, P, e, error_order=5, reuses_last=1)._replace(stability=3.3)
+
+
+def auto() -> Method:
+    """dopri5, and rodas4p while that is cheaper: see `PAIRS` and choice.c."""
+    return dopri5()
 
 
 def rosenbrock(a, C, c, time_weights, second, third) -> Method:
@@ -257,7 +263,9 @@ def rattle() -> Method:
 METHODS = {
     make.__name__: make
     for make in (
-        euler, heun, rk4, symplectic_euler, heun_euler, dopri5, rodas4, rodas4p, trbdf2, generalised_alpha, rattle,
-        rosw1, rosw2,
+        auto, euler, heun, rk4, symplectic_euler, heun_euler, dopri5, rodas4, rodas4p, trbdf2, generalised_alpha,
+        rattle, rosw1, rosw2,
     )
 }  # fmt: skip
+PAIRS = {"auto": ("dopri5", "rodas4p")}
+"""Methods that are two: the explicit one, and the one that takes over while the system is stiff."""

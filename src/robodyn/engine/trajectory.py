@@ -55,6 +55,31 @@ class Probes(NamedTuple):
 
 
 @dataclass(frozen=True)
+class Stiffness:
+    """Where stability, not accuracy, limited explicit steps, and what a method with a stiff partner did about it.
+
+    Args:
+        since: when that was first seen [s], infinite where never; step: how long explicit steps were then [s].
+        limited_steps: explicit steps that were so limited.
+        replaced_at: when the stiff method first took over [s]; replaced_step: how long explicit steps were then [s], 0
+            where they had become too small.
+        stiff_phases: how often the stiff method took over; stiff_steps, stiff_time: its steps and the time they cover
+            [s].
+        trials: steps of the other method that were tried and not worth it.
+    """
+
+    since: float
+    step: float
+    limited_steps: int
+    replaced_at: float
+    replaced_step: float
+    stiff_phases: int
+    stiff_steps: int
+    stiff_time: float
+    trials: int
+
+
+@dataclass(frozen=True)
 class Trajectory:
     """What a run recorded and where it ended.
 
@@ -79,5 +104,6 @@ class Trajectory:
     m: np.ndarray
     offender: int
     counters: Counters
+    stiffness: Stiffness
     extremes: np.ndarray = field(repr=False, default_factory=lambda: np.zeros((0, EXTREMES)))
     unknowns: np.ndarray = field(repr=False, default_factory=lambda: np.zeros(0))

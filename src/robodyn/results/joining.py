@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -96,12 +97,15 @@ def _events(run: Run, k: int, last: bool) -> list[EventRecord]:
 def _added(parts: Sequence[Statistics]) -> Statistics:
     errors = [part.energy_error for part in parts if part.energy_error is not None]
     steps = [part.extra for part in parts if part.extra]
-    extra = {}
+    extra: dict[str, Any] = {}
     if steps and all({"smallest_step", "largest_step"} <= step.keys() for step in steps):
         extra = {
             "smallest_step": min(step["smallest_step"] for step in steps),
             "largest_step": max(step["largest_step"] for step in steps),
         }
+    methods = [part.extra["method"] for part in parts if "method" in part.extra]
+    if methods:
+        extra["method"] = "; then ".join(methods)
     return Statistics(
         **{name: sum(getattr(part, name) for part in parts) for name in _ADDED},
         simulated_time=sum(part.simulated_time for part in parts),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Any
@@ -14,6 +14,7 @@ import numpy as np
 from robodyn.assembly import SignalInfo, System
 from robodyn.assembly.system import INPUTS
 from robodyn.engine import Solver
+from robodyn.engine.problem import Derivatives
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.model import describe
 from robodyn.native import KernelModule, Sweep, UnsupportedOperation, build_jacobian, compile_kernels, read_program
@@ -25,6 +26,7 @@ from robodyn.simulation.steps import build_fused_step, build_step, check_method
 from robodyn.simulation.ticks import Tick, plan_ticks
 from robodyn.waiting import told_if_slow
 
+DERIVATIVES = ("jacobian", "time_derivative")
 DRIVEN = ("rhs", "guards", "limits", "delayed")
 UNUSED = ("watched", "constraints", "constraint_drift", "active", "applied", "momentum_rate")
 """Functions of a system that no run calls by themselves."""
@@ -48,6 +50,25 @@ class CompiledSystem:
     n_kept: int = 0
     n_unknowns: int = 0
     ticks: tuple[Tick, ...] = ()
+    work: Mapping[str, int] = field(default_factory=dict)
+    plain: bool = False
+
+    @cached_property
+    def derivative_module(self) -> tuple[KernelModule, int]:
+        """Jacobian and time derivative by themselves, with their operations: for runs that turn out to be stiff."""
+        functions = derivative_functions(self.system)
+        module = compile_kernels(functions, INPUTS.index("p"), plain=self.plain, data=self.system.data)
+        return module, count_work(*functions.values())
+
+    def derivatives(self) -> Derivatives | None:
+        """What a stiff method needs beside the compiled functions, compiled when first asked for; None where it cannot
+        be."""
+        try:
+            module, work = self.derivative_module
+        except UnsupportedOperation:
+            return None
+        addresses = {name: module.kernels[name].address for name in DERIVATIVES}
+        return Derivatives(**addresses, work=work, prepare=lambda p: module.prepare(p[: module.n_parameters]))
 
     @cached_property
     def equations(self) -> list[str]:
@@ -69,6 +90,9 @@ class CompiledSystem:
         other = replace(self, system=replace(self.system, data=data), module=replace(self.module, data=data))
         # What was made of the system for people to read is the same.
         other.__dict__.update({key: self.__dict__[key] for key in ("equations", "description") if key in self.__dict__})
+        if "derivative_module" in self.__dict__:
+            module, work = self.derivative_module
+            other.__dict__["derivative_module"] = replace(module, data=data), work
         return other
 
     @property
@@ -125,7 +149,8 @@ def compile_system(
         check_operations(system)
         raise ModelError([Flaw("", str(error))], f"scenario '{system.scenario.name}'") from error
     sizes = (called.n_kept, called.n_unknowns)
-    return CompiledSystem(system, solver, module, called.recorded, patterns, *sizes, called.ticks)
+    work = {name: count_work(called.functions[name]) for name in ("rhs", "outputs")}
+    return CompiledSystem(system, solver, module, called.recorded, patterns, *sizes, called.ticks, work, plain)
 
 
 def driven_functions(functions: Mapping[str, Any]) -> tuple[str, ...]:
@@ -144,11 +169,31 @@ class Called:
     n_unknowns: int
 
 
-def gather_functions(system: System, solver: Solver, patterns: tuple[str, ...], watched: bool = True) -> Called:
+def derivative_functions(system: System) -> dict[str, ca.Function | Sweep]:
+    """The derivatives of the rates by the states and by time."""
+    columns, rates = [system.symbols[key] for key in INPUTS], system.expressions["rhs"]
+    jacobian = build_jacobian("jacobian", columns, rates, system.symbols["x"])
+    return dict(zip(DERIVATIVES, (jacobian, system.function("time_derivative")), strict=True))
+
+
+def count_work(*functions: ca.Function | Sweep) -> int:
+    """Operations of a call of each."""
+    return sum(
+        f.function.n_instructions() * f.function.numel_in(f.function.n_in() - 1)
+        if isinstance(f, Sweep)
+        else f.n_instructions()
+        for f in functions
+    )
+
+
+def gather_functions(
+    system: System, solver: Solver, patterns: tuple[str, ...], watched: bool = True, complete: bool = False
+) -> Called:
     """Everything a run calls that records the signals of some patterns.
 
     Args:
         watched: whether the run watches itself, too.
+        complete: whether what only the stiff method of a pair calls is among it.
     """
     check_method(system, solver)
     chosen = _choose_signals(system, patterns)
@@ -158,10 +203,8 @@ def gather_functions(system: System, solver: Solver, patterns: tuple[str, ...], 
     if composed:
         functions = {name: f for name, f in functions.items() if not is_task(system, name)}
         functions.update(composed)
-    if solver.stiff:
-        rates = system.expressions["rhs"]
-        functions["jacobian"] = build_jacobian("jacobian", columns, rates, system.symbols["x"])
-        functions["time_derivative"] = system.function("time_derivative")
+    if solver.stiff or (complete and solver.pair):
+        functions |= derivative_functions(system)
     step = build_step(system, solver)
     functions |= step.functions() if step else {}
     whole = build_fused_step(system, solver)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from robodyn.engine import Trajectory
+from robodyn.engine import Solver, Trajectory
+from robodyn.simulation.choice import tell_stiffness
 from robodyn.simulation.compiled import CompiledSystem
 
 # Residual of constraints at the start [m, rad, m/s or rad/s] that a run's solver would hardly notice.
@@ -13,10 +14,14 @@ START_LIMIT = 1e-5
 BEND_LIMIT = 0.5
 
 
-def find_doubts(compiled: CompiledSystem, trajectory: Trajectory) -> list[str]:
+def find_doubts(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> list[str]:
     """What whoever uses the numbers should know."""
     column = {info.name: k for k, info in enumerate(compiled.recorded)}
-    return [*_tell_start(column, trajectory), *_tell_bends(compiled, column, trajectory)]
+    return [
+        *_tell_start(column, trajectory),
+        *_tell_bends(compiled, column, trajectory),
+        *tell_stiffness(solver, trajectory),
+    ]
 
 
 def _tell_start(column: dict[str, int], trajectory: Trajectory) -> list[str]:

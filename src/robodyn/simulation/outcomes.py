@@ -14,6 +14,7 @@ from robodyn.assembly.system import Guard, System
 from robodyn.engine import Solver, Status, Trajectory
 from robodyn.engine.solver import DEFAULT_FIXED_STEP
 from robodyn.results import Outcome, OutcomeKind
+from robodyn.simulation.choice import describe_stiffness
 from robodyn.simulation.compiled import CompiledSystem
 from robodyn.simulation.dependent_joints import find_dependent_joints
 
@@ -137,8 +138,12 @@ def _overflow(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) 
 
 def _step_too_small(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
     advice = "a law that jumps there needs an event or smoothing"
-    if not solver.stiff:
-        advice = f"the system may be stiff (try a stiff method), or {advice}"
+    if solver.pair:
+        advice = f"with {' and with '.join(solver.pair)}: {advice}"
+    elif np.isfinite(trajectory.stiffness.since):
+        advice = f"{describe_stiffness(trajectory)}; use method auto or rodas4p"
+    elif not solver.stiff:
+        advice = f"the system may be stiff (try method auto or rodas4p), or {advice}"
     where = f"the step became too small at {trajectory.at_time:.6g} s"
     return f"{where}; largest error in '{_state(compiled, trajectory)}': {advice}"
 

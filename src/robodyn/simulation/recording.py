@@ -15,6 +15,7 @@ from robodyn.engine import Solver, Trajectory
 from robodyn.model import Chain, describe
 from robodyn.results import EventRecord, Outcome, Probes, Provenance, Run, SignalInfo, Statistics
 from robodyn.simulation.certificate import certify, check_rows, constraint_errors, energy_error, judge, tell_action
+from robodyn.simulation.choice import tell_choice
 from robodyn.simulation.compiled import CompiledSystem
 from robodyn.simulation.doubts import find_doubts
 from robodyn.simulation.starting import Start
@@ -39,7 +40,7 @@ def make_run(
     """
     system = compiled.system
     unbalanced = unbalanced or tell_action(system, trajectory)
-    statistics = _statistics(compiled, trajectory, start.time, unbalanced)
+    statistics = _statistics(compiled, solver, trajectory, start.time, unbalanced)
     certificate = certify(system, solver, trajectory, statistics.simulated_time, unbalanced)
     events = tuple(
         EventRecord(system.guards[guard].name, time, system.guards[guard].terminal) for time, guard in trajectory.events
@@ -57,7 +58,7 @@ def make_run(
         knots=trajectory.knots,
         probes=Probes(*trajectory.probes),
         found=dict(start.found),
-        warnings=(*system.warnings, *warnings, *find_doubts(compiled, trajectory)),
+        warnings=(*system.warnings, *warnings, *find_doubts(compiled, solver, trajectory)),
         certificate=certificate,
     )
     certificate = check_rows(run, rows_chosen)
@@ -76,7 +77,9 @@ def describe_chain(chain: Chain) -> dict[str, Any]:
     return phases[0] | {"name": chain.name, "title": chain.title, "phases": phases}
 
 
-def _statistics(compiled: CompiledSystem, trajectory: Trajectory, start: float, unbalanced: str) -> Statistics:
+def _statistics(
+    compiled: CompiledSystem, solver: Solver, trajectory: Trajectory, start: float, unbalanced: str
+) -> Statistics:
     counted = ("steps", "rejected", "evaluations", "jacobians", "factorisations", "ticks", "wall_time")
     return Statistics(
         **{name: getattr(trajectory.counters, name) for name in counted},
@@ -84,6 +87,7 @@ def _statistics(compiled: CompiledSystem, trajectory: Trajectory, start: float, 
         simulated_time=trajectory.at_time - start,
         energy_error=None if unbalanced else energy_error(compiled.system, trajectory),
         extra={
+            **tell_choice(solver, trajectory, trajectory.at_time - start),
             "smallest_step": trajectory.counters.smallest_step,
             "largest_step": trajectory.counters.largest_step,
             **_stick_drift(compiled, trajectory),

@@ -39,6 +39,6 @@ def test_kinds_of_recordings_are_those_of_the_header():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_declaration_of_a_structure_is_read(name):
-    body = re.search(rf"typedef struct \{{([^}}]*)\}} {name};", TEXT).group(1)
+    body = re.search(rf"typedef struct (?:\w+ )?\{{([^}}]*)\}} {name};", TEXT).group(1)
     declared = [re.search(r"(\w+)$", line.strip()).group(1) for line in body.split(";") if line.strip()]
     assert [field for field, *_ in structures()[name]._fields_] == declared

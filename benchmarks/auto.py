@@ -1,0 +1,203 @@
+"""What does the method auto cost beside the best method chosen by hand, at equal error?
+
+Every scenario of the catalogue and twenty random machines are simulated by every method, auto too, with a ladder of
+tolerances or steps. The error is the root mean square of all states at 101 times against a run of much smaller
+tolerance, each relative to its size. All are compared at the error of auto with its default tolerances: the cost of a
+method there lies between two rungs of its ladder, interpolated on logarithmic scales. A method is given twice the time
+of auto; what needs more is not the best. Times are those of the integration alone, without compiling, the least of
+several.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from benchmarks.random_machines import random_machine
+from benchmarks.rows import Findings, Table
+from robodyn.assembly import System, assemble
+from robodyn.catalog import SCENARIOS
+from robodyn.engine import Problem, Recording, Solver, Status, integrate
+from robodyn.errors import ModelError
+from robodyn.model import Chain, Scenario
+from robodyn.simulation import CompiledSystem, compile_system
+from robodyn.simulation.problem import build_problem, find_start
+from robodyn.simulation.python_calls import PythonCalls
+
+GOAL = 1.3
+N_RANDOM = 20
+TIMES = 101
+ROUNDS = 5
+TOLERANCES = [10.0**-k for k in range(2, 10)]
+STEPS = [1e-3, 5e-4, 2.5e-4, 1.25e-4, 6e-5, 3e-5]
+ADAPTIVE = ("dopri5", "heun_euler", "rodas4", "rodas4p", "trbdf2")
+FIXED = ("rk4", "rosw2", "rosw1")
+REFERENCE = (("dopri5", 1e-11), ("rodas4", 1e-10), ("rodas4", 1e-9))
+PATIENCE = 40.0
+"""Computing time given to a reference [s]."""
+ENDS = (Status.FINISHED, Status.TERMINAL)
+
+
+@dataclass(frozen=True)
+class Point:
+    """What a method costs [s] and how far off it is."""
+
+    method: str
+    seconds: float
+    error: float
+
+
+class Case:
+    """A scenario that is simulated again and again."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self.scenario, self.system = scenario, assemble(scenario)
+        self.names = _states(self.system)
+        self.ready: dict[str, tuple[CompiledSystem, Problem, PythonCalls]] = {}
+
+    def prepare(self, solver: Solver) -> tuple[CompiledSystem, Problem, PythonCalls]:
+        """Everything but the integration, once for each method."""
+        if solver.method not in self.ready:
+            compiled = compile_system(self.system, solver, signals=self.names)
+            values = compiled.parameter_values({})
+            calls = PythonCalls(compiled, compiled.module.prepare(values))
+            numbers = {name: number.value for name, number in self.system.numbers.items()}
+            self.begin = find_start(compiled, values)
+            self.ready[solver.method] = compiled, build_problem(compiled, calls.p, numbers, self.begin), calls
+        return self.ready[solver.method]
+
+    def run(self, solver: Solver) -> tuple[float, np.ndarray | None]:
+        """Time of the integration [s], and the states at equal times; None where it did not come to the end."""
+        _, problem, calls = self.prepare(solver)
+        begin, duration = self.begin, self.scenario.duration
+        recording = Recording("times", times=np.linspace(0, duration, TIMES))
+        started = time.thread_time()
+        done = integrate(
+            problem, solver, 0.0, duration, begin.x, begin.m, calls.p, recording,
+            python_task=calls.run_task, python_action=calls.run_action,
+        )  # fmt: skip
+        seconds = time.thread_time() - started
+        return seconds, done.y if done.status in ENDS else None
+
+    def best_of(self, solver: Solver) -> tuple[float, np.ndarray | None]:
+        """The least time of several runs; of one where that is long."""
+        runs = [self.run(solver)]
+        while len(runs) < ROUNDS and runs[0][0] < 1.0 and runs[0][1] is not None:
+            runs.append(self.run(solver))
+        return min(seconds for seconds, _ in runs), runs[0][1]
+
+
+def _states(system: System) -> tuple[str, ...]:
+    """States that are seen, without books of work."""
+    seen = set(system.signal_names)
+    return tuple(s.name for s in system.states if s.name in seen and math.isfinite(s.nominal))
+
+
+def measure() -> Findings:
+    """One line a scenario: auto, the best method by hand at the same error, and the ratio."""
+    lines = [compare(name, scenario) for name, scenario in cases()]
+    ratios = [line[-1] for line in lines if isinstance(line[-1], float)]
+    within = sum(ratio <= GOAL for ratio in ratios)
+    title = f"cost of auto beside the best method by hand at equal error: {within} of {len(ratios)} at most {GOAL}"
+    columns = ("scenario", "states", "error", "floor", "auto ms", "best by hand", "its ms", "ratio")
+    return Findings(tables=(Table(title, columns, tuple(lines)),))
+
+
+def cases() -> Iterator[tuple[str, Scenario]]:
+    """The catalogue, of chains the first phase, then machines that nobody chose."""
+    for name, make in SCENARIOS.items():
+        scenario = make()
+        yield name, scenario.phases[0] if isinstance(scenario, Chain) else scenario
+    for seed in range(N_RANDOM):
+        yield f"random {seed}", random_machine(seed)
+
+
+def compare(name: str, scenario: Scenario) -> tuple[str | int | float, ...]:
+    """The line of one scenario; where there is nothing to compare with, it says why."""
+    case = Case(scenario)
+    n = len(case.system.states)
+    try:
+        found = find_references(case)
+        if not found:
+            return (name, n, "", "", "", "no reference", "", "")
+        reference, floor = found[0], measure_error(case, found[-1], found[0]) if len(found) > 1 else 0.0
+        case.run(Solver())
+        limit, y = case.best_of(Solver())
+    except ModelError as error:
+        return (name, n, "", "", "", str(error.flaws[0])[:40], "", "")
+    if y is None:
+        return (name, n, "", "", limit * 1e3, "auto did not come to the end", "", math.inf)
+    error = measure_error(case, y, reference)
+    costs = {method: interpolate(points, max(error, floor)) for method, points in ladders(case, reference, limit)}
+    ours = costs.pop("auto")
+    rival = min(costs, key=lambda method: costs[method])
+    return (name, n, error, floor, ours * 1e3, rival, costs[rival] * 1e3, ours / costs[rival])
+
+
+def find_references(case: Case) -> list[np.ndarray]:
+    """The first two runs of much smaller tolerance that come to the end: what they differ by is the floor of errors."""
+    found: list[np.ndarray] = []
+    for method, rtol in REFERENCE:
+        _, y = case.run(Solver(method, rtol=rtol, atol=rtol / 100, max_wall_time=PATIENCE))
+        found += [] if y is None else [y]
+        if len(found) == 2:
+            break
+    return found
+
+
+def measure_error(case: Case, y: np.ndarray, reference: np.ndarray) -> float:
+    """Root mean square over all states and times, relative to sizes; not a number where runs ended at other times."""
+    if y.shape != reference.shape:
+        return math.nan
+    nominal = {state.name: state.nominal for state in case.system.states}
+    size = np.max(np.abs(reference), axis=0) + 0.01 * np.array([nominal[name] for name in case.names])
+    return float(np.sqrt(np.mean(((y - reference) / size) ** 2)))
+
+
+def ladders(case: Case, reference: np.ndarray, seconds: float) -> Iterator[tuple[str, list[Point]]]:
+    """Costs and errors of every method that the scenario allows."""
+    limit = max(2 * seconds, 2e-3)
+    for method in ("auto", *ADAPTIVE):
+        yield method, climb(case, reference, (Solver(method, rtol=r, atol=r / 100) for r in TOLERANCES), limit)
+    for method in FIXED:
+        yield method, climb(case, reference, (Solver(method, step=step) for step in STEPS), limit)
+
+
+def climb(case: Case, reference: np.ndarray, solvers: Iterable[Solver], limit: float) -> list[Point]:
+    """Points from coarse to fine, until one takes too long."""
+    points: list[Point] = []
+    for solver in solvers:
+        try:
+            case.prepare(solver)
+        except ModelError:
+            return points
+        seconds, y = case.best_of(solver)
+        if y is not None and math.isfinite(error := measure_error(case, y, reference)):
+            points.append(Point(solver.method, seconds, error))
+        if seconds > limit:
+            return points
+    return points
+
+
+def interpolate(points: list[Point], error: float) -> float:
+    """Cost of a method at an error, infinite where it does not come so near [s]."""
+    good = [p for p in points if p.error <= 1.05 * error]
+    if not good:
+        return math.inf
+    cheapest = min(good, key=lambda p: p.seconds)
+    coarser = [p for p in points if p.error > 1.05 * error and p.seconds < cheapest.seconds]
+    if not coarser or error <= 0.0 or cheapest.error >= error:
+        return cheapest.seconds
+    near = min(coarser, key=lambda p: p.error)
+    part = math.log(near.error / error) / math.log(near.error / max(cheapest.error, 1e-300))
+    return near.seconds * (cheapest.seconds / near.seconds) ** part
+
+
+if __name__ == "__main__":
+    from benchmarks.rows import show
+
+    print(show(measure()))
