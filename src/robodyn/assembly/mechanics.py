@@ -43,7 +43,7 @@ from robodyn.dynamics import (
 )
 from robodyn.model import Combination
 from robodyn.model.numbers import XYZ
-from robodyn.symbolic import where
+from robodyn.symbolic import absolute, where
 
 FORCE_SIGNAL = {"rad": "torque", "m": "force"}
 
@@ -79,7 +79,8 @@ def add_dynamics(builder: Builder, motion: Motion, solvable: bool) -> None:
     machine = builder.scenario.machine
     outside = machine.loads or machine.constraints or machine.contacts or machine.interfaces
     acting = forces or builder.sticking or outside
-    _add_energies(builder, motion, Pending(power, bindings) if acting else None)
+    passing = sum((absolute(force * motion.coordinate_rates[on]) for on, force in forces.items()), ca.SX(0))
+    _add_energies(builder, motion, Pending(power, bindings) if acting else None, Pending(passing, bindings))
 
 
 def _accelerate(builder: Builder, motion: Motion, tau: ca.SX, bindings: Bindings) -> tuple[ca.SX, ca.SX]:
@@ -246,8 +247,12 @@ def _load_torque(builder: Builder, motion: Motion) -> ca.SX:
     return total
 
 
-def _add_energies(builder: Builder, motion: Motion, power: Pending | None) -> None:
-    """Energies as signals; `energy.work` integrates the power of all blocks and loads, so that E - W is constant."""
+def _add_energies(builder: Builder, motion: Motion, power: Pending | None, passing: Pending) -> None:
+    """Energies as signals; `energy.work` integrates the power of all blocks and loads, so that E - W is constant.
+
+    Args:
+        passing: power of the forces on each coordinate, whatever its sign.
+    """
     tree = motion.mechanics.tree
     rotors = [c for c in builder.scenario.machine.coordinates if isinstance(c, Combination)]
     spinning = sum(
@@ -271,4 +276,5 @@ def _add_energies(builder: Builder, motion: Motion, power: Pending | None) -> No
         "energy.balance": kinetic + potential - work,
     }
     builder.network.define([SignalInfo(name, "J") for name in outputs], Definition(outputs, {}))
-    builder.watch(Promise.BALANCE, "", "J", [outputs["energy.balance"], kinetic, potential], {})
+    values = [outputs["energy.balance"], kinetic, potential, passing.expression]
+    builder.watch(Promise.BALANCE, "", "J", values, passing.bindings)

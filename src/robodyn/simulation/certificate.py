@@ -72,11 +72,11 @@ def certify(
         extremes = trajectory.extremes[begin : begin + watched.count]
         begin += watched.count
         if watched.promise is Promise.BALANCE:
-            moved = energy_moved(extremes)
+            moved = energy_moved(extremes, trajectory)
             if unbalanced:
                 unchecked.append(f"{ENERGY}: {unbalanced}")
             else:
-                checks.append(_check_energy(solver, extremes))
+                checks.append(_check_energy(solver, extremes, trajectory))
         elif watched.promise is Promise.CLOSED:
             checks += _check_residuals(system, watched, extremes)
         else:
@@ -119,7 +119,7 @@ def judge(outcome: Outcome, certificate: Certificate) -> Outcome:
 def energy_error(system: System, trajectory: Trajectory) -> float | None:
     """Largest change of `E - W` relative to the energies that moved, None where nothing has energy."""
     watched = _extremes_of(Promise.BALANCE, system, trajectory)
-    return _relative_error(watched[0]) if watched else None
+    return _relative_error(watched[0], trajectory) if watched else None
 
 
 def constraint_errors(system: System, trajectory: Trajectory) -> dict[str, float]:
@@ -141,16 +141,21 @@ def _extremes_of(promise: Promise, system: System, trajectory: Trajectory) -> li
     return found
 
 
-def energy_moved(extremes: np.ndarray) -> float:
-    """How much energy changed place: kinetic, and potential since the start; at rest only the last digits do."""
-    kinetic, potential = extremes[1], extremes[2]
+def energy_moved(extremes: np.ndarray, trajectory: Trajectory) -> float:
+    """How much energy changed place: kinetic, potential since the start, and what forces pass on within one step.
+
+    A massless part passes on all that it gets: its own energy says nothing of how much that is. At rest only the last
+    digits of the potential energy move.
+    """
+    _, kinetic, potential, passing = extremes
     lifted = max(abs(potential[LARGEST] - potential[FIRST]), abs(potential[SMALLEST] - potential[FIRST]))
     largest = max(abs(potential[LARGEST]), abs(potential[SMALLEST]))
-    return float(max(abs(kinetic[LARGEST]) + lifted, STILL_ENERGY * largest))
+    passed = abs(passing[LARGEST]) * trajectory.counters.largest_step
+    return float(max(abs(kinetic[LARGEST]) + lifted + passed, STILL_ENERGY * largest))
 
 
-def _relative_error(extremes: np.ndarray) -> float:
-    balance, moved = extremes[0], energy_moved(extremes)
+def _relative_error(extremes: np.ndarray, trajectory: Trajectory) -> float:
+    balance, moved = extremes[0], energy_moved(extremes, trajectory)
     change = float(max(balance[LARGEST] - balance[FIRST], balance[FIRST] - balance[SMALLEST]))
     return change / moved if moved > 0 else change
 
@@ -161,7 +166,7 @@ def tell_action(system: System, trajectory: Trajectory) -> str:
     return next((f"event '{guard.name}' changes states" for guard in guards if guard.moves), "")
 
 
-def _check_energy(solver: Solver, extremes: np.ndarray) -> Check:
+def _check_energy(solver: Solver, extremes: np.ndarray, trajectory: Trajectory) -> Check:
     limit = LARGEST_ENERGY
     if solver.adaptive:
         limit = float(np.clip(OF_TOLERANCE * solver.rtol, SMALLEST_ENERGY, LARGEST_ENERGY))
@@ -169,7 +174,7 @@ def _check_energy(solver: Solver, extremes: np.ndarray) -> Check:
     rises = balance[LARGEST] - balance[FIRST] >= balance[FIRST] - balance[SMALLEST]
     time = float(balance[LARGEST_AT if rises else SMALLEST + 1])
     remedy = "tighten the tolerances or shorten the step"
-    return Check(ENERGY, _relative_error(extremes), limit, time=time, remedy=remedy)
+    return Check(ENERGY, _relative_error(extremes, trajectory), limit, time=time, remedy=remedy)
 
 
 def _check_residuals(system: System, watched: Watched, extremes: np.ndarray) -> list[Check]:
