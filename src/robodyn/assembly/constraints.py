@@ -109,6 +109,9 @@ def build_constrained(builder: Builder, motion: Motion, solve: Solve, bindings: 
         return None
     redundant = find_redundant(builder, motion, found)
     equations = tuple(e for k, e in enumerate(found) if k not in redundant)
+    _define_idle(builder, [found[k] for k in redundant])
+    if not equations:
+        return None
     h = ca.vertcat(*(e.h for e in equations))
     H = ca.jacobian(h, motion.q)
     W = ca.horzcat(*(solve(H[k, :].T) for k in range(len(equations))))
@@ -116,7 +119,6 @@ def build_constrained(builder: Builder, motion: Motion, solve: Solve, bindings: 
     S = H @ W
     give = _give(equations, S)
     factors = ldl(_mask(S, give, active))
-    _define_idle(builder, [found[k] for k in redundant])
     return Constrained(equations, solve, H, W, factors, give, active, ca.SX(motion.pole))
 
 

@@ -39,6 +39,10 @@ COMMANDS = ("V", "A", "N m", "N", "rad", "m", "rad/s", "m/s")
 QUANTITY = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?inf)\s*((?<=\s)1/\w+|[^\s\d.].*?)?\s*")
 
 
+LONGEST = 100
+"""Letters of a number with its unit."""
+
+
 class UnitError(ValueError):
     """A quantity that cannot be read; the message says why."""
 
@@ -55,7 +59,7 @@ def read_quantity(value: object, expected: str = "") -> float:
         raise UnitError(f'must be a number or text like "90 deg", is {value!r}')
     if not isinstance(value, str):
         return _plain(value)
-    match = QUANTITY.fullmatch(value)
+    match = QUANTITY.fullmatch(value) if len(value) <= LONGEST else None
     if not match:
         raise UnitError(f'"{value}" is not a number with a unit')
     number, unit = float(match[1]), match[2] or ""
@@ -64,7 +68,7 @@ def read_quantity(value: object, expected: str = "") -> float:
         raise UnitError(f'unit "{unit}" of "{value}" is unknown; {nearest(unit, CONVERTED)}')
     if unit and expected and si not in _alternatives(expected):
         raise UnitError(f'"{value}" must be in {" or ".join(_alternatives(expected))}')
-    return number * factor
+    return _finite(number * factor, value, infinite=match[1].endswith("inf"))
 
 
 def _plain(value: float) -> float:
@@ -72,6 +76,13 @@ def _plain(value: float) -> float:
         return float(value)
     except OverflowError as error:  # whole numbers of a file have any length
         raise UnitError("is too large for a number") from error
+
+
+def _finite(number: float, value: str, infinite: bool) -> float:
+    """Texts such as "1e400" are not meant to be infinite."""
+    if math.isinf(number) and not infinite:
+        raise UnitError(f'"{value}" is too large for a number')
+    return number
 
 
 def _alternatives(expected: str) -> list[str]:

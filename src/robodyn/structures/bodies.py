@@ -18,6 +18,7 @@ from robodyn.structures.checks import (
     check_modes,
     check_nodes,
     check_positive,
+    check_size,
 )
 from robodyn.structures.elements import Element
 from robodyn.structures.particles import Particles
@@ -177,6 +178,8 @@ def _check_frame(name: str, nodes: Mapping[str, Any], elements: Sequence[Element
         own = FlawList()
         check_element(own, element, nodes)
         flaws.extend(own.found, under=f"elements[{k}]")
+    if not flaws.found:
+        check_size(flaws, elements)
     flaws.raise_if_any(f"flexible body '{name}'")
 
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
-from robodyn.model.numbers import check_finite, check_texts
+from robodyn.model.numbers import LARGEST, check_finite, check_texts
+from robodyn.structures.checks import check_modes_count
 
 ALIKE = 1e-9
 """Relative difference below which squares of frequencies count as equal."""
@@ -86,6 +87,7 @@ def reduce_structure(K: np.ndarray, M: np.ndarray, free: np.ndarray, held: Seque
     inner = np.array([k for k, freedom in enumerate(free) if freedom not in set(held)], int)
     _check_count(len(inner), how)
     stiff, heavy = K[np.ix_(free, free)], M[np.ix_(free, free)]
+    _check_range(stiff, heavy)
     basis = np.zeros((len(free), 0))
     if len(outer):
         basis = np.zeros((len(free), len(outer)))
@@ -102,6 +104,9 @@ def reduce_structure(K: np.ndarray, M: np.ndarray, free: np.ndarray, held: Seque
         mixed = mixed[:, squares <= (2 * np.pi * how.highest) ** 2]
     if not mixed.shape[1]:
         raise ModelError([Flaw("modes", "none is left", "want more, up to a higher frequency, or name interfaces")])
+    flaws = FlawList()
+    check_modes_count(flaws, "modes", mixed.shape[1])
+    flaws.raise_if_any("reduction")
     shapes = np.zeros((len(K), mixed.shape[1]))
     shapes[free] = _align(basis @ mixed, squares[: mixed.shape[1]], free % 6)
     return shapes
@@ -123,6 +128,16 @@ def _align(shapes: np.ndarray, squares: np.ndarray, direction: np.ndarray) -> np
             aligned[:, first:last] = alike @ np.linalg.eigh(alike.T @ (weight * alike))[1]
             first = last
     return aligned
+
+
+def _check_range(stiff: np.ndarray, heavy: np.ndarray) -> None:
+    """Stiffnesses, masses and squares of frequencies must be numbers that floating point holds."""
+    k, m = np.diag(stiff), np.diag(heavy)
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        squares = np.max(k, initial=0.0) / np.min(m, initial=np.inf)
+    if not (np.isfinite(stiff).all() and np.isfinite(heavy).all() and np.all(k > 0) and squares < LARGEST**2):
+        what = "stiffnesses and masses of its elements are too far apart to find modes"
+        raise ModelError([Flaw("", what, "check the units of lengths, sections and material")], "structure")
 
 
 def _check_count(n_inner: int, how: Reduction) -> None:
