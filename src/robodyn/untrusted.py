@@ -10,6 +10,7 @@ import json
 import math
 import re
 import struct
+import tokenize
 import tomllib
 import zipfile
 import zlib
@@ -140,7 +141,7 @@ def read_array(data: bytes) -> np.ndarray:
             raise ValueError(f"its header declares {dtype} of shape {shape}, there are {rest} bytes")
         order: Any = "F" if fortran else "C"
         return np.ndarray(shape, dtype, data, stream.tell(), order=order).copy(order)
-    except (*DAMAGE, MemoryError) as error:
+    except (*DAMAGE, MemoryError, tokenize.TokenError) as error:
         raise Unreadable(f"holds no array of numbers ({str(error)[:200]})") from error
 
 
