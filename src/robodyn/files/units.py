@@ -47,12 +47,13 @@ class UnitError(ValueError):
     """A quantity that cannot be read; the message says why."""
 
 
-def read_quantity(value: object, expected: str = "") -> float:
+def read_quantity(value: object, expected: str = "", written: str = "") -> float:
     """A number in SI from a plain number (already SI) or from text such as "90 deg".
 
     Args:
         expected: SI unit the number must have; empty or "{u}" accepts any known unit. "{x}", "{F}" and "{I}" in it
             stand for rad, N m and kg m^2 or for m, N and kg, and "{u}" for whatever a command may be.
+        written: unit other than of SI that the same number is written with in its file: text must then have one too.
     """
     expected = "" if expected == "{u}" else expected
     if isinstance(value, bool) or not isinstance(value, (int, float, str)) or value != value:
@@ -63,6 +64,9 @@ def read_quantity(value: object, expected: str = "") -> float:
     if not match:
         raise UnitError(f'"{value}" is not a number with a unit')
     number, unit = float(match[1]), match[2] or ""
+    if written and number and not unit:
+        own = CONVERTED[written][0]
+        raise UnitError(f'the file gives it in {written}: say "{match[1]} {written}", or "{match[1]} {own}"')
     si, factor = CONVERTED.get(unit, (unit, 1.0))
     if unit and unit not in CONVERTED and unit not in SI and unit not in _alternatives(expected):
         raise UnitError(f'unit "{unit}" of "{value}" is unknown; {nearest(unit, CONVERTED)}')

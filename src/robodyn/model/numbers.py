@@ -100,11 +100,13 @@ def check_finite(flaws: FlawList, path: str, value: Any, *, infinite: bool = Fal
     """
     if isinstance(value, bool) or not isinstance(value, Real):
         flaws.add(path, f"must be a number, is {value!r}")
-    elif value != value or (abs(value) == math.inf and not infinite):
+        return False
+    size: Any = abs(value)
+    if size != size or (size == math.inf and not infinite):
         flaws.add(path, f"must be finite, is {value}")
-    elif LARGEST < abs(value) < math.inf:
+    elif LARGEST < size < math.inf:
         flaws.add(path, f"must be at most {LARGEST:g} in magnitude, is {value}", "inf for no limit" if infinite else "")
-    elif 0 < abs(value) < LEAST:
+    elif 0 < size < LEAST:
         flaws.add(path, f"must be 0 or at least {LEAST:g} in magnitude, is {value}")
     else:
         return True

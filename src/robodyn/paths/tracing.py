@@ -82,7 +82,7 @@ def follow(arm: SixAxisArm, path: CartesianPath, start: np.ndarray | None, spaci
     knots, pieces = spread_knots(path, spacing)
     wanted = pose_at(path, knots, pieces)
     position = np.full((len(knots), 6), np.nan)
-    jumps = []
+    jumps: list[float] = []
     last = start
     for k, way in enumerate(knots):
         q = np.full(6, np.nan)

@@ -54,7 +54,7 @@ def _read(members: dict[str, bytes]) -> Nominal:
         raise ValueError("it does not say what it is")
     if about.get("format") != FORMAT or about.get("version") != VERSION:
         raise ValueError(f"it is of format {about.get('format')} {about.get('version')}, not {FORMAT} {VERSION}")
-    arrays = {name: read_array(members[name]) for name in ARRAYS}
+    arrays: dict[str, Any] = {name: read_array(members[name]) for name in ARRAYS}
     if _checksum(arrays) != about["checksum"]:
         raise ValueError("its contents do not match their checksum")
     kept: dict[str, Any] = {name: about[name] for name in ("points", "parameters", "digest")}
