@@ -96,7 +96,7 @@ def build_model(
     """
     check_parts(system, solver, exchange=exchange)
     states = () if whole_run else tuple(state.name for state in system.states)
-    called = gather_functions(system, solver, (*system.scenario.recording.signals, *states))
+    called = gather_functions(system, solver, (*system.scenario.recording.signals, *states), watched=False)
     given = () if whole_run else (*inputs, *numbers)
     outputs = tuple(info for info in called.recorded if info.name not in given)
     guards = tuple(guard for guard in system.guards if whole_run or guard.action or guard.terminal)
@@ -108,7 +108,7 @@ def build_model(
     if not plain:
         read = {name: improve_program(program, name in INEXACT) for name, program in read.items()}
     programs, prelude, _ = separate_prelude(read, INPUTS.index("p"))
-    driven = [programs[name] for name in driven_functions(programs, solver)]
+    driven = [programs[name] for name in driven_functions(programs) if solver.adaptive]
     if driven:
         programs = {**programs, "drives": find_drives(driven, INPUTS.index("t"), INPUTS.index("p"))}
     breaks, break_start, fixed = trace_breaks(system)
