@@ -22,7 +22,7 @@ from robodyn.structures.checks import (
 )
 from robodyn.structures.elements import Element
 from robodyn.structures.particles import Particles
-from robodyn.structures.reduction import Reduction, reduce_structure
+from robodyn.structures.reduction import Reduction, find_modes, reduce_structure
 from robodyn.structures.sections import Section
 
 Place = tuple[Sequence[float], Any, Any]
@@ -98,8 +98,6 @@ def modal_body(
         stiffness: of the modes, (n, n) or its diagonal (n,); modes need not be orthogonal, they are made so.
         nodes: name -> position, displacements (n, 3) and turns (n, 3) of a node.
     """
-    from scipy.linalg import eigh
-
     flaws = FlawList()
     check_modes(flaws, particles.shift.shape[1], stiffness, nodes)
     if not flaws.found and not np.min(np.linalg.eigvalsh(particles.modal_mass), initial=np.inf) > 0:
@@ -107,7 +105,7 @@ def modal_body(
     flaws.raise_if_any(f"flexible body '{name}'")
     K = np.asarray(stiffness, float)
     K = np.diag(K) if K.ndim == 1 else K
-    _, mix = eigh(K, particles.modal_mass)
+    _, mix = find_modes(K, particles.modal_mass)
     size = np.max(np.abs(np.einsum("pix,ij->pjx", particles.shift, mix)), axis=(0, 2))
     twists = [not value > 0 for value in size]
     mix = mix / np.where(size > 0, size, 1.0)
