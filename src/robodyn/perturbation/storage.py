@@ -15,6 +15,7 @@ import numpy as np
 from robodyn.errors import Flaw, ModelError
 from robodyn.perturbation.nominal import ARRAYS, Nominal
 from robodyn.results.atomic import replacing
+from robodyn.results.types import checked
 from robodyn.untrusted import DAMAGE, parse_json, read_archive, read_array, read_bytes
 
 FORMAT = "robodyn-nominal"
@@ -59,7 +60,20 @@ def _read(members: dict[str, bytes]) -> Nominal:
         raise ValueError("its contents do not match their checksum")
     kept: dict[str, Any] = {name: about[name] for name in ("points", "parameters", "digest")}
     kept |= {name: tuple(about[name]) for name in ("joints", "signals", "curved")}
-    return Nominal(**kept, **arrays)
+    nominal = checked(Nominal(**kept, **arrays))
+    _check_shapes(nominal)
+    return nominal
+
+
+def _check_shapes(nominal: Nominal) -> None:
+    """All arrays have a row for each time, and columns for all joints and signals."""
+    R, n, k = len(nominal.times), len(nominal.joints), len(nominal.signals)
+    shapes = dict.fromkeys(("position", "velocity", "acceleration", "torque", "torque_rate"), (R, n))
+    shapes |= {"outputs": (R, k), "outputs_by_position": (R, k, n), "outputs_by_velocity": (R, k, n)}
+    shapes |= {"times": (R,), "curvature": (R, n, n * len(nominal.curved))}
+    for name in ARRAYS:
+        if getattr(nominal, name).shape != shapes.get(name, (R, n, n)):
+            raise ValueError(f"{name} has the shape {getattr(nominal, name).shape}")
 
 
 def _checksum(arrays: dict[str, np.ndarray]) -> str:

@@ -6,6 +6,7 @@ import math
 import warnings
 from fractions import Fraction
 
+from robodyn.assembly import System
 from robodyn.engine import Recording as EngineRecording
 from robodyn.engine import Solver
 from robodyn.engine.integrate import LARGEST_RECORD
@@ -19,12 +20,12 @@ ENOUGH_ROWS = 100_000
 """Rows that a remedy aims at: more than any picture shows."""
 
 
-def count_steps(compiled: CompiledSystem, solver: Solver, duration: float) -> float:
+def count_steps(system: System, solver: Solver, duration: float) -> float:
     """Steps that a run of this duration [s] takes at least, where nothing ends it early."""
     longest = solver.max_step if solver.adaptive else solver.step or DEFAULT_FIXED_STEP
     # A step ends at every tick of every sampled block.
-    base = compiled.system.base_period or Fraction(0)
-    periods = [float(task.period * base) for task in compiled.system.tasks]
+    base = system.base_period or Fraction(0)
+    periods = [float(task.period * base) for task in system.tasks]
     return duration / min(longest, duration, *periods)
 
 
@@ -34,7 +35,7 @@ def check_extent(compiled: CompiledSystem, solver: Solver, recording: EngineReco
     Raises:
         ModelError: with the rate at which it could be recorded; not where an event or a limit may end the run before.
     """
-    steps, most = count_steps(compiled, solver, duration), solver.max_steps or math.inf
+    steps, most = count_steps(compiled.system, solver, duration), solver.max_steps or math.inf
     if steps > most:
         remedy = "lengthen the step, or raise solver.max_steps"
         warnings.warn(f"the run needs {steps:.3g} steps, {most:.3g} are allowed: {remedy}", stacklevel=4)
