@@ -22,18 +22,26 @@ EDITS = (1, 1, 1, 2, 2, 3)
 def main():
     wanted = read_arguments()
     counted, failures = Counter(), {}
-    for k in range(wanted.count):
-        seed = wanted.seed + k
-        kind, number, seeds = choose_mutant(seed, wanted.kinds)
-        with tempfile.TemporaryDirectory() as folder:
-            word, told, data = try_mutant(kind, number, seeds, Path(folder))
-            counted[kind, word] += 1
-            if word == "FAILED" and f"{kind}: {first_words(told)}" not in failures:
-                data = minimise(kind, number, seeds, told, Path(folder)) or data
-                failures[f"{kind}: {first_words(told)}"] = keep(wanted.out, kind, seed, told, data)
-                print(f"{kind} {seed}: {told.splitlines()[0]}", flush=True)
+    try:
+        for k in range(wanted.count):
+            try_one(wanted, wanted.seed + k, counted, failures)
+    except KeyboardInterrupt:
+        print(f"interrupted after {counted.total()} files")
     summarise(counted, failures)
     raise SystemExit(bool(failures))
+
+
+def try_one(wanted, seed, counted, failures):
+    """Read one mutant; a new kind of failure is kept."""
+    kind, number, seeds = choose_mutant(seed, wanted.kinds)
+    with tempfile.TemporaryDirectory() as folder:
+        word, told, data = try_mutant(kind, number, seeds, Path(folder))
+        counted[kind, word] += 1
+        name = f"{kind}: {first_words(told)}"
+        if word == "FAILED" and name not in failures:
+            data = minimise(kind, number, seeds, told, Path(folder)) or data
+            failures[name] = keep(wanted.out, kind, seed, told, data)
+            print(f"{kind} {seed}: {told.splitlines()[0]}", flush=True)
 
 
 def read_arguments():

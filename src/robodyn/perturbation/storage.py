@@ -68,9 +68,9 @@ def _read(members: dict[str, bytes]) -> Nominal:
 def _check_shapes(nominal: Nominal) -> None:
     """All arrays have a row for each time, and columns for all joints and signals."""
     R, n, k = len(nominal.times), len(nominal.joints), len(nominal.signals)
-    shapes = dict.fromkeys(("position", "velocity", "acceleration", "torque", "torque_rate"), (R, n))
+    shapes: dict[str, tuple[int, ...]] = {"times": (R,), "curvature": (R, n, n * len(nominal.curved))}
+    shapes |= dict.fromkeys(("position", "velocity", "acceleration", "torque", "torque_rate"), (R, n))
     shapes |= {"outputs": (R, k), "outputs_by_position": (R, k, n), "outputs_by_velocity": (R, k, n)}
-    shapes |= {"times": (R,), "curvature": (R, n, n * len(nominal.curved))}
     for name in ARRAYS:
         if getattr(nominal, name).shape != shapes.get(name, (R, n, n)):
             raise ValueError(f"{name} has the shape {getattr(nominal, name).shape}")
