@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import casadi as ca
@@ -21,6 +21,12 @@ class SignalInfo:
     unit: str
     kind: str = "continuous"
     rate: str | None = None
+
+
+def number_units(infos: Sequence[SignalInfo]) -> list[int]:
+    """The number of each signal's unit among all units, 0 where it has none; -1 for signals that hold."""
+    numbers = {unit: k for k, unit in enumerate(dict.fromkeys(["", *(info.unit for info in infos)]))}
+    return [-1 if info.kind == "held" else numbers[info.unit] for info in infos]
 
 
 @dataclass(frozen=True)

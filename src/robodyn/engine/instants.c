@@ -105,6 +105,7 @@ void settle_instant(Run *run) {
   if (model->n_limited > 0 && (run->x_changed || run->m_changed || first)) clip_row(run, run->t, START);
   if (run->x_changed || run->m_changed) forget_slope(run);
   if (run->n_active > 0) settle_signs(run);
+  if (run->x_changed || run->m_changed || run->jump_level < SMOOTH) run->broken = 1;
   record_instant(run);
   if (model->n_d > 0) {
     /* Jumps integrated often enough are smooth. */
@@ -127,6 +128,7 @@ void pass_tick(Run *run) {
   }
   run->ticks++;
   if (run->m_changed) {
+    run->broken = 1;
     if (model->n_limited > 0) clip_row(run, run->t, START);
     forget_slope(run);
   }

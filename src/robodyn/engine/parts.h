@@ -8,6 +8,9 @@
 
 #include "engine.h"
 
+/* Points that a step, or a piece of it, is recorded by where the engine chooses: see pieces.c. */
+enum { PIECE = 4 };
+
 /* Events of one guard that end a run as chattering, see log.c. */
 enum { CHATTER_EVENTS = 50, STORM_EVENTS = 1000 };
 
@@ -33,6 +36,9 @@ static inline void copy_row(Run *run, int64_t source, int64_t target) {
   double *to = state(run, target);
   for (int64_t i = 0, n = run->model->n_x; i < n; i++) to[i] = from[i];
 }
+
+/* Numbers of a recorded row [t, y, knot]. */
+static inline int64_t row_width(const Run *run) { return run->model->n_y + 2; }
 
 /* A row of guard values. */
 static inline double *guard_row(const Run *run, int64_t index) {
@@ -106,7 +112,12 @@ void settle_instant(Run *run);
 void pass_tick(Run *run);
 void plan_segment(Run *run);
 
-/* record.c */
+/* record.c, pieces.c */
+double *record_row(const Run *run, int64_t index);
+double record_piece(Run *run, double from, double length, int64_t n);
+void record_pieces(Run *run);
+void find_solver_errors(Run *run, double t, const double *y, double *errors);
+void take_probe(Run *run, double from, double length);
 void record_step(Run *run);
 void record_instant(Run *run);
 void record_end(Run *run);

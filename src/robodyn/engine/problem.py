@@ -55,6 +55,7 @@ class Problem(NamedTuple):
             at its start (n_d)], its t the start and its d at the end of the step. It writes x1 (n_x).
         breaks: ascending times the integration must meet exactly [s].
         scale: nominal magnitude of each state; its absolute tolerance is atol * scale, (n_x,).
+        unit: number of each output's unit, 0 for none, negative for outputs that hold, (n_y,).
     """
 
     n_q: int
@@ -103,6 +104,7 @@ class Problem(NamedTuple):
     projection: int = 0
     breaks: Floats = NO_FLOATS
     scale: Floats = NO_FLOATS
+    unit: Integers = NO_INTEGERS
 
 
 SIZES = {
@@ -113,6 +115,7 @@ SIZES = {
     "guard_terminal": "n_guards",
     "guard_action": "n_guards",
     "scale": "n_x",
+    "unit": "n_y",
 }
 
 
@@ -121,6 +124,8 @@ def check_problem(problem: Problem) -> Problem:
     refused."""
     if len(problem.scale) == 0:
         problem = problem._replace(scale=np.ones(problem.n_x))
+    if len(problem.unit) == 0:
+        problem = problem._replace(unit=np.zeros(problem.n_y, np.int64))
     typed = Problem(*(_exact(value, Problem.__annotations__[name]) for name, value in problem._asdict().items()))
     for name, size in SIZES.items():
         _require(len(getattr(typed, name)) == getattr(typed, size), f"{name}: must have {size} entries")

@@ -88,7 +88,7 @@ class Recording:
 
     Attributes:
         rate: samples a second [Hz]; times: given times [s]; neither: every solver step, `refine` points each
-            (None: 1 for fixed-step methods, 4 for adaptive ones).
+            (None: 1 for fixed-step methods; for adaptive ones 4, and more where signals between them need it).
         signals: patterns of the signals kept ("*" all, "elbow.*").
     """
 

@@ -1,7 +1,9 @@
 """How is a run kept in one file, and how is a damaged or foreign file told from a good one?
 
 A run file is an uncompressed zip of `run.json`, `time.npy`, `values.npy` and, written last, `checksums.json`
-with the SHA-256 of the others. `run.json` is JSON as Python writes it: NaN and Infinity may stand in it.
+with the SHA-256 of the others. Where a run has them, `knots.npy` and `probes.npy` (times, values, errors side by side)
+stand before it: a run that was read gives the same values as the one that was saved, also between its rows.
+`run.json` is JSON as Python writes it: NaN and Infinity may stand in it.
 """
 
 import hashlib
@@ -18,11 +20,10 @@ from robodyn.untrusted import DAMAGE, parse_json, read_archive, read_array, read
 from .atomic import replacing
 from .record import from_record, to_record
 from .run import Run
-from .signal import Floats
+from .signal import Booleans, Floats
 
 FORMAT = "robodyn-run"
-VERSION = 1
-MEMBERS = ("run.json", "time.npy", "values.npy")
+VERSION = 2
 
 
 class RunFileError(ValueError):
@@ -37,6 +38,11 @@ def save(run: Run, path: str | Path) -> Path:
         "time.npy": _array_bytes(run.time),
         "values.npy": _array_bytes(run.values),
     }
+    if run.knots is not None:
+        members["knots.npy"] = _array_bytes(run.knots)
+    if run.probes is not None:
+        probes = [run.probes.time[:, None], run.probes.values, run.probes.errors]
+        members["probes.npy"] = _array_bytes(np.hstack(probes))
     members["checksums.json"] = json.dumps(_checksums(members)).encode()
     with replacing(path) as draft, zipfile.ZipFile(draft, "x") as archive:
         for name, data in members.items():
@@ -64,10 +70,11 @@ def _read(data: bytes, path: Path) -> Run:
     # Nothing in it is compressed: members are together no larger than the file.
     members = read_archive(data, len(data))
     head = _read_head(members, path)
-    checksums = parse_json(members["checksums.json"])
-    if _checksums({name: members[name] for name in MEMBERS}) != checksums:
+    checksums = parse_json(members.pop("checksums.json"))
+    if _checksums(members) != checksums:
         raise RunFileError(f"{path}: the contents do not match their checksums, the file is damaged")
-    return from_record(head, read_array(members["time.npy"]), read_array(members["values.npy"]))
+    del members["run.json"]
+    return from_record(head, **{name.removesuffix(".npy"): read_array(array) for name, array in members.items()})
 
 
 def _read_head(members: dict[str, bytes], path: Path) -> dict[str, Any]:
@@ -82,7 +89,7 @@ def _read_head(members: dict[str, bytes], path: Path) -> dict[str, Any]:
     return head
 
 
-def _array_bytes(values: Floats) -> bytes:
+def _array_bytes(values: Floats | Booleans) -> bytes:
     buffer = io.BytesIO()
     np.save(buffer, np.ascontiguousarray(values), allow_pickle=False)
     return buffer.getvalue()

@@ -9,6 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from robodyn.assembly.network import number_units
 from robodyn.assembly.system import BreakRule, System
 from robodyn.engine import Problem
 from robodyn.errors import FlawList
@@ -68,6 +69,7 @@ def build_problem(compiled: CompiledSystem, p: np.ndarray, values: dict[str, Any
         guard_action=np.array([PYTHON_ACTION if g.call else at(g.action) for g in system.guards], np.int64),
         breaks=break_times(system.breaks, values, start.time, start.time + system.scenario.duration),
         scale=np.array([state.nominal for state in system.states], float),
+        unit=np.array(number_units(compiled.recorded), np.int64),
     )
 
 

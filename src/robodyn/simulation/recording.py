@@ -13,7 +13,7 @@ import numpy as np
 from robodyn.assembly import System
 from robodyn.engine import Solver, Trajectory
 from robodyn.model import Chain, describe
-from robodyn.results import EventRecord, Outcome, Provenance, Run, SignalInfo, Statistics
+from robodyn.results import EventRecord, Outcome, Probes, Provenance, Run, SignalInfo, Statistics
 from robodyn.simulation.certificate import certify, constraint_errors, energy_error, judge, tell_action
 from robodyn.simulation.compiled import CompiledSystem
 from robodyn.simulation.doubts import find_doubts
@@ -51,6 +51,8 @@ def make_run(
         statistics=statistics,
         events=events,
         end=_end(system, trajectory),
+        knots=trajectory.knots,
+        probes=Probes(*trajectory.probes),
         warnings=(*system.warnings, *warnings, *find_doubts(compiled, trajectory)),
         certificate=certificate,
     )

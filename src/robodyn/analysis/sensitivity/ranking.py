@@ -77,12 +77,14 @@ class SensitivityTable:
 
     Attributes:
         reason: why there are no exact derivatives, or an empty text.
+        notes: sentences on how blocks that jump were taken.
         run: with the scenario's own numbers and, if exact, the sensitivities as signals.
     """
 
     rows: tuple[Sensitivity, ...]
     reason: str
     run: Run
+    notes: tuple[str, ...] = ()
 
     def of(self, measure: str) -> tuple[Sensitivity, ...]:
         """The rows of one measure."""
@@ -128,7 +130,7 @@ def rank_parameters(
             rows.append(Sensitivity(name, *given, lower, upper))
     order = {name: k for k, name in enumerate(measures)}
     rows.sort(key=lambda row: (order[row.measure], -row.weight))
-    return SensitivityTable(tuple(rows), variation.reason if exact else "", run)
+    return SensitivityTable(tuple(rows), variation.reason if exact else "", run, variation.notes)
 
 
 def _changes(change: float | Mapping[str, float], parameters: Sequence[str]) -> dict[str, float]:
@@ -191,7 +193,7 @@ def move_signals(run: Run, parameter: str, change: float) -> Run:
     columns = [run[name].values + change * run[sensitivity_name(name, parameter)].values for name in names]
     infos = [info for info in run.infos if info.name in names]
     kept = tuple(SignalInfo(i.name, i.unit, i.kind, i.rate if i.rate in names else None) for i in infos)
-    return dataclasses.replace(run, values=np.column_stack(columns), infos=kept)
+    return dataclasses.replace(run, values=np.column_stack(columns), infos=kept, probes=None)
 
 
 def _finite_ends(

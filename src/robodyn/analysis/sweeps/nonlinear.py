@@ -87,7 +87,7 @@ class LeanSystem:
             raise KeyboardInterrupt
         names = (info.name for info in self.compiled.recorded)
         columns = np.ascontiguousarray(trajectory.y.T)
-        return Track(trajectory.time, dict(zip(names, columns, strict=True)), outcome)
+        return Track(trajectory.time, dict(zip(names, columns, strict=True)), outcome, trajectory.knots)
 
     def _check(self, changes: Mapping[str, float]) -> float:
         """Let the descriptions that hold changed numbers check them; the run's duration [s]."""
