@@ -6,14 +6,14 @@ import pytest
 from support.guarded import run_guarded
 from support.hostile import READERS, good_files, try_mutant
 
-MUTANTS = {"scenario": 12}
+MUTANTS = {"scenario": 8}
 
 
 @pytest.mark.parametrize("kind", READERS)
 def test_spoiled_files_are_refused_with_a_message_or_used(kind, tmp_path):
     rng = random.Random(f"{kind} 1")
     words = []
-    for number in range(MUTANTS.get(kind, 30)):
+    for number in range(MUTANTS.get(kind, 25)):
         seeds = [rng.getrandbits(32) for _ in range(rng.choice((1, 1, 2)))]
         word, told, _ = try_mutant(kind, number, seeds, tmp_path)
         assert word != "FAILED", f"{kind} {number} {seeds}: {told}"

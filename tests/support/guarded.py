@@ -1,5 +1,6 @@
 """Work that may fail in any way, in a process of its own: time and memory are limited, and what it raised is told."""
 
+import faulthandler
 import os
 import resource
 import selectors
@@ -49,6 +50,7 @@ def _be_child(work, allowed, seconds, memory, writing):
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds)))
         warnings.simplefilter("ignore")
+        faulthandler.disable()
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, 1)
         os.dup2(nowhere, 2)
