@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
 from robodyn.assembly.network import Network, SignalInfo
 from robodyn.assembly.system import BreakRule, DelayInfo, Guard, MemoryInfo, Promise, StateInfo, Task, Watched
@@ -46,7 +47,11 @@ class Element:
 
 @dataclass
 class Builder:
-    """States, memory, signals and expressions of a system in the making."""
+    """States, memory, signals and expressions of a system in the making.
+
+    Attributes:
+        null_forces: of each constraint force, its part in forces that move nothing, at the motion's `somewhere`.
+    """
 
     scenario: Scenario
     values: Values
@@ -67,6 +72,7 @@ class Builder:
     sticking: list[Element] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     equations: tuple[str, ...] = ()
+    null_forces: dict[str, np.ndarray] = field(default_factory=dict)
     loads: ca.SX = field(default_factory=lambda: ca.SX(0, 1))
     columns: dict[str, list[Pending]] = field(default_factory=lambda: {"watched": []})
     watched: list[Watched] = field(default_factory=list)

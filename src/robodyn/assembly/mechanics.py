@@ -106,7 +106,7 @@ def _accelerate(builder: Builder, motion: Motion, tau: ca.SX, bindings: Bindings
     else:
         a, lam = constrained.accelerate(tau - c)
         tau = tau + constrained.H.T @ lam
-        add_constraint_signals(builder, constrained, lam, bindings)
+        add_constraint_signals(builder, motion, constrained, lam, bindings)
         add_closing(builder, motion, constrained, bindings)
         if builder.scenario.treatment.method == "projection":
             add_projection(builder, motion, constrained, bindings)

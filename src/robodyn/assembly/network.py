@@ -15,12 +15,13 @@ Bindings = Mapping[str, Binding]
 
 @dataclass(frozen=True)
 class SignalInfo:
-    """Name, unit, kind ("continuous" or "held") of a signal, and the signal that is its time derivative."""
+    """Name, unit, kind ("continuous" or "held") of a signal, the signal that is its rate, and a note on it."""
 
     name: str
     unit: str
     kind: str = "continuous"
     rate: str | None = None
+    note: str = ""
 
 
 def number_units(infos: Sequence[SignalInfo]) -> list[int]:

@@ -18,7 +18,7 @@ from robodyn.native import Program, Sweep, improve_program, read_program
 from robodyn.native.drives import find_drives
 from robodyn.native.prelude import separate_prelude
 from robodyn.simulation.compiled import INEXACT, Called, driven_functions, gather_functions
-from robodyn.simulation.problem import Start
+from robodyn.simulation.starting import Start
 
 
 @dataclass(frozen=True)

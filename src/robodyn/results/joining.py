@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -41,6 +42,7 @@ def join(runs: Sequence[Run], provenance: Provenance) -> Run:
         end=runs[-1].end,
         knots=np.concatenate([_knots(run) for run in runs]),
         probes=_probes(runs, infos),
+        found=runs[0].found,
         certificate=join_certificates(run.certificate for run in runs),
     )
 
@@ -82,7 +84,7 @@ def _probes(runs: Sequence[Run], infos: Sequence[SignalInfo]) -> Probes:
 def _with_rates_everywhere(infos: Sequence[SignalInfo], runs: Sequence[Run]) -> tuple[SignalInfo, ...]:
     """A rate is kept only where every run that has the signal has its rate too."""
     without = {info.name for run in runs for info in run.infos if info.rate is None}
-    return tuple(SignalInfo(i.name, i.unit, i.kind, None if i.name in without else i.rate) for i in infos)
+    return tuple(replace(i, rate=None if i.name in without else i.rate) for i in infos)
 
 
 def _events(run: Run, k: int, last: bool) -> list[EventRecord]:

@@ -30,6 +30,7 @@ def to_record(run: Run) -> dict[str, Any]:
         "provenance": asdict(run.provenance) | {"digest": run.provenance.digest},
         "warnings": list(run.warnings),
         "end": run.end,
+        "found": run.found,
         **run.certificate.to_plain(),
         "errors": run.errors.to_plain() if run.errors else None,
     }
@@ -53,6 +54,7 @@ def from_record(
         end=dict(record.get("end", {})),
         knots=knots,
         probes=None if probes is None else Probes(probes[:, 0], *np.split(probes[:, 1:], 2, axis=1)),
+        found={name: (given, found) for name, (given, found) in record.get("found", {}).items()},
         certificate=certificate_from(record),
         errors=errors_from(record.get("errors")),
     )

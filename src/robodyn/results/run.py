@@ -20,12 +20,14 @@ class SignalInfo:
 
     Args:
         rate: name of the signal that is this one's time derivative, if it is recorded too.
+        note: what whoever uses its numbers should know.
     """
 
     name: str
     unit: str
     kind: Kind = "continuous"
     rate: str | None = None
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,7 @@ class Run:
             default all of them: signals are then straight between rows, or cubic where their rates are known.
         probes: what the signals were at a few times between the rows.
         end: every state and memory at the end by name, recorded or not: from here another run can go on.
+        found: start values that were found, not given: as described and as found, by name.
     """
 
     time: Floats
@@ -70,6 +73,7 @@ class Run:
     end: dict[str, float] = field(default_factory=dict)
     knots: Booleans | None = None
     probes: Probes | None = None
+    found: dict[str, tuple[float, float]] = field(default_factory=dict)
     certificate: Certificate = field(default_factory=Certificate)
     errors: Errors | None = None
 
@@ -85,7 +89,8 @@ class Run:
         """The signal of that name, or a KeyError with the nearest names."""
         info = self.infos[self._column(name)]
         rate = None if info.rate is None else self.values[:, self._column(info.rate)]
-        return Signal(name, info.unit, self.time, self.values[:, self._column(name)], info.kind, rate, self.knots)
+        values = self.values[:, self._column(name)]
+        return Signal(name, info.unit, self.time, values, info.kind, rate, self.knots, info.note)
 
     def __repr__(self) -> str:
         counts = f"{self.time.size} rows of {len(self)} signals"

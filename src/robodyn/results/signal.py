@@ -6,7 +6,7 @@ from typing import Literal, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .between import LEAST_ROWS, cubics, find_windows, polynomials
+from .between import interpolate
 
 Floats = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
@@ -28,6 +28,7 @@ class Signal:
         rate_values: samples of the time derivative [unit/s], (n,); they make the interpolation cubic where too few rows
             lie between two knots for a better polynomial.
         knots: rows across which nothing is interpolated, (n,); all of them by default.
+        note: what whoever uses the numbers should know.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Signal:
     kind: Kind = "continuous"
     rate_values: Floats | None = None
     knots: Booleans | None = None
+    note: str = ""
 
     def __post_init__(self) -> None:
         for part in ("time", "values", "rate_values"):
@@ -90,17 +92,8 @@ class Signal:
             raise ValueError(f"{self.name} is recorded from {first:.9g} s to {last:.9g} s, not at {outside:.9g} s")
 
     def _interpolate(self, times: Floats, row: NDArray[np.intp]) -> Floats:
-        """The value at each time, in the interval that begins at its row."""
-        result = self.values[row]
-        # On a sample the sample itself, even where its neighbour is not a number.
-        inside = np.flatnonzero(times != self.time[row])
-        first, count = find_windows(self.time, self.knots, row[inside])
-        if self.rate_values is not None:
-            few = count < LEAST_ROWS
-            cubic, inside, first, count = inside[few], inside[~few], first[~few], count[~few]
-            result[cubic] = cubics(self.time, self.values, self.rate_values, row[cubic], times[cubic])
-        result[inside] = polynomials(self.time, self.values, first, count, times[inside])
-        return result
+        rates = None if self.rate_values is None else self.rate_values[:, None]
+        return interpolate(self.time, self.values[:, None], rates, self.knots, row, times)[:, 0]
 
 
 def frozen_array(values: ArrayLike) -> Floats:

@@ -22,9 +22,10 @@ from robodyn.results import Outcome, OutcomeKind
 from robodyn.simulation import CompiledSystem, compile_system, make_solver
 from robodyn.simulation.certificate import certify, judge, tell_action
 from robodyn.simulation.outcomes import tell_failure, tell_outcome
-from robodyn.simulation.problem import Start, build_problem, check_ranges, find_start
+from robodyn.simulation.problem import build_problem
 from robodyn.simulation.python_calls import PythonCalls
 from robodyn.simulation.settings import engine_recording
+from robodyn.simulation.starting import Start, check_ranges, find_start
 
 if TYPE_CHECKING:
     from robodyn.analysis.sweeps.plan import SweepPlan
