@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= 2
 
-.PHONY: setup system-packages demo test sanitize lint bench docs clean
+.PHONY: setup system-packages demo test sanitize soak lint bench docs clean
 
 setup: $(STAMP)
 
@@ -55,6 +55,13 @@ sanitize: setup
 	$(BIN)/python $(ENGINE) build/engine-thread.so thread
 	ROBODYN_ENGINE=$(CURDIR)/build/engine-thread.so LD_PRELOAD="$(call runtime,tsan)" \
 	  $(BIN)/python -m pytest --capture=sys tests/unit/engine/test_threads.py
+
+# Spoiled files and random machines without end: COUNT of each from SEED on; what fails is kept in build/soak.
+COUNT ?= 20000
+SEED ?= 1
+
+soak: setup
+	PYTHONPATH=tests $(BIN)/python tests/soak/files.py --count $(COUNT) --seed $(SEED)
 
 lint: setup
 	$(BIN)/ruff check .

@@ -6,6 +6,14 @@ import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+MOST_TOLD, LONGEST_TEXT, LONGEST_NAME = 100, 500, 100
+"""Flaws that are told, letters of each, and of a name for which the nearest known one is looked for."""
+
+
+def _cut(text: str) -> str:
+    """A text that may show a value of any length, no longer than a reader reads."""
+    return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}..."
+
 
 @dataclass(frozen=True)
 class Flaw:
@@ -16,8 +24,9 @@ class Flaw:
     remedy: str = ""
 
     def __str__(self) -> str:
-        sentence = f"{self.path}: {self.what}" if self.path else self.what
-        return f"{sentence} ({self.remedy})" if self.remedy else sentence
+        path, what, remedy = (_cut(text) for text in (self.path, self.what, self.remedy))
+        sentence = f"{path}: {what}" if path else what
+        return f"{sentence} ({remedy})" if remedy else sentence
 
     def under(self, prefix: str) -> Flaw:
         """The same flaw seen from the container that holds it."""
@@ -37,7 +46,8 @@ class ModelError(ValueError):
         count = len(self.flaws)
         head = f"{self.source}: " if self.source else ""
         noun = "1 problem" if count == 1 else f"{count} problems"
-        return "\n".join([f"{head}{noun}", *(f"  {flaw}" for flaw in self.flaws)])
+        rest = [f"  ... and {count - MOST_TOLD} more"] if count > MOST_TOLD else []
+        return "\n".join([f"{head}{noun}", *(f"  {flaw}" for flaw in self.flaws[:MOST_TOLD]), *rest])
 
 
 @dataclass
@@ -60,7 +70,7 @@ class FlawList:
 def nearest(name: str, known: Iterable[str]) -> str:
     """A remedy that suggests the known name closest to a misspelt one."""
     candidates = sorted(map(str, known))
-    close = difflib.get_close_matches(str(name), candidates, n=1, cutoff=0.55)
+    close = [] if len(str(name)) > LONGEST_NAME else difflib.get_close_matches(str(name), candidates, n=1, cutoff=0.55)
     if close:
         return f"did you mean '{close[0]}'?"
     if not candidates:

@@ -92,7 +92,7 @@ def test_an_interrupt_keeps_the_run(monkeypatch):
             raise KeyboardInterrupt
 
     run = simulate(
-        cart(initial={"rail.velocity": 1.0}, duration=1e6), Solver("euler", step=1e-3, max_steps=0), progress=interrupt
+        cart(initial={"rail.velocity": 1.0}, duration=1e4), Solver("euler", step=1e-3, max_steps=0), progress=interrupt
     )
     assert run.outcome.kind.name == "INTERRUPTED"
     assert len(run.time) > 100

@@ -131,6 +131,10 @@ def build_constrained(builder: Builder, motion: Motion, solve: Solve, bindings: 
     if builder.flaws.found:
         return None
     equations = tuple(e for k, e in enumerate(found) if k not in redundancy.left_out)
+    if not equations:
+        for name in dict.fromkeys(e.constraint.name for e in found):
+            builder.flaws.add(f"constraints.{name}", "has no effect: it holds whatever the joints do", "leave it out")
+        return None
     h = ca.vertcat(*(e.h for e in equations))
     H = ca.jacobian(h, motion.q)
     W = ca.horzcat(*(solve(H[k, :].T) for k in range(len(equations))))

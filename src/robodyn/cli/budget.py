@@ -42,8 +42,8 @@ def budget(
 ) -> None:
     """Split the deviation from the wanted motion into parts that add up: friction, sampling, limits, elasticity."""
     what = load_single(scenario)
-    what = what.with_numbers(read_settings(setting or [], what.numbers()))
-    asked = {"along": along, "points": points, "without": read_settings(without, what.numbers()) if without else None}
+    what = what.with_numbers(read_settings(setting or [], what, scenario))
+    asked = {"along": along, "points": points, "without": read_settings(without, what, scenario) if without else None}
     groups = _read_groups(group or [])
     folder = prepare_folder(out)
     found = _split(what, signal or [], asked)

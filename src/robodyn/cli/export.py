@@ -65,7 +65,8 @@ def export(
         return
     if rows is not None and duration is not None:
         raise fail("--rows and --duration both say where the rows end: give one of them")
-    scenario = _change(_load(what, to), setting or [], duration, tunable)
+    found = _load(what, to)
+    scenario = _change(found, read_settings(setting or [], found, what), duration, tunable)
     chosen = _choose_solver(scenario, solver, step)
     path = out or Path(f"{scenario.name}{SUFFIXES[to]}")
     if to == "xlsx":
@@ -109,8 +110,9 @@ def _load(what: str, to: str) -> Scenario:
     return found
 
 
-def _change(scenario: Scenario, settings: list[str], duration: float | None, tunable: list[str] | None) -> Scenario:
-    numbers = read_settings(settings, scenario.numbers())
+def _change(
+    scenario: Scenario, numbers: dict[str, float], duration: float | None, tunable: list[str] | None
+) -> Scenario:
     if duration is not None:
         numbers["duration"] = duration
     if tunable:

@@ -58,7 +58,7 @@ def _fit(scenario: str, data: Path, names: list[str], changes: list[str], settin
     from robodyn.analysis.fitting.measured import read_measured
 
     what = load_single(scenario)
-    what = what.with_numbers(read_settings(changes, what.numbers()))
+    what = what.with_numbers(read_settings(changes, what, scenario))
     measured = read_measured(data)
     with FitBar(settings["starts"]) as bar:
         try:

@@ -47,7 +47,7 @@ def show_loops(
     if at not in PLACES:
         raise fail(f"--at {at}: must be {' or '.join(PLACES)}")
     what = load_single(scenario)
-    system = assemble(what.with_numbers(read_settings(setting or [], what.numbers())))
+    system = assemble(what.with_numbers(read_settings(setting or [], what, scenario)))
     table = loop_table(system, _read_loops(loop or [], cut or []), at=at, friction=friction)
     found = [finding.sentence for finding in check_loops(system, at=at, friction=friction)]
     _draw(table, plot, nyquist)

@@ -54,7 +54,7 @@ def _find(name: str, at: str, pade: int, settings: list[str]) -> tuple[ModeSet, 
     from robodyn.assembly import assemble
 
     what = load_scenario(name)
-    what = what.with_numbers(read_settings(settings, what.numbers()))
+    what = what.with_numbers(read_settings(settings, what, name))
     phases = phases_of(what)
     if len(phases) > 1:
         raise fail(f"{name} is a chain of {len(phases)} phases, each with modes of its own: name one scenario")

@@ -35,7 +35,7 @@ def perturb_scenario(
 ) -> None:
     """Simulate near the nominal motion: linear mechanics, with friction, drives and control in full."""
     what = load_single(scenario)
-    what = what.with_numbers(read_settings(setting or [], what.numbers()))
+    what = what.with_numbers(read_settings(setting or [], what, scenario))
     counts = _read_counts(convergence)
     folder = prepare_folder(out)
     near = _make_ready(what, points, nominal)

@@ -50,7 +50,7 @@ def run_scenario(
         run_unit(Path(scenario), setting or [], duration, step, rtol, signal, out, as_json)
         return
     what = load_scenario(scenario)
-    what = what.with_numbers(read_settings(setting or [], what.numbers()))
+    what = what.with_numbers(read_settings(setting or [], what, scenario))
     if duration is not None:
         what = what.with_numbers({"duration": duration})
     settings = {"method": solver, "step": step, "rtol": rtol, "atol": atol}

@@ -71,7 +71,7 @@ def _rank(
     if not names:
         raise fail("--parameters: names no number")
     what = load_single(scenario)
-    what = what.with_numbers(read_settings(settings, what.numbers()))
+    what = what.with_numbers(read_settings(settings, what, scenario))
     try:
         found = rank_parameters(what, {measure: measure_signal(of, measure, at)}, names, change=change)
     except KeyError as error:

@@ -10,14 +10,14 @@ import typer
 
 from robodyn.cli.application import INTERRUPTED, SIMULATION_FAILED, app, fail, messages, output, print_json
 from robodyn.cli.loops import find_loop_warnings, warn
-from robodyn.cli.targets import load_single, read_settings
+from robodyn.cli.targets import load_single, read_settings, written_units
 from robodyn.errors import FlawList, ModelError
 
 if TYPE_CHECKING:
     from robodyn.analysis.sweeps.plan import SweepPlan
     from robodyn.analysis.sweeps.runner import SweepProgress
     from robodyn.analysis.sweeps.table import SweepTable
-    from robodyn.model import Number, Scenario
+    from robodyn.model import Number
 
 
 @app.command("sweep")
@@ -58,7 +58,7 @@ def sweep(
     settings: dict[str, Any] = {"runs": runs, "seed": seed, "along": along, "points": points, "rate": rate}
     settings |= {"measures": _split(measure), "keep": _split(keep)}
     varied = {"vary": vary or [], "values": values or [], "random": random or []}
-    plan = _plan(load_single(scenario), varied, setting or [], settings)
+    plan = _plan(scenario, varied, setting or [], settings)
     warn(find_loop_warnings([plan.scenario]))
     if plan.n_codes > 1:
         told = f"native code is made {plan.n_codes} times: {', '.join(plan.structural)} are constants of it"
@@ -82,9 +82,7 @@ def _split(texts: list[str] | None) -> list[str]:
     return [part.strip() for text in texts or [] for part in text.split(",") if part.strip()]
 
 
-def _plan(
-    scenario: Scenario, varied: Mapping[str, list[str]], changes: list[str], settings: dict[str, Any]
-) -> SweepPlan:
+def _plan(source: str, varied: Mapping[str, list[str]], changes: list[str], settings: dict[str, Any]) -> SweepPlan:
     """The plan the options ask for; what is wrong with any of them is told at once."""
     from robodyn.analysis.sweeps.numbers import find_numbers
     from robodyn.analysis.sweeps.plan import plan_sweep
@@ -92,16 +90,18 @@ def _plan(
     from robodyn.assembly import assemble
 
     flaws = FlawList()
+    scenario = load_single(source)
     fixed: dict[str, float] = {}
     try:
-        fixed = read_settings(changes, scenario.numbers())
+        fixed = read_settings(changes, scenario, source)
         scenario = scenario.with_numbers(fixed)
     except ModelError as error:
         flaws.extend(error.flaws)
     known = find_numbers(assemble(scenario))
-    grid = _read(flaws, "vary", varied["vary"], read_span, known)
-    grid |= _read(flaws, "values", varied["values"], read_list, known, grid)
-    drawn = _read(flaws, "random", varied["random"], read_distribution, known)
+    written = written_units(source, known)
+    grid = _read(flaws, "vary", varied["vary"], read_span, known, written)
+    grid |= _read(flaws, "values", varied["values"], read_list, known, written, grid)
+    drawn = _read(flaws, "random", varied["random"], read_distribution, known, written)
     _check_fixed(flaws, fixed, grid | drawn, known)
     unread = bool(flaws.found) and not (grid or drawn)
     if varied["random"] and not drawn:
@@ -133,8 +133,9 @@ def _read(
     flaws: FlawList,
     option: str,
     pairs: list[str],
-    read: Callable[[str, str], Any],
+    read: Callable[[str, str, str], Any],
     known: Mapping[str, Number],
+    written: Mapping[str, str],
     taken: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Options `key=text` as key -> what the text means, in the unit the numbers of the key share."""
@@ -145,13 +146,15 @@ def _read(
     for pair in pairs:
         key, equals, text = pair.partition("=")
         key = key.strip()
-        units = {number.unit for number in match_numbers(FlawList(), key, known)}
+        matched = match_numbers(FlawList(), key, known)
+        units = {number.unit for number in matched}
+        own = next((written[number.name] for number in matched if number.name in written), "")
         try:
             if not equals or not key:
                 raise UnitError("must be written as name=...")
             if key in found or key in (taken or {}):
                 raise UnitError(f"'{key}' is given twice")
-            found[key] = read(text, units.pop() if len(units) == 1 else "")
+            found[key] = read(text, units.pop() if len(units) == 1 else "", own)
         except UnitError as error:
             flaws.add(f"--{option} {pair}", str(error))
             match_numbers(flaws, key, known)

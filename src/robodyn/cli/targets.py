@@ -70,10 +70,26 @@ def load_run(path: str) -> Run:
         raise fail(f"{path}: cannot be read: {error.strerror}") from error
 
 
-def read_settings(pairs: list[str], known: Mapping[str, Number]) -> dict[str, float]:
-    """Numbers given as key=value, with units where wished (`initial.elbow.position="30 deg"`)."""
+def written_units(source: str, known: Mapping[str, Number]) -> dict[str, str]:
+    """Units other than of SI that a scenario's file gives its numbers in; none for one of the catalogue."""
+    if not Path(source).is_file():
+        return {}
+    from robodyn.files.written_units import find_written_units
+
+    return find_written_units(source, known)
+
+
+def read_settings(pairs: list[str], what: Scenario | Chain, source: str) -> dict[str, float]:
+    """Numbers given as key=value, with units where wished (`initial.elbow.position="30 deg"`).
+
+    Args:
+        source: name or file of the scenario; a number that the file gives in degrees must have a unit here too.
+    """
     from robodyn.files.units import UnitError, read_quantity
 
+    known = what.numbers()
+    starts = {f"initial.{name}": unit for name, unit in phases_of(what)[0].state_units().items()}
+    written = written_units(source, known) if pairs else {}
     settings: dict[str, float] = {}
     flaws = []
     for pair in pairs:
@@ -84,7 +100,8 @@ def read_settings(pairs: list[str], known: Mapping[str, Number]) -> dict[str, fl
             key = key.strip()
             if key not in known and not key.startswith("initial."):
                 raise UnitError(f"there is no number '{key}' ({nearest(key, known)})")
-            settings[key] = read_quantity(text, known[key].unit if key in known else "")
+            unit = starts.get(key) or (known[key].unit if key in known else "")
+            settings[key] = read_quantity(text, unit, written.get(key, ""))
         except UnitError as error:
             flaws.append(Flaw(f"--set {pair}", str(error)))
     if flaws:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import csv
-import json
+import io
 import re
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from robodyn.untrusted import MEGABYTE, Unreadable, parse_json, read_archive, read_array, read_bytes, read_text
+
+MOST_BYTES = 256 * MEGABYTE
+"""Of modal data, unpacked, this project's own choice; texts may have a quarter of it."""
 AXES = ("x", "y", "z")
 MOTIONS = (*AXES, "rx", "ry", "rz")
-COLUMN = re.compile(r"mode([1-9]\d*)\.(x|y|z|rx|ry|rz)")
+COLUMN = re.compile(r"mode([1-9]\d{0,8})\.(x|y|z|rx|ry|rz)")
 
 
 class FileProblem(ValueError):
@@ -28,9 +31,9 @@ class FileProblem(ValueError):
 def load_json(path: Path) -> dict[str, Any]:
     """The same keys as the table's own."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise FileProblem(f"is not JSON: {error}") from error
+        data = parse_json(read_text(path, MOST_BYTES // 4))
+    except (OSError, Unreadable) as error:
+        raise FileProblem(str(error)) from error
     if not isinstance(data, dict):
         raise FileProblem("must hold an object with the keys of the table")
     return data
@@ -39,9 +42,9 @@ def load_json(path: Path) -> dict[str, Any]:
 def load_npz(path: Path) -> dict[str, Any]:
     """Arrays by the table's keys; those with dots are in tables: `nodes.tip.shift`."""
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            arrays = {key: archive[key] for key in archive.files}
-    except (OSError, ValueError, zipfile.BadZipFile) as error:
+        members = read_archive(read_bytes(path, MOST_BYTES), MOST_BYTES)
+        arrays = {name.removesuffix(".npy"): read_array(data) for name, data in members.items()}
+    except (OSError, Unreadable) as error:
         raise FileProblem(f"is not an .npz archive of arrays: {error}") from error
     data: dict[str, Any] = {}
     for key, array in arrays.items():
@@ -60,9 +63,9 @@ def load_csv(path: Path) -> dict[str, Any]:
     A row with a name is a node, a row with a mass a particle; it can be both. Turns that have no column are 0.
     """
     try:
-        with path.open(encoding="utf-8", newline="") as file:
-            rows = list(csv.DictReader(file, strict=True))
-    except (OSError, ValueError, csv.Error) as error:
+        text = read_text(path, MOST_BYTES // 4)
+        rows = list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
+    except (OSError, Unreadable, csv.Error) as error:
         raise FileProblem(f"is not a table of text: {error}") from error
     if not rows:
         raise FileProblem("has no rows", "a head with the columns' names, then a row for each place")
@@ -90,6 +93,8 @@ def _count_modes(columns: list[str]) -> int:
     needed = {"mass", *AXES}
     modes = {int(found[1]) for column in columns if (found := COLUMN.fullmatch(str(column)))}
     n = max(modes, default=0)
+    if n > len(columns):
+        raise FileProblem(f"has a column for mode {n}, but only {len(columns)} columns", "number the modes from 1")
     needed |= {f"mode{k}.{axis}" for k in range(1, max(n, 1) + 1) for axis in AXES}
     unknown = [
         str(column) for column in columns if column not in needed | {"name"} and not COLUMN.fullmatch(str(column))

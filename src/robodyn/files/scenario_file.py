@@ -38,7 +38,7 @@ from robodyn.model.machine import (
     check_part_names,
     check_references,
 )
-from robodyn.model.scenario import check_duration, check_event_names, check_keep
+from robodyn.model.scenario import check_duration, check_event_names, check_keep, state_units
 
 SolverCheck = Callable[[Mapping[str, Any]], Any]
 # Settings of a solver by what they are in a file: a text, a whole number, or a number with its unit.
@@ -185,17 +185,10 @@ def _check_whole(root: Table, declared: Declared, parts: dict[str, Any], duratio
 
 def _state_units(declared: Declared, blocks: list[Block | None]) -> dict[str, str]:
     """Units of the states and the memory that a file may give start values for."""
-    units: dict[str, str] = {}
     moving: list[Joint | Mode] = []
     if declared.mechanism:
         moving = [*declared.mechanism.moving_joints, *declared.mechanism.modes]
-    for joint in moving:
-        unit = "rad" if joint.turns else "m"
-        units |= {f"{joint.name}.position": unit, f"{joint.name}.velocity": f"{unit}/s"}
-    for block in filter(None, blocks):
-        for key in (*block.state_names, *block.memory_names):
-            units[f"{block.name}.{key}"] = block.info.units.get(key, "")
-    return units
+    return state_units(moving, filter(None, blocks))
 
 
 def _read_delay(name: str, table: Table) -> Delay | None:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import inspect
-import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.files.units import UnitError, read_quantity
+from robodyn.untrusted import MEGABYTE, Unreadable, parse_toml, read_text
 
+MOST_BYTES = 4 * MEGABYTE
+"""Of a TOML file; more data stand in files of their own."""
+MOST_SUGGESTED = 20
+"""Unknown keys of a table for which the nearest known one is looked for."""
 REQUIRED: Any = object()
 FAILED: Any = None
 
@@ -18,11 +22,11 @@ FAILED: Any = None
 def load_toml(path: Path) -> dict[str, Any]:
     """The contents of a TOML file; what cannot be read is a ModelError that names it."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return parse_toml(read_text(path, MOST_BYTES))
     except OSError as error:
         raise ModelError([Flaw("", f"cannot be read: {error.strerror or error}")], str(path)) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ModelError([Flaw("", f"is not TOML: {error}")], str(path)) from error
+    except Unreadable as error:
+        raise ModelError([Flaw("", str(error))], str(path)) from error
 
 
 class Table:
@@ -137,12 +141,12 @@ class Table:
 
     def finish(self) -> None:
         """Tell keys that nothing asked for."""
-        for key, value in self.data.items():
-            if key not in self.asked:
-                remedy = nearest(key, self.asked | self.known)
-                if isinstance(value, Mapping):
-                    remedy += "; a name with dots stands in quotes"
-                self.flaws.add(self.at(key), "is unknown", remedy)
+        known = self.asked | self.known
+        for k, key in enumerate(key for key in self.data if key not in self.asked):
+            remedy = nearest(key, known) if k < MOST_SUGGESTED else ""
+            if isinstance(self.data[key], Mapping):
+                remedy += "; a name with dots stands in quotes"
+            self.flaws.add(self.at(key), "is unknown", remedy)
 
 
 def _leaves(data: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

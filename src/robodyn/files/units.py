@@ -39,32 +39,40 @@ COMMANDS = ("V", "A", "N m", "N", "rad", "m", "rad/s", "m/s")
 QUANTITY = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?inf)\s*((?<=\s)1/\w+|[^\s\d.].*?)?\s*")
 
 
+LONGEST = 100
+"""Letters of a number with its unit."""
+
+
 class UnitError(ValueError):
     """A quantity that cannot be read; the message says why."""
 
 
-def read_quantity(value: object, expected: str = "") -> float:
+def read_quantity(value: object, expected: str = "", written: str = "") -> float:
     """A number in SI from a plain number (already SI) or from text such as "90 deg".
 
     Args:
         expected: SI unit the number must have; empty or "{u}" accepts any known unit. "{x}", "{F}" and "{I}" in it
             stand for rad, N m and kg m^2 or for m, N and kg, and "{u}" for whatever a command may be.
+        written: unit other than of SI that the same number is written with in its file: text must then have one too.
     """
     expected = "" if expected == "{u}" else expected
     if isinstance(value, bool) or not isinstance(value, (int, float, str)) or value != value:
         raise UnitError(f'must be a number or text like "90 deg", is {value!r}')
     if not isinstance(value, str):
         return _plain(value)
-    match = QUANTITY.fullmatch(value)
+    match = QUANTITY.fullmatch(value) if len(value) <= LONGEST else None
     if not match:
         raise UnitError(f'"{value}" is not a number with a unit')
     number, unit = float(match[1]), match[2] or ""
+    if written and number and not unit:
+        own = CONVERTED[written][0]
+        raise UnitError(f'the file gives it in {written}: say "{match[1]} {written}", or "{match[1]} {own}"')
     si, factor = CONVERTED.get(unit, (unit, 1.0))
     if unit and unit not in CONVERTED and unit not in SI and unit not in _alternatives(expected):
         raise UnitError(f'unit "{unit}" of "{value}" is unknown; {nearest(unit, CONVERTED)}')
     if unit and expected and si not in _alternatives(expected):
         raise UnitError(f'"{value}" must be in {" or ".join(_alternatives(expected))}')
-    return number * factor
+    return _finite(number * factor, value, infinite=match[1].endswith("inf"))
 
 
 def _plain(value: float) -> float:
@@ -72,6 +80,13 @@ def _plain(value: float) -> float:
         return float(value)
     except OverflowError as error:  # whole numbers of a file have any length
         raise UnitError("is too large for a number") from error
+
+
+def _finite(number: float, value: str, infinite: bool) -> float:
+    """Texts such as "1e400" are not meant to be infinite."""
+    if math.isinf(number) and not infinite:
+        raise UnitError(f'"{value}" is too large for a number')
+    return number
 
 
 def _alternatives(expected: str) -> list[str]:

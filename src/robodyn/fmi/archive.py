@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import weakref
 import zipfile
-import zlib
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -14,7 +14,12 @@ from xml.etree import ElementTree
 from robodyn.errors import Flaw, ModelError
 from robodyn.fmi.fmpy_adapter import CoSimulation2, CoSimulation3, Instance
 from robodyn.fmi.model_exchange import ModelExchange2, ModelExchange3
+from robodyn.untrusted import DAMAGE, MEGABYTE, Unreadable, check_sizes
 
+DESCRIPTION = "modelDescription.xml"
+MOST_UNPACKED, MOST_DESCRIBED = 1024 * MEGABYTE, 64 * MEGABYTE
+"""Bytes of all files of a unit, and of its description, this project's own choice."""
+IDENTIFIER = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 DAMAGED = "the file is damaged, or no FMU: copy or export it again"
 
 
@@ -36,12 +41,18 @@ class Archive:
         self.version = 2 if str(self.description.fmiVersion).startswith("2.") else 3
         try:
             folder = fmpy.extract(str(path))
-        except (zipfile.BadZipFile, zlib.error, OSError) as error:
+        except Exception as error:  # FMPy raises Exception itself
             raise ModelError([Flaw(str(path), f"cannot be unpacked: {error}", DAMAGED)]) from error
         self.folder = Path(folder)
         self.remove = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        self.root = ElementTree.parse(self.folder / "modelDescription.xml").getroot()
+        self.root = self._parse()
         self._check_binary()
+
+    def _parse(self) -> ElementTree.Element:
+        try:
+            return ElementTree.parse(self.folder / DESCRIPTION).getroot()
+        except (ElementTree.ParseError, ValueError, LookupError) as error:
+            raise ModelError([Flaw(str(self.path), f"{DESCRIPTION} cannot be read: {error}", DAMAGED)]) from error
 
     @property
     def can_differentiate(self) -> bool:
@@ -53,6 +64,9 @@ class Archive:
     def _check_binary(self) -> None:
         from fmpy import platform, platform_tuple, sharedLibraryExtension
 
+        if not IDENTIFIER.fullmatch(str(self.capabilities.modelIdentifier)):
+            what = f"modelIdentifier {self.capabilities.modelIdentifier!r} is no name of a library"
+            raise ModelError([Flaw(str(self.path), what, DAMAGED)])
         here = platform if self.version == 2 else platform_tuple
         name = f"{self.capabilities.modelIdentifier}{sharedLibraryExtension}"
         if (self.folder / "binaries" / here / name).is_file():
@@ -113,8 +127,9 @@ def read_description(path: str | Path) -> tuple[Any, list[str]]:
     if not Path(path).is_file():
         raise ModelError([Flaw(str(path), "there is no such file")])
     try:
+        _check_archive(Path(path))
         description, flaws = _read_leniently(str(path))
-    except (zipfile.BadZipFile, zlib.error, KeyError) as error:
+    except DAMAGE as error:
         raise ModelError([Flaw(str(path), f"is no valid unit: {error}", DAMAGED)]) from error
     except Exception as error:  # FMPy raises Exception itself
         raise ModelError([Flaw(str(path), f"is no valid unit: {error}")]) from error
@@ -124,6 +139,15 @@ def read_description(path: str | Path) -> tuple[Any, list[str]]:
         remedy = "export it for co-simulation or model exchange"
         raise ModelError([Flaw(str(path), "is a unit for scheduled execution only", remedy)])
     return description, flaws
+
+
+def _check_archive(path: Path) -> None:
+    """Sizes that the archive declares, before any of it is unpacked; its description is XML without entities."""
+    with zipfile.ZipFile(path) as archive:
+        check_sizes(archive.infolist(), MOST_UNPACKED)
+        check_sizes([archive.getinfo(DESCRIPTION)], MOST_DESCRIBED)
+        if b"<!DOCTYPE" in archive.read(DESCRIPTION):
+            raise Unreadable(f"its {DESCRIPTION} has a document type of its own")
 
 
 def _read_leniently(path: str) -> tuple[Any, list[str]]:

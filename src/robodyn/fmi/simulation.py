@@ -24,6 +24,10 @@ STEPS = 500
 """Communication steps of a run where neither the unit nor its user says how long they are."""
 
 
+MOST_STEPS = 10**7
+"""Communication steps of a run: each is a row."""
+
+
 @dataclass(frozen=True)
 class Experiment:
     """Begin, duration and communication step [s]."""
@@ -81,12 +85,11 @@ def plan_experiment(path: str | Path, duration: float | None, step: float | None
     """What is asked for, with the unit's own experiment for what is not; and the tolerance of that."""
     description, _ = read_description(path)
     own = description.defaultExperiment
+    flaws = FlawList()
     begin, stop, stride, tolerance = (
-        None if own is None or getattr(own, key) is None else float(getattr(own, key))
-        for key in ("startTime", "stopTime", "stepSize", "tolerance")
+        _own_number(flaws, own, key) for key in ("startTime", "stopTime", "stepSize", "tolerance")
     )
     begin = begin or 0.0
-    flaws = FlawList()
     if duration is None and stop is None:
         flaws.add("duration", "is missing", "the unit names no end of its own")
     for key, value in (("duration", duration), ("step", step)):
@@ -94,11 +97,29 @@ def plan_experiment(path: str | Path, duration: float | None, step: float | None
             flaws.add(key, f"must be a positive number, is {value!r}")
     flaws.raise_if_any(str(path))
     length = duration if duration is not None else (stop or 0.0) - begin
-    inner = float(getattr(description.coSimulation, "fixedInternalStepSize", None) or 0.0)
+    if not length > 0:
+        flaws.add("stopTime", f"must be after the start at {begin:g} s, is {stop:g}", "give a duration")
+    inner = _own_number(flaws, description.coSimulation, "fixedInternalStepSize") or 0.0
     chosen = step or stride or length / STEPS
     if not step and not stride and inner:
         chosen = max(1, round(chosen / inner)) * inner
+    if not (chosen > 0 and length <= MOST_STEPS * chosen):
+        what = f"{chosen:g} s are no step for {length:g} s"
+        flaws.add("step" if step else "stepSize", what, f"at most {MOST_STEPS} steps are taken")
+    flaws.raise_if_any(str(path))
     return Experiment(begin, length, min(chosen, length)), tolerance
+
+
+def _own_number(flaws: FlawList, own: Any, key: str) -> float | None:
+    """A number that the unit itself gives, of its experiment or its steps; None where it gives none."""
+    text = getattr(own, key, None)
+    try:
+        value = None if text is None else float(text)
+    except ValueError:
+        value = math.nan
+    if value is not None and not math.isfinite(value):
+        flaws.add(key, f"must be a finite number, is {text!r}", "export the unit again")
+    return value
 
 
 def _check_steps(unit: FmuUnit, experiment: Experiment) -> None:

@@ -20,6 +20,8 @@ WHOLE = {
 }
 """Smallest and largest value of each type of integers."""
 NUMBERS = (*REALS, *WHOLE, "Boolean", "Enumeration")
+MOST_ELEMENTS = 10**6
+"""Of the arrays of a unit together."""
 LARGEST_FLOAT32 = 3.4028234663852886e38
 
 
@@ -85,11 +87,20 @@ def read_variables(description: Any, root: Element, sizes: Mapping[str, int]) ->
         sizes: structural parameters that differ from their start values, which arrays are sized by.
     """
     elements = {element.get("name"): element for element in root.iterfind("ModelVariables/*")}
-    return [
-        _read(variable, elements[(variable.alias or variable).name], sizes)
-        for variable in description.modelVariables
-        if variable.type in NUMBERS
-    ]
+    flaws, found, room = FlawList(), [], MOST_ELEMENTS
+    for variable in description.modelVariables:
+        if variable.type not in NUMBERS:
+            continue
+        try:
+            shape = tuple(_extent(dimension, sizes) for dimension in variable.dimensions)
+            room -= math.prod(shape)
+            if min(shape, default=0) < 0 or room < 0:
+                raise ValueError(f"an array of {shape} elements, at most {MOST_ELEMENTS} are taken of all variables")
+            found.append(_read(variable, elements[(variable.alias or variable).name], shape))
+        except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
+            flaws.add(f"variable '{variable.name}'", f"cannot be used: {error}", "export the unit again")
+    flaws.raise_if_any("unit")
+    return found
 
 
 def list_signals(variables: list[UnitVariable], unit: str) -> dict[str, Signal]:
@@ -122,7 +133,7 @@ def find_ignored(description: Any) -> Iterator[str]:
             yield f"'{variable.name}' is a {variable.type}, no signal: it is left as it is"
 
 
-def _read(variable: Any, element: Element, sizes: Mapping[str, int]) -> UnitVariable:
+def _read(variable: Any, element: Element, shape: tuple[int, ...]) -> UnitVariable:
     declared = variable.declaredType
     limits = [
         next((text for text in (given, getattr(declared, key, None)) if text is not None), None)
@@ -132,7 +143,6 @@ def _read(variable: Any, element: Element, sizes: Mapping[str, int]) -> UnitVari
     if variable.type == "Float32":
         low, high = -LARGEST_FLOAT32, LARGEST_FLOAT32
     number = float if variable.type in REALS else int
-    shape = tuple(_extent(dimension, sizes) for dimension in variable.dimensions)
     return UnitVariable(
         name=variable.name,
         reference=variable.valueReference,

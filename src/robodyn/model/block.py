@@ -16,6 +16,10 @@ from robodyn.model.frozen import FrozenDict, freeze_mappings
 from robodyn.model.numbers import Number, as_floats, check_finite, check_flag, check_name, check_text, keep_floats
 from robodyn.model.rules import check_rule
 
+SHORTEST_TIME, LONGEST_TIME = 1e-9, 1e9
+"""Periods, offsets and delays of sampled blocks [s]: they are counted in whole numbers of a base period."""
+MOST_WAITING = 10_000
+"""Samples on their way to take effect."""
 FORCE_NAMES = ("torque", "force")
 ON_INPUTS = ("position", "velocity", "acceleration")
 MAPPINGS = ("inputs", "parameters", "states", "memory", "acts", "hold")
@@ -229,12 +233,23 @@ class Block:
 
     def _check_sampled(self, flaws: FlawList) -> None:
         period: Any = self.period
-        if check_finite(flaws, "period", period) and period <= 0:
+        bounds = f"{SHORTEST_TIME:g} to {LONGEST_TIME:g} s"
+        usable = check_finite(flaws, "period", period)
+        if usable and period <= 0:
             flaws.add("period", f"must be positive, is {period:g} s")
+        elif usable and not SHORTEST_TIME <= period <= LONGEST_TIME:
+            flaws.add("period", f"must be {bounds}, is {period:g} s")
         for key in ("offset", "delay"):
             value = getattr(self, key)
-            if check_finite(flaws, key, value) and value < 0:
+            if not check_finite(flaws, key, value):
+                continue
+            if value < 0:
                 flaws.add(key, f"must not be negative, is {value:g} s")
+            elif value and not SHORTEST_TIME <= value <= LONGEST_TIME:
+                flaws.add(key, f"must be 0 or {bounds}, is {value:g} s")
+        if not flaws.found and self.delay > MOST_WAITING * period:
+            what = f"{self.delay:g} s are {self.delay / period:.4g} periods, at most {MOST_WAITING} samples can wait"
+            flaws.add("delay", what, "delay what the block reads or gives by a delay of its own")
         if self.info.sticks:
             flaws.add("period", f"has no meaning for '{self._law_name}'", "a force that holds is continuous")
         if self.info.located:

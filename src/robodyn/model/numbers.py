@@ -13,6 +13,9 @@ from typing import Any, ClassVar, Self
 
 from robodyn.errors import FlawList
 
+LARGEST, LEAST = 1e30, 1e-100
+"""Magnitudes that the numbers of a description may have, this project's own choice: sums and products of several of
+them do not leave the range of floating point."""
 XYZ = ("x", "y", "z")
 NAME = re.compile(r"[A-Za-z_][\w\-]*(\.[A-Za-z_][\w\-]*)*")
 
@@ -90,11 +93,21 @@ def check_flag(flaws: FlawList, path: str, value: Any) -> None:
 
 
 def check_finite(flaws: FlawList, path: str, value: Any, *, infinite: bool = False) -> bool:
-    """Whether a value is a usable real number; says why not otherwise."""
+    """Whether a value is a usable real number; says why not otherwise.
+
+    Args:
+        infinite: whether infinity is one too, as in a limit that there is not.
+    """
     if isinstance(value, bool) or not isinstance(value, Real):
         flaws.add(path, f"must be a number, is {value!r}")
-    elif math.isnan(value) or (math.isinf(value) and not infinite):
+        return False
+    size: Any = abs(value)
+    if size != size or (size == math.inf and not infinite):
         flaws.add(path, f"must be finite, is {value}")
+    elif LARGEST < size < math.inf:
+        flaws.add(path, f"must be at most {LARGEST:g} in magnitude, is {value}", "inf for no limit" if infinite else "")
+    elif 0 < size < LEAST:
+        flaws.add(path, f"must be 0 or at least {LEAST:g} in magnitude, is {value}")
     else:
         return True
     return False

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from robodyn.errors import FlawList, nearest
+from robodyn.model.block import Block
 from robodyn.model.constraint import Treatment
+from robodyn.model.flexible import Mode
 from robodyn.model.frozen import freeze_mappings
+from robodyn.model.joint import Joint
 from robodyn.model.machine import Machine
 from robodyn.model.numbers import (
     Number,
@@ -151,6 +154,18 @@ def check_nominal(flaws: FlawList, nominal: Mapping[str, Any], joints: Sequence[
             flaws.add(f"nominal.{joint}", "is missing", "say which signal is its reference position")
 
 
+def state_units(moving: Iterable[Joint | Mode], blocks: Iterable[Block]) -> dict[str, str]:
+    """Units of positions and velocities, and of what blocks integrate and remember."""
+    units: dict[str, str] = {}
+    for joint in moving:
+        unit = "rad" if joint.turns else "m"
+        units |= {f"{joint.name}.position": unit, f"{joint.name}.velocity": f"{unit}/s"}
+    for block in blocks:
+        for key in (*block.state_names, *block.memory_names):
+            units[f"{block.name}.{key}"] = block.info.units.get(key, "")
+    return units
+
+
 def check_keep(flaws: FlawList, keep: Sequence[str], joints: Sequence[str], start: str) -> None:
     """What an assembled start keeps are positions and velocities of moving joints, each named once."""
     if start != "assembled":
@@ -231,6 +246,12 @@ class Scenario:
         yield Number("duration", self.duration, "s")
         for key, value in self.initial.items():
             yield Number(f"initial.{key}", value, "")
+
+    def state_units(self) -> dict[str, str]:
+        """Units of the states and the memory that may be given start values, where the description tells them."""
+        mechanism = self.machine.mechanism
+        moving: list[Joint | Mode] = [*mechanism.moving_joints, *mechanism.modes] if mechanism else []
+        return state_units(moving, self.machine.blocks)
 
     def treatment_numbers(self) -> Iterator[Number]:
         """The pole of Baumgarte's method, where it is given and there is something to keep."""

@@ -16,6 +16,8 @@ import numpy as np
 Course = tuple[np.ndarray, np.ndarray, np.ndarray]
 Triple = tuple[float, ...]
 
+GAUSS = np.polynomial.legendre.leggauss(48)
+"""Nodes and weights of the quadrature along a blend."""
 BLEND_SHAPE = (1.0, 0.75, 0.4)
 """Distances of a blend's first three control points from its corner, in radii. This project's own choice: the largest
 curvature is 1.1 to 1.5 times that of the arc between the same two ends for turns of 30 to 120 degrees."""
@@ -102,7 +104,7 @@ class Blend:
 
     def _way(self, u: np.ndarray) -> np.ndarray:
         """s(u) for u up to one half; the other half mirrors it."""
-        nodes, weights = np.polynomial.legendre.leggauss(48)
+        nodes, weights = GAUSS
         inner = 0.5 * u[:, None] * (nodes + 1.0)
         speed = np.linalg.norm(self._derivatives(inner.ravel())[1], axis=1).reshape(inner.shape)
         return 0.5 * u * (speed @ weights)

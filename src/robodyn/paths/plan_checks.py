@@ -64,7 +64,8 @@ def check_reach(flaws: FlawList, arm: SixAxisArm, path: CartesianPath, trace: Tr
 
 def _edge(arm: SixAxisArm, path: CartesianPath, reached: float, missed: float) -> float:
     """Way at which the reach ends, between a way in reach and one out of it [m]."""
-    while abs(missed - reached) > 1e-4:
+    # On a path of any length there are no numbers between neighbours.
+    while abs(missed - reached) > max(1e-4, 2 * np.spacing(max(reached, missed))):
         middle = 0.5 * (reached + missed)
         pose = path.at(middle)
         reached, missed = (middle, missed) if len(find_branches(arm, pose.R[0], pose.p[0])) else (reached, middle)

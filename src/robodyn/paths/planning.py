@@ -32,6 +32,8 @@ TOLERANCE = 1e-11
 """Largest error of the interpolation between knots [rad] where no spacing is given."""
 COARSE, MOST_KNOTS, SHOWN = 100, 2000, 4001
 """Intervals of the first trace, most of a refined one, and places at which limits are checked."""
+MOST_SPACED = 10_000
+"""Knots at a spacing that is given."""
 
 
 def plan_path(
@@ -69,6 +71,9 @@ def plan_path(
     flaws = FlawList()
     profile = _profile(flaws, speed, acceleration, jerk)
     _check_numbers(flaws, near, branch, spacing, singular)
+    if spacing and not flaws.found and path.length > MOST_SPACED * spacing:
+        what = f"{spacing:g} m on a path of {path.length:g} m are {path.length / spacing:.3g} knots"
+        flaws.add("spacing", what, f"at most {MOST_SPACED} are placed; leave it out to have as many as are needed")
     check_settings(flaws, arm, limits, profile)
     flaws.raise_if_any(f"path of '{point}'")
     start = _start(arm, path, _wished(arm, limits) if near is None else near, branch)

@@ -13,6 +13,8 @@ from robodyn.paths.refinement import refine, solve_rates
 
 JUMP = 0.3
 """Largest miss of a prediction that still counts as the same branch [rad]."""
+MOST_JUMPS = 8
+"""Losses of a branch after which shorter steps are not tried any more: the path is refused as it is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,13 +82,13 @@ def follow(arm: SixAxisArm, path: CartesianPath, start: np.ndarray | None, spaci
     knots, pieces = spread_knots(path, spacing)
     wanted = pose_at(path, knots, pieces)
     position = np.full((len(knots), 6), np.nan)
-    jumps = []
+    jumps: list[float] = []
     last = start
     for k, way in enumerate(knots):
         q = np.full(6, np.nan)
         if k and np.isfinite(position[k - 1, 0]):
             q = _advance(arm, position[k - 1], _row(wanted, k - 1), _row(wanted, k), way - knots[k - 1])
-            if not np.isfinite(q[0]):
+            if not np.isfinite(q[0]) and len(jumps) < MOST_JUMPS:
                 q = _advance_in_parts(arm, path, int(pieces[k]), position[k - 1], knots[k - 1], way)
         if not np.isfinite(q[0]):
             q = _nearest_branch(arm, _row(wanted, k), last)

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import zipfile
-import zlib
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +15,12 @@ import numpy as np
 from robodyn.errors import Flaw, ModelError
 from robodyn.perturbation.nominal import ARRAYS, Nominal
 from robodyn.results.atomic import replacing
+from robodyn.results.types import checked
+from robodyn.untrusted import DAMAGE, parse_json, read_archive, read_array, read_bytes
 
 FORMAT = "robodyn-nominal"
 VERSION = 1
 _ABOUT = ("points", "joints", "signals", "curved", "parameters", "digest")
-# What the standard library and NumPy raise on damaged archives, depending on which byte is wrong.
-_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, NotImplementedError, TypeError, ValueError)
 
 
 def save_nominal(nominal: Nominal, path: str | Path) -> Path:
@@ -40,24 +38,42 @@ def load_nominal(path: str | Path) -> Nominal:
     """Read a nominal motion; a ModelError says what is wrong with a file that cannot be used."""
     path = Path(path)
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            return _read(archive)
+        data = read_bytes(path)
+        # Nothing in it is compressed: members are together no larger than the file.
+        return _read({name.removesuffix(".npy"): entry for name, entry in read_archive(data, len(data)).items()})
     except OSError as error:
         raise _refuse(path, f"cannot be read: {error.strerror or error}") from error
-    except _DAMAGE as error:
+    except MemoryError as error:
+        raise _refuse(path, "cannot be read: there is not enough memory") from error
+    except DAMAGE as error:
         raise _refuse(path, f"is not the file of a nominal motion, or damaged ({error})") from error
 
 
-def _read(archive: Any) -> Nominal:
-    about = json.loads(bytes(archive["about"]))
+def _read(members: dict[str, bytes]) -> Nominal:
+    about = parse_json(read_array(members["about"]).tobytes())
+    if not isinstance(about, dict):
+        raise ValueError("it does not say what it is")
     if about.get("format") != FORMAT or about.get("version") != VERSION:
         raise ValueError(f"it is of format {about.get('format')} {about.get('version')}, not {FORMAT} {VERSION}")
-    arrays = {name: archive[name] for name in ARRAYS}
+    arrays: dict[str, Any] = {name: read_array(members[name]) for name in ARRAYS}
     if _checksum(arrays) != about["checksum"]:
         raise ValueError("its contents do not match their checksum")
     kept: dict[str, Any] = {name: about[name] for name in ("points", "parameters", "digest")}
     kept |= {name: tuple(about[name]) for name in ("joints", "signals", "curved")}
-    return Nominal(**kept, **arrays)
+    nominal = checked(Nominal(**kept, **arrays))
+    _check_shapes(nominal)
+    return nominal
+
+
+def _check_shapes(nominal: Nominal) -> None:
+    """All arrays have a row for each time, and columns for all joints and signals."""
+    R, n, k = len(nominal.times), len(nominal.joints), len(nominal.signals)
+    shapes: dict[str, tuple[int, ...]] = {"times": (R,), "curvature": (R, n, n * len(nominal.curved))}
+    shapes |= dict.fromkeys(("position", "velocity", "acceleration", "torque", "torque_rate"), (R, n))
+    shapes |= {"outputs": (R, k), "outputs_by_position": (R, k, n), "outputs_by_velocity": (R, k, n)}
+    for name in ARRAYS:
+        if getattr(nominal, name).shape != shapes.get(name, (R, n, n)):
+            raise ValueError(f"{name} has the shape {getattr(nominal, name).shape}")
 
 
 def _checksum(arrays: dict[str, np.ndarray]) -> str:

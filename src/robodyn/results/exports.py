@@ -1,13 +1,15 @@
 """How do other programs read a run, and how do measurements become one?"""
 
 import csv
+import io
 import json
-import re
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+from robodyn.untrusted import MEGABYTE, Unreadable, read_text
 
 from .atomic import replacing
 from .outcome import Outcome, OutcomeKind
@@ -19,7 +21,8 @@ from .statistics import Statistics
 if TYPE_CHECKING:
     import xarray
 
-_HEADING = re.compile(r"(?P<name>.*?)\s*(?:\[(?P<unit>[^\[\]]*)\])?")
+MOST_BYTES = 256 * MEGABYTE
+"""Of a table of text that is read."""
 
 
 def to_csv(run: Run, path: str | Path) -> Path:
@@ -74,8 +77,11 @@ def from_csv(path: str | Path, *, held: Collection[str] = (), rates: Mapping[str
         rates: {name: name of its time derivative}, for cubic interpolation.
     """
     path = Path(path)
-    with open(path, newline="", encoding="utf-8-sig") as file:
-        headings, *rows = list(csv.reader(file)) or [[]]
+    try:
+        text = read_text(path, MOST_BYTES, "utf-8-sig")
+        headings, *rows = list(csv.reader(io.StringIO(text, newline=""))) or [[]]
+    except (Unreadable, csv.Error) as error:
+        raise ValueError(f"{path}: {error}") from error
     infos = _infos(path, headings, held, rates or {})
     table = np.array([_numbers(path, line, row, headings) for line, row in enumerate(rows, start=2) if row])
     table = table.reshape(-1, len(headings))
@@ -99,7 +105,7 @@ def _measured(path: Path, table: np.ndarray, infos: tuple[SignalInfo, ...]) -> R
 
 
 def _infos(path: Path, headings: list[str], held: Collection[str], rates: Mapping[str, str]) -> tuple[SignalInfo, ...]:
-    parts = [_split(heading) for heading in headings]
+    parts = [split_heading(heading) for heading in headings]
     if not parts or parts[0] != ("time", "s"):
         raise ValueError(f"{path}: the first column must be 'time [s]', is {headings[:1]}")
     names = [name for name, _ in parts[1:]]
@@ -122,6 +128,8 @@ def _heading(info: SignalInfo) -> str:
     return f"{info.name} [{info.unit}]"
 
 
-def _split(heading: str) -> tuple[str, str]:
-    found: Any = _HEADING.fullmatch(heading.strip())
-    return found["name"], found["unit"] or ""
+def split_heading(heading: str) -> tuple[str, str]:
+    """Name and unit of 'name [unit]'; the unit is empty where there is none."""
+    heading = heading.strip()
+    name, bracket, unit = heading.removesuffix("]").rpartition("[")
+    return (name.rstrip(), unit) if bracket and heading.endswith("]") else (heading, "")

@@ -13,6 +13,7 @@ from .provenance import Provenance
 from .run import EventRecord, Run, SignalInfo
 from .signal import Booleans, Floats
 from .statistics import Statistics
+from .types import checked
 
 
 def to_record(run: Run) -> dict[str, Any]:
@@ -41,7 +42,7 @@ def from_record(
     """The run of a record and its arrays; KeyError, TypeError or ValueError where the record is not one."""
     provenance = {key: value for key, value in record["provenance"].items() if key != "digest"}
     outcome = record["outcome"]
-    return Run(
+    run = Run(
         time,
         values,
         infos=tuple(SignalInfo(**info) for info in record["signals"]),
@@ -57,3 +58,4 @@ def from_record(
         certificate=certificate_from(record),
         errors=errors_from(record.get("errors")),
     )
+    return checked(run)

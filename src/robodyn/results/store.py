@@ -9,13 +9,13 @@ stand before it: a run that was read gives the same values as the one that was s
 import hashlib
 import io
 import json
-import struct
 import zipfile
-import zlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from robodyn.untrusted import DAMAGE, parse_json, read_archive, read_array, read_bytes
 
 from .atomic import replacing
 from .record import from_record, to_record
@@ -24,19 +24,6 @@ from .signal import Booleans, Floats
 
 FORMAT = "robodyn-run"
 VERSION = 2
-# What the standard library raises on damaged archives, depending on which byte is wrong.
-_DAMAGE = (
-    zipfile.BadZipFile,
-    zlib.error,
-    struct.error,
-    EOFError,
-    KeyError,
-    NotImplementedError,
-    OverflowError,
-    RuntimeError,
-    TypeError,
-    ValueError,
-)
 
 
 class RunFileError(ValueError):
@@ -67,32 +54,34 @@ def save(run: Run, path: str | Path) -> Path:
 def load(path: str | Path) -> Run:
     """Read a run file; RunFileError says what is wrong with one that cannot be used."""
     path = Path(path)
-    # Errors of the disk stay what they are; whatever goes wrong after this line is the file's own fault.
-    data = path.read_bytes()
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            return _read(archive, path)
+        # Errors of the disk stay what they are; whatever else goes wrong is the file's own fault.
+        data = read_bytes(path)
+        return _read(data, path)
     except RunFileError:
         raise
-    except _DAMAGE as error:
+    except MemoryError as error:
+        raise RunFileError(f"{path}: there is not enough memory to read it") from error
+    except DAMAGE as error:
         raise RunFileError(f"{path}: not a run file, or damaged or cut off ({error})") from error
 
 
-def _read(archive: zipfile.ZipFile, path: Path) -> Run:
-    head = _read_head(archive, path)
-    checksums = json.loads(archive.read("checksums.json"))
-    members = {name: archive.read(name) for name in archive.namelist() if name != "checksums.json"}
+def _read(data: bytes, path: Path) -> Run:
+    # Nothing in it is compressed: members are together no larger than the file.
+    members = read_archive(data, len(data))
+    head = _read_head(members, path)
+    checksums = parse_json(members.pop("checksums.json"))
     if _checksums(members) != checksums:
         raise RunFileError(f"{path}: the contents do not match their checksums, the file is damaged")
-    arrays = {name.removesuffix(".npy"): _array(data) for name, data in members.items() if name != "run.json"}
-    return from_record(head, **arrays)
+    del members["run.json"]
+    return from_record(head, **{name.removesuffix(".npy"): read_array(array) for name, array in members.items()})
 
 
-def _read_head(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
+def _read_head(members: dict[str, bytes], path: Path) -> dict[str, Any]:
     """The description, once its format is known to be readable: a newer one may differ in all else."""
-    if "run.json" not in archive.namelist():
+    if "run.json" not in members:
         raise RunFileError(f"{path}: a zip archive, but not a run file (it holds no run.json)")
-    head = json.loads(archive.read("run.json"))
+    head = parse_json(members["run.json"])
     if not isinstance(head, dict) or head.get("format") != FORMAT:
         raise RunFileError(f"{path}: not a run file (its run.json is of another format)")
     if head.get("version") != VERSION:
@@ -104,10 +93,6 @@ def _array_bytes(values: Floats | Booleans) -> bytes:
     buffer = io.BytesIO()
     np.save(buffer, np.ascontiguousarray(values), allow_pickle=False)
     return buffer.getvalue()
-
-
-def _array(data: bytes) -> Any:
-    return np.load(io.BytesIO(data), allow_pickle=False)
 
 
 def _checksums(members: dict[str, bytes]) -> dict[str, str]:

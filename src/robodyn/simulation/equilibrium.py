@@ -126,7 +126,8 @@ def _directions(system: System) -> set[str]:
 def _tell_unrest(balance: Balance, residual: np.ndarray) -> Flaw:
     worst = int(np.argmax(np.where(np.isfinite(residual), np.abs(residual), np.inf)))
     rate = residual[worst] * balance.scale[worst]
-    what = f"nothing at rest found near the start: '{balance.names[worst]}' still changes by {rate:.3g} a second"
+    moves = f"still changes by {rate:.3g} a second" if np.isfinite(rate) else "has no finite rate there"
+    what = f"nothing at rest found near the start: '{balance.names[worst]}' {moves}"
     return Flaw("start", what, "give start values nearer to it, or let it settle in a run of its own")
 
 
@@ -237,7 +238,9 @@ def _newton(point: _Point) -> tuple[np.ndarray, int | None]:
         residual = point.rates(z)
         if not np.all(np.isfinite(residual)):
             break
-        step = -np.linalg.lstsq(point.jacobian(z), residual, rcond=1e-13)[0]
+        step = _least_squares(point.jacobian(z), -residual, 1e-13)
+        if step is None:
+            break
         if np.max(np.abs(step), initial=0.0) <= SETTLED and np.max(np.abs(residual), initial=0.0) <= STILL:
             return z + step, k + 1
         size = np.linalg.norm(residual)
@@ -254,7 +257,9 @@ def _continue_transient(point: _Point) -> tuple[np.ndarray, int]:
     E = np.diag(np.arange(len(z)) < point.balance.rates).astype(float)
     residual = point.rates(z)
     for k in range(TRANSIENT_STEPS):
-        step = np.linalg.lstsq(E / h - point.jacobian(z), residual, rcond=None)[0]
+        step = _least_squares(E / h - point.jacobian(z), residual, None)
+        if step is None:
+            break
         fresh = point.rates(z + step)
         changes = np.abs(step) / (1 + np.abs(z))
         # What has no rate jumps with the rest, however short the step.
@@ -265,3 +270,13 @@ def _continue_transient(point: _Point) -> tuple[np.ndarray, int]:
         if np.max(changes) <= SETTLED and np.max(np.abs(residual)) <= STILL:
             return z, NEWTON_STEPS + k + 1
     return z, NEWTON_STEPS + TRANSIENT_STEPS
+
+
+def _least_squares(J: np.ndarray, b: np.ndarray, rcond: float | None) -> np.ndarray | None:
+    """The shortest step with J step = b; None where that has no numbers to go on with."""
+    if not (np.all(np.isfinite(J)) and np.all(np.isfinite(b))):
+        return None
+    try:
+        return np.linalg.lstsq(J, b, rcond=rcond)[0]
+    except np.linalg.LinAlgError:  # the singular values of numbers very far apart are not found
+        return None

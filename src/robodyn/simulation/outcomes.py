@@ -33,6 +33,8 @@ KINDS = {
     Status.NOT_SOLVED: OutcomeKind.NOT_SOLVED,
 }
 
+MANY_STEPS = 50_000
+"""Steps beyond which a run of an explicit method is suspected to be stiff."""
 BROKEN = (
     OutcomeKind.NOT_A_NUMBER,
     OutcomeKind.OVERFLOW,
@@ -51,6 +53,8 @@ def tell_outcome(compiled: CompiledSystem, solver: Solver, trajectory: Trajector
     kind = KINDS[trajectory.status]
     if kind is OutcomeKind.STOPPED:
         kind = kind_of_stop(compiled.system, compiled.system.guards[trajectory.offender])
+    if kind in (OutcomeKind.FINISHED, OutcomeKind.STOPPED) and (broken := _first_broken(compiled, trajectory)):
+        return Outcome(OutcomeKind.NOT_A_NUMBER, broken, trajectory.at_time)
     parallel = _tell_parallel(compiled, trajectory) if kind in BROKEN else ""
     return Outcome(kind, parallel or _SENTENCES[kind](compiled, solver, trajectory), trajectory.at_time)
 
@@ -116,11 +120,14 @@ def _interrupted(compiled: CompiledSystem, solver: Solver, trajectory: Trajector
 
 
 def _step_limit(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
-    return f"used all {solver.max_steps} steps by {trajectory.at_time:.6g} s; raise max_steps or loosen the tolerances"
+    advice = _short_steps(compiled, solver, trajectory) or "raise max_steps or loosen the tolerances"
+    return f"used all {solver.max_steps} steps by {trajectory.at_time:.6g} s; {advice}"
 
 
 def _wall_time(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
-    return f"used all {solver.max_wall_time:g} s of computing time by {trajectory.at_time:.6g} s of simulated time"
+    where = f"used all {solver.max_wall_time:g} s of computing time by {trajectory.at_time:.6g} s of simulated time"
+    advice = _short_steps(compiled, solver, trajectory)
+    return f"{where}; {advice}" if advice else where
 
 
 def _not_a_number(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
@@ -170,9 +177,25 @@ def _jammed(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) ->
 def _record_full(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
     often, most = _busiest(compiled, trajectory)
     what = f"; of {len(trajectory.events)} events {most} are '{often}'" if most else ""
+    advice = _short_steps(compiled, solver, trajectory) or "record fewer signals, or at a rate (recording.rate)"
     return (
         f"the record was full at {trajectory.at_time:.6g} s, with {len(trajectory.time)} rows of "
-        f"{len(compiled.recorded)} signals{what}: record fewer signals, or at given times"
+        f"{len(compiled.recorded)} signals{what}: {advice}"
+    )
+
+
+def _short_steps(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
+    """Advice where an explicit method took very short steps that neither events nor ticks asked for."""
+    counters = trajectory.counters
+    asked = counters.events + counters.ticks
+    if solver.stiff or not solver.adaptive or counters.steps < MANY_STEPS or asked > 0.1 * counters.steps:
+        return ""
+    mean = (trajectory.at_time - trajectory.time[0]) / counters.steps if len(trajectory.time) else 0.0
+    if mean > compiled.system.scenario.duration / MANY_STEPS:
+        return ""
+    return (
+        f"its {counters.steps} steps are {mean:.1g} s long on average, so the system is probably too stiff for "
+        f"{solver.method}: choose rodas4 or trbdf2"
     )
 
 
@@ -254,6 +277,20 @@ def _contact(compiled: CompiledSystem, trajectory: Trajectory) -> str:
         names += [system.guards[guard].name for _, guard in reversed(trajectory.events[-LAST_EVENTS:])]
     contacts = [contact.name for contact in system.scenario.machine.contacts]
     return next((c for name in names for c in contacts if name.startswith(f"{c}.")), "")
+
+
+def _first_broken(compiled: CompiledSystem, trajectory: Trajectory) -> str:
+    """A sentence on the first recorded signal that is not finite; empty where all are, as one sum shows."""
+    with np.errstate(all="ignore"):
+        if np.isfinite(np.sum(trajectory.y)):
+            return ""
+    finite = np.isfinite(trajectory.y)
+    if finite.all():
+        return ""
+    row = int(np.argmin(finite.all(axis=1)))
+    names = ", ".join(f"'{compiled.recorded[k].name}'" for k in np.flatnonzero(~finite[row])[:4])
+    ended = f"reached {trajectory.at_time:.6g} s, but from {trajectory.time[row]:.6g} s on these are no finite numbers"
+    return f"{ended}: {names}; look for a division by zero, a root of a negative number, or a number too large"
 
 
 def _broken_signals(compiled: CompiledSystem, trajectory: Trajectory, most: int = 4) -> list[str]:

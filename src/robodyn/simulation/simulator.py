@@ -15,6 +15,7 @@ from robodyn.errors import Flaw, ModelError
 from robodyn.model import Chain, Recording, Scenario
 from robodyn.results import Run, join
 from robodyn.simulation.compiled import CompiledSystem, compile_system
+from robodyn.simulation.extent import check_extent
 from robodyn.simulation.outcomes import tell_failure, tell_outcome
 from robodyn.simulation.problem import build_problem
 from robodyn.simulation.python_calls import PythonCalls
@@ -175,6 +176,8 @@ def _integrate(
     numbers: dict[str, Any] = {name: number.value for name, number in system.numbers.items()}
     numbers |= {number.name: value for number, value in zip(system.parameters, values.tolist(), strict=True)}
     duration = system.scenario.duration
+    kept = engine_recording(recording, solver, start.time, duration)
+    check_extent(compiled, solver, kept, duration)
     with Telling(f"simulating {system.scenario.name}", quiet=progress is not None, watched=False) as told:
         return integrate(
             build_problem(compiled, calls.p, numbers, start),
@@ -184,7 +187,7 @@ def _integrate(
             start.x,
             start.m,
             calls.p,
-            engine_recording(recording, solver, start.time, duration),
+            kept,
             python_task=calls.run_task,
             python_action=calls.run_action,
             progress=progress or told.follow(duration, start.time),

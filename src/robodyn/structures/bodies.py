@@ -18,10 +18,11 @@ from robodyn.structures.checks import (
     check_modes,
     check_nodes,
     check_positive,
+    check_size,
 )
 from robodyn.structures.elements import Element
 from robodyn.structures.particles import Particles
-from robodyn.structures.reduction import Reduction, reduce_structure
+from robodyn.structures.reduction import Reduction, find_modes, reduce_structure
 from robodyn.structures.sections import Section
 
 Place = Sequence[Any]
@@ -98,8 +99,6 @@ def modal_body(
         nodes: name -> position, displacements (n, 3) and turns (n, 3) of a node; where the particles shorten, its
             shortening (n, n, 3) too.
     """
-    from scipy.linalg import eigh
-
     flaws = FlawList()
     check_modes(flaws, particles.shift.shape[1], stiffness, nodes, bool(np.any(particles.shortening)))
     if not flaws.found and not np.min(np.linalg.eigvalsh(particles.modal_mass), initial=np.inf) > 0:
@@ -107,7 +106,7 @@ def modal_body(
     flaws.raise_if_any(f"flexible body '{name}'")
     K = np.asarray(stiffness, float)
     K = np.diag(K) if K.ndim == 1 else K
-    _, mix = eigh(K, particles.modal_mass)
+    _, mix = find_modes(K, particles.modal_mass)
     size = np.max(np.abs(np.einsum("pix,ij->pjx", particles.shift, mix)), axis=(0, 2))
     twists = [not value > 0 for value in size]
     mix = mix / np.where(size > 0, size, 1.0)
@@ -182,6 +181,8 @@ def _check_frame(name: str, nodes: Mapping[str, Any], elements: Sequence[Element
         own = FlawList()
         check_element(own, element, nodes)
         flaws.extend(own.found, under=f"elements[{k}]")
+    if not flaws.found:
+        check_size(flaws, elements)
     flaws.raise_if_any(f"flexible body '{name}'")
 
 

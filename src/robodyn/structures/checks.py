@@ -9,8 +9,13 @@ import numpy as np
 
 from robodyn.errors import FlawList, nearest
 from robodyn.model.flexible import NEAR
-from robodyn.model.numbers import check_finite, check_vector
+from robodyn.model.numbers import LARGEST, check_finite, check_vector
 from robodyn.structures.elements import Element, is_along
+
+MOST_MODES, MOST_CELLS = 60, 10**7
+"""Modes of a body, and particles times modes squared: the equations of more are too long to be of use."""
+MOST_PARTS = 200
+"""Elements of a frame, this project's own choice: their dense matrices take some seconds."""
 
 
 def check_positive(flaws: FlawList, path: str, value: Any) -> bool:
@@ -21,9 +26,20 @@ def check_positive(flaws: FlawList, path: str, value: Any) -> bool:
     return good and value > 0
 
 
-def check_count(flaws: FlawList, path: str, value: Any) -> None:
-    if isinstance(value, bool) or not (isinstance(value, int) and value > 0):
+def check_count(flaws: FlawList, path: str, value: Any) -> bool:
+    """Whether a value is a positive whole number."""
+    good = isinstance(value, int) and not isinstance(value, bool) and value > 0
+    if not good:
         flaws.add(path, f"must be a positive count, is {value!r}")
+    return good
+
+
+def check_size(flaws: FlawList, elements: Sequence[Element]) -> None:
+    """All elements together are no more than what their dense matrices have room for."""
+    total = sum(element.parts for element in elements)
+    if total > MOST_PARTS:
+        remedy = f"at most {MOST_PARTS} are taken; 10 or 20 make a beam exact enough"
+        flaws.add("elements", f"are {total} parts together", remedy)
 
 
 def check_nodes(flaws: FlawList, nodes: Mapping[str, Any], root: str, interfaces: Sequence[str]) -> None:
@@ -75,13 +91,22 @@ def check_joined(flaws: FlawList, names: Sequence[str], pairs: Sequence[tuple[in
             flaws.add(f"nodes.{node}", f"no elements lead from it to '{names[root]}'", "join it, or leave it out")
 
 
+def check_modes_count(flaws: FlawList, path: str, modes: int, particles: int = 1) -> None:
+    """A body has so few modes that what they do to its inertia has room, before any of it is computed."""
+    if modes > MOST_MODES:
+        flaws.add(path, f"are {modes} modes, at most {MOST_MODES} are taken", "keep the lowest ones")
+    elif particles * modes**2 > MOST_CELLS:
+        what = f"{particles} particles in {modes} modes are too many"
+        flaws.add(path, what, f"particles times modes squared may be {MOST_CELLS:.0g}: take fewer of either")
+
+
 def check_shape(flaws: FlawList, path: str, value: Any, shape: tuple[int, ...], meaning: str) -> bool:
     """Whether an array is of a shape and of finite numbers."""
     if np.shape(value) != shape:
         flaws.add(path, f"must be of shape {shape}, is {np.shape(value)}", meaning)
         return False
-    if not np.all(np.isfinite(value)):
-        flaws.add(path, "must be finite numbers")
+    if not np.all(np.abs(value) <= LARGEST):
+        flaws.add(path, f"must be finite numbers of at most {LARGEST:g} in magnitude")
         return False
     return True
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from robodyn.errors import FlawList
 from robodyn.model import ModalInertia
-from robodyn.structures.checks import check_particles
+from robodyn.structures.checks import check_modes_count, check_particles
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,10 @@ class Particles:
     def lumped(cls, mass: Any, position: Any, shift: Any, tensor: Any = None, turn: Any = None) -> Particles:
         """Particles without inertia of their own unless it is given, and without foreshortening."""
         mass, position, shift = (np.asarray(value, float) for value in (mass, position, shift))
-        N, n = len(mass), shift.shape[1] if shift.ndim == 3 else 0
+        N, n = mass.size, shift.shape[1] if shift.ndim == 3 else 0
+        flaws = FlawList()
+        check_modes_count(flaws, "shift", n, N)
+        flaws.raise_if_any("particles")
         tensor = np.zeros((N, 3, 3)) if tensor is None else np.asarray(tensor, float)
         turn = np.zeros((N, n, 3)) if turn is None else np.asarray(turn, float)
         return cls(mass, position, tensor, shift, turn, np.zeros((N, n, n, 3)))

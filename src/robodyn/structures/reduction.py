@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
-from robodyn.model.numbers import check_finite, check_texts
+from robodyn.model.numbers import LARGEST, check_finite, check_texts
+from robodyn.structures.checks import check_modes_count
 
 ALIKE = 1e-9
 """Relative difference below which squares of frequencies count as equal."""
@@ -80,8 +81,6 @@ def reduce_structure(K: np.ndarray, M: np.ndarray, free: np.ndarray, held: Seque
     Args:
         K, M: stiffness and mass of all freedoms; free: those not clamped; held: those of the interface nodes.
     """
-    from scipy.linalg import eigh
-
     outer = np.array([k for k, freedom in enumerate(free) if freedom in set(held)], int)
     inner = np.array([k for k, freedom in enumerate(free) if freedom not in set(held)], int)
     _check_count(len(inner), how)
@@ -91,17 +90,20 @@ def reduce_structure(K: np.ndarray, M: np.ndarray, free: np.ndarray, held: Seque
         basis = np.zeros((len(free), len(outer)))
         basis[outer] = np.eye(len(outer))
         if len(inner):
-            basis[inner] = -np.linalg.solve(stiff[np.ix_(inner, inner)], stiff[np.ix_(inner, outer)])
+            basis[inner] = -_solve(stiff[np.ix_(inner, inner)], stiff[np.ix_(inner, outer)])
     if len(inner):
         fixed = np.zeros((len(free), len(inner)))
-        squares, shapes = eigh(stiff[np.ix_(inner, inner)], heavy[np.ix_(inner, inner)])
+        squares, shapes = find_modes(stiff[np.ix_(inner, inner)], heavy[np.ix_(inner, inner)])
         fixed[inner] = _align(shapes, squares, free[inner] % 6)
         basis = np.hstack([basis, fixed[:, : _count(squares, how)]])
-    squares, mixed = eigh(basis.T @ stiff @ basis, basis.T @ heavy @ basis)
+    squares, mixed = find_modes(basis.T @ stiff @ basis, basis.T @ heavy @ basis)
     if how.highest is not None:
         mixed = mixed[:, squares <= (2 * np.pi * how.highest) ** 2]
     if not mixed.shape[1]:
         raise ModelError([Flaw("modes", "none is left", "want more, up to a higher frequency, or name interfaces")])
+    flaws = FlawList()
+    check_modes_count(flaws, "modes", mixed.shape[1])
+    flaws.raise_if_any("reduction")
     shapes = np.zeros((len(K), mixed.shape[1]))
     shapes[free] = _align(basis @ mixed, squares[: mixed.shape[1]], free % 6)
     return shapes
@@ -123,6 +125,35 @@ def _align(shapes: np.ndarray, squares: np.ndarray, direction: np.ndarray) -> np
             aligned[:, first:last] = alike @ np.linalg.eigh(alike.T @ (weight * alike))[1]
             first = last
     return aligned
+
+
+def find_modes(K: np.ndarray, M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Squares of frequencies, ascending, and shapes, one a column: K x = squares M x.
+
+    Raises:
+        ModelError: where stiffnesses or masses are so far apart that rounding leaves no such numbers.
+    """
+    from scipy.linalg import eigh
+
+    try:
+        squares, shapes = eigh(K, M)
+    except ValueError as error:  # not finite, or LinAlgError: not positive definite
+        raise _too_far_apart() from error
+    if not (np.isfinite(shapes).all() and np.max(np.abs(squares), initial=0.0) < LARGEST**2):
+        raise _too_far_apart()
+    return squares, shapes
+
+
+def _solve(A: np.ndarray, b: np.ndarray) -> np.ndarray:
+    try:
+        return np.linalg.solve(A, b)
+    except np.linalg.LinAlgError as error:
+        raise _too_far_apart() from error
+
+
+def _too_far_apart() -> ModelError:
+    what = "its stiffnesses and masses are too far apart to find modes"
+    return ModelError([Flaw("", what, "check the units of lengths, sections and material")], "structure")
 
 
 def _check_count(n_inner: int, how: Reduction) -> None:

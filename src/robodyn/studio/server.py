@@ -1,5 +1,6 @@
 """How is a page shown to the browsers of this computer, and to no other?"""
 
+import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -14,6 +15,11 @@ class PageServer(ThreadingHTTPServer):
     def __init__(self, page: str) -> None:
         super().__init__((LOOPBACK, 0), _Handler)
         self.page = page.encode()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A browser that is closed while a page is on its way is no fault; all else is told."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
     @property
     def address(self) -> str:

@@ -1,6 +1,7 @@
 """Is nothing lost and nothing run twice, whenever a sweep is killed?"""
 
 import json
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -17,7 +18,7 @@ from robodyn.analysis.sweeps.parts import PARTS, Finished, PartWriter, locking, 
 from robodyn.analysis.sweeps.plan import plan_sweep
 from robodyn.analysis.sweeps.runner import run_sweep
 from robodyn.analysis.sweeps.sampling import Distribution
-from robodyn.analysis.sweeps.workers import WorkerLost
+from robodyn.analysis.sweeps.workers import WorkerLost, share
 from robodyn.catalog import find_scenario
 
 pyarrow = pytest.importorskip("pyarrow.parquet")
@@ -211,3 +212,25 @@ def test_what_fails_in_a_process_is_told_with_its_trace(tmp_path, plan):
 
     with pytest.raises(WorkerLost, match="ZeroDivisionError: no such run"):
         run_sweep(plan, workers=2, method=prepare)
+
+
+@pytest.mark.parametrize("moment", ["at work", "while it waits"])
+def test_a_process_killed_from_outside_is_told_as_that_whatever_it_was_doing(moment):
+    """The system kills where memory runs out: between two runs, too, when the next is sent into a closed pipe."""
+
+    def work(is_wanted):
+        def run(number):
+            if number == 0 and moment == "at work":
+                os.kill(os.getpid(), signal.SIGKILL)
+            return 1.0
+
+        return run
+
+    def report(count, simulated):
+        if moment == "while it waits":
+            for child in multiprocessing.active_children():
+                child.kill()
+                child.join()
+
+    with pytest.raises(WorkerLost, match=r"ended from outside or crashed \(SIGKILL, .*: take fewer workers\)"):
+        share(work, [[number] for number in range(2000)], 2, report, "fork")

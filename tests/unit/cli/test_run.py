@@ -33,7 +33,7 @@ def test_json_tells_the_run_and_nothing_else(invoke, quick, read_json, tmp_path)
 
 
 def test_settings_on_the_command_line_count(invoke, quick, read_json):
-    changes = ("--set", "bob.com.z=-500 mm", "--set", "initial.hinge.position=0.1", "--duration", "0.1")
+    changes = ("--set", "bob.com.z=-500 mm", "--set", "initial.hinge.position=0.1 rad", "--duration", "0.1")
     result = invoke("run", quick, "--json", "--solver", "dopri5", "--rtol", "1e-9", "--atol", "1e-11", *changes)
     told = read_json(result.stdout)
     assert told["end_time"] == pytest.approx(0.1)

@@ -293,3 +293,20 @@ def test_wrong_limits_are_told():
         JointLimits(1.0, 0.0)
     with pytest.raises(ModelError, match="must be positive"):
         JointLimits(speed=0.0)
+
+
+def test_a_path_of_any_length_is_told_out_of_reach_in_no_time():
+    far = straight_line((6e11, -0.3, -0.2), (0.7, 0, -0.2), DOWN)
+    assert any("the path is out of reach from 0.0 to " in flaw.what for flaw in plan_flaws(far))
+
+
+def test_more_knots_than_there_is_time_for_are_refused():
+    (flaw,) = plan_flaws(WELD, spacing=1e-9)
+    assert (flaw.path, flaw.what) == ("spacing", "1e-09 m on a path of 1.2 m are 1.2e+09 knots")
+    assert "at most 10000 are placed" in flaw.remedy
+
+
+def test_a_path_that_jumps_from_branch_to_branch_is_given_up_soon():
+    """Over the first axis, where the shoulder's branches meet, and out of the wrist's range again and again."""
+    zigzag = [(0.02 * (-1) ** k, 0.02 * (-1) ** (k // 2), 0.6 + 0.001 * k) for k in range(12)]
+    assert plan_flaws(way_points(zigzag, 0.005, DOWN))

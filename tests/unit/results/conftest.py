@@ -16,7 +16,7 @@ PROVENANCE = Provenance(
     {"bodies": ("ball",), "mass": np.float64(0.2), "limit": float("inf")},
     {"ball.mass": {"value": 0.2, "unit": "kg"}},
     {"method": "explicit", "tolerance": 1e-9},
-    {"numpy": np.__version__},
+    versions={"numpy": np.__version__},
 )
 
 

@@ -3,8 +3,11 @@
 import http.client
 import os
 import signal
+import socket
+import struct
 import subprocess
 import sys
+import threading
 from functools import partial
 
 import pytest
@@ -13,6 +16,7 @@ from typer.testing import CliRunner
 from robodyn import save
 from robodyn.cli import app
 from robodyn.cli.report import name_runs
+from robodyn.studio.server import LOOPBACK, PageServer
 
 
 @pytest.fixture
@@ -116,3 +120,36 @@ def test_a_foreign_host_name_is_refused(address):
     status, text = get(place, host="evil.example")
     assert status == 403
     assert "crane" not in text
+
+
+def test_a_browser_that_is_closed_in_the_middle_of_a_page_says_nothing(capfd):
+    page = "x" * 30_000_000
+    with PageServer(page) as server:
+        serving = threading.Thread(target=server.serve_forever)
+        serving.start()
+        for _ in range(3):
+            with socket.create_connection((LOOPBACK, server.server_port)) as browser:
+                # Closed with data unread, a connection is reset, as a browser's is.
+                browser.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                browser.sendall(f"GET / HTTP/1.1\r\nHost: {LOOPBACK}:{server.server_port}\r\n\r\n".encode())
+                browser.recv(10)
+        status, text = get(server.address)
+        server.shutdown()
+        serving.join()
+    assert (status, len(text)) == (200, len(page))
+    assert capfd.readouterr().err == ""
+
+
+def test_other_errors_of_the_server_are_told(capfd):
+    class Broken(PageServer):
+        def finish_request(self, request, client_address):
+            raise ZeroDivisionError("by the server")
+
+    with Broken("page") as server:
+        serving = threading.Thread(target=server.serve_forever)
+        serving.start()
+        with pytest.raises(ConnectionError):
+            get(server.address)
+        server.shutdown()
+        serving.join()
+    assert "ZeroDivisionError: by the server" in capfd.readouterr().err

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import csv
 import math
-import re
 from pathlib import Path
 
 import numpy as np
 
-from robodyn.errors import FlawList, ModelError, nearest
+from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.files.units import CONVERTED
 from robodyn.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo, Statistics
+from robodyn.results.exports import split_heading
+from robodyn.untrusted import MEGABYTE, Unreadable, read_text
 
-HEADING = re.compile(r"(?P<name>.*?)\s*(?:\[(?P<unit>[^\[\]]*)\])?")
+MOST_BYTES = 256 * MEGABYTE
 MISSING = ("", "nan")
 MOST_FLAWS = 20
 """A file of another kind is wrong in every cell: this many are told."""
@@ -33,7 +34,7 @@ def read_measured(path: str | Path) -> Run:
         flaws.add("", "holds no samples", "a line of headings, then one line a sample")
         raise ModelError(flaws.found, str(path))
     part = max(",;\t", key=lines[0][1].count)
-    rows = [(number, next(csv.reader([text], delimiter=part))) for number, text in lines]
+    rows = [(number, _split(path, number, text, part)) for number, text in lines]
     names, units, factors = _read_headings(rows[0], flaws)
     flaws.raise_if_any(str(path))
     table = np.array([_read_row(number, row, names, flaws) for number, row in rows[1:]])
@@ -46,29 +47,35 @@ def read_measured(path: str | Path) -> Run:
 def _read_lines(path: Path) -> list[tuple[int, str]]:
     """The lines that hold something, with their numbers."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "is no text in UTF-8"
-        flaws = FlawList()
-        flaws.add("", f"cannot be read: {reason}")
-        raise ModelError(flaws.found, str(path)) from error
+        text = read_text(path, MOST_BYTES, "utf-8-sig")
+    except (OSError, Unreadable) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ModelError([Flaw("", f"cannot be read: {reason}")], str(path)) from error
     numbered = enumerate(text.splitlines(), start=1)
     return [(number, line) for number, line in numbered if line.strip() and not line.lstrip().startswith("#")]
+
+
+def _split(path: Path, number: int, text: str, part: str) -> list[str]:
+    try:
+        return next(csv.reader([text], delimiter=part))
+    except csv.Error as error:
+        raise ModelError([Flaw(f"line {number}", f"cannot be read: {error}")], str(path)) from error
 
 
 def _read_headings(row: tuple[int, list[str]], flaws: FlawList) -> tuple[list[str], list[str], np.ndarray]:
     """Names, SI units and factors to SI of the columns."""
     number, cells = row
     names, units, factors = [], [], []
+    seen: set[str] = set()
     for column, cell in enumerate(cells, start=1):
-        found = HEADING.fullmatch(cell.strip())
-        name, unit = (found["name"], found["unit"] or "") if found else (cell, "")
+        name, unit = split_heading(cell)
         si, factor = CONVERTED.get(unit, (unit, 1.0))
         place = f"line {number}, column {column}"
         if not name:
             flaws.add(place, "has no name", "name the signal it holds")
-        if name in names:
+        if name in seen:
             flaws.add(place, f"'{name}' is there twice", "leave one out")
+        seen.add(name)
         names.append(name)
         units.append(si)
         factors.append(factor)
@@ -92,7 +99,9 @@ def _read_row(number: int, row: list[str], names: list[str], flaws: FlawList) ->
         try:
             values[k] = float(cell)
         except ValueError:
-            what = f"'{cell.strip()}' is not a number"
+            values[k] = math.inf
+        if math.isinf(values[k]):
+            what = f"'{cell.strip()}' is not a finite number"
             flaws.add(f"line {number}, column {k + 1} ({names[k]})", what, "an empty cell is a missing sample")
     return values
 

@@ -15,11 +15,12 @@ SPAN = "must be written as first:last:count, first:last:count:log or scale:first
 MOST_PLACES = 1_000_000
 
 
-def read_span(text: str, unit: str = "") -> Sequence[float] | Factors:
+def read_span(text: str, unit: str = "", written: str = "") -> Sequence[float] | Factors:
     """Equally spaced values `first:last:count`, by factors with `:log`, as multiples of the number with `scale:`.
 
     Args:
         unit: of the number in SI; first and last may have other units of the same kind.
+        written: unit of the number in its file, as of `read_quantity`.
     """
     parts = [part.strip() for part in text.split(":")]
     relative = parts[0] == "scale"
@@ -27,7 +28,8 @@ def read_span(text: str, unit: str = "") -> Sequence[float] | Factors:
     spaced = parts[3:] != ["log"]
     if len(parts) != (3 if spaced else 4):
         raise UnitError(SPAN)
-    first, last = (read_quantity(part, "" if relative else unit) for part in parts[:2])
+    given = ("", "") if relative else (unit, written)
+    first, last = (read_quantity(part, *given) for part in parts[:2])
     count = _read_count(parts[2])
     if not spaced and not (first > 0 and last > 0):
         raise UnitError("values spaced by factors must be positive")
@@ -41,12 +43,12 @@ def _read_count(text: str) -> int:
     return int(text)
 
 
-def read_list(text: str, unit: str = "") -> list[float]:
+def read_list(text: str, unit: str = "", written: str = "") -> list[float]:
     """Values with commas between them, each with a unit where wished."""
-    return [read_quantity(part.strip(), unit) for part in text.split(",")]
+    return [read_quantity(part.strip(), unit, written) for part in text.split(",")]
 
 
-def read_distribution(text: str, unit: str = "") -> Distribution:
+def read_distribution(text: str, unit: str = "", written: str = "") -> Distribution:
     """`normal:mean:deviation`, `uniform:lower:upper`, `scale:lower:upper` or `lognormal:deviation`."""
     kind, *arguments = (part.strip() for part in text.split(":"))
     if kind not in KINDS:
@@ -54,5 +56,5 @@ def read_distribution(text: str, unit: str = "") -> Distribution:
     wanted = KINDS[kind].arguments
     if len(arguments) != len(wanted):
         raise UnitError(f"must be written as {':'.join((kind, *wanted))}")
-    expected = "" if KINDS[kind].relative else unit
-    return Distribution(kind, tuple(read_quantity(argument, expected) for argument in arguments))
+    given = ("", "") if KINDS[kind].relative else (unit, written)
+    return Distribution(kind, tuple(read_quantity(argument, *given) for argument in arguments))

@@ -46,7 +46,20 @@ class Worker:
 
     def hand(self, batches: Sequence[Sequence[int]]) -> None:
         self.busy, self.since = len(batches), time.perf_counter()
-        self.connection.send([run for batch in batches for run in batch])
+        try:
+            self.connection.send([run for batch in batches for run in batch])
+        except OSError as error:
+            raise self.lost() from error
+
+    def lost(self) -> WorkerLost:
+        """How the process ended, whichever end of its pipe was the first to know."""
+        self.process.join(1.0)
+        code = self.process.exitcode
+        if code is None or code >= 0:
+            return WorkerLost(f"a process of the sweep ended by itself (exit code {code})")
+        name = signal.Signals(-code).name
+        cause = ", as systems do where memory runs out: take fewer workers" if name == "SIGKILL" else ""
+        return WorkerLost(f"a process of the sweep was ended from outside or crashed ({name}{cause})")
 
     def learn(self) -> None:
         """Choose the next chunk by how long the last one took."""
@@ -97,10 +110,9 @@ def _receive(worker: Worker) -> tuple[int, float]:
             if isinstance(answer, str):
                 raise WorkerLost(f"a process of the sweep failed:\n{answer}")
             return answer
-    except EOFError:
-        pass  # told below
-    worker.process.join(1.0)
-    raise WorkerLost(f"a process of the sweep ended by itself (exit code {worker.process.exitcode})")
+    except (EOFError, OSError) as error:
+        raise worker.lost() from error
+    raise worker.lost()
 
 
 @contextmanager
@@ -138,7 +150,7 @@ def serve(work: Work, connection: Connection, parent: int) -> None:
                 if connection.poll(POLL_SECONDS):
                     chunk = connection.recv()
                     connection.send((len(chunk), sum([run(number) for number in chunk])))
-    except (EOFError, BrokenPipeError):
+    except (EOFError, ConnectionError):
         return
     except Exception:  # noqa: BLE001  whatever went wrong is told where the sweep was asked for
         connection.send(traceback.format_exc())

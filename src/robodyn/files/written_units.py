@@ -1,0 +1,42 @@
+"""In which units does a file give its numbers? A number without a unit means SI, wherever it is given."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+from robodyn.files.table import load_toml
+from robodyn.files.units import CONVERTED, QUANTITY
+from robodyn.model.numbers import XYZ
+
+WITHIN = re.compile(r"^(bodies|joints|points|blocks|delays|loads|constraints|contacts|coordinates|events)\.")
+
+
+def find_written_units(path: str | Path, numbers: Collection[str]) -> dict[str, str]:
+    """Number -> the unit it is written with in a scenario's file, where that is not of SI (`elbow.target`: deg)."""
+    found: dict[str, str] = {}
+    for place, text in _texts(load_toml(Path(path)), ""):
+        match = QUANTITY.fullmatch(text) if len(text) < 100 else None
+        if match and match[2] in CONVERTED:
+            found |= {name: match[2] for name in _names(place) if name in numbers or name.startswith("initial.")}
+    return found
+
+
+def _texts(value: Any, place: str) -> Iterator[tuple[str, str]]:
+    """Every text of a file with its place, entries of lists by their number."""
+    entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, entry in entries:
+        yield from _texts(entry, f"{place}.{key}" if place else str(key))
+    if isinstance(value, str):
+        yield place, value
+
+
+def _names(place: str) -> Iterator[str]:
+    """Names that the number at a place may have: `blocks.drive.parameters.limit` is `drive.limit`."""
+    name = WITHIN.sub("", place).replace(".parameters.", ".")
+    yield name
+    stem, _, last = name.rpartition(".")
+    if last in ("0", "1", "2"):
+        yield f"{stem}.{XYZ[int(last)]}"

@@ -1,0 +1,54 @@
+"""How long and how large will a run be? Steps, rows and bytes are estimated before it starts, and too many refused."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from fractions import Fraction
+
+from robodyn.assembly import System
+from robodyn.engine import Recording as EngineRecording
+from robodyn.engine import Solver
+from robodyn.engine.integrate import LARGEST_RECORD
+from robodyn.engine.solver import DEFAULT_FIXED_STEP
+from robodyn.errors import Flaw, ModelError
+from robodyn.simulation.compiled import CompiledSystem
+
+LARGE_RECORD = 2**28
+"""Bytes of rows that are told before a run, this project's own choice; beyond LARGEST_RECORD it is refused."""
+ENOUGH_ROWS = 100_000
+"""Rows that a remedy aims at: more than any picture shows."""
+
+
+def count_steps(system: System, solver: Solver, duration: float) -> float:
+    """Steps that a run of this duration [s] takes at least, where nothing ends it early."""
+    longest = solver.max_step if solver.adaptive else solver.step or DEFAULT_FIXED_STEP
+    # A step ends at every tick of every sampled block.
+    base = system.base_period or Fraction(0)
+    periods = [float(task.period * base) for task in system.tasks]
+    return duration / min(longest, duration, *periods)
+
+
+def check_extent(compiled: CompiledSystem, solver: Solver, recording: EngineRecording, duration: float) -> None:
+    """Refuse a run whose record cannot be kept, and tell of one that is large or cannot reach its end.
+
+    Raises:
+        ModelError: with the rate at which it could be recorded; not where an event or a limit may end the run before.
+    """
+    steps, most = count_steps(compiled.system, solver, duration), solver.max_steps or math.inf
+    if steps > most:
+        remedy = "lengthen the step, or raise solver.max_steps"
+        warnings.warn(f"the run needs {steps:.3g} steps, {most:.3g} are allowed: {remedy}", stacklevel=4)
+    rows = recording.refine * min(steps, most) if recording.times is None else float(len(recording.times))
+    n_signals = len(compiled.recorded)
+    size = 8.0 * rows * (1 + n_signals)
+    if size <= LARGE_RECORD:
+        return
+    what = f"keeps {rows:.3g} rows of {n_signals} signals, {size / 2**30:.3g} GB"
+    rate = float(f"{ENOUGH_ROWS / duration:.0e}")
+    remedy = f"recording.rate = {rate:g} (--rate {rate:g}) keeps {ENOUGH_ROWS:,}; or name fewer in recording.signals"
+    ends_early = solver.max_wall_time is not None or any(guard.terminal for guard in compiled.system.guards)
+    if size > LARGEST_RECORD and not ends_early:
+        limit = f"at most {LARGEST_RECORD / 2**30:g} GB are kept"
+        raise ModelError([Flaw("recording", f"{what}; {limit}", remedy)], f"scenario '{compiled.system.scenario.name}'")
+    warnings.warn(f"the run {what}: {remedy}", stacklevel=4)

@@ -1,0 +1,202 @@
+"""Every reader of files with good files to spoil: what reads it, how it is edited, by what it may refuse."""
+
+import io
+import json
+import re
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from support.guarded import run_guarded
+from support.mutants import edit_archive, edit_csv, edit_json, edit_toml, make_mutant, pack
+
+from robodyn import ModelError
+from robodyn.results import RunFileError
+
+ROOT = Path(__file__).parents[2]
+LINK = """
+duration = 0.1
+[bodies.link.modal]
+file = "{file}"
+{own}
+[joints.hinge]
+kind = "revolute"
+parent = "ground"
+child = "link"
+axis = [0, 1, 0]
+"""
+MODAL = {
+    "mass": [0.4, 0.4], "position": [[0.3, 0, 0], [0.6, 0, 0]], "shift": [[[0, 0, 0.3]], [[0, 0, 1]]],
+    "stiffness": [900], "nodes": {"tip": {"position": [0.6, 0, 0], "shift": [[0, 0, 1]], "turn": [[0, -2.4, 0]]}},
+}  # fmt: skip
+TABLE = "name,mass,x,y,z,mode1.x,mode1.y,mode1.z\n,0.4,0.3,0,0,0,0,0.3\ntip,0.4,0.6,0,0,0,0,1\n"
+MEASURED = "time [s],hinge.position [deg],hinge.velocity\n0,0,0\n0.1,1.5,0.2\n0.2,,nan\n0.3,4,0.1\n"
+
+
+@dataclass(frozen=True)
+class Reader:
+    """What reads files of a kind: `read(path)` refuses with one of `allowed`."""
+
+    ending: str
+    read: Callable[[Path], Any]
+    edit: Callable[[bytes, Any], bytes]
+    good: Callable[[], list[bytes]]
+    allowed: tuple[type[Exception], ...] = (ModelError,)
+
+
+def try_mutant(kind, number, seeds, folder):
+    """What becomes of one mutant of a good file, and the mutant."""
+    reader = READERS[kind]
+    files = good_files(kind)
+    data = make_mutant(files[number % len(files)], reader.edit, seeds)
+    path = folder / f"mutant{reader.ending}"
+    path.write_bytes(data)
+    return *run_guarded(lambda: reader.read(path), reader.allowed), data
+
+
+@cache
+def good_files(kind):
+    """The good files of a kind; one is read here, so that processes made later have loaded what reads it."""
+    reader = READERS[kind]
+    files = reader.good()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"good{reader.ending}"
+        path.write_bytes(files[0])
+        reader.read(path)
+    return files
+
+
+def read_and_run(path):
+    """A scenario as the command line takes it: read, assembled, checked, and run for a moment."""
+    from dataclasses import replace
+
+    from robodyn.cli.loops import find_loop_warnings
+    from robodyn.simulation import make_solver, simulate
+
+    scenario = read_from_file(path)
+    find_loop_warnings([scenario])
+    settings = {**scenario.solver, "max_wall_time": 1.0}
+    run = simulate(replace(scenario, solver=settings), make_solver(settings))
+    values = run.values[np.isfinite(run.time)]
+    if run.outcome.ok and not np.isfinite(values).all():
+        raise ArithmeticError(f"signals are not finite after a run that {run.outcome.sentence}")
+
+
+def read_from_file(path):
+    from robodyn.files import read_scenario
+    from robodyn.simulation import make_solver
+
+    return read_scenario(path, make_solver)
+
+
+def _scenarios():
+    texts = [path.read_text() for path in sorted((ROOT / "examples").glob("*.toml"))]
+    for page in sorted((ROOT / "docs").glob("*.md")):
+        texts += re.findall(r"^```toml file=.*?\n(.*?)^```", page.read_text(), re.S | re.M)
+    # Those of a co-simulation are read by another reader.
+    return [text.encode() for text in texts if "duration" in text and "[units" not in text and "[parts" not in text]
+
+
+def read_modal(path):
+    scenario = path.with_suffix(".toml")
+    own = "stiffness = [900]" if path.suffix == ".csv" else ""
+    scenario.write_text(LINK.format(file=path.name, own=own))
+    read_from_file(scenario)
+
+
+def _modal_arrays():
+    arrays = {key: np.array(value, float) for key, value in MODAL.items() if key != "nodes"}
+    arrays |= {f"nodes.tip.{key}": np.array(value, float) for key, value in MODAL["nodes"]["tip"].items()}
+    return [pack({f"{name}.npy": _array_bytes(array) for name, array in arrays.items()})]
+
+
+def _array_bytes(array):
+    file = io.BytesIO()
+    np.save(file, array)
+    return file.getvalue()
+
+
+def _saved(save, value):
+    with tempfile.TemporaryDirectory() as folder:
+        return [save(value, Path(folder) / "file").read_bytes()]
+
+
+def _runs():
+    from robodyn.catalog import find_scenario
+    from robodyn.results import save
+    from robodyn.simulation import simulate
+
+    return _saved(save, simulate(find_scenario("pendulum")))
+
+
+def read_run(path):
+    from robodyn.results import load
+
+    load(path).summary()
+
+
+def _nominals():
+    from robodyn.assembly import assemble
+    from robodyn.catalog import find_scenario
+    from robodyn.perturbation import compute_nominal, save_nominal
+
+    return _saved(save_nominal, compute_nominal(assemble(find_scenario("two-link-loop")), 8))
+
+
+def read_nominal(path):
+    from robodyn.perturbation import load_nominal
+
+    load_nominal(path)
+
+
+def read_measurement(path):
+    from robodyn.analysis.fitting.measured import read_measured
+
+    read_measured(path)
+
+
+def read_table(path):
+    from robodyn.results.exports import from_csv
+
+    from_csv(path)
+
+
+def _units():
+    units = Path(__file__).parent / "units"
+    places = ("binaries/linux64", "binaries/x86_64-linux")
+    found = []
+    for description in sorted(units.glob("*.xml")):
+        binaries = {f"{place}/{description.stem}.so": b"no program" for place in places}
+        found.append(pack({"modelDescription.xml": description.read_bytes(), **binaries}))
+    return found
+
+
+def read_unit(path):
+    """All of a unit but its program."""
+    from robodyn.fmi.archive import Archive
+    from robodyn.fmi.simulation import plan_experiment
+    from robodyn.fmi.unit_variables import find_bad_starts, find_ignored, list_signals, read_variables
+
+    archive = Archive(path)
+    variables = read_variables(archive.description, archive.root, {})
+    list_signals(variables, "unit")
+    list(find_bad_starts(variables))
+    list(find_ignored(archive.description))
+    plan_experiment(path, None, None)
+
+
+READERS = {
+    "scenario": Reader(".toml", read_and_run, edit_toml, _scenarios),
+    "modal-json": Reader(".json", read_modal, edit_json, lambda: [json.dumps(MODAL).encode()]),
+    "modal-npz": Reader(".npz", read_modal, edit_archive, _modal_arrays),
+    "modal-csv": Reader(".csv", read_modal, edit_csv, lambda: [TABLE.encode()]),
+    "run": Reader(".run", read_run, edit_archive, _runs, (RunFileError,)),
+    "nominal": Reader(".npz", read_nominal, edit_archive, _nominals),
+    "measured": Reader(".csv", read_measurement, edit_csv, lambda: [MEASURED.encode()]),
+    "table": Reader(".csv", read_table, edit_csv, lambda: [MEASURED.encode()], (ValueError,)),
+    "unit": Reader(".fmu", read_unit, edit_archive, _units),
+}
