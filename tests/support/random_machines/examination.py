@@ -1,0 +1,166 @@
+"""What must hold for any machine? Two methods and two treatments agree, runs repeat, energy is kept.
+
+Errors grow in a machine that is unstable or chaotic. A third run, to a coarser tolerance, tells by how much: two runs
+must agree to a small multiple of what the coarser one is off, and are compared only as long as that stays small.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from robodyn.assembly import System, assemble
+from robodyn.engine import Solver
+from robodyn.errors import ModelError
+from robodyn.model import Recording, Scenario, Treatment
+from robodyn.model.block import FORCE_NAMES
+from robodyn.results import Run, load, save
+from robodyn.results.compare import identical
+from robodyn.simulation import simulate
+from robodyn.simulation.compiled import CompiledSystem, compile_system
+
+BUDGET = {"max_steps": 30_000, "max_wall_time": 5.0}
+FINE, COARSE = {"rtol": 1e-8, "atol": 1e-9}, {"rtol": 1e-6, "atol": 1e-7}
+SAMPLES = 40
+GROWN = 1e-3
+"""Error of the coarse run, as part of the largest values, up to which motions are compared."""
+CLOSE = 1e-5
+"""Difference of two fine runs, as part of the largest values, that is always allowed."""
+SHARE = 3.0
+"""Difference of two fine runs that is allowed, as part of the coarse run's error so far."""
+ENERGY = 1e-4
+"""Part of the energy that moved which may appear or vanish."""
+
+
+@dataclass
+class Finding:
+    """What the examination of one machine found.
+
+    Attributes:
+        refused: why the description was refused; outcomes: how its runs ended.
+        compared: part of its time over which two runs were compared, for each pair; 0 where nothing could be.
+        failures: sentences, one for each thing that must hold and does not.
+    """
+
+    name: str
+    refused: str = ""
+    outcomes: list[str] = field(default_factory=list)
+    compared: list[float] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+
+
+def examine(scenario: Scenario) -> Finding:
+    """Everything that must hold for this machine."""
+    finding = Finding(scenario.name)
+    try:
+        system = assemble(scenario)
+        compiled = compile_system(system, Solver("rodas4"), quick=True)
+    except ModelError as error:
+        finding.refused = str(error)
+        return finding
+    try:
+        coarse, fine = _examine_methods(finding, compiled)
+        if scenario.machine.constraints:
+            _examine_treatments(finding, system, coarse, fine)
+    except ModelError as error:
+        finding.refused = str(error)
+    return finding
+
+
+def _examine_methods(finding: Finding, compiled: CompiledSystem) -> tuple[Run, Run]:
+    """Explicit and implicit runs, and that one of them repeats; the explicit ones, to compare others with."""
+    explicit, implicit = Solver("dopri5", **FINE, **BUDGET), Solver("rodas4", **FINE, **BUDGET)
+    run = simulate(compiled, explicit)
+    finding.outcomes.append(run.outcome.kind.name)
+    if run.outcome.cut_short:
+        # Too stiff for an explicit method: another implicit one takes its place.
+        explicit = replace(explicit, method="rodas4p")
+        run = simulate(compiled, explicit)
+        finding.outcomes.append(run.outcome.kind.name)
+    finding.failures += _check_run(compiled.system, run)
+    finding.failures += _check_repeats(compiled, explicit, run)
+    grid = Recording(times=_times(compiled.system))
+    fine = simulate(compiled, explicit, recording=grid)
+    if fine.end != run.end:
+        finding.failures.append("what is recorded changes the motion")
+    coarse = simulate(compiled, replace(explicit, **COARSE), recording=grid)
+    other = simulate(compiled, implicit, recording=grid)
+    finding.outcomes.append(other.outcome.kind.name)
+    _compare(finding, f"{explicit.method} and rodas4", compiled.system, fine, other, coarse)
+    return coarse, fine
+
+
+def _examine_treatments(finding: Finding, system: System, coarse: Run, fine: Run) -> None:
+    """The same motion where constraints are kept in another way."""
+    projected = replace(system.scenario, treatment=Treatment("projection"))
+    compiled = compile_system(assemble(projected), Solver("dopri5"), quick=True)
+    solver = Solver("dopri5", **FINE, **BUDGET)
+    run = simulate(compiled, solver, recording=Recording(times=_times(system)))
+    finding.outcomes.append(run.outcome.kind.name)
+    _compare(finding, "baumgarte and projection", system, fine, run, coarse)
+
+
+def _times(system: System) -> tuple[float, ...]:
+    """Instants that are no samples, where nothing jumps but by chance."""
+    return tuple((np.arange(SAMPLES) + 0.377) / SAMPLES * system.scenario.duration)
+
+
+def _check_run(system: System, run: Run) -> Iterator[str]:
+    """What one run must show by itself."""
+    broken = [name for k, name in enumerate(run.names) if not np.all(np.isfinite(run.values[:, k]))]
+    if run.outcome.ok and broken:
+        yield f"finished, but not finite: {', '.join(broken[:4])}"
+    error = run.statistics.energy_error
+    if run.outcome.ok and error is not None and not error < ENERGY:
+        yield f"energy balance off by {error:.2g}"
+    yield from _check_passive(system, run)
+
+
+def _check_passive(system: System, run: Run) -> Iterator[str]:
+    """Friction takes energy at every instant; bristles, which store some, and samples, which come late, are left out."""
+    for block in system.scenario.machine.blocks:
+        if not block.info.disturbance or block.state_names or block.sampled:
+            continue
+        force = next(f"{block.name}.{key}" for key in FORCE_NAMES if f"{block.name}.{key}" in run)
+        forces, speeds = run[force].values, run[f"{block.on}.velocity"].values
+        power = forces * speeds
+        if np.max(power, initial=0.0) > 1e-9 * np.max(np.abs(forces)) * np.max(np.abs(speeds)):
+            yield f"friction '{block.name}' gives up to {np.max(power):.2g} W"
+
+
+def _check_repeats(compiled: CompiledSystem, solver: Solver, run: Run) -> Iterator[str]:
+    """Once more, and from a file: the same, bit by bit."""
+    if not identical(run, simulate(compiled, solver)):
+        yield "the same run twice is not the same"
+    with tempfile.TemporaryDirectory() as folder:
+        if not identical(run, load(save(run, Path(folder) / "random.run"))):
+            yield "a run is not the same after save and load"
+
+
+def _compare(finding: Finding, what: str, system: System, fine: Run, other: Run, coarse: Run) -> None:
+    """Whether two runs agree as long as errors stay small; notes how long that is."""
+    n = min(len(run.time) for run in (fine, other, coarse))
+    apart, error = np.zeros(n), np.zeros(n)
+    worst = ""
+    for state in system.states:
+        if not np.isfinite(state.nominal) or state.name not in fine:
+            continue
+        values, others, rough = (run[state.name].values[:n] for run in (fine, other, coarse))
+        scale = max(np.max(np.abs(values), initial=0.0), 0.1 * state.nominal)
+        difference = np.abs(values - others) / scale
+        worst = state.name if np.max(difference, initial=0.0) > np.max(apart, initial=0.0) else worst
+        apart, error = np.maximum(apart, difference), np.maximum(error, np.abs(values - rough) / scale)
+    error = np.maximum.accumulate(error)
+    trusted = int(np.sum(error < GROWN))
+    finding.compared.append(trusted / SAMPLES)
+    excess = apart[:trusted] - SHARE * error[:trusted] - CLOSE
+    if np.max(excess, initial=0.0) > 0:
+        k = int(np.argmax(excess > 0))
+        finding.failures.append(
+            f"{what} differ: {apart[k]:.2g} at {fine.time[k]:.4g} s, coarser run off by {error[k]:.2g}, "
+            f"later {np.max(apart[:trusted]):.2g} ({worst})"
+        )
