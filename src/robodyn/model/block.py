@@ -19,6 +19,8 @@ from robodyn.model.rules import check_rule
 FORCE_NAMES = ("torque", "force")
 ON_INPUTS = ("position", "velocity", "acceleration")
 MAPPINGS = ("inputs", "parameters", "states", "memory", "acts", "hold")
+MOST_UNDER_WAY = 10_000
+"""Samples of a block that may wait for their delay at once: each is memory of its own in the code."""
 
 
 def find_law(law: Any) -> Callable[..., Any] | None:
@@ -229,12 +231,16 @@ class Block:
 
     def _check_sampled(self, flaws: FlawList) -> None:
         period: Any = self.period
-        if check_finite(flaws, "period", period) and period <= 0:
+        times = {"period": period, "offset": self.offset, "delay": self.delay}
+        known = [key for key, value in times.items() if check_finite(flaws, key, value)]
+        if "period" in known and period <= 0:
             flaws.add("period", f"must be positive, is {period:g} s")
         for key in ("offset", "delay"):
-            value = getattr(self, key)
-            if check_finite(flaws, key, value) and value < 0:
-                flaws.add(key, f"must not be negative, is {value:g} s")
+            if key in known and times[key] < 0:
+                flaws.add(key, f"must not be negative, is {times[key]:g} s")
+        if {"period", "delay"} <= set(known) and 0 < MOST_UNDER_WAY * period < self.delay:
+            what = f"{self.delay / period:.3g} samples would be under way at once, at most {MOST_UNDER_WAY} may"
+            flaws.add("delay", what, "shorten it, lengthen the period, or delay the continuous signal by a Delay")
         if self.info.sticks:
             flaws.add("period", f"has no meaning for '{self._law_name}'", "a force that holds is continuous")
         if self.info.located:

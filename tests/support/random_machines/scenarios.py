@@ -31,6 +31,7 @@ from robodyn.model import (
     Scenario,
     Triangle,
 )
+from robodyn.model.constraint import Constraint
 from robodyn.symbolic import sin
 
 
@@ -52,7 +53,7 @@ def random_scenario(seed: int) -> Scenario:
     parts: dict[str, Any] = {"delays": wiring.delays, "constraints": constraints, "contacts": contacts}
     machine = Machine("m", finish(frame), wiring.blocks, coordinates, loads=loads, tunable=tunable, **parts)
     start = {"start": "assembled"} if constraints else {}
-    return Scenario(f"s{seed}", machine, DURATION, _random_start(frame, bool(constraints)), _random_events(frame), **start)
+    return Scenario(f"s{seed}", machine, DURATION, _random_start(frame, bool(constraints)), _random_events(frame, constraints), **start)
 
 
 def _add_blocks(rng: np.random.Generator, wiring: Wiring) -> None:
@@ -134,8 +135,8 @@ def _random_start(frame: Frame, assembled: bool) -> dict[str, float]:
     return start
 
 
-def _random_events(frame: Frame) -> list[Event]:
-    """A joint that passes a place: watched only, reversed there, or the end of the run."""
+def _random_events(frame: Frame, constraints: list[Constraint]) -> list[Event]:
+    """A joint that passes a place: watched only, reversed there or set free of a constraint, or the end of the run."""
     rng = frame.rng
     if rng.random() < 0.65:
         return []
@@ -144,7 +145,9 @@ def _random_events(frame: Frame) -> list[Event]:
     values = {"level": frame.q[joint] + float(rng.normal()) * 0.1}
     fields: dict[str, Any] = {"direction": str(rng.choice(["rising", "falling", "both"]))}
     kind = rng.integers(3)
-    if kind == 1:
+    if kind == 1 and constraints:
+        fields["action"] = lambda: {f"{constraints[0].name}.active": 0.0}
+    elif kind == 1:
         inputs["speed"], values["bounce"] = f"{joint}.velocity", float(rng.uniform(0.3, 1.0))
         fields["action"] = lambda speed, bounce: {f"{joint}.velocity": -bounce * speed}
         fields["native"] = bool(rng.random() < 0.7)
