@@ -15,6 +15,7 @@ from robodyn.engine import Solver, Status, Trajectory
 from robodyn.engine.solver import DEFAULT_FIXED_STEP
 from robodyn.results import Outcome, OutcomeKind
 from robodyn.simulation.compiled import CompiledSystem
+from robodyn.symbolic.tables import spell_out
 
 KINDS = {
     Status.FINISHED: OutcomeKind.FINISHED,
@@ -80,8 +81,8 @@ def _position(compiled: CompiledSystem, name: str, trajectory: Trajectory) -> fl
     system = compiled.system
     column = [trajectory.x, [number.value for number in system.parameters]]
     symbols = [system.symbols["x"], system.symbols["p"]]
-    found: Any = ca.Function("position", symbols, [system.coordinates[name]])(*column)
-    return float(found)
+    function: Any = spell_out(ca.Function("position", symbols, [system.coordinates[name]]))
+    return float(function(*column))
 
 
 def _singular(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:

@@ -98,7 +98,8 @@ def _examine_treatments(finding: Finding, system: System, coarse: Run, fine: Run
     """The same motion where constraints are kept in another way: every second machine in minimal coordinates."""
     scenario = system.scenario
     rigid = any(isinstance(contact, RigidContact) for contact in scenario.machine.contacts)
-    way = "minimal" if len(system.states) % 4 < 2 and not rigid else "projection"
+    breaks = any(event.action for event in scenario.events)
+    way = "minimal" if len(system.states) % 4 < 2 and not (rigid or breaks) else "projection"
     compiled = compile_system(assemble(replace(scenario, treatment=Treatment(way))), Solver("dopri5"), quick=True)
     solver = Solver("dopri5", **FINE, **BUDGET)
     run = simulate(compiled, solver, recording=Recording(times=_times(system)))
