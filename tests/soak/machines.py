@@ -1,4 +1,4 @@
-"""Examine many random machines: python tests/soak/machines.py [count] [first seed] [seconds]."""
+"""Examine many random machines: python tests/soak/machines.py [count] [first seed] [seconds] [largest]."""
 
 from __future__ import annotations
 
@@ -18,15 +18,19 @@ LONGEST = 60
 """Seconds that one machine may take."""
 
 
-def main(count: int = 5000, first: int = 0, seconds: float = 3600.0) -> int:
-    """Number of machines that failed."""
+def main(count: int = 5000, first: int = 0, seconds: int = 7200, largest: int = 6) -> int:
+    """Number of machines that failed.
+
+    Args:
+        seconds: after which no other machine is begun; largest: number of bodies.
+    """
     outcomes: Counter[str] = Counter()
     findings: list[Finding] = []
     end = time.monotonic() + seconds
     for seed in range(first, first + count):
         if time.monotonic() > end:
             break
-        finding = _examine(seed)
+        finding = _examine(seed, largest)
         findings.append(finding)
         outcomes.update(finding.outcomes)
         for failure in finding.failures:
@@ -42,12 +46,12 @@ def main(count: int = 5000, first: int = 0, seconds: float = 3600.0) -> int:
     return failed
 
 
-def _examine(seed: int) -> Finding:
+def _examine(seed: int, largest: int) -> Finding:
     """One machine; an error or a hang in it is a finding too."""
     signal.signal(signal.SIGALRM, _too_long)
     signal.alarm(LONGEST)
     try:
-        return examine(random_scenario(seed))
+        return examine(random_scenario(seed, largest))
     except Exception:  # noqa: BLE001 - whatever it is, it is what this program looks for
         return Finding(f"s{seed}", failures=[traceback.format_exc()])
     finally:
@@ -59,5 +63,4 @@ def _too_long(*_: object) -> None:
 
 
 if __name__ == "__main__":
-    numbers = [float(text) for text in sys.argv[1:]]
-    sys.exit(min(main(*[int(n) for n in numbers[:2]], *numbers[2:3]), 1))
+    sys.exit(min(main(*[int(text) for text in sys.argv[1:]]), 1))

@@ -35,19 +35,24 @@ from robodyn.model.constraint import Constraint
 from robodyn.symbolic import sin
 
 
-def random_scenario(seed: int) -> Scenario:
-    """A machine of 1 to 5 bodies with drives, friction, sensors and controllers, and what happens to it."""
+def random_scenario(seed: int, largest: int = 6) -> Scenario:
+    """A machine with drives, friction, sensors and controllers, and what happens to it.
+
+    Args:
+        largest: number of bodies, from 3 on; rigid contacts, whose code is long, have half of them.
+    """
     rng = np.random.default_rng(seed)
-    looped = rng.random() < 0.45
-    frame = random_frame(rng, int(rng.integers(3, 7) if looped else rng.integers(1, 5)))
+    looped, touching = rng.random() < 0.4, rng.random() < 0.2
+    most = (largest + 1) // 2 if touching else largest
+    frame = random_frame(rng, int(rng.integers(min(3, most), most + 1) if looped else rng.integers(1, most + 1)))
     constraints = random_constraints(frame, len(frame.moving)) if looped and len(frame.moving) > 1 else []
     coordinates = [_random_coordinate(frame, f"s{k}") for k in range(int(rng.integers(0, 3)))]
     places = {joint.name: "rad" if joint.turns else "m" for joint in frame.moving}
     wiring = Wiring(rng, places | {c.name: _unit(c, places) for c in coordinates})
-    _add_blocks(rng, wiring)
+    _add_blocks(rng, wiring, seed, largest)
     if rng.random() < 0.15 and len(frame.moving) > len(constraints) + 1:
         constraints.append(_prescribe(frame, wiring))
-    contacts = _random_contacts(frame, wiring) if rng.random() < 0.25 else ()
+    contacts = _random_contacts(frame, wiring) if touching else ()
     loads = [Load("load", _tip(frame).name, tuple(rng.normal(size=3) * 5.0))] if rng.random() < 0.15 else []
     tunable = ("*.mass",) if rng.random() < 0.2 else ()
     parts: dict[str, Any] = {"delays": wiring.delays, "constraints": constraints, "contacts": contacts}
@@ -56,11 +61,11 @@ def random_scenario(seed: int) -> Scenario:
     return Scenario(f"s{seed}", machine, DURATION, _random_start(frame, bool(constraints)), _random_events(frame, constraints), **start)
 
 
-def _add_blocks(rng: np.random.Generator, wiring: Wiring) -> None:
-    """Some laws, each as likely as any other; what moves nothing by itself drives something."""
+def _add_blocks(rng: np.random.Generator, wiring: Wiring, seed: int, largest: int) -> None:
+    """Some laws, one of them in turn; what moves nothing by itself drives something."""
     usable = [law for law in wiring.laws if not (law.touches or law.rubs)]
-    for _ in range(int(rng.integers(1, 4))):
-        law = usable[int(rng.integers(len(usable)))]
+    for number in (seed, *rng.integers(len(usable), size=rng.integers(0, largest // 2 + 1))):
+        law = usable[number % len(usable)]
         block = wiring.add(law)
         if block is not None and not law.acts:
             wiring.use(block, law)
@@ -88,8 +93,12 @@ def _random_coordinate(frame: Frame, name: str) -> Coordinate:
 
 
 def _tip(frame: Frame) -> Point:
-    """A point of the last body."""
-    return next(point for point in frame.points if point.body == frame.joints[-1].child)
+    """A point of the last body that moves; the first one does."""
+    carried: list[str] = []
+    for joint in frame.joints:
+        if joint.kind != "fixed" or joint.parent in carried:
+            carried.append(joint.child)
+    return next(point for point in frame.points if point.body == carried[-1])
 
 
 def _unit(coordinate: Coordinate, joints: dict[str, str]) -> str:
@@ -111,7 +120,7 @@ def _random_contacts(frame: Frame, wiring: Wiring) -> list[Contact | RigidContac
     rng, point = frame.rng, _tip(frame)
     height = frame.place(point)[2] - rng.uniform(0.03, 0.15)
     frame.points.append(Point("floor", GROUND, (0.0, 0.0, float(height))))
-    shape = Ball(point.name, float(rng.choice([0.0, 0.02]))) if rng.random() < 0.8 else Box(point.name, (0.02, 0.02, 0.02))
+    shape = Ball(point.name, float(rng.choice([0.0, 0.02]))) if rng.random() < 0.85 else Box(point.name, (0.02, 0.02, 0.02))
     friction = _draw_law(rng, [law for law in wiring.laws if law.rubs]) if rng.random() < 0.6 else None
     rub = {"friction": friction[0], "friction_parameters": friction[1]} if friction else {}
     if rng.random() < 0.5:

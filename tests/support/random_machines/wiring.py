@@ -6,6 +6,7 @@ All of it is read off the laws' own declarations: a law that is added to `robody
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -80,8 +81,9 @@ def _outputs(function: Callable[..., Any]) -> list[str]:
     return [key for key in result if not key.endswith(("_dot", "_next"))]
 
 
-def all_laws() -> list[Law]:
-    return [Law(name, function) for name, function in known_laws().items()]
+@cache
+def all_laws() -> tuple[Law, ...]:
+    return tuple(Law(name, function) for name, function in known_laws().items())
 
 
 class Wiring:
