@@ -82,6 +82,7 @@ def assemble(
         scenario=scenario,
         states=tuple(replace(info, unit=units[info.name]) for info in builder.states),
         memory=tuple(builder.memory),
+        watched=tuple(builder.watched),
         warnings=(*builder.warnings, *compare_units(scenario, units)),
         signals=_signals(builder, symbols),
         numbers=numbers,

@@ -8,15 +8,16 @@ import casadi as ca
 
 from robodyn.assembly.builder import Builder, Element, Pending, reference_to
 from robodyn.assembly.network import Definition, SignalInfo
+from robodyn.assembly.passivity import watch_block
 from robodyn.assembly.sampling import add_sampled_block
-from robodyn.assembly.system import FREE, BreakRule, DelayInfo, MemoryInfo, StateInfo
+from robodyn.assembly.system import FREE, BreakRule, DelayInfo, MemoryInfo, Promise, StateInfo
 from robodyn.assembly.tracing import Bindings, Trace, placeholder, trace_law
 from robodyn.assembly.units import units_of
 from robodyn.errors import nearest
 from robodyn.laws import arguments_of
 from robodyn.model import Block
 from robodyn.model.block import FORCE_NAMES
-from robodyn.symbolic import logical_and, logical_or, where
+from robodyn.symbolic import absolute, logical_and, logical_or, maximum, where
 
 
 def add_blocks(builder: Builder) -> None:
@@ -98,6 +99,8 @@ def _add_continuous(builder: Builder, block: Block, arguments: dict[str, Any], b
             )
             continue
         builder.network.define([info], Definition({info.name: trace.results[name]}, bindings))
+    if not builder.flaws.found:
+        watch_block(builder, block, arguments, trace.results, bindings)
     return outputs
 
 
@@ -144,6 +147,8 @@ def _add_rate(builder: Builder, block: Block, name: str, trace: Trace) -> None:
         outward = logical_or(logical_and(x >= upper, rate > 0), logical_and(x <= lower, rate < 0))
         rate = where(outward, 0.0, rate)
         builder.limits[full] = (lower, upper)
+        outside = maximum(x - upper, lower - x)
+        builder.watch(Promise.LIMIT, full, builder.network.infos[full].unit, [outside, absolute(x)], {})
     unit = builder.network.infos[full].unit
     dot = SignalInfo(f"{full}_dot", f"{unit}/s" if unit else "1/s")
     builder.network.infos[full] = SignalInfo(full, unit, rate=dot.name)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import casadi as ca
 
 from robodyn.assembly.network import Network, SignalInfo
-from robodyn.assembly.system import BreakRule, DelayInfo, Guard, MemoryInfo, StateInfo, Task
+from robodyn.assembly.system import BreakRule, DelayInfo, Guard, MemoryInfo, Promise, StateInfo, Task, Watched
 from robodyn.assembly.tracing import Bindings, placeholder
 from robodyn.assembly.values import Values, collect_values
 from robodyn.errors import FlawList
@@ -67,7 +68,8 @@ class Builder:
     warnings: list[str] = field(default_factory=list)
     equations: tuple[str, ...] = ()
     loads: ca.SX = field(default_factory=lambda: ca.SX(0, 1))
-    columns: dict[str, list[Pending]] = field(default_factory=dict)
+    columns: dict[str, list[Pending]] = field(default_factory=lambda: {"watched": []})
+    watched: list[Watched] = field(default_factory=list)
     updates: dict[str, dict[str, Pending]] = field(default_factory=dict)
 
     @property
@@ -89,6 +91,12 @@ class Builder:
         if not info.hidden:
             self.network.add_symbol(SignalInfo(info.name, info.unit, "held"), symbol)
         return symbol
+
+    def watch(self, promise: Promise, subject: str, unit: str, values: Iterable[Any], bindings: Bindings) -> None:
+        """Have runs tell whether a promise is kept: see `Watched`."""
+        columns = [Pending(ca.SX(value), bindings) for value in values]
+        self.columns["watched"] += columns
+        self.watched.append(Watched(promise, subject, unit, len(columns)))
 
     def symbol_of(self, name: str) -> ca.SX:
         return self.network.expressions[name]

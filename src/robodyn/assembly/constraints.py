@@ -18,7 +18,7 @@ from robodyn.assembly.equations import express_equations
 from robodyn.assembly.motion import Motion
 from robodyn.assembly.network import Definition, SignalInfo
 from robodyn.assembly.redundancy import find_redundant
-from robodyn.assembly.system import Guard, MemoryInfo
+from robodyn.assembly.system import Guard, MemoryInfo, Promise
 from robodyn.assembly.tracing import Bindings, placeholder
 from robodyn.dynamics import ldl, solve_ldl
 from robodyn.dynamics.solve import Factors
@@ -198,6 +198,7 @@ def add_constraint_signals(builder: Builder, constrained: Constrained, lam: ca.S
             errors[name] = maximum(errors[name], where(constrained.active[k], absolute(value), 0.0))
     infos = [SignalInfo(name, "") for name in errors]
     builder.network.define(infos, Definition(errors, bindings))
+    builder.watch(Promise.CLOSED, "", "", errors.values(), bindings)
     for level in ("h", "h_dot"):
         values = [
             where(active, getattr(e, level), 0.0)

@@ -8,9 +8,10 @@ from typing import Any
 import casadi as ca
 
 from robodyn.assembly.builder import Builder, Pending
-from robodyn.assembly.events import START
+from robodyn.assembly.events import START, watch_side
 from robodyn.assembly.motion import Motion
 from robodyn.assembly.network import Definition, SignalInfo
+from robodyn.assembly.passivity import watch_passive
 from robodyn.assembly.system import Guard, MemoryInfo, StateInfo
 from robodyn.assembly.touching import Touch, find_touches
 from robodyn.assembly.tracing import Bindings, trace_law
@@ -120,9 +121,21 @@ def trace_contact(
         builder.flaws.add(path, f"the law does not return '{name}'")
     if missing:
         return None
-    for name in states:
-        builder.rates[own_name(touch, name)] = Pending(where(active, trace.results[f"{name}_dot"], 0.0), {})
+    rates = {name: where(active, trace.results[f"{name}_dot"], 0.0) for name in states}
+    for name, rate in rates.items():
+        builder.rates[own_name(touch, name)] = Pending(rate, {})
+    _watch(builder, touch, info, arguments, trace.results, rates)
     return dict(trace.results)
+
+
+def _watch(builder: Builder, touch: Touch, info: Any, arguments: Any, results: Any, rates: dict[str, ca.SX]) -> None:
+    """A normal force pushes the surfaces apart, friction acts along the slips."""
+    if "depth" in arguments:
+        power = results["force"] * touch.rate
+        rates = rates | {"depth": -touch.rate}
+    else:
+        power = results["force1"] * touch.slips[0] + results["force2"] * touch.slips[1]
+    watch_passive(builder, touch.name, info, power, arguments, rates, {})
 
 
 def _add_state(builder: Builder, touch: Touch, name: str, info: Any) -> ca.SX:
@@ -141,6 +154,7 @@ def _add_events(builder: Builder, touch: Touch, side: ca.SX, value: ca.SX, reset
         builder.updates[action] = {side.name(): Pending(ca.SX(direction), {})} | more
         builder.columns["guards"].append(Pending(value, {}))
         builder.guards.append(Guard(own_name(touch, event), direction, terminal=False, action=action))
+    watch_side(builder, touch.name, side, Pending(value, {}))
     begins = where(value == 0, -sign(touch.rate), sign(value))
     builder.updates.setdefault(START, {})[side.name()] = Pending(begins, {})
 

@@ -6,15 +6,17 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import casadi as ca
+
 from robodyn.assembly.builder import Builder, Pending, reference_to
 from robodyn.assembly.sampling import add_python_inputs
-from robodyn.assembly.system import Guard, PythonCall
+from robodyn.assembly.system import Guard, Promise, PythonCall
 from robodyn.assembly.tracing import Bindings, check_arguments, placeholder, trace_law
 from robodyn.errors import nearest
 from robodyn.laws import arguments_of
 from robodyn.model import Event
 from robodyn.model.scenario import DIRECTIONS
-from robodyn.symbolic import sign, where
+from robodyn.symbolic import absolute, sign, where
 
 START = "action:sides"
 
@@ -60,8 +62,16 @@ def add_located(builder: Builder) -> None:
             builder.columns["guards"].append(value)
             builder.guards.append(Guard(name, DIRECTIONS["both"], False, action))
             start[side] = Pending(sign(value.expression), value.bindings)
+            watch_side(builder, name, builder.memory_symbols[side], value)
     if start:
         builder.updates[START] = start
+
+
+def watch_side(builder: Builder, name: str, side: ca.SX, value: Pending) -> None:
+    """A value must be on the side that was noted when it passed zero; 0 notes nothing."""
+    unit = builder.network.infos[name].unit if name in builder.network.infos else "m"
+    values = [-side * value.expression, absolute(value.expression)]
+    builder.watch(Promise.SIDE, name, unit, values, value.bindings)
 
 
 def located_sides(builder: Builder) -> list[str]:

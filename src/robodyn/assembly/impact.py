@@ -18,7 +18,7 @@ from robodyn.assembly.contact import Pushed, add_contact_signals, own_name
 from robodyn.assembly.events import START
 from robodyn.assembly.motion import Motion
 from robodyn.assembly.rigid import RESTING, SUNK, Rigid
-from robodyn.assembly.system import Guard, MemoryInfo
+from robodyn.assembly.system import Guard, MemoryInfo, Promise
 from robodyn.assembly.tracing import Bindings
 from robodyn.laws import info_of
 from robodyn.model.contact import function_of
@@ -51,6 +51,10 @@ def add_rigid(builder: Builder, motion: Motion, rigid: Rigid, a: ca.SX, bindings
     for contact in rigid.contacts:
         builder.add_memory(MemoryInfo(f"{contact.name}.{JAMS}", "", 0.0, hidden=True))
         add_contact_signals(builder, contact, [one for one in pushed if one.touch.contact is contact])
+    for i, touch in enumerate(rigid.touches):
+        builder.watch(Promise.APART, touch.name, "m", [-touch.gap, 0.0], {})
+        pulls = where(rigid.held[i], -lam[i], 0.0)
+        builder.watch(Promise.PUSHES, touch.name, "N", [pulls, absolute(lam[i])], bindings)
     _add_impact(builder, motion, rigid, bindings)
     _add_sorting(builder, rigid, a, bindings)
     _add_guards(builder, rigid, lam, bindings)

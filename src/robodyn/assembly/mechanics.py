@@ -28,7 +28,7 @@ from robodyn.assembly.motion import Motion
 from robodyn.assembly.network import Definition, SignalInfo
 from robodyn.assembly.rigid import build_rigid
 from robodyn.assembly.sticking import Sticking, add_stick_events, build_sticking, find_held_joints
-from robodyn.assembly.system import StateInfo, build_mass_matrix
+from robodyn.assembly.system import Promise, StateInfo, build_mass_matrix
 from robodyn.assembly.tracing import Bindings, placeholder
 from robodyn.assembly.units import FORCE
 from robodyn.dynamics import (
@@ -267,3 +267,4 @@ def _add_energies(builder: Builder, motion: Motion, power: Pending | None) -> No
         "energy.balance": kinetic + potential - work,
     }
     builder.network.define([SignalInfo(name, "J") for name in outputs], Definition(outputs, {}))
+    builder.watch(Promise.BALANCE, "", "J", [outputs["energy.balance"], kinetic, potential], {})

@@ -27,7 +27,7 @@ SINGULAR = 0.01
 """Smallest diagonal entry of R in H_d = Q R, relative to the mean size of a row of H, at which the dependent joints
 still follow; this project's own choice."""
 GUARD = "constraints.independent"
-FOLLOWING = ("rhs", "position_rate", "outputs", "guards", "limits", "delayed", "applied")
+FOLLOWING = ("rhs", "position_rate", "outputs", "watched", "guards", "limits", "delayed", "applied")
 """Functions that are evaluated within steps, where the dependent joints have to follow first."""
 
 

@@ -20,7 +20,7 @@ import casadi as ca
 import numpy as np
 
 from robodyn.assembly.builder import Builder, Element, Pending
-from robodyn.assembly.system import Guard
+from robodyn.assembly.system import Guard, Promise
 from robodyn.assembly.tracing import Bindings
 from robodyn.dynamics import solve_symmetric
 from robodyn.symbolic import absolute, logical_and, logical_not, maximum, sign, where
@@ -236,6 +236,13 @@ def add_stick_events(builder: Builder, sticking: Sticking, states: tuple[list[st
             "slips": where(stuck, margin, -1.0),
             "stops": where(stuck, -1.0, element.direction * sticking.speed[i] + idle),
         }
+        beyond = where(stuck, absolute(forces[i]) - element.limit, 0.0)
+        against = where(absolute(element.direction) == 1, -element.direction * sticking.speed[i], 0.0)
+        power = forces[i] * sticking.speed[i]
+        name, unit = element.block.name, builder.network.infos[element.force].unit
+        builder.watch(Promise.HOLDS, name, unit, [beyond, element.limit], bindings)
+        builder.watch(Promise.SLIDES, name, builder.units[f"{element.on}.velocity"], [against, 0.0], bindings)
+        builder.watch(Promise.PASSIVE, name, "W", [power, absolute(power)], bindings)
         for event, value in guards.items():
             builder.columns["guards"].append(Pending(value, bindings))
             builder.guards.append(Guard(f"{element.block.name}.{event}", -1, terminal=False, action=ACTION))

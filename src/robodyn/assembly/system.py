@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -60,6 +61,37 @@ class PythonCall:
     inputs: str
     shapes: Mapping[str, int | None]
     targets: Mapping[str, int]
+
+
+class Promise(Enum):
+    """What must hold at every instant of a right run; the value says when it does not."""
+
+    BALANCE = "energy appears or vanishes"
+    PASSIVE = "gives energy that it does not have"
+    HOLDS = "holds with more than its limit"
+    SLIDES = "slides against its own direction"
+    SIDE = "is on the other side than noted"
+    LIMIT = "is outside of its limits"
+    APART = "bodies overlap"
+    PUSHES = "pulls"
+    CLOSED = "constraints are not kept"
+
+
+@dataclass(frozen=True)
+class Watched:
+    """What a run watches at every row, without recording it, to tell whether a promise is kept.
+
+    Attributes:
+        subject: block, contact or state that it is told of.
+        count: columns of the function "watched": those of the balance are E - W, kinetic and potential energy, those of
+            constraints the residuals of positions and velocities, all others how far the promise is broken (positive)
+            and the size that it is measured by.
+    """
+
+    promise: Promise
+    subject: str
+    unit: str
+    count: int
 
 
 @dataclass(frozen=True)
@@ -155,6 +187,7 @@ class System:
         momenta: whether the states after the positions are the momenta p = M v instead of the velocities.
         start_action: function that makes states and memory consistent at the start, if there is one.
         inputs: memory that only the outside writes, with its start values.
+        watched: what a run watches of itself; the function "watched" has its columns.
         warnings: what is allowed but looks like a mistake, such as units that do not match.
     """
 
@@ -181,6 +214,7 @@ class System:
     equations: tuple[str, ...] = ()
     start_action: str | None = None
     momenta: bool = False
+    watched: tuple[Watched, ...] = ()
     warnings: tuple[str, ...] = ()
     forces: tuple[tuple[str, str], ...] = ()
     loads: ca.SX = field(default_factory=lambda: ca.SX(0, 1))

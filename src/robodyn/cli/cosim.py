@@ -10,7 +10,7 @@ import typer
 
 from robodyn.cli.application import INTERRUPTED, SIMULATION_FAILED, app, fail, messages, output, print_json
 from robodyn.cli.progress import SimulationProgress
-from robodyn.cli.run import announce, prepare_folder
+from robodyn.cli.run import announce, errors_as_json, prepare_folder
 
 if TYPE_CHECKING:
     from robodyn.cosimulation import CosimulationFile, CosimulationRun
@@ -26,6 +26,9 @@ def cosimulate_file(
     scheme: Annotated[str | None, typer.Option(help="parallel or sequential.")] = None,
     order: Annotated[int | None, typer.Option(help="Order of extrapolation of all connections that have one.")] = None,
     tolerance: Annotated[float | None, typer.Option(help="Adapt the macro step to this coupling error.")] = None,
+    certify: Annotated[
+        bool, typer.Option("--certify", help="Simulate it again with finer macro steps: errors of all signals.")
+    ] = False,
     out: Annotated[Path, typer.Option(help="Folder for the runs' files.")] = Path("out"),
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -37,7 +40,7 @@ def cosimulate_file(
     folder = prepare_folder(out)
     try:
         with SimulationProgress(what.duration) as progress:
-            done = what.simulate(progress=progress, on_compile=announce)
+            done = what.simulate(certify=certify, progress=progress, on_compile=announce)
     except ImportError as error:
         raise fail(f"{file}: a subsystem that is a unit needs {error.name}: pip install 'robodyn[fmi]'") from error
     paths = _save(done, folder)
@@ -79,6 +82,7 @@ def _save(done: CosimulationRun, folder: Path) -> dict[str, Path]:
 
 def _as_json(done: CosimulationRun, paths: dict[str, Path]) -> dict[str, Any]:
     outcome = done.outcome
+    certified = any(run.errors for run in done.runs.values())
     return {
         "name": done.name,
         "outcome": {"kind": outcome.kind.name.lower(), "ok": outcome.ok, "sentence": outcome.sentence},
@@ -86,6 +90,8 @@ def _as_json(done: CosimulationRun, paths: dict[str, Path]) -> dict[str, Any]:
         "statistics": asdict(done.statistics),
         "coupling": {name: value for name, value in done.coupling.final.items() if name.endswith(TOLD)},
         "final": {name: run.final for name, run in done.runs.items()},
+        "certificates": {name: run.certificate.to_plain() for name, run in done.runs.items()},
+        **({"errors": {name: errors_as_json(run) for name, run in done.runs.items()}} if certified else {}),
         "warnings": list(done.warnings),
         "files": {name: str(path) for name, path in paths.items()},
     }

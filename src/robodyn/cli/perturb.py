@@ -10,7 +10,7 @@ import typer
 
 from robodyn.cli.application import SIMULATION_FAILED, app, fail, messages, output, print_json
 from robodyn.cli.progress import SimulationProgress
-from robodyn.cli.run import announce, prepare_folder, save_run
+from robodyn.cli.run import announce, errors_as_json, prepare_folder, save_run
 from robodyn.cli.targets import load_single, read_settings
 
 if TYPE_CHECKING:
@@ -25,6 +25,9 @@ def perturb_scenario(
     nominal: Annotated[Path | None, typer.Option(help="File of the nominal motion: read, or written if new.")] = None,
     compare: Annotated[bool, typer.Option("--compare", help="Run the non-linear simulation too.")] = False,
     convergence: Annotated[str | None, typer.Option(help="Numbers of points to compare, such as 50,100,200.")] = None,
+    certify: Annotated[
+        bool, typer.Option("--certify", help="Errors of all signals, by a tight non-linear simulation.")
+    ] = False,
     signal: Annotated[list[str] | None, typer.Option(help="Compare these signals (patterns).")] = None,
     setting: Annotated[list[str] | None, typer.Option("--set", help="Change a number: name=value.")] = None,
     out: Annotated[Path, typer.Option(help="Folder for the run's file.")] = Path("out"),
@@ -37,7 +40,7 @@ def perturb_scenario(
     folder = prepare_folder(out)
     near = _make_ready(what, points, nominal)
     with SimulationProgress(what.duration) as progress:
-        run = near.simulate(progress=progress)
+        run = near.simulate(certify=certify, progress=progress)
     path = folder / f"{what.name}-perturbed.run"
     save_run(run, path)
     found = _compare(near, run, signal or []) if compare else None
@@ -129,6 +132,8 @@ def _as_json(run: Run, path: Path, found: Comparison | None, course: Convergence
         "scenario": run.provenance.scenario,
         "outcome": {"ok": run.outcome.ok, "sentence": run.outcome.sentence},
         "statistics": asdict(run.statistics) | {"times_real_time": run.statistics.times_real_time},
+        **run.certificate.to_plain(),
+        **errors_as_json(run),
         "file": str(path),
     }
     if found is not None:

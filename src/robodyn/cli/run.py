@@ -36,13 +36,17 @@ def run_scenario(
     signal: Annotated[list[str] | None, typer.Option(help="Record only these signals (patterns).")] = None,
     setting: Annotated[list[str] | None, typer.Option("--set", help="Change a number: name=value.")] = None,
     out: Annotated[Path, typer.Option(help="Folder for the run's file.")] = Path("out"),
+    certify: Annotated[
+        bool, typer.Option("--certify", help="Simulate it again, by another method and tighter: errors of all signals.")
+    ] = False,
     loop_check: Annotated[bool, typer.Option(help="Warn of unstable sampled loops before the run.")] = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Simulate a scenario or a unit; exit code 3 where it could not be carried through (the partial run is kept)."""
     if scenario.endswith(".fmu"):
         refused = {"solver": solver, "atol": atol, "max-steps": max_steps, "max-wall-time": max_wall_time, "rate": rate}
-        refuse_options(refused | {"no-loop-check": None if loop_check else True})
+        refused |= {"no-loop-check": None if loop_check else True, "certify": certify or None}
+        refuse_options(refused)
         run_unit(Path(scenario), setting or [], duration, step, rtol, signal, out, as_json)
         return
     what = load_scenario(scenario)
@@ -54,7 +58,8 @@ def run_scenario(
     folder = prepare_folder(out)
     unstable = find_loop_warnings(phases_of(what)) if loop_check else []
     warn(unstable)
-    done = _simulate(what, {key: value for key, value in settings.items() if value is not None}, rate, signal)
+    given = {key: value for key, value in settings.items() if value is not None}
+    done = _simulate(what, given, rate, signal, certify)
     keep_run(done, folder / f"{what.name}.run", as_json, unstable)
 
 
@@ -132,7 +137,7 @@ def save_run(done: Run, path: Path) -> None:
         raise fail(f"{path}: cannot write the run: {error.strerror}") from error
 
 
-def _simulate(what: Any, settings: dict[str, Any], rate: float | None, signals: list[str] | None) -> Run:
+def _simulate(what: Any, settings: dict[str, Any], rate: float | None, signals: list[str] | None, certify: bool) -> Run:
     from dataclasses import replace
 
     from robodyn.engine.solver import ADAPTIVE_ONLY, is_adaptive
@@ -151,12 +156,20 @@ def _simulate(what: Any, settings: dict[str, Any], rate: float | None, signals: 
         base = {key: value for key, value in base.items() if key not in dropped}
     chosen = make_solver(base | settings)
     with SimulationProgress(what.duration) as progress:
-        return simulate(what, chosen, recording=recording, progress=progress, on_compile=announce)
+        return simulate(what, chosen, recording=recording, certify=certify, progress=progress, on_compile=announce)
 
 
 def announce(message: str) -> None:
     """Tell that something is being compiled."""
     messages.print(f"robodyn: {message} (kept for the next time)", markup=False)
+
+
+def errors_as_json(done: Run) -> dict[str, Any]:
+    """Errors by signal, and what else a second solution says; nothing without one."""
+    if done.errors is None:
+        return {}
+    plain = done.errors.to_plain()
+    return {"errors": plain.pop("bars"), "second_solution": plain}
 
 
 def _as_json(done: Run, path: Path) -> dict[str, Any]:
@@ -168,6 +181,8 @@ def _as_json(done: Run, path: Path) -> dict[str, Any]:
         "outcome": {"kind": done.outcome.kind.name.lower(), "ok": done.outcome.ok, "sentence": done.outcome.sentence},
         "end_time": done.outcome.time,
         "statistics": statistics,
+        **done.certificate.to_plain(),
+        **errors_as_json(done),
         "events": [asdict(event) for event in done.events],
         "final": done.final,
         "solver": done.provenance.solver,

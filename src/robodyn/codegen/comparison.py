@@ -78,7 +78,7 @@ def compare_run(run: Run, numbers: np.ndarray, events: str, *, ok: bool) -> Agre
     noted = [line.split(",", 1) for line in events.splitlines()]
     alike = len(rows) == len(expected) and [name for _, name in noted] == [event.name for event in run.events]
     n = min(len(rows), len(expected))
-    found = compare_rows(expected[:n], rows[:n], names, run.time[:n], alike and ok == run.outcome.ok)
+    found = compare_rows(expected[:n], rows[:n], names, run.time[:n], alike and ok == run.outcome.carried_through)
     if not alike:
         return found
     times, at = np.array([event.time for event in run.events]), np.array([float(time) for time, _ in noted])

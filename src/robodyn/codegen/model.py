@@ -108,7 +108,7 @@ def build_model(
     if not plain:
         read = {name: improve_program(program, name in INEXACT) for name, program in read.items()}
     programs, prelude, _ = separate_prelude(read, INPUTS.index("p"))
-    driven = [programs[name] for name in driven_functions(programs, solver)]
+    driven = [programs[name] for name in driven_functions(programs) if solver.adaptive]
     if driven:
         programs = {**programs, "drives": find_drives(driven, INPUTS.index("t"), INPUTS.index("p"))}
     breaks, break_start, fixed = trace_breaks(system)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import dataclasses
 import time as clock
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ from robodyn.cosimulation.exchange import Exchange, IllConditioned, UnitFailure
 from robodyn.cosimulation.result import CosimulationRun
 from robodyn.cosimulation.settings import Master
 from robodyn.cosimulation.unit_events import all_arrive
-from robodyn.results import Outcome, OutcomeKind, Statistics
+from robodyn.results import Outcome, OutcomeKind, Run, Statistics
 from robodyn.waiting import Telling
 
 Progress = Callable[[float, float, int], None]
@@ -64,7 +64,16 @@ def cosimulate(
     statistics = course.statistics()
     runs = plan.exchange.finish(outcome)
     coupling = plan.exchange.record.run(name, outcome, statistics, dataclasses.asdict(master))
+    outcome = _judge(outcome, runs)
     return CosimulationRun(name, runs, coupling, outcome, statistics, tuple(plan.exchange.warnings))
+
+
+def _judge(outcome: Outcome, runs: Mapping[str, Run]) -> Outcome:
+    """What holds a unit whose run is suspect is so too."""
+    for name, run in runs.items():
+        if outcome.ok and run.outcome.suspect:
+            return Outcome(run.outcome.kind, f"unit '{name}' {run.outcome.sentence}", outcome.time)
+    return outcome
 
 
 class _Course:

@@ -22,12 +22,16 @@ from robodyn.files.interface_tables import read_interface
 from robodyn.files.table import FAILED, Table, attempt, load_toml
 from robodyn.model import Chain, Scenario
 from robodyn.model.numbers import check_name
+from robodyn.results import compare_solutions
 from robodyn.simulation import make_solver
+from robodyn.simulation.second_solution import other_solver
 
 STEP_KEYS = ("smallest_step", "largest_step")
 PLAIN_KEYS = ("tolerance", "least_scale", "condition_warning", "condition_limit", "largest_value")
 
 
+FINER = 4.0
+"""How many times finer the macro steps of a second solution are."""
 OnCompile = Callable[[str], None] | None
 
 
@@ -63,6 +67,12 @@ class Subsystem:
         """Of the scenario [s]."""
         return self.scenario.duration
 
+    def solved_otherwise(self) -> Subsystem:
+        """The same scenario by another method, tighter."""
+        other = other_solver(make_solver(self.scenario.solver))
+        settings = {"method": other.method, "rtol": other.rtol, "atol": other.atol}
+        return dataclasses.replace(self, scenario=dataclasses.replace(self.scenario, solver=settings))
+
     def open(self, duration: float, on_compile: OnCompile = None) -> ScenarioUnit:
         """The unit that the master moves."""
         return ScenarioUnit(
@@ -87,8 +97,17 @@ class CosimulationFile:
         """Simulated time [s]: the shortest of the subsystems' own."""
         return min(part.duration for part in self.subsystems if part.duration is not None)
 
-    def simulate(self, *, progress: Progress | None = None, on_compile: OnCompile = None) -> CosimulationRun:
-        """Carry it out; what does not fit together is told with the file's name."""
+    def simulate(
+        self, *, certify: bool = False, progress: Progress | None = None, on_compile: OnCompile = None
+    ) -> CosimulationRun:
+        """Carry it out; what does not fit together is told with the file's name.
+
+        Args:
+            certify: carry it out again with finer macro steps, and other methods in the units: every run then has the
+                errors of its signals.
+        """
+        if certify:
+            return self._certify(progress, on_compile)
         try:
             with ExitStack() as opened:
                 units = [_open(part, self.duration, on_compile, opened) for part in self.subsystems]
@@ -96,6 +115,19 @@ class CosimulationFile:
                 return cosimulate(units, self.connections, links=self.links, progress=progress, **settings)
         except ModelError as error:
             raise ModelError(error.flaws, ": ".join(filter(None, (self.source, error.source)))) from error
+
+    def _certify(self, progress: Progress | None, on_compile: OnCompile) -> CosimulationRun:
+        first = self.simulate(progress=progress, on_compile=on_compile)
+        if not first.outcome.carried_through:
+            return first
+        parts = tuple(part.solved_otherwise() if isinstance(part, Subsystem) else part for part in self.subsystems)
+        finer = dataclasses.replace(self, subsystems=parts, master=self.master.finer(FINER))
+        second = finer.simulate(progress=progress, on_compile=on_compile)
+        against = f"macro steps {FINER:g} times as fine, units by other methods"
+        runs = {name: compare_solutions(run, second[name], against) for name, run in first.runs.items()}
+        return dataclasses.replace(
+            first, runs={name: dataclasses.replace(first[name], errors=errors) for name, errors in runs.items()}
+        )
 
 
 def _open(part: Part, duration: float, on_compile: OnCompile, opened: ExitStack) -> Any:

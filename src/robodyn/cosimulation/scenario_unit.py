@@ -313,13 +313,9 @@ class ScenarioUnit:
             self.start(self.begin.time)
         assert self.run is not None
         trajectory = self.ended or self.run.finish(Status.FINISHED)
-        run = make_run(self.compiled, self.solver, self.values, trajectory, outcome, self.begin.time)
-        if not self.corrected:
-            return run
-        # What joined the interfaces at each exchange moved the state: the energies do not balance by themselves.
-        warnings = tuple(warning for warning in run.warnings if not warning.startswith("the energy balance"))
-        return dataclasses.replace(
-            run, statistics=dataclasses.replace(run.statistics, energy_error=None), warnings=warnings
+        unbalanced = "what joins the interfaces at each exchange moves the state" if self.corrected else ""
+        return make_run(
+            self.compiled, self.solver, self.values, trajectory, outcome, self.begin.time, unbalanced=unbalanced
         )
 
 

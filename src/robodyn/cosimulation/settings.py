@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from robodyn.errors import FlawList, nearest
 
 SCHEMES = ("parallel", "sequential")
+STEPS = ("smallest_step", "largest_step")
 CONDITIONS = ("condition_warning", "condition_limit")
 
 
@@ -56,6 +58,14 @@ class Master:
         if not self.shortest <= self.step <= (self.largest_step or self.step):
             flaws.add("step", f"{self.step:g} s is not between smallest_step and largest_step")
         flaws.raise_if_any("co-simulation")
+
+    def finer(self, times: float) -> Master:
+        """The same with finer macro steps; where these are adapted, with a tighter tolerance."""
+        changes: dict[str, Any] = {"step": self.step / times}
+        if self.tolerance is not None:
+            changes |= {"tolerance": self.tolerance / times**2}
+            changes |= {key: getattr(self, key) / times for key in STEPS if getattr(self, key) is not None}
+        return replace(self, **changes)
 
     def _check_positive(self, flaws: FlawList, key: str) -> None:
         value = getattr(self, key)

@@ -12,6 +12,8 @@
 
 /* Part of its range by which a drive may miss the parabola through three points of a cell. */
 #define MISS 0.01
+/* How many times longer than the drives allow a fixed step may be: of a sine, a quarter of its period at the most. */
+#define HASTY 2.0
 
 enum { CELLS = 512, POINTS = 4 * CELLS + 1, MOST_DEPTH = 10, MOST_CALLS = 1 << 16, PACE_WIDTH = 3 };
 
@@ -134,7 +136,7 @@ static void look_ahead(Run *run) {
 void plan_pace(Run *run) {
   int64_t n = run->model->n_drives;
   char smooth[2 * CELLS];
-  if (n == 0 || !run->method->adaptive || !isfinite(run->t_last) || !(run->t_last > run->t0)) return;
+  if (n == 0 || !isfinite(run->t_last) || !(run->t_last > run->t0)) return;
   Scan scan = {run, malloc((size_t)(n * (POINTS + 1 + 5 * MOST_DEPTH)) * sizeof(double)), NULL, NULL, 0};
   if (scan.values == NULL) {
     run->status = NO_MEMORY;
@@ -149,12 +151,19 @@ void plan_pace(Run *run) {
   free(scan.values);
 }
 
-/* Longest step from the present time. */
-double longest_step(Run *run) {
-  double longest = run->max_step;
-  if (run->n_pace == 0) return longest;
+/* Longest step from the present time that the drives allow. */
+static double paced_step(Run *run) {
+  if (run->n_pace == 0) return INFINITY;
   while (run->pace_cursor + 1 < run->n_pace && run->pace[PACE_WIDTH * (run->pace_cursor + 1)] <= run->t) run->pace_cursor++;
   const double *cell = run->pace + PACE_WIDTH * run->pace_cursor;
   double end = run->pace_cursor + 1 < run->n_pace ? cell[PACE_WIDTH] : INFINITY;
-  return least(longest, least(cell[1], end - run->t + cell[2]));
+  return least(cell[1], end - run->t + cell[2]);
+}
+
+/* Longest step from the present time. */
+double longest_step(Run *run) { return least(run->max_step, paced_step(run)); }
+
+/* Fixed steps are the caller's choice: those that are too long for the drives are counted. */
+void count_hasty(Run *run) {
+  if (!run->method->adaptive && run->n_pace > 0 && run->t_new - run->t > HASTY * paced_step(run)) run->hasty++;
 }

@@ -35,7 +35,8 @@ typedef struct {
   int64_t n_x;              /* states */
   int64_t n_m;              /* entries of the memory */
   int64_t n_d;              /* delayed signals */
-  int64_t n_y;              /* outputs */
+  int64_t n_y;              /* outputs that are recorded */
+  int64_t n_watched;        /* outputs behind these of which only the extremes are kept */
   int64_t n_guards;         /* guards */
   int64_t n_limited;        /* states with limits */
   int64_t n_tasks;          /* sampled tasks */
@@ -53,7 +54,7 @@ typedef struct {
   Kernel jacobian;          /* df/dx (n_x * n_x), column by column */
   Kernel time_derivative;   /* partial df/dt (n_x) */
   Kernel position_rate;     /* q_dot (n_q) */
-  Kernel outputs;           /* y (n_y) */
+  Kernel outputs;           /* y (n_y + n_watched) */
   Kernel guards;            /* g (n_guards) */
   Kernel guard_rates;       /* dg/dt along the motion (n_guards) */
   Kernel limits;            /* [lower, upper] (n_limited each) */
@@ -122,6 +123,9 @@ typedef struct {
   int64_t most_rows;    /* beyond these the run ends */
   const double *times;  /* ascending (n_times) */
 } Recording;
+
+/* What is kept of an output that is watched. */
+enum { FIRST, SMALLEST, SMALLEST_AT, LARGEST, LARGEST_AT, EXTREMES };
 
 /* How a run stands: it goes on, or why it ended. */
 enum {
@@ -216,6 +220,7 @@ typedef struct {
   int64_t pace_cursor;    /* the part of the pace at the start of the step */
   int64_t steps;
   int64_t rejected;
+  int64_t hasty;          /* fixed steps too long for what drives the model */
   int64_t evaluations;
   int64_t jacobians;
   int64_t factorisations;
@@ -247,6 +252,8 @@ typedef struct {
   double *correction;       /* of an implicit step's unknowns (n_unknowns) */
   double *guard_values;     /* (N_GUARD_ROWS, n_guards + 2 n_limited) */
   double *bounds;           /* lower and upper limits (2, n_limited) */
+  double *outputs;          /* of a row, where some are only watched (n_y + n_watched) */
+  double *extremes;         /* first, smallest, its time, largest, its time of what is watched (n_watched, EXTREMES) */
   double *delay;            /* how late each delayed signal is [s], positive (n_d); the caller's */
   double *before;           /* delayed signals before the start (n_d); the caller's */
   double *nodes;            /* delayed signals at five points of a step (5, n_d) */

@@ -16,7 +16,7 @@ from robodyn.engine.binding import EngineRun, address_of, fill, functions, metho
 from robodyn.engine.problem import Problem, check_problem
 from robodyn.engine.solver import DEFAULT_FIXED_STEP, RECORDING_KINDS, Recording, Solver
 from robodyn.engine.tableaus import SYMPLECTIC
-from robodyn.engine.trajectory import Counters, Status, Trajectory
+from robodyn.engine.trajectory import EXTREMES, Counters, Status, Trajectory
 
 PythonTask = Callable[[int, float, np.ndarray, np.ndarray, np.ndarray], Any]
 PythonAction = Callable[[int, float, np.ndarray, np.ndarray, np.ndarray], tuple[Any, Any]]
@@ -30,7 +30,7 @@ LARGEST_RECORD = 2**31
 """Bytes of rows at which a run ends, this project's own choice; copies made on the way take as much again."""
 NO_LIMIT = np.iinfo(np.int64).max
 INTEGER_COUNTERS = (
-    "steps", "rejected", "evaluations", "jacobians", "factorisations", "newton_iterations", "ticks",
+    "steps", "rejected", "hasty", "evaluations", "jacobians", "factorisations", "newton_iterations", "ticks",
 )  # fmt: skip
 
 
@@ -242,6 +242,7 @@ class Integration:
             m=self.m.copy(),
             offender=run.offender,
             counters=counters,
+            extremes=view(run.extremes, EXTREMES * problem.n_watched).reshape(-1, EXTREMES).copy(),
             unknowns=view(unknowns, problem.n_unknowns).copy(),
         )
 

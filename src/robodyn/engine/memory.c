@@ -50,6 +50,8 @@ static int64_t place_arrays(Run *run, double *block) {
   PLACE(correction, model->n_unknowns);
   PLACE(guard_values, N_GUARD_ROWS * n_all);
   PLACE(bounds, 2 * model->n_limited);
+  PLACE(outputs, model->n_watched > 0 ? model->n_y + model->n_watched : 0);
+  PLACE(extremes, EXTREMES * model->n_watched);
   PLACE(delay, model->n_d);
   PLACE(before, model->n_d);
   PLACE(nodes, 5 * model->n_d);

@@ -70,6 +70,7 @@ void choose_first(Run *run);
 /* drives.c */
 void plan_pace(Run *run);
 double longest_step(Run *run);
+void count_hasty(Run *run);
 
 /* delays.c */
 void begin_delays(Run *run);

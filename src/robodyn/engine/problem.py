@@ -31,7 +31,7 @@ class Problem(NamedTuple):
         jacobian: writes df/dx (n_x * n_x), column-major.
         time_derivative: writes the partial derivative df/dt (n_x).
         position_rate: writes q_dot (n_q).
-        outputs: writes the recorded signals y (n_y).
+        outputs: writes the recorded signals (n_y), then those of which only the extremes are kept (n_watched).
         guards: writes g (n_guards); guard_rates: writes dg/dt along the motion (n_guards).
         limits: writes [lower (n_limited), upper (n_limited)] of the states `limited`.
         drives: writes what depends on time alone and drives the others (n_drives).
@@ -74,6 +74,7 @@ class Problem(NamedTuple):
     step_end: int = 0
     fused_step: int = 0
     n_drives: int = 0
+    n_watched: int = 0
     drives: int = 0
     n_quadratures: int = 0
     autonomous: int = 0

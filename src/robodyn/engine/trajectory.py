@@ -5,6 +5,9 @@ from enum import IntEnum
 
 import numpy as np
 
+EXTREMES = 5
+"""Numbers kept of what is watched, as in engine.h."""
+
 
 class Status(IntEnum):
     """Why a run ended, as in engine.h."""
@@ -30,6 +33,7 @@ class Counters:
 
     steps: int
     rejected: int
+    hasty: int
     evaluations: int
     jacobians: int
     factorisations: int
@@ -50,6 +54,7 @@ class Trajectory:
         events: (time, guard) in order of their happening.
         at_time, x, m: where the run ended.
         offender: index of the state (numerical failures) or of the guard (TERMINAL, CHATTERING) responsible, or -1.
+        extremes: first value, smallest, its time, largest, its time of what was watched, (n_watched, 5).
         unknowns: what the equations of the last step were solved for, where the model gives them.
     """
 
@@ -62,4 +67,5 @@ class Trajectory:
     m: np.ndarray
     offender: int
     counters: Counters
+    extremes: np.ndarray = field(repr=False, default_factory=lambda: np.zeros((0, EXTREMES)))
     unknowns: np.ndarray = field(repr=False, default_factory=lambda: np.zeros(0))

@@ -12,12 +12,23 @@ from robodyn.laws.gears import side_of
 UNITS = {"depth": "m", "rate": "m/s", "side": "", "force": "N", "touch": "m"}
 
 
+def pressed_energy(depth, stiffness):
+    """Energy of a pressed spring: `k e^2 / 2`."""
+    return 0.5 * stiffness * sym.maximum(depth, 0.0) * sym.maximum(depth, 0.0)
+
+
+def hertz_energy(depth, stiffness, exponent):
+    """Energy of a pressed surface: `k e^(n + 1) / (n + 1)`."""
+    return stiffness * sym.power(sym.maximum(depth, 0.0), exponent + 1.0) / (exponent + 1.0)
+
+
 @law(
     units=UNITS,
     stiffness="N/m",
     damping="N s/m",
     checks={"stiffness": "positive", "damping": "non-negative"},
     located={"touch": "side"},
+    stored=pressed_energy,
 )
 def kelvin_voigt(depth, rate, side, *, stiffness, damping=0.0):
     """Spring and damper side by side that push and never pull: `N = k e + d e_dot` while that is positive.
@@ -41,6 +52,7 @@ def kelvin_voigt(depth, rate, side, *, stiffness, damping=0.0):
     checks={"stiffness": "positive", "dissipation": "non-negative", "exponent": "positive"},
     folded=("exponent",),
     located={"touch": "side"},
+    stored=hertz_energy,
 )
 def hunt_crossley(depth, rate, side, *, stiffness, dissipation=0.0, exponent=1.5):
     """Contact whose damping grows with its depth, so that its force begins and ends at zero.
@@ -70,7 +82,12 @@ SLIP_UNITS = {
 }
 
 
-@law(units=SLIP_UNITS, checks={"coefficient": "non-negative", "smoothing_velocity": "positive"}, disturbance=True)
+@law(
+    units=SLIP_UNITS,
+    checks={"coefficient": "non-negative", "smoothing_velocity": "positive"},
+    disturbance=True,
+    passive=True,
+)
 def sliding_friction(slip1, slip2, normal, *, coefficient, smoothing_velocity):
     """Coulomb's friction smoothed over a small speed: `F = -mu N w / sqrt(w^2 + w0^2)`.
 

@@ -40,6 +40,8 @@ class LawInfo:
         located: output -> argument that holds its sign, -1 or 1: its zero crossings are located, a step ends there and
             the argument changes between two steps. A law that switches by the argument instead of by the output is
             smooth within each step. Where the argument is 0, the output began at 0: the law looks at it itself.
+        passive: whether its force never gives more energy than it has stored; stored: that energy [J], a function of
+            arguments of the law, 0 where there is none. Runs watch whether it is so.
     """
 
     units: Mapping[str, str] = field(default_factory=dict)
@@ -53,6 +55,8 @@ class LawInfo:
     ideal: Mapping[str, float] = field(default_factory=dict)
     disturbance: bool = False
     located: Mapping[str, str] = field(default_factory=dict)
+    passive: bool = False
+    stored: Callable[..., Any] | None = None
 
 
 def law(
@@ -67,6 +71,8 @@ def law(
     ideal: Mapping[str, float] | None = None,
     disturbance: bool = False,
     located: Mapping[str, str] | None = None,
+    passive: bool = False,
+    stored: Callable[..., Any] | None = None,
     units: Mapping[str, str] | None = None,
     **more_units: str,
 ) -> Callable[[Function], Function]:
@@ -76,9 +82,21 @@ def law(
         units: unit of arguments and outputs, for those shared by several laws; the rest are given as keywords.
     """
     every_unit = {**(units or {}), **more_units}
-    said = states or {}, memory or {}, limits or {}, checks or {}
-    rest = ideal or {}, disturbance, located or {}
-    info = LawInfo(every_unit, *said, frozenset(folded), breaks, sticks, *rest)
+    info = LawInfo(
+        every_unit,
+        states or {},
+        memory or {},
+        limits or {},
+        checks or {},
+        frozenset(folded),
+        breaks,
+        sticks,
+        ideal or {},
+        disturbance,
+        located or {},
+        passive or stored is not None,
+        stored,
+    )
 
     def attach(function: Function) -> Function:
         _check_info(function, info)
@@ -91,7 +109,8 @@ def law(
 def _check_info(function: Callable[..., Any], info: LawInfo) -> None:
     """What is said of an argument must be said of one that exists, in words that have a meaning."""
     names = {argument.name for argument in arguments_of(function)}
-    said = {*info.states, *info.memory, *info.checks, *info.folded, *info.ideal, *info.located.values()} - names
+    kept = [argument.name for argument in arguments_of(info.stored)] if info.stored else []
+    said = {*info.states, *info.memory, *info.checks, *info.folded, *info.ideal, *info.located.values(), *kept} - names
     if said:
         raise TypeError(f"law '{function.__name__}' has no argument '{min(said)}'")
     if info.sticks and "direction" not in names:

@@ -14,7 +14,12 @@ UNITS = {
 }
 
 
-@law(units=UNITS, checks={"stiffness": "non-negative", "damping": "non-negative"})
+def spring_energy(position, stiffness, rest, preload):
+    """Energy of a spring: `F0 (s - s0) + k (s - s0)^2 / 2`."""
+    return (preload + 0.5 * stiffness * (position - rest)) * (position - rest)
+
+
+@law(units=UNITS, checks={"stiffness": "non-negative", "damping": "non-negative"}, stored=spring_energy)
 def spring(position, velocity, *, stiffness, rest=0.0, damping=0.0, preload=0.0):
     """Linear spring with a damper beside it: `F = -F0 - k (s - s0) - d s_dot`.
 
@@ -24,10 +29,16 @@ def spring(position, velocity, *, stiffness, rest=0.0, damping=0.0, preload=0.0)
     return {"force": -preload - stiffness * (position - rest) - damping * velocity}
 
 
-@law(units=UNITS, checks={"damping": "non-negative"})
+@law(units=UNITS, checks={"damping": "non-negative"}, passive=True)
 def damper(velocity, *, damping):
     """Linear damper: `F = -d s_dot`."""
     return {"force": -damping * velocity}
+
+
+def stop_energy(position, lower, upper, stiffness):
+    """Energy of pressed stops: `k e^2 / 2`."""
+    below, above = sym.maximum(lower - position, 0.0), sym.maximum(position - upper, 0.0)
+    return 0.5 * stiffness * (below * below + above * above)
 
 
 @law(
@@ -35,6 +46,7 @@ def damper(velocity, *, damping):
     lower="{x}",
     upper="{x}",
     checks={"upper": "above lower", "stiffness": "positive", "damping": "non-negative"},
+    stored=stop_energy,
 )
 def end_stop(position, velocity, *, lower, upper, stiffness, damping=0.0):
     """Elastic stops at both ends of the travel, pushing back only: `F = k e - d s_dot` outside, 0 inside."""

@@ -20,7 +20,7 @@ UNITS = {
 }
 
 
-@law(units=UNITS, checks={"viscous": "non-negative"}, disturbance=True)
+@law(units=UNITS, checks={"viscous": "non-negative"}, disturbance=True, passive=True)
 def viscous_friction(velocity, *, viscous):
     """Torque proportional to speed: `tau = -B w`."""
     return {"torque": -viscous * velocity}
@@ -30,6 +30,7 @@ def viscous_friction(velocity, *, viscous):
     units=UNITS,
     checks={"coulomb": "non-negative", "viscous": "non-negative", "smoothing_velocity": "positive"},
     disturbance=True,
+    passive=True,
 )
 def coulomb_friction(velocity, *, coulomb, smoothing_velocity, viscous=0.0):
     """Dry friction smoothed over a small speed: `tau = -Tc tanh(w / w0) - B w`.
@@ -44,6 +45,7 @@ def coulomb_friction(velocity, *, coulomb, smoothing_velocity, viscous=0.0):
     sticks=True,
     checks={"coulomb": "non-negative", "static": "non-negative", "viscous": "non-negative"},
     disturbance=True,
+    passive=True,
 )
 def stick_friction(velocity, direction, *, coulomb, static=0.0, viscous=0.0):
     """Dry friction that truly sticks: sliding `tau = -Tc sign(w) - B w`, at rest whatever holds up to the static level.
@@ -82,6 +84,7 @@ def stribeck_share(velocity, stribeck_velocity, exponent):
     # A constant exponent of 2 is one multiplication instead of a power.
     folded=("exponent",),
     disturbance=True,
+    passive=True,
 )
 def stribeck_friction(velocity, *, coulomb, static, stribeck_velocity, smoothing_velocity, viscous=0.0, exponent=2.0):
     """Smoothed dry friction with a Stribeck bump: `tau = -level(w) tanh(w / w0) - B w`."""
@@ -109,6 +112,11 @@ BRISTLE_CHECKS = {
 }
 
 
+def bristle_energy(bristle, stiffness):
+    """Energy of bent bristles: `c0 z^2 / 2`."""
+    return 0.5 * stiffness * bristle * bristle
+
+
 def bend_bristles(velocity, bristle, level, stiffness, damping, viscous):
     """Torque and bristle rate of LuGre friction whose steady level is c0 g(w) [{F}]."""
     bristle_dot = velocity - stiffness * sym.absolute(velocity) * bristle / level
@@ -125,6 +133,7 @@ def bend_bristles(velocity, bristle, level, stiffness, damping, viscous):
     # A constant exponent of 2 is one multiplication instead of a power.
     folded=("exponent",),
     disturbance=True,
+    stored=bristle_energy,
 )
 def lugre_friction(velocity, bristle, *, stiffness, damping, viscous, coulomb, static, stribeck_velocity, exponent=2.0):
     """LuGre friction: bristles of deflection z that bend and slip.
@@ -144,6 +153,7 @@ def lugre_friction(velocity, bristle, *, stiffness, damping, viscous, coulomb, s
     checks=BRISTLE_CHECKS | {"coulomb_back": "positive", "static_back": "positive", "load_loss": "non-negative"},
     folded=("exponent",),
     disturbance=True,
+    stored=bristle_energy,
 )
 def two_way_lugre_friction(
     velocity,
@@ -183,6 +193,7 @@ def two_way_lugre_friction(
     units=BRISTLE_UNITS,
     checks={"load_loss": "non-negative", "smoothing_velocity": "positive"},
     disturbance=True,
+    passive=True,
 )
 def gear_loss(velocity, load, *, load_loss, smoothing_velocity):
     """Loss of a gear, proportional to what it transmits: `tau = -mu |load| tanh(w / w0)`.

@@ -15,11 +15,17 @@ def side_of(value, side):
     return sym.where(side == 0, value, side)
 
 
+def teeth_energy(position, stiffness, gap):
+    """Energy of pressed teeth: `k e^2 / 2`, e the overlap beyond the play."""
+    return elements.stop_energy(position, -0.5 * gap, 0.5 * gap, stiffness)
+
+
 @law(
     units=UNITS,
     checks={"stiffness": "positive", "damping": "non-negative", "gap": "non-negative"},
     located={"upper": "upper_side", "lower": "lower_side"},
     ideal={"gap": 0.0},
+    stored=teeth_energy,
 )
 def backlash_gear(position, velocity, upper_side, lower_side, *, stiffness, gap, damping=0.0):
     """Teeth with play: nothing inside the gap, at its flanks a spring and damper that push and never pull.

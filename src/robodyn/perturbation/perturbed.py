@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from robodyn.perturbation.straying import tell_strays
 from robodyn.perturbation.table import Layout, lay_out_rows, trace_linear
 from robodyn.results import Run
 from robodyn.simulation import CompiledSystem, compile_system, make_solver, simulate
+from robodyn.simulation.second_solution import add_errors
 
 Announce = Callable[[str], None]
 
@@ -105,12 +107,26 @@ class Perturbed:
         *,
         parameters: Mapping[str, float] | None = None,
         recording: Recording | None = None,
+        certify: bool = False,
         progress: Callable[[float, float, int], None] | None = None,
     ) -> Run:
-        """One run, with some tunable numbers changed; it warns of joints that leave the nominal motion."""
+        """One run, with some tunable numbers changed; it warns of joints that leave the nominal motion.
+
+        Args:
+            certify: simulate the scenario itself too, by another method and tighter: the run then has the errors of its
+                signals, those of the linear mechanics included.
+        """
         compiled = self.compiled(parameters or {})
         run = simulate(compiled, self.solver, parameters=parameters, recording=recording, progress=progress)
-        return dataclasses.replace(run, warnings=(*run.warnings, *tell_strays(self.nominal, run)))
+        run = dataclasses.replace(run, warnings=(*run.warnings, *tell_strays(self.nominal, run)))
+        if not certify:
+            return run
+        others: dict[str, Any] = {"parameters": parameters, "progress": progress, "on_compile": self._announce}
+        return add_errors(run, self.scenario, self.solver, compiled.patterns, partial(_simulate_itself, **others))
+
+
+def _simulate_itself(what: Any, solver: Solver, recording: Recording, **others: Any) -> Run:
+    return simulate(what, solver, recording=recording, **others)
 
 
 def perturb_system(scenario: Scenario, layout: Layout, nominal: Nominal) -> System:
@@ -132,6 +148,7 @@ def simulate_perturbed(
     *,
     parameters: Mapping[str, float] | None = None,
     recording: Recording | None = None,
+    certify: bool = False,
     progress: Callable[[float, float, int], None] | None = None,
     on_compile: Announce | None = None,
 ) -> Run:
@@ -141,11 +158,12 @@ def simulate_perturbed(
         nominal: computed or loaded before, refused where it is that of another motion; otherwise it is computed here.
         points: pieces of the nominal motion, where it is computed here.
         parameters: numbers to change, also those that are not tunable.
+        certify: as of `Perturbed.simulate`.
     """
     scenario = scenario.with_numbers(parameters or {})
     signals = recording.signals if recording else None
     near = Perturbed(scenario, points=points, nominal=nominal, solver=solver, signals=signals, on_compile=on_compile)
-    return near.simulate(recording=recording, progress=progress)
+    return near.simulate(recording=recording, certify=certify, progress=progress)
 
 
 def refuse_foreign(equations: Equations, nominal: Nominal) -> None:

@@ -1,6 +1,8 @@
 """What happened in a run: named signals, events, outcome, statistics and where they came from."""
 
+from .certificate import Certificate, Check
 from .compare import Comparison, Difference, compare, identical
+from .errors import ErrorBar, Errors, compare_solutions
 from .exports import from_csv, to_csv, to_netcdf, to_parquet, to_xarray
 from .joining import join
 from .outcome import Outcome, OutcomeKind
@@ -11,8 +13,12 @@ from .statistics import Statistics
 from .store import RunFileError, load, save
 
 __all__ = [
+    "Certificate",
+    "Check",
     "Comparison",
     "Difference",
+    "ErrorBar",
+    "Errors",
     "EventRecord",
     "Outcome",
     "OutcomeKind",
@@ -23,6 +29,7 @@ __all__ = [
     "SignalInfo",
     "Statistics",
     "compare",
+    "compare_solutions",
     "from_csv",
     "identical",
     "join",

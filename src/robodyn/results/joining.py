@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from .certificate import join_certificates
+from .outcome import Outcome
 from .provenance import Provenance
 from .run import EventRecord, Run, SignalInfo
 from .signal import Floats
@@ -30,13 +32,21 @@ def join(runs: Sequence[Run], provenance: Provenance) -> Run:
         time=np.concatenate([run.time for run in runs]),
         values=np.concatenate([_columns(run, infos) for run in runs]),
         infos=_with_rates_everywhere(infos, runs),
-        outcome=runs[-1].outcome,
+        outcome=_outcome(runs),
         provenance=provenance,
         statistics=_added([run.statistics for run in runs]),
         events=tuple(event for k, run in enumerate(runs) for event in _events(run, k, last=k == len(runs) - 1)),
         warnings=tuple(dict.fromkeys(sentence for run in runs for sentence in run.warnings)),
         end=runs[-1].end,
+        certificate=join_certificates(run.certificate for run in runs),
     )
+
+
+def _outcome(runs: Sequence[Run]) -> Outcome:
+    """The last one's; but what went on from a run that is suspect is so too."""
+    suspect = next((run.outcome for run in runs if run.outcome.suspect), None)
+    last = runs[-1].outcome
+    return Outcome(suspect.kind, suspect.sentence, last.time) if suspect and last.ok else last
 
 
 def _columns(run: Run, infos: Sequence[SignalInfo]) -> Floats:

@@ -9,6 +9,7 @@ class OutcomeKind(Enum):
 
     FINISHED = "reached the end time"
     STOPPED = "a terminal event ended the run"
+    SUSPECT = "carried through, but a check of the run itself failed"
     INTERRUPTED = "interrupted from outside"
     STEP_LIMIT = "the allowed number of steps is used up"
     WALL_TIME = "the allowed computing time is used up"
@@ -40,7 +41,7 @@ _CUT_SHORT = frozenset(
 class Outcome:
     """How and when a run ended, with one sentence for its reader.
 
-    Exactly one of `ok`, `cut_short`, `failed` holds.
+    Exactly one of `ok`, `suspect`, `cut_short`, `failed` holds.
 
     Args:
         time: simulated time at the end [s].
@@ -56,6 +57,16 @@ class Outcome:
         return self.kind in _OK
 
     @property
+    def suspect(self) -> bool:
+        """The run was carried through, but its certificate says that its numbers are wrong."""
+        return self.kind is OutcomeKind.SUSPECT
+
+    @property
+    def carried_through(self) -> bool:
+        """The run went as far as it was to go, whether its numbers are right or suspect."""
+        return self.ok or self.suspect
+
+    @property
     def cut_short(self) -> bool:
         """The numbers so far are good, but a person or a budget ended the run early."""
         return self.kind in _CUT_SHORT
@@ -63,4 +74,4 @@ class Outcome:
     @property
     def failed(self) -> bool:
         """The equations could not be continued; the last rows may be unusable."""
-        return not (self.ok or self.cut_short)
+        return not (self.ok or self.suspect or self.cut_short)

@@ -3,6 +3,8 @@
 from dataclasses import asdict
 from typing import Any
 
+from .certificate import certificate_from
+from .errors import errors_from
 from .outcome import Outcome, OutcomeKind
 from .provenance import Provenance
 from .run import EventRecord, Run, SignalInfo
@@ -24,6 +26,8 @@ def to_record(run: Run) -> dict[str, Any]:
         "provenance": asdict(run.provenance) | {"digest": run.provenance.digest},
         "warnings": list(run.warnings),
         "end": run.end,
+        **run.certificate.to_plain(),
+        "errors": run.errors.to_plain() if run.errors else None,
     }
 
 
@@ -41,4 +45,6 @@ def from_record(record: dict[str, Any], time: Floats, values: Floats) -> Run:
         events=tuple(EventRecord(**event) for event in record["events"]),
         warnings=tuple(record["warnings"]),
         end=dict(record.get("end", {})),
+        certificate=certificate_from(record),
+        errors=errors_from(record.get("errors")),
     )

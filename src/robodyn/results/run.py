@@ -4,6 +4,8 @@ import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from .certificate import Certificate
+from .errors import Errors
 from .outcome import Outcome
 from .provenance import Provenance
 from .signal import Floats, Kind, Signal, check_time, frozen_array
@@ -48,6 +50,8 @@ class Run:
         values: one column a signal, (n, n_signals).
         infos: what the columns mean, in their order.
         warnings: sentences for whoever uses the numbers.
+        certificate: what the run checked of itself; empty for measurements.
+        errors: how far a second solution says the numbers are off, where there is one.
         end: every state and memory at the end by name, recorded or not: from here another run can go on.
     """
 
@@ -60,6 +64,8 @@ class Run:
     events: tuple[EventRecord, ...] = ()
     warnings: tuple[str, ...] = ()
     end: dict[str, float] = field(default_factory=dict)
+    certificate: Certificate = field(default_factory=Certificate)
+    errors: Errors | None = None
 
     def __post_init__(self) -> None:
         for part in ("time", "values"):

@@ -15,7 +15,7 @@ _EVENTS_SHOWN = 10
 
 def summarise(run: Run) -> str:
     """Outcome, costs, warnings, events and signal ranges of a run as lines of text."""
-    blocks = [_head(run), _warnings(run), _events(run), _signals(run)]
+    blocks = [_head(run), _warnings(run), run.certificate.lines(), _errors(run), _events(run), _signals(run)]
     return "\n\n".join("\n".join(block) for block in blocks if block)
 
 
@@ -30,9 +30,6 @@ def _head(run: Run) -> list[str]:
         lines.append(f"{counts.wall_time:.3g} s of computing, {counts.times_real_time:.3g} times real time")
     if counts.steps:
         lines.append(_costs(run))
-    if counts.energy_error is not None:
-        verdict = "holds to" if counts.energy_error < 0.01 else "is off by"
-        lines.append(f"energy balance {verdict} {counts.energy_error:.2g} (relative)")
     return lines + [f"{name.replace('_', ' ')}: {_shown(value)}" for name, value in counts.extra.items()]
 
 
@@ -55,6 +52,10 @@ def _warnings(run: Run) -> list[str]:
     return [f"warning: {sentence}" for sentence in run.warnings]
 
 
+def _errors(run: Run) -> list[str]:
+    return run.errors.lines() if run.errors else []
+
+
 def _events(run: Run) -> list[str]:
     shown = run.events[:_EVENTS_SHOWN]
     lines = [f"event {e.name} at {e.time:.9g} s{', terminal' if e.terminal else ''}" for e in shown]
@@ -66,13 +67,16 @@ def _signals(run: Run) -> list[str]:
     """One row a signal; signals without any number show 'nan'."""
     if run.time.size == 0:
         return []
-    rows: list[Sequence[str]] = [("signal", "unit", "min", "max", "final")]
+    errors = run.errors.bars if run.errors else {}
+    rows: list[Sequence[str]] = [("signal", "unit", "min", "max", "final", *(["error"] if errors else []))]
     for name in run.names:
         signal = run[name]
         numbers = signal.values[~np.isnan(signal.values)]
         low, high = (numbers.min(), numbers.max()) if numbers.size else (np.nan, np.nan)
         # Adding 0 turns a negative zero into a plain one.
         shown = [f"{value + 0.0:.6g}" for value in (low, high, signal.final)]
+        if errors:
+            shown.append(f"{errors[name].error:.2g}" if name in errors else "")
         rows.append((name, signal.unit, *shown))
     return _table(rows)
 
@@ -80,7 +84,7 @@ def _signals(run: Run) -> list[str]:
 def _table(rows: Sequence[Sequence[str]]) -> list[str]:
     """Text columns of equal width; the two first are aligned left, numbers right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    sides = ("<", "<", ">", ">", ">")
+    sides = ("<", "<", *(">" for _ in widths[2:]))
     return [_row(row, sides, widths) for row in rows]
 
 

@@ -26,7 +26,7 @@ from robodyn.simulation.ticks import Tick, plan_ticks
 from robodyn.waiting import told_if_slow
 
 DRIVEN = ("rhs", "guards", "limits", "delayed")
-UNUSED = ("constraints", "constraint_drift", "active", "applied", "momentum_rate")
+UNUSED = ("watched", "constraints", "constraint_drift", "active", "applied", "momentum_rate")
 """Functions of a system that no run calls by themselves."""
 INEXACT = ("fused_step",)
 """Functions whose results nothing compares exactly: they are made faster at the price of their last digits."""
@@ -120,7 +120,7 @@ def compile_system(
             inexact=INEXACT,
             plain=plain,
             quick=quick,
-            driven=driven_functions(called.functions, solver),
+            driven=driven_functions(called.functions),
             on_compile=on_compile,
             data=system.data,
         )
@@ -131,9 +131,9 @@ def compile_system(
     return CompiledSystem(system, solver, module, called.recorded, patterns, *sizes, called.ticks)
 
 
-def driven_functions(functions: Mapping[str, Any], solver: Solver) -> tuple[str, ...]:
-    """Functions whose drives the steps of a solver must be short enough for; fixed steps are the user's own choice."""
-    return tuple(name for name in DRIVEN if name in functions) if solver.adaptive else ()
+def driven_functions(functions: Mapping[str, Any]) -> tuple[str, ...]:
+    """Functions whose drives steps must be short enough for."""
+    return tuple(name for name in DRIVEN if name in functions)
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,8 @@ def gather_functions(system: System, solver: Solver, patterns: tuple[str, ...]) 
     functions |= whole.functions() if whole else {}
     outputs = system.expressions["outputs"]
     picked = ca.vertcat(ca.SX(0, 1), *(outputs[k] for k in chosen))
-    functions["outputs"] = ca.Function("outputs", columns, [ca.densify(picked)])
+    outputs = ca.vertcat(picked, system.expressions["watched"])
+    functions["outputs"] = ca.Function("outputs", columns, [ca.densify(outputs)])
     sizes = (step.n_kept, step.n_unknowns) if step else (0, 0)
     return Called(functions, _recorded(system, chosen), ticks, *sizes)
 

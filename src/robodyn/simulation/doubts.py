@@ -5,28 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from robodyn.engine import Trajectory
-from robodyn.model import RigidContact
 from robodyn.simulation.compiled import CompiledSystem
 
-# Energy that appears or vanishes, as part of what moved, beyond which a run is doubtful.
-ENERGY_LIMIT = 0.01
 # Residual of constraints at the start [m, rad, m/s or rad/s] that a run's solver would hardly notice.
 START_LIMIT = 1e-5
-# Overlap [m] of rigid bodies that no event but a missed one leaves.
-OVERLAP_LIMIT = 1e-4
 # Turn of a node [rad] up to which deformations may be taken as linear, own choice: its cosine is 12 % off 1.
 BEND_LIMIT = 0.5
 
 
-def find_doubts(compiled: CompiledSystem, trajectory: Trajectory, energy_error: float | None) -> list[str]:
+def find_doubts(compiled: CompiledSystem, trajectory: Trajectory) -> list[str]:
     """What whoever uses the numbers should know."""
     column = {info.name: k for k, info in enumerate(compiled.recorded)}
-    return [
-        *_tell_start(column, trajectory),
-        *_tell_overlaps(compiled, column, trajectory),
-        *_tell_bends(compiled, column, trajectory),
-        *_tell_energy(energy_error),
-    ]
+    return [*_tell_start(column, trajectory), *_tell_bends(compiled, column, trajectory)]
 
 
 def _tell_start(column: dict[str, int], trajectory: Trajectory) -> list[str]:
@@ -39,18 +29,6 @@ def _tell_start(column: dict[str, int], trajectory: Trajectory) -> list[str]:
         return []
     off = f"{position:.3g} (positions) and {velocity:.3g} (velocities)"
     return [f"the start is off the constraints by {off}: start = 'assembled' begins at the nearest place on them"]
-
-
-def _tell_overlaps(compiled: CompiledSystem, column: dict[str, int], trajectory: Trajectory) -> list[str]:
-    """A sentence for each rigid contact whose impact was missed: it began and ended between two looks at its gap."""
-    contacts = [c for c in compiled.system.scenario.machine.contacts if isinstance(c, RigidContact)]
-    found = []
-    for name in (contact.name for contact in contacts if f"{contact.name}.gap" in column):
-        depth = -float(np.min(trajectory.y[:, column[f"{name}.gap"]], initial=0.0))
-        if depth > OVERLAP_LIMIT:
-            missed = f"an impact of contact '{name}' was missed, bodies overlap by {1e3 * depth:.3g} mm"
-            found.append(f"{missed}: choose an adaptive method, or steps of a small part of a turn")
-    return found
 
 
 def _tell_bends(compiled: CompiledSystem, column: dict[str, int], trajectory: Trajectory) -> list[str]:
@@ -68,10 +46,3 @@ def _tell_bends(compiled: CompiledSystem, column: dict[str, int], trajectory: Tr
             bent = f"flexible body '{body.name}' is bent by {largest:.3g} rad, more than linear deformations go"
             found.append(f"{bent}: divide it into several on fixed joints")
     return found
-
-
-def _tell_energy(error: float | None) -> list[str]:
-    """A sentence where energy appears or vanishes: the numbers are then wrong whatever the outcome says."""
-    if error is None or not error >= ENERGY_LIMIT:
-        return []
-    return [f"the energy balance is off by {100 * error:.3g} %: shorten the step or tighten the tolerances"]

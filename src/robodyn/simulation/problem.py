@@ -41,6 +41,7 @@ def build_problem(compiled: CompiledSystem, p: np.ndarray, values: dict[str, Any
         n_m=len(system.memory),
         n_d=len(system.delays),
         n_y=len(compiled.recorded),
+        n_watched=system.expressions["watched"].numel(),
         n_guards=len(system.guards),
         n_limited=len(system.limited),
         n_quadratures=system.n_quadratures,

@@ -14,11 +14,9 @@ from robodyn.assembly import System
 from robodyn.engine import Solver, Trajectory
 from robodyn.model import Chain, describe
 from robodyn.results import EventRecord, Outcome, Provenance, Run, SignalInfo, Statistics
+from robodyn.simulation.certificate import certify, constraint_errors, energy_error, judge, tell_action
 from robodyn.simulation.compiled import CompiledSystem
 from robodyn.simulation.doubts import find_doubts
-
-# Part of the potential energy below which energy that moved is rounding.
-STILL_ENERGY = 1e-9
 
 
 def make_run(
@@ -29,10 +27,17 @@ def make_run(
     outcome: Outcome,
     start: float,
     warnings: tuple[str, ...] = (),
+    unbalanced: str = "",
 ) -> Run:
-    """The run of a trajectory."""
+    """The run of a trajectory.
+
+    Args:
+        unbalanced: why its energies do not balance by themselves, if they do not.
+    """
     system = compiled.system
-    statistics = _statistics(compiled, trajectory, start)
+    unbalanced = unbalanced or tell_action(system, trajectory)
+    statistics = _statistics(compiled, solver, trajectory, start, unbalanced)
+    certificate = certify(system, solver, trajectory, statistics.simulated_time, unbalanced)
     events = tuple(
         EventRecord(system.guards[guard].name, time, system.guards[guard].terminal) for time, guard in trajectory.events
     )
@@ -41,12 +46,13 @@ def make_run(
         time=trajectory.time,
         values=trajectory.y,
         infos=infos,
-        outcome=outcome,
+        outcome=judge(outcome, certificate),
         provenance=_provenance(compiled, solver, values),
         statistics=statistics,
         events=events,
         end=_end(system, trajectory),
-        warnings=(*system.warnings, *warnings, *find_doubts(compiled, trajectory, statistics.energy_error)),
+        warnings=(*system.warnings, *warnings, *find_doubts(compiled, trajectory)),
+        certificate=certificate,
     )
 
 
@@ -62,18 +68,20 @@ def describe_chain(chain: Chain) -> dict[str, Any]:
     return phases[0] | {"name": chain.name, "title": chain.title, "phases": phases}
 
 
-def _statistics(compiled: CompiledSystem, trajectory: Trajectory, start: float) -> Statistics:
+def _statistics(
+    compiled: CompiledSystem, solver: Solver, trajectory: Trajectory, start: float, unbalanced: str
+) -> Statistics:
     counted = ("steps", "rejected", "evaluations", "jacobians", "factorisations", "ticks", "wall_time")
     return Statistics(
         **{name: getattr(trajectory.counters, name) for name in counted},
         events=len(trajectory.events),
         simulated_time=trajectory.at_time - start,
-        energy_error=_energy_error(compiled, trajectory),
+        energy_error=None if unbalanced else energy_error(compiled.system, solver, trajectory),
         extra={
             "smallest_step": trajectory.counters.smallest_step,
             "largest_step": trajectory.counters.largest_step,
             **_stick_drift(compiled, trajectory),
-            **_constraint_errors(compiled, trajectory),
+            **constraint_errors(compiled.system, trajectory),
         },
     )
 
@@ -84,30 +92,6 @@ def _stick_drift(compiled: CompiledSystem, trajectory: Trajectory) -> dict[str, 
     if not columns or not len(trajectory.y):
         return {}
     return {"stick_drift": float(np.max(np.abs(trajectory.y[:, columns])))}
-
-
-def _constraint_errors(compiled: CompiledSystem, trajectory: Trajectory) -> dict[str, float]:
-    """Largest residuals of the constraints, on the level of positions and of velocities."""
-    column = {info.name: k for k, info in enumerate(compiled.recorded)}
-    names = ("position_error", "velocity_error")
-    found = {name: column[f"constraints.{name}"] for name in names if f"constraints.{name}" in column}
-    return {f"constraint_{name}": float(np.max(trajectory.y[:, k], initial=0.0)) for name, k in found.items()}
-
-
-def _energy_error(compiled: CompiledSystem, trajectory: Trajectory) -> float | None:
-    """Largest change of `E - W` relative to the energies that moved, None where an event's action changed the state."""
-    column = {info.name: k for k, info in enumerate(compiled.recorded)}
-    acted = any(compiled.system.guards[guard].moves for _, guard in trajectory.events)
-    if acted or not len(trajectory.y) or not {"energy.balance", "energy.kinetic", "energy.potential"} <= column.keys():
-        return None
-    balance, kinetic, potential = (
-        trajectory.y[:, column[f"energy.{part}"]] for part in ("balance", "kinetic", "potential")
-    )
-    moved = np.max(np.abs(kinetic)) + np.max(np.abs(potential - potential[0]))
-    # At rest nothing moves but the last digits.
-    moved = max(moved, STILL_ENERGY * np.max(np.abs(potential)))
-    change = float(np.max(np.abs(balance - balance[0])))
-    return change / float(moved) if moved > 0 else change
 
 
 def _provenance(compiled: CompiledSystem, solver: Solver, values: np.ndarray) -> Provenance:

@@ -19,6 +19,7 @@ from robodyn.simulation.outcomes import tell_failure, tell_outcome
 from robodyn.simulation.problem import Start, build_problem, find_start
 from robodyn.simulation.python_calls import PythonCalls
 from robodyn.simulation.recording import describe_chain, make_run
+from robodyn.simulation.second_solution import add_errors
 from robodyn.simulation.settings import engine_recording, make_solver
 from robodyn.waiting import Telling
 
@@ -32,6 +33,7 @@ def simulate(
     start: Run | None = None,
     parameters: Mapping[str, float] | None = None,
     recording: Recording | None = None,
+    certify: bool = False,
     progress: Progress | None = None,
     on_compile: Callable[[str], None] | None = None,
 ) -> Run:
@@ -43,17 +45,20 @@ def simulate(
         solver: settings; by default those that a system was compiled for, or the scenario's own.
         parameters: tunable numbers to change for this run only, without compiling again.
         recording: what to keep; the scenario's own by default.
+        certify: simulate it again by another method with tighter tolerances: the run then has the error of every
+            signal and event, as `errors`.
         progress: called now and then with (time, step, steps).
         on_compile: called with a sentence before a compilation that no cache could spare.
 
     Returns:
         The run, also where the simulation could not go on: see its outcome.
     """
+    if certify:
+        return _simulate_twice(what, solver, start, parameters, recording, progress, on_compile)
     if isinstance(what, Chain):
         return _simulate_chain(what, solver, start, parameters, recording, progress, on_compile)
     system = _system_of(what)
-    if solver is None:
-        solver = what.solver if isinstance(what, CompiledSystem) else make_solver(system.scenario.solver)
+    solver = solver or _own_solver(what, system.scenario)
     if not isinstance(solver, Solver):
         raise TypeError(f"solver: must be a Solver, is {solver!r}; for example Solver('rk4', step=1e-3)")
     compiled, recording = _prepare(what, system, solver, recording, on_compile)
@@ -75,6 +80,34 @@ def simulate(
     return make_run(compiled, solver, values, trajectory, tell_outcome(compiled, solver, trajectory), begin.time)
 
 
+def _own_solver(what: Any, scenario: Scenario) -> Solver:
+    """What a system was compiled for, or the scenario's own settings."""
+    return what.solver if isinstance(what, CompiledSystem) else make_solver(scenario.solver)
+
+
+def _simulate_twice(
+    what: Scenario | Chain | System | CompiledSystem,
+    solver: Solver | None,
+    start: Run | None,
+    parameters: Mapping[str, float] | None,
+    recording: Recording | None,
+    progress: Progress | None,
+    on_compile: Callable[[str], None] | None,
+) -> Run:
+    """A run, and its errors by another one."""
+    others = {"start": start, "parameters": parameters, "progress": progress, "on_compile": on_compile}
+    run = simulate(what, solver, recording=recording, **others)  # type: ignore[arg-type]
+    target = what.system if isinstance(what, CompiledSystem) else what
+    first = target.phases[0] if isinstance(target, Chain) else target
+    scenario = first.scenario if isinstance(first, System) else first
+    signals = recording.signals if recording else getattr(what, "patterns", scenario.recording.signals)
+
+    def again(other: Scenario | Chain | System, tighter: Solver, kept: Recording) -> Run:
+        return simulate(other, tighter, recording=kept, **others)  # type: ignore[arg-type]
+
+    return add_errors(run, target, solver or _own_solver(what, scenario), signals, again)
+
+
 def _simulate_chain(
     chain: Chain,
     solver: Solver | None,
@@ -90,7 +123,7 @@ def _simulate_chain(
         run = simulate(phase, solver, start=start, recording=recording, progress=progress, on_compile=on_compile)
         runs.append(run)
         start = run
-        if not run.outcome.ok:
+        if not run.outcome.carried_through:
             break
     first = runs[0].provenance
     return join(runs, dataclasses.replace(first, scenario=chain.name, description=describe_chain(chain)))

@@ -48,7 +48,7 @@ def treatment_figures() -> Iterator[Figure]:
         yield from _delta_figures(way)
     ended = delta_run("minimal").outcome
     reason = "the motors no longer determine the falling robot there; all other ways go on: no chart covers everything"
-    stopped = not ended.ok and all(delta_run(way).outcome.ok for way in WAYS if way != "minimal")
+    stopped = not ended.carried_through and all(delta_run(way).outcome.ok for way in WAYS if way != "minimal")
     yield Figure("delta_minimal_ends", None, ended.time, "s", None, reason, f"{STUDY}, section 2", holds=stopped)
 
 

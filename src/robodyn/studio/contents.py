@@ -51,7 +51,7 @@ def choose_signals(runs: Sequence[Run]) -> list[str]:
 
 
 def _outcome(outcome: Outcome) -> Plain:
-    state = "ok" if outcome.ok else "cut short" if outcome.cut_short else "failed"
+    state = "ok" if outcome.ok else "suspect" if outcome.suspect else "cut short" if outcome.cut_short else "failed"
     return {
         "kind": outcome.kind.name.lower().replace("_", " "),
         "state": state,

@@ -75,9 +75,10 @@ def test_a_run_survives_a_trip_to_another_process(run):
 
 
 @pytest.mark.parametrize("kind", OutcomeKind)
-def test_an_outcome_is_exactly_one_of_ok_cut_short_and_failed(kind):
+def test_an_outcome_is_exactly_one_of_ok_suspect_cut_short_and_failed(kind):
     outcome = Outcome(kind, "A sentence.", 1.0)
-    assert outcome.ok + outcome.cut_short + outcome.failed == 1
+    assert outcome.ok + outcome.suspect + outcome.cut_short + outcome.failed == 1
+    assert outcome.carried_through == (outcome.ok or outcome.suspect)
 
 
 def test_a_number_that_is_none_is_a_failure_and_an_interruption_is_not():

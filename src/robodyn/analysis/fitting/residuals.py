@@ -80,7 +80,7 @@ class Residuals:
             return None
         if run.outcome.kind is OutcomeKind.INTERRUPTED:
             raise KeyboardInterrupt
-        if not run.outcome.ok or run.time.size != self.data.time.size:
+        if not run.outcome.carried_through or run.time.size != self.data.time.size:
             self.failure = run.outcome.sentence
             return None
         return run

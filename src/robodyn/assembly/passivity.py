@@ -1,0 +1,65 @@
+"""Does an element that only stores or loses energy ever give more than it holds?
+
+    P + dE/dt <= 0
+
+P is the power of its force on the mechanism, E the energy that the element stores. Both are exact at every instant, so
+that an element that pulls where it should push, slides the wrong way or was changed at the wrong time is told by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import casadi as ca
+
+from robodyn.assembly.builder import Builder
+from robodyn.assembly.system import Promise
+from robodyn.assembly.tracing import Bindings
+from robodyn.laws import LawInfo, arguments_of
+from robodyn.model import Block
+from robodyn.model.block import FORCE_NAMES
+from robodyn.symbolic import absolute
+
+
+def watch_passive(
+    builder: Builder,
+    name: str,
+    info: LawInfo,
+    power: Any,
+    arguments: Mapping[str, Any],
+    rates: Mapping[str, Any],
+    bindings: Bindings,
+) -> None:
+    """Watch an element whose law is passive; its power and what it gains or loses of its store are the sizes.
+
+    Args:
+        power: of its force on the mechanism [W].
+        arguments: what its law was traced with; rates: of those that its store depends on and that change.
+    """
+    if not info.passive:
+        return
+    power, growth = ca.SX(power), ca.SX(0)
+    if info.stored is not None:
+        moving = {key: ca.SX.sym(key) for key in rates}
+        known = {**arguments, **moving}
+        stored = ca.SX(info.stored(**{argument.name: known[argument.name] for argument in arguments_of(info.stored)}))
+        growth = sum((ca.jacobian(stored, moving[key]) * rate for key, rate in rates.items()), ca.SX(0))
+        growth = ca.substitute([growth], list(moving.values()), [ca.SX(arguments[key]) for key in moving])[0]
+    builder.watch(Promise.PASSIVE, name, "W", [power + growth, absolute(power)], bindings)
+
+
+def watch_block(
+    builder: Builder, block: Block, arguments: Mapping[str, Any], results: Mapping[str, Any], bindings: Bindings
+) -> None:
+    """Watch a passive block on a joint or coordinate whose motion it takes from there itself."""
+    forces = [name for name in FORCE_NAMES if name in results]
+    sources = {a.name: block.source_of(a) for a in arguments_of(block.function) if a.name in ("position", "velocity")}
+    taken = "velocity" in sources and set(sources.values()) == {"on"}
+    if block.on is None or block.acts or len(forces) != 1 or not taken:
+        return
+    rates = {name: results[f"{name}_dot"] for name in block.state_names}
+    if "position" in sources:
+        rates["position"] = arguments["velocity"]
+    power = results[forces[0]] * arguments["velocity"]
+    watch_passive(builder, block.name, block.info, power, arguments, rates, bindings)

@@ -1,0 +1,177 @@
+"""What does a run promise, and does it keep it? The checks of a trajectory, from what the engine watched on the way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from robodyn.assembly.system import Promise, System
+from robodyn.engine import Solver, Trajectory
+from robodyn.results import Certificate, Check, Outcome, OutcomeKind
+
+ENERGY, RESIDUALS = "energy balance", ("constraints, positions", "constraints, velocities")
+STILL_ENERGY = 1e-9
+"""Part of the potential energy below which energy that moved is rounding."""
+REST_ENERGY = 1e3
+"""Energy [J], by the square of the absolute tolerance, below which a machine rests: nothing tells its speeds from 0."""
+LARGEST_ENERGY, SMALLEST_ENERGY, OF_TOLERANCE = 0.05, 1e-3, 1e3
+"""Energy that may appear or vanish, as part of what moved: in fixed steps, in adaptive ones at the least, and times the
+relative tolerance."""
+STILL_POWER = 1e-3
+"""Power, as part of the energy that moved in a run's time, that no element is measured by less than."""
+CLOSED_LIMITS = (1e-3, 0.1)
+"""Residuals [m, rad; and a second] that constraints may have; twice those of the start, where that is given so."""
+HASTY_SHARE = 0.02
+"""Part of fixed steps that may be too long for what drives the machine: so that a jump does not count."""
+FIRST, SMALLEST, _, LARGEST, LARGEST_AT = range(5)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How a promise is told and judged.
+
+    Attributes:
+        relative: whether the value is divided by the size that it is measured by.
+    """
+
+    name: str
+    limit: float
+    relative: bool
+    remedy: str
+
+
+MISSED = "an event was missed or is located badly: tighten the tolerances, shorten max_step, and report the model"
+KINDS = {
+    Promise.PASSIVE: Kind("passive elements give no energy", 1e-6, True, "tighten the tolerances or shorten the step"),
+    Promise.HOLDS: Kind("friction holds within its limit", 1e-6, True, MISSED),
+    Promise.SLIDES: Kind("friction slides against its force", 2e-6, False, MISSED),
+    Promise.SIDE: Kind("sides are as noted", 1e-6, True, MISSED),
+    Promise.LIMIT: Kind("states keep their limits", 1e-9, True, MISSED),
+    Promise.APART: Kind("rigid bodies do not overlap", 1e-4, False, MISSED),
+    Promise.PUSHES: Kind("rigid contacts only push", 1e-6, True, MISSED),
+}
+
+
+def certify(
+    system: System, solver: Solver, trajectory: Trajectory, duration: float, unbalanced: str = ""
+) -> Certificate:
+    """The checks of a run.
+
+    Args:
+        duration: simulated time [s]; unbalanced: why energies do not balance, if they do not.
+    """
+    if not len(trajectory.time):
+        return Certificate(unchecked=("the run has no rows",))
+    checks: list[Check] = []
+    unchecked: list[str] = []
+    moved, begin = 0.0, 0
+    for watched in system.watched:
+        extremes = trajectory.extremes[begin : begin + watched.count]
+        begin += watched.count
+        if watched.promise is Promise.BALANCE:
+            moved = energy_moved(solver, extremes)
+            if unbalanced:
+                unchecked.append(f"{ENERGY}: {unbalanced}")
+            else:
+                checks.append(_check_energy(solver, extremes))
+        elif watched.promise is Promise.CLOSED:
+            checks += [_check_residual(*pair) for pair in zip(RESIDUALS, CLOSED_LIMITS, extremes, strict=True)]
+        else:
+            least = STILL_POWER * moved / duration if watched.promise is Promise.PASSIVE and duration > 0 else 0.0
+            checks.append(_check_promise(watched.promise, watched.subject, watched.unit, extremes, least))
+    if not solver.adaptive:
+        checks += _check_steps(trajectory)
+    checks.sort(key=lambda check: check.name not in (ENERGY, *RESIDUALS))
+    return Certificate(tuple(checks), tuple(unchecked))
+
+
+def judge(outcome: Outcome, certificate: Certificate) -> Outcome:
+    """The outcome of a run in the light of its certificate: one that ended well may still be wrong."""
+    if not outcome.ok or certificate.ok:
+        return outcome
+    said = "; ".join(check.sentence for check in certificate.violated[:3])
+    more = len(certificate.violated) - 3
+    said += f"; and {more} more" if more > 0 else ""
+    return Outcome(OutcomeKind.SUSPECT, f"{outcome.sentence}, but its numbers are suspect: {said}", outcome.time)
+
+
+def energy_error(system: System, solver: Solver, trajectory: Trajectory) -> float | None:
+    """Largest change of `E - W` relative to the energies that moved, None where nothing has energy."""
+    extremes = _extremes_of(Promise.BALANCE, system, trajectory)
+    return None if extremes is None else _relative_error(solver, extremes)
+
+
+def constraint_errors(system: System, trajectory: Trajectory) -> dict[str, float]:
+    """Largest residuals of the constraints, on the level of positions and of velocities; nothing without any."""
+    extremes = _extremes_of(Promise.CLOSED, system, trajectory)
+    if extremes is None:
+        return {}
+    levels = enumerate(("position", "velocity"))
+    return {f"constraint_{level}_error": float(extremes[k, LARGEST]) for k, level in levels}
+
+
+def _extremes_of(promise: Promise, system: System, trajectory: Trajectory) -> np.ndarray | None:
+    """What was watched for a promise of the whole machine, None without rows."""
+    begin = 0
+    for watched in system.watched:
+        if watched.promise is promise and len(trajectory.time):
+            return trajectory.extremes[begin : begin + watched.count]
+        begin += watched.count
+    return None
+
+
+def energy_moved(solver: Solver, extremes: np.ndarray) -> float:
+    """How much energy changed place: kinetic, and potential since the start; at rest only the last digits do."""
+    kinetic, potential = extremes[1], extremes[2]
+    lifted = max(abs(potential[LARGEST] - potential[FIRST]), abs(potential[SMALLEST] - potential[FIRST]))
+    largest = max(abs(potential[LARGEST]), abs(potential[SMALLEST]))
+    return float(max(abs(kinetic[LARGEST]) + lifted, STILL_ENERGY * largest, REST_ENERGY * solver.atol**2))
+
+
+def _relative_error(solver: Solver, extremes: np.ndarray) -> float:
+    balance = extremes[0]
+    change = float(max(balance[LARGEST] - balance[FIRST], balance[FIRST] - balance[SMALLEST]))
+    return change / energy_moved(solver, extremes)
+
+
+def tell_action(system: System, trajectory: Trajectory) -> str:
+    """The first event that changed states by an action whose work nobody knows, if there was one."""
+    guards = (system.guards[guard] for _, guard in trajectory.events)
+    return next((f"event '{guard.name}' changes states" for guard in guards if guard.moves), "")
+
+
+def _check_energy(solver: Solver, extremes: np.ndarray) -> Check:
+    limit = LARGEST_ENERGY
+    if solver.adaptive:
+        limit = float(np.clip(OF_TOLERANCE * solver.rtol, SMALLEST_ENERGY, LARGEST_ENERGY))
+    balance = extremes[0]
+    rises = balance[LARGEST] - balance[FIRST] >= balance[FIRST] - balance[SMALLEST]
+    time = float(balance[LARGEST_AT if rises else SMALLEST + 1])
+    remedy = "tighten the tolerances or shorten the step"
+    return Check(ENERGY, _relative_error(solver, extremes), limit, time=time, remedy=remedy)
+
+
+def _check_residual(name: str, limit: float, extremes: np.ndarray) -> Check:
+    allowed = max(limit, 2.0 * float(extremes[FIRST]))
+    remedy = "shorten the step or tighten the tolerances, or take the treatment projection"
+    return Check(name, float(extremes[LARGEST]), allowed, time=float(extremes[LARGEST_AT]), remedy=remedy)
+
+
+def _check_promise(promise: Promise, subject: str, unit: str, extremes: np.ndarray, least: float) -> Check:
+    kind = KINDS[promise]
+    (broken, size), time = extremes, float(extremes[0][LARGEST_AT])
+    value = max(0.0, float(broken[LARGEST])) if broken[LARGEST] == broken[LARGEST] else np.nan
+    if kind.relative:
+        size_there = max(float(size[LARGEST]), least)
+        value, unit = (value / size_there if size_there > 0 else value), ""
+    return Check(kind.name, value, kind.limit, subject, unit, time, kind.remedy)
+
+
+def _check_steps(trajectory: Trajectory) -> list[Check]:
+    """Fixed steps are the user's choice; they must still see what drives the machine."""
+    counters = trajectory.counters
+    if not counters.steps:
+        return []
+    remedy = f"shorten the step of {counters.largest_step:.3g} s: less than four of them follow a period of what drives"
+    return [Check("steps follow what drives", counters.hasty / counters.steps, HASTY_SHARE, remedy=remedy)]

@@ -1,0 +1,75 @@
+"""How far may a run be off? It is simulated again by another method, tighter, and both are compared."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+import numpy as np
+
+from robodyn.assembly import System
+from robodyn.engine import Solver
+from robodyn.engine.solver import DEFAULT_FIXED_STEP
+from robodyn.model import Chain, Recording, Scenario, Treatment
+from robodyn.results import Run, compare_solutions
+
+TIGHTER, TIGHTEST = 1e-2, (1e-10, 1e-12)
+"""How much tighter the second solution is, and the tightest tolerances that arithmetic can hope for."""
+FIXED_TOLERANCES = (1e-8, 1e-10)
+"""Tolerances of the second solution of a run in fixed steps."""
+FINER = 4.0
+"""How much finer its steps are where its method must stay the same."""
+
+Target = Scenario | Chain | System
+Simulate = Callable[[Target, Solver, Recording], Run]
+
+
+def add_errors(run: Run, what: Target, solver: Solver, signals: tuple[str, ...], simulate: Simulate) -> Run:
+    """A run with the errors that a second solution shows; one that was not carried through stays as it is.
+
+    Args:
+        signals: patterns of those recorded; simulate: makes the second run.
+    """
+    if not run.outcome.carried_through:
+        return run
+    if isinstance(what, System) and not (what.momenta or what.terms or what.inputs):
+        what = what.scenario
+    second = other_solver(solver, retreated=not isinstance(what, System))
+    # Where the first has rows, the second has them too: nothing is interpolated.
+    times = None if isinstance(what, Chain) else tuple(np.unique(run.time))
+    found = simulate(_treat_otherwise(what), second, Recording(signals=signals, times=times))
+    against = f"{second.method} at rtol {second.rtol:g}" if second.adaptive else f"{second.method} in finer steps"
+    if not found.outcome.ok:
+        against = f"{against}, which {found.outcome.sentence}"
+    return dataclasses.replace(run, errors=compare_solutions(run, found, against))
+
+
+def other_solver(solver: Solver, retreated: bool = True) -> Solver:
+    """A method of another kind with tighter tolerances; stiff, so that it can follow whatever the first could.
+
+    Args:
+        retreated: whether constraints may be kept another way; a method with them in its steps otherwise stays.
+    """
+    if solver.implicit_step and not retreated:
+        return dataclasses.replace(solver, step=(solver.step or DEFAULT_FIXED_STEP) / FINER)
+    rtol, atol = FIXED_TOLERANCES
+    if solver.adaptive:
+        rtol, atol = (
+            max(TIGHTER * own, least) for own, least in zip((solver.rtol, solver.atol), TIGHTEST, strict=True)
+        )
+    method = "rodas4p" if solver.method == "rodas4" else "rodas4"
+    return Solver(method, rtol=rtol, atol=atol, max_wall_time=solver.max_wall_time)
+
+
+def _treat_otherwise(what: Target) -> Target:
+    """Constraints kept another way."""
+    if isinstance(what, Chain):
+        return dataclasses.replace(what, phases=tuple(_treat_scenario(phase) for phase in what.phases))
+    return _treat_scenario(what) if isinstance(what, Scenario) else what
+
+
+def _treat_scenario(scenario: Scenario) -> Scenario:
+    if not scenario.machine.constraints:
+        return scenario
+    other = "baumgarte" if scenario.treatment.method == "projection" else "projection"
+    return dataclasses.replace(scenario, treatment=Treatment(other))
