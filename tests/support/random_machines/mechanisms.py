@@ -105,7 +105,7 @@ def _random_body(frame: Frame, name: str) -> Body:
         bends = Reduction((), modes=2, directions=("y", "rz", "z", "ry"))
         return beam(name, 2 * SIZE, ALUMINIUM, bends, elements=3, damping=float(rng.choice([0.0, 0.02])))
     mass, sides = rng.uniform(0.3, 3.0), rng.uniform(0.1, 1.0, 3) * SIZE
-    inertia = mass / 12 * np.array([sides[1] ** 2 + sides[2] ** 2, sides[0] ** 2 + sides[2] ** 2, sides[:2] @ sides[:2]])
+    inertia = mass / 12 * (sides @ sides - sides**2)
     return Body(name, mass, tuple(rng.uniform(-0.5, 0.5, 3) * SIZE), tuple(inertia))
 
 
@@ -118,12 +118,12 @@ def random_constraints(frame: Frame, freedoms: int) -> list[Constraint]:
     """Loops, rods and couplings that the pose meets and that leave one freedom at least."""
     found: list[Constraint] = []
     for _ in range(int(frame.rng.integers(1, 3))):
-        makers = [maker for need, maker in MAKERS if need < freedoms]
+        makers = [(count, maker) for count, maker in (PLANAR if frame.planar else MAKERS) if count < freedoms]
         if not makers:
             break
-        constraint = makers[int(frame.rng.integers(len(makers)))](frame, f"c{len(found)}")
-        freedoms -= min(len(constraint.equations), 2 if frame.planar else 6)
-        found.append(constraint)
+        count, maker = makers[int(frame.rng.integers(len(makers)))]
+        found.append(maker(frame, f"c{len(found)}"))
+        freedoms -= count
     return found
 
 
@@ -173,7 +173,7 @@ def _closure(kind: str):
     return make
 
 
-MAKERS = [(1, _rod), (1, _coupling), (1, _relation)]
-MAKERS += [(3, _closure("spherical")), (4, _closure("universal")), (5, _closure("revolute")), (5, _closure("prismatic"))]
+MAKERS = [(1, _rod), (1, _coupling), (1, _relation), (3, _closure("spherical")), (4, _closure("universal"))]
+MAKERS += [(5, _closure("revolute")), (5, _closure("prismatic"))]
 PLANAR = [(1, _rod), (1, _coupling), (1, _relation), (2, _closure("spherical")), (2, _closure("revolute"))]
-"""Freedoms that are needed beyond, and what takes them."""
+"""Equations that count, and the constraint that has them: where all turns in one plane, a loop has only two."""

@@ -32,6 +32,9 @@ SPREADS = {
     "top_acceleration": (0.3, 3.0),
 }
 """Range of a parameter as factors of its unit's scale, by name where the unit says too little."""
+GAINS = ("proportional", "integral", "derivative", "gain", "gear", "gears", "torque_constant", "torque_factor")
+GAINS += ("frequency", "inertia", "coulomb", "viscous")
+"""Parameters without a rule that are positive in any sensible machine."""
 COUNT = 4
 """Entries of a table."""
 
@@ -88,10 +91,6 @@ def _draw(rng: np.random.Generator, name: str, rule: str, scale: float, time: bo
         return 0.0 if rng.random() < 0.15 else size
     # A gain is positive like a size; a place, a force or an amplitude may have either sign.
     return size if rule or name in GAINS else size * float(rng.choice([-1.0, 1.0]))
-
-
-GAINS = ("proportional", "integral", "derivative", "gain", "gear", "gears", "torque_constant", "torque_factor", "frequency")
-GAINS += ("inertia", "coulomb", "viscous")
 
 
 def _draw_table(rng: np.random.Generator, rule: str, scale: float, time: bool) -> tuple[float, ...]:

@@ -58,7 +58,8 @@ def random_scenario(seed: int, largest: int = 6) -> Scenario:
     parts: dict[str, Any] = {"delays": wiring.delays, "constraints": constraints, "contacts": contacts}
     machine = Machine("m", finish(frame), wiring.blocks, coordinates, loads=loads, tunable=tunable, **parts)
     start = {"start": "assembled"} if constraints else {}
-    return Scenario(f"s{seed}", machine, DURATION, _random_start(frame, bool(constraints)), _random_events(frame, constraints), **start)
+    events = _random_events(frame, constraints)
+    return Scenario(f"s{seed}", machine, DURATION, _random_start(frame, bool(constraints)), events, **start)
 
 
 def _add_blocks(rng: np.random.Generator, wiring: Wiring, seed: int, largest: int) -> None:
@@ -111,7 +112,8 @@ def _prescribe(frame: Frame, wiring: Wiring) -> Prescribed:
     times = tuple(np.linspace(0.0, DURATION, 4))
     points = frame.q[joint] + 0.3 * SIZE * rng.uniform(-1.0, 1.0, 4) * [0, 1, 1, 1]
     unit = wiring.places[joint]
-    wiring.blocks.append(Block("told", "spline_reference", parameters={"times": times, "points": tuple(points)}, unit=unit))
+    values = {"times": times, "points": tuple(points)}
+    wiring.blocks.append(Block("told", "spline_reference", parameters=values, unit=unit))
     return Prescribed("follow", joint, "told.position", "told.velocity", "told.acceleration")
 
 
@@ -120,10 +122,12 @@ def _random_contacts(frame: Frame, wiring: Wiring) -> list[Contact | RigidContac
     rng, point = frame.rng, _tip(frame)
     height = frame.place(point)[2] - rng.uniform(0.03, 0.15)
     frame.points.append(Point("floor", GROUND, (0.0, 0.0, float(height))))
-    shape = Ball(point.name, float(rng.choice([0.0, 0.02]))) if rng.random() < 0.85 else Box(point.name, (0.02, 0.02, 0.02))
+    ball, box = Ball(point.name, float(rng.choice([0.0, 0.02]))), Box(point.name, (0.02, 0.02, 0.02))
+    shape = ball if rng.random() < 0.85 else box
     friction = _draw_law(rng, [law for law in wiring.laws if law.rubs]) if rng.random() < 0.6 else None
     rub = {"friction": friction[0], "friction_parameters": friction[1]} if friction else {}
-    if rng.random() < 0.5:
+    sticks = any(block.info.sticks for block in wiring.blocks)
+    if rng.random() < 0.5 and not sticks:
         return [RigidContact("touch", shape, Plane("floor"), float(rng.choice([0.0, 0.3, 0.8])), **rub)]
     law, values = _draw_law(rng, [law for law in wiring.laws if law.touches])
     return [Contact("touch", shape, Plane("floor"), law, values | {"stiffness": float(rng.uniform(1e3, 1e5))}, **rub)]

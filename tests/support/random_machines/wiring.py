@@ -113,7 +113,8 @@ class Wiring:
             return None
         on = str(rng.choice(fitting)) if law.placed else None
         own = unit if any("{u}" in u for u in law.info.units.values()) else ""
-        coordinate = self.places[on] if on else ("m" if (unit or str(rng.choice(["rad", "m"]))).startswith("m") else "rad")
+        kind = unit or str(rng.choice(["rad", "m"]))
+        coordinate = self.places[on] if on else "m" if kind.startswith("m") else "rad"
         units = BlockUnits(coordinate, own)
         fields: dict[str, Any] = {"on": on} if on else {}
         if not on and not own and any("{x}" in u for u in law.info.units.values()):
