@@ -14,6 +14,7 @@ import numpy as np
 from robodyn.assembly.builder import Builder, Pending, reference_to
 from robodyn.assembly.constraints import (
     Constrained,
+    Equation,
     Solve,
     add_closing,
     add_constraint_signals,
@@ -203,9 +204,10 @@ def _build_sticking(
     drift = ca.jtimes(speed, motion.q, motion.q_dot)
     position = ca.vertcat(*(motion.positions[element.on] for element in elements))
     numeric = motion.value_somewhere(ca.vertcat(*gradients))
-    always = np.zeros((0, motion.v.numel()))
+    always, resting = np.zeros((0, motion.v.numel())), []
     if constrained is not None and all(active.is_constant() for active in constrained.active):
         always = motion.value_somewhere(constrained.H)
+        resting = [k for k, equation in enumerate(constrained.equations) if _rests(motion, equation)]
     shared = np.linalg.matrix_rank(np.vstack([always, numeric])) < np.linalg.matrix_rank(always) + len(numeric)
     _warn_shared(builder, shared)
     return build_sticking(
@@ -213,9 +215,14 @@ def _build_sticking(
         constrained.apply if constrained else solve,
         gradients,
         (position, speed, ca.vertcat(*gradients) @ a + drift),
-        find_held_joints(numeric, always),
+        find_held_joints(numeric, always[resting]),
         shared,
     )
+
+
+def _rests(motion: Motion, equation: Equation) -> bool:
+    """Whether a constraint is kept where nothing moves; one that is told how to move is not."""
+    return bool(ca.substitute(equation.h_dot, motion.v, ca.SX.zeros(motion.v.numel())).is_zero())
 
 
 def _warn_shared(builder: Builder, shared: bool) -> None:

@@ -138,7 +138,9 @@ class Wiring:
 
     def _keep(self, block: Block, law: Law, units: BlockUnits) -> Block:
         self.blocks.append(block)
-        self.signals |= {f"{block.name}.{key}": units.fill(law.info.units.get(key, "")) for key in law.outputs}
+        # A force that holds depends on all others at once: what reads it must not act in turn.
+        known = () if law.info.sticks else law.outputs
+        self.signals |= {f"{block.name}.{key}": units.fill(law.info.units.get(key, "")) for key in known}
         return block
 
     def source(self, unit: str, depth: int = 0) -> str:

@@ -1,0 +1,41 @@
+"""Is what rests told from what moves: where friction holds beside a prescribed motion, and where nothing moves at all?"""
+
+import pytest
+
+from robodyn import GROUND, Block, Body, Joint, Machine, Mechanism, Prescribed, Scenario, Treatment, simulate
+
+TIMES, POINTS = (0.0, 0.5, 1.0), (0.0, 0.5, 0.3)
+
+
+def two_links(*blocks: Block, **fields) -> Machine:
+    bodies = [Body(name, 1.0, (0.2, 0, 0), (0.02, 0.02, 0.02)) for name in ("upper", "lower")]
+    joints = (
+        Joint("shoulder", "revolute", GROUND, "upper", axis=(0, 1, 0)),
+        Joint("elbow", "revolute", "upper", "lower", (0.4, 0, 0), axis=(0, 1, 0)),
+    )
+    gravity = fields.pop("gravity", (0, 0, -9.81))
+    return Machine("arm", Mechanism("arm", bodies, joints, gravity=gravity), blocks, **fields)
+
+
+@pytest.mark.parametrize("way", ["baumgarte", "projection", "minimal"])
+def test_a_prescribed_joint_goes_on_where_friction_holds_the_other(way):
+    told = Block("told", "spline_reference", parameters={"times": TIMES, "points": POINTS})
+    brake = Block("brake", "stick_friction", on="shoulder", parameters={"coulomb": 30.0})
+    follow = Prescribed("follow", "elbow", "told.position", "told.velocity", "told.acceleration")
+    machine = two_links(told, brake, constraints=(follow,))
+    start = {"initial": {"shoulder.velocity": 0.5}, "start": "assembled", "treatment": Treatment(way)}
+    run = simulate(Scenario("arm", machine, 1.0, **start))
+    assert run.outcome.ok, run.outcome.sentence
+    held = run["shoulder.velocity"].values[run["brake.direction"].values == 0]
+    assert len(held) > 1
+    assert set(held) == {0.0}
+    assert float(run["elbow.position"](0.5)) == pytest.approx(0.5, abs=1e-6)
+    assert run.statistics.extra["constraint_position_error"] < 1e-6
+
+
+def test_a_machine_at_rest_without_gravity_is_not_suspect():
+    hold = Block("hold", "spring", on="elbow", parameters={"stiffness": 100.0, "rest": 0.3, "damping": 1.0})
+    machine = two_links(hold, gravity=(0, 0, 0))
+    run = simulate(Scenario("rest", machine, 1.0, {"elbow.position": 0.3 + 1e-12}, solver={"rtol": 1e-3, "atol": 1e-6}))
+    assert run.outcome.ok, run.outcome.sentence
+    assert run.statistics.energy_error < 1e-6
