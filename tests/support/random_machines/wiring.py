@@ -160,7 +160,8 @@ class Wiring:
         """Laws with an output that has this unit, or may have it."""
         found = [(law, key, law.info.units.get(key, "")) for law in self.laws for key in law.outputs]
         free = {"{u}", "{x}", "{F}", "{x}/s", "{x}/s^2"}
-        return [(law, key) for law, key, given in found if not _touching(law) and (given == unit or given in free)]
+        usable = [(law, key, given) for law, key, given in found if not (_touching(law) or law.info.sticks)]
+        return [(law, key) for law, key, given in usable if given == unit or given in free]
 
     def _reference(self, unit: str) -> Block:
         """A sine or a table of values as large as this unit's scale."""
