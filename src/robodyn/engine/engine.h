@@ -252,7 +252,6 @@ typedef struct {
   double *correction;       /* of an implicit step's unknowns (n_unknowns) */
   double *guard_values;     /* (N_GUARD_ROWS, n_guards + 2 n_limited) */
   double *bounds;           /* lower and upper limits (2, n_limited) */
-  double *outputs;          /* of a row, where some are only watched (n_y + n_watched) */
   double *extremes;         /* first, smallest, its time, largest, its time of what is watched (n_watched, EXTREMES) */
   double *delay;            /* how late each delayed signal is [s], positive (n_d); the caller's */
   double *before;           /* delayed signals before the start (n_d); the caller's */

@@ -50,7 +50,6 @@ static int64_t place_arrays(Run *run, double *block) {
   PLACE(correction, model->n_unknowns);
   PLACE(guard_values, N_GUARD_ROWS * n_all);
   PLACE(bounds, 2 * model->n_limited);
-  PLACE(outputs, model->n_watched > 0 ? model->n_y + model->n_watched : 0);
   PLACE(extremes, EXTREMES * model->n_watched);
   PLACE(delay, model->n_d);
   PLACE(before, model->n_d);
@@ -91,7 +90,7 @@ Run *run_new(const Model *model, const Method *method, const Solver *solver, con
   run->block = calloc((size_t)at_least(run->n_block, 1), sizeof(double));
   if (recording->kind != RECORD_NOTHING) {
     run->row_capacity = at_least(recording->n_times + 2, FIRST_ROWS);
-    run->rows = malloc((size_t)(run->row_capacity * (1 + model->n_y)) * sizeof(double));
+    run->rows = malloc((size_t)(run->row_capacity * (1 + model->n_y) + model->n_watched) * sizeof(double));
   }
   if (run->block == NULL || (run->rows == NULL && run->row_capacity > 0)) {
     run_free(run);
@@ -117,7 +116,7 @@ void run_free(Run *run) {
 static int reserve(Run *run, double **rows, int64_t *capacity, int64_t width, int64_t wanted) {
   if (wanted <= *capacity) return 1;
   int64_t enough = at_least(2 * *capacity, at_least(wanted, FIRST_GROWTH));
-  double *larger = realloc(*rows, (size_t)(enough * width) * sizeof(double));
+  double *larger = realloc(*rows, (size_t)(enough * width + run->model->n_watched) * sizeof(double));
   if (larger == NULL) {
     run->status = NO_MEMORY;
     return 0;

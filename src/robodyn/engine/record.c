@@ -4,33 +4,34 @@
 
 static double *record_row(const Run *run, int64_t index) { return run->rows + (1 + run->model->n_y) * index; }
 
-/* Keep the extremes of what is watched. */
-static void watch(Run *run, double t) {
-  const double *values = run->outputs + run->model->n_y;
-  for (int64_t k = 0; k < run->model->n_watched; k++) {
-    double *kept = run->extremes + EXTREMES * k, value = values[k];
+/* Keep the extremes of what is watched; a largest that is not a number stays so. */
+static void watch(Run *run, double t, const double *values) {
+  double *kept = run->extremes;
+  for (int64_t k = 0; k < run->model->n_watched; k++, kept += EXTREMES) {
+    double value = values[k];
     if (run->n_rows == 1) {
       kept[FIRST] = kept[SMALLEST] = kept[LARGEST] = value;
       kept[SMALLEST_AT] = kept[LARGEST_AT] = t;
     }
-    /* Negated, so that what is not a number is kept too. */
-    if (!(value >= kept[SMALLEST]) && kept[SMALLEST] == kept[SMALLEST]) kept[SMALLEST] = value, kept[SMALLEST_AT] = t;
-    if (!(value <= kept[LARGEST]) && kept[LARGEST] == kept[LARGEST]) kept[LARGEST] = value, kept[LARGEST_AT] = t;
+    if (value < kept[SMALLEST]) {
+      kept[SMALLEST] = value;
+      kept[SMALLEST_AT] = t;
+    }
+    if (value > kept[LARGEST] || value != value) {
+      kept[LARGEST] = value;
+      kept[LARGEST_AT] = t;
+    }
   }
 }
 
-/* Append the outputs at a time and a row of states, under the time `label`; delayed signals as last read. */
+/* Append the outputs at a time and a row of states, under the time `label`; delayed signals as last read. What is only
+   watched is written behind the row, where the next will stand. */
 static void add_row(Run *run, double label, double t, int64_t source) {
   const Model *model = run->model;
   double *entry = record_row(run, run->n_rows++);
   entry[0] = label;
-  if (model->n_watched > 0) {
-    call_kernel(run, model->outputs, t, state(run, source), run->outputs);
-    memcpy(entry + 1, run->outputs, (size_t)model->n_y * sizeof(double));
-    watch(run, t);
-  } else if (model->n_y > 0) {
-    call_kernel(run, model->outputs, t, state(run, source), entry + 1);
-  }
+  if (model->n_y + model->n_watched > 0) call_kernel(run, model->outputs, t, state(run, source), entry + 1);
+  watch(run, t, entry + 1 + model->n_y);
 }
 
 /* Append the outputs at a fraction of the step. */
