@@ -38,6 +38,6 @@ def test_a_machine_at_rest_without_gravity_is_not_suspect():
     hold = Block("hold", "spring", on="elbow", parameters={"stiffness": 100.0, "rest": 0.3, "damping": 1.0})
     machine = two_links(hold, gravity=(0, 0, 0))
     run = simulate(Scenario("rest", machine, 1.0, {"elbow.position": 0.3 + 1e-12}))
-    # The spring holds 5e-23 J, far below what the tolerance of 1e-8 tells from rest: 1e-13 J.
+    # The solver swings it by its tolerance of 1e-8 rad: 1e-6 N m over 1e-8 rad may appear or vanish.
     assert run.outcome.ok, run.outcome.sentence
-    assert run.statistics.energy_error < 1e-4
+    assert run["energy.kinetic"].values.max() < 1e-13

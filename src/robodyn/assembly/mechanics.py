@@ -44,7 +44,7 @@ from robodyn.dynamics import (
 )
 from robodyn.model import Combination
 from robodyn.model.numbers import XYZ
-from robodyn.symbolic import where
+from robodyn.symbolic import absolute, where
 
 FORCE_SIGNAL = {"rad": "torque", "m": "force"}
 
@@ -80,7 +80,8 @@ def add_dynamics(builder: Builder, motion: Motion, solvable: bool) -> None:
     machine = builder.scenario.machine
     outside = machine.loads or machine.constraints or machine.contacts or machine.interfaces
     acting = forces or builder.sticking or outside
-    _add_energies(builder, motion, Pending(power, bindings) if acting else None)
+    effort = ca.sum1(absolute(tau))
+    _add_energies(builder, motion, Pending(power, bindings) if acting else None, Pending(effort, bindings))
 
 
 def _accelerate(builder: Builder, motion: Motion, tau: ca.SX, bindings: Bindings) -> tuple[ca.SX, ca.SX]:
@@ -249,8 +250,12 @@ def _load_torque(builder: Builder, motion: Motion) -> ca.SX:
     return total
 
 
-def _add_energies(builder: Builder, motion: Motion, power: Pending | None) -> None:
-    """Energies as signals; `energy.work` integrates the power of all blocks and loads, so that E - W is constant."""
+def _add_energies(builder: Builder, motion: Motion, power: Pending | None, effort: Pending) -> None:
+    """Energies as signals; `energy.work` integrates the power of all blocks and loads, so that E - W is constant.
+
+    Args:
+        effort: how large the torques are all together.
+    """
     tree = motion.mechanics.tree
     rotors = [c for c in builder.scenario.machine.coordinates if isinstance(c, Combination)]
     spinning = sum(
@@ -274,4 +279,5 @@ def _add_energies(builder: Builder, motion: Motion, power: Pending | None) -> No
         "energy.balance": kinetic + potential - work,
     }
     builder.network.define([SignalInfo(name, "J") for name in outputs], Definition(outputs, {}))
-    builder.watch(Promise.BALANCE, "", "J", [outputs["energy.balance"], kinetic, potential], {})
+    watched = [outputs["energy.balance"], kinetic, potential, effort.expression]
+    builder.watch(Promise.BALANCE, "", "J", watched, effort.bindings)

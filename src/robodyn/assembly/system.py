@@ -83,9 +83,9 @@ class Watched:
 
     Attributes:
         subject: block, contact or state that it is told of.
-        count: columns of the function "watched": those of the balance are E - W, kinetic and potential energy, those of
-            constraints the residuals of positions and velocities, all others how far the promise is broken (positive)
-            and the size that it is measured by.
+        count: columns of the function "watched": those of the balance are E - W, kinetic and potential energy and the
+            sum of all torques' sizes, those of constraints the residuals of positions and velocities, all others how
+            far the promise is broken (positive) and the size that it is measured by.
     """
 
     promise: Promise

@@ -13,11 +13,11 @@ from robodyn.results import Certificate, Check, Outcome, OutcomeKind
 ENERGY, RESIDUALS = "energy balance", ("constraints, positions", "constraints, velocities")
 STILL_ENERGY = 1e-9
 """Part of the potential energy below which energy that moved is rounding."""
-REST_ENERGY = 1e3
-"""Energy [J], by the square of the absolute tolerance, below which a machine rests: nothing tells its speeds from 0."""
 LARGEST_ENERGY, SMALLEST_ENERGY, OF_TOLERANCE = 0.05, 1e-3, 1e3
 """Energy that may appear or vanish, as part of what moved: in fixed steps, in adaptive ones at the least, and times the
 relative tolerance."""
+OF_DISTANCE = 10.0
+"""Energy that may appear or vanish in any case, by the sum of all torques and the absolute tolerance: steps add up."""
 STILL_POWER = 1e-3
 """Power, as part of the energy that moved in a run's time, that no element is measured by less than."""
 CLOSED_LIMITS = (1e-3, 0.1)
@@ -122,17 +122,22 @@ def _extremes_of(promise: Promise, system: System, trajectory: Trajectory) -> np
 
 
 def energy_moved(solver: Solver, extremes: np.ndarray) -> float:
-    """How much energy changed place: kinetic, and potential since the start; at rest only the last digits do."""
-    kinetic, potential = extremes[1], extremes[2]
+    """How much energy changed place: kinetic, and potential since the start; at rest only the last digits do.
+
+    What all torques do over a distance that the absolute tolerance does not see may appear or vanish.
+    """
+    kinetic, potential, effort = extremes[1:4]
     lifted = max(abs(potential[LARGEST] - potential[FIRST]), abs(potential[SMALLEST] - potential[FIRST]))
     largest = max(abs(potential[LARGEST]), abs(potential[SMALLEST]))
-    return float(max(abs(kinetic[LARGEST]) + lifted, STILL_ENERGY * largest, REST_ENERGY * solver.atol**2))
+    unseen = OF_DISTANCE * solver.atol * effort[LARGEST] / SMALLEST_ENERGY
+    return float(max(abs(kinetic[LARGEST]) + lifted, STILL_ENERGY * largest, unseen))
 
 
 def _relative_error(solver: Solver, extremes: np.ndarray) -> float:
     balance = extremes[0]
     change = float(max(balance[LARGEST] - balance[FIRST], balance[FIRST] - balance[SMALLEST]))
-    return change / energy_moved(solver, extremes)
+    moved = energy_moved(solver, extremes)
+    return change / moved if moved > 0 else change
 
 
 def tell_action(system: System, trajectory: Trajectory) -> str:
