@@ -96,7 +96,7 @@ def build_model(
     """
     check_parts(system, solver, exchange=exchange)
     states = () if whole_run else tuple(state.name for state in system.states)
-    called = gather_functions(system, solver, (*system.scenario.recording.signals, *states))
+    called = gather_functions(system, solver, (*system.scenario.recording.signals, *states), watched=False)
     given = () if whole_run else (*inputs, *numbers)
     outputs = tuple(info for info in called.recorded if info.name not in given)
     guards = tuple(guard for guard in system.guards if whole_run or guard.action or guard.terminal)

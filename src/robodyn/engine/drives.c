@@ -12,6 +12,8 @@
 
 /* Part of its range by which a drive may miss the parabola through three points of a cell. */
 #define MISS 0.01
+/* Range of a drive, relative to its size or to 1 in its unit, that is rounding; this project's own choice. */
+#define ROUNDING 1e-12
 /* How many times longer than the drives allow a fixed step may be: of a sine, a quarter of its period at the most. */
 #define HASTY 2.0
 
@@ -118,7 +120,9 @@ static void sample(Scan *scan) {
       low = least(low, scan->values[point * n + k]);
       high = largest(high, scan->values[point * n + k]);
     }
-    scan->range[k] = high - low;
+    /* What changes by less than that is constant but for rounding: it has no pace. */
+    double rounding = ROUNDING * largest(1.0, largest(fabs(low), fabs(high)));
+    scan->range[k] = high - low <= rounding ? INFINITY : high - low;
   }
 }
 
@@ -163,7 +167,9 @@ static double paced_step(Run *run) {
 /* Longest step from the present time. */
 double longest_step(Run *run) { return least(run->max_step, paced_step(run)); }
 
-/* Fixed steps are the caller's choice: those that are too long for the drives are counted. */
+/* Fixed steps are the caller's choice: how many in a row are too long for the drives? A jump or a bend takes one or two. */
 void count_hasty(Run *run) {
-  if (!run->method->adaptive && run->n_pace > 0 && run->t_new - run->t > HASTY * paced_step(run)) run->hasty++;
+  if (run->method->adaptive || run->n_pace == 0) return;
+  run->in_haste = run->t_new - run->t > HASTY * paced_step(run) ? run->in_haste + 1 : 0;
+  run->hasty = at_least(run->hasty, run->in_haste);
 }

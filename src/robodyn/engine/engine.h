@@ -220,7 +220,8 @@ typedef struct {
   int64_t pace_cursor;    /* the part of the pace at the start of the step */
   int64_t steps;
   int64_t rejected;
-  int64_t hasty;          /* fixed steps too long for what drives the model */
+  int64_t hasty;          /* most fixed steps in a row that are too long for what drives the model */
+  int64_t in_haste;       /* how many were so up to now */
   int64_t evaluations;
   int64_t jacobians;
   int64_t factorisations;

@@ -22,8 +22,8 @@ STILL_POWER = 1e-3
 """Power, as part of the energy that moved in a run's time, that no element is measured by less than."""
 CLOSED_LIMITS = (1e-3, 0.1)
 """Residuals [m, rad; and a second] that constraints may have; twice those of the start, where that is given so."""
-HASTY_SHARE = 0.02
-"""Part of fixed steps that may be too long for what drives the machine: so that a jump does not count."""
+HASTY_STEPS = 3.0
+"""How many fixed steps in a row may be too long for what drives the machine: a jump or a bend is seen so."""
 FIRST, SMALLEST, _, LARGEST, LARGEST_AT = range(5)
 
 
@@ -178,5 +178,5 @@ def _check_steps(trajectory: Trajectory) -> list[Check]:
     counters = trajectory.counters
     if not counters.steps:
         return []
-    remedy = f"shorten the step of {counters.largest_step:.3g} s: less than four of them follow a period of what drives"
-    return [Check("steps follow what drives", counters.hasty / counters.steps, HASTY_SHARE, remedy=remedy)]
+    remedy = f"shorten the step of {counters.largest_step:.3g} s: a period of what drives takes less than four of them"
+    return [Check("steps follow what drives", float(counters.hasty), HASTY_STEPS, unit="steps", remedy=remedy)]

@@ -147,8 +147,12 @@ class Called:
     n_unknowns: int
 
 
-def gather_functions(system: System, solver: Solver, patterns: tuple[str, ...]) -> Called:
-    """Everything a run calls that records the signals of some patterns."""
+def gather_functions(system: System, solver: Solver, patterns: tuple[str, ...], watched: bool = True) -> Called:
+    """Everything a run calls that records the signals of some patterns.
+
+    Args:
+        watched: whether the run watches itself, too.
+    """
     check_method(system, solver)
     chosen = _choose_signals(system, patterns)
     columns = [system.symbols[key] for key in INPUTS]
@@ -167,7 +171,7 @@ def gather_functions(system: System, solver: Solver, patterns: tuple[str, ...]) 
     functions |= whole.functions() if whole else {}
     outputs = system.expressions["outputs"]
     picked = ca.vertcat(ca.SX(0, 1), *(outputs[k] for k in chosen))
-    outputs = ca.vertcat(picked, system.expressions["watched"])
+    outputs = ca.vertcat(picked, system.expressions["watched"]) if watched else picked
     functions["outputs"] = ca.Function("outputs", columns, [ca.densify(outputs)])
     sizes = (step.n_kept, step.n_unknowns) if step else (0, 0)
     return Called(functions, _recorded(system, chosen), ticks, *sizes)

@@ -27,6 +27,7 @@ def describe_run(run: Run, label: str) -> Plain:
         "title": str(run.provenance.description.get("title") or ""),
         "outcome": _outcome(run.outcome),
         "warnings": list(run.warnings),
+        **_certificate(run),
         "statistics": _statistics(run),
         "events": [{"name": e.name, "time": e.time, "terminal": e.terminal} for e in run.events[:MOST_EVENTS]],
         "more_events": max(0, len(run.events) - MOST_EVENTS),
@@ -57,6 +58,21 @@ def _outcome(outcome: Outcome) -> Plain:
         "state": state,
         "sentence": outcome.sentence,
         "time": outcome.time,
+    }
+
+
+def _certificate(run: Run) -> Plain:
+    """Every check as [what, value, limit, whether it holds]; errors of signals and what a second solution says."""
+    rows = []
+    for check in run.certificate:
+        name = f"{check.name} ({check.subject})" if check.subject else check.name
+        rows.append([name, f"{check.value:.3g}", f"{check.limit:.3g} {check.unit}".rstrip(), check.ok])
+    bars = run.errors.bars.items() if run.errors else ()
+    return {
+        "checks": rows,
+        "unchecked": list(run.certificate.unchecked),
+        "errors": [[name, f"{bar.error:.2g} {bar.unit}".rstrip()] for name, bar in bars],
+        "second_solution": run.errors.lines() if run.errors else [],
     }
 
 

@@ -20,6 +20,7 @@ from robodyn.errors import Flaw, ModelError
 from robodyn.model import Recording, Scenario
 from robodyn.results import Outcome, OutcomeKind
 from robodyn.simulation import CompiledSystem, compile_system, make_solver
+from robodyn.simulation.certificate import certify, judge, tell_action
 from robodyn.simulation.outcomes import tell_failure, tell_outcome
 from robodyn.simulation.problem import Start, build_problem, check_ranges, find_start
 from robodyn.simulation.python_calls import PythonCalls
@@ -76,7 +77,10 @@ class LeanSystem:
             if not hasattr(error, "trajectory"):
                 raise
             return self._track(error.trajectory, tell_failure(error.trajectory, calls.running, error))
-        return self._track(trajectory, tell_outcome(self.compiled, self.solver, trajectory))
+        system = self.compiled.system
+        passed = trajectory.at_time - start.time
+        certificate = certify(system, self.solver, trajectory, passed, tell_action(system, trajectory))
+        return self._track(trajectory, judge(tell_outcome(self.compiled, self.solver, trajectory), certificate))
 
     def _track(self, trajectory: Trajectory, outcome: Outcome) -> Track:
         if outcome.kind is OutcomeKind.INTERRUPTED:

@@ -225,7 +225,7 @@ def _choose_places(plan: SweepPlan, count: int) -> tuple[float, ...]:
     if not plan.along:
         return tuple(np.linspace(0.0, plan.longest, count).tolist())
     track = prepare_nonlinear(plan)({"duration": plan.scenario.duration})
-    if not track.outcome.ok:
+    if not track.outcome.carried_through:
         raise ModelError([Flaw("along", f"the scenario itself: {track.outcome.sentence}")], "sweep")
     way = track.signals[plan.along]
     first, last = float(way[0]), float(np.max(way))

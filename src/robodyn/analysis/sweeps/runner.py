@@ -196,7 +196,7 @@ class Job:
 def finish_run(plan: SweepPlan, number: int, track: Track, wall_time: float) -> Finished:
     """What is kept of a run: its measures and curves, no numbers where it could not be carried through."""
     outcome = track.outcome
-    ok = outcome.ok and len(track.time) > 0
+    ok = outcome.carried_through and len(track.time) > 0
     measures = tuple(m.take(track.time, track.signals[m.signal]) if ok else float("nan") for m in plan.measures)
     curves = _take_curves(plan, track) if ok else {name: np.full(len(plan.places), np.nan) for name in plan.keep}
     kind = outcome.kind.name.lower()

@@ -19,7 +19,31 @@ function makeCard(run, several) {
   }
   if (run.time.length === 0) notes.push(make("p", { class: "note" }, "The run recorded no samples."));
   const sentence = make("p", { class: "outcome" }, state, outcome.sentence);
-  return make("article", { class: "card" }, title, told, sentence, ...notes, make("dl", { class: "facts" }, facts));
+  const folded = [makeChecks(run), makeErrors(run)];
+  return make("article", { class: "card" }, title, told, sentence, ...notes, make("dl", { class: "facts" }, facts), ...folded);
+}
+
+// What the run checked of itself; open where something is violated.
+function makeChecks(run) {
+  const broken = run.checks.filter(([, , , ok]) => !ok).length;
+  if (run.checks.length + run.unchecked.length === 0) return null;
+  const count = `${run.checks.length} ${run.checks.length === 1 ? "check" : "checks"}`;
+  const said = broken ? `${broken} of ${count} violated` : `${count} kept`;
+  const sorted = [...run.checks].sort((a, b) => a[3] - b[3]);
+  const rows = sorted.map(([name, value, limit, ok]) =>
+    make("tr", { class: ok ? null : "violated" }, make("td", {}, name), make("td", { class: "number" }, value),
+      make("td", { class: "number" }, limit), make("td", {}, ok ? "kept" : "violated")));
+  const left = run.unchecked.map((sentence) => make("p", { class: "note" }, `Not checked: ${sentence}.`));
+  const summary = make("summary", {}, `Certificate: ${said}`);
+  return make("details", { class: "certificate", open: broken > 0 }, summary, makeTable(["check", "value", "limit", ""], rows), ...left);
+}
+
+// How far the signals are off, by a second solution.
+function makeErrors(run) {
+  if (run.errors.length === 0) return null;
+  const rows = run.errors.map(([name, text]) => make("tr", {}, make("td", {}, name), make("td", { class: "number" }, text)));
+  const said = run.second_solution.map((line) => make("p", { class: "note" }, `${line}.`));
+  return make("details", { class: "errors" }, make("summary", {}, "Errors of all signals"), ...said, makeTable(["signal", "error"], rows));
 }
 
 function fillEvents(store) {
