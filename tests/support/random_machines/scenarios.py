@@ -118,19 +118,20 @@ def _prescribe(frame: Frame, wiring: Wiring) -> Prescribed:
 
 
 def _random_contacts(frame: Frame, wiring: Wiring) -> list[Contact | RigidContact]:
-    """A ball or a box above the floor, by a law of the package or rigid, with friction or without."""
+    """A ball or a box above a sloping floor, by a law of the package or rigid, with friction or without."""
     rng, point = frame.rng, _tip(frame)
-    height = frame.place(point)[2] - rng.uniform(0.03, 0.15)
-    frame.points.append(Point("floor", GROUND, (0.0, 0.0, float(height))))
+    below = frame.place(point) - [0.0, 0.0, rng.uniform(0.05, 0.15)]
+    frame.points.append(Point("floor", GROUND, tuple(below)))
+    floor = Plane("floor", (*rng.uniform(-0.2, 0.2, 2), 1.0))
     ball, box = Ball(point.name, float(rng.choice([0.0, 0.02]))), Box(point.name, (0.02, 0.02, 0.02))
     shape = ball if rng.random() < 0.85 else box
     friction = _draw_law(rng, [law for law in wiring.laws if law.rubs]) if rng.random() < 0.6 else None
     rub = {"friction": friction[0], "friction_parameters": friction[1]} if friction else {}
     sticks = any(block.info.sticks for block in wiring.blocks)
     if rng.random() < 0.5 and not sticks:
-        return [RigidContact("touch", shape, Plane("floor"), float(rng.choice([0.0, 0.3, 0.8])), **rub)]
+        return [RigidContact("touch", shape, floor, float(rng.choice([0.0, 0.3, 0.8])), **rub)]
     law, values = _draw_law(rng, [law for law in wiring.laws if law.touches])
-    return [Contact("touch", shape, Plane("floor"), law, values | {"stiffness": float(rng.uniform(1e3, 1e5))}, **rub)]
+    return [Contact("touch", shape, floor, law, values | {"stiffness": float(rng.uniform(1e3, 1e5))}, **rub)]
 
 
 def _draw_law(rng: np.random.Generator, laws: list[Law]) -> tuple[str, dict[str, Any]]:
