@@ -78,7 +78,9 @@ def certify(
         elif watched.promise is Promise.CLOSED:
             checks += [_check_residual(*pair) for pair in zip(RESIDUALS, CLOSED_LIMITS, extremes, strict=True)]
         else:
-            least = STILL_POWER * moved / duration if watched.promise is Promise.PASSIVE and duration > 0 else 0.0
+            passive = watched.promise is Promise.PASSIVE and duration > 0
+            # Neither a force nor a speed of the size of the tolerance is seen.
+            least = max(STILL_POWER * moved / duration, solver.atol**2) if passive else 0.0
             checks.append(_check_promise(watched.promise, watched.subject, watched.unit, extremes, least))
     if not solver.adaptive:
         checks += _check_steps(trajectory)

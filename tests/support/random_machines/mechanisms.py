@@ -34,6 +34,13 @@ class Frame:
     def moving(self) -> list[Joint]:
         return [joint for joint in self.joints if joint.kind != "fixed"]
 
+    def carrier(self, body: str) -> str:
+        """The body that moves by a joint, or the ground, to which a body is fixed."""
+        holding = {joint.child: joint for joint in self.joints}
+        while body != GROUND and holding[body].kind == "fixed":
+            body = holding[body].parent
+        return body
+
     def place(self, point: Point) -> np.ndarray:
         """World position of a point."""
         R, p = self.poses[point.body]
@@ -128,9 +135,9 @@ def random_constraints(frame: Frame, freedoms: int) -> list[Constraint]:
 
 
 def _far_ends(frame: Frame) -> tuple[str, str]:
-    """A body late in the tree and the ground or another body."""
-    late = frame.joints[-1].child
-    others = [GROUND, *(body.name for body in frame.bodies if body.name != late)]
+    """A body late in the tree, and the ground or another body that moves against it."""
+    late = frame.moving[-1].child
+    others = [name for name in frame.poses if frame.carrier(name) != late]
     return late, str(frame.rng.choice(others))
 
 
