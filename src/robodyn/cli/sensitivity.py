@@ -38,10 +38,20 @@ def rank(
     if plot is not None:
         _plot(found.of(measure), plot, unit)
     if as_json:
-        print_json({"measure": measure, "of": of, "reason": found.reason, "rows": [_plain(row) for row in found.rows]})
+        print_json(
+            {
+                "measure": measure,
+                "of": of,
+                "reason": found.reason,
+                "notes": found.notes,
+                "rows": [_plain(row) for row in found.rows],
+            }
+        )
         return
     if found.reason:
         messages.print(f"robodyn: no exact derivatives: {found.reason}", markup=False)
+    for note in found.notes:
+        messages.print(f"robodyn: {note}", markup=False)
     output.print(f"{measure} of {of}: {found.rows[0].value:.6g} {unit}".rstrip(), markup=False)
     output.print(f"{'parameter':<36} {'value':>12} {'exact per %':>13} {'finite per %':>13}  unit", markup=False)
     for row in found.rows:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import casadi as ca
@@ -13,7 +13,13 @@ import numpy as np
 
 from robodyn.assembly import assemble
 from robodyn.cosimulation.joining import move_interface
-from robodyn.cosimulation.polynomials import EXCHANGE, HIGHEST_ORDER, all_coefficients, with_polynomials
+from robodyn.cosimulation.polynomials import (
+    EXCHANGE,
+    HIGHEST_ORDER,
+    all_coefficients,
+    coefficient_names,
+    with_polynomials,
+)
 from robodyn.cosimulation.reduced import PortFunctions
 from robodyn.cosimulation.unit import Coefficients, InterfaceMotion, ReducedModel
 from robodyn.engine import ResumableRun, Solver, Status, Trajectory
@@ -287,12 +293,41 @@ class ScenarioUnit:
         """Continuous states at the present time, in the order of `system.states`."""
         return self._now()[1].copy()
 
-    def move(self, x: np.ndarray) -> None:
-        """Go on from other continuous states."""
+    @cached_property
+    def _sampled(self) -> list[int]:
+        """Places in the memory that tasks write."""
+        m = self.system.symbols["m"]
+        columns = [self.system.expressions[task.function] for task in self.system.tasks if task.function]
+        return [k for k in range(m.numel()) if any(not ca.is_equal(after[k], m[k], 2) for after in columns)]
+
+    @property
+    def memory(self) -> np.ndarray:
+        """What sampled blocks remember and hold at the present time."""
+        return self._now()[3][self._sampled]
+
+    def move(self, x: np.ndarray, memory: np.ndarray | None = None) -> None:
+        """Go on from other continuous states, and from other memory of sampled blocks."""
         if self.run is None:
             self.begin = dataclasses.replace(self.begin, x=x)
         else:
             self.run.move(x)
+        if memory is not None:
+            self._now()[3][self._sampled] = memory
+
+    def held(self, names: tuple[str, ...]) -> np.ndarray:
+        """What was sent last for some inputs, as it acts at the present time."""
+        passed = float(self._now()[0][0]) - self.values[self._place[EXCHANGE]] if EXCHANGE in self._place else 0.0
+        return np.array([np.polyval(self.values[self._course(name)][::-1], passed) for name in names])
+
+    def hold(self, names: tuple[str, ...], values: np.ndarray) -> None:
+        """Shift what was sent last, so that it has other values at the present time."""
+        for name, change in zip(names, values - self.held(names), strict=True):
+            self.values[self._place[name]] += change
+        self._prepare()
+
+    def _course(self, name: str) -> list[int]:
+        """Places of an input's coefficients: of its value alone where it does not move by itself."""
+        return [self._place[key] for key in coefficient_names(name) if key in self._place]
 
     def save(self) -> Any:
         """All that changes."""

@@ -9,7 +9,8 @@ from support.machines import cart
 
 from robodyn.analysis.fitting.fit import fit_parameters
 from robodyn.analysis.fitting.report import tell_fit, write_fit
-from robodyn.analysis.fitting.scaling import draw_starts, make_scales, spread_points
+from robodyn.analysis.fitting.scaling import make_scales, spread_points
+from robodyn.analysis.fitting.search_space import SearchSpace
 from robodyn.catalog.epaas_rig import epaas_rig
 from robodyn.errors import ModelError
 from robodyn.model import Block, Number, Recording
@@ -229,9 +230,10 @@ def test_scales_undo_themselves_and_keep_signs():
     assert [scale.logarithmic for scale in scales] == [True, False, False]
     for scale, number in zip(scales, numbers, strict=True):
         assert scale.value(scale.scaled(number.value)) == pytest.approx(number.value)
-    points = draw_starts(scales, 20, seed=3)
+    space = SearchSpace(scales, (), ())
+    points = space.draw_starts(20, seed=3)
     assert np.all((points[1:, 2] * 0.4 >= -0.2) & (points[1:, 2] * 0.4 <= 0.2))
-    np.testing.assert_array_equal(points[:5], draw_starts(scales, 5, seed=3))
+    np.testing.assert_array_equal(points[:5], space.draw_starts(5, seed=3))
 
 
 def test_quasi_random_points_fill_the_square_evenly():

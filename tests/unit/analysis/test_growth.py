@@ -1,12 +1,15 @@
 """Is the growth of a disturbance, found on the units themselves, that of the exact macro step?"""
 
+import numpy as np
 import pytest
 
 from robodyn.analysis.coupling.growth import MacroSteps
 from robodyn.analysis.coupling.limits import Limit, find_limit
 from robodyn.analysis.coupling.macro_step import spectral_radius
 from robodyn.catalog import Oscillator, oscillator_sides
-from robodyn.cosimulation import Connection, Master, ScenarioUnit
+from robodyn.cosimulation import Connection, Link, Master, ScenarioUnit, cosimulate
+from robodyn.errors import ModelError
+from robodyn.model import GROUND, Block, Body, Delay, Interface, Joint, Machine, Mechanism, Scenario
 
 DAMPED = Oscillator(damping=(0.01, 0.01, 0.01))
 
@@ -58,3 +61,98 @@ def test_strides_find_the_first_of_two_limits():
 
     limit = find_limit(holds, 0.01, shortest=1e-3, longest=1.0, stride=1.25)
     assert limit.holds < 0.03 <= limit.fails
+
+
+def linear_unit(rng, name, *, period=None):
+    """Two states and one signal in, one out: z' = A z + B u, y = C z + D u, or once a period y = D u + y_before / 4."""
+    A = rng.normal(size=(2, 2)) - 1.5 * np.eye(2)
+    B, C, D = rng.normal(size=2), rng.normal(size=2), float(rng.uniform(-1.2, 1.2))
+
+    def plant(z1, z2, u):
+        rates = [A[k, 0] * z1 + A[k, 1] * z2 + B[k] * u for k in (0, 1)]
+        return {"z1_dot": rates[0], "z2_dot": rates[1], "y": C[0] * z1 + C[1] * z2 + D * u}
+
+    def sampled(u, before):
+        return {"y": D * u + before / 4, "before_next": D * u + before / 4}
+
+    fed = Block("fed", "constant_reference", parameters={"constant": 0.0})
+    if period is None:
+        start = {"z1": float(rng.normal()), "z2": float(rng.normal())}
+        block = Block("plant", plant, inputs={"u": "fed.value"}, states=start)
+    else:
+        block = Block("plant", sampled, inputs={"u": "fed.value"}, memory={"before": 1.0}, period=period)
+    machine = Machine(name, blocks=(fed, block))
+    scenario = Scenario(name, machine, 50.0, solver={"method": "rk4", "step": 0.025})
+    return ScenarioUnit(scenario, name=name, inputs=("fed.constant",))
+
+
+def ring(seed, order, sampled=False):
+    """Three units, each of which feeds the next one, all with a direct path from input to output."""
+    rng = np.random.default_rng(seed)
+    units = [linear_unit(rng, name, period=0.05 if sampled and name == "b" else None) for name in "abc"]
+    pairs = zip("abc", "bca", strict=True)
+    return units, [Link(f"{one}.plant.y", f"{other}.fed.constant", order) for one, other in pairs]
+
+
+@pytest.mark.parametrize(
+    ("seed", "scheme", "order", "sampled"),
+    [
+        (1, "parallel", 0, False),
+        (2, "parallel", 1, False),
+        (3, "parallel", 2, False),
+        (4, "sequential", 0, False),
+        (5, "sequential", 1, False),
+        (6, "parallel", 0, True),
+        (7, "sequential", 1, True),
+    ],
+)
+def test_growth_is_what_runs_of_random_linear_units_with_direct_paths_show(seed, scheme, order, sampled):
+    step, count, last = 0.1, 300, 200
+    units, links = ring(seed, order, sampled)
+    master = Master(step, scheme, largest_value=1e300)
+    growth = MacroSteps(units, links=links, master=master, time=0.2).growth(step)
+    run = cosimulate([unit.renew() for unit in units], links=links, master=master, duration=count * step)
+    assert run.outcome.ok, run.outcome.sentence
+    # The logarithm of the size of a motion that has become that of one eigenvalue, or of one pair, rises by a straight
+    # line, and swings about it with the pair.
+    k = np.arange(count - last, count)
+    values = np.column_stack([run[unit.name]["plant.y"](k * step) for unit in units])
+    size = np.log(np.linalg.norm(values, axis=1))
+    assert np.log(growth) == pytest.approx(np.polyfit(k, size, 1)[0], abs=2e-3)
+
+
+def sliding_mass(name, mass, ports):
+    """A mass on a spring and a damper, rigidly joined to others at its ports."""
+    slide = Joint("slide", "prismatic", GROUND, "body", axis=(1, 0, 0))
+    spring = Block("spring", "spring", on="slide", parameters={"stiffness": 30.0 * mass, "damping": 0.3})
+    faces = tuple(Interface(port, "model", on="slide") for port in ports)
+    mechanism = Mechanism(name, (Body("body", mass),), (slide,), gravity=(0, 0, 0))
+    machine = Machine(name, mechanism, (spring,), interfaces=faces)
+    scenario = Scenario(name, machine, 50.0, {"slide.velocity": mass}, solver={"method": "rk4", "step": 0.01})
+    return ScenarioUnit(scenario, name=name)
+
+
+def test_growth_counts_a_model_that_passes_on_what_came_in_at_another_interface():
+    ports = {"a": ("right",), "b": ("left", "right"), "c": ("left",)}
+    units = [sliding_mass(name, mass, ports[name]) for name, mass in (("a", 1.0), ("b", 0.5), ("c", 2.0))]
+    connections = [Connection("a.right", "b.left"), Connection("b.right", "c.left")]
+    step, count = 0.3, 160
+    master = Master(step, largest_value=1e300)
+    growth = MacroSteps([unit.renew() for unit in units], connections, master=master, time=step).growth(step)
+    run = cosimulate([unit.renew() for unit in units], connections, master=master, duration=count * step)
+    k = np.arange(count // 2, count)
+    speeds = np.column_stack([run[unit.name]["slide.velocity"](k * step) for unit in units])
+    # Without what passes through the middle one, the growth would be 4 % less.
+    assert np.log(growth) == pytest.approx(np.polyfit(k, np.log(np.linalg.norm(speeds, axis=1)), 1)[0], abs=5e-3)
+
+
+def test_what_growth_cannot_follow_is_refused():
+    rng = np.random.default_rng(0)
+    units = [linear_unit(rng, "a"), linear_unit(rng, "b", period=0.04)]
+    links = [Link("a.plant.y", "b.fed.constant"), Link("b.plant.y", "a.fed.constant")]
+    with pytest.raises(ModelError, match=r"'plant' is sampled every 0.04 s, of which 0.1 s is no multiple"):
+        MacroSteps(units, links=links, master=Master(0.1)).growth(0.1)
+    fed = Block("fed", "constant_reference", parameters={"constant": 0.0})
+    late = Scenario("late", Machine("late", blocks=(fed,), delays=(Delay("late", "fed.value", 0.1),)), 1.0)
+    with pytest.raises(ModelError, match="has delays, whose history cannot be disturbed"):
+        MacroSteps([ScenarioUnit(late, inputs=("fed.constant",))], master=Master(0.1))

@@ -1,7 +1,10 @@
 """By how much does a small disturbance of any co-simulation grow in one macro step?
 
-One macro step H takes z = (states of all units, signals of earlier exchanges that are still in use) to F(z). Its
-Jacobian comes by central differences of the units themselves, so that it holds for all couplings, schemes and orders;
+One macro step H takes z to F(z). z has the states of all units and the memory of their sampled blocks, the signals of
+earlier exchanges that polynomials still go through, and of what units were sent last all that acts on what they send
+next: an output that depends directly on an input is read at the end of a macro step, with the input as it was in it.
+The Jacobian comes by central differences of the units themselves, so that it holds for all couplings, schemes and
+orders;
 
     growth = max |eigenvalue of dF/dz|
 
@@ -12,8 +15,9 @@ left out.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
@@ -51,6 +55,7 @@ class MacroSteps:
         self.master, self.time = master, time
         self._go_there()
         self._saved = self.exchange.save()
+        self._passing = self._find_passing()
 
     def _go_there(self) -> None:
         self.exchange.start(0.0)
@@ -60,7 +65,8 @@ class MacroSteps:
 
     def jacobian(self, step: float, disturbance: float = DISTURBANCE) -> np.ndarray:
         """dF/dz of a macro step [s], (n, n)."""
-        z = self._begin(step)
+        self._begin(step)
+        z = self._read()
         columns = []
         for k in range(len(z)):
             ends = []
@@ -72,18 +78,40 @@ class MacroSteps:
         return np.column_stack(columns)
 
     def growth(self, step: float) -> float:
-        """Of the disturbance that grows most in a macro step [s]."""
+        """Of the disturbance that grows most in a macro step [s], a multiple of the sample times of all units."""
+        _check_samples(self.exchange.units, step)
         J = self.jacobian(step)
         used = np.max(np.abs(J - np.eye(len(J))), axis=0) > IDLE
-        return float(np.max(np.abs(np.linalg.eigvals(J[np.ix_(used, used)]))))
+        return float(np.max(np.abs(np.linalg.eigvals(J[np.ix_(used, used)])), initial=0.0))
 
-    def _begin(self, step: float) -> np.ndarray:
+    def _find_passing(self) -> dict[str, tuple[str, ...]]:
+        """Inputs of each unit on whose last value depends what is sent next, by trying each of them."""
+        passing = {}
+        for name, inputs in _sent(self.exchange).items():
+            found = []
+            for key in inputs:
+                ends = [self._exchanged(name, key, change) for change in (DISTURBANCE, -DISTURBANCE)]
+                if np.any(ends[0] != ends[1]):
+                    found.append(key)
+            passing[name] = tuple(found)
+        return passing
+
+    def _exchanged(self, name: str, key: str, change: float) -> np.ndarray:
+        """What all units have got after the exchange at the instant, with one input changed before it."""
+        self._begin(self.master.step)
+        unit = self.exchange.units[name]
+        unit.hold((key,), unit.held((key,)) + change)
+        self._read_again()
+        self.exchange.write(self.time)
+        units = self.exchange.units.values()
+        return np.concatenate([part for unit in units for part in (unit.state, unit.values)])
+
+    def _begin(self, step: float) -> None:
         """Back to the instant, as if everything had been as it is there for some macro steps."""
         self.exchange.restore(self._saved)
         self._saved = self.exchange.save()
         for memory in _memories(self.exchange):
             memory.fill(self.time, step)
-        return self._read()
 
     def _end(self, z: np.ndarray, step: float) -> np.ndarray:
         self._begin(step)
@@ -92,20 +120,41 @@ class MacroSteps:
         return self._read()
 
     def _read(self) -> np.ndarray:
-        states = [unit.state for unit in self.exchange.units.values()]
-        return np.concatenate([*states, *(value for memory in _memories(self.exchange) for value in memory.values)])
+        parts = []
+        for name, unit in self.exchange.units.items():
+            parts += [unit.state, unit.memory, unit.held(self._passing[name])]
+        return np.concatenate([*parts, *(value for memory in _memories(self.exchange) for value in memory.values)])
 
     def _write(self, z: np.ndarray) -> None:
-        exchange, left = self.exchange, z
-        for name, unit in exchange.units.items():
-            n = len(unit.state)
-            unit.move(left[:n])
-            exchange.outputs[name], left = unit.read(), left[n:]
-        for memory in _memories(exchange):
-            left = memory.change(left)
+        left = z
+        for name, unit in self.exchange.units.items():
+            sizes = (len(unit.state), len(unit.memory), len(self._passing[name]))
+            state, memory, inputs, left = np.split(left, np.cumsum(sizes))
+            unit.move(state, memory)
+            unit.hold(self._passing[name], inputs)
+        for earlier in _memories(self.exchange):
+            left = earlier.change(left)
+        self._read_again()
+
+    def _read_again(self) -> None:
+        """Outputs at the instant, after something has been changed there."""
+        exchange = self.exchange
+        exchange.outputs = {name: unit.read() for name, unit in exchange.units.items()}
         for samples in exchange.samples:
             if not samples.channel.mean:
                 samples.add(self.time, exchange.outputs[samples.channel.source])
+
+
+def _sent(exchange: Exchange) -> dict[str, tuple[str, ...]]:
+    """All that each unit is sent: inputs fed by signals, and what reduced models bring."""
+    sent: dict[str, list[str]] = {name: [] for name in exchange.units}
+    for channel in exchange.channels:
+        sent[channel.target] += channel.inputs
+    for bond in exchange.bonds:
+        for _, receiver in bond.models:
+            side = bond.sides[receiver]
+            sent[side.unit] += side.interface.incoming
+    return {name: tuple(inputs) for name, inputs in sent.items()}
 
 
 def _check(units: Sequence[ScenarioUnit]) -> None:
@@ -113,6 +162,21 @@ def _check(units: Sequence[ScenarioUnit]) -> None:
     for unit in units:
         if not (isinstance(unit, ScenarioUnit) and unit.can_restore):
             flaws.add(f"units.{unit.name}", "cannot be disturbed and go back", "take scenarios without Python blocks")
+        elif unit.system.delays:
+            what = "has delays, whose history cannot be disturbed"
+            flaws.add(f"units.{unit.name}", what, "compare runs with and without a disturbance instead")
+    flaws.raise_if_any("growth")
+
+
+def _check_samples(units: Mapping[str, ScenarioUnit], step: float) -> None:
+    """Between macro steps that end at different times after a sample, no map is like the one before."""
+    flaws = FlawList()
+    for name, unit in units.items():
+        for task in unit.system.tasks:
+            ratio = Fraction(step).limit_denominator(10**9) / (task.period * Fraction(unit.system.base_period or 1))
+            if ratio.denominator != 1:
+                what = f"'{task.name}' is sampled every {step / float(ratio):g} s, of which {step:g} s is no multiple"
+                flaws.add(f"units.{name}", what, "choose such a macro step")
     flaws.raise_if_any("growth")
 
 

@@ -3,7 +3,8 @@
     minimise 1/2 sum_k r_k(p)^2,    r_k = (y(t_k; p) - measured_k) / noise
 
 by a trust region (Branch, Coleman and Li 1999) with exact slopes through the simulation, sampled controllers, delays
-and events included. Intervals and correlations are those of the linearised problem at the best fit.
+and events included, in coordinates in which every body is a possible one. Intervals and correlations are those of the
+linearised problem at the best fit.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from robodyn.analysis.fitting.identifiability import find_unidentifiable
 from robodyn.analysis.fitting.measured import match_measured
 from robodyn.analysis.fitting.residuals import Residuals
 from robodyn.analysis.fitting.result import Fit, FitStart
-from robodyn.analysis.fitting.scaling import Bounds, Scale, draw_starts, make_scales
+from robodyn.analysis.fitting.scaling import Bounds, Scale, make_scales
+from robodyn.analysis.fitting.search_space import SearchSpace, make_search_space
 from robodyn.analysis.fitting.state import fingerprint, load_starts, save_starts
 from robodyn.analysis.fitting.summary import summarise_fit
 from robodyn.analysis.sensitivity.variation import prepare_variation
@@ -83,6 +85,7 @@ def fit_parameters(
     scenario = _matching(scenario, data, free, noise, starts)
     variation = prepare_variation(scenario, free, data.names, solver)
     scales = make_scales(variation.numbers, dict(bounds or {}))
+    space = make_search_space(scenario, scales)
     residuals = Residuals(variation, data, scales, _first_noise(data, noise))
     _check_effects(residuals, scales)
     settings = [describe(scenario), sorted(free), {s.number.name: (s.lower, s.upper) for s in scales}]
@@ -90,20 +93,20 @@ def fit_parameters(
     mark = fingerprint(settings, about_data, residuals.noise.tolist(), seed, dataclasses.asdict(variation.solver))
     path = None if state is None else Path(state)
     found = load_starts(path, mark)
-    points = draw_starts(scales, starts, seed)
+    points = space.draw_starts(starts, seed)
     for k in range(len(found), starts):
         residuals.on_run = _reporter(progress, residuals, k, starts)
-        found.append(_search(residuals, points[k]))
+        found.append(_search(residuals, space, points[k]))
         save_starts(path, mark, found)
     z, best = _choose_best(found[:starts], scales)
     if noise is None and len(data.names) > 1:
-        residuals, z = _reweigh(residuals, z)
+        residuals, z = _reweigh(residuals, space, z)
     elif noise is None:
         residuals = dataclasses.replace(residuals, noise=_estimate_noise(residuals, z), _kept=None)
     flaws = find_unidentifiable(residuals.slopes(z), [scale.number.name for scale in scales])
     if flaws:
         raise ModelError(flaws, "fit: at the best fit found")
-    return summarise_fit(residuals, z, tuple(found[:starts]), best, noise is not None)
+    return summarise_fit(residuals, space, z, tuple(found[:starts]), best, noise is not None)
 
 
 def _matching(
@@ -172,20 +175,31 @@ def _reporter(
     return report
 
 
-def _search(residuals: Residuals, begin: Floats) -> FitStart:
-    """One search; a start at which the simulation fails is kept as failed."""
+def _search(residuals: Residuals, space: SearchSpace, begin: Floats) -> FitStart:
+    """One search from coordinates y; a start at which the simulation fails is kept as failed."""
     from scipy.optimize import least_squares
 
-    scales = residuals.scales
     before, residuals.lowest = residuals.evaluations, float("inf")
-    limits = np.array([scale.limits for scale in scales]).T
-    begin = np.clip(begin, limits[0], limits[1])
-    values = tuple(scale.value(float(z)) for scale, z in zip(scales, begin, strict=True))
-    if residuals.run(begin) is None:
+    lower, upper = space.limits
+    begin = np.clip(begin, lower, upper)
+    values = tuple(space.values(space.scaled(begin)).tolist())
+    if residuals.run(space.scaled(begin)) is None:
         return FitStart(values, values, None, residuals.evaluations - before, residuals.failure)
     options: dict[str, Any] = {"ftol": TOLERANCE, "xtol": TOLERANCE, "gtol": TOLERANCE, "max_nfev": MOST_EVALUATIONS}
-    done = least_squares(residuals, begin, residuals.slopes, (limits[0], limits[1]), method="trf", **options)
-    found = tuple(scale.value(float(z)) for scale, z in zip(scales, done.x, strict=True))
+
+    # The first step is as long as the start is far from the origin: count from a place 1 before it in each coordinate.
+    origin = begin - 1.0
+
+    def deviate(way: Floats) -> Floats:
+        return residuals(space.scaled(origin + way))
+
+    def slope(way: Floats) -> Floats:
+        return residuals.slopes(space.scaled(origin + way)) @ space.slopes(origin + way)
+
+    limits = lower - origin, upper - origin
+    first = np.clip(np.ones(len(begin)), *limits)
+    done = least_squares(deviate, first, slope, limits, method="trf", **options)
+    found = tuple(space.values(space.scaled(origin + done.x)).tolist())
     return FitStart(values, found, float(done.cost), residuals.evaluations - before, str(done.message))
 
 
@@ -209,7 +223,7 @@ def _estimate_noise(residuals: Residuals, z: Floats) -> Floats:
     )
 
 
-def _reweigh(residuals: Residuals, z: Floats) -> tuple[Residuals, Floats]:
+def _reweigh(residuals: Residuals, space: SearchSpace, z: Floats) -> tuple[Residuals, Floats]:
     """Weigh each signal by its own residual and search again, until the weights stay."""
     for _ in range(REWEIGHINGS):
         noise = _estimate_noise(residuals, z)
@@ -217,6 +231,6 @@ def _reweigh(residuals: Residuals, z: Floats) -> tuple[Residuals, Floats]:
         residuals = dataclasses.replace(residuals, noise=noise, _kept=None)
         if steady:
             break
-        found = _search(residuals, z)
+        found = _search(residuals, space, space.coordinates(z))
         z = np.array([s.scaled(value) for s, value in zip(residuals.scales, found.values, strict=True)])
     return residuals, z

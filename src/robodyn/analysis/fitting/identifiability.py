@@ -61,14 +61,21 @@ def _tell_combination(way: Floats, names: Sequence[str]) -> Flaw:
     return Flaw(", ".join(name for name, _ in parts), what, "keep one of them fixed, or measure something else too")
 
 
-def find_uncertainty(J: Floats, variance: float = 1.0) -> Uncertainty:
-    """Covariance `s^2 (J^T J)^-1` of a least-squares estimate, as deviations and correlations."""
-    lengths = np.linalg.norm(J, axis=0)
-    _, values, rows = np.linalg.svd(J / lengths, full_matrices=False)
-    half = rows.T / values
-    covariance = variance * (half @ half.T) / np.outer(lengths, lengths)
+def find_uncertainty(J: Floats, variance: float = 1.0, along: Floats | None = None) -> Uncertainty:
+    """Covariance `s^2 (J^T J)^-1` of a least-squares estimate, as deviations and correlations.
+
+    Args:
+        along: directions N in which the estimate can move, all by default: `s^2 N (N^T J^T J N)^-1 N^T`.
+    """
+    N = np.eye(J.shape[1]) if along is None else along
+    lengths = np.linalg.norm(J @ N, axis=0)
+    _, values, rows = np.linalg.svd(J @ N / lengths, full_matrices=False)
+    half = N @ ((rows.T / values) / lengths[:, None])
+    covariance = variance * (half @ half.T)
     deviations = np.sqrt(np.diag(covariance))
-    return Uncertainty(deviations, covariance / np.outer(deviations, deviations))
+    # An estimate that cannot move is correlated with nothing.
+    sizes = np.where(deviations > 0, deviations, 1.0)
+    return Uncertainty(deviations, covariance / np.outer(sizes, sizes))
 
 
 def tell_correlations(correlation: Floats, names: Sequence[str]) -> list[str]:

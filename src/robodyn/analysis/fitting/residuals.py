@@ -21,8 +21,8 @@ from robodyn.model import Recording
 from robodyn.results import OutcomeKind, Run
 from robodyn.results.signal import Floats
 
-DIFFERENCE = 1e-4
-"""Change of a scaled parameter for central differences."""
+DIFFERENCE, ACROSS_JUMPS = 1e-4, 1e-2
+"""Change of a scaled parameter for central differences, and where blocks jump: many small jumps are one slope."""
 MOST_STEPS = 50
 """A simulation that takes this many times the steps of the first one counts as failed: its parameters are far off."""
 FEWEST_STEPS = 20_000
@@ -106,10 +106,9 @@ class Residuals:
         return np.column_stack(columns)
 
     def _differences(self, z: Floats) -> Floats:
-        columns = []
-        for k in range(len(self.scales)):
-            step = DIFFERENCE * np.eye(len(self.scales))[k]
-            columns.append((self(z + step) - self(z - step)) / (2 * DIFFERENCE))
+        columns, size = [], ACROSS_JUMPS if self.variation.leaps else DIFFERENCE
+        for step in size * np.eye(len(self.scales)):
+            columns.append((self(z + step) - self(z - step)) / (2 * size))
         return np.column_stack(columns)
 
     def apart(self, z: Floats) -> Floats:

@@ -11,7 +11,7 @@ from robodyn.results.signal import Floats
 
 @dataclass(frozen=True)
 class FittedParameter:
-    """One parameter: its estimate, 95 % interval, given value, and whether it lies at a bound.
+    """One parameter: its estimate, standard deviation, 95 % interval, given value, and whether it lies at a bound.
 
     Attributes:
         spread: largest relative difference of the estimate among the starts that found the best fit.
@@ -20,6 +20,7 @@ class FittedParameter:
     name: str
     unit: str
     value: float
+    deviation: float
     lower: float
     upper: float
     given: float

@@ -1,6 +1,8 @@
 """In which variables are parameters searched for? Scaled ones: logarithms of positive numbers, relative ones of others.
 
 p = exp(z) for a positive number whose bounds are not negative,   p = s z for any other, s its magnitude
+
+Places, states and products of inertia have either sign, also where the given value is positive.
 """
 
 from __future__ import annotations
@@ -8,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 
 import numpy as np
 
@@ -19,6 +22,9 @@ SPAN = 10.0
 """Starts without bounds lie between this part and this multiple of a positive number."""
 REACH = 1e3
 """Positive numbers without bounds are looked for up to this part and this multiple of the given value."""
+
+EITHER_SIGN = ("initial.*", "*.origin.*", "*.com.?", "*.inertia.x[yz]", "*.inertia.yz")
+"""Names of numbers whose sign says nothing."""
 
 LARGEST = 700.0
 """Logarithm of nearly the largest number there is."""
@@ -86,21 +92,14 @@ def make_scales(numbers: Sequence[Number], bounds: Mapping[str, Bounds]) -> tupl
 
 
 def _scale(number: Number, bounds: Bounds | None) -> Scale:
-    if number.value > 0 and bounds is None:
+    positive = number.value > 0 and not any(fnmatchcase(number.name, pattern) for pattern in EITHER_SIGN)
+    if positive and bounds is None:
         return Scale(number, number.value / REACH, number.value * REACH, 0.0, bounded=False)
     lower, upper = bounds or (-math.inf, math.inf)
-    if number.value > 0 and lower >= 0:
+    if positive and lower >= 0:
         return Scale(number, lower, upper, 0.0)
     width = upper - lower if bounds and math.isfinite(upper - lower) else 0.0
     return Scale(number, lower, upper, abs(number.value) or width or 1.0)
-
-
-def draw_starts(scales: Sequence[Scale], count: int, seed: int) -> Floats:
-    """Scaled starting points, (count, n): the given values first, then quasi-random ones, the same for a seed."""
-    first = np.array([[scale.scaled(scale.number.value) for scale in scales]])
-    lower, upper = np.array([scale.region for scale in scales]).T
-    rest = lower + spread_points(count - 1, len(scales), seed) * (upper - lower)
-    return np.vstack([first, rest])
 
 
 def spread_points(count: int, dimension: int, seed: int) -> Floats:

@@ -7,22 +7,28 @@ from collections.abc import Sequence
 import numpy as np
 
 from robodyn.analysis.fitting.identifiability import Uncertainty, find_uncertainty, tell_correlations
+from robodyn.analysis.fitting.possible_bodies import FreeInertia
 from robodyn.analysis.fitting.residuals import Residuals
 from robodyn.analysis.fitting.result import Fit, FitStart, FittedParameter, FittedSignal
 from robodyn.analysis.fitting.scaling import Scale
+from robodyn.analysis.fitting.search_space import SearchSpace
+from robodyn.analysis.sensitivity.variation import Variation
 from robodyn.results.signal import Floats
 
 LEVEL = 0.95
 SAME_COST = 1e-3
 """Relative difference of cost up to which two starts have found the same fit."""
-AT_BOUND = 1e-6
 LEAST_SHARE = 0.5
 """Share of a signal's variance that a fit explains at least, unless something is wrong with it."""
+UNFINISHED = 0.01
+"""Cosine of the angle between residuals and slopes beyond which the residuals can be made smaller."""
 WIDE = 1.0
 """Half width of an interval, by the value, beyond which a parameter is hardly known."""
 
 
-def summarise_fit(residuals: Residuals, z: Floats, starts: tuple[FitStart, ...], best: int, noise_given: bool) -> Fit:
+def summarise_fit(
+    residuals: Residuals, space: SearchSpace, z: Floats, starts: tuple[FitStart, ...], best: int, noise_given: bool
+) -> Fit:
     """The result at the scaled parameters z.
 
     Args:
@@ -31,12 +37,14 @@ def summarise_fit(residuals: Residuals, z: Floats, starts: tuple[FitStart, ...],
     r, J = residuals(z), residuals.slopes(z)
     freedom = max(r.size - z.size, 1)
     variance = 1.0 if noise_given else float(r @ r) / freedom
-    uncertainty = find_uncertainty(J, variance)
+    uncertainty = find_uncertainty(J, variance, space.tangent(z))
+    limited = space.at_limit(z)
     names = [scale.number.name for scale in residuals.scales]
     agreeing = _agreeing(starts, best, r.size * residuals.variation.solver.rtol**2)
     factor = _quantile(None if noise_given else freedom)
+    bound = space.at_bounds(z)
     parameters = tuple(
-        _parameter(scale, float(z[k]), factor * uncertainty.deviations[k], [s.values[k] for s in agreeing])
+        _parameter(scale, float(z[k]), uncertainty.deviations[k], factor, [s.values[k] for s in agreeing], bound[k])
         for k, scale in enumerate(residuals.scales)
     )
     signals = _signals(residuals, z)
@@ -50,15 +58,24 @@ def summarise_fit(residuals: Residuals, z: Floats, starts: tuple[FitStart, ...],
         cost=0.5 * float(r @ r),
         best=best,
         agreeing=len(agreeing),
-        jacobian="exact" if residuals.variation.exact else f"central differences: {residuals.variation.reason}",
+        jacobian=_tell_slopes(residuals.variation),
         warnings=(
             *_tell_misfit(signals),
+            *_tell_limits(limited),
+            *_tell_unfinished(residuals, space, z, parameters),
             *_warnings(parameters, uncertainty, names, starts, len(agreeing)),
         ),
         residuals=residuals.apart(z),
         run=run,
         measured=residuals.data,
     )
+
+
+def _tell_slopes(variation: Variation) -> str:
+    """How slopes were found, and what they take otherwise than it is."""
+    if not variation.exact:
+        return f"central differences: {variation.reason}"
+    return "; ".join(["exact", *variation.notes])
 
 
 def _quantile(freedom: int | None) -> float:
@@ -75,12 +92,16 @@ def _agreeing(starts: Sequence[FitStart], best: int, least: float) -> list[FitSt
     return [start for start in starts if start.cost is not None and start.cost <= most]
 
 
-def _parameter(scale: Scale, z: float, half: float, found: Sequence[float]) -> FittedParameter:
+def _parameter(
+    scale: Scale, z: float, deviation: float, factor: float, found: Sequence[float], bound: bool
+) -> FittedParameter:
     value, number = scale.value(z), scale.number
-    lower, upper = (float(scale.value(z + sign * half)) for sign in (-1, 1))
-    near = [abs(z - limit) <= AT_BOUND * max(abs(z), 1.0) for limit in scale.limits]
+    lower, upper = (float(scale.value(z + sign * factor * deviation)) for sign in (-1, 1))
+    # What a body at the limit of what is possible leaves no way to move has no deviation.
+    bound = bool(bound or deviation == 0.0)
     spread = (max(found) - min(found)) / abs(value) if value else 0.0
-    return FittedParameter(number.name, number.unit, value, lower, upper, number.value, any(near), spread)
+    own = float(deviation * scale.slope(z))
+    return FittedParameter(number.name, number.unit, value, own, lower, upper, number.value, bound, spread)
 
 
 def _signals(residuals: Residuals, z: Floats) -> tuple[FittedSignal, ...]:
@@ -107,6 +128,30 @@ def _tell_misfit(signals: Sequence[FittedSignal]) -> list[str]:
     return [
         f"{s.name} is not met (R^2 = {s.r_squared:.3g}): {remedy}" for s in signals if not s.r_squared >= LEAST_SHARE
     ]
+
+
+def _tell_limits(limited: Sequence[FreeInertia]) -> list[str]:
+    """Bodies that the data would make impossible ones."""
+    return [
+        f"the inertia of {free.body} lies at the limit of what is physically possible (one principal moment is the sum "
+        "of the other two): intervals are those of changes along it; let more of its entries be free, or look at what "
+        "else takes part in the motion"
+        for free in limited
+    ]
+
+
+def _tell_unfinished(
+    residuals: Residuals, space: SearchSpace, z: Floats, parameters: Sequence[FittedParameter]
+) -> list[str]:
+    """Parameters along which the residuals still fall: at a best fit they are at right angles to all slopes."""
+    r, free = residuals(z), [k for k, p in enumerate(parameters) if not p.at_bound]
+    N = space.tangent(z)
+    slopes = residuals.slopes(z) @ N @ N.T
+    size = np.linalg.norm(r) * np.maximum(np.linalg.norm(slopes, axis=0), 1e-300)
+    names = [parameters[k].name for k in free if abs(slopes[:, k] @ r) > UNFINISHED * size[k]]
+    if not names or not residuals.failure:
+        return []
+    return [f"the search ended before the best fit in {', '.join(names)}: simulations fail there: {residuals.failure}"]
 
 
 def _warnings(

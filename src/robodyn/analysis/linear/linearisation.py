@@ -12,6 +12,7 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
+from robodyn.analysis.jumps import Jump, find_staircases, smooth_expressions
 from robodyn.analysis.linear.linear_model import DelayedSignal, LinearModel, Variable
 from robodyn.analysis.linear.linearisation_notes import tell_notes
 from robodyn.analysis.linear.operating_point import OperatingPoint, Place, find_point
@@ -31,8 +32,8 @@ def linearise(
     """The linear model of a system around an operating point, by exact derivatives; delays stay delays.
 
     Memory of sampled blocks is held, friction that sticks is left out (without its viscous part) where the point does
-    not say what it does, and book-keeping states that nothing depends on are left out. The model's notes tell so, and
-    also what is not at rest and where a slope jumps.
+    not say what it does, and book-keeping states that nothing depends on are left out; quantisers and other staircases
+    have their mean slope. The model's notes tell so, and also what is not at rest and where a slope jumps.
 
     Args:
         at: "equilibrium" | "start" | a run (its end) | (run, time [s]) | values of states and memory by name | the
@@ -102,14 +103,22 @@ class Parts:
         found = find_rough_entries(read_program(self._values), INPUTS.index("x"))
         return [k for k in found if k < self.n]
 
-    @property
-    def _rows(self) -> ca.SX:
-        outputs = [self._row(name) for name in self.outputs]
-        return ca.densify(ca.vertcat(self.system.expressions["rhs"][: self.n], self._delayed, *outputs))
+    @cached_property
+    def staircases(self) -> tuple[Jump, ...]:
+        """Blocks with steps."""
+        return find_staircases(self.system.scenario)
+
+    def _rows(self, expressions: Mapping[str, ca.SX]) -> ca.SX:
+        places = [self.system.signal_names.index(name) for name in self.outputs]
+        delayed = expressions["delayed"] if self.system.delays else ca.SX(0, 1)
+        outputs = [expressions["outputs"][k] for k in places]
+        return ca.densify(ca.vertcat(expressions["rhs"][: self.n], delayed, *outputs))
 
     @property
     def _values(self) -> ca.Function:
-        return ca.Function("values", [self.system.symbols[key] for key in INPUTS], [self._rows])
+        return ca.Function(
+            "values", [self.system.symbols[key] for key in INPUTS], [self._rows(self.system.expressions)]
+        )
 
     def functions(self) -> dict[str, ca.Function | Sweep]:
         """Values of the rows, and their derivatives by the columns, column by column."""
@@ -118,9 +127,10 @@ class Parts:
         chosen = [symbols["p"][tunable.index(name)] for name in self.inputs]
         columns = ca.vertcat(symbols["x"][: self.n], symbols["d"], *chosen)
         by = [symbols[key] for key in INPUTS]
+        smooth = self._rows(smooth_expressions(self.system, self.staircases))
         return {
             "values": self._values,
-            "slopes": build_jacobian("slopes", by, self._rows, columns),
+            "slopes": build_jacobian("slopes", by, smooth, columns),
         }
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
+from robodyn.analysis.jumps import find_staircases, smooth_expressions
 from robodyn.analysis.linear.constrained import free_motions
 from robodyn.analysis.linear.linear_model import DelayedSignal, LinearModel
 from robodyn.analysis.linear.operating_point import OperatingPoint
@@ -44,12 +45,13 @@ class LoopPoles:
         check_sampled(system)
         self._n = count_states(system)
         symbols = system.symbols
-        delayed = system.expressions["delayed"] if system.delays else ca.SX(0, 1)
-        closed = system.expressions["constraints"] if system.equations else ca.SX(0, 1)
+        smooth = smooth_expressions(system, find_staircases(system.scenario))
+        delayed = smooth["delayed"] if system.delays else ca.SX(0, 1)
+        closed = smooth["constraints"] if system.equations else ca.SX(0, 1)
         # Memory that no task changes is a constant, not a motion.
         self._memory = [k for k, change in enumerate(memory_changes(system)) if change is not None]
-        tasks = [self._chosen(system.expressions[str(task.function)]) for task in system.tasks]
-        self._rows = [system.expressions["rhs"][: self._n], delayed, closed, *tasks]
+        tasks = [self._chosen(smooth[str(task.function)]) for task in system.tasks]
+        self._rows = [smooth["rhs"][: self._n], delayed, closed, *tasks]
         columns = ca.vertcat(symbols["x"][: self._n], symbols["d"], self._chosen(symbols["m"]))
         self._cuts = np.cumsum([self._n, len(system.delays)])
         slopes = ca.vec(ca.densify(ca.cse(ca.jacobian(ca.vertcat(*self._rows), columns))))

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import casadi as ca
 import numpy as np
 
+from robodyn.analysis.jumps import Jump, find_staircases, smooth_expressions, tell_staircases
 from robodyn.analysis.linear.constrained import free_motions
 from robodyn.analysis.linear.idealised import check_friction, friction_states, ideal_numbers, leave_out_friction
 from robodyn.analysis.linear.linear_model import Variable
@@ -102,7 +104,7 @@ class _Parts:
         return self._cut(derivatives, point, states, memory)
 
     def _rows(self, states: list[int], memory: list[int]) -> list[ca.SX]:
-        expressions, signals = self.system.expressions, self.system.signal_names
+        expressions, signals = smooth_expressions(self.system, self.staircases), self.system.signal_names
         closed = expressions["constraints"] if self.system.equations else ca.SX(0, 1)
         tasks = [
             ca.vertcat(ca.SX(0, 1), *(expressions[str(task.function)][k] for k in memory)) for task in self.system.tasks
@@ -145,12 +147,16 @@ class _Parts:
         places = np.array([row for row, k in enumerate(memory) if not ca.is_equal(after[k], m[k], 2)], int)
         return Update(task.name, task.period, task.offset, places, matrix[places, :n] @ N, matrix[places, n:])
 
+    @cached_property
+    def staircases(self) -> tuple[Jump, ...]:
+        """Blocks with steps."""
+        return find_staircases(self.system.scenario)
+
     def _notes(self) -> tuple[str, ...]:
         blocks = [block.name for block in self.system.scenario.machine.blocks if block.info.disturbance]
-        if not blocks:
-            return ()
         told = {"none": "is left out", "stuck": "sticks", "sliding": "slides"}[self.friction]
-        return (f"friction {told}: {', '.join(blocks)}",)
+        friction = f"friction {told}: {', '.join(blocks)}" if blocks else ""
+        return tuple(filter(None, [friction, tell_staircases(self.staircases)]))
 
 
 class _Derivatives:

@@ -81,10 +81,10 @@ def extend_delayed(tangent: Tangent) -> dict[str, ca.SX]:
     system = tangent.system
     if not system.delays:
         return {}
-    w, before = system.expressions["delayed"], _before(system)
-    columns = [w, *(tangent.along(j, w) + before for j in range(tangent.count))]
+    w, smooth, before = system.expressions["delayed"], tangent.smooth["delayed"], _before(system)
+    columns = [w, *(tangent.along(j, smooth) + before for j in range(tangent.count))]
     if _needs_rates(tangent):
-        columns.append(tangent.rate(w) + before)
+        columns.append(tangent.rate(smooth) + before)
     columns += [w[d.delay] for d in tangent.directions if d.delay is not None and _needs_start(tangent, d)]
     return {"delayed": ca.vertcat(*columns)}
 

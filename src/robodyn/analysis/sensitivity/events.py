@@ -33,7 +33,7 @@ def extend_tasks(tangent: Tangent) -> dict[str, ca.SX]:
     found = {}
     for name in {task.function for task in tangent.system.tasks if task.function}:
         memory = tangent.system.expressions[name]
-        columns = [tangent.along(j, memory) for j in range(tangent.count)]
+        columns = [tangent.along(j, tangent.smooth[name]) for j in range(tangent.count)]
         still = [] if tangent.instant is None else [tangent.system.symbols["t"], ca.SX.zeros(tangent.count)]
         found[name] = ca.vertcat(memory, *columns, *still)
     return found
@@ -49,15 +49,15 @@ def extend_actions(extended: System, tangent: Tangent) -> System:
             guards.append(guard)
             continue
         name = f"action:guard{k}"
-        shifts = _instant_shifts(tangent, system.expressions["guards"][k])
-        expressions[name] = _act(tangent, system.expressions[guard.action], shifts)
+        shifts = _instant_shifts(tangent, tangent.smooth["guards"][k])
+        expressions[name] = _act(tangent, guard.action, shifts)
         guards.append(dataclasses.replace(guard, action=name))
     for name in {guard.action for guard in system.guards if guard.action}:
         del expressions[name]
     # At the start and at the ends of steps, time does not move with the parameters.
     for still in (system.start_action or "", PROJECTION):
         if still in system.expressions:
-            expressions[still] = _act(tangent, system.expressions[still], [ca.SX(0)] * tangent.count)
+            expressions[still] = _act(tangent, still, [ca.SX(0)] * tangent.count)
     return dataclasses.replace(extended, guards=tuple(guards), expressions=expressions)
 
 
@@ -79,17 +79,18 @@ def _instant_shifts(tangent: Tangent, guard: ca.SX) -> list[ca.SX]:
     return [where(again, tangent.instant[1 + j], -tangent.along(j, guard) / rate) for j in range(tangent.count)]
 
 
-def _act(tangent: Tangent, after: ca.SX, shifts: list[ca.SX]) -> ca.SX:
+def _act(tangent: Tangent, action: str, shifts: list[ca.SX]) -> ca.SX:
     """[x+, U+, m+, M+, instant] of an action at a time that moves with each parameter."""
     system = tangent.system
+    after, smooth = system.expressions[action], tangent.smooth[action]
     n_x, own = len(system.states), system.symbols
     time, d, p = own["t"], own["d"], own["p"]
     x_after, m_after = _unfolded(after[:n_x], time), _unfolded(after[n_x:], time)
     f_after = system.function("rhs")(time, x_after, d, m_after, p)
-    along_time = tangent.rate(after)
+    along_time = tangent.rate(smooth)
     states, memory = [], []
     for j, shift in enumerate(shifts):
-        moved = tangent.along(j, after) + along_time * shift
+        moved = tangent.along(j, smooth) + along_time * shift
         h = ca.substitute(ca.densify(tangent.shifts[j]), ca.vertcat(own["x"], own["m"]), ca.vertcat(x_after, m_after))
         states.append(moved[:n_x] - f_after * shift + h)
         memory.append(moved[n_x:])

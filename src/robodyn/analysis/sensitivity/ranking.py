@@ -77,12 +77,14 @@ class SensitivityTable:
 
     Attributes:
         reason: why there are no exact derivatives, or an empty text.
+        notes: sentences on how blocks that jump were taken.
         run: with the scenario's own numbers and, if exact, the sensitivities as signals.
     """
 
     rows: tuple[Sensitivity, ...]
     reason: str
     run: Run
+    notes: tuple[str, ...] = ()
 
     def of(self, measure: str) -> tuple[Sensitivity, ...]:
         """The rows of one measure."""
@@ -128,7 +130,7 @@ def rank_parameters(
             rows.append(Sensitivity(name, *given, lower, upper))
     order = {name: k for k, name in enumerate(measures)}
     rows.sort(key=lambda row: (order[row.measure], -row.weight))
-    return SensitivityTable(tuple(rows), variation.reason if exact else "", run)
+    return SensitivityTable(tuple(rows), variation.reason if exact else "", run, variation.notes)
 
 
 def _changes(change: float | Mapping[str, float], parameters: Sequence[str]) -> dict[str, float]:

@@ -4,7 +4,8 @@ Symbols: S = dx/dp of the states, M = dm/dp of the memory, D = dd/dp of the dela
 
     x_dot = f(t, x, d, m, p),    S_dot = f_x S + f_d D + f_m M + f_p
 
-The derivatives are exact, made from the traced expressions, and run in the same native engine as the motion itself.
+The derivatives are exact, made from the traced expressions, and run in the same native engine as the motion itself;
+those of quantisers and other staircases are the means over their steps.
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ from fnmatch import fnmatchcase
 
 import casadi as ca
 
+from robodyn.analysis.jumps import Jump, find_block_jumps, smooth_expressions, tell_leaps, tell_staircases
 from robodyn.analysis.sensitivity.delays import add_delays, extend_delayed, more_numbers
 from robodyn.analysis.sensitivity.events import add_limits, extend_actions, extend_tasks
 from robodyn.analysis.sensitivity.parameters import Direction, find_directions
-from robodyn.analysis.sensitivity.tangent import Tangent, find_switches, sensitivity_name, start_tangent
+from robodyn.analysis.sensitivity.tangent import Tangent, sensitivity_name, start_tangent
 from robodyn.assembly import System
 from robodyn.assembly.network import SignalInfo
 from robodyn.assembly.system import MemoryInfo, StateInfo
@@ -28,7 +30,13 @@ UNWEIGHED = 1e30
 """Nominal magnitude of book-keeping whose errors do not count; finite, since it is no longer the last state."""
 
 
-def sensitivity_system(system: System, parameters: Sequence[str], signals: Sequence[str] | None = None) -> System:
+def sensitivity_system(
+    system: System,
+    parameters: Sequence[str],
+    signals: Sequence[str] | None = None,
+    *,
+    jumps: Sequence[Jump] | None = None,
+) -> System:
     """The system with the sensitivities of its states as further states, and of its signals as further signals.
 
     The derivative of a signal is `d(<signal>)/d(<parameter>)`, at a fixed time.
@@ -36,15 +44,17 @@ def sensitivity_system(system: System, parameters: Sequence[str], signals: Seque
     Args:
         parameters: tunable numbers, `initial.<state>` or `<delay>.time`.
         signals: patterns of the signals whose derivatives are wanted; those the scenario records by default.
+        jumps: what `find_block_jumps` gives, if that is known already.
 
     Raises:
         ModelError: where there is no exact derivative: Python blocks, constants of the code, times of jumps.
     """
-    tangent = start_tangent(system, find_directions(system, tuple(parameters)))
-    tangent = add_delays(tangent)
+    directions = find_directions(system, tuple(parameters))
+    jumps = find_block_jumps(system.scenario) if jumps is None else jumps
+    tangent = add_delays(start_tangent(system, smooth_expressions(system, jumps), directions))
     chosen = _choose(system, system.scenario.recording.signals if signals is None else tuple(signals))
     rates = ca.vertcat(system.expressions["rhs"], *tangent.state_rates)
-    outputs = [tangent.along(j, system.expressions["outputs"]) for j in range(tangent.count)]
+    outputs = [tangent.along(j, tangent.smooth["outputs"]) for j in range(tangent.count)]
     picked = [column[k] for column in outputs for k in chosen]
     extended = dataclasses.replace(
         system,
@@ -58,7 +68,7 @@ def sensitivity_system(system: System, parameters: Sequence[str], signals: Seque
         | {"rhs": rates, "outputs": ca.vertcat(system.expressions["outputs"], *picked)}
         | extend_delayed(tangent)
         | extend_tasks(tangent),
-        warnings=(*system.warnings, *find_switches(system)),
+        warnings=(*system.warnings, *filter(None, [tell_staircases(jumps), tell_leaps(jumps)])),
     )
     return add_limits(extend_actions(extended, tangent), tangent)
 

@@ -5,6 +5,7 @@ Symbols: S, M, D as in `sensitivity_system`; R = d_dot, the rates of the delayed
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import casadi as ca
@@ -12,10 +13,6 @@ import casadi as ca
 from robodyn.analysis.sensitivity.parameters import Direction
 from robodyn.assembly import System
 from robodyn.assembly.system import DelayInfo
-from robodyn.native import read_program
-from robodyn.native.program import operands
-
-JUMPS = {"sign": "sign()", "floor": "floor()", "ceil": "ceil()"}
 
 
 @dataclass(frozen=True)
@@ -23,6 +20,7 @@ class Tangent:
     """A system's symbols with their sensitivities; j counts the parameters.
 
     Attributes:
+        smooth: the system's expressions as they are differentiated, staircases with their means.
         states: integrated columns U, S = U - shift; memory: M; delayed: D as it is read from history.
         shifts: see `sensitivity_delays`; zero but for the time of a delay whose signal jumps.
         rates: R, one entry a delay, zero where it is not needed.
@@ -32,6 +30,7 @@ class Tangent:
     """
 
     system: System
+    smooth: Mapping[str, ca.SX]
     directions: tuple[Direction, ...]
     states: tuple[ca.SX, ...]
     memory: tuple[ca.SX, ...]
@@ -87,25 +86,26 @@ class Tangent:
     @property
     def state_rates(self) -> list[ca.SX]:
         """U_dot of each parameter; where there is a shift h(t, x, d), `U_dot = S_dot + h_t + h_x f` without d_dot."""
-        own, f = self.system.symbols, self.system.expressions["rhs"]
+        own, f, smooth = self.system.symbols, self.system.expressions["rhs"], self.smooth["rhs"]
         found = []
         for j in range(self.count):
             if self.shifts[j].nnz() == 0:
-                found.append(self.along(j, f))
+                found.append(self.along(j, smooth))
                 continue
             by = ca.vertcat(own["t"], own["x"])
             carried = ca.jtimes(self.shifts[j], by, ca.vertcat(1, f))
-            found.append(self.along(j, f, self.delayed[j]) + ca.densify(carried))
+            found.append(self.along(j, smooth, self.delayed[j]) + ca.densify(carried))
         return found
 
 
-def start_tangent(system: System, directions: tuple[Direction, ...]) -> Tangent:
+def start_tangent(system: System, smooth: Mapping[str, ca.SX], directions: tuple[Direction, ...]) -> Tangent:
     """Symbols of the sensitivities of states and memory; delays are added by `sensitivity_delays`."""
     n_x, n_m, n_d = (system.symbols[key].numel() for key in ("x", "m", "d"))
     acts = any(guard.action for guard in system.guards)
     zeros = tuple(ca.SX(n_d, 1) for _ in directions)
     return Tangent(
         system=system,
+        smooth=smooth,
         directions=directions,
         states=tuple(ca.SX.sym(f"S{j}", n_x) for j in range(len(directions))),
         memory=tuple(ca.SX.sym(f"M{j}", n_m) for j in range(len(directions))),
@@ -120,18 +120,3 @@ def start_tangent(system: System, directions: tuple[Direction, ...]) -> Tangent:
 def sensitivity_name(name: str | None, parameter: str) -> str:
     """`d(<signal>)/d(<parameter>)`."""
     return f"d({name})/d({parameter})"
-
-
-def find_switches(system: System) -> list[str]:
-    """A sentence where rates contain a function that jumps with a state: no derivative sees such a jump."""
-    program = read_program(system.function("rhs"))
-    moving = [False] * len(program.nodes)
-    found = set()
-    for number, node in enumerate(program.nodes):
-        moving[number] = node[0] == "input" and node[1] in (1, 2) or any(moving[i] for i in operands(node))
-        if node[0] in JUMPS and moving[number]:
-            found.add(JUMPS[node[0]])
-    if not found:
-        return []
-    what = f"the rates contain {', '.join(sorted(found))} of a state"
-    return [f"{what}: if they jump there, exact sensitivities miss the jump; compare them with finite changes"]

@@ -6,6 +6,9 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from robodyn.analysis.jumps import Jump, find_block_jumps, tell_leaps, tell_staircases
+from robodyn.analysis.linear.idealised import ideal_numbers
+from robodyn.analysis.sensitivity.agreement import AGREES, find_disagreement
 from robodyn.analysis.sensitivity.parameters import INITIAL
 from robodyn.analysis.sensitivity.system import sensitivity_system
 from robodyn.analysis.sensitivity.tangent import sensitivity_name
@@ -27,6 +30,8 @@ class Variation:
         compiled: with the exact sensitivities by them as signals, if exact.
         reason: why there are no exact sensitivities, or an empty text.
         folded: those for which the code has to be made anew.
+        leaps: whether the reason is that blocks jump: differences must be wide enough to reach across.
+        notes: sentences on how blocks that jump were taken.
     """
 
     scenario: Scenario
@@ -36,6 +41,8 @@ class Variation:
     compiled: CompiledSystem
     reason: str
     folded: tuple[str, ...]
+    leaps: bool = False
+    notes: tuple[str, ...] = ()
 
     @property
     def exact(self) -> bool:
@@ -75,14 +82,32 @@ def prepare_variation(
     place = {number.name for number in system.parameters}
     folded = tuple(name for name in names if name not in place and not name.startswith(INITIAL))
     reason, recorded, chosen = "", system, tuple(signals)
+    jumps = find_block_jumps(scenario) if exact else ()
     if exact:
         try:
-            recorded = sensitivity_system(system, names, signals)
+            recorded = sensitivity_system(system, names, signals, jumps=jumps)
             chosen = (*signals, *(sensitivity_name(signal, name) for name in names for signal in signals))
         except ModelError as error:
             reason = "; ".join(str(flaw) for flaw in error.flaws)
     compiled = compile_system(recorded, solver, signals=chosen)
-    return Variation(scenario, numbers, tuple(signals), solver, compiled, reason if exact else "not asked for", folded)
+    reason = reason if exact else "not asked for"
+    variation = Variation(scenario, numbers, tuple(signals), solver, compiled, reason, folded)
+    return _treat_jumps(variation, system, jumps) if variation.exact else variation
+
+
+def _treat_jumps(variation: Variation, system: System, jumps: Sequence[Jump]) -> Variation:
+    """Say how staircases are taken, and leave exact sensitivities where other jumps make them wrong."""
+    steps = {jump.block for jump in jumps if jump.staircase}
+    notes = tuple(filter(None, [tell_staircases(jumps)]))
+    if len(steps) < len(jumps):
+        ideal = {name: v for name, v in ideal_numbers(variation.scenario).items() if name.rpartition(".")[0] in steps}
+        share = find_disagreement(variation, ideal, variation.scenario.duration)
+        if share > AGREES:
+            reason = f"{tell_leaps(jumps)}, and finite changes differ from them by {100 * share:.3g} %"
+            compiled = compile_system(system, variation.solver, signals=variation.signals)
+            return dataclasses.replace(variation, compiled=compiled, reason=reason, leaps=True)
+        notes += (f"{tell_leaps(jumps)}; here finite changes agree with them within {100 * share:.2g} %",)
+    return dataclasses.replace(variation, notes=notes)
 
 
 def make_tunable(scenario: Scenario, names: Sequence[str]) -> Scenario:
