@@ -2,7 +2,20 @@
 
 import pytest
 
-from robodyn import GROUND, Block, Body, Joint, Machine, Mechanism, Prescribed, Scenario, Treatment, simulate
+from robodyn import (
+    GROUND,
+    Block,
+    Body,
+    Distance,
+    Joint,
+    Machine,
+    Mechanism,
+    Point,
+    Prescribed,
+    Scenario,
+    Treatment,
+    simulate,
+)
 
 TIMES, POINTS = (0.0, 0.5, 1.0), (0.0, 0.5, 0.3)
 
@@ -41,3 +54,20 @@ def test_a_machine_at_rest_without_gravity_is_not_suspect():
     # The solver swings it by its tolerance of 1e-8 rad: 1e-6 N m over 1e-8 rad may appear or vanish.
     assert run.outcome.ok, run.outcome.sentence
     assert run["energy.kinetic"].values.max() < 1e-13
+
+
+def test_friction_that_holds_all_the_time_is_not_suspect():
+    """A held coordinate on moving joints creeps by rounding: its power is none beside what moves."""
+    hold = Block("hold", "stick_friction", on="reach", parameters={"coulomb": 300.0})
+    bodies = [Body(name, 1.0, (0.1, 0, 0), (0.02, 0.02, 0.02)) for name in ("turret", "slide")]
+    joints = (
+        Joint("turn", "revolute", GROUND, "turret", axis=(0.4, 0.7, 0.6)),
+        Joint("extend", "prismatic", "turret", "slide", (0.2, 0.1, 0.3), axis=(0, 0.9, 0.5)),
+    )
+    points = (Point("base", GROUND), Point("tip", "slide", (0.2, 0.1, -0.2)))
+    machine = Machine("arm", Mechanism("arm", bodies, joints, points), (hold,), (Distance("reach", "base", "tip"),))
+    for solver in ({"rtol": 1e-8, "atol": 1e-9}, {"method": "rodas4", "rtol": 1e-8, "atol": 1e-9}):
+        run = simulate(Scenario("held", machine, 0.3, {"turn.position": -0.6}, solver=solver))
+        assert set(run["hold.direction"].values) == {0.0}
+        assert run["turn.velocity"].values[-1] != 0
+        assert run.outcome.ok, run.outcome.sentence

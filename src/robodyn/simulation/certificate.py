@@ -65,12 +65,12 @@ def certify(
         return Certificate(unchecked=("the run has no rows",))
     checks: list[Check] = []
     unchecked: list[str] = []
-    moved, begin = 0.0, 0
+    balance, begin = _extremes_of(Promise.BALANCE, system, trajectory), 0
+    moved = 0.0 if balance is None else energy_moved(solver, balance)
     for watched in system.watched:
         extremes = trajectory.extremes[begin : begin + watched.count]
         begin += watched.count
         if watched.promise is Promise.BALANCE:
-            moved = energy_moved(solver, extremes)
             if unbalanced:
                 unchecked.append(f"{ENERGY}: {unbalanced}")
             else:
