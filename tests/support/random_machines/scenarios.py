@@ -50,7 +50,7 @@ def random_scenario(seed: int, largest: int = 6) -> Scenario:
     places = {joint.name: "rad" if joint.turns else "m" for joint in frame.moving}
     wiring = Wiring(rng, places | {c.name: _unit(c, places) for c in coordinates})
     _add_blocks(rng, wiring, seed, largest)
-    if rng.random() < 0.15 and len(frame.moving) > len(constraints) + 1:
+    if rng.random() < 0.15 and len(frame.moving) > 1 and not constraints:
         constraints.append(_prescribe(frame, wiring))
     contacts = _random_contacts(frame, wiring) if touching else ()
     loads = [Load("load", _tip(frame).name, tuple(rng.normal(size=3) * 5.0))] if rng.random() < 0.15 else []
