@@ -1,21 +1,25 @@
-"""Is what rests told from what moves: friction that holds beside a prescribed motion, and a machine at rest?"""
+"""Is what rests told from what moves: friction that holds, contacts that part, a machine at rest?"""
 
 import pytest
 
 from robodyn import (
     GROUND,
+    Ball,
     Block,
     Body,
     Distance,
     Joint,
     Machine,
     Mechanism,
+    Plane,
     Point,
     Prescribed,
+    RigidContact,
     Scenario,
     Treatment,
     simulate,
 )
+from robodyn.structures import Reduction, Section, beam
 
 TIMES, POINTS = (0.0, 0.5, 1.0), (0.0, 0.5, 0.3)
 
@@ -71,3 +75,18 @@ def test_friction_that_holds_all_the_time_is_not_suspect():
         assert set(run["hold.direction"].values) == {0.0}
         assert run["turn.velocity"].values[-1] != 0
         assert run.outcome.ok, run.outcome.sentence
+
+
+@pytest.mark.parametrize("height", [0.0786, 0.1214])
+def test_a_rigid_contact_of_a_vibrating_body_parts_where_its_force_ends(height):
+    """A beam falls on a floor, settles, vibrates while it rests, and is let go by the force that comes down to zero."""
+    tube = Section.tube(0.01, 0.002, 70e9, 26e9, 2700.0)
+    body = beam("beam", 0.6, tube, Reduction((), modes=2, directions=("y", "rz", "z", "ry")), elements=3)
+    points = (Point("toe", "beam", (0.2, 0.1, -0.05), "tip"), Point("floor", GROUND, (0.2, 0.1, -0.05 - height)))
+    hinge = Joint("hinge", "revolute", GROUND, "beam", axis=(0, 1, 0))
+    touch = RigidContact("touch", Ball("toe", 0.02), Plane("floor", (0.14, -0.07, 0.98)), 0.3)
+    machine = Machine("beam", Mechanism("beam", (body,), (hinge,), points), contacts=(touch,))
+    run = simulate(Scenario("beam", machine, 0.3, solver={"rtol": 1e-8, "atol": 1e-9}))
+    assert "touch.parts" in {event.name for event in run.events}
+    assert run["touch.force.normal"].values.min() > -1e-9
+    assert run.outcome.ok, run.outcome.sentence
