@@ -21,7 +21,8 @@ from robodyn.catalog.epaas_arm import CENTRES
 from robodyn.engine import Solver
 from robodyn.model import Scenario
 from robodyn.simulation import compile_system, make_solver
-from robodyn.simulation.problem import build_problem, find_start
+from robodyn.simulation.problem import build_problem
+from robodyn.simulation.starting import find_start
 
 ROUNDS, SCIPY_ROUNDS = 21, 7
 RIG_DURATION, STEP_DURATION = 0.07, 0.11

@@ -9,7 +9,8 @@ import numpy as np
 from robodyn.assembly import SignalInfo, System
 from robodyn.engine import Problem, Recording, Solver, Trajectory, integrate
 from robodyn.simulation import CompiledSystem, compile_system
-from robodyn.simulation.problem import build_problem, find_start
+from robodyn.simulation.problem import build_problem
+from robodyn.simulation.starting import find_start
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,8 @@ from robodyn.model import Recording as Kept
 from robodyn.model import Scenario
 from robodyn.simulation import CompiledSystem, compile_system
 from robodyn.simulation import simulate as simulate_run
-from robodyn.simulation.problem import Start, build_problem, find_start
+from robodyn.simulation.problem import build_problem
+from robodyn.simulation.starting import Start, find_start
 
 # First ticks of both pieces: motion begins at 0.3 s, joints 2 and 3 turn back at 3.4 s.
 FIRST, TICKS = (1000, 13400), 1000

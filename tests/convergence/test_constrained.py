@@ -12,7 +12,8 @@ from robodyn.catalog import pendulum
 from robodyn.engine import Recording, Solver, integrate
 from robodyn.model import Event, Treatment
 from robodyn.simulation import compile_system, simulate
-from robodyn.simulation.problem import build_problem, find_start
+from robodyn.simulation.problem import build_problem
+from robodyn.simulation.starting import find_start
 
 INDEX3 = Treatment("index3")
 STEPS = np.array([0.004, 0.002, 0.001])

@@ -7,10 +7,11 @@ import dataclasses
 
 import numpy as np
 import pytest
+from support.linkages import crank_rocker
 
-from robodyn import Solver, simulate
+from robodyn import Solver, Treatment, law, simulate
 from robodyn.errors import ModelError
-from robodyn.model import GROUND, Block, Body, Combination, Joint, Machine, Mechanism, Recording, Scenario
+from robodyn.model import GROUND, Block, Body, Combination, Joint, Linkage, Machine, Mechanism, Recording, Scenario
 
 FIRST, SECOND, GAP, STIFFNESS, SPEED = 2.0, 3.0, 0.01, 8e4, 0.2
 REDUCED = FIRST * SECOND / (FIRST + SECOND)
@@ -86,3 +87,56 @@ def test_without_a_gap_it_is_a_spring_and_damper():
     t = run["twist.position"].time
     expected = SPEED / frequency * np.exp(-decay * t) * np.sin(frequency * t)
     np.testing.assert_allclose(run["twist.position"].values, expected, atol=1e-9)
+
+
+def four_bar_with_play(on, centre, treatment):
+    """A four-bar linkage falls between the flanks of a gear on its crank or its rocker."""
+    parameters = {"stiffness": 2e3, "gap": 0.2, "damping": 1.0}
+    return crank_rocker(
+        "revolute",
+        blocks=(Block("gear", "backlash_gear", on="play", parameters=parameters),),
+        coordinates=(Linkage("play", (on,), lambda q: q - centre),),
+        treatment=Treatment(treatment),
+        duration=1.5,
+    )
+
+
+@pytest.mark.parametrize(("on", "centre"), [("rocker_joint", 1.75), ("crank_joint", 0.6)])
+def test_flanks_in_a_closed_loop_are_passed_alike_however_the_loop_is_closed(on, centre):
+    runs = [
+        simulate(four_bar_with_play(on, centre, treatment), solver)
+        for treatment in ("baumgarte", "projection", "minimal")
+        for solver in (Solver("dopri5", rtol=1e-9, atol=1e-11), Solver("dopri5"), Solver("rk4", step=5e-4))
+    ]
+    first = runs[0]
+    assert len(first.events) > 20
+    for run in runs:
+        assert [event.name for event in run.events] == [event.name for event in first.events]
+        # The coarsest of them follows some thirty impacts to 1e-4 s.
+        np.testing.assert_allclose(contacts(run), contacts(first), atol=5e-4)
+        for flank in ("upper", "lower"):
+            value, side = run[f"gear.{flank}"].values, run[f"gear.{flank}_side"].values
+            assert np.all(value * side > -1e-9)
+
+
+@law(located={"height": "side"})
+def noted(position, side):
+    return {"height": position, "seen": side}
+
+
+@pytest.mark.parametrize("push", [0.5, 1.0, 2.0, 2.2509069879051298, 3.3])
+@pytest.mark.parametrize("turn", [0.25, 1.0, 1.1])
+def test_the_side_of_a_value_that_turns_round_at_zero_is_where_it_is_afterwards(push, turn):
+    """s = a (t - T)^2 / 2 touches zero, and only rounding says whether it passed."""
+    slide = Joint("slide", "prismatic", GROUND, "mass", axis=(1, 0, 0))
+    blocks = (
+        Block("push", "constant_force", on="slide", parameters={"value": push}),
+        Block("watch", noted, inputs={"position": "slide.position"}),
+    )
+    machine = Machine("mass", Mechanism("mass", (Body("mass", 1.0),), (slide,)), blocks)
+    start = {"slide.position": push * turn**2 / 2, "slide.velocity": -push * turn}
+    for solver in (Solver("dopri5"), Solver("rodas4"), Solver("rk4", step=0.125)):
+        run = simulate(Scenario("touch", machine, 2.0, start), solver)
+        assert run["watch.height"].final > 0
+        assert run["watch.side"].final == 1
+        assert len(run.events) in (0, 2)

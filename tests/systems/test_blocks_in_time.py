@@ -43,6 +43,35 @@ def test_delayed_feedback_follows_the_method_of_steps():
     assert run["decay.x"](2.0) == pytest.approx(-0.5, abs=1e-10)
 
 
+@pytest.mark.parametrize("half", [0.01, 0.02, 0.03, 0.04, 0.05, 0.1, 0.14])
+@pytest.mark.parametrize("solver", [TIGHT, Solver("rodas4"), Solver("rk4", step=0.002)], ids=lambda s: s.method)
+def test_roots_of_a_delayed_signal_are_met_once_also_where_steps_of_its_past_end(half, solver):
+    """Events of a sine delayed by 0.1 s, twice 0.05 s, end steps at its roots, which the delays bring back later."""
+    sine = Block("sine", "sine_reference", parameters={"amplitude": 1.0, "frequency": 0.5 / half})
+    count = Block("count", lambda number: {"number_dot": 0.0 * number}, states={"number": 0.0})
+    for delays in (
+        (Delay("late", "sine.value", 0.1),),
+        (Delay("mid", "sine.value", 0.05), Delay("late", "mid.output", 0.05)),
+    ):
+        events = [
+            Event(
+                way,
+                lambda late: late,
+                direction=way,
+                inputs={"late": "late.output", "number": "count.number"},
+                action=lambda number: {"count.number": number + 1},
+            )
+            for way in ("rising", "falling")
+        ]
+        run = simulate(signals_only(sine, count, delays=delays, events=events, duration=0.996), solver)
+        seen = [event for event in run.events if event.time > 0.1 + 1e-6]
+        expected = np.arange(0.1 + half, 0.996, half)
+        # The past is kept to the accuracy of the steps, which no state asks to be short.
+        np.testing.assert_allclose([event.time for event in seen], expected, atol=2e-5)
+        assert [event.name for event in seen[:2]] == ["falling", "rising"][: len(expected)]
+        assert run["count.number"].final == len(run.events)
+
+
 @pytest.mark.parametrize("solver", [TIGHT, Solver("rodas4", rtol=1e-9, atol=1e-11)], ids=lambda s: s.method)
 def test_a_limited_integrator_does_not_wind_up(solver):
     """Driven by sin: rises to its limit, stays, and leaves it the moment the rate turns negative."""

@@ -3,14 +3,8 @@
 import numpy as np
 import pytest
 
-from robodyn import GROUND, Block, Body, Joint, Machine, Mechanism, Scenario, law, simulate
+from robodyn import GROUND, Block, Body, Combination, Joint, Machine, Mechanism, Scenario, Solver, law, simulate
 from robodyn import symbolic as sym
-
-
-@law(sticks=True, velocity="m/s", force="N", holding_limit="N", normal="N")
-def brake(velocity, direction, normal, *, mu):
-    """Dry friction under a normal force."""
-    return {"force": -mu * normal * direction, "holding_limit": mu * normal}
 
 
 @law(time="s", value="N", breaks=lambda p: [p["close"], p["open"]])
@@ -33,7 +27,7 @@ def braked(push, start=0.0, stiffness=0.0, duration=1.0, **times):
             parameters={"k": stiffness},
         ),
         Block("press", press, parameters={"height": 10.0, "close": 0.5, "open": 9.0} | times),
-        Block("brake", brake, on="slide", inputs={"normal": "press.value"}, parameters={"mu": 0.5}),
+        Block("brake", "brake", on="slide", inputs={"normal": "press.value"}, parameters={"friction": 0.5}),
     )
     return Scenario("braked", Machine("mass", mechanism, blocks), duration, {"slide.velocity": start})
 
@@ -53,6 +47,100 @@ def test_a_brake_on_a_swinging_mass_never_gives_energy(phase):
     times = {"close": 0.3 + phase, "open": 0.9 + phase}
     run = simulate(braked(0.0, start=1.0, stiffness=40.0, duration=4.0, **times))
     moving = np.abs(run["slide.velocity"].values) > 1e-5
-    power = run["brake.force"].values * run["slide.velocity"].values
+    power = run["brake.torque"].values * run["slide.velocity"].values
     assert power[moving].max(initial=0.0) <= 0.0
     assert run.statistics.energy_error < 1e-5
+
+
+LAWS = {
+    "brake": {"friction": 0.3, "arm": 0.2},
+    "clutch": {"friction": 0.25, "radius": 0.1},
+    "one_way_clutch": {"capacity": 1.5},
+    "two_way_stick_friction": {"coulomb": 0.5, "coulomb_back": 1.5},
+}
+LEVELS = {"brake": 0.06, "clutch": 0.05}
+"""Friction of the laws that something presses, per newton."""
+
+
+def smoothed(name):
+    """The same friction over a very small speed."""
+    if name in LEVELS:
+        return lambda velocity, normal: {"torque": -LEVELS[name] * sym.maximum(normal, 0.0) * sym.tanh(velocity / 1e-5)}
+    forth = LAWS[name].get("coulomb", 0.0)
+    return lambda velocity: {"torque": -sym.where(velocity > 0, forth, 1.5) * sym.tanh(velocity / 1e-5)}
+
+
+def shafts(name, random, sticks):
+    """Two shafts, one driven by a torque that swings, the other on a spring; friction between them or on the first."""
+    inertia, speed = random.uniform(0.05, 0.6, 2), random.uniform(-3, 3)
+    (force, beat, offset), (push, swing), spring = (
+        random.uniform((10, 2, -0.3), (30, 15, 1)),
+        random.uniform((-4, 1), (4, 12)),
+        random.uniform(5, 60),
+    )
+    bodies = [Body(f"body{k}", 1.0, inertia=(i, i, i)) for k, i in enumerate(inertia)]
+    joints = [Joint(name, "revolute", GROUND, body.name) for name, body in zip(("one", "two"), bodies, strict=True)]
+    on = "one" if name == "brake" else "slip"
+    inputs = {"normal": "press.value"} if name in LEVELS else {}
+    friction = (name, LAWS[name]) if sticks else (smoothed(name), {})
+    blocks = (
+        Block("press", lambda time: {"value": force * (offset + sym.sin(beat * time))}),
+        Block("push", lambda time: {"torque": push * sym.sin(swing * time)}, on="one"),
+        Block("spring", "spring", on="two", parameters={"stiffness": spring}),
+        Block("friction", friction[0], on=on, inputs=inputs, parameters=friction[1]),
+    )
+    mechanism = Mechanism("shafts", bodies, joints, gravity=(0, 0, 0))
+    slip = Combination("slip", {"two": 1.0, "one": -1.0})
+    return on, Scenario("shafts", Machine("shafts", mechanism, blocks, (slip,)), 3.0, {"one.velocity": speed})
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("name", LAWS)
+def test_random_brakes_and_clutches_never_drive_and_move_as_smoothed_ones(name, seed):
+    on, scenario = shafts(name, np.random.default_rng(seed), sticks=True)
+    run = simulate(scenario, Solver("dopri5", rtol=1e-8, atol=1e-10))
+    smooth = simulate(
+        shafts(name, np.random.default_rng(seed), sticks=False)[1], Solver("rodas4", rtol=1e-9, atol=1e-11)
+    )
+    power = run["friction.torque"].values * run[f"{on}.velocity"].values
+    # At rest the speed is rounding.
+    assert power.max() < 1e-9
+    assert run.statistics.energy_error < 1e-6
+    times = np.linspace(0, 3.0, 61)
+    for joint in ("one", "two"):
+        # The smoothed friction creeps, by up to 1e-5 rad/s where it should hold.
+        course, expected = run[f"{joint}.position"](times), smooth[f"{joint}.position"](times)
+        np.testing.assert_allclose(course, expected, atol=2e-4)
+
+
+def test_friction_that_differs_with_the_way_holds_one_load_and_lets_the_other_slide():
+    def loaded(push):
+        levels = {"coulomb": 1.0, "coulomb_back": 3.0, "static_back": 4.0}
+        slide = Joint("slide", "prismatic", GROUND, "mass", axis=(1, 0, 0))
+        blocks = (
+            Block("push", "constant_force", on="slide", parameters={"value": push}),
+            Block("friction", "two_way_stick_friction", on="slide", parameters=levels),
+        )
+        return simulate(Scenario("mass", Machine("m", Mechanism("m", (Body("mass", 1.0),), (slide,)), blocks), 1.0))
+
+    # 2 N forth pass the level of 1 N; 3.5 N back are held by 4 N, 4.5 N pass them and slide against 3 N.
+    assert loaded(2.0)["slide.position"].final == pytest.approx(0.5, rel=1e-9)
+    assert loaded(-3.5)["slide.position"].final == 0.0
+    assert loaded(-4.5)["slide.position"].final == pytest.approx(-0.75, rel=1e-9)
+    assert loaded(0.0)["friction.holding_limit_back"].final == 4.0
+
+
+def test_a_freewheel_lets_a_load_overrun_and_takes_it_along():
+    """A motor that swings, `w = w0 sin(t)`, drives a load through a freewheel: the load keeps the largest speed."""
+    bodies = [Body(name, 1.0, inertia=(1, 1, 1)) for name in ("motor", "load")]
+    joints = [Joint(f"{body.name}_shaft", "revolute", GROUND, body.name) for body in bodies]
+    drive = Block("drive", lambda time: {"torque": 10 * sym.cos(time)}, on="motor_shaft")
+    # The slip load - motor may grow freely and not fall below zero speed.
+    freewheel = Block("freewheel", "one_way_clutch", on="slip", parameters={"capacity": 100.0})
+    slip = Combination("slip", {"load_shaft": 1.0, "motor_shaft": -1.0})
+    machine = Machine("pair", Mechanism("pair", bodies, joints, gravity=(0, 0, 0)), (drive, freewheel), (slip,))
+    run = simulate(Scenario("pair", machine, 4.0), Solver("dopri5", rtol=1e-9, atol=1e-11))
+    # Together they are 2 kg m2 until the torque turns round at pi / 2; then the load goes on alone.
+    assert run.events[0].time == pytest.approx(np.pi / 2, abs=1e-7)
+    assert run["load_shaft.velocity"].final == pytest.approx(5.0, rel=1e-8)
+    assert run["slip.velocity"].values.min() > -1e-9

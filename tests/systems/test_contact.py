@@ -382,3 +382,12 @@ friction_parameters = { coefficient = 0.3, smoothing_velocity = "1 mm/s" }
     given = {"stiffness": 1e6, "dissipation": 0.1}
     shapes = Box("middle", (0.1, 0.1, 0.1)), Plane("floor")
     assert soft == Contact("soft", *shapes, "hunt_crossley", given, "sliding_friction", rubbing)
+
+
+@pytest.mark.parametrize(("turn", "pull", "damping"), [(0.25, 2.909177182112427, 0.0), (0.25, 0.9093541361329198, 1.0)])
+def test_a_ball_that_turns_round_on_the_surface_itself_is_not_held_there(turn, pull, damping):
+    """z = a (t - T)^2 / 2 touches the floor at the end of a step; from then on it flies away."""
+    contact = Contact("bounce", Ball("middle"), Plane("floor"), "kelvin_voigt", {"stiffness": 4.0, "damping": damping})
+    start = {"height.position": pull * turn**2 / 2, "height.velocity": -pull * turn}
+    run = simulate(falling(contact, start, duration=2.0, gravity=-pull), Solver("rk4", step=0.25))
+    assert run["height.position"].final == pytest.approx(pull * (2.0 - turn) ** 2 / 2, abs=1e-9)

@@ -14,7 +14,8 @@ from robodyn.engine import Recording, integrate
 from robodyn.model import Block, Event
 from robodyn.simulation import make_solver, simulate
 from robodyn.simulation.compiled import compile_system
-from robodyn.simulation.problem import build_problem, find_start
+from robodyn.simulation.problem import build_problem
+from robodyn.simulation.starting import find_start
 
 fmpy = pytest.importorskip("fmpy")
 from fmpy.fmi1 import FMICallException  # noqa: E402

@@ -77,13 +77,14 @@ def linkage(coupler, **fields):
 def bent():
     """A linkage whose coupler bends."""
     coupler = beam("coupler", 1.0, BAR, Reduction(modes=1, directions=("y", "rz")))
-    return linkage(coupler, initial={"motor.velocity": 3.0}, start="assembled")
+    return linkage(coupler, initial={"motor.position": 0.2, "motor.velocity": 3.0}, start="assembled")
 
 
 def test_another_rod_is_assembled_as_the_simulation_does(bent, folder):
     made = write_fmu(bent, folder / "bent.fmu")
     with FmuUnit(made.path, parameters={"rod.length": 0.5}) as unit:
         before, at, expected = begin(unit, bent.with_numbers({"rod.length": 0.5}))
+        assert [unit.read()[f"motor.{part}"] for part in ("position", "velocity")] == [0.2, 3.0]
     np.testing.assert_allclose(before, expected, rtol=ROUNDING, atol=ROUNDING)
     np.testing.assert_array_equal(at, before)
 

@@ -15,6 +15,8 @@ from robodyn.results.signal import Floats, Signal
 # share, before it rises again or ends, is a ripple of a rest.
 LEAST_SHARE = 0.5
 LEAST_FALL = 1e-3
+# Distance of the points of a peak's parabola, as part of the rows' distance.
+NEAR_PEAK = 0.25
 
 
 @dataclass(frozen=True)
@@ -79,8 +81,8 @@ def measure_step(
 ) -> StepResponse:
     """What a signal shows of a step.
 
-    Peaks are those of the interpolated signal: exact where its rate was recorded, of a parabola through three samples
-    otherwise. Lower ones than half the step do not count, nor ripples of less than a thousandth of it.
+    Peaks are those of the interpolated signal, of a parabola through three samples where it is straight between them.
+    Lower ones than half the step do not count, nor ripples of less than a thousandth of it.
 
     Args:
         signal: of a run, or `Signal("name", "V", times, values)`.
@@ -109,7 +111,20 @@ def _find_peaks(signal: Signal, at: float, start: float, height: float) -> tuple
         found = _cubic_maxima(time, shares, signal.rate_values[rows] / height)
     else:
         found = _parabolic_maxima(time, shares)
+    if signal.knots is not None:
+        found = [_sharpen(signal, at, start, height, peak) for peak in found]
     return _drop_ripples([peak for peak in found if peak.share >= LEAST_SHARE], time, shares)
+
+
+def _sharpen(signal: Signal, at: float, start: float, height: float, peak: Peak) -> Peak:
+    """The vertex of a parabola through the signal itself, near a peak found among its rows."""
+    row = int(np.searchsorted(signal.time, at + peak.time))
+    around = signal.time[max(row - 1, 0) : row + 1]
+    apart = NEAR_PEAK * float(around[-1] - around[0])
+    times = np.array([peak.time - apart, peak.time, peak.time + apart])
+    inside = signal.time[0] <= at + times[0] and at + times[-1] <= signal.time[-1]
+    sharper = _parabolic_maxima(times, (signal(at + times) - start) / height) if apart > 0 and inside else []
+    return sharper[0] if sharper else peak
 
 
 def _drop_ripples(found: list[Peak], time: Floats, shares: Floats) -> tuple[Peak, ...]:

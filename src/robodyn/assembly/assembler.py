@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -17,10 +17,12 @@ from robodyn.assembly.events import START, add_events, add_located, located_side
 from robodyn.assembly.inputs import open_inputs
 from robodyn.assembly.linear import Linearise, replace_mechanics
 from robodyn.assembly.mechanics import add_dynamics
+from robodyn.assembly.minimal import START as MINIMAL_START
 from robodyn.assembly.minimal import make_minimal
 from robodyn.assembly.motion import Motion, add_kinematics
 from robodyn.assembly.network import SignalInfo
 from robodyn.assembly.nominal import check_nominal_depends, refer_to_nominal
+from robodyn.assembly.reactions import add_reactions
 from robodyn.assembly.sampling import find_base_period
 from robodyn.assembly.sticking import ACTION
 from robodyn.assembly.system import System
@@ -35,7 +37,10 @@ from robodyn.waiting import told_if_slow
 
 @told_if_slow("assembling")
 def assemble(
-    scenario: Scenario, linearise: Linearise | None = None, inputs: Mapping[str, float] | None = None
+    scenario: Scenario,
+    linearise: Linearise | None = None,
+    inputs: Mapping[str, float] | None = None,
+    signals: Sequence[str] = (),
 ) -> System:
     """Trace a scenario once into one hybrid system.
 
@@ -43,6 +48,8 @@ def assemble(
         linearise: gives mechanics that stand in for the mechanism's own, near a nominal motion.
         inputs: outputs of blocks that are given from outside instead, with their start values; each becomes memory
             that only the outside writes.
+        signals: patterns of what will be recorded beside what the scenario says; reactions of joints are traced only
+            where they are asked for.
 
     Raises:
         ModelError: with all flaws found: unknown signals, laws that cannot be traced, algebraic loops, joints
@@ -63,6 +70,7 @@ def assemble(
     if motion:
         add_dynamics(builder, motion, solvable=_check_inertia(builder, motion))
         add_ranges(builder, motion)
+        add_reactions(builder, motion, (*scenario.recording.signals, *signals))
     place_targets(builder)
     open_inputs(builder, inputs or {})
     settle_units(scenario, builder.network.infos)
@@ -76,7 +84,8 @@ def assemble(
     numbers = fill_numbers(scenario, units)
     expressions = _expressions(builder, symbols, n_q)
     if builder.equations and scenario.treatment.method == "minimal":
-        expressions = make_minimal(builder, symbols, expressions, n_q)
+        expressions = make_minimal(builder, symbols, expressions, n_q, start)
+        start = MINIMAL_START
         builder.flaws.raise_if_any(f"scenario '{scenario.name}'")
     return System(
         scenario=scenario,

@@ -19,6 +19,9 @@ from robodyn.model import Block
 from robodyn.model.block import FORCE_NAMES
 from robodyn.symbolic import absolute, logical_and, logical_or, maximum, where
 
+LIKENESS = 50
+"""Depth to which two traced expressions are compared: deeper ones count as different, which costs a signal alone."""
+
 
 def add_blocks(builder: Builder) -> None:
     """All blocks, in order of declaration."""
@@ -117,15 +120,20 @@ def _add_sticking(builder: Builder, block: Block, arguments: dict[str, Any], bin
         builder.flaws.add(path, "a law that sticks returns its force and holding_limit, nothing else")
         return
     units = units_of(block, builder.units)
-    limit = SignalInfo(f"{block.name}.holding_limit", units.fill("{F}"))
+    against_forth, against_back = (ca.SX(results["holding_limit"]) for results in found[:2])
+    limits = {"holding_limit": against_forth}
+    if not ca.is_equal(against_forth, against_back, LIKENESS):
+        limits["holding_limit_back"] = against_back
+    for name, value in limits.items():
+        limit = SignalInfo(f"{block.name}.{name}", units.fill("{F}"))
+        builder.network.define([limit], Definition({limit.name: value}, bindings))
     force = SignalInfo(f"{block.name}.{names[0]}", units.fill("{F}"))
-    builder.network.define([limit], Definition({limit.name: found[0]["holding_limit"]}, bindings))
     builder.network.infos[force.name] = force
     anchor = builder.add_memory(MemoryInfo(f"{block.name}.anchor", "", 0.0, hidden=True))
     direction = builder.memory_symbols[f"{block.name}.direction"]
     forth, back, free = (results[names[0]] for results in found)
-    held = found[0]["holding_limit"]
-    element = Element(block, str(block.on), force.name, direction, anchor, forth, back, free, held, dict(bindings))
+    sliding, held = (forth, back, free), (limits["holding_limit"], against_back)
+    element = Element(block, str(block.on), force.name, direction, anchor, *sliding, held, dict(bindings))
     builder.sticking.append(element)
 
 

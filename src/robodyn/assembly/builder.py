@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
 from robodyn.assembly.network import Network, SignalInfo
 from robodyn.assembly.system import BreakRule, DelayInfo, Guard, MemoryInfo, Promise, StateInfo, Task, Watched
@@ -30,6 +31,7 @@ class Element:
 
     Attributes:
         force: name of the signal of its force.
+        limits: largest force that holds it against sliding forth, and against sliding back.
     """
 
     block: Block
@@ -40,13 +42,22 @@ class Element:
     forth: ca.SX
     back: ca.SX
     free: ca.SX
-    limit: ca.SX
+    limits: tuple[ca.SX, ca.SX]
     bindings: Bindings
+
+    @property
+    def strength(self) -> ca.SX:
+        """Both limits together: zero where nothing holds."""
+        return self.limits[0] + self.limits[1]
 
 
 @dataclass
 class Builder:
-    """States, memory, signals and expressions of a system in the making."""
+    """States, memory, signals and expressions of a system in the making.
+
+    Attributes:
+        null_forces: of each constraint force, its part in forces that move nothing, at the motion's `somewhere`.
+    """
 
     scenario: Scenario
     values: Values
@@ -67,6 +78,7 @@ class Builder:
     sticking: list[Element] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     equations: tuple[str, ...] = ()
+    null_forces: dict[str, np.ndarray] = field(default_factory=dict)
     loads: ca.SX = field(default_factory=lambda: ca.SX(0, 1))
     columns: dict[str, list[Pending]] = field(default_factory=lambda: {"watched": []})
     watched: list[Watched] = field(default_factory=list)

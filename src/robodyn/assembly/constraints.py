@@ -16,14 +16,16 @@ import casadi as ca
 from robodyn.assembly.builder import Builder, Pending
 from robodyn.assembly.equations import express_equations
 from robodyn.assembly.motion import Motion
-from robodyn.assembly.network import Definition, SignalInfo
 from robodyn.assembly.redundancy import find_redundant
-from robodyn.assembly.system import Guard, MemoryInfo, Promise
+from robodyn.assembly.residuals import watch_residuals
+from robodyn.assembly.system import Guard, MemoryInfo
 from robodyn.assembly.tracing import Bindings, placeholder
+from robodyn.assembly.undetermined import define_forces, mean_mobility
+from robodyn.assembly.units import FORCE
 from robodyn.dynamics import ldl, solve_ldl
 from robodyn.dynamics.solve import Factors
-from robodyn.model import Constraint, Prescribed, Rod
-from robodyn.symbolic import absolute, logical_and, maximum, where
+from robodyn.model import Closure, Constraint, Prescribed, Rod
+from robodyn.symbolic import logical_and, where
 
 Solve = Callable[[ca.SX], ca.SX]
 CLOSING = "action:closing"
@@ -35,10 +37,16 @@ REFINEMENTS = 2
 
 @dataclass(frozen=True)
 class Equation:
-    """One equation of a constraint: residual h, its rate, and what its acceleration is without joint accelerations."""
+    """One equation of a constraint: residual h, its rate, and what its acceleration is without joint accelerations.
+
+    Attributes:
+        force: name of the signal of its force; unit: of that; active: whether the equation holds.
+    """
 
     constraint: Constraint
     force: str
+    unit: str
+    active: ca.SX
     h: ca.SX
     h_dot: ca.SX
     drift: ca.SX
@@ -52,8 +60,9 @@ class Constrained:
         solve: M^-1 applied to a column.
         H: (k, n_v); W: M^-1 H^T (n_v, k); factors: of S + give, with the rows of inactive constraints masked.
         give: how much each equation gives way under its own force (k,).
-        active: for each equation, whether it holds.
         pole: of Baumgarte's method [1/s].
+        left_out: equations that follow from these; idle: names of the forces of those that no joint has an effect on.
+        undetermined: names of the forces that the motion does not tell.
     """
 
     equations: tuple[Equation, ...]
@@ -62,8 +71,15 @@ class Constrained:
     W: ca.SX
     factors: Factors
     give: ca.SX
-    active: tuple[ca.SX, ...]
     pole: ca.SX
+    left_out: tuple[Equation, ...] = ()
+    idle: tuple[str, ...] = ()
+    undetermined: tuple[str, ...] = ()
+
+    @property
+    def active(self) -> tuple[ca.SX, ...]:
+        """For each equation, whether it holds."""
+        return tuple(equation.active for equation in self.equations)
 
     def accelerate(self, b: ca.SX) -> tuple[ca.SX, ca.SX]:
         """Joint accelerations under b = tau - c, and the forces that keep the constraints."""
@@ -80,6 +96,10 @@ class Constrained:
     def react(self, b: ca.SX) -> ca.SX:
         """Force on the joints with which the constraints answer to a force."""
         return self.H.T @ self._answer(self.H @ self.solve(b))
+
+    def carry(self, b: ca.SX) -> ca.SX:
+        """Forces of the equations that would do to the joints what b does, as far as these are constrained (k,)."""
+        return -self._answer(self.H @ self.solve(b))
 
     def project(self, v: ca.SX, rates: ca.SX) -> ca.SX:
         """Velocities nearest in kinetic energy to v at which the rates of the equations vanish."""
@@ -107,17 +127,21 @@ def build_constrained(builder: Builder, motion: Motion, solve: Solve, bindings: 
     found = [e for c in builder.scenario.machine.constraints for e in _trace(builder, motion, c, bindings)]
     if not found or builder.flaws.found:
         return None
-    redundant = find_redundant(builder, motion, found)
-    equations = tuple(e for k, e in enumerate(found) if k not in redundant)
+    redundancy = find_redundant(builder, motion, found, [e.active.is_one() for e in found])
+    if builder.flaws.found:
+        return None
+    equations = tuple(e for k, e in enumerate(found) if k not in redundancy.left_out)
     h = ca.vertcat(*(e.h for e in equations))
     H = ca.jacobian(h, motion.q)
     W = ca.horzcat(*(solve(H[k, :].T) for k in range(len(equations))))
-    active = tuple(_activity(builder, e.constraint) for e in equations)
     S = H @ W
-    give = _give(equations, S)
-    factors = ldl(_mask(S, give, active))
-    _define_idle(builder, [found[k] for k in redundant])
-    return Constrained(equations, solve, H, W, factors, give, active, ca.SX(motion.pole))
+    # A little compliance for each equation.
+    give = COMPLIANCE * mean_mobility(equations, ca.vertsplit(ca.diag(S)))
+    factors = ldl(_mask(S, give, tuple(e.active for e in equations)))
+    left_out = tuple(found[k] for k in redundancy.left_out)
+    idle, undetermined = (tuple(found[k].force for k in ks) for ks in (redundancy.idle, redundancy.undetermined))
+    own = (equations, solve, H, W, factors, give, ca.SX(motion.pole))
+    return Constrained(*own, left_out, idle, undetermined)
 
 
 def _trace(builder: Builder, motion: Motion, constraint: Constraint, bindings: Bindings) -> list[Equation]:
@@ -132,7 +156,8 @@ def _trace(builder: Builder, motion: Motion, constraint: Constraint, bindings: B
         h_dot = _rate(builder, motion, h)
         drift = _rate(builder, motion, h_dot)
         force = f"{constraint.name}.{name}"
-        equations.append(Equation(constraint, force, h - targets[0], h_dot - targets[1], drift - targets[2]))
+        kind = (_force_unit(builder, constraint, name), _activity(builder, constraint))
+        equations.append(Equation(constraint, force, *kind, h - targets[0], h_dot - targets[1], drift - targets[2]))
     return equations
 
 
@@ -150,16 +175,6 @@ def _activity(builder: Builder, constraint: Constraint) -> ca.SX:
     return builder.memory_symbols[name] > 0.5 if changed else ca.SX(float(start > 0.5))
 
 
-def _give(equations: tuple[Equation, ...], S: ca.SX) -> ca.SX:
-    """A little compliance for each equation: a part of the mean mobility of all that are of its unit."""
-    units = [_force_unit(equation) for equation in equations]
-    means: dict[str, ca.SX] = {}
-    for unit in dict.fromkeys(units):
-        mobilities = [S[k, k] for k, other in enumerate(units) if other == unit]
-        means[unit] = ca.sum1(ca.vertcat(*mobilities)) / len(mobilities)
-    return ca.vertcat(*(COMPLIANCE * means[unit] for unit in units))
-
-
 def _mask(S: ca.SX, give: ca.SX, active: tuple[ca.SX, ...]) -> ca.SX:
     """S with its compliance, and with unit rows for what does not hold."""
     k = len(active)
@@ -172,33 +187,21 @@ def _mask(S: ca.SX, give: ca.SX, active: tuple[ca.SX, ...]) -> ca.SX:
     return masked
 
 
-def _force_unit(equation: Equation) -> str:
-    return "N m" if ".torque" in equation.force else "N"
+def _force_unit(builder: Builder, constraint: Constraint, force: str) -> str:
+    """That of a force is N, of a torque N m; of coordinates of both kinds together there is none to tell."""
+    if isinstance(constraint, (Closure, Rod)):
+        return "N m" if force.startswith("torque") else "N"
+    of = (constraint.of,) if isinstance(constraint, Prescribed) else constraint.of
+    units = {FORCE[builder.units[f"{name}.position"]] for name in of}
+    return units.pop() if len(units) == 1 else ""
 
 
-def _force_info(builder: Builder, equation: Equation) -> SignalInfo:
-    return SignalInfo(equation.force, _force_unit(equation))
-
-
-def _define_idle(builder: Builder, equations: list[Equation]) -> None:
-    """Equations that follow from others need no force."""
-    for equation in equations:
-        info = _force_info(builder, equation)
-        builder.network.define([info], Definition({info.name: ca.SX(0)}, {}))
-
-
-def add_constraint_signals(builder: Builder, constrained: Constrained, lam: ca.SX, bindings: Bindings) -> None:
+def add_constraint_signals(
+    builder: Builder, motion: Motion, constrained: Constrained, lam: ca.SX, bindings: Bindings
+) -> None:
     """Forces of the constraints, and how well they are kept."""
-    errors = {"constraints.position_error": ca.SX(0), "constraints.velocity_error": ca.SX(0)}
-    for k, equation in enumerate(constrained.equations):
-        info = _force_info(builder, equation)
-        force = -lam[k] if isinstance(equation.constraint, Rod) else lam[k]
-        builder.network.define([info], Definition({info.name: force}, bindings))
-        for name, value in zip(errors, (equation.h, equation.h_dot), strict=True):
-            errors[name] = maximum(errors[name], where(constrained.active[k], absolute(value), 0.0))
-    infos = [SignalInfo(name, "") for name in errors]
-    builder.network.define(infos, Definition(errors, bindings))
-    builder.watch(Promise.CLOSED, "", "", errors.values(), bindings)
+    define_forces(builder, motion, constrained, lam, bindings)
+    watch_residuals(builder, motion, constrained, bindings)
     for level in ("h", "h_dot"):
         values = [
             where(active, getattr(e, level), 0.0)

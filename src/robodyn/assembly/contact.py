@@ -153,7 +153,8 @@ def _add_events(builder: Builder, touch: Touch, side: ca.SX, value: ca.SX, reset
         action = f"action:{touch.name}.{event}"
         builder.updates[action] = {side.name(): Pending(ca.SX(direction), {})} | more
         builder.columns["guards"].append(Pending(value, {}))
-        builder.guards.append(Guard(own_name(touch, event), direction, terminal=False, action=action))
+        guard = Guard(own_name(touch, event), direction, terminal=False, action=action, side=side.name())
+        builder.guards.append(guard)
     watch_side(builder, touch.name, side, Pending(value, {}))
     begins = where(value == 0, -sign(touch.rate), sign(value))
     builder.updates.setdefault(START, {})[side.name()] = Pending(begins, {})

@@ -62,7 +62,8 @@ def _closure(motion: Motion, closure: Closure) -> list[ca.SX]:
         return [*meeting, ca.dot(R_1 @ axis, R_2 @ second)]
     if closure.kind == "revolute":
         return [*meeting, *_tilt(R_1 @ axis, R_2, second)]
-    turned = _turn(R_1.T @ R_2 @ np.array(closure.rotation).T)
+    # How the first body is turned from where it should be, in its own axes: its torques act on that body.
+    turned = _turn(ca.DM(closure.rotation) @ R_2.T @ R_1)
     if closure.kind == "prismatic":
         return [*(ca.dot(p_1 - p_2, R_1 @ square) for square in square_to(axis)), *turned]
     return [*meeting, *turned]

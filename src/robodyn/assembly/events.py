@@ -46,7 +46,8 @@ def add_events(builder: Builder) -> None:
 def add_located(builder: Builder) -> None:
     """Zero crossings that laws want located: a step ends there, and memory notes the side, also at the start.
 
-    side = sign(value), at a crossing that ends on zero itself the other side
+    side = sign(value), at a crossing that ends on zero itself the other side; at a root, where rounding could decide,
+    the engine puts there the side that the crossing led to.
     """
     start: dict[str, Pending] = {}
     for block in builder.scenario.machine.blocks:
@@ -60,7 +61,7 @@ def add_located(builder: Builder) -> None:
             passed = where(value.expression == 0, -builder.memory_symbols[side], sign(value.expression))
             builder.updates[action] = {side: Pending(passed, value.bindings)}
             builder.columns["guards"].append(value)
-            builder.guards.append(Guard(name, DIRECTIONS["both"], False, action))
+            builder.guards.append(Guard(name, DIRECTIONS["both"], False, action, side=side))
             start[side] = Pending(sign(value.expression), value.bindings)
             watch_side(builder, name, builder.memory_symbols[side], value)
     if start:
@@ -125,7 +126,7 @@ def _add_action(builder: Builder, event: Event) -> tuple[str | None, PythonCall 
     for name in trace.results:
         if name not in known:
             builder.flaws.add(path, f"sets '{name}', which is no state or memory", nearest(name, known))
-    function = f"action:{event.name}"
+    function = f"action:events.{event.name}"
     builder.updates[function] = {key: Pending(value, bindings) for key, value in trace.results.items()}
     return function, None
 

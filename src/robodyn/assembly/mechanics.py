@@ -108,7 +108,7 @@ def _accelerate(builder: Builder, motion: Motion, tau: ca.SX, bindings: Bindings
     else:
         a, lam = constrained.accelerate(tau - c)
         tau = tau + constrained.H.T @ lam
-        add_constraint_signals(builder, constrained, lam, bindings)
+        add_constraint_signals(builder, motion, constrained, lam, bindings)
         add_closing(builder, motion, constrained, bindings)
         if builder.scenario.treatment.method == "projection":
             add_projection(builder, motion, constrained, bindings)
@@ -218,6 +218,10 @@ def _build_sticking(
         (position, speed, ca.vertcat(*gradients) @ a + drift),
         find_held_joints(numeric, always[resting]),
         shared,
+        [
+            None if constrained is None and row.is_constant() else ca.dot(usual, solve(usual))
+            for row, usual in zip(gradients, (ca.SX(row) for row in numeric), strict=True)
+        ],
     )
 
 

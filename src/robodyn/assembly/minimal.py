@@ -27,8 +27,10 @@ SINGULAR = 0.01
 """Smallest diagonal entry of R in H_d = Q R, relative to the mean size of a row of H, at which the dependent joints
 still follow; this project's own choice."""
 GUARD = "constraints.independent"
-FOLLOWING = ("rhs", "position_rate", "outputs", "watched", "guards", "limits", "delayed", "applied")
-"""Functions that are evaluated within steps, where the dependent joints have to follow first."""
+FOLLOWING = ("rhs", "position_rate", "outputs", "watched", "limits", "delayed", "applied")
+"""Functions that are evaluated within steps, where the dependent joints have to follow first. Guards and actions are
+evaluated where they have followed: both must see the same state."""
+START = "action:start"
 
 
 @dataclass(frozen=True)
@@ -80,11 +82,13 @@ def _solve_upper(R: ca.SX, b: ca.SX) -> ca.SX:
     return ca.vertcat(*reversed(x))
 
 
-def make_minimal(builder: Builder, symbols: Mapping[str, ca.SX], found: dict[str, ca.SX], n: int) -> dict[str, ca.SX]:
+def make_minimal(
+    builder: Builder, symbols: Mapping[str, ca.SX], found: dict[str, ca.SX], n: int, start: str | None
+) -> dict[str, ca.SX]:
     """The functions of a system with its motion in minimal coordinates; a guard ends a run where they do not exist.
 
     Args:
-        found: the functions so far; n: number of moving joints.
+        found: the functions so far; n: number of moving joints; start: the function that is carried out at the start.
     """
     k = len(builder.equations)
     if not all(value.is_one() for value in ca.vertsplit(found["active"])):
@@ -99,7 +103,8 @@ def make_minimal(builder: Builder, symbols: Mapping[str, ca.SX], found: dict[str
     q, v = partition.follow()
     builder.guards.append(Guard(GUARD, -1, terminal=True))
     found = found | {"guards": ca.vertcat(found["guards"], partition.margin())}
-    names = [name for name in FOLLOWING if name in found]
+    found[START] = found[start] if start else ca.vertcat(x, symbols["m"])
+    names = [name for name in (*FOLLOWING, START) if name in found]
     followed = ca.substitute([found[name] for name in names], [x[: 2 * n]], [ca.vertcat(q, v)])
     projection = ca.vertcat(q, v, x[2 * n :], symbols["m"])
     return found | dict(zip(names, followed, strict=True)) | {"action:projection": projection}

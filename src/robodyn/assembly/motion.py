@@ -76,6 +76,14 @@ class Motion:
         return ca.SX(pose.R) if link < 0 else ca.SX(self.poses[link].R @ pose.R)
 
     @property
+    def size(self) -> float:
+        """Diagonal of the box around all joints and points at the start [m]."""
+        points = [self.point_position(point.name) for point in self.mechanism.points]
+        column = ca.vertcat(*(ca.SX(pose.p) for pose in self.poses), *points)
+        places = self.values_at_start(column).reshape(-1, 3)
+        return float(np.linalg.norm(np.ptp(places, axis=0))) or 1.0
+
+    @property
     def pole(self) -> Any:
         """Of Baumgarte's method [1/s]: as given, or fast enough for the mechanism's own time scale and for the run.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import casadi as ca
@@ -15,12 +15,19 @@ Bindings = Mapping[str, Binding]
 
 @dataclass(frozen=True)
 class SignalInfo:
-    """Name, unit, kind ("continuous" or "held") of a signal, and the signal that is its time derivative."""
+    """Name, unit, kind ("continuous" or "held") of a signal, the signal that is its rate, and a note on it."""
 
     name: str
     unit: str
     kind: str = "continuous"
     rate: str | None = None
+    note: str = ""
+
+
+def number_units(infos: Sequence[SignalInfo]) -> list[int]:
+    """The number of each signal's unit among all units, 0 where it has none; -1 for signals that hold."""
+    numbers = {unit: k for k, unit in enumerate(dict.fromkeys(["", *(info.unit for info in infos)]))}
+    return [-1 if info.kind == "held" else numbers[info.unit] for info in infos]
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,13 @@
-"""Which of a mechanism's constraint equations follow from the others?
+"""Which of a mechanism's constraint equations follow from the others, and which forces are therefore not determined?
 
 Seen at positions where all are met: there, an equation whose gradient is a combination of those before it says nothing
-new. A position may be singular by chance, so that two of them must agree.
+new, and forces in the null space of H^T move nothing. A position may be singular by chance, so that two must agree.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import casadi as ca
@@ -14,7 +15,7 @@ import numpy as np
 
 from robodyn.assembly.builder import Builder
 from robodyn.assembly.motion import Motion
-from robodyn.model import Prescribed
+from robodyn.model import Closure, Constraint, Prescribed
 from robodyn.symbolic.tables import spell_out
 
 if TYPE_CHECKING:
@@ -28,14 +29,33 @@ ELSEWHERE = 0.1
 """How far from the start the second position is looked for [rad or m]."""
 
 
-def find_redundant(builder: Builder, motion: Motion, equations: Sequence[Equation]) -> list[int]:
-    """Indices of the equations that follow from those before them; a warning names them."""
+@dataclass(frozen=True)
+class Redundancy:
+    """Numbers of equations.
+
+    Attributes:
+        left_out: those that follow from others; idle: those of them that no joint has an effect on.
+        undetermined: those whose force the motion does not tell, also of equations that stay.
+    """
+
+    left_out: tuple[int, ...] = ()
+    idle: tuple[int, ...] = ()
+    undetermined: tuple[int, ...] = ()
+
+
+def find_redundant(
+    builder: Builder, motion: Motion, equations: Sequence[Equation], steady: Sequence[bool]
+) -> Redundancy:
+    """The equations that follow from others, and the forces that are not determined; a warning names them.
+
+    Args:
+        steady: whether each equation holds from the start to the end: nothing is left out for one that may break.
+    """
     evaluate = _numeric(motion, equations)
     start = motion.values_at_start(motion.q)
+    if not _check_directions(builder, equations, steady, evaluate(start)):
+        return Redundancy()
     closed, residual = close(evaluate, start)
-    if not np.isfinite(residual):
-        builder.warnings.append("the constraints have no direction at the start: the ends of a rod may coincide")
-        return []
     met = residual <= CLOSED
     if not met:
         told = f"the constraints cannot be met near the start: {residual:.3g} is left of the largest equation"
@@ -44,17 +64,68 @@ def find_redundant(builder: Builder, motion: Motion, equations: Sequence[Equatio
     other, residual = close(evaluate, closed + ELSEWHERE * generator.standard_normal(len(closed)))
     both_met = met and residual <= CLOSED
     motion.somewhere = other if both_met else closed
+    gradients = [evaluate(place)[1] for place in (closed, other)]
+    if not np.all(np.isfinite(gradients)):
+        return Redundancy()
+    idle = _agree(_idle_rows(H) for H in gradients)
+    _tell_hopeless(builder, [(equations[k], evaluate(closed)[0][k]) for k in idle])
     # Equations that contradict each other depend on each other too: only where they are met, one of them is idle.
-    find_rows = _dependent_rows if both_met else _idle_rows
-    found = sorted(set.intersection(*(set(find_rows(evaluate(place)[1])) for place in (closed, other))))
-    _tell_hopeless(builder, [(equations[k], evaluate(closed)[0][k]) for k in found])
-    if found:
-        names = ", ".join(equations[k].force for k in found)
-        builder.warnings.append(
-            f"{len(found)} of {len(equations)} constraint equations follow from the others and are left out; "
-            f"the forces of these cannot be told and are given as 0: {names}"
-        )
-    return found
+    left_out = _agree(_dependent_rows(H, steady) for H in gradients) if both_met else idle
+    undetermined = _agree(_shared_rows(H) for H in gradients) if both_met else idle
+    _tell(builder, equations, left_out, undetermined)
+    if undetermined:
+        null = _null_forces(gradients[-1] if both_met else gradients[0])
+        builder.null_forces = {e.force: row for e, row in zip(equations, null, strict=True)}
+        if builder.scenario.treatment.method == "index3" and null.shape[1] > len(left_out):
+            what = "index3 needs independent equations, and here some follow from those of a constraint that may break"
+            builder.flaws.add("treatment.method", what, "say baumgarte or projection")
+    return Redundancy(left_out, idle, undetermined)
+
+
+def _agree(found: Iterable[Sequence[int]]) -> tuple[int, ...]:
+    """What is found at all positions."""
+    return tuple(sorted(set.intersection(*map(set, found))))
+
+
+def _tell(
+    builder: Builder, equations: Sequence[Equation], left_out: Sequence[int], undetermined: Sequence[int]
+) -> None:
+    if not undetermined:
+        return
+    named, shared = (", ".join(equations[k].force for k in group) for group in (left_out, undetermined))
+    count = f"{len(left_out)} of {len(equations)} constraint equations follow from the others and are left out: "
+    told = (
+        f"the motion does not determine {len(undetermined)} forces, those of the least sum of squares are given "
+        f"(forces and torques weighed by the mean mobility of their kind): {shared}"
+    )
+    builder.warnings.append((f"{count}{named}; " if left_out else "") + told)
+
+
+def _check_directions(
+    builder: Builder, equations: Sequence[Equation], steady: Sequence[bool], start: tuple[np.ndarray, np.ndarray]
+) -> bool:
+    """Whether all equations have gradients at the start; which have none, and why, is told."""
+    values, H = start
+    good = np.isfinite(values) & np.all(np.isfinite(H), axis=1)
+    blind = {equations[k].constraint.name: k for k in range(len(equations)) if not good[k]}
+    for name, k in blind.items():
+        what, remedy = _why_blind(equations[k].constraint)
+        # A constraint that begins to hold later may have a direction by then, unless no joint has an effect on it.
+        if steady[k] or not ca.symvar(equations[k].h):
+            builder.flaws.add(f"constraints.{name}", what, remedy)
+        else:
+            builder.warnings.append(f"constraint '{name}' {what}: {remedy}")
+    return not blind
+
+
+def _why_blind(constraint: Constraint) -> tuple[str, str]:
+    """What is wrong with a constraint that has no direction, and the remedy."""
+    if not isinstance(constraint, Closure):
+        return "has no direction at the start: its ends may coincide", "start elsewhere"
+    if constraint.kind == "revolute":
+        opposite = ", ".join(f"{-entry + 0.0:g}" for entry in constraint.second_axis or ())
+        return "its axes point against each other at the start", f"say second_axis = ({opposite}), or start elsewhere"
+    return "is turned by 180 deg at the start", "change its rotation, or start elsewhere"
 
 
 def _numeric(motion: Motion, equations: Sequence[Equation]) -> Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]:
@@ -107,17 +178,36 @@ def _idle_rows(H: np.ndarray) -> list[int]:
     return [k for k, size in enumerate(sizes) if not size > NEW * np.max(sizes)]
 
 
-def _dependent_rows(H: np.ndarray) -> list[int]:
-    """Rows that are combinations of rows before them."""
+def _dependent_rows(H: np.ndarray, steady: Sequence[bool]) -> list[int]:
+    """Rows that are combinations of rows that are steady, and before them if they are steady themselves."""
     basis: list[np.ndarray] = []
     found = []
-    for k, row in enumerate(H):
-        left = row.copy()
+    for k in sorted(range(len(H)), key=lambda k: not steady[k]):
+        left = H[k].copy()
         for _ in range(2):
             for direction in basis:
                 left = left - (left @ direction) * direction
-        if np.linalg.norm(left) <= NEW * max(float(np.linalg.norm(row)), 1e-12):
+        if np.linalg.norm(left) <= NEW * max(float(np.linalg.norm(H[k])), 1e-12):
             found.append(k)
-        else:
+        elif steady[k]:
             basis.append(left / np.linalg.norm(left))
     return found
+
+
+def _null_forces(H: np.ndarray) -> np.ndarray:
+    """Forces which move nothing, H^T lam = 0, one column each."""
+    U, s, _ = np.linalg.svd(H / _row_sizes(H))
+    rank = int(np.sum(s > NEW * np.max(s)))
+    return U[:, rank:] / _row_sizes(H)
+
+
+def _row_sizes(H: np.ndarray) -> np.ndarray:
+    """Of each gradient, 1 for one that is zero; a column."""
+    sizes = np.linalg.norm(H, axis=1)
+    return np.where(sizes > NEW * np.max(sizes), sizes, 1.0)[:, None]
+
+
+def _shared_rows(H: np.ndarray) -> list[int]:
+    """Rows whose force is not determined: those that take part in forces which move nothing."""
+    parts = np.linalg.norm(_null_forces(H) * _row_sizes(H), axis=1)
+    return [k for k, part in enumerate(parts) if part > NEW]

@@ -5,14 +5,18 @@ Symbols: k elements with friction that sticks, each on a coordinate s_i with gra
 
     M a = tau - c + G^T F,    g + S F = G a + G_dot v = 0 where held,    S = G M^-1 G^T
 
-An element slides once |F_i| passes its holding limit, and holds again once its speed is zero. Both are located
-events, and both find the directions of all elements anew, since the forces of one change those of the others.
+An element slides once F_i passes its holding limit, which may differ with the direction, and holds again once its
+speed is zero. Both are located events, and both find the directions of all elements anew, since the forces of one
+change those of the others.
+
+At a dead centre of a loop or a linkage an element stands still whatever the machine does, S_ii = 0: no force of it
+holds anything there. It passes like an open brake, with a holding limit of zero.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -23,17 +27,22 @@ from robodyn.assembly.builder import Builder, Element, Pending
 from robodyn.assembly.system import Guard, Promise
 from robodyn.assembly.tracing import Bindings
 from robodyn.dynamics import solve_symmetric
-from robodyn.symbolic import absolute, logical_and, logical_not, maximum, sign, where
+from robodyn.symbolic import absolute, logical_and, logical_not, maximum, minimum, sign, where
 
 ACTION = "action:friction"
 REST_SPEED = 1e-9
 """Speed [rad/s or m/s] below which an element that slides has come to rest: a located zero is much nearer."""
+LEAST_SPEED = 1e-12
+"""Speed [rad/s or m/s] against its direction at which what slides is stopped: at zero itself it has just slipped."""
 HELD_SPEED = 1e-6
 """Speed [rad/s or m/s] beyond which an element that holds has been knocked loose, by an impact or an outer action."""
 LIMIT_MARGIN = 1e-9
 """Part of the holding limit by which a located slip may fall short of it."""
 RETURN_RATE = 20.0
 """Rate [1/s] at which a held coordinate on moving joints returns to where it stuck (Baumgarte)."""
+DEAD_CENTRE = 1e-9
+"""Part of the mobility at a general position below which an element cannot hold the machine: its gradient is smaller by
+the root of this."""
 LARGEST_SEARCH = 10
 """Number of elements up to which all their combinations are looked at for joints they hold together."""
 
@@ -91,31 +100,32 @@ class Sticking:
         are none, the one furthest beyond its limit slides. That may go round in circles: later passes change the first
         element that contradicts its forces alone, which cannot (Murty, 1974).
         """
-        limit = [(1 - LIMIT_MARGIN) * element.limit for element in self.elements]
         # What cannot hold anything slides, also where nothing moves it yet.
         resting = [
             logical_and(
-                absolute(self.speed[i]) <= where(element.direction == 0, HELD_SPEED, REST_SPEED), element.limit > 0
+                absolute(self.speed[i]) <= where(element.direction == 0, HELD_SPEED, REST_SPEED), element.strength > 0
             )
             for i, element in enumerate(self.elements)
         ]
         direction = [where(rest, 0.0, _direction_of(self.speed[i])) for i, rest in enumerate(resting)]
         for step in range(3 * self.count + 1):
-            wrong, excess, holding, _ = self._find_contradictions(direction, resting, limit)
+            wrong, excess, holding, _ = self._find_contradictions(direction, resting)
             chosen = _pick_worst(wrong, excess) if step <= self.count else _pick_first(wrong, excess)
             direction = [
                 where(chosen[i], where(wrong[i], 0.0, -sign(holding[i])), direction[i]) for i in range(self.count)
             ]
-        return self._follow_motion(direction, resting, limit), resting
+        return self._follow_motion(direction, resting), resting
 
-    def _follow_motion(self, direction: list[ca.SX], resting: list[ca.SX], limit: list[ca.SX]) -> list[ca.SX]:
+    def _follow_motion(self, direction: list[ca.SX], resting: list[ca.SX]) -> list[ca.SX]:
         """Directions of what stands still and cannot hold, an open brake: the way it will move."""
-        *_, acceleration = self._find_contradictions(direction, resting, limit)
-        idle = [logical_and(absolute(self.speed[i]) <= REST_SPEED, e.limit <= 0) for i, e in enumerate(self.elements)]
+        *_, acceleration = self._find_contradictions(direction, resting)
+        idle = [
+            logical_and(absolute(self.speed[i]) <= REST_SPEED, e.strength <= 0) for i, e in enumerate(self.elements)
+        ]
         return [where(idle[i], _direction_of(acceleration[i]), direction[i]) for i in range(self.count)]
 
     def _find_contradictions(
-        self, direction: list[ca.SX], resting: list[ca.SX], limit: list[ca.SX]
+        self, direction: list[ca.SX], resting: list[ca.SX]
     ) -> tuple[list[ca.SX], list[ca.SX], list[ca.SX], ca.SX]:
         """Which elements would slide against their direction, how far each is beyond its limit, what holds it, and how
         all accelerate."""
@@ -125,9 +135,9 @@ class Sticking:
         force = ca.vertcat(*(where(stuck[i], holding[i], sliding[i]) for i in range(self.count)))
         acceleration = self.g + self.S @ force
         # At a located slip an element is let go a little below its limit: it must not be caught again for that.
-        slack = [2 * LIMIT_MARGIN * limit[i] * self.S[i, i] for i in range(self.count)]
+        slack = [LIMIT_MARGIN * e.strength * self.S[i, i] for i, e in enumerate(self.elements)]
         wrong = [logical_and(resting[i], direction[i] * acceleration[i] < -slack[i]) for i in range(self.count)]
-        excess = [where(stuck[i], absolute(holding[i]) - limit[i], -1.0) for i in range(self.count)]
+        excess = [where(stuck[i], -_reserve(e, holding[i], certain=False), -1.0) for i, e in enumerate(self.elements)]
         return wrong, excess, holding, acceleration
 
     def stop_resting(self, v: ca.SX, resting: list[ca.SX]) -> ca.SX:
@@ -135,6 +145,20 @@ class Sticking:
         none = [ca.SX(0)] * self.count
         impulse = solve_holding(self.S, [self.speed[i] for i in range(self.count)], none, resting)
         return v + self.W @ ca.vertcat(*impulse)
+
+
+def _reserve(element: Element, force: ca.SX, certain: bool) -> ca.SX:
+    """How much more force would hold: what holds against sliding forth is negative, against sliding back positive.
+
+    A limit of zero beside another gives way to more than rounding only.
+
+    Args:
+        certain: False where a slip has been located: then the force may fall short of the limit by a margin.
+    """
+    least = LIMIT_MARGIN * element.strength
+    shares = (1.0, 1.0) if certain else (1 - LIMIT_MARGIN, 0.5)
+    forth, back = (maximum(shares[0] * limit, shares[1] * least) for limit in element.limits)
+    return minimum(forth + force, back - force)
 
 
 def _direction_of(rate: ca.SX) -> ca.SX:
@@ -177,6 +201,7 @@ def build_sticking(
     motion: tuple[ca.SX, ca.SX, ca.SX],
     held_by: tuple[tuple[tuple[int, ...], ...], ...],
     shared: bool,
+    mobility: list[ca.SX | None],
 ) -> Sticking:
     """Gather the expressions of all elements.
 
@@ -184,14 +209,25 @@ def build_sticking(
         apply: M^-1, constraints kept, as a function of a column; gradients: G_i, each (1, n_v).
         motion: positions, speeds of the coordinates, and accelerations without friction.
         held_by: for each joint the sets of elements that hold it; shared: whether some hold the same motion.
+        mobility: S_ii where the machine is not at a dead centre of an element; None for one that has none.
     """
     G = ca.vertcat(*gradients)
     W = ca.horzcat(*(apply(row.T) for row in gradients))
     S = G @ W
+    elements = [
+        e if usual is None else _open(e, S[i, i] <= DEAD_CENTRE * usual)
+        for i, (e, usual) in enumerate(zip(elements, mobility, strict=True))
+    ]
     if shared:
         # Elements that hold the same motion share its load; a little compliance tells how.
         S = S + ca.diag(LIMIT_MARGIN * ca.diag(S))
     return Sticking(tuple(elements), G, W, S, *motion, held_by)
+
+
+def _open(element: Element, condition: ca.SX) -> Element:
+    """An element that holds nothing under a condition."""
+    forth, back = (where(condition, 0.0, limit) for limit in element.limits)
+    return replace(element, limits=(forth, back))
 
 
 def find_held_joints(G: np.ndarray, always: np.ndarray | None = None) -> tuple[tuple[tuple[int, ...], ...], ...]:
@@ -228,21 +264,23 @@ def add_stick_events(builder: Builder, sticking: Sticking, states: tuple[list[st
     for i, element in enumerate(sticking.elements):
         stuck = element.direction == 0
         # What holds must not creep either; scaled as the force is, so that the course of the force is seen.
-        creep = element.limit * absolute(sticking.speed[i]) / HELD_SPEED
-        margin = element.limit - maximum(absolute(forces[i]), creep)
-        # What cannot hold has no direction to keep: it turns round as soon as it moves the other way.
-        idle = where(element.limit > 0, 0.0, HELD_SPEED)
+        level, reserve = 0.5 * element.strength, _reserve(element, forces[i], certain=True)
+        margin = minimum(reserve, level * (1 - absolute(sticking.speed[i]) / HELD_SPEED))
+        # What has just slipped is still at rest, and not stopped yet. What cannot hold has no direction to keep: it
+        # turns round as soon as it moves the other way.
+        idle = where(element.strength > 0, LEAST_SPEED, REST_SPEED)
         guards = {
             "slips": where(stuck, margin, -1.0),
             "stops": where(stuck, -1.0, element.direction * sticking.speed[i] + idle),
         }
-        beyond = where(stuck, absolute(forces[i]) - element.limit, 0.0)
+        beyond = where(stuck, -reserve, 0.0)
         against = where(absolute(element.direction) == 1, -element.direction * sticking.speed[i], 0.0)
         power = forces[i] * sticking.speed[i]
         name, unit = element.block.name, builder.network.infos[element.force].unit
-        builder.watch(Promise.HOLDS, name, unit, [beyond, element.limit], bindings)
+        builder.watch(Promise.HOLDS, name, unit, [beyond, level], bindings)
         builder.watch(Promise.SLIDES, name, builder.units[f"{element.on}.velocity"], [against, 0.0], bindings)
-        builder.watch(Promise.PASSIVE, name, "W", [power, absolute(power)], bindings)
+        # What always holds has no power but rounding.
+        builder.watch(Promise.PASSIVE, name, "W", [power, absolute(power) + level * HELD_SPEED], bindings)
         for event, value in guards.items():
             builder.columns["guards"].append(Pending(value, bindings))
             builder.guards.append(Guard(f"{element.block.name}.{event}", -1, terminal=False, action=ACTION))

@@ -84,8 +84,8 @@ class Watched:
     Attributes:
         subject: block, contact or state that it is told of.
         count: columns of the function "watched": those of the balance are E - W, kinetic and potential energy and the
-            sum of all torques' sizes, those of constraints the residuals of positions and velocities, all others how
-            far the promise is broken (positive) and the size that it is measured by.
+            sum of all torques' sizes, those of a constraint the residuals of positions and velocities and its size, all
+            others how far the promise is broken (positive) and the size that it is measured by.
     """
 
     promise: Promise
@@ -112,6 +112,7 @@ class Guard:
     Attributes:
         moves: whether its action can change continuous states, and with them the energy.
         coordinate: the one whose range it watches, if it is such a guard.
+        side: memory that notes on which side of zero it is, if any does.
     """
 
     name: str
@@ -121,6 +122,7 @@ class Guard:
     call: PythonCall | None = None
     moves: bool = False
     coordinate: str | None = None
+    side: str | None = None
 
 
 @dataclass(frozen=True)
@@ -223,9 +225,15 @@ class System:
     inputs: Mapping[str, float] = field(default_factory=dict)
 
     def function(self, name: str) -> ca.Function:
-        """A function of the system as (t, x, d, m, p) -> column; derivatives are made on demand."""
+        """A function of the system as (t, x, d, m, p) -> column; derivatives are made on demand.
+
+        "guard_rates" reads the rates of the delayed signals too, behind these in d.
+        """
+        output = self._output(name)
         columns = [self.symbols[key] for key in INPUTS]
-        return ca.Function(name.replace(":", "_").replace(".", "_"), columns, [ca.densify(self._output(name))])
+        if name == "guard_rates":
+            columns[INPUTS.index("d")] = ca.vertcat(self.symbols["d"], self.delayed_rates)
+        return ca.Function(name.replace(":", "_").replace(".", "_"), columns, [ca.densify(output)])
 
     def _output(self, name: str) -> ca.SX:
         if name == "jacobian":
@@ -239,9 +247,15 @@ class System:
         return self.expressions[name]
 
     def _rate(self, expression: ca.SX) -> ca.SX:
-        """Total time derivative along the motion, delayed signals and memory held: `dg/dt + dg/dx x_dot`."""
+        """Total time derivative along the motion, memory held: `dg/dt + dg/dx x_dot + dg/dd d_dot`."""
         along = ca.jtimes(expression, self.symbols["x"], self.expressions["rhs"])
-        return ca.jacobian(expression, self.symbols["t"]) + along
+        late = ca.jtimes(expression, self.symbols["d"], self.delayed_rates)
+        return ca.jacobian(expression, self.symbols["t"]) + along + late
+
+    @cached_property
+    def delayed_rates(self) -> ca.SX:
+        """Symbols of the rates of the delayed signals."""
+        return ca.SX.sym("d_dot", self.symbols["d"].numel())
 
     @cached_property
     def n_quadratures(self) -> int:
@@ -267,6 +281,10 @@ class System:
             for row, column in zip(*feeds.get_triplet(), strict=True) if feeds is not None else ():
                 depth[row] = min(max(depth[row], depth[column] + 1), len(self.delays))
         return max(depth, default=1)
+
+    def side_place(self, guard: Guard) -> int:
+        """1 + the entry of m that notes the side of a guard; 0 where none does."""
+        return next((k for k, info in enumerate(self.memory, 1) if info.name == guard.side), 0)
 
     @property
     def signal_names(self) -> tuple[str, ...]:

@@ -37,7 +37,7 @@ class Touch:
     Attributes:
         name: the contact's, with the corner's behind it for a box.
         gap: [m], negative where they overlap; normal, tangents: (3,) in world axes.
-        velocity: w (3,), linear in the joint velocities.
+        velocity: w (3,), linear in the joint velocities; place: p (3,) in world axes.
     """
 
     contact: AnyContact
@@ -46,6 +46,7 @@ class Touch:
     normal: ca.SX
     tangents: tuple[ca.SX, ca.SX]
     velocity: ca.SX
+    place: ca.SX
 
     @property
     def rate(self) -> ca.SX:
@@ -72,7 +73,7 @@ def find_touches(motion: Motion, contact: AnyContact) -> list[Touch]:
         p = middle + arm - radius * surface.normal
         w = v_middle + ca.cross(omega, p - middle) - v_base - ca.cross(omega_base, p - p_base)
         gap = surface.distance - radius
-        found.append(Touch(contact, name, gap, surface.normal, surface.tangents, w))
+        found.append(Touch(contact, name, gap, surface.normal, surface.tangents, w, p))
     return found
 
 

@@ -53,8 +53,8 @@ class Draft:
 class Growth:
     """A tree in the making: fixed bodies are merged into the links they are fixed to, unless these deform."""
 
-    def __init__(self, mechanism: Mechanism, values: Values) -> None:
-        self.mechanism, self.values = mechanism, values
+    def __init__(self, mechanism: Mechanism, values: Values, merge: bool = True) -> None:
+        self.mechanism, self.values, self.merge = mechanism, values, merge
         self.placements = {GROUND: Placement(GROUND_LINK, Pose.identity())}
         self.nodes: dict[tuple[str, str], int] = {}
         self.drafts: list[Draft] = []
@@ -64,7 +64,7 @@ class Growth:
         parent, frame = self._find_parent(joint)
         body = self.mechanism.body(joint.child)
         deforms = isinstance(body, FlexibleBody)
-        if joint.kind == "fixed" and not deforms:
+        if joint.kind == "fixed" and not deforms and self.merge:
             self.placements[joint.child] = Placement(parent, frame)
             if parent != GROUND_LINK:
                 self.drafts[parent].inertias.append(_inertia(self.values, body).moved(frame))
@@ -115,9 +115,13 @@ class Growth:
         return Mechanics(Tree(tuple(links), _vector(self.values, "gravity", XYZ)), self.placements, self.nodes)
 
 
-def build_tree(mechanism: Mechanism, values: Values) -> Mechanics:
-    """Merge fixed joints, order parents before children, and give flexible bodies a link for each node in use."""
-    growth = Growth(mechanism, values)
+def build_tree(mechanism: Mechanism, values: Values, merge: bool = True) -> Mechanics:
+    """Merge fixed joints, order parents before children, and give flexible bodies a link for each node in use.
+
+    Args:
+        merge: False keeps each body on a fixed joint as a link of its own.
+    """
+    growth = Growth(mechanism, values, merge)
     for joint in mechanism.ordered_joints:
         growth.add_joint(joint)
     for point in mechanism.points:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,9 +12,12 @@ from robodyn.cli.application import app, fail, output, print_json
 from robodyn.cli.loops import find_loop_warnings, warn
 from robodyn.cli.targets import load_scenario, phases_of
 from robodyn.errors import FlawList, ModelError
+from robodyn.results.summary import list_found
 
 if TYPE_CHECKING:
     from robodyn.assembly import System
+
+Found = Mapping[str, tuple[float, float]]
 
 
 @app.command("check")
@@ -23,21 +27,22 @@ def check_file(
 ) -> None:
     """Read and assemble a scenario without simulating it, and tell every problem."""
     try:
-        systems = _prepare(file)
+        checked = _prepare(file)
     except ModelError as error:
         if as_json:
             print_json({"ok": False, "problems": [asdict(flaw) for flaw in error.flaws]})
         raise fail(error) from error
     if as_json:
         print_json(
-            {"ok": True, **_describe(systems[0])} | ({"phases": list(map(_describe, systems))} if systems[1:] else {})
+            {"ok": True, **_describe(*checked[0])}
+            | ({"phases": [_describe(*one) for one in checked]} if checked[1:] else {})
         )
         return
-    for system in systems:
+    for system, found in checked:
         warn(_warnings(system))
         counts = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in _counts(system).items())
-        name = f"{file}, phase {system.scenario.name}" if systems[1:] else file
-        output.print(f"{name}: usable; {counts}", markup=False)
+        name = f"{file}, phase {system.scenario.name}" if checked[1:] else file
+        output.print("\n".join([f"{name}: usable; {counts}", *list_found(found)]), markup=False)
 
 
 def _counts(system: System) -> dict[str, int]:
@@ -52,32 +57,49 @@ def _counts(system: System) -> dict[str, int]:
     }
 
 
-def _describe(system: System) -> dict[str, Any]:
-    return {"name": system.scenario.name, **_counts(system), "warnings": _warnings(system)}
+def _describe(system: System, found: Found) -> dict[str, Any]:
+    starts = {name: {"described": given, "found": new} for name, (given, new) in found.items()}
+    return {"name": system.scenario.name, **_counts(system), "warnings": _warnings(system), "found": starts}
 
 
 def _warnings(system: System) -> list[str]:
     return [*system.warnings, *find_loop_warnings([system], unknown=True)]
 
 
-def _prepare(file: str) -> list[System]:
-    """The assembled systems; flaws of the solver's settings are told together with those of the machine."""
+def _prepare(file: str) -> list[tuple[System, Found]]:
+    """The assembled systems, each with the start values that were found.
+
+    Flaws of the solver's settings are told together with those of the machine.
+    """
     phases = phases_of(load_scenario(file))
 
     from robodyn.assembly import assemble
     from robodyn.simulation import check_operations, make_solver
 
     flaws = FlawList()
-    systems = []
-    for scenario in phases:
+    checked = []
+    for k, scenario in enumerate(phases):
         try:
             make_solver(scenario.solver)
         except ModelError as error:
             flaws.extend(error.flaws)
         try:
-            systems.append(assemble(scenario))
-            check_operations(systems[-1])
+            system = assemble(scenario)
+            check_operations(system)
+            # A later phase begins where the one before it ends.
+            checked.append((system, _find_start(system) if k == 0 else {}))
         except ModelError as error:
             flaws.extend(error.flaws)
     flaws.raise_if_any(file)
-    return systems
+    return checked
+
+
+def _find_start(system: System) -> Found:
+    """Start values that a run would find."""
+    if system.scenario.start == "given":
+        return {}
+    import numpy as np
+
+    from robodyn.simulation.starting import search_start
+
+    return search_start(system, np.array([number.value for number in system.parameters], float)).found

@@ -18,7 +18,7 @@ from robodyn.native import Program, Sweep, improve_program, read_program
 from robodyn.native.drives import find_drives
 from robodyn.native.prelude import separate_prelude
 from robodyn.simulation.compiled import INEXACT, Called, driven_functions, gather_functions
-from robodyn.simulation.problem import Start
+from robodyn.simulation.starting import Start
 
 
 @dataclass(frozen=True)
@@ -185,8 +185,9 @@ def _chosen_functions(
     }
     kept = [system.guards.index(guard) for guard in guards]
     for name in ("guards", "guard_rates") if guards else ():
-        column: Any = system.function(name)(*symbols)
-        found[name] = ca.Function(name, symbols, [ca.densify(_pick(column, kept))])
+        whole = system.function(name)
+        inputs: Any = whole.sx_in()
+        found[name] = ca.Function(name, inputs, [ca.densify(_pick(whole(*inputs), kept))])
     return found
 
 

@@ -63,7 +63,7 @@ def _write_recording(model: Model) -> list[str]:
     rate = asked.rate if asked.rate is not None and asked.times is None else 0.0
     times: Sequence[float] = [] if found.times is None else found.times.tolist()
     kind = "RECORD_STEPS" if found.times is None else "RECORD_TIMES"
-    most = LARGEST_RECORD // (8 * (1 + len(model.outputs)))
+    most = LARGEST_RECORD // (8 * (len(model.outputs) + 2))
     fields = (kind, found.refine, int(found.keep_end), len(times), most, "record_times")
     return [
         emit_array("record_times", [] if rate else times),

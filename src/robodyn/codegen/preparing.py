@@ -10,8 +10,8 @@ from robodyn.engine import Solver
 from robodyn.errors import Flaw, FlawList, ModelError
 from robodyn.model import Chain, Scenario
 from robodyn.simulation.compiled import CompiledSystem, compile_system
-from robodyn.simulation.problem import find_start
 from robodyn.simulation.settings import make_solver
+from robodyn.simulation.starting import find_start
 
 
 def prepare_model(

@@ -13,6 +13,7 @@ from robodyn.assembly.system import INPUTS
 from robodyn.native import Sweep
 from robodyn.simulation.closing import mark_joints, trace_closing
 from robodyn.simulation.equilibrium import RestEquations, guess_rest, trace_rest
+from robodyn.simulation.kept import find_kept
 
 NO_REST = RestEquations((), 0, np.zeros(0), (), {})
 
@@ -56,9 +57,17 @@ def trace_search(system: System) -> Search:
             "RANGE_LOWER": lower,
             "RANGE_UPPER": upper,
         },
-        places={"REST_MEMORY": rest.memory, "IS_JOINT": [int(joint) for joint in mark_joints(system)]},
+        places={"REST_MEMORY": rest.memory, **_closing_places(system, find_kept(system) if closing else ())},
         names={"REST_NAME": rest.names, "RANGED_NAME": [c.name for c in ranged]},
     )
+
+
+def _closing_places(system: System, kept: Sequence[str]) -> dict[str, list[int]]:
+    """Which positions are those of joints, not of modes, and which positions and velocities stay as they are given."""
+    n = system.n_q
+    stays = [int(state.name in kept) for state in system.states[: 2 * n]]
+    joints = [int(joint) for joint in mark_joints(system)]
+    return {"IS_JOINT": joints, "KEEPS_POSITION": stays[:n], "KEEPS_VELOCITY": stays[n:]}
 
 
 def _described(system: System) -> tuple[np.ndarray, np.ndarray]:

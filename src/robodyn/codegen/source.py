@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 
+from robodyn.assembly.network import number_units
 from robodyn.assembly.system import INPUTS
 from robodyn.codegen.model import Model
 from robodyn.engine.solver import DEFAULT_FIXED_STEP
@@ -160,6 +161,8 @@ def _write_model(model: Model, symbols: Mapping[str, str]) -> list[str]:
         "task_offset": [tick.offset for tick in ticks],
         "guard_direction": [guard.direction for guard in guards],
         "guard_terminal": [int(guard.terminal) for guard in guards],
+        "guard_side": [system.side_place(guard) for guard in guards],
+        "unit": number_units(model.outputs),
     }
     kernels = {
         "task": [symbols[str(tick.function)] for tick in ticks],

@@ -29,10 +29,11 @@ from robodyn.model.numbers import check_finite
 from robodyn.results import Outcome, Run
 from robodyn.simulation import compile_system, make_solver
 from robodyn.simulation.outcomes import tell_failure, tell_outcome
-from robodyn.simulation.problem import build_problem, find_start
+from robodyn.simulation.problem import build_problem
 from robodyn.simulation.python_calls import PythonCalls
 from robodyn.simulation.recording import make_run
 from robodyn.simulation.settings import engine_recording
+from robodyn.simulation.starting import find_start
 
 MEAN = "mean_force"
 MOVING = ("force", "far_position", "far_velocity", "far_orientation", "far_force", "far_acceleration")
@@ -349,9 +350,7 @@ class ScenarioUnit:
         assert self.run is not None
         trajectory = self.ended or self.run.finish(Status.FINISHED)
         unbalanced = "what joins the interfaces at each exchange moves the state" if self.corrected else ""
-        return make_run(
-            self.compiled, self.solver, self.values, trajectory, outcome, self.begin.time, unbalanced=unbalanced
-        )
+        return make_run(self.compiled, self.solver, self.values, trajectory, outcome, self.begin, unbalanced=unbalanced)
 
 
 @cache

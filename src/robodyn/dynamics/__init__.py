@@ -13,7 +13,7 @@ from robodyn.dynamics.kinematics import (
     point_velocity,
     position_rates,
 )
-from robodyn.dynamics.newton_euler import bias, inverse_dynamics
+from robodyn.dynamics.newton_euler import bias, inverse_dynamics, joint_wrenches
 from robodyn.dynamics.solve import ldl, solve_ldl, solve_symmetric
 from robodyn.dynamics.tree import GROUND, Link, Tree
 from robodyn.dynamics.uicker_kahn import (
@@ -35,6 +35,7 @@ __all__ = [
     "forward_dynamics",
     "geometric_jacobian",
     "inverse_dynamics",
+    "joint_wrenches",
     "kinetic_energy",
     "lagrange_coefficients",
     "lagrange_inverse_dynamics",

@@ -29,7 +29,11 @@ Wrenches = Mapping[int, tuple[Vector, Vector]]
 Those on the ground (-1) load no joint.
 """
 
-Frames = tuple[Sequence[Pose], Sequence[Sequence[tuple[int, Column]]]]
+Load = tuple[Vector, Vector]
+"""Force, and torque about the link's origin, in link axes."""
+
+Columns = Sequence[Sequence[tuple[int, Column]]]
+Frames = tuple[Sequence[Pose], Columns]
 """Pose of each link in its parent, and the rates that move it there."""
 
 
@@ -57,6 +61,34 @@ def inverse_dynamics(
     Returns:
         Torque or force on each joint [N m or N], (n_v,).
     """
+    carried, columns, on_modes = _find_carried(tree, q, v, a, wrenches)
+
+    return _project_loads(tree, columns, carried, on_modes, a)
+
+
+def joint_wrenches(
+    tree: Tree,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    a: Sequence[Scalar],
+    wrenches: Wrenches | None = None,
+) -> list[Load]:
+    """Force and torque with which each link is held and driven at its joint, given its motion and the outer wrenches.
+
+    Bearing, drive and friction together, as they act on the link: in its axes, the torque about its origin. What an
+    armature asks for is not in it, a rotor is accelerated before its torque reaches the link.
+    """
+    return _find_carried(tree, q, v, a, wrenches)[0]
+
+
+def _find_carried(
+    tree: Tree,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    a: Sequence[Scalar],
+    wrenches: Wrenches | None,
+) -> tuple[list[Load], Columns, list[Scalar]]:
+    """What each joint carries, the rates that move it, and the forces on modes."""
     poses, columns = tree.joint_poses(q), tree.all_columns(q)
     motions = _find_motions(tree, q, (poses, columns), v, a)
     bodies = deformed_moments(tree, q)
@@ -64,7 +96,7 @@ def inverse_dynamics(
     loads, on_modes = _add_deformation(tree, q, motions, loads, v, a)
     loads = _subtract_wrenches(tree, q, loads, wrenches or {})
 
-    return _project_loads(tree, (poses, columns), loads, on_modes, a)
+    return _carry_loads(tree, poses, loads), columns, on_modes
 
 
 def bias(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], wrenches: Wrenches | None = None) -> Vector:
@@ -128,7 +160,7 @@ def _spread(omega: Vector, alpha: Vector) -> Matrix:
     )
 
 
-def _find_load(body: Moments, motion: Motion) -> tuple[Vector, Vector]:
+def _find_load(body: Moments, motion: Motion) -> Load:
     """Force and torque about the link's origin that the link's own inertia asks for.
 
         f = m accel + U h,  n = h x accel + sum m_k r_k x (U r_k)
@@ -152,9 +184,7 @@ def _difference(U: Matrix, S: Matrix, j: int, k: int) -> Scalar:
     )
 
 
-def _subtract_wrenches(
-    tree: Tree, q: Sequence[Scalar], loads: list[tuple[Vector, Vector]], wrenches: Wrenches
-) -> list[tuple[Vector, Vector]]:
+def _subtract_wrenches(tree: Tree, q: Sequence[Scalar], loads: list[Load], wrenches: Wrenches) -> list[Load]:
     """Loads left for the joints where outer wrenches, turned from world into link axes, carry a part."""
     if not wrenches:
         return loads
@@ -176,10 +206,10 @@ def _add_deformation(
     tree: Tree,
     q: Sequence[Scalar],
     motions: Sequence[Motion],
-    loads: list[tuple[Vector, Vector]],
+    loads: list[Load],
     v: Sequence[Scalar],
     a: Sequence[Scalar],
-) -> tuple[list[tuple[Vector, Vector]], list[Scalar]]:
+) -> tuple[list[Load], list[Scalar]]:
     """Loads with what moving modes ask for, and the forces on modes, (n_v,), zero for the joints."""
     on_modes: list[Scalar] = [0.0] * tree.n_v
     if not tree.is_flexible:
@@ -197,25 +227,28 @@ def _add_deformation(
     return loads, on_modes
 
 
-def _project_loads(
-    tree: Tree,
-    frames: Frames,
-    loads: Sequence[tuple[Vector, Vector]],
-    on_modes: Sequence[Scalar],
-    a: Sequence[Scalar],
-) -> Vector:
-    """Sweep from the tips to the ground: each joint bears S^T (n, f), the rest goes on to the parent."""
-    poses, columns = frames
+def _carry_loads(tree: Tree, poses: Sequence[Pose], loads: Sequence[Load]) -> list[Load]:
+    """Sweep from the tips to the ground: each link carries its own load and those of the links on it."""
     carried = list(loads)
-    tau = list(on_modes)
     for index in reversed(range(len(tree.links))):
         link, pose = tree.links[index], poses[index]
         f, n = carried[index]
-        for k, (angular, linear) in columns[index]:
-            tau[k] = tau[k] + dot(angular, n) + dot(linear, f) + link.armature * a[k]
         if link.parent != GROUND:
             f_parent, n_parent = carried[link.parent]
             f = pose.R @ f
             carried[link.parent] = (f_parent + f, n_parent + pose.R @ n + cross(pose.p, f))
+
+    return carried
+
+
+def _project_loads(
+    tree: Tree, columns: Columns, carried: Sequence[Load], on_modes: Sequence[Scalar], a: Sequence[Scalar]
+) -> Vector:
+    """Of what a joint carries, S^T (n, f) is its torque; the rest is borne."""
+    tau = list(on_modes)
+    for index in reversed(range(len(tree.links))):
+        f, n = carried[index]
+        for k, (angular, linear) in columns[index]:
+            tau[k] = tau[k] + dot(angular, n) + dot(linear, f) + tree.links[index].armature * a[k]
 
     return sym.stack(tau)

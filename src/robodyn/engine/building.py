@@ -32,7 +32,7 @@ MACOS = "11.0"
 """The oldest macOS that libraries made there run on."""
 # No flag for the processor at hand and no contraction: the same results on every machine of a kind.
 FLAGS = (
-    *("-std=c99", "-O2", "-g0", "-fvisibility=hidden", "-fno-math-errno", "-ffp-contract=off", "-Wall", "-Wextra"),
+    *("-std=c99", "-O3", "-g0", "-fvisibility=hidden", "-fno-math-errno", "-ffp-contract=off", "-Wall", "-Wextra"),
     *(() if WINDOWS else ("-fPIC",)),
     *((f"-mmacosx-version-min={MACOS}",) if sys.platform == "darwin" else ()),
 )

@@ -21,10 +21,11 @@ static double value_at(Run *run, double theta, int64_t j) {
 
 /* Rate of one of the model's guards at a place of the step. */
 static double rate_at(Run *run, double theta, int64_t j) {
-  double *rates = guard_row(run, G_POINT);
+  double t = least(run->t + theta * run->h_tried, run->t_left);
   guards_at(run, theta, G_POINT);
-  call_kernel(run, run->model->guard_rates, least(run->t + theta * run->h_tried, run->t_left), state(run, POINT), rates);
-  return rates[j];
+  read_rates(run, t);
+  call_kernel(run, run->model->guard_rates, t, state(run, POINT), guard_row(run, G_POINT));
+  return guard_row(run, G_POINT)[j];
 }
 
 /* Place where a guard turns back that left its root by less than its rounding: there its rate changes sign. While it has
@@ -167,6 +168,7 @@ static void truncate_step(Run *run, double theta) {
   run->t_new = least(run->t + theta * run->h_tried, run->t_new);
   run->theta_end = theta;
   run->end_known = -1;
+  project_end(run);
   guards_at(run, 1.0, G_END);
 }
 
@@ -180,8 +182,10 @@ static void truncate_step(Run *run, double theta) {
 #define COARSE_MISS 0.3
 #define GROWTH 1.5
 
-/* Halvings of a step that a guard may ask for: one that jumps without crossing zero is not resolved by any. */
+/* Halvings of a step that a guard may ask for: one that jumps without crossing zero is not resolved by any. Nor must a
+   jump be approached by ever shorter steps: what happens within this part of the longest one is a jump. */
 enum { MOST_TOO_LONG = 8, MOST_TURNS = 8 };
+#define JUMP_WIDTH 1e-6
 
 /* Whether the parabola through three equally spaced values may come near zero between them. */
 static int bends_to_zero(double a, double m, double b) {
@@ -282,6 +286,7 @@ static int look_closer(Run *run) {
   const double *roots = guard_row(run, G_ROOT);
   /* Three points of a step that has grown may lie on a line by chance, many periods of a guard apart. */
   int seen = 0, found = 0, grown = has_grown(run);
+  int may_halve = run->n_too_long < MOST_TOO_LONG && run->h_tried > JUMP_WIDTH * run->largest_step;
   for (int64_t j = 0; j < run->n_active; j++) {
     if (run->sign[j] == 0) continue;
     if (!(grown || roots[j] < INFINITY || bends_to_zero(first[j], middle[j], end[j]))) continue;
@@ -291,7 +296,7 @@ static int look_closer(Run *run) {
       seen = 1;
     }
     int looked = look_again(run, j);
-    if (looked < 0 && run->n_too_long < MOST_TOO_LONG) return -1;
+    if (looked < 0 && may_halve) return -1;
     found |= looked > 0;
   }
   return found;

@@ -16,21 +16,58 @@ static double *kept_step(const Run *run, int64_t index) { return run->history + 
 /* End of a step of the history [s]; the time before the start, step -1, ends at t0. */
 static double end_of(const Run *run, int64_t index) { return index < 0 ? run->t0 : kept_step(run, index)[1]; }
 
-/* Delayed signal j at time t by a step of the history. */
-static double read_signal(const Run *run, int64_t j, int64_t index, double t) {
+/* Delayed signal j at a place theta of a step of the history. */
+static double signal_at(const Run *run, int64_t j, int64_t index, double theta) {
   if (index < 0) return run->before[j];
-  const double *step = kept_step(run, index), *terms = step + 2 + 5 * j;
-  double theta = (t - step[0]) / (step[1] - step[0]), rest = 1.0 - theta;
+  const double *terms = kept_step(run, index) + 2 + 5 * j;
+  double rest = 1.0 - theta;
   return rest * terms[0] + theta * terms[1] + theta * rest * (terms[2] + theta * (terms[3] + theta * terms[4]));
+}
+
+/* Its rate there. */
+static double rate_at(const Run *run, int64_t j, int64_t index, double theta) {
+  if (index < 0) return 0.0;
+  const double *step = kept_step(run, index), *terms = step + 2 + 5 * j;
+  double bend = terms[2] + theta * (terms[3] + theta * terms[4]), twist = terms[3] + 2.0 * theta * terms[4];
+  return (terms[1] - terms[0] + (1.0 - 2.0 * theta) * bend + theta * (1.0 - theta) * twist) / (step[1] - step[0]);
+}
+
+/* Step of the history that signal j reads at time t, from the left or from the right. */
+static int64_t step_at(const Run *run, int64_t j, double t, int from_right) {
+  int64_t index = run->cursor[j];
+  double passed = from_right ? t + run->resolution : t - run->resolution;
+  while (index + 1 < run->n_history && end_of(run, index) < passed) index++;
+  return index;
+}
+
+static double place_in(const Run *run, int64_t index, double t) {
+  if (index < 0) return 0.0;
+  const double *step = kept_step(run, index);
+  return (t - step[0]) / (step[1] - step[0]);
+}
+
+/* The same, but exactly at an end of the step where the time is the same as that: from both sides of an instant, a signal
+   that does not jump there is the same to the last digit. */
+static double place_at_instant(const Run *run, int64_t index, double t) {
+  if (index < 0 || t - kept_step(run, index)[0] <= run->resolution) return 0.0;
+  return kept_step(run, index)[1] - t <= run->resolution ? 1.0 : place_in(run, index, t);
 }
 
 /* Right limits d(t+) at the present time; moves the cursors there. */
 void read_right(Run *run) {
   for (int64_t j = 0; j < run->model->n_d; j++) {
     double t = run->t - run->delay[j];
-    int64_t *index = &run->cursor[j];
-    while (*index + 1 < run->n_history && end_of(run, *index) <= t + run->resolution) ++*index;
-    run->d[j] = read_signal(run, j, *index, t);
+    int64_t index = run->cursor[j] = step_at(run, j, t, 1);
+    run->d[j] = signal_at(run, j, index, place_at_instant(run, index, t));
+  }
+}
+
+/* Left limits at the end of the present step. */
+void read_left(Run *run, double time) {
+  for (int64_t j = 0; j < run->model->n_d; j++) {
+    double t = time - run->delay[j];
+    int64_t index = step_at(run, j, t, 0);
+    run->d[j] = signal_at(run, j, index, place_at_instant(run, index, t));
   }
 }
 
@@ -38,9 +75,17 @@ void read_right(Run *run) {
 void read_inside(Run *run, double time) {
   for (int64_t j = 0; j < run->model->n_d; j++) {
     double t = time - run->delay[j];
-    int64_t index = run->cursor[j];
-    while (index + 1 < run->n_history && end_of(run, index) < t - run->resolution) index++;
-    run->d[j] = read_signal(run, j, index, t);
+    int64_t index = step_at(run, j, t, 0);
+    run->d[j] = signal_at(run, j, index, place_in(run, index, t));
+  }
+}
+
+/* Rates of the delayed signals, behind these; at the present time from the right. */
+void read_rates(Run *run, double time) {
+  for (int64_t j = 0; j < run->model->n_d; j++) {
+    double t = time - run->delay[j];
+    int64_t index = step_at(run, j, t, time <= run->t);
+    run->d[run->model->n_d + j] = rate_at(run, j, index, place_in(run, index, t));
   }
 }
 
@@ -65,7 +110,12 @@ void keep_step(Run *run) {
   if (run->t_new - run->t <= run->resolution) return;
   for (int k = 0; k < 5; k++) {
     double t = set_point(run, 0.25 * k);
-    read_inside(run, t);
+    if (k == 0)
+      read_right(run);
+    else if (k == 4)
+      read_left(run, t);
+    else
+      read_inside(run, t);
     call_kernel(run, run->model->delayed, t, state(run, POINT), run->nodes + k * n);
   }
   double *step = append_row(run, &run->history, &run->n_history, &run->history_capacity, 2 + 5 * n, run->cursor);

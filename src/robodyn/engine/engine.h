@@ -56,7 +56,7 @@ typedef struct {
   Kernel position_rate;     /* q_dot (n_q) */
   Kernel outputs;           /* y (n_y + n_watched) */
   Kernel guards;            /* g (n_guards) */
-  Kernel guard_rates;       /* dg/dt along the motion (n_guards) */
+  Kernel guard_rates;       /* dg/dt along the motion (n_guards); its d is [d, d_dot] (n_d each) */
   Kernel limits;            /* [lower, upper] (n_limited each) */
   Kernel delayed;           /* present values of the delayed signals (n_d) */
   Kernel drives;            /* what depends on time alone and drives rates and guards (n_drives) */
@@ -74,8 +74,10 @@ typedef struct {
   const int64_t *task_offset;    /* first tick at which the task is due (n_tasks) */
   const int64_t *guard_direction; /* +1 rising, -1 falling, 0 both (n_guards) */
   const int64_t *guard_terminal;  /* 1: the event ends the run (n_guards) */
+  const int64_t *guard_side;      /* 1 + place in m of the side of zero that a guard is on, -1 or 1; 0: none (n_guards) */
   const Kernel *guard_action;     /* [x, m] after the event; null: none; OUTSIDE: the caller's (n_guards) */
   const double *scale;            /* nominal magnitude of each state (n_x) */
+  const int64_t *unit;            /* number of each output's unit, 0 for none: numbers of about 1; negative: it holds (n_y) */
 } Model;
 
 /* An integration method: its tables, see the families in steps.c and implicit.c. */
@@ -111,13 +113,13 @@ typedef struct {
   int64_t max_steps;      /* accepted and rejected */
 } Solver;
 
-/* Which rows [t, y] are kept: equally spaced points of every step and both sides of jumps; or given times by their
-   right limits; or the first and last instant; or nothing. */
+/* Which rows are kept: points of every step and both sides of jumps; or given times by their right limits; or the first
+   and last instant; or nothing. A row is [t, y, knot]: 1 where the outputs are not smooth, or may not be, see record.c. */
 enum { RECORD_STEPS, RECORD_TIMES, RECORD_ENDS, RECORD_NOTHING };
 
 typedef struct {
   int64_t kind;
-  int64_t refine;       /* points of each step */
+  int64_t refine;       /* points of each step; 0: as many as the polynomials between them need */
   int64_t keep_end;     /* 1: with given times, the end of the run is kept too */
   int64_t n_times;
   int64_t most_rows;    /* beyond these the run ends */
@@ -179,6 +181,7 @@ typedef struct {
   double error_before;
   double max_step;
   double min_step;
+  double piece;           /* length of the last piece that rows were kept of, as part of its step */
   double smallest_step;
   double largest_step;
   /* The factorised matrix: shift I - scale J, or of an implicit step scale = its h, negative for a fresh one. */
@@ -213,6 +216,12 @@ typedef struct {
   int64_t x_changed;
   int64_t next_time;      /* of the times to record */
   int64_t n_rows;
+  int64_t broken;         /* whether smoothness has ended since the last row */
+  int64_t n_pieces;       /* pieces of steps that rows were kept of, and how many of them are more than the steps */
+  int64_t n_added;
+  int64_t errors_known;   /* whether output_errors are those of this step */
+  int64_t n_probes;
+  int64_t next_probe;     /* piece in which the next probe is taken */
   int64_t n_log;
   int64_t n_history;
   int64_t n_jumps;
@@ -244,7 +253,7 @@ typedef struct {
   double *block;
   double *x;                /* (rows, n_x): see START */
   double *m;                /* (n_m) */
-  double *d;                /* delayed signals as last read (n_d) */
+  double *d;                /* delayed signals as last read, behind them their rates where these are needed (2, n_d) */
   double *changed;          /* what a task or an action writes (n_x + n_m) */
   double *columns;          /* df/dx (n_x, n_x) */
   double *factors;          /* of the iteration matrix */
@@ -258,6 +267,10 @@ typedef struct {
   double *before;           /* delayed signals before the start (n_d); the caller's */
   double *nodes;            /* delayed signals at five points of a step (5, n_d) */
   double *breaks;           /* times that steps must meet exactly, ascending (n_breaks); the caller's */
+  double *largest;          /* magnitude of each output so far (n_y) */
+  double *floor;            /* error of each output between rows that is allowed whatever its size (n_y) */
+  double *output_errors;    /* what the error of the step makes of the outputs (n_y) */
+  double *excess;           /* by how much the error of each output exceeds what is allowed (n_y) */
   double *fired_at;         /* last times at which guards with actions fired (n_guards, STORM_EVENTS) */
   int64_t *n_fired;         /* how often they did (n_guards) */
   int64_t *sign;            /* of each guard at the start of the step */
@@ -269,8 +282,10 @@ typedef struct {
   int64_t *next_jump;       /* first jump that has not reached each delayed signal yet (n_d) */
 
   /* Arrays that grow; their lengths stand above. */
-  double *rows;             /* recorded [t, y] */
+  double *rows;             /* recorded [t, y, knot] */
   int64_t row_capacity;
+  double *probes;           /* [t, y, what the error of the step makes of y] between rows, to judge interpolation by */
+  int64_t probe_capacity;
   double *log;              /* events [t, guard] */
   int64_t log_capacity;
   double *history;          /* steps [start, end, w0, w1, a, b, c of each delayed signal] */

@@ -92,6 +92,21 @@ void combine(Run *run, const double *weights, int64_t count, double factor, int6
   }
 }
 
+/* Put a row back on the constraints at a time. */
+void project_row(Run *run, double t, int64_t target) {
+  double *x = state(run, target);
+  call_kernel(run, run->model->projection, least(t, run->t_left), x, run->changed);
+  for (int64_t i = 0; i < run->model->n_x; i++) x[i] = run->changed[i];
+}
+
+/* The end of the step back on the constraints, where there are any; the step's polynomial stays what it is. */
+void project_end(Run *run) {
+  if (!run->model->projection) return;
+  if (run->n_active > 0) need_dense(run);
+  project_row(run, run->t_new, END);
+  run->end_known = -1;
+}
+
 /* Put the limited states of a row between their limits at a time; 1 when that changed any. */
 int clip_row(Run *run, double t, int64_t target) {
   const Model *model = run->model;

@@ -6,7 +6,9 @@
        rising: sign < 0 and g >= 0        falling: sign > 0 and g <= 0
 
    Its sign at the start is that of its value; where that is exactly 0, or the guard has just fired and no action has
-   moved it from its root, it is the sign of its rate dg/dt; where that is 0 too the guard cannot fire in this step. */
+   moved it from its root, it is the sign of its rate dg/dt; where that is 0 too the guard cannot fire in this step. A guard
+   whose side is noted has the sign of the side it came to, also where it turns round at once: its return is an event too,
+   and what is noted is always its sign. */
 
 #include "parts.h"
 
@@ -25,14 +27,17 @@ void evaluate_guards(Run *run, double t, int64_t source, int64_t target) {
   }
 }
 
-/* All guards at a place of the step. */
+/* All guards at a place of the step: at what would be its end there, back on the constraints, so that an event finds its
+   guard where it was located. */
 void guards_at(Run *run, double theta, int64_t target) {
   double t = least(theta >= 1.0 ? run->t_new : run->t + theta * run->h_tried, run->t_left);
-  if (theta >= 1.0)
-    copy_row(run, END, POINT);
-  else
+  if (theta >= 1.0 || theta <= 0.0) {
+    copy_row(run, theta > 0.0 ? END : START, POINT);
+  } else {
     evaluate_dense(run, theta, POINT);
-  if (run->model->n_d > 0) read_inside(run, t);
+    if (run->model->projection) project_row(run, t, POINT);
+  }
+  if (run->model->n_d > 0) theta >= 1.0 ? read_left(run, t) : read_inside(run, t);
   evaluate_guards(run, t, POINT, target);
 }
 
@@ -65,6 +70,7 @@ int find_jumps(Run *run) {
 void evaluate_guard_rates(Run *run) {
   const Model *model = run->model;
   double *rates = guard_row(run, G_POINT);
+  read_rates(run, run->t);
   if (model->n_guards > 0) call_kernel(run, model->guard_rates, run->t, state(run, START), rates);
   if (run->n_active == model->n_guards) return;
   need_slope(run);
@@ -89,6 +95,12 @@ static int keeps_sign(Run *run, int64_t j, double value, int settled) {
   return settled && run->armed && !fired && unmoved;
 }
 
+/* Where in memory the side of a guard is noted, or null. */
+static double *side_of(const Run *run, int64_t j) {
+  int64_t place = j < run->model->n_guards ? run->model->guard_side[j] : 0;
+  return place > 0 ? run->m + place - 1 : NULL;
+}
+
 /* Signs of the guards at the start of the next step, from their values in a row. A step too short to move a guard from
    its root leaves the matter to the rate again. */
 static void set_signs(Run *run, int64_t source, int settled) {
@@ -99,6 +111,12 @@ static void set_signs(Run *run, int64_t source, int settled) {
     int at_root = settled && run->fired[j] == LOCATED && values[j] == before[j];
     int not_left_root = run->from_rate[j] == 1 && too_short && run->fired[j] == NOT_FIRED;
     int by_rate = values[j] == 0.0 || at_root || not_left_root;
+    const double *side = side_of(run, j);
+    if (by_rate && settled && side && *side != 0.0) {
+      run->sign[j] = at_root ? -run->sign[j] : sign_of(*side);
+      run->from_rate[j] = 1;
+      continue;
+    }
     if (by_rate && !rates_known) {
       evaluate_guard_rates(run);
       rates_known = 1;
@@ -120,6 +138,16 @@ void carry_signs(Run *run) {
   copy_guards(run, G_END, G_FIRST);
 }
 
+/* The side of a guard that fired is its sign, and so it is where none is noted yet. */
+static void note_sides(Run *run) {
+  for (int64_t j = 0; j < run->model->n_guards; j++) {
+    double *side = side_of(run, j), sign = (double)run->sign[j];
+    if (side == NULL || sign == 0.0 || *side == sign || (run->fired[j] == NOT_FIRED && *side != 0.0)) continue;
+    *side = sign;
+    forget_slope(run);
+  }
+}
+
 /* Signs after all actions and tasks of an instant; what fired there is forgotten. */
 void settle_signs(Run *run) {
   for (int64_t j = 0; j < run->n_active; j++)
@@ -127,6 +155,7 @@ void settle_signs(Run *run) {
   evaluate_guards(run, run->t, START, G_START);
   set_signs(run, G_START, 1);
   copy_guards(run, G_START, G_FIRST);
+  note_sides(run);
   for (int64_t j = 0; j < run->n_active; j++) run->fired[j] = NOT_FIRED;
   run->armed = 1;
 }

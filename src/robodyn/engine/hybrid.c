@@ -18,19 +18,10 @@
 
 #include <float.h>
 
-/* Put the end of the step between its limits and back on its constraints; dense output keeps to the step's polynomial. */
-static void correct_end(Run *run) {
-  const Model *model = run->model;
-  double *end = state(run, END);
-  int changed = 0;
+/* Put the end of the step between its limits; dense output keeps to the step's polynomial. */
+static void clip_end(Run *run) {
   if (run->n_active > 0) need_dense(run);
-  if (model->n_limited > 0) changed = clip_row(run, run->t_new, END);
-  if (model->projection) {
-    call_kernel(run, model->projection, run->t_new, end, run->changed);
-    for (int64_t i = 0; i < model->n_x; i++) end[i] = run->changed[i];
-    changed = 1;
-  }
-  if (!changed) return;
+  if (!clip_row(run, run->t_new, END)) return;
   run->end_known = -1;
   if (run->n_active > 0) guards_at(run, 1.0, G_END);
 }
@@ -66,13 +57,14 @@ static int take_back(Run *run) {
   return 0;
 }
 
-/* After an accepted step: events, limits, constraints, history, record; then its end is the next start. 1 when a guard
+/* After an accepted step: constraints, events, limits, history, record; then its end is the next start. 1 when a guard
    fired. */
 static int finish_step(Run *run) {
   const Model *model = run->model;
+  project_end(run);
   int fired = run->n_active > 0 ? locate_events(run) : 0;
   if (fired < 0) return take_back(run);
-  if (model->n_limited > 0 || model->projection) correct_end(run);
+  if (model->n_limited > 0) clip_end(run);
   if (model->n_d > 0) {
     need_dense(run);
     keep_step(run);

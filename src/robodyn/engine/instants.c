@@ -104,7 +104,11 @@ void settle_instant(Run *run) {
   if (!run->armed && model->start_action && first) act(run, model->start_action);
   if (model->n_limited > 0 && (run->x_changed || run->m_changed || first)) clip_row(run, run->t, START);
   if (run->x_changed || run->m_changed) forget_slope(run);
+  /* A state that meets its limit has a rate that jumps. */
+  for (int64_t j = model->n_guards; j < run->n_active; j++)
+    if (run->fired[j] != NOT_FIRED) run->broken = 1;
   if (run->n_active > 0) settle_signs(run);
+  if (run->x_changed || run->m_changed || run->jump_level < SMOOTH) run->broken = 1;
   record_instant(run);
   if (model->n_d > 0) {
     /* Jumps integrated often enough are smooth. */
@@ -127,6 +131,7 @@ void pass_tick(Run *run) {
   }
   run->ticks++;
   if (run->m_changed) {
+    run->broken = 1;
     if (model->n_limited > 0) clip_row(run, run->t, START);
     forget_slope(run);
   }

@@ -16,7 +16,7 @@ from robodyn.engine.binding import EngineRun, address_of, fill, functions, metho
 from robodyn.engine.problem import Problem, check_problem
 from robodyn.engine.solver import DEFAULT_FIXED_STEP, RECORDING_KINDS, Recording, Solver
 from robodyn.engine.tableaus import SYMPLECTIC
-from robodyn.engine.trajectory import EXTREMES, Counters, Status, Trajectory
+from robodyn.engine.trajectory import EXTREMES, Counters, Probes, Status, Trajectory
 
 PythonTask = Callable[[int, float, np.ndarray, np.ndarray, np.ndarray], Any]
 PythonAction = Callable[[int, float, np.ndarray, np.ndarray, np.ndarray], tuple[Any, Any]]
@@ -125,7 +125,7 @@ class Integration:
             kind=RECORDING_KINDS.index(recording.kind),
             n_times=len(self.times),
             times=self.times,
-            most_rows=LARGEST_RECORD // (8 * (1 + problem.n_y)),
+            most_rows=LARGEST_RECORD // (8 * (problem.n_y + 2)),
         )
         self.engine = EngineRun(self.model, self.method, self.solver, self.recording)
         self._start(float(t0), float(t_end), x0, m0)
@@ -218,10 +218,16 @@ class Integration:
         """t, x, d, m as copies, so that a callback cannot change the run by the back door."""
         return self.run.t, self.x.copy(), self.d.copy(), self.m.copy()
 
+    def probes(self) -> Probes:
+        """What was noted between the rows."""
+        n_y = self.problem.n_y
+        probes = self.engine.view(self.run.probes, self.run.n_probes * (1 + 2 * n_y)).reshape(-1, 1 + 2 * n_y).copy()
+        return Probes(probes[:, 0], probes[:, 1 : 1 + n_y], probes[:, 1 + n_y :])
+
     def trajectory(self) -> Trajectory:
         """What there is so far."""
         run, problem, view = self.run, self.problem, self.engine.view
-        width = 1 + problem.n_y
+        width = problem.n_y + 2
         rows = view(run.rows, run.n_rows * width).reshape(-1, width)
         log = view(run.log, 2 * run.n_log).reshape(-1, 2)
         counters = Counters(
@@ -234,7 +240,9 @@ class Integration:
         unknowns = run.inputs + 8 * (2 * problem.n_x + problem.n_kept + 3) if problem.n_unknowns else 0
         return Trajectory(
             time=rows[:, 0].copy(),
-            y=rows[:, 1:].copy(),
+            y=rows[:, 1:-1].copy(),
+            knots=rows[:, -1] > 0,
+            probes=self.probes(),
             events=[(t, int(j)) for t, j in log.tolist()],
             status=Status(run.status),
             at_time=run.t,

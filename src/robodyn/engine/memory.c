@@ -41,7 +41,7 @@ static int64_t place_arrays(Run *run, double *block) {
 #define PLACE(array, size) (run->array = (void *)(block ? block + used : NULL), used += (size))
   PLACE(x, (STAGE + run->method->stages + 1) * n);
   PLACE(m, model->n_m);
-  PLACE(d, model->n_d);
+  PLACE(d, 2 * model->n_d);
   PLACE(changed, n + model->n_m);
   PLACE(columns, n_matrix * n_matrix);
   PLACE(factors, n_matrix * n_matrix);
@@ -55,6 +55,10 @@ static int64_t place_arrays(Run *run, double *block) {
   PLACE(before, model->n_d);
   PLACE(nodes, 5 * model->n_d);
   PLACE(breaks, model->n_breaks);
+  PLACE(largest, model->n_y);
+  PLACE(floor, model->n_y);
+  PLACE(output_errors, model->n_y + model->n_watched);
+  PLACE(excess, model->n_y);
   PLACE(fired_at, STORM_EVENTS * model->n_guards);
   PLACE(n_fired, model->n_guards);
   PLACE(sign, n_all);
@@ -90,13 +94,13 @@ Run *run_new(const Model *model, const Method *method, const Solver *solver, con
   run->block = calloc((size_t)at_least(run->n_block, 1), sizeof(double));
   if (recording->kind != RECORD_NOTHING) {
     run->row_capacity = at_least(recording->n_times + 2, FIRST_ROWS);
-    run->rows = malloc((size_t)(run->row_capacity * (1 + model->n_y) + model->n_watched) * sizeof(double));
+    run->rows = malloc((size_t)(run->row_capacity * row_width(run) + model->n_watched) * sizeof(double));
   }
   if (run->block == NULL || (run->rows == NULL && run->row_capacity > 0)) {
     run_free(run);
     return NULL;
   }
-  advise(run->rows, run->row_capacity * (1 + model->n_y));
+  advise(run->rows, run->row_capacity * row_width(run));
   place_arrays(run, run->block);
   return run;
 }
@@ -105,6 +109,7 @@ void run_free(Run *run) {
   if (run == NULL) return;
   free(run->block);
   free(run->rows);
+  free(run->probes);
   free(run->log);
   free(run->history);
   free(run->jumps);
@@ -127,15 +132,15 @@ static int reserve(Run *run, double **rows, int64_t *capacity, int64_t width, in
   return 1;
 }
 
-/* Whether the record has room for one more step and the instant after it. */
+/* Whether the record has room for one more piece of a step and the instant after it. */
 int make_room(Run *run) {
-  int64_t wanted = run->n_rows + run->recording->refine + 3;
+  int64_t refine = run->recording->refine, wanted = run->n_rows + (refine > 0 ? refine : PIECE) + 3;
   if (run->recording->kind != RECORD_STEPS || wanted <= run->row_capacity) return 1;
   if (2 * run->row_capacity > run->recording->most_rows) {
     run->status = RECORD_FULL;
     return 0;
   }
-  return reserve(run, &run->rows, &run->row_capacity, 1 + run->model->n_y, wanted);
+  return reserve(run, &run->rows, &run->row_capacity, row_width(run), wanted);
 }
 
 /* A new last row; null where there is no memory for it, which ends the run. Where all delayed signals have readers, rows

@@ -8,6 +8,9 @@
 
 #include "engine.h"
 
+/* Points that a step, or a piece of it, is recorded by where the engine chooses: see pieces.c. */
+enum { PIECE = 4 };
+
 /* Events of one guard that end a run as chattering, see log.c. */
 enum { CHATTER_EVENTS = 50, STORM_EVENTS = 1000 };
 
@@ -34,6 +37,9 @@ static inline void copy_row(Run *run, int64_t source, int64_t target) {
   for (int64_t i = 0, n = run->model->n_x; i < n; i++) to[i] = from[i];
 }
 
+/* Numbers of a recorded row [t, y, knot]. */
+static inline int64_t row_width(const Run *run) { return run->model->n_y + 2; }
+
 /* A row of guard values. */
 static inline double *guard_row(const Run *run, int64_t index) {
   return run->guard_values + index * (run->model->n_guards + 2 * run->model->n_limited);
@@ -54,6 +60,8 @@ void evaluate_dense(Run *run, double theta, int64_t target);
 double set_point(Run *run, double fraction);
 void combine(Run *run, const double *weights, int64_t count, double factor, int64_t base, int64_t target);
 int clip_row(Run *run, double t, int64_t target);
+void project_row(Run *run, double t, int64_t target);
+void project_end(Run *run);
 
 /* steps.c, implicit.c, linear.c */
 int try_step(Run *run);
@@ -75,7 +83,9 @@ void count_hasty(Run *run);
 /* delays.c */
 void begin_delays(Run *run);
 void read_right(Run *run);
+void read_left(Run *run, double time);
 void read_inside(Run *run, double time);
+void read_rates(Run *run, double time);
 void keep_step(Run *run);
 double next_arrival(const Run *run);
 int64_t pass_arrivals(Run *run, int64_t level);
@@ -106,7 +116,12 @@ void settle_instant(Run *run);
 void pass_tick(Run *run);
 void plan_segment(Run *run);
 
-/* record.c */
+/* record.c, pieces.c */
+double *record_row(const Run *run, int64_t index);
+double record_piece(Run *run, double from, double length, int64_t n);
+void record_pieces(Run *run);
+void find_solver_errors(Run *run, double t, const double *y, double *errors);
+void take_probe(Run *run, double from, double length);
 void record_step(Run *run);
 void record_instant(Run *run);
 void record_end(Run *run);

@@ -44,6 +44,7 @@ class Problem(NamedTuple):
             base_numerator / base_denominator, and ticks are the floating-point numbers nearest to its multiples.
         delay_depth: longest chain of delays that feed one another directly, along which jumps stay jumps.
         guard_direction: +1 rising, -1 falling, 0 both. guard_terminal: 1 when the event ends the run.
+        guard_side: 1 + the entry of m that notes on which side of zero a guard is, -1 or 1; 0 none (all, by default).
         guard_action: writes [new x (n_x), new m (n_m)]; 0 none, -1 a Python action.
         start_action: like a guard's action, carried out once at the start, after the tasks due there.
         projection: like a guard's action, carried out on x at the end of each step.
@@ -55,6 +56,7 @@ class Problem(NamedTuple):
             at its start (n_d)], its t the start and its d at the end of the step. It writes x1 (n_x).
         breaks: ascending times the integration must meet exactly [s].
         scale: nominal magnitude of each state; its absolute tolerance is atol * scale, (n_x,).
+        unit: number of each output's unit, 0 for none, negative for outputs that hold, (n_y,).
     """
 
     n_q: int
@@ -98,11 +100,13 @@ class Problem(NamedTuple):
     delay_depth: int = 1
     guard_direction: Integers = NO_INTEGERS
     guard_terminal: Integers = NO_INTEGERS
+    guard_side: Integers = NO_INTEGERS
     guard_action: Integers = NO_INTEGERS
     start_action: int = 0
     projection: int = 0
     breaks: Floats = NO_FLOATS
     scale: Floats = NO_FLOATS
+    unit: Integers = NO_INTEGERS
 
 
 SIZES = {
@@ -111,8 +115,10 @@ SIZES = {
     "history_start": "n_d",
     "guard_direction": "n_guards",
     "guard_terminal": "n_guards",
+    "guard_side": "n_guards",
     "guard_action": "n_guards",
     "scale": "n_x",
+    "unit": "n_y",
 }
 
 
@@ -121,6 +127,10 @@ def check_problem(problem: Problem) -> Problem:
     refused."""
     if len(problem.scale) == 0:
         problem = problem._replace(scale=np.ones(problem.n_x))
+    if len(problem.guard_side) == 0:
+        problem = problem._replace(guard_side=np.zeros(problem.n_guards, np.int64))
+    if len(problem.unit) == 0:
+        problem = problem._replace(unit=np.zeros(problem.n_y, np.int64))
     typed = Problem(*(_exact(value, Problem.__annotations__[name]) for name, value in problem._asdict().items()))
     for name, size in SIZES.items():
         _require(len(getattr(typed, name)) == getattr(typed, size), f"{name}: must have {size} entries")

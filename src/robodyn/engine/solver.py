@@ -129,8 +129,9 @@ class Recording:
     """Which instants are kept.
 
     Args:
-        kind: "steps" keeps the start, `refine` equally spaced points of every step and both sides of every jump;
-            "times" keeps exactly `times`, each by its right limit; "none" keeps only the first and the last instant.
+        kind: "steps" keeps the start, `refine` points of every step (0: of an adaptive step as many as the polynomials
+            between them need) and both sides of every jump; "times" keeps exactly `times`, each by its right limit;
+            "none" keeps only the first and the last instant.
         keep_end: with "times", whether the instant at which the run ends is kept too.
     """
 
@@ -142,8 +143,8 @@ class Recording:
     def __post_init__(self) -> None:
         if self.kind not in RECORDING_KINDS:
             raise ValueError(f"kind: must be one of {', '.join(RECORDING_KINDS)}, is {self.kind!r}")
-        if not (isinstance(self.refine, int | np.integer) and self.refine >= 1):
-            raise ValueError(f"refine: must be a whole number of at least 1, is {self.refine!r}")
+        if not (isinstance(self.refine, int | np.integer) and self.refine >= 0):
+            raise ValueError(f"refine: must be a whole number of at least 0, is {self.refine!r}")
         if (self.kind == "times") != (self.times is not None):
             raise ValueError('times: must be given with kind="times" and only then')
         if self.keep_end and self.kind != "times":

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from enum import IntEnum
+from typing import NamedTuple
 
 import numpy as np
 
@@ -45,12 +46,21 @@ class Counters:
     largest_step: float
 
 
+class Probes(NamedTuple):
+    """Outputs at a few instants between the rows, (k,) and (k, n_y), and what the error of the step makes of them."""
+
+    time: np.ndarray
+    y: np.ndarray
+    errors: np.ndarray
+
+
 @dataclass(frozen=True)
 class Trajectory:
     """What a run recorded and where it ended.
 
     Args:
         time: recorded instants (n,); two equal ones are the two sides of a jump. y: outputs there (n, n_y).
+        knots: rows across which outputs are not smooth, or may not be, (n,).
         events: (time, guard) in order of their happening.
         at_time, x, m: where the run ended.
         offender: index of the state (numerical failures) or of the guard (TERMINAL, CHATTERING) responsible, or -1.
@@ -60,6 +70,8 @@ class Trajectory:
 
     time: np.ndarray
     y: np.ndarray
+    knots: np.ndarray
+    probes: Probes = field(repr=False)
     events: list[tuple[float, int]] = field(repr=False)
     status: Status
     at_time: float

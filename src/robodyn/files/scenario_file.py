@@ -38,7 +38,7 @@ from robodyn.model.machine import (
     check_part_names,
     check_references,
 )
-from robodyn.model.scenario import check_duration, check_event_names
+from robodyn.model.scenario import check_duration, check_event_names, check_keep
 
 SolverCheck = Callable[[Mapping[str, Any]], Any]
 # Settings of a solver by what they are in a file: a text, a whole number, or a number with its unit.
@@ -94,6 +94,7 @@ def _read(root: Table, path: Path, check_solver: SolverCheck | None) -> Scenario
     title = root.text("title", "")
     duration = root.number("duration", "s")
     begin = root.text("start", "given")
+    keep = {"keep": root.texts("keep")} if "keep" in root else {}
     declared = read_mechanism(root, name, path.parent)
     parts = {
         "coordinates": [read_coordinate(key, table) for key, table in root.tables("coordinates")],
@@ -121,13 +122,15 @@ def _read(root: Table, path: Path, check_solver: SolverCheck | None) -> Scenario
     if root.flaws.found:
         _check_whole(root, declared, parts, duration, recording)
         _check_names(root, declared, parts, events, initial, nominal)
+        if keep:
+            check_keep(root.flaws, keep["keep"], declared.moving, begin)
         return None
     top = Table({}, "", root.flaws)
     mechanism = {"mechanism": declared.mechanism} if declared.mechanism else {}
     machine = attempt(top, Machine, name, tunable=tunable, **mechanism, **parts)
     shown = {"title": title, "obstacles": obstacles, "nominal": nominal}
     given = (duration, initial, events, recording, solver)
-    return attempt(top, Scenario, name, machine, *given, **shown, start=begin, treatment=treatment)
+    return attempt(top, Scenario, name, machine, *given, **shown, start=begin, treatment=treatment, **keep)
 
 
 def _check_solver(root: Table, solver: dict[str, Any], check_solver: SolverCheck | None) -> None:

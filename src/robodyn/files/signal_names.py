@@ -13,7 +13,8 @@ from robodyn.errors import FlawList, nearest
 from robodyn.model import Prescribed
 
 STATES = ("position", "velocity")
-QUANTITIES = (*STATES, "acceleration", "torque", "force")
+REACTIONS = tuple(f"reaction.{part}.{axis}" for part in ("force", "torque") for axis in "xyz")
+QUANTITIES = (*STATES, "acceleration", "torque", "force", *REACTIONS)
 
 
 def check_signal_names(

@@ -23,8 +23,8 @@ from robodyn.fmi.variables import list_variables
 from robodyn.model import Scenario
 from robodyn.results.atomic import replacing
 from robodyn.simulation.compiled import CompiledSystem, compile_system
-from robodyn.simulation.problem import find_start
 from robodyn.simulation.settings import make_solver
+from robodyn.simulation.starting import find_start
 from robodyn.waiting import told_if_slow
 
 VERSIONS = (2, 3)

@@ -1,14 +1,26 @@
-"""Friction, drives, hydraulics, control, references, sensors: plain functions a user reads, copies and replaces."""
+"""Friction, clutches, drives, control, references, sensors: plain functions a user reads, copies and replaces."""
 
 from collections.abc import Callable, Mapping
 from functools import cache
 from types import MappingProxyType
 from typing import Any
 
-from robodyn.laws import contact, control, drives, elements, friction, gears, hydraulics, references, sensors, servo
+from robodyn.laws import (
+    clutches,
+    contact,
+    control,
+    drives,
+    elements,
+    friction,
+    gears,
+    hydraulics,
+    references,
+    sensors,
+    servo,
+)
 from robodyn.laws.definition import RULES, Argument, LawInfo, arguments_of, info_of, law
 
-MODULES = (friction, drives, hydraulics, elements, gears, contact, control, servo, references, sensors)
+MODULES = (friction, clutches, drives, hydraulics, elements, gears, contact, control, servo, references, sensors)
 
 
 @cache

@@ -33,13 +33,14 @@ class LawInfo:
         breaks: times at which the output jumps or kinks, from the parameters' values.
         sticks: whether the law can hold its joint or coordinate at rest. Such a law takes the `direction` of sliding
             (-1 or 1; 0 leaves dry friction out), returns the force of sliding and the `holding_limit`: the largest
-            force that holds at rest. Whether it holds or slides, and the force that holds, are found by the machine.
+            force that holds at rest against that direction. Whether it holds or slides, and the force that holds, are
+            found by the machine.
         ideal: parameter or signal -> value with which the law is linear and adds no error of its own (a limit inf, a
             resolution 0, an excess 0).
         disturbance: whether all of its force is a disturbance (friction, gear loss): without it nothing would be lost.
         located: output -> argument that holds its sign, -1 or 1: its zero crossings are located, a step ends there and
             the argument changes between two steps. A law that switches by the argument instead of by the output is
-            smooth within each step. Where the argument is 0, the output began at 0: the law looks at it itself.
+            smooth within each step. Where the argument is 0, the output began at 0 at rest: the law looks at it itself.
         passive: whether its force never gives more energy than it has stored; stored: that energy [J], a function of
             arguments of the law, 0 where there is none. Runs watch whether it is so.
     """

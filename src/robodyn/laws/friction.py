@@ -59,6 +59,26 @@ def stick_friction(velocity, direction, *, coulomb, static=0.0, viscous=0.0):
     return {"torque": -coulomb * direction - viscous * velocity, "holding_limit": sym.maximum(static, coulomb)}
 
 
+@law(
+    units=UNITS | {"coulomb_back": "{F}", "static_back": "{F}"},
+    sticks=True,
+    checks=dict.fromkeys(("coulomb", "static", "coulomb_back", "static_back", "viscous"), "non-negative"),
+    disturbance=True,
+    passive=True,
+)
+def two_way_stick_friction(velocity, direction, *, coulomb, coulomb_back, static=0.0, static_back=0.0, viscous=0.0):
+    """Dry friction that truly sticks, as `stick_friction`, whose levels differ with the direction.
+
+    Args:
+        direction: of sliding, -1 or 1.
+        coulomb, static: levels of sliding forth and of holding against it; coulomb_back, static_back: the same back.
+    """
+    forth = direction > 0
+    level = sym.where(forth, coulomb, coulomb_back)
+    limit = sym.where(forth, sym.maximum(static, coulomb), sym.maximum(static_back, coulomb_back))
+    return {"torque": -level * direction - viscous * velocity, "holding_limit": limit}
+
+
 def stribeck_level(velocity, coulomb, static, stribeck_velocity, exponent):
     """Friction level of steady sliding: `Tc + (Ts - Tc) exp(-(|w| / ws)^d)`."""
     return coulomb + (static - coulomb) * stribeck_share(velocity, stribeck_velocity, exponent)

@@ -85,7 +85,7 @@ class Recording:
 
     Attributes:
         rate: samples a second [Hz]; times: given times [s]; neither: every solver step, `refine` points each
-            (None: 1 for fixed-step methods, 4 for adaptive ones).
+            (None: 1 for fixed-step methods; for adaptive ones 4, and more where signals between them need it).
         signals: patterns of the signals kept ("*" all, "elbow.*").
     """
 
@@ -151,6 +151,18 @@ def check_nominal(flaws: FlawList, nominal: Mapping[str, Any], joints: Sequence[
             flaws.add(f"nominal.{joint}", "is missing", "say which signal is its reference position")
 
 
+def check_keep(flaws: FlawList, keep: Sequence[str], joints: Sequence[str], start: str) -> None:
+    """What an assembled start keeps are positions and velocities of moving joints, each named once."""
+    if start != "assembled":
+        flaws.add("keep", f"has no effect on a start '{start}'", "say start = 'assembled', or leave it out")
+    known = [f"{joint}.{quantity}" for joint in joints for quantity in ("position", "velocity")]
+    for name, times in Counter(keep).items():
+        if name not in known:
+            flaws.add("keep", f"'{name}' is no position or velocity of a moving joint", nearest(name, known))
+        elif times > 1:
+            flaws.add("keep", f"names '{name}' {times} times", "name it once")
+
+
 @dataclass(frozen=True)
 class Scenario:
     """A machine, its start and what happens to it.
@@ -158,8 +170,11 @@ class Scenario:
     Attributes:
         duration: [s].
         initial: start values by signal name (`elbow.position`, `motor.current`), the rest starts at 0.
-        start: "given" starts there; "assembled" at the nearest place where all constraints are met; "equilibrium" at
-            the rest nearest to there. Both are found before the run.
+        start: "given" starts there; "assembled" where all constraints are met, with what is given as it is and the
+            rest near to it; "equilibrium" at the rest nearest to there. Both are found before the run.
+        keep: positions and velocities (`drive.velocity`) that an assembled start leaves as they are, all others are
+            guesses; None keeps the velocities that `initial` gives, and of its positions the first ones, as many as
+            the constraints leave free.
         treatment: how constraints are kept.
         solver: default settings (method, step, rtol, ...).
         obstacles: boxes that pictures and replays show.
@@ -179,6 +194,7 @@ class Scenario:
     start: str = "given"
     treatment: Treatment = Treatment()
     nominal: Mapping[str, str] = field(default_factory=dict)
+    keep: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "events", tuple(self.events))
@@ -195,7 +211,12 @@ class Scenario:
         for key, value in self.initial.items():
             check_finite(flaws, f"initial.{key}", value)
         mechanism = self.machine.mechanism
-        check_nominal(flaws, self.nominal, [joint.name for joint in mechanism.moving_joints] if mechanism else [])
+        joints = [joint.name for joint in mechanism.moving_joints] if mechanism else []
+        check_nominal(flaws, self.nominal, joints)
+        if self.keep is not None and check_texts(flaws, "keep", self.keep, "names"):
+            moving = [*joints, *(mode.name for mode in (mechanism.modes if mechanism else ()))]
+            check_keep(flaws, self.keep, moving, self.start)
+            object.__setattr__(self, "keep", tuple(self.keep))
         check_event_names(flaws, [e.name for e in self.events], [block.name for block in self.machine.blocks])
         if not flaws.found:
             check_distinct(flaws, self._all_numbers())

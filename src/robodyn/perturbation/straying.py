@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.interpolate import CubicHermiteSpline
 
 from robodyn.perturbation.nominal import Nominal
-from robodyn.results import Run
+from robodyn.results import Run, Signal
 
 NEAR = 0.05
 """Deviation of a joint [rad or m] from which on a run is warned of: this project's own choice. The tip of an arm of 1 m
@@ -15,15 +14,14 @@ is then half the square of it, 1 mm, beside where linear mechanics see it."""
 
 def tell_strays(nominal: Nominal, run: Run) -> list[str]:
     """A sentence for each joint that went further from its reference than linear mechanics bear."""
-    # At a break, whose time stands twice, positions are continuous.
-    times, rows = np.unique(nominal.times, return_index=True)
     told = []
     for column, joint in enumerate(nominal.joints):
         name = f"{joint}.position"
-        if name not in run.names or len(times) < 2:
+        if name not in run.names:
             continue
-        reference = CubicHermiteSpline(times, nominal.position[rows, column], nominal.velocity[rows, column])
-        apart = np.abs(run[name].values - reference(run.time))
+        position, velocity = nominal.position[:, column], nominal.velocity[:, column]
+        reference = Signal(name, run[name].unit, nominal.times, position, rate_values=velocity)
+        apart = np.abs(run[name].values - reference(np.clip(run.time, nominal.times[0], nominal.times[-1])))
         k = int(np.nanargmax(apart)) if np.isfinite(apart).any() else 0
         if apart[k] > NEAR:
             far = f"{name} is up to {apart[k]:.3g} {run[name].unit} from the nominal motion, at {run.time[k]:.4g} s"

@@ -15,7 +15,7 @@ _COARSE = 4000
 
 
 def trace(signal: Signal, span: Span | None = None) -> tuple[Floats, Floats]:
-    """Times and values to draw: cubics where rates are known, steps where values are held, jumps as they are.
+    """Times and values to draw: what `signal(t)` gives between rows, steps where values are held, jumps as they are.
 
     The times depend on the recorded times and the span alone: two signals of one run can be drawn against each other.
 
@@ -24,30 +24,29 @@ def trace(signal: Signal, span: Span | None = None) -> tuple[Floats, Floats]:
     """
     if signal.time.size < 2:
         return signal.time, signal.values
-    part = signal if span is None else _part(signal, span)
-    time, values = _refine(part, _REFINEMENT if part.time.size < _COARSE else 1)
+    rows = slice(None) if span is None else _rows(signal, span)
+    time, values = _refine(signal, rows)
     return (time, values) if span is None else _clip(time, values, span)
 
 
-def _part(signal: Signal, span: Span) -> Signal:
+def _rows(signal: Signal, span: Span) -> slice:
     """The rows inside the span and one more on each side."""
     first = max(int(np.searchsorted(signal.time, span[0], side="left")) - 1, 0)
-    last = int(np.searchsorted(signal.time, span[1], side="right")) + 1
-    rows = slice(first, last)
-    rates = None if signal.rate_values is None else signal.rate_values[rows]
-    return Signal(signal.name, signal.unit, signal.time[rows], signal.values[rows], signal.kind, rates)
+    return slice(first, int(np.searchsorted(signal.time, span[1], side="right")) + 1)
 
 
-def _refine(signal: Signal, pieces: int) -> tuple[Floats, Floats]:
+def _refine(signal: Signal, rows: slice) -> tuple[Floats, Floats]:
     """Each interval from its right limit at the start to its left limit at the end, in equal pieces.
 
     The last sample follows, which a held signal reaches by a step.
     """
-    starts, ends = signal.time[:-1, None], signal.time[1:, None]
+    recorded, samples = signal.time[rows], signal.values[rows]
+    pieces = _REFINEMENT if recorded.size < _COARSE else 1
+    starts, ends = recorded[:-1, None], recorded[1:, None]
     shares = np.arange(1, pieces) / pieces
     inside = np.minimum(starts + shares * (ends - starts), ends)
     time = np.hstack([starts, inside, ends])
-    left, right = signal.values[:-1, None], signal.values[1:, None]
+    left, right = samples[:-1, None], samples[1:, None]
     # A run that failed may end in numbers that are none; they leave gaps in the picture.
     with np.errstate(invalid="ignore", over="ignore"):
         held = signal.kind == "held"

@@ -6,6 +6,7 @@ from .errors import ErrorBar, Errors, compare_solutions
 from .exports import from_csv, to_csv, to_netcdf, to_parquet, to_xarray
 from .joining import join
 from .outcome import Outcome, OutcomeKind
+from .probing import Probes, interpolation_errors
 from .provenance import Provenance
 from .run import EventRecord, Run, SignalInfo
 from .signal import Signal
@@ -22,6 +23,7 @@ __all__ = [
     "EventRecord",
     "Outcome",
     "OutcomeKind",
+    "Probes",
     "Provenance",
     "Run",
     "RunFileError",
@@ -32,6 +34,7 @@ __all__ = [
     "compare_solutions",
     "from_csv",
     "identical",
+    "interpolation_errors",
     "join",
     "load",
     "save",

@@ -80,10 +80,14 @@ def compare(first: Run, second: Run) -> Comparison:
 
 def identical(first: Run, second: Run) -> bool:
     """Whether two runs recorded the same, bit for bit; costs and provenance may differ."""
-    arrays = ((first.time, second.time), (first.values, second.values))
+    arrays = zip(_arrays(first), _arrays(second), strict=True)
     same_arrays = all(a.shape == b.shape and a.tobytes() == b.tobytes() for a, b in arrays)
     parts = ("infos", "events", "outcome", "warnings")
     return same_arrays and all(getattr(first, part) == getattr(second, part) for part in parts)
+
+
+def _arrays(run: Run) -> tuple[np.ndarray, ...]:
+    return run.time, run.values, np.ones(run.time.shape, bool) if run.knots is None else run.knots
 
 
 def _difference(first: Signal, second: Signal, clear: Floats, middles: Floats, widths: Floats) -> Difference:

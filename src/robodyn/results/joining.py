@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from .certificate import join_certificates
 from .outcome import Outcome
+from .probing import Probes
 from .provenance import Provenance
 from .run import EventRecord, Run, SignalInfo
-from .signal import Floats
+from .signal import Booleans, Floats
 from .statistics import Statistics
 
 _ADDED = ("steps", "rejected", "evaluations", "jacobians", "factorisations", "events", "ticks", "wall_time")
@@ -38,6 +40,9 @@ def join(runs: Sequence[Run], provenance: Provenance) -> Run:
         events=tuple(event for k, run in enumerate(runs) for event in _events(run, k, last=k == len(runs) - 1)),
         warnings=tuple(dict.fromkeys(sentence for run in runs for sentence in run.warnings)),
         end=runs[-1].end,
+        knots=np.concatenate([_knots(run) for run in runs]),
+        probes=_probes(runs, infos),
+        found=runs[0].found,
         certificate=join_certificates(run.certificate for run in runs),
     )
 
@@ -49,19 +54,37 @@ def _outcome(runs: Sequence[Run]) -> Outcome:
     return Outcome(suspect.kind, suspect.sentence, last.time) if suspect and last.ok else last
 
 
-def _columns(run: Run, infos: Sequence[SignalInfo]) -> Floats:
+def _columns(run: Run, infos: Sequence[SignalInfo], values: Floats | None = None) -> Floats:
+    """The columns of a run in another order, of its values by default."""
+    values = run.values if values is None else values
     place = {name: k for k, name in enumerate(run.names)}
-    values = np.full((run.time.size, len(infos)), np.nan)
+    found = np.full((len(values), len(infos)), np.nan)
     for k, info in enumerate(infos):
         if info.name in place:
-            values[:, k] = run.values[:, place[info.name]]
-    return values
+            found[:, k] = values[:, place[info.name]]
+    return found
+
+
+def _knots(run: Run) -> Booleans:
+    """A run's own knots, its ends among them."""
+    knots = np.ones(run.time.shape, bool) if run.knots is None else run.knots.copy()
+    knots[[0, -1] if knots.size else []] = True
+    return knots
+
+
+def _probes(runs: Sequence[Run], infos: Sequence[SignalInfo]) -> Probes:
+    probed = [(run, run.probes) for run in runs if run.probes is not None]
+    return Probes(
+        np.concatenate([np.zeros(0), *(probes.time for _, probes in probed)]),
+        np.concatenate([np.zeros((0, len(infos))), *(_columns(run, infos, probes.values) for run, probes in probed)]),
+        np.concatenate([np.zeros((0, len(infos))), *(_columns(run, infos, probes.errors) for run, probes in probed)]),
+    )
 
 
 def _with_rates_everywhere(infos: Sequence[SignalInfo], runs: Sequence[Run]) -> tuple[SignalInfo, ...]:
     """A rate is kept only where every run that has the signal has its rate too."""
     without = {info.name for run in runs for info in run.infos if info.rate is None}
-    return tuple(SignalInfo(i.name, i.unit, i.kind, None if i.name in without else i.rate) for i in infos)
+    return tuple(replace(i, rate=None if i.name in without else i.rate) for i in infos)
 
 
 def _events(run: Run, k: int, last: bool) -> list[EventRecord]:

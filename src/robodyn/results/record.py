@@ -3,12 +3,15 @@
 from dataclasses import asdict
 from typing import Any
 
+import numpy as np
+
 from .certificate import certificate_from
 from .errors import errors_from
 from .outcome import Outcome, OutcomeKind
+from .probing import Probes
 from .provenance import Provenance
 from .run import EventRecord, Run, SignalInfo
-from .signal import Floats
+from .signal import Booleans, Floats
 from .statistics import Statistics
 
 
@@ -26,12 +29,15 @@ def to_record(run: Run) -> dict[str, Any]:
         "provenance": asdict(run.provenance) | {"digest": run.provenance.digest},
         "warnings": list(run.warnings),
         "end": run.end,
+        "found": run.found,
         **run.certificate.to_plain(),
         "errors": run.errors.to_plain() if run.errors else None,
     }
 
 
-def from_record(record: dict[str, Any], time: Floats, values: Floats) -> Run:
+def from_record(
+    record: dict[str, Any], time: Floats, values: Floats, knots: Booleans | None = None, probes: Floats | None = None
+) -> Run:
     """The run of a record and its arrays; KeyError, TypeError or ValueError where the record is not one."""
     provenance = {key: value for key, value in record["provenance"].items() if key != "digest"}
     outcome = record["outcome"]
@@ -45,6 +51,9 @@ def from_record(record: dict[str, Any], time: Floats, values: Floats) -> Run:
         events=tuple(EventRecord(**event) for event in record["events"]),
         warnings=tuple(record["warnings"]),
         end=dict(record.get("end", {})),
+        knots=knots,
+        probes=None if probes is None else Probes(probes[:, 0], *np.split(probes[:, 1:], 2, axis=1)),
+        found={name: (given, found) for name, (given, found) in record.get("found", {}).items()},
         certificate=certificate_from(record),
         errors=errors_from(record.get("errors")),
     )

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from .certificate import Certificate
 from .errors import Errors
 from .outcome import Outcome
+from .probing import Probes
 from .provenance import Provenance
-from .signal import Floats, Kind, Signal, check_time, frozen_array
+from .signal import Booleans, Floats, Kind, Signal, check_time, frozen_array
 from .statistics import Statistics
 from .summary import summarise
 
@@ -19,12 +20,14 @@ class SignalInfo:
 
     Args:
         rate: name of the signal that is this one's time derivative, if it is recorded too.
+        note: what whoever uses its numbers should know.
     """
 
     name: str
     unit: str
     kind: Kind = "continuous"
     rate: str | None = None
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,11 @@ class Run:
         warnings: sentences for whoever uses the numbers.
         certificate: what the run checked of itself; empty for measurements.
         errors: how far a second solution says the numbers are off, where there is one.
+        knots: rows across which signals are not smooth, or may not be, (n,): nothing is interpolated across them. By
+            default all of them: signals are then straight between rows, or cubic where their rates are known.
+        probes: what the signals were at a few times between the rows.
         end: every state and memory at the end by name, recorded or not: from here another run can go on.
+        found: start values that were found, not given: as described and as found, by name.
     """
 
     time: Floats
@@ -64,6 +71,9 @@ class Run:
     events: tuple[EventRecord, ...] = ()
     warnings: tuple[str, ...] = ()
     end: dict[str, float] = field(default_factory=dict)
+    knots: Booleans | None = None
+    probes: Probes | None = None
+    found: dict[str, tuple[float, float]] = field(default_factory=dict)
     certificate: Certificate = field(default_factory=Certificate)
     errors: Errors | None = None
 
@@ -79,7 +89,8 @@ class Run:
         """The signal of that name, or a KeyError with the nearest names."""
         info = self.infos[self._column(name)]
         rate = None if info.rate is None else self.values[:, self._column(info.rate)]
-        return Signal(name, info.unit, self.time, self.values[:, self._column(name)], info.kind, rate)
+        values = self.values[:, self._column(name)]
+        return Signal(name, info.unit, self.time, values, info.kind, rate, self.knots, info.note)
 
     def __repr__(self) -> str:
         counts = f"{self.time.size} rows of {len(self)} signals"
@@ -122,6 +133,10 @@ class Run:
         expected = (self.time.size, len(self.infos))
         if self.values.shape != expected:
             raise ValueError(f"values have shape {self.values.shape}, times and infos ask for {expected}")
+        if self.probes is not None and self.probes.values.shape[1:] != (len(self.infos),):
+            raise ValueError(f"probes have {self.probes.values.shape[1:]} columns, there are {len(self.infos)} signals")
+        if self.knots is not None and self.knots.shape != self.time.shape:
+            raise ValueError(f"knots have shape {self.knots.shape}, times {self.time.shape}")
         names = self.names
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:

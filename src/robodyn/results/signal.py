@@ -6,7 +6,10 @@ from typing import Literal, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .between import interpolate
+
 Floats = NDArray[np.float64]
+Booleans = NDArray[np.bool_]
 Kind = Literal["continuous", "held"]
 
 
@@ -15,13 +18,17 @@ class Signal:
     """A recorded quantity as a function of time: `signal(t)`.
 
     Several rows at the same time are the limits at a jump: the first is the left one, the last the right one.
-    At the jump itself the right limit is the value, and no interpolation reaches across it.
+    At the jump itself the right limit is the value, and no interpolation reaches across it. Between knots a signal is
+    smooth: its value is that of the polynomial through the rows about t, at most six of them.
 
     Args:
         time: sample times [s], (n,), never decreasing.
         values: samples, (n,).
         kind: "continuous" is interpolated, "held" keeps its last value.
-        rate_values: samples of the time derivative [unit/s], (n,); they make the interpolation cubic.
+        rate_values: samples of the time derivative [unit/s], (n,); they make the interpolation cubic where too few rows
+            lie between two knots for a better polynomial.
+        knots: rows across which nothing is interpolated, (n,); all of them by default.
+        note: what whoever uses the numbers should know.
     """
 
     name: str
@@ -30,6 +37,8 @@ class Signal:
     values: Floats
     kind: Kind = "continuous"
     rate_values: Floats | None = None
+    knots: Booleans | None = None
+    note: str = ""
 
     def __post_init__(self) -> None:
         for part in ("time", "values", "rate_values"):
@@ -38,10 +47,10 @@ class Signal:
         check_time(self.time)
         if self.kind not in ("continuous", "held"):
             raise ValueError(f"{self.name}: kind must be 'continuous' or 'held', is {self.kind!r}")
-        if self.values.shape != self.time.shape:
-            raise ValueError(f"{self.name}: {self.values.shape} values for {self.time.shape} times")
-        if self.rate_values is not None and self.rate_values.shape != self.time.shape:
-            raise ValueError(f"{self.name}: {self.rate_values.shape} rates for {self.time.shape} times")
+        for part, what in (("values", "values"), ("rate_values", "rates"), ("knots", "knots")):
+            given = getattr(self, part)
+            if given is not None and given.shape != self.time.shape:
+                raise ValueError(f"{self.name}: {given.shape} {what} for {self.time.shape} times")
 
     @overload
     def __call__(self, t: float) -> float: ...
@@ -52,10 +61,11 @@ class Signal:
         """The value at time t [s]; an array of times gives an array of the same shape."""
         times = np.asarray(t, dtype=float)
         self._check_range(times)
+        flat = times.ravel()
         # The last row at or before t: the right limit at a jump, and never an interval of no length.
-        row = np.searchsorted(self.time, times, side="right") - 1
-        result = self._interpolate(times, row)
-        return float(result) if times.ndim == 0 else result
+        row = np.searchsorted(self.time, flat, side="right") - 1
+        result = self.values[row] if self.kind == "held" else self._interpolate(flat, row)
+        return float(result[0]) if times.ndim == 0 else result.reshape(times.shape)
 
     @property
     def min(self) -> float:
@@ -82,32 +92,8 @@ class Signal:
             raise ValueError(f"{self.name} is recorded from {first:.9g} s to {last:.9g} s, not at {outside:.9g} s")
 
     def _interpolate(self, times: Floats, row: NDArray[np.intp]) -> Floats:
-        if self.kind == "held":
-            return self.values[row]
-        following = np.minimum(row + 1, self.time.size - 1)
-        step = self.time[following] - self.time[row]
-        offset = times - self.time[row]
-        share = offset / np.where(step > 0, step, 1.0)
-        left, right = self.values[row], self.values[following]
-        if self.rate_values is None:
-            between = (1 - share) * left + share * right
-        else:
-            rates = step * self.rate_values[row], step * self.rate_values[following]
-            between = hermite(share, left, right, *rates)
-        # On a sample the sample itself, even where its neighbour is not a number.
-        return np.where(offset == 0, left, between)
-
-
-def hermite(s: Floats, left: Floats, right: Floats, left_slope: Floats, right_slope: Floats) -> Floats:
-    """Cubic through both ends of an interval with the given slopes there, at the share s of it.
-
-    y(s) = left + s^2 (3 - 2 s) (right - left) + s (1 - s)^2 left_slope - s^2 (1 - s) right_slope
-
-    Slopes are derivatives with respect to s: rate times interval length.
-    """
-    rise = s * s * (3 - 2 * s) * (right - left)
-    bend = s * (1 - s) * ((1 - s) * left_slope - s * right_slope)
-    return left + rise + bend
+        rates = None if self.rate_values is None else self.rate_values[:, None]
+        return interpolate(self.time, self.values[:, None], rates, self.knots, row, times)[:, 0]
 
 
 def frozen_array(values: ArrayLike) -> Floats:

@@ -1,7 +1,9 @@
 """How is a run kept in one file, and how is a damaged or foreign file told from a good one?
 
 A run file is an uncompressed zip of `run.json`, `time.npy`, `values.npy` and, written last, `checksums.json`
-with the SHA-256 of the others. `run.json` is JSON as Python writes it: NaN and Infinity may stand in it.
+with the SHA-256 of the others. Where a run has them, `knots.npy` and `probes.npy` (times, values, errors side by side)
+stand before it: a run that was read gives the same values as the one that was saved, also between its rows.
+`run.json` is JSON as Python writes it: NaN and Infinity may stand in it.
 """
 
 import hashlib
@@ -18,10 +20,10 @@ import numpy as np
 from .atomic import replacing
 from .record import from_record, to_record
 from .run import Run
-from .signal import Floats
+from .signal import Booleans, Floats
 
 FORMAT = "robodyn-run"
-VERSION = 1
+VERSION = 2
 # What the standard library raises on damaged archives, depending on which byte is wrong.
 _DAMAGE = (
     zipfile.BadZipFile,
@@ -49,6 +51,11 @@ def save(run: Run, path: str | Path) -> Path:
         "time.npy": _array_bytes(run.time),
         "values.npy": _array_bytes(run.values),
     }
+    if run.knots is not None:
+        members["knots.npy"] = _array_bytes(run.knots)
+    if run.probes is not None:
+        probes = [run.probes.time[:, None], run.probes.values, run.probes.errors]
+        members["probes.npy"] = _array_bytes(np.hstack(probes))
     members["checksums.json"] = json.dumps(_checksums(members)).encode()
     with replacing(path) as draft, zipfile.ZipFile(draft, "x") as archive:
         for name, data in members.items():
@@ -74,10 +81,11 @@ def load(path: str | Path) -> Run:
 def _read(archive: zipfile.ZipFile, path: Path) -> Run:
     head = _read_head(archive, path)
     checksums = json.loads(archive.read("checksums.json"))
-    members = {name: archive.read(name) for name in ("run.json", "time.npy", "values.npy")}
+    members = {name: archive.read(name) for name in archive.namelist() if name != "checksums.json"}
     if _checksums(members) != checksums:
         raise RunFileError(f"{path}: the contents do not match their checksums, the file is damaged")
-    return from_record(head, _array(members["time.npy"]), _array(members["values.npy"]))
+    arrays = {name.removesuffix(".npy"): _array(data) for name, data in members.items() if name != "run.json"}
+    return from_record(head, **arrays)
 
 
 def _read_head(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
@@ -92,13 +100,13 @@ def _read_head(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
     return head
 
 
-def _array_bytes(values: Floats) -> bytes:
+def _array_bytes(values: Floats | Booleans) -> bytes:
     buffer = io.BytesIO()
     np.save(buffer, np.ascontiguousarray(values), allow_pickle=False)
     return buffer.getvalue()
 
 
-def _array(data: bytes) -> Floats:
+def _array(data: bytes) -> Any:
     return np.load(io.BytesIO(data), allow_pickle=False)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,11 +11,13 @@ if TYPE_CHECKING:
     from .run import Run
 
 _EVENTS_SHOWN = 10
+_STARTS_SHOWN = 20
 
 
 def summarise(run: Run) -> str:
-    """Outcome, costs, warnings, events and signal ranges of a run as lines of text."""
-    blocks = [_head(run), _warnings(run), run.certificate.lines(), _errors(run), _events(run), _signals(run)]
+    """Outcome, costs, warnings, checks, start values found, events and signal ranges of a run as lines of text."""
+    told = [_warnings(run), run.certificate.lines(), _errors(run), list_found(run.found)]
+    blocks = [_head(run), *told, _events(run), _signals(run)]
     return "\n\n".join("\n".join(block) for block in blocks if block)
 
 
@@ -52,6 +54,13 @@ def _warnings(run: Run) -> list[str]:
     return [f"warning: {sentence}" for sentence in run.warnings]
 
 
+def list_found(found: Mapping[str, tuple[float, float]]) -> list[str]:
+    """Start values that were found, each with what was described."""
+    lines = [f"start {name}: {given:.6g} described, {new:.6g} found" for name, (given, new) in found.items()]
+    more = len(lines) - _STARTS_SHOWN
+    return [*lines[:_STARTS_SHOWN], f"and {more} more start values found"] if more > 0 else lines
+
+
 def _errors(run: Run) -> list[str]:
     return run.errors.lines() if run.errors else []
 
@@ -78,7 +87,8 @@ def _signals(run: Run) -> list[str]:
         if errors:
             shown.append(f"{errors[name].error:.2g}" if name in errors else "")
         rows.append((name, signal.unit, *shown))
-    return _table(rows)
+    notes = ["", *(info.note for info in run.infos)]
+    return [f"{line}  {note}".rstrip() for line, note in zip(_table(rows), notes, strict=True)]
 
 
 def _table(rows: Sequence[Sequence[str]]) -> list[str]:

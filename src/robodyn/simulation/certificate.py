@@ -6,11 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robodyn.assembly.system import Promise, System
+from robodyn.assembly.system import Promise, System, Watched
 from robodyn.engine import Solver, Trajectory
-from robodyn.results import Certificate, Check, Outcome, OutcomeKind
+from robodyn.model import Prescribed
+from robodyn.results import Certificate, Check, Outcome, OutcomeKind, Run, interpolation_errors
 
 ENERGY, RESIDUALS = "energy balance", ("constraints, positions", "constraints, velocities")
+BETWEEN, BETWEEN_LIMIT = "signals between rows", 0.01
+"""Error of signals between rows as part of their size, beyond that of the solution; this project's own choice."""
 STILL_ENERGY = 1e-9
 """Part of the potential energy below which energy that moved is rounding."""
 LARGEST_ENERGY, SMALLEST_ENERGY, OF_TOLERANCE = 0.05, 1e-3, 1e3
@@ -21,7 +24,8 @@ OF_DISTANCE = 10.0
 STILL_POWER = 1e-3
 """Power, as part of the energy that moved in a run's time, that no element is measured by less than."""
 CLOSED_LIMITS = (1e-3, 0.1)
-"""Residuals [m, rad; and a second] that constraints may have; twice those of the start, where that is given so."""
+"""Residuals [rad, m of a machine of 1 m or more; and a second] that constraints may have; twice those of the start,
+where that is given so."""
 HASTY_STEPS = 3.0
 """How many fixed steps in a row may be too long for what drives the machine: a jump or a bend is seen so."""
 FIRST, SMALLEST, _, LARGEST, LARGEST_AT = range(5)
@@ -66,7 +70,7 @@ def certify(
     checks: list[Check] = []
     unchecked: list[str] = []
     balance, begin = _extremes_of(Promise.BALANCE, system, trajectory), 0
-    moved = 0.0 if balance is None else energy_moved(solver, balance)
+    moved = energy_moved(solver, balance[0]) if balance else 0.0
     for watched in system.watched:
         extremes = trajectory.extremes[begin : begin + watched.count]
         begin += watched.count
@@ -76,7 +80,7 @@ def certify(
             else:
                 checks.append(_check_energy(solver, extremes))
         elif watched.promise is Promise.CLOSED:
-            checks += [_check_residual(*pair) for pair in zip(RESIDUALS, CLOSED_LIMITS, extremes, strict=True)]
+            checks += _check_residuals(system, watched, extremes)
         else:
             passive = watched.promise is Promise.PASSIVE and duration > 0
             # Neither a force nor a speed of the size of the tolerance is seen.
@@ -86,6 +90,24 @@ def certify(
         checks += _check_steps(trajectory)
     checks.sort(key=lambda check: check.name not in (ENERGY, *RESIDUALS))
     return Certificate(tuple(checks), tuple(unchecked))
+
+
+def check_rows(run: Run, chosen: bool) -> Certificate:
+    """The certificate of a run with what can be said of its signals between rows.
+
+    Where the rows were asked for and not chosen, they may be too few to read all signals between them: that is told.
+    """
+    errors = interpolation_errors(run)
+    if not errors:
+        return run.certificate
+    worst = max(errors, key=lambda name: errors[name])
+    if chosen:
+        check = Check(BETWEEN, errors[worst], BETWEEN_LIMIT, worst, remedy="tighten the tolerances")
+        return Certificate((*run.certificate.checks, check), run.certificate.unchecked)
+    if errors[worst] <= BETWEEN_LIMIT:
+        return run.certificate
+    what = f"'{worst}' may be off by {100 * errors[worst]:.2g} % of its size there: read it at rows, or record more"
+    return Certificate(run.certificate.checks, (*run.certificate.unchecked, f"{BETWEEN}: {what}"))
 
 
 def judge(outcome: Outcome, certificate: Certificate) -> Outcome:
@@ -100,27 +122,27 @@ def judge(outcome: Outcome, certificate: Certificate) -> Outcome:
 
 def energy_error(system: System, solver: Solver, trajectory: Trajectory) -> float | None:
     """Largest change of `E - W` relative to the energies that moved, None where nothing has energy."""
-    extremes = _extremes_of(Promise.BALANCE, system, trajectory)
-    return None if extremes is None else _relative_error(solver, extremes)
+    watched = _extremes_of(Promise.BALANCE, system, trajectory)
+    return _relative_error(solver, watched[0]) if watched else None
 
 
 def constraint_errors(system: System, trajectory: Trajectory) -> dict[str, float]:
     """Largest residuals of the constraints, on the level of positions and of velocities; nothing without any."""
-    extremes = _extremes_of(Promise.CLOSED, system, trajectory)
-    if extremes is None:
+    watched = _extremes_of(Promise.CLOSED, system, trajectory)
+    if not watched:
         return {}
     levels = enumerate(("position", "velocity"))
-    return {f"constraint_{level}_error": float(extremes[k, LARGEST]) for k, level in levels}
+    return {f"constraint_{level}_error": max(float(one[k, LARGEST]) for one in watched) for k, level in levels}
 
 
-def _extremes_of(promise: Promise, system: System, trajectory: Trajectory) -> np.ndarray | None:
-    """What was watched for a promise of the whole machine, None without rows."""
-    begin = 0
-    for watched in system.watched:
-        if watched.promise is promise and len(trajectory.time):
-            return trajectory.extremes[begin : begin + watched.count]
+def _extremes_of(promise: Promise, system: System, trajectory: Trajectory) -> list[np.ndarray]:
+    """All that was watched for a promise; nothing without rows."""
+    begin, found = 0, []
+    for watched in system.watched if len(trajectory.time) else ():
+        if watched.promise is promise:
+            found.append(trajectory.extremes[begin : begin + watched.count])
         begin += watched.count
-    return None
+    return found
 
 
 def energy_moved(solver: Solver, extremes: np.ndarray) -> float:
@@ -159,10 +181,20 @@ def _check_energy(solver: Solver, extremes: np.ndarray) -> Check:
     return Check(ENERGY, _relative_error(solver, extremes), limit, time=time, remedy=remedy)
 
 
-def _check_residual(name: str, limit: float, extremes: np.ndarray) -> Check:
-    allowed = max(limit, 2.0 * float(extremes[FIRST]))
-    remedy = "shorten the step or tighten the tolerances, or take the treatment projection"
-    return Check(name, float(extremes[LARGEST]), allowed, time=float(extremes[LARGEST_AT]), remedy=remedy)
+def _check_residuals(system: System, watched: Watched, extremes: np.ndarray) -> list[Check]:
+    """Positions and velocities of one constraint, against limits of its size."""
+    constraint = next(c for c in system.scenario.machine.constraints if c.name == watched.subject)
+    remedy = "shorten the step or tighten the tolerances"
+    if system.scenario.treatment.method != "projection":
+        remedy += ", or take the treatment projection"
+    if isinstance(constraint, Prescribed):
+        remedy = f"give it the rates of its position as velocity and acceleration; else {remedy}"
+    size, checks = float(extremes[2][LARGEST]), []
+    for name, limit, found, suffix in zip(RESIDUALS, CLOSED_LIMITS, extremes[:2], ("", "/s"), strict=True):
+        allowed = max(limit * size, 2.0 * float(found[FIRST]))
+        unit, time = watched.unit + suffix if watched.unit else "", float(found[LARGEST_AT])
+        checks.append(Check(name, float(found[LARGEST]), allowed, watched.subject, unit, time, remedy))
+    return checks
 
 
 def _check_promise(promise: Promise, subject: str, unit: str, extremes: np.ndarray, least: float) -> Check:

@@ -1,6 +1,7 @@
 """Where are all constraints of a mechanism met? Positions and velocities near a guess, and other ways to assemble it.
 
-h(q, t) = 0 by damped Newton, each step the shortest that meets the linearised equations; then h'(q, v, t) = 0
+h(q, t) = 0 by damped Newton, each step the shortest that meets the linearised equations; then h'(q, v, t) = 0.
+What is kept (see `simulation.kept`) takes no part in the steps.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from robodyn.native import KernelModule, compile_kernels
 from robodyn.waiting import told_if_slow
 
 CLOSED = 1e-9
-"""Residual [m or rad] of equations that are met."""
+"""Residual [m or rad], and its rate as part of the largest speed, of equations that are met."""
 NEWTON_STEPS = 100
 LONGEST_STEP = 0.5
 """Largest change of a joint in one step [rad or m]."""
@@ -34,14 +35,18 @@ class Assembled:
     """States at which the constraints are met, or as nearly as can be.
 
     Attributes:
-        residuals: force signal of each equation -> what is left of it [m or rad].
+        residuals: force signal of each equation -> what is left of it [m or rad]; rates: likewise of its rate.
         iterations: Newton steps taken.
+        problems: why they are not met, for people.
     """
 
     x: np.ndarray
     positions: Mapping[str, float]
     residuals: Mapping[str, float]
+    rates: Mapping[str, float]
     iterations: int
+    speed: float = 1.0
+    problems: tuple[Flaw, ...] = ()
 
     @property
     def residual(self) -> float:
@@ -49,40 +54,46 @@ class Assembled:
 
     @property
     def closed(self) -> bool:
-        return self.residual <= CLOSED
+        fastest = max((abs(value) for value in self.rates.values()), default=0.0)
+        return self.residual <= CLOSED and fastest <= CLOSED * self.speed
 
     def require(self) -> Assembled:
         """Itself, if all constraints are met; else an error that says which are not, and by how much."""
         if self.closed:
             return self
-        left = sorted(self.residuals.items(), key=lambda item: -abs(item[1]))
-        flaws = [
-            Flaw(f"constraints.{_owner(name)}", f"cannot be met: {value:.3g} is left of the equation of {name}")
-            for name, value in left
-            if abs(value) > CLOSED
-        ]
-        raise ModelError(flaws, "assembly of the mechanism")
+        raise ModelError(self.problems or self.tell_left(), "assembly of the mechanism")
+
+    def tell_left(self) -> tuple[Flaw, ...]:
+        """The constraints that are not met, the worst first."""
+        left = [(name, value, f"{value:.3g}") for name, value in self.residuals.items() if abs(value) > CLOSED]
+        for name, value in self.rates.items() if not left else ():
+            if abs(value) > CLOSED * self.speed:
+                left.append((name, value, f"a rate of {value:.3g}"))
+        left.sort(key=lambda item: -abs(item[1]))
+        return tuple(
+            Flaw(f"constraints.{owner_of(name)}", f"cannot be met: {shown} is left of the equation of {name}")
+            for name, _, shown in left
+        )
 
 
-def _owner(force: str) -> str:
+def owner_of(force: str) -> str:
     """The constraint whose force a signal is."""
     return re.sub(r"\.(force|torque|tension)(\.\w+)?$", "", force)
 
 
 @dataclass
-class _Equations:
+class Equations:
     """Residuals, their rates and gradients at a point, in native code.
 
     Attributes:
-        free: 1 for positions that may change, joints: 1 for those of joints, 0 for those of modes, (n_q,).
+        free: 1 for positions, then velocities, that may change, (n_q + n_v,).
     """
 
     system: System
     p: np.ndarray
     time: float
-    free: np.ndarray
-    joints: np.ndarray
     module: KernelModule
+    free: np.ndarray
     x: np.ndarray = field(init=False)
     m: np.ndarray = field(init=False)
     d: np.ndarray = field(init=False)
@@ -92,28 +103,32 @@ class _Equations:
         self.m = np.array([info.start for info in self.system.memory], float)
         self.d = np.array([delay.before or 0.0 for delay in self.system.delays], float)
 
+    @property
+    def names(self) -> list[str]:
+        """Of the positions and velocities."""
+        return [state.name for state in self.system.states[: self.system.n_q + self.system.n_v]]
+
     def at(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Residuals on both levels (2 k,), and the gradients of the first for the free joints (k, n)."""
+        """Residuals on both levels (2 k,), and the gradients of the first (k, n)."""
         inputs = (np.array([self.time]), x, self.d, self.m, self.p)
         values = np.array(self.module.kernels["values"](*inputs))
         k = len(values) // 2
-        gradients = np.array(self.module.kernels["gradients"](*inputs)).reshape(self.system.n_q, k).T
-        return values, gradients * self.free
+        return values, np.array(self.module.kernels["gradients"](*inputs)).reshape(self.system.n_q, k).T
+
+    def keeping(self, names: Sequence[str]) -> Equations:
+        """The same equations where these states keep their values."""
+        return dataclasses.replace(self, free=np.array([name not in names for name in self.names], float))
 
 
-def _prepare(system: System, parameters: Mapping[str, float], fixed: Sequence[str], time: float) -> _Equations:
-    joints = [state.name.removesuffix(".position") for state in system.states[: system.n_q]]
-    flaws = FlawList()
+def prepare_equations(system: System, parameters: Mapping[str, float] | None, time: float = 0.0) -> Equations:
+    """The equations of all constraints in native code; there must be some."""
     if not system.equations:
-        flaws.add("constraints", "there are none", "give the machine constraints, or start it as given")
-    for name in fixed:
-        if name not in joints:
-            flaws.add(f"fixed.{name}", "is no moving joint", nearest(name, joints))
-    flaws.raise_if_any(system.scenario.name)
+        flaw = Flaw("constraints", "there are none", "give the machine constraints, or start it as given")
+        raise ModelError([flaw], system.scenario.name)
+    changed = dict(parameters or {})
     module = compile_kernels(trace_closing(system), INPUTS.index("p"), quick=True)
-    p = module.prepare([parameters.get(number.name, number.value) for number in system.parameters])
-    free = np.array([joint not in fixed for joint in joints], float)
-    return _Equations(system, p, time, free, mark_joints(system), module)
+    p = module.prepare([changed.get(number.name, number.value) for number in system.parameters])
+    return Equations(system, p, time, module, np.ones(system.n_q + system.n_v))
 
 
 def trace_closing(system: System) -> dict[str, ca.Function]:
@@ -134,50 +149,23 @@ def mark_joints(system: System) -> np.ndarray:
     return np.array([state.name not in modes for state in system.states[: system.n_q]], float)
 
 
-@told_if_slow("assembling the mechanism of")
-def close_constraints(
-    system: System,
-    *,
-    guess: Mapping[str, float] | None = None,
-    fixed: Sequence[str] = (),
-    parameters: Mapping[str, float] | None = None,
-    time: float = 0.0,
-) -> Assembled:
-    """The nearest positions to the start values at which all constraints are met, and velocities that keep them.
-
-    Flexible bodies keep their shape where the joints alone can do it.
-
-    Args:
-        guess: states by name, instead of their start values.
-        fixed: joints that keep their position.
-        time: of prescribed motions [s].
-    """
-    equations = _prepare(system, dict(parameters or {}), fixed, time)
-    x = equations.x.copy()
-    for k, state in enumerate(system.states):
-        x[k] = (guess or {}).get(state.name, x[k])
-    return _close(equations, x)
-
-
-def _close(equations: _Equations, x: np.ndarray) -> Assembled:
+def close(equations: Equations, x: np.ndarray) -> Assembled:
     """Closed by the joints alone, where that is possible, otherwise with the modes of flexible bodies."""
-    stiff = dataclasses.replace(equations, free=equations.free * equations.joints)
-    if np.array_equal(stiff.free, equations.free):
+    joints = np.tile(mark_joints(equations.system), 2)
+    if np.all(joints):
         return _solve(equations, x)
-    found = _solve(stiff, x)
-    k = len(equations.system.equations)
-    rates = stiff.at(found.x)[0][k:]
-    speed = np.max(np.abs(found.x[equations.system.n_q :][: equations.system.n_v]), initial=1.0)
-    return found if found.closed and np.max(np.abs(rates)) <= CLOSED * speed else _solve(equations, x)
+    found = _solve(dataclasses.replace(equations, free=equations.free * joints), x)
+    return found if found.closed else _solve(equations, x)
 
 
-def _solve(equations: _Equations, x: np.ndarray) -> Assembled:
+def _solve(equations: Equations, x: np.ndarray) -> Assembled:
     system, k, n = equations.system, len(equations.system.equations), equations.system.n_q
+    free_q, free_v = equations.free[:n], equations.free[n:]
     values, H = equations.at(x)
     done = 0
     while done < NEWTON_STEPS and np.max(np.abs(values[:k])) > CLOSED / 1000 and np.all(np.isfinite(H)):
         done += 1
-        step = -np.linalg.lstsq(H, values[:k], rcond=RANK)[0]
+        step = -free_q * np.linalg.lstsq(H * free_q, values[:k], rcond=RANK)[0]
         factor = min(1.0, LONGEST_STEP / max(float(np.max(np.abs(step))), 1e-300))
         fresh = x.copy()
         while factor > 1e-4:
@@ -193,9 +181,12 @@ def _solve(equations: _Equations, x: np.ndarray) -> Assembled:
     if not np.all(np.isfinite(H)):
         what = "the constraints have no direction here: the ends of a rod coincide, or a closure is turned by 180 deg"
         raise ModelError([Flaw("constraints", what, "start elsewhere")], system.scenario.name)
-    x[n : n + system.n_v] -= np.linalg.lstsq(H / np.maximum(equations.free, 1e-300), values[k:], rcond=RANK)[0]
-    joints = {state.name: float(value) for state, value in zip(system.states[:n], x, strict=False)}
-    return Assembled(x, joints, dict(zip(system.equations, values[:k].tolist(), strict=True)), done)
+    x = x.copy()
+    x[n : 2 * n] -= free_v * np.linalg.lstsq(H * free_v, values[k:], rcond=RANK)[0]
+    values, _ = equations.at(x)
+    residuals, rates = (dict(zip(system.equations, part.tolist(), strict=True)) for part in (values[:k], values[k:]))
+    positions = {state.name: float(value) for state, value in zip(system.states[:n], x, strict=False)}
+    return Assembled(x, positions, residuals, rates, done, float(np.max(np.abs(x[n : 2 * n]), initial=1.0)))
 
 
 @told_if_slow("finding the branches of")
@@ -203,7 +194,7 @@ def find_branches(
     system: System,
     *,
     around: float = np.pi,
-    fixed: Sequence[str] = (),
+    keep: Sequence[str] = (),
     tries: int = 200,
     seed: int = 1,
     parameters: Mapping[str, float] | None = None,
@@ -212,19 +203,31 @@ def find_branches(
 
     Args:
         around: how far from the start guesses are scattered [rad or m].
-        fixed: joints that keep their position: with the driven ones fixed, what is found are assembly modes.
+        keep: positions (`drive.position`) that stay: with those of the driven joints, what is found are assembly modes.
     """
-    equations = _prepare(system, dict(parameters or {}), fixed, 0.0)
+    equations = prepare_equations(system, parameters)
+    check_kept(equations, keep)
+    equations = equations.keeping(keep)
     generator, n = np.random.default_rng(seed), system.n_q
     turns = np.array([state.unit == "rad" for state in system.states[:n]])
+    scattered = around * equations.free[:n] * mark_joints(system)
     found: list[Assembled] = []
     for k in range(tries):
         x = equations.x.copy()
-        x[:n] += (k > 0) * around * equations.free * equations.joints * generator.uniform(-1, 1, n)
-        branch = _close(equations, x)
+        x[:n] += (k > 0) * scattered * generator.uniform(-1, 1, n)
+        branch = close(equations, x)
         if branch.closed and not any(_same(branch.x[:n], other.x[:n], turns) for other in found):
             found.append(branch)
     return sorted(found, key=lambda branch: float(np.linalg.norm(branch.x[:n] - equations.x[:n])))
+
+
+def check_kept(equations: Equations, keep: Sequence[str]) -> None:
+    """What is kept must be positions and velocities of the mechanism."""
+    flaws = FlawList()
+    for name in keep:
+        if name not in equations.names:
+            flaws.add(f"keep.{name}", "is no position or velocity of a moving joint", nearest(name, equations.names))
+    flaws.raise_if_any(equations.system.scenario.name)
 
 
 def _same(a: np.ndarray, b: np.ndarray, turns: np.ndarray) -> bool:

@@ -215,7 +215,8 @@ def _choose_signals(system: System, patterns: tuple[str, ...]) -> list[int]:
     flaws = FlawList()
     for pattern in patterns:
         if not any(fnmatchcase(name, pattern) for name in names):
-            flaws.add("signals", f"'{pattern}' matches no signal", nearest(pattern, names))
+            asked = "ask for it where the scenario is assembled" if "reaction" in pattern else nearest(pattern, names)
+            flaws.add("signals", f"'{pattern}' matches no signal", asked)
     flaws.raise_if_any("recording")
     return [k for k, name in enumerate(names) if any(fnmatchcase(name, pattern) for pattern in patterns)]
 
@@ -223,7 +224,4 @@ def _choose_signals(system: System, patterns: tuple[str, ...]) -> list[int]:
 def _recorded(system: System, chosen: list[int]) -> tuple[SignalInfo, ...]:
     infos = [system.signals[k] for k in chosen]
     names = {info.name for info in infos}
-    return tuple(
-        info if info.rate is None or info.rate in names else SignalInfo(info.name, info.unit, info.kind)
-        for info in infos
-    )
+    return tuple(info if info.rate is None or info.rate in names else replace(info, rate=None) for info in infos)

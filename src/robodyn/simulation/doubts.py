@@ -28,7 +28,7 @@ def _tell_start(column: dict[str, int], trajectory: Trajectory) -> list[str]:
     if max(position, velocity) <= START_LIMIT:
         return []
     off = f"{position:.3g} (positions) and {velocity:.3g} (velocities)"
-    return [f"the start is off the constraints by {off}: start = 'assembled' begins at the nearest place on them"]
+    return [f"the start is off the constraints by {off}: start = 'assembled' keeps what is given and finds the rest"]
 
 
 def _tell_bends(compiled: CompiledSystem, column: dict[str, int], trajectory: Trajectory) -> list[str]:

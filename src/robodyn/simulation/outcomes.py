@@ -15,6 +15,7 @@ from robodyn.engine import Solver, Status, Trajectory
 from robodyn.engine.solver import DEFAULT_FIXED_STEP
 from robodyn.results import Outcome, OutcomeKind
 from robodyn.simulation.compiled import CompiledSystem
+from robodyn.simulation.dependent_joints import find_dependent_joints
 from robodyn.symbolic.tables import spell_out
 
 KINDS = {
@@ -32,6 +33,15 @@ KINDS = {
     Status.NOT_SOLVED: OutcomeKind.NOT_SOLVED,
 }
 
+BROKEN = (
+    OutcomeKind.NOT_A_NUMBER,
+    OutcomeKind.OVERFLOW,
+    OutcomeKind.STEP_TOO_SMALL,
+    OutcomeKind.NOT_SOLVED,
+    OutcomeKind.STEP_LIMIT,
+    OutcomeKind.RECORD_FULL,
+)
+"""Ends that joints which have become dependent may be behind."""
 LAST_EVENTS = 100
 """How far back to look for the contact that settles without end."""
 
@@ -41,8 +51,17 @@ def tell_outcome(compiled: CompiledSystem, solver: Solver, trajectory: Trajector
     kind = KINDS[trajectory.status]
     if kind is OutcomeKind.STOPPED:
         kind = kind_of_stop(compiled.system, compiled.system.guards[trajectory.offender])
-    sentence = _SENTENCES[kind](compiled, solver, trajectory)
-    return Outcome(kind, sentence, trajectory.at_time)
+    parallel = _tell_parallel(compiled, trajectory) if kind in BROKEN else ""
+    return Outcome(kind, parallel or _SENTENCES[kind](compiled, solver, trajectory), trajectory.at_time)
+
+
+def _tell_parallel(compiled: CompiledSystem, trajectory: Trajectory) -> str:
+    """The true cause of a broken run, where it is that joints have become dependent."""
+    joints = " and ".join(f"'{name}'" for name in find_dependent_joints(compiled.system, trajectory.x))
+    return joints and (
+        f"at {trajectory.at_time:.6g} s {joints} have parallel axes with nothing heavy between them, so that nothing "
+        "says how they share their motion: put these joints in another order, or keep the motion away from there"
+    )
 
 
 def kind_of_stop(system: System, guard: Guard) -> OutcomeKind:

@@ -2,32 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-import casadi as ca
 import numpy as np
 
-from robodyn.assembly.system import BreakRule, System
+from robodyn.assembly.network import number_units
+from robodyn.assembly.system import BreakRule
 from robodyn.engine import Problem
-from robodyn.errors import FlawList
-from robodyn.results import Run
-from robodyn.simulation.closing import close_constraints
 from robodyn.simulation.compiled import CompiledSystem
-from robodyn.simulation.equilibrium import find_equilibrium
-from robodyn.symbolic.tables import spell_out
+from robodyn.simulation.starting import Start
 
 PYTHON_ACTION = -1
-
-
-@dataclass(frozen=True)
-class Start:
-    """Where a run begins: time [s], continuous states, memory."""
-
-    time: float
-    x: np.ndarray
-    m: np.ndarray
 
 
 def build_problem(compiled: CompiledSystem, p: np.ndarray, values: dict[str, Any], start: Start) -> Problem:
@@ -66,62 +52,12 @@ def build_problem(compiled: CompiledSystem, p: np.ndarray, values: dict[str, Any
         start_action=at(system.start_action),
         projection=at("action:projection"),
         guard_terminal=np.array([guard.terminal for guard in system.guards], np.int64),
+        guard_side=np.array([system.side_place(guard) for guard in system.guards], np.int64),
         guard_action=np.array([PYTHON_ACTION if g.call else at(g.action) for g in system.guards], np.int64),
         breaks=break_times(system.breaks, values, start.time, start.time + system.scenario.duration),
         scale=np.array([state.nominal for state in system.states], float),
+        unit=np.array(number_units(compiled.recorded), np.int64),
     )
-
-
-def find_start(compiled: CompiledSystem, values: np.ndarray, before: Run | None = None) -> Start:
-    """The described start values, the rest nearest to them, or the end of a run before for all it knows by name.
-
-    Args:
-        values: of the tunable parameters.
-    """
-    system = compiled.system
-    parameters = {number.name: value for number, value in zip(system.parameters, values.tolist(), strict=True)}
-    if before is None and system.scenario.start == "equilibrium":
-        found = find_equilibrium(system, parameters=parameters, balance=compiled.balance)
-        check_ranges(system, found.x, values)
-        return Start(0.0, found.x, found.m)
-    if before is None and system.scenario.start == "assembled":
-        x = close_constraints(system, parameters=parameters).require().x
-        check_ranges(system, x, values)
-        return Start(0.0, x, np.array([memory.start for memory in system.memory], float))
-    end = before.end if before else {}
-    x = np.array([end.get(state.name, state.start) for state in system.states], float)
-    m = np.array([end.get(memory.name, memory.start) for memory in system.memory], float)
-    _check_constraints(compiled, m)
-    return Start(before.outcome.time if before else 0.0, x, m)
-
-
-def _check_constraints(compiled: CompiledSystem, m: np.ndarray) -> None:
-    """Whether a constraint holds is built in where no event changes it: a run before must not end otherwise."""
-    system, flaws = compiled.system, FlawList()
-    switched = {guard.name for guard in system.guards}
-    active = {f"{c.name}.active": c.name for c in system.scenario.machine.constraints}
-    for info, value in zip(system.memory, m, strict=True):
-        name = active.get(info.name)
-        if name and f"{name}.closes" not in switched and (value > 0.5) != (info.start > 0.5):
-            what = f"{'holds' if value > 0.5 else 'is broken'} at the end of the run before, and not here"
-            flaws.add(f"constraints.{name}", what, f"start with '{info.name}' = {value:g}")
-    flaws.raise_if_any(system.scenario.name)
-
-
-def check_ranges(system: System, x: np.ndarray, values: np.ndarray) -> None:
-    """A start that was found must lie within the ranges of all coordinates, as a given one must."""
-    ranged = [c for c in system.scenario.machine.coordinates if c.range is not None]
-    if not ranged:
-        return
-    column = ca.vertcat(*(system.coordinates[c.name] for c in ranged))
-    function: Any = spell_out(ca.Function("positions", [system.symbols["x"], system.symbols["p"]], [column]))
-    flaws = FlawList()
-    for c, position in zip(ranged, np.array(function(x, values)).ravel(), strict=True):
-        lower, upper = c.range or (-np.inf, np.inf)
-        if not lower <= position <= upper:
-            what = f"the start found at {position:.6g} is out of reach, allowed is {lower:g} to {upper:g}"
-            flaws.add(f"coordinates.{c.name}.range", what, "change initial, the set point or the range")
-    flaws.raise_if_any(f"scenario '{system.scenario.name}'")
 
 
 def _history_start(compiled: CompiledSystem, start: Start, p: np.ndarray, values: dict[str, Any]) -> np.ndarray:

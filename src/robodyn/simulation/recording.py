@@ -13,10 +13,11 @@ import numpy as np
 from robodyn.assembly import System
 from robodyn.engine import Solver, Trajectory
 from robodyn.model import Chain, describe
-from robodyn.results import EventRecord, Outcome, Provenance, Run, SignalInfo, Statistics
-from robodyn.simulation.certificate import certify, constraint_errors, energy_error, judge, tell_action
+from robodyn.results import EventRecord, Outcome, Probes, Provenance, Run, SignalInfo, Statistics
+from robodyn.simulation.certificate import certify, check_rows, constraint_errors, energy_error, judge, tell_action
 from robodyn.simulation.compiled import CompiledSystem
 from robodyn.simulation.doubts import find_doubts
+from robodyn.simulation.starting import Start
 
 
 def make_run(
@@ -25,35 +26,42 @@ def make_run(
     values: np.ndarray,
     trajectory: Trajectory,
     outcome: Outcome,
-    start: float,
+    start: Start,
     warnings: tuple[str, ...] = (),
     unbalanced: str = "",
+    rows_chosen: bool = False,
 ) -> Run:
     """The run of a trajectory.
 
     Args:
         unbalanced: why its energies do not balance by themselves, if they do not.
+        rows_chosen: whether the engine chose the rows, so that signals can be read between them.
     """
     system = compiled.system
     unbalanced = unbalanced or tell_action(system, trajectory)
-    statistics = _statistics(compiled, solver, trajectory, start, unbalanced)
+    statistics = _statistics(compiled, solver, trajectory, start.time, unbalanced)
     certificate = certify(system, solver, trajectory, statistics.simulated_time, unbalanced)
     events = tuple(
         EventRecord(system.guards[guard].name, time, system.guards[guard].terminal) for time, guard in trajectory.events
     )
-    infos = tuple(SignalInfo(info.name, info.unit, info.kind, info.rate) for info in compiled.recorded)  # type: ignore[arg-type]
-    return Run(
+    infos = tuple(SignalInfo(**vars(info)) for info in compiled.recorded)  # type: ignore[arg-type]
+    run = Run(
         time=trajectory.time,
         values=trajectory.y,
         infos=infos,
-        outcome=judge(outcome, certificate),
+        outcome=outcome,
         provenance=_provenance(compiled, solver, values),
         statistics=statistics,
         events=events,
         end=_end(system, trajectory),
+        knots=trajectory.knots,
+        probes=Probes(*trajectory.probes),
+        found=dict(start.found),
         warnings=(*system.warnings, *warnings, *find_doubts(compiled, trajectory)),
         certificate=certificate,
     )
+    certificate = check_rows(run, rows_chosen)
+    return dataclasses.replace(run, certificate=certificate, outcome=judge(outcome, certificate))
 
 
 def _end(system: System, trajectory: Trajectory) -> dict[str, float]:

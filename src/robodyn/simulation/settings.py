@@ -13,8 +13,6 @@ from robodyn.engine import Solver
 from robodyn.errors import Flaw, ModelError, nearest
 from robodyn.model import Recording
 
-# Interior points kept of each long step, so that interpolated signals are as smooth as the solution.
-ADAPTIVE_REFINEMENT = 4
 # Rows of a recording at a rate, far beyond what can be looked at and within what can be held in memory.
 MOST_ROWS = 50_000_000
 
@@ -50,5 +48,5 @@ def engine_recording(recording: Recording, solver: Solver, begin: float, duratio
             raise ModelError([Flaw("recording.rate", what, f"at most {MOST_ROWS:,} are kept")])
         times = begin + np.minimum(np.arange(count) / recording.rate, duration)
         return EngineRecording(kind="times", times=times, keep_end=True)
-    refine = recording.refine or (ADAPTIVE_REFINEMENT if solver.adaptive else 1)
-    return EngineRecording(kind="steps", refine=refine)
+    # Adaptive steps are recorded by as many points as reading between them needs, fixed ones by their ends.
+    return EngineRecording(kind="steps", refine=recording.refine or (0 if solver.adaptive else 1))

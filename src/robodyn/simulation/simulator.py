@@ -16,11 +16,12 @@ from robodyn.model import Chain, Recording, Scenario
 from robodyn.results import Run, join
 from robodyn.simulation.compiled import CompiledSystem, compile_system
 from robodyn.simulation.outcomes import tell_failure, tell_outcome
-from robodyn.simulation.problem import Start, build_problem, find_start
+from robodyn.simulation.problem import build_problem
 from robodyn.simulation.python_calls import PythonCalls
 from robodyn.simulation.recording import describe_chain, make_run
 from robodyn.simulation.second_solution import add_errors
 from robodyn.simulation.settings import engine_recording, make_solver
+from robodyn.simulation.starting import Start, find_start
 from robodyn.waiting import Telling
 
 Progress = Callable[[float, float, int], None]
@@ -57,7 +58,7 @@ def simulate(
         return _simulate_twice(what, solver, start, parameters, recording, progress, on_compile)
     if isinstance(what, Chain):
         return _simulate_chain(what, solver, start, parameters, recording, progress, on_compile)
-    system = _system_of(what)
+    system = _system_of(what, recording)
     solver = solver or _own_solver(what, system.scenario)
     if not isinstance(solver, Solver):
         raise TypeError(f"solver: must be a Solver, is {solver!r}; for example Solver('rk4', step=1e-3)")
@@ -76,8 +77,10 @@ def simulate(
         # A Python block or action failed: its error is the outcome, the motion so far is kept.
         outcome = tell_failure(error.trajectory, calls.running, error)
         warnings = ("".join(traceback.format_exception(error)),)
-        return make_run(compiled, solver, values, error.trajectory, outcome, begin.time, warnings)
-    return make_run(compiled, solver, values, trajectory, tell_outcome(compiled, solver, trajectory), begin.time)
+        return make_run(compiled, solver, values, error.trajectory, outcome, begin, warnings)
+    outcome = tell_outcome(compiled, solver, trajectory)
+    chosen = solver.adaptive and recording.rate is None and recording.times is None and recording.refine is None
+    return make_run(compiled, solver, values, trajectory, outcome, begin, rows_chosen=chosen)
 
 
 def _own_solver(what: Any, scenario: Scenario) -> Solver:
@@ -129,11 +132,11 @@ def _simulate_chain(
     return join(runs, dataclasses.replace(first, scenario=chain.name, description=describe_chain(chain)))
 
 
-def _system_of(what: Any) -> System:
+def _system_of(what: Any, recording: Recording | None) -> System:
     if isinstance(what, CompiledSystem):
         return what.system
     if isinstance(what, Scenario):
-        return assemble(what)
+        return assemble(what, signals=recording.signals if recording else ())
     if isinstance(what, System):
         return what
     kind = type(what).__name__

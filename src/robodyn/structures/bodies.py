@@ -24,7 +24,7 @@ from robodyn.structures.particles import Particles
 from robodyn.structures.reduction import Reduction, reduce_structure
 from robodyn.structures.sections import Section
 
-Place = tuple[Sequence[float], Any, Any]
+Place = Sequence[Any]
 """Position (3,), displacement (n, 3) and turn (n, 3) of a node in each mode."""
 
 
@@ -95,12 +95,13 @@ def modal_body(
 
     Args:
         stiffness: of the modes, (n, n) or its diagonal (n,); modes need not be orthogonal, they are made so.
-        nodes: name -> position, displacements (n, 3) and turns (n, 3) of a node.
+        nodes: name -> position, displacements (n, 3) and turns (n, 3) of a node; where the particles shorten, its
+            shortening (n, n, 3) too.
     """
     from scipy.linalg import eigh
 
     flaws = FlawList()
-    check_modes(flaws, particles.shift.shape[1], stiffness, nodes)
+    check_modes(flaws, particles.shift.shape[1], stiffness, nodes, bool(np.any(particles.shortening)))
     if not flaws.found and not np.min(np.linalg.eigvalsh(particles.modal_mass), initial=np.inf) > 0:
         flaws.add("shift", "a mode, or a sum of modes, moves no mass", "leave it out")
     flaws.raise_if_any(f"flexible body '{name}'")
@@ -118,11 +119,15 @@ def modal_body(
         np.einsum("pix,ij->pjx", particles.turn, mix),
         np.einsum("pabx,ai,bj->pijx", particles.shortening, mix, mix),
     )
-    places = [
-        BodyNode(key, as_floats(np.asarray(place, float)), mix.T @ np.asarray(shift), mix.T @ np.asarray(turn))
-        for key, (place, shift, turn) in nodes.items()
-    ]
+    places = [_mixed_node(key, place, mix) for key, place in nodes.items()]
     return _build(name, changed, np.diag(mix.T @ K @ mix), twists, places, [], numbers)
+
+
+def _mixed_node(name: str, place: Place, mix: np.ndarray) -> BodyNode:
+    """A node in other modes, of which each is a sum of those it is given in."""
+    position, shift, turn, *bend = (np.asarray(part, float) for part in place)
+    shortening = as_floats(np.einsum("abx,ai,bj->ijx", bend[0], mix, mix)) if bend else ()
+    return BodyNode(name, as_floats(position), mix.T @ shift, mix.T @ turn, shortening)
 
 
 def _build(

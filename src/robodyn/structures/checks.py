@@ -99,8 +99,12 @@ def check_particles(flaws: FlawList, particles: Any) -> None:
     check_shape(flaws, "shortening", particles.shortening, (N, n, n, 3), each)
 
 
-def check_modes(flaws: FlawList, n: int, stiffness: Any, nodes: Mapping[str, Any]) -> None:
-    """A positive definite stiffness of n modes, and for each node its place and its motion in them."""
+def check_modes(flaws: FlawList, n: int, stiffness: Any, nodes: Mapping[str, Any], shortens: bool = False) -> None:
+    """A positive definite stiffness of n modes, and for each node its place and its motion in them.
+
+    Args:
+        shortens: whether the particles shorten: nodes must then say how they do.
+    """
     wanted = (n,) if np.ndim(stiffness) == 1 else (n, n)
     if check_shape(flaws, "stiffness", stiffness, wanted, "a number for each mode, or a row"):
         square = np.diag(stiffness) if np.ndim(stiffness) == 1 else np.asarray(stiffness)
@@ -110,8 +114,15 @@ def check_modes(flaws: FlawList, n: int, stiffness: Any, nodes: Mapping[str, Any
             flaws.add("stiffness", "must be positive for each mode", "motions without stiffness are for the joint")
     if not nodes:
         flaws.add("nodes", "there are none", "name the places where something is attached")
-    for node, (position, shift, turn) in nodes.items():
+    for node, place in nodes.items():
+        if len(place) != 3 + shortens:
+            parts = "position, displacements and turns" + (", and shortening, as the particles have it" * shortens)
+            flaws.add(f"nodes.{node}", f"has {len(place)} parts", f"give {parts}")
+            continue
+        position, shift, turn, *bend = place
         check_vector(flaws, f"nodes.{node}.position", position, 3)
+        for value in bend:
+            check_shape(flaws, f"nodes.{node}.shortening", value, (n, n, 3), "a vector for each pair of modes")
         shaped = check_shape(flaws, f"nodes.{node}.shift", shift, (n, 3), "a displacement in each mode")
         if shaped and check_shape(flaws, f"nodes.{node}.turn", turn, (n, 3), "a turn in each mode"):
             _check_held(flaws, node, position, np.abs([shift, turn]), nodes)
@@ -119,7 +130,7 @@ def check_modes(flaws: FlawList, n: int, stiffness: Any, nodes: Mapping[str, Any
 
 def _check_held(flaws: FlawList, node: str, position: Any, motion: np.ndarray, nodes: Mapping[str, Any]) -> None:
     """A node at the body's origin, where its joint holds it, does not move."""
-    size = max((np.max(np.abs(place), initial=0.0) for place, _, _ in nodes.values()), default=0.0)
+    size = max((np.max(np.abs(place[0]), initial=0.0) for place in nodes.values()), default=0.0)
     at_origin = np.linalg.norm(position) <= NEAR * size
     if at_origin and np.max(motion, initial=0.0) > NEAR:
         remedy = "take the modes of the body clamped there"

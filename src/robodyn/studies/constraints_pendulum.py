@@ -84,7 +84,7 @@ def _newton_figures() -> Iterator[Figure]:
     """The delta robot with its elbows 0.3 rad off, motors held: nine joints, six equations."""
     system = held_delta()
     guess = {name: angle + 0.3 for name, angle in symmetric_pose().items() if name.endswith("q2.position")}
-    found = close_constraints(system, guess=guess, fixed=MOTORS)
+    found = close_constraints(system, guess=guess, keep=[f"{motor}.position" for motor in MOTORS])
     reason = "Newton's method from 0.3 rad off: five or six steps of quadratic convergence, some more for its damping"
     yield below("newton_steps_delta", found.iterations, 10, "steps", reason, OWN)
     yield below("newton_error_left_delta", found.residual, 1e-9, "m", "what counts as closed", OWN)

@@ -38,7 +38,8 @@ def _shorten(run: Run) -> Run:
     infos = tuple(run.infos[k] for k in kept)
     known = {info.name for info in infos}
     infos = tuple(info if info.rate in known else dataclasses.replace(info, rate=None) for info in infos)
-    return dataclasses.replace(run, time=run.time[::EVERY], values=run.values[::EVERY, kept], infos=infos)
+    time, values = run.time[::EVERY], run.values[::EVERY, kept]
+    return dataclasses.replace(run, time=time, values=values, infos=infos, knots=None, probes=None)
 
 
 @cache

@@ -90,7 +90,9 @@ def synthetic_data() -> Run:
     columns = [run.names.index(name) for name in SIGNALS]
     noise = np.random.default_rng(6).normal(size=(run.time.size, len(SIGNALS))) * [NOISE[name] for name in SIGNALS]
     infos = tuple(dataclasses.replace(run.infos[column], rate=None) for column in columns)
-    return dataclasses.replace(run, values=run.values[:, columns] + noise, infos=infos)
+    # Noise is not smooth: nothing is interpolated across samples.
+    values = run.values[:, columns] + noise
+    return dataclasses.replace(run, values=values, infos=infos, knots=None, probes=None)
 
 
 def _sought() -> Scenario:

@@ -49,14 +49,16 @@ def _extremes(column: Floats, first: Floats) -> Floats:
 def encode_columns(run: Run) -> dict[str, Any]:
     """Times and signals of a run as JSON-able values: base64 of little-endian floats, a bare number if constant.
 
-    `rows` is how many rows the run has, `kept` how many are here; fewer than `rows` where they were thinned.
+    `rows` is how many rows the run has, `kept` how many are here; fewer than `rows` where they were thinned. Then lines
+    between them are straight, else as the `knots` (one byte a row) allow.
     """
     time, values = thin_rows(run.time, run.values)
     signals = [
         {"name": info.name, "unit": info.unit, "held": info.kind == "held", "rate": info.rate, **_encode(column)}
         for info, column in zip(run.infos, values.T, strict=True)
     ]
-    return {"rows": run.time.size, "kept": time.size, "time": _text(time, "<f8"), "signals": signals}
+    knots = None if run.knots is None or time.size < run.time.size else _text(run.knots, "u1")
+    return {"rows": run.time.size, "kept": time.size, "time": _text(time, "<f8"), "knots": knots, "signals": signals}
 
 
 def _encode(column: Floats) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from robodyn.analysis.sweeps.runner import run_sweep
 from robodyn.analysis.sweeps.sampling import Distribution
 from robodyn.catalog import find_scenario
 from robodyn.model import Block
+from robodyn.results import Signal
 
 
 def measure(kind, time, values):
@@ -30,20 +31,22 @@ def test_a_jump_is_two_rows_at_one_time_and_counts_on_both_sides():
     time, values = [0, 1, 1, 2], [1, 1, 3, 3]
     assert measure("rms", time, values) == pytest.approx(np.sqrt(5))
     assert measure("mean", time, values) == 2
-    assert resample(np.array(time, float), np.array(values, float), np.array([0.5, 1.0, 2.5])).tolist()[:2] == [1, 3]
+    assert resample(Signal("y", "m", time, values), np.array([0.5, 1.0, 2.5])).tolist()[:2] == [1, 3]
 
 
 def test_a_curve_ends_with_its_run():
-    time, values = np.array([0.0, 1.0]), np.array([0.0, 2.0])
-    assert resample(time, values, np.array([0.0, 0.5, 1.0, 1.5])) == pytest.approx([0, 1, 2, np.nan], nan_ok=True)
-    assert resample(time, values, np.array([0.0, 0.5, 1.0]), held=True).tolist() == [0, 0, 2]
+    line, steps = Signal("y", "m", [0.0, 1.0], [0.0, 2.0]), Signal("u", "V", [0.0, 1.0], [0.0, 2.0], "held")
+    assert resample(line, np.array([0.0, 0.5, 1.0, 1.5])) == pytest.approx([0, 1, 2, np.nan], nan_ok=True)
+    assert resample(steps, np.array([0.0, 0.5, 1.0])).tolist() == [0, 0, 2]
 
 
-def test_along_a_way_rests_and_returns_are_left_out():
-    way = np.array([0.0, 0.0, 1.0, 1.0, 0.5, 2.0, 2.0])
-    values = np.array([5.0, 6.0, 7.0, 50.0, 60.0, 9.0, 90.0])
+def test_along_a_way_values_are_those_when_a_place_is_first_reached():
+    time = np.arange(7.0)
+    way = Signal("s", "m", time, [0.0, 0.0, 1.0, 1.0, 0.5, 2.0, 2.0])
+    values = Signal("y", "m", time, [5.0, 6.0, 7.0, 50.0, 60.0, 9.0, 90.0])
     found = resample_along(way, {"y": values}, np.array([0.0, 1.0, 1.5, 2.0, 3.0]))
-    assert found["y"] == pytest.approx([5, 7, 8, 9, np.nan], nan_ok=True)
+    # 1.5 is first reached two thirds of the way from 0.5 to 2, where y is two thirds of the way from 60 to 9.
+    assert found["y"] == pytest.approx([5, 7, 26, 9, np.nan], nan_ok=True)
 
 
 def test_the_band_holds_the_share_of_the_runs_it_claims():

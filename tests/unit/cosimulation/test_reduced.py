@@ -38,7 +38,7 @@ def four_bar():
     scenario = four_bars()
     port = Interface("port", "force", on="foot0")
     machine = dataclasses.replace(scenario.machine, interfaces=(port,))
-    start = close_constraints(assemble(scenario), guess={"foot0.position": 1.1}, fixed=("foot0",)).require()
+    start = close_constraints(assemble(scenario), guess={"foot0.position": 1.1}, keep=("foot0.position",)).require()
     names = [state.name for state in assemble(scenario).states]
     initial = {
         name: float(value)

@@ -74,6 +74,31 @@ def test_refined_points_lie_on_the_solution(method):
     np.testing.assert_allclose(result.y[:, 0], np.cos(result.time), atol=3e-8)
 
 
+def test_steps_that_outputs_need_are_cut_in_pieces():
+    def turn(t, x, d, m, p, out):
+        out[0], out[1] = 50.0, 0.0
+
+    def look(t, x, d, m, p, out):
+        out[0], out[1] = x[0], np.cos(x[0])
+
+    problem = make_problem(kernel(turn), 2, outputs=kernel(look), n_y=2)
+    plain, cut = run(problem, Recording(refine=4)), run(problem, Recording(refine=0))
+    assert cut.counters.steps == plain.counters.steps < 20
+    # 50 rad in pieces of four points: those of rtol 1e-8 are some 0.2 rad long.
+    assert 4 * 100 < len(cut.time) < 4 * 1000
+    assert np.all(np.diff(cut.time) > 0)
+    assert np.array_equal(np.flatnonzero(cut.knots), np.arange(0, len(cut.time), 4))
+
+
+def test_rows_at_which_something_happens_are_knots():
+    steps = run(sampled(), Recording(), "rk4", t_end=0.35)
+    ticks = np.isin(steps.time, [0.0, 0.1, 0.2, 0.30000000000000004])
+    assert np.all(steps.knots[ticks])
+    times = run(sampled(), Recording("times", times=np.linspace(0, 1, 101)))
+    # Ten samples a tick: the tick's own, which is a right limit, and the one before it.
+    assert np.flatnonzero(times.knots).tolist() == [0, *sorted(k for n in range(10, 101, 10) for k in (n - 1, n))]
+
+
 @pytest.mark.parametrize("method", ["dopri5", "rk4"])
 def test_given_times_are_kept_exactly_by_their_right_limits(method):
     times = np.concatenate([[0.0, 0.0], np.linspace(0, 1, 41)[1:]])

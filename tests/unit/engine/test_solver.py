@@ -46,7 +46,7 @@ def test_each_method_knows_its_kind():
     "settings",
     [
         {"kind": "all"},
-        {"refine": 0},
+        {"refine": -1},
         {"kind": "times"},
         {"times": np.zeros(1)},
         {"kind": "times", "times": np.array([1.0, 0.5])},

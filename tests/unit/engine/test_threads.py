@@ -8,7 +8,8 @@ import pytest
 import robodyn as rd
 from robodyn.catalog import scara_avoid, two_link_loop
 from robodyn.engine import Recording, integrate
-from robodyn.simulation.problem import build_problem, find_start
+from robodyn.simulation.problem import build_problem
+from robodyn.simulation.starting import find_start
 
 THREADS = 4
 

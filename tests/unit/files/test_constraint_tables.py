@@ -84,6 +84,9 @@ def test_every_form_is_read(tmp_path, text, expected):
 def test_treatment_and_start_are_read(tmp_path):
     text = f'start = "assembled"{MECHANISM}\n[constraints.c]\nrod = ["pivot", "tip"]\nlength = 1\n'
     assert read(tmp_path, text).start == "assembled"
+    assert read(tmp_path, text).keep is None
+    assert read(tmp_path, f'keep = ["x.position"]\n{text}').keep == ("x.position",)
+    assert read(tmp_path, f"keep = []\n{text}").keep == ()
     assert read(tmp_path, text).treatment == Treatment()
     assert read(tmp_path, f"{text}[treatment]\npole = 5").treatment == Treatment(pole=5.0)
     assert read(tmp_path, f'{text}[treatment]\nmethod = "projection"').treatment == Treatment("projection")

@@ -17,6 +17,10 @@ EXAMPLES = {
     "viscous_friction": {"viscous": 0.4},
     "coulomb_friction": {"coulomb": 2.0, "smoothing_velocity": 0.01, "viscous": 0.4},
     "stick_friction": {"coulomb": 2.0, "static": 3.0, "viscous": 0.4},
+    "two_way_stick_friction": {"coulomb": 2.0, "coulomb_back": 1.0, "static": 3.0, "static_back": 1.5, "viscous": 0.4},
+    "brake": {"friction": 0.4, "static": 0.5, "arm": 0.1},
+    "clutch": {"friction": 0.12, "radius": 0.08, "static": 0.15, "faces": 4.0},
+    "one_way_clutch": {"capacity": 30.0, "drag": 0.1},
     "stribeck_friction": {**STRIBECK, "smoothing_velocity": 0.01, "viscous": 0.4, "exponent": 1.5},
     "lugre_friction": {**STRIBECK, "stiffness": 1e4, "damping": 10.0, "viscous": 0.4, "exponent": 2.0},
     "two_way_lugre_friction": {

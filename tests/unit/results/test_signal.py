@@ -28,6 +28,40 @@ def test_a_cubic_is_reproduced_from_values_and_rates(coefficients, shares):
     np.testing.assert_allclose(recorded(at), cubic(at), rtol=0, atol=1e-13 * 50)
 
 
+@given(
+    coefficients=arrays(float, 6, elements=st.floats(-3, 3)),
+    shares=arrays(float, 5, elements=st.floats(0, 1)),
+)
+def test_between_knots_a_polynomial_of_degree_five_is_reproduced(coefficients, shares):
+    polynomial = np.polynomial.Polynomial(coefficients)
+    time = np.linspace(-1.0, 1.5, 11)
+    recorded = signal(time, polynomial(time), knots=np.isin(np.arange(11), [0, 10]))
+    at = -1.0 + 2.5 * shares
+    # Values reach about 60, weights of the rows about 4.
+    np.testing.assert_allclose(recorded(at), polynomial(at), rtol=0, atol=1e-12)
+
+
+def test_no_polynomial_reaches_across_a_knot():
+    time = np.arange(9.0)
+    corner = signal(time, np.abs(time - 4.0), knots=time == 4.0)
+    at = np.linspace(0.0, 8.0, 65)
+    np.testing.assert_allclose(corner(at), np.abs(at - 4.0), rtol=0, atol=1e-14)
+    # Without the knot the corner is rounded off.
+    rounded = signal(time, np.abs(time - 4.0), knots=np.zeros(9, bool))
+    assert np.max(np.abs(rounded(at) - np.abs(at - 4.0))) > 0.05
+
+
+def test_rows_at_one_time_are_knots_whatever_is_said():
+    step = signal([0.0, 1.0, 2.0, 2.0, 3.0, 4.0], [0.0, 0.0, 0.0, 5.0, 5.0, 5.0], knots=np.zeros(6, bool))
+    assert step([0.5, 1.9, 2.0, 2.1, 3.5]).tolist() == [0.0, 0.0, 5.0, 5.0, 5.0]
+
+
+def test_where_rows_are_few_rates_make_a_cubic():
+    time = np.array([0.0, 1.0, 3.0])
+    recorded = signal(time, time**3, rate_values=3 * time**2, knots=np.ones(3, bool))
+    np.testing.assert_allclose(recorded([0.5, 2.0]), [0.125, 8.0], rtol=0, atol=1e-14)
+
+
 def test_without_rates_the_value_between_samples_is_on_the_chord():
     assert signal([0.0, 2.0], [1.0, 5.0])(0.5) == 2.0
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from robodyn import GROUND, Joint, Machine, Mechanism, Scenario, simulate
 from robodyn.errors import ModelError
 from robodyn.structures import Element, Particles, Reduction, Section, beam, frame, modal_body
 
@@ -168,3 +169,40 @@ def test_a_limp_body_and_an_interface_named_twice_are_refused():
         beam("b", 1.0, SECTION, Reduction(modes=1), stiffness=0.0)
     with pytest.raises(ModelError, match="'tip' is there twice"):
         beam("b", 1.0, SECTION, Reduction(modes=1, interfaces=("tip", "tip")))
+
+
+def test_nodes_of_modal_data_shorten_with_its_particles():
+    """Modes of a stiffening beam, mixed, with a particle at each of its nodes: the same motion of both."""
+    exact = beam("arm", LENGTH, SECTION, Reduction(modes=1, directions=FLAT, stiffening=True), elements=8)
+    n, random = len(exact.frequencies), np.random.default_rng(3)
+    mixed = np.eye(n) + 0.3 * random.normal(size=(n, n))
+    shift, turn = (np.array([mixed.T @ getattr(node, key) for node in exact.nodes]) for key in ("shift", "turn"))
+    bend = np.array([np.einsum("abx,ai,bj->ijx", node.shortening, mixed, mixed) for node in exact.nodes])
+    places = np.array([node.position for node in exact.nodes])
+    mass = np.full(len(places), 0.3)
+    particles = Particles(mass, places, np.zeros((len(places), 3, 3)), shift, turn, bend)
+    stiffness = mixed.T @ np.diag(exact.modal_stiffness) @ mixed
+    nodes = {
+        node.name: (places[k], shift[k], turn[k], bend[k]) for k, node in enumerate(exact.nodes) if node.name != "root"
+    }
+    body = modal_body("arm", particles, stiffness, nodes)
+    joint = Joint("foot", "fixed", GROUND, "arm")
+    pull = 7.0
+    mechanism = Mechanism("arm", (body,), (joint,), body.points(), gravity=(-pull, 0, 0))
+    bent = {f"arm.mode{k + 1}.position": 0.05 / (k + 1) for k in range(n)}
+    run = simulate(Scenario("bent", Machine("arm", mechanism), 0.01, bent))
+    # The potential energy of the particles says how far they stand out on average: the nodes stand there too.
+    outside = [run[f"arm.{name}.position.x"](0.0) for name in nodes]
+    assert run["energy.potential"](0.0) == pytest.approx(0.3 * pull * sum(outside), rel=1e-12)
+    assert outside[-1] < LENGTH - 1e-4
+
+
+def test_nodes_that_do_not_say_how_they_shorten_are_refused():
+    gamma = np.zeros((1, 1, 1, 3))
+    gamma[0, 0, 0, 0] = -1.0
+    one, still = np.array([[[0, 1.0, 0]]]), np.zeros((1, 1, 3))
+    particles = Particles(np.array([1.0]), np.array([[1.0, 0, 0]]), np.zeros((1, 3, 3)), one, still, gamma)
+    with pytest.raises(ModelError, match=r"nodes.tip: has 3 parts.*shortening"):
+        modal_body("b", particles, [100.0], {"tip": ((1.0, 0, 0), one[0], still[0])})
+    with pytest.raises(ModelError, match=r"nodes.tip.shortening: must be of shape \(1, 1, 3\)"):
+        modal_body("b", particles, [100.0], {"tip": ((1.0, 0, 0), one[0], still[0], still[0])})

@@ -14,6 +14,7 @@ from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.native import compile_kernels
 from robodyn.results import Run
 from robodyn.simulation import find_equilibrium
+from robodyn.simulation.starting import search_start
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +51,8 @@ def find_point(system: System, at: Place, parameters: Mapping[str, float] | None
         found = find_equilibrium(system, parameters=changes)
         return OperatingPoint(0.0, found.x, found.d, found.m, p)
     t, values = _values_at(system, at)
-    x = np.array([values.get(state.name, state.start) for state in system.states], float)
+    described = search_start(system, p).x if at == "start" else [state.start for state in system.states]
+    x = np.array([values.get(s.name, start) for s, start in zip(system.states, described, strict=True)], float)
     m = np.array([values.get(memory.name, memory.start) for memory in system.memory], float)
     return OperatingPoint(t, x, _settle(system, t, x, m, p, values), m, p)
 

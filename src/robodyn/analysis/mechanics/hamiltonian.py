@@ -22,7 +22,8 @@ from robodyn.engine import Solver
 from robodyn.errors import Flaw, FlawList, ModelError
 from robodyn.model import Recording, Scenario, Treatment
 from robodyn.results import Run
-from robodyn.simulation import close_constraints, find_equilibrium, simulate
+from robodyn.simulation import simulate
+from robodyn.simulation.starting import search_start
 
 MOMENTUM_UNITS = {"rad/s": "kg m^2/s", "m/s": "kg m/s"}
 
@@ -146,7 +147,8 @@ def _total_torques(system: System) -> ca.SX:
 
 def _momentum_states(system: System) -> tuple[StateInfo, ...]:
     """The states with their start values: M v where the run would start."""
-    n, start = system.n_q, _find_start(system)
+    n = system.n_q
+    start = search_start(system, np.array([number.value for number in system.parameters], float)).x
     M = _mass_matrix_at(system, start)
     momenta = M @ start[n : 2 * n]
     states = []
@@ -157,14 +159,6 @@ def _momentum_states(system: System) -> tuple[StateInfo, ...]:
         else:
             states.append(replace(state, start=float(start[k])))
     return tuple(states)
-
-
-def _find_start(system: System) -> np.ndarray:
-    if system.scenario.start == "equilibrium":
-        return find_equilibrium(system).x
-    if system.scenario.start == "assembled":
-        return close_constraints(system).require().x
-    return np.array([state.start for state in system.states], float)
 
 
 def _mass_matrix_at(system: System, x: np.ndarray) -> np.ndarray:

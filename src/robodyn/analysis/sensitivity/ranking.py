@@ -21,7 +21,7 @@ from robodyn.analysis.sensitivity.variation import Variation, prepare_variation
 from robodyn.engine import Solver
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.model import Scenario
-from robodyn.results import Run, SignalInfo
+from robodyn.results import Run
 from robodyn.results.signal import Signal
 from robodyn.simulation import simulate
 from robodyn.waiting import told_if_slow
@@ -192,8 +192,8 @@ def move_signals(run: Run, parameter: str, change: float) -> Run:
     names = [info.name for info in run.infos if sensitivity_name(info.name, parameter) in run]
     columns = [run[name].values + change * run[sensitivity_name(name, parameter)].values for name in names]
     infos = [info for info in run.infos if info.name in names]
-    kept = tuple(SignalInfo(i.name, i.unit, i.kind, i.rate if i.rate in names else None) for i in infos)
-    return dataclasses.replace(run, values=np.column_stack(columns), infos=kept)
+    kept = tuple(dataclasses.replace(i, rate=i.rate if i.rate in names else None) for i in infos)
+    return dataclasses.replace(run, values=np.column_stack(columns), infos=kept, probes=None)
 
 
 def _finite_ends(

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robodyn.results.signal import Floats
+from robodyn.results.signal import Floats, Signal
 
 PERCENTILES = (5.0, 25.0, 50.0, 75.0, 95.0)
 SAME_PLACE = 1e-9
 """Part of a grid's length by which a run may end before it and still reach it: rounding."""
+HALVINGS = 50
+"""From the distance of two rows to the rounding of their times."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,30 +43,28 @@ class Curves:
         return found
 
 
-def resample(time: Floats, y: Floats, places: Floats, held: bool = False) -> Floats:
-    """Values at given times, the right ones of a jump, nan after the end.
-
-    Args:
-        held: whether the signal keeps its value between rows.
-    """
-    row = np.clip(np.searchsorted(time, places, side="right") - 1, 0, len(time) - 1)
-    following = np.minimum(row + 1, len(time) - 1)
-    step = time[following] - time[row]
-    share = np.where(step > 0, (places - time[row]) / np.where(step > 0, step, 1.0), 0.0)
-    values = y[row] if held else (1 - share) * y[row] + share * y[following]
-    return np.where(_within(places, time[0], time[-1]), values, np.nan)
+def resample(signal: Signal, places: Floats) -> Floats:
+    """Values at given times, the right ones of a jump, nan outside the record."""
+    first, last = signal.time[0], signal.time[-1]
+    return np.where(_within(places, first, last), signal(np.clip(places, first, last)), np.nan)
 
 
-def resample_along(way: Floats, signals: Mapping[str, Floats], places: Floats) -> dict[str, Floats]:
-    """Values of signals where another one first reaches given places; nan where it never does.
+def resample_along(way: Signal, signals: Mapping[str, Signal], places: Floats) -> dict[str, Floats]:
+    """Values of signals where another one first reaches given places; nan where it never does."""
+    reached = np.maximum.accumulate(way.values)
+    there, sought = _within(places, way.values[0], reached[-1]), np.minimum(places, reached[-1])
+    row = np.searchsorted(reached, sought)
+    times = _crossings(way, way.time[np.maximum(row - 1, 0)], way.time[row], sought)
+    return {name: np.where(there, signal(times), np.nan) for name, signal in signals.items()}
 
-    Args:
-        way: the other signal; rows in which it goes no further are left out.
-    """
-    reached = np.maximum.accumulate(way)
-    ahead = np.flatnonzero(np.concatenate([[True], way[1:] > reached[:-1]]))
-    there, ways = _within(places, way[0], reached[-1]), way[ahead]
-    return {name: np.where(there, np.interp(places, ways, y[ahead]), np.nan) for name, y in signals.items()}
+
+def _crossings(way: Signal, before: Floats, after: Floats, places: Floats) -> Floats:
+    """Times between two others at which a signal that is below places before reaches them, by halving."""
+    for _ in range(HALVINGS):
+        middle = (before + after) / 2
+        below = way(middle) < places
+        before, after = np.where(below, middle, before), np.where(below, after, middle)
+    return after
 
 
 def _within(places: Floats, first: float, last: float) -> np.ndarray:

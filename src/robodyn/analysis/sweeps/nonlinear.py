@@ -22,9 +22,10 @@ from robodyn.results import Outcome, OutcomeKind
 from robodyn.simulation import CompiledSystem, compile_system, make_solver
 from robodyn.simulation.certificate import certify, judge, tell_action
 from robodyn.simulation.outcomes import tell_failure, tell_outcome
-from robodyn.simulation.problem import Start, build_problem, check_ranges, find_start
+from robodyn.simulation.problem import build_problem
 from robodyn.simulation.python_calls import PythonCalls
 from robodyn.simulation.settings import engine_recording
+from robodyn.simulation.starting import Start, check_ranges, find_start
 
 if TYPE_CHECKING:
     from robodyn.analysis.sweeps.plan import SweepPlan
@@ -87,7 +88,7 @@ class LeanSystem:
             raise KeyboardInterrupt
         names = (info.name for info in self.compiled.recorded)
         columns = np.ascontiguousarray(trajectory.y.T)
-        return Track(trajectory.time, dict(zip(names, columns, strict=True)), outcome)
+        return Track(trajectory.time, dict(zip(names, columns, strict=True)), outcome, trajectory.knots)
 
     def _check(self, changes: Mapping[str, float]) -> float:
         """Let the descriptions that hold changed numbers check them; the run's duration [s]."""

@@ -22,7 +22,7 @@ from robodyn.analysis.sweeps.table import SweepTable, make_table, write_table
 from robodyn.analysis.sweeps.track import Prepare, Simulate, Track
 from robodyn.analysis.sweeps.workers import START_METHOD, share
 from robodyn.errors import Flaw, ModelError, nearest
-from robodyn.results.signal import Floats
+from robodyn.results.signal import Floats, Kind, Signal
 from robodyn.waiting import Telling
 
 METHODS: dict[str, Prepare] = {"nonlinear": prepare_nonlinear, "perturbation": prepare_near_nominal}
@@ -204,7 +204,12 @@ def finish_run(plan: SweepPlan, number: int, track: Track, wall_time: float) -> 
 
 
 def _take_curves(plan: SweepPlan, track: Track) -> dict[str, Floats]:
-    places, kept = np.array(plan.places), {name: track.signals[name] for name in plan.keep}
+    places, kept = np.array(plan.places), {name: _signal(plan, track, name) for name in plan.keep}
     if plan.along:
-        return resample_along(track.signals[plan.along], kept, places)
-    return {name: resample(track.time, y, places, name in plan.held) for name, y in kept.items()}
+        return resample_along(_signal(plan, track, plan.along), kept, places)
+    return {name: resample(signal, places) for name, signal in kept.items()}
+
+
+def _signal(plan: SweepPlan, track: Track, name: str) -> Signal:
+    kind: Kind = "held" if name in plan.held else "continuous"
+    return Signal(name, "", track.time, track.signals[name], kind, knots=track.knots)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from robodyn.results import Outcome
-from robodyn.results.signal import Floats
+from robodyn.results.signal import Booleans, Floats
 
 if TYPE_CHECKING:
     from robodyn.analysis.sweeps.plan import SweepPlan
@@ -19,11 +19,13 @@ class Track:
 
     Attributes:
         time: (n,) [s], never decreasing, two equal ones at a jump; signals: name -> (n,).
+        knots: rows across which signals may not be smooth, (n,): see `robodyn.results.Signal`.
     """
 
     time: Floats
     signals: Mapping[str, Floats]
     outcome: Outcome
+    knots: Booleans | None = None
 
 
 Simulate = Callable[[Mapping[str, float]], Track]

@@ -184,7 +184,7 @@ const char *simulation_sentence(const Simulation *simulation) { return simulatio
 int simulation_n_rows(const Simulation *simulation) { return (int)simulation->unit.run->n_rows; }
 
 const double *simulation_row(const Simulation *simulation, int row) {
-  return row >= 0 && row < simulation_n_rows(simulation) ? simulation->unit.run->rows + (size_t)row * (1 + N_Y) : NULL;
+  return row >= 0 && row < simulation_n_rows(simulation) ? simulation->unit.run->rows + (size_t)row * (N_Y + 2) : NULL;
 }
 
 int simulation_n_events(const Simulation *simulation) { return (int)simulation->unit.run->n_log; }

@@ -2,7 +2,7 @@
 
    The searches of the simulation, from the described start values, with the parameters and inputs as they are set:
      at rest:   f(t, x, d, m, p) = 0, delayed signals are what they are now, tasks leave m as it is
-     assembled: h(q, t) = 0 by the shortest steps, then h'(q, v, t) = 0 */
+     assembled: h(q, t) = 0 by the shortest steps, then h'(q, v, t) = 0, without what keeps its start value */
 
 #include "unit.h"
 
@@ -140,23 +140,28 @@ static int find_rest(Unit *unit, Work *work, char *complaint, size_t room) {
   return 1;
 }
 
-/* Residuals on both levels, and the gradients of the first by the positions that may change. */
-static void measure_constraints(Run *run, Work *work, int joints_only) {
+/* Residuals on both levels, and the gradients of the first by what may change. */
+static void measure_constraints(Run *run, Work *work, int joints_only, const int *keeps) {
   call(run, KERNEL_CLOSING, run->t, run->x, work->values);
   call(run, KERNEL_CLOSING_GRADIENTS, run->t, run->x, work->matrix);
-  for (int j = 0; j < N_Q && joints_only; j++)
-    for (int i = 0; i < N_EQUATIONS && !IS_JOINT[j]; i++) work->matrix[j * N_EQUATIONS + i] = 0.0;
+  for (int j = 0; j < N_Q; j++) {
+    int stays = keeps[j] || (joints_only && !IS_JOINT[j]);
+    for (int i = 0; i < N_EQUATIONS && stays; i++) work->matrix[j * N_EQUATIONS + i] = 0.0;
+  }
 }
 
-static void shorten(Work *work, const double *values) {
+/* The shortest step that meets the linearised equations; what stays, stays to the last digit. */
+static void shorten(Work *work, const double *values, const int *keeps) {
   memcpy(work->right, values, N_EQUATIONS * sizeof(double));
   solve_shortest(work->matrix, work->right, N_EQUATIONS, N_Q, 1e-10, work->step);
+  for (int j = 0; j < N_Q; j++)
+    if (keeps[j]) work->step[j] = 0.0;
 }
 
 /* A step towards closed constraints, halved while it leads away from them; 0 when none leads there. */
 static int approach(Run *run, Work *work) {
   double size = norm(work->values, N_EQUATIONS), factor;
-  shorten(work, work->values);
+  shorten(work, work->values, KEEPS_POSITION);
   memcpy(work->z, run->x, N_Q * sizeof(double));
   for (factor = fmin(1.0, 0.5 / fmax(largest(work->step, N_Q), 1e-300)); factor > 1e-4; factor /= 2.0) {
     for (int i = 0; i < N_Q; i++) run->x[i] = work->z[i] - factor * work->step[i];
@@ -169,30 +174,30 @@ static int approach(Run *run, Work *work) {
 
 static int close_by(Unit *unit, Work *work, int joints_only) {
   Run *run = unit->run;
+  double speed;
   guess(unit);
-  measure_constraints(run, work, joints_only);
+  measure_constraints(run, work, joints_only, KEEPS_POSITION);
   for (int k = 0; k < CLOSING_STEPS && largest(work->values, N_EQUATIONS) > CLOSED / 1000.0; k++) {
     int closer = approach(run, work);
-    measure_constraints(run, work, joints_only);
+    measure_constraints(run, work, joints_only, KEEPS_POSITION);
     if (!closer) break;
   }
-  shorten(work, work->values + N_EQUATIONS);
+  measure_constraints(run, work, joints_only, KEEPS_VELOCITY);
+  shorten(work, work->values + N_EQUATIONS, KEEPS_VELOCITY);
   for (int i = 0; i < N_Q; i++) run->x[N_Q + i] -= work->step[i];
-  return largest(work->values, N_EQUATIONS) <= CLOSED;
+  call(run, KERNEL_CLOSING, run->t, run->x, work->values);
+  speed = fmax(1.0, largest(run->x + N_Q, N_Q));
+  return largest(work->values, N_EQUATIONS) <= CLOSED &&
+         largest(work->values + N_EQUATIONS, N_EQUATIONS) <= CLOSED * speed;
 }
 
 /* Closed by the joints alone, where that is possible, otherwise with the modes of flexible bodies. */
 static int close_all(Unit *unit, Work *work, char *complaint, size_t room) {
-  Run *run = unit->run;
   int modes = 0;
   for (int j = 0; j < N_Q; j++) modes |= !IS_JOINT[j];
-  if (close_by(unit, work, modes)) {
-    double speed = fmax(1.0, largest(run->x + N_Q, N_Q));
-    call(run, KERNEL_CLOSING, run->t, run->x, work->fresh);
-    if (!modes || largest(work->fresh + N_EQUATIONS, N_EQUATIONS) <= CLOSED * speed) return 1;
-  }
-  if (modes && close_by(unit, work, 0)) return 1;
-  compose(complaint, room, "the constraints cannot be met: %g is left", largest(work->values, N_EQUATIONS));
+  if (close_by(unit, work, modes) || (modes && close_by(unit, work, 0))) return 1;
+  compose(complaint, room, "the constraints cannot be met beside the start values that stay: %g is left, a rate of %g",
+          largest(work->values, N_EQUATIONS), largest(work->values + N_EQUATIONS, N_EQUATIONS));
   return 0;
 }
 

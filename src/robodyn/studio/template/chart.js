@@ -149,7 +149,7 @@ function traceSteps(context, time, values, first, last, scales) {
 function traceSmooth(context, run, name, first, last, scales) {
   const { time } = run;
   const values = valuesOf(run, name);
-  const cubic = ratesOf(run, name) !== null;
+  const curved = run.knots !== null || ratesOf(run, name) !== null;
   let open = false;
   for (let row = first; row <= last; row++) {
     if (!Number.isFinite(values[row])) {
@@ -161,7 +161,7 @@ function traceSmooth(context, run, name, first, last, scales) {
     else context.moveTo(x, scales.y(values[row]));
     open = true;
     const width = row < last ? scales.x(time[row + 1]) - x : 0;
-    const pieces = cubic ? Math.min(64, Math.floor(width / 4)) : 0;
+    const pieces = curved ? Math.min(64, Math.floor(width / 4)) : 0;
     for (let k = 1; k < pieces; k++) {
       const t = time[row] + (k / pieces) * (time[row + 1] - time[row]);
       const value = between(run, name, row, t);

@@ -2,17 +2,23 @@
 
 const DASHES = [[], [7, 4], [2, 3], [9, 3, 2, 3], [14, 4], [4, 2, 1, 2, 1, 2]];
 
-function decodeFloats(text, type) {
+function decodeBytes(text) {
   const letters = atob(text);
   const bytes = new Uint8Array(letters.length);
   for (let k = 0; k < letters.length; k++) bytes[k] = letters.charCodeAt(k);
+  return bytes;
+}
+
+function decodeFloats(text, type) {
+  const bytes = decodeBytes(text);
   return type === "f8" ? new Float64Array(bytes.buffer) : new Float32Array(bytes.buffer);
 }
 
 function prepareRun(raw, number) {
   const time = decodeFloats(raw.time, "f8");
   const signals = new Map(raw.signals.map((signal) => [signal.name, signal]));
-  return { ...raw, number, time, signals, dash: DASHES[number % DASHES.length], thinned: raw.kept < raw.rows };
+  const knots = raw.knots ? decodeBytes(raw.knots) : null;
+  return { ...raw, number, time, knots, signals, dash: DASHES[number % DASHES.length], thinned: raw.kept < raw.rows };
 }
 
 // The samples of a signal, or null where the run has none of that name.
@@ -27,7 +33,7 @@ function valuesOf(run, name) {
   return signal.values;
 }
 
-// Samples of the time derivative, which make the interpolation cubic; thinned rows no longer fit them.
+// Samples of the time derivative, which make the interpolation cubic where rows are few; thinned ones do not fit them.
 function ratesOf(run, name) {
   const { rate, held } = run.signals.get(name);
   return rate && !held && !run.thinned ? valuesOf(run, rate) : null;
@@ -49,14 +55,37 @@ function hermite(s, left, right, leftSlope, rightSlope) {
   return left + s * s * (3 - 2 * s) * (right - left) + s * (1 - s) * ((1 - s) * leftSlope - s * rightSlope);
 }
 
+// First row and number of rows of the polynomial for the interval after a row: the nearest six within the knots about it.
+function windowAt({ time, knots }, row) {
+  if (!knots) return [row, 2];
+  let [first, last] = [row, row + 1];
+  while (first > Math.max(row - 5, 0) && !knots[first]) first--;
+  while (last < Math.min(row + 6, time.length - 1) && !knots[last]) last++;
+  const count = Math.min(last - first + 1, 6);
+  return [Math.min(Math.max(row - 2, first), last + 1 - count), count];
+}
+
+// The polynomial through some rows, at time t (Neville's scheme).
+function polynomial(time, values, first, count, t) {
+  const p = Array.from(values.slice(first, first + count));
+  for (let span = 1; span < count; span++) {
+    for (let k = 0; k < count - span; k++) {
+      const [left, right] = [time[first + k], time[first + k + span]];
+      p[k] = ((t - left) * p[k + 1] - (t - right) * p[k]) / (right - left);
+    }
+  }
+  return p[0];
+}
+
 function between(run, name, row, t) {
   const { time } = run;
   const values = valuesOf(run, name);
   const step = time[row + 1] - time[row];
   if (row + 1 >= time.length || !(step > 0) || t === time[row] || run.signals.get(name).held) return values[row];
-  const s = (t - time[row]) / step;
+  const [first, count] = windowAt(run, row);
   const rates = ratesOf(run, name);
-  if (!rates) return (1 - s) * values[row] + s * values[row + 1];
+  if (!rates || count >= 5) return polynomial(time, values, first, count, t);
+  const s = (t - time[row]) / step;
   return hermite(s, values[row], values[row + 1], step * rates[row], step * rates[row + 1]);
 }
 

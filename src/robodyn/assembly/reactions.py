@@ -1,0 +1,186 @@
+"""Which force and torque does each joint of a tree carry, bearing, drive and friction together?
+
+Each body is displaced by itself, virtually: its origin by d, the body about that by theta. The work P of all forces but
+those of joints (along coordinates, of constraints, loads, contacts, interfaces) gives their wrench on the body,
+
+    F = dP/dd,   T = dP/dtheta
+
+and what its motion asks for beyond that is left for its joint: the sweep of Newton and Euler, exactly. Bodies on fixed
+joints are links of their own here.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from robodyn.assembly.builder import Builder
+from robodyn.assembly.coordinates import express_coordinate
+from robodyn.assembly.equations import express_equations
+from robodyn.assembly.motion import Motion
+from robodyn.assembly.network import Definition, SignalInfo
+from robodyn.assembly.touching import find_touches
+from robodyn.assembly.tracing import Bindings, placeholder
+from robodyn.assembly.tree import build_tree
+from robodyn.assembly.undetermined import NOTE
+from robodyn.dynamics import joint_wrenches, link_poses
+from robodyn.model import Linkage, Rod, Triangle
+from robodyn.model.interface import ROTATION
+from robodyn.model.numbers import XYZ
+from robodyn.spatial import Pose
+
+REACTION = "reaction"
+UNITS = {"force": "N", "torque": "N m"}
+DETERMINED = 1e-6
+"""Change of a reaction, as part of what constraint forces do to it, that forces which move nothing may cause."""
+
+
+def add_reactions(builder: Builder, motion: Motion, patterns: Sequence[str]) -> None:
+    """`JOINT.reaction.force.x` and `.torque.x` on the joint's child body, in its axes and about its origin.
+
+    Only of those joints that a pattern or something in the machine asks for by that word.
+    """
+    asked = [joint.name for joint in motion.mechanism.joints if _is_asked(builder, joint.name, patterns)]
+    if not asked or motion.linear is not None:
+        return
+    outside = _Outside(builder, motion)
+    accelerations = [outside.read(f"{joint.name}.acceleration") for joint in motion.joints]
+    tree: Any = outside.moved.mechanics.tree
+    carried = joint_wrenches(tree, motion.q, motion.v, ca.vertcat(*accelerations), outside.find_wrenches())  # type: ignore[arg-type]
+    place = {link.joint: k for k, link in enumerate(tree.links)}
+    for joint in asked:
+        force, torque = carried[place[joint]]
+        entries = [ca.SX(entry) for entry in (*_entries(force), *_entries(torque))]
+        notes = outside.note(entries)
+        units = reaction_units(joint)
+        infos = [SignalInfo(name, unit, note=note) for (name, unit), note in zip(units.items(), notes, strict=True)]
+        outputs = dict(zip(units, entries, strict=True))
+        builder.network.define(infos, Definition(outputs, outside.bindings))
+    _warn_unplaced(builder)
+
+
+def reaction_units(joint: str) -> dict[str, str]:
+    """The signals of a joint's reaction and their units."""
+    return {f"{joint}.{REACTION}.{part}.{axis}": unit for part, unit in UNITS.items() for axis in XYZ}
+
+
+def _entries(vector: Any) -> list[Any]:
+    return [vector[k] for k in range(3)]
+
+
+def _is_asked(builder: Builder, joint: str, patterns: Sequence[str]) -> bool:
+    names = reaction_units(joint)
+    referred = {signal for bindings in builder.network.referred for _, signal, _ in bindings.values()}
+    meant = [pattern for pattern in patterns if REACTION in pattern]
+    return any(name in referred or any(fnmatchcase(name, pattern) for pattern in meant) for name in names)
+
+
+def _warn_unplaced(builder: Builder) -> None:
+    """Forces along what joint angles alone describe act on the joints as torques: where they push is not known."""
+    pushed = {target for target, _ in builder.forces} | {element.on for element in builder.sticking}
+    for coordinate in builder.scenario.machine.coordinates:
+        if isinstance(coordinate, (Triangle, Linkage)) and coordinate.name in pushed:
+            builder.warnings.append(
+                f"reactions do not hold the push of '{coordinate.name}' on the bodies, only its torque on the joints: "
+                "its ends are not described; take a Distance between two points"
+            )
+
+
+class _Outside:
+    """The forces on bodies that are not those of their joints, as functions of virtual displacements.
+
+    Attributes:
+        moved: the motion with all bodies displaced; shifts: d and theta of each link, (6, n_links).
+    """
+
+    def __init__(self, builder: Builder, motion: Motion) -> None:
+        self.builder, self.machine = builder, builder.scenario.machine
+        self.bindings: Bindings = {}
+        self.values: dict[str, ca.SX] = {}
+        self.moved = copy.copy(motion)
+        self.moved.mechanics = build_tree(motion.mechanism, builder.values, merge=False)
+        tree = self.moved.mechanics.tree
+        self.shifts = ca.SX.sym("virtual", 6, len(tree.links))
+        self.poses = link_poses(tree, motion.q)
+        self.moved.poses = [_displace(pose, self.shifts[:, k]) for k, pose in enumerate(self.poses)]
+        described = {c.name: express_coordinate(self.moved, c)[1] for c in self.machine.coordinates}
+        self.moved.positions = motion.positions | described
+
+    def read(self, signal: str) -> ca.SX:
+        """The value that a signal will turn out to have."""
+        if signal not in self.values:
+            self.values[signal] = placeholder(f"value of {signal}", signal, self.bindings)
+        return self.values[signal]
+
+    def note(self, entries: Sequence[ca.SX]) -> list[str]:
+        """What is to be noted at reactions that constraint forces change which the motion does not determine."""
+        if not (null := self.builder.null_forces):
+            return [""] * len(entries)
+        forces = ca.vertcat(*(self.read(name) for name in null))
+        signs = np.array([-1.0 if name.endswith(".tension") else 1.0 for name in null])
+        effects = self.moved.value_somewhere(ca.jacobian(ca.vertcat(*entries), forces))
+        sizes = np.linalg.norm(effects @ (signs[:, None] * np.array(list(null.values()))), axis=1)
+        return [NOTE if size > DETERMINED * np.max(np.abs(effects), initial=1.0) else "" for size in sizes]
+
+    def find_wrenches(self) -> dict[int, tuple[ca.SX, ca.SX]]:
+        """Force and torque about its origin on each link, in world axes."""
+        work = self._work_along_coordinates() + self._work_of_constraints() + self._work_at_points()
+        wrenches = ca.reshape(ca.gradient(work, ca.vec(self.shifts)), 6, -1)
+        wrenches = ca.substitute(wrenches, self.shifts, ca.SX.zeros(self.shifts.shape))
+        return {k: (wrenches[:3, k], wrenches[3:, k]) for k in range(wrenches.shape[1])}
+
+    def _work_along_coordinates(self) -> ca.SX:
+        acting = [*self.builder.forces, *((element.on, element.force) for element in self.builder.sticking)]
+        acting += [(str(i.on), i.names("force")[0]) for i in self.machine.interfaces if i.point is None]
+        return sum((self.read(signal) * self.moved.positions[target] for target, signal in acting), ca.SX(0))
+
+    def _work_of_constraints(self) -> ca.SX:
+        work = ca.SX(0)
+        for constraint in self.machine.constraints:
+            sign = -1 if isinstance(constraint, Rod) else 1
+            for name, h in zip(constraint.equations, express_equations(self.moved, constraint), strict=True):
+                work = work + sign * self.read(f"{constraint.name}.{name}") * h
+        return work
+
+    def _work_at_points(self) -> ca.SX:
+        """Of loads, of interfaces and of contacts."""
+        values, work = self.builder.values, ca.SX(0)
+        for load in self.machine.loads:
+            force, torque = (ca.vertcat(*values.vector(f"{load.name}.{part}", XYZ)) for part in UNITS)
+            work = work + ca.dot(force, self.moved.point_position(load.point)) + self._turn(load.point, torque)
+        for interface in (i for i in self.machine.interfaces if i.point is not None):
+            rows = [self.read(name) for name in interface.names("force")]
+            point = str(interface.point)
+            work = work + ca.dot(ca.vertcat(*rows[:3]), self.moved.point_position(point))
+            if any(row in ROTATION for row in interface.rows):
+                work = work + self._turn(point, ca.vertcat(*rows[3:]))
+        for contact in self.machine.contacts:
+            for touch in find_touches(self.moved, contact):
+                force = ca.vertcat(*(self.read(f"{touch.name}.force.{axis}") for axis in XYZ))
+                place = ca.substitute(touch.place, self.shifts, ca.SX.zeros(self.shifts.shape))
+                for sign, part in ((1, contact.touching), (-1, contact.against)):
+                    work = work + sign * ca.dot(force, self._carry(part.point, place))
+        return work
+
+    def _turn(self, point: str, torque: ca.SX) -> ca.SX:
+        """Work of a torque on the body of a point."""
+        link, _ = self.moved.point_pose(point)
+        return ca.dot(torque, self.shifts[3:, link]) if link >= 0 else ca.SX(0)
+
+    def _carry(self, point: str, place: ca.SX) -> ca.SX:
+        """How the place of a body moves, the body of a point."""
+        link, _ = self.moved.point_pose(point)
+        if link < 0:
+            return ca.SX.zeros(3)
+        return self.shifts[:3, link] + ca.cross(self.shifts[3:, link], place - ca.SX(self.poses[link].p))
+
+
+def _displace(pose: Pose, shift: ca.SX) -> Pose:
+    """To first order, which is all that derivatives see."""
+    R = ca.SX(pose.R)
+    return Pose(R + ca.skew(shift[3:]) @ R, ca.SX(pose.p) + shift[:3])

@@ -1,0 +1,74 @@
+"""How do redundant constraints share a force that the motion does not tell apart?
+
+    H_d = C H,    lam = lam_0 - C^T mu,    mu of the equations left out,    lam^T w lam + mu^T w mu least
+
+Whatever mu is, the joints feel the same. The weights w are mean mobilities, 1/kg of all forces and 1/(kg m^2) of all
+torques, so that the sum does not depend on units.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import casadi as ca
+
+from robodyn.assembly.builder import Builder
+from robodyn.assembly.motion import Motion
+from robodyn.assembly.network import Definition, SignalInfo
+from robodyn.assembly.tracing import Bindings
+from robodyn.dynamics import ldl, solve_ldl
+from robodyn.model import Rod
+from robodyn.symbolic import where
+
+if TYPE_CHECKING:
+    from robodyn.assembly.constraints import Constrained, Equation
+
+NOTE = "not determined by the motion: the least that goes with it"
+
+
+def define_forces(builder: Builder, motion: Motion, constrained: Constrained, lam: ca.SX, bindings: Bindings) -> None:
+    """The forces of all equations as signals; those that the motion does not determine have a note."""
+    for equation, force in _share_forces(motion, constrained, lam):
+        note = NOTE if equation.force in constrained.undetermined else ""
+        value = -force if isinstance(equation.constraint, Rod) else force
+        info = SignalInfo(equation.force, equation.unit, note=note)
+        builder.network.define([info], Definition({info.name: value}, bindings))
+
+
+def _share_forces(motion: Motion, constrained: Constrained, lam: ca.SX) -> list[tuple[Equation, ca.SX]]:
+    """The forces of all equations, those left out too, of the least weighted sum of squares.
+
+    Args:
+        lam: forces of the equations that are not left out, which alone would do.
+    """
+    idle = [(e, ca.SX(0)) for e in constrained.left_out if e.force in constrained.idle]
+    shared = [e for e in constrained.left_out if e.force not in constrained.idle]
+    if not shared:
+        return [*idle, *zip(constrained.equations, ca.vertsplit(lam), strict=True)]
+    H_d, k = ca.jacobian(ca.vertcat(*(e.h for e in shared)), motion.q), len(constrained.equations)
+    w = _weigh(constrained, shared, H_d)
+    C_T = ca.horzcat(*(constrained.carry(H_d[d, :].T) for d in range(len(shared))))
+    # What does not hold takes no part.
+    C_T = C_T @ ca.diag(ca.vertcat(*(where(e.active, 1.0, 0.0) for e in shared)))
+    normal = C_T.T @ ca.diag(w[:k]) @ C_T + ca.diag(w[k:])
+    mu = ca.SX(solve_ldl(ldl(normal), ca.vertsplit(C_T.T @ (w[:k] * lam))))
+    forces = ca.vertsplit(ca.vertcat(lam - C_T @ mu, mu))
+    return [*idle, *zip((*constrained.equations, *shared), forces, strict=True)]
+
+
+def _weigh(constrained: Constrained, shared: list[Equation], H_d: ca.SX) -> ca.SX:
+    """Mean mobility of all equations of the same unit, for those that stay and then for those left out."""
+    own = ca.vertsplit(ca.sum2(constrained.H * constrained.W.T))
+    left = [ca.dot(H_d[d, :].T, constrained.solve(H_d[d, :].T)) for d in range(len(shared))]
+    return mean_mobility((*constrained.equations, *shared), (*own, *left))
+
+
+def mean_mobility(equations: Sequence[Equation], mobilities: Sequence[ca.SX]) -> ca.SX:
+    """For each equation the mean mobility of all whose forces are of its unit."""
+    total: dict[str, ca.SX] = {}
+    for equation, mobility in zip(equations, mobilities, strict=True):
+        total[equation.unit] = total.get(equation.unit, ca.SX(0)) + mobility
+    count = Counter(equation.unit for equation in equations)
+    return ca.vertcat(*(total[equation.unit] / count[equation.unit] for equation in equations))

@@ -1,0 +1,106 @@
+"""Where does a run begin: as given, where all constraints are met, at rest, or at the end of a run before?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from robodyn.assembly.system import System
+from robodyn.errors import FlawList
+from robodyn.results import Run
+from robodyn.simulation.compiled import CompiledSystem
+from robodyn.simulation.equilibrium import Balance, find_equilibrium
+from robodyn.simulation.kept import close_constraints
+from robodyn.symbolic.tables import spell_out
+
+ROUNDING = 1e-12
+"""Change of a start value, absolute or relative, that is not told."""
+
+
+@dataclass(frozen=True)
+class Start:
+    """Where a run begins: time [s], continuous states, memory.
+
+    Attributes:
+        found: start values that a search changed, as described and as found.
+    """
+
+    time: float
+    x: np.ndarray
+    m: np.ndarray
+    found: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+
+
+def find_start(compiled: CompiledSystem, values: np.ndarray, before: Run | None = None) -> Start:
+    """The described start, or the end of a run before for all it knows by name.
+
+    Args:
+        values: of the tunable parameters.
+    """
+    system = compiled.system
+    if before is None:
+        balance = compiled.balance if system.scenario.start == "equilibrium" else None
+        return search_start(system, values, balance)
+    x = np.array([before.end.get(state.name, state.start) for state in system.states], float)
+    m = np.array([before.end.get(memory.name, memory.start) for memory in system.memory], float)
+    _check_constraints(system, m)
+    return Start(before.outcome.time, x, m)
+
+
+def search_start(system: System, values: np.ndarray, balance: Balance | None = None) -> Start:
+    """The described start values, or what the scenario's `start` asks for near to them.
+
+    Args:
+        values: of the tunable parameters; balance: the equations of rest, where they have been built before.
+    """
+    x, m = (np.array([info.start for info in infos], float) for infos in (system.states, system.memory))
+    if system.scenario.start == "given":
+        return Start(0.0, x, m)
+    parameters = {number.name: value for number, value in zip(system.parameters, values.tolist(), strict=True)}
+    described = x
+    if system.scenario.start == "equilibrium":
+        rest = find_equilibrium(system, parameters=parameters, balance=balance)
+        x, m = rest.x, rest.m
+    else:
+        x = close_constraints(system, parameters=parameters).require().x
+    check_ranges(system, x, values)
+    return Start(0.0, x, m, _list_changes(system, described, x))
+
+
+def _list_changes(system: System, given: np.ndarray, found: np.ndarray) -> dict[str, tuple[float, float]]:
+    names = [state.name for state in system.states]
+    pairs = zip(names, given.tolist(), found.tolist(), strict=True)
+    return {name: (old, new) for name, old, new in pairs if abs(new - old) > ROUNDING * max(1.0, abs(old))}
+
+
+def _check_constraints(system: System, m: np.ndarray) -> None:
+    """Whether a constraint holds is built in where no event changes it: a run before must not end otherwise."""
+    flaws = FlawList()
+    switched = {guard.name for guard in system.guards}
+    active = {f"{c.name}.active": c.name for c in system.scenario.machine.constraints}
+    for info, value in zip(system.memory, m, strict=True):
+        name = active.get(info.name)
+        if name and f"{name}.closes" not in switched and (value > 0.5) != (info.start > 0.5):
+            what = f"{'holds' if value > 0.5 else 'is broken'} at the end of the run before, and not here"
+            flaws.add(f"constraints.{name}", what, f"start with '{info.name}' = {value:g}")
+    flaws.raise_if_any(system.scenario.name)
+
+
+def check_ranges(system: System, x: np.ndarray, values: np.ndarray) -> None:
+    """A start that was found must lie within the ranges of all coordinates, as a given one must."""
+    ranged = [c for c in system.scenario.machine.coordinates if c.range is not None]
+    if not ranged:
+        return
+    column = ca.vertcat(*(system.coordinates[c.name] for c in ranged))
+    function: Any = spell_out(ca.Function("positions", [system.symbols["x"], system.symbols["p"]], [column]))
+    flaws = FlawList()
+    for c, position in zip(ranged, np.array(function(x, values)).ravel(), strict=True):
+        lower, upper = c.range or (-np.inf, np.inf)
+        if not lower <= position <= upper:
+            what = f"the start found at {position:.6g} is out of reach, allowed is {lower:g} to {upper:g}"
+            flaws.add(f"coordinates.{c.name}.range", what, "change initial, the set point or the range")
+    flaws.raise_if_any(f"scenario '{system.scenario.name}'")
