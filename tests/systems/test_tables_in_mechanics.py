@@ -58,7 +58,8 @@ def test_minimal_coordinates_follow_a_prescribed_spline():
     told = Prescribed("drive", "crank", "ref.position", "ref.velocity", "ref.acceleration")
     reference = Block("ref", "spline_reference", parameters={"times": times, "points": points})
     fine = {"method": "dopri5", "rtol": 1e-9, "atol": 1e-9}
-    extras = {"blocks": (reference,), "constraints": (told,)}
+    guess = {"crank.position": -1.0, "knee.position": 0.5, "rocker.position": -1.5}
+    extras = {"blocks": (reference,), "constraints": (told,), "initial": guess}
     run, other = (simulate(four_bar(Treatment(way), fine, **extras)) for way in ("minimal", "projection"))
     assert run.outcome.ok
     assert float(run["rocker.position"](1.0)) == pytest.approx(float(other["rocker.position"](1.0)), abs=1e-7)

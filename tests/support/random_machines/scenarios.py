@@ -57,7 +57,8 @@ def random_scenario(seed: int, largest: int = 6) -> Scenario:
     tunable = ("*.mass",) if rng.random() < 0.2 else ()
     parts: dict[str, Any] = {"delays": wiring.delays, "constraints": constraints, "contacts": contacts}
     machine = Machine("m", finish(frame), wiring.blocks, coordinates, loads=loads, tunable=tunable, **parts)
-    start = {"start": "assembled"} if constraints else {}
+    # What the constraints do not allow is changed: all start values are guesses.
+    start: dict[str, Any] = {"start": "assembled", "keep": ()} if constraints else {}
     events = _random_events(frame, constraints)
     return Scenario(f"s{seed}", machine, DURATION, _random_start(frame, bool(constraints)), events, **start)
 
