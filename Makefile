@@ -41,6 +41,10 @@ PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist lo
 test: setup system-packages lint
 	$(PYTEST)
 
+# What takes too long for every change: thousands of random inputs.
+soak: setup
+	PYTHONPATH=tests $(BIN)/python tests/soak/machines.py
+
 # Engines that check themselves: every access to memory and every operation, then every access from several threads.
 # The runtimes come before Python, which knows nothing of them; what they say is not captured.
 ENGINE := src/robodyn/engine/building.py
@@ -56,12 +60,14 @@ sanitize: setup
 	ROBODYN_ENGINE=$(CURDIR)/build/engine-thread.so LD_PRELOAD="$(call runtime,tsan)" \
 	  $(BIN)/python -m pytest --capture=sys tests/unit/engine/test_threads.py
 
-# Spoiled files and random machines without end: COUNT of each from SEED on; what fails is kept in build/soak.
-COUNT ?= 20000
+# Spoiled files and random machines by the thousands, from SEED on; what fails is told, files are kept in build/soak.
+FILES ?= 20000
+MACHINES ?= 5000
 SEED ?= 1
 
 soak: setup
-	PYTHONPATH=tests $(BIN)/python tests/soak/files.py --count $(COUNT) --seed $(SEED)
+	PYTHONPATH=tests $(BIN)/python tests/soak/files.py --count $(FILES) --seed $(SEED)
+	PYTHONPATH=tests $(BIN)/python tests/soak/machines.py --count $(MACHINES) --first $(SEED)
 
 lint: setup
 	$(BIN)/ruff check .

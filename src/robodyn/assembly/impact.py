@@ -106,7 +106,7 @@ def _add_sorting(builder: Builder, rigid: Rigid, a: ca.SX, bindings: Bindings) -
     One whose friction would pull it in more than its force pushes is let go (Painleve's paradox): it sinks by a
     rounding error and hits. That impact may stop its slip; if it does not, it hits again and again, which is told.
     """
-    b = rigid.H @ a + rigid.drift
+    b = rigid.approach(a)
     allowed = []
     for i, touch in enumerate(rigid.touches):
         slow = where(rigid.held[i], builder.values[f"{touch.contact.name}.rest_speed"], RESTING)

@@ -14,6 +14,7 @@ import numpy as np
 from robodyn.assembly.builder import Builder, Pending, reference_to
 from robodyn.assembly.constraints import (
     Constrained,
+    Equation,
     Solve,
     add_closing,
     add_constraint_signals,
@@ -80,7 +81,8 @@ def add_dynamics(builder: Builder, motion: Motion, solvable: bool) -> None:
     outside = machine.loads or machine.constraints or machine.contacts or machine.interfaces
     acting = forces or builder.sticking or outside
     passing = sum((absolute(force * motion.coordinate_rates[on]) for on, force in forces.items()), ca.SX(0))
-    _add_energies(builder, motion, Pending(power, bindings) if acting else None, Pending(passing, bindings))
+    flows = (Pending(passing, bindings), Pending(ca.sum1(absolute(tau)), bindings))
+    _add_energies(builder, motion, Pending(power, bindings) if acting else None, flows)
 
 
 def _accelerate(builder: Builder, motion: Motion, tau: ca.SX, bindings: Bindings) -> tuple[ca.SX, ca.SX]:
@@ -204,9 +206,10 @@ def _build_sticking(
     drift = ca.jtimes(speed, motion.q, motion.q_dot)
     position = ca.vertcat(*(motion.positions[element.on] for element in elements))
     numeric = motion.value_somewhere(ca.vertcat(*gradients))
-    always = np.zeros((0, motion.v.numel()))
+    always, resting = np.zeros((0, motion.v.numel())), []
     if constrained is not None and all(active.is_constant() for active in constrained.active):
         always = motion.value_somewhere(constrained.H)
+        resting = [k for k, equation in enumerate(constrained.equations) if _rests(motion, equation)]
     shared = np.linalg.matrix_rank(np.vstack([always, numeric])) < np.linalg.matrix_rank(always) + len(numeric)
     _warn_shared(builder, shared)
     return build_sticking(
@@ -214,13 +217,18 @@ def _build_sticking(
         constrained.apply if constrained else solve,
         gradients,
         (position, speed, ca.vertcat(*gradients) @ a + drift),
-        find_held_joints(numeric, always),
+        find_held_joints(numeric, always[resting]),
         shared,
         [
             None if constrained is None and row.is_constant() else ca.dot(usual, solve(usual))
             for row, usual in zip(gradients, (ca.SX(row) for row in numeric), strict=True)
         ],
     )
+
+
+def _rests(motion: Motion, equation: Equation) -> bool:
+    """Whether a constraint is kept where nothing moves; one that is told how to move is not."""
+    return bool(ca.substitute(equation.h_dot, motion.v, ca.SX.zeros(motion.v.numel())).is_zero())
 
 
 def _warn_shared(builder: Builder, shared: bool) -> None:
@@ -247,11 +255,11 @@ def _load_torque(builder: Builder, motion: Motion) -> ca.SX:
     return total
 
 
-def _add_energies(builder: Builder, motion: Motion, power: Pending | None, passing: Pending) -> None:
+def _add_energies(builder: Builder, motion: Motion, power: Pending | None, flows: tuple[Pending, Pending]) -> None:
     """Energies as signals; `energy.work` integrates the power of all blocks and loads, so that E - W is constant.
 
     Args:
-        passing: power of the forces on each coordinate, whatever its sign.
+        flows: power of the forces on each coordinate, whatever its sign, and how large the torques are all together.
     """
     tree = motion.mechanics.tree
     rotors = [c for c in builder.scenario.machine.coordinates if isinstance(c, Combination)]
@@ -276,5 +284,5 @@ def _add_energies(builder: Builder, motion: Motion, power: Pending | None, passi
         "energy.balance": kinetic + potential - work,
     }
     builder.network.define([SignalInfo(name, "J") for name in outputs], Definition(outputs, {}))
-    values = [outputs["energy.balance"], kinetic, potential, passing.expression]
-    builder.watch(Promise.BALANCE, "", "J", values, passing.bindings)
+    values = [outputs["energy.balance"], kinetic, potential, *(flow.expression for flow in flows)]
+    builder.watch(Promise.BALANCE, "", "J", values, flows[0].bindings | flows[1].bindings)

@@ -20,6 +20,7 @@ from robodyn.assembly.builder import Builder
 from robodyn.assembly.redundancy import close
 from robodyn.assembly.system import Guard
 from robodyn.errors import nearest
+from robodyn.symbolic.tables import spell_out
 
 NEWTON_STEPS = 2
 SINGULAR = 0.01
@@ -150,7 +151,7 @@ def _gradients_at_start(builder: Builder, symbols: Mapping[str, ca.SX], h: ca.SX
     delayed = [info.before or 0.0 for info in builder.delays]
     parameters = [number.value for number in builder.values.tunable]
     q = symbols["x"][:n]
-    function = ca.Function("h", [symbols[key] for key in "txdmp"], [h, ca.densify(ca.jacobian(h, q))])
+    function = spell_out(ca.Function("h", [symbols[key] for key in "txdmp"], [h, ca.densify(ca.jacobian(h, q))]))
 
     def evaluate(position: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         values = function(0.0, np.concatenate([position, start[n:]]), delayed, memory, parameters)

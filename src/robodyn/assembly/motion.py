@@ -20,6 +20,7 @@ from robodyn.model import Combination, Joint, Mechanism, Mode, Point
 from robodyn.model.numbers import XYZ
 from robodyn.spatial import Pose
 from robodyn.symbolic import is_symbolic, sqrt, stack
+from robodyn.symbolic.tables import spell_out
 
 if TYPE_CHECKING:
     from robodyn.assembly.linear import LinearMechanics
@@ -143,8 +144,8 @@ class Motion:
         symbols = [ca.vertcat(self.q, self.v), ca.vertcat(ca.SX(0, 1), *values.symbols)]
         start = [given[self.q[k].name()] for k in range(self.q.numel())]
         start += [given[self.v[k].name()] for k in range(self.v.numel())]
-        found = ca.Function("start", symbols, [expression])(start, [number.value for number in values.tunable])
-        return np.array(found).ravel()
+        function = spell_out(ca.Function("start", symbols, [expression]))
+        return np.array(function(start, [number.value for number in values.tunable])).ravel()
 
     def value_somewhere(self, expression: ca.SX) -> np.ndarray:
         """An expression of q at a general position, where no two gradients are parallel by chance."""
@@ -154,7 +155,7 @@ class Motion:
             nearby = 0.3 * np.sin(1.0 + np.arange(self.q.numel()))
             place = nearby + [self.value_at_start(self.q[k]) for k in range(self.q.numel())]
         symbols = [self.q, self.builder.time, ca.vertcat(ca.SX(0, 1), *values.symbols)]
-        function: Any = ca.Function("somewhere", symbols, [ca.densify(expression)])
+        function: Any = spell_out(ca.Function("somewhere", symbols, [ca.densify(expression)]))
         return np.array(function(place, 0.0, [number.value for number in values.tunable]))
 
     @property

@@ -16,6 +16,7 @@ import numpy as np
 from robodyn.assembly.builder import Builder
 from robodyn.assembly.motion import Motion
 from robodyn.model import Closure, Constraint, Prescribed
+from robodyn.symbolic.tables import spell_out
 
 if TYPE_CHECKING:
     from robodyn.assembly.constraints import Equation
@@ -134,7 +135,7 @@ def _numeric(motion: Motion, equations: Sequence[Equation]) -> Callable[[np.ndar
     gradients = ca.jacobian(ca.vertcat(*(e.h for e in equations)), motion.q)
     values = motion.builder.values
     inputs = [motion.q, motion.builder.time, ca.vertcat(ca.SX(0, 1), *values.symbols)]
-    function = ca.Function("equations", inputs, [h, ca.densify(gradients)], {"allow_free": True})
+    function = spell_out(ca.Function("equations", inputs, [h, ca.densify(gradients)], {"allow_free": True}))
     given = [number.value for number in values.tunable]
 
     def evaluate(q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

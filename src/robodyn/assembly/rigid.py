@@ -19,6 +19,7 @@ from robodyn.assembly.system import MemoryInfo
 from robodyn.assembly.touching import Touch, find_touches
 from robodyn.model import RigidContact
 from robodyn.model.contact import AnyContact
+from robodyn.symbolic import where
 
 Apply = Callable[[ca.SX], ca.SX]
 NEAR = 1e-7
@@ -102,11 +103,16 @@ class Rigid:
         Args:
             a: joint accelerations without contact forces.
         """
+        return self.mobility(self.D).hold(self.approach(a), self.held)
+
+    def approach(self, a: ca.SX) -> ca.SX:
+        """Accelerations of the gaps without contact forces, and beside them what rests returns to its surface, (k,).
+
+        Whether a touch pushes is found from the same as how much: else one whose force has ended may go on resting.
+        """
         b = self.H @ a + self.drift
-        back = [
-            b[i] + 2 * RETURN_RATE * touch.rate + RETURN_RATE**2 * touch.gap for i, touch in enumerate(self.touches)
-        ]
-        return self.mobility(self.D).hold(ca.vertcat(*back), self.held)
+        returning = [2 * RETURN_RATE * touch.rate + RETURN_RATE**2 * touch.gap for touch in self.touches]
+        return b + ca.vertcat(*(where(held, more, 0.0) for held, more in zip(self.held, returning, strict=True)))
 
 
 def build_rigid(builder: Builder, motion: Motion, apply: Apply, react: Apply) -> Rigid | None:

@@ -234,7 +234,7 @@ def find_held_joints(G: np.ndarray, always: np.ndarray | None = None) -> tuple[t
     """For each joint the smallest sets of rows of G in whose span its own axis lies: held, they hold the joint.
 
     Args:
-        always: gradients of constraints, which hold in any case.
+        always: gradients of constraints, which hold in any case and leave the joints at rest.
     """
     k, n = G.shape
     always = np.zeros((0, n)) if always is None else always

@@ -19,6 +19,8 @@ STILL_ENERGY = 1e-9
 LARGEST_ENERGY, SMALLEST_ENERGY, OF_TOLERANCE = 0.05, 1e-3, 1e3
 """Energy that may appear or vanish, as part of what moved: in fixed steps, in adaptive ones at the least, and times the
 relative tolerance."""
+OF_DISTANCE = 10.0
+"""Energy that may appear or vanish in any case, by the sum of all torques and the absolute tolerance: steps add up."""
 STILL_POWER = 1e-3
 """Power, as part of the energy that moved in a run's time, that no element is measured by less than."""
 CLOSED_LIMITS = (1e-3, 0.1)
@@ -67,12 +69,12 @@ def certify(
         return Certificate(unchecked=("the run has no rows",))
     checks: list[Check] = []
     unchecked: list[str] = []
-    moved, begin = 0.0, 0
+    balance, begin = _extremes_of(Promise.BALANCE, system, trajectory), 0
+    moved = energy_moved(solver, balance[0], trajectory) if balance else 0.0
     for watched in system.watched:
         extremes = trajectory.extremes[begin : begin + watched.count]
         begin += watched.count
         if watched.promise is Promise.BALANCE:
-            moved = energy_moved(extremes, trajectory)
             if unbalanced:
                 unchecked.append(f"{ENERGY}: {unbalanced}")
             else:
@@ -80,7 +82,9 @@ def certify(
         elif watched.promise is Promise.CLOSED:
             checks += _check_residuals(system, watched, extremes)
         else:
-            least = STILL_POWER * moved / duration if watched.promise is Promise.PASSIVE and duration > 0 else 0.0
+            passive = watched.promise is Promise.PASSIVE and duration > 0
+            # Neither a force nor a speed of the size of the tolerance is seen.
+            least = max(STILL_POWER * moved / duration, solver.atol**2) if passive else 0.0
             checks.append(_check_promise(watched.promise, watched.subject, watched.unit, extremes, least))
     if not solver.adaptive:
         checks += _check_steps(trajectory)
@@ -116,10 +120,10 @@ def judge(outcome: Outcome, certificate: Certificate) -> Outcome:
     return Outcome(OutcomeKind.SUSPECT, f"{outcome.sentence}, but its numbers are suspect: {said}", outcome.time)
 
 
-def energy_error(system: System, trajectory: Trajectory) -> float | None:
+def energy_error(system: System, solver: Solver, trajectory: Trajectory) -> float | None:
     """Largest change of `E - W` relative to the energies that moved, None where nothing has energy."""
     watched = _extremes_of(Promise.BALANCE, system, trajectory)
-    return _relative_error(watched[0], trajectory) if watched else None
+    return _relative_error(solver, watched[0], trajectory) if watched else None
 
 
 def constraint_errors(system: System, trajectory: Trajectory) -> dict[str, float]:
@@ -141,22 +145,25 @@ def _extremes_of(promise: Promise, system: System, trajectory: Trajectory) -> li
     return found
 
 
-def energy_moved(extremes: np.ndarray, trajectory: Trajectory) -> float:
+def energy_moved(solver: Solver, extremes: np.ndarray, trajectory: Trajectory) -> float:
     """How much energy changed place: kinetic, potential since the start, and what forces pass on within one step.
 
     A massless part passes on all that it gets: its own energy says nothing of how much that is. At rest only the last
-    digits of the potential energy move.
+    digits of the potential energy move. What all torques do over a distance that the absolute tolerance does not see may
+    appear or vanish.
     """
-    _, kinetic, potential, passing = extremes
+    _, kinetic, potential, passing, effort = extremes
     lifted = max(abs(potential[LARGEST] - potential[FIRST]), abs(potential[SMALLEST] - potential[FIRST]))
     largest = max(abs(potential[LARGEST]), abs(potential[SMALLEST]))
     passed = abs(passing[LARGEST]) * trajectory.counters.largest_step
-    return float(max(abs(kinetic[LARGEST]) + lifted + passed, STILL_ENERGY * largest))
+    unseen = OF_DISTANCE * solver.atol * effort[LARGEST] / SMALLEST_ENERGY
+    return float(max(abs(kinetic[LARGEST]) + lifted + passed, STILL_ENERGY * largest, unseen))
 
 
-def _relative_error(extremes: np.ndarray, trajectory: Trajectory) -> float:
-    balance, moved = extremes[0], energy_moved(extremes, trajectory)
+def _relative_error(solver: Solver, extremes: np.ndarray, trajectory: Trajectory) -> float:
+    balance = extremes[0]
     change = float(max(balance[LARGEST] - balance[FIRST], balance[FIRST] - balance[SMALLEST]))
+    moved = energy_moved(solver, extremes, trajectory)
     return change / moved if moved > 0 else change
 
 
@@ -174,7 +181,7 @@ def _check_energy(solver: Solver, extremes: np.ndarray, trajectory: Trajectory) 
     rises = balance[LARGEST] - balance[FIRST] >= balance[FIRST] - balance[SMALLEST]
     time = float(balance[LARGEST_AT if rises else SMALLEST + 1])
     remedy = "tighten the tolerances or shorten the step"
-    return Check(ENERGY, _relative_error(extremes, trajectory), limit, time=time, remedy=remedy)
+    return Check(ENERGY, _relative_error(solver, extremes, trajectory), limit, time=time, remedy=remedy)
 
 
 def _check_residuals(system: System, watched: Watched, extremes: np.ndarray) -> list[Check]:

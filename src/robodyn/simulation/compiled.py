@@ -124,6 +124,7 @@ def compile_system(
     *,
     signals: tuple[str, ...] | None = None,
     plain: bool = False,
+    quick: bool = False,
     on_compile: Callable[[str], None] | None = None,
 ) -> CompiledSystem:
     """Native code of everything a run with this solver calls; cached on disk.
@@ -131,6 +132,7 @@ def compile_system(
     Args:
         signals: patterns of the signals runs will record; the scenario's own by default.
         plain: whether every operation is rounded by itself, as in generated C.
+        quick: whether to compile fast, for a few short runs.
     """
     solver = solver or make_solver(system.scenario.solver)
     patterns = system.scenario.recording.signals if signals is None else tuple(signals)
@@ -141,6 +143,7 @@ def compile_system(
             INPUTS.index("p"),
             inexact=INEXACT,
             plain=plain,
+            quick=quick,
             driven=driven_functions(called.functions),
             on_compile=on_compile,
             data=system.data,

@@ -17,6 +17,7 @@ from robodyn.results import Outcome, OutcomeKind
 from robodyn.simulation.choice import describe_stiffness
 from robodyn.simulation.compiled import CompiledSystem
 from robodyn.simulation.dependent_joints import find_dependent_joints
+from robodyn.symbolic.tables import spell_out
 
 KINDS = {
     Status.FINISHED: OutcomeKind.FINISHED,
@@ -104,8 +105,8 @@ def _position(compiled: CompiledSystem, name: str, trajectory: Trajectory) -> fl
     system = compiled.system
     column = [trajectory.x, [number.value for number in system.parameters]]
     symbols = [system.symbols["x"], system.symbols["p"]]
-    found: Any = ca.Function("position", symbols, [system.coordinates[name]])(*column)
-    return float(found)
+    function: Any = spell_out(ca.Function("position", symbols, [system.coordinates[name]]))
+    return float(function(*column))
 
 
 def _singular(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:

@@ -85,7 +85,7 @@ def _statistics(
         **{name: getattr(trajectory.counters, name) for name in counted},
         events=len(trajectory.events),
         simulated_time=trajectory.at_time - start,
-        energy_error=None if unbalanced else energy_error(compiled.system, trajectory),
+        energy_error=None if unbalanced else energy_error(compiled.system, solver, trajectory),
         extra={
             **tell_choice(solver, trajectory, trajectory.at_time - start),
             "smallest_step": trajectory.counters.smallest_step,

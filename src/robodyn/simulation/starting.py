@@ -15,6 +15,7 @@ from robodyn.results import Run
 from robodyn.simulation.compiled import CompiledSystem
 from robodyn.simulation.equilibrium import Balance, find_equilibrium
 from robodyn.simulation.kept import close_constraints
+from robodyn.symbolic.tables import spell_out
 
 ROUNDING = 1e-12
 """Change of a start value, absolute or relative, that is not told."""
@@ -95,7 +96,7 @@ def check_ranges(system: System, x: np.ndarray, values: np.ndarray) -> None:
     if not ranged:
         return
     column = ca.vertcat(*(system.coordinates[c.name] for c in ranged))
-    function: Any = ca.Function("positions", [system.symbols["x"], system.symbols["p"]], [column])
+    function: Any = spell_out(ca.Function("positions", [system.symbols["x"], system.symbols["p"]], [column]))
     flaws = FlawList()
     for c, position in zip(ranged, np.array(function(x, values)).ravel(), strict=True):
         lower, upper = c.range or (-np.inf, np.inf)

@@ -15,7 +15,7 @@ Two more read a table whose numbers are not in the graph but given with each run
 The derivative of each is zero, which is exact wherever it exists. Only `robodyn.native` and the
 back-ends of its `Program` know the meaning: where CasADi itself evaluates the node (by substituting a
 number, by calling a `Function`), it gives the name. Names are therefore near 1e308, so that such a
-mistake overflows instead of passing for a result.
+mistake overflows instead of passing for a result. `spell_out` makes a function that CasADi can call.
 """
 
 import hashlib
@@ -97,3 +97,47 @@ def row(column: int, index: ca.SX) -> ca.SX:
 
 def _node(number: int, operand: ca.SX) -> ca.SX:
     return ca.SX.binary(NODE, ca.SX(name_of(number)), ca.densify(operand))
+
+
+def spell_out(function: ca.Function) -> ca.Function:
+    """The same function with its look-ups as sums of comparisons, for CasADi itself to evaluate a few times."""
+    if all(function.instruction_id(k) != NODE for k in range(function.n_instructions())):
+        return function
+    inputs, free = function.sx_in(), iter(function.free_sx())
+    entries: list[dict[int, ca.SX]] = [{} for _ in range(function.n_out())]
+    # `work` holds the expression that is in each cell of CasADi's work vector.
+    work: dict[int, ca.SX] = {}
+    for k in range(function.n_instructions()):
+        op, read, write = function.instruction_id(k), function.instruction_input(k), function.instruction_output(k)
+        if op == ca.OP_OUTPUT:
+            entries[write[0]][write[1]] = work[read[0]]
+        elif op == ca.OP_INPUT:
+            work[write[0]] = inputs[read[0]].nz[read[1]]
+        elif op == ca.OP_CONST:
+            work[write[0]] = ca.SX(function.instruction_constant(k))
+        elif op == ca.OP_PARAMETER:
+            work[write[0]] = next(free)
+        else:
+            work[write[0]] = _repeat(op, [work[cell] for cell in read])
+    outputs = [
+        ca.SX(function.sparsity_out(k), ca.vertcat(ca.SX(0, 1), *(column[i] for i in sorted(column))))
+        for k, column in enumerate(entries)
+    ]
+    return ca.Function(function.name(), inputs, outputs, {"allow_free": True})
+
+
+def _repeat(op: int, operands: list[ca.SX]) -> ca.SX:
+    """An operation on expressions, look-ups in constant tables spelled out."""
+    if op == NODE and (table := lookup(number_of(float(operands[0])))).kind in (LOCATE, GATHER):
+        steps = _index_steps if table.kind == LOCATE else _value_steps
+        return steps(np.array(table.values), operands[1])
+    return ca.SX.binary(op, *operands) if len(operands) == 2 else ca.SX.unary(op, *operands)
+
+
+def _index_steps(knots: np.ndarray, x: ca.SX) -> ca.SX:
+    return sum((x >= knot for knot in knots[1:].tolist()), ca.SX(0))
+
+
+def _value_steps(values: np.ndarray, index: ca.SX) -> ca.SX:
+    rises = enumerate(np.diff(values).tolist(), start=1)
+    return sum((rise * (index >= k) for k, rise in rises), ca.SX(float(values[0])))

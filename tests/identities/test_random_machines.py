@@ -1,0 +1,32 @@
+"""Does what must hold for any machine hold for random ones? See `support.random_machines.examination`."""
+
+import pytest
+from support.random_machines import random_scenario
+from support.random_machines.examination import examine
+from support.random_machines.wiring import all_laws
+
+MACHINES, BATCH = 200, 20
+
+
+@pytest.mark.parametrize("first", range(0, MACHINES, BATCH))
+def test_two_methods_and_two_treatments_agree_and_energy_is_kept(first):
+    findings = [examine(random_scenario(seed, largest=3)) for seed in range(first, first + BATCH)]
+    assert [f"{finding.name}: {failure}" for finding in findings for failure in finding.failures] == []
+    assert [f"{finding.name}: {finding.refused}" for finding in findings if finding.refused] == []
+    # Most pairs of runs are compared over all of their time: errors grow little in most machines.
+    shares = [share for finding in findings for share in finding.compared]
+    assert len(shares) >= BATCH
+    assert sum(share == 1 for share in shares) >= 0.75 * len(shares)
+
+
+def test_every_law_takes_part():
+    scenarios = [random_scenario(seed, largest=3) for seed in range(MACHINES)]
+    blocks = {block.law for scenario in scenarios for block in scenario.machine.blocks}
+    contacts = {law for s in scenarios for contact in s.machine.contacts for _, law, _ in contact.laws.values()}
+    assert {law.name for law in all_laws()} - blocks - contacts == set()
+
+
+def test_the_same_seed_gives_the_same_machine():
+    first, second = (random_scenario(7, largest=3) for _ in range(2))
+    assert first.numbers() == second.numbers()
+    assert [block.inputs for block in first.machine.blocks] == [block.inputs for block in second.machine.blocks]

@@ -1,0 +1,66 @@
+"""Are measured curves understood where a mechanism is put together: as linkages, relations and prescribed motions?"""
+
+import casadi as ca
+import numpy as np
+import pytest
+from support.constrained import four_bar
+
+from robodyn import (
+    GROUND,
+    Block,
+    Body,
+    Joint,
+    Linkage,
+    Machine,
+    Mechanism,
+    ModelError,
+    Prescribed,
+    Scenario,
+    Treatment,
+    simulate,
+)
+from robodyn import symbolic as sym
+from robodyn.symbolic.tables import spell_out
+
+XS, YS = (-2.0, -1.0, 0.0, 1.0, 2.0), (0.5, 0.2, 0.1, 0.2, 0.5)
+
+
+def test_a_function_with_tables_is_spelled_out_for_casadi():
+    x = ca.SX.sym("x")
+    function = ca.Function("f", [x], [sym.table(x, XS, YS) + sym.sin(x), sym.hold_table(2 * x, XS, YS)])
+    spelled = spell_out(function)
+    for at in (-3.0, -2.0, -0.7, 0.0, 0.3, 1.0, 2.5):
+        smooth, held = spelled(at)
+        assert float(smooth) == pytest.approx(np.interp(at, XS, YS) + np.sin(at), abs=1e-15)
+        assert float(held) == sym.hold_table(2 * at, XS, YS)
+
+
+def cam(start: float) -> Scenario:
+    """A swinging body whose angle lifts a follower by a measured cam, with a stroke of 0.05 to 0.18 m."""
+    lift = Linkage("cam", ("swing",), lambda angle: sym.table(angle, XS, YS), range=(0.05, 0.18))
+    body = Body("arm", 1.0, (0.3, 0, 0), (0.01, 0.01, 0.01))
+    mechanism = Mechanism("cam", (body,), (Joint("swing", "revolute", GROUND, "arm", axis=(0, 1, 0)),))
+    spring = Block("spring", "spring", on="cam", parameters={"stiffness": 1.0})
+    return Scenario("cam", Machine("cam", mechanism, (spring,), (lift,)), 0.5, {"swing.position": start})
+
+
+def test_the_stroke_of_a_measured_cam_is_known_at_the_start_and_where_it_ends(capfd):
+    run = simulate(cam(0.3))
+    assert "'cam' left its range" in run.outcome.sentence
+    assert "0.18 is at its upper end" in run.outcome.sentence
+    with pytest.raises(ModelError, match=r"start position 0\.29 is out of reach"):
+        simulate(cam(1.3))
+    assert capfd.readouterr().out == ""
+
+
+def test_minimal_coordinates_follow_a_prescribed_spline():
+    times, points = (0.0, 0.5, 1.0), (-1.0, 0.0, 0.5)
+    told = Prescribed("drive", "crank", "ref.position", "ref.velocity", "ref.acceleration")
+    reference = Block("ref", "spline_reference", parameters={"times": times, "points": points})
+    fine = {"method": "dopri5", "rtol": 1e-9, "atol": 1e-9}
+    guess = {"crank.position": -1.0, "knee.position": 0.5, "rocker.position": -1.5}
+    extras = {"blocks": (reference,), "constraints": (told,), "initial": guess}
+    run, other = (simulate(four_bar(Treatment(way), fine, **extras)) for way in ("minimal", "projection"))
+    assert run.outcome.ok
+    assert float(run["rocker.position"](1.0)) == pytest.approx(float(other["rocker.position"](1.0)), abs=1e-7)
+    assert float(run["crank.position"](1.0)) == pytest.approx(0.5, abs=1e-9)
