@@ -41,10 +41,6 @@ PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist lo
 test: setup system-packages lint
 	$(PYTEST)
 
-# What takes too long for every change: thousands of random inputs.
-soak: setup
-	PYTHONPATH=tests $(BIN)/python tests/soak/machines.py
-
 # Engines that check themselves: every access to memory and every operation, then every access from several threads.
 # The runtimes come before Python, which knows nothing of them; what they say is not captured.
 ENGINE := src/robodyn/engine/building.py

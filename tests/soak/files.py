@@ -1,7 +1,7 @@
 """Does any of many spoiled files end in a traceback, a hang or a flood of memory?
 
     make soak                    20,000 files
-    make soak COUNT=500 SEED=7   another time
+    make soak FILES=500 SEED=7   another time
 
 Each file is read in a process of its own, with 10 s and 1 GB. Those that fail are kept, with as few edits as still
 make them fail the same way, as build/soak/KIND-SEED.ENDING with what became of them beside it.

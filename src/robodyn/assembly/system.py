@@ -84,8 +84,8 @@ class Watched:
     Attributes:
         subject: block, contact or state that it is told of.
         count: columns of the function "watched": those of the balance are E - W, kinetic and potential energy and the
-            power and the size of all forces, those of a constraint the residuals of positions and velocities and its size, all
-            others how far the promise is broken (positive) and the size that it is measured by.
+            power and the size of all forces, those of a constraint the residuals of positions and velocities and its
+            size, all others how far the promise is broken (positive) and the size that it is measured by.
     """
 
     promise: Promise

@@ -149,8 +149,8 @@ def energy_moved(solver: Solver, extremes: np.ndarray, trajectory: Trajectory) -
     """How much energy changed place: kinetic, potential since the start, and what forces pass on within one step.
 
     A massless part passes on all that it gets: its own energy says nothing of how much that is. At rest only the last
-    digits of the potential energy move. What all torques do over a distance that the absolute tolerance does not see may
-    appear or vanish.
+    digits of the potential energy move. What all torques do over a distance that the absolute tolerance does not see
+    may appear or vanish.
     """
     _, kinetic, potential, passing, effort = extremes
     lifted = max(abs(potential[LARGEST] - potential[FIRST]), abs(potential[SMALLEST] - potential[FIRST]))
