@@ -186,7 +186,7 @@ def test_every_unit_is_listed():
 
 def test_every_method_is_described():
     page = (DOCS / "solvers.md").read_text(encoding="utf-8")
-    for name in Solver.names():
+    for name in set(Solver.names()) - {"auto"}:
         row = re.search(rf"^\| `{name}` \| (\d) \|", page, re.MULTILINE)
         assert row, name
         assert int(row[1]) == Solver(name).order

@@ -96,7 +96,8 @@ def test_a_stiff_motion_takes_about_the_steps_of_a_stiff_method_and_is_as_accura
     assert tried(run) < 1.3 * tried(by_hand["rodas4p"])
     assert 3 * tried(run) < tried(by_hand["dopri5"])
     errors = {key: compare(r, exact)["rail.position"].max_abs for key, r in by_hand.items()}
-    assert compare(run, exact)["rail.position"].max_abs < 3 * max(errors.values())
+    # The absolute tolerance is 1e-8 m.
+    assert compare(run, exact)["rail.position"].max_abs < 3 * max(errors.values()) + 2e-8
 
 
 def test_what_is_stiff_for_a_while_is_stiff_for_that_while():

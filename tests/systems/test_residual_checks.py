@@ -32,7 +32,9 @@ def test_a_motion_with_wrong_rates_is_suspect_and_says_why(method):
     assert run.outcome.kind is OutcomeKind.SUSPECT
     check = run.certificate["constraints, positions"]
     assert (check.subject, check.unit) == ("lead", "rad")
-    assert check.value == pytest.approx(run["constraints.position_error"].max, rel=1e-9)
+    # What is watched is not only what is kept: rows that did not suffice were replaced by finer ones.
+    assert check.value >= run["constraints.position_error"].max
+    assert check.value == pytest.approx(run["constraints.position_error"].max, rel=1e-2)
     assert check.value > 10 * check.limit
     assert "the rates of its position" in check.remedy
     assert ("projection" in check.remedy) == (method == "baumgarte")

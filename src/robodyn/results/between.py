@@ -53,7 +53,7 @@ def interpolate(
 def polynomials(time: Floats, columns: Floats, first: Rows, count: Rows, t: Floats) -> Floats:
     """Values at the times t of polynomials through `count` rows each from `first` on (Neville's scheme).
 
-    p_ij(t) = ((t - t_i) p_(i+1)j(t) - (t - t_j) p_i(j-1)(t)) / (t_j - t_i)
+    p_ij(t) = p_i(j-1)(t) + (t - t_i) / (t_j - t_i) (p_(i+1)j(t) - p_i(j-1)(t))
     """
     result = np.empty((t.size, columns.shape[1]))
     for n in np.unique(count):
@@ -62,7 +62,8 @@ def polynomials(time: Floats, columns: Floats, first: Rows, count: Rows, t: Floa
         nodes, p, at = time[rows][..., None], columns[rows], t[chosen, None, None]
         for span in range(1, n):
             left, right = nodes[:, : n - span], nodes[:, span:]
-            p = ((at - left) * p[:, 1:] - (at - right) * p[:, :-1]) / (right - left)
+            # In this form what is constant stays so to the last digit.
+            p = p[:, :-1] + (at - left) / (right - left) * (p[:, 1:] - p[:, :-1])
         result[chosen] = p[:, 0]
     return result
 

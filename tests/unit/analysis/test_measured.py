@@ -46,7 +46,7 @@ def test_semicolons_and_tabs_part_cells_too(tmp_path, part):
 
 def test_all_bad_cells_are_told_with_line_and_column(tmp_path):
     found = flaws_of(tmp_path, "time,a\n0,one\n1,2\n2,two\n3\n")
-    assert found[0].startswith("line 2, column 2 (a): 'one' is not a number")
+    assert found[0].startswith("line 2, column 2 (a): 'one' is not a finite number")
     assert found[1].startswith("line 4, column 2 (a): 'two'")
     assert found[2].startswith("line 5: has 1 cells, the headings 2")
 

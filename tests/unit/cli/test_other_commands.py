@@ -96,7 +96,7 @@ def test_show_tells_what_it_cannot_do_before_it_prints(invoke, run_file, argumen
 
 @pytest.mark.parametrize("command", [("show",), ("compare", "quick.toml"), ("export", "--to", "csv")])
 def test_a_file_that_is_no_run_is_told(invoke, quick, command):
-    for file, complaint in (("none.run", "no run file 'none.run'"), (quick, "not a run file"), (".", "cannot be read")):
+    for file, complaint in (("none.run", "no run file 'none.run'"), (quick, "not a run file"), (".", "is not a file")):
         result = invoke(command[0], file, *command[1:])
         assert result.exit_code == 2
         assert complaint in result.stderr

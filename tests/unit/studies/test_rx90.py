@@ -66,7 +66,8 @@ def recorded(**signals):
     run = weld_run()
     infos = tuple(SignalInfo(name.replace("__", "."), "") for name in signals)
     time = np.arange(len(next(iter(signals.values()))), dtype=float)
-    return dataclasses.replace(run, time=time, values=np.column_stack(list(signals.values())), infos=infos)
+    values = np.column_stack(list(signals.values()))
+    return dataclasses.replace(run, time=time, values=values, infos=infos, knots=None, probes=None)
 
 
 def test_a_joint_turns_back_where_its_speed_crosses_zero():

@@ -172,4 +172,4 @@ def as_run(budget: Budget) -> Run:
         for name, values in [*named, (REMAINDER, budget.remainder[k])]:
             infos.append(SignalInfo(f"{signal}: {name}", unit))
             columns.append(values)
-    return dataclasses.replace(budget.run, values=np.column_stack(columns), infos=tuple(infos))
+    return dataclasses.replace(budget.run, values=np.column_stack(columns), infos=tuple(infos), probes=None)
