@@ -2,13 +2,14 @@
 
 from dataclasses import replace
 from functools import cache
-from math import pi
+from math import dist, pi
 
 import numpy as np
 import pytest
 from support.linkages import FREE, PRECISE, SIXFOLD, chain, crank_rocker
 
 from robodyn import (
+    GROUND,
     Block,
     Body,
     Closure,
@@ -17,6 +18,7 @@ from robodyn import (
     Joint,
     Machine,
     Mechanism,
+    ModelError,
     Point,
     Prescribed,
     Relation,
@@ -283,3 +285,16 @@ def test_angles_of_a_loop_meet_the_closing_condition_all_the_way():
     assert np.max(np.hypot(x, z)) < 1e-8
     assert run.statistics.energy_error < 1e-8
     assert np.ptp(crank) > pi
+
+
+def test_a_rod_within_one_rigid_part_is_told():
+    """Its length cannot change: what a joint seems to do to it is rounding."""
+    bodies = [Body(name, 1.0, (0.2, 0.1, 0), (0.02, 0.02, 0.02)) for name in ("a", "b")]
+    turn = Joint("turn", "revolute", GROUND, "a", origin=(0.13, 0.21, 0.07), axis=(0.3, 1, 0.2))
+    stuck = Joint("stuck", "fixed", "a", "b", origin=(0.3, 0.1, 0.123))
+    ends = Point("one", "a", (0.11, 0.32, 0.05)), Point("two", "b", (0.07, 0.21, 0.4))
+    length = dist((0.11, 0.32, 0.05), (0.37, 0.31, 0.523))
+    mechanism = Mechanism("part", bodies, (turn, stuck), ends)
+    machine = Machine("part", mechanism, constraints=(Rod("rod", "one", "two", length),))
+    with pytest.raises(ModelError, match=r"constraints\.rod: has no effect"):
+        assemble(Scenario("part", machine, 1.0, {"turn.velocity": 1.0}))

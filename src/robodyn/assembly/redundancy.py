@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 NEW = 1e-7
 """Part of a gradient beyond which it is not a combination of others."""
+ROUNDING = 1e-12
+"""Size of a gradient [m or rad a rad or m] that is nothing but rounding: no joint has an effect."""
 CLOSED = 1e-9
 """Residual of equations that are met."""
 ELSEWHERE = 0.1
@@ -175,7 +177,7 @@ def _tell_hopeless(builder: Builder, idle: Sequence[tuple[Equation, float]]) -> 
 def _idle_rows(H: np.ndarray) -> list[int]:
     """Rows that no joint has an effect on."""
     sizes = np.linalg.norm(H, axis=1)
-    return [k for k, size in enumerate(sizes) if not size > NEW * np.max(sizes)]
+    return [k for k, size in enumerate(sizes) if not size > max(NEW * np.max(sizes), ROUNDING)]
 
 
 def _dependent_rows(H: np.ndarray, steady: Sequence[bool]) -> list[int]:
@@ -187,7 +189,7 @@ def _dependent_rows(H: np.ndarray, steady: Sequence[bool]) -> list[int]:
         for _ in range(2):
             for direction in basis:
                 left = left - (left @ direction) * direction
-        if np.linalg.norm(left) <= NEW * max(float(np.linalg.norm(H[k])), 1e-12):
+        if np.linalg.norm(left) <= max(NEW * float(np.linalg.norm(H[k])), ROUNDING):
             found.append(k)
         elif steady[k]:
             basis.append(left / np.linalg.norm(left))
