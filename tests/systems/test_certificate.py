@@ -94,6 +94,24 @@ def _jump(time):
     return {"value": where(time > 0.123456, 1.0, 0.0)}
 
 
+def test_an_event_that_fixed_steps_pass_over_is_told():
+    """A cart swings beyond 0.0995 m for 20 ms of each 628 ms: a step of 25 ms may begin before and end after that."""
+    spring = Block("spring", "spring", on="rail", parameters={"stiffness": 200.0})
+    far = Event("far", lambda x: x - 0.0995, {"x": "rail.position"})
+    scenario = cart(spring, initial={"rail.velocity": 1.0}, events=(far,), duration=30.0)
+    coarse, fine, adaptive = (
+        simulate(scenario, solver) for solver in (Solver("rk4", step=0.025), Solver("rk4", step=0.002), Solver())
+    )
+    for run in (fine, adaptive):
+        assert len(run.events) == 2 * 48
+        assert run.certificate["no event is passed over"].ok
+    check = coarse.certificate["no event is passed over"]
+    assert len(coarse.events) < 2 * 48
+    assert not check.ok
+    assert check.subject == "far"
+    assert fine["rail.position"](check.time) > 0.0990
+
+
 def test_constraints_that_drift_are_told():
     fast = find_scenario("cartesian-pendulum")
     coarse = simulate(fast, Solver("euler", step=0.05))

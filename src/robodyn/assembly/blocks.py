@@ -9,8 +9,9 @@ import casadi as ca
 from robodyn.assembly.builder import Builder, Element, Pending, reference_to
 from robodyn.assembly.network import Definition, SignalInfo
 from robodyn.assembly.passivity import watch_block
+from robodyn.assembly.promises import Promise
 from robodyn.assembly.sampling import add_sampled_block
-from robodyn.assembly.system import FREE, BreakRule, DelayInfo, MemoryInfo, Promise, StateInfo
+from robodyn.assembly.system import FREE, BreakRule, DelayInfo, MemoryInfo, StateInfo
 from robodyn.assembly.tracing import Bindings, Trace, placeholder, trace_law
 from robodyn.assembly.units import units_of
 from robodyn.errors import nearest

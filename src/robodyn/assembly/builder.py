@@ -10,7 +10,8 @@ import casadi as ca
 import numpy as np
 
 from robodyn.assembly.network import Network, SignalInfo
-from robodyn.assembly.system import BreakRule, DelayInfo, Guard, MemoryInfo, Promise, StateInfo, Task, Watched
+from robodyn.assembly.promises import Promise, Watched
+from robodyn.assembly.system import BreakRule, DelayInfo, Guard, MemoryInfo, StateInfo, Task
 from robodyn.assembly.tracing import Bindings, placeholder
 from robodyn.assembly.values import Values, collect_values
 from robodyn.errors import FlawList

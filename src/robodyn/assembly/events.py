@@ -9,8 +9,9 @@ from typing import Any
 import casadi as ca
 
 from robodyn.assembly.builder import Builder, Pending, reference_to
+from robodyn.assembly.promises import Promise
 from robodyn.assembly.sampling import add_python_inputs
-from robodyn.assembly.system import Guard, Promise, PythonCall
+from robodyn.assembly.system import Guard, PythonCall
 from robodyn.assembly.tracing import Bindings, check_arguments, placeholder, trace_law
 from robodyn.errors import nearest
 from robodyn.laws import arguments_of

@@ -17,8 +17,9 @@ from robodyn.assembly.builder import Builder, Pending, reference_to
 from robodyn.assembly.contact import Pushed, add_contact_signals, own_name
 from robodyn.assembly.events import START
 from robodyn.assembly.motion import Motion
+from robodyn.assembly.promises import Promise
 from robodyn.assembly.rigid import RESTING, SUNK, Rigid
-from robodyn.assembly.system import Guard, MemoryInfo, Promise
+from robodyn.assembly.system import Guard, MemoryInfo
 from robodyn.assembly.tracing import Bindings
 from robodyn.laws import info_of
 from robodyn.model.contact import function_of

@@ -27,9 +27,10 @@ from robodyn.assembly.impact import add_rigid
 from robodyn.assembly.interfaces import add_interfaces, define_forces
 from robodyn.assembly.motion import Motion
 from robodyn.assembly.network import Definition, SignalInfo
+from robodyn.assembly.promises import Promise
 from robodyn.assembly.rigid import build_rigid
 from robodyn.assembly.sticking import Sticking, add_stick_events, build_sticking, find_held_joints
-from robodyn.assembly.system import Promise, StateInfo, build_mass_matrix
+from robodyn.assembly.system import StateInfo, build_mass_matrix
 from robodyn.assembly.tracing import Bindings, placeholder
 from robodyn.assembly.units import FORCE
 from robodyn.dynamics import (

@@ -14,7 +14,7 @@ from typing import Any
 import casadi as ca
 
 from robodyn.assembly.builder import Builder
-from robodyn.assembly.system import Promise
+from robodyn.assembly.promises import Promise
 from robodyn.assembly.tracing import Bindings
 from robodyn.laws import LawInfo, arguments_of
 from robodyn.model import Block

@@ -10,7 +10,7 @@ import casadi as ca
 from robodyn.assembly.builder import Builder
 from robodyn.assembly.motion import Motion
 from robodyn.assembly.network import Definition, SignalInfo
-from robodyn.assembly.system import Promise
+from robodyn.assembly.promises import Promise
 from robodyn.assembly.tracing import Bindings
 from robodyn.symbolic import absolute, maximum, where
 

@@ -24,7 +24,8 @@ import casadi as ca
 import numpy as np
 
 from robodyn.assembly.builder import Builder, Element, Pending
-from robodyn.assembly.system import Guard, Promise
+from robodyn.assembly.promises import Promise
+from robodyn.assembly.system import Guard
 from robodyn.assembly.tracing import Bindings
 from robodyn.dynamics import solve_symmetric
 from robodyn.symbolic import absolute, logical_and, logical_not, maximum, minimum, sign, where

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -17,6 +16,7 @@ import casadi as ca
 import numpy as np
 
 from robodyn.assembly.network import SignalInfo
+from robodyn.assembly.promises import Watched
 from robodyn.assembly.tree import Mechanics
 from robodyn.dynamics import Tree, bias, mass_matrix, solve_symmetric
 from robodyn.model import Interface, Number, Scenario
@@ -61,37 +61,6 @@ class PythonCall:
     inputs: str
     shapes: Mapping[str, int | None]
     targets: Mapping[str, int]
-
-
-class Promise(Enum):
-    """What must hold at every instant of a right run; the value says when it does not."""
-
-    BALANCE = "energy appears or vanishes"
-    PASSIVE = "gives energy that it does not have"
-    HOLDS = "holds with more than its limit"
-    SLIDES = "slides against its own direction"
-    SIDE = "is on the other side than noted"
-    LIMIT = "is outside of its limits"
-    APART = "bodies overlap"
-    PUSHES = "pulls"
-    CLOSED = "constraints are not kept"
-
-
-@dataclass(frozen=True)
-class Watched:
-    """What a run watches at every row, without recording it, to tell whether a promise is kept.
-
-    Attributes:
-        subject: block, contact or state that it is told of.
-        count: columns of the function "watched": those of the balance are E - W, kinetic and potential energy and the
-            power and the size of all forces, those of a constraint the residuals of positions and velocities and its
-            size, all others how far the promise is broken (positive) and the size that it is measured by.
-    """
-
-    promise: Promise
-    subject: str
-    unit: str
-    count: int
 
 
 @dataclass(frozen=True)

@@ -188,6 +188,7 @@ typedef struct {
   double max_step;
   double min_step;
   double piece;           /* length of the last piece that rows were kept of, as part of its step */
+  double missed_at;       /* time of the first event that was passed over */
   double smallest_step;
   double largest_step;
   /* The factorised matrix: shift I - scale J, or of an implicit step scale = its h, negative for a fresh one. */
@@ -239,6 +240,9 @@ typedef struct {
   int64_t errors_known;   /* whether output_errors are those of this step */
   int64_t n_probes;
   int64_t next_probe;     /* piece in which the next probe is taken */
+  int64_t n_looks;        /* looks at guards within steps; events that they found to be passed over, guard of the first */
+  int64_t n_missed;
+  int64_t missed;
   int64_t n_log;
   int64_t n_history;
   int64_t n_jumps;

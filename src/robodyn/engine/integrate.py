@@ -279,6 +279,7 @@ class Integration:
             counters=counters,
             stiffness=stiffness,
             extremes=view(run.extremes, EXTREMES * problem.n_watched).reshape(-1, EXTREMES).copy(),
+            missed=(run.n_looks, run.n_missed, run.missed, run.missed_at),
             unknowns=view(unknowns, problem.n_unknowns).copy(),
         )
 

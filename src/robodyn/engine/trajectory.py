@@ -90,6 +90,7 @@ class Trajectory:
         at_time, x, m: where the run ended.
         offender: index of the state (numerical failures) or of the guard (TERMINAL, CHATTERING) responsible, or -1.
         extremes: first value, smallest, its time, largest, its time of what was watched, (n_watched, 5).
+        missed: looks at guards within steps, events that they found to be passed over, guard and time of the first.
         unknowns: what the equations of the last step were solved for, where the model gives them.
     """
 
@@ -106,4 +107,5 @@ class Trajectory:
     counters: Counters
     stiffness: Stiffness
     extremes: np.ndarray = field(repr=False, default_factory=lambda: np.zeros((0, EXTREMES)))
+    missed: tuple[int, int, int, float] = (0, 0, -1, 0.0)
     unknowns: np.ndarray = field(repr=False, default_factory=lambda: np.zeros(0))

@@ -111,7 +111,7 @@ def join_certificates(parts: Iterable[Certificate]) -> Certificate:
 
 def _worst(checks: Iterable[Check]) -> Check:
     """The check that is furthest beyond its limit, or nearest to it."""
-    return max(checks, key=lambda check: check.value / check.limit if check.value <= check.limit else float("inf"))
+    return max(checks, key=lambda check: check.value / (check.limit or 1.0) if check.ok else float("inf"))
 
 
 def _row(check: Check) -> tuple[str, str, str, str]:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robodyn.assembly.system import Promise, System, Watched
+from robodyn.assembly import System
+from robodyn.assembly.promises import Promise, Watched
 from robodyn.engine import Solver, Trajectory
 from robodyn.model import Prescribed
 from robodyn.results import Certificate, Check, Outcome, OutcomeKind, Run, interpolation_errors
@@ -86,6 +87,7 @@ def certify(
             # Neither a force nor a speed of the size of the tolerance is seen.
             least = max(STILL_POWER * moved / duration, solver.atol**2) if passive else 0.0
             checks.append(_check_promise(watched.promise, watched.subject, watched.unit, extremes, least))
+    checks += _check_events(system, trajectory)
     if not solver.adaptive:
         checks += _check_steps(trajectory)
     checks.sort(key=lambda check: check.name not in (ENERGY, *RESIDUALS))
@@ -208,6 +210,17 @@ def _check_promise(promise: Promise, subject: str, unit: str, extremes: np.ndarr
         size_there = max(float(size[LARGEST]), least)
         value, unit = (value / size_there if size_there > 0 else value), ""
     return Check(kind.name, value, kind.limit, subject, unit, time, kind.remedy)
+
+
+def _check_events(system: System, trajectory: Trajectory) -> list[Check]:
+    """Guards, and limits of states behind them, have the signs that the steps say, wherever one looks within these."""
+    watched = [guard.name for guard in system.guards]
+    watched += [f"{system.states[k].name} at its {end} limit" for end in ("upper", "lower") for k in system.limited]
+    looks, count, guard, time = trajectory.missed
+    if not looks:
+        return []
+    name, when = (watched[guard], time) if count else ("", None)
+    return [Check("no event is passed over", float(count), 0.0, name, "events", when, MISSED)]
 
 
 def _check_steps(trajectory: Trajectory) -> list[Check]:

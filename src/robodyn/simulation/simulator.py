@@ -55,10 +55,11 @@ def simulate(
     Returns:
         The run, also where the simulation could not go on: see its outcome.
     """
+    others: dict[str, Any] = {"parameters": parameters, "progress": progress, "on_compile": on_compile}
     if certify:
-        return _simulate_twice(what, solver, start, parameters, recording, progress, on_compile)
+        return _simulate_twice(what, solver, recording, **others, start=start)
     if isinstance(what, Chain):
-        return _simulate_chain(what, solver, start, parameters, recording, progress, on_compile)
+        return _simulate_chain(what, solver, recording, start, **others)
     system = _system_of(what, recording)
     solver = solver or _own_solver(what, system.scenario)
     if not isinstance(solver, Solver):
@@ -90,24 +91,17 @@ def _own_solver(what: Any, scenario: Scenario) -> Solver:
 
 
 def _simulate_twice(
-    what: Scenario | Chain | System | CompiledSystem,
-    solver: Solver | None,
-    start: Run | None,
-    parameters: Mapping[str, float] | None,
-    recording: Recording | None,
-    progress: Progress | None,
-    on_compile: Callable[[str], None] | None,
+    what: Scenario | Chain | System | CompiledSystem, solver: Solver | None, recording: Recording | None, **others: Any
 ) -> Run:
     """A run, and its errors by another one."""
-    others = {"start": start, "parameters": parameters, "progress": progress, "on_compile": on_compile}
-    run = simulate(what, solver, recording=recording, **others)  # type: ignore[arg-type]
+    run = simulate(what, solver, recording=recording, **others)
     target = what.system if isinstance(what, CompiledSystem) else what
     first = target.phases[0] if isinstance(target, Chain) else target
     scenario = first.scenario if isinstance(first, System) else first
     signals = recording.signals if recording else getattr(what, "patterns", scenario.recording.signals)
 
     def again(other: Scenario | Chain | System, tighter: Solver, kept: Recording) -> Run:
-        return simulate(other, tighter, recording=kept, **others)  # type: ignore[arg-type]
+        return simulate(other, tighter, recording=kept, **others)
 
     return add_errors(run, target, solver or _own_solver(what, scenario), signals, again)
 
@@ -115,19 +109,17 @@ def _simulate_twice(
 def _simulate_chain(
     chain: Chain,
     solver: Solver | None,
+    recording: Recording | None,
     start: Run | None,
     parameters: Mapping[str, float] | None,
-    recording: Recording | None,
-    progress: Progress | None,
-    on_compile: Callable[[str], None] | None,
+    **others: Any,
 ) -> Run:
     """Phase after phase, each from the end of the one before; a phase that cannot be carried through is the last."""
     runs: list[Run] = []
     for phase in chain.with_numbers(parameters or {}).phases:
-        run = simulate(phase, solver, start=start, recording=recording, progress=progress, on_compile=on_compile)
-        runs.append(run)
-        start = run
-        if not run.outcome.carried_through:
+        start = simulate(phase, solver, start=start, recording=recording, **others)
+        runs.append(start)
+        if not start.outcome.carried_through:
             break
     first = runs[0].provenance
     return join(runs, dataclasses.replace(first, scenario=chain.name, description=describe_chain(chain)))

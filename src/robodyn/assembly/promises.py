@@ -1,0 +1,37 @@
+"""What does a right run promise, and what is watched to tell whether it keeps it?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Promise(Enum):
+    """What must hold at every instant of a right run; the value says when it does not."""
+
+    BALANCE = "energy appears or vanishes"
+    PASSIVE = "gives energy that it does not have"
+    HOLDS = "holds with more than its limit"
+    SLIDES = "slides against its own direction"
+    SIDE = "is on the other side than noted"
+    LIMIT = "is outside of its limits"
+    APART = "bodies overlap"
+    PUSHES = "pulls"
+    CLOSED = "constraints are not kept"
+
+
+@dataclass(frozen=True)
+class Watched:
+    """What a run watches at every row, without recording it, to tell whether a promise is kept.
+
+    Attributes:
+        subject: block, contact or state that it is told of.
+        count: columns of the function "watched": those of the balance are E - W, kinetic and potential energy and the
+            power and the size of all forces, those of a constraint the residuals of positions and velocities and its
+            size, all others how far the promise is broken (positive) and the size that it is measured by.
+    """
+
+    promise: Promise
+    subject: str
+    unit: str
+    count: int
