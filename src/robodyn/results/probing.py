@@ -38,13 +38,14 @@ class Probes:
     errors: Floats
 
 
-def interpolation_errors(run: Run) -> dict[str, float]:
+def interpolation_errors(run: Run, share: float = 1.0) -> dict[str, float]:
     """Largest error of each signal between rows, at the probes of the run, relative to the signal's size.
 
         error = |interpolated - probe| - 4 * error of the step,  not below 0
         size = largest magnitude of the signal + 0.02 * largest magnitude of any signal of its unit + 1e-9
 
-    Signals that hold are left out; a run without probes (measured data) has none.
+    With a share below 1 it is what that part of the probes stay below: a probe may lie where a signal jumps, which no
+    row can tell. Signals that hold are left out; a run without probes (measured data) has none.
     """
     if run.probes is None or run.time.size == 0:
         return {}
@@ -56,7 +57,10 @@ def interpolation_errors(run: Run) -> dict[str, float]:
     apart = np.abs(_read(run, kept, times) - run.probes.values[there][:, kept])
     excess = apart - SOLVER_PART * run.probes.errors[there][:, kept]
     # What is not a number has no size: such probes tell nothing.
-    worst = np.max(np.nan_to_num(excess, nan=0.0), axis=0, initial=0.0) / _sizes(run)[kept]
+    excess = np.maximum(np.nan_to_num(excess, nan=0.0), 0.0)
+    if not len(excess):
+        excess = np.zeros((1, len(kept)))
+    worst = np.quantile(excess, share, axis=0, method="lower") / _sizes(run)[kept]
     return {run.infos[k].name: float(value) for k, value in zip(kept, worst, strict=True)}
 
 
