@@ -188,6 +188,7 @@ typedef struct {
   double max_step;
   double min_step;
   double piece;           /* length of the last piece that rows were kept of, as part of its step */
+  double event_at;        /* end of the step, where a guard fires there */
   double missed_at;       /* time of the first event that was passed over */
   double smallest_step;
   double largest_step;

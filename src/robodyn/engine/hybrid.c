@@ -69,6 +69,7 @@ static int finish_step(Run *run) {
     need_dense(run);
     keep_step(run);
   }
+  run->event_at = fired ? run->t_new : INFINITY;
   if (run->recording->kind <= RECORD_TIMES) record_step(run);
   move_on(run);
   if (run->n_active > 0) carry_signs(run);

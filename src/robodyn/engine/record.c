@@ -46,7 +46,8 @@ static void write_row(Run *run, double *entry, double label, double t, int64_t s
   const Model *model = run->model;
   entry[0] = label;
   if (model->n_y + model->n_watched > 0) call_kernel(run, model->outputs, t, state(run, source), entry + 1);
-  watch(run, t, entry + 1 + model->n_y);
+  /* Where a guard fires, a load may have jumped; only what follows from that must be as promised. */
+  if (label != run->event_at || source == START) watch(run, t, entry + 1 + model->n_y);
   entry[row_width(run) - 1] = knot;
 }
 
