@@ -5,6 +5,8 @@ from support.random_machines import random_scenario
 from support.random_machines.examination import examine
 from support.random_machines.wiring import all_laws
 
+from robodyn import ModelError, simulate
+
 MACHINES, BATCH = 200, 20
 
 
@@ -30,3 +32,9 @@ def test_the_same_seed_gives_the_same_machine():
     first, second = (random_scenario(7, largest=3) for _ in range(2))
     assert first.numbers() == second.numbers()
     assert [block.inputs for block in first.machine.blocks] == [block.inputs for block in second.machine.blocks]
+
+
+def test_an_assembly_that_meets_only_some_equations_is_refused():
+    """A closure and a rod lock two joints; in another assembly only those equations are met that were not left out."""
+    with pytest.raises(ModelError, match="of equations that seem to follow from the others"):
+        simulate(random_scenario(20120))

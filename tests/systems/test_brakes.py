@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from support.machines import cart
 
 from robodyn import GROUND, Block, Body, Combination, Joint, Machine, Mechanism, Scenario, Solver, law, simulate
 from robodyn import symbolic as sym
@@ -144,3 +145,20 @@ def test_a_freewheel_lets_a_load_overrun_and_takes_it_along():
     assert run.events[0].time == pytest.approx(np.pi / 2, abs=1e-7)
     assert run["load_shaft.velocity"].final == pytest.approx(5.0, rel=1e-8)
     assert run["slip.velocity"].values.min() > -1e-9
+
+
+def test_a_brake_and_friction_on_one_rail_share_what_they_hold():
+    """8 N is less than both hold together, 3 N and 6 N, and more than either does; 10 N is more than both."""
+    friction = Block("friction", "stick_friction", on="rail", parameters={"coulomb": 3.0})
+    more = Block("more", "stick_friction", on="rail", parameters={"coulomb": 6.0})
+    load = Block("load", "ramp_reference", parameters={"rate": 10.0})
+    push = Block("push", "torque_source", on="rail", inputs={"command": "load.value"})
+    run = simulate(cart(load, push, friction, more, duration=1.0))
+    assert run.certificate.ok
+    at = run.time[run.time < 0.89]
+    assert run["friction.torque"](at) == pytest.approx(-10.0 * at / 3, abs=1e-6)
+    assert run["more.torque"](at) == pytest.approx(-20.0 * at / 3, abs=1e-6)
+    assert {event.name for event in run.events} <= {"friction.slips", "more.slips"}
+    # Both slip at 0.9 s; from there 2 kg are pushed by 10 (t - 0.9) N.
+    assert min(event.time for event in run.events) == pytest.approx(0.9, abs=1e-6)
+    assert run["rail.velocity"].final == pytest.approx(10 * 0.1**2 / 2 / 2, rel=1e-4)

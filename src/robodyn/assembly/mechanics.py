@@ -236,7 +236,8 @@ def _warn_shared(builder: Builder, shared: bool) -> None:
     if shared:
         names = ", ".join(element.block.name for element in builder.sticking)
         builder.warnings.append(
-            f"of the friction that sticks ({names}) some holds the same motion: at rest, they share its load evenly"
+            f"of the friction that sticks ({names}) some holds the same motion: at rest, they share its load "
+            "as their limits are"
         )
 
 

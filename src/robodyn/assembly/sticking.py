@@ -39,6 +39,8 @@ HELD_SPEED = 1e-6
 """Speed [rad/s or m/s] beyond which an element that holds has been knocked loose, by an impact or an outer action."""
 LIMIT_MARGIN = 1e-9
 """Part of the holding limit by which a located slip may fall short of it."""
+WEAKEST, TINY = 1e-3, 1e-30
+"""Part of all limits together below which an element shares no less of a load."""
 RETURN_RATE = 20.0
 """Rate [1/s] at which a held coordinate on moving joints returns to where it stuck (Baumgarte)."""
 DEAD_CENTRE = 1e-9
@@ -220,9 +222,19 @@ def build_sticking(
         for i, (e, usual) in enumerate(zip(elements, mobility, strict=True))
     ]
     if shared:
-        # Elements that hold the same motion share its load; a little compliance tells how.
-        S = S + ca.diag(LIMIT_MARGIN * ca.diag(S))
+        S = S + ca.diag(LIMIT_MARGIN * _give_of(elements, motion[2]) * ca.diag(S))
     return Sticking(tuple(elements), G, W, S, *motion, held_by)
+
+
+def _give_of(elements: list[Element], g: ca.SX) -> ca.SX:
+    """How much elements give way that hold the same motion: inversely to their limits, so that they share its load in
+    that proportion and all of them slip at once.
+
+    Args:
+        g: accelerations without friction: which way each would slide.
+    """
+    limits = ca.vertcat(*(where(g[i] > 0, *element.limits) for i, element in enumerate(elements)))
+    return ca.sum1(limits) / maximum(limits, WEAKEST * ca.sum1(limits) + TINY)
 
 
 def _open(element: Element, condition: ca.SX) -> Element:
