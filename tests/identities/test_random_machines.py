@@ -7,7 +7,7 @@ from support.random_machines.wiring import all_laws
 
 from robodyn import ModelError, simulate
 
-MACHINES, BATCH, LARGE = 200, 20, 60
+MACHINES, BATCH, LARGE = 200, 20, 20
 """Machines, and how many of them, the first ones, have up to three bodies; the others have up to two."""
 
 
