@@ -14,7 +14,7 @@ import tokenize
 import tomllib
 import zipfile
 import zlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -62,26 +62,24 @@ def parse_toml(text: str) -> dict[str, Any]:
     """The tables of a TOML text."""
     if any(piece.count(".") > MOST_DOTS for piece in re.split(r"[=,\[\]{}#\n]", text)):
         raise Unreadable(f"has a key of more than {MOST_DOTS} parts")
-    try:
-        return _checked(tomllib.loads(text))
-    except Unreadable:
-        raise
-    except RecursionError:
-        raise Unreadable(f"is nested more than {MOST_NESTED} deep") from None
-    except ValueError as error:
-        raise Unreadable(f"is not TOML: {error}") from error
+    return _parse(tomllib.loads, text, "TOML")
 
 
 def parse_json(text: str | bytes) -> Any:
     """The values of a JSON text."""
+    return _parse(json.loads, text, "JSON")
+
+
+def _parse(parser: Callable[[Any], Any], text: str | bytes, language: str) -> Any:
+    """What a parser makes of a text, nothing nested too deep."""
     try:
-        return _checked(json.loads(text))
+        return _checked(parser(text))
     except Unreadable:
         raise
     except RecursionError:
         raise Unreadable(f"is nested more than {MOST_NESTED} deep") from None
     except ValueError as error:
-        raise Unreadable(f"is not JSON: {error}") from error
+        raise Unreadable(f"is not {language}: {error}") from error
 
 
 def _checked(data: Any) -> Any:

@@ -16,7 +16,7 @@ from robodyn.cli import app
 from robodyn.cosimulation import read_cosimulation
 from robodyn.model import Block, Event, Recording, Treatment
 from robodyn.perturbation import simulate_perturbed
-from robodyn.results import compare_solutions
+from robodyn.results import EventRecord, compare_solutions
 from robodyn.simulation.second_solution import other_solver
 
 INDEX3 = Treatment("index3")
@@ -175,3 +175,23 @@ def test_a_cosimulation_has_the_error_of_its_coupling(tmp_path):
     assert true > 1e-6
     assert run.errors["slide.position"].error == pytest.approx(true, rel=0.35)
     assert done["second"].errors is not None
+
+
+def test_events_of_one_instant_may_change_places():
+    """Two events within rounding of each other are the same two, whichever is first."""
+    first = simulate(swinging(events=(Event("a", lambda x: x, {"x": "rail.position"}),)))
+    late = [EventRecord("b", event.time + 1e-7) for event in first.events]
+    early = [EventRecord("b", event.time - 1e-7) for event in first.events]
+    one, two = (dataclasses.replace(first, events=(*first.events, *more)) for more in (late, early))
+    found = compare_solutions(one, two, "the other order")
+    assert found.agree
+    assert found.shift == pytest.approx(2e-7)
+
+
+def test_what_is_no_number_in_both_is_the_same():
+    run = simulate(swinging())
+    values = run.values.copy()
+    values[: len(values) // 2, 0] = np.nan
+    part = dataclasses.replace(run, values=values, probes=None)
+    assert compare_solutions(part, part, "itself")[run.names[0]].error == 0.0
+    assert np.isnan(compare_solutions(part, run, "the whole")[run.names[0]].error)

@@ -15,7 +15,7 @@ from robodyn.assembly.constraints import declare_constraints
 from robodyn.assembly.coordinates import add_ranges
 from robodyn.assembly.events import START, add_events, add_located, located_sides, place_targets
 from robodyn.assembly.inputs import open_inputs
-from robodyn.assembly.linear import Linearise, replace_mechanics
+from robodyn.assembly.linear import Linearise, LinearMechanics, replace_mechanics
 from robodyn.assembly.mechanics import add_dynamics
 from robodyn.assembly.minimal import START as MINIMAL_START
 from robodyn.assembly.minimal import make_minimal
@@ -57,27 +57,8 @@ def assemble(
     """
     builder = start_builder(scenario)
     base = find_base_period(scenario, builder.flaws)
-    motion = add_kinematics(builder)
+    motion, linear = _trace(builder, linearise, inputs or {}, (*scenario.recording.signals, *signals))
     n_q, n_v = (motion.q.numel(), motion.v.numel()) if motion else (0, 0)
-    add_blocks(builder)
-    add_delays(builder)
-    refer_to_nominal(builder)
-    linear = replace_mechanics(builder, motion, linearise) if linearise and motion else None
-    declare_constraints(builder)
-    builder.columns["guards"] = []
-    add_events(builder)
-    add_located(builder)
-    if motion:
-        add_dynamics(builder, motion, solvable=_check_inertia(builder, motion))
-        add_ranges(builder, motion)
-        add_reactions(builder, motion, (*scenario.recording.signals, *signals))
-    place_targets(builder)
-    open_inputs(builder, inputs or {})
-    settle_units(scenario, builder.network.infos)
-    builder.network.resolve_all(builder.flaws)
-    _check_initial(builder)
-    check_nominal_depends(builder)
-    builder.flaws.raise_if_any(f"scenario '{scenario.name}'")
     start = _start_action(builder)
     symbols = _symbols(builder)
     units = builder.units
@@ -118,6 +99,33 @@ def assemble(
         data=linear.data if linear else np.zeros(0),
         inputs=dict(inputs or {}),
     )
+
+
+def _trace(
+    builder: Builder, linearise: Linearise | None, inputs: Mapping[str, float], signals: Sequence[str]
+) -> tuple[Motion | None, LinearMechanics | None]:
+    """Declare, trace and connect all parts; every flaw is told at once."""
+    motion = add_kinematics(builder)
+    add_blocks(builder)
+    add_delays(builder)
+    refer_to_nominal(builder)
+    linear = replace_mechanics(builder, motion, linearise) if linearise and motion else None
+    declare_constraints(builder)
+    builder.columns["guards"] = []
+    add_events(builder)
+    add_located(builder)
+    if motion:
+        add_dynamics(builder, motion, solvable=_check_inertia(builder, motion))
+        add_ranges(builder, motion)
+        add_reactions(builder, motion, signals)
+    place_targets(builder)
+    open_inputs(builder, inputs)
+    settle_units(builder.scenario, builder.network.infos)
+    builder.network.resolve_all(builder.flaws)
+    _check_initial(builder)
+    check_nominal_depends(builder)
+    builder.flaws.raise_if_any(f"scenario '{builder.scenario.name}'")
+    return motion, linear
 
 
 def _start_action(builder: Builder) -> str | None:

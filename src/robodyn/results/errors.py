@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from .run import EventRecord, Run
+    from .run import Run
     from .signal import Floats
 
 SAME_INSTANT = 1e-9
 """Part of a run's span within which two times are one instant."""
+SAME_EVENT = 1e-3
+"""Time [s] by which an event of one solution comes so much before the next of the other that it has no partner."""
 LOST, EARLY, GROWN = 0.01, 0.05, 1e3
 """Part of its size at which a state is no longer known; part of the span after which an error is called early; growth
 from there that only an unstable motion has. All three are this project's own choice."""
@@ -95,7 +97,9 @@ def compare_solutions(first: Run, second: Run, against: str) -> Errors:
     for k, info in enumerate(first.infos):
         if info.name not in second or not times.size:
             continue
-        apart = np.abs(first.values[rows, k] - second[info.name](times))
+        values, others = first.values[rows, k], second[info.name](times)
+        # A phase of a chain does not have all signals: what is no number in both is the same.
+        apart = np.where(np.isnan(values) & np.isnan(others), 0.0, np.abs(values - others))
         at = int(np.argmax(apart))
         bars[info.name] = ErrorBar(float(apart[at]), info.unit, float(times[at]))
         if info.rate is not None and sizes[info.unit] > 0:
@@ -104,22 +108,34 @@ def compare_solutions(first: Run, second: Run, against: str) -> Errors:
 
 
 def compare_events(first: Run, second: Run) -> tuple[bool, float, str]:
-    """Whether two runs have the same events in order, how far their times lie apart, and both in a sentence."""
-    one, two = _ordered(first), _ordered(second)
-    if not one and not two:
+    """Whether two runs have the same events, how far their times lie apart, and both in a sentence.
+
+    Events of each name are compared in their order; those of different names may change places within an instant.
+    """
+    one, two = _times_by_name(first), _times_by_name(second)
+    counts = len(first.events), len(second.events)
+    if counts == (0, 0):
         return True, 0.0, "none in either"
-    same = next((k for k, (a, b) in enumerate(zip(one, two, strict=False)) if a.name != b.name), None)
-    if same is None and len(one) == len(two):
-        shift = max(abs(a.time - b.time) for a, b in zip(one, two, strict=True))
-        return True, shift, f"{len(one)} agree one to one, times within {shift:.2g} s"
-    k = min(len(one), len(two)) if same is None else same
-    which = (one if len(one) > k else two)[k]
-    return False, 0.0, f"{len(one)} against {len(two)}; from '{which.name}' at {which.time:.6g} s on they do not agree"
+    pairs = {name: (one.get(name, []), two.get(name, [])) for name in {**one, **two}}
+    lonely = sorted((_first_lonely(*pair), name) for name, pair in pairs.items() if len(pair[0]) != len(pair[1]))
+    if lonely:
+        time, name = lonely[0]
+        return False, 0.0, f"{counts[0]} against {counts[1]}; '{name}' at {time:.6g} s is in one of them only"
+    shift = max(abs(a - b) for name in one for a, b in zip(one[name], two[name], strict=True))
+    return True, shift, f"{counts[0]} agree one to one, times within {shift:.2g} s"
 
 
-def _ordered(run: Run) -> list[EventRecord]:
-    """Events of one instant may come in any order."""
-    return sorted(run.events, key=lambda event: (round(event.time, 6), event.name))
+def _times_by_name(run: Run) -> dict[str, list[float]]:
+    times: dict[str, list[float]] = {}
+    for event in run.events:
+        times.setdefault(event.name, []).append(event.time)
+    return times
+
+
+def _first_lonely(one: list[float], two: list[float]) -> float:
+    """Time of the first event of the longer list without a partner in the other."""
+    longer, shorter = sorted((one, two), key=len, reverse=True)
+    return next((a for a, b in zip(longer, shorter, strict=False) if a < b - SAME_EVENT), longer[len(shorter)])
 
 
 def _distance(times: Floats, marks: Floats) -> Floats:
