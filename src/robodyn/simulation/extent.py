@@ -16,6 +16,8 @@ from robodyn.simulation.compiled import CompiledSystem
 
 LARGE_RECORD = 2**28
 """Bytes of rows that are told before a run, this project's own choice; beyond LARGEST_RECORD it is refused."""
+LEAST_ROWS = 4
+"""Rows of a step where the engine chooses them: PIECE in parts.h, and more where signals ask for it."""
 ENOUGH_ROWS = 100_000
 """Rows that a remedy aims at: more than any picture shows."""
 
@@ -39,7 +41,9 @@ def check_extent(compiled: CompiledSystem, solver: Solver, recording: EngineReco
     if steps > most:
         remedy = "lengthen the step, or raise solver.max_steps"
         warnings.warn(f"the run needs {steps:.3g} steps, {most:.3g} are allowed: {remedy}", stacklevel=4)
-    rows = recording.refine * min(steps, most) if recording.times is None else float(len(recording.times))
+    rows = (recording.refine or LEAST_ROWS) * min(steps, most)
+    if recording.times is not None:
+        rows = float(len(recording.times))
     n_signals = len(compiled.recorded)
     size = 8.0 * rows * (1 + n_signals)
     if size <= LARGE_RECORD:

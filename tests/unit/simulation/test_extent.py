@@ -73,3 +73,10 @@ def test_the_remedy_keeps_it_quiet_and_as_small_as_it_says():
         run = simulate(arm(10.0), Solver("rk4", step=1e-4), recording=Recording(rate=1e4))
     assert run.outcome.ok
     assert run.values.nbytes < LARGE_RECORD / 10
+
+
+def test_rows_that_the_engine_chooses_are_counted_too():
+    """Adaptive steps end at every tick: a microsecond for a minute are 240 million rows."""
+    hold = Block("hold", "sample_and_hold", inputs={"value": "hinge.position"}, period=1e-6)
+    with pytest.raises(ModelError, match=r"keeps 2\.4e\+08 rows .* GB are kept"):
+        simulate(arm(60.0, (hold,)), Solver(max_steps=0))
