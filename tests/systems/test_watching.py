@@ -133,3 +133,12 @@ def test_what_is_smooth_has_no_bends():
     )
     run = simulate(Scenario("swing", sliding_mass(swing), 2.0), Solver("dopri5"))
     assert np.all(np.diff(run.time) > 0)
+
+
+def test_what_jumps_all_the_time_is_left_to_the_control_of_steps():
+    """A ramp that is counted in steps of 1/400: on the average it is 1/800 lower."""
+    counted = Block("counted", lambda time: {"force": sym.floor(400 * time) / 400}, on="slide")
+    run = simulate(Scenario("counted", sliding_mass(counted), 2.0), Solver("dopri5"))
+    assert run.outcome.ok
+    assert np.all(np.diff(run.time) > 0)
+    assert run.final["slide.velocity"] == pytest.approx(2.0 - 2.0 / 800, abs=1e-4)

@@ -39,6 +39,8 @@ typedef struct {
   double *range;   /* of each drive, largest less smallest (n_drives) */
   double *points;  /* of a cell that is halved, at each depth (MOST_DEPTH, 5, n_drives) */
   int64_t calls;
+  double bends[MOST_BENDS];
+  int64_t n_bends;
 } Scan;
 
 static void call_drives(Scan *scan, double t, double *out) {
@@ -196,12 +198,13 @@ static int is_bend(Scan *scan, int64_t drive, double t, double width, double dif
   return fabs(right - left) > STAYS * differences || fabs(slope_right - slope_left) > STAYS * FINER * differences;
 }
 
-/* Note a time that steps must meet, unless one is known within a width of it. */
-static void add_break(Run *run, double t, double width) {
-  if (has_break(run, t - width, t + width)) return;
-  int64_t place = run->n_breaks++;
-  for (; place > 0 && run->breaks[place - 1] > t; place--) run->breaks[place] = run->breaks[place - 1];
-  run->breaks[place] = t;
+/* Note a time among the others, ascending, unless one is known within a width of it: of another drive. */
+static void add_bend(Scan *scan, double t, double width) {
+  int64_t place = scan->n_bends;
+  while (place > 0 && scan->bends[place - 1] > t - width) place--;
+  if (place < scan->n_bends && scan->bends[place] < t + width) return;
+  memmove(scan->bends + place + 1, scan->bends + place, (size_t)(scan->n_bends++ - place) * sizeof(double));
+  scan->bends[place] = t;
 }
 
 /* Between two neighbouring points: a bend there is in the second differences D about these two alone. */
@@ -214,22 +217,31 @@ static void find_bend(Scan *scan, int64_t point, int64_t drive) {
   int seen = about > HARMLESS * scan->range[drive] && about > UNSEEN * fabs(f[0]);
   if (!(seen && about > STANDS_OUT * beside) || has_break(scan->run, left, right)) return;
   double t = locate_bend(scan, drive, left, right);
-  if (is_bend(scan, drive, t, right - left, about)) add_break(scan->run, t, FINER * (right - left));
+  if (is_bend(scan, drive, t, right - left, about)) add_bend(scan, t, FINER * (right - left));
 }
 
-/* As many as there is room for; the others are left to the control of the steps. */
+/* Steps are to end at them, unless there are so many that they are better left to the control of the steps: a quantiser. */
 static void find_bends(Scan *scan) {
-  const Model *model = scan->run->model;
+  Run *run = scan->run;
   for (int64_t point = 2; point < POINTS - 3; point++)
-    for (int64_t k = 0; k < model->n_drives && scan->run->n_breaks < model->n_breaks + MOST_BENDS; k++)
+    for (int64_t k = 0; k < run->model->n_drives; k++) {
+      if (scan->n_bends == MOST_BENDS) return;
       find_bend(scan, point, k);
+    }
+  int64_t last = scan->n_bends, known = run->n_breaks;
+  if (known > run->model->n_breaks) return;
+  /* Both are ascending: merged from behind. */
+  for (int64_t place = (run->n_breaks += last) - 1; last > 0; place--) {
+    int own = known == 0 || run->breaks[known - 1] < scan->bends[last - 1];
+    run->breaks[place] = own ? scan->bends[--last] : run->breaks[--known];
+  }
 }
 
 void plan_pace(Run *run) {
   int64_t n = run->model->n_drives;
   char smooth[2 * CELLS];
   if (n == 0 || !isfinite(run->t_last) || !(run->t_last > run->t0)) return;
-  Scan scan = {run, malloc((size_t)(n * (POINTS + 1 + 5 * MOST_DEPTH)) * sizeof(double)), NULL, NULL, 0};
+  Scan scan = {.run = run, .values = malloc((size_t)(n * (POINTS + 1 + 5 * MOST_DEPTH)) * sizeof(double))};
   if (scan.values == NULL) {
     run->status = NO_MEMORY;
     return;
