@@ -1,6 +1,7 @@
 """No file, however spoiled, ends in a traceback, a hang or a flood of memory: `make soak` tries many more."""
 
 import random
+import time
 
 import pytest
 from support.guarded import run_guarded
@@ -40,6 +41,7 @@ def test_the_guard_tells_errors_hangs_floods_and_crashes():
     assert run_guarded(lambda: None) == ("done", "")
     assert run_guarded(refuse, (KeyError,)) == ("refused", "'no such thing'")
     assert "KeyError in ?: 'no such thing'" in run_guarded(refuse)[1]
-    assert run_guarded(spin, seconds=1.0)[0] == "FAILED"
+    assert run_guarded(spin, seconds=1.0) == ("FAILED", "took more than 1 s")
+    assert run_guarded(lambda: time.sleep(60), seconds=0.1) == ("FAILED", "slept for 0.6 s")
     assert "MemoryError" in run_guarded(lambda: bytearray(2**31))[1]
     assert run_guarded(lambda: ctypes.string_at(8))[1] == "died of SIGSEGV"

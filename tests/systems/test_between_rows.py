@@ -189,3 +189,23 @@ def test_what_is_recorded_does_not_change_the_motion(solver):
 def test_rounding_of_a_robot_at_rest_adds_few_rows():
     run = simulate(delta_hold())
     assert run.time.size < 100
+
+
+def test_rounding_of_the_acceleration_of_a_locked_joint_raises_no_alarm():
+    """A slide that a pin locks against a spring of 2 MN: its acceleration is what rounding leaves of huge forces."""
+    bodies = [
+        Body("arm", 2.0, (0.1, 0, 0.05), (0.01, 0.02, 0.02)),
+        Body("shoe", 1.0, (0.05, 0, 0.02), (0.01, 0.01, 0.01)),
+    ]
+    joints = [Joint("turn", "revolute", GROUND, "arm", axis=(0, 1, 0))]
+    joints.append(Joint("slide", "prismatic", "arm", "shoe", (0.1, 0, 0.05), axis=(-0.8, 0, -0.6)))
+    points = [Point("eye", "shoe", (0.1, 0, 0.1)), Point("nail", "arm", (0, 0, 0))]
+    spring = Block("spring", "spring", on="slide", parameters={"stiffness": 8e6, "damping": 3.0})
+    machine = Machine(
+        "locked", Mechanism("locked", bodies, joints, points), (spring,), constraints=(Closure("pin", "eye", "nail"),)
+    )
+    start = {"turn.velocity": 2.0, "slide.position": 0.25}
+    run = simulate(Scenario("locked", machine, 0.25, start, solver={"method": "rodas4p", "rtol": 1e-8, "atol": 1e-9}))
+    assert np.max(np.abs(run["slide.acceleration"].values)) < 1e-8
+    assert run.outcome.ok
+    assert interpolation_errors(run, 0.95)["slide.acceleration"] < 0.02

@@ -88,3 +88,57 @@ def test_every_passage_of_a_crank_at_constant_speed_is_counted(direction, acts):
         changes = np.diff(course)
         expected = {"falling": changes < 0, "rising": changes > 0, "both": changes != 0}[direction].sum()
         assert len(simulate(scenario).events) == expected
+
+
+def limited_sine(phase):
+    """A force of sin(2 t + phase) that an amplifier limits to 0.7."""
+    sine = {"amplitude": 1.0, "frequency": 1 / math.pi, "phase": phase}
+    reference = Block("reference", "sine_reference", parameters=sine)
+    drive = {"on": "slide", "inputs": {"command": "reference.value"}, "parameters": {"torque_limit": 0.7}}
+    return Scenario("limited", sliding_mass(reference, Block("drive", "torque_source", **drive)), 3.0)
+
+
+def impulse(phase, end=3.0):
+    """Of the limited sine: its antiderivative, piece by piece between the times at which the limit is met."""
+    meets = [(k * math.pi + side * math.asin(0.7) - phase) / 2 for k in range(-2, 4) for side in (-1, 1)]
+    times = np.sort(np.clip([0.0, end, *meets], 0.0, end))
+    total = 0.0
+    for a, b in zip(times[:-1], times[1:], strict=True):
+        middle = math.sin(a + b + phase)
+        free = (math.cos(2 * a + phase) - math.cos(2 * b + phase)) / 2
+        total += free if abs(middle) < 0.7 else math.copysign(0.7 * (b - a), middle)
+    return total
+
+
+@pytest.mark.parametrize("method", ["dopri5", "rodas4"])
+def test_steps_end_where_a_limit_bends_what_drives(method):
+    """Both solutions of an embedded pair may be off alike at a bend: with luck of the wrong kind, by far too much."""
+    for phase in np.linspace(0.0, 3.0, 25):
+        run = simulate(limited_sine(float(phase)), Solver(method, rtol=1e-9, atol=1e-9))
+        assert run.final["slide.velocity"] == pytest.approx(impulse(phase), abs=1e-9)
+
+
+def test_steps_end_where_a_force_of_time_jumps():
+    kick = Block("kick", lambda time: {"force": sym.where(time > math.sqrt(2), 3.0, 1.0)}, on="slide")
+    run = simulate(Scenario("kick", sliding_mass(kick), 3.0), Solver("dopri5"))
+    assert run.final["slide.velocity"] == pytest.approx(3 * 3.0 - 2 * math.sqrt(2), abs=1e-12)
+    assert run.statistics.rejected == 0
+    assert {1.0, 3.0} == set(run["kick.force"].values)
+
+
+def test_what_is_smooth_has_no_bends():
+    """A short pulse and a fast sine: steps are as long as they need, and nothing breaks their signals."""
+    swing = Block(
+        "swing", lambda time: {"force": sym.sin(200 * time) + sym.exp(-(((time - 1) / 0.01) ** 2))}, on="slide"
+    )
+    run = simulate(Scenario("swing", sliding_mass(swing), 2.0), Solver("dopri5"))
+    assert np.all(np.diff(run.time) > 0)
+
+
+def test_what_jumps_all_the_time_is_left_to_the_control_of_steps():
+    """A ramp that is counted in steps of 1/400: on the average it is 1/800 lower."""
+    counted = Block("counted", lambda time: {"force": sym.floor(400 * time) / 400}, on="slide")
+    run = simulate(Scenario("counted", sliding_mass(counted), 2.0), Solver("dopri5"))
+    assert run.outcome.ok
+    assert np.all(np.diff(run.time) > 0)
+    assert run.final["slide.velocity"] == pytest.approx(2.0 - 2.0 / 800, abs=1e-4)

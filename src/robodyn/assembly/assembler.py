@@ -92,6 +92,7 @@ def assemble(
         rotors=motion.rotors if motion else (),
         ports=motion.ports if motion else (),
         equations=builder.equations,
+        spare=builder.spare,
         start_action=start,
         forces=tuple(builder.forces),
         loads=builder.loads,

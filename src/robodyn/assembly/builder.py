@@ -57,6 +57,7 @@ class Builder:
     """States, memory, signals and expressions of a system in the making.
 
     Attributes:
+        spare: how many of the constraint equations follow from the others.
         null_forces: of each constraint force, its part in forces that move nothing, at the motion's `somewhere`.
     """
 
@@ -79,6 +80,7 @@ class Builder:
     sticking: list[Element] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     equations: tuple[str, ...] = ()
+    spare: int = 0
     null_forces: dict[str, np.ndarray] = field(default_factory=dict)
     loads: ca.SX = field(default_factory=lambda: ca.SX(0, 1))
     columns: dict[str, list[Pending]] = field(default_factory=lambda: {"watched": []})

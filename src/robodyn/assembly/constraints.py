@@ -142,6 +142,7 @@ def build_constrained(builder: Builder, motion: Motion, solve: Solve, bindings: 
     # A little compliance for each equation.
     give = COMPLIANCE * mean_mobility(equations, ca.vertsplit(ca.diag(S)))
     factors = ldl(_mask(S, give, tuple(e.active for e in equations)))
+    builder.spare = redundancy.spare
     left_out = tuple(found[k] for k in redundancy.left_out)
     idle, undetermined = (tuple(found[k].force for k in ks) for ks in (redundancy.idle, redundancy.undetermined))
     own = (equations, solve, H, W, factors, give, ca.SX(motion.pole))

@@ -49,7 +49,8 @@ class Partition:
 
     @property
     def gradients(self) -> ca.SX:
-        """H_d: derivatives of the residuals by the dependent joints, (k, k)."""
+        """H_d: derivatives of the residuals by the dependent joints; more rows than columns where some follow from
+        others, which least squares meet too."""
         return ca.jacobian(self.h, self.q)[:, list(self.dependent)]
 
     def follow(self) -> tuple[ca.SX, ca.SX]:
@@ -120,14 +121,16 @@ def _choose(builder: Builder, symbols: Mapping[str, ca.SX], h: ca.SX, n: int) ->
     if named is not None:
         return _take_named(builder, joints, named, H)
     _, R, order = qr(H, mode="economic", pivoting=True)
-    if abs(R[len(H) - 1, len(H) - 1]) < SINGULAR * np.linalg.norm(H) / np.sqrt(len(H)):
+    rank = len(H) - builder.spare
+    if abs(R[rank - 1, rank - 1]) < SINGULAR * np.linalg.norm(H) / np.sqrt(rank):
         builder.flaws.add("treatment.method", "the start is a singular position: no joints are independent there")
         return None
-    return tuple(sorted(int(j) for j in order[: len(H)]))
+    return tuple(sorted(int(j) for j in order[:rank]))
 
 
 def _take_named(builder: Builder, joints: list[str], named: Sequence[str], H: np.ndarray) -> tuple[int, ...] | None:
-    path, free = "treatment.independent", H.shape[1] - H.shape[0]
+    rank = len(H) - builder.spare
+    path, free = "treatment.independent", H.shape[1] - rank
     unknown = [name for name in named if name not in joints]
     for name in unknown:
         builder.flaws.add(path, f"'{name}' is no moving joint", nearest(name, joints))
@@ -138,7 +141,7 @@ def _take_named(builder: Builder, joints: list[str], named: Sequence[str], H: np
         return None
     dependent = tuple(k for k, joint in enumerate(joints) if joint not in named)
     smallest = np.min(np.abs(np.diag(np.linalg.qr(H[:, dependent])[1])), initial=np.inf)
-    if smallest < SINGULAR * np.linalg.norm(H) / np.sqrt(len(H)):
+    if smallest < SINGULAR * np.linalg.norm(H) / np.sqrt(rank):
         builder.flaws.add(path, "these do not determine the other joints at the start", "name others, or leave it out")
         return None
     return dependent

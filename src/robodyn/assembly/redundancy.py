@@ -2,6 +2,9 @@
 
 Seen at positions where all are met: there, an equation whose gradient is a combination of those before it says nothing
 new, and forces in the null space of H^T move nothing. A position may be singular by chance, so that two must agree.
+Left out is only what is the same combination at both. Where the combination changes, no choice of equations need be
+independent everywhere: a joint that is locked by a closure which turns with its carrier may be seen by each of the
+world's axes in turn. There, all equations stay, and the compliance of their forces makes up for those too many.
 """
 
 from __future__ import annotations
@@ -27,6 +30,8 @@ ROUNDING = 1e-12
 """Size of a gradient [m or rad a rad or m] that is nothing but rounding: no joint has an effect."""
 CLOSED = 1e-9
 """Residual of equations that are met."""
+SAME = 1e-6
+"""Difference of coefficients of a combination that counts as none."""
 ELSEWHERE = 0.1
 """How far from the start the second position is looked for [rad or m]."""
 
@@ -36,13 +41,16 @@ class Redundancy:
     """Numbers of equations.
 
     Attributes:
-        left_out: those that follow from others; idle: those of them that no joint has an effect on.
+        left_out: those that follow from others, everywhere in the same way.
+        idle: those of them that no joint has an effect on.
         undetermined: those whose force the motion does not tell, also of equations that stay.
+        spare: how many of those that stay follow from others, in a way that changes with the position.
     """
 
     left_out: tuple[int, ...] = ()
     idle: tuple[int, ...] = ()
     undetermined: tuple[int, ...] = ()
+    spare: int = 0
 
 
 def find_redundant(
@@ -72,16 +80,19 @@ def find_redundant(
     idle = _agree(_idle_rows(H) for H in gradients)
     _tell_hopeless(builder, [(equations[k], evaluate(closed)[0][k]) for k in idle])
     # Equations that contradict each other depend on each other too: only where they are met, one of them is idle.
-    left_out = _agree(_dependent_rows(H, steady) for H in gradients) if both_met else idle
+    dependent = _agree(_dependent_rows(H, steady) for H in gradients) if both_met else idle
+    index3 = builder.scenario.treatment.method == "index3"
+    left_out = dependent if index3 or _same_combinations(gradients, dependent, idle) else idle
     undetermined = _agree(_shared_rows(H) for H in gradients) if both_met else idle
-    _tell(builder, equations, left_out, undetermined)
+    spare = len(dependent) - len(left_out)
+    _tell(builder, equations, left_out, undetermined, spare)
     if undetermined:
         null = _null_forces(gradients[-1] if both_met else gradients[0])
         builder.null_forces = {e.force: row for e, row in zip(equations, null, strict=True)}
-        if builder.scenario.treatment.method == "index3" and null.shape[1] > len(left_out):
+        if index3 and null.shape[1] > len(left_out):
             what = "index3 needs independent equations, and here some follow from those of a constraint that may break"
             builder.flaws.add("treatment.method", what, "say baumgarte or projection")
-    return Redundancy(left_out, idle, undetermined)
+    return Redundancy(left_out, idle, undetermined, spare)
 
 
 def _agree(found: Iterable[Sequence[int]]) -> tuple[int, ...]:
@@ -90,17 +101,21 @@ def _agree(found: Iterable[Sequence[int]]) -> tuple[int, ...]:
 
 
 def _tell(
-    builder: Builder, equations: Sequence[Equation], left_out: Sequence[int], undetermined: Sequence[int]
+    builder: Builder, equations: Sequence[Equation], left_out: Sequence[int], undetermined: Sequence[int], spare: int
 ) -> None:
     if not undetermined:
         return
     named, shared = (", ".join(equations[k].force for k in group) for group in (left_out, undetermined))
-    count = f"{len(left_out)} of {len(equations)} constraint equations follow from the others and are left out: "
+    count = f"{len(left_out) + spare} of {len(equations)} constraint equations follow from the others"
+    if spare:
+        count += f", {spare} of them in a way that changes with the position, so that these stay"
+    if left_out:
+        count += f" and are left out: {named}" if not spare else f"; left out: {named}"
     told = (
         f"the motion does not determine {len(undetermined)} forces, those of the least sum of squares are given "
         f"(forces and torques weighed by the mean mobility of their kind): {shared}"
     )
-    builder.warnings.append((f"{count}{named}; " if left_out else "") + told)
+    builder.warnings.append((f"{count}; " if left_out or spare else "") + told)
 
 
 def _check_directions(
@@ -194,6 +209,13 @@ def _dependent_rows(H: np.ndarray, steady: Sequence[bool]) -> list[int]:
         elif steady[k]:
             basis.append(left / np.linalg.norm(left))
     return found
+
+
+def _same_combinations(gradients: Sequence[np.ndarray], dependent: Sequence[int], idle: Sequence[int]) -> bool:
+    """Whether the equations that follow from others are everywhere the same combinations of these: H_d = C H."""
+    used = [k for k in dependent if k not in idle]
+    first, *others = (np.linalg.lstsq(np.delete(H, dependent, axis=0).T, H[used].T)[0] for H in gradients)
+    return all(np.allclose(first, other, rtol=SAME, atol=SAME) for other in others)
 
 
 def _null_forces(H: np.ndarray) -> np.ndarray:

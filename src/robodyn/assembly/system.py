@@ -154,7 +154,7 @@ class System:
             `assembly.linear`; data: numbers of the table that these read, see `native.rows`.
         equations: names of the forces of all constraint equations; the function "constraints" gives their residuals,
             then the rates of these, "constraint_drift" their accelerations while the joints do not accelerate, "active"
-            which of them hold, "applied" the joint torques without theirs.
+            which of them hold, "applied" the joint torques without theirs; spare: how many of them follow from others.
         momenta: whether the states after the positions are the momenta p = M v instead of the velocities.
         start_action: function that makes states and memory consistent at the start, if there is one.
         inputs: memory that only the outside writes, with its start values.
@@ -183,6 +183,7 @@ class System:
     rotors: tuple[tuple[ca.SX, ca.SX], ...] = ()
     ports: tuple[Port, ...] = ()
     equations: tuple[str, ...] = ()
+    spare: int = 0
     start_action: str | None = None
     momenta: bool = False
     watched: tuple[Watched, ...] = ()

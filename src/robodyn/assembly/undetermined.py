@@ -46,6 +46,9 @@ def _share_forces(motion: Motion, constrained: Constrained, lam: ca.SX) -> list[
     idle = [(e, ca.SX(0)) for e in constrained.left_out if e.force in constrained.idle]
     shared = [e for e in constrained.left_out if e.force not in constrained.idle]
     if not shared:
+        if any(e.force in constrained.undetermined for e in constrained.equations):
+            # Compliance has shared them so, but for what errors of the motion add: H^T does not see that.
+            lam = constrained.carry(constrained.H.T @ lam)
         return [*idle, *zip(constrained.equations, ca.vertsplit(lam), strict=True)]
     H_d, k = ca.jacobian(ca.vertcat(*(e.h for e in shared)), motion.q), len(constrained.equations)
     w = _weigh(constrained, shared, H_d)

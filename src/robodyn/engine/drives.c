@@ -4,7 +4,8 @@
    sets in, steps would grow over whatever is to come. So the quantities that depend on time alone are looked at before the
    run: its span is cut into cells, halved as long as a drive is no parabola in them, and joined again, two by two, as long
    as it is. The width that is left is the longest step there. Times at which references are known to jump or bend are
-   left out: steps end there anyway. */
+   left out: steps end there anyway. So they do where a drive is found to jump or bend, at a limit of its amplifier or so:
+   the two solutions of which the difference is the error of a step may agree on a bend within it, both of them wrong. */
 
 #include "parts.h"
 
@@ -17,6 +18,19 @@
 /* How many times longer than the drives allow a fixed step may be: of a sine, a quarter of its period at the most. */
 #define HASTY 2.0
 
+/* How many times those of its neighbours the second differences about a jump or a bend are at the least; what of them is
+   left, as a difference of slopes, on a finer scale; own choices. */
+#define STANDS_OUT 2.0
+#define STAYS 0.25
+#define FINER (1.0 / 256.0)
+/* Second difference, relative to the range and to the size of a drive, that does no harm or is rounding. */
+#define HARMLESS 1e-8
+#define UNSEEN 1e-12
+
+/* The search for a jump or bend. */
+#define ZOOM 0.125
+enum { NARROWINGS = 6 };
+
 enum { CELLS = 512, POINTS = 4 * CELLS + 1, MOST_DEPTH = 10, MOST_CALLS = 1 << 16, PACE_WIDTH = 3 };
 
 typedef struct {
@@ -25,6 +39,8 @@ typedef struct {
   double *range;   /* of each drive, largest less smallest (n_drives) */
   double *points;  /* of a cell that is halved, at each depth (MOST_DEPTH, 5, n_drives) */
   int64_t calls;
+  double bends[MOST_BENDS];
+  int64_t n_bends;
 } Scan;
 
 static void call_drives(Scan *scan, double t, double *out) {
@@ -137,11 +153,95 @@ static void look_ahead(Run *run) {
   }
 }
 
+static double drive_at(Scan *scan, double t, int64_t drive) {
+  double *out = scan->points;
+  call_drives(scan, t, out);
+  return out[drive];
+}
+
+/* Narrow [a, b] about a jump or bend to a width: which of the straight lines from both sides leads to the middle? */
+static void bisect_bend(Scan *scan, int64_t drive, double *a, double *b, double width) {
+  double w = *b - *a, f_a = drive_at(scan, *a, drive), f_b = drive_at(scan, *b, drive);
+  double slope_a = (f_a - drive_at(scan, *a - w, drive)) / w, slope_b = (drive_at(scan, *b + w, drive) - f_b) / w;
+  for (double c = *a + 0.5 * w; c > *a && c < *b && *b - *a > width; c = *a + 0.5 * (*b - *a)) {
+    double f_c = drive_at(scan, c, drive);
+    if (fabs(f_c - (f_a + slope_a * (c - *a))) <= fabs(f_c - (f_b - slope_b * (*b - c)))) {
+      slope_a = (f_c - f_a) / (c - *a);
+      *a = c;
+      f_a = f_c;
+    } else {
+      slope_b = (f_b - f_c) / (*b - c);
+      *b = c;
+      f_b = f_c;
+    }
+  }
+}
+
+/* The time of a jump or bend between two others. Lines that are curved mislead by the square of the width over which they
+   are taken: each time that it is narrowed by ZOOM, as much is added again on both sides. */
+static double locate_bend(Scan *scan, int64_t drive, double a, double b) {
+  for (int k = 0; k < NARROWINGS; k++) {
+    double width = ZOOM * (b - a);
+    bisect_bend(scan, drive, &a, &b, width);
+    a -= width;
+    b += width;
+  }
+  bisect_bend(scan, drive, &a, &b, 0.0);
+  return b;
+}
+
+/* Whether the second differences about a time are those of a jump or bend: of what is smooth, they fade on a finer scale. */
+static int is_bend(Scan *scan, int64_t drive, double t, double width, double differences) {
+  double before = nextafter(t, -INFINITY), fine = FINER * width;
+  double left = drive_at(scan, before, drive), right = drive_at(scan, t, drive);
+  double slope_left = left - drive_at(scan, before - fine, drive), slope_right = drive_at(scan, t + fine, drive) - right;
+  return fabs(right - left) > STAYS * differences || fabs(slope_right - slope_left) > STAYS * FINER * differences;
+}
+
+/* Note a time among the others, ascending, unless one is known within a width of it: of another drive. */
+static void add_bend(Scan *scan, double t, double width) {
+  int64_t place = scan->n_bends;
+  while (place > 0 && scan->bends[place - 1] > t - width) place--;
+  if (place < scan->n_bends && scan->bends[place] < t + width) return;
+  memmove(scan->bends + place + 1, scan->bends + place, (size_t)(scan->n_bends++ - place) * sizeof(double));
+  scan->bends[place] = t;
+}
+
+/* Between two neighbouring points: a bend there is in the second differences D about these two alone. */
+static void find_bend(Scan *scan, int64_t point, int64_t drive) {
+  int64_t n = scan->run->model->n_drives;
+  const double *f = scan->values + point * n + drive;
+  double D[4], left = time_of(scan, point), right = time_of(scan, point + 1);
+  for (int i = 0; i < 4; i++) D[i] = f[(i - 2) * n] - 2.0 * f[(i - 1) * n] + f[i * n];
+  double about = fabs(D[1]) + fabs(D[2]), beside = fabs(D[0]) + fabs(D[3]);
+  int seen = about > HARMLESS * scan->range[drive] && about > UNSEEN * fabs(f[0]);
+  if (!(seen && about > STANDS_OUT * beside) || has_break(scan->run, left, right)) return;
+  double t = locate_bend(scan, drive, left, right);
+  if (is_bend(scan, drive, t, right - left, about)) add_bend(scan, t, FINER * (right - left));
+}
+
+/* Steps are to end at them, unless there are so many that they are better left to the control of the steps: a quantiser. */
+static void find_bends(Scan *scan) {
+  Run *run = scan->run;
+  for (int64_t point = 2; point < POINTS - 3; point++)
+    for (int64_t k = 0; k < run->model->n_drives; k++) {
+      if (scan->n_bends == MOST_BENDS) return;
+      find_bend(scan, point, k);
+    }
+  int64_t last = scan->n_bends, known = run->n_breaks;
+  if (known > run->model->n_breaks) return;
+  /* Both are ascending: merged from behind. */
+  for (int64_t place = (run->n_breaks += last) - 1; last > 0; place--) {
+    int own = known == 0 || run->breaks[known - 1] < scan->bends[last - 1];
+    run->breaks[place] = own ? scan->bends[--last] : run->breaks[--known];
+  }
+}
+
 void plan_pace(Run *run) {
   int64_t n = run->model->n_drives;
   char smooth[2 * CELLS];
   if (n == 0 || !isfinite(run->t_last) || !(run->t_last > run->t0)) return;
-  Scan scan = {run, malloc((size_t)(n * (POINTS + 1 + 5 * MOST_DEPTH)) * sizeof(double)), NULL, NULL, 0};
+  Scan scan = {.run = run, .values = malloc((size_t)(n * (POINTS + 1 + 5 * MOST_DEPTH)) * sizeof(double))};
   if (scan.values == NULL) {
     run->status = NO_MEMORY;
     return;
@@ -149,6 +249,7 @@ void plan_pace(Run *run) {
   scan.range = scan.values + n * POINTS;
   scan.points = scan.range + n;
   sample(&scan);
+  if (run->method->adaptive) find_bends(&scan);
   find_smooth(&scan, smooth);
   add_cells(&scan, smooth, 1, CELLS);
   look_ahead(run);

@@ -302,7 +302,7 @@ typedef struct {
   double *delay;            /* how late each delayed signal is [s], positive (n_d); the caller's */
   double *before;           /* delayed signals before the start (n_d); the caller's */
   double *nodes;            /* delayed signals at five points of a step (5, n_d) */
-  double *breaks;           /* times that steps must meet exactly, ascending (n_breaks); the caller's */
+  double *breaks;           /* times that steps must meet exactly, ascending (n_breaks); the caller's, and those found */
   double *largest;          /* magnitude of each output so far (n_y) */
   double *floor;            /* error of each output between rows that is allowed whatever its size (n_y) */
   double *output_errors;    /* what the error of the step makes of the outputs (n_y) */

@@ -182,10 +182,10 @@ void run_begin(Run *run, double t0, double t_last) {
   run->caution = FIRST_CAUTION;
   run->offender = run->terminal = -1;
   for (int64_t k = 0; k < run->model->n_tasks; k++) run->task_due[k] = run->model->task_offset[k];
-  for (run->next_break = 0; run->next_break < run->n_breaks && run->breaks[run->next_break] <= t0;) run->next_break++;
   begin_delays(run);
   run_extend(run, isfinite(t_last) ? t_last : t0);
   plan_pace(run);
+  for (run->next_break = 0; run->next_break < run->n_breaks && run->breaks[run->next_break] <= t0;) run->next_break++;
 }
 
 void run_extend(Run *run, double t_end) {

@@ -55,7 +55,7 @@ static int64_t place_arrays(Run *run, double *block) {
   PLACE(delay, model->n_d);
   PLACE(before, model->n_d);
   PLACE(nodes, 5 * model->n_d);
-  PLACE(breaks, model->n_breaks);
+  PLACE(breaks, model->n_breaks + (model->n_drives > 0 ? MOST_BENDS : 0));
   PLACE(largest, model->n_y);
   PLACE(floor, model->n_y);
   PLACE(output_errors, model->n_y + model->n_watched);

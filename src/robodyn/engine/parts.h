@@ -11,6 +11,9 @@
 /* Points that a step, or a piece of it, is recorded by where the engine chooses: see pieces.c. */
 enum { PIECE = 4 };
 
+/* Most jumps and bends of what depends on time alone that are looked for. */
+enum { MOST_BENDS = 128 };
+
 /* Events of one guard that end a run as chattering, see log.c. */
 enum { CHATTER_EVENTS = 50, STORM_EVENTS = 1000 };
 

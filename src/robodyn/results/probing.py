@@ -19,7 +19,8 @@ Numbers without a unit are taken to be about 1. Rows are chosen by the same meas
 JUMP_PART = 1e-6
 """Distance of rows, as part of the whole run, at which they close in on a jump."""
 ROUNDING = 1e-9
-"""Size in any unit of what is nothing but rounding; this project's own choice."""
+"""Size in any unit of what is nothing but rounding; this project's own choice. Of a rate it is what changes its signal
+by no more than that in the whole run: the acceleration of a locked joint is rounding of the forces that lock it."""
 SOLVER_PART = 4.0
 """Interpolation need not be better than this times the error of a step."""
 
@@ -42,7 +43,7 @@ def interpolation_errors(run: Run, share: float = 1.0) -> dict[str, float]:
     """Largest error of each signal between rows, at the probes of the run, relative to the signal's size.
 
         error = |interpolated - probe| - 4 * error of the step,  not below 0
-        size = largest magnitude of the signal + 0.02 * largest magnitude of any signal of its unit + 1e-9
+        size = largest magnitude of the signal + 0.02 * largest magnitude of any signal of its unit + rounding
 
     With a share below 1 it is what that part of the probes stay below: a probe may lie where a signal jumps, which no
     row can tell. Signals that hold are left out; a run without probes (measured data) has none.
@@ -89,4 +90,12 @@ def _sizes(run: Run) -> Floats:
     for info, size in zip(run.infos, own, strict=True):
         if info.kind != "held":
             units[info.unit] = max(units.get(info.unit, 0.0), float(size))
-    return ROUNDING + own + UNIT_PART * np.array([units.get(info.unit, 0.0) for info in run.infos])
+    return _roundings(run) + own + UNIT_PART * np.array([units.get(info.unit, 0.0) for info in run.infos])
+
+
+def _roundings(run: Run) -> Floats:
+    """1e-9 of each signal, 1e-9/T of a rate and 1e-9/T^2 of a rate's rate, T the duration where it is below 1 s."""
+    brief = min(float(run.time[-1] - run.time[0]), 1.0) or 1.0
+    rates = {info.rate for info in run.infos}
+    second = {info.rate for info in run.infos if info.name in rates}
+    return np.array([ROUNDING / brief ** ((info.name in rates) + (info.name in second)) for info in run.infos])

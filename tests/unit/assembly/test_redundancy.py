@@ -6,7 +6,22 @@ import numpy as np
 import pytest
 from support.linkages import crank_rocker
 
-from robodyn import Coupling, Machine, ModelError, Scenario, assemble, simulate
+from robodyn import (
+    GROUND,
+    Body,
+    Closure,
+    Coupling,
+    Joint,
+    Machine,
+    Mechanism,
+    ModelError,
+    Point,
+    Scenario,
+    Treatment,
+    assemble,
+    simulate,
+)
+from robodyn.analysis import ParallelKinematics
 from robodyn.assembly.redundancy import _dependent_rows
 from robodyn.catalog import four_bars
 
@@ -86,3 +101,47 @@ def test_points_in_different_planes_are_told():
         ModelError, match=r"constraints\.loop: cannot be met: 0\.1 is left of the equation of loop\.force\.y"
     ):
         assemble(replace(scenario, machine=machine))
+
+
+def pinned_twice(kind="revolute"):
+    """A bar on a turning arm: by a hinge and, at another point of it, by a ball, or rigidly."""
+    bodies = [Body(name, 1.0, (0.2, 0, 0.1), (0.02, 0.03, 0.04)) for name in ("arm", "bar")]
+    joints = [Joint("turn", "revolute", GROUND, "arm", axis=(0, 1, 0))]
+    axis = {} if kind == "fixed" else {"axis": (0, 1, 0)}
+    joints.append(Joint("hinge", kind, "arm", "bar", (0.4, 0, 0), **axis))
+    points = [Point("eye", "bar", (0.1, 0, 0.2)), Point("nail", "arm", (0.5, 0, 0.2))]
+    mechanism = Mechanism("pinned", bodies, joints, points, gravity=(0, 0, -9.81))
+    pin = () if kind == "fixed" else (Closure("pin", "eye", "nail"),)
+    start = {"turn.position": 0.3, "turn.velocity": 9.0}
+    return Scenario("pinned", Machine("pinned", mechanism, constraints=pin), 2.0, start, solver={"rtol": 1e-8})
+
+
+@pytest.mark.parametrize("method", ["baumgarte", "projection", "minimal"])
+def test_what_locks_a_hinge_does_so_however_its_carrier_turns(method):
+    """One equation would do, but another one in every direction: that of each axis of the world vanishes somewhere."""
+    scenario = replace(pinned_twice(), treatment=Treatment(method))
+    system = assemble(scenario)
+    assert "2 of 3 constraint equations follow from the others, 1 of them in a way that changes" in system.warnings[0]
+    assert (system.equations, system.spare) == (("pin.force.x", "pin.force.z"), 1)
+    run, rigid = simulate(system), simulate(pinned_twice("fixed"))
+    assert run.outcome.ok
+    assert run["turn.position"].final > 2 * np.pi
+    assert run["hinge.position"].values == pytest.approx(0.0, abs=1e-7)
+    times = np.linspace(0, 2, 30)
+    assert run["turn.position"](times) == pytest.approx(rigid["turn.position"](times), abs=2e-6)
+
+
+def test_a_hinge_that_is_pinned_twice_carries_its_torque_by_the_least_forces():
+    """The pin's force is square to its arm about the hinge: along the arm it does nothing."""
+    run = simulate(pinned_twice())
+    angle = run["turn.position"].values
+    along = (np.cos(angle) * 0.1 + np.sin(angle) * 0.2, -np.sin(angle) * 0.1 + np.cos(angle) * 0.2)
+    forces = (run["pin.force.x"].values, run["pin.force.z"].values)
+    assert np.max(np.hypot(*forces)) > 10.0
+    assert along[0] * forces[0] + along[1] * forces[1] == pytest.approx(0.0, abs=1e-6)
+
+
+def test_the_parallel_kinematics_have_independent_equations_only():
+    kinematics = ParallelKinematics(assemble(pinned_twice()), "eye", ("turn",), ("x",))
+    assert len(kinematics.system.equations) == 1
+    assert kinematics.forward([0.7]).q == pytest.approx([0.7, 0.0], abs=1e-10)

@@ -11,16 +11,17 @@ P = dp/dq.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from robodyn.analysis.mechanics.kinetics import joint_names, start_positions
-from robodyn.assembly import System
+from robodyn.assembly import System, assemble
 from robodyn.assembly.system import INPUTS
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.model import Treatment
 from robodyn.model.numbers import XYZ
 from robodyn.native import KernelModule, compile_kernels
 
@@ -113,6 +114,9 @@ class ParallelKinematics:
     """
 
     def __init__(self, system: System, point: str, actuated: Sequence[str], axes: Sequence[str] = XYZ) -> None:
+        if system.spare:
+            # As many equations as they determine joints: index 3 has no others.
+            system = assemble(replace(system.scenario, treatment=Treatment("index3")), inputs=system.inputs)
         self.system, self.point = system, point
         self.actuated, self.axes = tuple(actuated), tuple(axes)
         self.joints = joint_names(system)
