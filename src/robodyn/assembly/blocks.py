@@ -7,11 +7,12 @@ from typing import Any
 import casadi as ca
 
 from robodyn.assembly.builder import Builder, Element, Pending, reference_to
+from robodyn.assembly.declarations import BreakRule, DelayInfo, MemoryInfo, StateInfo
 from robodyn.assembly.network import Definition, SignalInfo
 from robodyn.assembly.passivity import watch_block
 from robodyn.assembly.promises import Promise
 from robodyn.assembly.sampling import add_sampled_block
-from robodyn.assembly.system import FREE, BreakRule, DelayInfo, MemoryInfo, StateInfo
+from robodyn.assembly.system import FREE
 from robodyn.assembly.tracing import Bindings, Trace, placeholder, trace_law
 from robodyn.assembly.units import units_of
 from robodyn.errors import nearest
@@ -212,12 +213,11 @@ def _add_breaks(builder: Builder, block: Block) -> None:
 
 def add_delays(builder: Builder) -> None:
     """Delayed signals are global symbols, read from history; what they delay is evaluated along the way."""
-    builder.columns["delayed"] = []
     for delay in builder.scenario.machine.delays:
         bindings: Bindings = {}
         source = placeholder(f"delays.{delay.name}.signal", delay.signal, bindings)
         builder.network.refer(bindings)
-        builder.columns["delayed"].append(Pending(source, bindings))
+        builder.delayed.append(Pending(source, bindings))
         builder.delays.append(DelayInfo(f"{delay.name}.output", delay.time, delay.before))
         builder.network.add_symbol(
             SignalInfo(f"{delay.name}.output", builder.units.get(delay.signal, "")),

@@ -8,11 +8,11 @@ from typing import Any
 import casadi as ca
 
 from robodyn.assembly.builder import Builder, Pending
+from robodyn.assembly.declarations import Guard, MemoryInfo, StateInfo
 from robodyn.assembly.events import START, watch_side
 from robodyn.assembly.motion import Motion
 from robodyn.assembly.network import Definition, SignalInfo
 from robodyn.assembly.passivity import watch_passive
-from robodyn.assembly.system import Guard, MemoryInfo, StateInfo
 from robodyn.assembly.touching import Touch, find_touches
 from robodyn.assembly.tracing import Bindings, trace_law
 from robodyn.laws import arguments_of, info_of
@@ -151,13 +151,13 @@ def _add_events(builder: Builder, touch: Touch, side: ca.SX, value: ca.SX, reset
     """
     for event, direction, more in (("touches", 1, resets), ("parts", -1, {})):
         action = f"action:{touch.name}.{event}"
-        builder.updates[action] = {side.name(): Pending(ca.SX(direction), {})} | more
-        builder.columns["guards"].append(Pending(value, {}))
-        guard = Guard(own_name(touch, event), direction, terminal=False, action=action, side=side.name())
-        builder.guards.append(guard)
+        builder.actions[action] = {side.name(): Pending(ca.SX(direction), {})} | more
+        owner = touch.contact.name
+        guard = Guard(own_name(touch, event), direction, action=action, contact=owner, side=side.name())
+        builder.add_guard(guard, Pending(value, {}))
     watch_side(builder, touch.name, side, Pending(value, {}))
     begins = where(value == 0, -sign(touch.rate), sign(value))
-    builder.updates.setdefault(START, {})[side.name()] = Pending(begins, {})
+    builder.actions.setdefault(START, {})[side.name()] = Pending(begins, {})
 
 
 def add_contact_signals(builder: Builder, contact: AnyContact, pushed: list[Pushed]) -> None:

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 import casadi as ca
 
 from robodyn.assembly.builder import Builder, Pending, reference_to
+from robodyn.assembly.declarations import Port, StateInfo
 from robodyn.assembly.motion import Motion
 from robodyn.assembly.network import Definition, SignalInfo
-from robodyn.assembly.system import Port, StateInfo
 from robodyn.assembly.tracing import Bindings, placeholder
 from robodyn.model import Interface
 from robodyn.model.interface import ROTATION

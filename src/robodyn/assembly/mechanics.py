@@ -23,6 +23,7 @@ from robodyn.assembly.constraints import (
 )
 from robodyn.assembly.contact import add_contacts
 from robodyn.assembly.coordinates import joint_unit
+from robodyn.assembly.declarations import StateInfo
 from robodyn.assembly.impact import add_rigid
 from robodyn.assembly.interfaces import add_interfaces, define_forces
 from robodyn.assembly.motion import Motion
@@ -30,7 +31,7 @@ from robodyn.assembly.network import Definition, SignalInfo
 from robodyn.assembly.promises import Promise
 from robodyn.assembly.rigid import build_rigid
 from robodyn.assembly.sticking import Sticking, add_stick_events, build_sticking, find_held_joints
-from robodyn.assembly.system import StateInfo, build_mass_matrix
+from robodyn.assembly.system import build_mass_matrix
 from robodyn.assembly.tracing import Bindings, placeholder
 from robodyn.assembly.units import FORCE
 from robodyn.dynamics import (
@@ -124,7 +125,7 @@ def _accelerate(builder: Builder, motion: Motion, tau: ca.SX, bindings: Bindings
 
 def _keep_applied(builder: Builder, tau: ca.SX, bindings: Bindings) -> None:
     """Joint torques without those of constraints, as a function of the system."""
-    builder.columns["applied"] = [Pending(tau[k], bindings) for k in range(tau.numel())]
+    builder.applied = [Pending(tau[k], bindings) for k in range(tau.numel())]
 
 
 def _mass_solver(motion: Motion) -> Solve:

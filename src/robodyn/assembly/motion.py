@@ -11,9 +11,9 @@ import numpy as np
 
 from robodyn.assembly.builder import Builder
 from robodyn.assembly.coordinates import express_coordinate, joint_unit
+from robodyn.assembly.declarations import Port, StateInfo
 from robodyn.assembly.elasticity import add_elasticity
 from robodyn.assembly.network import Definition, SignalInfo
-from robodyn.assembly.system import Port, StateInfo
 from robodyn.assembly.tree import Mechanics, build_tree
 from robodyn.dynamics import link_poses, position_rates
 from robodyn.model import Combination, Joint, Mechanism, Mode, Point

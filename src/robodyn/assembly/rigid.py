@@ -14,8 +14,8 @@ import casadi as ca
 from robodyn.assembly.builder import Builder
 from robodyn.assembly.complementarity import Mobility
 from robodyn.assembly.contact import check_moves, own_name, trace_contact
+from robodyn.assembly.declarations import MemoryInfo
 from robodyn.assembly.motion import Motion
-from robodyn.assembly.system import MemoryInfo
 from robodyn.assembly.touching import Touch, find_touches
 from robodyn.model import RigidContact
 from robodyn.model.contact import AnyContact

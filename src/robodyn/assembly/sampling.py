@@ -14,7 +14,7 @@ from typing import Any
 import casadi as ca
 
 from robodyn.assembly.builder import Builder, Pending
-from robodyn.assembly.system import MemoryInfo, PythonCall, Task
+from robodyn.assembly.declarations import MemoryInfo, PythonCall, Task
 from robodyn.assembly.tracing import Bindings, trace_law
 from robodyn.assembly.units import units_of
 from robodyn.errors import FlawList
@@ -175,5 +175,5 @@ def add_python_inputs(
         entries = value if isinstance(value, tuple) else (value,)
         shapes[name] = len(entries) if isinstance(value, tuple) else None
         column += [Pending(ca.SX(entry), bindings) for entry in entries]
-    builder.columns[inputs] = column
+    builder.arguments[inputs] = column
     return shapes

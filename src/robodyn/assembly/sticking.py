@@ -24,8 +24,8 @@ import casadi as ca
 import numpy as np
 
 from robodyn.assembly.builder import Builder, Element, Pending
+from robodyn.assembly.declarations import Guard
 from robodyn.assembly.promises import Promise
-from robodyn.assembly.system import Guard
 from robodyn.assembly.tracing import Bindings
 from robodyn.dynamics import solve_symmetric
 from robodyn.symbolic import absolute, logical_and, logical_not, maximum, minimum, sign, where
@@ -295,8 +295,7 @@ def add_stick_events(builder: Builder, sticking: Sticking, states: tuple[list[st
         # What always holds has no power but rounding.
         builder.watch(Promise.PASSIVE, name, "W", [power, absolute(power) + level * HELD_SPEED], bindings)
         for event, value in guards.items():
-            builder.columns["guards"].append(Pending(value, bindings))
-            builder.guards.append(Guard(f"{element.block.name}.{event}", -1, terminal=False, action=ACTION))
+            builder.add_guard(Guard(f"{element.block.name}.{event}", -1, action=ACTION), Pending(value, bindings))
     directions, resting = sticking.find_directions()
     names, v = states
     stopped = sticking.hold_joints(sticking.stop_resting(v, resting), directions)
@@ -306,7 +305,7 @@ def add_stick_events(builder: Builder, sticking: Sticking, states: tuple[list[st
         anchor = where(newly, sticking.position[i], element.anchor)
         update[element.direction.name()] = Pending(directions[i], bindings)
         update[element.anchor.name()] = Pending(anchor, bindings)
-    builder.updates[ACTION] = update
+    builder.actions[ACTION] = update
 
 
 def _all(conditions: list[ca.SX]) -> ca.SX:

@@ -139,7 +139,7 @@ class ScenarioUnit:
 
     def _make_functions(self, chosen: Sequence[str]) -> PortFunctions:
         place = {info.name: k for k, info in enumerate(self.system.signals)}
-        outputs = self.system.expressions["outputs"]
+        outputs = self.system.expressions.outputs
         column = ca.vertcat(ca.SX(0, 1), *(outputs[place[name]] for name in chosen))
         return PortFunctions(self.system, {"chosen": column})
 
@@ -297,8 +297,8 @@ class ScenarioUnit:
     @cached_property
     def _sampled(self) -> list[int]:
         """Places in the memory that tasks write."""
-        m = self.system.symbols["m"]
-        columns = [self.system.expressions[task.function] for task in self.system.tasks if task.function]
+        m = self.system.symbols.m
+        columns = [self.system.memory_after(task) for task in self.system.tasks if task.function]
         return [k for k in range(m.numel()) if any(not ca.is_equal(after[k], m[k], 2) for after in columns)]
 
     @property

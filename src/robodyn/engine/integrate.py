@@ -16,7 +16,7 @@ from robodyn.engine.binding import EngineRun, address_of, fill, functions, metho
 from robodyn.engine.problem import Derivatives, Problem, check_problem
 from robodyn.engine.solver import DEFAULT_FIXED_STEP, RECORDING_KINDS, Recording, Solver
 from robodyn.engine.tableaus import SYMPLECTIC
-from robodyn.engine.trajectory import EXTREMES, Counters, Probes, Status, Stiffness, Trajectory
+from robodyn.engine.trajectory import EXTREMES, BrokenRun, Counters, Probes, Status, Stiffness, Trajectory
 
 PythonTask = Callable[[int, float, np.ndarray, np.ndarray, np.ndarray], Any]
 PythonAction = Callable[[int, float, np.ndarray, np.ndarray, np.ndarray], tuple[Any, Any]]
@@ -161,15 +161,18 @@ class Integration:
         self.callbacks = task, action, progress
 
     def complete(self) -> Trajectory:
-        """Run to the end; an error raised by a task or an action carries the partial trajectory."""
+        """Run to the end.
+
+        Raises:
+            BrokenRun: where a task or an action raised an error, with the trajectory so far.
+        """
         try:
             self.loop()
         except KeyboardInterrupt:
             self.conclude(Status.INTERRUPTED)
         except Exception as error:
             self.conclude(Status.FAILED)
-            error.trajectory = self.trajectory()  # type: ignore[attr-defined]
-            raise
+            raise BrokenRun(error, self.trajectory()) from error
         return self.trajectory()
 
     def loop(self) -> None:

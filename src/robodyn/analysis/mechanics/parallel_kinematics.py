@@ -19,7 +19,7 @@ import numpy as np
 
 from robodyn.analysis.mechanics.kinetics import joint_names, start_positions
 from robodyn.assembly import System
-from robodyn.assembly.system import INPUTS
+from robodyn.assembly.functions import INPUTS
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.model.numbers import XYZ
 from robodyn.native import KernelModule, compile_kernels
@@ -147,13 +147,13 @@ class ParallelKinematics:
         system = self.system
         names = system.signal_names
         signals = [names.index(f"{name}.position.{axis}") for name in self.points for axis in XYZ]
-        points = ca.vertcat(*(system.expressions["outputs"][row] for row in signals))
+        points = ca.vertcat(*(system.expressions.outputs[row] for row in signals))
         # Positions are functions of q, also where they are signals of a system with other states.
-        h = system.expressions["constraints"][: len(system.equations)]
+        h = system.expressions.constraints[: len(system.equations)]
         s = ca.vertcat(*(system.coordinates[name] for name in self.actuated))
         rows = ca.vertcat(h, s, points)
         slopes = ca.jacobian(ca.vertcat(h, s, *(points[row] for row in self._rows)), system.q)
-        columns = [system.symbols[key] for key in INPUTS]
+        columns = [*system.symbols]
         functions = {
             "values": ca.Function("values", columns, [ca.densify(rows)]),
             "slopes": ca.Function("slopes", columns, [ca.vec(ca.densify(slopes))]),
