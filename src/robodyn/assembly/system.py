@@ -122,6 +122,12 @@ class System:
         return next((k for k, used in enumerate(reversed(needed)) if used), len(needed))
 
     @cached_property
+    def sampled_memory(self) -> list[int]:
+        """Places in m that traced tasks write; the rest of their columns only repeats it."""
+        m, columns = self.symbols.m, [self.memory_after(task) for task in self.tasks if task.function]
+        return [k for k in range(m.numel()) if any(not ca.is_equal(after[k], m[k], 2) for after in columns)]
+
+    @cached_property
     def depends_on_time(self) -> bool:
         """Whether any rate depends on time itself."""
         return bool(self.states) and any(ca.which_depends(self.expressions.rhs, self.symbols.t, 1, False))

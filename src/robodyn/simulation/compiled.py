@@ -104,6 +104,12 @@ class CompiledSystem:
         kernel = self.module.kernels.get(name) if name else None
         return kernel.address if kernel else 0
 
+    def number_values(self, parameters: np.ndarray) -> dict[str, float]:
+        """Every named number of the scenario, the tunable ones with these values."""
+        described = {name: number.value for name, number in self.system.numbers.items()}
+        names = (number.name for number in self.system.parameters)
+        return described | dict(zip(names, parameters.tolist(), strict=True))
+
     def parameter_values(self, changes: dict[str, float]) -> np.ndarray:
         """Values of the tunable parameters, with some changed."""
         names = {number.name for number in self.system.parameters}

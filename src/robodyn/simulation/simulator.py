@@ -164,8 +164,7 @@ def _integrate(
     progress: Progress | None,
 ) -> Trajectory:
     system = compiled.system
-    numbers: dict[str, Any] = {name: number.value for name, number in system.numbers.items()}
-    numbers |= {number.name: value for number, value in zip(system.parameters, values.tolist(), strict=True)}
+    numbers = compiled.number_values(values)
     duration = system.scenario.duration
     kept = engine_recording(recording, solver, start.time, duration)
     check_extent(compiled, solver, kept, duration)
