@@ -229,11 +229,12 @@ class ScenarioUnit:
         further = np.zeros((0, len(part.rows))) if trend is None else trend
         if part.rigid:
             self.numbers.set(part.names("far_inertia"), model.inertia[rows])
-            self.numbers.set_course(
-                part.names("far_force"), np.vstack([model.force, further @ model.inertia]), self.time
-            )
+            course = np.vstack([model.force, further @ model.inertia])
+            self.numbers.set_course(part.names("far_force"), course, self.time)
             self._prepare()
-            self._join(interface, model.inertia, motion)
+            # The interface gets the common motion: at the start exactly, on the way by one Newton step.
+            steps, self.corrected = CLOSING_STEPS if self.run is None else 1, True
+            self.move(move_interface(self.functions, interface, self._now(), model.inertia, motion, steps))
             return
         self.numbers.set(part.names("far_mobility"), model.mobility[rows])
         course = np.vstack([model.acceleration, further])
@@ -246,11 +247,6 @@ class ScenarioUnit:
         for k, state in enumerate(self.system.states):
             x[k] = states.get(state.name, x[k])
         self.move(x)
-
-    def _join(self, interface: str, inertia: np.ndarray, motion: InterfaceMotion) -> None:
-        """Give the interface a motion; at the start exactly, on the way by one step."""
-        steps, self.corrected = CLOSING_STEPS if self.run is None else 1, True
-        self.move(move_interface(self.functions, interface, self._now(), inertia, motion, steps))
 
     @property
     def state(self) -> np.ndarray:
