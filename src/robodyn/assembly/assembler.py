@@ -32,7 +32,7 @@ from robodyn.assembly.units import compare_units, fill_numbers, settle_units
 from robodyn.dynamics import Tree, articulate, mass_matrix, mean_depth
 from robodyn.dynamics.forward import COMPOSITE_DEPTH
 from robodyn.errors import nearest
-from robodyn.model import Scenario
+from robodyn.model import Combination, Scenario
 from robodyn.waiting import told_if_slow
 
 
@@ -267,10 +267,9 @@ def _numeric_tree(builder: Builder) -> Tree:
 def _rotor_inertia(builder: Builder, motion: Motion) -> np.ndarray:
     total = np.zeros((motion.v.numel(),) * 2)
     for coordinate in builder.scenario.machine.coordinates:
-        inertia = getattr(coordinate, "inertia", 0.0)
-        if inertia:
+        if isinstance(coordinate, Combination) and coordinate.inertia:
             gradient = np.array(ca.DM(motion.gradient(coordinate.name)))
-            total += inertia * gradient.T @ gradient
+            total += coordinate.inertia * gradient.T @ gradient
     return total
 
 

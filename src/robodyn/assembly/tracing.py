@@ -6,6 +6,7 @@ import math
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from inspect import isroutine
 from typing import Any
 
 import casadi as ca
@@ -96,7 +97,7 @@ def check_arguments(function: Callable[..., Any], given: Mapping[str, Any], path
 
 
 def _name(function: Callable[..., Any]) -> str:
-    return getattr(function, "__name__", type(function).__name__)
+    return function.__name__ if isroutine(function) else type(function).__name__
 
 
 def _first_line(error: Exception) -> str:

@@ -102,7 +102,7 @@ class Articulation:
 
 
 def _entries(part: Sequence[Scalar]) -> list[Scalar]:
-    return [part[k] for k in range(part.shape[0] if hasattr(part, "shape") else len(part))]
+    return [part[k] for k in range(sym.length(part))]
 
 
 def articulate(tree: Tree, q: Sequence[Scalar]) -> Articulation:

@@ -12,6 +12,7 @@ from itertools import accumulate
 
 import numpy as np
 
+from robodyn import symbolic as sym
 from robodyn.dynamics.flexible import Elasticity, Node
 from robodyn.dynamics.joints import KINDS, Column, motion, subspace
 from robodyn.spatial import Inertia, Moments, Pose
@@ -228,6 +229,6 @@ def _consecutive(sizes: Sequence[int]) -> tuple[slice, ...]:
 
 
 def _check_length(name: str, values: Sequence[Scalar], needed: int) -> None:
-    given = values.shape[0] if hasattr(values, "shape") else len(values)
+    given = sym.length(values)
     if given != needed:
         raise ValueError(f"{name} has {given} entries, the tree needs {needed}")

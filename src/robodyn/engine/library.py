@@ -95,7 +95,7 @@ def _is_private(library: Path) -> bool:
 
 def _is_owned(path: Path) -> bool:
     """Whether a file or folder, no link, belongs to this user and nobody else can write to it."""
-    if not hasattr(os, "getuid"):
+    if sys.platform == "win32":
         return True
     state = path.lstat()
     return not stat.S_ISLNK(state.st_mode) and state.st_uid == os.getuid() and not state.st_mode & 0o022

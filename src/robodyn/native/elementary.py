@@ -37,11 +37,12 @@ NON_NEGATIVE = ("fabs", "sq", "sqrt", "exp")
 def inline_elementary(program: Program) -> Program:
     """The program with arithmetic in place of elementary functions."""
     builder = _Arithmetic()
+    functions = {"exp": builder.exp, "log": builder.log, "sin": builder.sin, "cos": builder.cos}
     new: dict[int, int] = {}
     for number, node in enumerate(program.nodes):
         op = node[0]
-        if op in ("exp", "log", "sin", "cos"):
-            new[number] = getattr(builder, op)(new[node[1]])
+        if op in functions:
+            new[number] = functions[op](new[node[1]])
         elif op == "pow" and _has_log(program, node):
             new[number] = builder.pow(new[node[1]], new[node[2]])
         else:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -177,9 +176,9 @@ def trace_rest(system: System) -> RestEquations:
         "residual": ca.Function("residual", columns, [residual]),
         "jacobian": build_jacobian("jacobian", columns, residual, ca.vertcat(x, d, held)),
     }
-    infos: list[Any] = [*system.states[:n], *system.delays, *(system.memory[k] for k in changing)]
-    scale = np.array([getattr(info, "nominal", 1.0) for info in infos], float)
-    names = tuple(info.name for info in infos)
+    others = [*(delay.name for delay in system.delays), *(system.memory[k].name for k in changing)]
+    scale = np.array([*(state.nominal for state in system.states[:n]), *(1.0 for _ in others)], float)
+    names = (*(state.name for state in system.states[:n]), *others)
     return RestEquations(names, n, scale, tuple(changing), functions)
 
 

@@ -80,9 +80,8 @@ class Trimmer:
         return ca.vertcat(symbols.x[: self._n], symbols.d, *memory, *(symbols.p[k] for k in self._free))
 
     def _nominal(self) -> np.ndarray:
-        infos = [*self.system.states[: self._n], *self.system.delays]
-        known = [float(getattr(info, "nominal", 1.0)) for info in infos]
-        return np.array(known + [1.0] * (len(self._memory) + len(self._free)))
+        known = [float(state.nominal) for state in self.system.states[: self._n]]
+        return np.array(known + [1.0] * (len(self.system.delays) + len(self._memory) + len(self._free)))
 
     def find(
         self,

@@ -85,7 +85,7 @@ class Singularity:
         """ "none", "input", "output", "both" or "constraint"."""
         if self.freedom != self.motors:
             return "constraint"
-        near = [name for name in ("input", "output") if getattr(self, name) < SINGULAR]
+        near = [name for name, size in (("input", self.input), ("output", self.output)) if size < SINGULAR]
         return "both" if len(near) == 2 else (near[0] if near else "none")
 
 
