@@ -25,7 +25,7 @@ from robodyn.assembly.network import SignalInfo
 from robodyn.assembly.nominal import check_nominal_depends, refer_to_nominal
 from robodyn.assembly.reactions import add_reactions
 from robodyn.assembly.sampling import find_base_period
-from robodyn.assembly.sticking import ACTION
+from robodyn.assembly.stick_events import ACTION
 from robodyn.assembly.system import System, Terms
 from robodyn.assembly.tree import build_tree
 from robodyn.assembly.units import compare_units, fill_numbers, settle_units

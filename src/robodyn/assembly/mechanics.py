@@ -24,13 +24,15 @@ from robodyn.assembly.constraints import (
 from robodyn.assembly.contact import add_contacts
 from robodyn.assembly.coordinates import joint_unit
 from robodyn.assembly.declarations import StateInfo
+from robodyn.assembly.held_joints import find_held_joints
 from robodyn.assembly.impact import add_rigid
 from robodyn.assembly.interfaces import add_interfaces, define_forces
 from robodyn.assembly.motion import Motion
 from robodyn.assembly.network import Definition, SignalInfo
 from robodyn.assembly.promises import Promise
 from robodyn.assembly.rigid import build_rigid
-from robodyn.assembly.sticking import Sticking, add_stick_events, build_sticking, find_held_joints
+from robodyn.assembly.stick_events import add_stick_events
+from robodyn.assembly.sticking import Sticking, build_sticking
 from robodyn.assembly.system import build_mass_matrix
 from robodyn.assembly.tracing import Bindings, placeholder
 from robodyn.assembly.units import FORCE

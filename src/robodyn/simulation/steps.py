@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from robodyn.assembly import System
-from robodyn.assembly.sticking import ACTION
+from robodyn.assembly.stick_events import ACTION
 from robodyn.engine import Solver
 from robodyn.errors import FlawList
 from robodyn.simulation.fused_step import FUSED_STEPS, FusedStep
