@@ -1,4 +1,4 @@
-"""How does a scenario become a system? Declare, trace, connect, resolve; every flaw is told at once."""
+"""Assembler: how does a scenario become a system? Declare, trace, connect, resolve; every flaw is told at once."""
 
 from __future__ import annotations
 
@@ -106,11 +106,13 @@ def _trace(
     builder: Builder, linearise: Linearise | None, inputs: Mapping[str, float], signals: Sequence[str]
 ) -> tuple[Motion | None, LinearMechanics | None]:
     """Declare, trace and connect all parts; every flaw is told at once."""
+    # Declare: joints, coordinates, points; blocks with their states and memory; delays.
     motion = add_kinematics(builder)
     add_blocks(builder)
     add_delays(builder)
     refer_to_nominal(builder)
     linear = replace_mechanics(builder, motion, linearise) if linearise and motion else None
+    # Events before dynamics: a constraint that none can switch is a constant there.
     declare_constraints(builder)
     add_events(builder)
     add_located(builder)
@@ -118,6 +120,7 @@ def _trace(
         add_dynamics(builder, motion, solvable=_check_inertia(builder, motion))
         add_ranges(builder, motion)
         add_reactions(builder, motion, signals)
+    # Connect and resolve: all names are known now.
     place_targets(builder)
     open_inputs(builder, inputs)
     settle_units(builder.scenario, builder.network.infos)
@@ -153,6 +156,7 @@ def _expressions(builder: Builder, n_q: int) -> Expressions:
     def express(waiting: Iterable[Pending]) -> ca.SX:
         return _column(builder.express(waiting))
 
+    # Placeholders become global symbols here, everything of a kind in one substitution.
     rates = express(builder.rates[info.name] for info in builder.states)
     limits = [builder.limits[info.name] for info in builder.states if info.name in builder.limits]
     named, of = builder.network.expressions, builder.residuals
@@ -231,6 +235,7 @@ def _check_inertia(builder: Builder, motion: Motion) -> bool:
     if not tree.n_v:
         builder.flaws.add("joints", "none of them moves", "make one revolute or prismatic, or leave the mechanism out")
         return False
+    # Some random positions: a joint may feel no inertia at one of them alone.
     pivots = np.full(tree.n_v, np.inf)
     generator = np.random.default_rng(1)
     for _ in range(3):

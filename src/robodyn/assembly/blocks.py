@@ -1,4 +1,4 @@
-"""What do a machine's blocks contribute? Signals, states, forces, and for sampled ones memory and tasks."""
+"""Blocks: what do those of a machine contribute? Signals, states, forces, and for sampled ones memory and tasks."""
 
 from __future__ import annotations
 
@@ -112,6 +112,7 @@ def _add_continuous(builder: Builder, block: Block, arguments: dict[str, Any], b
 def _add_sticking(builder: Builder, block: Block, arguments: dict[str, Any], bindings: Bindings) -> None:
     """Friction that sticks, traced for sliding forth and back and without dry friction; its force is found later."""
     path = f"blocks.{block.name}"
+    # One law, three modes: sliding forth, sliding back, and with its dry friction left out.
     ways = [arguments | {"direction": direction} for direction in (1.0, -1.0, 0.0)]
     traces = [trace_law(block.function, way, bindings, path, builder.flaws) for way in ways]
     found = [trace.results for trace in traces if trace is not None]
@@ -151,6 +152,7 @@ def _add_rate(builder: Builder, block: Block, name: str, trace: Trace) -> None:
         )
         return
     limits = block.info.limits.get(name)
+    # Saturation with anti-windup: at a limit the integrator stops, it does not wind up beyond.
     if limits:
         lower, upper = (_limit(builder, block, limit) for limit in limits)
         x = builder.symbol_of(full)

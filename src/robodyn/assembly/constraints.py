@@ -1,4 +1,4 @@
-"""Which forces keep a mechanism's constraints, and how does it move under them?
+"""Constraint dynamics: which Lagrange multipliers keep a mechanism's constraints, and how does it move under them?
 
     M a = b + H^T lam,    H a = -drift - 2 p h' - p^2 h,    S = H M^-1 H^T
 
@@ -83,6 +83,7 @@ class Constrained:
 
     def accelerate(self, b: ca.SX) -> tuple[ca.SX, ca.SX]:
         """Joint accelerations under b = tau - c, and the forces that keep the constraints."""
+        # Without the constraints first; then what they must add so that h'' + 2 p h' + p^2 h = 0 (Baumgarte 1972).
         a = self.solve(b)
         wanted = [e.drift + 2 * self.pole * e.h_dot + self.pole**2 * e.h for e in self.equations]
         lam = self._answer(self.H @ a + ca.vertcat(*wanted))
@@ -107,6 +108,7 @@ class Constrained:
 
     def _answer(self, residual: ca.SX) -> ca.SX:
         """-S^-1 residual, zero for what does not hold: `(S + give) lam_new = -residual + give lam`, a few times."""
+        # (S + give) lam = -r, then give lam is taken back: an augmented Lagrangian, whose fixed point is S lam = -r.
         due = ca.vertcat(*(where(active, -residual[i], 0.0) for i, active in enumerate(self.active)))
         first = lam = ca.SX(solve_ldl(self.factors, due))
         for _ in range(REFINEMENTS):
@@ -127,6 +129,7 @@ def build_constrained(builder: Builder, motion: Motion, solve: Solve, bindings: 
     found = [e for c in builder.scenario.machine.constraints for e in _trace(builder, motion, c, bindings)]
     if not found or builder.flaws.found:
         return None
+    # Equations that follow from others would make S singular: they are left out before it is built.
     redundancy = find_redundant(builder, motion, found, [e.active.is_one() for e in found])
     if builder.flaws.found:
         return None
@@ -137,6 +140,7 @@ def build_constrained(builder: Builder, motion: Motion, solve: Solve, bindings: 
         return None
     h = ca.vertcat(*(e.h for e in equations))
     H = ca.jacobian(h, motion.q)
+    # S = H M^-1 H^T, by one solution with the mass matrix for each row.
     W = ca.horzcat(*(solve(H[k, :].T) for k in range(len(equations))))
     S = H @ W
     # A little compliance for each equation.
@@ -160,6 +164,7 @@ def _trace(builder: Builder, motion: Motion, constraint: Constraint, bindings: B
         }
         targets = [placeholder(f"{path}.{key}", signal, bindings) for key, signal in wanted.items()]
         builder.network.refer(bindings)
+    # h' = H q_dot + h_t, and h'' = H a + drift; what a prescribed motion wants is taken off each.
     for name, h in zip(constraint.equations, express_equations(motion, constraint), strict=True):
         h_dot = _rate(builder, motion, h)
         drift = _rate(builder, motion, h_dot)
@@ -239,6 +244,7 @@ def add_projection(builder: Builder, motion: Motion, constrained: Constrained, b
     h = ca.vertcat(*(e.h for e in constrained.equations))
     h_dot = ca.vertcat(*(e.h_dot for e in constrained.equations))
     q, v = motion.q, motion.v
+    # M^-1-weighted Newton: the nearest positions in kinetic energy on h = 0, then velocities on h' = 0.
     for _ in range(2):
         q = q + constrained.project(ca.SX.zeros(motion.v.numel()), ca.substitute(h, motion.q, q))
     for _ in range(2):

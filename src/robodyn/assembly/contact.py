@@ -1,4 +1,4 @@
-"""Which forces do compliant contacts exert on a mechanism, and when do they touch and part?"""
+"""Compliant contact: which forces does it exert on a mechanism, and when do they touch and part?"""
 
 from __future__ import annotations
 
@@ -47,6 +47,7 @@ def add_contacts(builder: Builder, motion: Motion) -> ca.SX:
             continue
         pushed = [found for touch in touches if (found := _push(builder, touch)) is not None]
         for one in pushed:
+            # tau += (dw/dv)^T f: the power f.w is that of the joint torques.
             tau = tau + ca.jtimes(one.touch.velocity, motion.v, one.force, True)
         if pushed:
             add_contact_signals(builder, contact, pushed)

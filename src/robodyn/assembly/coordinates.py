@@ -1,4 +1,4 @@
-"""Where is each coordinate of a machine, as an expression of the joint positions, and when does it leave its range?"""
+"""Coordinates of a machine: where is each, as a function of the joint positions, and when does it leave its range?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which equations h(q, t) = 0 does a constraint stand for, as expressions?"""
+"""Constraint equations: which h(q, t) = 0 does a constraint stand for, as expressions?"""
 
 from __future__ import annotations
 

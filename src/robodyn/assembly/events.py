@@ -1,4 +1,4 @@
-"""When does something happen, and what? Guards and actions of a scenario's events."""
+"""Events: when does something happen, and what? Guards and actions of a scenario's events."""
 
 from __future__ import annotations
 
@@ -60,6 +60,7 @@ def add_located(builder: Builder) -> None:
                 continue
             value = reference_to(name)
             action = f"action:{name}"
+            # At zero itself the side is the one it comes to, not the one it came from.
             passed = where(value.expression == 0, -builder.memory_symbols[side], sign(value.expression))
             builder.actions[action] = {side: Pending(passed, value.bindings)}
             builder.add_guard(Guard(name, DIRECTIONS["both"], action=action, side=side), value)

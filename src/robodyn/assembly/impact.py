@@ -1,4 +1,4 @@
-"""Which rigid contacts push, with which forces and impulses, and when do they begin and end?
+"""Rigid contact events: which contacts push, with which forces and impulses, and when do they begin and end?
 
 Everything is a linear complementarity problem, for impulses with the speeds along the normals, for forces with the
 accelerations.
@@ -70,6 +70,7 @@ def _add_impact(builder: Builder, motion: Motion, rigid: Rigid, bindings: Bindin
     """
     blow = find_blow(builder, motion, rigid)
     answer = Blow(rigid.react(blow.impulse), blow.change)
+    # v+ = v + M^-1 P, and the work P^T (v + v+) / 2 goes into the books: the balance of energy holds across the blow.
     v, sinking = motion.v + blow.change, ca.vertsplit(rigid.sinks(blow.change))
     so_far = reference_to("energy.work")
     update = {motion.v[k].name(): Pending(v[k], bindings) for k in range(v.numel())}
@@ -108,6 +109,7 @@ def _add_sorting(builder: Builder, rigid: Rigid, a: ca.SX, bindings: Bindings) -
     One whose friction would pull it in more than its force pushes is let go (Painleve's paradox): it sinks by a
     rounding error and hits. That impact may stop its slip; if it does not, it hits again and again, which is told.
     """
+    # The same problem for accelerations: g'' >= 0, lam >= 0, g'' lam = 0 among the touches that are at rest.
     b = rigid.approach(a)
     allowed = []
     for i, touch in enumerate(rigid.touches):

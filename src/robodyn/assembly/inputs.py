@@ -1,4 +1,4 @@
-"""Which signals of a scenario come from outside?
+"""Inputs of a system: which signals of a scenario come from outside?
 
 A block's output that is declared an input is no longer computed: it is held in memory, which whoever runs the system
 writes at communication points. What reads the signal, a force on a joint included, does not notice.

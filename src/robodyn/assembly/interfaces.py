@@ -1,4 +1,4 @@
-"""How does what comes in at an interface act on a mechanism, and which motion and force go out there?
+"""Interfaces of a subsystem: how does what comes in act on the mechanism, and which motion and force go out?
 
     w = A v,    tau = A^T f
 
@@ -60,6 +60,7 @@ def _trace_port(builder: Builder, motion: Motion, interface: Interface) -> Port:
         velocity = ca.vertcat(*motion.rates_of(ca.vertsplit(position)))
         if rotation is not None:
             velocity = ca.vertcat(velocity, _angular_velocity(motion, rotation))
+    # w = A v, w' = A a + drift.
     A = ca.jacobian(velocity, motion.v)
     drift = ca.jtimes(velocity, motion.q, motion.q_dot)
     inertia = None
@@ -151,6 +152,7 @@ def _move_model(builder: Builder, interface: Interface, force: ca.SX) -> None:
 
 def _elastic_force(builder: Builder, port: Port, far: Far) -> ca.SX:
     """f = K (far - own) + D (w_far - w); a small turn between the two is `sum own_i x far_i / 2` over the axes."""
+    # The turn between two nearly equal frames, R_far R^T = 1 + [phi]x: phi = sum own_i x far_i / 2.
     apart = far.position - port.position
     if port.rotation is not None and far.rotation is not None:
         turns = [ca.cross(port.rotation[:, i], far.rotation[:, i]) for i in range(3)]

@@ -1,4 +1,4 @@
-"""How does a constrained mechanism move in minimal coordinates?
+"""Minimal coordinates: how does a constrained mechanism move in its independent joints alone?
 
     q_d from h(q_i, q_d, t) = 0,    v_d from h'(q, v, t) = 0,    then the accelerations there
 
@@ -52,6 +52,7 @@ class Partition:
 
     def follow(self) -> tuple[ca.SX, ca.SX]:
         """Positions and velocities with the dependent ones from the constraints."""
+        # One factorisation H_d = Q R serves all Newton steps: q_d -= H_d^-1 h, then v_d -= H_d^-1 h'.
         Q, R = ca.qr(self.gradients)
         q, v, columns = self.q, self.v, ca.SX.eye(self.q.numel())[:, list(self.dependent)]
         for _ in range(NEWTON_STEPS):
@@ -130,6 +131,7 @@ def _choose(builder: Builder, symbols: Symbols, h: ca.SX, n: int) -> tuple[int, 
     named = builder.scenario.treatment.independent
     if named is not None:
         return _take_named(builder, joints, named, H)
+    # Pivoting takes the joints whose gradients are largest: these can be solved for.
     _, R, order = qr(H, mode="economic", pivoting=True)
     if abs(R[len(H) - 1, len(H) - 1]) < SINGULAR * np.linalg.norm(H) / np.sqrt(len(H)):
         builder.flaws.add("treatment.method", "the start is a singular position: no joints are independent there")

@@ -1,4 +1,4 @@
-"""What are a mechanism's states, and where are its points and coordinates, as expressions of them?"""
+"""Kinematics: what are a mechanism's states, and where are its points and coordinates, as expressions of them?"""
 
 from __future__ import annotations
 
@@ -130,6 +130,7 @@ class Motion:
 
         Swept backwards through all positions at once, with work that grows as that of the positions themselves.
         """
+        # Reverse mode: (ds/dq)^T f without ever forming the Jacobian.
         positions = ca.vertcat(ca.SX(0, 1), *(self.positions[name] for name in forces))
         return ca.jtimes(positions, self.q, ca.vertcat(ca.SX(0, 1), *forces.values()), True)
 

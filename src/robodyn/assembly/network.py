@@ -1,4 +1,4 @@
-"""In which order do signals depend on each other? Definitions are resolved into global symbols, loops are named."""
+"""Signal network: in which order do signals depend on each other? Algebraic loops are named."""
 
 from __future__ import annotations
 
@@ -84,6 +84,7 @@ class Network:
         self._check_names(flaws)
         if flaws.found:
             return
+        # What each definition truly reads, by the sparsity of its expressions; then a topological order by stages.
         needs = _find_needs(list({id(d): d for d in self.definitions.values()}.values()))
         levels: dict[int, int] = {}
         stages: list[list[Definition]] = []
@@ -127,6 +128,7 @@ class Network:
         definition = self.definitions.get(name)
         if definition is None or id(definition) in levels:
             return
+        # A definition met again on its own trail needs itself: an algebraic loop.
         for at, earlier in enumerate(trail):
             if earlier.definition is definition:
                 cycle = " <- ".join([*(visit.name for visit in trail[at:]), name])

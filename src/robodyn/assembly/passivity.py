@@ -1,4 +1,4 @@
-"""Does an element that only stores or loses energy ever give more than it holds?
+"""Passivity: does an element that only stores or loses energy ever give more than it holds?
 
     P + dE/dt <= 0
 

@@ -1,4 +1,4 @@
-"""What are the rigid contacts of a machine made of, and what do they not go together with?
+"""Rigid contact: what are the contacts of a machine made of, and what do they not go together with?
 
 Symbols: k touches with gaps g_i and gradients H_i; D_i the direction of a touch's force in the joints' space, H_i with
 friction added; A = H M^-1 D^T with the machine's constraints kept.
@@ -110,6 +110,7 @@ class Rigid:
 
         Whether a touch pushes is found from the same as how much: else one whose force has ended may go on resting.
         """
+        # g'' = H a + drift, and for what rests g'' + 2 r g' + r^2 g = 0 (Baumgarte).
         b = self.H @ a + self.drift
         returning = [2 * RETURN_RATE * touch.rate + RETURN_RATE**2 * touch.gap for touch in self.touches]
         return b + ca.vertcat(*(where(held, more, 0.0) for held, more in zip(self.held, returning, strict=True)))
@@ -132,6 +133,7 @@ def build_rigid(builder: Builder, motion: Motion, apply: Apply, react: Apply) ->
     directions = tuple(_push(builder, touch, memory) for touch, memory in zip(touches, resting, strict=True))
     D = H
     if any(touch.contact.friction is not None for touch in touches):
+        # D_i = (dw/dv)^T (n + friction), the force's direction in the space of the joints.
         rows = [ca.jtimes(t.velocity, motion.v, n, True).T for t, n in zip(touches, directions, strict=True)]
         D = ca.vertcat(*rows)
     drift = ca.jtimes(rates, motion.q, motion.q_dot)

@@ -1,4 +1,4 @@
-"""When do sampled blocks run, what do they remember, when do their outputs take effect?
+"""Sampled blocks and zero-order hold: when do they run, what do they remember, when do their outputs take effect?
 
 At a tick of its period a block reads signals and its memory, and writes its memory and its held outputs. With a delay
 the outputs wait in a pipeline; a second task lets them take effect, before all samples of the same tick.
@@ -42,6 +42,7 @@ def find_base_period(scenario: Scenario, flaws: FlawList) -> Fraction | None:
     if min(times) == 0:
         flaws.add("blocks", "a sample time is below 1 ns", "leave the delay or offset out")
         return None
+    # gcd(a/b, c/d) = gcd(a d, c b) / (b d): exact, ticks are whole numbers.
     base = times[0]
     for time in times[1:]:
         base = Fraction(
@@ -77,6 +78,7 @@ def add_sampled_block(
     for name in block.memory_names:
         if f"{name}_next" not in trace.results:
             builder.flaws.add(path, f"the law does not return '{name}_next'", f"'{name}' is memory: give its new value")
+    # Outputs are held until the next sample (zero-order hold); with a delay they wait in a shift register.
     for name, waiting in targets.items():
         update |= _push(builder, waiting, trace.results[name])
     function = f"task:{block.name}"
@@ -133,6 +135,7 @@ def _add_tasks(
         return
     assert block.period is not None
     period, offset, delay = (int(as_fraction(time) / base) for time in (block.period, block.offset, block.delay))
+    # A task of its own publishes delayed outputs, before any sample of the same tick reads them.
     waiting = {names[-1]: names[:-1] for names in targets.values() if len(names) > 1}
     if waiting:
         _add_update(builder, f"publish:{block.name}", {held: pipeline[-1] for held, pipeline in waiting.items()})

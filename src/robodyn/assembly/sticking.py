@@ -87,6 +87,7 @@ class Sticking:
 
     def hold_joints(self, values: ca.SX, directions: list[ca.SX]) -> ca.SX:
         """Rates of the joints, exactly zero where the elements hold a joint at rest."""
+        # A joint rests exactly where some set of elements that holds it all sticks.
         held = [_any([_all([directions[i] == 0 for i in group]) for group in groups]) for groups in self.held_by]
         return ca.vertcat(*(where(h, 0.0, values[j]) for j, h in enumerate(held)))
 
@@ -141,6 +142,7 @@ class Sticking:
 
     def stop_resting(self, v: ca.SX, resting: list[ca.SX]) -> ca.SX:
         """Joint speeds with the coordinates at rest exactly so: `v - W (S)^-1 s_dot`, the nearest in kinetic energy."""
+        # An impulse along what rests: G M^-1 G^T lam = -s_dot.
         none = [ca.SX(0)] * self.count
         impulse = solve_holding(self.S, [self.speed[i] for i in range(self.count)], none, resting)
         return v + self.W @ ca.vertcat(*impulse)

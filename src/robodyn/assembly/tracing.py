@@ -1,4 +1,4 @@
-"""What does a law say, as expressions? Each law is called once, with symbols for its arguments."""
+"""Tracing: what does a law say, as expressions? Each law is called once, with symbols for its arguments."""
 
 from __future__ import annotations
 

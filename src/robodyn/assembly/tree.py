@@ -1,4 +1,4 @@
-"""Which links does a mechanism have, with fixed bodies merged and its numbers replaced by values or symbols?"""
+"""Kinematic tree: which links does a mechanism have, fixed bodies merged, its numbers made values or symbols?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which unit has a law's signal or parameter, where it stands, and do connected signals have the units laws expect?
+"""Units of measure: which has a law's signal or parameter where it stands, and do connected signals agree?
 
 Placeholders in a law's units: {x} the coordinate's unit (rad or m), {F} its force's, {u} the block's own.
 """

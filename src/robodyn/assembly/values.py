@@ -1,4 +1,4 @@
-"""Which numbers are inputs of the native code, which are folded into it?"""
+"""Parameters: which numbers are inputs of the native code, which are folded into it?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What motion does a joint of each kind allow?
+"""Joint kinds and their degrees of freedom: what motion does each allow?
 
 A kind is one row of `KINDS`. Its motion subspace S is constant in the link's own axes: relative to its
 parent, the link turns with `angular_k v_k` and its origin moves with `linear_k v_k`, summed over k.
@@ -7,7 +7,7 @@ parent, the link turns with `angular_k v_k` and its origin moves with `linear_k 
     revolute    angle                                its rate
     prismatic   displacement                         its rate
     ball        unit quaternion w, x, y, z           angular velocity, link axes
-    free        position, joint axes; quaternion     velocity of the origin, angular velocity, link axes
+    free        position, joint axes; quaternion     velocity of the origin, angular velocity, link axes (floating base)
     fixed       none                                 none; also the nodes of links that deform, see `flexible`
 """
 

@@ -1,4 +1,4 @@
-"""Where are the links and their points, and how fast do they move?"""
+"""Forward kinematics and Jacobians: where are the links and their points, and how fast do they move?"""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ def link_velocities(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> lis
     for link, pose, columns in zip(tree.links, tree.joint_poses(q), tree.all_columns(q), strict=True):
         angular, linear = combine([column for _, column in columns], [v[k] for k, _ in columns])
         omega, u = (np.zeros(3), np.zeros(3)) if link.parent == GROUND else found[link.parent]
+        # The parent's motion at this link's origin, in link axes, and the joint's own.
         turn = pose.R.T
         found.append((turn @ omega + angular, turn @ (u + cross(omega, pose.p)) + linear))
 
@@ -72,6 +73,7 @@ def geometric_jacobian(tree: Tree, q: Sequence[Scalar], link: int, point: Vector
     for index in path:
         pose = poses[index]
         for k, (angular, linear) in own[index]:
+            # A unit rate of the joint turns and shifts all that lies beyond it.
             omega = pose.R @ angular
             u = pose.R @ linear + cross(omega, reached - pose.p)
             columns[k] = [omega[0], omega[1], omega[2], u[0], u[1], u[2]]

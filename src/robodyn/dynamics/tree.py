@@ -1,4 +1,4 @@
-"""Which links hang on which, by which joints?
+"""Kinematic tree: which links hang on which, by which joints?
 
 A tree is a description without state; the mechanics in this package are functions of a tree and of q, v, a.
 """

@@ -1,4 +1,4 @@
-"""Which part of a joint's torque comes from which acceleration, which pair of speeds, and which from gravity?
+"""Lagrange's equations (Uicker-Kahn): which part of a torque comes from which acceleration, speeds, or gravity?
 
 Lagrange's equations in homogeneous 4 x 4 matrices (Uicker 1965, Kahn 1969), for trees of revolute and prismatic joints:
 
@@ -160,6 +160,7 @@ def _add_link(
     J: Matrix,
 ) -> None:
     """What one link, with pseudo-inertia J, adds to the coefficients of the joints on its path."""
+    # trace(U_pj J U_pi^T), with U_pi J made once for each joint.
     first, second = _derivatives(tree, path, poses)
     weighted = {i: first[i] @ J for i in path}
     for n_before, i in enumerate(path):

@@ -73,8 +73,8 @@ static double estimate_stiffness(Run *run, double *slope_change) {
 /* After an accepted step: may it have been longer? One over a whole segment was not, and one cut short says little. */
 void note_step(Run *run) {
   run->phase_steps++;
-  run->mean_step += (run->h_tried - run->mean_step) / (double)(run->phase_steps < MEMORY ? run->phase_steps : MEMORY);
   /* A mean over the last steps: those between ticks are of many lengths. */
+  run->mean_step += (run->h_tried - run->mean_step) / (double)(run->phase_steps < MEMORY ? run->phase_steps : MEMORY);
   if (run->is_stiff) {
     run->evidence++;
     run->stiff_steps++;

@@ -126,6 +126,7 @@ class Integration:
         self.address, self.run = self.engine.address, self.engine.fields
         run = self.run
         self.x, self.m, self.d = view(run.x, problem.n_x), view(run.m, problem.n_m), view(run.d, problem.n_d)
+        # Views of the engine's memory: writing to them is how states, memory and parameters come in.
         self.x[:], self.m[:] = x0, m0
         run.p = address_of(self.p)
         view(run.delay, problem.n_d)[:] = problem.delay_times
@@ -178,6 +179,7 @@ class Integration:
     def start_slice(self) -> None:
         """Show the progress and choose the next budget, at most four times the last, for 20 ms of work."""
         now = clock.perf_counter()
+        # As many steps as take 20 ms, by how long the last ones took.
         elapsed = max(now - self.slice_begun, 1e-6)
         if self.fixed_budget is None:
             self.size = int(max(1, self.size * min(4.0, SLICE / elapsed)))
@@ -249,6 +251,7 @@ class Integration:
         )
         found = {name: getattr(run, name) for name in STIFFNESS}
         stiffness = Stiffness(since=run.stiff_since, step=run.stiff_step, **found)
+        # The engine owns its arrays: what leaves it is copied.
         unknowns = run.inputs + 8 * (2 * problem.n_x + problem.n_kept + 3) if problem.n_unknowns else 0
         return Trajectory(
             time=rows[:, 0].copy(),

@@ -1,4 +1,4 @@
-"""Which library is the engine?
+"""Engine library: which shared library is the engine?
 
 The one beside its C sources. Where these have been edited since (an editable install), it is compiled anew, in place
 or, where that cannot be written, in the user's cache. ROBODYN_ENGINE names another one, made from the same sources.

@@ -1,4 +1,4 @@
-"""What are the exact derivatives of a traced function?"""
+"""Automatic differentiation: what are the exact derivatives of a traced function?"""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""What is the LLVM text of a program?
+"""LLVM code generation: what is the LLVM text of a program?
 
 Every program becomes `void f(double* in0, ..., double* out0, ...)`. Outputs are written after everything
 has been read, so an output may share memory with an input. There are no fast-math flags: results follow
@@ -129,6 +129,7 @@ def _emit_chunks(symbol: str, program: Program, layout: Layout, pointers: str, s
         writers[-1].store_outputs(entries[k : k + 2 * chunk_size])
     arguments = ", ".join(filter(None, [pointers, "ptr %w"]))
     parts = [_function(f"{symbol}.{c}", arguments, writer.lines, "internal") for c, writer in enumerate(writers)]
+    # The chunks run in turn and share a workspace on the stack.
     calls = [f"  %w = alloca [{layout.n_slots} x double], align 64"]
     calls += [f"  call void @{symbol}.{c}({arguments})" for c in range(len(writers))]
     return "".join([*parts, _function(symbol, pointers, calls)])

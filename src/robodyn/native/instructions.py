@@ -1,4 +1,4 @@
-"""Which LLVM instructions compute a node?
+"""Instruction selection: which LLVM instructions compute a node?
 
 The meaning of every operation is that of CasADi's own evaluation: C library functions, and truths as 1.0
 or 0.0, where anything but zero counts as true.

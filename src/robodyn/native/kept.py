@@ -1,4 +1,4 @@
-"""What of compiled kernels is kept on disk, and under which key?
+"""Cache entries: what of compiled kernels is kept on disk, and under which key?
 
 The key is made of the traced functions as they are given, before a program is read from them or LLVM text written:
 where code is kept, all of that is spared.

@@ -1,4 +1,4 @@
-"""Which quotients become products?
+"""Strength reduction: which quotients become products?
 
     a / b, c / b -> a r, c r with r = 1 / b
 

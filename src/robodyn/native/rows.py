@@ -1,4 +1,4 @@
-"""How does machine code read a table whose numbers come with each run, so that new ones need no new code?
+"""Run-time tables: how does machine code read numbers that come with each run, so that it need not be made anew?
 
 The table stands behind the parameters, in the same array:
 

@@ -1,4 +1,4 @@
-"""On which inputs do operations with kinks or jumps depend? Only there can a slope jump."""
+"""Non-smooth operations: on which inputs do kinks or jumps depend? Only there can a slope jump."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is a large matrix of derivatives computed by code that stays small? Column by column, in a loop.
+"""Forward-mode Jacobians: how is a large matrix of derivatives computed by small code? Column by column, in a loop.
 
 A Jacobian written out has operations for all its columns: for long chains too many to compile. A sweep compiles only
 the slopes along one direction, and a loop calls it for each unit vector.

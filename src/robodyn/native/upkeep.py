@@ -1,4 +1,4 @@
-"""How is the cache kept small? What was not used for long goes, then what was used longest ago.
+"""Cache eviction: how is the cache kept small? What was not used for long goes, then what was used longest ago.
 
 Processes need not agree: a file is gone or whole, and one that is gone is made again.
 """
