@@ -28,6 +28,7 @@ LIKENESS = 50
 def add_blocks(builder: Builder) -> None:
     """All blocks, in order of declaration."""
     for block in builder.scenario.machine.blocks:
+        # Declare first, so that blocks may read one another in any order; then trace, then note what acts where.
         symbols = _declare(builder, block)
         arguments, bindings = bind_arguments(builder, block, symbols)
         if block.info.sticks:
@@ -125,6 +126,7 @@ def _add_sticking(builder: Builder, block: Block, arguments: dict[str, Any], bin
     units = units_of(block, builder.units)
     against_forth, against_back = (ca.SX(results["holding_limit"]) for results in found[:2])
     limits = {"holding_limit": against_forth}
+    # A limit that depends on the direction is two signals.
     if not ca.is_equal(against_forth, against_back, LIKENESS):
         limits["holding_limit_back"] = against_back
     for name, value in limits.items():
@@ -132,6 +134,7 @@ def _add_sticking(builder: Builder, block: Block, arguments: dict[str, Any], bin
         builder.network.define([limit], Definition({limit.name: value}, bindings))
     force = SignalInfo(f"{block.name}.{names[0]}", units.fill("{F}"))
     builder.network.infos[force.name] = force
+    # Where it began to stick: drift from there is taken back.
     anchor = builder.add_memory(MemoryInfo(f"{block.name}.anchor", "", 0.0, hidden=True))
     direction = builder.memory_symbols[f"{block.name}.direction"]
     forth, back, free = (results[names[0]] for results in found)

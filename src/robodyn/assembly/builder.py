@@ -118,6 +118,7 @@ class Builder:
 
     def add_memory(self, info: MemoryInfo) -> ca.SX:
         """Declare a discrete state; it is a held signal unless hidden."""
+        # Memory is held between ticks and events: a signal by zero-order hold.
         symbol = ca.SX.sym(info.name)
         self.memory.append(info)
         self.memory_symbols[info.name] = symbol

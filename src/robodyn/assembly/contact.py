@@ -67,8 +67,10 @@ def check_moves(builder: Builder, motion: Motion, touches: list[Touch]) -> bool:
 def _push(builder: Builder, touch: Touch) -> Pushed | None:
     contact = touch.contact
     assert isinstance(contact, Contact)
+    # Which side of the surface it is on is memory, switched by located events, not by the sign of a gap near zero.
     info = info_of(function_of(contact.law))
     sides = {name: _add_side(builder, touch) for name in info.located.values()}
+    # The law knows depth and its rate, friction the slips and the normal force.
     given = {"depth": -touch.gap, "rate": -touch.rate} | sides
     normal = trace_contact(builder, touch, given, "law", ("force", *info.located))
     if normal is None:
@@ -122,6 +124,7 @@ def trace_contact(
         builder.flaws.add(path, f"the law does not return '{name}'")
     if missing:
         return None
+    # Bristles bend only while there is contact.
     rates = {name: where(active, trace.results[f"{name}_dot"], 0.0) for name in states}
     for name, rate in rates.items():
         builder.rates[own_name(touch, name)] = Pending(rate, {})

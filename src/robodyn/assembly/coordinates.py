@@ -63,6 +63,7 @@ def add_ranges(builder: Builder, motion: Motion) -> None:
         if not lower <= start <= upper:
             what = f"the start position {start:.6g} is out of reach, allowed is {lower:g} to {upper:g}"
             builder.flaws.add(f"coordinates.{coordinate.name}.range", what, "change initial or the range")
+        # Positive within the range, zero at both of its ends: it falls through zero where the range is left.
         inside = minimum(position - lower, upper - position)
         guard = Guard(f"{coordinate.name}.range", -1, Ending.OUT_OF_REACH, coordinate=coordinate.name)
         builder.add_guard(guard, Pending(inside, {}))

@@ -37,6 +37,7 @@ def add_events(builder: Builder) -> None:
             builder.flaws.add(path, "the guard must return one value")
             continue
         _check_used(builder, event)
+        # The energy balance of a run holds only if no action moves a state: the guard knows.
         action, call = _add_action(builder, event)
         states = {info.name for info in builder.states}
         moves = call is not None or (action is not None and not states.isdisjoint(builder.actions[action]))
@@ -128,6 +129,7 @@ def _add_action(builder: Builder, event: Event) -> tuple[str | None, PythonCall 
     for name in trace.results:
         if name not in known:
             builder.flaws.add(path, f"sets '{name}', which is no state or memory", nearest(name, known))
+    # Traced: the action is a column of new values in the same symbols as everything else.
     function = f"action:events.{event.name}"
     builder.actions[function] = {key: Pending(value, bindings) for key, value in trace.results.items()}
     return function, None
@@ -135,6 +137,7 @@ def _add_action(builder: Builder, event: Event) -> tuple[str | None, PythonCall 
 
 def place_targets(builder: Builder) -> None:
     """Where Python actions write, now that all states and memory are declared."""
+    # Python's results are written by name; the places are final only now.
     places = _targets(builder)
     for k, guard in enumerate(builder.guards):
         if guard.call is not None:

@@ -78,6 +78,7 @@ class Expressions:
         return self._rebuild(lambda name, column: change(column))
 
     def _rebuild(self, change: Callable[[str, ca.SX], ca.SX]) -> Expressions:
+        # A field is one column, or several by key, or not there.
         new: dict[str, ca.SX | dict[str, ca.SX]] = {}
         for part in fields(self):
             old: ca.SX | Mapping[str, ca.SX] | None = vars(self)[part.name]

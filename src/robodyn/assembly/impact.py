@@ -113,6 +113,7 @@ def _add_sorting(builder: Builder, rigid: Rigid, a: ca.SX, bindings: Bindings) -
     b = rigid.approach(a)
     allowed = []
     for i, touch in enumerate(rigid.touches):
+        # What rests may creep up to its rest speed before it counts as parting.
         slow = where(rigid.held[i], builder.values[f"{touch.contact.name}.rest_speed"], RESTING)
         at_rest = logical_and(rigid.near[i], absolute(touch.rate) <= slow)
         allowed.append(logical_and(at_rest, rigid.effect(i) > FREE * LOCKED) if rigid.rubs else at_rest)
@@ -129,6 +130,7 @@ def _add_sorting(builder: Builder, rigid: Rigid, a: ca.SX, bindings: Bindings) -
 def _add_guards(builder: Builder, rigid: Rigid, lam: ca.SX, bindings: Bindings) -> None:
     """A gap closes where it is shut and approaches, or is far beyond that; a force ends where it comes down to zero."""
     for i, touch in enumerate(rigid.touches):
+        # One margin for a gap that closes, a wider one for what rounding has let sink: it must be hit out again.
         closing = {"hits": CLOSED, "sinks": SUNK}
         for event, margin in closing.items():
             # A step may end where a corner that went in is on its way out again.

@@ -95,6 +95,7 @@ def _act(builder: Builder, port: Port) -> ca.SX:
     interface = port.interface
     if interface.takes == "force":
         return _numbers(builder, interface, "force")
+    # A rigid model adds its inertia to M: f = force - inertia (A a + drift), of which -inertia A a is part of M a.
     if port.inertia is not None:
         return _numbers(builder, interface, "far_force") - port.inertia @ port.drift
     far = _far_model(builder, interface) if interface.takes == "model" else _far_motion(builder, interface)
@@ -123,6 +124,7 @@ def _far_model(builder: Builder, interface: Interface) -> Far:
     units = row_units(builder, interface)
     units += [f"{unit}/s" for unit in units]
     initial = builder.scenario.initial
+    # Behind a stiffness the far side is a body of its own between exchanges.
     states = {
         name: builder.add_state(StateInfo(name, unit, initial.get(name, 0.0)))
         for name, unit in zip(names, units, strict=True)
@@ -198,6 +200,7 @@ def _add_books(builder: Builder, port: Port) -> None:
             _add_book(builder, name, unit, reference_to(force))
     if interface.takes == "motion":
         return
+    # Energy is booked at the side where the motion is known.
     rates = ca.vertsplit(port.velocity)
     if interface.takes == "model" and not interface.rigid:
         rates = [builder.symbol_of(name) for name in interface.names("far_velocity")]

@@ -67,6 +67,7 @@ class Partition:
         """How far the dependent joints are from no longer following; negative beyond."""
         _, R = ca.qr(self.gradients)
         k = len(self.dependent)
+        # R_jj small beside the gradients: the dependent joints would run away.
         size = ca.sqrt(ca.sumsqr(ca.jacobian(self.h, self.q)) / k)
         return ca.mmin(ca.vertcat(*(ca.fabs(R[j, j]) for j in range(k)))) / size - SINGULAR
 

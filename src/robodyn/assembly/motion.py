@@ -92,6 +92,7 @@ class Motion:
         treatment, scenario = self.builder.scenario.treatment, self.builder.scenario
         if treatment.method != "baumgarte":
             return 0.0
+        # Chosen where it is not given: faster than what moves, slower than what the solver can follow.
         if treatment.pole is not None:
             return self.builder.values["treatment.pole"]
         places = ca.vertcat(*(sqrt(ca.sumsqr(ca.SX(pose.p))) for pose in self.poses))
@@ -151,6 +152,7 @@ class Motion:
     def value_somewhere(self, expression: ca.SX) -> np.ndarray:
         """An expression of q at a general position, where no two gradients are parallel by chance."""
         values = self.builder.values
+        # Near the start, off every symmetry; where constraints are, a position that meets them.
         place = self.somewhere
         if place is None:
             nearby = 0.3 * np.sin(1.0 + np.arange(self.q.numel()))
@@ -178,6 +180,7 @@ def add_kinematics(builder: Builder) -> Motion | None:
     if mechanism is None:
         return None
     motion = Motion(builder, mechanism)
+    # Joints are coordinates of themselves; their signals are states, whose rates are known by name.
     motion.add_coordinates([(joint.name, joint_unit(joint), motion.q[k]) for k, joint in enumerate(motion.joints)])
     for joint in motion.joints:
         for quantity, rate in (("position", "velocity"), ("velocity", "acceleration")):

@@ -140,6 +140,7 @@ class Network:
 
     def _substitute(self, stage: list[Definition], needs: Needs) -> None:
         """All definitions of a stage at once: what they share stays shared."""
+        # One substitution a stage: CasADi copies what it substitutes into, and once is enough.
         known = [d for d in stage if all(signal in self.expressions for _, signal, _ in needs[id(d)])]
         outputs = {name: value for definition in known for name, value in definition.outputs.items()}
         used = {binding[0].element_hash(): binding for definition in known for binding in needs[id(definition)]}
@@ -166,6 +167,7 @@ def _find_needs(definitions: list[Definition]) -> Needs:
         return needs
     owners = [id(definition) for definition in definitions for _ in definition.outputs]
     outputs = ca.vertcat(*(value for definition in definitions for value in definition.outputs.values()))
+    # A placeholder that cancels out is no dependence, and closes no loop.
     pattern = ca.jacobian_sparsity(outputs, ca.vertcat(*(symbol for symbol, _, _ in bindings)))
     rows, columns = pattern.get_triplet()
     found = dict.fromkeys((owners[row], column) for row, column in zip(rows, columns, strict=True))

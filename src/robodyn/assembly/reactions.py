@@ -104,6 +104,7 @@ class _Outside:
         self.bindings: Bindings = {}
         self.values: dict[str, ca.SX] = {}
         self.moved = copy.copy(motion)
+        # Bodies on fixed joints carry reactions too: the tree is built once more without merging them.
         self.moved.mechanics = build_tree(motion.mechanism, builder.values, merge=False)
         tree = self.moved.mechanics.tree
         self.shifts = ca.SX.sym("virtual", 6, len(tree.links))
@@ -120,6 +121,7 @@ class _Outside:
 
     def note(self, entries: Sequence[ca.SX]) -> list[str]:
         """What is to be noted at reactions that constraint forces change which the motion does not determine."""
+        # Redundant constraints: does a force in the null space of H^T reach this joint?
         if not (null := self.builder.null_forces):
             return [""] * len(entries)
         forces = ca.vertcat(*(self.read(name) for name in null))
@@ -164,6 +166,7 @@ class _Outside:
         for contact in self.machine.contacts:
             for touch in find_touches(self.moved, contact):
                 force = ca.vertcat(*(self.read(f"{touch.name}.force.{axis}") for axis in XYZ))
+                # A contact pushes both bodies at the place where they touch, which does not move with either.
                 place = ca.substitute(touch.place, self.shifts, ca.SX.zeros(self.shifts.shape))
                 for sign, part in ((1, contact.touching), (-1, contact.against)):
                     work = work + sign * ca.dot(force, self._carry(part.point, place))

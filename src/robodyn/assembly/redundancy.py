@@ -76,6 +76,7 @@ def find_redundant(
     left_out = _agree(_dependent_rows(H, steady) for H in gradients) if both_met else idle
     undetermined = _agree(_shared_rows(H) for H in gradients) if both_met else idle
     _tell(builder, equations, left_out, undetermined)
+    # Kept for whoever must know which part of a force is arbitrary.
     if undetermined:
         null = _null_forces(gradients[-1] if both_met else gradients[0])
         builder.null_forces = {e.force: row for e, row in zip(equations, null, strict=True)}

@@ -75,6 +75,7 @@ class Rigid:
 
     def sinks(self, change: ca.SX) -> ca.SX:
         """Which touches a change of velocities (n_v,) leaves on their way into the surface, (k,)."""
+        # Beside the largest speed there is: rounding grows with it.
         fast = SINKING * (1 + ca.mmax(ca.fabs(self.rates)))
         return ca.vertcat(*self.near) * (self.rates + self.H @ change < -fast)
 
@@ -94,6 +95,7 @@ class Rigid:
 
     def effect(self, i: int) -> ca.SX:
         """What a force with its friction does to its own gap, as a part of what it would do without."""
+        # H_i M^-1 D_i^T by H_i M^-1 H_i^T: below zero, friction pulls the gap shut (Painleve).
         smooth, rough = (ca.dot(self.H[i, :].T, self.apply(row.T)) for row in (self.H[i, :], self.D[i, :]))
         return rough / smooth
 
@@ -172,6 +174,7 @@ def _check_rest(builder: Builder, motion: Motion, touches: list[Touch]) -> bool:
 def _check_start(builder: Builder, motion: Motion, touches: list[Touch]) -> None:
     for touch in touches:
         gap, rate = motion.values_at_start(ca.vertcat(touch.gap, touch.rate))
+        # A start inside a surface, or on its way into one, has no impulse that belongs to it.
         if gap < -SUNK:
             what = f"starts inside the surface, by {-gap:.3g} m"
             builder.flaws.add(f"contacts.{touch.name}", what, "change initial")

@@ -69,6 +69,7 @@ def add_sampled_block(
     trace = trace_law(block.function, arguments, bindings, path, builder.flaws)
     if trace is None:
         return None
+    # What the law returns as `<name>_next` is memory; everything else is an output.
     nexts = {f"{name}_next": name for name in block.memory_names}
     outputs = [name for name in trace.results if name not in nexts]
     if not outputs and not block.memory_names:
@@ -140,6 +141,7 @@ def _add_tasks(
     if waiting:
         _add_update(builder, f"publish:{block.name}", {held: pipeline[-1] for held, pipeline in waiting.items()})
         builder.arrivals.append(Task(f"{block.name} (output)", period, offset + delay, f"publish:{block.name}"))
+    # Python writes the newest sample only: a native task shifts the others first.
     if call and _depth(block) > 1:
         shift = {late: early for pipeline in waiting.values() for early, late in pairwise(pipeline)}
         _add_update(builder, f"shift:{block.name}", shift)

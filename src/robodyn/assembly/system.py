@@ -115,6 +115,7 @@ class System:
     def n_quadratures(self) -> int:
         """How many of the last states no rate, delayed signal or sampled task reads (book-keeping: `energy.work`)."""
         own = self.expressions
+        # All that can feed a state back into the motion.
         updates = [self.memory_after(task) for task in self.tasks if task.function]
         arguments = [own.arguments[task.call.inputs] for task in self.tasks if task.call]
         readers = ca.vertcat(own.rhs, own.delayed, *updates, *arguments)
@@ -135,6 +136,7 @@ class System:
     @cached_property
     def delay_depth(self) -> int:
         """Longest chain of delays that feed one another without a state between."""
+        # Longest path in the graph of which delayed signal reads which; a loop cannot be longer than all of them.
         feeds = ca.jacobian_sparsity(self.expressions.delayed, self.symbols.d) if self.delays else None
         depth = [1] * len(self.delays)
         for _ in self.delays:
@@ -157,6 +159,7 @@ class System:
     @property
     def v(self) -> ca.SX:
         """Velocities; of a system in momenta, as M^-1 p."""
+        # Momenta p = M v stand where velocities do.
         second: Any = self.symbols.x[self.n_q : self.n_q + self.n_v]
         return ca.SX(solve_symmetric(self.mass_matrix, second)) if self.momenta else second
 

@@ -64,6 +64,7 @@ def find_touches(motion: Motion, contact: AnyContact) -> list[Touch]:
     """The ball's one, or those of a box's eight corners."""
     base = contact.against.point
     p_base = motion.point_position(base)
+    # w = v_1 + omega_1 x r_1 - v_2 - omega_2 x r_2, both at the same place.
     v_base, omega_base = _velocity(motion, p_base), _turning(motion, base)
     middle = motion.point_position(contact.touching.point)
     v_middle, omega = _velocity(motion, middle), _turning(motion, contact.touching.point)

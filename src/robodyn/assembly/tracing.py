@@ -33,6 +33,7 @@ def placeholder(path: str, signal: Any, bindings: Bindings) -> Any:
         return tuple(placeholder(f"{path}.{k}", entry, bindings) for k, entry in enumerate(signal))
     if isinstance(signal, (int, float)):
         return float(signal)
+    # What the signal is will be known later: until then a symbol stands for it.
     symbol = ca.SX.sym(f"@{path}")
     bindings[symbol.name()] = (symbol, signal, path)
     return symbol
@@ -55,6 +56,7 @@ def trace_law(
         flaw = _add_result(results, str(key), value)
         if flaw:
             flaws.add(path, f"law '{_name(function)}' returns {flaw}", "return numbers or expressions")
+    # math.sin(symbol) gives nan without an error: it must not go unnoticed.
     lost = [name for name, result in results.items() if _has_nan(result)]
     if lost:
         what = f"law '{_name(function)}' loses its arguments on the way to '{lost[0]}'"

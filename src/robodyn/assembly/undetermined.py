@@ -43,6 +43,7 @@ def _share_forces(motion: Motion, constrained: Constrained, lam: ca.SX) -> list[
     Args:
         lam: forces of the equations that are not left out, which alone would do.
     """
+    # What no joint has an effect on carries nothing.
     idle = [(e, ca.SX(0)) for e in constrained.left_out if e.force in constrained.idle]
     shared = [e for e in constrained.left_out if e.force not in constrained.idle]
     if not shared:

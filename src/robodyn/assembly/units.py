@@ -54,6 +54,7 @@ def units_of(block: Block, units: Mapping[str, str]) -> BlockUnits:
 
 def settle_units(scenario: Scenario, infos: dict[str, SignalInfo]) -> None:
     """Fill in units that were not known yet when a block was declared: its inputs may come from later blocks."""
+    # A chain of blocks passes units on one block a round.
     for _ in range(len(scenario.machine.blocks) + 1):
         units = {name: info.unit for name, info in infos.items()}
         fresh = {name: unit for name, unit in _block_units(scenario, units).items() if infos[name].unit != unit}

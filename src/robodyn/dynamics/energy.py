@@ -48,6 +48,7 @@ def potential_energy(tree: Tree, q: Sequence[Scalar]) -> Scalar:
     """Energy of all links in the gravity field [J], zero at the world's origin: -sum m g.p_com."""
     total = 0.0
     for body, pose in zip(deformed_moments(tree, q), link_poses(tree, q), strict=True):
+        # m p_com = m p + R h.
         moment = body.mass * pose.p + pose.R @ body.first
         total = total - dot(tree.gravity, moment)
 

@@ -17,6 +17,7 @@ def link_poses(tree: Tree, q: Sequence[Scalar]) -> list[Pose]:
     """Pose of each link's frame in the world."""
     poses: list[Pose] = []
     for link, joint_pose in zip(tree.links, tree.joint_poses(q), strict=True):
+        # T_link = T_parent T_joint, parents first.
         poses.append(joint_pose if link.parent == GROUND else poses[link.parent] @ joint_pose)
 
     return poses
@@ -42,6 +43,7 @@ def link_velocities(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> lis
 def point_position(tree: Tree, q: Sequence[Scalar], link: int, point: Vector) -> Vector:
     """World position [m] of a point given in a link's frame, or in the world's for the ground (-1)."""
     joint_poses = tree.joint_poses(q)
+    # From the link outwards to the ground, one frame after the other.
     for index in tree.path(link):
         point = joint_poses[index].apply(point)
 

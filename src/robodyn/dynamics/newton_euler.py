@@ -223,6 +223,7 @@ def _add_deformation(
     parts = zip(tree.links, motions, tree.deformations(q), tree.mode_rates(v), tree.mode_rates(a, "a"), strict=True)
     for index, (link, motion, eta, rates, faster) in enumerate(parts):
         if link.elasticity:
+            # The deformed link as a rigid one is in the loads already: this is what its deforming adds.
             kinetic = (motion.omega, motion.alpha, motion.accel)
             (f, n), forces = link.elasticity.load(kinetic, eta, rates, faster)
             loads[index] = loads[index][0] + f, loads[index][1] + n
@@ -251,6 +252,7 @@ def _project_loads(
     tree: Tree, columns: Columns, carried: Sequence[Load], on_modes: Sequence[Scalar], a: Sequence[Scalar]
 ) -> Vector:
     """Of what a joint carries, S^T (n, f) is its torque; the rest is borne."""
+    # S^T of what is carried drives the joint; an armature is accelerated besides.
     tau = list(on_modes)
     for index in reversed(range(len(tree.links))):
         f, n = carried[index]

@@ -125,6 +125,7 @@ def _relative_poses(tree: Tree, q: Sequence[Scalar]) -> list[dict[Pair, Matrix]]
     found: list[dict[Pair, Matrix]] = []
     for p, (link, pose) in enumerate(zip(tree.links, tree.joint_poses(q), strict=True)):
         parent, step = link.parent, _homogeneous(pose)
+        # Every link of the path seen from every link below it: the factors of all derivatives.
         poses = dict(found[parent]) if parent != GROUND else {}
         for j in (*tree.path(parent), GROUND):
             poses[j, p] = poses[j, parent] @ step if j != parent else step
@@ -141,6 +142,7 @@ def _homogeneous(pose: Pose) -> Matrix:
 
 def _joint_matrix(link: Link) -> np.ndarray:
     """Q of a joint, in link axes: [[skew(axis), 0], [0, 0]] turns, [[0, axis], [0, 0]] slides."""
+    # The generator of the motion: exp(Q q) is the joint's pose.
     Q = np.zeros((4, 4))
     if link.kind == "revolute":
         Q[:3, :3] = skew(link.axis)

@@ -95,6 +95,7 @@ def _emit_entries(symbol: str, sizes: tuple[Sequence[int], Sequence[int]], longe
 
 
 def _emit_swept(symbol: str, program: Program, chunk_size: int, row_input: int) -> str:
+    # The last input is the seed: the loop writes one column of the matrix a call.
     *in_sizes, n_columns = program.in_sizes
     (n_rows,) = program.out_sizes
     body = _emit_program(f"{symbol}.column", program, chunk_size, row_input)
@@ -108,6 +109,7 @@ def _emit_program(symbol: str, program: Program, chunk_size: int, row_input: int
     n_in, n_out = len(program.in_sizes), len(program.outputs)
     names = [f"%i{i}" for i in range(n_in)] + [f"%o{i}" for i in range(n_out)]
     pointers = ", ".join("ptr " + name for name in names)
+    # Short programs are one function; long ones are cut, since register allocation takes quadratic time.
     if len(layout.chunks) == 1:
         writer = Writer(program, {}, row_input)
         writer.compute(layout.chunks[0])

@@ -59,6 +59,7 @@ def load(key: str) -> Code | None:
     content = cache.load(key)
     if content is None:
         return None
+    # A line of facts, then the object code.
     head, _, machine = content.partition(b"\n")
     facts = json.loads(head)
     sizes = tuple((tuple(inputs), tuple(outputs)) for inputs, outputs in facts.pop("sizes"))

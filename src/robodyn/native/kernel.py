@@ -55,6 +55,7 @@ class Kernel:
 
     def __call__(self, *arrays: Any) -> Any:
         """New flat arrays, one per output (the array itself if there is one output)."""
+        # Machine code looks at the arrays itself; what it refuses is copied first.
         run = self._run_arrays
         if run is not None:
             sizes = self.out_sizes

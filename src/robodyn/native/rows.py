@@ -73,6 +73,7 @@ def pack_rows(rows: np.ndarray) -> np.ndarray:
     Args:
         rows: (n, width), ascending in the first column, the knots.
     """
+    # Width and order are what the code relies on: checked here, never there.
     rows = np.ascontiguousarray(rows, dtype=np.float64)
     if rows.ndim != 2 or 0 in rows.shape:
         raise ValueError(f"a table needs rows of numbers, not the shape {rows.shape}")

@@ -41,6 +41,7 @@ def build_jacobian(name: str, inputs: Sequence[ca.SX], rows: ca.SX, columns: ca.
     if work * read <= WRITTEN_OUT:
         J = ca.vec(ca.densify(ca.cse(ca.jacobian(rows, columns))))
         return ca.Function(name, list(inputs), [J])
+    # Too long to write out: J seed for one direction, and a loop over the unit vectors.
     seed = ca.SX.sym("seed", columns.numel())
     slope = ca.densify(ca.jtimes(rows, columns, seed))
     names = [f"i{k}" for k in range(len(inputs))]
