@@ -1,6 +1,6 @@
 """Functions of a hybrid system: which columns does it compute, all from the same five inputs?
 
-    x_dot = rhs(t, x, d, m, p),    y = outputs(t, x, d, m, p),    m+ = update(t, x, d, m, p),    ...
+x_dot = rhs(t, x, d, m, p),    y = outputs(t, x, d, m, p),    m+ = update(t, x, d, m, p),    ...
 """
 
 from __future__ import annotations

@@ -82,9 +82,7 @@ def _solve_upper(R: ca.SX, b: ca.SX) -> ca.SX:
     return ca.vertcat(*reversed(x))
 
 
-def make_minimal(
-    builder: Builder, symbols: Symbols, found: Expressions, n: int, start: str | None
-) -> Expressions:
+def make_minimal(builder: Builder, symbols: Symbols, found: Expressions, n: int, start: str | None) -> Expressions:
     """The functions of a system with its motion in minimal coordinates; a guard ends a run where they do not exist.
 
     Args:

@@ -44,9 +44,7 @@ def mean_units(giving: Sequence[Interface], units: Mapping[str, str]) -> dict[st
         units: of all signals.
     """
     return {
-        mean: units[force]
-        for part in giving
-        for mean, force in zip(part.names(MEAN), part.names("force"), strict=True)
+        mean: units[force] for part in giving for mean, force in zip(part.names(MEAN), part.names("force"), strict=True)
     }
 
 

@@ -38,5 +38,3 @@ def test_a_change_of_symbols_reaches_every_column():
     own = Expressions(rhs=x, projection=x, arguments={"inputs:c": x}, actions={"action:b": x})
     new = own.in_terms_of(lambda column: ca.substitute(column, x, y))
     assert {str(column) for column in new.columns().values() if column.numel()} == {"y"}
-
-
