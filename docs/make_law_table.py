@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from robodyn.laws import MODULES, arguments_of, info_of
+from robodyn.laws import MODULES, Law, arguments_of, info_of
 
 PAGE = Path(__file__).with_name("laws.md")
 BEGIN, END = "<!-- law table: begin -->", "<!-- law table: end -->"
@@ -34,7 +34,7 @@ def _section(module: ModuleType) -> str:
     name = module.__name__.rpartition(".")[2]
     question = _first_line(module)
     head = f"\n### {name}\n\n{question}\n\n| law | inputs | parameters | outputs | states and memory |\n"
-    rows = [_row(law, function) for law, function in vars(module).items() if hasattr(function, "law_info")]
+    rows = [_row(law, function) for law, function in vars(module).items() if isinstance(function, Law)]
     return head + "| --- | --- | --- | --- | --- |\n" + "\n".join(rows) + "\n\n"
 
 

@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, ParamSpec, TextIO, TypeVar
+from typing import Any, ParamSpec, Protocol, TextIO, TypeVar, runtime_checkable
 
 QUIET = "ROBODYN_QUIET"
 QUIET_SECONDS = 1.0
@@ -96,10 +96,20 @@ def told_if_slow(doing: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     return decorate
 
 
+@runtime_checkable
+class _Named(Protocol):
+    name: Any
+
+
+@runtime_checkable
+class _Scenic(Protocol):
+    scenario: Any
+
+
 def _name_of(arguments: tuple[Any, ...]) -> str:
     first = arguments[0] if arguments else None
-    name = getattr(getattr(first, "scenario", first), "name", "")
-    return name if isinstance(name, str) else ""
+    named = first.scenario if isinstance(first, _Scenic) else first
+    return named.name if isinstance(named, _Named) and isinstance(named.name, str) else ""
 
 
 class _Work(threading.local):

@@ -52,6 +52,7 @@ def crank_rocker(kind="spherical", initial=None, lengths=(0.3, 0.9, 0.7), ground
 
 def evaluate(system, expression, x, time=0.4):
     """An expression of a system at a state, with memory and parameters as described."""
-    columns = [system.symbols[key] for key in ("t", "x", "m", "p")]
+    own = system.symbols
+    columns = [own.t, own.x, own.m, own.p]
     memory, parameters = [info.start for info in system.memory], [number.value for number in system.parameters]
     return np.array(ca.Function("f", columns, [expression])(time, x, memory, parameters)).ravel()

@@ -110,9 +110,9 @@ def test_inverse_dynamics_accelerate_the_simulated_robot_as_wanted(payload):
     given = {f"{arm}.motor.value": torque for arm, torque in zip(ARMS, torques, strict=True)}
     p = [given.get(number.name, number.value) for number in system.parameters]
     names = [f"platform.velocity.{axis}" for axis in AXES]
-    outputs = ca.vertcat(*(system.expressions["outputs"][system.signal_names.index(name)] for name in names))
-    along = ca.jtimes(outputs, system.symbols["x"], system.expressions["rhs"])
-    inputs = [system.symbols[key] for key in ("t", "x", "d", "m", "p")]
+    outputs = ca.vertcat(*(system.expressions.outputs[system.signal_names.index(name)] for name in names))
+    along = ca.jtimes(outputs, system.symbols.x, system.expressions.rhs)
+    inputs = [*system.symbols]
     m = [info.start for info in system.memory]
     found = ca.Function("along", inputs, [outputs, along])(0.0, x, [], m, p)
     np.testing.assert_allclose(np.array(found[0]).ravel(), velocity, atol=1e-12)

@@ -28,16 +28,16 @@ def hold():
     return simulate(rx90_hold(duration=2.0))
 
 
-def at_start(system, name):
-    """A function of a system at the scenario's start."""
+def at_start(system, column):
+    """A column of a system at the scenario's start."""
     columns = ([info.start for info in group] for group in (system.states, (), system.memory))
-    return np.array(system.function(name)(0.0, *columns, [number.value for number in system.parameters])).squeeze()
+    return np.array(system.function(column)(0.0, *columns, [number.value for number in system.parameters])).squeeze()
 
 
 def rates_by_state(system):
     """Rate of each state with respect to each, at the start, by name."""
-    jacobian = ca.jacobian(system.expressions["rhs"], system.symbols["x"])
-    evaluate = ca.Function("J", [system.symbols[key] for key in "txdmp"], [jacobian])
+    jacobian = ca.jacobian(system.expressions.rhs, system.symbols.x)
+    evaluate = ca.Function("J", [*system.symbols], [jacobian])
     columns = ([info.start for info in group] for group in (system.states, (), system.memory))
     found = np.array(ca.DM(evaluate(0.0, *columns, [number.value for number in system.parameters])))
     names = [info.name for info in system.states]
@@ -54,7 +54,8 @@ def link_inertia():
     machine = rx90_weld().machine
     bare = tuple(dataclasses.replace(c, inertia=0.0) if hasattr(c, "inertia") else c for c in machine.coordinates)
     scenario = dataclasses.replace(rx90_weld(), machine=dataclasses.replace(machine, coordinates=bare))
-    return at_start(assemble(scenario), "mass_matrix").reshape(6, 6)
+    system = assemble(scenario)
+    return at_start(system, system.mass_matrix)
 
 
 def test_the_last_motor_turns_with_axes_five_and_six():
@@ -64,12 +65,13 @@ def test_the_last_motor_turns_with_axes_five_and_six():
 
 
 def test_the_rigid_robot_has_the_inertia_of_links_and_geared_rotors(rigid):
-    M = at_start(rigid, "mass_matrix").reshape(6, 6)
+    M = at_start(rigid, rigid.mass_matrix)
     np.testing.assert_allclose(M, link_inertia() + rotor_inertia(), rtol=1e-12, atol=1e-12)
 
 
 def test_the_elastic_robot_has_links_and_rotors_apart():
-    M = at_start(assemble(rx90_weld(elastic=True)), "mass_matrix").reshape(12, 12)
+    elastic = assemble(rx90_weld(elastic=True))
+    M = at_start(elastic, elastic.mass_matrix)
     # The joints sag by some 0.1 mrad: their inertia is that of a slightly other place.
     np.testing.assert_allclose(M[:6, :6], link_inertia(), rtol=1e-3, atol=1e-3)
     np.testing.assert_allclose(M[6:, 6:], rotor_inertia(), rtol=1e-12)
@@ -78,14 +80,14 @@ def test_the_elastic_robot_has_links_and_rotors_apart():
 
 def test_the_robot_begins_at_rest_held_by_its_motors(rigid):
     """The start's currents come from statics of their own; the accelerations from the assembled dynamics."""
-    rates = dict(zip((info.name for info in rigid.states), at_start(rigid, "rhs"), strict=True))
+    rates = dict(zip((info.name for info in rigid.states), at_start(rigid, rigid.expressions.rhs), strict=True))
     np.testing.assert_allclose([rates[f"joint{k}.velocity"] for k in rx.AXES], 0.0, atol=1e-9)
 
 
 def test_friction_at_the_seventh_place_acts_on_both_axes(rigid):
     slope = rates_by_state(rigid)
     acceleration = [slope(f"joint{k}.velocity", "wrist.friction.bristle") for k in rx.AXES]
-    torque = at_start(rigid, "mass_matrix").reshape(6, 6) @ acceleration
+    torque = at_start(rigid, rigid.mass_matrix) @ acceleration
     stiffness = rx.FRICTIONS["wrist"].stiffness
     # Torques of 2e5 N m/rad come back through a solve of M.
     np.testing.assert_allclose(torque, [0, 0, 0, 0, -stiffness, -stiffness], atol=1e-9 * stiffness)

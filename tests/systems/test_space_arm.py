@@ -16,8 +16,8 @@ def frequencies(machine):
     """Natural frequencies of the straight arm without damping [Hz], lowest first."""
     system = assemble(Scenario("straight", machine, 1.0))
     x, p = np.zeros(len(system.states)), [number.value for number in system.parameters]
-    columns = [system.symbols[key] for key in "txdmp"]
-    stiffness = ca.densify(-ca.jacobian(system.expressions["applied"], system.q))
+    columns = [*system.symbols]
+    stiffness = ca.densify(-ca.jacobian(system.expressions.applied, system.q))
     M, K = ca.Function("both", columns, [ca.densify(system.mass_matrix), stiffness])(0, x, [], [], p)
     return np.sqrt(eigh(np.array(K), np.array(M), eigvals_only=True)) / (2 * np.pi)
 

@@ -7,7 +7,6 @@ from support.constrained import cartesian_pendulum, four_bar, sampled_drive
 
 from robodyn.analysis.sensitivity.ranking import rank_parameters
 from robodyn.assembly import assemble
-from robodyn.assembly.system import INPUTS
 from robodyn.engine import Solver
 from robodyn.errors import ModelError
 from robodyn.model import Block, Event, Prescribed, Treatment
@@ -70,17 +69,17 @@ def test_accelerations_are_those_of_the_projected_equations():
     system = assemble(four_bar(Treatment("minimal", independent=("crank",)), FINE))
     at = find_place(system)
     n, k = system.n_q, len(system.equations)
-    h = system.expressions["constraints"]
+    h = system.expressions.constraints
     H, drift = ca.jacobian(h[:k], system.q), ca.jtimes(h[k:], system.q, system.v)
-    M, c = system.function("mass_matrix"), system.function("bias")
-    columns = [system.symbols[key] for key in INPUTS]
+    M, c = system.function(system.mass_matrix), system.function(system.bias)
+    columns = [*system.symbols]
     H, drift = (np.array(value) for value in ca.Function("H", columns, [H, drift])(*at))
-    M, c = np.array(M(*at)).reshape(n, n), np.array(c(*at)).ravel()
+    M, c = np.array(M(*at)), np.array(c(*at)).ravel()
     R = np.vstack([np.eye(1), -np.linalg.solve(H[:, 1:], H[:, :1])])
     r = np.concatenate([[0.0], -np.linalg.solve(H[:, 1:], drift.ravel())])
     a_crank = np.linalg.solve(R.T @ M @ R, R.T @ (-c - M @ r))
     expected = R @ a_crank + r
-    found = np.array(system.function("rhs")(*at)).ravel()[n : 2 * n]
+    found = np.array(system.function(system.expressions.rhs)(*at)).ravel()[n : 2 * n]
     # The compliance of 1e-12 in the constraints' equations is the largest difference between the two.
     np.testing.assert_allclose(found, expected, rtol=1e-9)
 

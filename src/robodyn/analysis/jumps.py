@@ -20,6 +20,7 @@ import casadi as ca
 import numpy as np
 
 from robodyn.assembly import System
+from robodyn.assembly.functions import Expressions
 from robodyn.assembly.tracing import trace_law
 from robodyn.errors import FlawList
 from robodyn.laws import arguments_of
@@ -73,15 +74,15 @@ def _traced_laws(scenario: Scenario) -> list[_Traced]:
     return [_Traced.of(block) for block in scenario.machine.blocks if block.native and not block.info.sticks]
 
 
-def smooth_expressions(system: System, jumps: Sequence[Jump]) -> dict[str, ca.SX]:
+def smooth_expressions(system: System, jumps: Sequence[Jump]) -> Expressions:
     """All expressions as they are differentiated, staircases with their means."""
     if not any(jump.staircase for jump in jumps):
-        return dict(system.expressions)
-    moving = ca.vertcat(*(system.symbols[key] for key in "xdm"))
+        return system.expressions
+    moving = ca.vertcat(system.symbols.x, system.symbols.d, system.symbols.m)
     steps = {*STAIRCASES.values()}
-    names = [name for name, value in system.expressions.items() if find_jumps([value], moving) & steps]
-    fresh = smooth_staircases([system.expressions[name] for name in names], moving)
-    return dict(system.expressions) | dict(zip(names, fresh, strict=True))
+    climbing = {k: e for k, e in system.expressions.columns().items() if find_jumps([e], moving) & steps}
+    fresh = smooth_staircases(list(climbing.values()), moving)
+    return system.expressions.with_columns(dict(zip(climbing, fresh, strict=True)))
 
 
 def tell_staircases(jumps: Sequence[Jump]) -> str:

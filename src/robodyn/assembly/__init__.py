@@ -1,4 +1,4 @@
-"""Scenario -> System: one hybrid system of named states, memory, parameters, signals, tasks, guards and delays."""
+"""Assembly, Scenario -> System: one hybrid system of named states, memory, signals, tasks, guards and delays."""
 
 from robodyn.assembly.assembler import assemble
 from robodyn.assembly.network import SignalInfo

@@ -1,8 +1,8 @@
-"""How does a scenario become a system? Declare, trace, connect, resolve; every flaw is told at once."""
+"""Assembler: how does a scenario become a system? Declare, trace, connect, resolve; every flaw is told at once."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -10,10 +10,11 @@ import casadi as ca
 import numpy as np
 
 from robodyn.assembly.blocks import add_blocks, add_delays
-from robodyn.assembly.builder import Builder, start_builder
+from robodyn.assembly.builder import Builder, Pending, start_builder
 from robodyn.assembly.constraints import declare_constraints
 from robodyn.assembly.coordinates import add_ranges
 from robodyn.assembly.events import START, add_events, add_located, located_sides, place_targets
+from robodyn.assembly.functions import Expressions, Symbols
 from robodyn.assembly.inputs import open_inputs
 from robodyn.assembly.linear import Linearise, LinearMechanics, replace_mechanics
 from robodyn.assembly.mechanics import add_dynamics
@@ -24,14 +25,14 @@ from robodyn.assembly.network import SignalInfo
 from robodyn.assembly.nominal import check_nominal_depends, refer_to_nominal
 from robodyn.assembly.reactions import add_reactions
 from robodyn.assembly.sampling import find_base_period
-from robodyn.assembly.sticking import ACTION
-from robodyn.assembly.system import System
+from robodyn.assembly.stick_events import ACTION
+from robodyn.assembly.system import System, Terms
 from robodyn.assembly.tree import build_tree
 from robodyn.assembly.units import compare_units, fill_numbers, settle_units
 from robodyn.dynamics import Tree, articulate, mass_matrix, mean_depth
 from robodyn.dynamics.forward import COMPOSITE_DEPTH
 from robodyn.errors import nearest
-from robodyn.model import Scenario
+from robodyn.model import Combination, Scenario
 from robodyn.waiting import told_if_slow
 
 
@@ -63,7 +64,7 @@ def assemble(
     symbols = _symbols(builder)
     units = builder.units
     numbers = fill_numbers(scenario, units)
-    expressions = _expressions(builder, symbols, n_q)
+    expressions = _expressions(builder, n_q)
     if builder.equations and scenario.treatment.method == "minimal":
         expressions = make_minimal(builder, symbols, expressions, n_q, start)
         start = MINIMAL_START
@@ -96,7 +97,7 @@ def assemble(
         start_action=start,
         forces=tuple(builder.forces),
         loads=builder.loads,
-        terms={"mass_matrix": linear.mass_matrix, "bias": linear.bias} if linear else {},
+        terms=Terms(linear.mass_matrix, linear.bias) if linear else None,
         data=linear.data if linear else np.zeros(0),
         inputs=dict(inputs or {}),
     )
@@ -106,19 +107,21 @@ def _trace(
     builder: Builder, linearise: Linearise | None, inputs: Mapping[str, float], signals: Sequence[str]
 ) -> tuple[Motion | None, LinearMechanics | None]:
     """Declare, trace and connect all parts; every flaw is told at once."""
+    # Declare: joints, coordinates, points; blocks with their states and memory; delays.
     motion = add_kinematics(builder)
     add_blocks(builder)
     add_delays(builder)
     refer_to_nominal(builder)
     linear = replace_mechanics(builder, motion, linearise) if linearise and motion else None
+    # Events before dynamics: a constraint that none can switch is a constant there.
     declare_constraints(builder)
-    builder.columns["guards"] = []
     add_events(builder)
     add_located(builder)
     if motion:
         add_dynamics(builder, motion, solvable=_check_inertia(builder, motion))
         add_ranges(builder, motion)
         add_reactions(builder, motion, signals)
+    # Connect and resolve: all names are known now.
     place_targets(builder)
     open_inputs(builder, inputs)
     settle_units(builder.scenario, builder.network.infos)
@@ -131,52 +134,73 @@ def _trace(
 
 def _start_action(builder: Builder) -> str | None:
     """What is found at the start: directions of friction that sticks, sides of what is located."""
-    if builder.sticking and START in builder.updates:
-        builder.updates[START] = builder.updates[ACTION] | builder.updates[START]
-    if START in builder.updates:
+    if builder.sticking and START in builder.actions:
+        builder.actions[START] = builder.actions[ACTION] | builder.actions[START]
+    if START in builder.actions:
         return START
     return ACTION if builder.sticking else None
 
 
-def _symbols(builder: Builder) -> dict[str, ca.SX]:
-    column = {
-        "x": [builder.symbol_of(info.name) for info in builder.states],
-        "d": [builder.symbol_of(info.name) for info in builder.delays],
-        "m": [builder.memory_symbols[info.name] for info in builder.memory],
-        "p": list(builder.values.symbols),
-    }
-    return {"t": builder.time} | {key: ca.vertcat(ca.SX(0, 1), *entries) for key, entries in column.items()}
+def _symbols(builder: Builder) -> Symbols:
+    return Symbols(
+        t=builder.time,
+        x=_column([builder.symbol_of(info.name) for info in builder.states]),
+        d=_column([builder.symbol_of(info.name) for info in builder.delays]),
+        m=_column([builder.memory_symbols[info.name] for info in builder.memory]),
+        p=_column(list(builder.values.symbols)),
+    )
 
 
-def _expressions(builder: Builder, symbols: dict[str, ca.SX], n_q: int) -> dict[str, ca.SX]:
+def _expressions(builder: Builder, n_q: int) -> Expressions:
     """Every function's output column, in global symbols."""
-    rates = _column(builder.express(builder.rates[info.name] for info in builder.states))
+
+    def express(waiting: Iterable[Pending]) -> ca.SX:
+        return _column(builder.express(waiting))
+
+    # Placeholders become global symbols here, everything of a kind in one substitution.
+    rates = express(builder.rates[info.name] for info in builder.states)
     limits = [builder.limits[info.name] for info in builder.states if info.name in builder.limits]
-    named = builder.network.expressions
-    found = {
-        "rhs": rates,
-        "position_rate": rates[:n_q],
-        "outputs": _column([named[name] for name in builder.network.infos if name != "time"]),
-        "limits": _column([lower for lower, _ in limits] + [upper for _, upper in limits]),
-    }
-    found |= {name: _column(builder.express(column)) for name, column in builder.columns.items()}
-    for name, update in builder.updates.items():
-        fresh = dict(zip(update, builder.express(update.values()), strict=True))
-        memory = _column([fresh.get(info.name, builder.memory_symbols[info.name]) for info in builder.memory])
-        if name.startswith("action:"):
-            states = _column([fresh.get(info.name, named[info.name]) for info in builder.states])
-            memory = ca.vertcat(states, memory)
-        found[name] = memory
-    return found
+    named, of = builder.network.expressions, builder.residuals
+    return Expressions(
+        rhs=rates,
+        position_rate=rates[:n_q],
+        outputs=_column([named[name] for name in builder.network.infos if name != "time"]),
+        limits=_column([lower for lower, _ in limits] + [upper for _, upper in limits]),
+        watched=express(builder.watched_values),
+        delayed=express(builder.delayed),
+        guards=express(builder.guard_values),
+        applied=express(builder.applied),
+        constraints=express((*of.h, *of.h_dot)),
+        constraint_drift=express(of.drift),
+        active=express(of.active),
+        projection=_act(builder, builder.projection) if builder.projection else None,
+        arguments={name: express(column) for name, column in builder.arguments.items()},
+        updates={name: _update(builder, update) for name, update in builder.updates.items()},
+        actions={name: _act(builder, update) for name, update in builder.actions.items()},
+    )
+
+
+def _update(builder: Builder, update: Mapping[str, Pending]) -> ca.SX:
+    """m after a task; what is not named stays."""
+    fresh = dict(zip(update, builder.express(update.values()), strict=True))
+    return _column([fresh.get(info.name, builder.memory_symbols[info.name]) for info in builder.memory])
+
+
+def _act(builder: Builder, update: Mapping[str, Pending]) -> ca.SX:
+    """[x, m] after an action; what is not named stays."""
+    fresh = dict(zip(update, builder.express(update.values()), strict=True))
+    states = [fresh.get(info.name, builder.network.expressions[info.name]) for info in builder.states]
+    memory = [fresh.get(info.name, builder.memory_symbols[info.name]) for info in builder.memory]
+    return _column([*states, *memory])
 
 
 def _column(entries: list[ca.SX]) -> ca.SX:
     return ca.vertcat(ca.SX(0, 1), *entries)
 
 
-def _signals(builder: Builder, symbols: dict[str, ca.SX]) -> tuple[SignalInfo, ...]:
+def _signals(builder: Builder, symbols: Symbols) -> tuple[SignalInfo, ...]:
     """All signals but the time, those that change only with memory marked as held."""
-    moving = ca.vertcat(symbols["t"], symbols["x"], symbols["d"])
+    moving = ca.vertcat(symbols.t, symbols.x, symbols.d)
     names = [name for name in builder.network.infos if name != "time"]
     column = _column([builder.network.expressions[name] for name in names])
     changes = ca.which_depends(column, moving, 1, True) if names else []
@@ -212,6 +236,7 @@ def _check_inertia(builder: Builder, motion: Motion) -> bool:
     if not tree.n_v:
         builder.flaws.add("joints", "none of them moves", "make one revolute or prismatic, or leave the mechanism out")
         return False
+    # Some random positions: a joint may feel no inertia at one of them alone.
     pivots = np.full(tree.n_v, np.inf)
     generator = np.random.default_rng(1)
     for _ in range(3):
@@ -248,10 +273,9 @@ def _numeric_tree(builder: Builder) -> Tree:
 def _rotor_inertia(builder: Builder, motion: Motion) -> np.ndarray:
     total = np.zeros((motion.v.numel(),) * 2)
     for coordinate in builder.scenario.machine.coordinates:
-        inertia = getattr(coordinate, "inertia", 0.0)
-        if inertia:
+        if isinstance(coordinate, Combination) and coordinate.inertia:
             gradient = np.array(ca.DM(motion.gradient(coordinate.name)))
-            total += inertia * gradient.T @ gradient
+            total += coordinate.inertia * gradient.T @ gradient
     return total
 
 

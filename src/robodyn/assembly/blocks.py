@@ -1,4 +1,4 @@
-"""What do a machine's blocks contribute? Signals, states, forces, and for sampled ones memory and tasks."""
+"""Blocks: what do those of a machine contribute? Signals, states, forces, and for sampled ones memory and tasks."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from typing import Any
 import casadi as ca
 
 from robodyn.assembly.builder import Builder, Element, Pending, reference_to
+from robodyn.assembly.declarations import BreakRule, DelayInfo, MemoryInfo, StateInfo
 from robodyn.assembly.network import Definition, SignalInfo
 from robodyn.assembly.passivity import watch_block
 from robodyn.assembly.promises import Promise
 from robodyn.assembly.sampling import add_sampled_block
-from robodyn.assembly.system import FREE, BreakRule, DelayInfo, MemoryInfo, StateInfo
+from robodyn.assembly.system import FREE
 from robodyn.assembly.tracing import Bindings, Trace, placeholder, trace_law
 from robodyn.assembly.units import units_of
 from robodyn.errors import nearest
@@ -27,6 +28,7 @@ LIKENESS = 50
 def add_blocks(builder: Builder) -> None:
     """All blocks, in order of declaration."""
     for block in builder.scenario.machine.blocks:
+        # Declare first, so that blocks may read one another in any order; then trace, then note what acts where.
         symbols = _declare(builder, block)
         arguments, bindings = bind_arguments(builder, block, symbols)
         if block.info.sticks:
@@ -111,6 +113,7 @@ def _add_continuous(builder: Builder, block: Block, arguments: dict[str, Any], b
 def _add_sticking(builder: Builder, block: Block, arguments: dict[str, Any], bindings: Bindings) -> None:
     """Friction that sticks, traced for sliding forth and back and without dry friction; its force is found later."""
     path = f"blocks.{block.name}"
+    # One law, three modes: sliding forth, sliding back, and with its dry friction left out.
     ways = [arguments | {"direction": direction} for direction in (1.0, -1.0, 0.0)]
     traces = [trace_law(block.function, way, bindings, path, builder.flaws) for way in ways]
     found = [trace.results for trace in traces if trace is not None]
@@ -123,6 +126,7 @@ def _add_sticking(builder: Builder, block: Block, arguments: dict[str, Any], bin
     units = units_of(block, builder.units)
     against_forth, against_back = (ca.SX(results["holding_limit"]) for results in found[:2])
     limits = {"holding_limit": against_forth}
+    # A limit that depends on the direction is two signals.
     if not ca.is_equal(against_forth, against_back, LIKENESS):
         limits["holding_limit_back"] = against_back
     for name, value in limits.items():
@@ -130,6 +134,7 @@ def _add_sticking(builder: Builder, block: Block, arguments: dict[str, Any], bin
         builder.network.define([limit], Definition({limit.name: value}, bindings))
     force = SignalInfo(f"{block.name}.{names[0]}", units.fill("{F}"))
     builder.network.infos[force.name] = force
+    # Where it began to stick: drift from there is taken back.
     anchor = builder.add_memory(MemoryInfo(f"{block.name}.anchor", "", 0.0, hidden=True))
     direction = builder.memory_symbols[f"{block.name}.direction"]
     forth, back, free = (results[names[0]] for results in found)
@@ -150,6 +155,7 @@ def _add_rate(builder: Builder, block: Block, name: str, trace: Trace) -> None:
         )
         return
     limits = block.info.limits.get(name)
+    # Saturation with anti-windup: at a limit the integrator stops, it does not wind up beyond.
     if limits:
         lower, upper = (_limit(builder, block, limit) for limit in limits)
         x = builder.symbol_of(full)
@@ -212,12 +218,11 @@ def _add_breaks(builder: Builder, block: Block) -> None:
 
 def add_delays(builder: Builder) -> None:
     """Delayed signals are global symbols, read from history; what they delay is evaluated along the way."""
-    builder.columns["delayed"] = []
     for delay in builder.scenario.machine.delays:
         bindings: Bindings = {}
         source = placeholder(f"delays.{delay.name}.signal", delay.signal, bindings)
         builder.network.refer(bindings)
-        builder.columns["delayed"].append(Pending(source, bindings))
+        builder.delayed.append(Pending(source, bindings))
         builder.delays.append(DelayInfo(f"{delay.name}.output", delay.time, delay.before))
         builder.network.add_symbol(
             SignalInfo(f"{delay.name}.output", builder.units.get(delay.signal, "")),

@@ -1,4 +1,4 @@
-"""Which impulses act where bodies hit each other, and what do they change?
+"""Impact law: which impulses act where bodies hit each other, and what do they change?
 
 Newton's law of impact as a complementarity problem of all touches together, `v_n+ >= -r v_n-`, with friction where the
 contacts have some. It may give energy, by friction and where contacts differ: as much of the rebound is then left out.
@@ -37,6 +37,7 @@ class Blow:
 
 def find_blow(builder: Builder, motion: Motion, rigid: Rigid) -> Blow:
     """With rebound, but not so much that it would give energy."""
+    # Two problems of the same kind: v_n+ >= 0, and v_n+ >= -r v_n-.
     without = rigid.rates
     rebounding = without + _rebound(builder, rigid)
     if not rigid.rubs:
@@ -79,6 +80,7 @@ def _rub(builder: Builder, motion: Motion, rigid: Rigid, problems: tuple[ca.SX, 
     rows, coefficients = [], []
     for touch in rigid.touches:
         slips = ca.vertcat(*touch.slips)
+        # Friction acts against the slip that is left when the normals alone have acted.
         after = slips + ca.jtimes(slips, motion.v, smooth)
         speed = sqrt(ca.sumsqr(after) + TINY_SLIP**2)
         rows.append(ca.jtimes(slips, motion.v, after / speed, True).T)
@@ -106,11 +108,13 @@ def _lose_energy(v: ca.SX, dull: Blow, lively: Blow, sinks: ca.SX) -> Blow:
     Args:
         sinks: which touches the lively one lets sink in, where it has not been found; the dull one is taken then.
     """
+    # The energy along the straight line between the two is a parabola in c: its root is the largest share allowed.
     more = Blow(lively.impulse - dull.impulse, lively.change - dull.change)
     lost = maximum(-dull.work(v), 0.0)
     h = 0.5 * ca.dot(more.impulse, more.change)
     slope = more.work(v) - h + 0.5 * (ca.dot(more.impulse, dull.change) + ca.dot(dull.impulse, more.change))
     root = sqrt(maximum(slope * slope + 4 * h * lost, 0.0))
+    # Of the two ways to write the root the one without cancellation.
     share = where(slope > 0, 2 * lost / (slope + root), (root - slope) / (2 * h))
     share = where(lively.work(v) > 0, minimum(share, 1.0), 1.0)
     share = where(ca.sum1(sinks) > 0, 0.0, share)

@@ -1,4 +1,4 @@
-"""What has been gathered of a system so far? The one mutable workspace of an assembly."""
+"""Builder of a system: what has been gathered so far? The one mutable workspace of an assembly."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from robodyn.assembly.declarations import BreakRule, DelayInfo, Guard, MemoryInfo, StateInfo, Task
 from robodyn.assembly.network import Network, SignalInfo
 from robodyn.assembly.promises import Promise, Watched
-from robodyn.assembly.system import BreakRule, DelayInfo, Guard, MemoryInfo, StateInfo, Task
 from robodyn.assembly.tracing import Bindings, placeholder
 from robodyn.assembly.values import Values, collect_values
 from robodyn.errors import FlawList
@@ -52,6 +52,16 @@ class Element:
         return self.limits[0] + self.limits[1]
 
 
+@dataclass(frozen=True)
+class Residuals:
+    """Of all constraint equations: h, h', the drift of h'', and whether each holds."""
+
+    h: tuple[Pending, ...] = ()
+    h_dot: tuple[Pending, ...] = ()
+    drift: tuple[Pending, ...] = ()
+    active: tuple[Pending, ...] = ()
+
+
 @dataclass
 class Builder:
     """States, memory, signals and expressions of a system in the making.
@@ -59,6 +69,9 @@ class Builder:
     Attributes:
         spare: how many of the constraint equations follow from the others.
         null_forces: of each constraint force, its part in forces that move nothing, at the motion's `somewhere`.
+        guard_values: one entry a guard; applied: joint torques without those of constraints.
+        updates, actions: new values by name, of memory after a task, of states and memory after an event; what is not
+            named stays. projection: like an action, after every step. arguments: of calls in Python.
     """
 
     scenario: Scenario
@@ -83,9 +96,16 @@ class Builder:
     spare: int = 0
     null_forces: dict[str, np.ndarray] = field(default_factory=dict)
     loads: ca.SX = field(default_factory=lambda: ca.SX(0, 1))
-    columns: dict[str, list[Pending]] = field(default_factory=lambda: {"watched": []})
     watched: list[Watched] = field(default_factory=list)
+    watched_values: list[Pending] = field(default_factory=list)
+    delayed: list[Pending] = field(default_factory=list)
+    guard_values: list[Pending] = field(default_factory=list)
+    applied: list[Pending] = field(default_factory=list)
+    residuals: Residuals = Residuals()
+    projection: dict[str, Pending] = field(default_factory=dict)
+    arguments: dict[str, list[Pending]] = field(default_factory=dict)
     updates: dict[str, dict[str, Pending]] = field(default_factory=dict)
+    actions: dict[str, dict[str, Pending]] = field(default_factory=dict)
 
     @property
     def units(self) -> Mapping[str, str]:
@@ -100,6 +120,7 @@ class Builder:
 
     def add_memory(self, info: MemoryInfo) -> ca.SX:
         """Declare a discrete state; it is a held signal unless hidden."""
+        # Memory is held between ticks and events: a signal by zero-order hold.
         symbol = ca.SX.sym(info.name)
         self.memory.append(info)
         self.memory_symbols[info.name] = symbol
@@ -110,8 +131,13 @@ class Builder:
     def watch(self, promise: Promise, subject: str, unit: str, values: Iterable[Any], bindings: Bindings) -> None:
         """Have runs tell whether a promise is kept: see `Watched`."""
         columns = [Pending(ca.SX(value), bindings) for value in values]
-        self.columns["watched"] += columns
+        self.watched_values += columns
         self.watched.append(Watched(promise, subject, unit, len(columns)))
+
+    def add_guard(self, guard: Guard, value: Pending) -> None:
+        """An event where a value crosses zero."""
+        self.guards.append(guard)
+        self.guard_values.append(value)
 
     def symbol_of(self, name: str) -> ca.SX:
         return self.network.expressions[name]

@@ -1,4 +1,4 @@
-"""Which of several contacts push, and how much? Linear complementarity problems, solved by pivoting on symbols.
+"""Linear complementarity problem (LCP): which of several contacts push, and how much? Pivoting on symbols.
 
     r = A lam + b,    r >= 0,  lam >= 0,  r_i lam_i = 0,    A = rows columns + give
 
@@ -58,6 +58,7 @@ class Mobility:
 
     def hold(self, b: ca.SX, held: Masks, corrections: int = 2) -> ca.SX:
         """lam with `rows columns lam + b = 0` where held and 0 elsewhere, corrected for the compliance."""
+        # (A + give) lam = -b, then the same for what the compliance has left: iterative refinement.
         solve = self.solver(held)
         lam = solve(b)
         for _ in range(corrections):
@@ -73,6 +74,7 @@ class Mobility:
     def _by_places(self, held: Masks) -> Solve:
         """k equations: A, with rows and columns of what is not held taken out."""
         k, A = len(held), self.A
+        # One matrix for every set that may be held: rows of what is not are rows of the identity.
         both = [[logical_and(held[i], held[j]) for j in range(k)] for i in range(k)]
         rows = [[where(both[i][j], A[i, j], float(i == j)) for j in range(k)] for i in range(k)]
         if self.symmetric:
@@ -89,6 +91,7 @@ class Mobility:
         k, n = self.rows.shape
         weights = ca.vertcat(*(where(held[i], self.give[0] / self.give[i], 0.0) for i in range(k)))
         weighted = self.columns @ ca.diag(weights)
+        # Woodbury: with fewer joints than touches the matrix of the joints is the smaller one.
         K = self.give[0] * ca.SX.eye(n) + weighted @ self.rows
         solve = factor_linear([[K[i, j] for j in range(n)] for i in range(n)])
 
@@ -105,15 +108,18 @@ class Mobility:
         """
         k = len(allowed)
         slack = slack_of(b, allowed)
+        # First guess: whatever would move into its surface by itself pushes.
         pushing = [logical_and(allowed[i], b[i] < -slack) for i in range(k)]
         blocks = min(k, BLOCK_PIVOTS)
         for step in range(blocks + k + 1):
+            # With these pushing, which pull (lam < 0), and which others sink in (r < 0)? They change sides.
             lam = self.hold(b, pushing, corrections=1)
             wrong = find_wrong(lam, self.motions(b, lam), self.own, pushing, allowed, slack)
             chosen = wrong if step < blocks else _first(wrong)
             pushing = [where(c, logical_not(p), p) for c, p in zip(chosen, pushing, strict=True)]
         lam = self.hold(b, pushing)
         r = self.motions(b, lam)
+        # What still contradicts itself after all passes has no solution, as in Painleve's paradox.
         unsolved = [
             where(
                 pushing[i],

@@ -1,4 +1,4 @@
-"""Which forces keep a mechanism's constraints, and how does it move under them?
+"""Constraint dynamics: which Lagrange multipliers keep a mechanism's constraints, and how does it move under them?
 
     M a = b + H^T lam,    H a = -drift - 2 p h' - p^2 h,    S = H M^-1 H^T
 
@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from robodyn.assembly.builder import Builder, Pending
+from robodyn.assembly.builder import Builder, Pending, Residuals
+from robodyn.assembly.declarations import Guard, MemoryInfo
 from robodyn.assembly.equations import express_equations
 from robodyn.assembly.motion import Motion
 from robodyn.assembly.redundancy import find_redundant
 from robodyn.assembly.residuals import watch_residuals
-from robodyn.assembly.system import Guard, MemoryInfo
 from robodyn.assembly.tracing import Bindings, placeholder
 from robodyn.assembly.undetermined import define_forces, mean_mobility
 from robodyn.assembly.units import FORCE
@@ -83,6 +83,7 @@ class Constrained:
 
     def accelerate(self, b: ca.SX) -> tuple[ca.SX, ca.SX]:
         """Joint accelerations under b = tau - c, and the forces that keep the constraints."""
+        # Without the constraints first; then what they must add so that h'' + 2 p h' + p^2 h = 0 (Baumgarte 1972).
         a = self.solve(b)
         wanted = [e.drift + 2 * self.pole * e.h_dot + self.pole**2 * e.h for e in self.equations]
         lam = self._answer(self.H @ a + ca.vertcat(*wanted))
@@ -107,6 +108,7 @@ class Constrained:
 
     def _answer(self, residual: ca.SX) -> ca.SX:
         """-S^-1 residual, zero for what does not hold: `(S + give) lam_new = -residual + give lam`, a few times."""
+        # (S + give) lam = -r, then give lam is taken back: an augmented Lagrangian, whose fixed point is S lam = -r.
         due = ca.vertcat(*(where(active, -residual[i], 0.0) for i, active in enumerate(self.active)))
         first = lam = ca.SX(solve_ldl(self.factors, due))
         for _ in range(REFINEMENTS):
@@ -127,6 +129,7 @@ def build_constrained(builder: Builder, motion: Motion, solve: Solve, bindings: 
     found = [e for c in builder.scenario.machine.constraints for e in _trace(builder, motion, c, bindings)]
     if not found or builder.flaws.found:
         return None
+    # Equations that follow from others would make S singular: they are left out before it is built.
     redundancy = find_redundant(builder, motion, found, [e.active.is_one() for e in found])
     if builder.flaws.found:
         return None
@@ -137,6 +140,7 @@ def build_constrained(builder: Builder, motion: Motion, solve: Solve, bindings: 
         return None
     h = ca.vertcat(*(e.h for e in equations))
     H = ca.jacobian(h, motion.q)
+    # S = H M^-1 H^T, by one solution with the mass matrix for each row.
     W = ca.horzcat(*(solve(H[k, :].T) for k in range(len(equations))))
     S = H @ W
     # A little compliance for each equation.
@@ -154,9 +158,14 @@ def _trace(builder: Builder, motion: Motion, constraint: Constraint, bindings: B
     targets: list[ca.SX | float] = [0.0, 0.0, 0.0]
     if isinstance(constraint, Prescribed):
         path = f"constraints.{constraint.name}"
-        fields = ("position", "velocity", "acceleration")
-        targets = [placeholder(f"{path}.{field}", getattr(constraint, field), bindings) for field in fields]
+        wanted = {
+            "position": constraint.position,
+            "velocity": constraint.velocity,
+            "acceleration": constraint.acceleration,
+        }
+        targets = [placeholder(f"{path}.{key}", signal, bindings) for key, signal in wanted.items()]
         builder.network.refer(bindings)
+    # h' = H q_dot + h_t, and h'' = H a + drift; what a prescribed motion wants is taken off each.
     for name, h in zip(constraint.equations, express_equations(motion, constraint), strict=True):
         h_dot = _rate(builder, motion, h)
         drift = _rate(builder, motion, h_dot)
@@ -175,7 +184,7 @@ def _activity(builder: Builder, constraint: Constraint) -> ca.SX:
     """Whether a constraint holds: a constant unless some event can change it."""
     name = f"{constraint.name}.active"
     python = any(guard.call is not None for guard in builder.guards)
-    changed = python or any(name in update for update in builder.updates.values())
+    changed = python or any(name in update for update in (*builder.updates.values(), *builder.actions.values()))
     start = next(info.start for info in builder.memory if info.name == name)
     return builder.memory_symbols[name] > 0.5 if changed else ca.SX(float(start > 0.5))
 
@@ -207,16 +216,14 @@ def add_constraint_signals(
     """Forces of the constraints, and how well they are kept."""
     define_forces(builder, motion, constrained, lam, bindings)
     watch_residuals(builder, motion, constrained, bindings)
-    for level in ("h", "h_dot"):
-        values = [
-            where(active, getattr(e, level), 0.0)
-            for e, active in zip(constrained.equations, constrained.active, strict=True)
-        ]
-        builder.columns.setdefault("constraints", []).extend(Pending(value, bindings) for value in values)
-    drifts = [where(active, e.drift, 0.0) for e, active in zip(constrained.equations, constrained.active, strict=True)]
-    builder.columns["constraint_drift"] = [Pending(ca.SX(drift), bindings) for drift in drifts]
-    builder.columns["active"] = [Pending(where(active, 1.0, 0.0), {}) for active in constrained.active]
-    builder.equations = tuple(e.force for e in constrained.equations)
+    equations = constrained.equations
+    builder.residuals = Residuals(
+        h=tuple(Pending(where(e.active, e.h, 0.0), bindings) for e in equations),
+        h_dot=tuple(Pending(where(e.active, e.h_dot, 0.0), bindings) for e in equations),
+        drift=tuple(Pending(ca.SX(where(e.active, e.drift, 0.0)), bindings) for e in equations),
+        active=tuple(Pending(where(e.active, 1.0, 0.0), {}) for e in equations),
+    )
+    builder.equations = tuple(e.force for e in equations)
 
 
 def add_closing(builder: Builder, motion: Motion, constrained: Constrained, bindings: Bindings) -> None:
@@ -227,10 +234,10 @@ def add_closing(builder: Builder, motion: Motion, constrained: Constrained, bind
     if not switched:
         return
     stopped = constrained.project(motion.v, rates)
-    builder.updates[CLOSING] = {motion.v[k].name(): Pending(stopped[k], bindings) for k in range(motion.v.numel())}
+    builder.actions[CLOSING] = {motion.v[k].name(): Pending(stopped[k], bindings) for k in range(motion.v.numel())}
     for name, active in switched.items():
-        builder.columns["guards"].append(Pending(where(active, 1.0, -1.0), {}))
-        builder.guards.append(Guard(f"{name}.closes", 1, terminal=False, action=CLOSING, moves=True))
+        guard = Guard(f"{name}.closes", 1, action=CLOSING, moves=True)
+        builder.add_guard(guard, Pending(where(active, 1.0, -1.0), {}))
 
 
 def add_projection(builder: Builder, motion: Motion, constrained: Constrained, bindings: Bindings) -> None:
@@ -238,6 +245,7 @@ def add_projection(builder: Builder, motion: Motion, constrained: Constrained, b
     h = ca.vertcat(*(e.h for e in constrained.equations))
     h_dot = ca.vertcat(*(e.h_dot for e in constrained.equations))
     q, v = motion.q, motion.v
+    # M^-1-weighted Newton: the nearest positions in kinetic energy on h = 0, then velocities on h' = 0.
     for _ in range(2):
         q = q + constrained.project(ca.SX.zeros(motion.v.numel()), ca.substitute(h, motion.q, q))
     for _ in range(2):
@@ -245,4 +253,4 @@ def add_projection(builder: Builder, motion: Motion, constrained: Constrained, b
         v = constrained.project(v, rates)
     moved = ca.vertcat(q, v)
     names = [motion.q[k].name() for k in range(q.numel())] + [motion.v[k].name() for k in range(v.numel())]
-    builder.updates["action:projection"] = {name: Pending(moved[k], bindings) for k, name in enumerate(names)}
+    builder.projection = {name: Pending(moved[k], bindings) for k, name in enumerate(names)}

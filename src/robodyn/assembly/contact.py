@@ -1,4 +1,4 @@
-"""Which forces do compliant contacts exert on a mechanism, and when do they touch and part?"""
+"""Compliant contact: which forces does it exert on a mechanism, and when do they touch and part?"""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 import casadi as ca
 
 from robodyn.assembly.builder import Builder, Pending
+from robodyn.assembly.declarations import Guard, MemoryInfo, StateInfo
 from robodyn.assembly.events import START, watch_side
 from robodyn.assembly.motion import Motion
 from robodyn.assembly.network import Definition, SignalInfo
 from robodyn.assembly.passivity import watch_passive
-from robodyn.assembly.system import Guard, MemoryInfo, StateInfo
 from robodyn.assembly.touching import Touch, find_touches
 from robodyn.assembly.tracing import Bindings, trace_law
 from robodyn.laws import arguments_of, info_of
@@ -47,6 +47,7 @@ def add_contacts(builder: Builder, motion: Motion) -> ca.SX:
             continue
         pushed = [found for touch in touches if (found := _push(builder, touch)) is not None]
         for one in pushed:
+            # tau += (dw/dv)^T f: the power f.w is that of the joint torques.
             tau = tau + ca.jtimes(one.touch.velocity, motion.v, one.force, True)
         if pushed:
             add_contact_signals(builder, contact, pushed)
@@ -66,8 +67,10 @@ def check_moves(builder: Builder, motion: Motion, touches: list[Touch]) -> bool:
 def _push(builder: Builder, touch: Touch) -> Pushed | None:
     contact = touch.contact
     assert isinstance(contact, Contact)
+    # Which side of the surface it is on is memory, switched by located events, not by the sign of a gap near zero.
     info = info_of(function_of(contact.law))
     sides = {name: _add_side(builder, touch) for name in info.located.values()}
+    # The law knows depth and its rate, friction the slips and the normal force.
     given = {"depth": -touch.gap, "rate": -touch.rate} | sides
     normal = trace_contact(builder, touch, given, "law", ("force", *info.located))
     if normal is None:
@@ -121,6 +124,7 @@ def trace_contact(
         builder.flaws.add(path, f"the law does not return '{name}'")
     if missing:
         return None
+    # Bristles bend only while there is contact.
     rates = {name: where(active, trace.results[f"{name}_dot"], 0.0) for name in states}
     for name, rate in rates.items():
         builder.rates[own_name(touch, name)] = Pending(rate, {})
@@ -151,13 +155,13 @@ def _add_events(builder: Builder, touch: Touch, side: ca.SX, value: ca.SX, reset
     """
     for event, direction, more in (("touches", 1, resets), ("parts", -1, {})):
         action = f"action:{touch.name}.{event}"
-        builder.updates[action] = {side.name(): Pending(ca.SX(direction), {})} | more
-        builder.columns["guards"].append(Pending(value, {}))
-        guard = Guard(own_name(touch, event), direction, terminal=False, action=action, side=side.name())
-        builder.guards.append(guard)
+        builder.actions[action] = {side.name(): Pending(ca.SX(direction), {})} | more
+        owner = touch.contact.name
+        guard = Guard(own_name(touch, event), direction, action=action, contact=owner, side=side.name())
+        builder.add_guard(guard, Pending(value, {}))
     watch_side(builder, touch.name, side, Pending(value, {}))
     begins = where(value == 0, -sign(touch.rate), sign(value))
-    builder.updates.setdefault(START, {})[side.name()] = Pending(begins, {})
+    builder.actions.setdefault(START, {})[side.name()] = Pending(begins, {})
 
 
 def add_contact_signals(builder: Builder, contact: AnyContact, pushed: list[Pushed]) -> None:

@@ -1,4 +1,4 @@
-"""Where is each coordinate of a machine, as an expression of the joint positions, and when does it leave its range?"""
+"""Coordinates of a machine: where is each, as a function of the joint positions, and when does it leave its range?"""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import casadi as ca
 
 from robodyn.assembly.builder import Builder, Pending
-from robodyn.assembly.system import Guard
+from robodyn.assembly.declarations import Ending, Guard
 from robodyn.model import Along, Combination, Distance, Joint, Linkage, Mode, Triangle
 from robodyn.symbolic import cos, minimum, sqrt
 
@@ -63,6 +63,7 @@ def add_ranges(builder: Builder, motion: Motion) -> None:
         if not lower <= start <= upper:
             what = f"the start position {start:.6g} is out of reach, allowed is {lower:g} to {upper:g}"
             builder.flaws.add(f"coordinates.{coordinate.name}.range", what, "change initial or the range")
+        # Positive within the range, zero at both of its ends: it falls through zero where the range is left.
         inside = minimum(position - lower, upper - position)
-        builder.columns["guards"].append(Pending(inside, {}))
-        builder.guards.append(Guard(f"{coordinate.name}.range", -1, terminal=True, coordinate=coordinate.name))
+        guard = Guard(f"{coordinate.name}.range", -1, Ending.OUT_OF_REACH, coordinate=coordinate.name)
+        builder.add_guard(guard, Pending(inside, {}))

@@ -1,4 +1,4 @@
-"""Which forces does the elasticity of flexible bodies exert on their modes?
+"""Modal elasticity: which forces does the elasticity of flexible bodies exert on their modes?
 
     F_i = -s k_i eta_i - d_i eta_i',   d_i = 2 zeta sqrt(s k_i m_i) + alpha m_i + beta s k_i
 

@@ -1,4 +1,4 @@
-"""Which equations h(q, t) = 0 does a constraint stand for, as expressions?"""
+"""Constraint equations: which h(q, t) = 0 does a constraint stand for, as expressions?"""
 
 from __future__ import annotations
 
@@ -54,10 +54,12 @@ def _relation(motion: Motion, relation: Relation) -> list[ca.SX]:
 def _closure(motion: Motion, closure: Closure) -> list[ca.SX]:
     p_1, p_2 = motion.point_position(closure.first), motion.point_position(closure.second)
     R_1, R_2 = motion.point_rotation(closure.first), motion.point_rotation(closure.second)
+    # Three equations of the positions, and as many of the rotations as the joint takes away.
     meeting = ca.vertsplit(p_1 - p_2)
     axis, second = np.array(closure.axis), np.array(closure.second_axis)
     if closure.kind == "spherical":
         return meeting
+    # Universal: the two axes stay perpendicular; revolute: they stay parallel.
     if closure.kind == "universal":
         return [*meeting, ca.dot(R_1 @ axis, R_2 @ second)]
     if closure.kind == "revolute":

@@ -1,4 +1,4 @@
-"""When does something happen, and what? Guards and actions of a scenario's events."""
+"""Events: when does something happen, and what? Guards and actions of a scenario's events."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 import casadi as ca
 
 from robodyn.assembly.builder import Builder, Pending, reference_to
+from robodyn.assembly.declarations import Ending, Guard, PythonCall
 from robodyn.assembly.promises import Promise
 from robodyn.assembly.sampling import add_python_inputs
-from robodyn.assembly.system import Guard, PythonCall
 from robodyn.assembly.tracing import Bindings, check_arguments, placeholder, trace_law
 from robodyn.errors import nearest
 from robodyn.laws import arguments_of
@@ -37,11 +37,13 @@ def add_events(builder: Builder) -> None:
             builder.flaws.add(path, "the guard must return one value")
             continue
         _check_used(builder, event)
-        builder.columns["guards"].append(Pending(next(iter(trace.results.values())), bindings))
+        # The energy balance of a run holds only if no action moves a state: the guard knows.
         action, call = _add_action(builder, event)
         states = {info.name for info in builder.states}
-        moves = call is not None or (action is not None and not states.isdisjoint(builder.updates[action]))
-        builder.guards.append(Guard(event.name, DIRECTIONS[event.direction], event.terminal, action, call, moves))
+        moves = call is not None or (action is not None and not states.isdisjoint(builder.actions[action]))
+        ending = Ending.STOPPED if event.terminal else None
+        guard = Guard(event.name, DIRECTIONS[event.direction], ending, action, call, moves)
+        builder.add_guard(guard, Pending(next(iter(trace.results.values())), bindings))
 
 
 def add_located(builder: Builder) -> None:
@@ -59,14 +61,14 @@ def add_located(builder: Builder) -> None:
                 continue
             value = reference_to(name)
             action = f"action:{name}"
+            # At zero itself the side is the one it comes to, not the one it came from.
             passed = where(value.expression == 0, -builder.memory_symbols[side], sign(value.expression))
-            builder.updates[action] = {side: Pending(passed, value.bindings)}
-            builder.columns["guards"].append(value)
-            builder.guards.append(Guard(name, DIRECTIONS["both"], False, action, side=side))
+            builder.actions[action] = {side: Pending(passed, value.bindings)}
+            builder.add_guard(Guard(name, DIRECTIONS["both"], action=action, side=side), value)
             start[side] = Pending(sign(value.expression), value.bindings)
             watch_side(builder, name, builder.memory_symbols[side], value)
     if start:
-        builder.updates[START] = start
+        builder.actions[START] = start
 
 
 def watch_side(builder: Builder, name: str, side: ca.SX, value: Pending) -> None:
@@ -100,8 +102,8 @@ def _bind(builder: Builder, event: Event, function: Callable[..., Any]) -> tuple
 def _check_used(builder: Builder, event: Event) -> None:
     """Every input and parameter must be an argument of the guard or of the action."""
     known = {a.name for function in (event.guard, event.action) if function for a in arguments_of(function)}
-    for group in ("inputs", "parameters"):
-        for key in getattr(event, group):
+    for group, keys in (("inputs", event.inputs), ("parameters", event.parameters)):
+        for key in keys:
             if key not in known:
                 builder.flaws.add(
                     f"events.{event.name}.{group}.{key}",
@@ -127,13 +129,15 @@ def _add_action(builder: Builder, event: Event) -> tuple[str | None, PythonCall 
     for name in trace.results:
         if name not in known:
             builder.flaws.add(path, f"sets '{name}', which is no state or memory", nearest(name, known))
+    # Traced: the action is a column of new values in the same symbols as everything else.
     function = f"action:events.{event.name}"
-    builder.updates[function] = {key: Pending(value, bindings) for key, value in trace.results.items()}
+    builder.actions[function] = {key: Pending(value, bindings) for key, value in trace.results.items()}
     return function, None
 
 
 def place_targets(builder: Builder) -> None:
     """Where Python actions write, now that all states and memory are declared."""
+    # Python's results are written by name; the places are final only now.
     places = _targets(builder)
     for k, guard in enumerate(builder.guards):
         if guard.call is not None:

@@ -1,4 +1,4 @@
-"""Which rigid contacts push, with which forces and impulses, and when do they begin and end?
+"""Rigid contact events: which contacts push, with which forces and impulses, and when do they begin and end?
 
 Everything is a linear complementarity problem, for impulses with the speeds along the normals, for forces with the
 accelerations.
@@ -15,11 +15,12 @@ import casadi as ca
 from robodyn.assembly.blows import Blow, find_blow
 from robodyn.assembly.builder import Builder, Pending, reference_to
 from robodyn.assembly.contact import Pushed, add_contact_signals, own_name
+from robodyn.assembly.declarations import Ending, Guard, MemoryInfo
 from robodyn.assembly.events import START
 from robodyn.assembly.motion import Motion
 from robodyn.assembly.promises import Promise
 from robodyn.assembly.rigid import RESTING, SUNK, Rigid
-from robodyn.assembly.system import Guard, MemoryInfo
+from robodyn.assembly.touching import Touch
 from robodyn.assembly.tracing import Bindings
 from robodyn.laws import info_of
 from robodyn.model.contact import function_of
@@ -69,6 +70,7 @@ def _add_impact(builder: Builder, motion: Motion, rigid: Rigid, bindings: Bindin
     """
     blow = find_blow(builder, motion, rigid)
     answer = Blow(rigid.react(blow.impulse), blow.change)
+    # v+ = v + M^-1 P, and the work P^T (v + v+) / 2 goes into the books: the balance of energy holds across the blow.
     v, sinking = motion.v + blow.change, ca.vertsplit(rigid.sinks(blow.change))
     so_far = reference_to("energy.work")
     update = {motion.v[k].name(): Pending(v[k], bindings) for k in range(v.numel())}
@@ -76,7 +78,7 @@ def _add_impact(builder: Builder, motion: Motion, rigid: Rigid, bindings: Bindin
     update["energy.work"] = Pending(work, bindings | so_far.bindings)
     builder.add_memory(MemoryInfo(SETTLING, "", 0.0, hidden=True))
     update |= _note_jams(rigid, sinking, {}) | _unbend(builder, rigid)
-    builder.updates[IMPACT] = update | {SETTLING: Pending(ca.SX(1), {})}
+    builder.actions[IMPACT] = update | {SETTLING: Pending(ca.SX(1), {})}
 
 
 def _note_jams(rigid: Rigid, wrong: list[ca.SX], bindings: Bindings) -> dict[str, Pending]:
@@ -107,9 +109,11 @@ def _add_sorting(builder: Builder, rigid: Rigid, a: ca.SX, bindings: Bindings) -
     One whose friction would pull it in more than its force pushes is let go (Painleve's paradox): it sinks by a
     rounding error and hits. That impact may stop its slip; if it does not, it hits again and again, which is told.
     """
+    # The same problem for accelerations: g'' >= 0, lam >= 0, g'' lam = 0 among the touches that are at rest.
     b = rigid.approach(a)
     allowed = []
     for i, touch in enumerate(rigid.touches):
+        # What rests may creep up to its rest speed before it counts as parting.
         slow = where(rigid.held[i], builder.values[f"{touch.contact.name}.rest_speed"], RESTING)
         at_rest = logical_and(rigid.near[i], absolute(touch.rate) <= slow)
         allowed.append(logical_and(at_rest, rigid.effect(i) > FREE * LOCKED) if rigid.rubs else at_rest)
@@ -119,29 +123,31 @@ def _add_sorting(builder: Builder, rigid: Rigid, a: ca.SX, bindings: Bindings) -
         for memory, push, bad in zip(rigid.resting, pushing, wrong, strict=True)
     }
     # At the start there are no events: what finds no force sinks, hits and is then told.
-    builder.updates.setdefault(START, {}).update(update)
-    builder.updates[SORTING] = update | _note_jams(rigid, wrong, bindings) | {SETTLING: Pending(ca.SX(0), {})}
+    builder.actions.setdefault(START, {}).update(update)
+    builder.actions[SORTING] = update | _note_jams(rigid, wrong, bindings) | {SETTLING: Pending(ca.SX(0), {})}
 
 
 def _add_guards(builder: Builder, rigid: Rigid, lam: ca.SX, bindings: Bindings) -> None:
     """A gap closes where it is shut and approaches, or is far beyond that; a force ends where it comes down to zero."""
     for i, touch in enumerate(rigid.touches):
+        # One margin for a gap that closes, a wider one for what rounding has let sink: it must be hit out again.
         closing = {"hits": CLOSED, "sinks": SUNK}
         for event, margin in closing.items():
             # A step may end where a corner that went in is on its way out again.
             apart = maximum(touch.gap + margin, minimum(touch.rate + margin, touch.gap + DEEP))
-            _add_guard(builder, f"{touch.name}.{event}", where(rigid.held[i], 1.0, apart), IMPACT, {})
-        _add_guard(builder, f"{touch.name}.parts", where(rigid.held[i], lam[i], -1.0), SORTING, bindings)
+            guard = _guard(touch, event, IMPACT)
+            builder.add_guard(guard, Pending(where(rigid.held[i], 1.0, apart), {}))
+        builder.add_guard(_guard(touch, "parts", SORTING), Pending(where(rigid.held[i], lam[i], -1.0), bindings))
         if touch.contact.friction is not None:
-            _add_guard(builder, f"{touch.name}.locks", where(rigid.held[i], rigid.effect(i) - LOCKED, 1.0), SORTING, {})
+            left = where(rigid.held[i], rigid.effect(i) - LOCKED, 1.0)
+            builder.add_guard(_guard(touch, "locks", SORTING), Pending(left, {}))
     settling = builder.memory_symbols[SETTLING]
-    _add_guard(builder, SETTLE, where(settling > 0.5, -1.0, 1.0), SORTING, {})
+    builder.add_guard(Guard(SETTLE, -1, action=SORTING), Pending(where(settling > 0.5, -1.0, 1.0), {}))
     for contact in rigid.contacts:
         name = f"{contact.name}.{JAMS}"
-        builder.columns["guards"].append(Pending(where(builder.memory_symbols[name] > 0.5, -1.0, 1.0), {}))
-        builder.guards.append(Guard(name, -1, terminal=True))
+        jammed = Pending(where(builder.memory_symbols[name] > 0.5, -1.0, 1.0), {})
+        builder.add_guard(Guard(name, -1, Ending.JAMMED, contact=contact.name), jammed)
 
 
-def _add_guard(builder: Builder, name: str, value: ca.SX, action: str, bindings: Bindings) -> None:
-    builder.columns["guards"].append(Pending(value, bindings))
-    builder.guards.append(Guard(name, -1, terminal=False, action=action))
+def _guard(touch: Touch, event: str, action: str) -> Guard:
+    return Guard(f"{touch.name}.{event}", -1, action=action, contact=touch.contact.name)

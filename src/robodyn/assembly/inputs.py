@@ -1,4 +1,4 @@
-"""Which signals of a scenario come from outside?
+"""Inputs of a system: which signals of a scenario come from outside?
 
 A block's output that is declared an input is no longer computed: it is held in memory, which whoever runs the system
 writes at communication points. What reads the signal, a force on a joint included, does not notice.
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from robodyn.assembly.builder import Builder
-from robodyn.assembly.system import MemoryInfo
+from robodyn.assembly.declarations import MemoryInfo
 from robodyn.errors import nearest
 
 
@@ -38,7 +38,7 @@ def _find_possible(builder: Builder) -> set[str]:
 
 def _hold(builder: Builder, name: str, start: float) -> None:
     """A sampled block's output: nothing in the system writes it any more."""
-    for update in builder.updates.values():
+    for update in (*builder.updates.values(), *builder.actions.values()):
         update.pop(name, None)
     place = next(k for k, info in enumerate(builder.memory) if info.name == name)
     builder.memory[place] = replace(builder.memory[place], start=start)

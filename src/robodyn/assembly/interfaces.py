@@ -1,4 +1,4 @@
-"""How does what comes in at an interface act on a mechanism, and which motion and force go out there?
+"""Interfaces of a subsystem: how does what comes in act on the mechanism, and which motion and force go out?
 
     w = A v,    tau = A^T f
 
@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 import casadi as ca
 
 from robodyn.assembly.builder import Builder, Pending, reference_to
+from robodyn.assembly.declarations import Port, StateInfo
 from robodyn.assembly.motion import Motion
 from robodyn.assembly.network import Definition, SignalInfo
-from robodyn.assembly.system import Port, StateInfo
 from robodyn.assembly.tracing import Bindings, placeholder
 from robodyn.model import Interface
 from robodyn.model.interface import ROTATION
@@ -60,6 +60,7 @@ def _trace_port(builder: Builder, motion: Motion, interface: Interface) -> Port:
         velocity = ca.vertcat(*motion.rates_of(ca.vertsplit(position)))
         if rotation is not None:
             velocity = ca.vertcat(velocity, _angular_velocity(motion, rotation))
+    # w = A v, w' = A a + drift.
     A = ca.jacobian(velocity, motion.v)
     drift = ca.jtimes(velocity, motion.q, motion.q_dot)
     inertia = None
@@ -94,6 +95,7 @@ def _act(builder: Builder, port: Port) -> ca.SX:
     interface = port.interface
     if interface.takes == "force":
         return _numbers(builder, interface, "force")
+    # A rigid model adds its inertia to M: f = force - inertia (A a + drift), of which -inertia A a is part of M a.
     if port.inertia is not None:
         return _numbers(builder, interface, "far_force") - port.inertia @ port.drift
     far = _far_model(builder, interface) if interface.takes == "model" else _far_motion(builder, interface)
@@ -122,6 +124,7 @@ def _far_model(builder: Builder, interface: Interface) -> Far:
     units = row_units(builder, interface)
     units += [f"{unit}/s" for unit in units]
     initial = builder.scenario.initial
+    # Behind a stiffness the far side is a body of its own between exchanges.
     states = {
         name: builder.add_state(StateInfo(name, unit, initial.get(name, 0.0)))
         for name, unit in zip(names, units, strict=True)
@@ -151,6 +154,7 @@ def _move_model(builder: Builder, interface: Interface, force: ca.SX) -> None:
 
 def _elastic_force(builder: Builder, port: Port, far: Far) -> ca.SX:
     """f = K (far - own) + D (w_far - w); a small turn between the two is `sum own_i x far_i / 2` over the axes."""
+    # The turn between two nearly equal frames, R_far R^T = 1 + [phi]x: phi = sum own_i x far_i / 2.
     apart = far.position - port.position
     if port.rotation is not None and far.rotation is not None:
         turns = [ca.cross(port.rotation[:, i], far.rotation[:, i]) for i in range(3)]
@@ -196,6 +200,7 @@ def _add_books(builder: Builder, port: Port) -> None:
             _add_book(builder, name, unit, reference_to(force))
     if interface.takes == "motion":
         return
+    # Energy is booked at the side where the motion is known.
     rates = ca.vertsplit(port.velocity)
     if interface.takes == "model" and not interface.rigid:
         rates = [builder.symbol_of(name) for name in interface.names("far_velocity")]

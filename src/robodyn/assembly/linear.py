@@ -1,4 +1,4 @@
-"""How does a mechanism move near a nominal motion? Its mechanics given as expressions, linear in q and v.
+"""Linearised mechanics: how does a mechanism move near a nominal motion?
 
 M(t) a + c(t, q, v) = forces on joints and combinations, with coordinates and points linear in q and v as well
 """

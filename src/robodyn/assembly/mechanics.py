@@ -1,4 +1,4 @@
-"""How does a mechanism accelerate under the forces of blocks, loads, friction that sticks and constraints?
+"""Equations of motion: how does a mechanism accelerate under blocks, loads, stick-slip friction and constraints?
 
 M(q) a + c(q, v) = sum over coordinates (ds/dq)^T f + loads + H^T lam
 """
@@ -23,14 +23,17 @@ from robodyn.assembly.constraints import (
 )
 from robodyn.assembly.contact import add_contacts
 from robodyn.assembly.coordinates import joint_unit
+from robodyn.assembly.declarations import StateInfo
+from robodyn.assembly.held_joints import find_held_joints
 from robodyn.assembly.impact import add_rigid
 from robodyn.assembly.interfaces import add_interfaces, define_forces
 from robodyn.assembly.motion import Motion
 from robodyn.assembly.network import Definition, SignalInfo
 from robodyn.assembly.promises import Promise
 from robodyn.assembly.rigid import build_rigid
-from robodyn.assembly.sticking import Sticking, add_stick_events, build_sticking, find_held_joints
-from robodyn.assembly.system import StateInfo, build_mass_matrix
+from robodyn.assembly.stick_events import add_stick_events
+from robodyn.assembly.sticking import Sticking, build_sticking
+from robodyn.assembly.system import build_mass_matrix
 from robodyn.assembly.tracing import Bindings, placeholder
 from robodyn.assembly.units import FORCE
 from robodyn.dynamics import (
@@ -77,6 +80,7 @@ def add_dynamics(builder: Builder, motion: Motion, solvable: bool) -> None:
     if motion.linear is not None:
         # Linear mechanics do not balance energies: the squares of what is small are left out of them.
         return
+    # E_kinetic + E_potential - work of all joint torques is constant: what runs watch of themselves.
     power = ca.dot(tau, motion.v)
     machine = builder.scenario.machine
     outside = machine.loads or machine.constraints or machine.contacts or machine.interfaces
@@ -91,6 +95,7 @@ def _accelerate(builder: Builder, motion: Motion, tau: ca.SX, bindings: Bindings
     tree: Tree = motion.mechanics.tree
     c = motion.linear.bias if motion.linear else ca.SX(bias(tree, motion.q, motion.v))
     solve = _mass_solver(motion)
+    # From outside in: contacts push on the constrained mechanism, friction acts on both, constraints answer to all.
     constrained = build_constrained(builder, motion, solve, bindings)
     react = constrained.react if constrained else lambda b: ca.SX(*b.shape)
     rigid = build_rigid(builder, motion, constrained.apply if constrained else solve, react)
@@ -124,12 +129,13 @@ def _accelerate(builder: Builder, motion: Motion, tau: ca.SX, bindings: Bindings
 
 def _keep_applied(builder: Builder, tau: ca.SX, bindings: Bindings) -> None:
     """Joint torques without those of constraints, as a function of the system."""
-    builder.columns["applied"] = [Pending(tau[k], bindings) for k in range(tau.numel())]
+    builder.applied = [Pending(tau[k], bindings) for k in range(tau.numel())]
 
 
 def _mass_solver(motion: Motion) -> Solve:
     """M^-1 as a function of a column."""
     tree, q = motion.mechanics.tree, motion.q
+    # Composite or articulated bodies; with rotors or linear mechanics the matrix itself.
     inner: Any = mass_solver(tree, q) if not motion.rotors and not motion.linear else None
     if motion.linear:
         inner = partial(solve_ldl, ldl(motion.linear.mass_matrix))
@@ -154,6 +160,7 @@ def _add_friction(
         bindings.update(element.bindings)
     tau, c = loads
     solve, constrained = mobility
+    # What would happen without friction decides what it has to hold.
     a = constrained.accelerate(tau - c)[0] if constrained else solve(tau - c)
     sticking = _build_sticking(builder, motion, a, solve, constrained)
     forces = sticking.forces()
@@ -189,6 +196,7 @@ def _define_torques(builder: Builder, motion: Motion, torques: tuple[ca.SX, ca.S
     for k, joint in enumerate(motion.joints):
         unit = joint_unit(joint)
         info = SignalInfo(f"{joint.name}.{FORCE_SIGNAL[unit]}", FORCE[unit])
+        # Multipliers couple all joints: a torque that holds some cannot be resolved before every force is.
         bound = bool(builder.scenario.machine.constraints) and not ca.is_equal(applied[k], tau[k], 0)
         infos, outputs = groups.setdefault(-1 if bound else k, ([], {}))
         infos.append(info)
@@ -211,6 +219,7 @@ def _build_sticking(
     if constrained is not None and all(active.is_constant() for active in constrained.active):
         always = motion.value_somewhere(constrained.H)
         resting = [k for k, equation in enumerate(constrained.equations) if _rests(motion, equation)]
+    # Rows that add no rank hold what others hold already: their share of the load is not determined.
     shared = np.linalg.matrix_rank(np.vstack([always, numeric])) < np.linalg.matrix_rank(always) + len(numeric)
     _warn_shared(builder, shared)
     return build_sticking(

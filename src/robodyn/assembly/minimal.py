@@ -1,4 +1,4 @@
-"""How does a constrained mechanism move in minimal coordinates?
+"""Minimal coordinates: how does a constrained mechanism move in its independent joints alone?
 
     q_d from h(q_i, q_d, t) = 0,    v_d from h'(q, v, t) = 0,    then the accelerations there
 
@@ -10,15 +10,16 @@ M a = b + H^T lam with h'' = 0 is the motion of the independent joints, R^T M R 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import casadi as ca
 import numpy as np
 
 from robodyn.assembly.builder import Builder
+from robodyn.assembly.declarations import Ending, Guard
+from robodyn.assembly.functions import Expressions, Symbols
 from robodyn.assembly.redundancy import close
-from robodyn.assembly.system import Guard
 from robodyn.errors import nearest
 from robodyn.symbolic.tables import spell_out
 
@@ -27,9 +28,6 @@ SINGULAR = 0.01
 """Smallest diagonal entry of R in H_d = Q R, relative to the mean size of a row of H, at which the dependent joints
 still follow; this project's own choice."""
 GUARD = "constraints.independent"
-FOLLOWING = ("rhs", "position_rate", "outputs", "watched", "limits", "delayed", "applied")
-"""Functions that are evaluated within steps, where the dependent joints have to follow first. Guards and actions are
-evaluated where they have followed: both must see the same state."""
 START = "action:start"
 
 
@@ -55,6 +53,7 @@ class Partition:
 
     def follow(self) -> tuple[ca.SX, ca.SX]:
         """Positions and velocities with the dependent ones from the constraints."""
+        # One factorisation H_d = Q R serves all Newton steps: q_d -= H_d^-1 h, then v_d -= H_d^-1 h'.
         Q, R = ca.qr(self.gradients)
         q, v, columns = self.q, self.v, ca.SX.eye(self.q.numel())[:, list(self.dependent)]
         for _ in range(NEWTON_STEPS):
@@ -69,6 +68,7 @@ class Partition:
         """How far the dependent joints are from no longer following; negative beyond."""
         _, R = ca.qr(self.gradients)
         k = len(self.dependent)
+        # R_jj small beside the gradients: the dependent joints would run away.
         size = ca.sqrt(ca.sumsqr(ca.jacobian(self.h, self.q)) / k)
         return ca.mmin(ca.vertcat(*(ca.fabs(R[j, j]) for j in range(k)))) / size - SINGULAR
 
@@ -83,35 +83,46 @@ def _solve_upper(R: ca.SX, b: ca.SX) -> ca.SX:
     return ca.vertcat(*reversed(x))
 
 
-def make_minimal(
-    builder: Builder, symbols: Mapping[str, ca.SX], found: dict[str, ca.SX], n: int, start: str | None
-) -> dict[str, ca.SX]:
+def make_minimal(builder: Builder, symbols: Symbols, found: Expressions, n: int, start: str | None) -> Expressions:
     """The functions of a system with its motion in minimal coordinates; a guard ends a run where they do not exist.
 
     Args:
-        found: the functions so far; n: number of moving joints; start: the function that is carried out at the start.
+        found: the functions so far; n: number of moving joints; start: key of the action carried out at the start.
     """
     k = len(builder.equations)
-    if not all(value.is_one() for value in ca.vertsplit(found["active"])):
+    if not all(value.is_one() for value in ca.vertsplit(found.active)):
         builder.flaws.add("treatment.method", "minimal needs constraints that always hold", "say baumgarte")
         return found
-    x = symbols["x"]
-    h, h_dot = found["constraints"][:k], found["constraints"][k:]
+    x = symbols.x
+    h, h_dot = found.constraints[:k], found.constraints[k:]
     dependent = _choose(builder, symbols, h, n)
     if dependent is None:
         return found
     partition = Partition(dependent, h, h_dot, x[:n], x[n : 2 * n])
     q, v = partition.follow()
-    builder.guards.append(Guard(GUARD, -1, terminal=True))
-    found = found | {"guards": ca.vertcat(found["guards"], partition.margin())}
-    found[START] = found[start] if start else ca.vertcat(x, symbols["m"])
-    names = [name for name in (*FOLLOWING, START) if name in found]
-    followed = ca.substitute([found[name] for name in names], [x[: 2 * n]], [ca.vertcat(q, v)])
-    projection = ca.vertcat(q, v, x[2 * n :], symbols["m"])
-    return found | dict(zip(names, followed, strict=True)) | {"action:projection": projection}
+    builder.guards.append(Guard(GUARD, -1, Ending.SINGULAR))
+    begins = found.actions[start] if start else ca.vertcat(x, symbols.m)
+    # What is evaluated within steps, where the dependent joints have to follow first. Guards and actions are evaluated
+    # where they have followed: both must see the same state.
+    within = [found.rhs, found.position_rate, found.outputs, found.watched, found.limits, found.delayed, found.applied]
+    followed = ca.substitute([*within, begins], [x[: 2 * n]], [ca.vertcat(q, v)])
+    rhs, position_rate, outputs, watched, limits, delayed, applied, begins = followed
+    return replace(
+        found,
+        rhs=rhs,
+        position_rate=position_rate,
+        outputs=outputs,
+        watched=watched,
+        limits=limits,
+        delayed=delayed,
+        applied=applied,
+        guards=ca.vertcat(found.guards, partition.margin()),
+        projection=ca.vertcat(q, v, x[2 * n :], symbols.m),
+        actions={**found.actions, START: begins},
+    )
 
 
-def _choose(builder: Builder, symbols: Mapping[str, ca.SX], h: ca.SX, n: int) -> tuple[int, ...] | None:
+def _choose(builder: Builder, symbols: Symbols, h: ca.SX, n: int) -> tuple[int, ...] | None:
     """Numbers of the dependent joints: those whose gradients are largest at the start, or all that are not named."""
     from scipy.linalg import qr
 
@@ -120,6 +131,7 @@ def _choose(builder: Builder, symbols: Mapping[str, ca.SX], h: ca.SX, n: int) ->
     named = builder.scenario.treatment.independent
     if named is not None:
         return _take_named(builder, joints, named, H)
+    # Pivoting takes the joints whose gradients are largest: these can be solved for.
     _, R, order = qr(H, mode="economic", pivoting=True)
     rank = len(H) - builder.spare
     if abs(R[rank - 1, rank - 1]) < SINGULAR * np.linalg.norm(H) / np.sqrt(rank):
@@ -147,14 +159,14 @@ def _take_named(builder: Builder, joints: list[str], named: Sequence[str], H: np
     return dependent
 
 
-def _gradients_at_start(builder: Builder, symbols: Mapping[str, ca.SX], h: ca.SX, n: int) -> np.ndarray:
+def _gradients_at_start(builder: Builder, symbols: Symbols, h: ca.SX, n: int) -> np.ndarray:
     """H where the constraints are met, nearest to the start values."""
     start = np.array([info.start for info in builder.states], float)
     memory = [info.start for info in builder.memory]
     delayed = [info.before or 0.0 for info in builder.delays]
     parameters = [number.value for number in builder.values.tunable]
-    q = symbols["x"][:n]
-    function = spell_out(ca.Function("h", [symbols[key] for key in "txdmp"], [h, ca.densify(ca.jacobian(h, q))]))
+    q = symbols.x[:n]
+    function = spell_out(ca.Function("h", [*symbols], [h, ca.densify(ca.jacobian(h, q))]))
 
     def evaluate(position: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         values = function(0.0, np.concatenate([position, start[n:]]), delayed, memory, parameters)

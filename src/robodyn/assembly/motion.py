@@ -1,4 +1,4 @@
-"""What are a mechanism's states, and where are its points and coordinates, as expressions of them?"""
+"""Kinematics: what are a mechanism's states, and where are its points and coordinates, as expressions of them?"""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import numpy as np
 
 from robodyn.assembly.builder import Builder
 from robodyn.assembly.coordinates import express_coordinate, joint_unit
+from robodyn.assembly.declarations import Port, StateInfo
 from robodyn.assembly.elasticity import add_elasticity
 from robodyn.assembly.network import Definition, SignalInfo
-from robodyn.assembly.system import Port, StateInfo
 from robodyn.assembly.tree import Mechanics, build_tree
 from robodyn.dynamics import link_poses, position_rates
 from robodyn.model import Combination, Joint, Mechanism, Mode, Point
@@ -92,6 +92,7 @@ class Motion:
         treatment, scenario = self.builder.scenario.treatment, self.builder.scenario
         if treatment.method != "baumgarte":
             return 0.0
+        # Chosen where it is not given: faster than what moves, slower than what the solver can follow.
         if treatment.pole is not None:
             return self.builder.values["treatment.pole"]
         places = ca.vertcat(*(sqrt(ca.sumsqr(ca.SX(pose.p))) for pose in self.poses))
@@ -130,6 +131,7 @@ class Motion:
 
         Swept backwards through all positions at once, with work that grows as that of the positions themselves.
         """
+        # Reverse mode: (ds/dq)^T f without ever forming the Jacobian.
         positions = ca.vertcat(ca.SX(0, 1), *(self.positions[name] for name in forces))
         return ca.jtimes(positions, self.q, ca.vertcat(ca.SX(0, 1), *forces.values()), True)
 
@@ -150,6 +152,7 @@ class Motion:
     def value_somewhere(self, expression: ca.SX) -> np.ndarray:
         """An expression of q at a general position, where no two gradients are parallel by chance."""
         values = self.builder.values
+        # Near the start, off every symmetry; where constraints are, a position that meets them.
         place = self.somewhere
         if place is None:
             nearby = 0.3 * np.sin(1.0 + np.arange(self.q.numel()))
@@ -177,6 +180,7 @@ def add_kinematics(builder: Builder) -> Motion | None:
     if mechanism is None:
         return None
     motion = Motion(builder, mechanism)
+    # Joints are coordinates of themselves; their signals are states, whose rates are known by name.
     motion.add_coordinates([(joint.name, joint_unit(joint), motion.q[k]) for k, joint in enumerate(motion.joints)])
     for joint in motion.joints:
         for quantity, rate in (("position", "velocity"), ("velocity", "acceleration")):

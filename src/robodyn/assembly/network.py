@@ -1,4 +1,4 @@
-"""In which order do signals depend on each other? Definitions are resolved into global symbols, loops are named."""
+"""Signal network: in which order do signals depend on each other? Algebraic loops are named."""
 
 from __future__ import annotations
 
@@ -84,6 +84,7 @@ class Network:
         self._check_names(flaws)
         if flaws.found:
             return
+        # What each definition truly reads, by the sparsity of its expressions; then a topological order by stages.
         needs = _find_needs(list({id(d): d for d in self.definitions.values()}.values()))
         levels: dict[int, int] = {}
         stages: list[list[Definition]] = []
@@ -127,6 +128,7 @@ class Network:
         definition = self.definitions.get(name)
         if definition is None or id(definition) in levels:
             return
+        # A definition met again on its own trail needs itself: an algebraic loop.
         for at, earlier in enumerate(trail):
             if earlier.definition is definition:
                 cycle = " <- ".join([*(visit.name for visit in trail[at:]), name])
@@ -138,6 +140,7 @@ class Network:
 
     def _substitute(self, stage: list[Definition], needs: Needs) -> None:
         """All definitions of a stage at once: what they share stays shared."""
+        # One substitution a stage: CasADi copies what it substitutes into, and once is enough.
         known = [d for d in stage if all(signal in self.expressions for _, signal, _ in needs[id(d)])]
         outputs = {name: value for definition in known for name, value in definition.outputs.items()}
         used = {binding[0].element_hash(): binding for definition in known for binding in needs[id(definition)]}
@@ -164,6 +167,7 @@ def _find_needs(definitions: list[Definition]) -> Needs:
         return needs
     owners = [id(definition) for definition in definitions for _ in definition.outputs]
     outputs = ca.vertcat(*(value for definition in definitions for value in definition.outputs.values()))
+    # A placeholder that cancels out is no dependence, and closes no loop.
     pattern = ca.jacobian_sparsity(outputs, ca.vertcat(*(symbol for symbol, _, _ in bindings)))
     rows, columns = pattern.get_triplet()
     found = dict.fromkeys((owners[row], column) for row, column in zip(rows, columns, strict=True))

@@ -1,4 +1,4 @@
-"""Is a scenario's nominal motion one? Each of its signals is there, and a function of time and numbers alone."""
+"""Nominal motion: is a scenario's one? Each of its signals is there, and a function of time and numbers alone."""
 
 from __future__ import annotations
 

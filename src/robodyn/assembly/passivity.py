@@ -1,4 +1,4 @@
-"""Does an element that only stores or loses energy ever give more than it holds?
+"""Passivity: does an element that only stores or loses energy ever give more than it holds?
 
     P + dE/dt <= 0
 
@@ -41,6 +41,7 @@ def watch_passive(
         return
     power, growth = ca.SX(power), ca.SX(0)
     if info.stored is not None:
+        # dE/dt = sum dE/ds s_dot over what the store depends on, by fresh symbols for just these.
         moving = {key: ca.SX.sym(key) for key in rates}
         known = {**arguments, **moving}
         stored = ca.SX(info.stored(**{argument.name: known[argument.name] for argument in arguments_of(info.stored)}))
@@ -55,6 +56,7 @@ def watch_block(
     """Watch a passive block on a joint or coordinate whose motion it takes from there itself."""
     forces = [name for name in FORCE_NAMES if name in results]
     sources = {a.name: block.source_of(a) for a in arguments_of(block.function) if a.name in ("position", "velocity")}
+    # Only then is its force times that speed its power.
     taken = "velocity" in sources and set(sources.values()) == {"on"}
     if block.on is None or block.acts or len(forces) != 1 or not taken:
         return

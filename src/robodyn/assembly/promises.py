@@ -1,4 +1,4 @@
-"""What does a right run promise, and what is watched to tell whether it keeps it?"""
+"""Invariants of a run: what does a right run promise, and what is watched to tell whether it keeps it?"""
 
 from __future__ import annotations
 

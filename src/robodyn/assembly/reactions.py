@@ -1,4 +1,4 @@
-"""Which force and torque does each joint of a tree carry, bearing, drive and friction together?
+"""Joint reactions: which force and torque does each joint of a tree carry, bearing, drive and friction together?
 
 Each body is displaced by itself, virtually: its origin by d, the body about that by theta. The work P of all forces but
 those of joints (along coordinates, of constraints, loads, contacts, interfaces) gives their wrench on the body,
@@ -51,6 +51,7 @@ def add_reactions(builder: Builder, motion: Motion, patterns: Sequence[str]) -> 
     outside = _Outside(builder, motion)
     accelerations = [outside.read(f"{joint.name}.acceleration") for joint in motion.joints]
     tree: Any = outside.moved.mechanics.tree
+    # Newton-Euler on the tree with its fixed bodies apart, under all wrenches that are not the joints' own.
     carried = joint_wrenches(tree, motion.q, motion.v, ca.vertcat(*accelerations), outside.find_wrenches())  # type: ignore[arg-type]
     place = {link.joint: k for k, link in enumerate(tree.links)}
     for joint in asked:
@@ -103,6 +104,7 @@ class _Outside:
         self.bindings: Bindings = {}
         self.values: dict[str, ca.SX] = {}
         self.moved = copy.copy(motion)
+        # Bodies on fixed joints carry reactions too: the tree is built once more without merging them.
         self.moved.mechanics = build_tree(motion.mechanism, builder.values, merge=False)
         tree = self.moved.mechanics.tree
         self.shifts = ca.SX.sym("virtual", 6, len(tree.links))
@@ -119,6 +121,7 @@ class _Outside:
 
     def note(self, entries: Sequence[ca.SX]) -> list[str]:
         """What is to be noted at reactions that constraint forces change which the motion does not determine."""
+        # Redundant constraints: does a force in the null space of H^T reach this joint?
         if not (null := self.builder.null_forces):
             return [""] * len(entries)
         forces = ca.vertcat(*(self.read(name) for name in null))
@@ -130,6 +133,7 @@ class _Outside:
     def find_wrenches(self) -> dict[int, tuple[ca.SX, ca.SX]]:
         """Force and torque about its origin on each link, in world axes."""
         work = self._work_along_coordinates() + self._work_of_constraints() + self._work_at_points()
+        # Principle of virtual work: the gradient by (d, theta) of each link is its wrench.
         wrenches = ca.reshape(ca.gradient(work, ca.vec(self.shifts)), 6, -1)
         wrenches = ca.substitute(wrenches, self.shifts, ca.SX.zeros(self.shifts.shape))
         return {k: (wrenches[:3, k], wrenches[3:, k]) for k in range(wrenches.shape[1])}
@@ -162,6 +166,7 @@ class _Outside:
         for contact in self.machine.contacts:
             for touch in find_touches(self.moved, contact):
                 force = ca.vertcat(*(self.read(f"{touch.name}.force.{axis}") for axis in XYZ))
+                # A contact pushes both bodies at the place where they touch, which does not move with either.
                 place = ca.substitute(touch.place, self.shifts, ca.SX.zeros(self.shifts.shape))
                 for sign, part in ((1, contact.touching), (-1, contact.against)):
                     work = work + sign * ca.dot(force, self._carry(part.point, place))

@@ -1,4 +1,4 @@
-"""Which of a mechanism's constraint equations follow from the others, and which forces are therefore not determined?
+"""Redundant constraints: which equations follow from the others, and which forces are therefore not determined?
 
 Seen at positions where all are met: there, an equation whose gradient is a combination of those before it says nothing
 new, and forces in the null space of H^T move nothing. A position may be singular by chance, so that two must agree.
@@ -65,6 +65,7 @@ def find_redundant(
     start = motion.values_at_start(motion.q)
     if not _check_directions(builder, equations, steady, evaluate(start)):
         return Redundancy()
+    # Two positions on the constraints, the second one random: a singular one is not singular at both.
     closed, residual = close(evaluate, start)
     met = residual <= CLOSED
     if not met:
@@ -86,6 +87,7 @@ def find_redundant(
     undetermined = _agree(_shared_rows(H) for H in gradients) if both_met else idle
     spare = len(dependent) - len(left_out)
     _tell(builder, equations, left_out, undetermined, spare)
+    # Kept for whoever must know which part of a force is arbitrary.
     if undetermined:
         null = _null_forces(gradients[-1] if both_met else gradients[0])
         builder.null_forces = {e.force: row for e, row in zip(equations, null, strict=True)}
@@ -172,6 +174,7 @@ def close(
             return q, np.inf
         if np.max(np.abs(h), initial=0.0) <= CLOSED / 100:
             break
+        # Gauss-Newton: the least-norm step of H dq = -h, no longer than half a radian, halved until it helps.
         step = -np.linalg.lstsq(H, h, rcond=1e-10)[0]
         factor = min(1.0, 0.5 / max(float(np.max(np.abs(step))), 1e-300))
         while factor > 1e-3 and not np.linalg.norm(evaluate(q + factor * step)[0]) < np.linalg.norm(h):
@@ -200,6 +203,7 @@ def _dependent_rows(H: np.ndarray, steady: Sequence[bool]) -> list[int]:
     basis: list[np.ndarray] = []
     found = []
     for k in sorted(range(len(H)), key=lambda k: not steady[k]):
+        # Gram-Schmidt, twice for the sake of rounding: what is left of a row is new.
         left = H[k].copy()
         for _ in range(2):
             for direction in basis:
@@ -220,6 +224,7 @@ def _same_combinations(gradients: Sequence[np.ndarray], dependent: Sequence[int]
 
 def _null_forces(H: np.ndarray) -> np.ndarray:
     """Forces which move nothing, H^T lam = 0, one column each."""
+    # Null space of H^T, its rows scaled so that forces and torques are compared by what they do.
     U, s, _ = np.linalg.svd(H / _row_sizes(H))
     rank = int(np.sum(s > NEW * np.max(s)))
     return U[:, rank:] / _row_sizes(H)

@@ -1,4 +1,4 @@
-"""How far is a mechanism off its constraints? Signals of the largest residuals, and what a run watches of each."""
+"""Constraint residuals: how far is a mechanism off its constraints, as signals and as what a run watches?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What are the rigid contacts of a machine made of, and what do they not go together with?
+"""Rigid contact: what are the contacts of a machine made of, and what do they not go together with?
 
 Symbols: k touches with gaps g_i and gradients H_i; D_i the direction of a touch's force in the joints' space, H_i with
 friction added; A = H M^-1 D^T with the machine's constraints kept.
@@ -14,8 +14,8 @@ import casadi as ca
 from robodyn.assembly.builder import Builder
 from robodyn.assembly.complementarity import Mobility
 from robodyn.assembly.contact import check_moves, own_name, trace_contact
+from robodyn.assembly.declarations import MemoryInfo
 from robodyn.assembly.motion import Motion
-from robodyn.assembly.system import MemoryInfo
 from robodyn.assembly.touching import Touch, find_touches
 from robodyn.model import RigidContact
 from robodyn.model.contact import AnyContact
@@ -75,6 +75,7 @@ class Rigid:
 
     def sinks(self, change: ca.SX) -> ca.SX:
         """Which touches a change of velocities (n_v,) leaves on their way into the surface, (k,)."""
+        # Beside the largest speed there is: rounding grows with it.
         fast = SINKING * (1 + ca.mmax(ca.fabs(self.rates)))
         return ca.vertcat(*self.near) * (self.rates + self.H @ change < -fast)
 
@@ -94,6 +95,7 @@ class Rigid:
 
     def effect(self, i: int) -> ca.SX:
         """What a force with its friction does to its own gap, as a part of what it would do without."""
+        # H_i M^-1 D_i^T by H_i M^-1 H_i^T: below zero, friction pulls the gap shut (Painleve).
         smooth, rough = (ca.dot(self.H[i, :].T, self.apply(row.T)) for row in (self.H[i, :], self.D[i, :]))
         return rough / smooth
 
@@ -110,6 +112,7 @@ class Rigid:
 
         Whether a touch pushes is found from the same as how much: else one whose force has ended may go on resting.
         """
+        # g'' = H a + drift, and for what rests g'' + 2 r g' + r^2 g = 0 (Baumgarte).
         b = self.H @ a + self.drift
         returning = [2 * RETURN_RATE * touch.rate + RETURN_RATE**2 * touch.gap for touch in self.touches]
         return b + ca.vertcat(*(where(held, more, 0.0) for held, more in zip(self.held, returning, strict=True)))
@@ -132,6 +135,7 @@ def build_rigid(builder: Builder, motion: Motion, apply: Apply, react: Apply) ->
     directions = tuple(_push(builder, touch, memory) for touch, memory in zip(touches, resting, strict=True))
     D = H
     if any(touch.contact.friction is not None for touch in touches):
+        # D_i = (dw/dv)^T (n + friction), the force's direction in the space of the joints.
         rows = [ca.jtimes(t.velocity, motion.v, n, True).T for t, n in zip(touches, directions, strict=True)]
         D = ca.vertcat(*rows)
     drift = ca.jtimes(rates, motion.q, motion.q_dot)
@@ -170,6 +174,7 @@ def _check_rest(builder: Builder, motion: Motion, touches: list[Touch]) -> bool:
 def _check_start(builder: Builder, motion: Motion, touches: list[Touch]) -> None:
     for touch in touches:
         gap, rate = motion.values_at_start(ca.vertcat(touch.gap, touch.rate))
+        # A start inside a surface, or on its way into one, has no impulse that belongs to it.
         if gap < -SUNK:
             what = f"starts inside the surface, by {-gap:.3g} m"
             builder.flaws.add(f"contacts.{touch.name}", what, "change initial")

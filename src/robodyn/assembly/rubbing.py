@@ -1,4 +1,4 @@
-"""Which impulses does friction add where bodies hit each other?
+"""Frictional impact: which impulses does friction add where bodies hit each other?
 
 Symbols: lam, beta impulses along the normals and along the slips; y change of the joints' velocities; r speeds along
 the normals above those of the rebound, s slips:
@@ -51,11 +51,13 @@ class Rubbing:
             before: impulses to begin with, of a problem like this one.
         """
         k, slack = len(self.coefficients), slack_of(b, allowed)
+        # The guess only chooses the modes; these are solved for exactly, and changed where they contradict themselves.
         guess = self._sweep(b, allowed, before or (ca.SX.zeros(k), ca.SX.zeros(k)))
         modes: Modes = [guess[0][i] > 0 for i in range(k)], [self._way(i, *guess) for i in range(k)]
         for _ in range(BLOCK_PIVOTS):
             modes = self._mend(b, self._impulses(b, modes, corrections=1), modes, allowed, slack)
         found = self._impulses(b, modes)
+        # Exact where that is consistent, the guess otherwise; within the friction cone in any case.
         wrong = self._is_wrong(b, found, allowed, MARGIN * slack)
         lam = ca.vertcat(*(where(wrong, guess[0][i], maximum(found[0][i], 0.0)) for i in range(k)))
         limit = [self.coefficients[i] * lam[i] for i in range(k)]
@@ -79,6 +81,7 @@ class Rubbing:
         y = self.change(*impulses)
         for _ in range(SWEEPS):
             for i, may in enumerate(allowed):
+                # lam_i := max(0, lam_i - r_i / A_ii), then |beta_i| <= mu_i lam_i likewise.
                 r = b[i] + ca.dot(self.normal.rows[i, :].T, y)
                 new = where(may, maximum(lam[i] - r / self.normal.own[i], 0.0), 0.0)
                 y, lam[i] = y + self.normal.columns[:, i] * (new - lam[i]), new
@@ -117,6 +120,7 @@ class Rubbing:
         """lam and beta of given modes: 2 k linear equations, in which what slides is part of its normal."""
         pushing, slides = modes
         k = len(pushing)
+        # A touch that slides has beta = -+mu lam: its friction is a part of its normal column.
         ratio = ca.vertcat(*(-way * mu for way, mu in zip(slides, self.coefficients, strict=True)))
         columns = ca.horzcat(self.normal.columns + self.slip.columns @ ca.diag(ratio), self.slip.columns)
         rows, give = ca.vertcat(self.normal.rows, self.slip.rows), ca.vertcat(self.normal.give, self.slip.give)

@@ -1,4 +1,4 @@
-"""When do sampled blocks run, what do they remember, when do their outputs take effect?
+"""Sampled blocks and zero-order hold: when do they run, what do they remember, when do their outputs take effect?
 
 At a tick of its period a block reads signals and its memory, and writes its memory and its held outputs. With a delay
 the outputs wait in a pipeline; a second task lets them take effect, before all samples of the same tick.
@@ -14,7 +14,7 @@ from typing import Any
 import casadi as ca
 
 from robodyn.assembly.builder import Builder, Pending
-from robodyn.assembly.system import MemoryInfo, PythonCall, Task
+from robodyn.assembly.declarations import MemoryInfo, PythonCall, Task
 from robodyn.assembly.tracing import Bindings, trace_law
 from robodyn.assembly.units import units_of
 from robodyn.errors import FlawList
@@ -42,6 +42,7 @@ def find_base_period(scenario: Scenario, flaws: FlawList) -> Fraction | None:
     if min(times) == 0:
         flaws.add("blocks", "a sample time is below 1 ns", "leave the delay or offset out")
         return None
+    # gcd(a/b, c/d) = gcd(a d, c b) / (b d): exact, ticks are whole numbers.
     base = times[0]
     for time in times[1:]:
         base = Fraction(
@@ -68,6 +69,7 @@ def add_sampled_block(
     trace = trace_law(block.function, arguments, bindings, path, builder.flaws)
     if trace is None:
         return None
+    # What the law returns as `<name>_next` is memory; everything else is an output.
     nexts = {f"{name}_next": name for name in block.memory_names}
     outputs = [name for name in trace.results if name not in nexts]
     if not outputs and not block.memory_names:
@@ -77,6 +79,7 @@ def add_sampled_block(
     for name in block.memory_names:
         if f"{name}_next" not in trace.results:
             builder.flaws.add(path, f"the law does not return '{name}_next'", f"'{name}' is memory: give its new value")
+    # Outputs are held until the next sample (zero-order hold); with a delay they wait in a shift register.
     for name, waiting in targets.items():
         update |= _push(builder, waiting, trace.results[name])
     function = f"task:{block.name}"
@@ -133,10 +136,12 @@ def _add_tasks(
         return
     assert block.period is not None
     period, offset, delay = (int(as_fraction(time) / base) for time in (block.period, block.offset, block.delay))
+    # A task of its own publishes delayed outputs, before any sample of the same tick reads them.
     waiting = {names[-1]: names[:-1] for names in targets.values() if len(names) > 1}
     if waiting:
         _add_update(builder, f"publish:{block.name}", {held: pipeline[-1] for held, pipeline in waiting.items()})
         builder.arrivals.append(Task(f"{block.name} (output)", period, offset + delay, f"publish:{block.name}"))
+    # Python writes the newest sample only: a native task shifts the others first.
     if call and _depth(block) > 1:
         shift = {late: early for pipeline in waiting.values() for early, late in pairwise(pipeline)}
         _add_update(builder, f"shift:{block.name}", shift)
@@ -175,5 +180,5 @@ def add_python_inputs(
         entries = value if isinstance(value, tuple) else (value,)
         shapes[name] = len(entries) if isinstance(value, tuple) else None
         column += [Pending(ca.SX(entry), bindings) for entry in entries]
-    builder.columns[inputs] = column
+    builder.arguments[inputs] = column
     return shapes

@@ -1,13 +1,14 @@
-"""Which joints and coordinates does friction hold at rest, with which force, and when do they slide?
+"""Stick-slip friction: which joints and coordinates hold at rest, with which force, and which slide?
 
 Symbols: k elements with friction that sticks, each on a coordinate s_i with gradient G_i = ds_i/dq. A memory
 `direction` says what each does: 0 holds, -1 or 1 slides. The forces F of those that hold keep them at rest:
 
     M a = tau - c + G^T F,    g + S F = G a + G_dot v = 0 where held,    S = G M^-1 G^T
 
-An element slides once F_i passes its holding limit, which may differ with the direction, and holds again once its
-speed is zero. Both are located events, and both find the directions of all elements anew, since the forces of one
-change those of the others.
+Dry friction is a complementarity: an element either rests with F_i within its holding limit, which may differ with the
+direction, or slides against the force of sliding. It slides once F_i passes the limit and holds again once its speed is
+zero. Both are located events, and both find the directions of all elements anew, since the forces of one change those
+of the others.
 
 At a dead centre of a loop or a linkage an element stands still whatever the machine does, S_ii = 0: no force of it
 holds anything there. It passes like an open brake, with a holding limit of zero.
@@ -17,20 +18,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import Any
 
 import casadi as ca
-import numpy as np
 
-from robodyn.assembly.builder import Builder, Element, Pending
-from robodyn.assembly.promises import Promise
-from robodyn.assembly.system import Guard
-from robodyn.assembly.tracing import Bindings
+from robodyn.assembly.builder import Element
 from robodyn.dynamics import solve_symmetric
 from robodyn.symbolic import absolute, logical_and, logical_not, maximum, minimum, sign, where
 
-ACTION = "action:friction"
 REST_SPEED = 1e-9
 """Speed [rad/s or m/s] below which an element that slides has come to rest: a located zero is much nearer."""
 LEAST_SPEED = 1e-12
@@ -46,8 +41,6 @@ RETURN_RATE = 20.0
 DEAD_CENTRE = 1e-9
 """Part of the mobility at a general position below which an element cannot hold the machine: its gradient is smaller by
 the root of this."""
-LARGEST_SEARCH = 10
-"""Number of elements up to which all their combinations are looked at for joints they hold together."""
 
 
 @dataclass(frozen=True)
@@ -88,11 +81,13 @@ class Sticking:
             + RETURN_RATE**2 * where(stuck[i], self.position[i] - self.elements[i].anchor, 0.0)
             for i in range(self.count)
         ]
+        # The multipliers of what holds: G a + G_dot v = -2 r s_dot - r^2 (s - anchor), r the rate of return.
         holding = solve_holding(self.S, returning, sliding, stuck)
         return [where(stuck[i], holding[i], sliding[i]) for i in range(self.count)]
 
     def hold_joints(self, values: ca.SX, directions: list[ca.SX]) -> ca.SX:
         """Rates of the joints, exactly zero where the elements hold a joint at rest."""
+        # A joint rests exactly where some set of elements that holds it all sticks.
         held = [_any([_all([directions[i] == 0 for i in group]) for group in groups]) for groups in self.held_by]
         return ca.vertcat(*(where(h, 0.0, values[j]) for j, h in enumerate(held)))
 
@@ -111,6 +106,7 @@ class Sticking:
             for i, element in enumerate(self.elements)
         ]
         direction = [where(rest, 0.0, _direction_of(self.speed[i])) for i, rest in enumerate(resting)]
+        # Principal pivoting of the linear complementarity problem (LCP), unrolled: as many passes as are ever needed.
         for step in range(3 * self.count + 1):
             wrong, excess, holding, _ = self._find_contradictions(direction, resting)
             chosen = _pick_worst(wrong, excess) if step <= self.count else _pick_first(wrong, excess)
@@ -135,22 +131,24 @@ class Sticking:
         stuck = [d == 0 for d in direction]
         sliding = [where(d > 0, e.forth, e.back) for d, e in zip(direction, self.elements, strict=True)]
         holding = solve_holding(self.S, [self.g[i] for i in range(self.count)], sliding, stuck)
+        # s_ddot = g + S F, with F as the directions would have it.
         force = ca.vertcat(*(where(stuck[i], holding[i], sliding[i]) for i in range(self.count)))
         acceleration = self.g + self.S @ force
         # At a located slip an element is let go a little below its limit: it must not be caught again for that.
         slack = [LIMIT_MARGIN * e.strength * self.S[i, i] for i, e in enumerate(self.elements)]
         wrong = [logical_and(resting[i], direction[i] * acceleration[i] < -slack[i]) for i in range(self.count)]
-        excess = [where(stuck[i], -_reserve(e, holding[i], certain=False), -1.0) for i, e in enumerate(self.elements)]
+        excess = [where(stuck[i], -reserve_of(e, holding[i], certain=False), -1.0) for i, e in enumerate(self.elements)]
         return wrong, excess, holding, acceleration
 
     def stop_resting(self, v: ca.SX, resting: list[ca.SX]) -> ca.SX:
         """Joint speeds with the coordinates at rest exactly so: `v - W (S)^-1 s_dot`, the nearest in kinetic energy."""
+        # An impulse along what rests: G M^-1 G^T lam = -s_dot.
         none = [ca.SX(0)] * self.count
         impulse = solve_holding(self.S, [self.speed[i] for i in range(self.count)], none, resting)
         return v + self.W @ ca.vertcat(*impulse)
 
 
-def _reserve(element: Element, force: ca.SX, certain: bool) -> ca.SX:
+def reserve_of(element: Element, force: ca.SX, certain: bool) -> ca.SX:
     """How much more force would hold: what holds against sliding forth is negative, against sliding back positive.
 
     A limit of zero beside another gives way to more than rounding only.
@@ -186,6 +184,8 @@ def _pick_first(wrong: list[ca.SX], excess: list[ca.SX]) -> list[ca.SX]:
 def solve_holding(S: ca.SX, g: list[ca.SX], sliding: list[ca.SX], stuck: list[ca.SX]) -> list[ca.SX]:
     """Forces F of the stuck elements that make `g + S F` zero for them; 0 for the others, whose forces are given."""
     k = len(stuck)
+    # S_ss F_s = -g_s - S_sm F_m, written with all k rows: those of what slides are rows of the identity, so that one
+    # factorisation serves every combination of modes.
     moving = [where(stuck[j], 0.0, sliding[j]) for j in range(k)]
     due = [where(stuck[i], -g[i] - sum(S[i, j] * moving[j] for j in range(k)), 0.0) for i in range(k)]
     masked = ca.SX(k, k)
@@ -217,10 +217,12 @@ def build_sticking(
     G = ca.vertcat(*gradients)
     W = ca.horzcat(*(apply(row.T) for row in gradients))
     S = G @ W
+    # At a dead centre S_ii goes to zero: the element lets go before it would need an unbounded force.
     elements = [
         e if usual is None else _open(e, S[i, i] <= DEAD_CENTRE * usual)
         for i, (e, usual) in enumerate(zip(elements, mobility, strict=True))
     ]
+    # Elements that hold the same motion make S singular: each gives way a little, and the solution is unique.
     if shared:
         S = S + ca.diag(LIMIT_MARGIN * _give_of(elements, motion[2]) * ca.diag(S))
     return Sticking(tuple(elements), G, W, S, *motion, held_by)
@@ -241,72 +243,6 @@ def _open(element: Element, condition: ca.SX) -> Element:
     """An element that holds nothing under a condition."""
     forth, back = (where(condition, 0.0, limit) for limit in element.limits)
     return replace(element, limits=(forth, back))
-
-
-def find_held_joints(G: np.ndarray, always: np.ndarray | None = None) -> tuple[tuple[tuple[int, ...], ...], ...]:
-    """For each joint the smallest sets of rows of G in whose span its own axis lies: held, they hold the joint.
-
-    Args:
-        always: gradients of constraints, which hold in any case and leave the joints at rest.
-    """
-    k, n = G.shape
-    always = np.zeros((0, n)) if always is None else always
-    sizes = range(1, k + 1) if k <= LARGEST_SEARCH else (1, 2, 3, k)
-    found: list[list[tuple[int, ...]]] = [[] for _ in range(n)]
-    for size in sizes:
-        for group in combinations(range(k), size):
-            rows = np.vstack([always, G[list(group)]])
-            reached = np.linalg.pinv(rows, rcond=1e-9) @ rows
-            for j in range(n):
-                new = not any(set(smaller) <= set(group) for smaller in found[j])
-                if new and reached[j, j] > 1 - 1e-9:
-                    found[j].append(group)
-    return tuple(tuple(groups) for groups in found)
-
-
-def add_stick_events(builder: Builder, sticking: Sticking, states: tuple[list[str], ca.SX], bindings: Bindings) -> None:
-    """Guards of slipping and stopping, and the one action of all of them, which is carried out at the start too.
-
-    A guard is negative while it has no meaning: falling, it fires when an element that slid holds, and vice versa, also
-    where the event of another element made it so.
-
-    Args:
-        states: names and symbols of the joint velocities.
-    """
-    forces = sticking.forces()
-    for i, element in enumerate(sticking.elements):
-        stuck = element.direction == 0
-        # What holds must not creep either; scaled as the force is, so that the course of the force is seen.
-        level, reserve = 0.5 * element.strength, _reserve(element, forces[i], certain=True)
-        margin = minimum(reserve, level * (1 - absolute(sticking.speed[i]) / HELD_SPEED))
-        # What has just slipped is still at rest, and not stopped yet. What cannot hold has no direction to keep: it
-        # turns round as soon as it moves the other way.
-        idle = where(element.strength > 0, LEAST_SPEED, REST_SPEED)
-        guards = {
-            "slips": where(stuck, margin, -1.0),
-            "stops": where(stuck, -1.0, element.direction * sticking.speed[i] + idle),
-        }
-        beyond = where(stuck, -reserve, 0.0)
-        against = where(absolute(element.direction) == 1, -element.direction * sticking.speed[i], 0.0)
-        power = forces[i] * sticking.speed[i]
-        name, unit = element.block.name, builder.network.infos[element.force].unit
-        builder.watch(Promise.HOLDS, name, unit, [beyond, level], bindings)
-        builder.watch(Promise.SLIDES, name, builder.units[f"{element.on}.velocity"], [against, 0.0], bindings)
-        # What always holds has no power but rounding.
-        builder.watch(Promise.PASSIVE, name, "W", [power, absolute(power) + level * HELD_SPEED], bindings)
-        for event, value in guards.items():
-            builder.columns["guards"].append(Pending(value, bindings))
-            builder.guards.append(Guard(f"{element.block.name}.{event}", -1, terminal=False, action=ACTION))
-    directions, resting = sticking.find_directions()
-    names, v = states
-    stopped = sticking.hold_joints(sticking.stop_resting(v, resting), directions)
-    update = {name: Pending(stopped[j], bindings) for j, name in enumerate(names)}
-    for i, element in enumerate(sticking.elements):
-        newly = logical_and(directions[i] == 0, element.direction != 0)
-        anchor = where(newly, sticking.position[i], element.anchor)
-        update[element.direction.name()] = Pending(directions[i], bindings)
-        update[element.anchor.name()] = Pending(anchor, bindings)
-    builder.updates[ACTION] = update
 
 
 def _all(conditions: list[ca.SX]) -> ca.SX:

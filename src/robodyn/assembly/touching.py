@@ -1,4 +1,4 @@
-"""How far is a body from a surface, along which normal, and how do they move against each other where they touch?
+"""Contact geometry: how far is a body from a surface, along which normal, and how do they slip where they touch?
 
 Symbols: c the middle of what touches, r its radius, n the normal out of the surface, p = c - r n where they touch,
 w the velocity of the touching body against the surface's body at p. The gap's rate is n . w, exactly.
@@ -64,12 +64,14 @@ def find_touches(motion: Motion, contact: AnyContact) -> list[Touch]:
     """The ball's one, or those of a box's eight corners."""
     base = contact.against.point
     p_base = motion.point_position(base)
+    # w = v_1 + omega_1 x r_1 - v_2 - omega_2 x r_2, both at the same place.
     v_base, omega_base = _velocity(motion, p_base), _turning(motion, base)
     middle = motion.point_position(contact.touching.point)
     v_middle, omega = _velocity(motion, middle), _turning(motion, contact.touching.point)
     found = []
     for name, arm, radius in _places(motion, contact):
         surface = _look(motion, contact, middle + arm)
+        # The point of the touching body nearest to the surface, and its velocity relative to the surface's body.
         p = middle + arm - radius * surface.normal
         w = v_middle + ca.cross(omega, p - middle) - v_base - ca.cross(omega_base, p - p_base)
         gap = surface.distance - radius
@@ -128,6 +130,7 @@ def _look_at_box(place: list[ca.SX], half: list[ca.SX]) -> tuple[ca.SX, ca.SX, c
     squared = sum((o * o for o in over), ca.SX(0))
     outside = squared > 0
     length = ca.sqrt(where(outside, squared, 1.0))
+    # Inside the box the way out is through the nearest face.
     faces = _largest(beyond)
     distance = where(outside, length, sum((f * b for f, b in zip(faces, beyond, strict=True)), ca.SX(0)))
     normal = [s * where(outside, o / length, f) for s, o, f in zip(signs, over, faces, strict=True)]

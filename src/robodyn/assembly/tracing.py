@@ -1,4 +1,4 @@
-"""What does a law say, as expressions? Each law is called once, with symbols for its arguments."""
+"""Tracing: what does a law say, as expressions? Each law is called once, with symbols for its arguments."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from inspect import isroutine
 from typing import Any
 
 import casadi as ca
@@ -32,6 +33,7 @@ def placeholder(path: str, signal: Any, bindings: Bindings) -> Any:
         return tuple(placeholder(f"{path}.{k}", entry, bindings) for k, entry in enumerate(signal))
     if isinstance(signal, (int, float)):
         return float(signal)
+    # What the signal is will be known later: until then a symbol stands for it.
     symbol = ca.SX.sym(f"@{path}")
     bindings[symbol.name()] = (symbol, signal, path)
     return symbol
@@ -54,6 +56,7 @@ def trace_law(
         flaw = _add_result(results, str(key), value)
         if flaw:
             flaws.add(path, f"law '{_name(function)}' returns {flaw}", "return numbers or expressions")
+    # math.sin(symbol) gives nan without an error: it must not go unnoticed.
     lost = [name for name, result in results.items() if _has_nan(result)]
     if lost:
         what = f"law '{_name(function)}' loses its arguments on the way to '{lost[0]}'"
@@ -96,7 +99,7 @@ def check_arguments(function: Callable[..., Any], given: Mapping[str, Any], path
 
 
 def _name(function: Callable[..., Any]) -> str:
-    return getattr(function, "__name__", type(function).__name__)
+    return function.__name__ if isroutine(function) else type(function).__name__
 
 
 def _first_line(error: Exception) -> str:

@@ -1,4 +1,4 @@
-"""Which links does a mechanism have, with fixed bodies merged and its numbers replaced by values or symbols?"""
+"""Kinematic tree: which links does a mechanism have, fixed bodies merged, its numbers made values or symbols?"""
 
 from __future__ import annotations
 
@@ -64,6 +64,7 @@ class Growth:
         parent, frame = self._find_parent(joint)
         body = self.mechanism.body(joint.child)
         deforms = isinstance(body, FlexibleBody)
+        # A body on a fixed joint has no degrees of freedom: its inertia joins that of the link it stands on.
         if joint.kind == "fixed" and not deforms and self.merge:
             self.placements[joint.child] = Placement(parent, frame)
             if parent != GROUND_LINK:
@@ -89,6 +90,7 @@ class Growth:
         origin = _vector(self.values, f"{joint.name}.origin", XYZ)
         node = _node_of(self.mechanism, joint.parent, joint)
         if node is not None:
+            # On a flexible body the joint moves with a node; what lies between the two is rigid.
             rest = Pose(np.array(joint.rotation), origin - np.array(node.position))
             return self.reach_node(joint.parent, node), rest
         place = self.placements[joint.parent]
@@ -97,6 +99,7 @@ class Growth:
     def reach_node(self, body: str, node: BodyNode) -> int:
         """The link that stands for a node of a flexible body; made where there is none yet."""
         if (body, node.name) not in self.nodes:
+            # A node is a massless link whose motion is that of its parent's modes.
             name, parent = f"{body}.{node.name}", self.placements[body].link
             link = Link(name, name, "fixed", parent, Pose.identity(), None, Inertia.massless(), node=build_node(node))
             self.nodes[body, node.name] = self._add(link)
@@ -124,6 +127,7 @@ def build_tree(mechanism: Mechanism, values: Values, merge: bool = True) -> Mech
     growth = Growth(mechanism, values, merge)
     for joint in mechanism.ordered_joints:
         growth.add_joint(joint)
+    # Points that are only looked at need their nodes too.
     for point in mechanism.points:
         node = _node_of(mechanism, point.body, point)
         if node is not None:

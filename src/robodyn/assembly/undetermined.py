@@ -1,4 +1,4 @@
-"""How do redundant constraints share a force that the motion does not tell apart?
+"""Undetermined constraint forces: how do redundant constraints share what the motion does not tell apart?
 
     H_d = C H,    lam = lam_0 - C^T mu,    mu of the equations left out,    lam^T w lam + mu^T w mu least
 
@@ -43,6 +43,7 @@ def _share_forces(motion: Motion, constrained: Constrained, lam: ca.SX) -> list[
     Args:
         lam: forces of the equations that are not left out, which alone would do.
     """
+    # What no joint has an effect on carries nothing.
     idle = [(e, ca.SX(0)) for e in constrained.left_out if e.force in constrained.idle]
     shared = [e for e in constrained.left_out if e.force not in constrained.idle]
     if not shared:
@@ -52,9 +53,11 @@ def _share_forces(motion: Motion, constrained: Constrained, lam: ca.SX) -> list[
         return [*idle, *zip(constrained.equations, ca.vertsplit(lam), strict=True)]
     H_d, k = ca.jacobian(ca.vertcat(*(e.h for e in shared)), motion.q), len(constrained.equations)
     w = _weigh(constrained, shared, H_d)
+    # Column d: the forces of the equations that stay which do to the joints what equation d does.
     C_T = ca.horzcat(*(constrained.carry(H_d[d, :].T) for d in range(len(shared))))
     # What does not hold takes no part.
     C_T = C_T @ ca.diag(ca.vertcat(*(where(e.active, 1.0, 0.0) for e in shared)))
+    # Normal equations of the weighted least squares: (C w C^T + w_d) mu = C w lam_0.
     normal = C_T.T @ ca.diag(w[:k]) @ C_T + ca.diag(w[k:])
     mu = ca.SX(solve_ldl(ldl(normal), ca.vertsplit(C_T.T @ (w[:k] * lam))))
     forces = ca.vertsplit(ca.vertcat(lam - C_T @ mu, mu))

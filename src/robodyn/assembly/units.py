@@ -1,4 +1,4 @@
-"""Which unit has a law's signal or parameter, where it stands, and do connected signals have the units laws expect?
+"""Units of measure: which has a law's signal or parameter where it stands, and do connected signals agree?
 
 Placeholders in a law's units: {x} the coordinate's unit (rad or m), {F} its force's, {u} the block's own.
 """
@@ -54,6 +54,7 @@ def units_of(block: Block, units: Mapping[str, str]) -> BlockUnits:
 
 def settle_units(scenario: Scenario, infos: dict[str, SignalInfo]) -> None:
     """Fill in units that were not known yet when a block was declared: its inputs may come from later blocks."""
+    # A chain of blocks passes units on one block a round.
     for _ in range(len(scenario.machine.blocks) + 1):
         units = {name: info.unit for name, info in infos.items()}
         fresh = {name: unit for name, unit in _block_units(scenario, units).items() if infos[name].unit != unit}

@@ -1,4 +1,4 @@
-"""Which numbers are inputs of the native code, which are folded into it?"""
+"""Parameters: which numbers are inputs of the native code, which are folded into it?"""
 
 from __future__ import annotations
 
@@ -40,6 +40,7 @@ def collect_values(scenario: Scenario) -> Values:
     folded = _folded_names(scenario)
     numbers = [*scenario.machine.numbers(), *(n for event in scenario.events for n in event.numbers())]
     numbers += scenario.treatment_numbers()
+    # An infinite number, such as a limit that is none, is folded: it would only spoil derivatives.
     tunable = tuple(n for n in numbers if n.name not in folded and math.isfinite(n.value))
     symbols = tuple(ca.SX.sym(number.name) for number in tunable)
     table: dict[str, Any] = {number.name: number.value for number in numbers}
@@ -52,6 +53,7 @@ def _folded_names(scenario: Scenario) -> set[str]:
     machine = scenario.machine
     parts = [*machine.coordinates, *([machine.mechanism] if machine.mechanism else [])]
     geometry = {number.name for part in parts for number in part.numbers()}
+    # Numbers of the mechanism make the largest expressions: they are constants unless they are asked for.
     folded = {name for name in geometry if not any(fnmatchcase(name, pattern) for pattern in machine.tunable)}
     for contact in machine.contacts:
         folded |= contact.folded()

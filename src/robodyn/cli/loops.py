@@ -107,12 +107,12 @@ def _read_loops(texts: list[str], cut: list[str]) -> dict[str, Loop] | None:
 
 
 def _draw(table: LoopTable, plot: Path | None, nyquist: Path | None) -> None:
-    from robodyn.reporting import loops
+    from robodyn.reporting.loops import plot_loops, plot_nyquist
 
-    for option, path, write in (("plot", plot, "plot_loops"), ("nyquist", nyquist, "plot_nyquist")):
+    for option, path, write in (("plot", plot, plot_loops), ("nyquist", nyquist, plot_nyquist)):
         if path is not None:
             with drawing(f"--{option} {path}"):
-                getattr(loops, write)(table, path)
+                write(table, path)
 
 
 def _print(rows: Sequence[LoopFigures]) -> None:

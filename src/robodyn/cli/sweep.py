@@ -121,9 +121,10 @@ def _check_fixed(
     """A number that takes given values cannot be set as well; one that is multiplied can."""
     from robodyn.analysis.sweeps.grid import Factors
     from robodyn.analysis.sweeps.numbers import match_numbers
+    from robodyn.analysis.sweeps.sampling import Distribution
 
     for key, how in varied.items():
-        if not (isinstance(how, Factors) or getattr(how, "relative", False)):
+        if not (isinstance(how, Factors) or (isinstance(how, Distribution) and how.relative)):
             for number in match_numbers(FlawList(), key, known):
                 if number.name in fixed:
                     flaws.add(f"--set {number.name}", f"has no effect beside '{key}', which is varied", "leave it out")

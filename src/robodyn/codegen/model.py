@@ -10,7 +10,8 @@ from typing import Any
 import casadi as ca
 
 from robodyn.assembly import SignalInfo, System
-from robodyn.assembly.system import INPUTS, BreakRule, Guard
+from robodyn.assembly.declarations import BreakRule, Guard
+from robodyn.assembly.functions import INPUTS
 from robodyn.codegen.search import Search, trace_search
 from robodyn.engine import Solver
 from robodyn.errors import FlawList
@@ -173,20 +174,20 @@ def _chosen_functions(
 ) -> dict[str, ca.Function]:
     """Outputs and their slopes, with exchange those of the states' rates too; guards and their rates: of those that the
     unit has."""
-    symbols = [system.symbols[key] for key in INPUTS]
+    symbols = [*system.symbols]
     names = system.signal_names
-    y = ca.densify(_pick(system.expressions["outputs"], [names.index(info.name) for info in outputs]))
-    by = ca.vertcat(*(system.symbols[key] for key in ("x", "m", "p")))
+    y = ca.densify(_pick(system.expressions.outputs, [names.index(info.name) for info in outputs]))
+    by = ca.vertcat(system.symbols.x, system.symbols.m, system.symbols.p)
     seed = ca.SX.sym("seed", by.numel())
-    shown = ca.vertcat(y, system.expressions["rhs"]) if exchange else y
+    shown = ca.vertcat(y, system.expressions.rhs) if exchange else y
     slopes = ca.densify(ca.cse(ca.jtimes(shown, by, seed))) if by.numel() else ca.SX.zeros(shown.numel())
     found = {
         "outputs": ca.Function("outputs", symbols, [y]),
         "slopes": ca.Function("slopes", [*symbols, seed], [slopes]),
     }
     kept = [system.guards.index(guard) for guard in guards]
-    for name in ("guards", "guard_rates") if guards else ():
-        whole = system.function(name)
+    wholes = {"guards": system.function(system.expressions.guards), "guard_rates": system.guard_rates()}
+    for name, whole in wholes.items() if guards else ():
         inputs: Any = whole.sx_in()
         found[name] = ca.Function(name, inputs, [ca.densify(_pick(whole(*inputs), kept))])
     return found
@@ -198,7 +199,7 @@ def _pick(column: ca.SX, places: list[int]) -> ca.SX:
 
 def trace_breaks(system: System) -> tuple[Program, tuple[float, ...], frozenset[str]]:
     """Times at which references jump, as a function of p and as described; and parameters that must stay for it."""
-    p = system.symbols["p"]
+    p = system.symbols.p
     symbols = {number.name: p[k] for k, number in enumerate(system.parameters)}
     values: dict[str, Any] = {name: number.value for name, number in system.numbers.items()}
     times: list[Any] = []
@@ -222,7 +223,7 @@ def trace_breaks(system: System) -> tuple[Program, tuple[float, ...], frozenset[
 
 def trace_past(system: System) -> tuple[Program, frozenset[str]]:
     """Times of all delays, then signals before the start, as a function of p; and the parameters among them."""
-    p, names = system.symbols["p"], [number.name for number in system.parameters]
+    p, names = system.symbols.p, [number.name for number in system.parameters]
     given = {f"{delay.owner}.time": delay.time for delay in system.delays}
     given |= {f"{delay.owner}.before": math.nan if delay.before is None else delay.before for delay in system.delays}
     column = [p[names.index(name)] if name in names else ca.SX(value) for name, value in given.items()]

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from robodyn.assembly.declarations import Ending
 from robodyn.codegen.model import Model
 from robodyn.engine.integrate import LARGEST_RECORD
 from robodyn.native.c_code import emit_array, literal
-from robodyn.results import OutcomeKind
-from robodyn.simulation.outcomes import kind_of_stop
 from robodyn.simulation.settings import engine_recording
 
 
@@ -21,7 +20,7 @@ def shown_parameters(model: Model) -> list[int]:
 def write_names(model: Model) -> str:
     """The text of names.c."""
     scenario = model.system.scenario
-    fails = [kind_of_stop(model.system, guard) is not OutcomeKind.STOPPED for guard in model.guards]
+    fails = [guard.ending not in (None, Ending.STOPPED) for guard in model.guards]
     return "".join(
         [
             '#include "names.h"\n\n#include <math.h>\n\n',

@@ -9,7 +9,6 @@ import casadi as ca
 import numpy as np
 
 from robodyn.assembly import System
-from robodyn.assembly.system import INPUTS
 from robodyn.native import Sweep
 from robodyn.simulation.closing import mark_joints, trace_closing
 from robodyn.simulation.equilibrium import RestEquations, guess_rest, trace_rest
@@ -83,5 +82,5 @@ def _name_functions(
     found = {called[name]: function for name, function in {**rest.functions, **closing}.items()}
     if ranged:
         column = ca.densify(ca.vertcat(*(system.coordinates[name] for name in ranged)))
-        found["ranged"] = ca.Function("ranged", [system.symbols[key] for key in INPUTS], [column])
+        found["ranged"] = ca.Function("ranged", [*system.symbols], [column])
     return found

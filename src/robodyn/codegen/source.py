@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 
+from robodyn.assembly.functions import INPUTS
 from robodyn.assembly.network import number_units
-from robodyn.assembly.system import INPUTS
 from robodyn.codegen.model import Model
 from robodyn.engine.solver import DEFAULT_FIXED_STEP, method_table
 from robodyn.engine.tableaus import Method
@@ -193,7 +193,7 @@ def _write_model(model: Model, symbols: Mapping[str, str]) -> list[str]:
         **{name: symbols.get(name, "0") for name in ENGINE_KERNELS},
         "outputs": symbols["outputs"],
         "start_action": symbols.get(system.start_action or "", "0"),
-        "projection": symbols.get("action:projection", "0"),
+        "projection": symbols.get("projection", "0"),
         **{name: name for name in (*integers, *kernels, "scale")},
     }
     return [

@@ -1,4 +1,4 @@
-"""Do the parts of a co-simulation fit together? All that does not is told before anything runs."""
+"""Checks of a co-simulation: do its parts fit together? All that does not is told before anything runs."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from types import FunctionType
 
+from robodyn.cosimulation.capabilities import HasScenario, UsedOnce, can_restore, can_vary_steps, highest_order
 from robodyn.cosimulation.connection import (
     Channel,
     Connection,
@@ -19,9 +20,12 @@ from robodyn.cosimulation.connection import (
 from robodyn.cosimulation.exchange import Exchange
 from robodyn.cosimulation.meeting import check_meeting, find_idle
 from robodyn.cosimulation.settings import Master
+from robodyn.cosimulation.unit import Unit
 from robodyn.errors import FlawList
 
-NEEDED = ("name", "inputs", "outputs", "start", "read", "write", "advance")
+MEMBERS = property, FunctionType
+NEEDED = tuple(name for name, member in vars(Unit).items() if isinstance(member, MEMBERS) and name[0] != "_")
+"""Members of a unit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +37,7 @@ class Plan:
 
 
 def check_units(
-    units: Sequence[Any],
+    units: Sequence[Unit],
     connections: Sequence[Connection],
     links: Sequence[Link],
     duration: float | None,
@@ -66,43 +70,41 @@ def check_units(
     return Plan(exchange, length)
 
 
-def _check_protocol(units: Sequence[Any], flaws: FlawList) -> None:
+def _check_protocol(units: Sequence[object], flaws: FlawList) -> None:
     if not units:
         flaws.add("units", "there are none")
     for k, unit in enumerate(units):
-        missing = [key for key in NEEDED if not hasattr(unit, key)]
-        if missing:
+        if not isinstance(unit, Unit):
+            missing = [key for key in NEEDED if key not in dir(unit)]
             flaws.add(f"units[{k}]", f"has no {', '.join(missing)}", "a unit has the methods of cosimulation.Unit")
-        if getattr(unit, "used", False):
+        if isinstance(unit, UsedOnce) and unit.used:
             flaws.add(f"units[{k}]", "has been used already", "renew() gives the same unit from its start")
 
 
-def _check_channels(units: Mapping[str, Any], channels: Sequence[Channel], flaws: FlawList) -> None:
+def _check_channels(units: Mapping[str, Unit], channels: Sequence[Channel], flaws: FlawList) -> None:
     check_fed_once(channels, flaws)
     for channel in channels:
-        target = units[channel.target]
-        held = any(name in getattr(target, "held_inputs", ()) for name in channel.inputs)
-        highest = 0 if held else getattr(target, "highest_order", 2)
+        highest = highest_order(units[channel.target], channel.inputs)
         if isinstance(channel.order, int) and channel.order > highest:
             what = f"order {channel.order} is more than it takes"
             flaws.add(f"{channel.target}.{channel.inputs[0]}", what, f"at most {highest}")
 
 
-def _check_restoring(units: Sequence[Any], flaws: FlawList) -> None:
+def _check_restoring(units: Sequence[Unit], flaws: FlawList) -> None:
     for unit in units:
-        if not getattr(unit, "can_restore", False):
+        if not can_restore(unit):
             what = "cannot go back to a communication point, so that the macro step cannot be adapted"
             flaws.add(f"units.{unit.name}", what, "leave out the tolerance; blocks called in Python cannot go back")
 
 
-def _check_steps(units: Sequence[Any], flaws: FlawList) -> None:
+def _check_steps(units: Sequence[Unit], flaws: FlawList) -> None:
     for unit in units:
-        if not getattr(unit, "variable_step", True):
+        if not can_vary_steps(unit):
             flaws.add(f"units.{unit.name}", "takes steps of one length only", "leave out the tolerance")
 
 
-def _find_duration(units: Sequence[Any], duration: float | None, flaws: FlawList) -> float:
-    lengths = {unit.name: unit.scenario.duration for unit in units if hasattr(unit, "scenario")}
+def _find_duration(units: Sequence[Unit], duration: float | None, flaws: FlawList) -> float:
+    lengths = {unit.name: unit.scenario.duration for unit in units if isinstance(unit, HasScenario)}
     if duration is None:
         if not lengths:
             flaws.add("duration", "is missing", "no unit has one of its own")

@@ -1,4 +1,4 @@
-"""Who tells whom what? Connections of interfaces and links of signals, and the exchanges that they come to.
+"""Connections of units: who tells whom what? Interfaces and links of signals, and the exchanges that they come to.
 
 What the two interfaces of a connection take says how they are coupled:
 
@@ -16,10 +16,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from robodyn.cosimulation.capabilities import interfaces_of
 from robodyn.cosimulation.joining import JOININGS
 from robodyn.cosimulation.polynomials import HIGHEST_ORDER
-from robodyn.cosimulation.scenario_unit import MEAN
+from robodyn.cosimulation.port_signals import MEAN
+from robodyn.cosimulation.unit import Unit
 from robodyn.errors import FlawList, nearest
+from robodyn.model import Interface
 from robodyn.model.numbers import check_finite, check_flag
 
 
@@ -82,7 +85,7 @@ class Side:
     """One end of a connection."""
 
     unit: str
-    interface: Any
+    interface: Interface
 
     @property
     def elastic(self) -> bool:
@@ -111,12 +114,13 @@ class Bond:
         return len(self.models) == 2 and not self.sides[0].elastic
 
 
-def make_bonds(units: Mapping[str, Any], connections: Sequence[Connection], flaws: FlawList) -> list[Bond]:
+def make_bonds(units: Mapping[str, Unit], connections: Sequence[Connection], flaws: FlawList) -> list[Bond]:
     """The exchanges that connections come to; what does not fit is told."""
     found = []
     for k, connection in enumerate(connections):
         path = f"connections[{k}]"
-        sides = [_find_side(units, getattr(connection, key), f"{path}.{key}", flaws) for key in ("first", "second")]
+        named = {"first": connection.first, "second": connection.second}
+        sides = [_find_side(units, text, f"{path}.{key}", flaws) for key, text in named.items()]
         if sides[0] is None or sides[1] is None:
             continue
         bond = _make_bond(connection, (sides[0], sides[1]), path, flaws)
@@ -125,15 +129,12 @@ def make_bonds(units: Mapping[str, Any], connections: Sequence[Connection], flaw
     return found
 
 
-def _find_side(units: Mapping[str, Any], text: str, path: str, flaws: FlawList) -> Side | None:
-    known = {f"{name}.{key}": Side(name, part) for name, unit in units.items() for key, part in _parts(unit).items()}
+def _find_side(units: Mapping[str, Unit], text: str, path: str, flaws: FlawList) -> Side | None:
+    parts = [(name, key, part) for name, unit in units.items() for key, part in interfaces_of(unit).items()]
+    known = {f"{name}.{key}": Side(name, part) for name, key, part in parts}
     if text not in known:
         flaws.add(path, f"there is no interface '{text}'", nearest(text, known))
     return known.get(text)
-
-
-def _parts(unit: Any) -> Mapping[str, Any]:
-    return getattr(unit, "interfaces", {})
 
 
 def _make_bond(connection: Connection, sides: tuple[Side, Side], path: str, flaws: FlawList) -> Bond | None:
@@ -204,7 +205,7 @@ def _force_channel(source: Side, target: Side, order: int, mean: bool) -> Channe
     return Channel(source.unit, outputs, target.unit, target.interface.names("force"), order, -1.0, not mean, mean)
 
 
-def make_channels(units: Mapping[str, Any], links: Sequence[Link], flaws: FlawList) -> list[Channel]:
+def make_channels(units: Mapping[str, Unit], links: Sequence[Link], flaws: FlawList) -> list[Channel]:
     """Links of single signals, checked."""
     found = []
     outputs = {f"{name}.{key}": (name, key) for name, unit in units.items() for key in unit.outputs}

@@ -1,4 +1,4 @@
-"""How are subsystems simulated together that meet only at communication points?
+"""Co-simulation master: how are subsystems simulated together that meet only at communication points?
 
 From a time t to t + H:
 
@@ -16,15 +16,17 @@ from __future__ import annotations
 import dataclasses
 import time as clock
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
+from robodyn.cosimulation.asking import UnitFailure
 from robodyn.cosimulation.checks import check_units
 from robodyn.cosimulation.connection import Connection, Link
-from robodyn.cosimulation.exchange import Exchange, IllConditioned, UnitFailure
+from robodyn.cosimulation.exchange import Exchange
+from robodyn.cosimulation.model_exchange import IllConditioned
 from robodyn.cosimulation.result import CosimulationRun
 from robodyn.cosimulation.settings import Master
+from robodyn.cosimulation.unit import Unit
 from robodyn.cosimulation.unit_events import all_arrive
 from robodyn.results import Outcome, OutcomeKind, Run, Statistics
 from robodyn.waiting import Telling
@@ -34,7 +36,7 @@ SAFETY, LEAST_FACTOR, LARGEST_FACTOR = 0.9, 0.2, 2.0
 
 
 def cosimulate(
-    units: Sequence[Any],
+    units: Sequence[Unit],
     connections: Sequence[Connection] = (),
     *,
     master: Master,

@@ -1,20 +1,24 @@
-"""Which interfaces meet? Each one other at most, and no reduced model may come back to where it came from."""
+"""Topology of a co-simulation: which interfaces meet?
+
+Each meets one other at most, and no reduced model may come back to where it came from.
+"""
 
 from __future__ import annotations
 
 import inspect
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
 
+from robodyn.cosimulation.capabilities import GivesModels, TakesModels, interfaces_of
 from robodyn.cosimulation.connection import Bond
+from robodyn.cosimulation.unit import Unit
 from robodyn.errors import FlawList
 
 Place = tuple[str, str]
 """Unit and interface."""
 
 
-def check_meeting(units: Mapping[str, Any], bonds: Sequence[Bond], flaws: FlawList) -> None:
+def check_meeting(units: Mapping[str, Unit], bonds: Sequence[Bond], flaws: FlawList) -> None:
     """What connections make of interfaces together."""
     for (unit, interface), count in Counter(place for bond in bonds for place in _places(bond)).items():
         if count > 1:
@@ -28,7 +32,7 @@ def check_meeting(units: Mapping[str, Any], bonds: Sequence[Bond], flaws: FlawLi
         flaws.add("connections", what, "attach one of them through a stiffness, or couple it by signals")
 
 
-def find_idle(units: Mapping[str, Any], bonds: Sequence[Bond], fed: Sequence[str]) -> list[str]:
+def find_idle(units: Mapping[str, Unit], bonds: Sequence[Bond], fed: Sequence[str]) -> list[str]:
     """Interfaces that wait for a motion or a model that nothing gives, as "unit.interface".
 
     Args:
@@ -38,19 +42,19 @@ def find_idle(units: Mapping[str, Any], bonds: Sequence[Bond], fed: Sequence[str
     return [
         f"{name}.{key}"
         for name, unit in units.items()
-        for key, part in getattr(unit, "interfaces", {}).items()
+        for key, part in interfaces_of(unit).items()
         if part.takes != "force" and (name, key) not in met and not part.given
         if not any(f"{name}.{entry}" in fed for entry in part.incoming)
     ]
 
 
-def _check_exchange(units: Mapping[str, Any], bond: Bond, pair: tuple[int, int], flaws: FlawList) -> None:
+def _check_exchange(units: Mapping[str, Unit], bond: Bond, pair: tuple[int, int], flaws: FlawList) -> None:
     sender, receiver = (units[bond.sides[k].unit] for k in pair)
-    for unit, method in ((sender, "reduced_model"), (receiver, "attach_model")):
-        if not hasattr(unit, method):
-            flaws.add(unit.name, f"has no {method}", "couple it by signals")
-    attach = getattr(receiver, "attach_model", None)
-    if bond.order and attach and "trend" not in inspect.signature(attach).parameters:
+    if not isinstance(sender, GivesModels):
+        flaws.add(sender.name, "has no reduced_model", "couple it by signals")
+    if not isinstance(receiver, TakesModels):
+        flaws.add(receiver.name, "has no attach_model", "couple it by signals")
+    elif bond.order and "trend" not in inspect.signature(receiver.attach_model).parameters:
         place = ".".join(_places(bond)[pair[1]])
         flaws.add(place, f"models of order {bond.order} are more than it takes", "connect it with order 0")
 

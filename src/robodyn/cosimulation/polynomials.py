@@ -38,10 +38,10 @@ def with_polynomials(system: System, names: Sequence[str]) -> System:
         return system
     place = {number.name: k for k, number in enumerate(system.parameters)}
     begin = ca.SX.sym(EXCHANGE)
-    passed = system.symbols["t"] - begin
+    passed = system.symbols.t - begin
     old, new, added, numbers = [], [], [begin], [Number(EXCHANGE, 0.0, "s")]
     for name in names:
-        symbol = system.symbols["p"][place[name]]
+        symbol = system.symbols.p[place[name]]
         rate, curvature = (ca.SX.sym(key) for key in coefficient_names(name)[1:])
         old.append(symbol)
         new.append(symbol + passed * (rate + passed * curvature))
@@ -53,15 +53,15 @@ def with_polynomials(system: System, names: Sequence[str]) -> System:
 
 def _substitute(system: System, change: tuple[list[ca.SX], list[ca.SX]], added: list[ca.SX], numbers: Any) -> System:
     ports = [(port.acting, port.inertia) for port in system.ports]
-    columns = [*system.expressions.values(), system.loads, *(acting for acting, _ in ports)]
-    fresh = ca.substitute(columns, *change)
-    n = len(system.expressions)
+    own = system.expressions.columns()
+    fresh = ca.substitute([*own.values(), system.loads, *(acting for acting, _ in ports)], *change)
+    n = len(own)
     return replace(
         system,
-        expressions=dict(zip(system.expressions, fresh[:n], strict=True)),
+        expressions=system.expressions.with_columns(dict(zip(own, fresh[:n], strict=True))),
         loads=fresh[n],
         ports=tuple(replace(port, acting=acting) for port, acting in zip(system.ports, fresh[n + 1 :], strict=True)),
-        symbols={**system.symbols, "p": ca.vertcat(system.symbols["p"], *added)},
+        symbols=system.symbols._replace(p=ca.vertcat(system.symbols.p, *added)),
         parameters=(*system.parameters, *numbers),
         numbers={**system.numbers, **{number.name: number for number in numbers}},
     )

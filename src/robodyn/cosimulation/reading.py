@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from robodyn.catalog import SCENARIOS, find_scenario
+from robodyn.cosimulation.capabilities import Closable
 from robodyn.cosimulation.connection import Connection, Link
 from robodyn.cosimulation.master import Progress, cosimulate
 from robodyn.cosimulation.result import CosimulationRun
 from robodyn.cosimulation.scenario_unit import ScenarioUnit
 from robodyn.cosimulation.settings import Master
+from robodyn.cosimulation.unit import Unit
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.files import read_scenario
 from robodyn.files.block_tables import read_numbers
@@ -45,7 +47,7 @@ class Part(Protocol):
     def duration(self) -> float | None:
         """Of its own [s], where it has one."""
 
-    def open(self, duration: float, on_compile: OnCompile = None) -> Any:
+    def open(self, duration: float, on_compile: OnCompile = None) -> Unit:
         """The unit that the master moves."""
 
 
@@ -130,10 +132,10 @@ class CosimulationFile:
         )
 
 
-def _open(part: Part, duration: float, on_compile: OnCompile, opened: ExitStack) -> Any:
+def _open(part: Part, duration: float, on_compile: OnCompile, opened: ExitStack) -> Unit:
     """The unit of a part, closed in the end where that can be done."""
     unit = part.open(duration, on_compile)
-    if hasattr(unit, "close"):
+    if isinstance(unit, Closable):
         opened.callback(unit.close)
     return unit
 

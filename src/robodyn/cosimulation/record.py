@@ -1,4 +1,4 @@
-"""What is kept of a co-simulation at its communication points?"""
+"""Record of a co-simulation: what is kept at its communication points?"""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from robodyn.cosimulation.capabilities import kinds_of, warnings_of
 from robodyn.cosimulation.connection import Bond, Channel
 from robodyn.cosimulation.rotations import turn_between
-from robodyn.cosimulation.unit import InterfaceMotion, UnitEvent
+from robodyn.cosimulation.unit import InterfaceMotion, Unit, UnitEvent
 from robodyn.results import EventRecord, Outcome, Provenance, Run, SignalInfo, Statistics
 
 Outputs = Mapping[str, Mapping[str, float]]
@@ -19,7 +20,7 @@ Outputs = Mapping[str, Mapping[str, float]]
 class CouplingRecord:
     """Rows of exchanged signals and of what the connections tell about themselves."""
 
-    def __init__(self, units: Mapping[str, Any], channels: Sequence[Channel], bonds: Sequence[Bond]) -> None:
+    def __init__(self, units: Mapping[str, Unit], channels: Sequence[Channel], bonds: Sequence[Bond]) -> None:
         self.bonds = tuple(bonds)
         names = [(unit, name) for channel in channels for unit, name in _ends(channel)]
         for bond in bonds:
@@ -61,7 +62,7 @@ class UnitRecord:
     Where an event or an exchange makes the outputs jump, there are rows of both sides at the same time.
     """
 
-    def __init__(self, unit: Any) -> None:
+    def __init__(self, unit: Unit) -> None:
         self.unit = unit
         self.times: list[float] = []
         self.rows: list[dict[str, float]] = []
@@ -83,7 +84,7 @@ class UnitRecord:
     def run(self, outcome: Outcome, provenance: Provenance | None = None, statistics: Statistics | None = None) -> Run:
         names = list(self.rows[0]) if self.rows else []
         values = np.array([[row[name] for name in names] for row in self.rows], float)
-        kinds = getattr(self.unit, "kinds", {})
+        kinds = kinds_of(self.unit)
         units = self.unit.outputs
         return Run(
             np.array(self.times),
@@ -93,7 +94,7 @@ class UnitRecord:
             provenance or Provenance(self.unit.name),
             statistics or Statistics(events=len(self.events)),
             tuple(self.events),
-            tuple(getattr(self.unit, "warnings", ())),
+            warnings_of(self.unit),
         )
 
 

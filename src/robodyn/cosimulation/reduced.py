@@ -20,7 +20,9 @@ import casadi as ca
 import numpy as np
 
 from robodyn.assembly import System
-from robodyn.assembly.system import INPUTS, Port, build_mass_matrix
+from robodyn.assembly.declarations import Port
+from robodyn.assembly.functions import INPUTS
+from robodyn.assembly.system import build_mass_matrix
 from robodyn.cosimulation.unit import InterfaceMotion, ReducedModel, condition_of
 from robodyn.native import Kernel, KernelModule, compile_kernels
 
@@ -92,7 +94,7 @@ class PortFunctions:
     def __init__(self, system: System, extra: Mapping[str, ca.SX] | None = None) -> None:
         self.system = system
         self.ports: dict[str, Port] = {port.interface.name: port for port in system.ports}
-        columns = [system.symbols[key] for key in INPUTS]
+        columns = [*system.symbols]
         outputs = dict(extra or {})
         for name, port in self.ports.items():
             outputs[f"motion:{name}"] = ca.vertcat(*_motion(port))
@@ -153,12 +155,11 @@ def _terms(system: System, port: Port) -> list[ca.SX]:
     # What is attached rigidly elsewhere is felt here: its force is part of f, so that its inertia must be part of M.
     others = [(other.inertia, other.A) for other in attached if other is not port]
     M = build_mass_matrix(system.mechanics.tree, system.q, [*own, *others])
-    f = system.expressions["applied"] - port.A.T @ port.acting
+    f = system.expressions.applied - port.A.T @ port.acting
     k = len(system.equations)
-    rates = system.expressions["constraints"][k:] if k else ca.SX(0, 1)
+    rates = system.expressions.constraints[k:] if k else ca.SX(0, 1)
     A_c = ca.jacobian(rates, system.v)
-    drift_c, active = (system.expressions[key] if k else ca.SX(0, 1) for key in ("constraint_drift", "active"))
-    return [M, system.bias, f, port.A, port.drift, A_c, drift_c, active]
+    return [M, system.bias, f, port.A, port.drift, A_c, system.expressions.constraint_drift, system.expressions.active]
 
 
 def reduce_system(

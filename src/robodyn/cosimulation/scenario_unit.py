@@ -1,24 +1,26 @@
-"""How does a scenario become a unit of a co-simulation, with its own solver and native code between exchanges?"""
+"""Scenario as a unit of a co-simulation: how does it move with its own solver and native code between exchanges?"""
 
 from __future__ import annotations
 
 import copy
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, cached_property
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from robodyn.assembly import assemble
+from robodyn.cosimulation.input_values import InputValues
 from robodyn.cosimulation.joining import move_interface
-from robodyn.cosimulation.polynomials import (
-    EXCHANGE,
-    HIGHEST_ORDER,
-    all_coefficients,
-    coefficient_names,
-    with_polynomials,
+from robodyn.cosimulation.polynomials import HIGHEST_ORDER, with_polynomials
+from robodyn.cosimulation.port_signals import (
+    far_states,
+    lower_triangle,
+    mean_forces,
+    mean_units,
+    moving_inputs,
+    port_signals,
 )
 from robodyn.cosimulation.reduced import PortFunctions
 from robodyn.cosimulation.unit import Coefficients, InterfaceMotion, ReducedModel
@@ -35,9 +37,6 @@ from robodyn.simulation.recording import make_run
 from robodyn.simulation.settings import engine_recording
 from robodyn.simulation.starting import find_start
 
-MEAN = "mean_force"
-MOVING = ("force", "far_position", "far_velocity", "far_orientation", "far_force", "far_acceleration")
-"""What comes in at an interface that may move in time between two exchanges."""
 CLOSING_STEPS = 4
 """Newton steps that join an interface at the start, at most."""
 
@@ -79,25 +78,35 @@ class ScenarioUnit:
         self.scenario, self.length = scenario, length
         self.solver = make_solver(scenario.solver) if solver is None else solver
         self.interfaces: dict[str, Interface] = {part.name: part for part in scenario.machine.interfaces}
-        coming = [name for part in self.interfaces.values() for name in part.incoming]
-        moving = [name for name in coming if _quantity(name, self.interfaces) in MOVING]
+        self._giving = [part for part in self.interfaces.values() if part.takes != "force"]
         self.inputs = (*(n for p in self.interfaces.values() if p.takes != "model" for n in p.incoming), *inputs)
-        self.system = with_polynomials(assemble(scenario), tuple(dict.fromkeys((*moving, *inputs))))
+        moving = tuple(dict.fromkeys((*moving_inputs(self.interfaces), *inputs)))
+        self.system = with_polynomials(assemble(scenario), moving)
         self.compiled = compile_system(self.system, self.solver, on_compile=on_compile)
-        self.outputs = {info.name: info.unit for info in self.system.signals} | self._mean_units()
+        units = {info.name: info.unit for info in self.system.signals}
+        self._means = mean_units(self._giving, units)
+        self.outputs = units | self._means
         called = [task.call for task in self.system.tasks] + [guard.call for guard in self.system.guards]
         self.can_restore = not any(called)
-        self._place = {number.name: k for k, number in enumerate(self.system.parameters)}
-        self._places: dict[tuple[str, ...], np.ndarray] = {}
         self.chosen: tuple[str, ...] | None = None
-        self.values = np.array([number.value for number in self.system.parameters], float)
+        self.numbers = InputValues(self.system.parameters)
         self.begin = find_start(self.compiled, self.values)
         self.run: ResumableRun | None = None
         self.ended: Trajectory | None = None
         self.corrected = False
         self._impulse: dict[str, list[float]] = {}
         self._since = self.begin.time
-        self.choose(tuple(name for part in self.interfaces.values() for name in _port_signals(part)))
+        self.choose(())
+
+    @property
+    def values(self) -> np.ndarray:
+        """Of the tunable numbers, in the order of `system.parameters`."""
+        return self.numbers.values
+
+    @property
+    def time(self) -> float:
+        """That the unit has reached [s]."""
+        return float(self._now()[0][0])
 
     @property
     def used(self) -> bool:
@@ -107,21 +116,12 @@ class ScenarioUnit:
     def renew(self) -> ScenarioUnit:
         """The same unit from its start, for another co-simulation, without being assembled and compiled again."""
         unit = copy.copy(self)
-        unit.values = np.array([number.value for number in self.system.parameters], float)
+        unit.numbers = InputValues(self.system.parameters)
         unit.begin = find_start(self.compiled, unit.values)
         unit.run, unit.ended, unit.corrected = None, None, False
         unit._impulse, unit._since = {}, unit.begin.time
         unit._prepare()
         return unit
-
-    def _mean_units(self) -> dict[str, str]:
-        units = {info.name: info.unit for info in self.system.signals}
-        return {
-            mean: units[force]
-            for part in self.interfaces.values()
-            if part.takes != "force"
-            for mean, force in zip(part.names(MEAN), part.names("force"), strict=True)
-        }
 
     def choose(self, names: Sequence[str]) -> None:
         """Which outputs `read` gives; what interfaces need is added."""
@@ -130,18 +130,13 @@ class ScenarioUnit:
             if name not in self.outputs:
                 flaws.add(f"{self.name}.{name}", "there is no such output", nearest(name, self.outputs))
         flaws.raise_if_any(f"unit '{self.name}'")
-        own = [name for part in self.interfaces.values() for name in _port_signals(part)]
-        means = self._mean_units()
-        chosen = tuple(dict.fromkeys(name for name in (*own, *names) if name not in means))
+        own = [name for part in self.interfaces.values() for name in port_signals(part)]
+        chosen = tuple(dict.fromkeys(name for name in (*own, *names) if name not in self._means))
         if chosen != self.chosen:
-            self.chosen, self.functions = chosen, self._make_functions(chosen)
+            outputs, known = self.system.expressions.outputs, self.system.signal_names
+            column = ca.vertcat(ca.SX(0, 1), *(outputs[known.index(name)] for name in chosen))
+            self.chosen, self.functions = chosen, PortFunctions(self.system, {"chosen": column})
         self._prepare()
-
-    def _make_functions(self, chosen: Sequence[str]) -> PortFunctions:
-        place = {info.name: k for k, info in enumerate(self.system.signals)}
-        outputs = self.system.expressions["outputs"]
-        column = ca.vertcat(ca.SX(0, 1), *(outputs[place[name]] for name in chosen))
-        return PortFunctions(self.system, {"chosen": column})
 
     def _prepare(self) -> None:
         """What depends on the numbers alone, anew."""
@@ -160,9 +155,7 @@ class ScenarioUnit:
 
     def start(self, time: float) -> None:
         """Begin: what is due at the start happens."""
-        numbers: dict[str, Any] = {name: number.value for name, number in self.system.numbers.items()}
-        numbers |= {number.name: value for number, value in zip(self.system.parameters, self.values, strict=True)}
-        duration = self.scenario.duration
+        numbers, duration = self.compiled.number_values(self.values), self.scenario.duration
         self.begin = dataclasses.replace(self.begin, time=time)
         self.calls = PythonCalls(self.compiled, self.compiled.module.prepare(self.values))
         self.run = ResumableRun(
@@ -186,52 +179,22 @@ class ScenarioUnit:
         now = self._now()
         found = self._read(now)
         passed = float(now[0][0]) - self._since
-        for part in self.interfaces.values():
-            if part.takes != "force":
-                found |= self._means(part, found, passed)
+        for part in self._giving:
+            found |= mean_forces(part, found, self._impulse.get(part.name, []), passed)
         return found
 
     def _read(self, now: tuple[np.ndarray, ...]) -> dict[str, float]:
         return dict(zip(self.chosen or (), self.functions.kernel("chosen")(*now).tolist(), strict=True))
 
-    def _means(self, part: Interface, found: Mapping[str, float], passed: float) -> dict[str, float]:
-        """Force on this side in the mean over the last macro step; as it is now where none has passed."""
-        if passed <= 0:
-            return {mean: found[force] for mean, force in zip(part.names(MEAN), part.names("force"), strict=True)}
-        impulses = zip(part.names(MEAN), part.names("impulse"), self._impulse[part.name], strict=True)
-        return {mean: (found[now] - before) / passed for mean, now, before in impulses}
-
     def _impulses(self) -> dict[str, list[float]]:
         found = self._read(self._now())
-        parts = [part for part in self.interfaces.values() if part.takes != "force"]
-        return {part.name: [found[name] for name in part.names("impulse")] for part in parts}
+        return {part.name: [found[name] for name in part.names("impulse")] for part in self._giving}
 
     def write(self, inputs: Mapping[str, Coefficients]) -> None:
         """Inputs as polynomials from the present time on."""
         for name, coefficients in inputs.items():
-            self._set_polynomial(name, coefficients)
+            self.numbers.set_course((name,), np.array(coefficients, float)[:, None], self.time)
         self._prepare()
-
-    def _set_polynomial(self, name: str, coefficients: Sequence[float]) -> None:
-        """An input from the present time on; what does not move by itself is zero in all but its value."""
-        self._set_course((name,), np.array(coefficients, float)[:, None])
-
-    def _set_course(self, names: tuple[str, ...], course: np.ndarray) -> None:
-        """Numbers that move from the present time on: course (order + 1, n)."""
-        places = self._find(all_coefficients(names)).reshape(-1, len(names))
-        self.values[places[: len(course)]] = course
-        self.values[places[len(course) :]] = 0.0
-        self.values[self._place[EXCHANGE]] = self._now()[0][0]
-
-    def _set(self, names: tuple[str, ...], values: np.ndarray) -> None:
-        """Numbers that stay as they are until the next exchange."""
-        self.values[self._find(names)] = values
-
-    def _find(self, names: tuple[str, ...]) -> np.ndarray:
-        """Places of numbers among the tunable ones; looked up once."""
-        if names not in self._places:
-            self._places[names] = np.array([self._place[name] for name in names], int)
-        return self._places[names]
 
     def advance(self, time: float, step: float) -> Outcome | None:
         """Native integration to `time + step`."""
@@ -262,49 +225,38 @@ class ScenarioUnit:
             trend: c1, c2, ... of the model's acceleration over the next macro step, (order, k).
         """
         part = self.interfaces[interface]
-        rows = _lower_triangle(len(part.rows))
+        rows = lower_triangle(len(part.rows))
         further = np.zeros((0, len(part.rows))) if trend is None else trend
         if part.rigid:
-            self._set(part.names("far_inertia"), model.inertia[rows])
-            self._set_course(part.names("far_force"), np.vstack([model.force, further @ model.inertia]))
+            self.numbers.set(part.names("far_inertia"), model.inertia[rows])
+            course = np.vstack([model.force, further @ model.inertia])
+            self.numbers.set_course(part.names("far_force"), course, self.time)
             self._prepare()
-            self._join(interface, model.inertia, motion)
+            # The interface gets the common motion: at the start exactly, on the way by one Newton step.
+            steps, self.corrected = CLOSING_STEPS if self.run is None else 1, True
+            self.move(move_interface(self.functions, interface, self._now(), model.inertia, motion, steps))
             return
-        self._set(part.names("far_mobility"), model.mobility[rows])
-        self._set_course(part.names("far_acceleration"), np.vstack([model.acceleration, further]))
+        self.numbers.set(part.names("far_mobility"), model.mobility[rows])
+        course = np.vstack([model.acceleration, further])
+        self.numbers.set_course(part.names("far_acceleration"), course, self.time)
         if motion.rotation is not None:
-            self._set(part.names("far_orientation"), motion.rotation.ravel())
+            self.numbers.set(part.names("far_orientation"), motion.rotation.ravel())
         self._prepare()
-        states = dict(zip(part.names("far_position"), motion.position, strict=True))
-        states |= dict(zip(part.names("far_velocity"), motion.velocity, strict=True))
-        states |= {f"{interface}.far_turn.{row}": 0.0 for row in part.rows[3:]}
+        states = far_states(part, motion)
         x = self._now()[1].copy()
         for k, state in enumerate(self.system.states):
             x[k] = states.get(state.name, x[k])
         self.move(x)
-
-    def _join(self, interface: str, inertia: np.ndarray, motion: InterfaceMotion) -> None:
-        """Give the interface a motion; at the start exactly, on the way by one step."""
-        steps = CLOSING_STEPS if self.run is None else 1
-        self.move(move_interface(self.functions, interface, self._now(), inertia, motion, steps))
-        self.corrected = True
 
     @property
     def state(self) -> np.ndarray:
         """Continuous states at the present time, in the order of `system.states`."""
         return self._now()[1].copy()
 
-    @cached_property
-    def _sampled(self) -> list[int]:
-        """Places in the memory that tasks write."""
-        m = self.system.symbols["m"]
-        columns = [self.system.expressions[task.function] for task in self.system.tasks if task.function]
-        return [k for k in range(m.numel()) if any(not ca.is_equal(after[k], m[k], 2) for after in columns)]
-
     @property
     def memory(self) -> np.ndarray:
         """What sampled blocks remember and hold at the present time."""
-        return self._now()[3][self._sampled]
+        return self._now()[3][self.system.sampled_memory]
 
     def move(self, x: np.ndarray, memory: np.ndarray | None = None) -> None:
         """Go on from other continuous states, and from other memory of sampled blocks."""
@@ -313,22 +265,16 @@ class ScenarioUnit:
         else:
             self.run.move(x)
         if memory is not None:
-            self._now()[3][self._sampled] = memory
+            self._now()[3][self.system.sampled_memory] = memory
 
     def held(self, names: tuple[str, ...]) -> np.ndarray:
         """What was sent last for some inputs, as it acts at the present time."""
-        passed = float(self._now()[0][0]) - self.values[self._place[EXCHANGE]] if EXCHANGE in self._place else 0.0
-        return np.array([np.polyval(self.values[self._course(name)][::-1], passed) for name in names])
+        return self.numbers.at(names, self.time)
 
     def hold(self, names: tuple[str, ...], values: np.ndarray) -> None:
         """Shift what was sent last, so that it has other values at the present time."""
-        for name, change in zip(names, values - self.held(names), strict=True):
-            self.values[self._place[name]] += change
+        self.numbers.shift(names, values, self.time)
         self._prepare()
-
-    def _course(self, name: str) -> list[int]:
-        """Places of an input's coefficients: of its value alone where it does not move by itself."""
-        return [self._place[key] for key in coefficient_names(name) if key in self._place]
 
     def save(self) -> Any:
         """All that changes."""
@@ -340,7 +286,7 @@ class ScenarioUnit:
         assert self.run is not None
         saved, values, self._since, self._impulse, self.corrected = state
         self.run.restore(saved)
-        self.values, self.ended = values.copy(), None
+        self.numbers.values, self.ended = values.copy(), None
         self._prepare()
 
     def finish(self, outcome: Outcome) -> Run:
@@ -351,25 +297,3 @@ class ScenarioUnit:
         trajectory = self.ended or self.run.finish(Status.FINISHED)
         unbalanced = "what joins the interfaces at each exchange moves the state" if self.corrected else ""
         return make_run(self.compiled, self.solver, self.values, trajectory, outcome, self.begin, unbalanced=unbalanced)
-
-
-@cache
-def _lower_triangle(n: int) -> tuple[np.ndarray, ...]:
-    """Rows and columns, row by row."""
-    return np.tril_indices(n)
-
-
-def _port_signals(part: Interface) -> tuple[str, ...]:
-    """Signals of an interface that a connection reads."""
-    quantities = ["position", "velocity", "force"] + (["orientation"] if part.rotates else [])
-    quantities += [] if part.takes == "force" else ["impulse"]
-    if part.takes != "force" and not part.rigid:
-        quantities += ["far_position", "far_velocity"] + (["far_orientation"] if part.rotates else [])
-    work = () if part.takes == "motion" else (f"{part.name}.work",)
-    return (*(name for quantity in quantities for name in part.names(quantity)), *work)
-
-
-def _quantity(name: str, interfaces: Mapping[str, Interface]) -> str:
-    """Which quantity of its interface a number is."""
-    owner = max((key for key in interfaces if name.startswith(f"{key}.")), key=len)
-    return name.removeprefix(f"{owner}.").partition(".")[0]

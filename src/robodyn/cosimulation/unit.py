@@ -1,13 +1,14 @@
-"""What is a subsystem to the master of a co-simulation? Anything that can be read, written and advanced."""
+"""Subsystem of a co-simulation: what must a unit be able to do? To be read, written and advanced."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from robodyn.model import Interface
 from robodyn.results import Outcome
 
 Coefficients = tuple[float, ...]
@@ -34,28 +35,21 @@ class UnitEvent:
     terminal: bool = False
 
 
+@runtime_checkable
 class Unit(Protocol):
-    """A subsystem, coupled by named scalar inputs and outputs.
+    """A subsystem, coupled by named scalar inputs and outputs; what it may have further, see `capabilities`."""
 
-    Attributes:
-        inputs: names; outputs: name -> physical unit, "" where unknown.
+    @property
+    def name(self) -> str:
+        """Of its own in a co-simulation."""
 
-    Further, a unit may have:
-        highest_order: of the polynomials that it takes as inputs, 2 where it does not say.
-        held_inputs: names of those that take values only, no polynomials.
-        variable_step: whether its macro steps may differ in length, True where it does not say.
-        has_events, take_events() -> list of UnitEvent: what happened since the last call.
-        kinds: name -> "continuous" or "held" for outputs, continuous where it does not say. warnings: sentences.
-        choose(names): told before the start which outputs will be read.
-        can_restore, save() -> state, restore(state): to go back to a communication point.
-        finish(outcome) -> Run: its own record; otherwise one is made of what was read.
-        interfaces: name -> description; reduced_model(name) -> ReducedModel; attach_model(name, model, motion): see
-            `InterfaceUnit`.
-    """
+    @property
+    def inputs(self) -> Sequence[str]:
+        """Their names."""
 
-    name: str
-    inputs: Sequence[str]
-    outputs: Mapping[str, str]
+    @property
+    def outputs(self) -> Mapping[str, str]:
+        """Name -> physical unit, "" where unknown."""
 
     def start(self, time: float) -> None:
         """Begin at a time [s], after the first inputs were written."""
@@ -73,7 +67,9 @@ class Unit(Protocol):
 class InterfaceUnit(Unit, Protocol):
     """A unit that gives and takes reduced interface models."""
 
-    interfaces: Mapping[str, Any]
+    @property
+    def interfaces(self) -> Mapping[str, Interface]:
+        """By name."""
 
     def reduced_model(self, interface: str) -> ReducedModel:
         """This unit as it is felt at one of its interfaces."""

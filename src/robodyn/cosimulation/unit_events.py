@@ -1,12 +1,12 @@
-"""What happened in the units during a macro step, and where should it have ended?"""
+"""Events of units: what happened during a macro step, and where should it have ended?"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
 
-from robodyn.cosimulation.unit import UnitEvent
+from robodyn.cosimulation.capabilities import TellsEvents, can_restore, can_vary_steps, has_events
+from robodyn.cosimulation.unit import Unit, UnitEvent
 from robodyn.results import Outcome, OutcomeKind
 
 CLOSE = 1e-9
@@ -20,14 +20,14 @@ class UnitEvents:
         can_cut: whether a macro step can be cut at an event: all units must be able to go back and to stop there.
     """
 
-    def __init__(self, units: Mapping[str, Any]) -> None:
-        self.units = units
+    def __init__(self, units: Mapping[str, Unit]) -> None:
+        self.tellers = {name: unit for name, unit in units.items() if isinstance(unit, TellsEvents)}
         self.found: dict[str, list[UnitEvent]] = {}
         parts = units.values()
         self.can_cut = (
-            any(getattr(unit, "has_events", False) for unit in parts)
-            and all(getattr(unit, "can_restore", False) for unit in parts)
-            and all(getattr(unit, "variable_step", True) for unit in parts)
+            any(has_events(unit) for unit in parts)
+            and all(can_restore(unit) for unit in parts)
+            and all(can_vary_steps(unit) for unit in parts)
         )
 
     def clear(self) -> None:
@@ -36,8 +36,8 @@ class UnitEvents:
 
     def collect(self, name: str) -> None:
         """What a unit tells."""
-        if hasattr(self.units[name], "take_events"):
-            self.found[name] = self.units[name].take_events()
+        if name in self.tellers:
+            self.found[name] = self.tellers[name].take_events()
 
     def of(self, unit: str) -> list[UnitEvent]:
         """Events of a unit."""

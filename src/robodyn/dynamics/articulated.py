@@ -1,4 +1,4 @@
-"""How is M(q) a = b solved with work that grows only linearly in the number of links?
+"""Articulated-body algorithm: how is M(q) a = b solved with work that grows linearly in the number of links?
 
 Articulated-body inertias (Featherstone 1983; 2008, chapter 7). In forward dynamics b = tau - bias already
 holds velocities, gravity and outer wrenches, so the sweeps here are linear: they apply the inverse of the
@@ -72,10 +72,13 @@ class Articulation:
             link, handle = links[index], self.handles[index]
             torque, force = loads[index]
             for k, (angular, linear) in enumerate(link.subspace):
+                # u = tau - S^T p, what the bias load p of the body beyond leaves of the torque.
                 drives[index][k] = drives[index][k] - dot(angular, torque) - dot(linear, force)
             if link.parent != GROUND:
+                # p_parent += X^T (p + I S D^-1 u): the joint gives way, and passes on the rest.
                 for (gain_n, gain_f), drive in zip(handle.gains, drives[index], strict=True):
                     torque, force = torque + gain_n * drive, force + gain_f * drive
+                # Into the parent's axes, the torque about the parent's origin.
                 pose = self.poses[index]
                 force = pose.R @ force
                 torque = pose.R @ torque + cross(pose.p, force)
@@ -89,8 +92,10 @@ class Articulation:
         found: list[tuple[Vector, Vector]] = []
         rates: list[Scalar] = []
         for link, pose, handle, drive in zip(self.tree.links, self.poses, self.handles, drives, strict=True):
+            # a_carried = X a_parent, in the axes of the link; velocities are in b already.
             alpha, accel = (np.zeros(3), np.zeros(3)) if link.parent == GROUND else found[link.parent]
             alpha, accel = pose.R.T @ alpha, pose.R.T @ (accel + cross(alpha, pose.p))
+            # D a_joint = u - (I S)^T a_carried.
             due = [u - dot(n, alpha) - dot(f, accel) for u, (n, f) in zip(drive, handle.loads, strict=True)]
             a = solve_ldl(handle.factors, due)
             for k, (angular, linear) in enumerate(link.subspace):
@@ -102,7 +107,7 @@ class Articulation:
 
 
 def _entries(part: Sequence[Scalar]) -> list[Scalar]:
-    return [part[k] for k in range(part.shape[0] if hasattr(part, "shape") else len(part))]
+    return [part[k] for k in range(sym.length(part))]
 
 
 def articulate(tree: Tree, q: Sequence[Scalar]) -> Articulation:
@@ -114,6 +119,7 @@ def articulate(tree: Tree, q: Sequence[Scalar]) -> Articulation:
     if tree.is_flexible:
         raise ValueError("articulated bodies are rigid: take composite inertias where a link deforms")
     poses = tree.joint_poses(q)
+    # Each link alone, then from the tips inwards with all it carries, seen through joints that are free to move.
     bodies = [_rigid_body(link.inertia.about_origin()) for link in tree.links]
     handles = []
     for index in reversed(range(len(bodies))):
@@ -121,6 +127,7 @@ def articulate(tree: Tree, q: Sequence[Scalar]) -> Articulation:
         handle = _grip(bodies[index], link.subspace, link.armature)
         handles.append(handle)
         if link.parent != GROUND:
+            # I_parent += X^T (I - I S D^-1 S^T I) X.
             released = _release(bodies[index], handle)
             bodies[link.parent] = bodies[link.parent] + _move(released, poses[index])
 
@@ -139,6 +146,7 @@ def _rigid_body(body: Moments) -> Body:
 def _grip(body: Body, columns: Sequence[Column], armature: Scalar) -> Handle:
     """Inertia of one joint, seen from its own rates."""
     loads = tuple((body.A @ ang + body.B @ lin, body.B.T @ ang + body.C @ lin) for ang, lin in columns)
+    # Inertia felt by the joint's own rates, D = S^T I S, and its rotor's.
     D = build_matrix(
         [
             [dot(ang, n) + dot(lin, f) + (armature if j == k else 0.0) for k, (n, f) in enumerate(loads)]

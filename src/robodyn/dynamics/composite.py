@@ -1,4 +1,4 @@
-"""How much inertia do the joints feel? The mass matrix M(q)."""
+"""Composite-rigid-body algorithm: how much inertia do the joints feel? The mass matrix M(q)."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ def mass_matrix(tree: Tree, q: Sequence[Scalar]) -> Matrix:
 
     Composite-rigid-body method (Walker and Orin 1982, method 3). Joints on different branches have zeros.
     """
+    # Composite bodies first: each link and all that it carries, frozen.
     poses = tree.joint_poses(q)
     bodies = _join_bodies(tree, q, poses)
     columns = tree.all_columns(q)
@@ -31,9 +32,11 @@ def mass_matrix(tree: Tree, q: Sequence[Scalar]) -> Matrix:
     for index, link in enumerate(tree.links):
         if link.node and _is_massless(bodies[index]):
             continue
+        # F = I_c S_k is what a unit acceleration asks for; M_jk = S_j^T F for all joints j below.
         for k, (angular, linear) in columns[index]:
             _fill_row(M, tree, poses, columns, index, k, _unit_load(bodies[index], angular, linear))
             M[k][k] = M[k][k] + link.armature
+    # Modes of a deforming link are degrees of freedom of their own, with a mass matrix of theirs.
     for index, (link, eta) in enumerate(zip(tree.links, tree.deformations(q), strict=True)):
         if link.elasticity:
             _fill_modes(M, tree, poses, columns, index, link.elasticity, eta)
@@ -99,5 +102,6 @@ def _fill_row(
             M[j][k] = M[j][k] + (dot(angular, n) + dot(linear, f))
             if below != index or not own:
                 M[k][j] = M[j][k]
+        # One link nearer to the ground: the load in the parent's axes, about its origin.
         f = poses[below].R @ f
         n = poses[below].R @ n + cross(poses[below].p, f)

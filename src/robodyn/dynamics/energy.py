@@ -1,4 +1,4 @@
-"""How much energy do the links hold?"""
+"""Kinetic and potential energy: how much do the links hold?"""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ def kinetic_energy(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> Scal
     bodies, eta, rates = deformed_moments(tree, q), tree.deformations(q), tree.mode_rates(v)
     for index, (link, (omega, u)) in enumerate(zip(tree.links, link_velocities(tree, q, v), strict=True)):
         body = bodies[index]
+        # About the link's origin, not its centre of mass: hence the mixed term with the first moment h.
         total = total + 0.5 * (body.mass * dot(u, u) + dot(omega, body.tensor @ omega))
         total = total + dot(body.first, cross(u, omega))
         for k, _ in tree.columns(index):
@@ -47,6 +48,7 @@ def potential_energy(tree: Tree, q: Sequence[Scalar]) -> Scalar:
     """Energy of all links in the gravity field [J], zero at the world's origin: -sum m g.p_com."""
     total = 0.0
     for body, pose in zip(deformed_moments(tree, q), link_poses(tree, q), strict=True):
+        # m p_com = m p + R h.
         moment = body.mass * pose.p + pose.R @ body.first
         total = total - dot(tree.gravity, moment)
 

@@ -1,4 +1,4 @@
-"""How does a link move that deforms, and which forces does its inertia ask for?
+"""Flexible links: how does a link move that deforms, and which forces does its inertia ask for?
 
 Floating frame of reference: in the axes of the link a particle stands at
 
@@ -92,12 +92,15 @@ class Elasticity:
         """
         omega, alpha, accel = motion
         loads, spreads = self.columns(eta), self.second_rates(eta)
+        # Rates of the first moment and of the second, and the angular momentum of the modes.
         h_dot = _weigh([f for f, _ in loads], rate)
         N = _weigh([n for _, n in loads], rate)
         P_dot = _weigh(spreads, rate, np.zeros((3, 3)))
+        # Coriolis, accelerations of the modes, and what bending does at constant rate.
         force = 2.0 * cross(omega, h_dot) + _weigh([f for f, _ in loads], a) + _twice(self.first_bend, rate)
         torque = _tensor_times(P_dot, omega) + cross(omega, N) + _weigh([n for _, n in loads], a)
         torque = torque + _twice(self.turning_bend, rate)
+        # Modes that turn against each other: gyroscopic, without power.
         gyration = self.turning_bend - self.turning_bend.transpose(1, 0, 2)
         on_modes = [
             dot(f, accel)
@@ -134,6 +137,7 @@ class Node:
 
     def columns(self, eta: Sequence[Scalar]) -> list[Column]:
         """Angular and linear motion for a unit rate of each mode, in the node's axes."""
+        # Cayley's spin: omega = 4 / (4 + theta.theta) (theta_dot - theta x theta_dot / 2).
         theta = _weigh(list(self.turn), eta)
         R, scale = cayley(theta), 4.0 / (4.0 + dot(theta, theta))
         moves = [_extend(self.shift[i], self.shortening[i], eta) for i in range(len(self.shift))]

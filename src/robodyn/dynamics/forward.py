@@ -1,4 +1,4 @@
-"""How do the joints accelerate under given torques?"""
+"""Forward dynamics: how do the joints accelerate under given torques?"""
 
 from __future__ import annotations
 
@@ -41,6 +41,7 @@ def forward_dynamics(
         raise ValueError(f"unknown method {method!r}, known are {', '.join(METHODS)}")
 
     tree.check_rates("tau", tau)
+    # All but the accelerations: c(q, v) - sum J^T wrench.
     c = bias(tree, q, v, wrenches)
 
     return mass_solver(tree, q, method)([tau[k] - c[k] for k in range(tree.n_v)])
@@ -48,6 +49,7 @@ def forward_dynamics(
 
 def mass_solver(tree: Tree, q: Sequence[Scalar], method: str = "auto") -> Callable[[Sequence[Scalar]], Vector]:
     """M(q)^-1 as a function, for as many columns as there are; M is factorised once."""
+    # Short branches by the sparse mass matrix, O(n d^2); long chains by articulated bodies, O(n).
     if method == "composite" or (method == "auto" and (tree.is_flexible or mean_depth(tree) <= COMPOSITE_DEPTH)):
         factors = ldl(mass_matrix(tree, q))
         return lambda b: solve_ldl(factors, b)

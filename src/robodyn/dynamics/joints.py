@@ -1,4 +1,4 @@
-"""What motion does a joint of each kind allow?
+"""Joint kinds and their degrees of freedom: what motion does each allow?
 
 A kind is one row of `KINDS`. Its motion subspace S is constant in the link's own axes: relative to its
 parent, the link turns with `angular_k v_k` and its origin moves with `linear_k v_k`, summed over k.
@@ -7,7 +7,7 @@ parent, the link turns with `angular_k v_k` and its origin moves with `linear_k 
     revolute    angle                                its rate
     prismatic   displacement                         its rate
     ball        unit quaternion w, x, y, z           angular velocity, link axes
-    free        position, joint axes; quaternion     velocity of the origin, angular velocity, link axes
+    free        position, joint axes; quaternion     velocity of the origin, angular velocity, link axes (floating base)
     fixed       none                                 none; also the nodes of links that deform, see `flexible`
 """
 
@@ -55,6 +55,7 @@ def position_rate(kind: str, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[S
 def combine(columns: Sequence[Column], rates: Sequence[Scalar]) -> tuple[Vector, Vector]:
     """Angular and linear part of S times the joint's rates, in link axes."""
     pairs = [(column, rates[k]) for k, column in enumerate(columns)]
+    # S v: the motion subspace times the rates of its degrees of freedom.
     angular = sum((ang * rate for (ang, _), rate in pairs), np.zeros(3))
     linear = sum((lin * rate for (_, lin), rate in pairs), np.zeros(3))
 
@@ -63,6 +64,7 @@ def combine(columns: Sequence[Column], rates: Sequence[Scalar]) -> tuple[Vector,
 
 def _quaternion_rate(q: Sequence[Scalar], omega: Sequence[Scalar]) -> list[Scalar]:
     """Half the product of the quaternion q and the angular velocity omega in link axes."""
+    # q_dot = q * (0, omega) / 2: the norm is kept, since q.q_dot = 0.
     w, x, y, z = (q[i] for i in range(4))
     return [
         -0.5 * (x * omega[0] + y * omega[1] + z * omega[2]),
@@ -78,6 +80,7 @@ def _free_pose(q: Sequence[Scalar]) -> Pose:
 
 def _free_rate(q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
     """Velocity of the origin turned into joint axes, then the quaternion's rate."""
+    # A floating base has its velocity in its own axes: q_dot is not v.
     p_dot = _free_pose(q).R @ v[0:3]
 
     return [p_dot[0], p_dot[1], p_dot[2], *_quaternion_rate(q[3:7], v[3:6])]

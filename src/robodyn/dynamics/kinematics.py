@@ -1,4 +1,4 @@
-"""Where are the links and their points, and how fast do they move?"""
+"""Forward kinematics and Jacobians: where are the links and their points, and how fast do they move?"""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ def link_poses(tree: Tree, q: Sequence[Scalar]) -> list[Pose]:
     """Pose of each link's frame in the world."""
     poses: list[Pose] = []
     for link, joint_pose in zip(tree.links, tree.joint_poses(q), strict=True):
+        # T_link = T_parent T_joint, parents first.
         poses.append(joint_pose if link.parent == GROUND else poses[link.parent] @ joint_pose)
 
     return poses
@@ -32,6 +33,7 @@ def link_velocities(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> lis
     for link, pose, columns in zip(tree.links, tree.joint_poses(q), tree.all_columns(q), strict=True):
         angular, linear = combine([column for _, column in columns], [v[k] for k, _ in columns])
         omega, u = (np.zeros(3), np.zeros(3)) if link.parent == GROUND else found[link.parent]
+        # The parent's motion at this link's origin, in link axes, and the joint's own.
         turn = pose.R.T
         found.append((turn @ omega + angular, turn @ (u + cross(omega, pose.p)) + linear))
 
@@ -41,6 +43,7 @@ def link_velocities(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> lis
 def point_position(tree: Tree, q: Sequence[Scalar], link: int, point: Vector) -> Vector:
     """World position [m] of a point given in a link's frame, or in the world's for the ground (-1)."""
     joint_poses = tree.joint_poses(q)
+    # From the link outwards to the ground, one frame after the other.
     for index in tree.path(link):
         point = joint_poses[index].apply(point)
 
@@ -72,6 +75,7 @@ def geometric_jacobian(tree: Tree, q: Sequence[Scalar], link: int, point: Vector
     for index in path:
         pose = poses[index]
         for k, (angular, linear) in own[index]:
+            # A unit rate of the joint turns and shifts all that lies beyond it.
             omega = pose.R @ angular
             u = pose.R @ linear + cross(omega, reached - pose.p)
             columns[k] = [omega[0], omega[1], omega[2], u[0], u[1], u[2]]

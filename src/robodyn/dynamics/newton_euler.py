@@ -1,4 +1,4 @@
-"""Which joint torques make the tree move as given?
+"""Inverse dynamics (recursive Newton-Euler): which joint torques make the tree move as given?
 
 Recursive Newton-Euler (Luh, Walker and Paul 1980), every vector in the axes of its own link. Gravity enters
 as an acceleration -g of the ground. Symbols, for one link:
@@ -89,6 +89,7 @@ def _find_carried(
     wrenches: Wrenches | None,
 ) -> tuple[list[Load], Columns, list[Scalar]]:
     """What each joint carries, the rates that move it, and the forces on modes."""
+    # Outwards: how each link moves. Then what its inertia asks for, less what acts on it from outside.
     poses, columns = tree.joint_poses(q), tree.all_columns(q)
     motions = _find_motions(tree, q, (poses, columns), v, a)
     bodies = deformed_moments(tree, q)
@@ -96,6 +97,7 @@ def _find_carried(
     loads, on_modes = _add_deformation(tree, q, motions, loads, v, a)
     loads = _subtract_wrenches(tree, q, loads, wrenches or {})
 
+    # Inwards: what each joint carries of all that.
     return _carry_loads(tree, poses, loads), columns, on_modes
 
 
@@ -116,6 +118,7 @@ def _find_motions(
     for link, pose, columns in zip(tree.links, *frames, strict=True):
         parent = ground if link.parent == GROUND else motions[link.parent]
         own = [column for _, column in columns]
+        # Motion relative to the parent: S v and S a, for a node of a deforming link with its drift.
         moving = combine(own, [v[k] for k, _ in columns])
         faster = combine(own, [a[k] for k, _ in columns])
         if link.node:
@@ -139,6 +142,7 @@ def _carry_motion(pose: Pose, parent: Motion, moving: Column, faster: Column) ->
     spin, slide = moving
     spin_dot, slide_dot = faster
 
+    # The parent's rates in link axes, then the joint's own on top of them.
     carried = turn @ parent.omega
     omega = carried + spin
     alpha = turn @ parent.alpha + spin_dot + cross(carried, spin)
@@ -168,6 +172,7 @@ def _find_load(body: Moments, motion: Motion) -> Load:
     The last sum holds alpha and omega together: its x is the z, y less the y, z entry of U second
     (Balafoutis and Patel 1991), which needs a quarter fewer operations than J alpha + omega x J omega.
     """
+    # h = sum m_k r_k the first moment, S = sum m_k r_k r_k^T the second.
     U, S, h = motion.U, body.second, body.first
     f = body.mass * motion.accel + U @ h
     swing = sym.stack([_difference(U, S, 1, 2), _difference(U, S, 2, 0), _difference(U, S, 0, 1)])
@@ -218,6 +223,7 @@ def _add_deformation(
     parts = zip(tree.links, motions, tree.deformations(q), tree.mode_rates(v), tree.mode_rates(a, "a"), strict=True)
     for index, (link, motion, eta, rates, faster) in enumerate(parts):
         if link.elasticity:
+            # The deformed link as a rigid one is in the loads already: this is what its deforming adds.
             kinetic = (motion.omega, motion.alpha, motion.accel)
             (f, n), forces = link.elasticity.load(kinetic, eta, rates, faster)
             loads[index] = loads[index][0] + f, loads[index][1] + n
@@ -233,6 +239,7 @@ def _carry_loads(tree: Tree, poses: Sequence[Pose], loads: Sequence[Load]) -> li
     for index in reversed(range(len(tree.links))):
         link, pose = tree.links[index], poses[index]
         f, n = carried[index]
+        # The load goes on into the parent, in its axes and about its origin.
         if link.parent != GROUND:
             f_parent, n_parent = carried[link.parent]
             f = pose.R @ f
@@ -245,6 +252,7 @@ def _project_loads(
     tree: Tree, columns: Columns, carried: Sequence[Load], on_modes: Sequence[Scalar], a: Sequence[Scalar]
 ) -> Vector:
     """Of what a joint carries, S^T (n, f) is its torque; the rest is borne."""
+    # S^T of what is carried drives the joint; an armature is accelerated besides.
     tau = list(on_modes)
     for index in reversed(range(len(tree.links))):
         f, n = carried[index]

@@ -1,4 +1,4 @@
-"""How is M a = b solved without spoiling the zeros that branches leave in M?
+"""Sparse L^T D L factorisation: how is M a = b solved without spoiling the zeros that branches leave in M?
 
     M = L^T D L,  L unit lower triangular, D diagonal
 
@@ -32,8 +32,10 @@ def ldl(M: Matrix) -> Factors:
         numpy.linalg.LinAlgError: when M holds numbers and is not positive definite.
     """
     n = M.shape[0]
+    # Only what is not zero is kept: what branches leave out costs nothing.
     left = [{j: M[i, j] for j in range(i + 1) if not is_zero(M[i, j])} for i in range(n)]
     inverses: list[Scalar] = [0.0] * n
+    # From the tips to the ground, D_kk = M_kk as the rows beyond have left it.
     for k in reversed(range(n)):
         inverses[k] = 1.0 / _check_pivot(left[k].pop(k, 0.0), k)
         _eliminate(left, k, inverses[k])
@@ -56,6 +58,7 @@ def solve_ldl(factors: Factors, b: Sequence[Scalar]) -> Vector:
     """Solution x of L^T D L x = b."""
     n = len(factors.rows)
     x = [b[i] for i in range(n)]
+    # L^T y = b, from the tips; D z = y and L x = z, from the ground.
     for i in reversed(range(n)):
         for j, entry in factors.rows[i].items():
             x[j] = x[j] - entry * x[i]

@@ -1,4 +1,4 @@
-"""Which links hang on which, by which joints?
+"""Kinematic tree: which links hang on which, by which joints?
 
 A tree is a description without state; the mechanics in this package are functions of a tree and of q, v, a.
 """
@@ -12,6 +12,7 @@ from itertools import accumulate
 
 import numpy as np
 
+from robodyn import symbolic as sym
 from robodyn.dynamics.flexible import Elasticity, Node
 from robodyn.dynamics.joints import KINDS, Column, motion, subspace
 from robodyn.spatial import Inertia, Moments, Pose
@@ -137,6 +138,7 @@ class Tree:
     def deformations(self, q: Sequence[Scalar]) -> list[list[Scalar]]:
         """Each link's own modal coordinates in q."""
         _check_length("q", q, self.n_q)
+        # Quaternions make q longer than v: modes, one number each in both, stand further back in q.
         shift = self.n_joint_coordinates - self.n_joint_rates
 
         return [[q[k + shift] for k in part] for part in self.modes]
@@ -180,6 +182,7 @@ class Tree:
 
     def joint_poses(self, q: Sequence[Scalar]) -> list[Pose]:
         """Pose of each link in its parent's frame."""
+        # A joint's frame, then its motion; a node is where the modes of its body have taken it.
         parts, eta = self.split_coordinates(q), self.deformations(q)
 
         return [
@@ -207,6 +210,7 @@ def deformed_moments(tree: Tree, q: Sequence[Scalar]) -> list[Moments]:
     """Moments of each link about its own origin, as it is deformed."""
     found = []
     for link, eta in zip(tree.links, tree.deformations(q), strict=True):
+        # Rigid moments at rest, and to second order what bending adds.
         rest = link.inertia.about_origin()
         found.append(link.elasticity.deform(rest, eta) if link.elasticity else rest)
 
@@ -228,6 +232,6 @@ def _consecutive(sizes: Sequence[int]) -> tuple[slice, ...]:
 
 
 def _check_length(name: str, values: Sequence[Scalar], needed: int) -> None:
-    given = values.shape[0] if hasattr(values, "shape") else len(values)
+    given = sym.length(values)
     if given != needed:
         raise ValueError(f"{name} has {given} entries, the tree needs {needed}")

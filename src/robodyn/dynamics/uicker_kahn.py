@@ -1,4 +1,4 @@
-"""Which part of a joint's torque comes from which acceleration, which pair of speeds, and which from gravity?
+"""Lagrange's equations (Uicker-Kahn): which part of a torque comes from which acceleration, speeds, or gravity?
 
 Lagrange's equations in homogeneous 4 x 4 matrices (Uicker 1965, Kahn 1969), for trees of revolute and prismatic joints:
 
@@ -125,6 +125,7 @@ def _relative_poses(tree: Tree, q: Sequence[Scalar]) -> list[dict[Pair, Matrix]]
     found: list[dict[Pair, Matrix]] = []
     for p, (link, pose) in enumerate(zip(tree.links, tree.joint_poses(q), strict=True)):
         parent, step = link.parent, _homogeneous(pose)
+        # Every link of the path seen from every link below it: the factors of all derivatives.
         poses = dict(found[parent]) if parent != GROUND else {}
         for j in (*tree.path(parent), GROUND):
             poses[j, p] = poses[j, parent] @ step if j != parent else step
@@ -141,6 +142,7 @@ def _homogeneous(pose: Pose) -> Matrix:
 
 def _joint_matrix(link: Link) -> np.ndarray:
     """Q of a joint, in link axes: [[skew(axis), 0], [0, 0]] turns, [[0, axis], [0, 0]] slides."""
+    # The generator of the motion: exp(Q q) is the joint's pose.
     Q = np.zeros((4, 4))
     if link.kind == "revolute":
         Q[:3, :3] = skew(link.axis)
@@ -160,6 +162,7 @@ def _add_link(
     J: Matrix,
 ) -> None:
     """What one link, with pseudo-inertia J, adds to the coefficients of the joints on its path."""
+    # trace(U_pj J U_pi^T), with U_pi J made once for each joint.
     first, second = _derivatives(tree, path, poses)
     weighted = {i: first[i] @ J for i in path}
     for n_before, i in enumerate(path):

@@ -1,4 +1,4 @@
-"""How do the engine's C sources become a shared library, and from which sources is a library?
+"""Building of the engine: how do its C sources become a shared library, and from which sources is a library?
 
 The standard library only, and nothing of robodyn: the build of a wheel loads this file by its path. Called as a script
 it makes a library that checks itself: `building.py build/engine.so address undefined`.

@@ -48,6 +48,7 @@ enum { MEMORY = 16 };
 static double estimate_stiffness(Run *run, double *slope_change) {
   const Method *method = run->method;
   int64_t last = STAGE + method->stages - 1;
+  /* Two evaluations at the same time t + h, of the last stage and of the end: f_b - f_a is J (x_b - x_a). */
   if (method->needs_end && run->end_known != 1) {
     evaluate_rate(run, run->t_new, END, last + 1);
     run->end_known = 1;
@@ -57,6 +58,7 @@ static double estimate_stiffness(Run *run, double *slope_change) {
   const double *f_0 = state(run, STAGE);
   double rates = 0.0, states = 0.0, changes = 0.0, slopes = 0.0;
   for (int64_t i = 0; i < run->model->n_x; i++) {
+    /* Weighed as errors are: a state far below its tolerance tells nothing. */
     double weight = 1.0 / allowed_error(run, i, fabs(x_b[i])), rate = weight * (f_b[i] - f_a[i]);
     double change = weight * (x_b[i] - x_a[i]), slope = weight * f_b[i], turn = weight * (f_b[i] - f_0[i]);
     rates += rate * rate;
@@ -71,6 +73,7 @@ static double estimate_stiffness(Run *run, double *slope_change) {
 /* After an accepted step: may it have been longer? One over a whole segment was not, and one cut short says little. */
 void note_step(Run *run) {
   run->phase_steps++;
+  /* A mean over the last steps: those between ticks are of many lengths. */
   run->mean_step += (run->h_tried - run->mean_step) / (double)(run->phase_steps < MEMORY ? run->phase_steps : MEMORY);
   if (run->is_stiff) {
     run->evidence++;
@@ -81,6 +84,7 @@ void note_step(Run *run) {
   if (run->method->stability == 0.0) return;
   if (run->t_new == run->t_stop && (run->k == 0 || run->method->needs_end)) return;
   double slope_change, stiffness = estimate_stiffness(run, &slope_change);
+  /* At the border of stability, or with a fast motion that a slow one drags along. */
   int limited = stiffness > LIMITED * run->method->stability;
   if (limited && ++run->limited_steps == FIRST_PATIENCE) {
     run->stiff_since = run->t;
@@ -158,6 +162,7 @@ static void wait_longer(Run *run, double cost) {
 /* Try a stiff step where explicit ones may have been longer; 1 when that needs the jacobian. */
 static int consider_stiff(Run *run) {
   if (run->evidence < run->patience || run->only_explicit) return 0;
+  /* A stiff step must be as many times longer as it is dearer, or the record would run full. */
   double cost = count_work(run, run->first_method->stiff) / count_work(run, run->first_method);
   double mean = largest(run->mean_step, run->last_length), h = fills_record(run, mean) ? mean : cost * mean;
   if (h > least(run->t_stop - run->t, longest_step(run))) {
@@ -165,6 +170,7 @@ static int consider_stiff(Run *run) {
     if (run->k == 0) wait_longer(run, 0.0);
     return 0;
   }
+  /* One step is tried and forgotten; where its error is allowed, the method takes over. */
   if (!run->model->jacobian) return 1;
   if (try_method(run, run->first_method->stiff, h) <= 1.0) {
     take_over(run, 1, h);
@@ -180,6 +186,7 @@ static int consider_stiff(Run *run) {
 static void consider_explicit(Run *run) {
   if (run->evidence < run->look_back) return;
   run->evidence = 0;
+  /* The explicit step that costs as much a second as the present ones. */
   double worth = run->mean_step * count_work(run, run->first_method) / count_work(run, run->method);
   double h = least(least(GAIN * worth, run->t_stop - run->t), longest_step(run));
   if (fills_record(run, h)) return;

@@ -33,6 +33,7 @@ static double choose_fixed(Run *run) {
 
 /* The proposed step, made to end with the segment exactly and to leave no sliver before that. */
 static double choose_adaptive(Run *run) {
+  /* Stretched a little, one step reaches the end; or two equal ones do; so no sliver of a step is left. */
   double rest = run->t_stop - run->t, longest = longest_step(run), h = least(run->h, longest);
   run->was_cut = 0;
   if (rest <= 1.05 * h && rest <= longest + run->resolution) {
@@ -71,12 +72,14 @@ double measure_error(const Run *run) {
    A step cut short by the end of its segment does not make the proposal shorter. */
 static void accept(Run *run, double error, double h) {
   double k = (double)run->method->error_order;
+  /* Between ticks most steps are cut short: the powers below are spared where they decide nothing. */
   if (run->was_cut && error < NEGLIGIBLE && run->h >= LARGEST_FACTOR * h) {
     /* The rule would leave the proposal as it is: the factor is above 1 and the proposal longer than it allows. */
     run->error_before = largest(error, LEAST_ERROR);
     run->was_rejected = 0;
     return;
   }
+  /* Proportional-integral: the error before damps the answer to this one. After a rejection no step grows. */
   error = largest(error, 1e-10);
   double factor = SAFETY * pow(error, -0.7 / k) * pow(run->error_before, 0.4 / k);
   factor = least(largest(factor, LEAST_FACTOR), run->was_rejected ? 1.0 : LARGEST_FACTOR);
@@ -89,6 +92,7 @@ static void accept(Run *run, double error, double h) {
 
 /* Shorten the proposal: by the error, or to a quarter where there is none. */
 static void reject(Run *run, double error, double h) {
+  /* The classical rule, from the error alone: h_next = 0.9 h error^(-1/k). */
   double factor = 0.25;
   if (error < INFINITY) factor = largest(LEAST_FACTOR, SAFETY * pow(error, -1.0 / (double)run->method->error_order));
   run->h = h * least(factor, 0.9);
@@ -157,6 +161,7 @@ int take_step(Run *run) {
   while (run->steps + run->rejected < run->solver->max_steps) {
     double h = choose_adaptive(run);
     run->h_tried = h;
+    /* Equations that could not be solved are an error beyond all bounds. */
     double error = try_step(run) ? measure_error(run) : INFINITY;
     if (error <= 1.0) {
       accept(run, error, h);
@@ -164,6 +169,7 @@ int take_step(Run *run) {
       return check_end(run);
     }
     reject(run, error, h);
+    /* Shorter than the shortest: the other method of a pair may try, else the run ends here. */
     if ((run->h < run->min_step && h <= run->min_step + run->resolution) || run->h < run->resolution)
       return change_failing(run) ? -1 : blame_step(run);
     run->h = largest(run->h, run->min_step);
@@ -188,12 +194,15 @@ void choose_first(Run *run) {
   const double *start = state(run, START), *slope = state(run, STAGE);
   double *trial = state(run, TRIAL), *end = state(run, END);
   double size = scaled_size(run, START), speed = scaled_size(run, STAGE), span = run->t_last - run->t;
+  /* An Euler step that changes x by a hundredth of its size, */
   double h = size > 1e-5 && speed > 1e-5 ? 0.01 * size / speed : 1e-6;
   h = least(least(h, span), longest_step(run));
   for (int64_t i = 0; i < run->model->n_x; i++) trial[i] = start[i] + h * slope[i];
+  /* the second derivative from where it leads, */
   evaluate_rate(run, run->t + h, TRIAL, END);
   for (int64_t i = 0; i < run->model->n_x; i++) end[i] -= slope[i];
   double most = largest(speed, scaled_size(run, END) / h);
+  /* and a step whose error would be a hundredth: h^k max(|x_dot|, |x_ddot|) = 0.01. */
   double longer = most > 1e-15 ? pow(0.01 / most, 1.0 / (double)run->method->error_order) : largest(1e-6, 1e-3 * h);
   run->h = longer > 0.0 ? largest(least(least(100.0 * h, longer), span), run->min_step) : h;
 }

@@ -1,107 +1,18 @@
-/* Event location: where in a step does a guard cross zero?
+/* Event location: which guard crosses zero first in a step, also where it comes to zero and goes back unseen?
 
-   Symbols: theta = 0..1 the place in the step; left, right the ends of a bracket of the root. */
+   Symbols: theta = 0..1 the place in the step. */
 
 #include "parts.h"
 
 /* Roots nearer than this part of a step are one instant. */
 #define COINCIDENCE 1e-12
-#define ROOT_ULPS 4.0
-
-enum { MOST_HALVINGS = 60, MOST_ITERATIONS = 120 };
-
-typedef struct {
-  double left, right, value_left, value_right;
-} Bracket;
-
-static double value_at(Run *run, double theta, int64_t j) {
-  guards_at(run, theta, G_POINT);
-  return guard_row(run, G_POINT)[j];
-}
-
-/* Rate of one of the model's guards at a place of the step. */
-static double rate_at(Run *run, double theta, int64_t j) {
-  double t = least(run->t + theta * run->h_tried, run->t_left);
-  guards_at(run, theta, G_POINT);
-  read_rates(run, t);
-  call_kernel(run, run->model->guard_rates, t, state(run, POINT), guard_row(run, G_POINT));
-  return guard_row(run, G_POINT)[j];
-}
-
-/* Place where a guard turns back that left its root by less than its rounding: there its rate changes sign. While it has
-   not turned back it has not crossed: infinity, and its sign is kept for the next step. */
-static double find_return(Run *run, int64_t j, int64_t sign, double left, double right) {
-  if (j >= run->model->n_guards) return right;
-  if (sign_of(rate_at(run, right, j)) != -sign) {
-    run->from_rate[j] = LEAVING;
-    return INFINITY;
-  }
-  for (int k = 0; k < MOST_HALVINGS && (right - left) * run->h_tried > spacing(run->t); k++) {
-    double middle = 0.5 * (left + right);
-    if (sign_of(rate_at(run, middle, j)) == -sign)
-      right = middle;
-    else
-      left = middle;
-  }
-  return right;
-}
-
-/* A bracket whose left end has the starting sign, found by halving towards the start where the start itself has not: a
-   guard that has just left its root may still show rounding of the other sign there. A bracket of no width says that the
-   starting sign was not seen at all. */
-static Bracket enter_bracket(Run *run, int64_t j, int64_t sign, double left, double right, double value_right) {
-  double start = left, value = value_at(run, left, j), shortest = spacing(run->t) / run->h_tried;
-  for (int k = 0; k < MOST_HALVINGS; k++) {
-    if (sign_of(value) == sign) return (Bracket){left, right, value, value_right};
-    left = start + 0.5 * (right - start);
-    if (left - start < shortest) break;
-    value = value_at(run, left, j);
-    if (sign_of(value) != sign) {
-      right = left;
-      value_right = value;
-    }
-  }
-  return (Bracket){right, right, value, value_right};
-}
-
-/* Right end of a bracket of the root of guard j, a few units in the last place of t wide: by the Illinois rule, with a
-   bisection when two tries have not halved the bracket. */
-static double locate_root(Run *run, int64_t j, int64_t sign, double start, double end, double value_end) {
-  double width = ROOT_ULPS * spacing(largest(fabs(run->t), fabs(run->t_new))) / run->h_tried;
-  int side = 0;
-  need_dense(run);
-  Bracket b = enter_bracket(run, j, sign, start, end, value_end);
-  if (b.left == b.right) return find_return(run, j, sign, start, end);
-  double weight_left = b.value_left, weight_right = b.value_right, checked = b.right - b.left;
-  for (int k = 0; k < MOST_ITERATIONS && b.right - b.left > width && b.value_right != 0.0; k++) {
-    double middle = b.right - weight_right * (b.right - b.left) / (weight_right - weight_left);
-    if (k % 3 == 2) {
-      if (b.right - b.left > 0.5 * checked) middle = 0.5 * (b.left + b.right);
-      checked = b.right - b.left;
-    }
-    if (!(b.left < middle && middle < b.right)) middle = 0.5 * (b.left + b.right);
-    if (middle == b.left || middle == b.right) break;
-    double value = value_at(run, middle, j);
-    if (sign_of(value) == sign) {
-      b.left = middle;
-      weight_left = value;
-      if (side < 0) weight_right *= 0.5;
-      side = -1;
-    } else {
-      b.right = middle;
-      b.value_right = weight_right = value;
-      if (side > 0) weight_left *= 0.5;
-      side = 1;
-    }
-  }
-  return b.right;
-}
 
 /* Place of the first crossing of guard j in the step, or infinity; an adaptive step is also looked at in its middle. */
 static double find_crossing(Run *run, int64_t j) {
   double left = 0.0, end = guard_row(run, G_END)[j];
   int64_t sign = run->sign[j];
   if (sign == 0) return INFINITY;
+  /* In the first half; else the sign in the middle is that of the second half. */
   if (run->method->adaptive) {
     double middle = guard_row(run, G_MIDDLE)[j];
     if (guard_crosses(run, j, sign, middle)) {
@@ -164,6 +75,7 @@ static void note_crossings(Run *run, double end) {
 static void truncate_step(Run *run, double theta) {
   theta = largest(theta, (nextafter(run->t, INFINITY) - run->t) / run->h_tried);
   if (theta >= 1.0) return;
+  /* The state there is that of the polynomial, put back on the constraints. */
   evaluate_dense(run, theta, END);
   run->t_new = least(run->t + theta * run->h_tried, run->t_new);
   run->theta_end = theta;
@@ -225,7 +137,7 @@ static double cross_at_turn(Run *run, int64_t j, int64_t sign, Look a, Look m, L
   for (int k = 0; k < MOST_TURNS; k++) {
     Look turn = {turn_of(a, m, b), 0.0};
     if (!(turn.place > a.place && turn.place < b.place) || fabs(turn.place - m.place) < near) return INFINITY;
-    turn.value = value_at(run, turn.place, j);
+    turn.value = guard_value_at(run, turn.place, j);
     if (guard_crosses(run, j, sign, turn.value)) return locate_root(run, j, sign, start, turn.place, turn.value);
     /* It has crossed the other way, and comes back. */
     if (sign_of(turn.value) == -sign) return locate_root(run, j, -sign, turn.place, end.place, end.value);
@@ -267,7 +179,9 @@ static int look_again(Run *run, int64_t j) {
   double *root = &guard_row(run, G_ROOT)[j], place = INFINITY;
   int64_t sign = run->sign[j];
   int near = *root < INFINITY || bends_to_zero(g[0], g[1], g[2]) || bends_to_zero(g[2], g[3], g[4]);
+  /* Not a parabola: nothing that lies between the looks is known. */
   if (near && is_unresolved(g, has_grown(run) || only_watches(run, j) ? MISS : COARSE_MISS)) return -1;
+  /* Each half has three looks, at its ends and in its middle. */
   for (int k = 0; k < 2 && place == INFINITY; k++) {
     Look a = {0.5 * k, g[2 * k]}, m = {0.5 * k + 0.25, g[2 * k + 1]}, b = {0.5 * k + 0.5, g[2 * k + 2]};
     place = cross_in_half(run, j, &sign, a, m, b);
@@ -310,6 +224,7 @@ static int look_closer(Run *run) {
    finds them again. Guards without action that end nothing only watch: their crossings are noted and the step stays
    whole. */
 int locate_events(Run *run) {
+  /* Looks: at the end, and in the middle, where a guard may be that has crossed twice. */
   double *roots = guard_row(run, G_ROOT), earliest = INFINITY;
   int any_root = 0;
   guards_at(run, 1.0, G_END);
@@ -317,12 +232,14 @@ int locate_events(Run *run) {
     need_dense(run);
     guards_at(run, 0.5, G_MIDDLE);
   }
+  /* First crossing of each guard between these looks; only those with consequences cut the step. */
   for (int64_t j = 0; j < run->n_active; j++) {
     roots[j] = find_crossing(run, j);
     any_root |= roots[j] < INFINITY;
     if (!only_watches(run, j)) earliest = least(earliest, roots[j]);
   }
   if (run->method->adaptive) {
+    /* And between them, where a guard bends towards zero. */
     int closer = look_closer(run);
     if (closer < 0) return -1;
     for (int64_t j = 0; closer > 0 && j < run->n_active; j++)
@@ -335,6 +252,7 @@ int locate_events(Run *run) {
     note_crossings(run, INFINITY);
     return 0;
   }
+  /* Roots that rounding cannot tell apart fire together, at the last of them: all have crossed there. */
   double width = largest(COINCIDENCE, ROOT_ULPS * spacing(run->t_new) / run->h_tried), last;
   last = earliest = look_before(run, earliest, width);
   for (int64_t j = 0; j < run->n_active; j++)
@@ -343,6 +261,7 @@ int locate_events(Run *run) {
       last = largest(last, roots[j]);
       roots[j] = INFINITY;
     }
+  /* What only watched before that is noted; the step ends there, and what comes later is found again. */
   note_crossings(run, last);
   truncate_step(run, last);
   return 1;

@@ -35,6 +35,7 @@ static double rate_at(const Run *run, int64_t j, int64_t index, double theta) {
 /* Step of the history that signal j reads at time t, from the left or from the right. */
 static int64_t step_at(const Run *run, int64_t j, double t, int from_right) {
   int64_t index = run->cursor[j];
+  /* The cursor only goes forward: a run's delayed time does. */
   double passed = from_right ? t + run->resolution : t - run->resolution;
   while (index + 1 < run->n_history && end_of(run, index) < passed) index++;
   return index;
@@ -93,6 +94,7 @@ void read_rates(Run *run, double time) {
    leave of the straight line. */
 static void fit(const double *nodes, int64_t n, int64_t j, double *terms) {
   double w0 = nodes[j], w1 = nodes[4 * n + j];
+  /* What is left of the line, divided by theta (1 - theta) at 1/4, 1/2 and 3/4. */
   double first = (nodes[n + j] - (0.75 * w0 + 0.25 * w1)) / 0.1875;
   double middle = (nodes[2 * n + j] - 0.5 * (w0 + w1)) / 0.25;
   double last = (nodes[3 * n + j] - (0.25 * w0 + 0.75 * w1)) / 0.1875;
@@ -107,6 +109,7 @@ static void fit(const double *nodes, int64_t n, int64_t j, double *terms) {
 /* Append the present step's delayed signals to the history; a step too short to matter is left out. */
 void keep_step(Run *run) {
   int64_t n = run->model->n_d;
+  /* At five points of the step; its ends are seen from inside. */
   if (run->t_new - run->t <= run->resolution) return;
   for (int k = 0; k < 5; k++) {
     double t = set_point(run, 0.25 * k);

@@ -85,6 +85,7 @@ static void add_cell(Run *run, double t, double h) {
 /* The cell from left, `width` wide, with five points known, halved as often as it takes. */
 static void halve(Scan *scan, double left, double width, const double *points, int depth) {
   int64_t n = scan->run->model->n_drives;
+  /* Smooth enough, as fine as it gets, or a break that steps end at anyway. */
   int known = has_break(scan->run, left, left + width) || is_smooth(scan, points, n);
   if (known || depth == MOST_DEPTH || scan->calls > MOST_CALLS) {
     add_cell(scan->run, left, width);
@@ -93,6 +94,7 @@ static void halve(Scan *scan, double left, double width, const double *points, i
   double *half = scan->points + 5 * n * depth;
   for (int side = 0; side < 2; side++) {
     double begin = left + 0.5 * width * side;
+    /* Three of the five points of a half are known. */
     for (int k = 0; k < 3; k++) memcpy(half + 2 * k * n, points + (2 * side + k) * n, (size_t)n * sizeof(double));
     call_drives(scan, begin + 0.125 * width, half + n);
     call_drives(scan, begin + 0.375 * width, half + 3 * n);
@@ -248,6 +250,7 @@ void plan_pace(Run *run) {
   }
   scan.range = scan.values + n * POINTS;
   scan.points = scan.range + n;
+  /* Sampled once, joined from the cells up, halved where it must be; then seen from behind. */
   sample(&scan);
   if (run->method->adaptive) find_bends(&scan);
   find_smooth(&scan, smooth);

@@ -19,6 +19,7 @@ void evaluate_guards(Run *run, double t, int64_t source, int64_t target) {
   double *values = guard_row(run, target);
   if (model->n_guards > 0) call_kernel(run, model->guards, t, x, values);
   if (run->n_active == model->n_guards) return;
+  /* Saturation is an event too: x - upper rises, x - lower falls through zero. */
   call_kernel(run, model->limits, t, x, run->bounds);
   for (int64_t k = 0; k < model->n_limited; k++) {
     double value = x[model->limited[k]];
@@ -58,6 +59,7 @@ int find_jumps(Run *run) {
   int found = 0;
   evaluate_guards(run, run->t, START, G_POINT);
   for (int64_t j = 0; j < run->model->n_guards; j++) {
+    /* Once an instant, and only what has really moved. */
     if (run->fired[j] != NOT_FIRED || now[j] == before[j]) continue;
     if (!guard_crosses(run, j, run->sign[j], now[j])) continue;
     run->fired[j] = JUMPED;
@@ -108,15 +110,18 @@ static void set_signs(Run *run, int64_t source, int settled) {
   int rates_known = 0, too_short = run->last_length <= run->resolution;
   for (int64_t j = 0; j < run->n_active; j++) {
     if (keeps_sign(run, j, values[j], settled)) continue;
+    /* At its root the value says nothing: the noted side, or the rate, tells where it is going. */
     int at_root = settled && run->fired[j] == LOCATED && values[j] == before[j];
     int not_left_root = run->from_rate[j] == 1 && too_short && run->fired[j] == NOT_FIRED;
     int by_rate = values[j] == 0.0 || at_root || not_left_root;
     const double *side = side_of(run, j);
+    /* A crossing that was located came to the other side. */
     if (by_rate && settled && side && *side != 0.0) {
       run->sign[j] = at_root ? -run->sign[j] : sign_of(*side);
       run->from_rate[j] = 1;
       continue;
     }
+    /* One evaluation serves all guards. */
     if (by_rate && !rates_known) {
       evaluate_guard_rates(run);
       rates_known = 1;

@@ -36,6 +36,7 @@ static void move_on(Run *run) {
   run->steps++;
   run->k++;
   run->t = run->t_new;
+  /* First same as last: the slope at the end is the first stage of the next step, where it is known. */
   copy_row(run, END, START);
   forget_slope(run);
   if (method->reuses_last && run->end_known >= 0) {
@@ -61,14 +62,18 @@ static int take_back(Run *run) {
    fired. */
 static int finish_step(Run *run) {
   const Model *model = run->model;
+  /* Drift off the constraints is taken off first: guards and records see the projected state. */
   project_end(run);
   int fired = run->n_active > 0 ? locate_events(run) : 0;
+  /* A step too long for what the guards do is made again, half as long. */
   if (fired < 0) return take_back(run);
+  /* Saturation: limited states end within their limits. */
   if (model->n_limited > 0) clip_end(run);
   if (model->n_d > 0) {
     need_dense(run);
     keep_step(run);
   }
+  /* The right limits come when the instant is settled. */
   run->event_at = fired ? run->t_new : INFINITY;
   if (run->recording->kind <= RECORD_TIMES) record_step(run);
   move_on(run);
@@ -82,17 +87,21 @@ static int finish_step(Run *run) {
 static int64_t run_segment(Run *run) {
   if (run->method->adaptive && run->h == 0.0 && run->budget > 0) choose_first(run);
   for (;;) {
+    /* Step by step to the end of the segment; a guard that fires ends it sooner. */
     while (run->t < run->t_stop) {
       if (run->t_stop - run->t <= run->resolution) {
         run->t = run->t_stop;
         run->last_length = 0.0;
         break;
       }
+      /* The caller looks at the clock and the keyboard between budgets; the run does not notice. */
       if (run->budget <= 0) return BUDGET_USED;
+      /* A pair of methods chooses anew before each step. */
       if (run->first_method->stiff && choose_method(run)) return NEEDS_JACOBIAN;
       run->budget--;
       if (run->steps + run->rejected >= run->solver->max_steps) run->status = STEP_LIMIT;
       int taken = run->status == GOING && make_room(run) ? take_step(run) : 0;
+      /* Below zero: the other method of the pair is to try it. Zero: the run cannot go on. */
       if (taken < 0) continue;
       if (!taken) {
         run->phase = CONCLUDE;
@@ -100,6 +109,7 @@ static int64_t run_segment(Run *run) {
       }
       if (finish_step(run)) break;
     }
+    /* Only where guards, delays or the record must see the instant is it more than its tasks. */
     if (!run->plain || !run->stop_is_tick || run->stop_is_break || run->t >= run->t_end) {
       begin_instant(run);
       return ENDED;
@@ -169,6 +179,7 @@ void run_begin(Run *run, double t0, double t_last) {
   const Solver *solver = run->solver;
   int adaptive = run->method->adaptive != 0;
   double longest = adaptive ? solver->max_step : solver->step;
+  /* A step must not be longer than a delay: it would read what it has not computed yet. */
   for (int64_t j = 0; j < run->model->n_d; j++) longest = least(longest, run->delay[j]);
   run->t0 = run->t = t0;
   run->t_left = INFINITY;
@@ -182,6 +193,7 @@ void run_begin(Run *run, double t0, double t_last) {
   run->caution = FIRST_CAUTION;
   run->offender = run->terminal = -1;
   for (int64_t k = 0; k < run->model->n_tasks; k++) run->task_due[k] = run->model->task_offset[k];
+  /* Delays, the end and the pace of drives: all that must be known before the first step. */
   begin_delays(run);
   run_extend(run, isfinite(t_last) ? t_last : t0);
   plan_pace(run);
@@ -196,6 +208,7 @@ void run_extend(Run *run, double t_end) {
   run->min_step = run->solver->min_step > 0.0 ? run->solver->min_step : run->resolution;
   /* A tick nearer to the end than 1e-9 of a period is at the end. */
   run->last_tick = run->model->n_tasks > 0 ? (int64_t)floor(ticks + 1e-9) : -1;
+  /* A run that had reached its old end goes on from there. */
   if (run->phase != CONCLUDE || run->status != FINISHED) return;
   run->status = GOING;
   if (run->open_end) forget_slope(run);

@@ -54,6 +54,7 @@ static void evaluate_time_slope(Run *run, double h) {
    finds them by substitution. */
 static int factorise_shifted(Run *run, double scale, double shift) {
   int64_t n = run->model->n_x, core = n - run->model->n_quadratures;
+  /* Books are block lower triangular: (shift - scale J_cc) x_c = b_c does without them. */
   for (int64_t j = 0; j < core; j++) {
     for (int64_t i = 0; i < core; i++) run->factors[j * core + i] = -scale * run->columns[j * n + i];
     run->factors[j * (core + 1)] += shift;
@@ -69,6 +70,7 @@ static void solve_shifted(Run *run, int64_t target) {
   int64_t n = run->model->n_x, core = n - run->model->n_quadratures;
   double *b = state(run, target);
   solve_factorised(run->factors, run->pivots, core, b);
+  /* Their rows: shift x_i - scale J_ic x_c = b_i. */
   for (int64_t i = core; i < n; i++) {
     double total = 0.0;
     for (int64_t j = 0; j < core; j++) total += run->columns[j * n + i] * b[j];
@@ -91,6 +93,7 @@ int step_rosenbrock(Run *run) {
   if (!autonomous) evaluate_time_slope(run, h);
   if (!factorise_shifted(run, 1.0, 1.0 / (method->gamma * h))) return 0;
   for (int64_t i = 1; i < stages; i++) {
+    /* The first increment starts from the slope that is known; the others from the stage they lead to. */
     if (i == 1) {
       copy_row(run, STAGE, STAGE + 1);
     } else {
@@ -105,6 +108,7 @@ int step_rosenbrock(Run *run) {
     }
     solve_shifted(run, STAGE + i);
   }
+  /* Stiffly accurate: the last increment is the step's correction, and its error. */
   combine(run, method->b, stages, 1.0, START, END);
   combine(run, method->e, stages, 1.0, -1, ERROR);
   return 1;
@@ -130,6 +134,7 @@ static int solve_stage(Run *run, double h, int64_t i) {
   int64_t n = run->model->n_x;
   double *trial = state(run, TRIAL), *residual = state(run, POINT), before = 0.0;
   const double *base = state(run, END), *slope = state(run, STAGE + i);
+  /* What the stages before it give; the first guess of its slope is that of the stage before it. */
   combine(run, run->method->a + i * run->method->stages, i, h, START, END);
   copy_row(run, STAGE + i - 1, STAGE + i);
   for (int iteration = 0; iteration < MOST_STAGE_ITERATIONS; iteration++) {
@@ -139,6 +144,7 @@ static int solve_stage(Run *run, double h, int64_t i) {
     solve_shifted(run, POINT);
     run->newton_iterations++;
     double size = correct_stage(run, h, STAGE + i);
+    /* Linear convergence: the error left is about size rate / (1 - rate), Hairer and Wanner (1996), IV.8. */
     double rate = iteration > 0 ? size / before : 0.0;
     if (!(size < INFINITY) || (iteration > 1 && rate >= 1.0)) return size < 1e-3 * NEWTON_ACCURACY;
     if (size < 1e-3 * NEWTON_ACCURACY || (iteration > 0 && size * rate < NEWTON_ACCURACY * (1.0 - rate))) return 1;
@@ -159,6 +165,7 @@ int step_esdirk(Run *run) {
   for (int64_t i = 1; i < method->stages; i++)
     if (!solve_stage(run, h, i)) return 0;
   combine(run, method->b, method->stages, h, START, END);
+  /* Filtered, fast modes that have settled do not count. */
   combine(run, method->e, method->stages, h, -1, ERROR);
   solve_shifted(run, ERROR);
   return 1;
@@ -193,12 +200,14 @@ static int solve_step(Run *run, double t, int fresh, double *u) {
   for (int iteration = 0; iteration < MOST_STEP_ITERATIONS; iteration++) {
     call_kernel(run, run->model->step_residual, t, run->inputs, run->correction);
     run->evaluations++;
+    /* A matrix of the same step size serves as long as the iteration converges fast. */
     if (renew && !make_matrix(run, t, key)) return 0;
     solve_factorised(run->factors, run->pivots, run->model->n_unknowns, run->correction);
     run->newton_iterations++;
     double size = correct_unknowns(run, u);
     if (size == INFINITY) break;
     double rate = iteration > 0 ? size / before : 1.0;
+    /* Done by its size, or by what its rate leaves; or where rounding lets it get no smaller. */
     if (size <= STEP_ACCURACY || (rate < 1.0 && size * rate <= STEP_ACCURACY * (1.0 - rate))) return 1;
     if (iteration > 1 && renew && rate > STALLED && size * (run->h_tried * run->h_tried) <= STEP_ROUNDING) return 1;
     renew = iteration > 0 && rate > FAST;
@@ -235,6 +244,7 @@ int step_implicit(Run *run) {
     inputs[i] = start[i];
     inputs[n + i] = slope[i];
   }
+  /* [x0, x_dot0, w, h, fresh, radius, u], see Model. */
   inputs[place] = run->h_tried;
   inputs[place + 1] = fresh;
   inputs[place + 2] = run->solver->spectral_radius;

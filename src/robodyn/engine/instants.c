@@ -10,12 +10,15 @@ void begin_instant(Run *run) {
   run->jump_level = reached && run->stop_is_break ? 0 : SMOOTH;
   run->x_changed = run->m_changed = run->paused = 0;
   run->guard = run->task = 0;
+  /* Breaks that have been reached are done. */
   while (run->jump_level == 0 && run->next_break < run->n_breaks && run->breaks[run->next_break] <= run->t)
     run->next_break++;
+  /* Jumps that left some time ago arrive now, as smooth as integrating them since has made them. */
   if (run->model->n_d > 0) {
     run->jump_level = pass_arrivals(run, run->jump_level);
     read_right(run);
   }
+  /* Nothing is smooth across a jump: the slope of the last stage does not hold on the other side. */
   if (run->jump_level < SMOOTH) forget_slope(run);
   if (run->n_active > 0) evaluate_guards(run, run->t, START, G_BEFORE);
   run->phase = EVENTS;
@@ -49,6 +52,7 @@ int64_t run_events(Run *run) {
       if (fired != LOCATED && fired != JUMPED) continue;
       log_event(run, j, run->t);
       if (fired == JUMPED) run->fired[j] = JUMP_DONE;
+      /* An action in another language: the caller carries it out, and comes back for the next. */
       if (model->guard_action[j] == OUTSIDE) {
         run->x_changed = 1;
         return NEEDS_ACTION;
@@ -77,6 +81,7 @@ int64_t run_ticks(Run *run) {
       int64_t k = run->task++;
       if (run->task_due[k] != run->tick) continue;
       run->task_due[k] += model->task_period[k];
+      /* A task in another language, as with actions. */
       if (!model->task[k]) return NEEDS_TASK;
       call_kernel(run, model->task[k], run->t, state(run, START), run->changed);
       take_memory(run);
@@ -84,6 +89,7 @@ int64_t run_ticks(Run *run) {
     run->tick_due = 0;
     run->ticks++;
   }
+  /* New memory may make a guard jump: then there are events once more at this instant. */
   run->phase = run->m_changed && run_again(run) ? EVENTS : SETTLE;
   return ENDED;
 }
@@ -101,12 +107,14 @@ static int64_t jump_level(const Run *run) {
 void settle_instant(Run *run) {
   const Model *model = run->model;
   int first = run->t <= run->t0;
+  /* The start is made consistent, then within its limits. */
   if (!run->armed && model->start_action && first) act(run, model->start_action);
   if (model->n_limited > 0 && (run->x_changed || run->m_changed || first)) clip_row(run, run->t, START);
   if (run->x_changed || run->m_changed) forget_slope(run);
   /* A state that meets its limit has a rate that jumps. */
   for (int64_t j = model->n_guards; j < run->n_active; j++)
     if (run->fired[j] != NOT_FIRED) run->broken = 1;
+  /* From here on guards compare with the signs of this side of the instant. */
   if (run->n_active > 0) settle_signs(run);
   if (run->x_changed || run->m_changed || run->jump_level < SMOOTH) run->broken = 1;
   record_instant(run);
@@ -158,6 +166,7 @@ static double tick_time(const Run *run) {
 /* The segment ends at the next tick, delayed jump, break or the end of the run, whichever is first. Within it, a break and
    an open end are seen from the left. */
 void plan_segment(Run *run) {
+  /* The end of the run, unless a tick comes before it, ... */
   run->t_stop = run->t_end;
   run->stop_is_tick = run->stop_is_break = 0;
   if (run->last_tick >= 0) {
@@ -167,16 +176,19 @@ void plan_segment(Run *run) {
       run->stop_is_tick = 1;
     }
   }
+  /* ... a delayed jump before that, ... */
   double arrival = run->model->n_d > 0 ? next_arrival(run) : INFINITY;
   if (arrival < run->t_stop) {
     run->t_stop = arrival;
     run->stop_is_tick = 0;
   }
+  /* ... or a break, which may be at the same time as a tick: then it is both. */
   if (run->next_break < run->n_breaks && run->breaks[run->next_break] <= run->t_stop) {
     if (run->breaks[run->next_break] < run->t_stop) run->stop_is_tick = 0;
     run->t_stop = run->breaks[run->next_break];
     run->stop_is_break = 1;
   }
+  /* Rates within the segment must not see what begins at its end. */
   int from_left = run->stop_is_break || (run->open_end && run->t_stop == run->t_end);
   run->t_left = from_left ? nextafter(run->t_stop, -INFINITY) : run->t_stop;
   run->t_segment = run->t;

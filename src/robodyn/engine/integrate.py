@@ -14,9 +14,9 @@ import numpy as np
 
 from robodyn.engine.binding import EngineRun, address_of, fill, functions, method_structure
 from robodyn.engine.problem import Derivatives, Problem, check_problem
-from robodyn.engine.solver import DEFAULT_FIXED_STEP, RECORDING_KINDS, Recording, Solver
-from robodyn.engine.tableaus import SYMPLECTIC
-from robodyn.engine.trajectory import EXTREMES, Counters, Probes, Status, Stiffness, Trajectory
+from robodyn.engine.requests import check_request, engine_settings, require_shape, select_times
+from robodyn.engine.solver import RECORDING_KINDS, Recording, Solver
+from robodyn.engine.trajectory import EXTREMES, BrokenRun, Counters, Probes, Status, Stiffness, Trajectory
 
 PythonTask = Callable[[int, float, np.ndarray, np.ndarray, np.ndarray], Any]
 PythonAction = Callable[[int, float, np.ndarray, np.ndarray, np.ndarray], tuple[Any, Any]]
@@ -28,7 +28,6 @@ BETWEEN_SHOWS = 0.05
 FIRST_BUDGET = 50
 LARGEST_RECORD = 2**31
 """Bytes of rows at which a run ends, this project's own choice; copies made on the way take as much again."""
-NO_LIMIT = np.iinfo(np.int64).max
 INTEGER_COUNTERS = (
     "steps", "rejected", "hasty", "evaluations", "jacobians", "factorisations", "newton_iterations", "ticks",
 )  # fmt: skip
@@ -80,33 +79,6 @@ def integrate(
     return integration.complete()
 
 
-def check_request(problem: Problem, solver: Solver, t0: float, t_end: float, x0: np.ndarray, m0: np.ndarray) -> None:
-    """Refuse what could not be carried out."""
-    if not (np.isfinite(t0) and np.isfinite(t_end) and t_end >= t0):
-        raise ValueError(f"t_end: must be finite and not before t0 = {t0}, is {t_end}")
-    for name, values, size in (("x0", x0, problem.n_x), ("m0", m0, problem.n_m)):
-        if np.shape(values) != (size,):
-            raise ValueError(f"{name}: must have the shape ({size},), has {np.shape(values)}")
-    for needed, missing, what in (
-        (solver.stiff, problem.jacobian == 0, "Jacobian"),
-        (solver.table.family == SYMPLECTIC and problem.n_q > 0, problem.position_rate == 0, "position rates"),
-        (solver.implicit_step, problem.step_residual == 0, "equations of a step"),
-        (solver.fused_step, problem.fused_step == 0, "whole step"),
-    ):
-        if needed and missing:
-            raise ValueError(f"method: {solver.method} needs the {what}, which the problem does not have")
-
-
-def select_times(recording: Recording, t0: float, t_end: float) -> np.ndarray:
-    """The instants asked for; one outside the run is refused."""
-    if recording.times is None:
-        return np.zeros(0)
-    times = np.array(recording.times, float)
-    if len(times) and (times[0] < t0 or times[-1] > t_end):
-        raise ValueError(f"times: must lie in {t0}..{t_end}, are in {times[0]}..{times[-1]}")
-    return times
-
-
 class Integration:
     """One run between two calls of the engine.
 
@@ -114,7 +86,17 @@ class Integration:
         run: the engine's record of it. x, m, d: the present states, memory and delayed signals, in the engine's memory.
     """
 
-    def __init__(self, problem, solver, t0, t_end, x0, m0, p, recording):
+    def __init__(
+        self,
+        problem: Problem,
+        solver: Solver,
+        t0: float,
+        t_end: float,
+        x0: np.ndarray,
+        m0: np.ndarray,
+        p: np.ndarray,
+        recording: Recording,
+    ) -> None:
         problem = check_problem(problem)
         check_request(problem, solver, t0, t_end, x0, m0)
         self.problem, self.max_wall_time = problem, solver.max_wall_time
@@ -123,7 +105,7 @@ class Integration:
             "Model", problem, task=problem.task_address, n_tasks=len(problem.task_address), n_breaks=len(problem.breaks)
         )
         self.method, _ = method_structure(solver.method)
-        self.solver = fill("Solver", solver, **_engine_settings(solver))
+        self.solver = fill("Solver", solver, **engine_settings(solver))
         self.recording = fill(
             "Recording",
             recording,
@@ -144,6 +126,7 @@ class Integration:
         self.address, self.run = self.engine.address, self.engine.fields
         run = self.run
         self.x, self.m, self.d = view(run.x, problem.n_x), view(run.m, problem.n_m), view(run.d, problem.n_d)
+        # Views of the engine's memory: writing to them is how states, memory and parameters come in.
         self.x[:], self.m[:] = x0, m0
         run.p = address_of(self.p)
         view(run.delay, problem.n_d)[:] = problem.delay_times
@@ -161,15 +144,18 @@ class Integration:
         self.callbacks = task, action, progress
 
     def complete(self) -> Trajectory:
-        """Run to the end; an error raised by a task or an action carries the partial trajectory."""
+        """Run to the end.
+
+        Raises:
+            BrokenRun: where a task or an action raised an error, with the trajectory so far.
+        """
         try:
             self.loop()
         except KeyboardInterrupt:
             self.conclude(Status.INTERRUPTED)
         except Exception as error:
             self.conclude(Status.FAILED)
-            error.trajectory = self.trajectory()  # type: ignore[attr-defined]
-            raise
+            raise BrokenRun(error, self.trajectory()) from error
         return self.trajectory()
 
     def loop(self) -> None:
@@ -193,6 +179,7 @@ class Integration:
     def start_slice(self) -> None:
         """Show the progress and choose the next budget, at most four times the last, for 20 ms of work."""
         now = clock.perf_counter()
+        # As many steps as take 20 ms, by how long the last ones took.
         elapsed = max(now - self.slice_begun, 1e-6)
         if self.fixed_budget is None:
             self.size = int(max(1, self.size * min(4.0, SLICE / elapsed)))
@@ -264,6 +251,7 @@ class Integration:
         )
         found = {name: getattr(run, name) for name in STIFFNESS}
         stiffness = Stiffness(since=run.stiff_since, step=run.stiff_step, **found)
+        # The engine owns its arrays: what leaves it is copied.
         unknowns = run.inputs + 8 * (2 * problem.n_x + problem.n_kept + 3) if problem.n_unknowns else 0
         return Trajectory(
             time=rows[:, 0].copy(),
@@ -282,18 +270,3 @@ class Integration:
             missed=(run.n_looks, run.n_missed, run.missed, run.missed_at),
             unknowns=view(unknowns, problem.n_unknowns).copy(),
         )
-
-
-def _engine_settings(solver: Solver) -> dict[str, Any]:
-    """Settings as the engine counts them: 0 for what it is to choose."""
-    return {
-        "step": solver.step or (0.0 if solver.adaptive else DEFAULT_FIXED_STEP),
-        "min_step": solver.min_step or 0.0,
-        "max_steps": solver.max_steps or NO_LIMIT,
-    }
-
-
-def require_shape(name: str, values: np.ndarray, size: int) -> None:
-    """Refuse what a callback returned in the wrong shape."""
-    if values.shape != (size,):
-        raise ValueError(f"{name} must have the shape ({size},), has {values.shape}")

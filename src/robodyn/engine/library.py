@@ -1,4 +1,4 @@
-"""Which library is the engine?
+"""Engine library: which shared library is the engine?
 
 The one beside its C sources. Where these have been edited since (an editable install), it is compiled anew, in place
 or, where that cannot be written, in the user's cache. ROBODYN_ENGINE names another one, made from the same sources.
@@ -95,7 +95,7 @@ def _is_private(library: Path) -> bool:
 
 def _is_owned(path: Path) -> bool:
     """Whether a file or folder, no link, belongs to this user and nobody else can write to it."""
-    if not hasattr(os, "getuid"):
+    if sys.platform == "win32":
         return True
     state = path.lstat()
     return not stat.S_ISLNK(state.st_mode) and state.st_uid == os.getuid() and not state.st_mode & 0o022

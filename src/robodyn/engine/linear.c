@@ -27,6 +27,7 @@ static void eliminate(double *A, int64_t n, int64_t k) {
    inverted: many solutions follow, and multiplying is cheaper. */
 int factorise(double *A, int64_t *pivots, int64_t n) {
   for (int64_t k = 0; k < n; k++) {
+    /* The largest pivot of the column; without one it depends on those before it. */
     int64_t best = k;
     for (int64_t i = k + 1; i < n; i++)
       if (fabs(A[k * n + i]) > fabs(A[k * n + best])) best = i;
@@ -40,6 +41,7 @@ int factorise(double *A, int64_t *pivots, int64_t n) {
 
 /* Solve L U x = P b, x in place of b. */
 void solve_factorised(const double *A, const int64_t *pivots, int64_t n, double *b) {
+  /* L y = P b downwards, U x = y upwards. */
   for (int64_t k = 0; k < n; k++) swap(&b[k], &b[pivots[k]]);
   for (int64_t j = 0; j < n; j++) {
     double factor = b[j];

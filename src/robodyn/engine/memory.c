@@ -91,6 +91,7 @@ Run *run_new(const Model *model, const Method *method, const Solver *solver, con
   run->recording = recording;
   run->n_active = model->n_guards + (method->adaptive ? 2 * model->n_limited : 0);
   run->plain = is_plain(run);
+  /* One block holds all arrays of fixed size: counted first, then placed. A state saved is a copy of it. */
   run->n_block = place_arrays(run, NULL);
   run->block = calloc((size_t)at_least(run->n_block, 1), sizeof(double));
   if (recording->kind != RECORD_NOTHING) {
@@ -147,6 +148,7 @@ int make_room(Run *run) {
 /* A new last row; null where there is no memory for it, which ends the run. Where all delayed signals have readers, rows
    that none of them needs any more make room first. */
 double *append_row(Run *run, double **rows, int64_t *count, int64_t *capacity, int64_t width, int64_t *readers) {
+  /* History: what no delayed signal will read again is thrown away before the room is doubled. */
   if (*count == *capacity && readers != NULL) {
     int64_t unused = *count;
     for (int64_t j = 0; j < run->model->n_d; j++) unused = readers[j] < unused ? readers[j] : unused;
@@ -198,6 +200,7 @@ int64_t run_restore(Run *run, const void *state, int64_t size) {
   if (size < (int64_t)N_SCALARS) return 0;
   place = read_part(place, &saved, N_SCALARS);
   if (saved.n_history < 0 || saved.n_jumps < 0) return 0;
+  /* Rollback to a state that is not of this run, or cut short, is refused before anything changes. */
   if ((int64_t)state_size(run, saved.n_history, saved.n_jumps) != size) return 0;
   int64_t width = 2 + 5 * run->model->n_d;
   if (!reserve(run, &run->history, &run->history_capacity, width, saved.n_history)) return 0;

@@ -23,6 +23,7 @@ static int64_t mark_crossings(Run *run) {
       evaluate_guard_rates(run);
       rates_known = 1;
     }
+    /* Rounding at its root is no crossing. */
     if (run->from_rate[j] && sign_of(rates[j]) != -sign) {
       run->from_rate[j] = LEAVING;
     } else {

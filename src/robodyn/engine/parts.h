@@ -104,7 +104,11 @@ double next_arrival(const Run *run);
 int64_t pass_arrivals(Run *run, int64_t level);
 void push_jump(Run *run, int64_t level);
 
-/* guards.c, crossings.c */
+/* guards.c, roots.c, crossings.c */
+/* Units in the last place of time by which roots are known. */
+#define ROOT_ULPS 4.0
+double guard_value_at(Run *run, double theta, int64_t j);
+double locate_root(Run *run, int64_t j, int64_t sign, double start, double end, double value_end);
 int guard_crosses(const Run *run, int64_t j, int64_t sign, double value);
 void evaluate_guards(Run *run, double t, int64_t source, int64_t target);
 void guards_at(Run *run, double theta, int64_t target);

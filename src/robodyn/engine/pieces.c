@@ -29,6 +29,7 @@ enum { MOST_ADDED = 10000, TRY_LONGER = 4 };
        low = |a_1| + |a_2|,  high = |a_3| + |a_4|,  error = high min(1, 2 high / low) */
 static inline double excess(const double *f, int64_t width, double allowed) {
   double f0 = f[0], f1 = f[width], f2 = f[2 * width], f3 = f[3 * width], f4 = f[4 * width];
+  /* a_1 to a_4 of the cosine transform through the five points. */
   double ends = 0.5 * (f0 + f4), odd = 0.5 * (f0 - f4), inner = SQRT_HALF * (f1 - f3);
   double low = 0.5 * (fabs(odd + inner) + fabs(ends - f2));
   double high = 0.5 * fabs(odd - inner) + 0.25 * fabs(ends - f1 - f3 + f2);
@@ -77,6 +78,7 @@ void record_pieces(Run *run) {
   run->errors_known = 0;
   for (int64_t j = 0; j < run->model->n_y; j++) run->output_errors[j] *= ERROR_MEMORY;
   while (from < 1.0 && make_room(run)) {
+    /* A piece is written down, judged, and taken back in two halves where its polynomial is not good enough. */
     double t = record_piece(run, from, length, PIECE);
     int shortest = length <= SHORTEST_PIECE || length * (run->t_new - run->t) <= SHORTEST_TIME * run->resolution;
     int last = shortest || run->n_added >= MOST_ADDED + run->steps;
@@ -89,6 +91,7 @@ void record_pieces(Run *run) {
     take_probe(run, from, length);
     run->piece = length;
     from += length;
+    /* Pieces are those of a binary tree: twice as long only where a longer one begins. */
     if (from < 1.0 && fmod(from, 2.0 * length) == 0.0) length *= 2.0;
   }
 }

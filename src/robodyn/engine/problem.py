@@ -1,4 +1,4 @@
-"""What does the engine need to know of a hybrid system?
+"""Problem: what does the engine need to know of a hybrid system?
 
 A system is given by machine addresses of kernels with one signature,
 

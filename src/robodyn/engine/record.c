@@ -91,6 +91,7 @@ void find_solver_errors(Run *run, double t, const double *y, double *errors) {
     for (int64_t j = 0; j < model->n_y; j++) errors[j] = 0.0;
     return;
   }
+  /* y(x + error) - y(x), one evaluation for all outputs. */
   for (int64_t i = 0; i < model->n_x; i++) x[i] += error[i];
   call_kernel(run, model->outputs, t, x, errors);
   for (int64_t j = 0; j < model->n_y; j++) {
@@ -107,6 +108,7 @@ void take_probe(Run *run, double from, double length) {
   double *entry = append_row(run, &run->probes, &run->n_probes, &run->probe_capacity, 1 + 2 * run->model->n_y, NULL);
   if (entry == NULL) return;
   int64_t end_known = run->end_known, evaluations = run->evaluations;
+  /* Looked at, not used: neither the slope found on the way nor its evaluation counts. */
   double fraction = from + PROBE_PLACE * length, t = place_point(run, fraction);
   entry[0] = time_at(run, fraction);
   call_kernel(run, run->model->outputs, t, state(run, POINT), entry + 1);
@@ -156,6 +158,7 @@ static int is_logged(const Run *run, int64_t j) {
 static void look_for_missed(Run *run) {
   if (run->n_active == 0 || run->steps % LOOK_EVERY != 0) return;
   int64_t end_known = run->end_known, evaluations = run->evaluations;
+  /* Multiples of the golden ratio spread evenly, whatever the number of looks. */
   double t = place_point(run, fmod(GOLDEN * (double)(run->n_looks++ + 1), 1.0));
   if (run->model->projection) project_row(run, t, POINT);
   evaluate_guards(run, t, POINT, G_POINT);
@@ -199,6 +202,7 @@ void record_instant(Run *run) {
   double *right = record_row(run, run->n_rows++), *left = right - width;
   write_row(run, right, run->t, run->t, START, 1);
   if (run->n_rows == 1) return;
+  /* The right side is kept only where it differs. */
   for (int64_t i = 0; i < width - 1; i++)
     if (right[i] != left[i]) {
       make_knot(run, run->n_rows - 2);

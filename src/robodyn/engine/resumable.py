@@ -14,7 +14,7 @@ from robodyn.engine.problem import Problem
 from robodyn.engine.solver import Recording, Solver
 from robodyn.engine.trajectory import Status, Trajectory
 
-Saved = tuple[ctypes.Array, np.ndarray, bool]
+Saved = tuple["ctypes.Array[ctypes.c_char]", np.ndarray, bool]
 """State of the engine's run, parameters, whether it had begun. The record only grows: going back needs its length."""
 
 

@@ -1,4 +1,4 @@
-"""How is a run to be integrated and what is to be recorded: the public settings."""
+"""Solver settings: how is a run to be integrated, with which step size, and what is to be recorded?"""
 
 import math
 from dataclasses import dataclass, fields

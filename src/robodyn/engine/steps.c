@@ -12,6 +12,7 @@ static int step_explicit(Run *run) {
   int clips = !method->adaptive && run->model->n_limited > 0;
   need_slope(run);
   for (int64_t i = 1; i < method->stages; i++) {
+    /* First same as last: the last stage is evaluated at the end of the step itself. */
     int64_t target = method->reuses_last && i == method->stages - 1 ? END : TRIAL;
     double t = run->t + method->c[i] * h;
     combine(run, method->a + i * method->stages, i, h, START, target);
@@ -29,6 +30,7 @@ static int step_symplectic(Run *run) {
   const double *start = state(run, START), *slope = state(run, STAGE);
   double h = run->h_tried, *trial = state(run, TRIAL), *end = state(run, END), *change = state(run, STAGE + 1);
   need_slope(run);
+  /* Velocities first; then positions with the velocities that were just found. */
   for (int64_t i = 0; i < model->n_x; i++) trial[i] = i < model->n_q ? start[i] : start[i] + h * slope[i];
   if (model->n_q > 0) call_kernel(run, model->position_rate, least(run->t + h, run->t_left), trial, change);
   for (int64_t i = model->n_q; i < model->n_x; i++) change[i] = slope[i];

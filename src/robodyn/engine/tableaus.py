@@ -1,4 +1,4 @@
-"""Which numbers define each integration method?
+"""Tableaus of integration methods: which numbers define each?
 
 Symbols: a, b, c the Runge-Kutta matrix, weights and nodes; e the weights of the error estimate; gamma the
 diagonal of an implicit method; C the transformed Rosenbrock matrix, time_weights the factors of df/dt (Hairer
@@ -12,15 +12,18 @@ with w = h, or w = 1 for Rosenbrock methods, whose stages are increments. A row 
 to the derivative at the end of the step, which is computed only when the polynomial is asked for.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 EXPLICIT, SYMPLECTIC, ROSENBROCK, ESDIRK, IMPLICIT_STEP, FUSED_STEP = range(6)
 """Families of methods, as in engine.h: of the last two the model gives the equations of a step, and the step itself."""
 
 Floats = NDArray[np.float64]
+Row = Sequence[float]
+Rows = Sequence[Row]
 
 
 class Method(NamedTuple):
@@ -45,20 +48,20 @@ class Method(NamedTuple):
 
 
 def make_method(
-    family,
-    order,
-    a,
-    b,
-    c,
-    P,
-    e=None,
-    error_order=0,
-    reuses_last=0,
-    needs_end=0,
-    gamma=0.0,
-    C=None,
-    time_weights=None,
-):
+    family: int,
+    order: int,
+    a: ArrayLike,
+    b: Sequence[float] | Floats,
+    c: ArrayLike,
+    P: ArrayLike,
+    e: ArrayLike | None = None,
+    error_order: int = 0,
+    reuses_last: int = 0,
+    needs_end: int = 0,
+    gamma: float = 0.0,
+    C: ArrayLike | None = None,
+    time_weights: ArrayLike | None = None,
+) -> Method:
     """Fill the fields a method does not use with zeros; error_order is the power of h in the error
     estimate."""
     stages = len(b)
@@ -72,11 +75,11 @@ def make_method(
     )  # fmt: skip
 
 
-def _array(values) -> Floats:
+def _array(values: ArrayLike) -> Floats:
     return np.ascontiguousarray(values, dtype=np.float64)
 
 
-def lower(*rows) -> Floats:
+def lower(*rows: Sequence[float] | Floats) -> Floats:
     """Square matrix from the rows of its strictly lower triangle, the first of them empty."""
     matrix = np.zeros((len(rows), len(rows)))
     for i, values in enumerate(rows):
@@ -84,7 +87,7 @@ def lower(*rows) -> Floats:
     return matrix
 
 
-def hermite(b, end: int) -> Floats:
+def hermite(b: Sequence[float] | Floats, end: int) -> Floats:
     """P of the cubic through x and x_dot at both ends; `end` is the row of the derivative at the end."""
     P = np.zeros((max(len(b), end + 1), 4))
     P[: len(b)] = np.outer(b, [0, 3, -2, 0])
@@ -158,22 +161,32 @@ def auto() -> Method:
     return dopri5()
 
 
-def rosenbrock(a, C, c, time_weights, second, third) -> Method:
+def rosenbrock(a: Rows, C: Rows, c: Row, time_weights: Row, second: Row, third: Row) -> Method:
     """A stiffly accurate six-stage 4(3) Rosenbrock method with gamma = 1/4 and its polynomial of order 3.
 
     x(theta) = (1 - theta) x0 + theta (x1 + (1 - theta) (sum_j second_j u_j + theta sum_j third_j u_j))
 
     The tables begin with a stage of weight 0: the engine keeps the slope at the start of the step there.
     """
-    a = lower((), (), *((0, *values) for values in a), (0, *a[3], 1))
-    b = _array([*a[6, :6], 1])
-    second, third = _array([0, *second, 0]), _array([0, *third, 0])
-    P = np.stack([b + second, third - second, -third, 0 * b], axis=1)
+    A = lower((), (), *((0, *values) for values in a), (0, *a[3], 1))
+    # Stiffly accurate: the last row of A, and the last stage itself, is the step; that stage alone is the error.
+    b = _array([*A[6, :6], 1])
     e = [0, 0, 0, 0, 0, 0, 1]
-    c = [0, 0, *c, 1, 1]
-    time_weights = [0, 0.25, *time_weights, 0, 0]
-    C = lower((), (), *((0, *values) for values in C))
-    return make_method(ROSENBROCK, 4, a, b, c, P, e, error_order=4, gamma=0.25, C=C, time_weights=time_weights)
+    square, cube = _array([0, *second, 0]), _array([0, *third, 0])
+    P = np.stack([b + square, cube - square, -cube, 0 * b], axis=1)
+    return make_method(
+        ROSENBROCK,
+        4,
+        A,
+        b,
+        [0, 0, *c, 1, 1],
+        P,
+        e,
+        error_order=4,
+        gamma=0.25,
+        C=lower((), (), *((0, *values) for values in C)),
+        time_weights=[0, 0.25, *time_weights, 0, 0],
+    )
 
 
 def rodas4() -> Method:
@@ -223,7 +236,7 @@ def trbdf2() -> Method:
     """TR-BDF2 of Bank et al. (1985) as ESDIRK 2(3), Hosea and Shampine (1996): L-stable."""
     gamma, weight = 1 - np.sqrt(2) / 2, np.sqrt(2) / 4
     b = _array([weight, weight, gamma])
-    a = [[0, 0, 0], [gamma, gamma, 0], b]
+    a = np.stack([[0, 0, 0], [gamma, gamma, 0], b])
     third_order = _array([(1 - weight) / 3, (3 * weight + 1) / 3, gamma / 3])
     c = [0, 2 * gamma, 1]
     P = hermite(b, 2)

@@ -1,4 +1,4 @@
-"""How did a run end, and what did it leave?"""
+"""Trajectory: how did a run end, and what did it leave?"""
 
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -109,3 +109,12 @@ class Trajectory:
     extremes: np.ndarray = field(repr=False, default_factory=lambda: np.zeros((0, EXTREMES)))
     missed: tuple[int, int, int, float] = (0, 0, -1, 0.0)
     unknowns: np.ndarray = field(repr=False, default_factory=lambda: np.zeros(0))
+
+
+class BrokenRun(RuntimeError):
+    """A task or an action written in Python raised an error: the run so far, and the error as its cause."""
+
+    def __init__(self, cause: Exception, trajectory: Trajectory) -> None:
+        super().__init__(f"{type(cause).__name__}: {cause}")
+        self.cause = cause
+        self.trajectory = trajectory

@@ -100,8 +100,8 @@ class CarriedUnit:
 
     @property
     def rates(self) -> np.ndarray:
-        name = "getDerivatives" if self.version == 2 else "getContinuousStateDerivatives"
-        return self._read(getattr(self.unit, name), self.n_x)
+        get = self.unit.getDerivatives if self.version == 2 else self.unit.getContinuousStateDerivatives
+        return self._read(get, self.n_x)
 
     @property
     def indicators(self) -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 LAST_SUCCESSFUL_TIME, TERMINATED = 2, 3
@@ -91,11 +91,17 @@ class Instance(Protocol):
     def close(self) -> None: ...
 
 
+def _split(calls: Mapping[str, tuple[Any, Any]]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Functions that get, and those that set."""
+    return {kind: get for kind, (get, _) in calls.items()}, {kind: set_ for kind, (_, set_) in calls.items()}
+
+
 class Calls:
     """What co-simulation and model exchange have in common in both versions."""
 
-    integers = "Integer"
-    """The type that an enumeration is got and set as."""
+    getters: Mapping[str, Callable[..., list[Any]]]
+    """Type of a variable -> the unit's function; an enumeration is got and set as an integer."""
+    setters: Mapping[str, Callable[[Sequence[int], Sequence[Any]], Any]]
 
     def __init__(self, unit: Any) -> None:
         self.messages: list[str] = []
@@ -106,8 +112,7 @@ class Calls:
         self.save, self.restore, self.release = unit.getFMUState, unit.setFMUState, unit.freeFMUState
 
     def set(self, kind: str, references: Sequence[int], values: Sequence[Any]) -> None:
-        name = self.integers if kind == "Enumeration" else kind
-        getattr(self._unit, f"set{name}")(references, values)
+        self.setters[kind](references, values)
 
     def enter_configuration_mode(self) -> None:
         """Version 2 has no structural parameters."""
@@ -129,6 +134,10 @@ class Calls2(Calls):
         from fmpy import calloc, fmi2, free
 
         super().__init__(unit)
+        reals, whole = (unit.getReal, unit.setReal), (unit.getInteger, unit.setInteger)
+        logical = unit.getBoolean, unit.setBoolean
+        calls = {"Real": reals, "Integer": whole, "Enumeration": whole, "Boolean": logical}
+        self.getters, self.setters = _split(calls)
         self._callbacks = fmi2.fmi2CallbackFunctions()
         self._callbacks.logger = fmi2.fmi2CallbackLoggerTYPE(self._note)
         self._callbacks.allocateMemory = fmi2.fmi2CallbackAllocateMemoryTYPE(calloc)
@@ -145,7 +154,7 @@ class Calls2(Calls):
         self._unit.enterInitializationMode()
 
     def get(self, kind: str, references: Sequence[int], size: int) -> list[Any]:
-        return getattr(self._unit, f"get{self.integers if kind == 'Enumeration' else kind}")(references)
+        return self.getters[kind](references)
 
     def slopes(self, unknowns: Sequence[int], knowns: Sequence[int], seed: Sequence[float], size: int) -> list[float]:
         return self._unit.getDirectionalDerivative(unknowns, knowns, seed)
@@ -154,7 +163,23 @@ class Calls2(Calls):
 class Calls3(Calls):
     """Version 3.0."""
 
-    integers = "Int64"
+    def __init__(self, unit: Any) -> None:
+        super().__init__(unit)
+        calls = {
+            "Float64": (unit.getFloat64, unit.setFloat64),
+            "Float32": (unit.getFloat32, unit.setFloat32),
+            "Int8": (unit.getInt8, unit.setInt8),
+            "Int16": (unit.getInt16, unit.setInt16),
+            "Int32": (unit.getInt32, unit.setInt32),
+            "Int64": (unit.getInt64, unit.setInt64),
+            "UInt8": (unit.getUInt8, unit.setUInt8),
+            "UInt16": (unit.getUInt16, unit.setUInt16),
+            "UInt32": (unit.getUInt32, unit.setUInt32),
+            "UInt64": (unit.getUInt64, unit.setUInt64),
+            "Boolean": (unit.getBoolean, unit.setBoolean),
+            "Enumeration": (unit.getInt64, unit.setInt64),
+        }
+        self.getters, self.setters = _split(calls)
 
     def _note(self, environment: Any, status: int, category: bytes, message: bytes) -> None:
         self.messages.append(message.decode("utf-8", "replace"))
@@ -172,7 +197,7 @@ class Calls3(Calls):
         self._unit.enterInitializationMode(tolerance=tolerance, startTime=time, stopTime=stop)
 
     def get(self, kind: str, references: Sequence[int], size: int) -> list[Any]:
-        return getattr(self._unit, f"get{self.integers if kind == 'Enumeration' else kind}")(references, size)
+        return self.getters[kind](references, size)
 
     def update_discrete_states(self) -> EventUpdate:
         return read_update(self._unit.updateDiscreteStates())

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.cosimulation import InterfaceMotion, ReducedModel, model_from_mobility
-from robodyn.cosimulation.scenario_unit import MEAN
+from robodyn.cosimulation.port_signals import MEAN
 from robodyn.errors import FlawList, nearest
 from robodyn.fmi.unit import FmuUnit
 from robodyn.model import Interface

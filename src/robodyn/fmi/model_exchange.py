@@ -64,7 +64,8 @@ class Integrated:
     def _make_solver(self, time: float, end: float) -> Any:
         from scipy.integrate import Radau
 
-        x, nominals = self._get("ContinuousStates", self._n), self._get("NominalsOfContinuousStates", self._n)
+        x = self._get(self._unit.getContinuousStates, self._n)
+        nominals = self._get(self._unit.getNominalsOfContinuousStates, self._n)
         # A unit without states has one that rests, so that its indicators are still watched.
         start, scale = (x, np.abs(nominals)) if self._n else (np.zeros(1), np.ones(1))
         pace = min(self._pace, end - time) or None
@@ -73,11 +74,11 @@ class Integrated:
 
     def _rates(self, time: float, x: np.ndarray) -> np.ndarray:
         self._move(time, x)
-        return self._get(self._derivatives, self._n) if self._n else np.zeros(1)
+        return self._get(self._get_derivatives, self._n) if self._n else np.zeros(1)
 
     def _signs(self, time: float, x: np.ndarray) -> np.ndarray:
         self._move(time, x)
-        return self._get("EventIndicators", self.sizes[1]) > 0
+        return self._get(self._unit.getEventIndicators, self.sizes[1]) > 0
 
     def _move(self, time: float, x: np.ndarray) -> None:
         self._unit.setTime(float(time))
@@ -85,10 +86,14 @@ class Integrated:
             states = np.ascontiguousarray(x, float)
             self._unit.setContinuousStates(states.ctypes.data_as(DOUBLES), self._n)
 
-    def _get(self, what: str, size: int) -> np.ndarray:
+    @property
+    def _get_derivatives(self) -> Callable[[Any, int], Any]:
+        return self._unit.getDerivatives
+
+    def _get(self, fill: Callable[[Any, int], Any], size: int) -> np.ndarray:
         values = np.zeros(size)
         if size:
-            getattr(self._unit, f"get{what}")(values.ctypes.data_as(DOUBLES), size)
+            fill(values.ctypes.data_as(DOUBLES), size)
         return values
 
     def _locate(self, solver: Any, signs: np.ndarray, before: float) -> float:
@@ -102,8 +107,6 @@ class Integrated:
                 after = middle
         self._move(after, states(after))
         return after
-
-    _derivatives = "Derivatives"
 
 
 class ModelExchange2(Calls2):
@@ -131,7 +134,9 @@ class ModelExchange2(Calls2):
 class Integrated3(Integrated):
     """The same with the words of version 3.0."""
 
-    _derivatives = "ContinuousStateDerivatives"
+    @property
+    def _get_derivatives(self) -> Callable[[Any, int], Any]:
+        return self._unit.getContinuousStateDerivatives
 
 
 class ModelExchange3(Calls3):

@@ -61,7 +61,7 @@ class OpenUnit:
         self.variable_step = self._archive.exchange or bool(able.canHandleVariableCommunicationStepSize)
         self._instance = self._archive.instantiate(self.name)
         self.has_events = self._instance.event_mode
-        polynomials = getattr(able, "canInterpolateInputs", False) and self._instance.set_slopes
+        polynomials = not self._archive.exchange and able.canInterpolateInputs and self._instance.set_slopes
         self.highest_order = 2 if polynomials else 0
         self._steps = EventSteps(self._instance, self.name, self.read)
         self._limits, self._step, self._dead = (stop, tolerance), 0.0, False
@@ -128,7 +128,9 @@ class OpenUnit:
 
     def _note_death(self, error: Exception) -> None:
         """After a fatal error nothing of the unit may be called any more, not even to free it."""
-        if getattr(error, "status", None) == FATAL:
+        from fmpy.fmi1 import FMICallException
+
+        if isinstance(error, FMICallException) and error.status == FATAL:
             self._dead = True
             self._forget_saved()
 

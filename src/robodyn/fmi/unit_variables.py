@@ -135,9 +135,10 @@ def find_ignored(description: Any) -> Iterator[str]:
 
 def _read(variable: Any, element: Element, shape: tuple[int, ...]) -> UnitVariable:
     declared = variable.declaredType
+    least, most = (declared.min, declared.max) if declared else (None, None)
     limits = [
-        next((text for text in (given, getattr(declared, key, None)) if text is not None), None)
-        for key, given in (("min", variable.min or element.get("min")), ("max", variable.max or element.get("max")))
+        next((text for text in texts if text is not None), None)
+        for texts in ((variable.min or element.get("min"), least), (variable.max or element.get("max"), most))
     ]
     low, high = WHOLE.get(variable.type, (-math.inf, math.inf))
     if variable.type == "Float32":
@@ -150,11 +151,11 @@ def _read(variable: Any, element: Element, shape: tuple[int, ...]) -> UnitVariab
         causality=variable.causality,
         variability=variable.variability,
         initial=variable.initial,
-        unit=variable.unit or getattr(declared, "unit", None) or "",
+        unit=variable.unit or (declared and declared.unit) or "",
         shape=shape,
         low=low if limits[0] is None else max(low, number(limits[0])),
         high=high if limits[1] is None else min(high, number(limits[1])),
-        items={item.name: int(item.value) for item in getattr(declared, "items", ())},
+        items={item.name: int(item.value) for item in (declared.items if declared else ())},
         start=_read_start(variable, math.prod(shape)),
     )
 

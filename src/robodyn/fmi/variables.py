@@ -93,7 +93,7 @@ def _list_inputs(model: Model, first: int) -> list[Variable]:
 def _list_outputs(model: Model, first_input: int, first: int) -> list[Variable]:
     kinds = {"continuous": "continuous", "held": "discrete"}
     names = model.system.signal_names
-    column = [model.system.expressions["outputs"][names.index(info.name)] for info in model.outputs]
+    column = [model.system.expressions.outputs[names.index(info.name)] for info in model.outputs]
     depends = _find_dependences(model, column, first_input, first)
     return [
         Variable(
@@ -119,7 +119,7 @@ def _find_nominal(model: Model, place: int) -> float | None:
 def _list_carried(model: Model, first_input: int, first_output: int) -> list[Variable]:
     """What another integrator reads: rates of all states, then guards and limits."""
     system, first = model.system, first_output + len(model.outputs)
-    rates = [system.expressions["rhs"][k] for k in range(len(system.states))]
+    rates = [system.expressions.rhs[k] for k in range(len(system.states))]
     depends = _find_dependences(model, rates, first_input, first_output)
     found = [
         Variable(
@@ -148,8 +148,8 @@ def _find_dependences(model: Model, column: list[ca.SX], first_input: int, first
     numbers = [k for k, number in enumerate(system.parameters) if number.name in model.numbers]
     known = [states[k] for k in range(len(system.states))] + [first_input + k for k in range(len(model.inputs))]
     known += [1 + k for k in numbers]
-    by = [system.symbols["x"], *(system.symbols["m"][k] for k in model.input_places)]
-    by += [system.symbols["p"][k] for k in numbers]
+    by = [system.symbols.x, *(system.symbols.m[k] for k in model.input_places)]
+    by += [system.symbols.p[k] for k in numbers]
     found: list[set[int]] = [set() for _ in column]
     if column and known:
         pattern = ca.jacobian_sparsity(ca.vertcat(*column), ca.vertcat(*by))

@@ -18,7 +18,7 @@ from robodyn.laws import (
     sensors,
     servo,
 )
-from robodyn.laws.definition import RULES, Argument, LawInfo, arguments_of, info_of, law
+from robodyn.laws.definition import RULES, Argument, Law, LawInfo, arguments_of, info_of, law
 
 MODULES = (friction, clutches, drives, hydraulics, elements, gears, contact, control, servo, references, sensors)
 
@@ -27,7 +27,7 @@ MODULES = (friction, clutches, drives, hydraulics, elements, gears, contact, con
 def known_laws() -> Mapping[str, Callable[..., Any]]:
     """All laws of this package by name."""
     named = [(name, function) for module in MODULES for name, function in vars(module).items()]
-    return MappingProxyType({name: function for name, function in named if hasattr(function, "law_info")})
+    return MappingProxyType({name: function for name, function in named if isinstance(function, Law)})
 
 
-__all__ = ["RULES", "Argument", "LawInfo", "arguments_of", "info_of", "known_laws", "law"]
+__all__ = ["RULES", "Argument", "Law", "LawInfo", "arguments_of", "info_of", "known_laws", "law"]

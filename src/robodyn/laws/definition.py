@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 RULES = ("positive", "non-negative", "below one", "increasing", "non-decreasing")
@@ -125,9 +125,21 @@ def _check_info(function: Callable[..., Any], info: LawInfo) -> None:
             raise TypeError(f"law '{function.__name__}' checks '{key}' by the unknown rule '{rule}'")
 
 
+@runtime_checkable
+class Law(Protocol):
+    """A function that says more of itself than its signature."""
+
+    law_info: LawInfo
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any: ...
+
+
+PLAIN = LawInfo()
+
+
 def info_of(function: Callable[..., Any]) -> LawInfo:
     """The metadata of a law; empty for a plain function without the decorator."""
-    return getattr(function, "law_info", LawInfo())
+    return function.law_info if isinstance(function, Law) else PLAIN
 
 
 @dataclass(frozen=True)

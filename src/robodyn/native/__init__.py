@@ -1,4 +1,4 @@
-"""Traced functions as machine code, made without a compiler and kept on disk; and exact derivatives."""
+"""Native code: traced functions as machine code, made without a compiler and kept on disk; and exact derivatives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does machine code read numpy arrays itself, so that a call from Python copies nothing?
+"""Array arguments: how does machine code read numpy arrays itself, so that a call from Python copies nothing?
 
 An entry takes two tuples of arrays, inputs and outputs, looks at the fields that Python and numpy keep in them and
 calls the kernel on their data. It refuses (returns 1) everything but plain vectors of float64 of the right length (the

@@ -1,4 +1,4 @@
-"""What is the C text of a program?
+"""C code generation: what is the C text of a program?
 
 Every program becomes `void f(const double *i0, ..., double *o0, ...)`, straight-line C99 that needs the C library's
 mathematics and nothing else. Outputs are written after everything has been read, so an output may share memory with an

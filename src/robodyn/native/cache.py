@@ -1,4 +1,4 @@
-"""Where are compiled kernels kept between runs, and how is a kept one known to be whole?
+"""Kernel cache: where are compiled kernels kept between runs, and how is a kept one known to be whole?
 
 A file holds a mark, the SHA-256 of its key and content, and the content. It appears under its name only when complete
 (written aside, then renamed), so processes may write at the same time. A file that is damaged, made for something else
@@ -105,6 +105,7 @@ def _write(path: Path, data: bytes) -> None:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             file.flush()
+            # On disk before it has its name: after a power failure there is the whole file or none.
             os.fsync(file.fileno())
         os.replace(temporary, path)
     except OSError:

@@ -1,4 +1,4 @@
-"""What are the exact derivatives of a traced function?"""
+"""Automatic differentiation: what are the exact derivatives of a traced function?"""
 
 from typing import NamedTuple
 
@@ -25,6 +25,7 @@ def jacobian(function: ca.Function, of: str | int, wrt: str | int, sparse: bool 
     inputs, outputs = _traced(function)
     output = outputs[_place(of, function.name_out(), "output", function)]
     by = inputs[_place(wrt, function.name_in(), "input", function)]
+    # CasADi colours the columns; common sub-expressions are then shared (cse).
     J = ca.jacobian(ca.vec(output), ca.vec(by))
     J = ca.cse(ca.sparsify(J) if sparse else ca.densify(J))
     return ca.Function(f"{function.name()}_jacobian", inputs, [J], function.name_in(), ["jacobian"])

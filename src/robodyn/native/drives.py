@@ -20,6 +20,7 @@ def find_drives(programs: Iterable[Program], time_input: int, parameter_input: i
         kinds = _kinds(program, time_input, parameter_input)
         there: dict[int, int] = {}
         for number, node in enumerate(program.nodes):
+            # Of time and parameters alone: copied; at the border to the rest it is a drive.
             if kinds[number] != _OTHER:
                 there[number] = builder.add(with_operands(node, there))
         found |= dict.fromkeys(there[number] for number in _boundary(program, kinds))

@@ -1,4 +1,4 @@
-"""How are exp, log, pow, sin and cos computed by arithmetic alone?
+"""Elementary functions: how are exp, log, pow, sin and cos computed by arithmetic alone?
 
 A call into the C library saves and restores every register around it; in straight-line code with dozens of such calls
 that costs more than the functions themselves. Written as arithmetic they also overlap with what stands beside them.
@@ -37,11 +37,12 @@ NON_NEGATIVE = ("fabs", "sq", "sqrt", "exp")
 def inline_elementary(program: Program) -> Program:
     """The program with arithmetic in place of elementary functions."""
     builder = _Arithmetic()
+    functions = {"exp": builder.exp, "log": builder.log, "sin": builder.sin, "cos": builder.cos}
     new: dict[int, int] = {}
     for number, node in enumerate(program.nodes):
         op = node[0]
-        if op in ("exp", "log", "sin", "cos"):
-            new[number] = getattr(builder, op)(new[node[1]])
+        if op in functions:
+            new[number] = functions[op](new[node[1]])
         elif op == "pow" and _has_log(program, node):
             new[number] = builder.pow(new[node[1]], new[node[2]])
         else:
@@ -88,6 +89,7 @@ class _Arithmetic(Builder):
         least, largest = self.number(LEAST), self.number(LARGEST)
         x = self.add(("select", self.add(("lt", x, least)), least, x))
         x = self.add(("select", self.add(("lt", largest, x)), largest, x))
+        # Argument reduction (Cody and Waite 1980): x = n ln 2 + r, |r| <= ln 2 / 2; exp x = 2^n exp r.
         n = self.round(self.add(("mul", x, self.number(1.0 / math.log(2.0)))))
         r = self.reduce(x, n, (LN2_HIGH, LN2_LOW))
         return self.add(("mul", self.polynomial(r, EXP_TERMS), self.add(("power_of_two", n))))
@@ -95,6 +97,7 @@ class _Arithmetic(Builder):
     def log(self, x: int) -> int:
         exponent, m = self.add(("exponent", x)), self.add(("mantissa", x))
         one = self.number(1.0)
+        # x = 2^e m; log m = 2 artanh((m - 1) / (m + 1)), whose series converges fast.
         s = self.add(("div", self.add(("sub", m, one)), self.add(("add", m, one))))
         series = self.polynomial(self.add(("sq", s)), ARTANH_TERMS)
         low = self.add(("muladd", exponent, self.number(LN2_LOW), self.add(("mul", s, series))))
@@ -102,6 +105,7 @@ class _Arithmetic(Builder):
         return self.add(("select", self.add(("eq", x, x)), value, x))
 
     def pow(self, x: int, y: int) -> int:
+        # A base of zero or below takes a harmless way, and is not a number in the end where it is negative.
         tiny = self.number(TINY)
         least = self.add(("select", self.add(("lt", x, tiny)), tiny, x))
         value = self._power(least, y)
@@ -122,6 +126,7 @@ class _Arithmetic(Builder):
 
     def _quadrant(self, x: int) -> tuple[int, int, int]:
         """n modulo 4, and sin r and cos r."""
+        # x = n pi / 2 + r in three parts of pi / 2; the quadrant n mod 4 chooses sine or cosine and the sign.
         n = self.round(self.add(("mul", x, self.number(2.0 / math.pi))))
         r = self.reduce(x, n, HALF_PI)
         quarter = self.add(("floor", self.add(("mul", n, self.number(0.25)))))

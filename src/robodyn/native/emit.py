@@ -1,4 +1,4 @@
-"""What is the LLVM text of a program?
+"""LLVM code generation: what is the LLVM text of a program?
 
 Every program becomes `void f(double* in0, ..., double* out0, ...)`. Outputs are written after everything
 has been read, so an output may share memory with an input. There are no fast-math flags: results follow
@@ -95,6 +95,7 @@ def _emit_entries(symbol: str, sizes: tuple[Sequence[int], Sequence[int]], longe
 
 
 def _emit_swept(symbol: str, program: Program, chunk_size: int, row_input: int) -> str:
+    # The last input is the seed: the loop writes one column of the matrix a call.
     *in_sizes, n_columns = program.in_sizes
     (n_rows,) = program.out_sizes
     body = _emit_program(f"{symbol}.column", program, chunk_size, row_input)
@@ -108,6 +109,7 @@ def _emit_program(symbol: str, program: Program, chunk_size: int, row_input: int
     n_in, n_out = len(program.in_sizes), len(program.outputs)
     names = [f"%i{i}" for i in range(n_in)] + [f"%o{i}" for i in range(n_out)]
     pointers = ", ".join("ptr " + name for name in names)
+    # Short programs are one function; long ones are cut, since register allocation takes quadratic time.
     if len(layout.chunks) == 1:
         writer = Writer(program, {}, row_input)
         writer.compute(layout.chunks[0])
@@ -129,6 +131,7 @@ def _emit_chunks(symbol: str, program: Program, layout: Layout, pointers: str, s
         writers[-1].store_outputs(entries[k : k + 2 * chunk_size])
     arguments = ", ".join(filter(None, [pointers, "ptr %w"]))
     parts = [_function(f"{symbol}.{c}", arguments, writer.lines, "internal") for c, writer in enumerate(writers)]
+    # The chunks run in turn and share a workspace on the stack.
     calls = [f"  %w = alloca [{layout.n_slots} x double], align 64"]
     calls += [f"  call void @{symbol}.{c}({arguments})" for c in range(len(writers))]
     return "".join([*parts, _function(symbol, pointers, calls)])

@@ -1,4 +1,4 @@
-"""How is a node of a `Program` written as text: as a spreadsheet formula, or for people to read?
+"""Formulas: how is a node of a `Program` written as text, as a spreadsheet formula or for people to read?
 
 A notation gives every operation a template; parentheses follow from how tightly operators bind. Spreadsheets differ
 from mathematics in that a sign binds tighter than a power (-2^2 is 4), so powers take atoms only. Sums and products

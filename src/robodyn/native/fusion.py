@@ -1,4 +1,4 @@
-"""Which products and sums become one fused multiply-add?
+"""Fused multiply-add: which products and sums become one operation?
 
     a b + c -> muladd(a, b, c),   a b - c -> muladd(a, b, -c),   c - a b -> muladd(-a, b, c)
 
@@ -36,6 +36,7 @@ def _add_fused(builder: Builder, node: Node, product: int, factors: Node, new: d
     a, b = new[factors[1]], new[factors[2]]
     other = node[2] if node[1] == product else node[1]
     c = new[other]
+    # a b - c, or c - a b: the sign goes into one operand, the rounding stays one.
     if node[0] == "sub" and product == node[1]:
         c = builder.add(("neg", c))
     elif node[0] == "sub":
@@ -59,6 +60,7 @@ def _forms(program: Program) -> list[int]:
     for node in program.nodes:
         op = node[0]
         read = operands(node)
+        # Commutative operations have one form in either order.
         if op in ("add", "mul"):
             a, b = forms[read[0]], forms[read[1]]
             form = hash((codes[op], a, b) if a < b else (codes[op], b, a))

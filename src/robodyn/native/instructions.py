@@ -1,4 +1,4 @@
-"""Which LLVM instructions compute a node?
+"""Instruction selection: which LLVM instructions compute a node?
 
 The meaning of every operation is that of CasADi's own evaluation: C library functions, and truths as 1.0
 or 0.0, where anything but zero counts as true.
@@ -86,6 +86,7 @@ class Writer:
 
     def truth(self, number: int) -> str:
         """A node as i1: whether it is not 0 (a NaN is not)."""
+        # Computed at most once in a function, at its first use.
         name = self.truths.get(number)
         if name is None:
             value = self.value(number)
@@ -146,6 +147,7 @@ class Writer:
     def _write(self, number: int, node: Node) -> None:
         op = node[0]
         name = f"%v{number}"
+        # One instruction, one call, or a rule of its own; truths stay i1 and indices i64 until a double is asked for.
         if op in _ARITHMETIC:
             a, b = self.value(node[1]), self.value(node[2])
             self.lines.append(f"  {name} = {_ARITHMETIC[op]} double {a}, {b}")
@@ -181,6 +183,7 @@ def _sign(writer: Writer, number: int, node: Node) -> None:
 
 
 def _comparison(writer: Writer, number: int, node: Node) -> None:
+    # Ordered comparisons: with a NaN all are false but "ne".
     a, b = writer.value(node[1]), writer.value(node[2])
     writer.truths[number] = f"%b{number}"
     writer.lines.append(f"  %b{number} = fcmp {_COMPARISONS[node[0]]} double {a}, {b}")
@@ -243,6 +246,7 @@ def _split_bits(writer: Writer, number: int, node: Node) -> str:
     """Register of e, where x = 2^e m with sqrt(1/2) <= m < sqrt(2)."""
     r = f"%v{number}"
     writer.lines += [
+        # Subtracting the bits of sqrt(1/2) rounds the exponent to the nearest: m is about 1.
         f"  {r}.x = bitcast double {writer.value(node[1])} to i64",
         f"  {r}.d = sub i64 {r}.x, {ROOT_OF_HALF}",
         f"  {r}.e = ashr i64 {r}.d, 52",

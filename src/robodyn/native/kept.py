@@ -1,4 +1,4 @@
-"""What of compiled kernels is kept on disk, and under which key?
+"""Cache entries: what of compiled kernels is kept on disk, and under which key?
 
 The key is made of the traced functions as they are given, before a program is read from them or LLVM text written:
 where code is kept, all of that is spared.
@@ -59,6 +59,7 @@ def load(key: str) -> Code | None:
     content = cache.load(key)
     if content is None:
         return None
+    # A line of facts, then the object code.
     head, _, machine = content.partition(b"\n")
     facts = json.loads(head)
     sizes = tuple((tuple(inputs), tuple(outputs)) for inputs, outputs in facts.pop("sizes"))

@@ -1,4 +1,4 @@
-"""How is a traced function called at machine speed?"""
+"""Kernels: how is a traced function called at machine speed?"""
 
 import ctypes
 from collections.abc import Callable, Collection, Mapping
@@ -55,6 +55,7 @@ class Kernel:
 
     def __call__(self, *arrays: Any) -> Any:
         """New flat arrays, one per output (the array itself if there is one output)."""
+        # Machine code looks at the arrays itself; what it refuses is copied first.
         run = self._run_arrays
         if run is not None:
             sizes = self.out_sizes
@@ -175,6 +176,7 @@ def compile_kernels(
     key = kept.make_key(traced, [settings]) if cache else ""
     code = kept.load(key) if cache else None
     if code is None:
+        # Everything that the code depends on is in the key: what is found under it need not be read or written again.
         code = _make_code(traced, settings, on_compile)
         if cache:
             kept.save(key, code)
@@ -206,6 +208,7 @@ def _make_code(
     if not settings.plain:
         programs = {name: improve_program(program, name in settings.inexact) for name, program in programs.items()}
     width, n_parameters, n_prelude = _common_width(programs, settings.parameter_input), 0, 0
+    # What parameters alone decide is computed once a run, not once a call.
     if settings.parameter_input is not None:
         programs, prelude, n_parameters = separate_prelude(programs, settings.parameter_input)
         n_prelude = prelude.out_sizes[0]
@@ -247,6 +250,7 @@ def _link(code: Code, labels: Mapping[str, tuple[str, ...]], row_input: int) -> 
     machine = Machine(code.machine)
     signature = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
     direct = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+    # The table of known objects belongs to this process: it is filled in after loading.
     if is_readable():
         introduce(machine.address_of_data(KNOWN))
     kernels = {}

@@ -1,4 +1,4 @@
-"""In which order, in which pieces and through which memory is a program computed?
+"""Scheduling: in which order, in which pieces and through which memory is a program computed?
 
 Register allocation takes time quadratic in the length of straight-line code, so long programs are cut
 into chunks, each a machine function of its own; values that a later chunk reads pass through a workspace.
@@ -37,6 +37,7 @@ def _ordered(nodes: tuple[Node, ...]) -> list[int]:
         if node[0] == "const" or node[0] == "input" or placed[number]:
             continue
         order.append(number)
+        # sincos: one call of the library gives both.
         partner = angles.get((_PARTNER[node[0]], node[1])) if node[0] in _PARTNER else None
         if partner is not None:
             order.append(partner)
@@ -53,6 +54,7 @@ def _assign_slots(program: Program, chunks: list[list[int]]) -> tuple[dict[int, 
     n_slots = 0
     for c, chunk in enumerate(chunks):
         for number in chunk:
+            # Linear-scan allocation: a value that a later chunk reads keeps a place until then.
             if last[number] > c:
                 if not free:
                     free.append(n_slots)

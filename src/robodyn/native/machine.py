@@ -1,4 +1,4 @@
-"""How does LLVM text become machine code in this process?"""
+"""Just-in-time compilation: how does LLVM text become machine code in this process?"""
 
 import ctypes
 import functools

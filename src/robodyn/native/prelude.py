@@ -1,4 +1,4 @@
-"""What can be computed once per set of parameters instead of once per call?
+"""Loop-invariant prelude: what can be computed once per set of parameters instead of once per call?
 
 Every maximal sub-expression of parameters alone, in any of a module's programs, moves into one program
 
@@ -57,8 +57,10 @@ def _rewrite(
     here: dict[int, int] = {}
     there: dict[int, int] = {}
     for number, node in enumerate(program.nodes):
+        # Constants and parameters are computed there, whether or not something here reads them.
         if kinds[number] != _VARIABLE:
             there[number] = prelude.add(_as_prelude(with_operands(node, there)))
+        # A border: what varies reads it here as one more entry behind the parameters.
         if wanted[number]:
             k = entries.setdefault(there[number], len(entries))
             here[number] = builder.add(("input", parameter_input, n_parameters + k))

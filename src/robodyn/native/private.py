@@ -1,4 +1,4 @@
-"""Can only this user have written a file? Machine code from anywhere else is never loaded.
+"""File ownership: can only this user have written a file? Machine code from anywhere else is never loaded.
 
 Owner and permissions are asked of what is open, not of a name: nothing can be put in its place meanwhile. Where files
 have no owners of this kind (Windows), the system guards the user's folders itself.
@@ -6,15 +6,16 @@ have no owners of this kind (Windows), the system guards the user's folders itse
 
 import os
 import stat
+import sys
 from collections.abc import Callable
 from errno import EPERM
 from pathlib import Path
 from typing import BinaryIO
 
-HAS_OWNERS = hasattr(os, "getuid")
+HAS_OWNERS = sys.platform != "win32"
 WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 # A link is not followed, and a pipe in place of a file is opened without waiting for its other end.
-_AS_IT_IS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_AS_IT_IS = os.O_RDONLY if sys.platform == "win32" else os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 def open_private(path: Path) -> BinaryIO:

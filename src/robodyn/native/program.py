@@ -1,4 +1,4 @@
-"""What does a traced function compute, step by step, free of the library that traced it?
+"""Intermediate representation: what does a traced function compute, free of the library that traced it?
 
 A `Program` is a list of nodes in static single assignment: every node is computed once, from nodes before
 it. It is a plain value that every back-end (machine code, C, spreadsheets) starts from.
@@ -109,6 +109,7 @@ class Builder:
                 node = key = (op, node[2], node[1])
             if op == "add":
                 node = key = self._joined_branches(node)
+        # Value numbering: common sub-expressions are one node.
         number = self._numbers.get(key)
         if number is None:
             number = self._numbers[key] = len(self.nodes)
@@ -129,6 +130,7 @@ class Builder:
     def finish(self, name: str, in_sizes: Iterable[int], outputs: Iterable[Iterable[int]]) -> Program:
         """The program of the nodes that the outputs need."""
         outputs = [tuple(output) for output in outputs]
+        # Dead code is left out: only what outputs reach backwards stays.
         live = self._live(outputs)
         renumbered: dict[int, int] = {}
         nodes: list[Node] = []

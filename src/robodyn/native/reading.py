@@ -1,4 +1,4 @@
-"""How does a CasADi function become a `Program`?"""
+"""Graph reader: how does a CasADi function become a `Program`?"""
 
 from typing import Any
 
@@ -58,6 +58,7 @@ def _walk(function: ca.Function, builder: Builder, outputs: list[list[int]]) -> 
             output, entry = write(k)
             outputs[output][entry] = work[read(k)[0]]
             continue
+        # CasADi's work vector reuses its cells; here every value gets a node of its own (static single assignment).
         known = _OPERATIONS.get(op)
         if known is not None:
             i = read(k)
@@ -91,6 +92,7 @@ def _table_node(arguments: list[int], builder: Builder) -> tuple[Any, ...]:
         number = None
     if number is None:
         return unsupported
+    # An index into a table must come from a search in one of the same length: it cannot run out of bounds.
     table = tables.lookup(number)
     if table.kind in (tables.SEEK, tables.ROW):
         label = int(table.values[0])

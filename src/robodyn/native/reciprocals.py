@@ -1,4 +1,4 @@
-"""Which quotients become products?
+"""Strength reduction: which quotients become products?
 
     a / b, c / b -> a r, c r with r = 1 / b
 
@@ -21,6 +21,7 @@ def share_reciprocals(program: Program) -> Program:
     builder = Builder()
     new: dict[int, int] = {}
     for number, node in enumerate(program.nodes):
+        # A reciprocal of a number or a parameter is made once a run, by the prelude.
         if node[0] == "div" and (shared[node[2]] >= SHARED or program.nodes[node[2]][0] in ("const", "input")):
             reciprocal = builder.add(("inv", new[node[2]]))
             new[number] = builder.add(("mul", new[node[1]], reciprocal))

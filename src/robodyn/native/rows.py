@@ -1,4 +1,4 @@
-"""How does machine code read a table whose numbers come with each run, so that new ones need no new code?
+"""Run-time tables: how does machine code read numbers that come with each run, so that it need not be made anew?
 
 The table stands behind the parameters, in the same array:
 
@@ -73,6 +73,7 @@ def pack_rows(rows: np.ndarray) -> np.ndarray:
     Args:
         rows: (n, width), ascending in the first column, the knots.
     """
+    # Width and order are what the code relies on: checked here, never there.
     rows = np.ascontiguousarray(rows, dtype=np.float64)
     if rows.ndim != 2 or 0 in rows.shape:
         raise ValueError(f"a table needs rows of numbers, not the shape {rows.shape}")

@@ -1,4 +1,4 @@
-"""On which inputs do operations with kinks or jumps depend? Only there can a slope jump."""
+"""Non-smooth operations: on which inputs do kinks or jumps depend? Only there can a slope jump."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ def find_rough_entries(program: Program, number: int) -> list[int]:
         if node[0] == "input":
             reached.append(1 << node[2] if node[1] == number else 0)
             continue
+        # Dependence is passed on from node to node, all entries at once.
         found = 0
         for operand in operands(node):
             found |= reached[operand]

@@ -1,4 +1,4 @@
-"""How is a large matrix of derivatives computed by code that stays small? Column by column, in a loop.
+"""Forward-mode Jacobians: how is a large matrix of derivatives computed by small code? Column by column, in a loop.
 
 A Jacobian written out has operations for all its columns: for long chains too many to compile. A sweep compiles only
 the slopes along one direction, and a loop calls it for each unit vector.
@@ -41,6 +41,7 @@ def build_jacobian(name: str, inputs: Sequence[ca.SX], rows: ca.SX, columns: ca.
     if work * read <= WRITTEN_OUT:
         J = ca.vec(ca.densify(ca.cse(ca.jacobian(rows, columns))))
         return ca.Function(name, list(inputs), [J])
+    # Too long to write out: J seed for one direction, and a loop over the unit vectors.
     seed = ca.SX.sym("seed", columns.numel())
     slope = ca.densify(ca.jtimes(rows, columns, seed))
     names = [f"i{k}" for k in range(len(inputs))]

@@ -1,4 +1,4 @@
-"""How is the cache kept small? What was not used for long goes, then what was used longest ago.
+"""Cache eviction: how is the cache kept small? What was not used for long goes, then what was used longest ago.
 
 Processes need not agree: a file is gone or whole, and one that is gone is made again.
 """
@@ -37,6 +37,7 @@ def prune(folder: Path) -> None:
         for used, size, entry in sorted(_states(entries), key=lambda state: -state[0]):
             finished = not entry.name.endswith(UNFINISHED)
             room -= size if finished else 0
+            # Old, or left by a process that died while writing, or beyond the room that is allowed.
             if now - used > (LONGEST_UNUSED if finished else DAY) or (finished and room < 0):
                 _remove(entry.path)
 

@@ -51,7 +51,7 @@ class Equations:
     @cached_property
     def functions(self) -> dict[str, ca.Function]:
         system = self.outline.system
-        inputs = [system.symbols["t"], system.q, system.v, self.a, system.symbols["p"]]
+        inputs = [system.symbols.t, system.q, system.v, self.a, system.symbols.p]
         return {
             name: ca.Function(name, inputs, [ca.densify(part) for part in parts.values()])
             for name, parts in (("motion", self.motion), ("terms", self.terms))
@@ -89,7 +89,7 @@ class Equations:
 
 def derive_equations(outline: Outline) -> Equations:
     """The equations of a system along its nominal motion."""
-    system, t = outline.system, outline.system.symbols["t"]
+    system, t = outline.system, outline.system.symbols.t
     nominal = system.scenario.nominal
     # Modes are not named there: nominally, nothing deforms.
     q0 = ca.vertcat(*(outline.expressions[nominal[j]] if j in nominal else ca.SX(0) for j in outline.joints))
@@ -123,7 +123,7 @@ def express_terms(outline: Outline, a: ca.SX) -> dict[str, ca.SX]:
     bends = [ca.hessian(system.coordinates[name], q)[0] for name in outline.curved]
     return {
         "torque": e,
-        "torque_rate": ca.jacobian(e, system.symbols["t"]),
+        "torque_rate": ca.jacobian(e, system.symbols.t),
         "mass": system.mass_matrix,
         "damping": ca.jacobian(e, v),
         "stiffness_structural": -changing,

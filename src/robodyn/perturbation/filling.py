@@ -11,8 +11,6 @@ from robodyn.native.rows import pack_rows
 from robodyn.perturbation.nominal import Nominal
 from robodyn.perturbation.table import Layout, Places
 
-BY = ("by_position", "by_velocity")
-
 
 def fill_rows(layout: Layout, nominal: Nominal) -> np.ndarray:
     """The numbers of all pieces, as `native.rows` has them behind the parameters."""
@@ -20,9 +18,10 @@ def fill_rows(layout: Layout, nominal: Nominal) -> np.ndarray:
     length = np.diff(nominal.times)[begin]
     pieces = _Pieces(nominal, begin, length)
     blocks = [nominal.times[begin][:, None]]
-    blocks += [pieces.linear(getattr(nominal, name), getattr(layout, name)) for name in ("mass", "damping")]
+    blocks += [pieces.linear(nominal.mass, layout.mass), pieces.linear(nominal.damping, layout.damping)]
     blocks += [pieces.linear(nominal.stiffness, layout.stiffness), pieces.rest(), pieces.outputs()]
-    blocks += [pieces.linear(getattr(nominal, f"outputs_{name}"), getattr(layout, name)) for name in BY]
+    blocks += [pieces.linear(nominal.outputs_by_position, layout.by_position)]
+    blocks += [pieces.linear(nominal.outputs_by_velocity, layout.by_velocity)]
     blocks += pieces.curved()
     rows = np.concatenate(blocks, axis=1)
     return pack_rows(rows)

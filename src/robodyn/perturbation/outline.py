@@ -35,7 +35,7 @@ class Outline:
     @cached_property
     def expressions(self) -> Mapping[str, ca.SX]:
         """Every signal as an expression in the system's symbols."""
-        return dict(zip(self.system.signal_names, ca.vertsplit(self.system.expressions["outputs"]), strict=True))
+        return dict(zip(self.system.signal_names, ca.vertsplit(self.system.expressions.outputs), strict=True))
 
     @property
     def joints(self) -> tuple[str, ...]:
@@ -71,8 +71,8 @@ def _is_curved(system: System, position: ca.SX) -> bool:
 
 def _is_geometric(system: System, force: ca.SX) -> bool:
     """Whether positions, velocities, time and numbers alone decide a force."""
-    other = system.symbols["x"][system.n_q + system.n_v :]
-    return not ca.depends_on(force, ca.vertcat(other, system.symbols["d"], system.symbols["m"]))
+    other = system.symbols.x[system.n_q + system.n_v :]
+    return not ca.depends_on(force, ca.vertcat(other, system.symbols.d, system.symbols.m))
 
 
 def _check_kind(system: System) -> None:

@@ -136,7 +136,7 @@ def _mass_matrix(reader: Reader, p: ca.SX) -> ca.SX:
     M = ca.SX(reader.layout.equations.terms["mass"])
     for (i, j), value in zip(reader.layout.mass, reader.read("mass"), strict=True):
         M[i, j] = M[j, i] = value
-    return ca.substitute(M, reader.layout.equations.outline.system.symbols["p"], p)
+    return ca.substitute(M, reader.layout.equations.outline.system.symbols.p, p)
 
 
 def _curved_positions(reader: Reader, q: ca.SX) -> dict[str, ca.SX]:

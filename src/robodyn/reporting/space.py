@@ -48,8 +48,10 @@ class Space:
         from matplotlib.ticker import MaxNLocator
 
         edges = self.high - self.low
+        ax.set_xlim(self.low[0], self.high[0])
+        ax.set_ylim(self.low[1], self.high[1])
+        ax.set_zlim(self.low[2], self.high[2])
         for axis, name, low, high in zip((ax.xaxis, ax.yaxis, ax.zaxis), "xyz", self.low, self.high, strict=True):
-            getattr(ax, f"set_{name}lim")(low, high)
             axis.set_major_locator(MaxNLocator(max(2, round(_MOST_TICKS * (high - low) / edges.max()))))
             axis.set_label_text(f"{name} [{self.unit}]")
             axis.labelpad = _LABEL_PAD

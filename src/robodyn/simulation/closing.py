@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 import casadi as ca
 import numpy as np
 
-from robodyn.assembly.system import INPUTS, System
+from robodyn.assembly.functions import INPUTS
+from robodyn.assembly.system import System
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.native import KernelModule, compile_kernels
 from robodyn.waiting import told_if_slow
@@ -133,9 +134,9 @@ def prepare_equations(system: System, parameters: Mapping[str, float] | None, ti
 
 def trace_closing(system: System) -> dict[str, ca.Function]:
     """Residuals on both levels, and the gradients of the first by all positions, column by column."""
-    values = ca.densify(system.expressions["constraints"])
+    values = ca.densify(system.expressions.constraints)
     gradients = ca.vec(ca.densify(ca.jacobian(values[: len(system.equations)], system.q)))
-    columns = [system.symbols[key] for key in INPUTS]
+    columns = [*system.symbols]
     return {
         "values": ca.Function("values", columns, [values]),
         "gradients": ca.Function("gradients", columns, [gradients]),

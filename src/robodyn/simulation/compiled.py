@@ -12,7 +12,7 @@ import casadi as ca
 import numpy as np
 
 from robodyn.assembly import SignalInfo, System
-from robodyn.assembly.system import INPUTS
+from robodyn.assembly.functions import INPUTS
 from robodyn.engine import Solver
 from robodyn.engine.problem import Derivatives
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
@@ -28,8 +28,6 @@ from robodyn.waiting import told_if_slow
 
 DERIVATIVES = ("jacobian", "time_derivative")
 DRIVEN = ("rhs", "guards", "limits", "delayed")
-UNUSED = ("watched", "constraints", "constraint_drift", "active", "applied", "momentum_rate")
-"""Functions of a system that no run calls by themselves."""
 INEXACT = ("fused_step",)
 """Functions whose results nothing compares exactly: they are made faster at the price of their last digits."""
 
@@ -106,6 +104,12 @@ class CompiledSystem:
         kernel = self.module.kernels.get(name) if name else None
         return kernel.address if kernel else 0
 
+    def number_values(self, parameters: np.ndarray) -> dict[str, float]:
+        """Every named number of the scenario, the tunable ones with these values."""
+        described = {name: number.value for name, number in self.system.numbers.items()}
+        names = (number.name for number in self.system.parameters)
+        return described | dict(zip(names, parameters.tolist(), strict=True))
+
     def parameter_values(self, changes: dict[str, float]) -> np.ndarray:
         """Values of the tunable parameters, with some changed."""
         names = {number.name for number in self.system.parameters}
@@ -174,9 +178,9 @@ class Called:
 
 def derivative_functions(system: System) -> dict[str, ca.Function | Sweep]:
     """The derivatives of the rates by the states and by time."""
-    columns, rates = [system.symbols[key] for key in INPUTS], system.expressions["rhs"]
-    jacobian = build_jacobian("jacobian", columns, rates, system.symbols["x"])
-    return dict(zip(DERIVATIVES, (jacobian, system.function("time_derivative")), strict=True))
+    columns, rates = [*system.symbols], system.expressions.rhs
+    jacobian = build_jacobian("jacobian", columns, rates, system.symbols.x)
+    return dict(zip(DERIVATIVES, (jacobian, system.function(ca.jacobian(rates, system.symbols.t))), strict=True))
 
 
 def count_work(*functions: ca.Function | Sweep) -> int:
@@ -200,42 +204,35 @@ def gather_functions(
     """
     check_method(system, solver)
     chosen = _choose_signals(system, patterns)
-    columns = [system.symbols[key] for key in INPUTS]
+    columns = [*system.symbols]
     ticks, composed = plan_ticks(system)
-    functions: dict[str, ca.Function | Sweep] = {name: system.function(name) for name in _needed(system, solver)}
-    if composed:
-        functions = {name: f for name, f in functions.items() if not is_task(system, name)}
-        functions.update(composed)
+    functions: dict[str, ca.Function | Sweep] = {**_own_functions(system, solver, tasks=not composed), **composed}
     if solver.stiff or (complete and solver.pair):
         functions |= derivative_functions(system)
     step = build_step(system, solver)
     functions |= step.functions() if step else {}
     whole = build_fused_step(system, solver)
     functions |= whole.functions() if whole else {}
-    outputs = system.expressions["outputs"]
+    outputs = system.expressions.outputs
     picked = ca.vertcat(ca.SX(0, 1), *(outputs[k] for k in chosen))
-    outputs = ca.vertcat(picked, system.expressions["watched"]) if watched else picked
+    outputs = ca.vertcat(picked, system.expressions.watched) if watched else picked
     functions["outputs"] = ca.Function("outputs", columns, [ca.densify(outputs)])
     sizes = (step.n_kept, step.n_unknowns) if step else (0, 0)
     return Called(functions, _recorded(system, chosen), ticks, *sizes)
 
 
-def is_task(system: System, name: str) -> bool:
-    return any(task.function == name for task in system.tasks)
-
-
 def check_operations(system: System) -> None:
     """Tell the first signal whose law uses an operation that native code does not have; others may be fed by it."""
-    columns = [system.symbols[key] for key in INPUTS]
+    columns = [*system.symbols]
     try:
-        read_program(ca.Function("signals", columns, [system.expressions["outputs"]]))
+        read_program(ca.Function("signals", columns, [system.expressions.outputs]))
         return
     except UnsupportedOperation:
         pass  # which signal it is, is found below
     flaws = FlawList()
     for k, info in enumerate(system.signals):
         try:
-            read_program(ca.Function("signal", columns, [system.expressions["outputs"][k]]))
+            read_program(ca.Function("signal", columns, [system.expressions.outputs[k]]))
         except UnsupportedOperation as error:
             operation = str(error).split()[0]
             flaws.add(info.name, f"its law uses {operation}, which native code does not have", "write it another way")
@@ -243,14 +240,18 @@ def check_operations(system: System) -> None:
     flaws.raise_if_any(f"scenario '{system.scenario.name}'")
 
 
-def _needed(system: System, solver: Solver) -> list[str]:
-    names = ["rhs"]
-    names += ["position_rate"] if solver.method == "symplectic_euler" else []
-    names += ["guards", "guard_rates"] if system.guards else []
-    names += ["limits"] if system.limited else []
-    names += ["delayed"] if system.delays else []
-    fixed = {"rhs", "position_rate", "outputs", "guards", "limits", "delayed", *UNUSED}
-    return names + [name for name in system.expressions if name not in fixed]
+def _own_functions(system: System, solver: Solver, tasks: bool) -> dict[str, ca.Function]:
+    """What the system itself gives of a run's functions; its outputs, which depend on what is recorded, left out."""
+    own = system.expressions
+    columns = {"rhs": own.rhs}
+    columns |= {"position_rate": own.position_rate} if solver.method == "symplectic_euler" else {}
+    columns |= {"guards": own.guards} if system.guards else {}
+    columns |= {"limits": own.limits} if system.limited else {}
+    columns |= {"delayed": own.delayed} if system.delays else {}
+    columns |= {"projection": own.projection} if own.projection is not None else {}
+    columns |= {**own.arguments, **(own.updates if tasks else {}), **own.actions}
+    functions = {name: system.function(column, name) for name, column in columns.items()}
+    return functions | ({"guard_rates": system.guard_rates()} if system.guards else {})
 
 
 def _choose_signals(system: System, patterns: tuple[str, ...]) -> list[int]:

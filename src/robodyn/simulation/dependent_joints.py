@@ -33,10 +33,8 @@ def find_dependent_joints(system: System, x: np.ndarray) -> list[str]:
 
 def _least_inertia(system: System, x: np.ndarray) -> tuple[float, np.ndarray]:
     """Smallest eigenvalue of the scaled mass matrix and its direction; infinite where there is none to be had."""
-    sizes = [system.symbols[key].numel() for key in ("d", "m")]
-    parameters = [number.value for number in system.parameters]
-    flat = np.array(system.function("mass_matrix")(0.0, x, *map(np.zeros, sizes), parameters)).ravel()
-    M = flat.reshape(system.n_v, system.n_v)
+    d, m = np.zeros(len(system.delays)), np.zeros(len(system.memory))
+    M = np.array(system.function(system.mass_matrix)(0.0, x, d, m, [number.value for number in system.parameters]))
     scale = np.sqrt(np.abs(np.diag(M)))
     if not np.all(np.isfinite(M)) or not np.all(scale > 0):
         return np.inf, np.zeros(system.n_v)

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from robodyn.assembly import System
-from robodyn.assembly.system import INPUTS
+from robodyn.assembly.functions import INPUTS
 from robodyn.native import Program, read_program
 from robodyn.native.formulas import READABLE, Notation, Term, compose, write_number
 from robodyn.native.program import operands
@@ -20,7 +20,7 @@ TOO_MANY = 3000
 
 def equations_of(system: System, notation: Notation = READABLE) -> tuple[str, ...]:
     """One line a shared expression and a state's rate; a single sentence where there are too many to read."""
-    program = read_program(system.function("rhs"))
+    program = read_program(system.function(system.expressions.rhs))
     if program.n_operations > TOO_MANY:
         return (f"{program.n_operations} operations in {len(system.states)} rates: too many to read",)
     return tuple(_lines(program, system, notation))

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from robodyn.assembly import assemble
-from robodyn.assembly.system import FREE, INPUTS, System
+from robodyn.assembly.functions import INPUTS
+from robodyn.assembly.system import FREE, System
 from robodyn.errors import Flaw, ModelError
 from robodyn.model import RigidContact, Treatment
 from robodyn.native import KernelModule, Sweep, build_jacobian, compile_kernels
@@ -164,30 +164,30 @@ def trace_rest(system: System) -> RestEquations:
         what = f"block '{python[0]}' is called in Python: whether it is at rest cannot be known"
         raise ModelError([Flaw("start", what, "give start values instead")], system.scenario.name)
     n = len(system.states) - system.n_quadratures
-    x, d, m = system.symbols["x"][:n], system.symbols["d"], system.symbols["m"]
+    x, d, m = system.symbols.x[:n], system.symbols.d, system.symbols.m
     after = _memory_after(system)
     changing = [k for k in range(m.numel()) if not ca.is_equal(after[k], m[k], 2)]
     held = ca.vertcat(ca.SX(0, 1), *(m[k] for k in changing))
     kept = ca.vertcat(ca.SX(0, 1), *(after[k] - m[k] for k in changing))
-    delayed = system.expressions["delayed"] - d if system.delays else ca.SX(0, 1)
-    residual = ca.densify(ca.vertcat(system.expressions["rhs"][:n], delayed, kept))
-    columns = [system.symbols[key] for key in INPUTS]
+    delayed = system.expressions.delayed - d if system.delays else ca.SX(0, 1)
+    residual = ca.densify(ca.vertcat(system.expressions.rhs[:n], delayed, kept))
+    columns = [*system.symbols]
     functions = {
         "residual": ca.Function("residual", columns, [residual]),
         "jacobian": build_jacobian("jacobian", columns, residual, ca.vertcat(x, d, held)),
     }
-    infos: list[Any] = [*system.states[:n], *system.delays, *(system.memory[k] for k in changing)]
-    scale = np.array([getattr(info, "nominal", 1.0) for info in infos], float)
-    names = tuple(info.name for info in infos)
+    others = [*(delay.name for delay in system.delays), *(system.memory[k].name for k in changing)]
+    scale = np.array([*(state.nominal for state in system.states[:n]), *(1.0 for _ in others)], float)
+    names = (*(state.name for state in system.states[:n]), *others)
     return RestEquations(names, n, scale, tuple(changing), functions)
 
 
 def _memory_after(system: System) -> ca.SX:
     """Memory after all tasks have run once, in their order."""
-    m = system.symbols["m"]
+    m = system.symbols.m
     after = m
     for task in system.tasks:
-        after = ca.substitute(system.expressions[str(task.function)], m, after)
+        after = ca.substitute(system.memory_after(task), m, after)
     return after
 
 

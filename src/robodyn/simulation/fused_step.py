@@ -19,7 +19,7 @@ from typing import Any, cast
 import casadi as ca
 import numpy as np
 
-from robodyn.assembly.system import INPUTS, System
+from robodyn.assembly.system import System
 from robodyn.dynamics import ldl, solve_ldl
 from robodyn.symbolic.elimination import eliminate_sparse
 from robodyn.symbolic.tables import NODE as TABLE
@@ -53,8 +53,7 @@ class FusedStep:
     end: ca.SX
 
     def functions(self) -> dict[str, ca.Function]:
-        symbols = dict(self.system.symbols) | {"x": self.column}
-        columns = [symbols[key] for key in INPUTS]
+        columns = [*self.system.symbols._replace(x=self.column)]
         return {"fused_step": ca.Function("fused_step", columns, [ca.densify(self.end)])}
 
 
@@ -67,17 +66,17 @@ def trace_rosw2(system: System) -> FusedStep:
     Linear mechanics that change with time are taken at the middle of the step in both stages, which keeps the order.
     """
     symbols = system.symbols
-    x, h, t1, d0 = symbols["x"], ca.SX.sym("h"), ca.SX.sym("t1"), ca.SX.sym("d0", symbols["d"].numel())
+    x, h, t1, d0 = symbols.x, ca.SX.sym("h"), ca.SX.sym("t1"), ca.SX.sym("d0", symbols.d.numel())
     n, n_v = system.n_q, system.n_v
     q, v, z, book = split_states(system, x)
     middle = ca.SX.sym("middle")
     rates = _freeze_mechanics(system, find_rates(system), middle)
-    first = _at(system, rates, symbols["t"], x, d0)
+    first = _at(system, rates, symbols.t, x, d0)
     matrix = StageMatrix(system, first, GAMMA["rosw2"] * h)
 
     k1 = matrix.solve(v, first.force, first.z_dot)
     x2 = ca.vertcat(x[: n + n_v + z.numel()] + h * ca.vertcat(*k1), book)
-    second = _at(system, rates, t1, x2, symbols["d"])
+    second = _at(system, rates, t1, x2, symbols.d)
     v2 = x2[n : n + n_v]
     k2 = matrix.solve(v2 - 2 * k1[0], _second_force(system, first, second, 2 * k1[1]), second.z_dot - 2 * k1[2])
 
@@ -85,7 +84,7 @@ def trace_rosw2(system: System) -> FusedStep:
     book1 += first.book
     book2 += second.book - 2 * book1
     slope1, slope2 = ca.vertcat(*k1, book1), ca.vertcat(*k2, book2)
-    end = ca.substitute(x + h * (1.5 * slope1 + 0.5 * slope2), middle, 0.5 * (symbols["t"] + t1))
+    end = ca.substitute(x + h * (1.5 * slope1 + 0.5 * slope2), middle, 0.5 * (symbols.t + t1))
     return FusedStep(system, ca.vertcat(x, h, t1, d0), end)
 
 
@@ -93,7 +92,7 @@ def _freeze_mechanics(system: System, rates: Rates, middle: ca.SX) -> Rates:
     """Rates with linear mechanics taken at one time of the step; those of a mechanism itself do not depend on time."""
     if not system.terms:
         return rates
-    M, c = ca.substitute([rates.M, rates.c], [system.symbols["t"]], [middle])
+    M, c = ca.substitute([rates.M, rates.c], [system.symbols.t], [middle])
     return replace(rates, M=M, c=c)
 
 
@@ -114,9 +113,9 @@ def trace_rosw1(system: System) -> FusedStep:
     their change with the speed is of first order.
     """
     symbols = system.symbols
-    x, h, t1, d0 = symbols["x"], ca.SX.sym("h"), ca.SX.sym("t1"), ca.SX.sym("d0", symbols["d"].numel())
+    x, h, t1, d0 = symbols.x, ca.SX.sym("h"), ca.SX.sym("t1"), ca.SX.sym("d0", symbols.d.numel())
     q, v, z, _ = split_states(system, x)
-    middle, d = 0.5 * (symbols["t"] + t1), 0.5 * (d0 + symbols["d"])
+    middle, d = 0.5 * (symbols.t + t1), 0.5 * (d0 + symbols.d)
     rates = find_rates(system)
     here = _at(system, rates, middle, x, d)
     ahead = _at(system, rates, middle, ca.vertcat(q + 0.5 * h * v, x[system.n_q :]), d)
@@ -137,8 +136,8 @@ def split_states(system: System, x: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
 
 def find_rates(system: System) -> Rates:
     """The equations of motion in the system's own symbols."""
-    _, _, z_dot, book = split_states(system, system.expressions["rhs"])
-    return Rates(system.mass_matrix, system.bias, system.expressions["applied"], z_dot, book)
+    _, _, z_dot, book = split_states(system, system.expressions.rhs)
+    return Rates(system.mass_matrix, system.bias, system.expressions.applied, z_dot, book)
 
 
 def follow_books(x: ca.SX, book: ca.SX, k: ca.SX) -> ca.SX:
@@ -147,7 +146,7 @@ def follow_books(x: ca.SX, book: ca.SX, k: ca.SX) -> ca.SX:
 
 
 def _at(system: System, rates: Rates, t: ca.SX, x: ca.SX, d: ca.SX) -> Rates:
-    symbols = [system.symbols[key] for key in ("t", "x", "d")]
+    symbols = [system.symbols.t, system.symbols.x, system.symbols.d]
     return Rates(*ca.substitute([rates.M, rates.c, rates.tau, rates.z_dot, rates.book], symbols, [t, x, d]))
 
 
@@ -156,7 +155,7 @@ class StageMatrix:
 
     def __init__(self, system: System, first: Rates, step: ca.SX) -> None:
         self.step = step
-        q, v, z, _ = split_states(system, system.symbols["x"])
+        q, v, z, _ = split_states(system, system.symbols.x)
         tau = first.tau
         self.tau_q, self.tau_z = ca.jacobian(tau, q), ca.jacobian(tau, z)
         self.f_q, self.f_v = ca.jacobian(first.z_dot, q), ca.jacobian(first.z_dot, v)

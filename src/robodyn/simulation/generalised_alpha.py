@@ -119,10 +119,10 @@ def _averages(known: Known, weights: Weights, f0: ca.SX, f1: ca.SX, A: ca.SX) ->
 def _evaluate(system: System, x: ca.SX, a: ca.SX, lam: ca.SX) -> Forces:
     """The equations of motion at a state, with accelerations and constraint forces as given."""
     assert system.mechanics is not None
-    rates, k = system.expressions["rhs"], len(system.equations)
-    h = system.expressions["constraints"][:k] if k else ca.SX(0, 1)
-    active = system.expressions["active"] if k else ca.SX(0, 1)
-    tau = system.expressions["applied"] + ca.jacobian(h, system.q).T @ lam
+    rates, k = system.expressions.rhs, len(system.equations)
+    h = system.expressions.constraints[:k] if k else ca.SX(0, 1)
+    active = system.expressions.active if k else ca.SX(0, 1)
+    tau = system.expressions.applied + ca.jacobian(h, system.q).T @ lam
     q, v, acceleration = (list(ca.vertsplit(column)) for column in (system.q, system.v, a))
     needed = ca.SX(inverse_dynamics(system.mechanics.tree, q, v, acceleration))
     for inertia, gradient in system.rotors:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from robodyn.assembly.system import INPUTS, System
+from robodyn.assembly.system import System
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,7 @@ class ImplicitStep:
             "step_jacobian": ca.vec(ca.densify(ca.jacobian(self.residual, self.unknowns))),
             "step_end": self.end,
         }
-        symbols = dict(self.system.symbols) | {"x": ca.vertcat(self.known.column, self.unknowns)}
-        columns = [symbols[key] for key in INPUTS]
+        columns = [*self.system.symbols._replace(x=ca.vertcat(self.known.column, self.unknowns))]
         return {name: ca.Function(name, columns, [ca.densify(output)]) for name, output in outputs.items()}
 
 
@@ -76,4 +75,4 @@ def start_step(system: System, n_kept: int) -> Known:
 
 def at_state(system: System, expressions: Sequence[ca.SX], x: ca.SX) -> list[ca.SX]:
     """Expressions of a system's states, elsewhere."""
-    return list(ca.substitute(list(expressions), [system.symbols["x"]], [x]))
+    return list(ca.substitute(list(expressions), [system.symbols.x], [x]))

@@ -12,7 +12,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from robodyn.assembly.system import StateInfo, System
+from robodyn.assembly.declarations import StateInfo
+from robodyn.assembly.system import System
 from robodyn.errors import Flaw
 from robodyn.simulation.closing import Assembled, Equations, check_kept, close, mark_joints, prepare_equations
 from robodyn.waiting import told_if_slow

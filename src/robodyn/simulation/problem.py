@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from robodyn.assembly.declarations import BreakRule
 from robodyn.assembly.network import number_units
-from robodyn.assembly.system import BreakRule
 from robodyn.engine import Problem
 from robodyn.simulation.compiled import CompiledSystem
 from robodyn.simulation.starting import Start
@@ -27,7 +27,7 @@ def build_problem(compiled: CompiledSystem, p: np.ndarray, values: dict[str, Any
         n_m=len(system.memory),
         n_d=len(system.delays),
         n_y=len(compiled.recorded),
-        n_watched=system.expressions["watched"].numel(),
+        n_watched=system.expressions.watched.numel(),
         n_guards=len(system.guards),
         n_limited=len(system.limited),
         n_quadratures=system.n_quadratures,
@@ -53,7 +53,7 @@ def build_problem(compiled: CompiledSystem, p: np.ndarray, values: dict[str, Any
         delay_depth=system.delay_depth,
         guard_direction=np.array([guard.direction for guard in system.guards], np.int64),
         start_action=at(system.start_action),
-        projection=at("action:projection"),
+        projection=at("projection"),
         guard_terminal=np.array([guard.terminal for guard in system.guards], np.int64),
         guard_side=np.array([system.side_place(guard) for guard in system.guards], np.int64),
         guard_action=np.array([PYTHON_ACTION if g.call else at(g.action) for g in system.guards], np.int64),

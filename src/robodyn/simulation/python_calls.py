@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from robodyn.assembly.system import PythonCall
+from robodyn.assembly.declarations import PythonCall
 from robodyn.simulation.compiled import CompiledSystem
 
 

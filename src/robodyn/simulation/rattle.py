@@ -44,10 +44,10 @@ def trace_rattle(system: System) -> ImplicitStep:
 def _parts(system: System) -> list[ca.SX]:
     """Velocities, forces without those of the constraints, residuals, which hold, and their gradients."""
     k = len(system.equations)
-    h = system.expressions["constraints"][:k] if k else ca.SX(0, 1)
-    active = system.expressions["active"] if k else ca.SX(0, 1)
-    force = system.expressions["momentum_rate"] + system.expressions["applied"]
-    return [system.expressions["position_rate"], force, h, active, ca.jacobian(h, system.q)]
+    h = system.expressions.constraints[:k] if k else ca.SX(0, 1)
+    active = system.expressions.active if k else ca.SX(0, 1)
+    force = system.expressions.momentum_rate + system.expressions.applied
+    return [system.expressions.position_rate, force, h, active, ca.jacobian(h, system.q)]
 
 
 def _at(system: System, expressions: list[ca.SX], q: ca.SX, p: ca.SX) -> list[ca.SX]:
@@ -60,8 +60,8 @@ def _velocity_forces(system: System, place: tuple[ca.SX, ca.SX], half: ca.SX) ->
     if k == 0:
         return ca.SX(0, 1)
     _, _, _, active, H = _parts(system)
-    h_dot = system.expressions["constraints"][k:]
-    S = ca.jacobian(h_dot, system.symbols["x"][system.n_q : 2 * system.n_q]) @ H.T
+    h_dot = system.expressions.constraints[k:]
+    S = ca.jacobian(h_dot, system.symbols.x[system.n_q : 2 * system.n_q]) @ H.T
     h_dot, S, active = _at(system, [h_dot, S, active], *place)
     S = S + ca.diag(1 - active)
     return ca.SX(solve_symmetric(half * S, [-h_dot[i] for i in range(k)]))
@@ -71,9 +71,9 @@ def _end(system: System, known: Known, place: tuple[ca.SX, ca.SX], mu: ca.SX) ->
     """[x1, x_dot1]; what nothing depends on moves by the trapezoidal rule."""
     n, names = system.n_q, [state.name for state in system.states]
     v, force, _, _, H = _parts(system)
-    book = system.expressions["rhs"][2 * n :]
+    book = system.expressions.rhs[2 * n :]
     if "energy.work" in names:
-        book[names.index("energy.work") - 2 * n] = ca.dot(system.expressions["applied"] + H.T @ mu, v)
+        book[names.index("energy.work") - 2 * n] = ca.dot(system.expressions.applied + H.T @ mu, v)
     v, p_dot, book = _at(system, [v, force + H.T @ mu, book], *place)
     book1 = known.x[2 * n :] + known.h / 2 * (known.x_dot[2 * n :] + book)
     return [*place, book1, v, p_dot, book]

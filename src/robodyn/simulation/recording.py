@@ -45,7 +45,7 @@ def make_run(
     events = tuple(
         EventRecord(system.guards[guard].name, time, system.guards[guard].terminal) for time, guard in trajectory.events
     )
-    infos = tuple(SignalInfo(**vars(info)) for info in compiled.recorded)  # type: ignore[arg-type]
+    infos = tuple(SignalInfo(**vars(info)) for info in compiled.recorded)
     run = Run(
         time=trajectory.time,
         values=trajectory.y,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.assembly import System, assemble
-from robodyn.engine import Solver, Trajectory, integrate
+from robodyn.engine import BrokenRun, Solver, Trajectory, integrate
 from robodyn.errors import Flaw, ModelError
 from robodyn.model import Chain, Recording, Scenario
 from robodyn.results import Run, join
@@ -73,13 +73,11 @@ def simulate(
     begin = find_start(compiled, values, start)
     try:
         trajectory = _integrate(compiled, solver, recording, values, begin, calls, progress)
-    except Exception as error:
-        if not hasattr(error, "trajectory"):
-            raise
+    except BrokenRun as broken:
         # A Python block or action failed: its error is the outcome, the motion so far is kept.
-        outcome = tell_failure(error.trajectory, calls.running, error)
-        warnings = ("".join(traceback.format_exception(error)),)
-        return make_run(compiled, solver, values, error.trajectory, outcome, begin, warnings)
+        outcome = tell_failure(broken.trajectory, calls.running, broken.cause)
+        warnings = ("".join(traceback.format_exception(broken.cause)),)
+        return make_run(compiled, solver, values, broken.trajectory, outcome, begin, warnings)
     outcome = tell_outcome(compiled, solver, trajectory)
     chosen = solver.adaptive and recording.rate is None and recording.times is None and recording.refine is None
     return make_run(compiled, solver, values, trajectory, outcome, begin, rows_chosen=chosen)
@@ -98,7 +96,8 @@ def _simulate_twice(
     target = what.system if isinstance(what, CompiledSystem) else what
     first = target.phases[0] if isinstance(target, Chain) else target
     scenario = first.scenario if isinstance(first, System) else first
-    signals = recording.signals if recording else getattr(what, "patterns", scenario.recording.signals)
+    own = what.patterns if isinstance(what, CompiledSystem) else scenario.recording.signals
+    signals = recording.signals if recording else own
 
     def again(other: Scenario | Chain | System, tighter: Solver, kept: Recording) -> Run:
         return simulate(other, tighter, recording=kept, **others)
@@ -165,8 +164,7 @@ def _integrate(
     progress: Progress | None,
 ) -> Trajectory:
     system = compiled.system
-    numbers: dict[str, Any] = {name: number.value for name, number in system.numbers.items()}
-    numbers |= {number.name: value for number, value in zip(system.parameters, values.tolist(), strict=True)}
+    numbers = compiled.number_values(values)
     duration = system.scenario.duration
     kept = engine_recording(recording, solver, start.time, duration)
     check_extent(compiled, solver, kept, duration)

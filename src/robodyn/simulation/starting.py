@@ -9,7 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from robodyn.assembly.system import INPUTS, System
+from robodyn.assembly.system import System
 from robodyn.errors import FlawList
 from robodyn.results import Run
 from robodyn.simulation.compiled import CompiledSystem
@@ -78,8 +78,8 @@ def _check_left_out(system: System, x: np.ndarray, m: np.ndarray, values: np.nda
     """Equations that follow from others near one position may not at the one that was found: another assembly."""
     if RESIDUAL not in system.signal_names:
         return
-    residual = system.expressions["outputs"][system.signal_names.index(RESIDUAL)]
-    columns = [system.symbols[key] for key in INPUTS]
+    residual = system.expressions.outputs[system.signal_names.index(RESIDUAL)]
+    columns = [*system.symbols]
     delayed = [delay.before or 0.0 for delay in system.delays]
     left: Any = spell_out(ca.Function("residual", columns, [residual]))(0.0, x, delayed, m, values)
     flaws = FlawList()
@@ -114,7 +114,7 @@ def check_ranges(system: System, x: np.ndarray, values: np.ndarray) -> None:
     if not ranged:
         return
     column = ca.vertcat(*(system.coordinates[c.name] for c in ranged))
-    function: Any = spell_out(ca.Function("positions", [system.symbols["x"], system.symbols["p"]], [column]))
+    function: Any = spell_out(ca.Function("positions", [system.symbols.x, system.symbols.p], [column]))
     flaws = FlawList()
     for c, position in zip(ranged, np.array(function(x, values)).ravel(), strict=True):
         lower, upper = c.range or (-np.inf, np.inf)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from robodyn.assembly import System
-from robodyn.assembly.sticking import ACTION
+from robodyn.assembly.stick_events import ACTION
 from robodyn.engine import Solver
 from robodyn.errors import FlawList
 from robodyn.simulation.fused_step import FUSED_STEPS, FusedStep
@@ -47,7 +47,7 @@ def _check_mechanism(flaws: FlawList, system: System, method: str) -> None:
         flaws.add("solver.method", f"{method} moves mechanisms in positions and velocities", "choose another method")
     if system.equations:
         flaws.add("solver.method", f"{method} does not go with constraints", "say rodas4p")
-    if ACTION in system.expressions:
+    if ACTION in system.expressions.actions:
         flaws.add("solver.method", f"{method} does not go with friction that sticks in modes", "say rodas4p")
 
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from robodyn.assembly.system import INPUTS, System, Task
+from robodyn.assembly.declarations import Task
+from robodyn.assembly.system import System
 
 MOST_TICKS = 1000
 """Ticks of a common period up to which it is worth while."""
@@ -51,8 +52,7 @@ def is_due(task: Task, tick: int) -> bool:
 
 
 def _compose(system: System, name: str, tasks: tuple[Task, ...]) -> ca.Function:
-    memory = m = system.symbols["m"]
+    memory = m = system.symbols.m
     for task in tasks:
-        assert task.function is not None
-        m = ca.substitute(system.expressions[task.function], memory, m)
-    return ca.Function(name, [system.symbols[key] for key in INPUTS], [ca.densify(m)])
+        m = ca.substitute(system.memory_after(task), memory, m)
+    return system.function(m, name)

@@ -26,7 +26,7 @@ def locked_frequencies() -> np.ndarray:
     system = assemble(weld(FLEXIBLE))
     columns = ([info.start for info in group] for group in (system.states, (), system.memory))
     numbers = [number.value for number in system.parameters]
-    M = np.array(system.function("mass_matrix")(0.0, *columns, numbers)).reshape(system.n_q, system.n_q)
+    M = np.array(system.function(system.mass_matrix)(0.0, *columns, numbers))
     stiffness = np.concatenate([body.modal_stiffness for body in rx90_flexible_mechanism().flexible_bodies])
     n = len(stiffness)
     return np.sqrt(eigh(np.diag(stiffness), M[-n:, -n:], eigvals_only=True)) / (2 * np.pi)

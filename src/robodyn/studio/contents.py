@@ -21,7 +21,7 @@ Plain = dict[str, Any]
 def describe_run(run: Run, label: str) -> Plain:
     """One run for the page; texts are plain text, never markup."""
     machine, note = read_machine(run)
-    equations = getattr(run.provenance, "equations", None)
+    equations = run.provenance.equations
     return {
         "label": label,
         "title": str(run.provenance.description.get("title") or ""),

@@ -36,7 +36,7 @@ from robodyn.symbolic.elementary import (
     where,
 )
 from robodyn.symbolic.interpolation import hold_table, table
-from robodyn.symbolic.kinds import is_symbolic, stack, symbol
+from robodyn.symbolic.kinds import is_symbolic, length, stack, symbol
 from robodyn.symbolic.linear import solve_linear
 
 __all__ = [
@@ -60,6 +60,7 @@ __all__ = [
     "hold_table",
     "hypot",
     "is_symbolic",
+    "length",
     "log",
     "log1p",
     "logical_and",

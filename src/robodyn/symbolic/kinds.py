@@ -23,6 +23,11 @@ def symbol(name: str, n: int = 1) -> ca.SX:
     return ca.SX.sym(name, n)
 
 
+def length(values: Any) -> int:
+    """Entries of a sequence, or of an array or column along its first axis."""
+    return int(values.shape[0]) if isinstance(values, ca.SX | ca.DM | np.ndarray) else len(values)
+
+
 def stack(values: Any) -> Any:
     """All values one below the other: a dense SX column if any is a symbol, else a flat numpy array.
 

@@ -66,16 +66,13 @@ class _Reader:
         return self._input(node[1], node[2]) if node[0] == "input" else self.right(number)
 
     def _input(self, kind: int, k: int) -> str:
-        names = {
-            T: lambda: "t",
-            X: lambda: self.system.states[k].name,
-            BEFORE: lambda: f"{self.system.memory[k].name} before",
-            P: lambda: self.system.parameters[k].name,
-            STEP: lambda: "h",
-            END: lambda: "t at the end",
-            DUE: lambda: f"sample {k + 1} due",
-        }
-        return names[kind]()
+        if kind == X:
+            return self.system.states[k].name
+        if kind == P:
+            return self.system.parameters[k].name
+        if kind == BEFORE:
+            return f"{self.system.memory[k].name} before"
+        return {T: "t", STEP: "h", END: "t at the end", DUE: f"sample {k + 1} due"}[kind]
 
     def right(self, number: int) -> str:
         """The right side of a node's own equation."""

@@ -49,8 +49,7 @@ def _check_samples(system: System, step: float, flaws: FlawList) -> None:
     for block in system.scenario.machine.blocks:
         if block.period is None:
             continue
-        for key in ("period", "offset", "delay"):
-            time = getattr(block, key)
+        for key, time in (("period", block.period), ("offset", block.offset), ("delay", block.delay)):
             if (as_fraction(time) / as_fraction(step)).denominator != 1:
                 what = f"{time:g} s is no whole multiple of the step {step:g} s"
                 flaws.add(f"blocks.{block.name}.{key}", what, _whole_step(system))

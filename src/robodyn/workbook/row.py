@@ -16,6 +16,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+import casadi as ca
+
 from robodyn.assembly import System
 from robodyn.native import Program, read_program
 from robodyn.native.program import Builder, Node, operands, with_operands
@@ -51,13 +53,14 @@ def trace_row(system: System, heun: bool) -> RowProgram:
     memory = tracer.run_tasks()
     now = tracer.inputs(tracer.add(T, 0), tracer.column(X, len(system.states)), memory)
     outputs = {"memory": memory}
-    for group, function in (("rates", "rhs"), ("signals", "outputs"), ("guards", "guards"), ("limits", "limits")):
-        outputs[group] = tracer.insert(function, now)
+    own = system.expressions
+    for group, column in {"rates": own.rhs, "signals": own.outputs, "guards": own.guards, "limits": own.limits}.items():
+        outputs[group] = tracer.insert(column, now)
     outputs["predicted"], outputs["end_rates"] = [], []
     if heun:
         predicted = [tracer.predict(k, rate, outputs["limits"]) for k, rate in enumerate(outputs["rates"])]
         outputs["predicted"] = predicted
-        outputs["end_rates"] = tracer.insert("rhs", tracer.inputs(tracer.add(END, 0), predicted, memory))
+        outputs["end_rates"] = tracer.insert(own.rhs, tracer.inputs(tracer.add(END, 0), predicted, memory))
     program = tracer.builder.finish("row", [0] * 7, [outputs[group] for group in GROUPS])
     found = dict(zip(GROUPS, program.outputs, strict=True))
     return RowProgram(program, found, tuple(_kinds(program, found["predicted"])), tuple(tracer.timings))
@@ -82,9 +85,9 @@ class _Tracer:
         columns: list[list[int]] = [[t], x, [], m, self.column(P, len(self.system.parameters))]
         return lambda i, k: columns[i][k]
 
-    def insert(self, function: str, inputs: Callable[[int, int], int]) -> list[int]:
+    def insert(self, column: ca.SX, inputs: Callable[[int, int], int]) -> list[int]:
         """Nodes of a function's output."""
-        program = read_program(self.system.function(function))
+        program = read_program(self.system.function(column))
         new: list[int] = []
         for node in program.nodes:
             new.append(inputs(node[1], node[2]) if node[0] == "input" else self._put(with_operands(node, new)))
@@ -100,8 +103,7 @@ class _Tracer:
         memory = self.column(BEFORE, len(self.system.memory))
         x = self.column(X, len(self.system.states))
         for task in self.system.tasks:
-            assert task.function is not None
-            fresh = self.insert(task.function, self.inputs(self.add(T, 0), x, memory))
+            fresh = self.insert(self.system.memory_after(task), self.inputs(self.add(T, 0), x, memory))
             due = self._due(task.period, task.offset)
             changed = zip(fresh, memory, strict=True)
             memory = [old if new == old else self.builder.add(("select", due, new, old)) for new, old in changed]

@@ -10,7 +10,6 @@ from support.machines import cart
 
 from robodyn.analysis.mechanics.hamiltonian import hamiltonian_system, simulate_symplectic
 from robodyn.assembly import assemble
-from robodyn.assembly.system import INPUTS
 from robodyn.catalog.delta_robot import delta_hold
 from robodyn.catalog.pendulums import double_pendulum, pendulum
 from robodyn.engine import Solver
@@ -46,10 +45,10 @@ def test_rates_are_the_derivatives_of_the_energy():
     """q' = dE/dp and p' = -dE/dq, by the derivatives of the energies that the system reports."""
     system = hamiltonian_system(assemble(double_pendulum()))
     names, n = system.signal_names, system.n_q
-    outputs = system.expressions["outputs"]
+    outputs = system.expressions.outputs
     energy = outputs[names.index("energy.kinetic")] + outputs[names.index("energy.potential")]
-    slopes = ca.gradient(energy, system.symbols["x"][: 2 * n])
-    evaluate = ca.Function("slopes", [system.symbols[key] for key in INPUTS], [slopes, system.expressions["rhs"]])
+    slopes = ca.gradient(energy, system.symbols.x[: 2 * n])
+    evaluate = ca.Function("slopes", [*system.symbols], [slopes, system.expressions.rhs])
     found, rates = (np.array(value).ravel() for value in evaluate(0.0, [0.3, -0.8, 1.1, 0.4], [], [], []))
     np.testing.assert_allclose(rates[:n], found[n:], rtol=1e-12)
     np.testing.assert_allclose(rates[n : 2 * n], -found[:n], rtol=1e-12)

@@ -1,3 +1,4 @@
+import casadi as ca
 import numpy as np
 import pytest
 from scipy.interpolate import CubicSpline
@@ -54,7 +55,7 @@ def test_joints_moved_so_move_the_pistons_as_given(system):
 
     found = joint_motion(system, wanted)
 
-    place = system.function("coordinates")
+    place = system.function(ca.vertcat(*system.coordinates.values()))
     rows = [list(system.coordinates).index(name) for name in ACTUATORS]
     parameters = [number.value for number in system.parameters]
     for k, q in enumerate(found.position):

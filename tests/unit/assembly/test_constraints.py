@@ -53,8 +53,8 @@ def some_state(system, seed):
 
 def rate_along(system, expression):
     """Total time derivative of an expression along the motion."""
-    t, x = system.symbols["t"], system.symbols["x"]
-    return ca.jtimes(expression, x, system.expressions["rhs"]) + ca.jacobian(expression, t)
+    t, x = system.symbols.t, system.symbols.x
+    return ca.jtimes(expression, x, system.expressions.rhs) + ca.jacobian(expression, t)
 
 
 @pytest.mark.parametrize("kind", CONSTRAINTS)
@@ -65,7 +65,7 @@ def test_rates_of_residuals_are_their_time_derivatives(kind):
         constraint = replace(constraint, velocity=0.0, acceleration=0.0)
     system = assemble(free_body(constraint))
     k = len(system.equations)
-    both = system.expressions["constraints"]
+    both = system.expressions.constraints
     for seed in range(3):
         x = some_state(system, seed)
         assert evaluate(system, rate_along(system, both[:k]), x) == pytest.approx(
@@ -78,7 +78,7 @@ def test_the_motion_obeys_baumgartes_equation_wherever_it_is(kind):
     """h'' + 2 p h' + p^2 h = 0, also far off the constraints."""
     system = assemble(free_body(CONSTRAINTS[kind]))
     k = len(system.equations)
-    h, h_dot = (system.expressions["constraints"][part] for part in (slice(0, k), slice(k, 2 * k)))
+    h, h_dot = (system.expressions.constraints[part] for part in (slice(0, k), slice(k, 2 * k)))
     told = -0.7 if kind == "prescribed" else 0.0
     error = rate_along(system, h_dot) - told + 2 * POLE * h_dot + POLE**2 * h
     for seed in range(3):
@@ -91,15 +91,15 @@ def test_forces_and_accelerations_fulfil_the_equations_of_motion(kind):
     """M (a - a_free) = H^T lam, with the accelerations of the unconstrained body."""
     system, free = assemble(free_body(CONSTRAINTS[kind])), assemble(free_body(treatment=Treatment()))
     k, n = len(system.equations), system.n_v
-    H = ca.jacobian(system.expressions["constraints"][:k], system.q)
+    H = ca.jacobian(system.expressions.constraints[:k], system.q)
     names = list(system.signal_names)
     rows = [names.index(force) for force in system.equations]
     sign = -1.0 if kind == "rod" else 1.0
     for seed in range(3):
         x = some_state(system, seed)
-        lam = sign * evaluate(system, system.expressions["outputs"], x)[rows]
-        a = evaluate(system, system.expressions["rhs"], x)[n : 2 * n]
-        a_free = evaluate(free, free.expressions["rhs"], x[: 2 * n])[n : 2 * n]
+        lam = sign * evaluate(system, system.expressions.outputs, x)[rows]
+        a = evaluate(system, system.expressions.rhs, x)[n : 2 * n]
+        a_free = evaluate(free, free.expressions.rhs, x[: 2 * n])[n : 2 * n]
         M = evaluate(system, ca.vec(system.mass_matrix), x).reshape(n, n)
         gradients = evaluate(system, ca.vec(H), x).reshape(n, k)
         assert M @ (a - a_free) == pytest.approx(gradients @ lam, abs=1e-8)
@@ -108,18 +108,18 @@ def test_forces_and_accelerations_fulfil_the_equations_of_motion(kind):
 def test_projection_leaves_accelerations_on_the_constraints_alone():
     system = assemble(free_body(CONSTRAINTS["revolute"], treatment=Treatment("projection")))
     k = len(system.equations)
-    error = rate_along(system, system.expressions["constraints"][k:])
+    error = rate_along(system, system.expressions.constraints[k:])
     assert np.max(np.abs(evaluate(system, error, some_state(system, 1)))) < 1e-8
 
 
 def test_projection_puts_positions_and_velocities_on_the_constraints():
     system = assemble(free_body(CONSTRAINTS["revolute"], treatment=Treatment("projection")))
     start = some_state(system, 2)
-    residuals = evaluate(system, system.expressions["constraints"], start)
+    residuals = evaluate(system, system.expressions.constraints, start)
     x = start
     for _ in range(20):
-        x = evaluate(system, system.expressions["action:projection"], x)[: len(x)]
-    found = evaluate(system, system.expressions["constraints"], x)
+        x = evaluate(system, system.expressions.projection, x)[: len(x)]
+    found = evaluate(system, system.expressions.constraints, x)
     assert np.max(np.abs(residuals)) > 0.1
     assert np.max(np.abs(found)) < 1e-12
 
@@ -138,7 +138,7 @@ def test_the_own_pole_follows_the_size_and_the_duration():
     def pole(duration):
         system = assemble(crank_rocker(duration=duration))
         k = len(system.equations)
-        h, h_dot = (system.expressions["constraints"][part] for part in (slice(0, k), slice(k, 2 * k)))
+        h, h_dot = (system.expressions.constraints[part] for part in (slice(0, k), slice(k, 2 * k)))
         x = some_state(system, 3)
         wanted, rate, residual = (evaluate(system, e, x) for e in (rate_along(system, h_dot), h_dot, h))
         return np.roots([residual[0], 2 * rate[0], wanted[0]])

@@ -28,7 +28,7 @@ def residuals(constraint, **positions):
     x[:3] = PLACE
     for name, change in positions.items():
         x[FREE.index(name)] += change
-    return evaluate(system, system.expressions["constraints"], x)[: len(system.equations)]
+    return evaluate(system, system.expressions.constraints, x)[: len(system.equations)]
 
 
 def closure(kind):

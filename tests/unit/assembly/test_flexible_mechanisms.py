@@ -50,7 +50,7 @@ def test_a_bracket_turns_with_its_node():
     system = assemble(Scenario("hang", Machine("m", mechanism), 1.0))
     x = np.zeros(len(system.states))
     x[1] = 1e-4
-    values = np.array(system.function("outputs")(0, x, [], [], [])).ravel()
+    values = np.array(system.function(system.expressions.outputs)(0, x, [], [], [])).ravel()
     found = {name: values[system.signal_names.index(name)] for name in ("horn.position.x", "tip.position.x")}
 
     turn = 1e-4 * mechanism.body("link").node("tip").turn[0][2]
@@ -66,7 +66,7 @@ def test_modes_are_states_after_the_joints_and_points_move_with_them():
     x = np.zeros(len(system.states))
     x[1] = 0.01
     row = system.signal_names.index("tip.position.y")
-    assert float(system.function("outputs")(0, x, [], [], [])[row]) == pytest.approx(0.01 * mode)
+    assert float(system.function(system.expressions.outputs)(0, x, [], [], [])[row]) == pytest.approx(0.01 * mode)
 
 
 def test_stiff_limit_is_the_rigid_arm():

@@ -24,16 +24,16 @@ from robodyn.model import (
 )
 
 
-def evaluate(system, name, x, t=0.0, d=(), m=()):
-    """A function of the system with its parameters' own values."""
+def evaluate(system, column, x, t=0.0, d=(), m=()):
+    """A column of the system with its parameters' own values."""
     p = [number.value for number in system.parameters]
-    return np.array(system.function(name)(t, x, list(d), list(m), p)).ravel()
+    return np.array(system.function(column)(t, x, list(d), list(m), p)).ravel()
 
 
 def acceleration(system, q, v):
     n = system.n_v
     x = np.concatenate([q, v, np.zeros(len(system.states) - 2 * n)])
-    return evaluate(system, "rhs", x)[n : 2 * n]
+    return evaluate(system, system.expressions.rhs, x)[n : 2 * n]
 
 
 def arm() -> Mechanism:
@@ -66,8 +66,8 @@ def torque_difference(system, free):
 def test_a_force_along_a_direction_acts_by_the_transposed_jacobian():
     system = assemble(scenario(push("push", "up", 5.0), coordinates=(Along("up", "tip", (0, 1, 0)),)))
     free = assemble(scenario())
-    tip = ca.vertcat(*(free.expressions["outputs"][free.signal_names.index(f"tip.position.{axis}")] for axis in "xy"))
-    J = ca.Function("J", [free.symbols["x"]], [ca.jacobian(tip, free.symbols["x"][:2])])(np.concatenate([Q, V]))
+    tip = ca.vertcat(*(free.expressions.outputs[free.signal_names.index(f"tip.position.{axis}")] for axis in "xy"))
+    J = ca.Function("J", [free.symbols.x], [ca.jacobian(tip, free.symbols.x[:2])])(np.concatenate([Q, V]))
     np.testing.assert_allclose(torque_difference(system, free), 5.0 * np.array(J)[1], rtol=1e-10)
 
 
@@ -88,7 +88,7 @@ def test_a_spring_between_points_pulls_along_its_line():
     strut = Distance("strut", "anchor", "tip")
     system, free = assemble(scenario(spring, coordinates=(strut,))), assemble(scenario())
     x = np.concatenate([Q, V])
-    outputs = dict(zip(free.signal_names, evaluate(free, "outputs", x), strict=True))
+    outputs = dict(zip(free.signal_names, evaluate(free, free.expressions.outputs, x), strict=True))
     tip = np.array([outputs[f"tip.position.{axis}"] for axis in "xy"])
     line = np.array([0.3, 1.2]) - tip
     length = np.linalg.norm(line)
@@ -159,9 +159,9 @@ def test_power_of_all_forces_is_the_rate_of_energy():
     )
     coordinates = (Distance("strut", "anchor", "tip"), Combination("rotor", {"one": 1.0, "two": 5.0}, inertia=0.02))
     system = assemble(scenario(*blocks, coordinates=coordinates, loads=(Load("wind", "tip", (1.0, 2.0, 0.0)),)))
-    balance = system.expressions["outputs"][system.signal_names.index("energy.balance")]
-    rate = ca.jtimes(balance, system.symbols["x"], system.expressions["rhs"])
-    columns = [system.symbols[key] for key in ("t", "x", "d", "m", "p")]
+    balance = system.expressions.outputs[system.signal_names.index("energy.balance")]
+    rate = ca.jtimes(balance, system.symbols.x, system.expressions.rhs)
+    columns = [*system.symbols]
     p = [number.value for number in system.parameters]
     value = ca.Function("rate", columns, [rate])(0, np.concatenate([Q, V, [0.0]]), [], [], p)
     # Kinetic, potential and work rates are tens of watts each and cancel.
@@ -177,7 +177,7 @@ def test_a_tunable_rotor_counts_even_if_it_starts_at_nothing():
     rotor = Combination("rotor", {"one": 1.0, "two": 5.0}, inertia=0.0)
     tuned = assemble(scenario(coordinates=(rotor,), tunable=("rotor.inertia",)))
     p = [0.02 if number.name == "rotor.inertia" else number.value for number in tuned.parameters]
-    rates = np.array(tuned.function("rhs")(0.0, np.concatenate([Q, V]), [], [], p)).ravel()
+    rates = np.array(tuned.function(tuned.expressions.rhs)(0.0, np.concatenate([Q, V]), [], [], p)).ravel()
     fixed = assemble(scenario(coordinates=(Combination("rotor", {"one": 1.0, "two": 5.0}, inertia=0.02),)))
     np.testing.assert_allclose(rates[2:4], acceleration(fixed, Q, V), rtol=1e-10)
 

@@ -6,7 +6,8 @@ import pytest
 
 from robodyn import Block, Body, Combination, Joint, Machine, Mechanism, ModelError, Scenario, assemble, law
 from robodyn.assembly.builder import Element
-from robodyn.assembly.sticking import Sticking, find_held_joints
+from robodyn.assembly.held_joints import find_held_joints
+from robodyn.assembly.sticking import Sticking
 
 
 def direction_finder(k):

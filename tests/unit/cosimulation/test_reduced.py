@@ -22,7 +22,6 @@ from robodyn import (
     Treatment,
     assemble,
 )
-from robodyn.assembly.system import INPUTS
 from robodyn.catalog import four_bars
 from robodyn.cosimulation import Connection, Master, ScenarioUnit, cosimulate, model_from_mobility, reduce_system
 from robodyn.cosimulation.reduced import RANK, invert
@@ -75,8 +74,8 @@ def driven_arm():
 def accelerate(system, x, force):
     """The interface's acceleration, from the rates of the whole system."""
     port = system.ports[0]
-    velocity = ca.jtimes(port.velocity, system.symbols["x"], system.expressions["rhs"])
-    function = ca.Function("w_dot", [system.symbols[key] for key in INPUTS], [velocity])
+    velocity = ca.jtimes(port.velocity, system.symbols.x, system.expressions.rhs)
+    function = ca.Function("w_dot", [*system.symbols], [velocity])
     changed = dict(zip(port.interface.names("force"), force, strict=True))
     p = [changed.get(number.name, number.value) for number in system.parameters]
     m = [info.start for info in system.memory]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from support.kernels import kernel, make_problem
 
-from robodyn.engine import Recording, Solver, Status, integrate
+from robodyn.engine import BrokenRun, Recording, Solver, Status, integrate
 
 NOTHING = Recording("none")
 EMPTY = np.zeros(0)
@@ -113,8 +113,9 @@ def test_a_slope_is_reused_across_ticks_that_change_nothing():
 
 
 def test_a_task_that_returns_the_wrong_shape_is_refused_with_the_partial_trajectory():
-    with pytest.raises(ValueError, match="new m") as error:
+    with pytest.raises(BrokenRun, match="ValueError: .*new m") as error:
         run(sampled([0], [1], [5], 0.1), Solver("rk4"), 1.0, python_task=lambda *_: [1.0])
+    assert error.value.cause is error.value.__cause__
     assert error.value.trajectory.at_time == 0.5
     assert error.value.trajectory.status is Status.FAILED
 

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 from robodyn import Body, DHRow, Machine, ModelError, Point, Scenario, assemble, mechanism_from_dh
-from robodyn.assembly.system import INPUTS
 from robodyn.spatial import Pose, from_rpy
 
 ROWS = (
@@ -46,8 +45,8 @@ def textbook_pose(convention, q):
 def point_position(mechanism, q):
     """World position of the point `tip` by the assembled system."""
     system = assemble(Scenario("s", Machine("m", mechanism), 1.0))
-    columns = [system.symbols[key] for key in INPUTS]
-    function = ca.Function("outputs", columns, [system.expressions["outputs"]])
+    columns = [*system.symbols]
+    function = ca.Function("outputs", columns, [system.expressions.outputs])
     values = np.array(function(0, [*q, *np.zeros(len(q))], [], [], [])).ravel()
     named = dict(zip(system.signal_names, values, strict=True))
     return [named[f"tip.position.{axis}"] for axis in "xyz"]

@@ -24,7 +24,6 @@ from robodyn import (
     Scenario,
     assemble,
 )
-from robodyn.assembly.system import INPUTS
 from robodyn.catalog import SCENARIOS
 from robodyn.model import digest
 from robodyn.spatial import from_rpy
@@ -78,8 +77,8 @@ def signature(scenario):
     """All a run depends on: every function of the system at odd points, starts, delays, clocks, duration."""
     system = assemble(scenario)
     generator = np.random.default_rng(5)
-    columns = [system.symbols[key] for key in INPUTS]
-    function = ca.Function("all", columns, [ca.vertcat(*system.expressions.values())])
+    columns = [*system.symbols]
+    function = ca.Function("all", columns, [ca.vertcat(*system.expressions.columns().values())])
     parameters = ca.DM([number.value for number in system.parameters])
     values = []
     # Small values, and large ones that meet the limits.

@@ -54,7 +54,7 @@ def torque_needed(equations, nominal, row, q, v):
     """Inverse dynamics in numbers, with spring and load by their virtual work (central differences of lengths)."""
     system = equations.outline.system
     p = [number.value for number in system.parameters]
-    symbols = [system.q, system.v, system.symbols["p"], equations.a]
+    symbols = [system.q, system.v, system.symbols.p, equations.a]
     lists = [list(ca.vertsplit(column)) for column in (system.q, system.v, equations.a)]
     needed = ca.Function("needed", symbols, [ca.SX(inverse_dynamics(system.mechanics.tree, *lists))])
     lengths = ca.Function("lengths", symbols, [system.coordinates["balancer"]])

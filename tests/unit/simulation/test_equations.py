@@ -38,7 +38,8 @@ def test_printed_equations_evaluate_to_the_rates(make):
     generator = np.random.default_rng(3)
     x, m = generator.uniform(-0.5, 0.5, len(system.states)), generator.uniform(-1, 1, len(system.memory))
     p = np.array([number.value for number in system.parameters])
-    expected = compile_kernels({"rhs": system.function("rhs")}).kernels["rhs"](np.array([0.3]), x, np.zeros(0), m, p)
+    kernel = compile_kernels({"rhs": system.function(system.expressions.rhs)}).kernels["rhs"]
+    expected = kernel(np.array([0.3]), x, np.zeros(0), m, p)
     names = {"time": 0.3} | dict(zip([s.name for s in system.states], x, strict=True))
     names |= dict(zip([entry.name for entry in system.memory], m, strict=True))
     names |= dict(zip([number.name for number in system.parameters], p, strict=True))

@@ -10,7 +10,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from robodyn.errors import FlawList
 from robodyn.model import Block, Machine, Scenario
@@ -78,11 +77,9 @@ def leave_out(scenario: Scenario, causes: Mapping[str, Cause]) -> Scenario:
 
 def idealise(block: Block, cause: Cause) -> Block:
     """A block with the ideal values of its law."""
-    fields: dict[str, Any] = {
-        group: {key: cause.ideal.get(key, value) for key, value in getattr(block, group).items()}
-        for group in ("parameters", "inputs")
-    }
-    return dataclasses.replace(block, **fields)
+    parameters = {key: cause.ideal.get(key, value) for key, value in block.parameters.items()}
+    inputs = {key: cause.ideal.get(key, value) for key, value in block.inputs.items()}
+    return dataclasses.replace(block, parameters=parameters, inputs=inputs)
 
 
 def moving_parts(machine: Machine) -> set[str]:

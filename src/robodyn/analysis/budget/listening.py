@@ -73,7 +73,7 @@ def _make_law(
         without, linear = (_named(function(**arguments)) for arguments in (there | ideal, here | ideal))
         return {key: _add(linear[key], given[WEIGHT], exact[key], without[key]) for key in linear}
 
-    law.__name__ = f"{getattr(function, '__name__', 'law')}_of_the_twin"
+    law.__name__ = f"{function.__name__ if inspect.isroutine(function) else 'law'}_of_the_twin"
     law.__signature__ = _signature(block, (*seen, *limited))  # type: ignore[attr-defined]
     law.law_info = _info(block.info, seen)  # type: ignore[attr-defined]
     return law

@@ -52,6 +52,7 @@ class MacroSteps:
     ) -> None:
         _check(units)
         self.exchange = check_units(units, connections, links, None, master).exchange
+        self.units = {unit.name: unit for unit in units}
         self.master, self.time = master, time
         self._go_there()
         self._saved = self.exchange.save()
@@ -79,7 +80,7 @@ class MacroSteps:
 
     def growth(self, step: float) -> float:
         """Of the disturbance that grows most in a macro step [s], a multiple of the sample times of all units."""
-        _check_samples(self.exchange.units, step)
+        _check_samples(self.units, step)
         J = self.jacobian(step)
         used = np.max(np.abs(J - np.eye(len(J))), axis=0) > IDLE
         return float(np.max(np.abs(np.linalg.eigvals(J[np.ix_(used, used)])), initial=0.0))
@@ -99,11 +100,11 @@ class MacroSteps:
     def _exchanged(self, name: str, key: str, change: float) -> np.ndarray:
         """What all units have got after the exchange at the instant, with one input changed before it."""
         self._begin(self.master.step)
-        unit = self.exchange.units[name]
+        unit = self.units[name]
         unit.hold((key,), unit.held((key,)) + change)
         self._read_again()
         self.exchange.write(self.time)
-        units = self.exchange.units.values()
+        units = self.units.values()
         return np.concatenate([part for unit in units for part in (unit.state, unit.values)])
 
     def _begin(self, step: float) -> None:
@@ -121,13 +122,13 @@ class MacroSteps:
 
     def _read(self) -> np.ndarray:
         parts = []
-        for name, unit in self.exchange.units.items():
+        for name, unit in self.units.items():
             parts += [unit.state, unit.memory, unit.held(self._passing[name])]
         return np.concatenate([*parts, *(value for memory in _memories(self.exchange) for value in memory.values)])
 
     def _write(self, z: np.ndarray) -> None:
         left = z
-        for name, unit in self.exchange.units.items():
+        for name, unit in self.units.items():
             sizes = (len(unit.state), len(unit.memory), len(self._passing[name]))
             state, memory, inputs, left = np.split(left, np.cumsum(sizes))
             unit.move(state, memory)
@@ -233,7 +234,7 @@ def _memories(exchange: Exchange) -> list[_Memory]:
             found.append(_Memory(samples.trend, tuple((k + 1.0, float(k)) for k in range(order, -1, -1)), False))
         elif order:
             found.append(_Memory(samples.trend, _instants(order), True))
-    found += [_Memory(trend, _instants(trend.order), False) for trend in exchange.trends.values() if trend.order]
+    found += [_Memory(trend, _instants(trend.order), False) for trend in exchange.models.trends.values() if trend.order]
     return found
 
 

@@ -20,7 +20,7 @@ from scipy.linalg import qr
 
 from robodyn.analysis.linear.linear_model import LinearModel
 from robodyn.assembly import System
-from robodyn.assembly.system import INPUTS
+from robodyn.assembly.functions import INPUTS
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.native import compile_kernels
 
@@ -67,11 +67,11 @@ class ConstraintSlopes:
             what = f"'{system.scenario.name}' has no constraints"
             raise ModelError([Flaw("system", what, "its linear model is in free coordinates as it is")], "linear model")
         tunable = [number.name for number in system.parameters]
-        chosen = [system.symbols["p"][tunable.index(name)] for name in inputs]
-        values = system.expressions["constraints"]
-        columns = ca.vertcat(system.symbols["x"][:n], *chosen)
+        chosen = [system.symbols.p[tunable.index(name)] for name in inputs]
+        values = system.expressions.constraints
+        columns = ca.vertcat(system.symbols.x[:n], *chosen)
         slopes = ca.vec(ca.densify(ca.jacobian(values, columns)))
-        by = [system.symbols[key] for key in INPUTS]
+        by = [*system.symbols]
         self._module = compile_kernels({"slopes": ca.Function("slopes", by, [slopes])}, INPUTS.index("p"))
         self._n, self._rows = n, values.numel()
 

@@ -17,7 +17,7 @@ from robodyn.analysis.linear.linear_model import DelayedSignal, LinearModel, Var
 from robodyn.analysis.linear.linearisation_notes import tell_notes
 from robodyn.analysis.linear.operating_point import OperatingPoint, Place, find_point
 from robodyn.assembly import System
-from robodyn.assembly.system import INPUTS
+from robodyn.assembly.functions import INPUTS, Expressions
 from robodyn.errors import FlawList, nearest
 from robodyn.native import KernelModule, Sweep, build_jacobian, compile_kernels, find_rough_entries, read_program
 
@@ -61,13 +61,13 @@ class Parts:
     @cached_property
     def n(self) -> int:
         """States that count: all but the last ones that no rate and no delayed signal depends on."""
-        rows = ca.vertcat(self.system.expressions["rhs"], self._delayed)
-        needed = ca.which_depends(rows, self.system.symbols["x"], 1, False) if self.system.states else []
+        rows = ca.vertcat(self.system.expressions.rhs, self._delayed)
+        needed = ca.which_depends(rows, self.system.symbols.x, 1, False) if self.system.states else []
         return max((k + 1 for k, used in enumerate(needed) if used), default=0)
 
     @property
     def _delayed(self) -> ca.SX:
-        return self.system.expressions["delayed"] if self.system.delays else ca.SX(0, 1)
+        return self.system.expressions.delayed if self.system.delays else ca.SX(0, 1)
 
     def check(self) -> None:
         """Unknown inputs and outputs, and outputs of the book-keeping, are flaws."""
@@ -91,11 +91,11 @@ class Parts:
         flaws.raise_if_any(f"scenario '{system.scenario.name}'")
 
     def _integrates(self, output: str) -> bool:
-        left_out = self.system.symbols["x"][self.n :]
+        left_out = self.system.symbols.x[self.n :]
         return left_out.numel() > 0 and ca.depends_on(self._row(output), left_out)
 
     def _row(self, output: str) -> ca.SX:
-        return self.system.expressions["outputs"][self.system.signal_names.index(output)]
+        return self.system.expressions.outputs[self.system.signal_names.index(output)]
 
     @cached_property
     def rough_states(self) -> list[int]:
@@ -108,25 +108,23 @@ class Parts:
         """Blocks with steps."""
         return find_staircases(self.system.scenario)
 
-    def _rows(self, expressions: Mapping[str, ca.SX]) -> ca.SX:
+    def _rows(self, expressions: Expressions) -> ca.SX:
         places = [self.system.signal_names.index(name) for name in self.outputs]
-        delayed = expressions["delayed"] if self.system.delays else ca.SX(0, 1)
-        outputs = [expressions["outputs"][k] for k in places]
-        return ca.densify(ca.vertcat(expressions["rhs"][: self.n], delayed, *outputs))
+        delayed = expressions.delayed if self.system.delays else ca.SX(0, 1)
+        outputs = [expressions.outputs[k] for k in places]
+        return ca.densify(ca.vertcat(expressions.rhs[: self.n], delayed, *outputs))
 
     @property
     def _values(self) -> ca.Function:
-        return ca.Function(
-            "values", [self.system.symbols[key] for key in INPUTS], [self._rows(self.system.expressions)]
-        )
+        return self.system.function(self._rows(self.system.expressions), "values")
 
     def functions(self) -> dict[str, ca.Function | Sweep]:
         """Values of the rows, and their derivatives by the columns, column by column."""
         symbols = self.system.symbols
         tunable = [number.name for number in self.system.parameters]
-        chosen = [symbols["p"][tunable.index(name)] for name in self.inputs]
-        columns = ca.vertcat(symbols["x"][: self.n], symbols["d"], *chosen)
-        by = [symbols[key] for key in INPUTS]
+        chosen = [symbols.p[tunable.index(name)] for name in self.inputs]
+        columns = ca.vertcat(symbols.x[: self.n], symbols.d, *chosen)
+        by = [*symbols]
         smooth = self._rows(smooth_expressions(self.system, self.staircases))
         return {
             "values": self._values,

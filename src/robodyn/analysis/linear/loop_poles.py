@@ -21,7 +21,7 @@ from robodyn.analysis.linear.sampling import check_sampled
 from robodyn.analysis.linear.subspaces import sort_roots
 from robodyn.analysis.linear.trim import count_states, memory_changes
 from robodyn.assembly import System
-from robodyn.assembly.system import INPUTS
+from robodyn.assembly.functions import INPUTS
 from robodyn.native import compile_kernels
 
 
@@ -46,16 +46,16 @@ class LoopPoles:
         self._n = count_states(system)
         symbols = system.symbols
         smooth = smooth_expressions(system, find_staircases(system.scenario))
-        delayed = smooth["delayed"] if system.delays else ca.SX(0, 1)
-        closed = smooth["constraints"] if system.equations else ca.SX(0, 1)
+        delayed = smooth.delayed if system.delays else ca.SX(0, 1)
+        closed = smooth.constraints if system.equations else ca.SX(0, 1)
         # Memory that no task changes is a constant, not a motion.
         self._memory = [k for k, change in enumerate(memory_changes(system)) if change is not None]
-        tasks = [self._chosen(smooth[str(task.function)]) for task in system.tasks]
-        self._rows = [smooth["rhs"][: self._n], delayed, closed, *tasks]
-        columns = ca.vertcat(symbols["x"][: self._n], symbols["d"], self._chosen(symbols["m"]))
+        tasks = [self._chosen(smooth.updates[task.function]) for task in system.tasks if task.function]
+        self._rows = [smooth.rhs[: self._n], delayed, closed, *tasks]
+        columns = ca.vertcat(symbols.x[: self._n], symbols.d, self._chosen(symbols.m))
         self._cuts = np.cumsum([self._n, len(system.delays)])
         slopes = ca.vec(ca.densify(ca.cse(ca.jacobian(ca.vertcat(*self._rows), columns))))
-        by = [symbols[key] for key in INPUTS]
+        by = [*symbols]
         self._module = compile_kernels({"slopes": ca.Function("slopes", by, [slopes])}, INPUTS.index("p"))
 
     def _chosen(self, memory: ca.SX) -> ca.SX:

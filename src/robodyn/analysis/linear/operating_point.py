@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from robodyn.assembly import System
-from robodyn.assembly.system import FREE, INPUTS
+from robodyn.assembly.functions import INPUTS
+from robodyn.assembly.system import FREE
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.native import compile_kernels
 from robodyn.results import Run
@@ -140,7 +141,7 @@ def _settle(
     free = np.array([delay.name not in known for delay in delays], bool)
     if not free.any():
         return d
-    module = compile_kernels({"delayed": system.function("delayed")}, INPUTS.index("p"))
+    module = compile_kernels({"delayed": system.function(system.expressions.delayed)}, INPUTS.index("p"))
     # A delayed signal may depend on others: each round settles at least one more.
     for _ in delays:
         d = np.where(free, module.kernels["delayed"](np.array([t]), x, d, m, module.prepare(p)), d)

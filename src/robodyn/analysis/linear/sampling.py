@@ -20,7 +20,8 @@ from robodyn.analysis.linear.operating_point import OperatingPoint, Place, find_
 from robodyn.analysis.linear.sampled_model import SampledModel, Update
 from robodyn.analysis.linear.trim import count_states, memory_changes
 from robodyn.assembly import System, assemble
-from robodyn.assembly.system import INPUTS, MemoryInfo, StateInfo
+from robodyn.assembly.declarations import MemoryInfo, StateInfo
+from robodyn.assembly.functions import INPUTS
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.model import Scenario
 from robodyn.native import Sweep, compile_kernels
@@ -105,12 +106,11 @@ class _Parts:
 
     def _rows(self, states: list[int], memory: list[int]) -> list[ca.SX]:
         expressions, signals = smooth_expressions(self.system, self.staircases), self.system.signal_names
-        closed = expressions["constraints"] if self.system.equations else ca.SX(0, 1)
-        tasks = [
-            ca.vertcat(ca.SX(0, 1), *(expressions[str(task.function)][k] for k in memory)) for task in self.system.tasks
-        ]
-        outputs = ca.vertcat(ca.SX(0, 1), *(expressions["outputs"][signals.index(name)] for name in self.outputs))
-        rates = ca.vertcat(ca.SX(0, 1), *(expressions["rhs"][k] for k in states))
+        closed = expressions.constraints if self.system.equations else ca.SX(0, 1)
+        updates = [expressions.updates[task.function] for task in self.system.tasks if task.function]
+        tasks = [ca.vertcat(ca.SX(0, 1), *(after[k] for k in memory)) for after in updates]
+        outputs = ca.vertcat(ca.SX(0, 1), *(expressions.outputs[signals.index(name)] for name in self.outputs))
+        rates = ca.vertcat(ca.SX(0, 1), *(expressions.rhs[k] for k in states))
         return [rates, closed, *tasks, outputs]
 
     def _check_outputs(self) -> None:
@@ -142,8 +142,8 @@ class _Parts:
 
     def _update(self, number: int, matrix: np.ndarray, n: int, N: np.ndarray, memory: list[int]) -> Update:
         """The rows that a task writes; the others of its column only repeat the memory."""
-        task, m = self.system.tasks[number], self.system.symbols["m"]
-        after = self.system.expressions[str(task.function)]
+        task, m = self.system.tasks[number], self.system.symbols.m
+        after = self.system.memory_after(task)
         places = np.array([row for row, k in enumerate(memory) if not ca.is_equal(after[k], m[k], 2)], int)
         return Update(task.name, task.period, task.offset, places, matrix[places, :n] @ N, matrix[places, n:])
 
@@ -164,9 +164,9 @@ class _Derivatives:
 
     def __init__(self, system: System, rows: list[ca.SX], states: list[int], memory: list[int]) -> None:
         self.system, self.states, self.sizes = system, states, [row.numel() for row in rows]
-        x, m = system.symbols["x"], system.symbols["m"]
+        x, m = system.symbols.x, system.symbols.m
         columns = ca.vertcat(ca.SX(0, 1), *(x[k] for k in states), *(m[k] for k in memory))
-        by, names, seed = [system.symbols[key] for key in INPUTS], list(INPUTS), ca.SX.sym("seed", columns.numel())
+        by, names, seed = [*system.symbols], list(INPUTS), ca.SX.sym("seed", columns.numel())
         slope = ca.densify(ca.jtimes(ca.vertcat(*rows), columns, seed))
         functions: dict[str, ca.Function | Sweep] = {
             "slopes": Sweep(ca.Function("slopes", [*by, seed], [slope], [*names, "seed"], ["slope"])),

@@ -45,10 +45,10 @@ def build_skeleton(system: System) -> Skeleton | None:
     mechanism, mechanics = system.scenario.machine.mechanism, system.mechanics
     if mechanism is None or mechanics is None:
         return None
-    x, p = system.symbols["x"], system.symbols["p"]
+    x, p = system.symbols.x, system.symbols.p
     links = mechanics.tree.links
     joints = [ca.SX(pose.p) for pose in link_poses(mechanics.tree, ca.vertsplit(x[: system.n_q]))]
-    signals = dict(zip(system.signal_names, ca.vertsplit(system.expressions["outputs"]), strict=True))
+    signals = dict(zip(system.signal_names, ca.vertsplit(system.expressions.outputs), strict=True))
     points = [ca.vertcat(*(signals[f"{point.name}.position.{axis}"] for axis in XYZ)) for point in mechanism.points]
     names = ["ground", *(link.joint for link in links), *(point.name for point in mechanism.points)]
     nodes = _place_nodes(mechanism.flexible_bodies, mechanics, ca.vertsplit(x[: system.n_q]))

@@ -16,7 +16,8 @@ import numpy as np
 
 from robodyn.analysis.linear.operating_point import OperatingPoint, sticking_directions
 from robodyn.assembly import System
-from robodyn.assembly.system import FREE, INPUTS
+from robodyn.assembly.functions import INPUTS
+from robodyn.assembly.system import FREE
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.native import compile_kernels
 
@@ -58,7 +59,7 @@ class Trimmer:
         self._n = count_states(system)
         self._memory = [k for k, row in enumerate(memory_changes(system)) if row is not None]
         rows, columns = self._rows(), self._columns()
-        inputs = [system.symbols[key] for key in INPUTS]
+        inputs = [*system.symbols]
         slopes = ca.vec(ca.densify(ca.jacobian(rows, columns)))
         functions = {"rows": ca.Function("rows", inputs, [rows]), "slopes": ca.Function("slopes", inputs, [slopes])}
         self._module = compile_kernels(functions, INPUTS.index("p"))
@@ -67,21 +68,20 @@ class Trimmer:
     def _rows(self) -> ca.SX:
         system = self.system
         kept = [row for row in memory_changes(system) if row is not None]
-        delayed = system.expressions["delayed"] - system.symbols["d"] if system.delays else ca.SX(0, 1)
-        closed = system.expressions["constraints"][: len(system.equations)] if system.equations else ca.SX(0, 1)
+        delayed = system.expressions.delayed - system.symbols.d if system.delays else ca.SX(0, 1)
+        closed = system.expressions.constraints[: len(system.equations)] if system.equations else ca.SX(0, 1)
         places = [system.signal_names.index(name) for name in self.held]
-        signals = [system.expressions["outputs"][k] for k in places]
-        return ca.densify(ca.vertcat(system.expressions["rhs"][: self._n], delayed, *kept, closed, *signals))
+        signals = [system.expressions.outputs[k] for k in places]
+        return ca.densify(ca.vertcat(system.expressions.rhs[: self._n], delayed, *kept, closed, *signals))
 
     def _columns(self) -> ca.SX:
         symbols = self.system.symbols
-        memory = [symbols["m"][k] for k in self._memory]
-        return ca.vertcat(symbols["x"][: self._n], symbols["d"], *memory, *(symbols["p"][k] for k in self._free))
+        memory = [symbols.m[k] for k in self._memory]
+        return ca.vertcat(symbols.x[: self._n], symbols.d, *memory, *(symbols.p[k] for k in self._free))
 
     def _nominal(self) -> np.ndarray:
-        infos = [*self.system.states[: self._n], *self.system.delays]
-        known = [float(getattr(info, "nominal", 1.0)) for info in infos]
-        return np.array(known + [1.0] * (len(self._memory) + len(self._free)))
+        known = [float(state.nominal) for state in self.system.states[: self._n]]
+        return np.array(known + [1.0] * (len(self.system.delays) + len(self._memory) + len(self._free)))
 
     def find(
         self,
@@ -204,22 +204,22 @@ def find_trim(
 
 def count_states(system: System) -> int:
     """How many of the first states something depends on: a rate, a delayed signal or a task; the rest keeps books."""
-    tasks = [system.expressions[str(task.function)] for task in system.tasks if task.call is None]
-    delayed = [system.expressions["delayed"]] if system.delays else []
-    rows = ca.vertcat(system.expressions["rhs"], *delayed, *tasks)
-    needed = ca.which_depends(rows, system.symbols["x"], 1, False) if system.states else []
+    tasks = [system.memory_after(task) for task in system.tasks if task.call is None]
+    delayed = [system.expressions.delayed] if system.delays else []
+    rows = ca.vertcat(system.expressions.rhs, *delayed, *tasks)
+    needed = ca.which_depends(rows, system.symbols.x, 1, False) if system.states else []
     return max((k + 1 for k, used in enumerate(needed) if used), default=0)
 
 
 def memory_changes(system: System) -> list[ca.SX | None]:
     """For each entry of the memory what tasks change it by, None where no task does."""
-    m = system.symbols["m"]
+    m = system.symbols.m
     rows: list[ca.SX | None] = [None] * m.numel()
     for task in system.tasks:
         if task.call is not None:
             what = f"block '{task.name}' is called in Python: whether it is at rest cannot be known"
             raise ModelError([Flaw("system", what)], system.scenario.name)
-        after = system.expressions[str(task.function)]
+        after = system.memory_after(task)
         for k in range(m.numel()):
             if not ca.is_equal(after[k], m[k], 2):
                 rows[k] = after[k] - m[k]

@@ -15,8 +15,8 @@ import casadi as ca
 import numpy as np
 
 from robodyn.assembly import System, assemble
+from robodyn.assembly.declarations import StateInfo
 from robodyn.assembly.network import SignalInfo
-from robodyn.assembly.system import INPUTS, StateInfo
 from robodyn.dynamics import kinetic_energy, potential_energy, solve_symmetric
 from robodyn.engine import Solver
 from robodyn.errors import Flaw, FlawList, ModelError
@@ -42,21 +42,25 @@ def hamiltonian_system(system: System) -> System:
     system = _fix_numbers(system)
     form = _Form(system, _momentum_symbols(system))
     states = _momentum_states(system)
-    expressions = {name: form.rewrite(name, column) for name, column in system.expressions.items()}
-    rates = expressions["rhs"]
+    own = system.expressions.in_terms_of(form.in_momenta)
     momentum_rate = form.in_momenta(form.conservative_force())
     totals = form.in_momenta(_total_torques(system))
     n = system.n_q
-    expressions["rhs"] = ca.vertcat(rates[:n], momentum_rate + totals, rates[2 * n :])
-    expressions["momentum_rate"] = momentum_rate
-    expressions["outputs"] = ca.vertcat(expressions["outputs"], form.p)
+    expressions = replace(
+        own,
+        rhs=ca.vertcat(own.rhs[:n], momentum_rate + totals, own.rhs[2 * n :]),
+        momentum_rate=momentum_rate,
+        outputs=ca.vertcat(own.outputs, form.p),
+        actions={name: form.act(column) for name, column in own.actions.items()},
+        projection=None if own.projection is None else form.act(own.projection),
+    )
     infos = tuple(SignalInfo(state.name, state.unit) for state in states[n : 2 * n])
     return replace(
         system,
         scenario=replace(system.scenario, start="given"),
         states=states,
         signals=(*system.signals, *infos),
-        symbols=dict(system.symbols) | {"x": form.x},
+        symbols=system.symbols._replace(x=form.x),
         expressions=expressions,
         momenta=True,
     )
@@ -90,7 +94,7 @@ class _Form:
     @property
     def x(self) -> ca.SX:
         """The states: positions, momenta, the rest."""
-        n, x = self.system.n_q, self.system.symbols["x"]
+        n, x = self.system.n_q, self.system.symbols.x
         return ca.vertcat(x[:n], self.p, x[2 * n :])
 
     @cached_property
@@ -112,11 +116,8 @@ class _Form:
             kinetic = kinetic + 0.5 * inertia * (gradient @ system.v) ** 2
         return ca.gradient(kinetic - ca.SX(potential_energy(tree, q)), system.q)
 
-    def rewrite(self, name: str, column: ca.SX) -> ca.SX:
-        """A function of the system in momenta; an action's new velocities become new momenta."""
-        column = self.in_momenta(column)
-        if not name.startswith("action:"):
-            return column
+    def act(self, column: ca.SX) -> ca.SX:
+        """[x, m] after an action, its new velocities made new momenta."""
         n = self.system.n_q
         M = ca.substitute(self.system.mass_matrix, self.system.q, column[:n])
         return ca.vertcat(column[:n], M @ column[n : 2 * n], column[2 * n :])
@@ -141,7 +142,7 @@ def _total_torques(system: System) -> ca.SX:
     for state in system.states[: system.n_q]:
         joint = state.name.removesuffix(".position")
         signal = f"{joint}.torque" if state.unit == "rad" else f"{joint}.force"
-        found.append(system.expressions["outputs"][names.index(signal)])
+        found.append(system.expressions.outputs[names.index(signal)])
     return ca.vertcat(*found)
 
 
@@ -162,10 +163,9 @@ def _momentum_states(system: System) -> tuple[StateInfo, ...]:
 
 
 def _mass_matrix_at(system: System, x: np.ndarray) -> np.ndarray:
-    function, parameters = system.function("mass_matrix"), [number.value for number in system.parameters]
-    sizes = [function.size1_in(INPUTS.index(key)) for key in ("d", "m")]
-    flat = np.array(function(0.0, x, np.zeros(sizes[0]), np.zeros(sizes[1]), parameters)).ravel()
-    return flat.reshape(system.n_v, system.n_v, order="F")
+    function, parameters = system.function(system.mass_matrix), [number.value for number in system.parameters]
+    d, m = np.zeros(len(system.delays)), np.zeros(len(system.memory))
+    return np.array(function(0.0, x, d, m, parameters))
 
 
 def _check(system: System) -> None:

@@ -20,7 +20,6 @@ import casadi as ca
 import numpy as np
 
 from robodyn.assembly import System
-from robodyn.assembly.system import INPUTS
 from robodyn.errors import FlawList, ModelError, nearest
 
 SINGULAR = 1e10
@@ -157,10 +156,7 @@ def _position_unit(system: System, name: str) -> str:
 
 def _motion_terms(system: System) -> list[ca.SX]:
     """M; half the second derivatives of the bias by the speeds, in which it is quadratic; the bias at rest."""
-    inputs = [system.symbols[key] for key in INPUTS]
-    bias, gravity = (system.function(name)(*inputs) for name in ("bias", "gravity"))
-
-    return [system.mass_matrix, 0.5 * _derivatives(bias, system.v)[1], gravity]
+    return [system.mass_matrix, 0.5 * _derivatives(system.bias, system.v)[1], system.gravity]
 
 
 def _derivatives(y: ca.SX, x: ca.SX) -> tuple[ca.SX, ca.SX]:
@@ -173,7 +169,7 @@ def _derivatives(y: ca.SX, x: ca.SX) -> tuple[ca.SX, ca.SX]:
 def _function(system: System, outputs: Sequence[ca.SX]) -> ca.Function:
     dense = ca.cse([ca.densify(output) for output in outputs])
 
-    return ca.Function("kinetics", [system.q, system.symbols["p"]], dense)
+    return ca.Function("kinetics", [system.q, system.symbols.p], dense)
 
 
 def _cube(stacked: np.ndarray) -> np.ndarray:

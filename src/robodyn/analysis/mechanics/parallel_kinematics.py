@@ -19,7 +19,7 @@ import numpy as np
 
 from robodyn.analysis.mechanics.kinetics import joint_names, start_positions
 from robodyn.assembly import System, assemble
-from robodyn.assembly.system import INPUTS
+from robodyn.assembly.functions import INPUTS
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.model import Treatment
 from robodyn.model.numbers import XYZ
@@ -86,7 +86,7 @@ class Singularity:
         """ "none", "input", "output", "both" or "constraint"."""
         if self.freedom != self.motors:
             return "constraint"
-        near = [name for name in ("input", "output") if getattr(self, name) < SINGULAR]
+        near = [name for name, size in (("input", self.input), ("output", self.output)) if size < SINGULAR]
         return "both" if len(near) == 2 else (near[0] if near else "none")
 
 
@@ -151,13 +151,13 @@ class ParallelKinematics:
         system = self.system
         names = system.signal_names
         signals = [names.index(f"{name}.position.{axis}") for name in self.points for axis in XYZ]
-        points = ca.vertcat(*(system.expressions["outputs"][row] for row in signals))
+        points = ca.vertcat(*(system.expressions.outputs[row] for row in signals))
         # Positions are functions of q, also where they are signals of a system with other states.
-        h = system.expressions["constraints"][: len(system.equations)]
+        h = system.expressions.constraints[: len(system.equations)]
         s = ca.vertcat(*(system.coordinates[name] for name in self.actuated))
         rows = ca.vertcat(h, s, points)
         slopes = ca.jacobian(ca.vertcat(h, s, *(points[row] for row in self._rows)), system.q)
-        columns = [system.symbols[key] for key in INPUTS]
+        columns = [*system.symbols]
         functions = {
             "values": ca.Function("values", columns, [ca.densify(rows)]),
             "slopes": ca.Function("slopes", columns, [ca.vec(ca.densify(slopes))]),

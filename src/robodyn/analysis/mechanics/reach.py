@@ -13,6 +13,7 @@ import numpy as np
 from robodyn.analysis.mechanics.kinetics import CoordinateMap, Kinetics
 from robodyn.assembly import System
 from robodyn.errors import FlawList, ModelError
+from robodyn.model import Triangle
 
 CONVERGED = 1e-12
 """Error of a coordinate that is rounding alone, beside its own size or 1."""
@@ -25,8 +26,10 @@ def coordinate_limits(system: System, name: str) -> tuple[float, float] | None:
     """Lower and upper end of a coordinate: its range, or what the sides of its triangle allow; None without any."""
     described = {coordinate.name: coordinate for coordinate in system.scenario.machine.coordinates}
     coordinate = described.get(name)
+    if coordinate is None:
+        return None
 
-    return getattr(coordinate, "range", None) or getattr(coordinate, "reach", None)
+    return coordinate.range or (coordinate.reach if isinstance(coordinate, Triangle) else None)
 
 
 def check_reach(flaws: FlawList, system: System, names: Sequence[str], positions: np.ndarray) -> None:

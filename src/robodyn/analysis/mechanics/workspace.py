@@ -122,8 +122,8 @@ def _positions(system: System, point: str, q: np.ndarray) -> np.ndarray:
     """World position of a point at many joint positions, (..., 3) [m]."""
     names = system.signal_names
     rows = [names.index(f"{point}.position.{axis}") for axis in XYZ]
-    expression = ca.vertcat(*(system.expressions["outputs"][row] for row in rows))
-    place = ca.Function("place", [system.q, system.symbols["p"]], [expression])
+    expression = ca.vertcat(*(system.expressions.outputs[row] for row in rows))
+    place = ca.Function("place", [system.q, system.symbols.p], [expression])
     parameters = [number.value for number in system.parameters]
     flat = np.array([np.array(place(row, parameters)).ravel() for row in q.reshape(-1, q.shape[-1])])
 

@@ -23,7 +23,7 @@ import casadi as ca
 from robodyn.analysis.sensitivity.parameters import REMEDY, Direction
 from robodyn.analysis.sensitivity.tangent import Tangent, sensitivity_name
 from robodyn.assembly import System
-from robodyn.assembly.system import DelayInfo
+from robodyn.assembly.declarations import DelayInfo
 from robodyn.errors import FlawList
 from robodyn.model import Number
 
@@ -76,17 +76,17 @@ def add_delays(tangent: Tangent) -> Tangent:
     return tangent
 
 
-def extend_delayed(tangent: Tangent) -> dict[str, ca.SX]:
+def extend_delayed(tangent: Tangent) -> ca.SX:
     """The column of all delayed signals: w, w_p + b, w_dot + b, and once more those whose start value is wanted."""
     system = tangent.system
     if not system.delays:
-        return {}
-    w, smooth, before = system.expressions["delayed"], tangent.smooth["delayed"], _before(system)
+        return system.expressions.delayed
+    w, smooth, before = system.expressions.delayed, tangent.smooth.delayed, _before(system)
     columns = [w, *(tangent.along(j, smooth) + before for j in range(tangent.count))]
     if _needs_rates(tangent):
         columns.append(tangent.rate(smooth) + before)
     columns += [w[d.delay] for d in tangent.directions if d.delay is not None and _needs_start(tangent, d)]
-    return {"delayed": ca.vertcat(*columns)}
+    return ca.vertcat(*columns)
 
 
 def _needs_rates(tangent: Tangent) -> bool:
@@ -110,20 +110,20 @@ def _before(system: System) -> ca.SX:
 
 def _given(system: System, info: DelayInfo) -> ca.SX:
     names = [number.name for number in system.parameters]
-    return ca.SX(0) if info.before is None else system.symbols["p"][names.index(f"{info.owner}.before")]
+    return ca.SX(0) if info.before is None else system.symbols.p[names.index(f"{info.owner}.before")]
 
 
 def can_jump(system: System) -> list[bool]:
     """Whether each delayed signal may jump: by samples, references, events, or its value before the start."""
-    own, w = system.symbols, system.expressions["delayed"]
-    sources = [own["m"]]
-    sources += [own["t"]] if system.breaks else []
+    own, w = system.symbols, system.expressions.delayed
+    sources = [own.m]
+    sources += [own.t] if system.breaks else []
     moved = {i for guard in system.guards if guard.action for i in _changed(system, guard.action)}
-    sources += [own["x"][i] for i in sorted(moved) if i < own["x"].numel()]
+    sources += [own.x[i] for i in sorted(moved) if i < own.x.numel()]
     jumps = _depends(w, ca.vertcat(*sources))
     jumps = [jump or info.before is not None for jump, info in zip(jumps, system.delays, strict=True)]
     for _ in system.delays:
-        arriving = [own["d"][k] for k, jump in enumerate(jumps) if jump]
+        arriving = [own.d[k] for k, jump in enumerate(jumps) if jump]
         jumps = [a or b for a, b in zip(jumps, _depends(w, ca.vertcat(ca.SX(0, 1), *arriving)), strict=True)]
     return jumps
 
@@ -157,7 +157,7 @@ def more_numbers(tangent: Tangent) -> dict[str, Number]:
 
 def _shift(system: System, k: int, start: ca.SX) -> ca.SX:
     """h = f(d) - f(d_k at the start), in full or, where d_k enters linearly, as `B (d_k - start)`."""
-    f, d = system.expressions["rhs"], system.symbols["d"]
+    f, d = system.expressions.rhs, system.symbols.d
     B = ca.jacobian(f, d[k])
     if not any(_depends(ca.densify(B), d[k])):
         return ca.sparsify(B * (d[k] - start))
@@ -167,12 +167,12 @@ def _shift(system: System, k: int, start: ca.SX) -> ca.SX:
 
 def _reason_against(system: System, k: int) -> str:
     """Why delayed signal k does not act on the rates by itself, or an empty text."""
-    own, f = system.symbols, system.expressions["rhs"]
-    if any(_depends(system.expressions["delayed"], own["d"][k])):
+    own, f = system.symbols, system.expressions.rhs
+    if any(_depends(system.expressions.delayed, own.d[k])):
         return "another delay takes it up directly"
-    others = [own["d"][i] for i in range(own["d"].numel()) if i != k]
-    others += [own["m"]] + ([own["t"]] if system.breaks else [])
-    B = ca.densify(ca.jacobian(f, own["d"][k]))
+    others = [own.d[i] for i in range(own.d.numel()) if i != k]
+    others += [own.m] + ([own.t] if system.breaks else [])
+    B = ca.densify(ca.jacobian(f, own.d[k]))
     if any(_depends(B, ca.vertcat(*others))):
         return "its effect depends on what else jumps"
     return ""
@@ -180,18 +180,18 @@ def _reason_against(system: System, k: int) -> str:
 
 def _check_actions(system: System, flaws: FlawList) -> None:
     """An event that makes a delayed signal jump is refused: the jump arrives at a time that moves with p."""
-    column = ca.vertcat(system.symbols["x"], system.symbols["m"])
+    column = ca.vertcat(system.symbols.x, system.symbols.m)
     for guard in system.guards:
         changed = [column[i] for i in _changed(system, guard.action)] if guard.action else []
-        if any(_depends(system.expressions["delayed"], ca.vertcat(ca.SX(0, 1), *changed))):
+        if any(_depends(system.expressions.delayed, ca.vertcat(ca.SX(0, 1), *changed))):
             what = "makes a delayed signal jump, at a time that depends on parameters"
             flaws.add(f"events.{guard.name}", what, REMEDY)
 
 
 def _changed(system: System, action: str) -> list[int]:
     """Places in [x, m] that an action changes."""
-    column = ca.vertcat(system.symbols["x"], system.symbols["m"])
-    after = system.expressions[action]
+    column = ca.vertcat(system.symbols.x, system.symbols.m)
+    after = system.expressions.actions[action]
     return [i for i in range(column.numel()) if not ca.is_equal(after[i], column[i], 1)]
 
 

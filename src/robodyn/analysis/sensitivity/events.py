@@ -20,21 +20,17 @@ import casadi as ca
 from robodyn.analysis.sensitivity.parameters import REMEDY
 from robodyn.analysis.sensitivity.tangent import Tangent
 from robodyn.assembly import System
-from robodyn.assembly.system import Guard
+from robodyn.assembly.declarations import Guard
 from robodyn.errors import FlawList
 from robodyn.symbolic import where
-
-PROJECTION = "action:projection"
-"""What puts a state back on the constraints at the end of each step."""
 
 
 def extend_tasks(tangent: Tangent) -> dict[str, ca.SX]:
     """Tasks that write M too: `M+ = a_x S + a_d D + a_m M + a_p`; samples are taken at times that do not move."""
     found = {}
-    for name in {task.function for task in tangent.system.tasks if task.function}:
-        memory = tangent.system.expressions[name]
-        columns = [tangent.along(j, tangent.smooth[name]) for j in range(tangent.count)]
-        still = [] if tangent.instant is None else [tangent.system.symbols["t"], ca.SX.zeros(tangent.count)]
+    for name, memory in tangent.system.expressions.updates.items():
+        columns = [tangent.along(j, tangent.smooth.updates[name]) for j in range(tangent.count)]
+        still = [] if tangent.instant is None else [tangent.system.symbols.t, ca.SX.zeros(tangent.count)]
         found[name] = ca.vertcat(memory, *columns, *still)
     return found
 
@@ -43,30 +39,32 @@ def extend_actions(extended: System, tangent: Tangent) -> System:
     """Actions that write S and M too, one for each guard, since the instant depends on the guard."""
     system = tangent.system
     _check_guards(system)
-    guards, expressions = [], dict(extended.expressions)
+    own, smooth = system.expressions, tangent.smooth
+    guards, actions = [], {}
     for k, guard in enumerate(system.guards):
         if guard.action is None:
             guards.append(guard)
             continue
         name = f"action:guard{k}"
-        shifts = _instant_shifts(tangent, tangent.smooth["guards"][k])
-        expressions[name] = _act(tangent, guard.action, shifts)
+        shifts = _instant_shifts(tangent, tangent.smooth.guards[k])
+        actions[name] = _act(tangent, own.actions[guard.action], smooth.actions[guard.action], shifts)
         guards.append(dataclasses.replace(guard, action=name))
-    for name in {guard.action for guard in system.guards if guard.action}:
-        del expressions[name]
     # At the start and at the ends of steps, time does not move with the parameters.
-    for still in (system.start_action or "", PROJECTION):
-        if still in system.expressions:
-            expressions[still] = _act(tangent, still, [ca.SX(0)] * tangent.count)
+    still, start, projection = [ca.SX(0)] * tangent.count, system.start_action, own.projection
+    if start is not None:
+        actions[start] = _act(tangent, own.actions[start], smooth.actions[start], still)
+    if own.projection is not None and smooth.projection is not None:
+        projection = _act(tangent, own.projection, smooth.projection, still)
+    expressions = dataclasses.replace(extended.expressions, actions=actions, projection=projection)
     return dataclasses.replace(extended, guards=tuple(guards), expressions=expressions)
 
 
 def _check_guards(system: System) -> None:
     """Guards that references make jump are refused: whether one was crossed or jumped over cannot be told."""
     flaws = FlawList()
-    jumping = ca.vertcat(system.symbols["t"], system.symbols["d"])
+    jumping = ca.vertcat(system.symbols.t, system.symbols.d)
     for k, guard in enumerate(system.guards):
-        if guard.action and system.breaks and any(ca.which_depends(system.expressions["guards"][k], jumping, 1, True)):
+        if guard.action and system.breaks and any(ca.which_depends(system.expressions.guards[k], jumping, 1, True)):
             flaws.add(f"events.{guard.name}", "its guard follows a reference that jumps or kinks", REMEDY)
     flaws.raise_if_any(f"sensitivities of '{system.scenario.name}'")
 
@@ -75,23 +73,26 @@ def _instant_shifts(tangent: Tangent, guard: ca.SX) -> list[ca.SX]:
     """dT of each parameter: by the guard's crossing, or as of what happened at the same time before."""
     assert tangent.instant is not None
     rate = tangent.rate(guard)
-    again = tangent.instant[0] == tangent.system.symbols["t"]
+    again = tangent.instant[0] == tangent.system.symbols.t
     return [where(again, tangent.instant[1 + j], -tangent.along(j, guard) / rate) for j in range(tangent.count)]
 
 
-def _act(tangent: Tangent, action: str, shifts: list[ca.SX]) -> ca.SX:
-    """[x+, U+, m+, M+, instant] of an action at a time that moves with each parameter."""
+def _act(tangent: Tangent, after: ca.SX, smooth: ca.SX, shifts: list[ca.SX]) -> ca.SX:
+    """[x+, U+, m+, M+, instant] of an action at a time that moves with each parameter.
+
+    Args:
+        after: [x+, m+]; smooth: the same as it is differentiated.
+    """
     system = tangent.system
-    after, smooth = system.expressions[action], tangent.smooth[action]
     n_x, own = len(system.states), system.symbols
-    time, d, p = own["t"], own["d"], own["p"]
+    time, d, p = own.t, own.d, own.p
     x_after, m_after = _unfolded(after[:n_x], time), _unfolded(after[n_x:], time)
-    f_after = system.function("rhs")(time, x_after, d, m_after, p)
+    f_after = system.function(system.expressions.rhs)(time, x_after, d, m_after, p)
     along_time = tangent.rate(smooth)
     states, memory = [], []
     for j, shift in enumerate(shifts):
         moved = tangent.along(j, smooth) + along_time * shift
-        h = ca.substitute(ca.densify(tangent.shifts[j]), ca.vertcat(own["x"], own["m"]), ca.vertcat(x_after, m_after))
+        h = ca.substitute(ca.densify(tangent.shifts[j]), ca.vertcat(own.x, own.m), ca.vertcat(x_after, m_after))
         states.append(moved[:n_x] - f_after * shift + h)
         memory.append(moved[n_x:])
     instant = [] if tangent.instant is None else [time, *shifts]
@@ -108,25 +109,25 @@ def add_limits(extended: System, tangent: Tangent) -> System:
     """Guards at the limits of states, with the action `S+ = L_p`."""
     system = tangent.system
     n = len(system.limited)
-    guards, expressions = list(extended.guards), dict(extended.expressions)
-    column = [expressions["guards"]] if "guards" in expressions else []
+    guards, actions = list(extended.guards), dict(extended.expressions.actions)
+    column = [extended.expressions.guards]
     for i, k in enumerate(system.limited):
-        lower, upper = system.expressions["limits"][i], system.expressions["limits"][n + i]
+        lower, upper = system.expressions.limits[i], system.expressions.limits[n + i]
         for side, limit, direction in (("lower", lower, -1), ("upper", upper, 1)):
             if limit.is_constant() and not math.isfinite(float(limit)):
                 continue
             name = f"{system.states[k].name} at its {side} limit"
-            column.append(system.symbols["x"][k] - limit)
-            expressions[f"action:{side}{k}"] = _arrive(extended, tangent, k, limit)
-            guards.append(Guard(name, direction, terminal=False, action=f"action:{side}{k}"))
-    expressions["guards"] = ca.vertcat(ca.SX(0, 1), *column)
+            column.append(system.symbols.x[k] - limit)
+            actions[f"action:{side}{k}"] = _arrive(extended, tangent, k, limit)
+            guards.append(Guard(name, direction, action=f"action:{side}{k}"))
+    expressions = dataclasses.replace(extended.expressions, guards=ca.vertcat(*column), actions=actions)
     return dataclasses.replace(extended, guards=tuple(guards), expressions=expressions)
 
 
 def _arrive(extended: System, tangent: Tangent, k: int, limit: ca.SX) -> ca.SX:
     """[x, U+, m, M] with the sensitivity of state k that of its limit."""
-    x = ca.SX(extended.symbols["x"])
+    x = ca.SX(extended.symbols.x)
     for j in range(tangent.count):
         shift = ca.densify(tangent.shifts[j])
         x[(1 + j) * len(tangent.system.states) + k] = tangent.along(j, limit) + shift[k]
-    return ca.vertcat(x, extended.symbols["m"])
+    return ca.vertcat(x, extended.symbols.m)

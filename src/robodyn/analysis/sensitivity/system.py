@@ -22,8 +22,8 @@ from robodyn.analysis.sensitivity.events import add_limits, extend_actions, exte
 from robodyn.analysis.sensitivity.parameters import Direction, find_directions
 from robodyn.analysis.sensitivity.tangent import Tangent, sensitivity_name, start_tangent
 from robodyn.assembly import System
+from robodyn.assembly.declarations import MemoryInfo, StateInfo
 from robodyn.assembly.network import SignalInfo
-from robodyn.assembly.system import MemoryInfo, StateInfo
 from robodyn.errors import FlawList, nearest
 
 UNWEIGHED = 1e30
@@ -53,8 +53,8 @@ def sensitivity_system(
     jumps = find_block_jumps(system.scenario) if jumps is None else jumps
     tangent = add_delays(start_tangent(system, smooth_expressions(system, jumps), directions))
     chosen = _choose(system, system.scenario.recording.signals if signals is None else tuple(signals))
-    rates = ca.vertcat(system.expressions["rhs"], *tangent.state_rates)
-    outputs = [tangent.along(j, tangent.smooth["outputs"]) for j in range(tangent.count)]
+    rates = ca.vertcat(system.expressions.rhs, *tangent.state_rates)
+    outputs = [tangent.along(j, tangent.smooth.outputs) for j in range(tangent.count)]
     picked = [column[k] for column in outputs for k in chosen]
     extended = dataclasses.replace(
         system,
@@ -63,11 +63,14 @@ def sensitivity_system(
         signals=(*system.signals, *_signals(system, chosen, tangent.directions)),
         numbers=dict(system.numbers) | more_numbers(tangent),
         delays=(*system.delays, *tangent.delays),
-        symbols=dict(system.symbols) | tangent.symbols,
-        expressions=dict(system.expressions)
-        | {"rhs": rates, "outputs": ca.vertcat(system.expressions["outputs"], *picked)}
-        | extend_delayed(tangent)
-        | extend_tasks(tangent),
+        symbols=tangent.symbols,
+        expressions=dataclasses.replace(
+            system.expressions,
+            rhs=rates,
+            outputs=ca.vertcat(system.expressions.outputs, *picked),
+            delayed=extend_delayed(tangent),
+            updates=extend_tasks(tangent),
+        ),
         warnings=(*system.warnings, *filter(None, [tell_staircases(jumps), tell_leaps(jumps)])),
     )
     return add_limits(extend_actions(extended, tangent), tangent)

@@ -5,14 +5,14 @@ Symbols: S, M, D as in `sensitivity_system`; R = d_dot, the rates of the delayed
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import casadi as ca
 
 from robodyn.analysis.sensitivity.parameters import Direction
 from robodyn.assembly import System
-from robodyn.assembly.system import DelayInfo
+from robodyn.assembly.declarations import DelayInfo
+from robodyn.assembly.functions import Expressions, Symbols
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Tangent:
     """
 
     system: System
-    smooth: Mapping[str, ca.SX]
+    smooth: Expressions
     directions: tuple[Direction, ...]
     states: tuple[ca.SX, ...]
     memory: tuple[ca.SX, ...]
@@ -47,15 +47,15 @@ class Tangent:
         return len(self.directions)
 
     @property
-    def symbols(self) -> dict[str, ca.SX]:
-        """The columns x, d and m with their sensitivities appended."""
+    def symbols(self) -> Symbols:
+        """The system's symbols, x, d and m with their sensitivities appended."""
         own = self.system.symbols
         instant = ca.SX(0, 1) if self.instant is None else self.instant
-        return {
-            "x": ca.vertcat(own["x"], *self.states),
-            "d": ca.vertcat(own["d"], self.extra),
-            "m": ca.vertcat(own["m"], *self.memory, instant),
-        }
+        return own._replace(
+            x=ca.vertcat(own.x, *self.states),
+            d=ca.vertcat(own.d, self.extra),
+            m=ca.vertcat(own.m, *self.memory, instant),
+        )
 
     def sensitivity(self, j: int) -> ca.SX:
         """S of parameter j."""
@@ -68,39 +68,40 @@ class Tangent:
             delayed: D, as seen at a fixed time by default.
         """
         own, direction = self.system.symbols, self.directions[j]
-        unit = ca.SX.zeros(own["p"].numel())
+        unit = ca.SX.zeros(own.p.numel())
         if direction.place is not None:
             unit[direction.place] = 1
         D = self.moved[j] if delayed is None else delayed
-        by = ca.vertcat(own["x"], own["d"], own["m"], own["p"])
+        by = ca.vertcat(own.x, own.d, own.m, own.p)
         way = ca.vertcat(self.sensitivity(j), D, self.memory[j], unit)
         return ca.densify(ca.jtimes(ca.densify(expression), by, way))
 
     def rate(self, expression: ca.SX) -> ca.SX:
         """Total derivative by time along the motion, memory held: `e_t + e_x f + e_d R`."""
         own = self.system.symbols
-        by = ca.vertcat(own["t"], own["x"], own["d"])
-        way = ca.vertcat(1, self.system.expressions["rhs"], self.rates)
+        by = ca.vertcat(own.t, own.x, own.d)
+        way = ca.vertcat(1, self.system.expressions.rhs, self.rates)
         return ca.densify(ca.jtimes(ca.densify(expression), by, way))
 
     @property
     def state_rates(self) -> list[ca.SX]:
         """U_dot of each parameter; where there is a shift h(t, x, d), `U_dot = S_dot + h_t + h_x f` without d_dot."""
-        own, f, smooth = self.system.symbols, self.system.expressions["rhs"], self.smooth["rhs"]
+        own, f, smooth = self.system.symbols, self.system.expressions.rhs, self.smooth.rhs
         found = []
         for j in range(self.count):
             if self.shifts[j].nnz() == 0:
                 found.append(self.along(j, smooth))
                 continue
-            by = ca.vertcat(own["t"], own["x"])
+            by = ca.vertcat(own.t, own.x)
             carried = ca.jtimes(self.shifts[j], by, ca.vertcat(1, f))
             found.append(self.along(j, smooth, self.delayed[j]) + ca.densify(carried))
         return found
 
 
-def start_tangent(system: System, smooth: Mapping[str, ca.SX], directions: tuple[Direction, ...]) -> Tangent:
+def start_tangent(system: System, smooth: Expressions, directions: tuple[Direction, ...]) -> Tangent:
     """Symbols of the sensitivities of states and memory; delays are added by `sensitivity_delays`."""
-    n_x, n_m, n_d = (system.symbols[key].numel() for key in ("x", "m", "d"))
+    own = system.symbols
+    n_x, n_m, n_d = own.x.numel(), own.m.numel(), own.d.numel()
     acts = any(guard.action for guard in system.guards)
     zeros = tuple(ca.SX(n_d, 1) for _ in directions)
     return Tangent(

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from robodyn.errors import FlawList
-from robodyn.model import Block, Scenario
+from robodyn.model import Block, Number, Scenario
 from robodyn.model.rules import check_rule
 
 Check = Callable[[Mapping[str, float]], Any]
 """Raises a ModelError where a description does not accept its numbers with these changed."""
+
+
+@runtime_checkable
+class Numbered(Protocol):
+    """A description that holds numbers."""
+
+    def numbers(self) -> Iterable[Number]:
+        """All of them, by name."""
+
+    def with_numbers(self, changes: Mapping[str, float]) -> Any:
+        """The same with some changed."""
 
 
 class Checks:
@@ -24,7 +35,7 @@ class Checks:
         parts: list[Any] = [*machine.coordinates, *machine.delays, *machine.loads, *machine.constraints]
         parts += [*machine.contacts, *machine.interfaces, *scenario.events]
         parts += [*mechanism.bodies, *mechanism.joints, *mechanism.points] if mechanism else []
-        checks: list[tuple[Any, Check]] = [(part, part.with_numbers) for part in parts if hasattr(part, "numbers")]
+        checks: list[tuple[Any, Check]] = [(part, part.with_numbers) for part in parts if isinstance(part, Numbered)]
         checks += [(block, partial(check_block, block)) for block in machine.blocks]
         self.place = {number.name: k for k, (part, _) in enumerate(checks) for number in part.numbers()}
         self.checks = [check for _, check in checks]

@@ -12,7 +12,6 @@ import numpy as np
 
 from robodyn.analysis.sweeps.plan import SweepPlan
 from robodyn.assembly import assemble
-from robodyn.assembly.system import INPUTS
 from robodyn.model import describe
 
 FORMAT = "robodyn sweep 1"
@@ -60,8 +59,8 @@ def _hash_inputs(plan: SweepPlan) -> str:
 def hash_equations(plan: SweepPlan) -> str:
     """A digest of the traced equations: laws edited under the same name are other laws."""
     system = assemble(plan.scenario)
-    columns = [system.symbols[key] for key in INPUTS]
+    columns = [*system.symbols]
     content = hashlib.sha256()
-    for name, expression in sorted(system.expressions.items()):
+    for name, expression in sorted(system.expressions.columns().items()):
         content.update(name.encode() + ca.Function("f", columns, [expression]).serialize().encode())
     return content.hexdigest()

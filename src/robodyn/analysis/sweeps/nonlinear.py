@@ -15,7 +15,7 @@ from robodyn.analysis.sweeps.checking import Checks
 from robodyn.analysis.sweeps.numbers import INITIAL
 from robodyn.analysis.sweeps.track import Simulate, Track
 from robodyn.assembly import assemble
-from robodyn.engine import Trajectory, integrate
+from robodyn.engine import BrokenRun, Trajectory, integrate
 from robodyn.errors import Flaw, ModelError
 from robodyn.model import Recording, Scenario
 from robodyn.results import Outcome, OutcomeKind
@@ -74,10 +74,8 @@ class LeanSystem:
             trajectory = integrate(
                 problem, self.solver, start.time, end, start.x, start.m, calls.p, recording, **callbacks
             )
-        except Exception as error:
-            if not hasattr(error, "trajectory"):
-                raise
-            return self._track(error.trajectory, tell_failure(error.trajectory, calls.running, error))
+        except BrokenRun as broken:
+            return self._track(broken.trajectory, tell_failure(broken.trajectory, calls.running, broken.cause))
         system = self.compiled.system
         passed = trajectory.at_time - start.time
         certificate = certify(system, self.solver, trajectory, passed, tell_action(system, trajectory))

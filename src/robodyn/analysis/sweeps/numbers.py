@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 
 from robodyn.assembly import System
-from robodyn.assembly.system import MemoryInfo, StateInfo
+from robodyn.assembly.declarations import MemoryInfo, StateInfo
 from robodyn.errors import FlawList, nearest
 from robodyn.model import Number
 

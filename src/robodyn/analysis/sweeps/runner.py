@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -123,7 +124,7 @@ def _name_of(method: str | Prepare) -> str:
 
 def count_cores() -> int:
     """Cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
 def _run_all(

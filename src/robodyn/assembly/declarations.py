@@ -1,0 +1,144 @@
+"""Declarations of a hybrid system: which states, memory, tasks, guards, delays and ports does it have?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+import casadi as ca
+
+from robodyn.model import Interface
+
+
+@dataclass(frozen=True)
+class StateInfo:
+    """A continuous state: its name, unit, start value and nominal magnitude."""
+
+    name: str
+    unit: str
+    start: float
+    nominal: float = 1.0
+
+
+@dataclass(frozen=True)
+class MemoryInfo:
+    """A discrete state: its name, unit and start value; hidden ones are not signals."""
+
+    name: str
+    unit: str
+    start: float
+    hidden: bool = False
+
+
+@dataclass(frozen=True)
+class PythonCall:
+    """A law or action called in Python: argument names in the order of the `inputs` column, and its targets.
+
+    Attributes:
+        inputs: key of the column of its arguments, see `Expressions.arguments`.
+        shapes: argument -> None for a scalar, n for a tuple of n.
+        targets: result name -> index into m (tasks) or into [x, m] (actions).
+    """
+
+    function: Callable[..., Any]
+    inputs: str
+    shapes: Mapping[str, int | None]
+    targets: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Task:
+    """A sampled piece of work: due at ticks `offset + k period` of the base period.
+
+    Attributes:
+        function: key of its column, see `Expressions.updates`; None where it is called in Python.
+    """
+
+    name: str
+    period: int
+    offset: int
+    function: str | None = None
+    call: PythonCall | None = None
+
+
+class Ending(Enum):
+    """What it means that a guard ends a run."""
+
+    STOPPED = "an event that was asked for"
+    OUT_OF_REACH = "a coordinate left its range"
+    SINGULAR = "the independent joints no longer determine the others"
+    JAMMED = "no forces keep the bodies of a rigid contact apart"
+
+
+@dataclass(frozen=True)
+class Guard:
+    """An event's guard and what it does.
+
+    Attributes:
+        ending: how it ends a run; None where the run goes on.
+        action: key of its column, see `Expressions.actions`; None where nothing happens, or in Python.
+        moves: whether its action can change continuous states, and with them the energy.
+        coordinate: the one whose range it watches; contact: the one that it belongs to; if it is such a guard.
+        side: memory that notes on which side of zero it is, if any does.
+    """
+
+    name: str
+    direction: int
+    ending: Ending | None = None
+    action: str | None = None
+    call: PythonCall | None = None
+    moves: bool = False
+    coordinate: str | None = None
+    contact: str | None = None
+    side: str | None = None
+
+    @property
+    def terminal(self) -> bool:
+        """Whether it ends a run."""
+        return self.ending is not None
+
+
+@dataclass(frozen=True)
+class DelayInfo:
+    """A delayed signal: how long, and its value before (None: the signal's own start value)."""
+
+    name: str
+    time: float
+    before: float | None
+
+    @property
+    def owner(self) -> str:
+        """The delay whose output this is; its time and value before are numbers of a run under its name."""
+        return self.name.removesuffix(".output")
+
+
+@dataclass(frozen=True)
+class BreakRule:
+    """Where a reference jumps: a function of parameter values, given by name or as constants."""
+
+    function: Callable[[Mapping[str, Any]], Any]
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Port:
+    """An interface in symbols.
+
+    Attributes:
+        A: from joint rates to the interface's velocity, (k, n_v); drift: its acceleration while the joints do not
+            accelerate, A' v, (k,).
+        position: (1 or 3,); rotation: world from body, (3, 3), or None; velocity: A v, (k,).
+        inertia: of a model attached rigidly, (k, k), or None.
+        acting: force on this side, all of it but `-inertia A a`, (k,).
+    """
+
+    interface: Interface
+    A: ca.SX
+    drift: ca.SX
+    position: ca.SX
+    rotation: ca.SX | None
+    velocity: ca.SX
+    inertia: ca.SX | None
+    acting: ca.SX = field(default_factory=lambda: ca.SX(0, 1))

@@ -1,0 +1,119 @@
+"""Exchange of reduced interface models: what is each unit as the other side feels it, and how far are they apart?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from robodyn.cosimulation.asking import ask
+from robodyn.cosimulation.capabilities import GivesModels, TakesModels
+from robodyn.cosimulation.connection import Bond, Side
+from robodyn.cosimulation.extrapolation import Trend
+from robodyn.cosimulation.joining import join_motions
+from robodyn.cosimulation.record import Outputs, gap_between
+from robodyn.cosimulation.settings import Master
+from robodyn.cosimulation.unit import InterfaceMotion, ReducedModel, Unit
+
+Warn = Callable[[str, str], None]
+
+
+class IllConditioned(ValueError):
+    """A reduced interface model that does not exist."""
+
+
+class ModelExchange:
+    """The models that pass between the units.
+
+    Attributes:
+        told: of each bond, the gap between its sides at the last exchange and the largest condition number.
+        trends: accelerations of the models sent so far, for orders above 0.
+    """
+
+    def __init__(self, units: Mapping[str, Unit], bonds: Sequence[Bond], master: Master, warn: Warn) -> None:
+        self.bonds, self.master, self.warn = tuple(bonds), master, warn
+        self.givers = {name: unit for name, unit in units.items() if isinstance(unit, GivesModels)}
+        self.takers = {name: unit for name, unit in units.items() if isinstance(unit, TakesModels)}
+        self.told: dict[str, tuple[float, float]] = {bond.name: (0.0, 1.0) for bond in bonds}
+        self.trends = {(bond.name, sender): Trend(bond.order) for bond in bonds for sender, _ in bond.models}
+        self.speeds: dict[str, float] = {}
+
+    def send(self, time: float, outputs: Outputs) -> None:
+        """Take all reduced models first, then attach them: in parallel, as the state was."""
+        for bond in self.bonds:
+            if not bond.models:
+                continue
+            taken = {sender: self._take(bond, sender, time) for sender, _ in bond.models}
+            motions = {k: model.motion for k, model in taken.items()}
+            self.told[bond.name] = (_gap(bond, motions, outputs), max(model.condition for model in taken.values()))
+            # Where both sides are rigid neither leads: they go on with one motion that both models agree on.
+            joined = join_motions(taken[0], taken[1], bond.join) if bond.merged else None
+            for sender, receiver in bond.models:
+                side = bond.sides[receiver]
+                motion = joined or taken[sender].motion
+                trend = self.trends[bond.name, sender]
+                trend.add((time, time), taken[sender].acceleration)
+                further: dict[str, Any] = {"trend": trend.fit(time)[1:]} if bond.order else {}
+                taker = self.takers[side.unit]
+                ask(side.unit, taker.attach_model, side.interface.name, taken[sender], motion, **further)
+
+    def _take(self, bond: Bond, sender: int, time: float) -> ReducedModel:
+        side = bond.sides[sender]
+        model = ask(side.unit, self.givers[side.unit].reduced_model, side.interface.name)
+        place = f"{side.unit}.{side.interface.name}"
+        # A receiver behind a stiffness needs the mobility alone, which always exists; a rigid one needs its inverse.
+        needed = not bond.sides[1 - sender].elastic
+        if needed and not model.condition <= self.master.condition_limit:
+            raise IllConditioned(
+                f"the reduced interface model of '{place}' broke down at {time:.6g} s: the condition number of its "
+                f"mobility is {model.condition:.3g}, so that it has no inertia; the mechanism is in or near a singular "
+                "position there: couple fewer rows, attach it through a stiffness, or make it flexible"
+            )
+        if needed and model.condition > self.master.condition_warning:
+            self.warn(
+                f"'{place}'",
+                f"the mobility of '{place}' is ill-conditioned, {model.condition:.3g} at {time:.6g} s: what a reduced "
+                "interface model gives there may be wrong",
+            )
+        return model
+
+    def misses(self, outputs: Outputs, least: float) -> list[float]:
+        """How far each receiver's idea of the sender's velocity is from the truth, in units of the largest so far."""
+        return [self._miss(bond, pair, outputs, least) for bond in self.bonds for pair in bond.models]
+
+    def _miss(self, bond: Bond, pair: tuple[int, int], outputs: Outputs, least: float) -> float:
+        sender, receiver = (bond.sides[k] for k in pair)
+        true = np.array([outputs[sender.unit][name] for name in sender.interface.names("velocity")])
+        expected = _expected(receiver, outputs[receiver.unit]).velocity
+        largest = self.speeds[bond.name] = max(self.speeds.get(bond.name, least), float(np.max(np.abs(true))))
+        return float(np.max(np.abs(true - expected))) / largest
+
+    def save(self) -> tuple[Any, ...]:
+        """All that changes and is not the largest so far."""
+        return {key: trend.copy() for key, trend in self.trends.items()}, dict(self.told)
+
+    def restore(self, saved: tuple[Any, ...]) -> None:
+        """Go back to where `save` was called."""
+        self.trends, self.told = saved
+
+
+def _gap(bond: Bond, motions: Mapping[int, InterfaceMotion], outputs: Outputs) -> float:
+    """How far the two sides have moved apart since the last exchange."""
+    gaps = []
+    for sender, receiver in bond.models:
+        side = bond.sides[receiver]
+        gaps.append(gap_between(motions[sender], _expected(side, outputs[side.unit])))
+    return max(gaps)
+
+
+def _expected(side: Side, outputs: Mapping[str, float]) -> InterfaceMotion:
+    """What a receiver of a model takes the motion of the other side for."""
+    part, far = side.interface, "far_" if side.elastic else ""
+    position, velocity = (
+        np.array([outputs[name] for name in part.names(f"{far}{key}")]) for key in ("position", "velocity")
+    )
+    rotation = None
+    if part.rotates:
+        rotation = np.array([outputs[name] for name in part.names(f"{far}orientation")]).reshape(3, 3)
+    return InterfaceMotion(position, velocity, rotation)
