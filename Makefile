@@ -1,21 +1,21 @@
 # Everything runs in a virtual environment of its own, .venv; `make demo` is the place to start.
 PYTHON ?= python3
-VENV := .venv
+VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= 2
 
-.PHONY: setup system-packages demo test sanitize soak lint bench docs clean
+.PHONY: setup system-packages demo test test-studies sanitize soak lint bench docs clean
 
 setup: $(STAMP)
 
 # The engine is compiled with the installation, and by itself when its C sources have changed.
-$(STAMP): pyproject.toml constraints.txt hatch_build.py
+$(STAMP): pyproject.toml constraints.txt hatch_build.py studies/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "robodyn needs Python 3.11 or newer: make PYTHON=/path/to/python3"; exit 1; }
 	@test -x $(BIN)/pip || $(PYTHON) -m venv --clear $(VENV) \
 	  || { echo "No virtual environment could be made. On Debian and Ubuntu: apt install python3-venv"; exit 1; }
-	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable '.[dev]'
+	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable '.[dev]' --editable ./studies
 	@touch $@
 
 # Programs of the system that some tests call: LibreOffice recalculates exported workbooks, Chromium opens reports.
@@ -40,6 +40,10 @@ PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist lo
 
 test: setup system-packages lint
 	$(PYTEST)
+
+# Every figure of every published study, and the machines they are of.
+test-studies: setup
+	$(PYTEST) --config-file studies/pyproject.toml --rootdir studies studies/tests
 
 # Engines that check themselves: every access to memory and every operation, then every access from several threads.
 # The runtimes come before Python, which knows nothing of them; what they say is not captured.

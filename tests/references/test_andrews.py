@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from robodyn import Solver, Treatment, simulate
-from robodyn.catalog import andrews, andrews_max_error
+from robodyn_studies.catalog import andrews, andrews_max_error
 
 VELOCITIES = {
     "beta": 1139.920302151208,

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from robodyn import Block, Body, Joint, Machine, Mechanism, Scenario, Solver, simulate
-from robodyn.catalog.epaas_rig import PHYSICAL_CYLINDER
 from robodyn.laws.hydraulic_linearisation import linearise_cylinder, linearise_vane_motor
 from robodyn.model import GROUND
+from robodyn_studies.catalog.epaas_rig import PHYSICAL_CYLINDER
 
 SOLVER = Solver("dopri5", rtol=1e-9, atol=1e-11)
 MASS = 5.1

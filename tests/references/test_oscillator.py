@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from robodyn import simulate
-from robodyn.analysis.coupling.errors import cosimulate_oscillator, final_state, find_coupling_errors
-from robodyn.analysis.coupling.macro_step import energy_of, map_macro_step, solve_exactly, spectral_radius
-from robodyn.analysis.coupling.stability import map_stability
-from robodyn.catalog import Oscillator, oscillator
+from robodyn.catalog import Oscillator, energy_of, oscillator, solve_exactly
+from robodyn_studies.oscillator_errors import cosimulate_oscillator, final_state, find_coupling_errors
+from robodyn_studies.oscillator_stability import map_stability
+from robodyn_studies.oscillator_step import map_macro_step, spectral_radius
 
 FREE = Oscillator()
 DAMPED = Oscillator(damping=(0.01, 0.01, 0.01))

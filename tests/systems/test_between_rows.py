@@ -23,9 +23,10 @@ from robodyn import (
     save,
     simulate,
 )
-from robodyn.catalog import bouncing_ball, delta_hold, pendulum, two_link_loop
+from robodyn.catalog import bouncing_ball, pendulum, two_link_loop
 from robodyn.results import interpolation_errors
 from robodyn.symbolic import cos
+from robodyn_studies.catalog import delta_hold
 
 SPEED, TORQUE, G = 3.0, 5.0, 9.81
 TIMES = np.linspace(0.0, 10.0, 2003)

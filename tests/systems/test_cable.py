@@ -7,10 +7,10 @@ import pytest
 
 from robodyn import ModelError, assemble, simulate
 from robodyn.analysis import design_lead, find_modes, linearise
-from robodyn.catalog import Cable, CableControl, cable_hang, cable_probe, cable_sway
-from robodyn.catalog.cable_control import CONTROL, steady_sway
 from robodyn.native import read_program
 from robodyn.simulation import find_equilibrium
+from robodyn_studies.catalog import Cable, CableControl, cable_hang, cable_probe, cable_sway
+from robodyn_studies.catalog.cable_control import CONTROL, steady_sway
 
 SMALL = Cable(links=24, length=12.0, drop=2.0)
 COMMAND, SWAY = "command.constant", "sensor.displacement"

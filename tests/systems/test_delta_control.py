@@ -7,9 +7,10 @@ import pytest
 from robodyn import Solver, assemble, simulate
 from robodyn.analysis.linear.stability import find_stability_limit
 from robodyn.analysis.linear.trim import find_trim
-from robodyn.catalog.delta_control import NEWTON_STEPS, PLACE_LOOP, SAMPLE
-from robodyn.catalog.delta_dynamics import inverse_torques
-from robodyn.catalog.delta_kinematics import (
+from robodyn.errors import ModelError
+from robodyn_studies.catalog.delta_control import NEWTON_STEPS, PLACE_LOOP, SAMPLE
+from robodyn_studies.catalog.delta_dynamics import inverse_torques
+from robodyn_studies.catalog.delta_kinematics import (
     arm_angles,
     distal_angles,
     improve_angles,
@@ -18,9 +19,9 @@ from robodyn.catalog.delta_kinematics import (
     motor_speeds,
     platform_motion,
 )
-from robodyn.catalog.delta_parameters import AUTONOX, FITTED
-from robodyn.catalog.delta_robot import ARMS, MOTORS, delta_hold
-from robodyn.catalog.delta_tasks import (
+from robodyn_studies.catalog.delta_parameters import AUTONOX, FITTED
+from robodyn_studies.catalog.delta_robot import ARMS, MOTORS, delta_hold
+from robodyn_studies.catalog.delta_tasks import (
     HIGH,
     PATH,
     PAYLOAD,
@@ -31,7 +32,6 @@ from robodyn.catalog.delta_tasks import (
     pose_at,
     torques_at,
 )
-from robodyn.errors import ModelError
 
 PLACES = [(0.06, -0.04, -0.30), (-0.10, 0.02, -0.36), HIGH]
 AXES = "xyz"

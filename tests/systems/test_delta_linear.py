@@ -12,7 +12,7 @@ from robodyn.analysis.linear.linearisation import linearise
 from robodyn.analysis.linear.stability import find_stability_limit, follow_poles
 from robodyn.analysis.linear.subspaces import find_hidden_poles, find_minimal
 from robodyn.analysis.linear.zeros import find_cancelled_pairs, find_zeros
-from robodyn.catalog.delta_robot import ARMS, MOTORS, delta_hold
+from robodyn_studies.catalog.delta_robot import ARMS, MOTORS, delta_hold
 
 TORQUES, ANGLES = [f"{arm}.motor.value" for arm in ARMS], [f"{motor}.position" for motor in MOTORS]
 OMEGA = np.logspace(-1, 2, 60)

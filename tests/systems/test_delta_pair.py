@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from robodyn import simulate
-from robodyn.catalog.delta_pair import BEAM_MASS, delta_pair
-from robodyn.catalog.delta_parameters import GRAVITY
+from robodyn_studies.catalog.delta_pair import BEAM_MASS, delta_pair
+from robodyn_studies.catalog.delta_parameters import GRAVITY
 
 WEIGHT = BEAM_MASS * GRAVITY
 

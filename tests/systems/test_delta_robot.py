@@ -13,8 +13,8 @@ from scipy.optimize import brentq, minimize_scalar
 
 from robodyn import Closure, ModelError, assemble, simulate
 from robodyn.analysis.linear.linearisation import linearise
-from robodyn.catalog.delta_parameters import AUTONOX, FITTED
-from robodyn.catalog.delta_robot import (
+from robodyn_studies.catalog.delta_parameters import AUTONOX, FITTED
+from robodyn_studies.catalog.delta_robot import (
     ARMS,
     constant_torques,
     delta_fall,
@@ -22,7 +22,7 @@ from robodyn.catalog.delta_robot import (
     delta_machine,
     symmetric_pose,
 )
-from robodyn.catalog.delta_rods import delta_rods, delta_rods_machine
+from robodyn_studies.catalog.delta_rods import delta_rods, delta_rods_machine
 
 TIMES = np.linspace(0.0, 0.5, 51)
 

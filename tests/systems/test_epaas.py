@@ -10,9 +10,9 @@ import pytest
 
 from robodyn import ModelError, Solver, assemble, simulate
 from robodyn.analysis.step_response import measure_step
-from robodyn.catalog import epaas_hold, epaas_mechanism, epaas_rig, epaas_step, epaas_trajectory
-from robodyn.catalog.epaas import CIRCUITS, PATH, PATH_TIMES, STEP_AT, STEP_VOLTS, find_circuit
-from robodyn.catalog.epaas_arm import CENTRES, angles_at, epaas_cylinders
+from robodyn_studies.catalog import epaas_hold, epaas_mechanism, epaas_rig, epaas_step, epaas_trajectory
+from robodyn_studies.catalog.epaas import CIRCUITS, PATH, PATH_TIMES, STEP_AT, STEP_VOLTS, find_circuit
+from robodyn_studies.catalog.epaas_arm import CENTRES, angles_at, epaas_cylinders
 
 # First peak [ms], oscillation time [ms], overshoot [%].
 RIG = {

@@ -17,9 +17,9 @@ from robodyn import (
     assemble,
     simulate,
 )
-from robodyn.catalog import epaas_hold
 from robodyn.simulation import find_equilibrium
 from robodyn.symbolic import table
+from robodyn_studies.catalog import epaas_hold
 
 
 def pendulum(*blocks, delays=(), start="equilibrium", initial=None):

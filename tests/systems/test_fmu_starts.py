@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from support.linkages import PRECISE
 
-from robodyn.catalog import epaas_rig_extend
 from robodyn.errors import ModelError
 from robodyn.model import GROUND, Block, Body, Joint, Machine, Mechanism, Point, Rod, Scenario, Treatment
 from robodyn.simulation import simulate
 from robodyn.structures import Reduction, Section, beam
+from robodyn_studies.catalog import epaas_rig_extend
 
 pytest.importorskip("fmpy")
 from robodyn.fmi import FmuUnit, write_fmu

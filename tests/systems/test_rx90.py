@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from robodyn import Recording, assemble, simulate
-from robodyn.catalog import rx90_hold, rx90_weld
-from robodyn.catalog import rx90_parameters as rx
-from robodyn.catalog.rx90 import weld_angles
-from robodyn.catalog.rx90_arm import coupling_matrix, holding_torques, rx90_mechanism
+from robodyn_studies.catalog import rx90_hold, rx90_weld
+from robodyn_studies.catalog import rx90_parameters as rx
+from robodyn_studies.catalog.rx90 import weld_angles
+from robodyn_studies.catalog.rx90_arm import coupling_matrix, holding_torques, rx90_mechanism
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from robodyn.analysis import split_deviation
-from robodyn.catalog import rx90_weld
+from robodyn_studies.catalog import rx90_weld
 
 SIGNALS = ("deviation.horizontal", "deviation.vertical")
 

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from robodyn import Machine, Recording, Scenario, Solver, assemble, simulate
-from robodyn.catalog import rx90_flexible_mechanism, rx90_mechanism, rx90_weld
-from robodyn.catalog import rx90_parameters as rx
-from robodyn.catalog.rx90_links import resting_modes
 from robodyn.catalog.six_axis import ARM, FLANGE
 from robodyn.perturbation import Perturbed
 from robodyn.simulation import compile_system
-from robodyn.studies.rx90_runs import SEEN
+from robodyn_studies.catalog import rx90_flexible_mechanism, rx90_mechanism, rx90_weld
+from robodyn_studies.catalog import rx90_parameters as rx
+from robodyn_studies.catalog.rx90_links import resting_modes
+from robodyn_studies.rx90_runs import SEEN
 
 STEP = 0.25e-3
 # The study's: native code that it has compiled is found again.

@@ -8,8 +8,8 @@ import pytest
 from scipy.linalg import eigh
 
 from robodyn import Body, Scenario, assemble, simulate
-from robodyn.catalog.space_arm import BODIES, space_arm_machine, space_arm_swing, split_boom
 from robodyn.structures import Reduction
+from robodyn_studies.catalog.space_arm import BODIES, space_arm_machine, space_arm_swing, split_boom
 
 
 def frequencies(machine):

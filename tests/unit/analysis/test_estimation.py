@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from robodyn.analysis.fitting.estimation import (
+from robodyn.errors import ModelError
+from robodyn_studies.hydraulic_estimation import (
     estimate_cylinder,
     estimate_delay,
     estimate_flow_table,
@@ -11,7 +12,6 @@ from robodyn.analysis.fitting.estimation import (
     predict_resonance,
     refine_cylinder,
 )
-from robodyn.errors import ModelError
 
 # The study, section 6.1.4.2: mass [kg], resonance [Hz], relative damping.
 MASSES = np.array([2.7, 4.1, 5.1, 7.5, 9.0])

@@ -11,10 +11,10 @@ from robodyn.analysis.fitting.fit import fit_parameters
 from robodyn.analysis.fitting.report import tell_fit, write_fit
 from robodyn.analysis.fitting.scaling import make_scales, spread_points
 from robodyn.analysis.fitting.search_space import SearchSpace
-from robodyn.catalog.epaas_rig import epaas_rig
 from robodyn.errors import ModelError
 from robodyn.model import Block, Number, Recording
 from robodyn.simulation import simulate
+from robodyn_studies.catalog.epaas_rig import epaas_rig
 
 SOLVER = {"method": "dopri5", "rtol": 1e-8, "atol": 1e-10}
 TIMES = tuple(np.linspace(0.0, 2.0, 101))

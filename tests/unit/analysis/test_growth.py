@@ -5,11 +5,11 @@ import pytest
 
 from robodyn.analysis.coupling.growth import MacroSteps
 from robodyn.analysis.coupling.limits import Limit, find_limit
-from robodyn.analysis.coupling.macro_step import spectral_radius
 from robodyn.catalog import Oscillator, oscillator_sides
 from robodyn.cosimulation import Connection, Link, Master, ScenarioUnit, cosimulate
 from robodyn.errors import ModelError
 from robodyn.model import GROUND, Block, Body, Delay, Interface, Joint, Machine, Mechanism, Scenario
+from robodyn_studies.oscillator_step import spectral_radius
 
 DAMPED = Oscillator(damping=(0.01, 0.01, 0.01))
 

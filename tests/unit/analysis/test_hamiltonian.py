@@ -11,12 +11,12 @@ from support.machines import cart
 from robodyn.analysis.mechanics.hamiltonian import hamiltonian_system, simulate_symplectic
 from robodyn.assembly import assemble
 from robodyn.assembly.system import INPUTS
-from robodyn.catalog.delta_robot import delta_hold
 from robodyn.catalog.pendulums import double_pendulum, pendulum
 from robodyn.engine import Solver
 from robodyn.errors import ModelError
 from robodyn.model import Event, Recording, Treatment
 from robodyn.simulation import simulate
+from robodyn_studies.catalog.delta_robot import delta_hold
 
 FINE = {"method": "dopri5", "rtol": 1e-11, "atol": 1e-11}
 SYSTEMS = {

@@ -149,7 +149,7 @@ def test_a_delay_takes_part_in_the_modes_it_makes():
 
 def test_the_oil_columns_of_the_epaas_robot_swing_as_published():
     """Valves kept where they hold the arm, no dry friction: the published model has 34.7 Hz (L3) and 43.3 Hz (L4)."""
-    from robodyn.catalog.epaas import CIRCUITS, epaas_hold
+    from robodyn_studies.catalog.epaas import CIRCUITS, epaas_hold
 
     system = assemble(epaas_hold(friction="none"))
     holding = find_modes(system).model.point

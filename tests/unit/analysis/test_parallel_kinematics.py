@@ -9,9 +9,9 @@ import pytest
 from robodyn import GROUND, Body, Closure, Joint, Machine, Mechanism, ModelError, Point, Scenario, assemble
 from robodyn.analysis.mechanics.parallel_kinematics import ParallelKinematics, point_outwards
 from robodyn.analysis.mechanics.parallel_workspace import map_workspace
-from robodyn.catalog.delta_parameters import FITTED
-from robodyn.catalog.delta_robot import ARMS, MOTORS, delta_fall
-from robodyn.catalog.delta_rods import delta_rods
+from robodyn_studies.catalog.delta_parameters import FITTED
+from robodyn_studies.catalog.delta_robot import ARMS, MOTORS, delta_fall
+from robodyn_studies.catalog.delta_rods import delta_rods
 
 ELBOWS = tuple(f"{arm}.elbow" for arm in ARMS)
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from robodyn.analysis.coupling.errors import CouplingErrors
-from robodyn.analysis.coupling.stability import map_stability
-from robodyn.reporting import draw_coupling_errors, draw_stability
+from robodyn_studies.oscillator_drawings import draw_coupling_errors, draw_stability
+from robodyn_studies.oscillator_errors import CouplingErrors
+from robodyn_studies.oscillator_stability import map_stability
 
 
 def test_errors_are_drawn_as_a_line_a_coupling():

@@ -8,8 +8,9 @@ import pytest
 from support.linkages import crank_rocker
 
 from robodyn import Event, ModelError, Rod, Treatment, assemble, simulate
-from robodyn.catalog import andrews, cartesian_pendulum
+from robodyn.catalog import cartesian_pendulum
 from robodyn.simulation import close_constraints, find_branches
+from robodyn_studies.catalog import andrews
 
 
 def loop_error(positions):

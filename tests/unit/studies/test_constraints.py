@@ -6,17 +6,17 @@ from scipy.integrate import quad, solve_ivp
 from support.figures import figures_of, flawed_figures
 
 from robodyn.analysis.mechanics.parallel_workspace import WorkspaceMap
-from robodyn.catalog.delta_parameters import FITTED
 from robodyn.reporting import draw_workspace
 from robodyn.studies import STUDIES, Figure
-from robodyn.studies.constraints_appendix import generated_arms, off_by, typed_arm
-from robodyn.studies.constraints_cable import CABLE, CONTROL
-from robodyn.studies.constraints_control import settling_time
-from robodyn.studies.constraints_delta import workspace
-from robodyn.studies.constraints_linear import UNROUNDED
-from robodyn.studies.constraints_linkages import FOUR_BARS, PENDULUM
-from robodyn.studies.constraints_pendulum import initialisation_figures
-from robodyn.studies.constraints_runs import GRAVITY, STRENGTH, break_exactly, breaking_run, pendulum_run, swing_exactly
+from robodyn_studies.catalog.delta_parameters import FITTED
+from robodyn_studies.constraints_appendix import generated_arms, off_by, typed_arm
+from robodyn_studies.constraints_cable import CABLE, CONTROL
+from robodyn_studies.constraints_control import settling_time
+from robodyn_studies.constraints_delta import workspace
+from robodyn_studies.constraints_linear import UNROUNDED
+from robodyn_studies.constraints_linkages import FOUR_BARS, PENDULUM
+from robodyn_studies.constraints_pendulum import initialisation_figures
+from robodyn_studies.constraints_runs import GRAVITY, STRENGTH, break_exactly, breaking_run, pendulum_run, swing_exactly
 
 PROMISED = {
     *("pendulum_drift_rtol_1e-4", "pendulum_drift_rtol_1e-8"),

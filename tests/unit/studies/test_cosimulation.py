@@ -5,14 +5,14 @@ import pytest
 from support.figures import flawed_figures
 
 from robodyn.analysis.coupling.limits import Limit
-from robodyn.catalog import space_case_sides
-from robodyn.catalog.space_case import AWAY, CORNER, HEIGHT, TIP, WALL, solve_plane, wrist_height
 from robodyn.errors import ModelError
 from robodyn.studies import STUDIES
-from robodyn.studies.cosimulation_case import ACCURATE, RIGID_MODELS, couple, whole
-from robodyn.studies.cosimulation_limits import Row, write_row
-from robodyn.studies.cosimulation_parts import beam_figures
-from robodyn.studies.cosimulation_singular import (
+from robodyn_studies.catalog import space_case_sides
+from robodyn_studies.catalog.space_case import AWAY, CORNER, HEIGHT, TIP, WALL, solve_plane, wrist_height
+from robodyn_studies.cosimulation_case import ACCURATE, RIGID_MODELS, couple, whole
+from robodyn_studies.cosimulation_limits import Row, write_row
+from robodyn_studies.cosimulation_parts import beam_figures
+from robodyn_studies.cosimulation_singular import (
     HIT,
     effective_masses,
     rolling_error,

@@ -9,16 +9,15 @@ from support.figures import figures_of, flawed_figures
 from robodyn.analysis.mechanics.inertia import effective_inertia
 from robodyn.analysis.step_response import measure_step
 from robodyn.assembly import assemble
-from robodyn.catalog.epaas_arm import GRIPPERS, LENGTH, epaas_cylinders, epaas_mechanism
 from robodyn.cli import reproduce
 from robodyn.model import Body, Machine, Scenario
 from robodyn.results.signal import Signal
-from robodyn.studies import STUDIES, Figure
-from robodyn.studies import epaas_published as published
-from robodyn.studies.epaas_estimation import LAST_DIGITS, estimate_with_rounding
-from robodyn.studies.epaas_forces import components_at, path_motion
-from robodyn.studies.epaas_runs import arm_system, centred, read_step, unexplained
-from robodyn.studies.page import write_page
+from robodyn.studies import STUDIES, Figure, write_page
+from robodyn_studies import epaas_published as published
+from robodyn_studies.catalog.epaas_arm import GRIPPERS, LENGTH, epaas_cylinders, epaas_mechanism
+from robodyn_studies.epaas_estimation import LAST_DIGITS, estimate_with_rounding
+from robodyn_studies.epaas_forces import components_at, path_motion
+from robodyn_studies.epaas_runs import arm_system, centred, read_step, unexplained
 
 PROMISED = {
     *("J11", "J22", "J33", "J44", "J55", "J23"),

@@ -6,19 +6,16 @@ import numpy as np
 import pytest
 from support.figures import figures_of, flawed_figures
 
-from robodyn.catalog import rx90_hold
-from robodyn.catalog.rx90_parameters import FRICTIONS, JOINTS
 from robodyn.results import SignalInfo
 from robodyn.studies import STUDIES
-from robodyn.studies.rx90_agreement import (
-    COUNTS,
-    convergence,
-)
-from robodyn.studies.rx90_budget import GROUPS, weld_budget
-from robodyn.studies.rx90_rest import SHARES, drift, holding_run, preload
-from robodyn.studies.rx90_runs import DEVIATIONS, apart, jump_at, perturbed_run, share_below, weld, weld_run
-from robodyn.studies.rx90_spread import FACTORS, plan_spread
-from robodyn.studies.rx90_task import calm_run, rate_of, reversal
+from robodyn_studies.catalog import rx90_hold
+from robodyn_studies.catalog.rx90_parameters import FRICTIONS, JOINTS
+from robodyn_studies.rx90_agreement import COUNTS, convergence
+from robodyn_studies.rx90_budget import GROUPS, weld_budget
+from robodyn_studies.rx90_rest import SHARES, drift, holding_run, preload
+from robodyn_studies.rx90_runs import DEVIATIONS, apart, jump_at, perturbed_run, share_below, weld, weld_run
+from robodyn_studies.rx90_spread import FACTORS, plan_spread
+from robodyn_studies.rx90_task import calm_run, rate_of, reversal
 
 PROMISED = {
     *("perturbation_max_difference_um", "perturbation_share_below_2um", "nonlinear_step_halving_um"),

@@ -3,7 +3,7 @@
 import numpy as np
 from support.figures import flawed_figures
 
-from robodyn.studies.scara_forms import explicit_rates, implicit_rates
+from robodyn_studies.scara_forms import explicit_rates, implicit_rates
 
 
 def test_every_figure_comes_out():

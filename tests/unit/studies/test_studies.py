@@ -10,10 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from robodyn.cli import app
-from robodyn.studies import STUDIES, Figure
-from robodyn.studies.figure import above, below
-from robodyn.studies.page import write_page
-from robodyn.studies.study import Picture
+from robodyn.studies import STUDIES, Figure, Picture, above, below, write_page
 
 
 def test_a_figure_is_reproduced_within_its_tolerance_and_not_beyond():
