@@ -26,7 +26,6 @@ from robodyn import (
 from robodyn.catalog import bouncing_ball, pendulum, two_link_loop
 from robodyn.results import interpolation_errors
 from robodyn.symbolic import cos
-from robodyn_studies.catalog import delta_hold
 
 SPEED, TORQUE, G = 3.0, 5.0, 9.81
 TIMES = np.linspace(0.0, 10.0, 2003)
@@ -185,8 +184,3 @@ def test_what_is_recorded_does_not_change_the_motion(solver):
         for recording in (Recording(), Recording(rate=30.0), Recording(refine=3), Recording(times=(10.0,)))
     ]
     assert all(end == ends[0] for end in ends)
-
-
-def test_rounding_of_a_robot_at_rest_adds_few_rows():
-    run = simulate(delta_hold())
-    assert run.time.size < 100

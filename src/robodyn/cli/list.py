@@ -26,6 +26,6 @@ def list_scenarios(as_json: Annotated[bool, typer.Option("--json", help="Print J
     if as_json:
         print_json(rows)
         return
-    names, packages = (max(len(row[key]) for row in rows) for key in ("name", "package"))
+    names, packages = (max(len(str(row[key])) for row in rows) for key in ("name", "package"))
     for row in rows:
         output.print(f"{row['name']:<{names}} {row['package']:<{packages}} {row['title']}", markup=False)

@@ -16,14 +16,12 @@ from robodyn.engine import Solver
 from robodyn.errors import ModelError
 from robodyn.model import Event, Recording, Treatment
 from robodyn.simulation import simulate
-from robodyn_studies.catalog.delta_robot import delta_hold
 
 FINE = {"method": "dopri5", "rtol": 1e-11, "atol": 1e-11}
 SYSTEMS = {
     "double pendulum": (double_pendulum(2.0), "elbow"),
     "pendulum by a rod": (cartesian_pendulum(Treatment(pole=5.0), FINE), "x"),
     "four-bar": (four_bar(Treatment(pole=20.0), FINE), "rocker"),
-    "delta robot": (delta_hold(angle=0.2), "arm2.q2"),
     "four-bar with a sampled drive": (four_bar(Treatment(pole=20.0), FINE, blocks=sampled_drive()), "rocker"),
 }
 

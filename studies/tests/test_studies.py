@@ -1,8 +1,7 @@
-"""Are figures judged as they say, is every study tested, and has it a page?"""
+"""Is every study tested, does a figure that is out fail it, and has it a page?"""
 
 import dataclasses
 import json
-import math
 from pathlib import Path
 
 import numpy as np
@@ -10,26 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from robodyn.cli import app
-from robodyn.studies import STUDIES, Figure, Picture, above, below, write_page
-
-
-def test_a_figure_is_reproduced_within_its_tolerance_and_not_beyond():
-    assert Figure("f", 2.0, 2.1, tolerance=0.2).ok is True
-    assert Figure("f", 2.0, 2.3, tolerance=0.2).ok is False
-    assert Figure("f", 2.0, math.nan, tolerance=0.2).ok is False
-
-
-def test_a_figure_without_a_value_is_not_reproducible():
-    figure = Figure("f", 2.0, None, tolerance=0.2, reason="no data")
-    assert figure.ok is None
-    assert figure.verdict == "not reproducible"
-
-
-def test_limits_are_statements():
-    assert below("f", 1.0, 2.0, "s", "").ok is True
-    assert below("f", 3.0, 2.0, "s", "").ok is False
-    assert above("f", 3.0, 2.0, "s", "").ok is True
-    assert above("f", math.nan, 2.0, "s", "").ok is False
+from robodyn.studies import Figure, Picture, write_page
+from robodyn_studies import STUDIES
 
 
 @pytest.mark.parametrize("name", STUDIES)
@@ -41,11 +22,6 @@ def test_a_figure_that_fails_fails_its_study_whatever_computed_it(name, monkeypa
         done = CliRunner().invoke(app, ["reproduce", name, "--json"])
         assert done.exit_code == 1
         assert json.loads(done.stdout)[0]["ok"] is False
-
-
-def test_a_program_gets_the_promised_keys():
-    told = Figure("f", 2.0, 2.1, "s", 0.2, "why", "where").as_plain()
-    assert {"name", "published", "value", "unit", "tolerance", "ok", "source"} <= told.keys()
 
 
 def test_every_study_has_its_tests_and_one_that_all_its_figures_come_out():

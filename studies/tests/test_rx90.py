@@ -4,10 +4,10 @@ import dataclasses
 
 import numpy as np
 import pytest
-from support.figures import figures_of, flawed_figures
+from computed_figures import figures_of, flawed_figures
 
 from robodyn.results import SignalInfo
-from robodyn.studies import STUDIES
+from robodyn_studies import STUDIES
 from robodyn_studies.catalog import rx90_hold
 from robodyn_studies.catalog.rx90_parameters import FRICTIONS, JOINTS
 from robodyn_studies.rx90_agreement import COUNTS, convergence

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from support.figures import flawed_figures
+from computed_figures import flawed_figures
 
 from robodyn.analysis.coupling.limits import Limit
 from robodyn.errors import ModelError
-from robodyn.studies import STUDIES
+from robodyn_studies import STUDIES
 from robodyn_studies.catalog import space_case_sides
 from robodyn_studies.catalog.space_case import AWAY, CORNER, HEIGHT, TIP, WALL, solve_plane, wrist_height
 from robodyn_studies.cosimulation_case import ACCURATE, RIGID_MODELS, couple, whole

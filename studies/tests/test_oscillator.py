@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from robodyn import simulate
-from robodyn.catalog import Oscillator, energy_of, oscillator, solve_exactly
+from robodyn.analysis import MacroSteps, find_limit
+from robodyn.catalog import Oscillator, energy_of, oscillator, oscillator_sides, solve_exactly
+from robodyn.cosimulation import Connection, Master, ScenarioUnit
 from robodyn_studies.oscillator_errors import cosimulate_oscillator, final_state, find_coupling_errors
 from robodyn_studies.oscillator_stability import map_stability
 from robodyn_studies.oscillator_step import map_macro_step, spectral_radius
@@ -114,3 +116,39 @@ def test_reduced_models_are_stable_at_longer_macro_steps():
     assert limits["model-model"] > 10 * max(limits["force-displacement"], limits["displacement-displacement"], 1e-3)
     # None is unconditionally stable.
     assert limits["model-model"] < 0.1
+
+
+def macro_steps(coupling, scheme, order, time=0.0):
+    pair = zip(oscillator_sides(coupling, DAMPED), ("first", "second"), strict=True)
+    units = [ScenarioUnit(side, name=name) for side, name in pair]
+    return MacroSteps(units, [Connection("first.port", "second.port", order)], master=Master(0.01, scheme), time=time)
+
+
+@pytest.mark.parametrize(
+    ("coupling", "scheme", "order"),
+    [
+        ("force-displacement", "parallel", 2),
+        ("force-displacement", "sequential", 0),
+        ("displacement-displacement", "sequential", 1),
+        ("model-model", "parallel", 0),
+    ],
+)
+def test_growth_is_the_spectral_radius_of_the_exact_macro_step(coupling, scheme, order):
+    steps = macro_steps(coupling, scheme, order, time=0.05)
+    for step in (0.02, 0.1):
+        exact = spectral_radius(DAMPED, coupling, step, scheme=scheme, order=order)
+        # The units' tolerances are 1e-9 and less of their values.
+        assert steps.growth(step) == pytest.approx(exact, abs=1e-6)
+
+
+def test_the_limit_by_growth_is_that_of_the_exact_macro_step():
+    steps = macro_steps("model-model", "parallel", 0)
+    limits = [
+        find_limit(check, 0.05, shortest=1e-3, longest=0.2)
+        for check in (
+            lambda step: steps.growth(step) <= 1.0,
+            lambda step: spectral_radius(DAMPED, "model-model", step) <= 1.0,
+        )
+    ]
+    assert limits[0] == limits[1]
+    assert 0 < limits[0].holds < limits[0].fails <= 1.05 * limits[0].holds

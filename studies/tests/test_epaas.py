@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.figures import figures_of, flawed_figures
+from computed_figures import figures_of, flawed_figures
 
 from robodyn.analysis.mechanics.inertia import effective_inertia
 from robodyn.analysis.step_response import measure_step
@@ -12,7 +12,8 @@ from robodyn.assembly import assemble
 from robodyn.cli import reproduce
 from robodyn.model import Body, Machine, Scenario
 from robodyn.results.signal import Signal
-from robodyn.studies import STUDIES, Figure, write_page
+from robodyn.studies import Figure, write_page
+from robodyn_studies import STUDIES
 from robodyn_studies import epaas_published as published
 from robodyn_studies.catalog.epaas_arm import GRIPPERS, LENGTH, epaas_cylinders, epaas_mechanism
 from robodyn_studies.epaas_estimation import LAST_DIGITS, estimate_with_rounding

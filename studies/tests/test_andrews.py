@@ -6,7 +6,8 @@ Built from bodies, joints, closures and a spring; the published end values are b
 import numpy as np
 import pytest
 
-from robodyn import Solver, Treatment, simulate
+from robodyn import Solver, Treatment, assemble, simulate
+from robodyn.simulation import close_constraints
 from robodyn_studies.catalog import andrews, andrews_max_error
 
 VELOCITIES = {
@@ -74,3 +75,9 @@ def test_the_equations_across_the_plane_are_named_as_idle():
     run = simulate(andrews())
     assert "3 of 9 constraint equations follow from the others" in run.warnings[0]
     assert np.all(run["loop_phi.force.z"].values == 0.0)
+
+
+def test_the_published_start_of_andrews_mechanism_is_assembled():
+    found = close_constraints(assemble(andrews()))
+    assert found.iterations <= 1
+    assert found.residual < 1e-14

@@ -1,7 +1,7 @@
 """Does the SCARA study come out, and is its mass matrix inverted by hand the right one?"""
 
 import numpy as np
-from support.figures import flawed_figures
+from computed_figures import flawed_figures
 
 from robodyn_studies.scara_forms import explicit_rates, implicit_rates
 

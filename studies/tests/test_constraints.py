@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+from computed_figures import figures_of, flawed_figures
 from scipy.integrate import quad, solve_ivp
-from support.figures import figures_of, flawed_figures
 
 from robodyn.analysis.mechanics.parallel_workspace import WorkspaceMap
 from robodyn.reporting import draw_workspace
-from robodyn.studies import STUDIES, Figure
+from robodyn.studies import Figure
+from robodyn_studies import STUDIES
 from robodyn_studies.catalog.delta_parameters import FITTED
 from robodyn_studies.constraints_appendix import generated_arms, off_by, typed_arm
 from robodyn_studies.constraints_cable import CABLE, CONTROL

@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 
-from robodyn.studies import STUDIES
+from robodyn_studies import STUDIES
 
 
 @lru_cache
