@@ -77,9 +77,15 @@ lint: setup
 bench: setup
 	$(BIN)/python -m benchmarks
 
-docs: setup
+# Pages of the studies are written once; `make clean` removes them.
+STUDY_PAGES := $(patsubst %,docs/studies/%.md,scara epaas constraints rx90 cosimulation)
+
+docs: setup $(STUDY_PAGES)
 	$(BIN)/mkdocs build --strict
 
+docs/studies/%.md: | setup
+	$(BIN)/robodyn reproduce $* --page docs/studies > /dev/null
+
 clean:
-	rm -rf $(VENV) src/robodyn/engine/_engine* out site dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) src/robodyn/engine/_engine* out site docs/studies dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,6 +1,6 @@
 """Are the published operation counts of Uicker-Kahn those of an evaluation that keeps no product?"""
 
-from tests.support.epaas_arm import epaas_system
+from support.epaas_arm import epaas_system
 
 from robodyn.analysis import compare_algorithms
 from robodyn_studies.uicker_kahn import literal_uicker_kahn

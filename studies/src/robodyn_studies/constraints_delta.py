@@ -8,8 +8,7 @@ from functools import cache
 
 import numpy as np
 
-from robodyn.analysis import ParallelKinematics, WorkspaceMap, find_trim, map_workspace
-from robodyn.analysis.mechanics.parallel_kinematics import point_outwards
+from robodyn.analysis import ParallelKinematics, WorkspaceMap, find_trim, map_workspace, point_outwards
 from robodyn.results import Run
 from robodyn.simulation import simulate
 from robodyn.studies import Figure, below

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from robodyn.reporting.figures import (
+from robodyn.reporting import (
     COLOURS,
     LINE_WIDTH,
     empty_figure,

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from robodyn.reporting import plot_workspace
-from robodyn.reporting.poles import plot_pole_path, plot_pole_zeros
+from robodyn.reporting import plot_pole_path, plot_pole_zeros, plot_workspace
 from robodyn.studies import Picture
 from robodyn_studies import constraints_drawings as drawings
 from robodyn_studies.constraints_delta import workspace

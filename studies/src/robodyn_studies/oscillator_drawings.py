@@ -5,9 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robodyn.reporting.figures import empty_figure, finish_axes, legend_above, write_figure
-from robodyn.reporting.panels import with_unit
-from robodyn.reporting.runs import run_lines, run_style
+from robodyn.reporting import empty_figure, finish_axes, legend_above, run_lines, run_style, with_unit, write_figure
 from robodyn_studies.oscillator_errors import CouplingErrors
 from robodyn_studies.oscillator_stability import StabilityMap
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from robodyn.analysis import Curves, SweepTable
-from robodyn.reporting import plot_bands
-from robodyn.reporting.figures import (
+from robodyn.reporting import (
     COLOURS,
     LINE_WIDTH,
     empty_figure,
@@ -17,6 +16,7 @@ from robodyn.reporting.figures import (
     label_bottom,
     legend_above,
     panel_figure,
+    plot_bands,
     write_figure,
 )
 from robodyn.results import Run

@@ -26,8 +26,8 @@ from robodyn.model import (
     Recording,
     Scenario,
     Treatment,
+    check_finite,
 )
-from robodyn.model.numbers import check_finite
 
 FORWARD, UP = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)
 # A positive angle turns a link that hangs towards the wall.

@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 
 from robodyn.errors import FlawList
-from robodyn.model.numbers import check_finite, check_vector, keep_floats
+from robodyn.model import check_finite, check_vector, keep_floats
 
 GRAVITY = 9.81
 
