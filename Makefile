@@ -36,7 +36,8 @@ demo: setup
 	$(BIN)/robodyn show out/scara-ptp.run --png out/scara-ptp.png
 	@echo "Look at out/scara-ptp.png; the run itself is out/scara-ptp.run."
 
-PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+# Compiled modules are kept, whatever the shell says: tests start hundreds of processes.
+PYTEST := PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 test: setup system-packages lint
 	$(PYTEST)
