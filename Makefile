@@ -1,21 +1,21 @@
 # Everything runs in a virtual environment of its own, .venv; `make demo` is the place to start.
 PYTHON ?= python3
-VENV := .venv
+VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= 2
 
-.PHONY: setup system-packages demo test sanitize soak lint bench docs clean
+.PHONY: setup system-packages demo test test-studies sanitize soak lint bench docs clean
 
 setup: $(STAMP)
 
 # The engine is compiled with the installation, and by itself when its C sources have changed.
-$(STAMP): pyproject.toml constraints.txt hatch_build.py
+$(STAMP): pyproject.toml constraints.txt hatch_build.py studies/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "robodyn needs Python 3.11 or newer: make PYTHON=/path/to/python3"; exit 1; }
 	@test -x $(BIN)/pip || $(PYTHON) -m venv --clear $(VENV) \
 	  || { echo "No virtual environment could be made. On Debian and Ubuntu: apt install python3-venv"; exit 1; }
-	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable '.[dev]'
+	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable '.[dev]' --editable ./studies
 	@touch $@
 
 # Programs of the system that some tests call: LibreOffice recalculates exported workbooks, Chromium opens reports.
@@ -36,10 +36,15 @@ demo: setup
 	$(BIN)/robodyn show out/scara-ptp.run --png out/scara-ptp.png
 	@echo "Look at out/scara-ptp.png; the run itself is out/scara-ptp.run."
 
-PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+# Compiled modules are kept, whatever the shell says: tests start hundreds of processes.
+PYTEST := PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 test: setup system-packages lint
 	$(PYTEST)
+
+# Every figure of every published study, and the machines they are of.
+test-studies: setup
+	$(PYTEST) --config-file studies/pyproject.toml --rootdir studies studies/tests
 
 # Engines that check themselves: every access to memory and every operation, then every access from several threads.
 # The runtimes come before Python, which knows nothing of them; what they say is not captured.
@@ -73,9 +78,15 @@ lint: setup
 bench: setup
 	$(BIN)/python -m benchmarks
 
-docs: setup
+# Pages of the studies are written once; `make clean` removes them.
+STUDY_PAGES := $(patsubst %,docs/studies/%.md,scara epaas constraints rx90 cosimulation)
+
+docs: setup $(STUDY_PAGES)
 	$(BIN)/mkdocs build --strict
 
+docs/studies/%.md: | setup
+	$(BIN)/robodyn reproduce $* --page docs/studies > /dev/null
+
 clean:
-	rm -rf $(VENV) src/robodyn/engine/_engine* out site dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) src/robodyn/engine/_engine* out site docs/studies dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -20,7 +20,7 @@ import numpy as np
 from benchmarks.random_machines import random_machine
 from benchmarks.rows import Findings, Table
 from robodyn.assembly import System, assemble
-from robodyn.catalog import SCENARIOS
+from robodyn.catalog import list_scenarios
 from robodyn.engine import Problem, Recording, Solver, Status, integrate
 from robodyn.errors import ModelError
 from robodyn.model import Chain, Scenario
@@ -109,8 +109,8 @@ def measure() -> Findings:
 
 def cases() -> Iterator[tuple[str, Scenario]]:
     """The catalogue, of chains the first phase, then machines that nobody chose."""
-    for name, make in SCENARIOS.items():
-        scenario = make()
+    for name, found in list_scenarios().items():
+        scenario = found.thing()
         yield name, scenario.phases[0] if isinstance(scenario, Chain) else scenario
     for seed in range(N_RANDOM):
         yield f"random {seed}", random_machine(seed)

@@ -11,10 +11,10 @@ from benchmarks.prepared import Prepared, prepare
 from benchmarks.rows import Findings, Row, Table
 from benchmarks.timing import time_interleaved
 from robodyn.assembly import assemble
-from robodyn.catalog import Cable
-from robodyn.catalog.cable import cable_machine
 from robodyn.engine import Solver
 from robodyn.model import Scenario, Treatment
+from robodyn_studies.catalog import Cable
+from robodyn_studies.catalog.cable import cable_machine
 
 LINKS = (100, 200, 400, 800)
 # Links are equally long in all chains, so that all can take the same steps.

@@ -18,9 +18,9 @@ from benchmarks.prepared import Prepared, prepare
 from benchmarks.rows import Findings, Row, Table
 from benchmarks.timing import time_interleaved
 from robodyn.assembly import assemble
-from robodyn.catalog import delta_pid, delta_tracking
 from robodyn.engine import Solver
 from robodyn.model import Scenario
+from robodyn_studies.catalog import delta_pid, delta_tracking
 
 ROUNDS = 7
 TIPS = tuple(f"arm{k}.tip.position.{axis}" for k in (1, 2, 3) for axis in "xyz")

@@ -17,11 +17,11 @@ from benchmarks.prepared import Prepared, prepare
 from benchmarks.rows import Findings, Row, Table
 from benchmarks.timing import Timings, time_interleaved
 from robodyn.assembly import assemble
-from robodyn.catalog.space_case import PORT, space_case, space_case_sides
 from robodyn.cosimulation import Connection, CosimulationRun, Master, ScenarioUnit, cosimulate
 from robodyn.engine import Solver
 from robodyn.results import Run
 from robodyn.simulation import make_solver, simulate
+from robodyn_studies.catalog.space_case import PORT, space_case, space_case_sides
 
 ROUNDS = 5
 DISTANCE = "touch.gap"

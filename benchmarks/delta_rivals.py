@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.catalog.delta_parameters import FITTED, DeltaRobot
-from robodyn.catalog.delta_robot import ARMS, constant_torques, delta_fall, delta_machine, symmetric_pose
 from robodyn.model import Scenario
+from robodyn_studies.catalog.delta_parameters import FITTED, DeltaRobot
+from robodyn_studies.catalog.delta_robot import ARMS, constant_torques, delta_fall, delta_machine, symmetric_pose
 
 ROBOT = replace(FITTED, damping=(FITTED.damping[0], 0.0, 0.0))
 ANGLE, DURATION = 0.5, 5.0

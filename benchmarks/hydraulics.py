@@ -16,13 +16,13 @@ from benchmarks.prepared import Prepared
 from benchmarks.rows import Findings, Row, Table
 from benchmarks.timing import Timings, time_interleaved
 from robodyn.assembly import assemble
-from robodyn.catalog import epaas_rig, epaas_step, epaas_trajectory
-from robodyn.catalog.epaas_arm import CENTRES
 from robodyn.engine import Solver
 from robodyn.model import Scenario
 from robodyn.simulation import compile_system, make_solver
 from robodyn.simulation.problem import build_problem
 from robodyn.simulation.starting import find_start
+from robodyn_studies.catalog import epaas_rig, epaas_step, epaas_trajectory
+from robodyn_studies.catalog.epaas_arm import CENTRES
 
 ROUNDS, SCIPY_ROUNDS = 21, 7
 RIG_DURATION, STEP_DURATION = 0.07, 0.11

@@ -15,12 +15,12 @@ import numpy as np
 from benchmarks.rows import Findings, Row, Table
 from benchmarks.timing import Timings, time_interleaved
 from robodyn.assembly import assemble
-from robodyn.catalog import rx90_weld
 from robodyn.engine import Solver
 from robodyn.model import Recording
 from robodyn.results import Run
 from robodyn.simulation import compile_system, simulate
-from robodyn.studies.rx90_runs import weld
+from robodyn_studies.catalog import rx90_weld
+from robodyn_studies.rx90_runs import weld
 
 STEP = 0.25e-3
 OURS = Solver("rosw2", step=STEP)

@@ -16,11 +16,11 @@ from functools import partial
 from benchmarks.rows import Findings, Row, Table
 from benchmarks.rx90 import ACCURACY, CONVERGED, OURS, PERFECT, RECORDING, SIGNALS, STEP, apart, full_run
 from benchmarks.timing import Timings, time_interleaved
-from robodyn.catalog import rx90_weld
 from robodyn.engine import Solver
 from robodyn.perturbation import Perturbed, compute_nominal
 from robodyn.results import Run
-from robodyn.studies.rx90_runs import weld
+from robodyn_studies.catalog import rx90_weld
+from robodyn_studies.rx90_runs import weld
 
 SOLVERS = {
     "rosw2": OURS,

@@ -19,7 +19,7 @@ from scipy.linalg.lapack import dposv
 
 from benchmarks.arm import pinocchio_arm
 from robodyn.assembly import assemble
-from robodyn.catalog import rx90_weld
+from robodyn_studies.catalog import rx90_weld
 
 AXES = range(1, 7)
 PLACES = (*(f"joint{k}" for k in AXES), "wrist")

@@ -22,7 +22,6 @@ from benchmarks.rx90_plant import MAGNITUDES, Plant
 from benchmarks.rx90_scipy import RATE, SET_POINTS, SLOW, Window, simulate
 from benchmarks.timing import time_interleaved
 from robodyn.assembly import assemble
-from robodyn.catalog import rx90_weld
 from robodyn.engine import Problem, Recording, Solver, integrate
 from robodyn.model import Recording as Kept
 from robodyn.model import Scenario
@@ -30,6 +29,7 @@ from robodyn.simulation import CompiledSystem, compile_system
 from robodyn.simulation import simulate as simulate_run
 from robodyn.simulation.problem import build_problem
 from robodyn.simulation.starting import Start, find_start
+from robodyn_studies.catalog import rx90_weld
 
 # First ticks of both pieces: motion begins at 0.3 s, joints 2 and 3 turn back at 3.4 s.
 FIRST, TICKS = (1000, 13400), 1000

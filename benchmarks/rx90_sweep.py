@@ -13,7 +13,7 @@ import numpy as np
 
 from benchmarks.rows import Findings, Row
 from robodyn.analysis import Distribution, SweepPlan, SweepTable, plan_sweep, run_sweep
-from robodyn.catalog import rx90_weld
+from robodyn_studies.catalog import rx90_weld
 
 RUNS, ALL_RUNS = 60, 1000
 METHODS = ("nonlinear", "perturbation")

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from robodyn.catalog import epaas_rig
-from robodyn.catalog.epaas_rig import RIG_FLOW
+from robodyn_studies.catalog import epaas_rig
+from robodyn_studies.catalog.epaas_rig import RIG_FLOW
 
 NUMBERS = {name: number.value for name, number in epaas_rig().numbers().items()}
 MASS, WEIGHT = NUMBERS["load.mass"], NUMBERS["load.mass"] * -NUMBERS["gravity.z"]

@@ -19,11 +19,11 @@ from benchmarks.rows import Findings, Row, Table
 from benchmarks.timing import Timings
 from robodyn.assembly import assemble
 from robodyn.catalog import cartesian_pendulum
-from robodyn.catalog.delta_robot import MOTORS, delta_hold, symmetric_pose
 from robodyn.catalog.pendulums import pendulum
 from robodyn.engine import Solver, Trajectory
 from robodyn.engine.solver import is_adaptive
 from robodyn.model import Scenario, Treatment
+from robodyn_studies.catalog.delta_robot import MOTORS, delta_hold, symmetric_pose
 
 ROUNDS = 11
 ACCURACIES = (1e-3, 1e-6)

@@ -1,6 +1,6 @@
 """In which order do tests run? The longest first, so that no worker waits for them at the end."""
 
-LONGEST = ("unit/studies/", "systems/test_cable", "unit/analysis/test_fit", "test_docs")
+LONGEST = ("identities/test_random_machines", "unit/analysis/test_fit", "test_docs")
 
 
 def pytest_collection_modifyitems(items):

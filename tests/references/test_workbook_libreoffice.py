@@ -13,8 +13,8 @@ import numpy as np
 import openpyxl
 import pytest
 
-from robodyn import Block, Event, Solver, assemble, catalog, simulate
-from robodyn.catalog import pendulum, scara_ptp
+from robodyn import Block, Event, Solver, assemble, simulate
+from robodyn.catalog import pendulum, scara_avoid_sampled, scara_ptp
 from robodyn.native import compile_kernels
 from robodyn.native.formulas import SPREADSHEET, Term, as_number, compose, write_number
 from robodyn.native.program import BINARY, UNARY
@@ -80,7 +80,7 @@ def test_300_rows_are_the_native_run(make, step, method, recalculate, tmp_path):
 @pytest.mark.parametrize("method", ["euler", "heun"])
 def test_collision_avoidance_by_samples_is_the_native_run(method, recalculate, tmp_path):
     step = 1e-3
-    scenario = catalog.SCENARIOS["scara-avoid-sampled"](step=step)
+    scenario = scara_avoid_sampled(step=step)
     # Long enough for the arm to stop before the obstacle and to go on above it.
     rows = round(1.25 / step)
     table, _ = check(scenario, Solver(method, step=step), rows, recalculate, tmp_path)

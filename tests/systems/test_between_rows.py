@@ -23,7 +23,7 @@ from robodyn import (
     save,
     simulate,
 )
-from robodyn.catalog import bouncing_ball, delta_hold, pendulum, two_link_loop
+from robodyn.catalog import bouncing_ball, pendulum, two_link_loop
 from robodyn.results import interpolation_errors
 from robodyn.symbolic import cos
 
@@ -184,11 +184,6 @@ def test_what_is_recorded_does_not_change_the_motion(solver):
         for recording in (Recording(), Recording(rate=30.0), Recording(refine=3), Recording(times=(10.0,)))
     ]
     assert all(end == ends[0] for end in ends)
-
-
-def test_rounding_of_a_robot_at_rest_adds_few_rows():
-    run = simulate(delta_hold())
-    assert run.time.size < 100
 
 
 def test_rounding_of_the_acceleration_of_a_locked_joint_raises_no_alarm():

@@ -1,30 +1,31 @@
-"""Does every scenario of the catalogue run, and keep its physics?"""
-
-import dataclasses
+"""Does every scenario of the catalogue run and keep its physics, is it data, can it be changed and drawn?"""
 
 import numpy as np
 import pytest
+from support.catalogue import assert_is_data, assert_is_drawn, assert_numbers_change_alone, assert_runs
 
 from robodyn import Solver, simulate
 from robodyn.catalog import SCENARIOS, double_pendulum, pendulum, swinging_arm, two_link_loop
 
-# The one that imitates a spreadsheet takes explicit Euler steps of 0.4 ms, which lose and gain energy; the one that
-# stands still moves by microradians, and its friction's work on them is found to some percent by steps of 0.25 ms.
-ALLOWED = {"scara-avoid-sampled": 0.05, "rx90-hold": 0.2}
-
-
-# The cable sways for six minutes, which its study simulates in full.
-LONGEST = 60.0
-
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_every_scenario_runs_to_its_end(name):
-    scenario = SCENARIOS[name]()
-    if scenario.duration > LONGEST:
-        scenario = dataclasses.replace(scenario, duration=LONGEST)
-    run = simulate(scenario)
-    assert run.outcome.ok
-    assert run.statistics.energy_error < ALLOWED.get(name, 1e-5)
+    assert_runs(SCENARIOS[name]())
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_every_scenario_is_data(name):
+    assert_is_data(SCENARIOS[name])
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_changing_one_number_changes_that_number_alone(name):
+    assert_numbers_change_alone(SCENARIOS[name]())
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_every_machine_can_be_drawn(name):
+    assert_is_drawn(SCENARIOS[name]())
 
 
 @pytest.mark.parametrize("make", [double_pendulum, swinging_arm])

@@ -173,7 +173,7 @@ def test_the_command_line_says_so(tmp_path):
     assert "VIOLATED" in shown.stdout
 
 
-QUICK = ("pendulum", "bouncing-ball", "swinging-arm", "scara-ptp", "four-bar", "breaking-pendulum", "delta-fall")
+QUICK = ("pendulum", "bouncing-ball", "swinging-arm", "scara-ptp", "four-bar", "breaking-pendulum")
 
 
 @pytest.mark.parametrize("name", QUICK)

@@ -91,11 +91,6 @@ def pushed_cart():
     return cart(source, drive, tunable=("cart.mass",), solver={"method": "rk4", "step": 0.01})
 
 
-def weld():
-    """Whole steps, sampled control, a path."""
-    return dataclasses.replace(find_scenario("rx90-weld"), duration=0.4)
-
-
 def assembled():
     """Start values that are looked for."""
     return dataclasses.replace(find_scenario("four-bar"), start="assembled", duration=0.5)
@@ -107,7 +102,7 @@ def build(folder):
 
 
 @compiled
-@pytest.mark.parametrize("name", ["scara-ptp", "epaas-rig-extend", "bouncing-ball", weld, assembled])
+@pytest.mark.parametrize("name", ["scara-ptp", "bouncing-ball", "two-link-loop", assembled])
 def test_the_program_gives_the_run_to_the_last_bit(name, tmp_path):
     made = write_c(find_scenario(name) if isinstance(name, str) else name(), tmp_path)
     assert made.agreement.equal

@@ -6,7 +6,7 @@ import shutil
 import numpy as np
 import pytest
 
-from robodyn.analysis.coupling.macro_step import solve_exactly
+from robodyn.catalog import solve_exactly
 from robodyn.catalog.oscillator import Oscillator, oscillator_sides
 from robodyn.cosimulation import Connection, Master, ScenarioUnit, cosimulate, read_cosimulation
 from robodyn.errors import ModelError

@@ -1,63 +1,26 @@
 """Does a unit with other parameters start where the simulation with these starts: at rest, or assembled?"""
 
 import shutil
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from support.fmu_starts import ROUNDING, begin
 from support.linkages import PRECISE
 
-from robodyn.catalog import epaas_rig_extend
 from robodyn.errors import ModelError
 from robodyn.model import GROUND, Block, Body, Joint, Machine, Mechanism, Point, Rod, Scenario, Treatment
-from robodyn.simulation import simulate
 from robodyn.structures import Reduction, Section, beam
 
 pytest.importorskip("fmpy")
 from robodyn.fmi import FmuUnit, write_fmu
 
 pytestmark = pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler here")
-# Newton's method ends on the same root; what differs is how it solves linear equations.
-ROUNDING = 1e-12
 BAR = Section.rectangle(0.01, 0.04, 7.0e10, 2.7e10, 2700.0)
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("units")
-
-
-@pytest.fixture(scope="module")
-def rig(folder):
-    """A cylinder with a delayed control that holds a mass, at rest."""
-    return write_fmu(replace(epaas_rig_extend(), duration=0.02), folder / "rig.fmu")
-
-
-def begin(unit, scenario):
-    """What the unit shows before and at the start, and the simulation at the start, of all states."""
-    run = simulate(replace(scenario, duration=1e-3))
-    names = [name.removeprefix("initial.") for name in unit.variables if name.startswith("initial.")]
-    before = unit.read()
-    unit.start(0.0)
-    at = unit.read()
-    return (np.array([values[name] for name in names]) for values in (before, at, {n: run[n].values[0] for n in names}))
-
-
-def test_a_heavier_load_rests_where_the_simulation_says(rig):
-    with FmuUnit(rig.path, parameters={"load.mass": 8.0}) as unit:
-        before, at, expected = begin(unit, epaas_rig_extend().with_numbers({"load.mass": 8.0}))
-    with FmuUnit(rig.path) as unit:
-        _, described, _ = begin(unit, epaas_rig_extend())
-    assert np.max(np.abs(expected - described)) > 0.1
-    np.testing.assert_allclose(before, expected, rtol=ROUNDING, atol=ROUNDING)
-    np.testing.assert_array_equal(at, before)
-
-
-def test_start_values_that_are_set_stay(rig):
-    changes = {"load.mass": 8.0, "initial.piston.position": 0.05}
-    with FmuUnit(rig.path, parameters=changes) as unit:
-        unit.start(0.0)
-        assert unit.read()["piston.position"] == 0.05
 
 
 def linkage(coupler, **fields):

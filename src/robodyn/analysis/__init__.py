@@ -11,8 +11,8 @@ from typing import Any
 _HOMES = {
     "budget.result": "Budget Part as_run",
     "budget.split": "split_deviation",
-    "fitting.estimation": "estimate_cylinder estimate_delay estimate_flow_table estimate_resonator predict_resonance "
-    "refine_cylinder",
+    "coupling.growth": "MacroSteps",
+    "coupling.limits": "Limit find_limit",
     "fitting.fit": "FitProgress fit_parameters",
     "fitting.measured": "match_measured read_measured",
     "fitting.report": "tell_fit write_fit",
@@ -47,7 +47,7 @@ _HOMES = {
     "mechanics.inertia": "InertiaMatrix coupling_factors effective_inertia effective_inertia_along",
     "mechanics.kinetics": "Kinetics",
     "mechanics.operations": "OperationCount compare_algorithms count_operations",
-    "mechanics.parallel_kinematics": "ParallelKinematics Posture Singularity",
+    "mechanics.parallel_kinematics": "ParallelKinematics Posture Singularity point_outwards",
     "mechanics.parallel_workspace": "WorkspaceMap map_workspace",
     "mechanics.splines": "SampledMotion joint_motion spline_motion",
     "mechanics.workspace": "WorkspaceBoundary workspace_boundary",

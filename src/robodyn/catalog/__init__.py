@@ -1,44 +1,48 @@
-"""Ready machines and scenarios, built only from descriptions."""
+"""Catalogue: which machines and scenarios are ready to run?
+
+The library's own are for teaching; other packages bring theirs by entry points of the group `robodyn.scenarios`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from typing import TypeAlias
 
-from robodyn.catalog.cable import Cable, cable_hang, cable_machine
-from robodyn.catalog.cable_control import CableControl, cable_controlled, cable_probe, cable_sway
+from robodyn.catalog import scara, six_axis
 from robodyn.catalog.contacts import bouncing_ball, box_on_slope, tumbling_box
-from robodyn.catalog.delta_pair import delta_pair, delta_pair_machine
-from robodyn.catalog.delta_parameters import DeltaRobot
-from robodyn.catalog.delta_robot import delta_fall, delta_hold, delta_machine, delta_mechanism
-from robodyn.catalog.delta_rods import delta_rods, delta_rods_machine
-from robodyn.catalog.delta_tasks import delta_linearised, delta_pid, delta_stand, delta_tracking
-from robodyn.catalog.epaas import epaas_hold, epaas_machine, epaas_step, epaas_trajectory
-from robodyn.catalog.epaas_arm import epaas_cylinders, epaas_mechanism
-from robodyn.catalog.epaas_rig import epaas_rig, epaas_rig_extend, epaas_rig_retract
-from robodyn.catalog.linkages import andrews, andrews_max_error, breaking_pendulum, cartesian_pendulum, four_bars
-from robodyn.catalog.oscillator import Oscillator, oscillator, oscillator_side, oscillator_sides
+from robodyn.catalog.free_bodies import hang_freely
+from robodyn.catalog.linkages import breaking_pendulum, cartesian_pendulum, four_bars
+from robodyn.catalog.oscillator import (
+    COUPLINGS,
+    PORT,
+    Oscillator,
+    energy_of,
+    exact_matrix,
+    oscillator,
+    oscillator_side,
+    oscillator_sides,
+    solve_exactly,
+)
 from robodyn.catalog.pendulums import double_pendulum, pendulum
-from robodyn.catalog.rx90 import rx90_hold, rx90_machine, rx90_weld
-from robodyn.catalog.rx90_arm import rx90_mechanism
-from robodyn.catalog.rx90_links import rx90_flexible_mechanism
 from robodyn.catalog.scara import scara_mechanism, scara_ptp
 from robodyn.catalog.scara_avoidance import scara_avoid, scara_avoid_sampled, scara_phases
 from robodyn.catalog.six_axis import six_axis_mechanism, swinging_arm
-from robodyn.catalog.space_arm import space_arm_machine, space_arm_mechanism, space_arm_swing
-from robodyn.catalog.space_case import space_case, space_case_arm, space_case_payload, space_case_sides
 from robodyn.catalog.two_link import two_link_loop, two_link_mechanism
 from robodyn.errors import Flaw, ModelError, nearest
+from robodyn.extensions import Extension, collect
 from robodyn.model import Chain, Scenario
 
-SCENARIOS: Mapping[str, Callable[[], Scenario | Chain]] = {
+Maker: TypeAlias = Callable[[], Scenario | Chain]
+GROUP = "robodyn.scenarios"
+STUDIES = "robodyn-studies"
+"""The package with the scenarios of published studies."""
+SCENARIOS: Mapping[str, Maker] = {
     "pendulum": pendulum,
     "double-pendulum": double_pendulum,
     "cartesian-pendulum": cartesian_pendulum,
     "breaking-pendulum": breaking_pendulum,
     "four-bar": four_bars,
-    "four-bars-10": partial(four_bars, 10),
-    "andrews": andrews,
     "bouncing-ball": bouncing_ball,
     "box-on-slope": box_on_slope,
     "tumbling-box": tumbling_box,
@@ -48,106 +52,68 @@ SCENARIOS: Mapping[str, Callable[[], Scenario | Chain]] = {
     "oscillator-second": partial(oscillator_side, 1),
     "scara-ptp": scara_ptp,
     "scara-avoid": scara_avoid,
-    "scara-avoid-sampled": scara_avoid_sampled,
     "scara-phases": scara_phases,
     "two-link-loop": two_link_loop,
-    "epaas-rig-extend": epaas_rig_extend,
-    "epaas-rig-retract": epaas_rig_retract,
-    "epaas-hold": epaas_hold,
-    **{f"epaas-step-{axis}": partial(epaas_step, axis) for axis in ("vane", "l3", "l4", "l1", "l2")},
-    "epaas-trajectory": epaas_trajectory,
-    "space-arm-rigid": partial(space_arm_swing, flexible=False),
-    "space-arm-flexible": space_arm_swing,
-    "space-case-rigid": partial(space_case, flexible=False),
-    "space-case-flexible": space_case,
-    "rx90-weld": rx90_weld,
-    "rx90-weld-elastic": partial(rx90_weld, elastic=True),
-    "rx90-weld-flexible": partial(rx90_weld, flexible=True),
-    "rx90-hold": rx90_hold,
-    "cable-hang": cable_hang,
-    "cable-sway": cable_sway,
-    "cable-controlled": cable_controlled,
-    "delta-fall": delta_fall,
-    "delta-hold": delta_hold,
-    "delta-rods": delta_rods,
-    "delta-pair": delta_pair,
-    "delta-pid": delta_pid,
-    "delta-stand": delta_stand,
-    "delta-linearised": delta_linearised,
-    "delta-tracking": delta_tracking,
 }
+"""The library's own."""
+
+
+def list_scenarios() -> dict[str, Extension[Maker]]:
+    """All scenarios by name, the library's own first, each with the package that brings it."""
+    return collect(GROUP, SCENARIOS, callable, "a function that makes a scenario")
 
 
 def find_scenario(name: str) -> Scenario | Chain:
     """A scenario of the catalogue by name."""
-    if name not in SCENARIOS:
-        raise ModelError([Flaw("", f"there is no scenario '{name}'", nearest(name, SCENARIOS))], "catalogue")
-    return SCENARIOS[name]()
+    # The packages of others are loaded only where the library has no such scenario.
+    if name in SCENARIOS:
+        return SCENARIOS[name]()
+    known = list_scenarios()
+    if name not in known:
+        missing = "" if any(found.package == STUDIES for found in known.values()) else f"; more come with {STUDIES}"
+        remedy = f"{nearest(name, known)}; a file must end in .toml{missing}"
+        raise ModelError([Flaw("", f"there is no scenario '{name}'", remedy)])
+    return make_scenario(name, known[name])
+
+
+def make_scenario(name: str, entry: Extension[Maker]) -> Scenario | Chain:
+    """What an entry of the catalogue makes."""
+    made = entry.thing()
+    if not isinstance(made, (Scenario, Chain)):
+        raise ModelError([Flaw("", f"'{name}' of {entry.package} must be a scenario, is {type(made).__name__}")])
+    return made
 
 
 __all__ = [
+    "COUPLINGS",
+    "PORT",
     "SCENARIOS",
-    "Cable",
-    "CableControl",
-    "cable_controlled",
-    "cable_hang",
-    "cable_machine",
-    "cable_probe",
-    "cable_sway",
-    "andrews",
-    "andrews_max_error",
+    "Oscillator",
     "bouncing_ball",
     "box_on_slope",
     "breaking_pendulum",
     "cartesian_pendulum",
-    "DeltaRobot",
-    "delta_fall",
-    "delta_hold",
-    "delta_linearised",
-    "delta_machine",
-    "delta_mechanism",
-    "delta_pair",
-    "delta_pair_machine",
-    "delta_pid",
-    "delta_rods",
-    "delta_rods_machine",
-    "delta_stand",
-    "delta_tracking",
     "double_pendulum",
-    "epaas_cylinders",
-    "epaas_hold",
-    "epaas_machine",
-    "epaas_mechanism",
-    "epaas_rig",
-    "epaas_rig_extend",
-    "epaas_rig_retract",
-    "epaas_step",
-    "epaas_trajectory",
+    "energy_of",
+    "exact_matrix",
     "find_scenario",
     "four_bars",
-    "Oscillator",
+    "hang_freely",
+    "list_scenarios",
+    "make_scenario",
     "oscillator",
     "oscillator_side",
     "oscillator_sides",
     "pendulum",
-    "rx90_flexible_mechanism",
-    "rx90_hold",
-    "rx90_machine",
-    "rx90_mechanism",
-    "rx90_weld",
+    "scara",
     "scara_avoid",
     "scara_avoid_sampled",
     "scara_mechanism",
     "scara_phases",
     "scara_ptp",
+    "six_axis",
     "six_axis_mechanism",
-    "space_arm_machine",
-    "space_arm_mechanism",
-    "space_arm_swing",
-    "space_case",
-    "space_case_arm",
-    "space_case_payload",
-    "space_case_sides",
+    "solve_exactly",
     "swinging_arm",
     "tumbling_box",
     "two_link_loop",

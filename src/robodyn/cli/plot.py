@@ -45,14 +45,16 @@ def plot_runs(
 
 def _plot_study(name: str, out: Path | None) -> None:
     """Draw the pictures and pages of a study into a folder."""
-    from robodyn.studies import STUDIES
+    from robodyn.studies import INSTALL, list_studies
 
-    if name not in STUDIES:
-        raise fail(f"there is neither a run file nor a study '{name}' ({nearest(name, STUDIES)})")
+    known = list_studies()
+    if name not in known:
+        remedy = nearest(name, known) if known else f"no studies are installed: {INSTALL}"
+        raise fail(f"there is neither a run file nor a study '{name}' ({remedy})")
     folder = out or Path("out") / name
     with drawing():
         folder.mkdir(parents=True, exist_ok=True)
-        study = STUDIES[name]
+        study = known[name].thing
         files = [(folder / f"{picture.name}.png", picture.draw) for picture in study.pictures()]
         for file, draw in files + [(folder / f"{page.name}.html", page.draw) for page in study.pages()]:
             draw(file)

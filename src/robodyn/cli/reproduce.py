@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from robodyn.cli.application import app, fail, messages, output, print_json
-from robodyn.cli.targets import load_study
 from robodyn.waiting import quietly
 
 if TYPE_CHECKING:
@@ -27,7 +26,9 @@ def reproduce_study(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Run a study and print its published figures beside ours; exit code 1 if one is out."""
-    chosen = load_study(study)
+    from robodyn.studies import find_study
+
+    chosen = find_study(study)
     if part and page is not None:
         raise fail("--page writes the whole study: leave out --part")
     headings = _choose_parts(chosen, part) if part else None
@@ -57,7 +58,7 @@ def _choose_parts(study: Study, words: list[str]) -> list[str]:
 
 
 def _write_page(study: Study, figures: list[Figure], folder: Path) -> None:
-    from robodyn.studies.page import write_page
+    from robodyn.studies import write_page
 
     try:
         path = write_page(study, figures, folder)

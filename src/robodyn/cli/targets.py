@@ -12,7 +12,6 @@ from robodyn.errors import Flaw, ModelError, nearest
 if TYPE_CHECKING:
     from robodyn.model import Chain, Number, Scenario
     from robodyn.results import Run
-    from robodyn.studies import Study
 
 
 def load_scenario(what: str) -> Scenario | Chain:
@@ -24,11 +23,8 @@ def load_scenario(what: str) -> Scenario | Chain:
         from robodyn.simulation import make_solver
 
         return read_scenario(what, make_solver)
-    from robodyn.catalog import SCENARIOS, find_scenario
+    from robodyn.catalog import find_scenario
 
-    if what not in SCENARIOS:
-        remedy = f"{nearest(what, SCENARIOS)}; a file must end in .toml"
-        raise ModelError([Flaw("", f"there is no scenario '{what}'", remedy)])
     return find_scenario(what)
 
 
@@ -38,15 +34,6 @@ def load_single(what: str) -> Scenario:
     if len(phases) > 1:
         raise fail(f"{what} is a chain of {len(phases)} phases: name one scenario")
     return phases[0]
-
-
-def load_study(name: str) -> Study:
-    """A study by name."""
-    from robodyn.studies import STUDIES
-
-    if name not in STUDIES:
-        raise ModelError([Flaw("", f"there is no study '{name}'", nearest(name, STUDIES))])
-    return STUDIES[name]
 
 
 def phases_of(what: Scenario | Chain) -> tuple[Scenario, ...]:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from robodyn.codegen.kept_objects import keep_object
 from robodyn.engine.building import find_own_compiler
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
 
@@ -130,11 +131,15 @@ def compile_module(folder: Path, sources: Sequence[str], exports: Sequence[str],
 
 
 def _compile_objects(compiler: Sequence[str], name: str, place: Path, sources: Sequence[str]) -> list[str]:
-    """Objects of the files in the folder above; several are compiled at a time."""
+    """Objects of the files in the folder above; several are compiled at a time, and what is kept not again."""
     objects = [f"{Path(source).stem}.o" for source in sources]
-    commands = [[*compiler, "-c", f"../{source}", "-o", made] for source, made in zip(sources, objects, strict=True)]
+
+    def make(source: str, made: str) -> None:
+        command = [*compiler, "-c", f"../{source}", "-o", made]
+        keep_object(command, place.parent / source, place / made, lambda: _call(command, name, place))
+
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        list(pool.map(lambda command: _call(command, name, place), commands))
+        list(pool.map(make, sources, objects))
     return objects
 
 

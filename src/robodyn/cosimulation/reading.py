@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from robodyn.catalog import SCENARIOS, find_scenario
+from robodyn.catalog import find_scenario
 from robodyn.cosimulation.capabilities import Closable
 from robodyn.cosimulation.connection import Connection, Link
 from robodyn.cosimulation.master import Progress, cosimulate
@@ -17,7 +17,7 @@ from robodyn.cosimulation.result import CosimulationRun
 from robodyn.cosimulation.scenario_unit import ScenarioUnit
 from robodyn.cosimulation.settings import Master
 from robodyn.cosimulation.unit import Unit
-from robodyn.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.errors import Flaw, FlawList, ModelError
 from robodyn.files import read_scenario
 from robodyn.files.block_tables import read_numbers
 from robodyn.files.interface_tables import read_interface
@@ -239,10 +239,6 @@ def _find_scenario(table: Table, folder: Path) -> Scenario | None:
 
 
 def _from_catalogue(name: str) -> Scenario:
-    if name not in SCENARIOS:
-        raise ModelError(
-            [Flaw("", f"there is no scenario '{name}'", f"{nearest(name, SCENARIOS)}; a file ends in .toml")]
-        )
     found = find_scenario(name)
     if isinstance(found, Chain):
         raise ModelError([Flaw("", f"'{name}' is a chain of phases", "name one scenario")])

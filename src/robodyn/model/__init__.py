@@ -14,7 +14,7 @@ from robodyn.model.interface import Interface
 from robodyn.model.joint import GROUND, Joint, Point
 from robodyn.model.machine import Load, Machine
 from robodyn.model.mechanism import Mechanism
-from robodyn.model.numbers import Number
+from robodyn.model.numbers import Number, check_finite, check_vector, keep_floats
 from robodyn.model.obstacle import Obstacle
 from robodyn.model.scenario import Event, Recording, Scenario
 from robodyn.model.shape import Ball, Box, Plane
@@ -60,8 +60,11 @@ __all__ = [
     "Scenario",
     "Treatment",
     "Triangle",
+    "check_finite",
+    "check_vector",
     "combine",
     "describe",
     "digest",
+    "keep_floats",
     "with_elastic_joints",
 ]

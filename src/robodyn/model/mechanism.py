@@ -6,6 +6,7 @@ import dataclasses
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from robodyn.errors import FlawList, nearest
@@ -42,23 +43,23 @@ class Mechanism:
         flaws.raise_if_any(f"mechanism '{self.name}'")
         keep_floats(self, "gravity")
 
-    @property
+    @cached_property
     def moving_joints(self) -> tuple[Joint, ...]:
         """The joints that are not fixed, parents before children: the order of q and v."""
         return tuple(joint for joint in self.ordered_joints if joint.kind != "fixed")
 
-    @property
+    @cached_property
     def flexible_bodies(self) -> tuple[FlexibleBody, ...]:
         """The bodies that deform, in the order of the joints that carry them."""
         carried = [self.body(joint.child) for joint in self.ordered_joints]
         return tuple(body for body in carried if isinstance(body, FlexibleBody))
 
-    @property
+    @cached_property
     def modes(self) -> tuple[Mode, ...]:
         """The modal coordinates of all flexible bodies: they follow the moving joints in q and v."""
         return tuple(mode for body in self.flexible_bodies for mode in body.modes)
 
-    @property
+    @cached_property
     def ordered_joints(self) -> tuple[Joint, ...]:
         """All joints, parents before children, otherwise in the order given."""
         reached, ordered, waiting = {GROUND}, [], list(self.joints)
@@ -71,7 +72,11 @@ class Mechanism:
 
     def body(self, name: str) -> Body:
         """The body of that name; KeyError where there is none."""
-        return {body.name: body for body in self.bodies}[name]
+        return self._bodies[name]
+
+    @cached_property
+    def _bodies(self) -> dict[str, Body]:
+        return {body.name: body for body in self.bodies}
 
     def numbers(self) -> Iterator[Number]:
         for part in (*self.bodies, *self.joints, *self.points):

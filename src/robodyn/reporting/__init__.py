@@ -1,14 +1,29 @@
-"""Pictures and pages made from runs; the only home of plotting code."""
+"""Pictures and pages made from runs; the only home of plotting code.
+
+Figures, panels, colours and legends are public too, for pictures of one's own that look like these.
+"""
 
 from .against import draw_against, plot_against
 from .bands import draw_bands, plot_bands
 from .budget import draw_budget, plot_budget
-from .coupling import draw_coupling_errors, draw_stability, plot_coupling_errors, plot_stability
 from .differences import draw_difference, plot_difference
+from .figures import (
+    COLOURS,
+    LINE_WIDTH,
+    empty_figure,
+    finish_axes,
+    label_bottom,
+    legend_above,
+    panel_figure,
+    write_figure,
+)
 from .fitted import draw_fit, plot_fit
 from .frequency import draw_frequency, plot_frequency
 from .loops import draw_loops, draw_nyquist, plot_loops, plot_nyquist
 from .modes import draw_modes, draw_poles, plot_modes, plot_poles
+from .panels import with_unit
+from .poles import plot_pole_path, plot_pole_zeros
+from .runs import run_lines, run_style
 from .stacked import draw_stacked, plot_stacked
 from .sweeps import draw_histogram, draw_influence, draw_measure, plot_sweep
 from .timeseries import draw_signals, plot_signals
@@ -17,10 +32,11 @@ from .tornado import draw_tornado, plot_tornado
 from .workspace_map import draw_workspace, plot_workspace
 
 __all__ = [
+    "COLOURS",
+    "LINE_WIDTH",
     "draw_against",
     "draw_bands",
     "draw_budget",
-    "draw_coupling_errors",
     "draw_difference",
     "draw_fit",
     "draw_frequency",
@@ -33,14 +49,17 @@ __all__ = [
     "draw_path",
     "draw_poles",
     "draw_signals",
-    "draw_stability",
     "draw_stacked",
     "draw_tornado",
     "draw_workspace",
+    "empty_figure",
+    "finish_axes",
+    "label_bottom",
+    "legend_above",
+    "panel_figure",
     "plot_against",
     "plot_bands",
     "plot_budget",
-    "plot_coupling_errors",
     "plot_difference",
     "plot_fit",
     "plot_frequency",
@@ -48,11 +67,16 @@ __all__ = [
     "plot_modes",
     "plot_nyquist",
     "plot_path",
+    "plot_pole_path",
+    "plot_pole_zeros",
     "plot_poles",
     "plot_signals",
-    "plot_stability",
     "plot_stacked",
     "plot_sweep",
     "plot_tornado",
     "plot_workspace",
+    "run_lines",
+    "run_style",
+    "with_unit",
+    "write_figure",
 ]

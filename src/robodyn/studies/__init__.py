@@ -1,17 +1,33 @@
-"""Published studies, reproduced: figures beside ours, pictures, a page each."""
+"""Published studies: which can be reproduced, what did they publish, what do we get?
+
+They come from other packages, by entry points of the group `robodyn.studies`; ours from robodyn-studies.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from robodyn.studies.constraints import STUDY as CONSTRAINTS
-from robodyn.studies.cosimulation import STUDY as COSIMULATION
-from robodyn.studies.epaas import STUDY as EPAAS
-from robodyn.studies.figure import Figure
-from robodyn.studies.rx90 import STUDY as RX90
-from robodyn.studies.scara import STUDY as SCARA
+from robodyn.errors import Flaw, ModelError, nearest
+from robodyn.extensions import Extension, collect
+from robodyn.studies.figure import Figure, above, below
+from robodyn.studies.page import write_page
 from robodyn.studies.study import Picture, Study
 
-STUDIES: Mapping[str, Study] = {study.name: study for study in (SCARA, EPAAS, CONSTRAINTS, RX90, COSIMULATION)}
+GROUP = "robodyn.studies"
+INSTALL = "pip install robodyn-studies, or pip install ./studies in a copy of the sources"
+"""How the published studies are had."""
 
-__all__ = ["STUDIES", "Figure", "Picture", "Study"]
+
+def list_studies() -> dict[str, Extension[Study]]:
+    """All studies by name, each with the package that brings it."""
+    return collect(GROUP, {}, lambda thing: isinstance(thing, Study), "a Study")
+
+
+def find_study(name: str) -> Study:
+    """A study by name."""
+    known = list_studies()
+    if name not in known:
+        remedy = nearest(name, known) if known else f"no studies are installed: {INSTALL}"
+        raise ModelError([Flaw("", f"there is no study '{name}'", remedy)])
+    return known[name].thing
+
+
+__all__ = ["INSTALL", "Figure", "Picture", "Study", "above", "below", "find_study", "list_studies", "write_page"]

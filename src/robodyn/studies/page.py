@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from robodyn.catalog import SCENARIOS
+from robodyn.catalog import find_scenario
 from robodyn.studies.figure import Figure
 from robodyn.studies.study import Study
 
@@ -31,8 +31,8 @@ def _introduction(study: Study) -> list[str]:
     lines += [f"robodyn reproduce {study.name}", f"robodyn plot {study.name} --out out/{study.name}"]
     lines += [f"robodyn run {name}" for name in study.scenarios]
     lines += ["```", "", "| scenario | what it is |", "| --- | --- |"]
-    lines += [f"| `{name}` | {SCENARIOS[name]().title} |" for name in study.scenarios]
-    return [*lines, "", f"This page is written by `robodyn reproduce {study.name} --page docs/studies`.", ""]
+    lines += [f"| `{name}` | {find_scenario(name).title} |" for name in study.scenarios]
+    return [*lines, "", f"This page is written by `robodyn reproduce {study.name} --page FOLDER`.", ""]
 
 
 def _pictures(study: Study) -> list[str]:

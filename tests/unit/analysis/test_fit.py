@@ -6,18 +6,16 @@ import json
 import numpy as np
 import pytest
 from support.machines import cart
+from support.measured import measure
 
 from robodyn.analysis.fitting.fit import fit_parameters
 from robodyn.analysis.fitting.report import tell_fit, write_fit
 from robodyn.analysis.fitting.scaling import make_scales, spread_points
 from robodyn.analysis.fitting.search_space import SearchSpace
-from robodyn.catalog.epaas_rig import epaas_rig
 from robodyn.errors import ModelError
-from robodyn.model import Block, Number, Recording
-from robodyn.simulation import simulate
+from robodyn.model import Block, Number
 
 SOLVER = {"method": "dopri5", "rtol": 1e-8, "atol": 1e-10}
-TIMES = tuple(np.linspace(0.0, 2.0, 101))
 TRUE = {"spring.stiffness": 100.0, "drag.viscous": 3.0, "initial.rail.position": 0.1}
 
 
@@ -28,13 +26,6 @@ def oscillator(*more, **fields):
     )
     start = {"rail.position": 0.1}
     return cart(*blocks, *more, duration=2.0, initial=start, solver=SOLVER, tunable=("cart.mass",), **fields)
-
-
-def measure(scenario, noise, signals=("rail.position",), seed=1, times=TIMES):
-    """A run of the scenario at given times with normal noise of one deviation a signal."""
-    run = simulate(scenario, recording=Recording(times=times, signals=tuple(signals)))
-    generator = np.random.default_rng(seed)
-    return dataclasses.replace(run, values=run.values + np.asarray(noise) * generator.standard_normal(run.values.shape))
 
 
 GUESS = oscillator().with_numbers({"spring.stiffness": 80.0, "drag.viscous": 6.0, "initial.rail.position": 0.08})
@@ -190,24 +181,6 @@ def test_the_state_of_another_fit_is_refused(tmp_path):
     assert "another fit" in refused(GUESS, measure(oscillator(), 1e-3, seed=2), tuple(TRUE), state=state)
     state.write_text("{}")
     assert "not the state" in refused(GUESS, measure(oscillator(), 1e-3), tuple(TRUE), state=state)
-
-
-def test_the_rig_gives_back_compliance_leakage_and_friction_which_are_hard_to_tell_apart():
-    true = {
-        "piston.actuator.oil_compliance": 1.0e-6,
-        "piston.actuator.leakage": 7.46e-5,
-        "piston.friction.viscous": 501.0,
-    }
-    scenario = epaas_rig()
-    times = tuple(np.linspace(0.0, 0.07, 141))
-    data = measure(scenario, [2e-6, 0.05], ("piston.position", "piston.acceleration"), times=times)
-    start = dict(zip(true, (1.5e-6, 5e-5, 300.0), strict=True))
-    fit = fit_parameters(scenario.with_numbers(start), data, tuple(true), starts=3)
-    assert fit.agreeing == 3
-    # Intervals are 0.02 %, 0.4 % and 0.3 % wide to each side.
-    assert fit.values == pytest.approx(true, rel=0.01)
-    assert fit.correlation[1, 2] < -0.99
-    assert any("hard to tell apart" in warning for warning in fit.warnings)
 
 
 def test_reports_hold_values_intervals_and_files(tmp_path):

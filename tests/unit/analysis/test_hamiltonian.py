@@ -10,7 +10,6 @@ from support.machines import cart
 
 from robodyn.analysis.mechanics.hamiltonian import hamiltonian_system, simulate_symplectic
 from robodyn.assembly import assemble
-from robodyn.catalog.delta_robot import delta_hold
 from robodyn.catalog.pendulums import double_pendulum, pendulum
 from robodyn.engine import Solver
 from robodyn.errors import ModelError
@@ -22,7 +21,6 @@ SYSTEMS = {
     "double pendulum": (double_pendulum(2.0), "elbow"),
     "pendulum by a rod": (cartesian_pendulum(Treatment(pole=5.0), FINE), "x"),
     "four-bar": (four_bar(Treatment(pole=20.0), FINE), "rocker"),
-    "delta robot": (delta_hold(angle=0.2), "arm2.q2"),
     "four-bar with a sampled drive": (four_bar(Treatment(pole=20.0), FINE, blocks=sampled_drive()), "rocker"),
 }
 

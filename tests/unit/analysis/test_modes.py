@@ -145,20 +145,3 @@ def test_a_delay_takes_part_in_the_modes_it_makes():
     # Shares 1 / (1 + s tau) and s tau / (1 + s tau) with s tau = j pi / 2.
     assert mode.participation["late"] / mode.participation["x"] == pytest.approx(np.pi / 2)
     assert sum(mode.participation.values()) == pytest.approx(1.0)
-
-
-def test_the_oil_columns_of_the_epaas_robot_swing_as_published():
-    """Valves kept where they hold the arm, no dry friction: the published model has 34.7 Hz (L3) and 43.3 Hz (L4)."""
-    from robodyn.catalog.epaas import CIRCUITS, epaas_hold
-
-    system = assemble(epaas_hold(friction="none"))
-    holding = find_modes(system).model.point
-    found = find_modes(system, at=holding, parameters={f"{circuit.name}.control.gain": 0.0 for circuit in CIRCUITS})
-    for frequency, force in ((34.7, "l3.actuator.oil_force"), (43.3, "l4.actuator.oil_force")):
-        mode = found.nearest(frequency)
-        # The published masses have three digits: 1 % of the effective mass, and its damping is not told.
-        assert mode.frequency == pytest.approx(frequency, rel=0.015)
-        assert force in mode.dominant(2)
-    # A rotor of 0.338 kg m2 on the vane's oil is published as 33 Hz; here it carries J11 = 0.214 kg m2.
-    vane = next(mode for mode in found.moving if "vane.actuator.oil_force" in mode.dominant(2))
-    assert vane.frequency == pytest.approx(33.0 * np.sqrt(0.338 / 0.2142), rel=0.01)

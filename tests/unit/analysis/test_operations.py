@@ -10,7 +10,6 @@ from robodyn.analysis.mechanics.operations import (
     compare_algorithms,
     count_operations,
     generalise,
-    literal_uicker_kahn,
     trace_algorithm,
 )
 from robodyn.dynamics import Link, Tree, forward_dynamics, inverse_dynamics, lagrange_inverse_dynamics
@@ -62,29 +61,12 @@ def test_newton_euler_grows_by_equal_steps_with_the_joints_and_uicker_kahn_faste
     assert steep[2] / steep[1] > (9 / 6) ** 3
 
 
-def test_published_count_of_uicker_kahn_lies_between_keeping_products_and_keeping_none():
-    # The study quotes 33,743 multiplications and 27,270 additions for 5 joints, from Hollerbach (1980).
-    kept = compare_algorithms(epaas_system().mechanics.tree)["inverse, Uicker-Kahn"]["general"]
-    none_kept = literal_uicker_kahn(5)
-
-    assert kept.multiplications < 33743 < none_kept.multiplications
-    assert kept.additions < 27270 < none_kept.additions
-
-
 def test_newton_euler_needs_fewer_operations_than_its_published_count():
     # The study quotes 746 multiplications and 607 additions for 5 joints, from Hollerbach (1980).
     found = compare_algorithms(epaas_system().mechanics.tree)["inverse, Newton-Euler"]["general"]
 
     assert found.multiplications < 746
     assert found.additions < 607
-
-
-def test_literal_count_of_one_joint_is_that_of_its_formulas_by_hand():
-    # T Q and U, U J for D_11; T Q Q, U J for D_111: four kept or made products, one of them again for the second J;
-    # two traces of 16, gravity's row (16) and column (4), a D, v v D (2).
-    found = literal_uicker_kahn(1)
-
-    assert found.multiplications == 5 * 64 + 2 * 16 + 20 + 3
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)

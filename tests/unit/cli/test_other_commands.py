@@ -15,9 +15,10 @@ def run_file(invoke, quick, tmp_path):
 
 
 def test_list_names_every_scenario(invoke, read_json):
-    assert [row["name"] for row in read_json(invoke("list", "--json").stdout)] == list(SCENARIOS)
+    rows = read_json(invoke("list", "--json").stdout)
+    assert [row["name"] for row in rows if row["package"] == "robodyn"] == list(SCENARIOS)
     lines = invoke("list").stdout.splitlines()
-    assert [line.split()[0] for line in lines] == list(SCENARIOS)
+    assert [line.split()[:2] for line in lines] == [[row["name"], row["package"]] for row in rows]
 
 
 def test_info_tells_versions_and_the_cache(invoke, read_json):

@@ -130,8 +130,7 @@ def test_an_adapted_macro_step_keeps_its_tolerance_and_goes_back():
 
 
 def simulate_whole(time):
-    from robodyn.analysis.coupling.macro_step import solve_exactly
-    from robodyn.catalog import Oscillator
+    from robodyn.catalog import Oscillator, solve_exactly
 
     return solve_exactly(Oscillator(), time)[0]
 

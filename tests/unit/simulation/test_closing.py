@@ -8,7 +8,7 @@ import pytest
 from support.linkages import crank_rocker
 
 from robodyn import Event, ModelError, Rod, Treatment, assemble, simulate
-from robodyn.catalog import andrews, cartesian_pendulum
+from robodyn.catalog import cartesian_pendulum
 from robodyn.simulation import close_constraints, find_branches
 
 
@@ -93,12 +93,6 @@ def test_both_branches_of_a_four_bar_are_found():
     line = np.array([0.8, 0.0]) - pin
     assert (ends[0] - ends[1]) @ line == pytest.approx(0.0, abs=1e-8)
     assert np.linalg.norm(ends[0] - pin) == pytest.approx(np.linalg.norm(ends[1] - pin), abs=1e-8)
-
-
-def test_the_published_start_of_andrews_mechanism_is_assembled():
-    found = close_constraints(assemble(andrews()))
-    assert found.iterations <= 1
-    assert found.residual < 1e-14
 
 
 def test_relaxation_reaches_the_constraints_too():

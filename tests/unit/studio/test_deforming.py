@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from support.limber import limber_scenario
 
-from robodyn.catalog import SCENARIOS
 from robodyn.model import describe
 from robodyn.studio import make_page
 from robodyn.studio.deforming import read_shape
@@ -75,14 +74,6 @@ def test_a_mode_that_was_not_recorded_is_named(record):
     machine, note = read_machine(record(scenario, MOVING + modes_of(scenario)[:-1]))
     assert machine is None
     assert note == "The position of lash.mode2 was not recorded, so the machine cannot be drawn."
-
-
-def test_surfaces_that_touch_are_told_once_on_their_points(record):
-    scenario = SCENARIOS["space-case-rigid"]()
-    run = record(scenario, [f"{joint.name}.position" for joint in scenario.machine.mechanism.moving_joints])
-    machine, _ = read_machine(run)
-    # Point A is a ball without a radius.
-    assert machine["surfaces"] == [{"kind": "plane", "point": "wall", "normal": [-1, 0, 0]}]
 
 
 @pytest.mark.parametrize("factor", [0.5, -1.0, 2000.0, float("nan")])

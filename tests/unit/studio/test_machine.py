@@ -4,7 +4,6 @@ import copy
 
 import pytest
 
-from robodyn.catalog import SCENARIOS
 from robodyn.model import Triangle, describe
 from robodyn.studio.machine import read_machine
 
@@ -136,16 +135,3 @@ def test_a_strange_description_is_answered_with_a_sentence(described, change, co
     machine, note = read_machine(described(lambda d: change(d["machine"]["mechanism"]["joints"])))
     assert machine is None
     assert complaint in note
-
-
-@pytest.mark.parametrize("name", SCENARIOS)
-def test_every_machine_of_the_catalogue_can_be_drawn(make_measured, name):
-    scenario = SCENARIOS[name]()
-    first = getattr(scenario, "phases", (scenario,))[0]
-    mechanism = first.machine.mechanism
-    moving = [*mechanism.moving_joints, *(mode for body in mechanism.flexible_bodies for mode in body.modes)]
-    run = make_measured([f"{coordinate.name}.position" for coordinate in moving])
-    run.provenance.description.update(describe(first))
-    machine, note = read_machine(run)
-    assert note == ""
-    assert len(machine["joints"]) == len(mechanism.joints)

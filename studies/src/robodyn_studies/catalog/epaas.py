@@ -1,0 +1,164 @@
+"""The EPAAS robot: five hydraulic axes under position control, order 25 with nine pure delays.
+
+Steps of each axis from the piston-centred rest with the others holding, the rest itself, and a path through piston
+positions. Values: the published modelling study of the EPAAS robot; amplitudes and path are this project's choice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypedDict, Unpack
+
+from robodyn.errors import Flaw, ModelError, nearest
+from robodyn.model import Block, Machine, Scenario
+from robodyn_studies.catalog.epaas_arm import CENTRES, STROKE, angles_at, epaas_cylinders, epaas_mechanism
+from robodyn_studies.catalog.epaas_drives import (
+    CYLINDER,
+    ROBOT_FLOW,
+    VANE,
+    Circuit,
+    hold_target,
+    make_circuit,
+    step_target,
+)
+
+LINEAR = CYLINDER | ROBOT_FLOW
+PISTONS = (
+    Circuit("l3", 0.144, 201.0, LINEAR, coulomb=150.0, centre=CENTRES["l3"]),
+    Circuit("l4", 0.128, 208.0, LINEAR, centre=CENTRES["l4"]),
+    Circuit("l1", 0.310, 200.0, LINEAR, coulomb=200.0, centre=CENTRES["l1"]),
+    Circuit("l2", 0.415, 198.0, LINEAR, centre=CENTRES["l2"]),
+)
+CIRCUITS = (
+    Circuit("vane", 0.319, 3.945, VANE, viscous=56.0, coulomb=15.0, measuring_delay=0.0, unit="rad", on="joint1"),
+    *PISTONS,
+)
+# Amplitudes are not printed: with these the responses are nearest to the study's.
+STEP_VOLTS = {"vane": 0.3, "l3": 0.3, "l4": 0.3, "l1": -0.55, "l2": -0.54}
+STEP_AT = 0.01
+SOLVER = {"method": "rodas4p", "rtol": 1e-5, "atol": 1e-7}
+# Openings beside the valves' dead band [A], on the side of the load that a piston holds.
+HOLDING, LETTING = 0.009, 0.001
+# A path that lifts, reaches out, turns and comes back: piston positions from their centres [m and rad].
+PATH_TIMES = (0.1, 0.5, 0.9, 1.3, 1.7)
+PATH = {
+    "vane": (0.0, 0.3, 0.5, 0.2, 0.0),
+    "l3": (0.0, 0.015, 0.02, 0.01, 0.0),
+    "l4": (0.0, -0.01, 0.005, 0.01, 0.0),
+    "l1": (0.0, 0.005, 0.01, 0.005, 0.0),
+    "l2": (0.0, 0.0, 0.005, 0.005, 0.0),
+}
+
+
+class Options(TypedDict, total=False):
+    """Choices of the robot: gripper "vertical" or "horizontal", payload [kg], friction, reduced to order 15."""
+
+    gripper: str
+    payload: float
+    friction: str
+    reduced: bool
+
+
+def epaas_machine(
+    targets: Mapping[str, Block] | None = None,
+    *,
+    gripper: str = "vertical",
+    payload: float = 0.0,
+    friction: str = "smooth",
+    reduced: bool = False,
+) -> Machine:
+    """The robot with its five circuits.
+
+    Args:
+        targets: circuit -> block of the wanted position; circuits not named hold their centre.
+        gripper: "vertical" or "horizontal"; payload: [kg], up to 4.
+        friction: "smooth", "stick", "lugre" or "none" (viscous alone).
+        reduced: order 15: a longer pure delay stands for each valve.
+    """
+    wanted = dict(targets or {})
+    parts = [
+        make_circuit(circuit, wanted.get(circuit.name, hold_target(circuit)), friction, reduced) for circuit in CIRCUITS
+    ]
+    return Machine(
+        "epaas",
+        epaas_mechanism(gripper, payload),
+        tuple(block for blocks, _ in parts for block in blocks),
+        epaas_cylinders(),
+        tuple(delay for _, delays in parts for delay in delays),
+        tunable=("payload.mass",) if payload else (),
+    )
+
+
+def find_circuit(name: str) -> Circuit:
+    """A circuit by name: vane, l3, l4, l1 or l2."""
+    known = {circuit.name: circuit for circuit in CIRCUITS}
+    if name not in known:
+        raise ModelError([Flaw("axis", f"there is no circuit '{name}'", nearest(name, known))], "EPAAS robot")
+    return known[name]
+
+
+def _guess_rest(options: Options) -> dict[str, float]:
+    """Where the pistons about stand: so far from their centres that the controllers hold the valves at the load's side.
+
+    A load opens its valve a little beyond the dead band; the gripper's roll is loaded one way or the other.
+    """
+    roll = HOLDING if options.get("gripper", "vertical") == "vertical" else LETTING
+    openings = {piston.name: roll if piston.name == "l2" else HOLDING for piston in PISTONS}
+    lengths = {piston.name: piston.position_at(-openings[piston.name] / piston.gain) for piston in PISTONS}
+    guess = {f"{joint}.position": angle for joint, angle in angles_at(lengths).items()}
+    valves = {f"{name}.valve.opening": opening for name, opening in openings.items()}
+    return guess if options.get("reduced") else guess | valves
+
+
+def _scenario(name: str, title: str, duration: float, targets: Mapping[str, Block], options: Options) -> Scenario:
+    """A run from the rest with all pistons at their centres."""
+    machine = epaas_machine(targets, **options)
+    return Scenario(name, machine, duration, _guess_rest(options), solver=SOLVER, start="equilibrium", title=title)
+
+
+def epaas_hold(duration: float = 0.5, **options: Unpack[Options]) -> Scenario:
+    """The start-up rest: all pistons at their centres, held against gravity."""
+    return _scenario("epaas-hold", "EPAAS robot at rest, holding itself against gravity", duration, {}, options)
+
+
+def epaas_step(axis: str, volts: float | None = None, duration: float = 0.11, **options: Unpack[Options]) -> Scenario:
+    """A step of one axis' set point [V] after 10 ms at rest, the other axes holding.
+
+    Args:
+        axis: vane, l3, l4, l1 or l2; volts: positive extends the piston.
+    """
+    circuit = find_circuit(axis)
+    volts = STEP_VOLTS[axis] if volts is None else volts
+    _check_stroke(axis, [circuit.position_at(volts) - circuit.centre])
+    title = f"EPAAS robot, step of {volts:g} V on {axis}"
+    return _scenario(f"epaas-step-{axis}", title, duration, {axis: step_target(circuit, volts, STEP_AT)}, options)
+
+
+def _check_stroke(name: str, offsets: Sequence[float]) -> None:
+    """Positions of a piston must lie within its stroke."""
+    beyond = [offset for offset in offsets if name != "vane" and abs(offset) > STROKE]
+    if beyond:
+        allowed = f"{CENTRES[name] - STROKE:g} to {CENTRES[name] + STROKE:g} m"
+        what = f"a length of {CENTRES[name] + beyond[0]:g} m is out of reach, allowed is {allowed}"
+        raise ModelError([Flaw(f"path.{name}", what, "stay within the stroke")], "EPAAS robot")
+
+
+def epaas_trajectory(
+    path: Mapping[str, Sequence[float]] = PATH, times: Sequence[float] = PATH_TIMES, **options: Unpack[Options]
+) -> Scenario:
+    """Cubic splines through piston positions, continuous to the second derivative, from rest to rest.
+
+    Args:
+        path: circuit -> positions from its centre [m or rad], one for each of the times; circuits not named hold.
+        times: at which the positions are passed [s].
+    """
+    if not path or len(times) < 2:
+        raise ModelError([Flaw("path", "must name circuits and at least two times")], "EPAAS robot")
+    targets = {}
+    for name, offsets in path.items():
+        circuit = find_circuit(name)
+        _check_stroke(name, offsets)
+        parameters = {"times": tuple(times), "points": tuple(circuit.centre + offset for offset in offsets)}
+        targets[name] = Block(f"{name}.target", "spline_reference", parameters=parameters, unit=circuit.unit)
+    title = "EPAAS robot on splines through piston positions"
+    return _scenario("epaas-trajectory", title, times[-1] + 0.3, targets, options)

@@ -1,0 +1,72 @@
+"""Closed chains by Baumgarte's method: pendulum, delta robot, elevator cable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from robodyn.studies import Figure, Picture, Study
+
+
+def parts() -> Mapping[str, Callable[[], Iterator[Figure]]]:
+    """Heading -> figures, in the order of the study's argument."""
+    from robodyn_studies import constraints_cable as cable
+    from robodyn_studies import constraints_delta as delta
+    from robodyn_studies import constraints_linear as linear
+    from robodyn_studies import constraints_pendulum as pendulum
+    from robodyn_studies.constraints_appendix import appendix_figures
+    from robodyn_studies.constraints_control import control_figures
+    from robodyn_studies.constraints_linkages import reference_figures
+    from robodyn_studies.constraints_treatments import hamiltonian_figures, treatment_figures
+
+    return {
+        "Drift of a pendulum in Cartesian coordinates": pendulum.drift_figures,
+        "What the method adds to the pendulum": pendulum.structure_figures,
+        "Consistent starts": pendulum.initialisation_figures,
+        "A rod that breaks": pendulum.breaking_figures,
+        "Published motions of closed chains": reference_figures,
+        "Ways to keep constraints": treatment_figures,
+        "The delta robot at rest": delta.statics_figures,
+        "The appendix's arm, typed and generated": appendix_figures,
+        "Forward and inverse kinematics": delta.kinematics_figures,
+        "The delta robot in motion": delta.motion_figures,
+        "Positions and momenta": hamiltonian_figures,
+        "Poles of the delta robot": linear.pole_figures,
+        "What the method adds to the delta robot": linear.structure_figures,
+        "The least gain that stabilises": linear.gain_figures,
+        "The delta robot under control": control_figures,
+        "Two delta robots with one load": delta.pair_figures,
+        "The travelling cable at rest": cable.rest_figures,
+        "Its modes and the compensator": cable.mode_figures,
+        "Its sway in an earthquake, calmed by the car": cable.control_figures,
+    }
+
+
+def pictures() -> tuple[Picture, ...]:
+    """The study's figures redrawn."""
+    from robodyn_studies import constraints_pictures
+
+    return constraints_pictures.pictures()
+
+
+STUDY = Study(
+    name="constraints",
+    title="Closed chains by Baumgarte's method",
+    about=(
+        "The study replaces a constraint h = 0 by h'' + a1 h' + a0 h = 0 before a model is compiled, and shows on a "
+        "pendulum, a delta robot and the travelling cable of an elevator what that brings: one set of equations "
+        "everywhere, starts that need not be consistent, constraints that break, linear models, controllers made from "
+        "the model. It prints hardly any numbers of its systems. The pendulum (1 kg, 1 m, pole 5/s) and the cable are "
+        "this project's own choice. So are the delta robot's parameters: they are fitted to the poles and to the angle "
+        "of the crossing that the study prints for its laboratory robot; these figures therefore show that our "
+        "equations can be those of such a robot, not that ours is that robot. The others are counts, statements, "
+        "closed forms and published motions of other mechanisms. Speed is in the benchmarks."
+    ),
+    source="S. A. Bortoff, Using Baumgarte's Method for Index Reduction in Modelica, Modelica Conference 2019",
+    scenarios=(
+        *("cartesian-pendulum", "breaking-pendulum", "andrews", "four-bar", "four-bars-10"),
+        *(f"delta-{name}" for name in ("fall", "hold", "rods", "pair", "pid", "stand", "linearised", "tracking")),
+        *("cable-hang", "cable-sway", "cable-controlled"),
+    ),
+    parts=parts,
+    pictures=pictures,
+)

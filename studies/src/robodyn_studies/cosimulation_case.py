@@ -1,0 +1,130 @@
+"""Which runs of arm, payload and wall do the figures and pictures of the co-simulation study share?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from robodyn.cosimulation import Connection, CosimulationRun, Master, ScenarioUnit, cosimulate
+from robodyn.results import Run
+from robodyn.simulation import simulate
+from robodyn_studies.catalog.space_case import COUPLINGS, PORT, space_case, space_case_sides
+
+DISTANCE, FORCE = "touch.gap", "touch.force.normal"
+"""Of point A to the wall [m], and of the wall on it [N]."""
+MILLI = 1e3
+COMPARED = 0.02
+"""Macro step at which couplings are compared [s]."""
+LENGTH = 5.0
+"""In units of which turns are compared with displacements, for condition numbers [m]."""
+ACCURATE = 1e-3
+"""Largest error of the distance of what is called accurate [m]."""
+SETTLED = 33.0
+"""From here on the payload is at rest in touch with the wall [s]."""
+UNLIMITED = 1e30
+"""A condition number that is never reached."""
+LARGEST = 1e5
+"""Exchanged signal at which a run has diverged: forces of the manoeuvre are below 1 kN."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """How arm and payload are coupled.
+
+    Attributes:
+        coupling: one of `catalog.space_case.COUPLINGS`; order: of what goes on between exchanges.
+        scheme: of the master; first: the unit that goes first.
+        join: of models in both directions; roll: of the shoulder while the payload turns [rad].
+    """
+
+    coupling: str
+    flexible: bool = True
+    order: int = 0
+    scheme: str = "parallel"
+    first: str = "arm"
+    join: str | None = None
+    roll: float = 0.0
+
+    @property
+    def latched(self) -> bool:
+        """Whether arm and payload meet through the latch."""
+        return "motion" in COUPLINGS[self.coupling]
+
+    @property
+    def connection(self) -> Connection:
+        return Connection(f"arm.{PORT}", f"payload.{PORT}", self.order, join=self.join)
+
+    def units(self) -> list[ScenarioUnit]:
+        """Arm and payload at their start, in the order in which they go."""
+        pair = [unit.renew() for unit in _units(self.coupling, self.flexible, self.roll)]
+        return pair if self.first == "arm" else pair[::-1]
+
+
+MODELS, RIGID_MODELS = Way("model-model"), Way("model-model", flexible=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """One co-simulation of arm and payload.
+
+    Attributes:
+        error: largest difference of the distance of point A from the monolithic run, as far as it got [m].
+        condition: largest condition number of an interface's mobility, 1 where only signals were sent.
+    """
+
+    run: CosimulationRun
+    error: float
+    condition: float
+
+    @property
+    def finished(self) -> bool:
+        return self.run.outcome.ok
+
+    @property
+    def accurate(self) -> bool:
+        return self.finished and self.error <= ACCURATE
+
+    @property
+    def in_touch(self) -> bool:
+        """Whether the payload rests at the wall in the end, and does not leave it."""
+        payload = self.run["payload"]
+        return self.finished and bool(np.all(payload[FORCE].values[payload.time >= SETTLED] > 0))
+
+
+@cache
+def whole(flexible: bool, roll: float = 0.0, latched: bool = False) -> Run:
+    """The monolithic reference."""
+    return simulate(space_case(flexible, roll=roll, latched=latched))
+
+
+@cache
+def _units(coupling: str, flexible: bool, roll: float) -> tuple[ScenarioUnit, ScenarioUnit]:
+    arm, payload = space_case_sides(coupling, flexible, roll=roll)
+    return ScenarioUnit(arm, name="arm", length=LENGTH), ScenarioUnit(payload, name="payload", length=LENGTH)
+
+
+@cache
+def couple(way: Way, step: float, duration: float | None = None, watched: bool = True) -> Case:
+    """Arm and payload, co-simulated.
+
+    Args:
+        step: macro step [s].
+        watched: whether a run ends where the condition number of an interface is beyond the master's limit.
+    """
+    limit = Master.condition_limit if watched else UNLIMITED
+    master = Master(step, way.scheme, largest_value=LARGEST, condition_limit=limit)
+    name = f"space-case-{way.coupling}"
+    run = cosimulate(way.units(), [way.connection], master=master, duration=duration, name=name)
+    reference = whole(way.flexible, way.roll, way.latched)
+    return Case(run, _error(run["payload"], reference), _condition(run.coupling, way.connection.name))
+
+
+def _error(run: Run, reference: Run) -> float:
+    apart = np.abs(run[DISTANCE].values - reference[DISTANCE](run.time))
+    return float(np.max(apart)) if np.all(np.isfinite(apart)) else float("inf")
+
+
+def _condition(coupling: Run, name: str) -> float:
+    return float(np.max(coupling[f"{name}.condition"].values, initial=1.0))

@@ -1,0 +1,111 @@
+"""Which runs and readings do the figures and pictures of the RX90B study share?"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from robodyn.assembly import assemble
+from robodyn.engine import Solver
+from robodyn.model import Recording, Scenario
+from robodyn.perturbation import Perturbed
+from robodyn.results import Run
+from robodyn.simulation import CompiledSystem, compile_system, simulate
+from robodyn_studies.catalog import rx90_weld
+from robodyn_studies.catalog.rx90_parameters import AXES
+
+STUDY = "study of the RX90B"
+OWN = "own"
+POINTS = 400
+"""Of linearisation along the path, as in the study."""
+STEP = 0.25e-3
+"""Of the traced whole-step method [s]: the sample time of the fast loops."""
+REVERSAL = 0.6
+"""Where joints 2 and 3 turn back in the study [m along the path]."""
+SMOOTH = 1e-13
+"""Resolution [rad] of an encoder that rounds nothing that counts."""
+PERFECT = {f"axis{k}.encoder.resolution": SMOOTH for k in AXES}
+MICRO = 1e6
+SIDES = ("horizontal", "vertical")
+DEVIATIONS = tuple(f"deviation.{side}" for side in SIDES)
+BUILDS = {"rigid": {}, "elastic": {"elastic": True}, "flexible": {"flexible": True}}
+"""The robot with nothing elastic, with gears that twist, and with rigid gears and links that bend."""
+TIP = tuple(f"tool.position.{axis}" for axis in "xyz")
+SEEN = (*TIP, *DEVIATIONS, "path.s", "path.speed")
+"""What is recorded of robots that are not rigid: native code of few signals is compiled sooner."""
+
+
+@cache
+def weld(build: str = "rigid") -> Scenario:
+    """The weld of one of BUILDS."""
+    return rx90_weld(**BUILDS[build])
+
+
+def signals_of(build: str) -> tuple[str, ...]:
+    """What runs record: of the rigid robot all."""
+    return ("*",) if build == "rigid" else SEEN
+
+
+@cache
+def full_weld(build: str, signals: tuple[str, ...]) -> CompiledSystem:
+    """The weld by the non-linear equations, made ready."""
+    return compile_system(assemble(weld(build)), Solver("rosw2", step=STEP), signals=signals)
+
+
+@cache
+def _compiled_near(build: str, signals: tuple[str, ...]) -> Perturbed:
+    return Perturbed(weld(build), points=POINTS, solver=Solver("rosw2", step=STEP), signals=signals)
+
+
+def near_weld(build: str, signals: tuple[str, ...], points: int = POINTS) -> Perturbed:
+    """The weld made ready near its nominal motion in so many pieces; the code is shared, whatever their number."""
+    near = _compiled_near(build, signals)
+    if near.points != points:
+        near.use_points(points)
+    return near
+
+
+@cache
+def weld_run(build: str = "rigid", smooth: bool = False, step: float = STEP) -> Run:
+    """The weld by the non-linear equations.
+
+    Args:
+        smooth: whether the encoders don't round.
+    """
+    signals = signals_of(build)
+    solver, recording = Solver("rosw2", step=step), Recording(rate=1000.0, signals=signals)
+    return simulate(full_weld(build, signals), solver, parameters=PERFECT if smooth else {}, recording=recording)
+
+
+@cache
+def perturbed_run(build: str = "rigid", smooth: bool = False, points: int = POINTS) -> Run:
+    """The weld by the perturbation method."""
+    signals = signals_of(build)
+    near = near_weld(build, signals, points)
+    return near.simulate(parameters=PERFECT if smooth else {}, recording=Recording(rate=1000.0, signals=signals))
+
+
+def apart(run: Run, other: Run) -> np.ndarray:
+    """Distance of the tips of two runs at the instants of the first [m], (n_times,)."""
+    return np.linalg.norm([run[name].values - other[name](run.time) for name in TIP], axis=0)
+
+
+def share_below(values: np.ndarray, bound: float) -> float:
+    """Part of the time, evenly sampled, that values are below a bound."""
+    return float(np.mean(values < bound))
+
+
+def along_path(run: Run) -> np.ndarray:
+    """Way along the line [mm], (n_times,)."""
+    return 1e3 * run["path.s"].values
+
+
+def jump_at(run: Run, place: float, side: str, reach: float = 0.025) -> float:
+    """How much a deviation changes within a piece of the path [m]: its largest less its smallest value.
+
+    Args:
+        place: middle of the piece [m along the path]; reach: half its length [m].
+    """
+    near = np.abs(run["path.s"].values - place) <= reach
+    return float(np.ptp(run[f"deviation.{side}"].values[near]))

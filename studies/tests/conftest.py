@@ -1,0 +1,9 @@
+"""In which order do tests run? The files with whole studies first, so that no worker waits for them at the end."""
+
+from robodyn_studies import STUDIES
+
+LONGEST = tuple(f"test_{name}.py" for name in STUDIES) + ("test_cable", "test_catalogue")
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: not any(name in item.nodeid for name in LONGEST))

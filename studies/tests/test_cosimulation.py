@@ -1,0 +1,103 @@
+"""Does the co-simulation study measure what it says: a cut that fits, errors against the monolithic run, limits?"""
+
+import numpy as np
+import pytest
+from computed_figures import flawed_figures
+
+from robodyn.analysis.coupling.limits import Limit
+from robodyn.errors import ModelError
+from robodyn_studies import STUDIES
+from robodyn_studies.catalog import space_case_sides
+from robodyn_studies.catalog.space_case import AWAY, CORNER, HEIGHT, TIP, WALL, solve_plane, wrist_height
+from robodyn_studies.cosimulation_case import ACCURATE, RIGID_MODELS, couple, whole
+from robodyn_studies.cosimulation_limits import Row, write_row
+from robodyn_studies.cosimulation_parts import beam_figures
+from robodyn_studies.cosimulation_singular import (
+    HIT,
+    effective_masses,
+    rolling_error,
+    singular_time,
+    wrist_above_roll_axis,
+)
+
+
+@pytest.fixture(scope="module")
+def coupled():
+    """The rigid arm, the beginning of the manoeuvre."""
+    return couple(RIGID_MODELS, 0.05, 2.0)
+
+
+ROLLING = "Reduced interface models, a shoulder that rolls"
+"""A long part, most of which a test below tries."""
+
+
+def test_every_figure_comes_out():
+    assert flawed_figures("cosimulation", (ROLLING,)) == []
+    assert ROLLING in STUDIES["cosimulation"].parts()
+
+
+def test_the_joint_angles_bring_point_a_where_it_should_be():
+    run = whole(False)
+
+    assert run["A.position.x"].values[0] == pytest.approx(WALL - AWAY, abs=1e-12)
+    assert run["A.position.z"].values[0] == pytest.approx(HEIGHT, abs=1e-12)
+    elevation = np.array([-0.4])
+    upper, elbow, wrist = (
+        solve_plane(np.array([14.0]), np.array([0.7]), elevation)[f"{name}_pitch"]
+        for name in ("shoulder", "elbow", "wrist")
+    )
+    assert -(upper + elbow + wrist) == pytest.approx(elevation, abs=1e-12)
+
+
+def test_the_wrist_crosses_the_shoulders_axis_once_while_it_turns():
+    heights = wrist_height(np.linspace(-np.pi / 2, 0.0, 200))
+
+    assert heights[0] == pytest.approx(HEIGHT + TIP[0] + CORNER[0])
+    assert heights[0] > 0 > heights[-1]
+    assert np.sum(np.diff(np.sign(heights)) != 0) == 1
+
+
+def test_reduced_models_follow_the_monolithic_run(coupled):
+    assert coupled.finished
+    # The payload has gone seven centimetres; models are held for 50 ms.
+    assert coupled.run["payload"]["touch.gap"].final < AWAY - 0.05
+    assert 0 < coupled.error < ACCURATE
+
+
+def test_a_unit_can_be_used_again_and_gives_the_same(coupled):
+    again = couple.__wrapped__(RIGID_MODELS, 0.05, 2.0)
+
+    assert again.error == coupled.error
+
+
+def test_a_row_of_the_table_says_what_was_and_was_not_reached():
+    row = Row("way", Limit(0.05, 0.052), Limit(0.0, 0.001), {0.01: 1.2e-3, 0.1: None})
+
+    assert write_row(row) == "| way | 50 | below 1 | 1.2 | unstable |"
+
+
+def test_the_rigid_arm_has_no_bound_to_its_mass_where_its_wrist_crosses_the_roll_axis():
+    instant = singular_time(False, 0.0)
+    heights = wrist_above_roll_axis(whole(False))
+    time, masses = effective_masses(False)
+
+    # The effector points down at the start.
+    assert heights[0] == pytest.approx(HEIGHT + TIP[0] + CORNER[0], abs=1e-6)
+    # Sampled at 50 Hz: within a sample of the instant.
+    assert time[np.argmax(masses)] == pytest.approx(instant, abs=0.02)
+    assert np.max(masses) > 1e6 * masses[0]
+
+
+def test_a_singular_arm_is_thrown_where_sides_meet_halfway_and_not_where_they_meet_by_inertia():
+    # 0.2 m and 3 mm: halfway, the shoulder makes up for a small gap over a height that is nearly nothing.
+    assert rolling_error(False, "mean") > 0.03
+    assert rolling_error(False, "inertia", HIT[:1]) < 0.005
+
+
+def test_beams_have_the_closed_forms():
+    assert [figure.ok for figure in beam_figures()] == [True] * 3
+
+
+def test_an_unknown_coupling_is_told_with_the_nearest():
+    with pytest.raises(ModelError, match="model-model"):
+        space_case_sides("model-modl")

@@ -1,0 +1,174 @@
+"""Does the EPAAS study hold what it promises: names, tolerances from the data, a sign that explains, a page?"""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from computed_figures import figures_of, flawed_figures
+
+from robodyn.analysis.mechanics.inertia import effective_inertia
+from robodyn.analysis.step_response import measure_step
+from robodyn.assembly import assemble
+from robodyn.cli import reproduce
+from robodyn.model import Body, Machine, Scenario
+from robodyn.results.signal import Signal
+from robodyn.studies import Figure, write_page
+from robodyn_studies import STUDIES
+from robodyn_studies import epaas_published as published
+from robodyn_studies.catalog.epaas_arm import GRIPPERS, LENGTH, epaas_cylinders, epaas_mechanism
+from robodyn_studies.epaas_estimation import LAST_DIGITS, estimate_with_rounding
+from robodyn_studies.epaas_forces import components_at, path_motion
+from robodyn_studies.epaas_runs import arm_system, centred, read_step, unexplained
+
+PROMISED = {
+    *("J11", "J22", "J33", "J44", "J55", "J23"),
+    *("CJA11", "CJA22", "CJA33", "CJA44", "CJA55"),
+    *(f"coupling_J_{k}" for k in range(2, 6)),
+    *(f"torque_total_{k}" for k in range(1, 5)),
+    *("rig_extend_2.7kg_peak_time", "rig_extend_2.7kg_overshoot"),
+    *(f"rig_extend_5.1kg_{key}" for key in ("peak_time", "oscillation_time", "overshoot")),
+    *("mode_L3", "mode_L4", "c0_estimate", "ch_inverse_estimate", "B_estimate"),
+}
+
+
+@pytest.fixture(scope="module")
+def found():
+    return figures_of("epaas")
+
+
+def test_every_figure_comes_out():
+    assert flawed_figures("epaas") == []
+
+
+def test_all_promised_figures_are_there_and_reproduced(found):
+    assert found.keys() >= PROMISED
+    assert {name: found[name].ok for name in PROMISED} == dict.fromkeys(PROMISED, True)
+
+
+def test_what_is_not_reproducible_has_our_value_and_a_reason(found):
+    open_ones = [figure for figure in found.values() if figure.ok is None]
+    assert open_ones
+    assert all(figure.value is not None and figure.published is not None and figure.reason for figure in open_ones)
+
+
+def test_the_rig_s_measurements_stand_beside_its_simulations(found):
+    rig = [figure for name, figure in found.items() if name.startswith("rig_")]
+    assert len(rig) == 12
+    assert all(figure.measured is not None for figure in rig)
+    assert found["rig_extend_5.1kg_overshoot"].measured == 29
+
+
+def with_gripper_at(y):
+    """J25 with the gripper's centre of mass at a y [m]."""
+    mass, (x, _, z), inertia = GRIPPERS["vertical"]
+    arm = epaas_mechanism()
+    gripper = Body.about_origin("link5", mass, (x, y, z), inertia, physical=False)
+    arm = replace(arm, bodies=(*(body for body in arm.bodies if body.name != "link5"), gripper))
+    system = assemble(Scenario("arm", Machine("epaas", arm, (), epaas_cylinders()), 1.0, start_angles()))
+    return effective_inertia(system, centred()).matrix[1, 4]
+
+
+def start_angles():
+    return {state.name: state.start for state in arm_system().states if state.name.endswith(".position")}
+
+
+def test_the_sign_of_the_gripper_s_centre_decides_over_J25_as_a_lever_does():
+    printed, turned = with_gripper_at(0.0024), with_gripper_at(-0.0024)
+    # Joint 2 moves the wrist by the upper arm's length, joint 5 the centre by y: m a y. The angles are 1.1 deg off.
+    mass = GRIPPERS["vertical"][0]
+    assert turned - printed == pytest.approx(2 * mass * 0.0024 * LENGTH[1], rel=2e-3)
+    assert turned == pytest.approx(published.JOINT_INERTIA[1][4], abs=1e-6)
+    assert abs(printed - published.JOINT_INERTIA[1][4]) > 1e-3
+
+
+def test_the_published_inertia_matrices_are_symmetric_as_typed():
+    for matrix in (published.JOINT_INERTIA, published.ACTUATOR_INERTIA):
+        np.testing.assert_array_equal(matrix, np.transpose(matrix))
+
+
+@pytest.mark.parametrize("speed", ["normal", "fast"])
+def test_the_published_components_add_up_to_their_totals_as_typed(speed):
+    # Six rounded numbers; the study's own sums are up to 0.003 off.
+    for row in published.TORQUES_BY_ORIGIN[speed]:
+        assert sum(row[:-1]) == pytest.approx(row[-1], abs=0.004)
+    for row in published.FORCES_BY_ROLE[speed]:
+        assert sum(row[:-1]) == pytest.approx(row[-1], abs=0.011)
+    by_role = zip(published.TORQUES_BY_ORIGIN[speed], published.TORQUES_BY_ROLE[speed], strict=True)
+    for origin, role in by_role:
+        assert origin[0] + sum(role) == pytest.approx(origin[-1], abs=0.004)
+
+
+def test_rounding_can_move_the_speed_torque_by_what_half_a_degree_per_second_does():
+    """Of joint 1 only D_1jk v_1 v_k grows with its speed: half a degree of 138 is that share of it, at least."""
+    values, slack = components_at("normal", "origin")
+    assert slack["coriolis"][0] > abs(values["coriolis"][0]) * 0.5 / 138
+    # And of an inertial torque D_ii a_i half a degree of a_i alone, beside what the position does.
+    assert slack["inertial"][0] >= abs(values["inertial"][0]) * 0.5 / 24 * 0.99
+
+
+def test_rounding_moves_a_linear_estimate_by_half_the_digits_times_its_weights():
+    data = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    weights = np.array([2.0, -3.0, 5.0])
+    values, moved = estimate_with_rounding(data, lambda table: np.array([np.sum(table @ weights)]))
+    assert values == pytest.approx([2 * 5.0 - 3 * 7.0 + 5 * 9.0])
+    assert moved == pytest.approx([np.sum(np.abs(weights) * LAST_DIGITS)])
+
+
+def test_the_path_turns_the_vane_motor_as_fast_as_the_study_s_state_and_five_times_that():
+    for faster in (1.0, 5.0):
+        motion, _ = path_motion(faster)
+        fastest = np.degrees(np.abs(motion.velocity[:, motion.names.index("joint1")]).max())
+        assert fastest == pytest.approx(138 * faster)
+
+
+def test_the_study_s_gain_sensitivity_is_a_slip_of_its_own_arithmetic():
+    varied = published.VARIATIONS["piston.control.gain"]
+    change = varied.overshoot[1] - varied.overshoot[0]
+    assert change / (200 * varied.change) == pytest.approx(1.35)
+    assert change / 50 == pytest.approx(0.54)
+
+
+def test_a_step_is_read_in_milliseconds_and_percent():
+    time = np.linspace(0.0, 0.2, 4001)
+    w, decay = 2 * np.pi * 50, 40.0
+    values = 1 - np.exp(-decay * time) * (np.cos(w * time) + decay / w * np.sin(w * time))
+    read = read_step(measure_step(Signal("y", "V", time, values), final=1.0))
+    # A damped oscillation peaks at half its period and passes its level by exp(-decay t) there.
+    assert read == pytest.approx({"peak_time": 10, "oscillation_time": 20, "overshoot": 100 * np.exp(-0.4)}, rel=1e-3)
+
+
+def test_a_gap_is_never_counted_as_reproduced():
+    figure = unexplained("f", 2.0, 2.0, "s", "why", "where", 1.9)
+    assert figure.ok is None
+    assert figure.as_plain()["measured"] == 1.9
+
+
+def test_a_page_has_a_table_for_each_part_and_a_column_for_measurements_where_there_are(tmp_path):
+    study = replace(STUDIES["epaas"], pictures=lambda: ())
+    plain = Figure("plain", 2.0, 2.1, "s", 0.2, "why", "there", part="First")
+    seen = Figure("seen", 3.0, 3.1, "s", 0.2, "why", "there", measured=3.5, part="Second")
+    text = write_page(study, [plain, seen], tmp_path).read_text()
+    assert "### First\n\n| figure | expected | ours | unit |" in text
+    assert "| `plain` | 2 within 0.2 | 2.1 | s | yes | why | there |" in text
+    assert "### Second\n\n| figure | expected | ours | measured | unit |" in text
+    assert "| `seen` | 3 within 0.2 | 3.1 | 3.5 | s | yes | why | there |" in text
+
+
+def test_the_command_prints_what_was_measured(capsys):
+    reproduce._print(Figure("seen", 3.0, 3.1, "s", 0.2, "why", "there", measured=3.5))
+    reproduce._print(Figure("plain", 3.0, 3.1, "s", 0.2, "why", "there"))
+    first, _, second, _ = capsys.readouterr().out.splitlines()
+    assert first.endswith("measured 3.5")
+    assert "measured" not in second
+
+
+@pytest.mark.parametrize("name", ["rig-steps", "workspace"])
+def test_a_picture_is_drawn(tmp_path, name):
+    picture = next(picture for picture in STUDIES["epaas"].pictures() if picture.name == name)
+    picture.draw(tmp_path / "picture.png")
+    assert (tmp_path / "picture.png").stat().st_size > 10_000
+
+
+def test_pictures_have_different_names():
+    names = [picture.name for picture in STUDIES["epaas"].pictures()]
+    assert len(set(names)) == len(names) == 19

@@ -1,0 +1,47 @@
+"""Is every study tested, does a figure that is out fail it, and has it a page?"""
+
+import dataclasses
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from robodyn.cli import app
+from robodyn.studies import Figure, Picture, write_page
+from robodyn_studies import STUDIES
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_a_figure_that_fails_fails_its_study_whatever_computed_it(name, monkeypatch):
+    wrong = (Figure("number", 2.0, np.float64(2.3), tolerance=0.2), Figure("truth", None, None, holds=np.bool_(False)))
+    for figure in wrong:
+        failing = dataclasses.replace(STUDIES[name], parts=lambda figure=figure: {"part": lambda: iter([figure])})
+        monkeypatch.setitem(STUDIES, name, failing)
+        done = CliRunner().invoke(app, ["reproduce", name, "--json"])
+        assert done.exit_code == 1
+        assert json.loads(done.stdout)[0]["ok"] is False
+
+
+def test_every_study_has_its_tests_and_one_that_all_its_figures_come_out():
+    for name in STUDIES:
+        assert f'flawed_figures("{name}"' in (Path(__file__).parent / f"test_{name}.py").read_text()
+
+
+def test_the_page_of_a_study_shows_its_figures_and_pictures(tmp_path):
+    study = STUDIES["scara"]
+    page = write_page(study, [Figure("some_figure", 2.0, 2.1, "s", 0.2, "why | so", "there")], tmp_path)
+    text = page.read_text()
+    assert "| `some_figure` | 2 within 0.2 | 2.1 | s | yes | why \\| so | there |" in text
+    for picture in study.pictures():
+        assert f"scara/{picture.name}.png" in text
+        assert (tmp_path / "scara" / f"{picture.name}.png").stat().st_size > 10_000
+
+
+def test_pages_of_a_study_are_written_and_linked(tmp_path):
+    told = Picture("replay", "The robot in motion", lambda path: path.write_text("<html></html>"))
+    study = dataclasses.replace(STUDIES["scara"], pictures=tuple, pages=lambda: (told,))
+    page = write_page(study, [], tmp_path).read_text(encoding="utf-8")
+    assert "- [The robot in motion](scara/replay.html)" in page
+    assert (tmp_path / "scara" / "replay.html").exists()

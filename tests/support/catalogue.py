@@ -1,0 +1,68 @@
+"""What holds for every scenario of a catalogue: it runs, is data, can be changed, copied and drawn."""
+
+import copy
+import dataclasses
+import json
+import math
+import pickle
+
+import numpy as np
+
+from robodyn import simulate
+from robodyn.model import describe, digest
+from robodyn.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo
+from robodyn.studio.machine import read_machine
+
+
+def changed_value(value):
+    """Another value of the same size."""
+    return 3.0 if math.isinf(value) else 0.99 * value if value else 0.01
+
+
+def assert_runs(scenario, energy_error=1e-5, longest=60.0):
+    """To its end, or for so long, and its energy balances."""
+    if scenario.duration > longest:
+        scenario = dataclasses.replace(scenario, duration=longest)
+    run = simulate(scenario)
+    assert run.outcome.ok
+    assert run.statistics.energy_error < energy_error
+
+
+def assert_is_data(make):
+    """Written as JSON, made alike every time, equal after copying and in other processes."""
+    first, second = make(), make()
+    assert json.loads(json.dumps(describe(first))) == describe(first)
+    assert digest(first) == digest(second)
+    assert copy.deepcopy(first) == first
+    assert pickle.loads(pickle.dumps(first)) == first
+
+
+def assert_numbers_change_alone(original):
+    """Changing one number changes that number alone."""
+    numbers = original.numbers()
+    # A thin rod's moments and a monotonic table's entries cannot be changed one at a time.
+    groups = (".inertia.", ".speeds.", ".openings.", ".times.")
+    free = [number for number in numbers.values() if not any(group in number.name for group in groups)]
+    for number in free[:: 1 + len(free) // 25]:
+        name = number.name
+        changed = original.with_numbers({name: changed_value(number.value)})
+        different = {key for key, value in changed.numbers().items() if value != numbers[key]}
+        assert different == {name}
+        assert digest(changed) != digest(original)
+
+
+def recorded(scenario, names):
+    """A run of the scenario's description with any values."""
+    time = np.linspace(0.0, 1.0, 5)
+    values = np.sin(time[:, None] + np.arange(len(names)))
+    infos = tuple(SignalInfo(name, "rad") for name in names)
+    return Run(time, values, infos, Outcome(OutcomeKind.FINISHED, "", 1.0), Provenance("any", describe(scenario)))
+
+
+def assert_is_drawn(scenario):
+    first = getattr(scenario, "phases", (scenario,))[0]
+    mechanism = first.machine.mechanism
+    moving = [*mechanism.moving_joints, *(mode for body in mechanism.flexible_bodies for mode in body.modes)]
+    machine, note = read_machine(recorded(first, [f"{coordinate.name}.position" for coordinate in moving]))
+    assert note == ""
+    assert len(machine["joints"]) == len(mechanism.joints)
