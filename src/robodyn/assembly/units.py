@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from robodyn.assembly.network import SignalInfo
 from robodyn.model import Block, Number, Scenario
 from robodyn.model.interface import UNITS as ROW_UNITS
+from robodyn.units import fill_unit, same_quantity
 
 FORCE = {"rad": "N m", "m": "N"}
 TURNING = {along: about for along, about in ROW_UNITS.values() if along}
@@ -29,7 +30,7 @@ class BlockUnits:
         if not self.own:
             # Without a unit of its own a gain such as {u}/{x} is per {x}.
             unit = unit.replace("{u}/", "1/").replace("{u} s/", "s/")
-        return unit.replace("{x}", self.coordinate).replace("{F}", FORCE[self.coordinate]).replace("{u}", self.own)
+        return fill_unit(unit, {"{x}": self.coordinate, "{F}": FORCE[self.coordinate], "{u}": self.own})
 
 
 def units_of(block: Block, units: Mapping[str, str]) -> BlockUnits:
@@ -105,6 +106,6 @@ def compare_units(scenario: Scenario, units: Mapping[str, str]) -> list[str]:
             expected = own.fill(block.info.units.get(argument, ""))
             for signal in given if isinstance(given, (tuple, list)) else (given,):
                 found = units.get(signal, "") if isinstance(signal, str) else ""
-                if expected and found and expected != found:
+                if expected and found and not same_quantity(expected, found):
                     sentences.append(f"blocks.{block.name}.inputs.{argument}: '{signal}' is in {found}, not {expected}")
     return sentences

@@ -85,7 +85,8 @@ def read_settings(pairs: list[str], what: Scenario | Chain, source: str) -> dict
     Args:
         source: name or file of the scenario; a number that the file gives in degrees must have a unit here too.
     """
-    from robodyn.files.units import UnitError, read_quantity
+    from robodyn.files.units import read_quantity
+    from robodyn.units import UnitError
 
     known = what.numbers()
     starts = {f"initial.{name}": unit for name, unit in phases_of(what)[0].state_units().items()}
@@ -101,7 +102,7 @@ def read_settings(pairs: list[str], what: Scenario | Chain, source: str) -> dict
             if key not in known and not key.startswith("initial."):
                 raise UnitError(f"there is no number '{key}' ({nearest(key, known)})")
             unit = starts.get(key) or (known[key].unit if key in known else "")
-            settings[key] = read_quantity(text, unit, written.get(key, ""))
+            settings[key] = read_quantity(text, unit, written.get(key, ""), bare=True)
         except UnitError as error:
             flaws.append(Flaw(f"--set {pair}", str(error)))
     if flaws:

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
-from robodyn.files.units import CONVERTED
 from robodyn.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo, Statistics
 from robodyn.results.exports import split_heading
+from robodyn.units import known_unit, same_quantity
 from robodyn.untrusted import MEGABYTE, Unreadable, read_text
 
 MOST_BYTES = 256 * MEGABYTE
@@ -69,7 +69,8 @@ def _read_headings(row: tuple[int, list[str]], flaws: FlawList) -> tuple[list[st
     seen: set[str] = set()
     for column, cell in enumerate(cells, start=1):
         name, unit = split_heading(cell)
-        si, factor = CONVERTED.get(unit, (unit, 1.0))
+        known = known_unit(unit)
+        si, factor = (known.name, known.factor) if known else (unit, 1.0)
         place = f"line {number}, column {column}"
         if not name:
             flaws.add(place, "has no name", "name the signal it holds")
@@ -137,7 +138,7 @@ def match_measured(data: Run, signals: dict[str, str], duration: float | None = 
     for info in data.infos:
         if info.name not in signals:
             flaws.add(info.name, "there is no such signal", nearest(info.name, signals))
-        elif info.unit and signals[info.name] and info.unit != signals[info.name]:
+        elif info.unit and signals[info.name] and not same_quantity(info.unit, signals[info.name]):
             flaws.add(info.name, f"is given in {info.unit}, the signal is in {signals[info.name]}")
         if not np.isfinite(data[info.name].values).any():
             flaws.add(info.name, "has no sample")
