@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         Distance,
         ElasticGear,
         Event,
+        FormulaSignal,
         Interface,
         Joint,
         Linkage,
@@ -63,8 +64,8 @@ _HOMES = {
     "files": "DHRow mechanism_from_dh read_scenario",
     "laws": "law",
     "model": "GROUND Along Ball Block Body Box Chain Closure Combination Contact Coupling Delay Distance ElasticGear "
-    "Event Interface Joint Linkage Load Machine Mechanism Obstacle Plane Point Prescribed Recording Relation "
-    "RigidContact Rod Scenario Treatment Triangle combine with_elastic_joints",
+    "Event FormulaSignal Interface Joint Linkage Load Machine Mechanism Obstacle Plane Point Prescribed Recording "
+    "Relation RigidContact Rod Scenario Treatment Triangle combine with_elastic_joints",
     "perturbation": "simulate_perturbed",
     "results": "Run compare load save",
     "simulation": "compile_system simulate",
@@ -89,6 +90,7 @@ __all__ = [
     "Distance",
     "ElasticGear",
     "Event",
+    "FormulaSignal",
     "Interface",
     "Joint",
     "Link",

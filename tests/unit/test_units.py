@@ -21,19 +21,18 @@ from robodyn.units import (
 
 ORACLE = pint.UnitRegistry()
 # pint counts an angle as a plain number and spells some units otherwise.
-SPELLED = {"rad": "radian", "rev": "revolution", "inch": "inch", "in": "inch", "t": "tonne", "Nm": "newton*meter", "lb": "pound", "rpm": "rpm"}
+SPELLED = {"rad": "radian", "rev": "revolution", "in": "inch"}
+SPELLED |= {"t": "tonne", "Nm": "newton*meter", "lb": "pound", "rpm": "rpm"}
 SPELLED |= {"Nmm": "newton*millimeter", "Ncm": "newton*centimeter", "Nms": "newton*meter*second", "%": "percent"}
 SPELLED |= {"l": "liter", "L": "liter", "h": "hour", "C": "coulomb", "F": "farad", "T": "tesla", "g": "gram"}
 NAMES = (*COHERENT, *PREFIXED, *OTHERS)
-PREFIX_NAMES = {"T": "tera", "G": "giga", "M": "mega", "k": "kilo", "h": "hecto", "d": "deci", "c": "centi", "m": "milli"}
-PREFIX_NAMES |= {"u": "micro", "n": "nano", "p": "pico"}
+BASES = {"kilogram": "kg", "meter": "m", "second": "s", "ampere": "A", "kelvin": "K", "mole": "mol", "candela": "cd"}
 
 
 def ask_pint(text):
     """Factor to SI and powers of kg, m, s, A, K, mol, cd."""
     found = ORACLE(text).to_base_units()
-    bases = {"kilogram": "kg", "meter": "m", "second": "s", "ampere": "A", "kelvin": "K", "mole": "mol", "candela": "cd"}
-    powers = {bases[str(unit)]: power for unit, power in found.unit_items() if str(unit) != "radian"}
+    powers = {BASES[str(unit)]: power for unit, power in found.unit_items() if str(unit) != "radian"}
     return found.magnitude, powers
 
 

@@ -55,7 +55,7 @@ def units_of(block: Block, units: Mapping[str, str]) -> BlockUnits:
 
 def settle_units(scenario: Scenario, infos: dict[str, SignalInfo]) -> None:
     """Fill in units that were not known yet when a block was declared: its inputs may come from later blocks."""
-    for _ in range(len(scenario.machine.blocks) + 1):
+    for _ in range(len(scenario.machine.blocks) + len(scenario.machine.signals) + 1):
         units = {name: info.unit for name, info in infos.items()}
         fresh = {name: unit for name, unit in _block_units(scenario, units).items() if infos[name].unit != unit}
         for name, unit in fresh.items():
@@ -65,13 +65,15 @@ def settle_units(scenario: Scenario, infos: dict[str, SignalInfo]) -> None:
 
 
 def _block_units(scenario: Scenario, units: Mapping[str, str]) -> dict[str, str]:
-    """Units of the signals of blocks and delays, as far as those of their inputs are known."""
+    """Units of the signals of blocks, formulas and delays, as far as those of their inputs are known."""
     found = {}
     for block in scenario.machine.blocks:
         own = units_of(block, units)
         for quantity, unit in block.info.units.items():
             found[f"{block.name}.{quantity}"] = own.fill(unit)
             found[f"{block.name}.{quantity}_dot"] = f"{own.fill(unit)}/s" if own.fill(unit) else "1/s"
+    for signal in scenario.machine.signals:
+        found[signal.name] = signal.find_unit(units)
     for delay in scenario.machine.delays:
         found[f"{delay.name}.output"] = units.get(delay.signal, "")
     return {name: unit for name, unit in found.items() if name in units}

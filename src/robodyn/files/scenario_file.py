@@ -17,6 +17,7 @@ from robodyn.files.interface_tables import read_interface
 from robodyn.files.mechanism_tables import Declared, read_mechanism
 from robodyn.files.path_tables import read_path
 from robodyn.files.signal_names import check_initial_names, check_signal_names, signals_used
+from robodyn.files.signal_tables import read_signal
 from robodyn.files.table import Table, attempt, load_toml
 from robodyn.model import (
     Block,
@@ -102,6 +103,7 @@ def _read(root: Table, path: Path, check_solver: SolverCheck | None) -> Scenario
             *(read_path(key, table, declared.mechanism) for key, table in root.tables("paths")),
             *(read_block(key, table, path.parent) for key, table in root.tables("blocks")),
         ],
+        "signals": [read_signal(key, table) for key, table in root.tables("signals")],
         "delays": [_read_delay(key, table) for key, table in root.tables("delays")],
         "loads": [_read_load(key, table) for key, table in root.tables("loads")],
         "constraints": [read_constraint(key, table) for key, table in root.tables("constraints")],
@@ -111,7 +113,8 @@ def _read(root: Table, path: Path, check_solver: SolverCheck | None) -> Scenario
     tunable = root.texts("tunable", [])
     units = _state_units(declared, parts["blocks"])
     initial = read_numbers(root.table("initial").flattened(), units)
-    events = [_read_event(key, table, units) for key, table in root.tables("events")]
+    measured = units | {signal.name: signal.find_unit(units) for signal in parts["signals"] if signal is not None}
+    events = [_read_event(key, table, measured) for key, table in root.tables("events")]
     obstacles = [_read_obstacle(key, table) for key, table in root.tables("obstacles")]
     recording = _read_recording(root.table("recording"))
     solver = _read_solver(root.table("solver"))
@@ -163,7 +166,7 @@ def _check_names(
     good = {group: [part for part in found if part is not None] for group, found in parts.items()}
     used = signals_used(good, [event for event in events if event is not None])
     followed = [(f"nominal.{joint}", signal) for joint, signal in nominal.items() if isinstance(signal, str)]
-    check_signal_names(root.flaws, declared.joints, signals, [*used, *followed])
+    check_signal_names(root.flaws, declared.joints, signals, [*used, *followed], names["signals"])
     check_initial_names(root.flaws, declared.moving, owners, initial)
 
 

@@ -91,4 +91,5 @@ def _finite(number: float, value: str, infinite: bool) -> float:
 
 def _alternatives(expected: str) -> list[str]:
     """The unit with its placeholders filled in for an angle and for a length."""
-    return list(dict.fromkeys(fill_unit(expected, kind | {"{u}": own}) for own in COMMANDS for kind in (ROTARY, LINEAR)))
+    meanings = [kind | {"{u}": own} for own in COMMANDS for kind in (ROTARY, LINEAR)]
+    return list(dict.fromkeys(fill_unit(expected, meaning) for meaning in meanings))

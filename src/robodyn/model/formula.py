@@ -193,7 +193,8 @@ class _Parser:
         if kind == "quoted":
             return Name(word, at, quoted=True)
         if kind != "name":
-            raise FormulaError(f"a number, a signal or a function is expected, not '{word}'" if word else "ends here", at)
+            what = f"a number, a signal or a function is expected, not '{word}'" if word else "ends here"
+            raise FormulaError(what, at)
         if self.kind == "sign" and self.word == "(":
             return self.read_call(word, at, depth)
         return Constant(CONSTANTS[word], at) if word in CONSTANTS else Name(word, at)

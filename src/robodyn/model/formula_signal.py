@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from robodyn.errors import FlawList
 from robodyn.model.formula import FUNCTIONS, FormulaError, Node, names_in, parse_formula, rename_signals
+from robodyn.model.formula_units import infer_unit
 from robodyn.model.frozen import freeze_mappings
 from robodyn.model.numbers import Number, check_finite, check_name
 from robodyn.units import UnitError, parse_unit
@@ -53,8 +56,9 @@ class FormulaSignal:
         flaws.raise_if_any(f"signal '{self.name}'")
 
     def _check_formula(self, flaws: FlawList) -> set[str]:
-        if not isinstance(self.formula, str):
-            flaws.add("formula", f"must be text, is {self.formula!r}")
+        formula: Any = self.formula
+        if not isinstance(formula, str):
+            flaws.add("formula", f"must be text, is {formula!r}")
             return set()
         try:
             names = {name.name for name in names_in(parse_formula(self.formula))}
@@ -65,7 +69,7 @@ class FormulaSignal:
             flaws.add("formula", "reads no signal", "a constant is the law constant_reference of a block")
         return names
 
-    def _check_unit(self, flaws: FlawList, path: str, unit: str) -> None:
+    def _check_unit(self, flaws: FlawList, path: str, unit: Any) -> None:
         try:
             known = parse_unit(unit) if isinstance(unit, str) else None
         except UnitError as error:
@@ -86,6 +90,15 @@ class FormulaSignal:
         """Names of the signals it reads."""
         names = dict.fromkeys(name.name for name in names_in(self.tree))
         return tuple(name for name in names if name not in self.parameters)
+
+    def find_unit(self, units: Mapping[str, str]) -> str:
+        """The unit that is said, or the one that follows from those of signals; empty where that is not known."""
+        if self.unit is not None:
+            return self.unit
+        with suppress(FormulaError):
+            found = infer_unit(self.tree, {**units, **self.parameter_units})
+            return found.name or "1" if found else ""
+        return ""
 
     def renamed(self, name: str, rename: Callable[[str], str]) -> FormulaSignal:
         """The same of signals with other names."""
