@@ -197,6 +197,13 @@ def fill_unit(unit: str, placeholders: Mapping[str, str]) -> str:
     return known.name or "1" if known else filled
 
 
+def split_heading(heading: str) -> tuple[str, str]:
+    """Name and unit of 'name [unit]'; the unit is empty where there is none."""
+    heading = heading.strip()
+    name, bracket, unit = heading.removesuffix("]").rpartition("[")
+    return (name.rstrip(), unit) if bracket and heading.endswith("]") else (heading, "")
+
+
 def _split(plain: str, text: str) -> Iterator[re.Match[str]]:
     at = 0
     while at < len(plain):
