@@ -18,8 +18,9 @@ from robodyn.cosimulation.settings import Master
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.files import read_scenario
 from robodyn.files.block_tables import read_numbers
+from robodyn.files.composition import load_composed
 from robodyn.files.interface_tables import read_interface
-from robodyn.files.table import FAILED, Table, attempt, load_toml
+from robodyn.files.table import FAILED, Table, attempt
 from robodyn.model import Chain, Scenario
 from robodyn.model.numbers import check_name
 from robodyn.results import compare_solutions
@@ -148,9 +149,10 @@ def read_cosimulation(path: str | Path, readers: Mapping[str, Reader] | None = N
         ModelError: with every problem of the file, each with its path in the file.
     """
     path = Path(path)
-    data = load_toml(path)
+    composed = load_composed(path)
     flaws = FlawList()
-    found = _read(Table(data, "", flaws), path, readers or {})
+    found = _read(Table(composed.data, "", flaws), path, readers or {})
+    flaws.found = [composed.place(flaw) for flaw in flaws.found]
     flaws.raise_if_any(str(path))
     return found
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from robodyn.errors import FlawList, ModelError
 from robodyn.files.block_tables import read_block, read_numbers
+from robodyn.files.composition import load_composed
 from robodyn.files.constraint_tables import read_constraint, read_treatment
 from robodyn.files.contact_tables import read_contact
 from robodyn.files.coordinate_tables import read_coordinate
@@ -18,7 +19,7 @@ from robodyn.files.mechanism_tables import Declared, read_mechanism
 from robodyn.files.path_tables import read_path
 from robodyn.files.signal_names import check_initial_names, check_signal_names, signals_used
 from robodyn.files.signal_tables import read_signal
-from robodyn.files.table import Table, attempt, load_toml
+from robodyn.files.table import Table, attempt
 from robodyn.model import (
     Block,
     Delay,
@@ -82,9 +83,10 @@ def read_scenario(path: str | Path, check_solver: SolverCheck | None = None) -> 
         ModelError: with every problem of the file, each with its path in the file.
     """
     path = Path(path)
-    data = load_toml(path)
+    composed = load_composed(path)
     flaws = FlawList()
-    scenario = _read(Table(data, "", flaws), path, check_solver)
+    scenario = _read(Table(composed.data, "", flaws), path, check_solver)
+    flaws.found = [composed.place(flaw) for flaw in flaws.found]
     flaws.raise_if_any(str(path))
     assert scenario is not None
     return scenario
