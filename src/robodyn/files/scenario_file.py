@@ -17,6 +17,7 @@ from robodyn.files.coordinate_tables import read_coordinate
 from robodyn.files.interface_tables import read_interface
 from robodyn.files.mechanism_tables import Declared, read_mechanism
 from robodyn.files.path_tables import read_path
+from robodyn.files.settings_tables import read_recording, read_solver
 from robodyn.files.signal_names import check_initial_names, check_signal_names, signals_used
 from robodyn.files.signal_tables import read_signal
 from robodyn.files.table import Table, attempt
@@ -29,7 +30,6 @@ from robodyn.model import (
     Machine,
     Mode,
     Obstacle,
-    Recording,
     Scenario,
 )
 from robodyn.model.machine import (
@@ -43,18 +43,6 @@ from robodyn.model.machine import (
 from robodyn.model.scenario import check_duration, check_event_names, check_keep, state_units
 
 SolverCheck = Callable[[Mapping[str, Any]], Any]
-# Settings of a solver by what they are in a file: a text, a whole number, or a number with its unit.
-SOLVER_KEYS = {
-    "method": str,
-    "step": "s",
-    "rtol": "",
-    "atol": "",
-    "max_step": "s",
-    "min_step": "s",
-    "max_steps": int,
-    "max_wall_time": "s",
-    "spectral_radius": "",
-}
 
 
 def level_crossing(signal: Any, level: Any) -> Any:
@@ -118,8 +106,8 @@ def _read(root: Table, path: Path, check_solver: SolverCheck | None) -> Scenario
     measured = units | {signal.name: signal.find_unit(units) for signal in parts["signals"] if signal is not None}
     events = [_read_event(key, table, measured) for key, table in root.tables("events")]
     obstacles = [_read_obstacle(key, table) for key, table in root.tables("obstacles")]
-    recording = _read_recording(root.table("recording"))
-    solver = _read_solver(root.table("solver"))
+    recording = read_recording(root.table("recording"))
+    solver = read_solver(root.table("solver"))
     treatment = read_treatment(root.table("treatment"))
     nominal = _read_nominal(root.table("nominal").flattened())
     root.finish()
@@ -237,33 +225,3 @@ def _read_event(name: str, table: Table, units: Mapping[str, str]) -> Event | No
         terminal=stop,
         **({"action": action} if action else {}),
     )
-
-
-def _read_recording(table: Table) -> Recording | None:
-    fields: dict[str, Any] = {}
-    if "rate" in table:
-        fields["rate"] = table.number("rate", "Hz")
-    if "times" in table:
-        fields["times"] = table.vector("times", "s")
-    if "refine" in table:
-        fields["refine"] = table.integer("refine")
-    if "signals" in table:
-        fields["signals"] = table.texts("signals")
-    table.finish()
-    return attempt(table, Recording, **fields)
-
-
-def _read_solver(table: Table) -> dict[str, Any]:
-    settings: dict[str, Any] = {}
-    for key, kind in SOLVER_KEYS.items():
-        table.asked.add(key)
-        if key not in table:
-            continue
-        if kind is str:
-            settings[key] = table.text(key)
-        elif kind is int:
-            settings[key] = table.integer(key)
-        else:
-            settings[key] = table.number(key, str(kind))
-    table.finish()
-    return settings
