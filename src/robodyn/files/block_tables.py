@@ -13,6 +13,7 @@ from robodyn.files.table import Table, attempt
 from robodyn.laws import info_of
 from robodyn.model import Block
 from robodyn.model.block import find_law
+from robodyn.units import fill_unit, known_unit
 
 FILE_REFERENCE = "file_reference"
 
@@ -56,7 +57,8 @@ def read_block(name: str, table: Table, folder: Path) -> Block | None:
     law: Any = table.text("law")
     law = read_file_reference(table, folder) if law == FILE_REFERENCE else load_law(law, table, folder)
     function = find_law(law) if law is not None else None
-    units = info_of(function).units if function else {}
+    own = {"{u}": table.data["unit"]} if known_unit(str(table.data.get("unit", "?"))) else {}
+    units = {key: fill_unit(unit, own) for key, unit in info_of(function).units.items()} if function else {}
     fields: dict[str, Any] = {}
     for key in ("on", "unit"):
         if key in table:

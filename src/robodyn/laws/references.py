@@ -8,17 +8,17 @@ from robodyn.laws.definition import law
 MOTION = {"time": "s", "position": "{x}", "velocity": "{x}/s", "acceleration": "{x}/s^2"}
 
 
-@law(value="{x}", time="s", at="s", before="{x}", after="{x}", breaks=lambda p: [p["at"]])
+@law(value="{u}", time="s", at="s", before="{u}", after="{u}", breaks=lambda p: [p["at"]])
 def step_reference(time, *, after, before=0.0, at=0.0):
     """Jumps from one value to another at a time (right-continuous)."""
     return {"value": sym.where(time < at, before, after)}
 
 
 @law(
-    value="{x}",
+    value="{u}",
     time="s",
-    rate="{x}/s",
-    start="{x}",
+    rate="{u}/s",
+    start="{u}",
     begin="s",
     end="s",
     checks={"end": "above begin"},

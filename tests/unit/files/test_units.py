@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from robodyn import ModelError, read_scenario
 from robodyn.files.units import read_quantity
 from robodyn.units import OTHERS, PREFIXED, UnitError, parse_unit
 
@@ -85,3 +86,15 @@ def test_where_everything_is_text_a_number_without_a_unit_is_in_si():
     assert read_quantity("3", "kg", bare=True) == 3
     with pytest.raises(UnitError, match='the file gives it in deg: say "3 deg", or "3 rad"'):
         read_quantity("3", "rad", "deg", bare=True)
+
+
+def test_the_unit_of_a_block_is_that_of_its_numbers(tmp_path):
+    text = 'duration = 1\n[blocks.goal]\nlaw = "sine_reference"\nunit = "m"\n'
+    path = tmp_path / "goal.toml"
+    path.write_text(text + 'parameters = { amplitude = "50 mm", frequency = "30 1/min" }')
+    assert read_scenario(path).machine.blocks[0].parameters["frequency"] == 0.5
+    path.write_text(text + 'parameters = { amplitude = "50 deg", frequency = "3" }')
+    with pytest.raises(ModelError) as caught:
+        read_scenario(path)
+    assert 'blocks.goal.parameters.amplitude: "50 deg" must be in m' in str(caught.value)
+    assert 'blocks.goal.parameters.frequency: "3" has no unit: say "3 Hz"' in str(caught.value)
