@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from robodyn.cosimulation import Connection, Link, Master, ScenarioUnit, cosimulate
     from robodyn.engine import Solver
     from robodyn.errors import ModelError
-    from robodyn.files import DHRow, mechanism_from_dh, read_scenario
+    from robodyn.files import DHRow, mechanism_from_dh, read_reference, read_scenario
     from robodyn.laws import law
     from robodyn.model import (
         GROUND,
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         Distance,
         ElasticGear,
         Event,
+        FormulaSignal,
         Interface,
         Joint,
         Linkage,
@@ -60,11 +61,11 @@ _HOMES = {
     "cosimulation": "Connection Link Master ScenarioUnit cosimulate",
     "engine": "Solver",
     "errors": "ModelError",
-    "files": "DHRow mechanism_from_dh read_scenario",
+    "files": "DHRow mechanism_from_dh read_reference read_scenario",
     "laws": "law",
     "model": "GROUND Along Ball Block Body Box Chain Closure Combination Contact Coupling Delay Distance ElasticGear "
-    "Event Interface Joint Linkage Load Machine Mechanism Obstacle Plane Point Prescribed Recording Relation "
-    "RigidContact Rod Scenario Treatment Triangle combine with_elastic_joints",
+    "Event FormulaSignal Interface Joint Linkage Load Machine Mechanism Obstacle Plane Point Prescribed Recording "
+    "Relation RigidContact Rod Scenario Treatment Triangle combine with_elastic_joints",
     "perturbation": "simulate_perturbed",
     "results": "Run compare load save",
     "simulation": "compile_system simulate",
@@ -89,6 +90,7 @@ __all__ = [
     "Distance",
     "ElasticGear",
     "Event",
+    "FormulaSignal",
     "Interface",
     "Joint",
     "Link",
@@ -121,6 +123,7 @@ __all__ = [
     "law",
     "load",
     "mechanism_from_dh",
+    "read_reference",
     "read_scenario",
     "save",
     "simulate",

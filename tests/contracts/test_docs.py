@@ -1,9 +1,9 @@
 """What the documentation shows is true: its code runs, its files are read, its commands print what it says.
 
 The words behind a fence's language mark what is tested: `python run` is executed, `toml file=NAME` is written
-and checked, `toml broken=NAME` written and refused, `toml append=NAME` added to such a file, `python file=NAME`
-written, `console run` executed and compared line by line ("..." stands for any lines, numbers are compared to 4
-digits). The blocks of a page share a folder.
+and checked, `toml broken=NAME` written and refused, `toml append=NAME` added to such a file, `toml cosim=NAME` written
+and read as a co-simulation, `python file=NAME` and `csv file=NAME` written, `console run` executed and compared line by
+line ("..." stands for any lines, numbers are compared to 4 digits). The blocks of a page share a folder.
 """
 
 import importlib.util
@@ -19,7 +19,9 @@ from pathlib import Path
 import pytest
 
 from robodyn import ModelError, Solver, assemble, read_scenario
-from robodyn.files.units import CONVERTED
+from robodyn.cosimulation import read_cosimulation
+from robodyn.fmi import read_fmu
+from robodyn.units import COHERENT, OTHERS, PREFIXED
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -57,10 +59,12 @@ def run_block(block, folder, names):
         exec(compile(block.text, block.place, "exec"), names)
     elif block.mark == "run" and block.language == "console":
         run_commands(block, folder)
-    elif action in ("file", "append", "broken") and file:
+    elif action in ("file", "append", "broken", "cosim") and file:
         with open(folder / file, "a" if action == "append" else "w", encoding="utf-8") as target:
             target.write(block.text)
-        if block.language == "toml":
+        if action == "cosim":
+            read_cosimulation(folder / file, {"fmu": read_fmu})
+        elif block.language == "toml":
             check_file(folder / file, action == "broken")
     else:
         pytest.fail(f"{block.place}: unknown mark '{block.language} {block.mark}'")
@@ -180,8 +184,8 @@ def test_the_file_reference_names_every_key_the_readers_ask_for():
 def test_every_unit_is_listed():
     page = (DOCS / "machines.md").read_text(encoding="utf-8")
     table = page[page.index("## Units") : page.index("## Bodies")]
-    words = {word.strip() for line in table.splitlines() for cell in line.split("|") for word in cell.split(",")}
-    assert not set(CONVERTED) - words
+    words = set(re.findall(r"[A-Za-z%]+", table))
+    assert not {*COHERENT, *OTHERS, *PREFIXED} - words
 
 
 def test_every_method_is_described():

@@ -24,7 +24,8 @@ from robodyn.assembly.functions import Expressions
 from robodyn.assembly.tracing import trace_law
 from robodyn.errors import FlawList
 from robodyn.laws import arguments_of
-from robodyn.model import Block, Scenario
+from robodyn.model import Block, FormulaSignal, Scenario
+from robodyn.model.formula import evaluate
 from robodyn.native import compile_kernels, read_program
 from robodyn.native.program import RUN_TIME
 from robodyn.symbolic.staircases import STAIRCASES, find_jumps, smooth_staircases
@@ -71,7 +72,8 @@ def _find_staircases(laws: Sequence[_Traced]) -> tuple[Jump, ...]:
 
 
 def _traced_laws(scenario: Scenario) -> list[_Traced]:
-    return [_Traced.of(block) for block in scenario.machine.blocks if block.native and not block.info.sticks]
+    blocks = [block for block in scenario.machine.blocks if block.native and not block.info.sticks]
+    return [*map(_Traced.of, blocks), *map(_Traced.of_formula, scenario.machine.signals)]
 
 
 def smooth_expressions(system: System, jumps: Sequence[Jump]) -> Expressions:
@@ -123,6 +125,14 @@ class _Traced:
         sizes = numbers[np.isfinite(numbers) & (numbers > 0)]
         results = list(trace.results.values()) if trace else []
         return _Traced(block.name, ca.vertcat(ca.SX(0, 1), *moving), results, tuple(sizes.tolist()))
+
+    @staticmethod
+    def of_formula(signal: FormulaSignal) -> _Traced:
+        symbols = {name: ca.SX.sym(name) for name in signal.signals}
+        result = ca.SX(evaluate(signal.tree, symbols | dict(signal.parameters)))
+        sizes = [abs(value) for value in (1.0, *signal.parameters.values()) if value]
+        moving = [symbol for name, symbol in symbols.items() if name != "time"]
+        return _Traced(signal.name, ca.vertcat(ca.SX(0, 1), *moving), [result], tuple(sizes))
 
     @cached_property
     def _functions(self) -> set[str]:

@@ -14,6 +14,7 @@ from robodyn.assembly.builder import Builder, Pending, start_builder
 from robodyn.assembly.constraints import declare_constraints
 from robodyn.assembly.coordinates import add_ranges
 from robodyn.assembly.events import START, add_events, add_located, located_sides, place_targets
+from robodyn.assembly.formulas import add_formulas, check_formula_units
 from robodyn.assembly.functions import Expressions, Symbols
 from robodyn.assembly.inputs import open_inputs
 from robodyn.assembly.linear import Linearise, LinearMechanics, replace_mechanics
@@ -110,6 +111,7 @@ def _trace(
     # Declare: joints, coordinates, points; blocks with their states and memory; delays.
     motion = add_kinematics(builder)
     add_blocks(builder)
+    add_formulas(builder)
     add_delays(builder)
     refer_to_nominal(builder)
     linear = replace_mechanics(builder, motion, linearise) if linearise and motion else None
@@ -125,6 +127,7 @@ def _trace(
     place_targets(builder)
     open_inputs(builder, inputs)
     settle_units(builder.scenario, builder.network.infos)
+    check_formula_units(builder)
     builder.network.resolve_all(builder.flaws)
     _check_initial(builder)
     check_nominal_depends(builder)

@@ -19,6 +19,7 @@ from robodyn.errors import nearest
 from robodyn.laws import arguments_of
 from robodyn.model import Block
 from robodyn.model.block import FORCE_NAMES
+from robodyn.model.outputs import single_output
 from robodyn.symbolic import absolute, logical_and, logical_or, maximum, where
 
 LIKENESS = 50
@@ -85,7 +86,7 @@ def bind_arguments(builder: Builder, block: Block, symbols: dict[str, ca.SX]) ->
 
 def _add_continuous(builder: Builder, block: Block, arguments: dict[str, Any], bindings: Bindings) -> list[str] | None:
     path = f"blocks.{block.name}"
-    trace = trace_law(block.function, arguments, bindings, path, builder.flaws)
+    trace = trace_law(block.function, arguments, bindings, path, builder.flaws, single_output(block))
     if trace is None:
         return None
     units = units_of(block, builder.units)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import casadi as ca
@@ -97,7 +97,7 @@ class Network:
         for bindings in self.referred:
             for _, signal, path in bindings.values():
                 if signal not in self.infos:
-                    flaws.add(path, f"there is no signal '{signal}'", nearest(str(signal), self.infos))
+                    flaws.add(path, f"there is no signal '{signal}'", suggest_signal(str(signal), self.infos))
 
     def _order(
         self, root: str, needs: Needs, levels: dict[int, int], stages: list[list[Definition]], flaws: FlawList
@@ -157,6 +157,19 @@ class Network:
     def express(self, expressions: list[ca.SX], bindings: list[Bindings]) -> list[ca.SX]:
         """Any expressions with placeholders, written in global symbols; all signals must be resolved."""
         return self._replace(expressions, _all_of(bindings))
+
+
+def suggest_signal(name: str, known: Iterable[str]) -> str:
+    """What a signal of a part that exists could be: the nearest one and all that the part has; else the nearest."""
+    known, part = list(known), name
+    while part:
+        own = [signal for signal in known if signal.startswith(f"{part}.")]
+        if own:
+            close = nearest(name[len(part) + 1 :], [signal[len(part) + 1 :] for signal in own])
+            meant = f"did you mean '{part}.{close.split(chr(39))[1]}'? " if close.startswith("did") else ""
+            return f"{meant}'{part}' has {', '.join(own[:12])}{', ...' if len(own) > 12 else ''}"
+        part = part.rpartition(".")[0]
+    return nearest(name, known)
 
 
 def _find_needs(definitions: list[Definition]) -> Needs:

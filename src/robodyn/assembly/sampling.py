@@ -19,6 +19,7 @@ from robodyn.assembly.tracing import Bindings, trace_law
 from robodyn.assembly.units import units_of
 from robodyn.errors import FlawList
 from robodyn.model import Block, Scenario
+from robodyn.model.outputs import single_output
 
 SMALLEST_BASE = Fraction(1, 10**9)
 
@@ -66,7 +67,7 @@ def add_sampled_block(
         _add_python_task(builder, block, arguments, bindings, targets)
         return outputs
     path = f"blocks.{block.name}"
-    trace = trace_law(block.function, arguments, bindings, path, builder.flaws)
+    trace = trace_law(block.function, arguments, bindings, path, builder.flaws, single_output(block))
     if trace is None:
         return None
     # What the law returns as `<name>_next` is memory; everything else is an output.

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+import sysconfig
+import traceback
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from inspect import isroutine
+from pathlib import Path
 from typing import Any
 
 import casadi as ca
@@ -16,6 +19,8 @@ from robodyn.laws import arguments_of
 from robodyn.symbolic import is_symbolic
 
 Bindings = dict[str, tuple[ca.SX, str, str]]
+INSTALLED = (str(Path(__file__).parents[1]), *{sysconfig.get_path(name) for name in ("purelib", "platlib", "stdlib")})
+"""Folders of this package and of libraries."""
 REMEDY = "laws use robodyn.symbolic (where, minimum, ...) instead of if, max, math; or sample it with native = false"
 
 
@@ -40,19 +45,28 @@ def placeholder(path: str, signal: Any, bindings: Bindings) -> Any:
 
 
 def trace_law(
-    function: Callable[..., Any], arguments: Mapping[str, Any], bindings: Bindings, path: str, flaws: FlawList
+    function: Callable[..., Any],
+    arguments: Mapping[str, Any],
+    bindings: Bindings,
+    path: str,
+    flaws: FlawList,
+    single: str = "force",
 ) -> Trace | None:
-    """Call a law with symbols; None and a flaw where it cannot be traced."""
+    """Call a law with symbols; None and a flaw where it cannot be traced.
+
+    Args:
+        single: name of a value that is returned without one.
+    """
     try:
         with warnings.catch_warnings():
             # CasADi explains at length that numpy functions work on its symbols; that they do is enough here.
             warnings.filterwarnings("ignore", category=FutureWarning, message=r"\s*casadi")
             returned = function(**arguments)
     except Exception as error:  # noqa: BLE001  whatever a user's law raises is told as a flaw of that law
-        flaws.add(path, f"law '{_name(function)}' cannot be traced: {_first_line(error)}", REMEDY)
+        flaws.add(path, f"law '{_name(function)}' cannot be traced{_place(error)}: {_first_line(error)}", REMEDY)
         return None
     results: dict[str, ca.SX] = {}
-    for key, value in (returned if isinstance(returned, Mapping) else {"force": returned}).items():
+    for key, value in (returned if isinstance(returned, Mapping) else {single: returned}).items():
         flaw = _add_result(results, str(key), value)
         if flaw:
             flaws.add(path, f"law '{_name(function)}' returns {flaw}", "return numbers or expressions")
@@ -100,6 +114,16 @@ def check_arguments(function: Callable[..., Any], given: Mapping[str, Any], path
 
 def _name(function: Callable[..., Any]) -> str:
     return function.__name__ if isroutine(function) else type(function).__name__
+
+
+def _place(error: Exception) -> str:
+    """Line of the law, or of what it calls, at which tracing ended: the last one outside this package and libraries."""
+    frames = traceback.extract_tb(error.__traceback__)[1:]
+    own = [frame for frame in frames if not frame.filename.startswith(INSTALLED)]
+    if not own:
+        return ""
+    line = f", `{own[-1].line}`" if own[-1].line else ""
+    return f" ({Path(own[-1].filename).name}, line {own[-1].lineno}{line})"
 
 
 def _first_line(error: Exception) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from robodyn.assembly.network import SignalInfo
 from robodyn.model import Block, Number, Scenario
 from robodyn.model.interface import UNITS as ROW_UNITS
+from robodyn.units import fill_unit, same_quantity
 
 FORCE = {"rad": "N m", "m": "N"}
 TURNING = {along: about for along, about in ROW_UNITS.values() if along}
@@ -29,7 +30,7 @@ class BlockUnits:
         if not self.own:
             # Without a unit of its own a gain such as {u}/{x} is per {x}.
             unit = unit.replace("{u}/", "1/").replace("{u} s/", "s/")
-        return unit.replace("{x}", self.coordinate).replace("{F}", FORCE[self.coordinate]).replace("{u}", self.own)
+        return fill_unit(unit, {"{x}": self.coordinate, "{F}": FORCE[self.coordinate], "{u}": self.own})
 
 
 def units_of(block: Block, units: Mapping[str, str]) -> BlockUnits:
@@ -54,8 +55,8 @@ def units_of(block: Block, units: Mapping[str, str]) -> BlockUnits:
 
 def settle_units(scenario: Scenario, infos: dict[str, SignalInfo]) -> None:
     """Fill in units that were not known yet when a block was declared: its inputs may come from later blocks."""
-    # A chain of blocks passes units on one block a round.
-    for _ in range(len(scenario.machine.blocks) + 1):
+    # A chain of blocks or formulas passes units on one part a round.
+    for _ in range(len(scenario.machine.blocks) + len(scenario.machine.signals) + 1):
         units = {name: info.unit for name, info in infos.items()}
         fresh = {name: unit for name, unit in _block_units(scenario, units).items() if infos[name].unit != unit}
         for name, unit in fresh.items():
@@ -65,13 +66,15 @@ def settle_units(scenario: Scenario, infos: dict[str, SignalInfo]) -> None:
 
 
 def _block_units(scenario: Scenario, units: Mapping[str, str]) -> dict[str, str]:
-    """Units of the signals of blocks and delays, as far as those of their inputs are known."""
+    """Units of the signals of blocks, formulas and delays, as far as those of their inputs are known."""
     found = {}
     for block in scenario.machine.blocks:
         own = units_of(block, units)
         for quantity, unit in block.info.units.items():
             found[f"{block.name}.{quantity}"] = own.fill(unit)
             found[f"{block.name}.{quantity}_dot"] = f"{own.fill(unit)}/s" if own.fill(unit) else "1/s"
+    for signal in scenario.machine.signals:
+        found[signal.name] = signal.find_unit(units)
     for delay in scenario.machine.delays:
         found[f"{delay.name}.output"] = units.get(delay.signal, "")
     return {name: unit for name, unit in found.items() if name in units}
@@ -106,6 +109,6 @@ def compare_units(scenario: Scenario, units: Mapping[str, str]) -> list[str]:
             expected = own.fill(block.info.units.get(argument, ""))
             for signal in given if isinstance(given, (tuple, list)) else (given,):
                 found = units.get(signal, "") if isinstance(signal, str) else ""
-                if expected and found and expected != found:
+                if expected and found and not same_quantity(expected, found):
                     sentences.append(f"blocks.{block.name}.inputs.{argument}: '{signal}' is in {found}, not {expected}")
     return sentences

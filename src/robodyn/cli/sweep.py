@@ -141,7 +141,7 @@ def _read(
 ) -> dict[str, Any]:
     """Options `key=text` as key -> what the text means, in the unit the numbers of the key share."""
     from robodyn.analysis.sweeps.numbers import match_numbers
-    from robodyn.files.units import UnitError
+    from robodyn.units import UnitError
 
     found: dict[str, Any] = {}
     for pair in pairs:

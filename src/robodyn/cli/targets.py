@@ -14,10 +14,15 @@ if TYPE_CHECKING:
     from robodyn.results import Run
 
 
+ROBOTS = "write its bodies and joints in TOML; `robodyn new --kind arm` writes a file to begin with"
+
+
 def load_scenario(what: str) -> Scenario | Chain:
     """A scenario of the catalogue by name, or read from a TOML file."""
     if what.endswith(".fmu"):
         raise fail(f"{what} is a unit, not a scenario: `run` takes it, and `cosim` in a file")
+    if (kind := _other_kind(Path(what))) is not None:
+        raise fail(f"{what} is {kind[0]}, not a scenario: {kind[1]}")
     if what.endswith(".toml") or Path(what).is_file():
         from robodyn.files import read_scenario
         from robodyn.simulation import make_solver
@@ -26,6 +31,23 @@ def load_scenario(what: str) -> Scenario | Chain:
     from robodyn.catalog import find_scenario
 
     return find_scenario(what)
+
+
+def _other_kind(path: Path) -> tuple[str, str] | None:
+    """What a file is that is no scenario, and what can be done with it; None where it may be one."""
+    kinds = {
+        ".urdf": ("a robot description (URDF)", ROBOTS),
+        ".xacro": ("a robot description (xacro)", ROBOTS),
+        ".mjcf": ("a robot description (MJCF)", ROBOTS),
+        ".sdf": ("a robot description (SDF)", ROBOTS),
+        ".xml": ("an XML file, perhaps a robot description (MJCF)", ROBOTS),
+        ".run": ("a run", "`show`, `plot`, `report` and `export` take it"),
+        ".csv": ("a table of samples", '`fit` takes it, and a block with law = "file_reference"'),
+        ".parquet": ("a table of samples", 'a block with law = "file_reference" takes it'),
+        ".py": ("a Python file", 'run it with Python; a law in it is law = "FILE.py:FUNCTION" in a scenario'),
+        ".json": ("a JSON file", "a scenario is written in TOML"),
+    }
+    return kinds.get(path.suffix.lower()) if path.is_file() else None
 
 
 def load_single(what: str) -> Scenario:
@@ -72,7 +94,8 @@ def read_settings(pairs: list[str], what: Scenario | Chain, source: str) -> dict
     Args:
         source: name or file of the scenario; a number that the file gives in degrees must have a unit here too.
     """
-    from robodyn.files.units import UnitError, read_quantity
+    from robodyn.files.units import read_quantity
+    from robodyn.units import UnitError
 
     known = what.numbers()
     starts = {f"initial.{name}": unit for name, unit in phases_of(what)[0].state_units().items()}
@@ -88,7 +111,7 @@ def read_settings(pairs: list[str], what: Scenario | Chain, source: str) -> dict
             if key not in known and not key.startswith("initial."):
                 raise UnitError(f"there is no number '{key}' ({nearest(key, known)})")
             unit = starts.get(key) or (known[key].unit if key in known else "")
-            settings[key] = read_quantity(text, unit, written.get(key, ""))
+            settings[key] = read_quantity(text, unit, written.get(key, ""), bare=True)
         except UnitError as error:
             flaws.append(Flaw(f"--set {pair}", str(error)))
     if flaws:

@@ -20,8 +20,10 @@ from robodyn.cosimulation.unit import Unit
 from robodyn.errors import Flaw, FlawList, ModelError
 from robodyn.files import read_scenario
 from robodyn.files.block_tables import read_numbers
+from robodyn.files.composition import load_composed
 from robodyn.files.interface_tables import read_interface
-from robodyn.files.table import FAILED, Table, attempt, load_toml
+from robodyn.files.settings_tables import read_recording, read_solver
+from robodyn.files.table import FAILED, Table, attempt
 from robodyn.model import Chain, Scenario
 from robodyn.model.numbers import check_name
 from robodyn.results import compare_solutions
@@ -150,9 +152,10 @@ def read_cosimulation(path: str | Path, readers: Mapping[str, Reader] | None = N
         ModelError: with every problem of the file, each with its path in the file.
     """
     path = Path(path)
-    data = load_toml(path)
+    composed = load_composed(path)
     flaws = FlawList()
-    found = _read(Table(data, "", flaws), path, readers or {})
+    found = _read(Table(composed.data, "", flaws), path, readers or {})
+    flaws.found = [composed.place(flaw) for flaw in flaws.found]
     flaws.raise_if_any(str(path))
     return found
 
@@ -201,15 +204,16 @@ def _read_subsystem(name: str, table: Table, folder: Path, duration: float | Non
     """A scenario with its interfaces; the duration of the whole, where it is given, is that of every subsystem."""
     scenario = _find_scenario(table, folder)
     interfaces = [read_interface(key, part) for key, part in table.tables("interfaces")]
-    solver = table.raw("solver", {})
+    solver = read_solver(table.table("solver"))
+    recording = read_recording(table.table("recording")) if "recording" in table else None
+    starts = table.table("initial").flattened()
+    units = scenario.state_units() if scenario else {}
+    initial = read_numbers(starts, units)
     inputs = table.texts("inputs", [])
     length = table.number("length", "m", 1.0)
     table.finish()
-    if not isinstance(solver, Mapping):
-        table.flaws.add(table.at("solver"), f"must be a table of settings, is {solver!r}")
-        return None
-    good = attempt(table, make_solver, solver) is not FAILED
-    if scenario is None or FAILED in interfaces or not good:
+    good = None not in solver.values() and attempt(table, make_solver, solver) is not FAILED
+    if scenario is None or FAILED in (*interfaces, *initial.values()) or not good:
         return None
     machine = attempt(
         table, dataclasses.replace, scenario.machine, interfaces=(*scenario.machine.interfaces, *interfaces)
@@ -218,6 +222,8 @@ def _read_subsystem(name: str, table: Table, folder: Path, duration: float | Non
         return None
     changed = {"machine": machine} | ({"solver": solver} if solver else {})
     changed |= {} if duration is None else {"duration": duration}
+    changed |= {"recording": recording} if recording is not None else {}
+    changed |= {"initial": {**scenario.initial, **initial}} if initial else {}
     made = attempt(table, dataclasses.replace, scenario, **changed)
     return None if made is FAILED else Subsystem(name, made, inputs, length)
 
@@ -279,7 +285,7 @@ def _read_master(table: Table) -> Any:
             fields[key] = table.number(key, "s")
     for key in PLAIN_KEYS:
         if key in table:
-            fields[key] = table.number(key)
+            fields[key] = table.number(key, "1")
     if "scheme" in table:
         fields["scheme"] = table.text("scheme")
     table.finish()

@@ -8,10 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from robodyn.errors import nearest
+from robodyn.files.reference_files import read_file_reference
 from robodyn.files.table import Table, attempt
 from robodyn.laws import info_of
 from robodyn.model import Block
 from robodyn.model.block import find_law
+from robodyn.units import fill_unit, known_unit
+
+FILE_REFERENCE = "file_reference"
 
 
 def read_numbers(table: Table, units: Mapping[str, str] | None = None, lists: bool = False) -> dict[str, Any]:
@@ -50,9 +54,11 @@ def load_law(text: Any, table: Table, folder: Path) -> Callable[..., Any] | str 
 
 
 def read_block(name: str, table: Table, folder: Path) -> Block | None:
-    law = load_law(table.text("law"), table, folder)
+    law: Any = table.text("law")
+    law = read_file_reference(table, folder) if law == FILE_REFERENCE else load_law(law, table, folder)
     function = find_law(law) if law is not None else None
-    units = info_of(function).units if function else {}
+    own = {"{u}": table.data["unit"]} if known_unit(str(table.data.get("unit", "?"))) else {}
+    units = {key: fill_unit(unit, own) for key, unit in info_of(function).units.items()} if function else {}
     fields: dict[str, Any] = {}
     for key in ("on", "unit"):
         if key in table:

@@ -6,7 +6,7 @@ from typing import Any
 
 from robodyn.files.block_tables import read_numbers
 from robodyn.files.table import FAILED, Table, attempt
-from robodyn.files.units import QUANTITY
+from robodyn.files.units import is_quantity
 from robodyn.model import Closure, Coupling, Prescribed, Rod, Treatment
 
 KINDS = ("closure", "rod", "of", "prescribed")
@@ -71,7 +71,7 @@ def _read_prescribed(name: str, table: Table, active: Any) -> Any:
 def _read_target(table: Table, key: str, unit: str) -> Any:
     """A signal's name, or a number: text that begins like a number with a unit is one."""
     value = table.raw(key)
-    if isinstance(value, str) and not QUANTITY.fullmatch(value):
+    if isinstance(value, str) and not is_quantity(value):
         return value
     return table.number(key, unit) if key in table else value
 

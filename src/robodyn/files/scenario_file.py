@@ -10,14 +10,17 @@ from typing import Any
 
 from robodyn.errors import FlawList, ModelError
 from robodyn.files.block_tables import read_block, read_numbers
+from robodyn.files.composition import load_composed
 from robodyn.files.constraint_tables import read_constraint, read_treatment
 from robodyn.files.contact_tables import read_contact
 from robodyn.files.coordinate_tables import read_coordinate
 from robodyn.files.interface_tables import read_interface
 from robodyn.files.mechanism_tables import Declared, read_mechanism
 from robodyn.files.path_tables import read_path
+from robodyn.files.settings_tables import read_recording, read_solver
 from robodyn.files.signal_names import check_initial_names, check_signal_names, signals_used
-from robodyn.files.table import Table, attempt, load_toml
+from robodyn.files.signal_tables import read_signal
+from robodyn.files.table import Table, attempt
 from robodyn.model import (
     Block,
     Delay,
@@ -27,7 +30,6 @@ from robodyn.model import (
     Machine,
     Mode,
     Obstacle,
-    Recording,
     Scenario,
 )
 from robodyn.model.machine import (
@@ -41,18 +43,6 @@ from robodyn.model.machine import (
 from robodyn.model.scenario import check_duration, check_event_names, check_keep, state_units
 
 SolverCheck = Callable[[Mapping[str, Any]], Any]
-# Settings of a solver by what they are in a file: a text, a whole number, or a number with its unit.
-SOLVER_KEYS = {
-    "method": str,
-    "step": "s",
-    "rtol": "",
-    "atol": "",
-    "max_step": "s",
-    "min_step": "s",
-    "max_steps": int,
-    "max_wall_time": "s",
-    "spectral_radius": "",
-}
 
 
 def level_crossing(signal: Any, level: Any) -> Any:
@@ -81,9 +71,10 @@ def read_scenario(path: str | Path, check_solver: SolverCheck | None = None) -> 
         ModelError: with every problem of the file, each with its path in the file.
     """
     path = Path(path)
-    data = load_toml(path)
+    composed = load_composed(path)
     flaws = FlawList()
-    scenario = _read(Table(data, "", flaws), path, check_solver)
+    scenario = _read(Table(composed.data, "", flaws), path, check_solver)
+    flaws.found = [composed.place(flaw) for flaw in flaws.found]
     flaws.raise_if_any(str(path))
     assert scenario is not None
     return scenario
@@ -102,6 +93,7 @@ def _read(root: Table, path: Path, check_solver: SolverCheck | None) -> Scenario
             *(read_path(key, table, declared.mechanism) for key, table in root.tables("paths")),
             *(read_block(key, table, path.parent) for key, table in root.tables("blocks")),
         ],
+        "signals": [read_signal(key, table) for key, table in root.tables("signals")],
         "delays": [_read_delay(key, table) for key, table in root.tables("delays")],
         "loads": [_read_load(key, table) for key, table in root.tables("loads")],
         "constraints": [read_constraint(key, table) for key, table in root.tables("constraints")],
@@ -111,10 +103,11 @@ def _read(root: Table, path: Path, check_solver: SolverCheck | None) -> Scenario
     tunable = root.texts("tunable", [])
     units = _state_units(declared, parts["blocks"])
     initial = read_numbers(root.table("initial").flattened(), units)
-    events = [_read_event(key, table, units) for key, table in root.tables("events")]
+    measured = units | {signal.name: signal.find_unit(units) for signal in parts["signals"] if signal is not None}
+    events = [_read_event(key, table, measured) for key, table in root.tables("events")]
     obstacles = [_read_obstacle(key, table) for key, table in root.tables("obstacles")]
-    recording = _read_recording(root.table("recording"))
-    solver = _read_solver(root.table("solver"))
+    recording = read_recording(root.table("recording"))
+    solver = read_solver(root.table("solver"))
     treatment = read_treatment(root.table("treatment"))
     nominal = _read_nominal(root.table("nominal").flattened())
     root.finish()
@@ -163,7 +156,7 @@ def _check_names(
     good = {group: [part for part in found if part is not None] for group, found in parts.items()}
     used = signals_used(good, [event for event in events if event is not None])
     followed = [(f"nominal.{joint}", signal) for joint, signal in nominal.items() if isinstance(signal, str)]
-    check_signal_names(root.flaws, declared.joints, signals, [*used, *followed])
+    check_signal_names(root.flaws, declared.joints, signals, [*used, *followed], names["signals"])
     check_initial_names(root.flaws, declared.moving, owners, initial)
 
 
@@ -232,33 +225,3 @@ def _read_event(name: str, table: Table, units: Mapping[str, str]) -> Event | No
         terminal=stop,
         **({"action": action} if action else {}),
     )
-
-
-def _read_recording(table: Table) -> Recording | None:
-    fields: dict[str, Any] = {}
-    if "rate" in table:
-        fields["rate"] = table.number("rate", "Hz")
-    if "times" in table:
-        fields["times"] = table.vector("times", "s")
-    if "refine" in table:
-        fields["refine"] = table.integer("refine")
-    if "signals" in table:
-        fields["signals"] = table.texts("signals")
-    table.finish()
-    return attempt(table, Recording, **fields)
-
-
-def _read_solver(table: Table) -> dict[str, Any]:
-    settings: dict[str, Any] = {}
-    for key, kind in SOLVER_KEYS.items():
-        table.asked.add(key)
-        if key not in table:
-            continue
-        if kind is str:
-            settings[key] = table.text(key)
-        elif kind is int:
-            settings[key] = table.integer(key)
-        else:
-            settings[key] = table.number(key, str(kind))
-    table.finish()
-    return settings

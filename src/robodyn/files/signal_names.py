@@ -18,18 +18,23 @@ QUANTITIES = (*STATES, "acceleration", "torque", "force", *REACTIONS)
 
 
 def check_signal_names(
-    flaws: FlawList, joints: Sequence[str], others: Sequence[str], used: Iterable[tuple[str, str]]
+    flaws: FlawList,
+    joints: Sequence[str],
+    others: Sequence[str],
+    used: Iterable[tuple[str, str]],
+    formulas: Sequence[str] = (),
 ) -> None:
     """Tell signals of parts that do not exist, and quantities no joint has.
 
     Args:
         others: names of all other parts that have signals.
         used: (path in the file, signal).
+        formulas: names of signals by formula.
     """
     known = [f"{joint}.{quantity}" for joint in joints for quantity in QUANTITIES]
     for path, signal in used:
-        if signal != "time" and _is_wrong(signal, joints, [*others, "energy"], QUANTITIES):
-            flaws.add(path, f"there is no signal '{signal}'", nearest(signal, [*known, *others]))
+        if signal not in ("time", *formulas) and _is_wrong(signal, joints, [*others, "energy"], QUANTITIES):
+            flaws.add(path, f"there is no signal '{signal}'", nearest(signal, [*known, *others, *formulas]))
 
 
 def check_initial_names(flaws: FlawList, joints: Sequence[str], others: Sequence[str], initial: Iterable[str]) -> None:
@@ -47,6 +52,8 @@ def signals_used(parts: dict[str, list[Any]], events: Iterable[Any]) -> Iterator
             for signal in given if isinstance(given, tuple) else (given,):
                 if isinstance(signal, str):
                     yield f"blocks.{block.name}.inputs.{key}", signal
+    for formula in parts["signals"]:
+        yield from ((f"signals.{formula.name}.formula", signal) for signal in formula.signals)
     for delay in parts["delays"]:
         yield f"delays.{delay.name}.signal", delay.signal
     for prescribed in (c for c in parts["constraints"] if isinstance(c, Prescribed)):

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
-from robodyn.files.units import UnitError, read_quantity
+from robodyn.files.units import read_quantity
+from robodyn.units import UnitError
 from robodyn.untrusted import MEGABYTE, Unreadable, parse_toml, read_text
 
 MOST_BYTES = 4 * MEGABYTE

@@ -7,9 +7,10 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
-from robodyn.files.table import load_toml
-from robodyn.files.units import CONVERTED, QUANTITY
+from robodyn.files.composition import load_composed
+from robodyn.files.units import is_quantity, split_quantity
 from robodyn.model.numbers import XYZ
+from robodyn.units import known_unit
 
 WITHIN = re.compile(r"^(bodies|joints|points|blocks|delays|loads|constraints|contacts|coordinates|events)\.")
 
@@ -17,10 +18,11 @@ WITHIN = re.compile(r"^(bodies|joints|points|blocks|delays|loads|constraints|con
 def find_written_units(path: str | Path, numbers: Collection[str]) -> dict[str, str]:
     """Number -> the unit it is written with in a scenario's file, where that is not of SI (`elbow.target`: deg)."""
     found: dict[str, str] = {}
-    for place, text in _texts(load_toml(Path(path)), ""):
-        match = QUANTITY.fullmatch(text) if len(text) < 100 else None
-        if match and match[2] in CONVERTED:
-            found |= {name: match[2] for name in _names(place) if name in numbers or name.startswith("initial.")}
+    for place, text in _texts(load_composed(Path(path)).data, ""):
+        written = split_quantity(text)[1] if is_quantity(text) else ""
+        unit = known_unit(written)
+        if unit is not None and unit.factor != 1:
+            found |= {name: written for name in _names(place) if name in numbers or name.startswith("initial.")}
     return found
 
 

@@ -2,41 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from xml.etree.ElementTree import Element, SubElement
 
-BASE = ("kg", "m", "s", "A", "K", "mol", "cd", "rad")
-DERIVED = {
-    **{name: {name: 1} for name in BASE},
-    "N": {"kg": 1, "m": 1, "s": -2},
-    "J": {"kg": 1, "m": 2, "s": -2},
-    "W": {"kg": 1, "m": 2, "s": -3},
-    "Pa": {"kg": 1, "m": -1, "s": -2},
-    "Hz": {"s": -1},
-    "V": {"kg": 1, "m": 2, "s": -3, "A": -1},
-    "ohm": {"kg": 1, "m": 2, "s": -3, "A": -2},
-    "H": {"kg": 1, "m": 2, "s": -2, "A": -2},
-    "Wb": {"kg": 1, "m": 2, "s": -2, "A": -1},
-    "F": {"kg": -1, "m": -2, "s": 4, "A": 2},
-    "C": {"s": 1, "A": 1},
-    "1": {},
-}
-FACTOR = re.compile(r"([A-Za-z]+|1)(?:\^(-?\d+))?")
-
-
-def parse_unit(text: str) -> dict[str, int] | None:
-    """Exponents of the base units of, say, `N m s/rad`; None where the text is no product of known units."""
-    exponents: dict[str, int] = {}
-    for place, part in enumerate(text.replace("(", " ").replace(")", " ").split("/")):
-        for factor in part.replace("*", " ").split():
-            match = FACTOR.fullmatch(factor)
-            if match is None or match[1] not in DERIVED:
-                return None
-            power = int(match[2] or 1) * (1 if place == 0 else -1)
-            for base, exponent in DERIVED[match[1]].items():
-                exponents[base] = exponents.get(base, 0) + power * exponent
-    return {base: exponent for base, exponent in exponents.items() if exponent}
+from robodyn.units import BASE, known_unit
 
 
 def add_units(parent: Element, units: Iterable[str]) -> None:
@@ -47,6 +16,7 @@ def add_units(parent: Element, units: Iterable[str]) -> None:
     definitions = SubElement(parent, "UnitDefinitions")
     for name in wanted:
         unit = SubElement(definitions, "Unit", name=name)
-        exponents = parse_unit(name)
-        if exponents is not None:
-            SubElement(unit, "BaseUnit", {base: str(exponents[base]) for base in BASE if base in exponents})
+        known = known_unit(name)
+        if known is not None and all(power.denominator == 1 for power in known.dimension.values()):
+            exponents = {base: str(known.dimension[base]) for base in BASE if base in known.dimension}
+            SubElement(unit, "BaseUnit", exponents | ({"factor": repr(known.factor)} if known.factor != 1 else {}))

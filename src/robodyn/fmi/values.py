@@ -7,8 +7,9 @@ import numbers
 from collections.abc import Hashable
 from typing import Any
 
-from robodyn.files.units import CONVERTED, QUANTITY, UnitError, read_quantity
+from robodyn.files.units import is_quantity, read_quantity, split_quantity
 from robodyn.fmi.unit_variables import REALS, UnitVariable, Value
+from robodyn.units import UnitError, known_unit
 
 FLAGS: dict[Any, bool] = {"false": False, "0": False, 0: False, "true": True, "1": True, 1: True}
 
@@ -49,14 +50,14 @@ def _in_range(variable: UnitVariable, value: Any, given: Any) -> Any:
 
 def _read_real(variable: UnitVariable, text: str) -> float:
     """A number with a unit of measure, in the one that the variable is measured in, which need not be of SI."""
-    match = QUANTITY.fullmatch(text)
-    if match and match[2] in (None, variable.unit):
-        return float(match[1])
-    if match and not variable.unit:
+    number, unit = split_quantity(text) if is_quantity(text) else ("", "")
+    if number and unit in ("", variable.unit):
+        return float(number)
+    if number and not variable.unit:
         raise ValueRefused(f'"{text}" has a unit of measure, and the variable none: give a plain number')
-    si, factor = CONVERTED.get(variable.unit, (variable.unit, 1.0))
+    own = known_unit(variable.unit)
     try:
-        return read_quantity(text, si) / factor
+        return read_quantity(text, variable.unit) / (own.factor if own else 1.0)
     except UnitError as error:
         raise ValueRefused(str(error)) from error
 

@@ -61,6 +61,8 @@ class LawInfo:
 
 
 def law(
+    function: Callable[..., Any] | None = None,
+    /,
     *,
     states: Mapping[str, float] | None = None,
     memory: Mapping[str, float] | None = None,
@@ -76,8 +78,10 @@ def law(
     stored: Callable[..., Any] | None = None,
     units: Mapping[str, str] | None = None,
     **more_units: str,
-) -> Callable[[Function], Function]:
+) -> Any:
     """Attach units, states and checks to a law; the function itself stays a plain function.
+
+    Used as `@law(velocity="rad/s")`, or as `@law` where there is nothing to say.
 
     Args:
         units: unit of arguments and outputs, for those shared by several laws; the rest are given as keywords.
@@ -104,7 +108,9 @@ def law(
         function.law_info = info  # type: ignore[attr-defined]
         return function
 
-    return attach
+    if function is not None and not callable(function):
+        raise TypeError(f"law: units are given by name, such as @law(velocity='rad/s'), not {function!r}")
+    return attach if function is None else attach(function)
 
 
 def _check_info(function: Callable[..., Any], info: LawInfo) -> None:

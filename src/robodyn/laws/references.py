@@ -8,17 +8,17 @@ from robodyn.laws.definition import law
 MOTION = {"time": "s", "position": "{x}", "velocity": "{x}/s", "acceleration": "{x}/s^2"}
 
 
-@law(value="{x}", time="s", at="s", before="{x}", after="{x}", breaks=lambda p: [p["at"]])
+@law(value="{u}", time="s", at="s", before="{u}", after="{u}", breaks=lambda p: [p["at"]])
 def step_reference(time, *, after, before=0.0, at=0.0):
     """Jumps from one value to another at a time (right-continuous)."""
     return {"value": sym.where(time < at, before, after)}
 
 
 @law(
-    value="{x}",
+    value="{u}",
     time="s",
-    rate="{x}/s",
-    start="{x}",
+    rate="{u}/s",
+    start="{u}",
     begin="s",
     end="s",
     checks={"end": "above begin"},
@@ -83,21 +83,29 @@ def trapezoid_reference(time, *, target, speed, top_acceleration, start=0.0, beg
     }
 
 
-def spline_coefficients(times, points):
-    """Cubic pieces through points with zero end velocity, continuous to the second derivative.
+def spline_coefficients(times, points, ends="clamped"):
+    """Cubic pieces through points, continuous to the second derivative.
 
     Returns (4, n-1): position on piece k is `c0 + c1 s + c2 s^2 + c3 s^3`, `s = t - t_k`.
+
+    Args:
+        ends: "clamped" has zero velocity at both ends, "natural" zero acceleration.
     """
+    from scipy.linalg import solve_banded
+
     t, y = np.asarray(times, float), np.asarray(points, float)
     h = np.diff(t)
     slope = np.diff(y) / h
-    n = t.size
-    # h_k m_{k-1} + 2 (h_{k-1} + h_k) m_k + h_{k-1} m_{k+1} = 3 (h_k slope_{k-1} + h_{k-1} slope_k), ends at rest
-    matrix, right = np.eye(n), np.zeros(n)
-    for k in range(1, n - 1):
-        matrix[k, k - 1 : k + 2] = h[k], 2 * (h[k - 1] + h[k]), h[k - 1]
-        right[k] = 3 * (h[k] * slope[k - 1] + h[k - 1] * slope[k])
-    m = np.linalg.solve(matrix, right)
+    # h_k m_{k-1} + 2 (h_{k-1} + h_k) m_k + h_{k-1} m_{k+1} = 3 (h_k slope_{k-1} + h_{k-1} slope_k) within; at the ends
+    # m = 0, or 2 m_0 + m_1 = 3 slope_0 and its mirror image.
+    above, middle, below, right = (np.zeros(t.size) for _ in range(4))
+    above[2:], middle[1:-1], below[:-2] = h[:-1], 2 * (h[:-1] + h[1:]), h[1:]
+    right[1:-1] = 3 * (h[1:] * slope[:-1] + h[:-1] * slope[1:])
+    middle[[0, -1]] = 1.0
+    if ends == "natural":
+        middle[[0, -1]], above[1], below[-2] = 2.0, 1.0, 1.0
+        right[[0, -1]] = 3 * slope[[0, -1]]
+    m = solve_banded((1, 1), np.array([above, middle, below]), right)
     c2 = (3 * slope - 2 * m[:-1] - m[1:]) / h
     c3 = (m[:-1] + m[1:] - 2 * slope) / h**2
     return np.array([y[:-1], m[:-1], c2, c3])

@@ -10,6 +10,7 @@ from robodyn.model.delay import Delay
 from robodyn.model.describe import describe, digest
 from robodyn.model.elastic import ElasticGear, with_elastic_joints
 from robodyn.model.flexible import BodyNode, FlexibleBody, ModalInertia, Mode
+from robodyn.model.formula_signal import FormulaSignal
 from robodyn.model.interface import Interface
 from robodyn.model.joint import GROUND, Joint, Point
 from robodyn.model.machine import Load, Machine
@@ -40,6 +41,7 @@ __all__ = [
     "ElasticGear",
     "Event",
     "FlexibleBody",
+    "FormulaSignal",
     "Interface",
     "Joint",
     "Linkage",

@@ -20,6 +20,7 @@ from robodyn.model.block import Block
 from robodyn.model.body import Body
 from robodyn.model.coordinate import Combination, Coordinate
 from robodyn.model.delay import Delay
+from robodyn.model.formula_signal import FormulaSignal
 from robodyn.model.joint import GROUND, Joint
 from robodyn.model.machine import Machine
 from robodyn.model.mechanism import Mechanism
@@ -50,11 +51,11 @@ def with_elastic_joints(machine: Machine, gears: Mapping[str, ElasticGear], link
     """The same machine with elastic gears.
 
     Combinations of elastic joints, and blocks on such joints, go to the drives, their names kept; so do the signals
-    that blocks and delays read.
+    that blocks, formulas and delays read.
 
     Args:
         gears: joint -> its gear.
-        link_side: coordinates, blocks and delays that stay with the joints (a sensor behind the gear).
+        link_side: coordinates, blocks, formulas and delays that stay with the joints (a sensor behind the gear).
     """
     _check(machine, gears, link_side)
     assert machine.mechanism is not None
@@ -62,6 +63,7 @@ def with_elastic_joints(machine: Machine, gears: Mapping[str, ElasticGear], link
     coordinates = tuple(c if c.name in link_side else _move_coordinate(c, drives) for c in machine.coordinates)
     blocks = tuple(b if b.name in link_side else _move_block(b, drives) for b in machine.blocks)
     delays = tuple(d if d.name in link_side else _move_delay(d, drives) for d in machine.delays)
+    signals = tuple(s if s.name in link_side else _move_formula(s, drives) for s in machine.signals)
     twists = tuple(Combination(gear.twist, {joint: 1.0, gear.drive: -1.0}) for joint, gear in gears.items())
     return dataclasses.replace(
         machine,
@@ -69,6 +71,7 @@ def with_elastic_joints(machine: Machine, gears: Mapping[str, ElasticGear], link
         coordinates=(*coordinates, *twists),
         blocks=(*blocks, *(_gear_block(gear) for gear in gears.values())),
         delays=delays,
+        signals=signals,
     )
 
 
@@ -104,6 +107,10 @@ def _move_delay(delay: Delay, drives: Mapping[str, str]) -> Delay:
     return dataclasses.replace(delay, signal=_move_signal(delay.signal, drives))
 
 
+def _move_formula(formula: FormulaSignal, drives: Mapping[str, str]) -> FormulaSignal:
+    return formula.renamed(formula.name, lambda signal: _move_signal(signal, drives))
+
+
 def _move_signal(signal: Any, drives: Mapping[str, str]) -> Any:
     if isinstance(signal, (tuple, list)):
         return tuple(_move_signal(entry, drives) for entry in signal)
@@ -127,7 +134,7 @@ def _check(machine: Machine, gears: Mapping[str, ElasticGear], link_side: Collec
         if name not in joints:
             flaws.add(f"gears.{name}", f"there is no moving joint '{name}'", nearest(name, joints))
         check_name(flaws, gear.drive)
-    known = [part.name for part in (*machine.coordinates, *machine.blocks, *machine.delays)]
+    known = [part.name for part in (*machine.coordinates, *machine.blocks, *machine.signals, *machine.delays)]
     for name in link_side:
         if name not in known:
             flaws.add(f"link_side.{name}", "there is no such coordinate, block or delay", nearest(name, known))

@@ -15,6 +15,7 @@ from robodyn.model.constraint import Closure, Constraint, Coupling, Prescribed, 
 from robodyn.model.contact import AnyContact
 from robodyn.model.coordinate import Along, Combination, Coordinate, Distance, Linkage, Triangle
 from robodyn.model.delay import Delay
+from robodyn.model.formula_signal import FormulaSignal
 from robodyn.model.interface import Interface
 from robodyn.model.joint import GROUND
 from robodyn.model.mechanism import Mechanism
@@ -30,7 +31,7 @@ from robodyn.model.numbers import (
     keep_floats,
 )
 
-PARTS = ("coordinates", "blocks", "delays", "loads", "constraints", "contacts", "interfaces")
+PARTS = ("coordinates", "blocks", "signals", "delays", "loads", "constraints", "contacts", "interfaces")
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,7 @@ class Machine:
         tunable: patterns of mechanism numbers ("*.mass", "payload.*") that stay inputs of the native code;
             block and load numbers always do.
         interfaces: places at which it is coupled with other machines.
+        signals: computed from others by formulas.
     """
 
     name: str
@@ -74,6 +76,7 @@ class Machine:
     contacts: tuple[AnyContact, ...] = ()
     tunable: tuple[str, ...] = ()
     interfaces: tuple[Interface, ...] = ()
+    signals: tuple[FormulaSignal, ...] = ()
 
     def __post_init__(self) -> None:
         flaws = FlawList()

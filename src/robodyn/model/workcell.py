@@ -122,6 +122,8 @@ def _signals(machine: Machine) -> Iterable[tuple[str, str]]:
             for signal in value if isinstance(value, (tuple, list)) else (value,):
                 if isinstance(signal, str):
                     yield f"blocks.{block.name}.inputs.{key}", signal
+    for formula in machine.signals:
+        yield from ((f"signals.{formula.name}.formula", signal) for signal in formula.signals)
     for delay in machine.delays:
         yield f"delays.{delay.name}.signal", delay.signal
 
@@ -134,6 +136,7 @@ def _prefix(prefix: str, machine: Machine, place: Pose) -> Machine:
         mechanism=_move_mechanism(prefix, machine.mechanism, place) if machine.mechanism else None,
         blocks=tuple(_rename_block(prefix, block) for block in machine.blocks),
         coordinates=tuple(_rename(prefix, _turn_coordinate(c, place, grounded)) for c in machine.coordinates),
+        signals=tuple(s.renamed(f"{prefix}.{s.name}", lambda name: _named(prefix, name)) for s in machine.signals),
         delays=tuple(_rename(prefix, delay) for delay in machine.delays),
         loads=tuple(_rename(prefix, _turn(load, place, "force", "torque")) for load in machine.loads),
         constraints=tuple(_rename(prefix, _turn_constraint(c, place, grounded)) for c in machine.constraints),

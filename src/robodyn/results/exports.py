@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from robodyn.units import split_heading
 from robodyn.untrusted import MEGABYTE, Unreadable, read_text
 
 from .atomic import replacing
@@ -126,10 +127,3 @@ def _numbers(path: Path, line: int, row: list[str], headings: list[str]) -> list
 
 def _heading(info: SignalInfo) -> str:
     return f"{info.name} [{info.unit}]"
-
-
-def split_heading(heading: str) -> tuple[str, str]:
-    """Name and unit of 'name [unit]'; the unit is empty where there is none."""
-    heading = heading.strip()
-    name, bracket, unit = heading.removesuffix("]").rpartition("[")
-    return (name.rstrip(), unit) if bracket and heading.endswith("]") else (heading, "")

@@ -53,7 +53,8 @@ class PythonCalls:
             for name, size in call.shapes.items()
         }
         returned = call.function(**arguments)
-        results = {"force": returned} if isinstance(returned, (int, float)) else returned
+        single = next(iter(call.targets)) if len(call.targets) == 1 else "force"
+        results = {single: returned} if isinstance(returned, (int, float)) else returned
         if not isinstance(results, Mapping):
             raise TypeError(f"must return a dictionary of numbers, returned {returned!r}")
         unknown = [name for name in results if name not in call.targets]

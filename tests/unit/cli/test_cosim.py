@@ -90,3 +90,35 @@ def test_a_run_that_diverges_has_an_exit_code_of_its_own(invoke, tmp_path):
     assert done.exit_code == 3
     assert "unstable at this macro step" in done.output
     assert (tmp_path / "out" / "wild-coupling.run").exists()
+
+
+def test_a_subsystem_has_the_keys_and_units_of_a_scenario(invoke, tmp_path):
+    own = """scenario = "oscillator-second"
+solver = { method = "rk4", step = "0.5 ms" }
+initial = { slide.velocity = "-2000 mm/s" }
+recording = { times = ["0 s", "50 ms", 0.1] }"""
+    (tmp_path / "masses.toml").write_text(FILE.replace('scenario = "oscillator-second"', own))
+    done = invoke("cosim", "masses.toml")
+    assert done.exit_code == 0, done.output
+    second = load(tmp_path / "out" / "masses-second.run")
+    assert second.time.tolist() == [0, 0.05, 0.1]
+    assert second["slide.velocity"].values[0] == -2
+    assert second.provenance.solver["step"] == 0.5e-3
+
+
+def test_a_subsystem_is_checked_like_a_scenario(invoke, tmp_path):
+    own = """scenario = "oscillator-second"
+solver = { method = "rk4", step = "5 m", rtol = "1 mm" }
+initial = { slide.velocity = "3 s" }
+recording = { rate = "10 ms", odd = 1 }"""
+    (tmp_path / "masses.toml").write_text(FILE.replace('scenario = "oscillator-second"', own))
+    done = invoke("cosim", "masses.toml")
+    assert done.exit_code == 2
+    for part in (
+        'subsystems.second.solver.step: "5 m" must be in s',
+        'subsystems.second.solver.rtol: "1 mm" must be a plain number',
+        'subsystems.second.initial.slide.velocity: "3 s" must be in m/s',
+        'subsystems.second.recording.rate: "10 ms" must be in Hz',
+        "subsystems.second.recording.odd: is unknown",
+    ):
+        assert part in done.output

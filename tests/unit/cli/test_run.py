@@ -103,3 +103,21 @@ def test_a_used_up_budget_ends_with_code_3_and_keeps_its_run(invoke, quick, tmp_
     assert result.exit_code == 3
     assert "used all 5 steps" in result.stderr
     assert load(tmp_path / "out" / "quick.run").outcome.cut_short
+
+
+@pytest.mark.parametrize(
+    ("file", "kind"),
+    [
+        ("arm.urdf", "a robot description (URDF), not a scenario"),
+        ("arm.xml", "an XML file, perhaps a robot description (MJCF)"),
+        ("old.run", "a run, not a scenario: `show`"),
+        ("track.csv", "a table of samples"),
+        ("law.py", "a Python file"),
+    ],
+)
+def test_a_file_of_another_kind_is_told_what_it_is(invoke, tmp_path, file, kind):
+    (tmp_path / file).write_text("<robot/>")
+    for command in ("run", "check"):
+        done = invoke(command, file)
+        assert done.exit_code == 2
+        assert f"{file} is {kind}" in done.output

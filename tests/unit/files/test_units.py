@@ -4,7 +4,9 @@ import math
 
 import pytest
 
-from robodyn.files.units import CONVERTED, UnitError, read_quantity
+from robodyn import ModelError, read_scenario
+from robodyn.files.units import read_quantity
+from robodyn.units import OTHERS, PREFIXED, UnitError, parse_unit
 
 
 @pytest.mark.parametrize(
@@ -25,7 +27,16 @@ from robodyn.files.units import CONVERTED, UnitError, read_quantity
         ("70 GPa", "Pa", 70e9),
         ("inf", "V", math.inf),
         (3, "kg", 3.0),
-        (" 3 ", "kg", 3.0),
+        ("0", "kg", 0.0),
+        (" 3 ", "", 3.0),
+        (" 3 ", "1", 3.0),
+        ("50 %", "1", 0.5),
+        ("10 mm/rev", "{x}/rad", 0.01 / (2 * math.pi)),
+        ("80 N/um", "{F}/{x}", 80e6),
+        ("0.5 Nm/A", "N m/A", 0.5),
+        ("5 N/m^n", "N/m^n", 5.0),
+        ("3 1/min", "Hz", 0.05),
+        ("2 V/(rad/s)", "{u} s/{x}", 2.0),
     ],
 )
 def test_a_quantity_is_read_in_si(text, expected, value):
@@ -38,6 +49,13 @@ def test_a_quantity_is_read_in_si(text, expected, value):
         ("90 deg", "m", "must be in m"),
         ("3 m", "kg", "must be in kg"),
         ("5 V", "{F}", "must be in N m or N"),
+        ("3", "kg", r'"3" has no unit: say "3 kg", or 3 without quotes'),
+        ("3", "{x}", 'say "3 rad" or "3 m"'),
+        ("3 J", "{F}", "must be in N m or N"),
+        ("3 rad/s", "Hz", "must be in Hz"),
+        ("3 m", "1", "plain number"),
+        ("3 N m/rad s", "", "two ways"),
+        ("3 N/m^2", "N/m^n", "must be in N/m.n"),
         ("3 furlongs", "m", 'unit "furlongs"'),
         ("three", "m", "not a number"),
         ("", "m", "not a number"),
@@ -57,8 +75,26 @@ def test_what_is_no_such_quantity_is_refused(value, expected, complaint):
         read_quantity(value, expected)
 
 
-@pytest.mark.parametrize("unit", CONVERTED)
+@pytest.mark.parametrize("unit", [*OTHERS, *PREFIXED])
 def test_every_known_unit_can_be_written(unit):
-    si, factor = CONVERTED[unit]
-    assert read_quantity(f"2 {unit}", si) == 2 * factor
-    assert read_quantity(f"2 {si}") == 2
+    known = parse_unit(unit)
+    assert read_quantity(f"2 {unit}", known.name or "1") == 2 * known.factor
+    assert read_quantity(f"2 {known.name}") == 2
+
+
+def test_where_everything_is_text_a_number_without_a_unit_is_in_si():
+    assert read_quantity("3", "kg", bare=True) == 3
+    with pytest.raises(UnitError, match='the file gives it in deg: say "3 deg", or "3 rad"'):
+        read_quantity("3", "rad", "deg", bare=True)
+
+
+def test_the_unit_of_a_block_is_that_of_its_numbers(tmp_path):
+    text = 'duration = 1\n[blocks.goal]\nlaw = "sine_reference"\nunit = "m"\n'
+    path = tmp_path / "goal.toml"
+    path.write_text(text + 'parameters = { amplitude = "50 mm", frequency = "30 1/min" }')
+    assert read_scenario(path).machine.blocks[0].parameters["frequency"] == 0.5
+    path.write_text(text + 'parameters = { amplitude = "50 deg", frequency = "3" }')
+    with pytest.raises(ModelError) as caught:
+        read_scenario(path)
+    assert 'blocks.goal.parameters.amplitude: "50 deg" must be in m' in str(caught.value)
+    assert 'blocks.goal.parameters.frequency: "3" has no unit: say "3 Hz"' in str(caught.value)

@@ -120,6 +120,12 @@ def _check(scenario: Scenario) -> None:
         if not block.native:
             what = "is called in Python: what it remembers cannot be doubled"
             flaws.add(f"blocks.{block.name}", what, "trace it: native = true")
+    formulas = {signal.name for signal in scenario.machine.signals}
+    readers = [(f"blocks.{block.name}", signal) for block in scenario.machine.blocks for signal in signals_read(block)]
+    readers += [(f"delays.{delay.name}", delay.signal) for delay in scenario.machine.delays]
+    for path, signal in readers:
+        if signal in formulas:
+            flaws.add(path, f"reads the formula '{signal}', which is not split", "write it as a law of a block")
     for event in scenario.events:
         if event.action is not None:
             flaws.add(f"events.{event.name}", "changes the motion by an action", "leave it out")

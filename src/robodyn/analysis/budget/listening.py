@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from robodyn.analysis.budget.causes import Cause
 from robodyn.laws import LawInfo, arguments_of
 from robodyn.model import Block
+from robodyn.model.outputs import name_results
 
 WEIGHT = "weight"
 
@@ -69,8 +70,8 @@ def _make_law(
     def law(**given: Any) -> dict[str, Any]:
         here = {name: given[name] for name in names}
         there = here | {name.removeprefix("actual_"): given[name] for name in seen}
-        exact = _named(function(**there)) | {name.removeprefix("actual_"): given[name] for name in limited}
-        without, linear = (_named(function(**arguments)) for arguments in (there | ideal, here | ideal))
+        exact = name_results(block, function(**there)) | {name.removeprefix("actual_"): given[name] for name in limited}
+        without, linear = (name_results(block, function(**arguments)) for arguments in (there | ideal, here | ideal))
         return {key: _add(linear[key], given[WEIGHT], exact[key], without[key]) for key in linear}
 
     law.__name__ = f"{function.__name__ if inspect.isroutine(function) else 'law'}_of_the_twin"
@@ -94,10 +95,6 @@ def _info(info: LawInfo, seen: tuple[str, ...]) -> LawInfo:
     bare = {name: name.removeprefix("actual_") for name in seen}
     units = dict(info.units) | {name: info.units[key] for name, key in bare.items() if key in info.units}
     return LawInfo(units, info.states, info.memory, folded=info.folded)
-
-
-def _named(returned: Any) -> dict[str, Any]:
-    return dict(returned) if isinstance(returned, Mapping) else {"force": returned}
 
 
 def _add(linear: Any, weight: Any, exact: Any, without: Any) -> Any:

@@ -90,11 +90,12 @@ def find_copied(machine: Machine, causes: Mapping[str, Cause]) -> set[str]:
 
 
 def _keep(machine: Machine, kept: set[str]) -> Machine:
-    """The machine with some of its blocks; leaving a range ends the run of the original alone."""
+    """The machine with some of its blocks, without formulas; leaving a range ends the run of the original alone."""
     return dataclasses.replace(
         machine,
         blocks=tuple(block for block in machine.blocks if block.name in kept),
         delays=tuple(delay for delay in machine.delays if delay.name in kept),
+        signals=(),
         coordinates=tuple(dataclasses.replace(coordinate, range=None) for coordinate in machine.coordinates),
         tunable=(),
     )

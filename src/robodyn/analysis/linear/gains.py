@@ -9,6 +9,7 @@ import numpy as np
 
 from robodyn.laws import arguments_of
 from robodyn.model import Block
+from robodyn.model.outputs import name_results
 
 STRAIGHT = 1e-9
 """Part of the change of an output by which three points on a line may miss it: rounding."""
@@ -66,5 +67,4 @@ def _results(block: Block, arguments: dict[str, Any]) -> np.ndarray:
 
 
 def _call(block: Block, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    returned = block.function(**arguments)
-    return dict(returned) if isinstance(returned, Mapping) else {"force": returned}
+    return name_results(block, block.function(**arguments))

@@ -15,6 +15,7 @@ from typing import Any
 from robodyn.errors import Flaw, ModelError, nearest
 from robodyn.model import Block, Scenario
 from robodyn.model.block import FORCE_NAMES
+from robodyn.model.outputs import name_results
 
 FRICTION = ("none", "stuck", "sliding")
 
@@ -30,16 +31,17 @@ def leave_out_friction(scenario: Scenario) -> Scenario:
 
 def _without_force(block: Block) -> Block:
     forces = (*FORCE_NAMES, *block.acts)
-    return dataclasses.replace(block, law=_silence(block.function, forces))
+    return dataclasses.replace(block, law=_silence(block, forces))
 
 
-def _silence(function: Callable[..., Any], forces: tuple[str, ...]) -> Callable[..., Any]:
+def _silence(block: Block, forces: tuple[str, ...]) -> Callable[..., Any]:
     """A law of the same arguments, states and outputs whose forces are zero."""
+
+    function = block.function
 
     @functools.wraps(function)
     def silent(*arguments: Any, **named: Any) -> Mapping[str, Any]:
-        returned = function(*arguments, **named)
-        results = returned if isinstance(returned, Mapping) else {"force": returned}
+        results = name_results(block, function(*arguments, **named))
         return {name: 0.0 if name in forces else value for name, value in results.items()}
 
     return silent

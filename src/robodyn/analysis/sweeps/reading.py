@@ -9,7 +9,8 @@ import numpy as np
 from robodyn.analysis.sweeps.grid import Factors
 from robodyn.analysis.sweeps.sampling import KINDS, Distribution
 from robodyn.errors import nearest
-from robodyn.files.units import UnitError, read_quantity
+from robodyn.files.units import read_quantity
+from robodyn.units import UnitError
 
 SPAN = "must be written as first:last:count, first:last:count:log or scale:first:last:count"
 MOST_PLACES = 1_000_000
@@ -29,7 +30,7 @@ def read_span(text: str, unit: str = "", written: str = "") -> Sequence[float] |
     if len(parts) != (3 if spaced else 4):
         raise UnitError(SPAN)
     given = ("", "") if relative else (unit, written)
-    first, last = (read_quantity(part, *given) for part in parts[:2])
+    first, last = (read_quantity(part, *given, bare=True) for part in parts[:2])
     count = _read_count(parts[2])
     if not spaced and not (first > 0 and last > 0):
         raise UnitError("values spaced by factors must be positive")
@@ -45,7 +46,7 @@ def _read_count(text: str) -> int:
 
 def read_list(text: str, unit: str = "", written: str = "") -> list[float]:
     """Values with commas between them, each with a unit where wished."""
-    return [read_quantity(part.strip(), unit, written) for part in text.split(",")]
+    return [read_quantity(part.strip(), unit, written, bare=True) for part in text.split(",")]
 
 
 def read_distribution(text: str, unit: str = "", written: str = "") -> Distribution:
@@ -57,4 +58,4 @@ def read_distribution(text: str, unit: str = "", written: str = "") -> Distribut
     if len(arguments) != len(wanted):
         raise UnitError(f"must be written as {':'.join((kind, *wanted))}")
     given = ("", "") if KINDS[kind].relative else (unit, written)
-    return Distribution(kind, tuple(read_quantity(argument, *given) for argument in arguments))
+    return Distribution(kind, tuple(read_quantity(argument, *given, bare=True) for argument in arguments))

@@ -1,0 +1,29 @@
+"""robodyn new: a small commented scenario to begin with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from robodyn.cli.application import app, fail, output
+
+
+@app.command("new")
+def write_new(
+    name: Annotated[str | None, typer.Argument(help="Name of the scenario, and of its file NAME.toml.")] = None,
+    kind: Annotated[str, typer.Option(help="What it begins as: arm, cart or drive.")] = "cart",
+    list_kinds: Annotated[bool, typer.Option("--list", help="List the kinds.")] = False,
+) -> None:
+    """Write a small commented scenario that runs as it is; no file is overwritten."""
+    from robodyn.files.starters import starter_titles, write_starter
+
+    if list_kinds:
+        for known, title in starter_titles().items():
+            output.print(f"{known:<8} {title}", markup=False)
+        return
+    if name is None:
+        raise fail("new: name the scenario, robodyn new NAME; --list tells the kinds")
+    path = write_starter(Path(name), kind)
+    output.print(f"wrote {path}; run it with: robodyn run {path}", markup=False)

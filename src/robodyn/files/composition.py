@@ -1,0 +1,196 @@
+"""Composed files: what does a TOML file say once its includes and templates are put in?
+
+    include = "axis.toml"           another file's tables, or a list of files; this file's own values win
+    [templates.servo_axis]          tables of parts, as at the top level, that are not yet a part of the machine
+    [use.x]                         its parts once, named `x.motor` ..., with the values given here in place of its own
+    template = "servo_axis"
+
+Works on the data before any table is read. Parts of templates come first, then those of includes, then the file's own.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from robodyn.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.files.table import load_toml
+from robodyn.files.template import KEYS, LISTS, flatten_names, instantiate, merge_tables
+from robodyn.model.numbers import check_name
+
+DEEPEST, MOST_FILES, MOST_ENTRIES = 8, 50, 200_000
+"""Files that include each other, files together, and entries of all tables together."""
+
+
+@dataclass
+class Composed:
+    """The tables of a file with everything put in, and where each entry stands.
+
+    Attributes:
+        origins: path of an entry that stands elsewhere -> (file, path there); the file itself has no name.
+    """
+
+    data: dict[str, Any]
+    origins: dict[str, tuple[str, str]] = field(default_factory=dict)
+
+    def place(self, flaw: Flaw) -> Flaw:
+        """The same flaw, told where the thing stands."""
+        path = re.sub(r"\[\d+\]", "", flaw.path)
+        while path:
+            if path in self.origins:
+                file, place = self.origins[path]
+                rest = flaw.path[len(path) :]
+                return Flaw(f"{file + ': ' if file else ''}{place}{rest}", flaw.what, flaw.remedy)
+            path = path.rpartition(".")[0]
+        return flaw
+
+
+def load_composed(path: Path) -> Composed:
+    """The contents of a TOML file with its includes and templates put in.
+
+    Raises:
+        ModelError: with every problem of including, each with its file and path.
+    """
+    found = _Loader().load(path, ())
+    _expand(found, str(path))
+    return found
+
+
+class _Loader:
+    """Loads files with their includes, so many at most."""
+
+    def __init__(self) -> None:
+        self.n_files = 0
+
+    def load(self, path: Path, within: tuple[Path, ...]) -> Composed:
+        """A file with what it includes; templates are kept as they are."""
+        data = flatten_names(load_toml(path))
+        includes = data.pop("include", [])
+        files = [includes] if isinstance(includes, str) else includes
+        flaws = FlawList()
+        whole = Composed({})
+        if not isinstance(files, list) or not all(isinstance(file, str) for file in files):
+            flaws.add("include", f"must be the name of a file or a list of them, is {includes!r}")
+            files = []
+        for file in files:
+            part = self.include(path, file, (*within, path.resolve()), flaws)
+            _check_twice(flaws, whole, part)
+            _merge(whole, part)
+        flaws.raise_if_any(str(path))
+        _merge(whole, Composed(data))
+        return whole
+
+    def include(self, path: Path, file: str, within: tuple[Path, ...], flaws: FlawList) -> Composed:
+        """An included file, as it is seen from the folder of the one that includes it."""
+        target = path.parent / file
+        self.n_files += 1
+        if target.resolve() in within:
+            cycle = " -> ".join(part.name for part in (*within[within.index(target.resolve()) :], target))
+            flaws.add("include", f"'{file}' includes itself: {cycle}", "leave one of them out")
+            return Composed({})
+        if len(within) > DEEPEST or self.n_files > MOST_FILES:
+            flaws.add("include", f"'{file}' is one too many: {MOST_FILES} files, {DEEPEST} deep, may be included")
+            return Composed({})
+        try:
+            part = self.load(target, within)
+        except ModelError as error:
+            what = [Flaw(f"{file}: {flaw.path}" if flaw.path else file, flaw.what, flaw.remedy) for flaw in error.flaws]
+            flaws.extend(what, under="include")
+            return Composed({})
+        folder = os.path.dirname(file)
+        origins = {place: (file, place) for place in _places(part.data)}
+        origins |= {place: (os.path.join(folder, name), there) for place, (name, there) in part.origins.items()}
+        return Composed(_resolve(part.data, folder) if folder else part.data, origins)
+
+
+def _check_twice(flaws: FlawList, whole: Composed, part: Composed) -> None:
+    """Two includes of one file must not differ: nobody could tell which one wins."""
+    first, second = (dict(_leaves(found.data)) for found in (whole, part))
+    for place in (place for place in second if place in first and first[place] != second[place]):
+        files = f"'{whole.origins[place][0]}' and '{part.origins[place][0]}'"
+        flaws.add(place, f"is said by two includes, {files}", "say it in one of them")
+
+
+def _merge(whole: Composed, part: Composed) -> None:
+    """Put the tables of a part into the whole, where they win."""
+    for place in _places(part.data):
+        whole.origins.pop(place, None)
+    whole.origins |= part.origins
+    whole.data = merge_tables(whole.data, part.data)
+
+
+def _add_parts(whole: Composed, part: Composed) -> None:
+    """Put the parts of a template into the whole; lists of patterns and names are made longer."""
+    lists = {key: [*whole.data[key], *part.data[key]] for key in LISTS if key in whole.data and key in part.data}
+    _merge(whole, part)
+    whole.data |= lists
+
+
+def _leaves(data: Any) -> Iterator[tuple[str, Any]]:
+    return ((place, value) for place, value in _entries(data) if not isinstance(value, Mapping))
+
+
+def _places(data: Any) -> Iterator[str]:
+    return (place for place, _ in _entries(data))
+
+
+def _entries(data: Any, under: str = "") -> Iterator[tuple[str, Any]]:
+    """All entries of a table and of those in it, with their paths."""
+    for key, value in data.items() if isinstance(data, Mapping) else ():
+        place = f"{under}.{key}" if under else str(key)
+        yield place, value
+        yield from _entries(value, place)
+
+
+def _resolve(value: Any, folder: str, key: str = "") -> Any:
+    """The same data with names of files as they are seen from the folder of the file that includes it."""
+    if isinstance(value, Mapping):
+        return {name: _resolve(entry, folder, name) for name, entry in value.items()}
+    names_file = isinstance(value, str) and (key == "file" or ".py:" in value)
+    return os.path.join(folder, value) if names_file else value
+
+
+def _expand(whole: Composed, source: str) -> None:
+    """Put the parts of used templates into the tables."""
+    own = whole.data
+    templates, uses = own.pop("templates", {}), own.pop("use", {})
+    flaws = FlawList()
+    for key, value in (("templates", templates), ("use", uses)):
+        if not isinstance(value, Mapping) or not all(isinstance(entry, Mapping) for entry in value.values()):
+            flaws.add(key, f"must be a table of tables, is {value!r}")
+    flaws.raise_if_any(source)
+    for name, template in templates.items():
+        for key in template:
+            if key not in KEYS:
+                flaws.add(f"templates.{name}.{key}", "is unknown in a template", nearest(key, KEYS))
+    made = Composed({})
+    for name, use in uses.items():
+        _add_parts(made, _use(whole, name, use, templates, flaws))
+        if len(made.origins) > MOST_ENTRIES:
+            flaws.add("use", f"makes more than {MOST_ENTRIES} entries", "use fewer or smaller templates")
+            break
+    if flaws.found:
+        raise ModelError([whole.place(flaw) for flaw in flaws.found], source)
+    _add_parts(made, whole)
+    whole.data, whole.origins = made.data, made.origins
+
+
+def _use(whole: Composed, name: str, use: Mapping[str, Any], templates: Mapping[str, Any], flaws: FlawList) -> Composed:
+    """The parts of a template used once."""
+    path = f"use.{name}"
+    named = FlawList()
+    check_name(named, name)
+    flaws.extend([Flaw(path, flaw.what, flaw.remedy) for flaw in named.found])
+    template = use.get("template")
+    if not isinstance(template, str) or template not in templates:
+        what = "is missing" if template is None else f"there is no template '{template}'"
+        flaws.add(f"{path}.template", what, nearest(str(template), templates))
+        return Composed({})
+    changes = {key: value for key, value in use.items() if key != "template"}
+    instance = instantiate(name, templates[template], changes, path, f"templates.{template}", flaws)
+    origins = {place: whole.origins.get(there, ("", there)) for place, there in instance.origins.items()}
+    return Composed(instance.data, origins)

@@ -1,0 +1,153 @@
+"""Are includes and templates put together as said, and mistakes told where they stand?"""
+
+import pytest
+
+import robodyn as rd
+from robodyn.files.composition import DEEPEST, load_composed
+
+AXIS = """
+[templates.axis]
+tunable = ["*.mass"]
+bodies.carriage.mass = 2
+joints.slide = { kind = "prismatic", parent = "ground", child = "carriage", axis = [1, 0, 0] }
+points.tool.body = "carriage"
+coordinates.reach = { point = "tool", direction = [1, 0, 0] }
+blocks.spring = { law = "spring", on = "slide", parameters = { stiffness = "2 N/mm", damping = 0 } }
+blocks.reference = { law = "constant_reference", unit = "m", parameters.constant = 0 }
+signals.error = { formula = "slide.position - reference.value + 0 * other" , parameters.other = 1 }
+delays.late = { signal = "error", time = "1 ms" }
+events.far = { signal = "error", level = "1 m", direction = "rising", set = { slide.velocity = 0 } }
+initial.slide.velocity = "1 m/s"
+"""
+MAIN = """
+include = "axis.toml"
+duration = "1 s"
+[use.x]
+template = "axis"
+[use.y]
+template = "axis"
+bodies.carriage.mass = "500 g"
+joints.slide.parent = "x.carriage"
+joints.slide.axis = [0, 1, 0]
+"""
+
+
+def write(folder, **files):
+    for name, text in files.items():
+        path = folder / f"{name}.toml"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return folder / "main.toml"
+
+
+def complaints(folder, **files):
+    with pytest.raises(rd.ModelError) as caught:
+        rd.read_scenario(write(folder, **files))
+    return str(caught.value)
+
+
+def test_a_template_is_used_twice_with_other_numbers(tmp_path):
+    scenario = rd.read_scenario(write(tmp_path, main=MAIN, axis=AXIS))
+    machine = scenario.machine
+    assert [joint.name for joint in machine.mechanism.joints] == ["x.slide", "y.slide"]
+    assert [body.mass for body in machine.mechanism.bodies] == [2, 0.5]
+    assert machine.mechanism.joints[1].parent == "x.carriage"
+    assert [block.law for block in machine.blocks if "spring" in block.name] == ["spring", "spring"]
+    assert machine.signals[1].formula == "y.slide.position - y.reference.value + 0 * other"
+    assert machine.delays[0].signal == "x.error"
+    assert dict(scenario.events[1].action.values) == {"y.slide.velocity": 0}
+    assert dict(scenario.initial) == {"x.slide.velocity": 1, "y.slide.velocity": 1}
+    assert machine.tunable == ("x.*.mass", "y.*.mass")
+    run = rd.simulate(scenario)
+    assert run["y.error"].final == pytest.approx(run["y.slide.position"].final)
+
+
+def test_a_file_wins_over_what_it_includes(tmp_path):
+    base = "title = 'base'\n" + MAIN.replace('include = "axis.toml"', "") + AXIS
+    path = write(tmp_path, main='include = ["base.toml"]\nduration = "2 s"\n[initial]\ny.slide.velocity = 3', base=base)
+    scenario = rd.read_scenario(path)
+    assert (scenario.duration, scenario.title, scenario.initial["y.slide.velocity"]) == (2, "base", 3)
+
+
+def test_files_are_named_as_seen_from_the_file_that_names_them(tmp_path):
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "laws.py").write_text("def drag(velocity):\n    return -velocity\n", encoding="utf-8")
+    (tmp_path / "lib" / "track.csv").write_text("time,a\n0,1\n1,2\n", encoding="utf-8")
+    more = (
+        AXIS
+        + """
+blocks.drag = { law = "laws.py:drag", on = "slide" }
+blocks.track = { law = "file_reference", file = "track.csv", column = "a" }
+"""
+    )
+    write(tmp_path / "lib", axis=more.replace("[templates.axis]", "[templates.axis]"))
+    scenario = rd.read_scenario(write(tmp_path, main=MAIN.replace("axis.toml", "lib/axis.toml")))
+    assert scenario.machine.blocks[2].law.__name__ == "drag"
+    assert scenario.machine.blocks[3].law.points == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("main", "axis", "complaint"),
+    [
+        (
+            MAIN,
+            AXIS.replace('"2 N/mm"', '"2 mm"'),
+            'axis.toml: templates.axis.blocks.spring.parameters.stiffness: "2 mm" must',
+        ),
+        (MAIN, AXIS.replace("kind", "knd"), "axis.toml: templates.axis.joints.slide.knd: is unknown"),
+        (MAIN.replace('"500 g"', '"5 m"'), AXIS, 'use.y.bodies.carriage.mass: "5 m" must be in kg'),
+        (
+            MAIN.replace("carriage.mass", "cariage.mass"),
+            AXIS,
+            "use.y.bodies.cariage: the template has no such part (did",
+        ),
+        (MAIN.replace("bodies.", "bodis."), AXIS, "use.y.bodis: is unknown (did you mean 'bodies'?)"),
+        (
+            MAIN.replace('"axis"', '"axle"', 1),
+            AXIS,
+            "use.x.template: there is no template 'axle' (known: axis)",
+        ),
+        (MAIN.replace('template = "axis"', "", 1), AXIS, "use.x.template: is missing"),
+        (MAIN.replace("[use.x]", '[use."x y"]'), AXIS, "use.x y: 'x y' is not a name"),
+        (MAIN, AXIS + "\nduration = 3", "axis.toml: templates.axis.duration: is unknown in a template"),
+        (MAIN, "include = 3", "include.axis.toml: include: must be the name of a file"),
+        (MAIN, AXIS + "\n[", "include.axis.toml: is not TOML"),
+        (MAIN.replace("axis.toml", "axes.toml"), AXIS, "include.axes.toml: cannot be read"),
+        (MAIN, 'include = "main.toml"', "'main.toml' includes itself: main.toml -> axis.toml -> main.toml"),
+        ("use = 3", AXIS, "use: must be a table of tables"),
+        ("use.x = 3", AXIS, "use: must be a table of tables"),
+        (MAIN.replace("bodies.carriage.mass", "bodies"), AXIS, "use.y.bodies: must be a table"),
+    ],
+)
+def test_what_is_wrong_is_told_where_it_stands(tmp_path, main, axis, complaint):
+    assert complaint in complaints(tmp_path, main=main, axis=axis)
+
+
+def test_two_includes_do_not_contradict_each_other(tmp_path):
+    files = {"main": 'include = ["a.toml", "b.toml"]', "a": "duration = 1", "b": "duration = 2"}
+    assert "duration: is said by two includes, 'a.toml' and 'b.toml'" in complaints(tmp_path, **files)
+
+
+def test_includes_and_templates_have_limits(tmp_path):
+    chain = {f"f{k}": f'include = "f{k + 1}.toml"' for k in range(DEEPEST + 2)}
+    assert "is one too many" in complaints(tmp_path, main='include = "f0.toml"', **chain)
+    wide = {f"g{k}": f"include = {[f'g{k + 1}.toml'] * 40}" for k in range(6)}
+    assert "is one too many" in complaints(tmp_path, main='include = "g0.toml"', **wide, g6="")
+    parts = "\n".join(f"bodies.b{k}.mass = 1" for k in range(2000))
+    uses = "\n".join(f'[use.u{k}]\ntemplate = "t"' for k in range(200))
+    assert "makes more than 200000 entries" in complaints(tmp_path, main=f"[templates.t]\n{parts}\n{uses}")
+
+
+def test_nodes_of_a_flexible_body_keep_their_names_and_its_sections_do_not(tmp_path):
+    beam = """
+[templates.boom]
+sections.tip = { kind = "rod", radius = 0.01, young = 7e10, shear = 2.7e10, density = 2700 }
+bodies.boom = { beam = { length = 1, section = "tip", modes = 1, interfaces = ["tip"] } }
+points.tip = { body = "boom", node = "tip" }
+[use.left]
+template = "boom"
+"""
+    data = load_composed(write(tmp_path, main=beam)).data
+    assert data["bodies"]["left.boom"]["beam"]["section"] == "left.tip"
+    assert data["bodies"]["left.boom"]["beam"]["interfaces"] == ["tip"]
+    assert data["points"]["left.tip"] == {"body": "left.boom", "node": "tip"}
