@@ -7,7 +7,7 @@ import json
 import pytest
 
 from robodyn import ModelError, Solver, assemble, read_scenario
-from robodyn.files.scenario_file import SOLVER_KEYS
+from robodyn.files.settings_tables import SOLVER_KEYS
 
 INERTIA = {"xx": 0.1, "yy": 0.1, "zz": 0.1}
 BODY = {"mass": 1.0, "com": [0.1, 0.0, 0.0], "inertia": INERTIA, "about": "com", "physical": True}
@@ -56,6 +56,7 @@ COMPLETE = {
             },
         },
     },
+    "signals": {"angle": {"formula": "elbow.position + offset", "unit": "rad", "parameters": {"offset": 0.1}}},
     "delays": {"late": {"signal": "elbow.velocity", "time": 0.01, "before": 0.0}},
     "loads": {"weight": {"point": "tip", "force": [0.0, 0.0, -1.0], "torque": [0.0, 0.0, 0.0]}},
     "contacts": {
@@ -136,7 +137,19 @@ WITH_FLEXIBLE = {
     "points": {"end": {"body": "hand", "node": "end"}},
 }
 # Tables whose keys are names the writer of the file chooses; their entries are tables.
-GROUPS = ("bodies", "joints", "points", "coordinates", "blocks", "delays", "loads", "contacts", "interfaces", "events")
+GROUPS = (
+    "bodies",
+    "joints",
+    "points",
+    "coordinates",
+    "blocks",
+    "delays",
+    "signals",
+    "loads",
+    "contacts",
+    "interfaces",
+    "events",
+)
 GROUPS += ("sections", "nodes")
 # Tables whose keys are names of other things in the file.
 REFERRING = (

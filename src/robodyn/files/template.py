@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -147,6 +147,8 @@ class _Names:
         """An entry of a part with the names of parts in it prefixed."""
         if key in ELASTIC:
             return self.rename_sections(value)
+        if isinstance(value, Mapping) and isinstance(value.get("formula"), str):
+            return {**value, "formula": self.rename_formula(value["formula"], value.get("parameters", ()))}
         if isinstance(value, Mapping):
             return {
                 self.signal(name) if key in REFERRING else name: self.rename(entry, name)
@@ -156,12 +158,14 @@ class _Names:
             return [self.rename(entry, key) for entry in value]
         if not isinstance(value, str) or key in WORDS:
             return value
-        if key == "formula":
-            try:
-                return rename_signals(value, self.signal)
-            except FormulaError:
-                return value  # told with the signal itself
         return self.signal(value)
+
+    def rename_formula(self, formula: str, parameters: Collection[str]) -> str:
+        """A formula of the signals of this use; its parameters are its own."""
+        try:
+            return rename_signals(formula, lambda name: name if name in parameters else self.signal(name))
+        except FormulaError:
+            return formula  # told with the signal itself
 
     def rename_sections(self, value: Any) -> Any:
         if isinstance(value, list):
