@@ -26,7 +26,7 @@ MODULES = (friction, clutches, drives, hydraulics, elements, gears, contact, con
 @cache
 def known_laws() -> Mapping[str, Callable[..., Any]]:
     """All laws of this package by name."""
-    named = [(name, function) for module in MODULES for name, function in vars(module).items()]
+    named = [(name, part) for module in MODULES for name, part in vars(module).items() if callable(part)]
     return MappingProxyType({name: function for name, function in named if isinstance(function, Law)})
 
 
