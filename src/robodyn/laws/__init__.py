@@ -26,8 +26,8 @@ MODULES = (friction, clutches, drives, hydraulics, elements, gears, contact, con
 @cache
 def known_laws() -> Mapping[str, Callable[..., Any]]:
     """All laws of this package by name."""
-    named = [(name, function) for module in MODULES for name, function in vars(module).items()]
-    return MappingProxyType({name: function for name, function in named if isinstance(function, Law)})
+    named = [(name, part) for module in MODULES for name, part in vars(module).items() if isinstance(part, Law)]
+    return MappingProxyType({name: function for name, function in named if callable(function)})
 
 
 __all__ = ["RULES", "Argument", "Law", "LawInfo", "arguments_of", "info_of", "known_laws", "law"]

@@ -137,8 +137,6 @@ class Law(Protocol):
 
     law_info: LawInfo
 
-    def __call__(self, *arguments: Any, **named: Any) -> Any: ...
-
 
 PLAIN = LawInfo()
 
