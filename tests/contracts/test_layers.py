@@ -60,12 +60,14 @@ def write_package(source, imports):
     root = source / "robodyn"
     root.mkdir(parents=True)
     (root / "__init__.py").touch()
-    for module in ("errors.py", "waiting.py", "lazy.py", "untrusted.py"):
+    for module in ("errors.py", "extensions.py", "waiting.py", "lazy.py", "untrusted.py"):
         (root / module).touch()
     for name, imported in imports.items():
         (root / name).mkdir()
         lines = [f"import robodyn.{other}\n" for other in sorted(imported | {"errors"})]
         (root / name / "__init__.py").write_text("".join(lines))
+    (source / "robodyn_studies").mkdir()
+    (source / "robodyn_studies" / "__init__.py").write_text("import robodyn.studies\n")
 
 
 def test_the_package_keeps_its_contracts():
@@ -93,3 +95,9 @@ def test_the_errors_module_imports_no_package(tmp_path):
     write_package(tmp_path, MAY_IMPORT)
     (tmp_path / "robodyn" / "errors.py").write_text("import robodyn.symbolic\n")
     assert "robodyn.errors -> robodyn.symbolic" in lint_imports(tmp_path).stdout
+
+
+def test_the_library_cannot_import_the_studies_made_with_it(tmp_path):
+    write_package(tmp_path, MAY_IMPORT)
+    (tmp_path / "robodyn" / "lazy.py").write_text("import robodyn_studies\n")
+    assert "robodyn.lazy -> robodyn_studies" in lint_imports(tmp_path).stdout
