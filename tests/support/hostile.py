@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from support.guarded import run_guarded
-from support.mutants import edit_archive, edit_csv, edit_json, edit_toml, make_mutant, pack
+from support.mutants import edit_archive, edit_bytes, edit_csv, edit_json, edit_toml, make_mutant, pack
 
 from robodyn import ModelError
 from robodyn.results import RunFileError
@@ -159,6 +159,21 @@ def read_measurement(path):
     read_measured(path)
 
 
+def _columns():
+    import pyarrow
+    import pyarrow.parquet
+
+    file = io.BytesIO()
+    pyarrow.parquet.write_table(pyarrow.table({"time": [0.0, 1.0, 2.0], "height [mm]": [1.0, 2.0, 4.0]}), file)
+    return [file.getvalue()]
+
+
+def read_column(path):
+    from robodyn.files import read_reference
+
+    read_reference(path, "height", "cubic")(0.5)
+
+
 def read_table(path):
     from robodyn.results.exports import from_csv
 
@@ -198,5 +213,6 @@ READERS = {
     "nominal": Reader(".npz", read_nominal, edit_archive, _nominals),
     "measured": Reader(".csv", read_measurement, edit_csv, lambda: [MEASURED.encode()]),
     "table": Reader(".csv", read_table, edit_csv, lambda: [MEASURED.encode()], (ValueError,)),
+    "reference": Reader(".parquet", read_column, edit_bytes, _columns),
     "unit": Reader(".fmu", read_unit, edit_archive, _units),
 }

@@ -13,7 +13,7 @@ import numpy as np
 
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.units import known_unit, split_heading
-from robodyn.untrusted import MEGABYTE, Unreadable, read_bytes, read_text
+from robodyn.untrusted import DAMAGE, MEGABYTE, Unreadable, read_bytes, read_text
 
 MOST_BYTES = 256 * MEGABYTE
 MISSING = ("", "nan")
@@ -146,9 +146,11 @@ def read_parquet(path: Path, column: str) -> Samples:
                 [Flaw(name, "there is no such column", nearest(name, fields)) for name in missing], str(path)
             )
         found = [_read_field(file, fields[name]) for name in ("time", column)]
+    except ModelError:
+        raise
     except OSError as error:
         raise ModelError([Flaw("", f"cannot be read: {error.strerror or error}")], str(path)) from error
-    except (Unreadable, pyarrow.ArrowException, MemoryError) as error:
+    except (*DAMAGE, pyarrow.ArrowException, MemoryError) as error:
         raise ModelError([Flaw("", f"cannot be read: {str(error)[:200]}")], str(path)) from error
     (time, _), (values, unit) = found
     flaws = FlawList()

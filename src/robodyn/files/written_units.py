@@ -12,7 +12,7 @@ from robodyn.files.units import is_quantity, split_quantity
 from robodyn.model.numbers import XYZ
 from robodyn.units import known_unit
 
-WITHIN = re.compile(r"^(bodies|joints|points|blocks|delays|loads|constraints|contacts|coordinates|events)\.")
+WITHIN = re.compile(r"^(bodies|joints|points|blocks|signals|delays|loads|constraints|contacts|coordinates|events)\.")
 
 
 def find_written_units(path: str | Path, numbers: Collection[str]) -> dict[str, str]:

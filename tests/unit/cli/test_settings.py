@@ -22,6 +22,9 @@ law = "pd_control"
 on = "hinge"
 inputs = { target = "goal.value" }
 parameters = { proportional = 10, derivative = 1 }
+[signals.off]
+formula = "hinge.position - level"
+parameters = { level = "5 deg" }
 [initial]
 hinge.position = "10 deg"
 """
@@ -38,6 +41,7 @@ def arm(tmp_path):
     ("setting", "remedy"),
     [
         ("goal.after=45", 'the file gives it in deg: say "45 deg", or "45 rad"'),
+        ("off.level=45", 'the file gives it in deg: say "45 deg", or "45 rad"'),
         ("duration=1", 'the file gives it in ms: say "1 ms", or "1 s"'),
         ("arm.mass=2", 'the file gives it in g: say "2 g", or "2 kg"'),
         ("arm.com.x=0.1", 'the file gives it in mm: say "0.1 mm", or "0.1 m"'),
