@@ -209,3 +209,8 @@ def test_rounding_of_the_acceleration_of_a_locked_joint_raises_no_alarm():
     assert np.max(np.abs(run["slide.acceleration"].values)) < 1e-8
     assert run.outcome.ok
     assert interpolation_errors(run, 0.95)["slide.acceleration"] < 0.02
+
+
+def test_the_briefest_run_can_be_read_between_its_rows():
+    run = simulate(dataclasses.replace(pendulum(), duration=1e-200))
+    assert all(np.isfinite(error) for error in interpolation_errors(run).values())
