@@ -58,7 +58,7 @@ def assemble(
             without inertia, sample times without a common base.
     """
     builder = start_builder(scenario)
-    base = find_base_period(scenario, builder.flaws)
+    builder.base_period = find_base_period(scenario, builder.flaws)
     motion, linear = _trace(builder, linearise, inputs or {}, (*scenario.recording.signals, *signals))
     n_q, n_v = (motion.q.numel(), motion.v.numel()) if motion else (0, 0)
     start = _start_action(builder)
@@ -84,7 +84,7 @@ def assemble(
         guards=tuple(builder.guards),
         breaks=tuple(builder.breaks),
         limited=tuple(k for k, info in enumerate(builder.states) if info.name in builder.limits),
-        base_period=base,
+        base_period=builder.base_period,
         n_q=n_q,
         n_v=n_v,
         mechanics=motion.mechanics if motion else None,

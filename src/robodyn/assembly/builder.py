@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 import casadi as ca
@@ -86,6 +87,7 @@ class Builder:
     memory_symbols: dict[str, ca.SX] = field(default_factory=dict)
     forces: list[tuple[str, str]] = field(default_factory=list)
     delays: list[DelayInfo] = field(default_factory=list)
+    base_period: Fraction | None = None
     tasks: list[Task] = field(default_factory=list)
     arrivals: list[Task] = field(default_factory=list)
     guards: list[Guard] = field(default_factory=list)

@@ -132,7 +132,7 @@ def _add_tasks(
     call: PythonCall | None = None,
 ) -> None:
     """Shift a Python block's pipeline, then take the new sample; outputs arrive before all samples of their tick."""
-    base = find_base_period(builder.scenario, FlawList())
+    base = builder.base_period
     if base is None:
         return
     assert block.period is not None

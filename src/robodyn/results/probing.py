@@ -94,8 +94,8 @@ def _sizes(run: Run) -> Floats:
 
 
 def _roundings(run: Run) -> Floats:
-    """1e-9 of each signal, 1e-9/T of a rate and 1e-9/T^2 of a rate's rate, T the duration where it is below 1 s."""
-    brief = min(float(run.time[-1] - run.time[0]), 1.0) or 1.0
+    """1e-9 of each signal, 1e-9/T of a rate and 1e-9/T^2 of a rate's rate, T the duration between 1 ms and 1 s."""
+    brief = min(max(float(run.time[-1] - run.time[0]), 1e-3), 1.0)
     rates = {info.rate for info in run.infos}
     second = {info.rate for info in run.infos if info.name in rates}
     return np.array([ROUNDING / brief ** ((info.name in rates) + (info.name in second)) for info in run.infos])
