@@ -80,8 +80,8 @@ class Trimmer:
         return ca.vertcat(symbols.x[: self._n], symbols.d, *memory, *(symbols.p[k] for k in self._free))
 
     def _nominal(self) -> np.ndarray:
-        known = [float(state.nominal) for state in self.system.states[: self._n]]
-        return np.array(known + [1.0] * (len(self.system.delays) + len(self._memory) + len(self._free)))
+        known = [float(part.nominal) for part in (*self.system.states[: self._n], *self.system.delays)]
+        return np.array(known + [1.0] * (len(self._memory) + len(self._free)))
 
     def find(
         self,
