@@ -102,11 +102,12 @@ class Guard:
 
 @dataclass(frozen=True)
 class DelayInfo:
-    """A delayed signal: how long, and its value before (None: the signal's own start value)."""
+    """A delayed signal: how long, its value before (None: the signal's own start value), and its nominal magnitude."""
 
     name: str
     time: float
     before: float | None
+    nominal: float = 1.0
 
     @property
     def owner(self) -> str:

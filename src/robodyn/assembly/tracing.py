@@ -113,7 +113,7 @@ def check_arguments(function: Callable[..., Any], given: Mapping[str, Any], path
 
 
 def _name(function: Callable[..., Any]) -> str:
-    return function.__name__ if isroutine(function) else type(function).__name__
+    return function.__name__ if isroutine(function) or isinstance(function, type) else type(function).__name__
 
 
 def _place(error: Exception) -> str:

@@ -15,6 +15,7 @@ import casadi as ca
 import numpy as np
 
 from robodyn.assembly import assemble
+from robodyn.assembly.declarations import DelayInfo, StateInfo
 from robodyn.assembly.functions import INPUTS
 from robodyn.assembly.system import FREE, System
 from robodyn.errors import Flaw, ModelError
@@ -176,9 +177,10 @@ def trace_rest(system: System) -> RestEquations:
         "residual": ca.Function("residual", columns, [residual]),
         "jacobian": build_jacobian("jacobian", columns, residual, ca.vertcat(x, d, held)),
     }
-    others = [*(delay.name for delay in system.delays), *(system.memory[k].name for k in changing)]
-    scale = np.array([*(state.nominal for state in system.states[:n]), *(1.0 for _ in others)], float)
-    names = (*(state.name for state in system.states[:n]), *others)
+    parts: list[StateInfo | DelayInfo] = [*system.states[:n], *system.delays]
+    remembered = [system.memory[k].name for k in changing]
+    scale = np.array([*(part.nominal for part in parts), *(1.0 for _ in remembered)], float)
+    names = (*(part.name for part in parts), *remembered)
     return RestEquations(names, n, scale, tuple(changing), functions)
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from robodyn.analysis.linear.operating_point import OperatingPoint, sticking_directions
 from robodyn.assembly import System
+from robodyn.assembly.declarations import DelayInfo, StateInfo
 from robodyn.assembly.functions import INPUTS
 from robodyn.assembly.system import FREE
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
@@ -80,8 +81,9 @@ class Trimmer:
         return ca.vertcat(symbols.x[: self._n], symbols.d, *memory, *(symbols.p[k] for k in self._free))
 
     def _nominal(self) -> np.ndarray:
-        known = [float(state.nominal) for state in self.system.states[: self._n]]
-        return np.array(known + [1.0] * (len(self.system.delays) + len(self._memory) + len(self._free)))
+        parts: list[StateInfo | DelayInfo] = [*self.system.states[: self._n], *self.system.delays]
+        known = [float(part.nominal) for part in parts]
+        return np.array(known + [1.0] * (len(self._memory) + len(self._free)))
 
     def find(
         self,

@@ -33,10 +33,9 @@ BEFORE_START = 1e30
 
 @dataclass(frozen=True)
 class Companion(DelayInfo):
-    """A delay that is as long as another, also where that one's time is changed for a run, of a nominal magnitude."""
+    """A delay that is as long as another, also where that one's time is changed for a run."""
 
     source: str = ""
-    nominal: float = 1.0
 
     @property
     def owner(self) -> str:
@@ -100,7 +99,7 @@ def _needs_start(tangent: Tangent, direction: Direction) -> bool:
 
 
 def _companion(info: DelayInfo, name: str, nominal: float = 1.0) -> Companion:
-    return Companion(name, info.time, info.before, info.owner, nominal)
+    return Companion(name, info.time, info.before, nominal, info.owner)
 
 
 def _before(system: System) -> ca.SX:
