@@ -13,8 +13,7 @@ from benchmarks.timing import time_interleaved
 from robodyn.assembly import assemble
 from robodyn.catalog import Cable
 from robodyn.catalog.cable import cable_machine
-from robodyn.engine import Solver
-from robodyn.model import Scenario, Treatment
+from robodyn.model import Scenario, Solver, Treatment
 
 LINKS = (100, 200, 400, 800)
 # Links are equally long in all chains, so that all can take the same steps.

@@ -19,8 +19,7 @@ from benchmarks.rows import Findings, Row, Table
 from benchmarks.timing import time_interleaved
 from robodyn.assembly import assemble
 from robodyn.catalog import delta_pid, delta_tracking
-from robodyn.engine import Solver
-from robodyn.model import Scenario
+from robodyn.model import Scenario, Solver
 
 ROUNDS = 7
 TIPS = tuple(f"arm{k}.tip.position.{axis}" for k in (1, 2, 3) for axis in "xyz")

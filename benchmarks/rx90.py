@@ -16,8 +16,7 @@ from benchmarks.rows import Findings, Row, Table
 from benchmarks.timing import Timings, time_interleaved
 from robodyn.assembly import assemble
 from robodyn.catalog import rx90_weld
-from robodyn.engine import Solver
-from robodyn.model import Recording
+from robodyn.model import Recording, Solver
 from robodyn.results import Run
 from robodyn.simulation import compile_system, simulate
 from robodyn.studies.rx90_runs import weld

@@ -17,7 +17,7 @@ from benchmarks.rows import Findings, Row, Table
 from benchmarks.rx90 import ACCURACY, CONVERGED, OURS, PERFECT, RECORDING, SIGNALS, STEP, apart, full_run
 from benchmarks.timing import Timings, time_interleaved
 from robodyn.catalog import rx90_weld
-from robodyn.engine import Solver
+from robodyn.model import Solver
 from robodyn.perturbation import Perturbed, compute_nominal
 from robodyn.results import Run
 from robodyn.studies.rx90_runs import weld

@@ -21,9 +21,9 @@ from robodyn.assembly import assemble
 from robodyn.catalog import cartesian_pendulum
 from robodyn.catalog.delta_robot import MOTORS, delta_hold, symmetric_pose
 from robodyn.catalog.pendulums import pendulum
-from robodyn.engine import Solver, Trajectory
-from robodyn.engine.solver import is_adaptive
-from robodyn.model import Scenario, Treatment
+from robodyn.engine import Trajectory
+from robodyn.model import Scenario, Solver, Treatment
+from robodyn.model.solver import is_adaptive
 
 ROUNDS = 11
 ACCURACIES = (1e-3, 1e-6)

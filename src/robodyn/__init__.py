@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from robodyn.assembly import System, assemble
     from robodyn.cosimulation import Connection, Link, Master, ScenarioUnit, cosimulate
-    from robodyn.engine import Solver
     from robodyn.errors import ModelError
     from robodyn.files import DHRow, mechanism_from_dh, read_scenario
     from robodyn.laws import law
@@ -46,6 +45,7 @@ if TYPE_CHECKING:
         RigidContact,
         Rod,
         Scenario,
+        Solver,
         Treatment,
         Triangle,
         combine,
@@ -58,13 +58,12 @@ if TYPE_CHECKING:
 _HOMES = {
     "assembly": "System assemble",
     "cosimulation": "Connection Link Master ScenarioUnit cosimulate",
-    "engine": "Solver",
     "errors": "ModelError",
     "files": "DHRow mechanism_from_dh read_scenario",
     "laws": "law",
     "model": "GROUND Along Ball Block Body Box Chain Closure Combination Contact Coupling Delay Distance ElasticGear "
     "Event Interface Joint Linkage Load Machine Mechanism Obstacle Plane Point Prescribed Recording Relation "
-    "RigidContact Rod Scenario Treatment Triangle combine with_elastic_joints",
+    "RigidContact Rod Scenario Solver Treatment Triangle combine with_elastic_joints",
     "perturbation": "simulate_perturbed",
     "results": "Run compare load save",
     "simulation": "compile_system simulate",

@@ -9,8 +9,8 @@ from support.constrained import cartesian_pendulum, four_bar, pendulum_at, sampl
 from robodyn.analysis.mechanics.hamiltonian import simulate_symplectic
 from robodyn.assembly import assemble
 from robodyn.catalog import pendulum
-from robodyn.engine import Recording, Solver, integrate
-from robodyn.model import Event, Treatment
+from robodyn.engine import Recording, integrate
+from robodyn.model import Event, Solver, Treatment
 from robodyn.simulation import compile_system, simulate
 from robodyn.simulation.problem import build_problem
 from robodyn.simulation.starting import find_start

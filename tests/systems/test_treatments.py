@@ -1,5 +1,7 @@
 """Constraints are kept in different ways, and the motion is the same."""
 
+from dataclasses import replace
+
 import casadi as ca
 import numpy as np
 import pytest
@@ -8,20 +10,19 @@ from support.constrained import cartesian_pendulum, four_bar, sampled_drive
 from robodyn.analysis.sensitivity.ranking import rank_parameters
 from robodyn.assembly import assemble
 from robodyn.assembly.system import INPUTS
-from robodyn.engine import Solver
 from robodyn.errors import ModelError
-from robodyn.model import Block, Event, Prescribed, Treatment
+from robodyn.model import Block, Event, Prescribed, Solver, Treatment
 from robodyn.results import OutcomeKind
 from robodyn.simulation import close_constraints, find_equilibrium, simulate
 
-FINE = {"method": "dopri5", "rtol": 1e-9, "atol": 1e-9}
-ALPHA = {"method": "generalised_alpha", "step": 5e-4}
+FINE = Solver("dopri5", rtol=1e-9, atol=1e-9)
+ALPHA = Solver("generalised_alpha", step=5e-4)
 WAYS = {
     "projection": (Treatment("projection"), FINE),
     "index3": (Treatment("index3"), ALPHA),
     "minimal": (Treatment("minimal"), FINE),
     "minimal, crank named": (Treatment("minimal", independent=("crank",)), FINE),
-    "minimal, stiff method": (Treatment("minimal"), FINE | {"method": "rodas4"}),
+    "minimal, stiff method": (Treatment("minimal"), replace(FINE, method="rodas4")),
 }
 # The second-order method leaves about h^2 = 2.5e-7 of accelerations of some 100 rad/s^2; the others their tolerance.
 ACCURACY = {"index3": 1e-4}
@@ -49,7 +50,7 @@ def test_every_treatment_moves_the_four_bar_as_baumgarte_does(way, kind):
     treatment, solver = WAYS[way]
     if kind == "prescribed crank" and treatment.independent:
         treatment = Treatment("minimal", independent=())
-    exact = simulate(four_bar(Treatment(pole=50.0), FINE | {"rtol": 1e-11, "atol": 1e-11}, **extras(kind)))
+    exact = simulate(four_bar(Treatment(pole=50.0), replace(FINE, rtol=1e-11, atol=1e-11), **extras(kind)))
     run = simulate(four_bar(treatment, solver, **extras(kind)))
     assert run.outcome.ok, run.outcome.sentence
     for name in ("crank.position", "rocker.position", "rocker.velocity", "pin.force.z"):

@@ -14,7 +14,7 @@ import numpy as np
 from robodyn.catalog.delta_parameters import FITTED, GRAVITY, DeltaRobot
 from robodyn.catalog.delta_robot import ARMS, POLE, UP, constant_torques, delta_machine, symmetric_pose
 from robodyn.catalog.free_bodies import hang_freely
-from robodyn.model import Block, Body, Closure, Event, Machine, Mechanism, Point, Scenario, Treatment, combine
+from robodyn.model import Block, Body, Closure, Event, Machine, Mechanism, Point, Scenario, Solver, Treatment, combine
 from robodyn.spatial import Pose, about_axis
 
 ROBOTS = ("left", "right")
@@ -106,7 +106,7 @@ def delta_pair(
         duration,
         initial | {"beam.body.z.position": -depth - HANDLE},
         events=tuple(let_go(name, limit) for name, limit in zip(ROBOTS, grips, strict=True)),
-        solver={"method": "dopri5", "rtol": 1e-7, "atol": 1e-9},
+        solver=Solver("dopri5", rtol=1e-7, atol=1e-9),
         title="Two delta robots lift one beam; a grip lets go when the beam pulls too hard",
         treatment=Treatment("baumgarte", pole),
     )

@@ -14,7 +14,7 @@ from robodyn.catalog.delta_kinematics import arm_angles, distal_angles, motor_an
 from robodyn.catalog.delta_parameters import FITTED, DeltaRobot
 from robodyn.catalog.delta_robot import ARMS, POLE, commanded_torques, delta_machine
 from robodyn.errors import Flaw, ModelError, nearest
-from robodyn.model import Block, Scenario, Treatment
+from robodyn.model import Block, Scenario, Solver, Treatment
 
 Place = tuple[float, float, float]
 HIGH: Place = (0.0, 0.0, -0.20)
@@ -23,7 +23,7 @@ ASIDE: Place = (0.05, -0.03, -0.26)
 PATH_TIMES = (0.1, 0.3, 0.5, 0.7)
 PATH: tuple[Place, ...] = ((-0.10, 0.0, -0.36), (-0.05, 0.03, -0.30), (0.05, 0.03, -0.30), (0.10, 0.0, -0.36))
 PAYLOAD = 0.3
-SOLVER = {"method": "dopri5", "rtol": 1e-7, "atol": 1e-9}
+SOLVER = Solver("dopri5", rtol=1e-7, atol=1e-9)
 DRIVES = ("dc", "ideal")
 KINDS = ("position", "velocity", "acceleration")
 PID_COMMANDS = tuple(f"{arm}.control.torque_command" for arm in ARMS)

@@ -22,6 +22,7 @@ from robodyn.model import (
     Point,
     Rod,
     Scenario,
+    Solver,
     Treatment,
 )
 
@@ -49,7 +50,7 @@ def cartesian_pendulum(
         _pendulum_machine(mass, length),
         duration,
         {"x.position": -length},
-        solver={"method": "dopri5", "rtol": 1e-9, "atol": 1e-11},
+        solver=Solver("dopri5", rtol=1e-9, atol=1e-11),
         title="Point mass held by a rod, swinging from the horizontal",
         treatment=treatment or Treatment(),
     )
@@ -72,7 +73,7 @@ def breaking_pendulum(strength: float = 20.0, duration: float = 1.0) -> Scenario
         duration,
         {"x.position": -1.0},
         (fracture,),
-        solver={"method": "dopri5", "rtol": 1e-9, "atol": 1e-11},
+        solver=Solver("dopri5", rtol=1e-9, atol=1e-11),
         title="Pendulum whose rod breaks under its tension",
     )
 
@@ -106,7 +107,7 @@ def four_bars(count: int = 1, duration: float = 10.0, treatment: Treatment | Non
         Machine(name, mechanism, constraints=closures),
         duration,
         initial,
-        solver={"method": "dopri5", "rtol": 1e-9, "atol": 1e-11},
+        solver=Solver("dopri5", rtol=1e-9, atol=1e-11),
         title=f"{count} four-bars in a row, falling through their singular positions",
         treatment=treatment or Treatment("projection"),
     )
@@ -172,7 +173,7 @@ def andrews(treatment: Treatment | None = None) -> Scenario:
         machine,
         0.03,
         {f"{angle}.position": value for angle, value in ANDREWS_START.items()},
-        solver={"method": "dopri5", "rtol": 1e-9, "atol": 1e-11},
+        solver=Solver("dopri5", rtol=1e-9, atol=1e-11),
         title="Andrews' squeezing mechanism, published end values after 0.03 s",
         treatment=treatment or Treatment(),
     )

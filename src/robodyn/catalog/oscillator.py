@@ -9,7 +9,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from robodyn.errors import FlawList, nearest
-from robodyn.model import GROUND, Block, Body, Combination, Interface, Joint, Machine, Mechanism, Recording, Scenario
+from robodyn.model import (
+    GROUND,
+    Block,
+    Body,
+    Combination,
+    Interface,
+    Joint,
+    Machine,
+    Mechanism,
+    Recording,
+    Scenario,
+    Solver,
+)
 
 COUPLINGS = {
     "force-displacement": ("motion", "force"),
@@ -20,7 +32,7 @@ COUPLINGS = {
 """What the first and the second mass take from each other, by the name of the coupling."""
 PORT = "port"
 ALONG = (1.0, 0.0, 0.0)
-SOLVER = {"method": "dopri5", "rtol": 1e-10, "atol": 1e-10}
+SOLVER = Solver("dopri5", rtol=1e-10, atol=1e-10)
 
 
 @dataclass(frozen=True)

@@ -123,10 +123,11 @@ def _change(
 
 def _choose_solver(scenario: Scenario, method: str | None, step: float | None) -> Any:
     """The method and step asked for, else the scenario's own."""
-    from robodyn.simulation import make_solver
+    from robodyn.model import Solver
 
-    settings = dict(scenario.solver) if method in (None, scenario.solver.get("method")) else {"method": method}
-    return make_solver(settings | ({} if step is None else {"step": step}))
+    own = method in (None, scenario.solver.method)
+    settings: dict[str, Any] = scenario.solver.given() if own else {"method": method}
+    return Solver(**(settings | ({} if step is None else {"step": step})))
 
 
 def _export_workbook(scenario: Scenario, solver: Any, rows: int | None, path: Path) -> None:

@@ -21,9 +21,8 @@ def load_scenario(what: str) -> Scenario | Chain:
         raise fail(f"{what} is a unit, not a scenario: `run` takes it, and `cosim` in a file")
     if what.endswith(".toml") or Path(what).is_file():
         from robodyn.files import read_scenario
-        from robodyn.simulation import make_solver
 
-        return read_scenario(what, make_solver)
+        return read_scenario(what)
     from robodyn.catalog import SCENARIOS, find_scenario
 
     if what not in SCENARIOS:

@@ -12,8 +12,8 @@ import casadi as ca
 from robodyn.assembly import SignalInfo, System
 from robodyn.assembly.system import INPUTS, BreakRule, Guard
 from robodyn.codegen.search import Search, trace_search
-from robodyn.engine import Solver
 from robodyn.errors import FlawList
+from robodyn.model import Solver
 from robodyn.native import Program, Sweep, improve_program, read_program
 from robodyn.native.drives import find_drives
 from robodyn.native.prelude import separate_prelude

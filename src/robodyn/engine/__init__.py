@@ -3,7 +3,7 @@
 from robodyn.engine.integrate import integrate
 from robodyn.engine.problem import Problem
 from robodyn.engine.resumable import ResumableRun
-from robodyn.engine.solver import Recording, Solver
+from robodyn.engine.solver import Recording
 from robodyn.engine.trajectory import Counters, Status, Trajectory
 
-__all__ = ["Counters", "Problem", "Recording", "ResumableRun", "Solver", "Status", "Trajectory", "integrate"]
+__all__ = ["Counters", "Problem", "Recording", "ResumableRun", "Status", "Trajectory", "integrate"]

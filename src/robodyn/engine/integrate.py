@@ -8,15 +8,18 @@ be stiff whose Jacobian is not compiled yet. It runs without the interpreter's l
 import time as clock
 from collections.abc import Callable
 from enum import IntEnum
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from robodyn.engine.binding import EngineRun, address_of, fill, functions, method_structure
 from robodyn.engine.problem import Derivatives, Problem, check_problem
-from robodyn.engine.solver import DEFAULT_FIXED_STEP, RECORDING_KINDS, Recording, Solver
+from robodyn.engine.solver import DEFAULT_FIXED_STEP, RECORDING_KINDS, Recording, method_table
 from robodyn.engine.tableaus import SYMPLECTIC
 from robodyn.engine.trajectory import EXTREMES, Counters, Probes, Status, Stiffness, Trajectory
+
+if TYPE_CHECKING:
+    from robodyn.model import Solver
 
 PythonTask = Callable[[int, float, np.ndarray, np.ndarray, np.ndarray], Any]
 PythonAction = Callable[[int, float, np.ndarray, np.ndarray, np.ndarray], tuple[Any, Any]]
@@ -51,7 +54,7 @@ class Reason(IntEnum):
 
 def integrate(
     problem: Problem,
-    solver: Solver,
+    solver: "Solver",
     t0: float,
     t_end: float,
     x0: np.ndarray,
@@ -80,16 +83,17 @@ def integrate(
     return integration.complete()
 
 
-def check_request(problem: Problem, solver: Solver, t0: float, t_end: float, x0: np.ndarray, m0: np.ndarray) -> None:
+def check_request(problem: Problem, solver: "Solver", t0: float, t_end: float, x0: np.ndarray, m0: np.ndarray) -> None:
     """Refuse what could not be carried out."""
     if not (np.isfinite(t0) and np.isfinite(t_end) and t_end >= t0):
         raise ValueError(f"t_end: must be finite and not before t0 = {t0}, is {t_end}")
     for name, values, size in (("x0", x0, problem.n_x), ("m0", m0, problem.n_m)):
         if np.shape(values) != (size,):
             raise ValueError(f"{name}: must have the shape ({size},), has {np.shape(values)}")
+    symplectic = method_table(solver.method).family == SYMPLECTIC
     for needed, missing, what in (
         (solver.stiff, problem.jacobian == 0, "Jacobian"),
-        (solver.table.family == SYMPLECTIC and problem.n_q > 0, problem.position_rate == 0, "position rates"),
+        (symplectic and problem.n_q > 0, problem.position_rate == 0, "position rates"),
         (solver.implicit_step, problem.step_residual == 0, "equations of a step"),
         (solver.fused_step, problem.fused_step == 0, "whole step"),
     ):
@@ -122,7 +126,7 @@ class Integration:
         self.model = fill(
             "Model", problem, task=problem.task_address, n_tasks=len(problem.task_address), n_breaks=len(problem.breaks)
         )
-        self.method, _ = method_structure(solver.method)
+        self.method, _ = method_structure(solver.method, solver.pair[1] if solver.pair else None)
         self.solver = fill("Solver", solver, **_engine_settings(solver))
         self.recording = fill(
             "Recording",
@@ -284,7 +288,7 @@ class Integration:
         )
 
 
-def _engine_settings(solver: Solver) -> dict[str, Any]:
+def _engine_settings(solver: "Solver") -> dict[str, Any]:
     """Settings as the engine counts them: 0 for what it is to choose."""
     return {
         "step": solver.step or (0.0 if solver.adaptive else DEFAULT_FIXED_STEP),

@@ -12,7 +12,7 @@ from robodyn.files.modal_tables import read_modal
 from robodyn.files.section_tables import STAND_IN, Sections
 from robodyn.files.table import FAILED, Table, attempt
 from robodyn.model import FlexibleBody
-from robodyn.model.flexible import check_factors
+from robodyn.model.description import kinds_of
 from robodyn.structures import Element, Reduction, beam, frame
 from robodyn.structures.checks import check_element
 
@@ -60,7 +60,9 @@ def _read_factors(table: Table) -> dict[str, Any]:
 def _check_factors(table: Table, factors: Mapping[str, Any]) -> None:
     """Tell what is wrong with them where the body itself cannot be made."""
     flaws = FlawList()
-    check_factors(flaws, **{key: value for key, value in factors.items() if value is not None})
+    for key, value in factors.items():
+        if value is not None:
+            kinds_of(FlexibleBody)[key].accept(flaws, key, value)
     table.flaws.extend(flaws.found, under=table.path)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from robodyn.errors import FlawList
 from robodyn.files.modal_files import FORMATS, FileProblem
+from robodyn.files.reading import read_array
 from robodyn.files.table import FAILED, Table, attempt
 from robodyn.model import FlexibleBody
 from robodyn.structures import Particles, modal_body
@@ -26,8 +27,8 @@ OPTIONAL = {"tensor": "kg m^2", "turn": ""}
 def read_modal(name: str, table: Table, folder: Path) -> FlexibleBody | None:
     """A body by modal data; its flaws are noted in the table."""
     table, good = _joined(table, folder)
-    arrays = {key: _read_array(table, key, unit) for key, unit in UNITS.items()}
-    arrays |= {key: _read_array(table, key, unit) for key, unit in OPTIONAL.items() if key in table}
+    arrays = {key: read_array(table, key, unit) for key, unit in UNITS.items()}
+    arrays |= {key: read_array(table, key, unit) for key, unit in OPTIONAL.items() if key in table}
     nodes = {key: _read_node(node) for key, node in table.tables("nodes")}
     table.finish()
     if not good or any(value is None for value in (*arrays.values(), *nodes.values())):
@@ -70,40 +71,10 @@ def _load(path: Path) -> dict[str, Any]:
     return FORMATS[path.suffix](path)
 
 
-def _read_array(table: Table, key: str, unit: str) -> Any:
-    """Numbers in nested lists, or an array; whether its shape is right is for the description to say."""
-    value = table.raw(key)
-    if value is None:
-        return FAILED
-    if isinstance(value, np.ndarray):
-        if value.dtype.kind in "fiu":
-            return value.astype(float)
-        table.flaws.add(table.at(key), f"must be real numbers, is of type {value.dtype}")
-        return FAILED
-    if not isinstance(value, list):
-        table.flaws.add(table.at(key), f"must be a list, is {value!r}")
-        return FAILED
-    before = len(table.flaws.found)
-    numbers = _numbers(table, table.at(key), value, unit)
-    if len(table.flaws.found) > before:
-        return FAILED
-    try:
-        return np.array(numbers, float)
-    except ValueError:
-        table.flaws.add(table.at(key), "has rows of different lengths")
-        return FAILED
-
-
-def _numbers(table: Table, path: str, value: Any, unit: str) -> Any:
-    if isinstance(value, list):
-        return [_numbers(table, f"{path}[{k}]", entry, unit) for k, entry in enumerate(value)]
-    return table.quantity(path, value, unit)
-
-
 def _read_node(table: Table) -> Any:
     """Position, displacements and turns; a node without `turn` does not turn."""
-    position, shift = _read_array(table, "position", "m"), _read_array(table, "shift", "")
-    turn = _read_array(table, "turn", "") if "turn" in table else np.zeros_like(shift)
+    position, shift = read_array(table, "position", "m"), read_array(table, "shift", "")
+    turn = read_array(table, "turn", "") if "turn" in table else np.zeros_like(shift)
     table.finish()
     return FAILED if any(part is None for part in (position, shift, turn)) else (position, shift, turn)
 

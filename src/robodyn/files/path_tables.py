@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.errors import nearest
-from robodyn.files.mechanism_tables import read_rotation
+from robodyn.files.reading import read_rotation
 from robodyn.files.table import FAILED, Table, attempt
 from robodyn.model import Block, Mechanism
 from robodyn.paths import (

@@ -11,8 +11,9 @@ import numpy as np
 from robodyn.assembly.impact import JAMS, SETTLE
 from robodyn.assembly.minimal import GUARD as INDEPENDENT
 from robodyn.assembly.system import Guard, System
-from robodyn.engine import Solver, Status, Trajectory
+from robodyn.engine import Status, Trajectory
 from robodyn.engine.solver import DEFAULT_FIXED_STEP
+from robodyn.model import Solver
 from robodyn.results import Outcome, OutcomeKind
 from robodyn.simulation.choice import describe_stiffness
 from robodyn.simulation.compiled import CompiledSystem

@@ -18,7 +18,7 @@ from robodyn.catalog.delta_kinematics import arm_angles, distal_angles, motor_an
 from robodyn.catalog.delta_parameters import FITTED
 from robodyn.catalog.delta_robot import ARMS
 from robodyn.catalog.delta_tasks import ASIDE, HIGH, PATH, PAYLOAD, torques_at
-from robodyn.engine import Solver
+from robodyn.model import Solver
 from robodyn.results import Run
 from robodyn.simulation import simulate
 from robodyn.studies.constraints_runs import AXES, OWN, STUDY

@@ -13,8 +13,7 @@ from robodyn.analysis.linear.linear_model import LinearModel
 from robodyn.assembly import System, assemble
 from robodyn.catalog import breaking_pendulum, cartesian_pendulum, delta_fall
 from robodyn.catalog.delta_robot import MOTORS, symmetric_pose
-from robodyn.engine import Solver
-from robodyn.model import Block, Scenario, Treatment
+from robodyn.model import Block, Scenario, Solver, Treatment
 from robodyn.results import Run
 from robodyn.simulation import close_constraints, simulate
 from robodyn.studies.constraints_runs import (

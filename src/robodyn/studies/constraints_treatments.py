@@ -18,8 +18,7 @@ from robodyn.assembly import assemble
 from robodyn.catalog import cartesian_pendulum, delta_fall, pendulum
 from robodyn.catalog.delta_parameters import FITTED
 from robodyn.catalog.delta_robot import MOTORS
-from robodyn.engine import Solver
-from robodyn.model import Recording, Scenario, Treatment
+from robodyn.model import Recording, Scenario, Solver, Treatment
 from robodyn.results import Run
 from robodyn.simulation import simulate
 from robodyn.studies.constraints_delta import PLATFORM, falling_run

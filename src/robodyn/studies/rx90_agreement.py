@@ -9,8 +9,7 @@ from functools import cache
 import numpy as np
 
 from robodyn.catalog.rx90_parameters import AXES
-from robodyn.engine import Solver
-from robodyn.model import Recording
+from robodyn.model import Recording, Solver
 from robodyn.simulation import simulate
 from robodyn.studies.figure import Figure, above, below
 from robodyn.studies.rx90_runs import (

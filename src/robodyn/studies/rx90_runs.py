@@ -9,8 +9,7 @@ import numpy as np
 from robodyn.assembly import assemble
 from robodyn.catalog import rx90_weld
 from robodyn.catalog.rx90_parameters import AXES
-from robodyn.engine import Solver
-from robodyn.model import Recording, Scenario
+from robodyn.model import Recording, Scenario, Solver
 from robodyn.perturbation import Perturbed
 from robodyn.results import Run
 from robodyn.simulation import CompiledSystem, compile_system, simulate

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from support.machines import cart
 
+from robodyn import Solver
 from robodyn.analysis.fitting.fit import fit_parameters
 from robodyn.analysis.fitting.report import tell_fit, write_fit
 from robodyn.analysis.fitting.scaling import make_scales, spread_points
@@ -16,7 +17,7 @@ from robodyn.errors import ModelError
 from robodyn.model import Block, Number, Recording
 from robodyn.simulation import simulate
 
-SOLVER = {"method": "dopri5", "rtol": 1e-8, "atol": 1e-10}
+SOLVER = Solver("dopri5", rtol=1e-8, atol=1e-10)
 TIMES = tuple(np.linspace(0.0, 2.0, 101))
 TRUE = {"spring.stiffness": 100.0, "drag.viscous": 3.0, "initial.rail.position": 0.1}
 

@@ -13,12 +13,11 @@ from robodyn.assembly import assemble
 from robodyn.assembly.system import INPUTS
 from robodyn.catalog.delta_robot import delta_hold
 from robodyn.catalog.pendulums import double_pendulum, pendulum
-from robodyn.engine import Solver
 from robodyn.errors import ModelError
-from robodyn.model import Event, Recording, Treatment
+from robodyn.model import Event, Recording, Solver, Treatment
 from robodyn.simulation import simulate
 
-FINE = {"method": "dopri5", "rtol": 1e-11, "atol": 1e-11}
+FINE = Solver("dopri5", rtol=1e-11, atol=1e-11)
 SYSTEMS = {
     "double pendulum": (double_pendulum(2.0), "elbow"),
     "pendulum by a rod": (cartesian_pendulum(Treatment(pole=5.0), FINE), "x"),

@@ -5,7 +5,6 @@ import pytest
 from robodyn import ModelError
 from robodyn.assembly import assemble
 from robodyn.files import read_scenario
-from robodyn.simulation import make_solver
 
 ARM = """
 duration = 0.1
@@ -70,7 +69,7 @@ def write(tmp_path, text):
 
 def refusal(tmp_path, text):
     with pytest.raises(ModelError) as error:
-        assemble(read_scenario(write(tmp_path, text), make_solver))
+        assemble(read_scenario(write(tmp_path, text)))
     return str(error.value)
 
 

@@ -7,7 +7,7 @@ import pickle
 
 import pytest
 
-from robodyn import Block, Body, Machine, Scenario
+from robodyn import Block, Body, Machine, Scenario, Solver
 from robodyn.catalog import SCENARIOS
 from robodyn.model import describe, digest
 
@@ -46,6 +46,6 @@ def test_scenarios_survive_copying_and_other_processes(name):
 def test_equal_scenarios_have_equal_hashes():
     def make():
         block = Block("b", "constant_reference", parameters={"constant": 1.0})
-        return Scenario("s", Machine("m", blocks=(block,)), 1.0, {}, solver={"method": "rk4"})
+        return Scenario("s", Machine("m", blocks=(block,)), 1.0, {}, solver=Solver("rk4"))
 
     assert len({make(), make()}) == 1
