@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from robodyn.assembly import System, assemble
     from robodyn.cosimulation import Connection, Link, Master, ScenarioUnit, cosimulate
     from robodyn.errors import ModelError
-    from robodyn.files import DHRow, mechanism_from_dh, read_scenario
+    from robodyn.files import DHRow, mechanism_from_dh, read_scenario, write_scenario
     from robodyn.laws import law
     from robodyn.model import (
         GROUND,
@@ -59,7 +59,7 @@ _HOMES = {
     "assembly": "System assemble",
     "cosimulation": "Connection Link Master ScenarioUnit cosimulate",
     "errors": "ModelError",
-    "files": "DHRow mechanism_from_dh read_scenario",
+    "files": "DHRow mechanism_from_dh read_scenario write_scenario",
     "laws": "law",
     "model": "GROUND Along Ball Block Body Box Chain Closure Combination Contact Coupling Delay Distance ElasticGear "
     "Event Interface Joint Linkage Load Machine Mechanism Obstacle Plane Point Prescribed Recording Relation "
@@ -125,6 +125,7 @@ __all__ = [
     "simulate",
     "simulate_perturbed",
     "with_elastic_joints",
+    "write_scenario",
 ]
 
 

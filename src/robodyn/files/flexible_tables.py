@@ -12,7 +12,6 @@ from robodyn.files.modal_tables import read_modal
 from robodyn.files.section_tables import STAND_IN, Sections
 from robodyn.files.table import FAILED, Table, attempt
 from robodyn.model import FlexibleBody
-from robodyn.model.description import kinds_of
 from robodyn.structures import Element, Reduction, beam, frame
 from robodyn.structures.checks import check_element
 
@@ -62,7 +61,7 @@ def _check_factors(table: Table, factors: Mapping[str, Any]) -> None:
     flaws = FlawList()
     for key, value in factors.items():
         if value is not None:
-            kinds_of(FlexibleBody)[key].accept(flaws, key, value)
+            FlexibleBody.KINDS[key].accept(flaws, key, value)
     table.flaws.extend(flaws.found, under=table.path)
 
 

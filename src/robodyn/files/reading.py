@@ -18,7 +18,7 @@ from robodyn.files.table import FAILED, Table
 from robodyn.files.units import QUANTITY
 from robodyn.model import Event, kinds, referring_kinds
 from robodyn.model.body import TENSOR, Inertia
-from robodyn.model.description import Description, kinds_of
+from robodyn.model.description import Description
 from robodyn.model.kinds import Kind
 from robodyn.model.rules import units_of
 from robodyn.spatial import from_quaternion, from_rpy
@@ -76,7 +76,7 @@ class Reader:
         """What a table gives for the fields of a class; what cannot be read is None."""
         found: dict[str, Any] = {}
         self.spelled |= {table.at(own): table.at(key) for own, key in getattr(cls, "SPELLED", {}).items()}
-        for name, kind in kinds_of(cls).items():
+        for name, kind in cls.KINDS.items():
             key, entry = key_of(name, kind)
             if getattr(kind, "inline", False) or (name == "name" and not (kind.key and kind.key in table)):
                 continue
@@ -100,7 +100,7 @@ class Reader:
         there is none, they are told one by one.
         """
         failed = [name for name, value in values.items() if value is FAILED]
-        if any(is_required(cls, name) or isinstance(kinds_of(cls)[name], MAPPINGS) for name in failed):
+        if any(is_required(cls, name) or isinstance(cls.KINDS[name], MAPPINGS) for name in failed):
             self.check(table, cls, values)
             return FAILED
         try:
@@ -116,7 +116,7 @@ class Reader:
         flaws = FlawList()
         for name, value in values.items():
             if value is not FAILED:
-                kinds_of(cls)[name].accept(flaws, name, value)
+                cls.KINDS[name].accept(flaws, name, value)
         table.flaws.extend(self._spell(table, flaw) for flaw in flaws.found)
 
     def _spell(self, table: Table, flaw: Flaw) -> Flaw:
@@ -132,7 +132,7 @@ class Reader:
 
     def _entry(self, table: Table, key: str, entry: int, cls: type[Description]) -> Any:
         """One of several names that a list holds for as many fields."""
-        declared = [kind for name, kind in kinds_of(cls).items() if key_of(name, kind)[0] == key]
+        declared = [kind for name, kind in cls.KINDS.items() if key_of(name, kind)[0] == key]
         before = len(table.flaws.found)
         told = key in table.asked
         names = table.texts(key)
@@ -176,7 +176,7 @@ def choose(table: Table, classes: Sequence[type[Description]]) -> type[Descripti
         return best[0]
     marks = dict.fromkeys(cls.MARKS[0] for cls in classes)
     table.flaws.add(table.path, f"must have exactly one of {', '.join(map(repr, marks))}")
-    table.asked |= {key_of(name, kind)[0] for cls in classes for name, kind in kinds_of(cls).items()}
+    table.asked |= {key_of(name, kind)[0] for cls in classes for name, kind in cls.KINDS.items()}
     table.finish()
     return None
 

@@ -84,7 +84,7 @@ class Closure(Description):
     kind: str = choice(CLOSURES, default="spherical", doc="what holds between them")
     axis: Floats = unit_vector(default=Z_AXIS, frame="first", doc="in the frame of the first point's body")
     second_axis: Any = unit_vector(default=None, frame="second", doc="in that of the second's", absent="as `axis`")
-    rotation: Rows = rotation_matrix(doc="of the second body in the first, where nothing turns")
+    rotation: Rows = rotation_matrix(default=IDENTITY, doc="of the second body in the first, where nothing turns")
     active: bool = flag(default=True, doc=ACTIVE)
 
     def check(self, flaws: FlawList) -> None:

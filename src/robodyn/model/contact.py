@@ -40,11 +40,8 @@ class Touch(Description):
 
     @property
     def laws(self) -> dict[str, PlacedLaw]:
-        """Law of friction, where there is any, by field."""
-        friction = self.friction
-        if friction is None:
-            return {}
-        return {"friction": (f"{self.name}.friction", friction, self.friction_parameters)}
+        """The laws that act in it, by field."""
+        raise NotImplementedError
 
     def folded(self) -> set[str]:
         """Names of numbers that laws want as constants."""
@@ -55,6 +52,9 @@ class Touch(Description):
         if not flaws.concern("touching", "against") and self.touching.point == self.against.point:
             what = f"is that of touching ('{self.against.point}')"
             flaws.add("against.point", what, "name two points of two bodies")
+
+    def _rough(self, friction: Any, parameters: Mapping[str, float]) -> dict[str, PlacedLaw]:
+        return {} if friction is None else {"friction": (f"{self.name}.friction", friction, parameters)}
 
     def _settle_friction(self, flaws: FlawList, friction: Any, given: Mapping[str, float]) -> None:
         if friction is not None:
@@ -89,7 +89,7 @@ class Contact(Touch):
     @property
     def laws(self) -> dict[str, PlacedLaw]:
         """Law of the normal force, and of friction where there is any, by field."""
-        return {"law": (self.name, self.law, self.parameters)} | super().laws
+        return {"law": (self.name, self.law, self.parameters)} | self._rough(self.friction, self.friction_parameters)
 
 
 class RigidContact(Touch):
@@ -122,6 +122,11 @@ class RigidContact(Touch):
         self._settle_friction(flaws, self.friction, self.friction_parameters)
         if self.friction is not None and "coefficient" not in self.friction_parameters:
             flaws.add("friction", "the law has no parameter 'coefficient'", "impacts need it")
+
+    @property
+    def laws(self) -> dict[str, PlacedLaw]:
+        """Law of friction, where there is any."""
+        return self._rough(self.friction, self.friction_parameters)
 
 
 AnyContact = Contact | RigidContact

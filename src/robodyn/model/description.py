@@ -5,11 +5,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
 
 from robodyn.errors import FlawList
-from robodyn.model import fields
+from robodyn.model import fields as f
 from robodyn.model.kinds import Kind, Rename
 from robodyn.model.numbers import Number
 
@@ -17,30 +16,34 @@ if TYPE_CHECKING:
     from robodyn.spatial import Pose
 
 
-@cache
-def kinds_of(description: type) -> Mapping[str, Kind]:
-    """Field -> what it holds, in order."""
-    return {field.name: field.metadata["kind"] for field in dataclasses.fields(description)}
-
-
-@dataclass_transform(frozen_default=True, field_specifiers=fields.SPECIFIERS)
+@dataclass_transform(
+    frozen_default=True,
+    field_specifiers=(
+        f.part_name, f.text, f.texts, f.flag, f.choice, f.whole_number, f.quantity, f.quantities, f.vector, f.place,
+        f.unit_vector, f.rotation_matrix, f.array, f.reference, f.references, f.weights, f.target, f.reference_map,
+        f.numbers, f.plain_function, f.law_or_name, f.child, f.children,
+    ),
+)  # fmt: skip
 class Description:
     """A frozen data class, made by deriving from it, whose fields are declared by the functions of `fields`.
 
     Attributes:
         NOUN: what one is called in messages.
         MARKS: keys by which a file tells this class from others that may stand in the same place.
+        KINDS: field -> what it holds, in order.
     """
 
     NOUN: ClassVar[str] = ""
     MARKS: ClassVar[tuple[str, ...]] = ()
+    KINDS: ClassVar[Mapping[str, Kind]] = {}
 
     def __init_subclass__(cls) -> None:
-        dataclass(frozen=True)(cls)
+        made: Any = dataclass(frozen=True)(cls)
+        cls.KINDS = {field.name: field.metadata["kind"] for field in dataclasses.fields(made)}
 
     def __post_init__(self) -> None:
         flaws = FlawList()
-        for field, kind in kinds_of(type(self)).items():
+        for field, kind in self.KINDS.items():
             object.__setattr__(self, field, kind.accept(flaws, field, getattr(self, field)))
         self.check(flaws)
         flaws.raise_if_any(f"{self.NOUN} '{self._prefix}'" if self._prefix else self.NOUN)
@@ -90,7 +93,7 @@ class Description:
 
     def _given(self) -> Iterator[tuple[str, Kind, Any]]:
         """Fields that are not None, with their kinds and values."""
-        for field, kind in kinds_of(type(self)).items():
+        for field, kind in self.KINDS.items():
             value = getattr(self, field)
             if value is not None:
                 yield field, kind, value

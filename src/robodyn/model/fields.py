@@ -89,7 +89,7 @@ def unit_vector(*, default: Any = MISSING, **words: Any) -> Any:
     return declare(kinds.Direction, default, **words)
 
 
-def rotation_matrix(*, default: Any = IDENTITY, **words: Any) -> Any:
+def rotation_matrix(*, default: Any = MISSING, **words: Any) -> Any:
     """A rotation matrix."""
     return declare(kinds.Rotation, default, **words)
 
@@ -146,10 +146,3 @@ def child(*classes: type, default: Any = MISSING, **words: Any) -> Any:
 def children(*classes: type, default: Any = MISSING, **words: Any) -> Any:
     """Descriptions that have names, in order."""
     return declare(referring_kinds.Parts, default, classes, **words)
-
-
-SPECIFIERS = (
-    part_name, text, texts, flag, choice, whole_number, quantity, quantities, vector, place, unit_vector,
-    rotation_matrix, array, reference, references, weights, target, reference_map, numbers, plain_function,
-    law_or_name, child, children,
-)  # fmt: skip

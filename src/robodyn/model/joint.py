@@ -5,6 +5,7 @@ from __future__ import annotations
 from robodyn.errors import FlawList
 from robodyn.model.description import Description
 from robodyn.model.fields import (
+    IDENTITY,
     Z_AXIS,
     ZERO,
     choice,
@@ -39,7 +40,9 @@ class Joint(Description):
         doc="of the child's frame in the parent's; a place of a node where the parent is flexible",
         absent="0, 0, 0, or that of `node`",
     )
-    rotation: Rows = rotation_matrix(frame="parent", doc="R_parent_child at zero position, a 3 x 3 matrix")
+    rotation: Rows = rotation_matrix(
+        default=IDENTITY, frame="parent", doc="R_parent_child at zero position"
+    )
     axis: Floats = unit_vector(default=Z_AXIS, doc="in the child's frame")
     armature: float = quantity(
         ARMATURE, by="kind", non_negative=True, default=0.0, doc="rotor inertia as the joint sees it"

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -64,10 +64,10 @@ def check_flag(flaws: FlawList, path: str, value: Any) -> None:
 
 
 def check_count(flaws: FlawList, path: str, value: Any, least: int) -> bool:
-    good = isinstance(value, Integral) and not isinstance(value, bool) and value >= least
+    good = isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= least
     if not good:
         flaws.add(path, f"must be a whole number of at least {least}, is {value!r}")
-    return good
+    return bool(good)
 
 
 def check_finite(flaws: FlawList, path: str, value: Any, *, infinite: bool = False) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from robodyn.model.description import Description
-from robodyn.model.fields import Z_AXIS, quantity, reference, rotation_matrix, unit_vector, vector
+from robodyn.model.fields import IDENTITY, Z_AXIS, quantity, reference, rotation_matrix, unit_vector, vector
 from robodyn.model.numbers import Floats, Rows
 
 
@@ -23,7 +23,9 @@ class Box(Description):
 
     point: str = reference("point", key="box", doc="point in its middle")
     size: Floats = vector("m", positive=True, doc="lengths of its edges")
-    rotation: Rows = rotation_matrix(frame="point", doc="in the frame of the point's body, a 3 x 3 matrix")
+    rotation: Rows = rotation_matrix(
+        default=IDENTITY, frame="point", doc="in the frame of the point's body"
+    )
 
 
 class Plane(Description):

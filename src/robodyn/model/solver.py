@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from robodyn.errors import FlawList
-from robodyn.model.description import Description, kinds_of
+from robodyn.model.description import Description
 from robodyn.model.fields import choice, quantity, whole_number
 
 ADAPTIVE_ONLY = ("rtol", "atol", "max_step", "min_step")
@@ -99,7 +99,7 @@ class Solver(Description):
     def given(self) -> dict[str, Any]:
         """Settings that are not at their defaults."""
         defaults = {name: field.default for name, field in self.__dataclass_fields__.items()}
-        return {field: value for field in kinds_of(Solver) if (value := getattr(self, field)) != defaults[field]}
+        return {field: value for field in Solver.KINDS if (value := getattr(self, field)) != defaults[field]}
 
     @staticmethod
     def names() -> tuple[str, ...]:
