@@ -8,16 +8,17 @@ from typing import Any
 
 from robodyn.errors import FlawList, nearest
 from robodyn.files.denavit_hartenberg import CONVENTIONS, mechanism_from_dh
-from robodyn.files.flexible_tables import KINDS, read_flexible
+from robodyn.files.flexible_forms import FLEXIBLE
 from robodyn.files.forms import BodyForm, RowForm
 from robodyn.files.reading import Reader
-from robodyn.files.section_tables import Sections, check_used, read_sections
+from robodyn.files.section_forms import read_sections
 from robodyn.files.table import FAILED, Table, attempt
 from robodyn.model import Body, FlexibleBody, Joint, Mechanism, Point
 from robodyn.model.description import Description
 from robodyn.model.flexible import check_attachments
 from robodyn.model.mechanism import check_topology
 
+BODIES = (BodyForm, *FLEXIBLE, FlexibleBody)
 TABLES = ("bodies", "joints", "points", "dh", "gravity", "sections")
 # Modes that a flexible body is supposed to have as long as its own are not known.
 SUPPOSED = 12
@@ -54,10 +55,10 @@ def read_mechanism(root: Table, name: str, reader: Reader) -> Declared:
     if not [key for key in TABLES if key in root]:
         return Declared()
     before = len(root.flaws.found)
-    sections = read_sections(root)
+    sections = read_sections(root, reader)
     tables = dict(root.tables("bodies"))
-    bodies = {key: _read_body(key, table, sections, reader) for key, table in tables.items()}
-    check_used(root, sections)
+    bodies = {key: reader.read(table, BODIES, key) for key, table in tables.items()}
+    sections.check_used(root)
     points = {key: _read_placed(Point, "body", key, table, bodies, reader) for key, table in root.tables("points")}
     gravity = root.vector("gravity", "m/s^2", 3, (0.0, 0.0, -9.81))
     good_points = [point for point in points.values() if point is not None]
@@ -90,14 +91,7 @@ def read_mechanism(root: Table, name: str, reader: Reader) -> Declared:
 
 def is_flexible(table: Table) -> bool:
     """Whether a table describes a body that deforms."""
-    return bool([key for key in (*KINDS, *FlexibleBody.MARKS) if key in table])
-
-
-def _read_body(name: str, table: Table, sections: Sections, reader: Reader) -> Body | None:
-    if [key for key in KINDS if key in table]:
-        return read_flexible(name, table, sections, reader.folder)
-    made = reader.read(table, (FlexibleBody if is_flexible(table) else BodyForm,), name)
-    return made  # type: ignore[no-any-return]
+    return bool([mark for cls in BODIES for mark in cls.MARKS if mark in table])
 
 
 def _read_placed(

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.errors import Flaw, FlawList, ModelError
+from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.files.forms import EVENTS
 from robodyn.files.laws_of_files import load_function
 from robodyn.files.table import FAILED, Table
@@ -49,6 +49,7 @@ class Reader:
         spelled: paths of fields -> paths of the keys that hold them, where these differ.
         loaded: functions by the paths of the keys that name them.
         found: descriptions by the path of their group and their name, None for those that could not be made.
+        sections: of beams, that the file names.
     """
 
     folder: Path
@@ -56,6 +57,7 @@ class Reader:
     spelled: dict[str, str] = field(default_factory=dict)
     loaded: dict[str, Any] = field(default_factory=dict)
     found: dict[str, dict[str, Any]] = field(default_factory=dict)
+    sections: Any = None
 
     def group(self, table: Table, key: str, classes: Sequence[type[Description]]) -> dict[str, Any]:
         """The descriptions of a table of tables by name; None for those that cannot be made."""
@@ -69,6 +71,10 @@ class Reader:
         if cls is None:
             return FAILED
         values = self.values(table, cls)
+        for key, remedy in getattr(cls, "REFUSED", {}).items():
+            if key in table:
+                table.asked.add(key)
+                table.flaws.add(table.at(key), f"follows from '{cls.MARKS[0]}'", remedy)
         table.finish()
         return self.make(table, cls, values | ({} if name is None else {"name": name}))
 
@@ -168,17 +174,25 @@ def forms_of(classes: Sequence[type[Description]]) -> Sequence[type[Description]
 
 def choose(table: Table, classes: Sequence[type[Description]]) -> type[Description] | None:
     """The class whose marks a table has; of several the one that has all marks of the others."""
-    if len(classes) == 1:
-        return classes[0]
-    fitting = [cls for cls in classes if not [mark for mark in cls.MARKS if mark not in table]]
+    fitting = [cls for cls in classes if all(_has(table, mark) for mark in cls.MARKS)]
     best = [cls for cls in fitting if all(set(other.MARKS) <= set(cls.MARKS) for other in fitting)]
-    if best:
-        return best[0]
-    marks = dict.fromkeys(cls.MARKS[0] for cls in classes)
-    table.flaws.add(table.path, f"must have exactly one of {', '.join(map(repr, marks))}")
+    if best or len(classes) == 1:
+        return (best or classes)[0]
+    marks = list(dict.fromkeys(cls.MARKS[0] for cls in classes if cls.MARKS))
+    words = [mark.partition("=")[2] for mark in marks]
     table.asked |= {key_of(name, kind)[0] for cls in classes for name, kind in cls.KINDS.items()}
+    if not all(words):
+        table.flaws.add(table.path, f"must have exactly one of {', '.join(map(repr, marks))}")
+    elif (kind := table.text("kind")) is not None:
+        table.flaws.add(table.at("kind"), f"'{kind}' is unknown", nearest(kind, words))
     table.finish()
     return None
+
+
+def _has(table: Table, mark: str) -> bool:
+    """Whether a table has a key, or in it the word that is asked for: "kind=tube"."""
+    key, _, word = mark.partition("=")
+    return key in table and (not word or table.data[key] == word)
 
 
 def read_numbers(table: Table, units: Mapping[str, str] | None = None, lists: bool = False) -> dict[str, Any]:

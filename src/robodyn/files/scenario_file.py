@@ -7,7 +7,7 @@ from typing import Any
 
 from robodyn.errors import FlawList
 from robodyn.files.mechanism_tables import Declared, read_mechanism
-from robodyn.files.path_tables import read_path
+from robodyn.files.path_forms import read_path
 from robodyn.files.reading import Reader
 from robodyn.files.signal_names import check_initial_names, check_signal_names
 from robodyn.files.table import FAILED, Table, load_toml
@@ -37,7 +37,7 @@ def _read(root: Table, path: Path) -> Scenario | None:
     reader = Reader(path.parent)
     name = root.text("name", path.stem)
     declared = read_mechanism(root, name, reader)
-    paths = {key: read_path(key, table, declared.mechanism) for key, table in root.tables("paths")}
+    paths = {key: read_path(key, table, reader, declared.mechanism) for key, table in root.tables("paths")}
     machine = {"name": name} | reader.values(root, Machine)
     blocks = (*paths.values(), *reader.found.get("blocks", {}).values())
     reader.states = _state_units(declared, [block for block in blocks if block is not FAILED])

@@ -85,9 +85,7 @@ def _lines(table: Mapping[str, Any], path: str) -> Iterator[str]:
             yield f"{_key(key)} = {_text(value)}"
     for key, value in inner.items():
         own = f"{path}.{_key(key)}" if path else _key(key)
-        if not all(isinstance(entry, Mapping) for entry in value.values()):
-            yield from ("", f"[{own}]")
-        elif path:
+        if not all(isinstance(entry, Mapping) for entry in value.values()) or path:
             yield from ("", f"[{own}]")
         yield from _lines(value, own)
 

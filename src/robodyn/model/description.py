@@ -37,8 +37,8 @@ class Description:
     MARKS: ClassVar[tuple[str, ...]] = ()
     KINDS: ClassVar[Mapping[str, Kind]] = {}
 
-    def __init_subclass__(cls) -> None:
-        made: Any = dataclass(frozen=True)(cls)
+    def __init_subclass__(cls, *, kw_only: bool = False) -> None:
+        made: Any = dataclass(frozen=True, kw_only=kw_only)(cls)
         cls.KINDS = {field.name: field.metadata["kind"] for field in dataclasses.fields(made)}
 
     def __post_init__(self) -> None:

@@ -29,6 +29,12 @@ def declare(make: type[Kind], default: Any, *arguments: Any, **words: Any) -> An
     return dataclasses.field(default=default, metadata={"kind": kind})
 
 
+def declare_as(other: Any, name: str) -> Any:
+    """A field that is declared as that of another description."""
+    like = other.__dataclass_fields__[name]
+    return dataclasses.field(default=like.default, metadata=like.metadata)
+
+
 def _bounded(words: dict[str, Any]) -> dict[str, Any]:
     limits = {field.name: words.pop(field.name) for field in dataclasses.fields(Bounds) if field.name in words}
     return words | {"bounds": Bounds(**limits)}

@@ -40,9 +40,7 @@ class Joint(Description):
         doc="of the child's frame in the parent's; a place of a node where the parent is flexible",
         absent="0, 0, 0, or that of `node`",
     )
-    rotation: Rows = rotation_matrix(
-        default=IDENTITY, frame="parent", doc="R_parent_child at zero position"
-    )
+    rotation: Rows = rotation_matrix(default=IDENTITY, frame="parent", doc="R_parent_child at zero position")
     axis: Floats = unit_vector(default=Z_AXIS, doc="in the child's frame")
     armature: float = quantity(
         ARMATURE, by="kind", non_negative=True, default=0.0, doc="rotor inertia as the joint sees it"

@@ -23,9 +23,7 @@ class Box(Description):
 
     point: str = reference("point", key="box", doc="point in its middle")
     size: Floats = vector("m", positive=True, doc="lengths of its edges")
-    rotation: Rows = rotation_matrix(
-        default=IDENTITY, frame="point", doc="in the frame of the point's body"
-    )
+    rotation: Rows = rotation_matrix(default=IDENTITY, frame="point", doc="in the frame of the point's body")
 
 
 class Plane(Description):

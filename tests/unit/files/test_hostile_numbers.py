@@ -35,6 +35,7 @@ young = {young}
 shear = "27 GPa"
 density = {density}
 [bodies.arm.frame]
+modes = 0
 nodes = {{ root = [0, 0, 0], tip = {tip} }}
 elements = [{{ start = "root", end = "tip", section = "tube", parts = {parts} }}]
 [joints.hinge]
