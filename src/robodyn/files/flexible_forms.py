@@ -257,7 +257,7 @@ def _read_listed(reader: Reader, kind: Listed, table: Table, key: str) -> Any:
 
 def _read_modal(reader: Reader, kind: ModalPart, table: Table, key: str) -> Any:
     joined = join_file(table.table(key), reader.folder, ModalForm.KINDS)
-    return FAILED if joined is FAILED else reader.read(joined, kind.classes)
+    return FAILED if joined is None else reader.read(joined, kind.classes)
 
 
 VALUES |= {Places: _read_places, Listed: _read_listed, ModalPart: _read_modal}

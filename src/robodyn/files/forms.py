@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
 from robodyn.errors import FlawList
 from robodyn.files.denavit_hartenberg import DHRow
 from robodyn.model import Body, Event
 from robodyn.model.description import Description
 from robodyn.model.event import DIRECTIONS, SetValues, level_crossing
-from robodyn.model.fields import NONE_GIVEN, choice, flag, numbers, part_name, quantity, reference
+from robodyn.model.fields import NONE_GIVEN, choice, declare_as, flag, numbers, part_name, quantity, reference
 
 
 class BodyForm(Body):
@@ -32,39 +32,65 @@ class RowForm(DHRow):
     body: str = reference("body", default="", doc="the body of the row, in its frame i")
 
 
-class LevelEvent(Description):
-    """An event at which a signal passes a level, and which gives states or memory new values."""
+class EventForm(Description, kw_only=True):
+    """What all events of files have."""
 
-    NOUN, MARKS = "event", ("signal",)
-    SPELLED: ClassVar[Mapping[str, str]] = {"inputs.signal": "signal", "parameters.level": "level"}
-    """Fields of what is made of it, and the keys that hold them."""
+    NOUN = "event"
 
     name: str = part_name()
-    signal: str = reference("signal", doc="the signal that is watched")
-    level: float = quantity(written="{signal}", doc="the value it passes")
     direction: str = choice(DIRECTIONS, default="both", doc="in which it is passed")
     stop: bool = flag(default=False, doc="whether the run ends there")
     set: Mapping[str, float] = numbers(
-        "state", dotted=True, default=NONE_GIVEN, doc="table of states or memory and their new values",
-        absent="nothing changes",
-    )  # fmt: skip
+        "state", dotted=True, default=NONE_GIVEN, doc="table of states or memory and their new values", absent="none"
+    )
+
+
+class LevelEvent(EventForm, kw_only=True):
+    """An event at which a signal passes a level."""
+
+    MARKS = ("signal",)
+    SPELLED: ClassVar[Mapping[str, str]] = {"inputs.signal": "signal", "parameters.level": "level"}
+    """Fields of what is made of it, and the keys that hold them."""
+
+    signal: str = reference("signal", doc="the signal that is watched")
+    level: float = quantity(written="{signal}", doc="the value it passes")
 
     def made(self) -> Event:
         action = SetValues(self.set) if self.set else None
         given = {"signal": self.signal}, {"level": self.level}
         return Event(self.name, level_crossing, *given, self.direction, action, self.stop)
 
-    @classmethod
-    def of(cls, event: Event) -> LevelEvent | None:
-        """The form of an event, None where it is no such event."""
-        values = event.action.values if isinstance(event.action, SetValues) else NONE_GIVEN
-        plain = event.action is None or isinstance(event.action, SetValues)
-        if event.guard is not level_crossing or not plain or not event.native:
-            return None
-        if event.inputs.keys() != {"signal"} or event.parameters.keys() != {"level"}:
-            return None
-        signal, level = event.inputs["signal"], event.parameters["level"]
-        return cls(event.name, signal, level, event.direction, event.terminal, values)
+
+class GuardEvent(EventForm, kw_only=True):
+    """An event at which a function passes zero."""
+
+    MARKS = ("guard",)
+
+    guard: Callable[..., Any] = declare_as(Event, "guard")
+    inputs: Mapping[str, Any] = declare_as(Event, "inputs")
+    parameters: Mapping[str, Any] = declare_as(Event, "parameters")
+    action: Callable[..., Any] | None = declare_as(Event, "action")
+    native: bool = declare_as(Event, "native")
+
+    def check(self, flaws: FlawList) -> None:
+        if self.set and self.action is not None:
+            flaws.add("set", "has no effect beside an action", "give one of the two")
+
+    def made(self) -> Event:
+        action = SetValues(self.set) if self.set else self.action
+        given = (self.guard, self.inputs, self.parameters, self.direction, action, self.stop, self.native)
+        return Event(self.name, *given)
 
 
-EVENTS = (LevelEvent, Event)
+EVENTS = (LevelEvent, GuardEvent)
+
+
+def form_of(event: Event) -> EventForm:
+    """The form by which a file gives an event."""
+    plain = isinstance(event.action, SetValues)
+    common: dict[str, Any] = {"name": event.name, "direction": event.direction, "stop": event.terminal}
+    common["set"] = event.action.values if isinstance(event.action, SetValues) else NONE_GIVEN
+    if event.guard is level_crossing and event.native and (plain or event.action is None):
+        return LevelEvent(signal=event.inputs["signal"], level=event.parameters["level"], **common)
+    own = {name: getattr(event, name) for name in ("guard", "inputs", "parameters", "native")}
+    return GuardEvent(action=None if plain else event.action, **own, **common)

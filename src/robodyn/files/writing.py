@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from robodyn.errors import FlawList
-from robodyn.files.forms import LevelEvent
+from robodyn.files.forms import form_of
 from robodyn.files.laws_of_files import name_function
 from robodyn.files.reading import is_required, key_of
 from robodyn.model import Event, Scenario, referring_kinds
@@ -61,7 +61,7 @@ def _table(description: Description, name: str, path: str, flaws: FlawList) -> d
 
 def _value(kind: Any, value: Any, name: str, path: str, flaws: FlawList) -> Any:
     if isinstance(kind, referring_kinds.Parts):
-        forms = {part.name: LevelEvent.of(part) or part if isinstance(part, Event) else part for part in value}
+        forms = {part.name: form_of(part) if isinstance(part, Event) else part for part in value}
         return {own: _table(form, name, f"{path}.{own}", flaws) for own, form in forms.items()}
     if isinstance(kind, referring_kinds.Part):
         return _table(value, name, path, flaws)

@@ -9,6 +9,7 @@ from typing import Any
 from robodyn.errors import FlawList
 from robodyn.model.description import Description
 from robodyn.model.fields import NONE_GIVEN, choice, flag, numbers, part_name, plain_function, reference_map
+from robodyn.model.frozen import FrozenDict
 
 DIRECTIONS = {"rising": 1, "falling": -1, "both": 0}
 
@@ -53,6 +54,9 @@ class SetValues:
     """Action: give states or memory new values."""
 
     values: Mapping[str, float]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", FrozenDict(self.values))
 
     def __call__(self) -> dict[str, float]:
         return dict(self.values)
