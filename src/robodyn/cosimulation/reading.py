@@ -17,8 +17,8 @@ from robodyn.cosimulation.scenario_unit import ScenarioUnit
 from robodyn.cosimulation.settings import Master
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.files import read_scenario, reading
-from robodyn.files.reading import read_numbers
 from robodyn.files.table import FAILED, Table, attempt, load_toml
+from robodyn.files.values import read_numbers
 from robodyn.model import Chain, Interface, Scenario, Solver
 from robodyn.model.numbers import check_name
 from robodyn.results import compare_solutions

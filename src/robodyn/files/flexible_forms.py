@@ -9,9 +9,10 @@ import numpy as np
 
 from robodyn.errors import FlawList, ModelError
 from robodyn.files.modal_files import join_file
-from robodyn.files.reading import VALUES, Reader
+from robodyn.files.reading import Reader
 from robodyn.files.section_forms import section
 from robodyn.files.table import FAILED, Table
+from robodyn.files.values import VALUES
 from robodyn.model import FlexibleBody
 from robodyn.model.description import Description
 from robodyn.model.fields import (
@@ -137,9 +138,9 @@ class NodeForm(Description):
     NOUN = "node"
 
     name: str = part_name()
-    position: Floats = array("m", doc="[m]")
-    shift: Any = array(doc="n x 3")
-    turn: Any = array(default=None, doc="n x 3", absent="0")
+    position: Floats = array("m", doc="its place")
+    shift: Any = array(doc="its displacement in each mode: n x 3")
+    turn: Any = array(default=None, doc="its turn: n x 3", absent="0")
 
     @property
     def place(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -29,7 +29,7 @@ class BodyForm(Body):
 class RowForm(DHRow):
     """A row of a Denavit-Hartenberg table, with the body it carries."""
 
-    body: str = reference("body", default="", doc="the body of the row, in its frame i")
+    body: str = reference("body", default="", doc="the body of the row, in its frame i", absent="required")
 
 
 class EventForm(Description, kw_only=True):

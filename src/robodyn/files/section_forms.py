@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from robodyn.errors import nearest
-from robodyn.files.reading import VALUES, Reader
+from robodyn.files.reading import Reader
 from robodyn.files.table import FAILED, Table
+from robodyn.files.values import VALUES
 from robodyn.model.description import Description
 from robodyn.model.fields import MISSING, choice, declare, quantity
 from robodyn.model.kinds import Kind

@@ -45,7 +45,6 @@ class Kind:
         key: in files; the field's own name where there is none, "rod[0]" for the first entry of a list.
         optional: whether None, or leaving it out, is allowed; absent: what that means, for the docs' tables.
         under: what its numbers' names have in place of the field's own name.
-        python_only: whether files cannot give it.
     """
 
     _: KW_ONLY
@@ -54,7 +53,6 @@ class Kind:
     optional: bool = False
     absent: str = ""
     under: str | None = None
-    python_only: bool = False
 
     def accept(self, flaws: FlawList, path: str, value: Any) -> Any:
         """The value as it is kept; what is wrong with it is noted."""

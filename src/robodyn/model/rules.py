@@ -18,7 +18,7 @@ def find_law(law: Any) -> Callable[..., Any] | None:
 
 def units_of(law: Any) -> Mapping[str, str]:
     """Units of a law's arguments and outputs, none where there is no such law."""
-    function = find_law(law)
+    function = find_law(law) if law is not None else None
     return info_of(function).units if function else {}
 
 
