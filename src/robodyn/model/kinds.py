@@ -158,16 +158,19 @@ class Bounds:
     def check(self, flaws: FlawList, path: str, value: Any, unit: str) -> bool:
         if not check_finite(flaws, path, value, infinite=self.infinite):
             return False
-        shown = f"is {value:g} {unit}".rstrip()
         if self.positive and not value > 0:
-            flaws.add(path, f"must be positive, {shown}", self.remedy)
+            what = "must be positive"
         elif self.non_negative and value < 0:
-            flaws.add(path, f"must not be negative, {shown}", self.remedy)
+            what = "must not be negative"
         elif self.within and not self.within[0] <= value <= self.within[1]:
-            flaws.add(path, f"must be between {self.within[0]:g} and {self.within[1]:g}, {shown}", self.remedy)
+            what = f"must be between {self.within[0]:g} and {self.within[1]:g}"
         else:
             return True
+        flaws.add(path, f"{what}, is {value:g} {unit}".rstrip(), self.remedy)
         return False
+
+
+FREE = Bounds()
 
 
 @dataclass(frozen=True)
@@ -185,7 +188,7 @@ class Quantity(Kind):
     by: str = ""
     written: str = ""
     named: bool = True
-    bounds: Bounds = Bounds()
+    bounds: Bounds = FREE
 
     def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
         unit = self.unit if isinstance(self.unit, str) else ""
@@ -225,16 +228,16 @@ class Vector(Kind):
     length: int | None = None
     suffixes: tuple[str, ...] = ()
     units: tuple[str, ...] = ()
-    bounds: Bounds = Bounds()
+    bounds: Bounds = FREE
     frame: str = ""
     placed: bool = False
 
     def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
         if not check_vector(flaws, path, value, self.length):
             return value
-        for k, entry in enumerate(value):
+        for k, entry in enumerate(value if self.bounds != FREE else ()):
             self.bounds.check(flaws, f"{path}[{k}]", entry, self.unit)
-        return as_floats(value)
+        return as_floats(tuple(value))
 
     def numbers(self, owner: Description, path: str, value: Any) -> Iterator[Number]:
         units = self.units or (self.unit,) * len(self.suffixes)
@@ -268,7 +271,7 @@ class Direction(Vector):
             return value
         # A vector of length one to the last bits stays as it is, so that descriptions are the same when read again.
         near = abs(size - 1.0) < 4 * np.finfo(float).eps
-        return as_floats(value if near else np.asarray(value, float) / size)
+        return as_floats(tuple(value) if near else np.asarray(value, float) / size)
 
 
 @dataclass(frozen=True)

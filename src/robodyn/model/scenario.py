@@ -129,7 +129,7 @@ class Scenario(Description):
     )
 
     def check(self, flaws: FlawList) -> None:
-        if flaws.concern("machine", "initial", "nominal", "events"):
+        if flaws.concern("machine", "events"):
             return
         if not flaws.concern("duration", "recording"):
             check_duration(flaws, self.duration, self.recording)
@@ -137,7 +137,8 @@ class Scenario(Description):
             flaws.add("treatment", "has no effect", "the machine has no constraints")
         mechanism = self.machine.mechanism
         joints = [joint.name for joint in mechanism.moving_joints] if mechanism else []
-        check_nominal(flaws, self.nominal, joints)
+        if isinstance(self.nominal, Mapping):
+            check_nominal(flaws, self.nominal, joints)
         if self.keep is not None and not flaws.concern("keep"):
             moving = [*joints, *(mode.name for mode in (mechanism.modes if mechanism else ()))]
             check_keep(flaws, self.keep, moving, self.start)
