@@ -18,6 +18,7 @@ from robodyn.files.reading import is_required, key_of
 from robodyn.files.section_forms import SECTIONS
 from robodyn.model import (
     Block,
+    BodyNode,
     Delay,
     FlexibleBody,
     Interface,
@@ -25,6 +26,7 @@ from robodyn.model import (
     Load,
     Machine,
     Mechanism,
+    ModalInertia,
     Obstacle,
     Point,
     Recording,
@@ -52,6 +54,8 @@ TABLES: Mapping[str, Sequence[type[Description]]] = {
     "modal": (ModalForm,),
     "modal node": (NodeForm,),
     "reduced body": (FlexibleBody,),
+    "reduced node": (BodyNode,),
+    "modal inertia": (ModalInertia,),
     "joint": (Joint,),
     "row": (RowForm,),
     "point": (Point,),

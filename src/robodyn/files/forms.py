@@ -10,7 +10,7 @@ from robodyn.files.denavit_hartenberg import DHRow
 from robodyn.model import Body, Event
 from robodyn.model.description import Description
 from robodyn.model.event import DIRECTIONS, SetValues, level_crossing
-from robodyn.model.fields import NONE_GIVEN, choice, declare_as, flag, numbers, part_name, quantity, reference
+from robodyn.model.fields import EMPTY, choice, declare_as, flag, numbers, part_name, quantity, reference
 
 
 class BodyForm(Body):
@@ -41,7 +41,7 @@ class EventForm(Description, kw_only=True):
     direction: str = choice(DIRECTIONS, default="both", doc="in which it is passed")
     stop: bool = flag(default=False, doc="whether the run ends there")
     set: Mapping[str, float] = numbers(
-        "state", dotted=True, default=NONE_GIVEN, doc="table of states or memory and their new values", absent="none"
+        "state", dotted=True, default=EMPTY, doc="table of states or memory and their new values", absent="none"
     )
 
 
@@ -89,7 +89,7 @@ def form_of(event: Event) -> EventForm:
     """The form by which a file gives an event."""
     plain = isinstance(event.action, SetValues)
     common: dict[str, Any] = {"name": event.name, "direction": event.direction, "stop": event.terminal}
-    common["set"] = event.action.values if isinstance(event.action, SetValues) else NONE_GIVEN
+    common["set"] = event.action.values if isinstance(event.action, SetValues) else EMPTY
     if event.guard is level_crossing and event.native and (plain or event.action is None):
         return LevelEvent(signal=event.inputs["signal"], level=event.parameters["level"], **common)
     own = {name: getattr(event, name) for name in ("guard", "inputs", "parameters", "native")}

@@ -12,7 +12,7 @@ from robodyn.errors import FlawList, nearest
 from robodyn.laws import Argument, LawInfo, arguments_of, info_of, known_laws
 from robodyn.model.description import Description
 from robodyn.model.fields import (
-    NONE_GIVEN,
+    EMPTY,
     flag,
     law_or_name,
     numbers,
@@ -50,26 +50,26 @@ class Block(Description):
     )
     on: str | None = reference("joint or coordinate", default=None, doc="joint or coordinate it acts on", absent="none")
     inputs: Mapping[str, Any] = reference_map(
-        "signal", several=True, default=NONE_GIVEN, doc="argument = signal, or a list of signals"
+        "signal", several=True, default=EMPTY, doc="argument = signal, or a list of signals"
     )
     parameters: Mapping[str, Any] = numbers(
         "law",
         under="",
         lists=True,
         infinite=True,
-        default=NONE_GIVEN,
+        default=EMPTY,
         doc="argument = number, or a list of numbers",
         absent="the law's defaults",
     )
     states: Mapping[str, float] = numbers(
-        "law", default=NONE_GIVEN, doc="start values of the law's continuous states", absent="0"
+        "law", default=EMPTY, doc="start values of the law's continuous states", absent="0"
     )
     memory: Mapping[str, float] = numbers(
-        "law", default=NONE_GIVEN, doc="start values of the law's discrete memory", absent="the law's own"
+        "law", default=EMPTY, doc="start values of the law's discrete memory", absent="the law's own"
     )
     acts: Mapping[str, str] = reference_map(
         "joint or coordinate",
-        default=NONE_GIVEN,
+        default=EMPTY,
         doc="output = joint or coordinate it acts on",
         absent="`torque` or `force` acts on `on`",
     )
@@ -80,9 +80,7 @@ class Block(Description):
     delay: float = quantity(
         "s", non_negative=True, named=False, default=0.0, doc="from a sample to its outputs' taking effect"
     )
-    hold: Mapping[str, float] = numbers(
-        "law", default=NONE_GIVEN, doc="outputs before the first takes effect", absent="0"
-    )
+    hold: Mapping[str, float] = numbers("law", default=EMPTY, doc="outputs before the first takes effect", absent="0")
     native: bool = flag(default=True, doc="`false` calls the law in Python at each sample")
     unit: str | None = text(
         default=None,

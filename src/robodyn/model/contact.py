@@ -10,7 +10,7 @@ import numpy as np
 from robodyn.errors import FlawList, nearest
 from robodyn.laws import arguments_of, info_of, known_laws
 from robodyn.model.description import Description
-from robodyn.model.fields import NONE_GIVEN, child, law_or_name, numbers, part_name, quantity
+from robodyn.model.fields import EMPTY, child, law_or_name, numbers, part_name, quantity
 from robodyn.model.frozen import FrozenDict
 from robodyn.model.numbers import as_floats, check_finite
 from robodyn.model.rules import check_rule, find_law
@@ -74,10 +74,10 @@ class Contact(Touch):
     MARKS = ("law",)
 
     law: Callable[..., Any] | str = law_or_name(doc="of the normal force, a function of `depth` and its `rate`")
-    parameters: Mapping[str, float] = numbers("law", under="", default=NONE_GIVEN, doc="of the law", absent=OWN)
+    parameters: Mapping[str, float] = numbers("law", under="", default=EMPTY, doc="of the law", absent=OWN)
     friction: Callable[..., Any] | str | None = law_or_name(default=None, doc=FRICTION, absent="smooth surfaces")
     friction_parameters: Mapping[str, float] = numbers(
-        "friction", under="friction", default=NONE_GIVEN, doc="of that law", absent=OWN
+        "friction", under="friction", default=EMPTY, doc="of that law", absent=OWN
     )
 
     def check(self, flaws: FlawList) -> None:
@@ -112,7 +112,7 @@ class RigidContact(Touch):
     )
     friction: Callable[..., Any] | str | None = law_or_name(default=None, doc=FRICTION, absent="smooth surfaces")
     friction_parameters: Mapping[str, float] = numbers(
-        "friction", under="friction", default=NONE_GIVEN, doc="of that law", absent=OWN
+        "friction", under="friction", default=EMPTY, doc="of that law", absent=OWN
     )
 
     def check(self, flaws: FlawList) -> None:

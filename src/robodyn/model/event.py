@@ -8,7 +8,7 @@ from typing import Any
 
 from robodyn.errors import FlawList
 from robodyn.model.description import Description
-from robodyn.model.fields import NONE_GIVEN, choice, flag, numbers, part_name, plain_function, reference_map
+from robodyn.model.fields import EMPTY, choice, flag, numbers, part_name, plain_function, reference_map
 from robodyn.model.frozen import FrozenDict
 
 DIRECTIONS = {"rising": 1, "falling": -1, "both": 0}
@@ -26,9 +26,9 @@ class Event(Description):
     name: str = part_name()
     guard: Callable[..., Any] = plain_function(doc='whose zero crossing is located: `"my_laws.py:function"`')
     inputs: Mapping[str, Any] = reference_map(
-        "signal", several=True, default=NONE_GIVEN, doc="argument of guard or action = signal"
+        "signal", several=True, default=EMPTY, doc="argument of guard or action = signal"
     )
-    parameters: Mapping[str, Any] = numbers(under="", infinite=True, default=NONE_GIVEN, doc="argument = number")
+    parameters: Mapping[str, Any] = numbers(under="", infinite=True, default=EMPTY, doc="argument = number")
     direction: str = choice(DIRECTIONS, default="both", doc="in which it is passed")
     action: Callable[..., Any] | None = plain_function(
         default=None, doc="returns new values of states or memory by name", absent="nothing changes"

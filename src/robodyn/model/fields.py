@@ -20,7 +20,7 @@ from robodyn.model.numbers import XYZ
 MISSING: Any = dataclasses.MISSING
 ZERO, Z_AXIS = (0.0, 0.0, 0.0), (0.0, 0.0, 1.0)
 IDENTITY = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-NONE_GIVEN: Mapping[str, Any] = FrozenDict()
+EMPTY: Mapping[str, Any] = FrozenDict()
 
 
 def declare(make: type[Kind], default: Any, *arguments: Any, **words: Any) -> Any:

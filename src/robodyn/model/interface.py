@@ -17,7 +17,7 @@ from typing import Any, Self
 
 from robodyn.errors import FlawList, nearest
 from robodyn.model.description import Description
-from robodyn.model.fields import NONE_GIVEN, choice, flag, numbers, part_name, quantities, reference
+from robodyn.model.fields import EMPTY, choice, flag, numbers, part_name, quantities, reference
 from robodyn.model.numbers import XYZ, Floats, Number
 
 TAKES = ("force", "motion", "model")
@@ -59,7 +59,7 @@ class Interface(Description):
         default=None, non_negative=True, written="{F} s/{x}", doc="likewise", absent="0"
     )
     given: Mapping[str, float] = numbers(
-        dotted=True, default=NONE_GIVEN, doc="table of what comes in as long as nothing else does: `force = 3.0`"
+        dotted=True, default=EMPTY, doc="table of what comes in as long as nothing else does: `force = 3.0`"
     )
 
     def check(self, flaws: FlawList) -> None:

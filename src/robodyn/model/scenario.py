@@ -12,7 +12,7 @@ from robodyn.model.constraint import Treatment
 from robodyn.model.description import Description
 from robodyn.model.event import Event
 from robodyn.model.fields import (
-    NONE_GIVEN,
+    EMPTY,
     child,
     children,
     choice,
@@ -94,7 +94,7 @@ class Scenario(Description):
         "state",
         dotted=True,
         under="initial",
-        default=NONE_GIVEN,
+        default=EMPTY,
         absent="0",
         doc="start values of states and memory by signal name",
     )
@@ -115,7 +115,7 @@ class Scenario(Description):
     nominal: Mapping[str, str] = reference_map(
         "signal",
         keys_to="moving joint",
-        default=NONE_GIVEN,
+        default=EMPTY,
         absent="none",
         doc="signal of the reference position of each moving joint, a function of time: the "
         "[nominal motion](perturbation.md)",
