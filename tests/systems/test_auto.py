@@ -243,7 +243,7 @@ parameters = { value = 10.0 }
 def test_a_file_and_the_command_line_take_it_and_tell_it(tmp_path):
     path = tmp_path / "bristles.toml"
     path.write_text(FILE + '\n[solver]\nmethod = "auto"\n')
-    assert read_scenario(path).solver == {"method": "auto"}
+    assert read_scenario(path).solver == Solver("auto")
     done = CliRunner().invoke(app, ["run", str(path), "--json", "--out", str(tmp_path)])
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["statistics"]["extra"]["method"].startswith("rodas4p for ")

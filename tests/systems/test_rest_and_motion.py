@@ -71,7 +71,7 @@ def test_friction_that_holds_all_the_time_is_not_suspect():
     )
     points = (Point("base", GROUND), Point("tip", "slide", (0.2, 0.1, -0.2)))
     machine = Machine("arm", Mechanism("arm", bodies, joints, points), (hold,), (Distance("reach", "base", "tip"),))
-    for solver in ({"rtol": 1e-8, "atol": 1e-9}, {"method": "rodas4", "rtol": 1e-8, "atol": 1e-9}):
+    for solver in (Solver(rtol=1e-8, atol=1e-9), Solver("rodas4", rtol=1e-8, atol=1e-9)):
         run = simulate(Scenario("held", machine, 0.3, {"turn.position": -0.6}, solver=solver))
         assert set(run["hold.direction"].values) == {0.0}
         assert run["turn.velocity"].values[-1] != 0

@@ -229,7 +229,7 @@ def test_a_linkage_piston_holds_the_arm_exactly():
 
 @pytest.mark.parametrize("method", ["euler", "rk4", "dopri5", "rodas4p", "trbdf2"])
 def test_every_kind_of_method_stops_where_friction_stops_it(method):
-    solver = Solver(method) | ({"step": 1e-4} if method in ("euler", "rk4") else {})
+    solver = Solver(method, step=1e-4 if method in ("euler", "rk4") else None)
     scenario = slide(
         Block("friction", "stick_friction", on="x", parameters={"coulomb": 4.0}),
         initial={"x.velocity": 0.6},

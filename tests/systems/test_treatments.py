@@ -58,11 +58,11 @@ def test_every_treatment_moves_the_four_bar_as_baumgarte_does(way, kind):
 
 
 def test_minimal_coordinates_do_not_drift_even_at_a_coarse_tolerance():
-    run = simulate(four_bar(Treatment("minimal"), {"rtol": 1e-4, "atol": 1e-4}, 5.0))
+    run = simulate(four_bar(Treatment("minimal"), Solver(rtol=1e-4, atol=1e-4), 5.0))
     # Two Newton steps leave the third power of what a step predicted, about 1e-4, of lengths of 1 m and of 10 m/s.
     assert run.statistics.extra["constraint_position_error"] < 1e-12
     assert run.statistics.extra["constraint_velocity_error"] < 1e-11
-    drifting = simulate(four_bar(Treatment(pole=5.0), {"rtol": 1e-4, "atol": 1e-4}, 5.0))
+    drifting = simulate(four_bar(Treatment(pole=5.0), Solver(rtol=1e-4, atol=1e-4), 5.0))
     assert drifting.statistics.extra["constraint_position_error"] > 1e-6
 
 
@@ -150,7 +150,7 @@ def test_methods_and_treatments_that_do_not_fit_are_refused():
     assert "solver.method" in told
     assert "generalised_alpha" in told
     assert "treatment.method" in flaws_of(lambda: simulate(four_bar(Treatment(), ALPHA)))
-    told = flaws_of(lambda: simulate(four_bar(Treatment("index3"), {"method": "rattle"})))
+    told = flaws_of(lambda: simulate(four_bar(Treatment("index3"), Solver("rattle"))))
     assert "hamiltonian_system" in told
 
 

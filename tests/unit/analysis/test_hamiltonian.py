@@ -75,7 +75,7 @@ def test_actions_that_set_velocities_set_momenta():
 
 
 def test_rattle_keeps_the_energy_where_an_adaptive_method_of_equal_cost_loses_it():
-    scenario = cartesian_pendulum(Treatment(pole=10.0), {"rtol": 1e-6, "atol": 1e-6}, 1000.0)
+    scenario = cartesian_pendulum(Treatment(pole=10.0), Solver(rtol=1e-6, atol=1e-6), 1000.0)
     scenario = replace(scenario, recording=Recording(rate=20.0, signals=("energy.*", "constraints.*")))
     drifting, kept = simulate(scenario), simulate_symplectic(scenario, 0.01)
     # Equal cost: RATTLE solves for twice as many unknowns, with one matrix a step.
