@@ -21,9 +21,9 @@ from benchmarks.random_machines import random_machine
 from benchmarks.rows import Findings, Table
 from robodyn.assembly import System, assemble
 from robodyn.catalog import list_scenarios
-from robodyn.engine import Problem, Recording, Solver, Status, integrate
+from robodyn.engine import Problem, Recording, Status, integrate
 from robodyn.errors import ModelError
-from robodyn.model import Chain, Scenario
+from robodyn.model import Chain, Scenario, Solver
 from robodyn.simulation import CompiledSystem, compile_system
 from robodyn.simulation.problem import build_problem, find_start
 from robodyn.simulation.python_calls import PythonCalls

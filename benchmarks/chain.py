@@ -11,8 +11,7 @@ from benchmarks.prepared import Prepared, prepare
 from benchmarks.rows import Findings, Row, Table
 from benchmarks.timing import time_interleaved
 from robodyn.assembly import assemble
-from robodyn.engine import Solver
-from robodyn.model import Scenario, Treatment
+from robodyn.model import Scenario, Solver, Treatment
 from robodyn_studies.catalog import Cable
 from robodyn_studies.catalog.cable import cable_machine
 

@@ -22,7 +22,7 @@ from benchmarks.rows import Findings, Row, Table
 from benchmarks.timing import time_interleaved
 from robodyn.assembly import assemble
 from robodyn.catalog import two_link_loop
-from robodyn.engine import Solver
+from robodyn.model import Solver
 
 DURATION = 2.0
 TICKS = round(DURATION / scipy_loop.TICK)

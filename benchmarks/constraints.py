@@ -18,8 +18,7 @@ from benchmarks.prepared import Prepared, prepare
 from benchmarks.rows import Findings, Row, Table
 from benchmarks.timing import time_interleaved
 from robodyn.assembly import assemble
-from robodyn.engine import Solver
-from robodyn.model import Scenario
+from robodyn.model import Scenario, Solver
 from robodyn_studies.catalog import delta_pid, delta_tracking
 
 ROUNDS = 7

@@ -18,9 +18,9 @@ from benchmarks.rows import Findings, Row, Table
 from benchmarks.timing import Timings, time_interleaved
 from robodyn.assembly import assemble
 from robodyn.cosimulation import Connection, CosimulationRun, Master, ScenarioUnit, cosimulate
-from robodyn.engine import Solver
+from robodyn.model import Solver
 from robodyn.results import Run
-from robodyn.simulation import make_solver, simulate
+from robodyn.simulation import simulate
 from robodyn_studies.catalog.space_case import PORT, space_case, space_case_sides
 
 ROUNDS = 5
@@ -59,7 +59,7 @@ class Coupled:
 def measure() -> Findings:
     """The two macro steps beside the monolithic run, and where the time of all of them goes."""
     scenario = space_case()
-    reference = simulate(replace(scenario, solver={**scenario.solver, "rtol": 1e-8, "atol": 1e-9}))
+    reference = simulate(replace(scenario, solver=replace(scenario.solver, rtol=1e-8, atol=1e-9)))
     whole = find_whole(reference)
     units = [
         ScenarioUnit(side, name=name, length=LENGTH, solver=COARSE)
@@ -93,7 +93,7 @@ class Whole:
 def find_whole(reference: Run) -> Whole:
     """The arm in one piece at the coarsest tolerance within 1 mm."""
     scenario = space_case()
-    prepared = prepare(assemble(scenario), make_solver(scenario.solver), (DISTANCE,))
+    prepared = prepare(assemble(scenario), scenario.solver, (DISTANCE,))
     times = np.linspace(0.0, scenario.duration, 1801)
     for tolerance in LADDER:
         solver = Solver("rodas4", rtol=tolerance, atol=tolerance / 10)

@@ -36,8 +36,7 @@ from benchmarks.prepared import Prepared, prepare
 from benchmarks.rows import Findings, Row, Table
 from benchmarks.timing import time_interleaved
 from robodyn.assembly import assemble
-from robodyn.engine import Solver
-from robodyn.model import GROUND, Body, Joint, Machine, Mechanism, Point, Scenario
+from robodyn.model import GROUND, Body, Joint, Machine, Mechanism, Point, Scenario, Solver
 from robodyn.structures import Reduction, Section, beam
 
 ROUNDS, TRIALS = 11, 3

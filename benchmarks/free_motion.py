@@ -15,7 +15,7 @@ from benchmarks.arm import N_JOINTS, arm_kernel, arm_system, mujoco_arm, random_
 from benchmarks.prepared import prepare
 from benchmarks.rows import Findings, Row
 from benchmarks.timing import Timings, time_interleaved
-from robodyn.engine import Solver
+from robodyn.model import Solver
 
 STEPS, STEP = 100_000, 1e-4
 ROUNDS = 21

@@ -16,9 +16,8 @@ from benchmarks.prepared import Prepared
 from benchmarks.rows import Findings, Row, Table
 from benchmarks.timing import Timings, time_interleaved
 from robodyn.assembly import assemble
-from robodyn.engine import Solver
-from robodyn.model import Scenario
-from robodyn.simulation import compile_system, make_solver
+from robodyn.model import Scenario, Solver
+from robodyn.simulation import compile_system
 from robodyn.simulation.problem import build_problem
 from robodyn.simulation.starting import find_start
 from robodyn_studies.catalog import epaas_rig, epaas_step, epaas_trajectory
@@ -108,7 +107,7 @@ def _row(
 def compare_rig() -> Row:
     """Computing time of the whole robot per simulated second over that of the rig, each with its catalogue's solver."""
     robot, rig = epaas_step("l3"), epaas_rig()
-    solvers = [make_solver(scenario.solver) for scenario in (robot, rig)]
+    solvers = [scenario.solver for scenario in (robot, rig)]
     whole = prepare_scenario(robot, solvers[0], ("l3.position",))
     single = prepare_scenario(rig, solvers[1], ("piston.position",))
     runs = {
@@ -139,7 +138,7 @@ def compare_clock() -> tuple[Row, ...]:
     rows = []
     scenarios = {"step of L3": epaas_step("l3"), "path of 2 s": epaas_trajectory()}
     for label, scenario in scenarios.items():
-        solver = make_solver(scenario.solver)
+        solver = scenario.solver
         run = partial(prepare_scenario(scenario, solver, ("l3.position",)).run, solver, scenario.duration)
         timings = time_interleaved({"ours": run}, ROUNDS)
         name = f"whole robot, {label}, smoothed friction: seconds per simulated second"
@@ -153,7 +152,7 @@ def compare_frictions() -> Table:
     runs = {}
     for friction in FRICTIONS:
         scenario = epaas_step("l3", duration=FRICTION_REST, friction=friction)
-        solver = make_solver(scenario.solver)
+        solver = scenario.solver
         ready = prepare_scenario(scenario, solver, ("l3.position",))
         runs[friction] = partial(ready.run, solver, FRICTION_REST, np.array([0.035, 1.0, FRICTION_REST]))
     timings = time_interleaved(runs, SCIPY_ROUNDS)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from robodyn.assembly import SignalInfo, System
-from robodyn.engine import Problem, Recording, Solver, Trajectory, integrate
+from robodyn.engine import Problem, Recording, Trajectory, integrate
+from robodyn.model import Solver
 from robodyn.simulation import CompiledSystem, compile_system
 from robodyn.simulation.problem import build_problem
 from robodyn.simulation.starting import find_start

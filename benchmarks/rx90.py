@@ -15,8 +15,7 @@ import numpy as np
 from benchmarks.rows import Findings, Row, Table
 from benchmarks.timing import Timings, time_interleaved
 from robodyn.assembly import assemble
-from robodyn.engine import Solver
-from robodyn.model import Recording
+from robodyn.model import Recording, Solver
 from robodyn.results import Run
 from robodyn.simulation import compile_system, simulate
 from robodyn_studies.catalog import rx90_weld

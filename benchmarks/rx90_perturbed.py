@@ -16,7 +16,7 @@ from functools import partial
 from benchmarks.rows import Findings, Row, Table
 from benchmarks.rx90 import ACCURACY, CONVERGED, OURS, PERFECT, RECORDING, SIGNALS, STEP, apart, full_run
 from benchmarks.timing import Timings, time_interleaved
-from robodyn.engine import Solver
+from robodyn.model import Solver
 from robodyn.perturbation import Perturbed, compute_nominal
 from robodyn.results import Run
 from robodyn_studies.catalog import rx90_weld

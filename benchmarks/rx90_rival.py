@@ -22,9 +22,9 @@ from benchmarks.rx90_plant import MAGNITUDES, Plant
 from benchmarks.rx90_scipy import RATE, SET_POINTS, SLOW, Window, simulate
 from benchmarks.timing import time_interleaved
 from robodyn.assembly import assemble
-from robodyn.engine import Problem, Recording, Solver, integrate
+from robodyn.engine import Problem, Recording, integrate
 from robodyn.model import Recording as Kept
-from robodyn.model import Scenario
+from robodyn.model import Scenario, Solver
 from robodyn.simulation import CompiledSystem, compile_system
 from robodyn.simulation import simulate as simulate_run
 from robodyn.simulation.problem import build_problem

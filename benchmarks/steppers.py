@@ -8,8 +8,8 @@ from benchmarks.arm import arm_system
 from benchmarks.prepared import prepare
 from benchmarks.rows import Findings, Table
 from benchmarks.timing import time_interleaved
-from robodyn.engine import Solver
-from robodyn.engine.solver import is_adaptive
+from robodyn.model import Solver
+from robodyn.model.solver import is_adaptive
 
 STEP, DURATION, RTOL = 1e-3, 50.0, 1e-9
 ROUNDS = 11

@@ -20,9 +20,9 @@ from benchmarks.timing import Timings
 from robodyn.assembly import assemble
 from robodyn.catalog import cartesian_pendulum
 from robodyn.catalog.pendulums import pendulum
-from robodyn.engine import Solver, Trajectory
-from robodyn.engine.solver import is_adaptive
-from robodyn.model import Scenario, Treatment
+from robodyn.engine import Trajectory
+from robodyn.model import Scenario, Solver, Treatment
+from robodyn.model.solver import is_adaptive
 from robodyn_studies.catalog.delta_robot import MOTORS, delta_hold, symmetric_pose
 
 ROUNDS = 11

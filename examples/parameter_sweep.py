@@ -25,7 +25,7 @@ def describe_oscillator() -> rd.Scenario:
         duration=5.0,
         initial={"slide.position": 0.1},
         events=(back,),
-        solver={"method": "dopri5", "rtol": 1e-10, "atol": 1e-12},
+        solver=rd.Solver("dopri5", rtol=1e-10, atol=1e-12),
     )
 
 

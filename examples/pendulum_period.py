@@ -22,7 +22,7 @@ def describe_pendulum() -> rd.Scenario:
         duration=10.0,
         initial={"hinge.position": ANGLE},
         events=(lowest,),
-        solver={"method": "dopri5", "rtol": 1e-10, "atol": 1e-12},
+        solver=rd.Solver("dopri5", rtol=1e-10, atol=1e-12),
     )
 
 

@@ -27,7 +27,7 @@ def describe_fall() -> rd.Scenario:
         "quadratic-drag",
         rd.Machine("fall", mechanism, (drag,)),
         DURATION,
-        solver={"method": "dopri5", "rtol": 1e-9, "atol": 1e-9},
+        solver=rd.Solver("dopri5", rtol=1e-9, atol=1e-9),
     )
 
 

@@ -34,7 +34,7 @@ def describe_motor() -> rd.Scenario:
         rd.Block("drive", "torque_source", on="shaft", inputs={"command": "loop.torque_command"}),
     )
     machine = rd.Machine("motor", rd.Mechanism("motor", (rotor,), (shaft,)), blocks)
-    return rd.Scenario("sampled-loop", machine, N_SAMPLES * PERIOD, solver={"rtol": 1e-9, "atol": 1e-9})
+    return rd.Scenario("sampled-loop", machine, N_SAMPLES * PERIOD, solver=rd.Solver(rtol=1e-9, atol=1e-9))
 
 
 def main() -> dict[str, np.ndarray | float]:

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from robodyn.assembly import System, assemble
     from robodyn.cosimulation import Connection, Link, Master, ScenarioUnit, cosimulate
-    from robodyn.engine import Solver
     from robodyn.errors import ModelError
-    from robodyn.files import DHRow, mechanism_from_dh, read_reference, read_scenario
+    from robodyn.files import DHRow, mechanism_from_dh, read_reference, read_scenario, write_scenario
     from robodyn.laws import law
     from robodyn.model import (
         GROUND,
@@ -47,6 +46,7 @@ if TYPE_CHECKING:
         RigidContact,
         Rod,
         Scenario,
+        Solver,
         Treatment,
         Triangle,
         combine,
@@ -59,13 +59,12 @@ if TYPE_CHECKING:
 _HOMES = {
     "assembly": "System assemble",
     "cosimulation": "Connection Link Master ScenarioUnit cosimulate",
-    "engine": "Solver",
     "errors": "ModelError",
-    "files": "DHRow mechanism_from_dh read_reference read_scenario",
+    "files": "DHRow mechanism_from_dh read_reference read_scenario write_scenario",
     "laws": "law",
     "model": "GROUND Along Ball Block Body Box Chain Closure Combination Contact Coupling Delay Distance ElasticGear "
     "Event FormulaSignal Interface Joint Linkage Load Machine Mechanism Obstacle Plane Point Prescribed Recording "
-    "Relation RigidContact Rod Scenario Treatment Triangle combine with_elastic_joints",
+    "Relation RigidContact Rod Scenario Solver Treatment Triangle combine with_elastic_joints",
     "perturbation": "simulate_perturbed",
     "results": "Run compare load save",
     "simulation": "compile_system simulate",
@@ -129,6 +128,7 @@ __all__ = [
     "simulate",
     "simulate_perturbed",
     "with_elastic_joints",
+    "write_scenario",
 ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -61,6 +62,10 @@ class FlawList:
 
     def extend(self, flaws: Iterable[Flaw], under: str = "") -> None:
         self.found.extend(flaw.under(under) if under else flaw for flaw in flaws)
+
+    def concern(self, *fields: str) -> bool:
+        """Whether there is a flaw of one of these fields, or of a part of it."""
+        return any(re.match(rf"{re.escape(field)}(?![\w])", flaw.path) for flaw in self.found for field in fields)
 
     def raise_if_any(self, source: str = "") -> None:
         if self.found:

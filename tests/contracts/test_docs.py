@@ -20,6 +20,7 @@ import pytest
 
 from robodyn import ModelError, Solver, assemble, read_scenario
 from robodyn.cosimulation import read_cosimulation
+from robodyn.files import make_schema
 from robodyn.fmi import read_fmu
 from robodyn.units import COHERENT, OTHERS, PREFIXED
 
@@ -132,8 +133,8 @@ def heading_anchors(page):
     return {re.sub(r"[^\w\- ]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
 
 
-def load_table_maker():
-    spec = importlib.util.spec_from_file_location("make_law_table", DOCS / "make_law_table.py")
+def load_table_maker(name):
+    spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -167,17 +168,27 @@ def test_cited_source_files_exist(page):
 
 def test_the_law_table_is_up_to_date():
     page = (DOCS / "laws.md").read_text(encoding="utf-8")
-    assert load_table_maker().write_table(page) == page, "run: python docs/make_law_table.py"
+    assert load_table_maker("make_law_table").write_table(page) == page, "run: python docs/make_law_table.py"
 
 
-def test_the_file_reference_names_every_key_the_readers_ask_for():
-    readers = sorted((ROOT / "src/robodyn/files").glob("*.py"))
-    source = "".join(path.read_text(encoding="utf-8") for path in readers)
-    asked = re.findall(r"\.(?:text|texts|number|vector|flag|integer|raw|table|tables)\(\s*\"(\w+)\"", source)
-    looped = re.findall(r"for key in \(([^)]*)\)", source)
-    keys = {*asked, *re.findall(r"\"(\w+)\"", " ".join(looped))}
-    page = (DOCS / "toml.md").read_text(encoding="utf-8")
-    assert len(keys) > 40
+def test_the_tables_of_keys_are_up_to_date_and_on_the_page():
+    page, maker = (DOCS / "toml.md").read_text(encoding="utf-8"), load_table_maker("make_key_tables")
+    assert maker.write_tables(page) == page, "run: python docs/make_key_tables.py"
+    assert not [name for name in maker.TABLES if f"<!-- keys of {name}: begin -->" not in page]
+
+
+def keys_of(schema):
+    """Every key that a schema knows."""
+    if isinstance(schema, list):
+        return {key for entry in schema for key in keys_of(entry)}
+    if not isinstance(schema, dict):
+        return set()
+    return {*schema.get("properties", {}), *(key for entry in schema.values() for key in keys_of(entry))}
+
+
+def test_the_file_reference_names_every_key_of_the_schema():
+    page, keys = (DOCS / "toml.md").read_text(encoding="utf-8"), keys_of(make_schema())
+    assert len(keys) > 100
     assert not [key for key in sorted(keys) if f"`{key}`" not in page]
 
 

@@ -1,13 +1,11 @@
 """Nothing is accepted and ignored: in every table of a file an unknown key is an error."""
 
 import copy
-import dataclasses
 import json
 
 import pytest
 
-from robodyn import ModelError, Solver, assemble, read_scenario
-from robodyn.files.settings_tables import SOLVER_KEYS
+from robodyn import ModelError, assemble, read_scenario
 
 INERTIA = {"xx": 0.1, "yy": 0.1, "zz": 0.1}
 BODY = {"mass": 1.0, "com": [0.1, 0.0, 0.0], "inertia": INERTIA, "about": "com", "physical": True}
@@ -236,7 +234,3 @@ def test_a_value_of_the_wrong_type_is_a_told_error_or_has_a_meaning(tmp_path, da
     except ModelError:
         meant = True
     assert meant
-
-
-def test_the_solvers_settings_are_those_a_file_knows():
-    assert set(SOLVER_KEYS) == {field.name for field in dataclasses.fields(Solver)}

@@ -9,8 +9,8 @@ from support.constrained import cartesian_pendulum, four_bar, pendulum_at, sampl
 from robodyn.analysis.mechanics.hamiltonian import simulate_symplectic
 from robodyn.assembly import assemble
 from robodyn.catalog import pendulum
-from robodyn.engine import Recording, Solver, integrate
-from robodyn.model import Event, Treatment
+from robodyn.engine import Recording, integrate
+from robodyn.model import Event, Solver, Treatment
 from robodyn.simulation import compile_system, simulate
 from robodyn.simulation.problem import build_problem
 from robodyn.simulation.starting import find_start
@@ -22,7 +22,7 @@ SLOPE = 0.05
 
 
 def alpha(step, **settings):
-    return {"method": "generalised_alpha", "step": float(step), **settings}
+    return Solver("generalised_alpha", step=float(step), **settings)
 
 
 SIGNALS = tuple(pendulum_at(0.0))
@@ -61,7 +61,7 @@ def test_the_forces_it_solves_for_have_order_two():
 @pytest.mark.parametrize("steps", [(5e-3, 2.5e-3, 1.25e-3), (3e-3, 1.5e-3, 0.75e-3)])
 def test_order_two_holds_across_ticks_and_for_the_states_of_drives(steps):
     # The second triple does not divide the period of 50 ms: steps are then a little shorter.
-    exact = simulate(four_bar(Treatment(pole=50.0), {"rtol": 1e-11, "atol": 1e-11}, blocks=sampled_drive()))
+    exact = simulate(four_bar(Treatment(pole=50.0), Solver(rtol=1e-11, atol=1e-11), blocks=sampled_drive()))
     runs = [simulate(four_bar(INDEX3, alpha(h), blocks=sampled_drive())) for h in steps]
     for name in ("crank.position", "rocker.position", "motor.drive", "pin.force.x"):
         errors = [abs(float(run[name](1.0) - exact[name](1.0))) for run in runs]

@@ -5,7 +5,8 @@ import pytest
 from convergence.rates import EMPTY, final_error, forced, observed_order
 from support.kernels import kernel, make_problem
 
-from robodyn.engine import Recording, Solver, integrate
+from robodyn.engine import Recording, integrate
+from robodyn.model import Solver
 
 T_END = 3.0
 EXACT = np.array([np.sin(T_END), np.cos(T_END)])

@@ -5,7 +5,8 @@ import pytest
 from convergence.rates import EMPTY, final_error, forced, observed_order
 from support.kernels import kernel, make_problem
 
-from robodyn.engine import Recording, Solver, Status, integrate
+from robodyn.engine import Recording, Status, integrate
+from robodyn.model import Solver
 
 STIFF = ["rodas4", "rodas4p", "trbdf2"]
 MU = 1000.0

@@ -9,9 +9,8 @@ from convergence.rates import observed_order
 from robodyn.assembly import assemble
 from robodyn.catalog import find_scenario
 from robodyn.catalog.two_link import two_link_loop
-from robodyn.engine import Solver
 from robodyn.errors import ModelError
-from robodyn.model import GROUND, Block, Body, Delay, Joint, Machine, Mechanism, Recording, Scenario
+from robodyn.model import GROUND, Block, Body, Delay, Joint, Machine, Mechanism, Recording, Scenario, Solver
 from robodyn.simulation import compile_system, simulate
 
 ANGLES = ("shoulder.position", "elbow.position")

@@ -24,6 +24,7 @@ from robodyn import (
     Recording,
     Rod,
     Scenario,
+    Solver,
     Triangle,
     assemble,
     simulate,
@@ -105,7 +106,7 @@ def tied(tree, positions):
     pin, rod = Closure("pin", "nail", "eye"), Rod("rod", "hook", "trunk_x", length)
     start = positions | {"trunk_joint.velocity": 1.5}
     machine = replace(tree, mechanism=mechanism, constraints=(pin, rod))
-    return Scenario("tree", machine, 0.2, start, start="assembled", solver={"rtol": 1e-10, "atol": 1e-12})
+    return Scenario("tree", machine, 0.2, start, start="assembled", solver=Solver(rtol=1e-10, atol=1e-12))
 
 
 MARKS = ((0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1))

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from scipy.linalg import eigh
 
+from robodyn import Solver
 from robodyn import symbolic as sym
 from robodyn.assembly import assemble
 from robodyn.model import Body, Joint, Load, Machine, Mechanism, Point, Relation, Scenario
@@ -106,7 +107,7 @@ def test_beam_that_is_spun_up_bends_back_and_straightens_again():
     body = beam("arm", 8.0, section, Reduction(modes=2, directions=("y", "rz"), stiffening=True), elements=16)
     hub = Relation("drive", of=("hub",), function=spin, count=1)
     machine = Machine("m", mechanism(body, points=(Point("tip", "arm", (8, 0, 0)),)), constraints=(hub,))
-    solver = {"method": "dopri5", "rtol": 1e-6, "atol": 1e-8}
+    solver = Solver("dopri5", rtol=1e-6, atol=1e-8)
     run = simulate(Scenario("spin", machine, 20.0, solver=solver))
 
     def bent(time):
@@ -141,7 +142,7 @@ def falling_arm(stiffening):
     )
     points = (Point("middle", "upper", (1, 0, 0)), Point("tip", "lower", (1, 0, 0)))
     arm = Mechanism("arm", bodies, joints, points, (0, -9.81, 0))
-    return Scenario("arm", Machine("arm", arm), 1.0, solver={"method": "dopri5", "rtol": 1e-7, "atol": 1e-9})
+    return Scenario("arm", Machine("arm", arm), 1.0, solver=Solver("dopri5", rtol=1e-7, atol=1e-9))
 
 
 def test_falling_two_link_arm_moves_as_in_another_program_and_keeps_its_energy():

@@ -1,5 +1,6 @@
 """Carts whose deviations are known: on springs, with disturbances, wrong sensors, servo loops and elastic gears."""
 
+from robodyn import Solver
 from robodyn.laws import law
 from robodyn.model import (
     GROUND,
@@ -17,8 +18,8 @@ from robodyn.model import (
 
 MASS, STIFFNESS, DAMPING = 2.0, 800.0, 16.0
 PULL, PUSH, BIAS = 3.0, 5.0, 2e-3
-TIGHT = {"method": "dopri5", "rtol": 1e-10, "atol": 1e-13}
-WHOLE = {"method": "rosw2", "step": 0.25e-3}
+TIGHT = Solver("dopri5", rtol=1e-10, atol=1e-13)
+WHOLE = Solver("rosw2", step=0.25e-3)
 
 
 @law(position="m", velocity="m/s")

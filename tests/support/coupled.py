@@ -4,13 +4,13 @@ import dataclasses
 
 import numpy as np
 
-from robodyn import GROUND, Block, Body, Delay, Interface, Joint, Machine, Mechanism, Point, Recording, Scenario
+from robodyn import GROUND, Block, Body, Delay, Interface, Joint, Machine, Mechanism, Point, Recording, Scenario, Solver
 from robodyn.catalog.free_bodies import hang_freely
 from robodyn.catalog.six_axis import FLANGE, six_axis_mechanism
 
 ANGLES = (0.3, 0.8, 0.4, 0.2, 1.4, 0.1)
 LOAD = Body("load", 20.0, (0.0, 0.0, 0.0), (0.5, 0.4, 0.3))
-SOLVER = {"method": "dopri5", "rtol": 1e-8, "atol": 1e-9}
+SOLVER = Solver("dopri5", rtol=1e-8, atol=1e-9)
 START = {f"joint{k + 1}.position": angle for k, angle in enumerate(ANGLES)}
 
 

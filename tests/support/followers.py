@@ -3,6 +3,7 @@
 from dataclasses import replace
 from math import pi
 
+from robodyn import Solver
 from robodyn.catalog.six_axis import six_axis_mechanism
 from robodyn.catalog.two_link import two_link_mechanism
 from robodyn.laws import law
@@ -21,7 +22,7 @@ from robodyn.model import (
 )
 from robodyn.symbolic import sin
 
-TIGHT = {"method": "dopri5", "rtol": 1e-10, "atol": 1e-12}
+TIGHT = Solver("dopri5", rtol=1e-10, atol=1e-12)
 
 
 @law(torque="N m", position="rad", velocity="rad/s", target="rad", target_rate="rad/s")
@@ -158,7 +159,7 @@ def sprung_six_axis(duration=1.2):
         machine,
         duration,
         {f"{joint}.position": start for joint, start in zip(joints, starts, strict=True)},
-        solver={"method": "rodas4p", "rtol": 1e-7, "atol": 1e-9},
+        solver=Solver("rodas4p", rtol=1e-7, atol=1e-9),
         recording=Recording(rate=200),
         nominal=references(joints),
     )

@@ -75,12 +75,11 @@ def read_and_run(path):
     from dataclasses import replace
 
     from robodyn.cli.loops import find_loop_warnings
-    from robodyn.simulation import make_solver, simulate
+    from robodyn.simulation import simulate
 
     scenario = read_from_file(path)
     find_loop_warnings([scenario])
-    settings = {**scenario.solver, "max_wall_time": 1.0}
-    run = simulate(replace(scenario, solver=settings), make_solver(settings))
+    run = simulate(scenario, replace(scenario.solver, max_wall_time=1.0))
     values = run.values[np.isfinite(run.time)]
     if run.outcome.ok and not np.isfinite(values).all():
         raise ArithmeticError(f"signals are not finite after a run that {run.outcome.sentence}")
@@ -88,9 +87,8 @@ def read_and_run(path):
 
 def read_from_file(path):
     from robodyn.files import read_scenario
-    from robodyn.simulation import make_solver
 
-    return read_scenario(path, make_solver)
+    return read_scenario(path)
 
 
 def _scenarios():

@@ -5,10 +5,11 @@ from math import pi
 import casadi as ca
 import numpy as np
 
+from robodyn import Solver
 from robodyn.model import GROUND, Body, Closure, Joint, Machine, Mechanism, Point, Scenario
 
 FORTH = (0.0, -1.0, 0.0)
-PRECISE = {"method": "dopri5", "rtol": 1e-10, "atol": 1e-12}
+PRECISE = Solver("dopri5", rtol=1e-10, atol=1e-12)
 SIXFOLD = (("prismatic", (1, 0, 0)), ("prismatic", (0, 1, 0)), ("prismatic", (0, 0, 1)))
 SIXFOLD += (("revolute", (0, 1, 0)), ("revolute", (1, 0, 0)), ("revolute", (0, 0, 1)))
 FREE = ("x", "y", "z", "pitch", "roll", "yaw")

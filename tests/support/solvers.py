@@ -1,7 +1,7 @@
 """Solvers of any kind from one set of settings."""
 
-from robodyn.engine import Solver
-from robodyn.engine.solver import ADAPTIVE_ONLY, is_adaptive
+from robodyn.model import Solver
+from robodyn.model.solver import ADAPTIVE_ONLY, is_adaptive
 
 
 def any_solver(method: str, **settings: object) -> Solver:

@@ -17,11 +17,10 @@ from robodyn.assembly import assemble
 from robodyn.catalog import find_scenario
 from robodyn.cli import app
 from robodyn.codegen import write_c
-from robodyn.engine import Solver
 from robodyn.errors import ModelError
 from robodyn.files import read_scenario
 from robodyn.fmi import simulate_fmu, write_fmu
-from robodyn.model import Block, Recording
+from robodyn.model import Block, Recording, Solver
 from robodyn.results import OutcomeKind, compare, load, save
 from robodyn.simulation import compile_system, simulate
 
@@ -194,14 +193,14 @@ def test_other_parameters_need_no_other_code():
 
 @compiled
 def test_an_exported_program_chooses_the_same_steps(tmp_path):
-    scenario = dataclasses.replace(gripped(1.5), solver={"method": "auto"}, recording=Recording(rate=50.0))
+    scenario = dataclasses.replace(gripped(1.5), solver=Solver("auto"), recording=Recording(rate=50.0))
     assert stiff_share(simulate(scenario)) > 0.2
     assert write_c(scenario, tmp_path).agreement.equal
 
 
 @compiled
 def test_a_unit_chooses_the_same_steps(tmp_path):
-    scenario = dataclasses.replace(gripped(1.5), solver={"method": "auto"}, recording=Recording(rate=50.0))
+    scenario = dataclasses.replace(gripped(1.5), solver=Solver("auto"), recording=Recording(rate=50.0))
     made = write_fmu(scenario, tmp_path / "grip.fmu", fmi=3)
     run, same = simulate_fmu(made.path, step=0.02), simulate(scenario)
     # The unit's steps meet its communication points.
@@ -244,7 +243,7 @@ parameters = { value = 10.0 }
 def test_a_file_and_the_command_line_take_it_and_tell_it(tmp_path):
     path = tmp_path / "bristles.toml"
     path.write_text(FILE + '\n[solver]\nmethod = "auto"\n')
-    assert read_scenario(path).solver == {"method": "auto"}
+    assert read_scenario(path).solver == Solver("auto")
     done = CliRunner().invoke(app, ["run", str(path), "--json", "--out", str(tmp_path)])
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["statistics"]["extra"]["method"].startswith("rodas4p for ")

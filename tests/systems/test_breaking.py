@@ -17,13 +17,14 @@ from robodyn import (
     Point,
     Rod,
     Scenario,
+    Solver,
     assemble,
     simulate,
 )
 from robodyn.catalog import breaking_pendulum, cartesian_pendulum
 
 GRAVITY = 9.81
-PRECISE = {"method": "dopri5", "rtol": 1e-10, "atol": 1e-12}
+PRECISE = Solver("dopri5", rtol=1e-10, atol=1e-12)
 
 
 def mass_on_a_rod(*events, initial, active=True, duration=1.0, solver=PRECISE):

@@ -13,9 +13,8 @@ from robodyn.catalog import find_scenario
 from robodyn.codegen import c_folder, write_c, write_wasm
 from robodyn.codegen.comparison import compare_run
 from robodyn.codegen.compilers import compile_program
-from robodyn.engine import Solver
 from robodyn.errors import ModelError
-from robodyn.model import Block, Event, Recording
+from robodyn.model import Block, Event, Recording, Solver
 from robodyn.simulation import simulate
 
 compiled = pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler here")
@@ -88,7 +87,7 @@ def stop_at(position, *, place):
 def pushed_cart():
     source = Block("push", "constant_reference", parameters={"constant": 3.0})
     drive = Block("drive", "torque_source", on="rail", inputs={"command": "push.value"})
-    return cart(source, drive, tunable=("cart.mass",), solver={"method": "rk4", "step": 0.01})
+    return cart(source, drive, tunable=("cart.mass",), solver=Solver("rk4", step=0.01))
 
 
 def assembled():

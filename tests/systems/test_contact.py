@@ -130,7 +130,7 @@ def test_bristles_hold_a_box_on_a_slope_without_creep():
 def test_a_box_that_starts_sliding_on_the_surface_itself_stops_after_the_way_its_speed_allows():
     slope = box_on_slope()
     start = slope.initial | {"along.velocity": 1.0}
-    run = simulate(replace(slope, duration=1.5, initial=start, solver=slope.solver | {"max_steps": 2000}))
+    run = simulate(replace(slope, duration=1.5, initial=start, solver=replace(slope.solver, max_steps=2000)))
     angle = math.atan(0.4)
     way = 1.0 / (2 * GRAVITY * (0.5 * math.cos(angle) - math.sin(angle)))
     # While it sinks in by 50 um its normal force, and so friction, swings about what the closed form takes.

@@ -14,6 +14,7 @@ from robodyn import (
     Mechanism,
     ModelError,
     Scenario,
+    Solver,
     assemble,
     simulate,
 )
@@ -26,7 +27,7 @@ def pendulum(*blocks, delays=(), start="equilibrium", initial=None):
     mechanism = Mechanism("pendulum", [body], [Joint("hinge", "revolute", "ground", "bob", axis=(0, 1, 0))])
     machine = Machine("pendulum", mechanism, blocks=blocks, delays=delays)
     return Scenario(
-        "pendulum", machine, 1.0, initial or {}, start=start, solver={"method": "dopri5", "rtol": 1e-9, "atol": 1e-12}
+        "pendulum", machine, 1.0, initial or {}, start=start, solver=Solver("dopri5", rtol=1e-9, atol=1e-12)
     )
 
 

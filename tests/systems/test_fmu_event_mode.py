@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from support.machines import cart
 
+from robodyn import Solver
 from robodyn.assembly import assemble
 from robodyn.catalog import find_scenario
 from robodyn.engine import Recording, integrate
 from robodyn.model import Block, Event
-from robodyn.simulation import make_solver, simulate
+from robodyn.simulation import simulate
 from robodyn.simulation.compiled import compile_system
 from robodyn.simulation.problem import build_problem
 from robodyn.simulation.starting import find_start
@@ -126,7 +127,7 @@ def test_in_one_step_event_times_are_those_of_the_run_to_the_last_digit(unit):
 
 def find_events(scenario):
     """Times of the native run's events, with every operation rounded by itself, as in C."""
-    system, solver = assemble(scenario), make_solver(scenario.solver)
+    system, solver = assemble(scenario), scenario.solver
     compiled = compile_system(system, solver, plain=True)
     start = find_start(compiled, compiled.parameter_values({}))
     p = compiled.module.prepare(compiled.parameter_values({}))
@@ -158,7 +159,7 @@ def gated(**fields):
     gate = Event("gate", lambda x: x - 0.5, place, direction="rising", action=lambda: slow)
     wall = Event("wall", lambda x: x - 0.8, place, terminal=True)
     # Every number on the way is exact.
-    solver = {"method": "euler", "step": 0.125}
+    solver = Solver("euler", step=0.125)
     return cart(push, drive, initial={"rail.velocity": 1.0}, events=(gate, wall), duration=1.0, solver=solver, **fields)
 
 
@@ -273,7 +274,7 @@ def keep(level, kept):
 def test_an_input_set_in_the_first_event_mode_is_sampled_there(folder):
     push = Block("push", "constant_reference", parameters={"constant": 0.0})
     sampler = Block("s", keep, inputs={"level": "push.value"}, period=0.1, memory={"kept": 0.0}, hold={"output": 0.0})
-    scenario = cart(push, sampler, duration=0.3, solver={"method": "rk4", "step": 0.05})
+    scenario = cart(push, sampler, duration=0.3, solver=Solver("rk4", step=0.05))
     path = write_fmu(scenario, folder / "sampled.fmu", fmi=3, inputs={"push.value": 0.0}).path
     with opened(path) as slave:
         slave.exitInitializationMode()

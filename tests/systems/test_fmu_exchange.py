@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from support.machines import cart
 
+from robodyn import Solver
 from robodyn.catalog import find_scenario
 from robodyn.errors import ModelError
 from robodyn.model import Block, Delay, Event
@@ -64,7 +65,7 @@ def pushed(**fields):
         direction="rising",
         action=lambda v: {"rail.velocity": -0.5 * v},
     )
-    solver = {"method": "dopri5", "rtol": 1e-9, "atol": 1e-11}
+    solver = Solver("dopri5", rtol=1e-9, atol=1e-11)
     return cart(push, drive, taken, events=(wall,), tunable=("cart.mass",), duration=3.0, solver=solver, **fields)
 
 
@@ -220,7 +221,7 @@ def test_what_is_refused_is_told(folder):
 
 def test_a_wall_that_ends_the_run_ends_the_simulation_of_fmpy(folder):
     end = Event("end", lambda x: x - 0.3, {"x": "rail.position"}, terminal=True)
-    scenario = cart(initial={"rail.velocity": 1.0}, events=(end,), solver={"method": "rk4", "step": 0.01})
+    scenario = cart(initial={"rail.velocity": 1.0}, events=(end,), solver=Solver("rk4", step=0.01))
     made = write_fmu(scenario, folder / "end.fmu", kind="me")
     found = fmpy.simulate_fmu(str(made.path), logger=lambda *_: None)
     assert found["time"][-1] == pytest.approx(0.3, abs=1e-6)

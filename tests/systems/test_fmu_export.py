@@ -10,9 +10,8 @@ from support.machines import cart
 from support.sampled_loops import cascade
 
 from robodyn.catalog import find_scenario
-from robodyn.engine import Solver
 from robodyn.errors import ModelError
-from robodyn.model import Block, Delay, Event, Recording
+from robodyn.model import Block, Delay, Event, Recording, Solver
 from robodyn.results import OutcomeKind
 from robodyn.simulation import simulate
 
@@ -28,7 +27,7 @@ def pushed_cart():
     """A cart under a force from a reference."""
     source = Block("push", "constant_reference", parameters={"constant": 3.0})
     drive = Block("drive", "torque_source", on="rail", inputs={"command": "push.value"})
-    return cart(source, drive, tunable=("cart.mass",), solver={"method": "rk4", "step": 0.01})
+    return cart(source, drive, tunable=("cart.mass",), solver=Solver("rk4", step=0.01))
 
 
 def stop_at(position, *, place):
@@ -142,7 +141,7 @@ def delayed_cart():
     """A cart that a spring pulls to where it was some time ago: it swings up."""
     late = Delay("late", "rail.position", 0.13)
     spring = Block("spring", pull_back, on="rail", inputs={"position": "late.output"}, parameters={"stiffness": 20.0})
-    fields = {"initial": {"rail.position": 1.0}, "solver": {"method": "dopri5", "rtol": 1e-10, "atol": 1e-12}}
+    fields = {"initial": {"rail.position": 1.0}, "solver": Solver("dopri5", rtol=1e-10, atol=1e-12)}
     return cart(spring, delays=(late,), tunable=("cart.mass",), **fields)
 
 
@@ -189,7 +188,7 @@ def test_delays_are_set_before_the_start_and_are_positive(delayed):
 
 
 def test_sampled_loops_with_offsets_and_late_outputs_keep_their_ticks(folder):
-    made = write_fmu(cascade(duration=0.2, solver={"method": "rk4", "step": 1e-3}), folder / "cascade.fmu")
+    made = write_fmu(cascade(duration=0.2, solver=Solver("rk4", step=1e-3)), folder / "cascade.fmu")
     assert made.agreement.error < 1e-11
 
 
@@ -216,7 +215,7 @@ def hurdles():
     gate = Event("gate", lambda x: x - 5.09, place, action=lambda: fast)
     wall = Event("wall", lambda x: x - 7.0, place, action=lambda: {"rail.position": 7.0 - 1e-9})
     start = {"rail.velocity": 1.0}
-    return cart(duration=10.0, initial=start, events=(dip, gate, wall), solver={"method": "dopri5", "rtol": 1e-8})
+    return cart(duration=10.0, initial=start, events=(dip, gate, wall), solver=Solver("dopri5", rtol=1e-8))
 
 
 def test_hidden_crossings_and_event_storms_are_those_of_the_simulation(folder):

@@ -5,7 +5,21 @@ from math import pi
 import numpy as np
 import pytest
 
-from robodyn import GROUND, Block, Body, Joint, Load, Machine, Mechanism, Point, Relation, Scenario, assemble, simulate
+from robodyn import (
+    GROUND,
+    Block,
+    Body,
+    Joint,
+    Load,
+    Machine,
+    Mechanism,
+    Point,
+    Relation,
+    Scenario,
+    Solver,
+    assemble,
+    simulate,
+)
 from robodyn.results import OutcomeKind
 from robodyn.simulation.dependent_joints import find_dependent_joints
 from robodyn.symbolic import sqrt
@@ -28,7 +42,7 @@ def gimbal(initial, constraints=(), **fields):
 
 @pytest.mark.parametrize("method", ["dopri5", "rodas4", "rk4"])
 def test_a_start_with_parallel_axes_names_them(method):
-    run = simulate(gimbal({"pitch.position": pi / 2}, solver={"method": method}))
+    run = simulate(gimbal({"pitch.position": pi / 2}, solver=Solver(method)))
     assert not run.outcome.ok
     assert "'yaw' and 'roll' have parallel axes" in run.outcome.sentence
 
@@ -36,7 +50,7 @@ def test_a_start_with_parallel_axes_names_them(method):
 @pytest.mark.parametrize(("method", "limit"), [("dopri5", 2000), ("rodas4", 2000), ("rk4", 10_000)])
 def test_a_motion_into_parallel_axes_names_them(method, limit):
     turn = Relation("turn", ("pitch",), lambda angle, time: angle - time)
-    solver = {"method": method, "max_steps": limit} | ({"step": 1e-3} if method == "rk4" else {})
+    solver = Solver(method, step=1e-3 if method == "rk4" else None, max_steps=limit)
     run = simulate(gimbal({"roll.velocity": 1.0, "pitch.velocity": 1.0}, (turn,), solver=solver))
     assert not run.outcome.ok
     assert run.outcome.time == pytest.approx(pi / 2, abs=0.01)

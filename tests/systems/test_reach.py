@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from robodyn import Block, Body, Joint, Machine, Mechanism, ModelError, Scenario, Triangle, assemble, simulate
+from robodyn import Block, Body, Joint, Machine, Mechanism, ModelError, Scenario, Solver, Triangle, assemble, simulate
 from robodyn.results import OutcomeKind
 
 
@@ -14,7 +14,7 @@ def crane(initial=0.0, stroke=(0.2, 0.4)):
     lift = Triangle("lift", {"hinge": 1.0}, (0.3, 0.2), offset=1.0, range=stroke)
     blocks = [Block("seal", "damper", on="lift", parameters={"damping": 50.0})]
     machine = Machine("crane", mechanism, blocks=blocks, coordinates=[lift])
-    return Scenario("crane", machine, 5.0, {"hinge.position": initial}, solver={"method": "dopri5"})
+    return Scenario("crane", machine, 5.0, {"hinge.position": initial}, solver=Solver("dopri5"))
 
 
 def test_a_boom_that_falls_ends_out_of_reach_of_its_cylinder():

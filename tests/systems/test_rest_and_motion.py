@@ -16,6 +16,7 @@ from robodyn import (
     Prescribed,
     RigidContact,
     Scenario,
+    Solver,
     Treatment,
     simulate,
 )
@@ -70,7 +71,7 @@ def test_friction_that_holds_all_the_time_is_not_suspect():
     )
     points = (Point("base", GROUND), Point("tip", "slide", (0.2, 0.1, -0.2)))
     machine = Machine("arm", Mechanism("arm", bodies, joints, points), (hold,), (Distance("reach", "base", "tip"),))
-    for solver in ({"rtol": 1e-8, "atol": 1e-9}, {"method": "rodas4", "rtol": 1e-8, "atol": 1e-9}):
+    for solver in (Solver(rtol=1e-8, atol=1e-9), Solver("rodas4", rtol=1e-8, atol=1e-9)):
         run = simulate(Scenario("held", machine, 0.3, {"turn.position": -0.6}, solver=solver))
         assert set(run["hold.direction"].values) == {0.0}
         assert run["turn.velocity"].values[-1] != 0
@@ -86,7 +87,7 @@ def test_a_rigid_contact_of_a_vibrating_body_parts_where_its_force_ends(height):
     hinge = Joint("hinge", "revolute", GROUND, "beam", axis=(0, 1, 0))
     touch = RigidContact("touch", Ball("toe", 0.02), Plane("floor", (0.14, -0.07, 0.98)), 0.3)
     machine = Machine("beam", Mechanism("beam", (body,), (hinge,), points), contacts=(touch,))
-    run = simulate(Scenario("beam", machine, 0.3, solver={"rtol": 1e-8, "atol": 1e-9}))
+    run = simulate(Scenario("beam", machine, 0.3, solver=Solver(rtol=1e-8, atol=1e-9)))
     assert "touch.parts" in {event.name for event in run.events}
     assert run["touch.force.normal"].values.min() > -1e-9
     assert run.outcome.ok, run.outcome.sentence

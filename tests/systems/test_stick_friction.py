@@ -17,11 +17,12 @@ from robodyn import (
     ModelError,
     Point,
     Scenario,
+    Solver,
     Triangle,
     simulate,
 )
 
-PRECISE = {"method": "dopri5", "rtol": 1e-10, "atol": 1e-12}
+PRECISE = Solver("dopri5", rtol=1e-10, atol=1e-12)
 
 
 def slide(*blocks, duration=1.0, events=(), initial=None, solver=None):
@@ -70,7 +71,7 @@ def test_stick_slip_of_a_pulled_block_follows_the_closed_form():
 
 
 def test_a_loaded_arm_below_its_limits_does_not_move_at_all_in_an_hour():
-    run = simulate(two_link_arm((30.0, 5.0), 3600.0, solver={"method": "rodas4p"}))
+    run = simulate(two_link_arm((30.0, 5.0), 3600.0, solver=Solver("rodas4p")))
     assert run.outcome.ok
     assert not run.events
     for name, start in (("shoulder.position", 0.3), ("elbow.position", 0.2)):
@@ -128,7 +129,7 @@ def test_it_agrees_with_smoothed_coulomb_friction_where_that_is_steep():
         Machine("arm", machine.mechanism, blocks=blocks),
         2.0,
         {"shoulder.position": 0.3, "elbow.position": 0.2},
-        solver={"method": "rodas4p", "rtol": 1e-8, "atol": 1e-10},
+        solver=Solver("rodas4p", rtol=1e-8, atol=1e-10),
     )
     run = simulate(smooth)
     # The smoothed arm creeps by the order of 1e-5 rad/s.
@@ -204,7 +205,7 @@ def test_three_seals_on_two_joints_hold_the_arm_exactly():
         blocks=[*scenario.machine.blocks, Block("third", "stick_friction", on="sum", parameters={"coulomb": 9.0})],
         coordinates=[Combination("sum", {"shoulder": 1.0, "elbow": 1.0})],
     )
-    run = simulate(Scenario("arm", machine, 60.0, scenario.initial, solver={"method": "dopri5"}))
+    run = simulate(Scenario("arm", machine, 60.0, scenario.initial, solver=Solver("dopri5")))
     assert np.all(run["elbow.position"].values == 0.2)
     assert np.all(run["shoulder.position"].values == 0.3)
 
@@ -221,14 +222,14 @@ def test_a_linkage_piston_holds_the_arm_exactly():
         blocks=[Block(f"{on}_seal", "stick_friction", on=on, parameters={"coulomb": 500.0}) for on in ("lift", "tilt")],
         coordinates=[lift, tilt],
     )
-    run = simulate(Scenario("arm", machine, 60.0, scenario.initial, solver={"method": "dopri5"}))
+    run = simulate(Scenario("arm", machine, 60.0, scenario.initial, solver=Solver("dopri5")))
     assert np.all(run["elbow.position"].values == 0.2)
     assert np.all(run["shoulder.position"].values == 0.3)
 
 
 @pytest.mark.parametrize("method", ["euler", "rk4", "dopri5", "rodas4p", "trbdf2"])
 def test_every_kind_of_method_stops_where_friction_stops_it(method):
-    solver = {"method": method} | ({"step": 1e-4} if method in ("euler", "rk4") else {})
+    solver = Solver(method, step=1e-4 if method in ("euler", "rk4") else None)
     scenario = slide(
         Block("friction", "stick_friction", on="x", parameters={"coulomb": 4.0}),
         initial={"x.velocity": 0.6},
@@ -256,7 +257,7 @@ def test_friction_of_level_zero_holds_nothing():
 def test_a_kick_too_small_to_count_does_not_make_a_held_block_creep(method):
     kick = Event("kick", lambda time: time - 0.1, direction="rising", action=lambda: {"x.velocity": 5e-7})
     friction = Block("friction", "stick_friction", on="x", parameters={"coulomb": 4.0})
-    run = simulate(slide(friction, duration=100.0, events=[kick], solver={"method": method}))
+    run = simulate(slide(friction, duration=100.0, events=[kick], solver=Solver(method)))
     assert np.all(run["x.position"].values == 0.0)
 
 

@@ -16,6 +16,7 @@ from robodyn import (
     ModelError,
     Prescribed,
     Scenario,
+    Solver,
     Treatment,
     simulate,
 )
@@ -57,7 +58,7 @@ def test_minimal_coordinates_follow_a_prescribed_spline():
     times, points = (0.0, 0.5, 1.0), (-1.0, 0.0, 0.5)
     told = Prescribed("drive", "crank", "ref.position", "ref.velocity", "ref.acceleration")
     reference = Block("ref", "spline_reference", parameters={"times": times, "points": points})
-    fine = {"method": "dopri5", "rtol": 1e-9, "atol": 1e-9}
+    fine = Solver("dopri5", rtol=1e-9, atol=1e-9)
     guess = {"crank.position": -1.0, "knee.position": 0.5, "rocker.position": -1.5}
     extras = {"blocks": (reference,), "constraints": (told,), "initial": guess}
     run, other = (simulate(four_bar(Treatment(way), fine, **extras)) for way in ("minimal", "projection"))

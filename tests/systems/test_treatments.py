@@ -1,5 +1,7 @@
 """Constraints are kept in different ways, and the motion is the same."""
 
+from dataclasses import replace
+
 import casadi as ca
 import numpy as np
 import pytest
@@ -7,20 +9,19 @@ from support.constrained import cartesian_pendulum, four_bar, sampled_drive
 
 from robodyn.analysis.sensitivity.ranking import rank_parameters
 from robodyn.assembly import assemble
-from robodyn.engine import Solver
 from robodyn.errors import ModelError
-from robodyn.model import Block, Event, Prescribed, Treatment
+from robodyn.model import Block, Event, Prescribed, Solver, Treatment
 from robodyn.results import OutcomeKind
 from robodyn.simulation import close_constraints, find_equilibrium, simulate
 
-FINE = {"method": "dopri5", "rtol": 1e-9, "atol": 1e-9}
-ALPHA = {"method": "generalised_alpha", "step": 5e-4}
+FINE = Solver("dopri5", rtol=1e-9, atol=1e-9)
+ALPHA = Solver("generalised_alpha", step=5e-4)
 WAYS = {
     "projection": (Treatment("projection"), FINE),
     "index3": (Treatment("index3"), ALPHA),
     "minimal": (Treatment("minimal"), FINE),
     "minimal, crank named": (Treatment("minimal", independent=("crank",)), FINE),
-    "minimal, stiff method": (Treatment("minimal"), FINE | {"method": "rodas4"}),
+    "minimal, stiff method": (Treatment("minimal"), replace(FINE, method="rodas4")),
 }
 # The second-order method leaves about h^2 = 2.5e-7 of accelerations of some 100 rad/s^2; the others their tolerance.
 ACCURACY = {"index3": 1e-4}
@@ -48,7 +49,7 @@ def test_every_treatment_moves_the_four_bar_as_baumgarte_does(way, kind):
     treatment, solver = WAYS[way]
     if kind == "prescribed crank" and treatment.independent:
         treatment = Treatment("minimal", independent=())
-    exact = simulate(four_bar(Treatment(pole=50.0), FINE | {"rtol": 1e-11, "atol": 1e-11}, **extras(kind)))
+    exact = simulate(four_bar(Treatment(pole=50.0), replace(FINE, rtol=1e-11, atol=1e-11), **extras(kind)))
     run = simulate(four_bar(treatment, solver, **extras(kind)))
     assert run.outcome.ok, run.outcome.sentence
     for name in ("crank.position", "rocker.position", "rocker.velocity", "pin.force.z"):
@@ -56,11 +57,11 @@ def test_every_treatment_moves_the_four_bar_as_baumgarte_does(way, kind):
 
 
 def test_minimal_coordinates_do_not_drift_even_at_a_coarse_tolerance():
-    run = simulate(four_bar(Treatment("minimal"), {"rtol": 1e-4, "atol": 1e-4}, 5.0))
+    run = simulate(four_bar(Treatment("minimal"), Solver(rtol=1e-4, atol=1e-4), 5.0))
     # Two Newton steps leave the third power of what a step predicted, about 1e-4, of lengths of 1 m and of 10 m/s.
     assert run.statistics.extra["constraint_position_error"] < 1e-12
     assert run.statistics.extra["constraint_velocity_error"] < 1e-11
-    drifting = simulate(four_bar(Treatment(pole=5.0), {"rtol": 1e-4, "atol": 1e-4}, 5.0))
+    drifting = simulate(four_bar(Treatment(pole=5.0), Solver(rtol=1e-4, atol=1e-4), 5.0))
     assert drifting.statistics.extra["constraint_position_error"] > 1e-6
 
 
@@ -148,7 +149,7 @@ def test_methods_and_treatments_that_do_not_fit_are_refused():
     assert "solver.method" in told
     assert "generalised_alpha" in told
     assert "treatment.method" in flaws_of(lambda: simulate(four_bar(Treatment(), ALPHA)))
-    told = flaws_of(lambda: simulate(four_bar(Treatment("index3"), {"method": "rattle"})))
+    told = flaws_of(lambda: simulate(four_bar(Treatment("index3"), Solver("rattle"))))
     assert "hamiltonian_system" in told
 
 

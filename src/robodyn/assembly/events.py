@@ -16,7 +16,7 @@ from robodyn.assembly.tracing import Bindings, check_arguments, placeholder, tra
 from robodyn.errors import nearest
 from robodyn.laws import arguments_of
 from robodyn.model import Event
-from robodyn.model.scenario import DIRECTIONS
+from robodyn.model.event import DIRECTIONS
 from robodyn.symbolic import absolute, sign, where
 
 START = "action:sides"

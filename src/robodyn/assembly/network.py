@@ -8,20 +8,10 @@ from dataclasses import dataclass, field
 import casadi as ca
 
 from robodyn.errors import FlawList, nearest
+from robodyn.signals import SignalInfo as SignalInfo
 
 Binding = tuple[ca.SX, str, str]
 Bindings = Mapping[str, Binding]
-
-
-@dataclass(frozen=True)
-class SignalInfo:
-    """Name, unit, kind ("continuous" or "held") of a signal, the signal that is its rate, and a note on it."""
-
-    name: str
-    unit: str
-    kind: str = "continuous"
-    rate: str | None = None
-    note: str = ""
 
 
 def number_units(infos: Sequence[SignalInfo]) -> list[int]:

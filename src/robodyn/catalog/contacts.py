@@ -20,6 +20,7 @@ from robodyn.model import (
     Point,
     RigidContact,
     Scenario,
+    Solver,
 )
 
 ALONG, ACROSS = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)
@@ -41,7 +42,7 @@ def bouncing_ball(restitution: float = 0.8, height: float = 1.0, duration: float
         Machine("ball", mechanism, contacts=(contact,)),
         duration,
         {"height.position": height + radius},
-        solver={"method": "dopri5", "rtol": 1e-8, "atol": 1e-10},
+        solver=Solver("dopri5", rtol=1e-8, atol=1e-10),
         title="A ball bounces on a rigid floor until it rests",
     )
 
@@ -83,7 +84,7 @@ def box_on_slope(slope: float = math.atan(0.4), coefficient: float = 0.5, durati
         Machine("box", mechanism, contacts=(contact,)),
         duration,
         {"up.position": SIZE[2] / 2},
-        solver={"method": "rodas4", "rtol": 1e-6, "atol": 1e-9},
+        solver=Solver("rodas4", rtol=1e-6, atol=1e-9),
         title="A box on a slope of 22 degrees, held by dry friction",
     )
 
@@ -98,6 +99,6 @@ def tumbling_box(restitution: float = 0.3, coefficient: float = 0.5, duration: f
         Machine("box", mechanism, contacts=(contact,), tunable=("gravity.*",)),
         duration,
         {"up.position": 0.6, "along.velocity": 2.0, "turn.position": 0.3, "turn.velocity": 8.0},
-        solver={"method": "rodas4", "rtol": 1e-6, "atol": 1e-9},
+        solver=Solver("rodas4", rtol=1e-6, atol=1e-9),
         title="A box thrown on a rigid floor tumbles and comes to rest",
     )

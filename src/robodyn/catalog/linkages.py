@@ -18,6 +18,7 @@ from robodyn.model import (
     Point,
     Rod,
     Scenario,
+    Solver,
     Treatment,
 )
 
@@ -45,7 +46,7 @@ def cartesian_pendulum(
         _pendulum_machine(mass, length),
         duration,
         {"x.position": -length},
-        solver={"method": "dopri5", "rtol": 1e-9, "atol": 1e-11},
+        solver=Solver("dopri5", rtol=1e-9, atol=1e-11),
         title="Point mass held by a rod, swinging from the horizontal",
         treatment=treatment or Treatment(),
     )
@@ -68,7 +69,7 @@ def breaking_pendulum(strength: float = 20.0, duration: float = 1.0) -> Scenario
         duration,
         {"x.position": -1.0},
         (fracture,),
-        solver={"method": "dopri5", "rtol": 1e-9, "atol": 1e-11},
+        solver=Solver("dopri5", rtol=1e-9, atol=1e-11),
         title="Pendulum whose rod breaks under its tension",
     )
 
@@ -102,7 +103,7 @@ def four_bars(count: int = 1, duration: float = 10.0, treatment: Treatment | Non
         Machine(name, mechanism, constraints=closures),
         duration,
         initial,
-        solver={"method": "dopri5", "rtol": 1e-9, "atol": 1e-11},
+        solver=Solver("dopri5", rtol=1e-9, atol=1e-11),
         title=f"{count} four-bars in a row, falling through their singular positions",
         treatment=treatment or Treatment("projection"),
     )

@@ -12,7 +12,19 @@ import numpy as np
 from scipy.linalg import expm
 
 from robodyn.errors import FlawList, nearest
-from robodyn.model import GROUND, Block, Body, Combination, Interface, Joint, Machine, Mechanism, Recording, Scenario
+from robodyn.model import (
+    GROUND,
+    Block,
+    Body,
+    Combination,
+    Interface,
+    Joint,
+    Machine,
+    Mechanism,
+    Recording,
+    Scenario,
+    Solver,
+)
 
 COUPLINGS = {
     "force-displacement": ("motion", "force"),
@@ -23,7 +35,7 @@ COUPLINGS = {
 """What the first and the second mass take from each other, by the name of the coupling."""
 PORT = "port"
 ALONG = (1.0, 0.0, 0.0)
-SOLVER = {"method": "dopri5", "rtol": 1e-10, "atol": 1e-10}
+SOLVER = Solver("dopri5", rtol=1e-10, atol=1e-10)
 
 
 @dataclass(frozen=True)

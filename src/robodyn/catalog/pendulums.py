@@ -1,6 +1,6 @@
 """Pendulums: the simplest motions with known solutions."""
 
-from robodyn.model import GROUND, Body, Joint, Machine, Mechanism, Point, Scenario
+from robodyn.model import GROUND, Body, Joint, Machine, Mechanism, Point, Scenario, Solver
 
 ACROSS = (0.0, 1.0, 0.0)
 
@@ -16,7 +16,7 @@ def pendulum(mass: float = 1.0, length: float = 1.0, angle: float = 2.0, duratio
         machine,
         duration,
         {"hinge.position": angle},
-        solver={"method": "dopri5", "rtol": 1e-8, "atol": 1e-10},
+        solver=Solver("dopri5", rtol=1e-8, atol=1e-10),
         title="Point mass on a rod, swinging freely from 2 rad",
     )
 
@@ -35,6 +35,6 @@ def double_pendulum(duration: float = 10.0) -> Scenario:
         machine,
         duration,
         {"shoulder.position": 1.5707963267948966},
-        solver={"method": "dopri5", "rtol": 1e-9, "atol": 1e-11},
+        solver=Solver("dopri5", rtol=1e-9, atol=1e-11),
         title="Two rods falling from the horizontal",
     )

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 
 from robodyn import symbolic as sym
-from robodyn.model import GROUND, Block, Body, Event, Joint, Machine, Mechanism, Point, Scenario
+from robodyn.model import GROUND, Block, Body, Event, Joint, Machine, Mechanism, Point, Scenario, Solver
 
 LENGTH_1, LENGTH_2 = 0.40, 0.30
 MASS_1, MASS_2 = 15.0, 10.0
@@ -139,6 +139,6 @@ def scara_ptp(duration: float = 5.0) -> Scenario:
         Machine("scara", scara_mechanism(), blocks),
         duration,
         events=arrivals(),
-        solver={"method": "dopri5", "rtol": 1e-7, "atol": 1e-9},
+        solver=Solver("dopri5", rtol=1e-7, atol=1e-9),
         title="SCARA robot, point-to-point motion with servo motors and limits (ARGESIM C11, task b)",
     )

@@ -13,13 +13,13 @@ from typing import Any
 
 from robodyn import symbolic as sym
 from robodyn.catalog.scara import AXES, Axis, arrivals, scara_mechanism, servo_blocks, target_block
-from robodyn.model import Block, Chain, Event, Machine, Obstacle, Scenario
+from robodyn.model import Block, Chain, Event, Machine, Obstacle, Scenario, Solver
 
 X_OBSTACLE, HEIGHT, CRITICAL, SAFE = -0.20, 0.20, 0.10, 0.005
 ARM = AXES[:2]
 # Drawn so that it stands under the tip's path; the decision knows only its place along x and its height.
 BOX = Obstacle("obstacle", (X_OBSTACLE, 0.45, HEIGHT / 2), (0.10, 0.40, HEIGHT))
-SOLVER = {"method": "dopri5", "rtol": 1e-7, "atol": 1e-9}
+SOLVER = Solver("dopri5", rtol=1e-7, atol=1e-9)
 NEAR = {"tip": "tool.position.x", "height": "lift.position"}
 LIMITS = {"x_obstacle": X_OBSTACLE, "critical": CRITICAL, "obstacle_height": HEIGHT}
 
@@ -70,9 +70,7 @@ def steered(axis: Axis, k: int) -> tuple[Block, ...]:
     return servo_blocks(axis, target, f"steering.limit.{k}")
 
 
-def avoiding_scenario(
-    name: str, steering: Block, events: tuple[Event, ...], solver: dict[str, Any], title: str
-) -> Scenario:
+def avoiding_scenario(name: str, steering: Block, events: tuple[Event, ...], solver: Solver, title: str) -> Scenario:
     """The robot with targets, a steering block and steered axes."""
     servos = tuple(block for k, axis in enumerate(AXES) for block in steered(axis, k))
     targets = tuple(target_block(axis) for axis in AXES)
@@ -127,7 +125,7 @@ def scara_avoid_sampled(step: float = 4e-4, method: str = "euler") -> Scenario:
         period=step,
     )
     title = "SCARA robot, collision avoidance decided once a step, as a spreadsheet does (ARGESIM C11, task c)"
-    return avoiding_scenario("scara-avoid-sampled", steering, (), {"method": method, "step": step}, title)
+    return avoiding_scenario("scara-avoid-sampled", steering, (), Solver(method, step=step), title)
 
 
 def phase(name: str, blocks: tuple[Block, ...], events: tuple[Event, ...]) -> Scenario:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from robodyn.files import DHRow, mechanism_from_dh
-from robodyn.model import Body, Machine, Mechanism, Point, Scenario
+from robodyn.model import Body, Machine, Mechanism, Point, Scenario, Solver
 
 ARM = 0.450
 FLANGE = 0.085
@@ -60,6 +60,6 @@ def swinging_arm(duration: float = 10.0) -> Scenario:
         Machine("six-axis", six_axis_mechanism(), tunable=("link6.mass",)),
         duration,
         raised,
-        solver={"method": "dopri5", "rtol": 1e-9, "atol": 1e-11},
+        solver=Solver("dopri5", rtol=1e-9, atol=1e-11),
         title="Six-axis arm swinging freely, energy kept",
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from robodyn.model import GROUND, Block, Body, Joint, Machine, Mechanism, Point, Scenario
+from robodyn.model import GROUND, Block, Body, Joint, Machine, Mechanism, Point, Scenario, Solver
 
 POSITION_PERIOD, VELOCITY_PERIOD = 1e-3, 0.25e-3
 LENGTHS = {"shoulder": 0.5, "elbow": 0.4}
@@ -70,7 +70,7 @@ def two_link_loop(duration: float = 2.0) -> Scenario:
         "two-link-loop",
         Machine("two-link", two_link_mechanism(), blocks),
         duration,
-        solver={"method": "rodas4", "rtol": 1e-5, "atol": 1e-7},
+        solver=Solver("rodas4", rtol=1e-5, atol=1e-7),
         nominal={joint: f"{joint}.reference.position" for joint in LENGTHS},
         title="Two-link arm under 1 kHz position and 4 kHz velocity loops, LuGre friction",
     )

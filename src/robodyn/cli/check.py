@@ -67,22 +67,15 @@ def _warnings(system: System) -> list[str]:
 
 
 def _prepare(file: str) -> list[tuple[System, Found]]:
-    """The assembled systems, each with the start values that were found.
-
-    Flaws of the solver's settings are told together with those of the machine.
-    """
+    """The assembled systems, each with the start values that were found."""
     phases = phases_of(load_scenario(file))
 
     from robodyn.assembly import assemble
-    from robodyn.simulation import check_operations, make_solver
+    from robodyn.simulation import check_operations
 
     flaws = FlawList()
     checked = []
     for k, scenario in enumerate(phases):
-        try:
-            make_solver(scenario.solver)
-        except ModelError as error:
-            flaws.extend(error.flaws)
         try:
             system = assemble(scenario)
             check_operations(system)

@@ -18,11 +18,12 @@ if TYPE_CHECKING:
     from robodyn.model import Scenario
 
 SUFFIXES = {"csv": ".csv", "parquet": ".parquet", "nc": ".nc", "xlsx": ".xlsx", "fmu": ".fmu"}
-SUFFIXES |= {"c": "-c", "wasm": "-wasm"}
+SUFFIXES |= {"c": "-c", "wasm": "-wasm", "toml": ".toml"}
 # Options that have an effect on workbooks, on units and on code.
 OPTIONS = {
     "xlsx": ("solver", "step", "rows", "duration", "set", "tunable"),
     "fmu": ("solver", "step", "duration", "set", "tunable", "fmi", "kind", "platform", "input"),
+    "toml": ("duration", "set", "tunable"),
     **dict.fromkeys(("c", "wasm"), ("solver", "step", "duration", "set", "tunable", "input")),
 }
 
@@ -30,7 +31,7 @@ OPTIONS = {
 @app.command("export")
 def export(
     what: Annotated[str, typer.Argument(metavar="RUN|SCENARIO", help="A run file; else a scenario or TOML file.")],
-    to: Annotated[str, typer.Option(help="csv, parquet or nc of a run; xlsx, fmu, c or wasm of a scenario.")],
+    to: Annotated[str, typer.Option(help="csv, parquet or nc of a run; toml, xlsx, fmu, c, wasm of a scenario.")],
     out: Annotated[Path | None, typer.Option(help="File or folder; default: beside the run, or NAME.xlsx.")] = None,
     solver: Annotated[str | None, typer.Option(help="xlsx: euler or heun; else any. Default: the scenario's.")] = None,
     step: Annotated[float | None, typer.Option(help="xlsx: time between rows; others: step of the method [s].")] = None,
@@ -55,7 +56,7 @@ def export(
         ),
     ] = None,
 ) -> None:
-    """Write a run as CSV, Parquet or netCDF, or a scenario as a workbook of formulas, a unit of simulators, or code."""
+    """Write a run as CSV, Parquet or netCDF, or a scenario as TOML, a workbook of formulas, a unit, or code."""
     if to not in SUFFIXES:
         raise fail(f"--to {to}: unknown format ({nearest(to, SUFFIXES)})")
     given = {"solver": solver, "step": step, "rows": rows, "duration": duration, "set": setting, "tunable": tunable}
@@ -69,7 +70,9 @@ def export(
     scenario = _change(found, read_settings(setting or [], found, what), duration, tunable)
     chosen = _choose_solver(scenario, solver, step)
     path = out or Path(f"{scenario.name}{SUFFIXES[to]}")
-    if to == "xlsx":
+    if to == "toml":
+        _export_file(scenario, path)
+    elif to == "xlsx":
         _export_workbook(scenario, chosen, rows, path)
     elif to in ("c", "wasm"):
         export_code(scenario, chosen, path, to, entry or [])
@@ -123,10 +126,21 @@ def _change(
 
 def _choose_solver(scenario: Scenario, method: str | None, step: float | None) -> Any:
     """The method and step asked for, else the scenario's own."""
-    from robodyn.simulation import make_solver
+    from robodyn.model import Solver
 
-    settings = dict(scenario.solver) if method in (None, scenario.solver.get("method")) else {"method": method}
-    return make_solver(settings | ({} if step is None else {"step": step}))
+    own = method in (None, scenario.solver.method)
+    settings: dict[str, Any] = scenario.solver.given() if own else {"method": method}
+    return Solver(**(settings | ({} if step is None else {"step": step})))
+
+
+def _export_file(scenario: Scenario, path: Path) -> None:
+    from robodyn.files import write_scenario
+
+    try:
+        write_scenario(scenario, path)
+    except OSError as error:
+        raise fail(f"{path}: cannot write: {error.strerror}") from error
+    output.print(f"{path}", markup=False)
 
 
 def _export_workbook(scenario: Scenario, solver: Any, rows: int | None, path: Path) -> None:

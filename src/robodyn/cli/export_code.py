@@ -10,8 +10,7 @@ from robodyn.cli.export_unit import read_inputs
 
 if TYPE_CHECKING:
     from robodyn.codegen import Written
-    from robodyn.engine import Solver
-    from robodyn.model import Scenario
+    from robodyn.model import Scenario, Solver
 
 RUN_BY = {"c": "a C compiler", "wasm": "node"}
 

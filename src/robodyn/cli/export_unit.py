@@ -9,8 +9,7 @@ from robodyn.cli.application import fail, output
 from robodyn.errors import Flaw, ModelError
 
 if TYPE_CHECKING:
-    from robodyn.engine import Solver
-    from robodyn.model import Scenario
+    from robodyn.model import Scenario, Solver
 
 
 USES = {"cs": "run", "me": "led along its run", "both": "run and led along its run"}

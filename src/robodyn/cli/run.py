@@ -140,8 +140,8 @@ def save_run(done: Run, path: Path) -> None:
 def _simulate(what: Any, settings: dict[str, Any], rate: float | None, signals: list[str] | None, certify: bool) -> Run:
     from dataclasses import replace
 
-    from robodyn.engine.solver import ADAPTIVE_ONLY, is_adaptive
-    from robodyn.simulation import make_solver, simulate
+    from robodyn.model.solver import ADAPTIVE_ONLY, is_adaptive
+    from robodyn.simulation import Solver, simulate
 
     first = phases_of(what)[0]
     recording = first.recording
@@ -149,12 +149,12 @@ def _simulate(what: Any, settings: dict[str, Any], rate: float | None, signals: 
         recording = replace(recording, rate=rate, times=None, refine=None)
     if signals:
         recording = replace(recording, signals=tuple(signals))
-    base = dict(first.solver)
-    if "method" in settings and settings["method"] != base.get("method"):
+    base = first.solver.given()
+    if settings.get("method", first.solver.method) != first.solver.method:
         # Another method starts from its own defaults; tolerances that the scenario asks for are kept where they count.
         dropped = {"method", "step"} | (set() if is_adaptive(settings["method"]) else set(ADAPTIVE_ONLY))
         base = {key: value for key, value in base.items() if key not in dropped}
-    chosen = make_solver(base | settings)
+    chosen = Solver(**(base | settings))
     with SimulationProgress(what.duration) as progress:
         return simulate(what, chosen, recording=recording, certify=certify, progress=progress, on_compile=announce)
 

@@ -25,9 +25,8 @@ def load_scenario(what: str) -> Scenario | Chain:
         raise fail(f"{what} is {kind[0]}, not a scenario: {kind[1]}")
     if what.endswith(".toml") or Path(what).is_file():
         from robodyn.files import read_scenario
-        from robodyn.simulation import make_solver
 
-        return read_scenario(what, make_solver)
+        return read_scenario(what)
     from robodyn.catalog import find_scenario
 
     return find_scenario(what)

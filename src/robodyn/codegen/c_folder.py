@@ -18,9 +18,8 @@ from robodyn.codegen.files import engine_files, generate_files, unit_files
 from robodyn.codegen.model import Model
 from robodyn.codegen.names import shown_parameters, write_names
 from robodyn.codegen.preparing import prepare_model
-from robodyn.engine import Solver
 from robodyn.errors import Flaw, ModelError
-from robodyn.model import Scenario
+from robodyn.model import Scenario, Solver
 from robodyn.results import Run
 from robodyn.results.atomic import replacing
 from robodyn.simulation import simulate

@@ -13,8 +13,8 @@ from robodyn.assembly import SignalInfo, System
 from robodyn.assembly.declarations import BreakRule, Guard
 from robodyn.assembly.functions import INPUTS
 from robodyn.codegen.search import Search, trace_search
-from robodyn.engine import Solver
 from robodyn.errors import FlawList
+from robodyn.model import Solver
 from robodyn.native import Program, Sweep, improve_program, read_program
 from robodyn.native.drives import find_drives
 from robodyn.native.prelude import separate_prelude

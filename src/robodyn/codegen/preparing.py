@@ -6,11 +6,9 @@ from collections.abc import Mapping
 
 from robodyn.assembly import assemble
 from robodyn.codegen.model import Model, build_model, check_parts
-from robodyn.engine import Solver
 from robodyn.errors import Flaw, FlawList, ModelError
-from robodyn.model import Chain, Scenario
+from robodyn.model import Chain, Scenario, Solver
 from robodyn.simulation.compiled import CompiledSystem, compile_system
-from robodyn.simulation.settings import make_solver
 from robodyn.simulation.starting import find_start
 
 
@@ -28,7 +26,7 @@ def prepare_model(
     _check_inputs(scenario, inputs)
     signals = {name: value or 0.0 for name, value in inputs.items()}
     system = assemble(scenario, inputs=signals)
-    solver = solver or make_solver(scenario.solver)
+    solver = solver or scenario.solver
     check_parts(system, solver)
     compiled = compile_system(system, solver, plain=plain)
     start = find_start(compiled, compiled.parameter_values({}))

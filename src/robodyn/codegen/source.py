@@ -219,7 +219,7 @@ def _write_methods(model: Model) -> list[str]:
     """The solver's method; of a pair the explicit one, after the stiff one that it refers to."""
     pair = model.solver.pair
     before = _write_method(method_table(pair[1]), "STIFF", "static ") if pair else []
-    return [*before, *_write_method(model.solver.table, "METHOD", "", "&STIFF" if pair else "0")]
+    return [*before, *_write_method(method_table(model.solver.method), "METHOD", "", "&STIFF" if pair else "0")]
 
 
 def _write_method(table: Method, name: str, linkage: str, stiff: str = "0") -> list[str]:

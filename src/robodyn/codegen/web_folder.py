@@ -28,9 +28,8 @@ from robodyn.codegen.compilers import check_module_compiler, compile_module
 from robodyn.codegen.model import Model
 from robodyn.codegen.points import Points, choose_times, compare_points, simulate_points
 from robodyn.codegen.preparing import prepare_model
-from robodyn.engine import Solver
 from robodyn.engine.trajectory import Status
-from robodyn.model import Scenario
+from robodyn.model import Scenario, Solver
 from robodyn.simulation import simulate
 from robodyn.simulation.compiled import CompiledSystem, compile_system
 

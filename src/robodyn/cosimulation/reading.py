@@ -18,16 +18,13 @@ from robodyn.cosimulation.scenario_unit import ScenarioUnit
 from robodyn.cosimulation.settings import Master
 from robodyn.cosimulation.unit import Unit
 from robodyn.errors import Flaw, FlawList, ModelError
-from robodyn.files import read_scenario
-from robodyn.files.block_tables import read_numbers
+from robodyn.files import read_scenario, reading
 from robodyn.files.composition import load_composed
-from robodyn.files.interface_tables import read_interface
-from robodyn.files.settings_tables import read_recording, read_solver
 from robodyn.files.table import FAILED, Table, attempt
-from robodyn.model import Chain, Scenario
+from robodyn.files.values import read_numbers
+from robodyn.model import Chain, Interface, Recording, Scenario, Solver
 from robodyn.model.numbers import check_name
 from robodyn.results import compare_solutions
-from robodyn.simulation import make_solver
 from robodyn.simulation.second_solution import other_solver
 
 STEP_KEYS = ("smallest_step", "largest_step")
@@ -73,9 +70,9 @@ class Subsystem:
 
     def solved_otherwise(self) -> Subsystem:
         """The same scenario by another method, tighter."""
-        other = other_solver(make_solver(self.scenario.solver))
-        settings = {"method": other.method, "rtol": other.rtol, "atol": other.atol}
-        return dataclasses.replace(self, scenario=dataclasses.replace(self.scenario, solver=settings))
+        other = other_solver(self.scenario.solver)
+        other = Solver(other.method, rtol=other.rtol, atol=other.atol)
+        return dataclasses.replace(self, scenario=dataclasses.replace(self.scenario, solver=other))
 
     def open(self, duration: float, on_compile: OnCompile = None) -> ScenarioUnit:
         """The unit that the master moves."""
@@ -203,17 +200,16 @@ def _list(root: Table, key: str) -> list[Table]:
 def _read_subsystem(name: str, table: Table, folder: Path, duration: float | None) -> Any:
     """A scenario with its interfaces; the duration of the whole, where it is given, is that of every subsystem."""
     scenario = _find_scenario(table, folder)
-    interfaces = [read_interface(key, part) for key, part in table.tables("interfaces")]
-    solver = read_solver(table.table("solver"))
-    recording = read_recording(table.table("recording")) if "recording" in table else None
-    starts = table.table("initial").flattened()
-    units = scenario.state_units() if scenario else {}
-    initial = read_numbers(starts, units)
+    reader = reading.Reader(folder, states=scenario.state_units() if scenario else {})
+    interfaces = reader.group(table, "interfaces", (Interface,)).values()
+    solver = reader.read(table.table("solver"), (Solver,)) if "solver" in table else None
+    recording = reader.read(table.table("recording"), (Recording,)) if "recording" in table else None
+    initial = read_numbers(table.table("initial").flattened(), reader.states)
     inputs = table.texts("inputs", [])
     length = table.number("length", "m", 1.0)
     table.finish()
-    good = None not in solver.values() and attempt(table, make_solver, solver) is not FAILED
-    if scenario is None or FAILED in (*interfaces, *initial.values()) or not good:
+    failed = [key for key, made in (("solver", solver), ("recording", recording)) if key in table and made is FAILED]
+    if scenario is None or FAILED in (*interfaces, *initial.values()) or failed:
         return None
     machine = attempt(
         table, dataclasses.replace, scenario.machine, interfaces=(*scenario.machine.interfaces, *interfaces)
@@ -235,7 +231,7 @@ def _find_scenario(table: Table, folder: Path) -> Scenario | None:
         return None
     place = "scenario"
     try:
-        found: Any = read_scenario(folder / what, make_solver) if what.endswith(".toml") else _from_catalogue(what)
+        found: Any = read_scenario(folder / what) if what.endswith(".toml") else _from_catalogue(what)
         place = "set"
         changes = read_numbers(numbers, {number.name: number.unit for number in found.numbers().values()})
         return found.with_numbers({key: value for key, value in changes.items() if value is not None})

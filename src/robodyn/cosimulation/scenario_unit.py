@@ -24,12 +24,12 @@ from robodyn.cosimulation.port_signals import (
 )
 from robodyn.cosimulation.reduced import PortFunctions
 from robodyn.cosimulation.unit import Coefficients, InterfaceMotion, ReducedModel
-from robodyn.engine import ResumableRun, Solver, Status, Trajectory
+from robodyn.engine import ResumableRun, Status, Trajectory
 from robodyn.errors import FlawList, nearest
-from robodyn.model import Interface, Scenario
+from robodyn.model import Interface, Scenario, Solver
 from robodyn.model.numbers import check_finite
 from robodyn.results import Outcome, Run
-from robodyn.simulation import compile_system, make_solver
+from robodyn.simulation import compile_system
 from robodyn.simulation.outcomes import tell_failure, tell_outcome
 from robodyn.simulation.problem import build_problem
 from robodyn.simulation.python_calls import PythonCalls
@@ -76,7 +76,7 @@ class ScenarioUnit:
         scenario = scenario.with_numbers(parameters or {})
         self.name = name or scenario.name
         self.scenario, self.length = scenario, length
-        self.solver = make_solver(scenario.solver) if solver is None else solver
+        self.solver = scenario.solver if solver is None else solver
         self.interfaces: dict[str, Interface] = {part.name: part for part in scenario.machine.interfaces}
         self._giving = [part for part in self.interfaces.values() if part.takes != "force"]
         self.inputs = (*(n for p in self.interfaces.values() if p.takes != "model" for n in p.incoming), *inputs)

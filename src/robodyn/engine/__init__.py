@@ -3,17 +3,7 @@
 from robodyn.engine.integrate import integrate
 from robodyn.engine.problem import Problem
 from robodyn.engine.resumable import ResumableRun
-from robodyn.engine.solver import Recording, Solver
+from robodyn.engine.solver import Recording
 from robodyn.engine.trajectory import BrokenRun, Counters, Status, Trajectory
 
-__all__ = [
-    "BrokenRun",
-    "Counters",
-    "Problem",
-    "Recording",
-    "ResumableRun",
-    "Solver",
-    "Status",
-    "Trajectory",
-    "integrate",
-]
+__all__ = ["BrokenRun", "Counters", "Problem", "Recording", "ResumableRun", "Status", "Trajectory", "integrate"]

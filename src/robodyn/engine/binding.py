@@ -10,7 +10,6 @@ import numpy as np
 from robodyn.engine.layout import structures
 from robodyn.engine.library import load_library
 from robodyn.engine.solver import method_table
-from robodyn.engine.tableaus import PAIRS
 
 
 def address_of(array: np.ndarray) -> int:
@@ -75,9 +74,9 @@ def fill(name: str, source: Any, **others: Any) -> Any:
 
 
 @cache
-def method_structure(name: str) -> tuple[Any, Any]:
-    """A method's tables for the engine, with those of its partner, and what keeps them alive."""
+def method_structure(name: str, partner: str | None = None) -> tuple[Any, Any]:
+    """A method's tables for the engine, with those of its stiff partner, and what keeps them alive."""
     table = method_table(name)
-    stiff, kept = method_structure(PAIRS[name][1]) if name in PAIRS else (None, None)
+    stiff, kept = method_structure(partner) if partner else (None, None)
     address = ctypes.addressof(stiff) if stiff else 0
     return fill("Method", table, n_dense=len(table.P), stiff=address), (table, stiff, kept)

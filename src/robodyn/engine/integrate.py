@@ -8,15 +8,18 @@ be stiff whose Jacobian is not compiled yet. It runs without the interpreter's l
 import time as clock
 from collections.abc import Callable
 from enum import IntEnum
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from robodyn.engine.binding import EngineRun, address_of, fill, functions, method_structure
 from robodyn.engine.problem import Derivatives, Problem, check_problem
 from robodyn.engine.requests import check_request, engine_settings, require_shape, select_times
-from robodyn.engine.solver import RECORDING_KINDS, Recording, Solver
+from robodyn.engine.solver import RECORDING_KINDS, Recording
 from robodyn.engine.trajectory import EXTREMES, BrokenRun, Counters, Probes, Status, Stiffness, Trajectory
+
+if TYPE_CHECKING:
+    from robodyn.model import Solver
 
 PythonTask = Callable[[int, float, np.ndarray, np.ndarray, np.ndarray], Any]
 PythonAction = Callable[[int, float, np.ndarray, np.ndarray, np.ndarray], tuple[Any, Any]]
@@ -50,7 +53,7 @@ class Reason(IntEnum):
 
 def integrate(
     problem: Problem,
-    solver: Solver,
+    solver: "Solver",
     t0: float,
     t_end: float,
     x0: np.ndarray,
@@ -104,7 +107,7 @@ class Integration:
         self.model = fill(
             "Model", problem, task=problem.task_address, n_tasks=len(problem.task_address), n_breaks=len(problem.breaks)
         )
-        self.method, _ = method_structure(solver.method)
+        self.method, _ = method_structure(solver.method, solver.pair[1] if solver.pair else None)
         self.solver = fill("Solver", solver, **engine_settings(solver))
         self.recording = fill(
             "Recording",

@@ -1,26 +1,30 @@
 """Request of a run: can the engine carry it out, and what are its settings in the engine's own terms?"""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from robodyn.engine.problem import Problem
-from robodyn.engine.solver import DEFAULT_FIXED_STEP, Recording, Solver
+from robodyn.engine.solver import DEFAULT_FIXED_STEP, Recording, method_table
 from robodyn.engine.tableaus import SYMPLECTIC
+
+if TYPE_CHECKING:
+    from robodyn.model import Solver
 
 NO_LIMIT = np.iinfo(np.int64).max
 
 
-def check_request(problem: Problem, solver: Solver, t0: float, t_end: float, x0: np.ndarray, m0: np.ndarray) -> None:
+def check_request(problem: Problem, solver: "Solver", t0: float, t_end: float, x0: np.ndarray, m0: np.ndarray) -> None:
     """Refuse what could not be carried out."""
     if not (np.isfinite(t0) and np.isfinite(t_end) and t_end >= t0):
         raise ValueError(f"t_end: must be finite and not before t0 = {t0}, is {t_end}")
     for name, values, size in (("x0", x0, problem.n_x), ("m0", m0, problem.n_m)):
         if np.shape(values) != (size,):
             raise ValueError(f"{name}: must have the shape ({size},), has {np.shape(values)}")
+    symplectic = method_table(solver.method).family == SYMPLECTIC
     for needed, missing, what in (
         (solver.stiff, problem.jacobian == 0, "Jacobian"),
-        (solver.table.family == SYMPLECTIC and problem.n_q > 0, problem.position_rate == 0, "position rates"),
+        (symplectic and problem.n_q > 0, problem.position_rate == 0, "position rates"),
         (solver.implicit_step, problem.step_residual == 0, "equations of a step"),
         (solver.fused_step, problem.fused_step == 0, "whole step"),
     ):
@@ -38,7 +42,7 @@ def select_times(recording: Recording, t0: float, t_end: float) -> np.ndarray:
     return times
 
 
-def engine_settings(solver: Solver) -> dict[str, Any]:
+def engine_settings(solver: "Solver") -> dict[str, Any]:
     """Settings as the engine counts them: 0 for what it is to choose."""
     return {
         "step": solver.step or (0.0 if solver.adaptive else DEFAULT_FIXED_STEP),

@@ -5,14 +5,18 @@ there acts like a break: nothing smooth is assumed across it, and a guard that i
 """
 
 import ctypes
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from robodyn.engine.binding import functions
 from robodyn.engine.integrate import Integration, Progress, PythonAction, PythonTask
 from robodyn.engine.problem import Problem
-from robodyn.engine.solver import Recording, Solver
+from robodyn.engine.solver import Recording
 from robodyn.engine.trajectory import Status, Trajectory
+
+if TYPE_CHECKING:
+    from robodyn.model import Solver
 
 Saved = tuple["ctypes.Array[ctypes.c_char]", np.ndarray, bool]
 """State of the engine's run, parameters, whether it had begun. The record only grows: going back needs its length."""
@@ -28,7 +32,7 @@ class ResumableRun:
     def __init__(
         self,
         problem: Problem,
-        solver: Solver,
+        solver: "Solver",
         t0: float,
         t_last: float,
         x0: np.ndarray,

@@ -157,7 +157,7 @@ def dopri5() -> Method:
 
 
 def auto() -> Method:
-    """dopri5, and rodas4p while that is cheaper: see `PAIRS` and choice.c."""
+    """dopri5, and rodas4p while that is cheaper: see `robodyn.model.solver` and choice.c."""
     return dopri5()
 
 
@@ -280,5 +280,3 @@ METHODS = {
         rattle, rosw1, rosw2,
     )
 }  # fmt: skip
-PAIRS = {"auto": ("dopri5", "rodas4p")}
-"""Methods that are two: the explicit one, and the one that takes over while the system is stiff."""

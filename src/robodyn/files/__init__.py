@@ -1,7 +1,11 @@
-"""Reading descriptions: TOML files and Denavit-Hartenberg tables."""
+"""Descriptions in files: TOML read and written, its JSON Schema, and Denavit-Hartenberg tables."""
 
 from robodyn.files.denavit_hartenberg import DHRow, mechanism_from_dh
 from robodyn.files.reference_files import read_reference
 from robodyn.files.scenario_file import read_scenario
+from robodyn.files.schema import make_schema
+from robodyn.files.writing import scenario_text, write_scenario
 
-__all__ = ["DHRow", "mechanism_from_dh", "read_reference", "read_scenario"]
+__all__ = [
+    "DHRow", "make_schema", "mechanism_from_dh", "read_reference", "read_scenario", "scenario_text", "write_scenario",
+]  # fmt: skip

@@ -1,4 +1,4 @@
-"""How does a Denavit-Hartenberg table become a mechanism?
+"""Denavit-Hartenberg tables: how does one become a mechanism?
 
     standard: A_i = Rz(theta) Tz(d) Tx(a) Rx(alpha)      (frame i at the far end of link i)
     modified: A_i = Rx(alpha) Tx(a) Rz(theta) Tz(d)      (Craig, Khalil: frame i on joint i's axis)
@@ -9,40 +9,32 @@ The joint variable adds to theta (revolute) or to d (prismatic). Bodies are give
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from robodyn.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.errors import Flaw, ModelError, nearest
 from robodyn.model import GROUND, Body, Joint, Mechanism, Point
-from robodyn.model.joint import KINDS
-from robodyn.model.numbers import check_finite, check_name
+from robodyn.model.description import Description
+from robodyn.model.fields import choice, part_name, quantity
+from robodyn.model.joint import ARMATURE, KINDS
 from robodyn.spatial import Pose, about_axis
 
 CONVENTIONS = ("standard", "modified")
 X, Z = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)
 
 
-@dataclass(frozen=True)
-class DHRow:
-    """One row: lengths [m], angles [rad], the joint's name and kind, its rotor inertia [kg m^2 or kg]."""
+class DHRow(Description):
+    """One row of the table: its joint with two lengths and two angles."""
 
-    joint: str
-    a: float = 0.0
-    alpha: float = 0.0
-    d: float = 0.0
-    theta: float = 0.0
-    kind: str = "revolute"
-    armature: float = 0.0
+    NOUN = "row"
 
-    def __post_init__(self) -> None:
-        flaws = FlawList()
-        check_name(flaws, self.joint)
-        for key in ("a", "alpha", "d", "theta", "armature"):
-            check_finite(flaws, key, getattr(self, key))
-        if not flaws.found and self.armature < 0:
-            flaws.add("armature", f"must not be negative, is {self.armature:g}")
-        if self.kind not in KINDS:
-            flaws.add("kind", f"'{self.kind}' is unknown", nearest(str(self.kind), KINDS))
-        flaws.raise_if_any(f"row '{self.joint}'")
+    joint: str = part_name(key="joint", doc="name of the joint")
+    a: float = quantity("m", default=0.0, doc="length along x")
+    alpha: float = quantity("rad", default=0.0, doc="angle about x")
+    d: float = quantity("m", default=0.0, doc="length along z")
+    theta: float = quantity("rad", default=0.0, doc="angle about z")
+    kind: str = choice(KINDS, default="revolute", doc="of the joint")
+    armature: float = quantity(
+        ARMATURE, by="kind", non_negative=True, default=0.0, doc="rotor inertia as the joint sees it"
+    )
 
 
 def mechanism_from_dh(

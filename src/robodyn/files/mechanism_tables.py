@@ -1,26 +1,24 @@
-"""How is a mechanism written in a TOML file? Tables bodies, joints, points, or a Denavit-Hartenberg table."""
+"""Mechanisms of TOML files: tables bodies, joints, points, or a Denavit-Hartenberg table."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from robodyn.errors import FlawList
-from robodyn.files.body_tables import ORIGIN, is_flexible, read_body
-from robodyn.files.denavit_hartenberg import mechanism_from_dh
-from robodyn.files.row_tables import ARMATURE, read_rows
-from robodyn.files.section_tables import check_used, read_sections
+from robodyn.errors import FlawList, nearest
+from robodyn.files.denavit_hartenberg import CONVENTIONS, mechanism_from_dh
+from robodyn.files.flexible_forms import FLEXIBLE
+from robodyn.files.forms import BodyForm, RowForm
+from robodyn.files.reading import Reader
+from robodyn.files.section_forms import read_sections
 from robodyn.files.table import FAILED, Table, attempt
 from robodyn.model import Body, FlexibleBody, Joint, Mechanism, Point
+from robodyn.model.description import Description
 from robodyn.model.flexible import check_attachments
-from robodyn.model.joint import IDENTITY, Z_AXIS
 from robodyn.model.mechanism import check_topology
-from robodyn.spatial import from_quaternion, from_rpy
 
+BODIES = (BodyForm, *FLEXIBLE, FlexibleBody)
 TABLES = ("bodies", "joints", "points", "dh", "gravity", "sections")
 # Modes that a flexible body is supposed to have as long as its own are not known.
 SUPPOSED = 12
@@ -51,20 +49,17 @@ class JointStub:
     child: str
 
 
-def read_mechanism(root: Table, name: str, folder: Path) -> Declared:
-    """The mechanism of a file, with every flaw of its tables noted.
-
-    Args:
-        folder: where files with modal data stand.
-    """
-    if not any(key in root for key in TABLES):
+def read_mechanism(root: Table, name: str, reader: Reader) -> Declared:
+    """The mechanism of a file, with every flaw of its tables noted."""
+    name = root.text("mechanism", name)
+    if not [key for key in TABLES if key in root]:
         return Declared()
     before = len(root.flaws.found)
-    sections = read_sections(root)
+    sections = read_sections(root, reader)
     tables = dict(root.tables("bodies"))
-    bodies = {key: read_body(key, table, sections, folder) for key, table in tables.items()}
-    check_used(root, sections)
-    points = {key: _read_point(key, table, bodies) for key, table in root.tables("points")}
+    bodies = {key: reader.read(table, BODIES, key) for key, table in tables.items()}
+    sections.check_used(root)
+    points = {key: _read_placed(Point, "body", key, table, bodies, reader) for key, table in root.tables("points")}
     gravity = root.vector("gravity", "m/s^2", 3, (0.0, 0.0, -9.81))
     good_points = [point for point in points.values() if point is not None]
     good_points += [point for key, body in bodies.items() for point in _node_points(body, tables[key])]
@@ -74,24 +69,64 @@ def read_mechanism(root: Table, name: str, folder: Path) -> Declared:
         "modes": tuple(mode for key in flexible for mode in _mode_names(key, bodies[key])),
         "flexible": flexible,
     }
+    top = Table({}, "", root.flaws)
     if "dh" in root:
         if "joints" in root:
             root.flaws.add("joints", "cannot stand beside a dh table", "give one of the two")
             root.asked.add("joints")
-        rows = read_rows(root.table("dh"), bodies)
-        joints = tuple(row.joint for row in rows.found if row.kind != "fixed")
+        rows, carried, convention = _read_rows(root.table("dh"), bodies, reader)
+        moving = tuple(row.joint for row in rows if row.kind != "fixed")
         good = len(root.flaws.found) == before
-        make = (mechanism_from_dh, name, rows.found, rows.bodies, rows.convention)
-        made = attempt(_top(root), *make, points=good_points, gravity=gravity) if good else None
-        return Declared(made, joints, **names)
-    read = {key: _read_joint(key, table, bodies) for key, table in root.tables("joints")}
-    joints = tuple(key for key in read if _raw(root, key, "kind") != "fixed")
+        make = (mechanism_from_dh, name, rows, carried, convention)
+        return Declared(attempt(top, *make, points=good_points, gravity=gravity) if good else None, moving, **names)
+    joints = {key: _read_placed(Joint, "parent", key, table, bodies, reader) for key, table in root.tables("joints")}
+    moving = tuple(key for key in joints if _raw(root, key, "kind") != "fixed")
     if len(root.flaws.found) > before:
-        _check_chain(root, list(bodies), list(read), good_points)
-        _check_carriers(root, bodies, read, good_points)
-        return Declared(None, joints, **names)
-    made = attempt(_top(root), Mechanism, name, bodies.values(), read.values(), good_points, gravity)
-    return Declared(made, joints, **names)
+        _check_chain(root, list(bodies), list(joints), good_points)
+        _check_carriers(root, bodies, joints, good_points)
+        return Declared(None, moving, **names)
+    made = attempt(top, Mechanism, name, tuple(bodies.values()), tuple(joints.values()), tuple(good_points), gravity)
+    return Declared(made, moving, **names)
+
+
+def is_flexible(table: Table) -> bool:
+    """Whether a table describes a body that deforms."""
+    return bool([mark for cls in BODIES for mark in cls.MARKS if mark in table])
+
+
+def _read_placed(
+    cls: type[Description], on: str, name: str, table: Table, bodies: Mapping[str, Body | None], reader: Reader
+) -> Any:
+    """A joint or a point; what names a node of a flexible body and no origin stands at that node."""
+    values = reader.values(table, cls)
+    table.finish()
+    body, node = bodies.get(str(values.get(on))), values.get("node")
+    carrier = body.find_node((0.0, 0.0, 0.0), node) if node is not None and isinstance(body, FlexibleBody) else None
+    origin = {"origin": carrier.position} if carrier and "origin" not in values else {}
+    return reader.make(table, cls, values | origin | {"name": name})
+
+
+def _read_rows(table: Table, bodies: Mapping[str, Any], reader: Reader) -> tuple[list[RowForm], list[Any], str]:
+    """Good rows, the bodies they carry, the convention; each body of the file must be carried by one row."""
+    convention = table.text("convention", "standard")
+    entries = table.raw("rows")
+    table.finish()
+    if convention not in (None, *CONVENTIONS):
+        table.flaws.add(table.at("convention"), f"'{convention}' is unknown", nearest(convention, CONVENTIONS))
+    if not isinstance(entries, list) or not entries:
+        if "rows" in table:
+            table.flaws.add(table.at("rows"), f"must be a list of tables, is {entries!r}")
+        return [], [], convention
+    rows = [Table(entry, f"{table.at('rows')}[{k}]", table.flaws) for k, entry in enumerate(entries)]
+    carried = [row.text("body") for row in rows]
+    found = [reader.read(row, (RowForm,)) for row in rows]
+    for row, body in zip(rows, carried, strict=True):
+        if body is not None and body not in bodies:
+            row.flaws.add(row.at("body"), f"there is no body '{body}'", nearest(body, bodies))
+    if all(body in bodies for body in carried):
+        for name in bodies.keys() - set(carried):
+            table.flaws.add(f"bodies.{name}", "is not connected to the ground", "no row of the table carries it")
+    return [row for row in found if row is not FAILED], [bodies.get(body) for body in carried], convention
 
 
 def _node_points(body: Body | None, table: Table) -> tuple[Point, ...]:
@@ -111,10 +146,6 @@ def _mode_names(name: str, body: Body | None) -> list[str]:
     if isinstance(body, FlexibleBody):
         return [mode.name for mode in body.modes]
     return [f"{name}.mode{k + 1}" for k in range(SUPPOSED)]
-
-
-def _top(root: Table) -> Table:
-    return Table({}, "", root.flaws)
 
 
 def _raw(root: Table, joint: str, key: str) -> Any:
@@ -139,47 +170,3 @@ def _check_carriers(root: Table, bodies: Mapping[str, Any], joints: Mapping[str,
     carriers = FlawList()
     check_attachments(carriers, good, hanging, [point for point in points if point.body in names])
     root.flaws.extend(carriers.found)
-
-
-def read_rotation(table: Table) -> Any:
-    """Exactly one of rpy (fixed-axis roll, pitch, yaw), quaternion (w, x, y, z), rotation (3x3)."""
-    given = [key for key in ("rpy", "quaternion", "rotation") if key in table]
-    if len(given) > 1:
-        table.flaws.add(table.path, f"gives {' and '.join(given)}", "give one of rpy, quaternion, rotation")
-    rpy = table.vector("rpy", "rad", 3, ORIGIN)
-    quaternion = table.vector("quaternion", "", 4, (1.0, 0.0, 0.0, 0.0))
-    rotation = table.matrix("rotation", "") if "rotation" in table else IDENTITY
-    if rpy is None or quaternion is None:
-        return FAILED
-    if "quaternion" in table:
-        if not np.linalg.norm(quaternion) > 0:
-            table.flaws.add(table.at("quaternion"), "must not be zero")
-            return FAILED
-        return from_quaternion(*(np.asarray(quaternion) / np.linalg.norm(quaternion)))
-    return from_rpy(*rpy) if "rpy" in table else rotation
-
-
-def _read_joint(name: str, table: Table, bodies: Mapping[str, Body | None]) -> Joint | None:
-    kind, parent, child = table.text("kind"), table.text("parent"), table.text("child")
-    place = _read_place(table, parent, bodies)
-    rotation = read_rotation(table)
-    axis = table.vector("axis", "", 3, Z_AXIS)
-    armature = table.number("armature", ARMATURE.get(kind, "{I}"), 0.0)
-    table.finish()
-    return attempt(table, Joint, name, kind, parent, child, rotation=rotation, axis=axis, armature=armature, **place)
-
-
-def _read_point(name: str, table: Table, bodies: Mapping[str, Body | None]) -> Point | None:
-    body = table.text("body")
-    place = _read_place(table, body, bodies)
-    table.finish()
-    return attempt(table, Point, name, body, **place)
-
-
-def _read_place(table: Table, on: Any, bodies: Mapping[str, Body | None]) -> dict[str, Any]:
-    """Origin and node; what names a node of a flexible body and no origin stands at that node."""
-    node = table.text("node") if "node" in table else None
-    body = bodies.get(on) if isinstance(on, str) else None
-    carrier = body.find_node(ORIGIN, node) if node is not None and isinstance(body, FlexibleBody) else None
-    origin = table.vector("origin", "m", 3, carrier.position if carrier else ORIGIN)
-    return {"origin": origin} | ({"node": node} if "node" in table else {})

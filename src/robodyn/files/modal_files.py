@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from robodyn.files.table import Table
 from robodyn.untrusted import MEGABYTE, Unreadable, parse_json, read_archive, read_array, read_bytes, read_text
 
 MOST_BYTES = 256 * MEGABYTE
@@ -123,3 +124,35 @@ def _number(row: dict[str, Any], k: int, column: str) -> float:
 
 
 FORMATS: dict[str, Callable[[Path], dict[str, Any]]] = {".npz": load_npz, ".json": load_json, ".csv": load_csv}
+
+
+def join_file(table: Table, folder: Path, keys: Iterable[str]) -> Table | None:
+    """A table with what its `file` holds, None where that cannot be read; flaws of what it holds name the file.
+
+    Args:
+        keys: that the table and the file may have.
+    """
+    if "file" not in table:
+        return table
+    file = table.text("file")
+    if file is None:
+        return None
+    try:
+        found = _load(folder / file)
+    except FileProblem as problem:
+        table.flaws.add(table.at("file"), f"'{file}' {problem}", problem.remedy)
+        table.asked |= {*keys}
+        table.finish()
+        return None
+    for key in found.keys() & table.data.keys():
+        table.flaws.add(table.at(key), f"'{file}' has it too", "give it once")
+    rest = {key: value for key, value in table.data.items() if key != "file"}
+    return Table(found | rest, f"{table.path}[{file}]", table.flaws)
+
+
+def _load(path: Path) -> dict[str, Any]:
+    if path.suffix not in FORMATS:
+        raise FileProblem("has no known ending", f"known: {', '.join(FORMATS)}")
+    if not path.is_file():
+        raise FileProblem(f"is not a file; looked for {path}", "files stand beside the scenario's")
+    return FORMATS[path.suffix](path)

@@ -11,6 +11,8 @@ from robodyn.files.sample_files import Samples, read_parquet, read_samples
 from robodyn.files.table import Table
 from robodyn.laws.recorded import ENDS, INTERPOLATIONS, RecordedReference
 
+FILE_REFERENCE = "file_reference"
+"""Name of the law in a file."""
 MOST_SAMPLES = 100_000
 """Of one reference: a step ends at each of them."""
 

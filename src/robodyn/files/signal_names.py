@@ -6,11 +6,9 @@ when it is assembled.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from robodyn.errors import FlawList, nearest
-from robodyn.model import Prescribed
 
 STATES = ("position", "velocity")
 REACTIONS = tuple(f"reaction.{part}.{axis}" for part in ("force", "torque") for axis in "xyz")
@@ -43,25 +41,6 @@ def check_initial_names(flaws: FlawList, joints: Sequence[str], others: Sequence
     for name in initial:
         if _is_wrong(name, joints, others, STATES):
             flaws.add(f"initial.{name}", "there is no such state", nearest(name, [*known, *others]))
-
-
-def signals_used(parts: dict[str, list[Any]], events: Iterable[Any]) -> Iterator[tuple[str, str]]:
-    """Every signal that blocks, delays, prescribed motions and events of a file read, with its path."""
-    for block in parts["blocks"]:
-        for key, given in block.inputs.items():
-            for signal in given if isinstance(given, tuple) else (given,):
-                if isinstance(signal, str):
-                    yield f"blocks.{block.name}.inputs.{key}", signal
-    for formula in parts["signals"]:
-        yield from ((f"signals.{formula.name}.formula", signal) for signal in formula.signals)
-    for delay in parts["delays"]:
-        yield f"delays.{delay.name}.signal", delay.signal
-    for prescribed in (c for c in parts["constraints"] if isinstance(c, Prescribed)):
-        for key in ("position", "velocity", "acceleration"):
-            if isinstance(signal := getattr(prescribed, key), str):
-                yield f"constraints.{prescribed.name}.{key}", signal
-    for event in events:
-        yield f"events.{event.name}.signal", event.inputs["signal"]
 
 
 def _is_wrong(name: str, joints: Sequence[str], others: Sequence[str], quantities: Sequence[str]) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from robodyn.files.interface_tables import read_interface
+from robodyn.files.reading import Reader
 from robodyn.files.table import FAILED, Table
 from robodyn.fmi.interface_unit import InterfaceFmu
 from robodyn.fmi.unit import FmuUnit
@@ -46,7 +46,7 @@ def read_fmu(name: str, table: Table, folder: Path, duration: float | None) -> F
     path = table.text("fmu")
     # What they may be, the unit says when it is opened.
     parameters = table.table("set").flattened().data
-    interfaces = [read_interface(key, part) for key, part in table.tables("interfaces")]
+    interfaces = list(Reader(folder).group(table, "interfaces", (Interface,)).values())
     wanted = table.table("accelerations")
     accelerations = {key: wanted.texts(key) for key in wanted.data}
     length = table.number("length", "m", 1.0)

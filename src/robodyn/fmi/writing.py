@@ -15,15 +15,13 @@ from robodyn.codegen.comparison import Agreement
 from robodyn.codegen.compilers import PLATFORMS, choose_platforms, compile_library, find_compiler, host_platform
 from robodyn.codegen.files import engine_files, generate_files, unit_files
 from robodyn.codegen.model import Model, build_model, check_parts
-from robodyn.engine import Solver
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.fmi.acceptance import check_unit
 from robodyn.fmi.description import KINDS, Unit, describe_unit, write_build_description
 from robodyn.fmi.variables import list_variables
-from robodyn.model import Scenario
+from robodyn.model import Scenario, Solver
 from robodyn.results.atomic import replacing
 from robodyn.simulation.compiled import CompiledSystem, compile_system
-from robodyn.simulation.settings import make_solver
 from robodyn.simulation.starting import find_start
 from robodyn.waiting import told_if_slow
 
@@ -122,7 +120,7 @@ def _prepare(
     signals = {name: value or 0.0 for name, value in inputs.items() if name not in numbers}
     system = assemble(scenario, inputs=signals)
     _check_tunable(system, numbers)
-    solver = solver or make_solver(scenario.solver)
+    solver = solver or scenario.solver
     check_parts(system, solver, exchange=exchange)
     recorded = (*scenario.recording.signals, *(state.name for state in system.states))
     # Both round every operation by itself: what differs is then not rounding.

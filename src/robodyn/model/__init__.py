@@ -9,16 +9,19 @@ from robodyn.model.coordinate import Along, Combination, Coordinate, Distance, L
 from robodyn.model.delay import Delay
 from robodyn.model.describe import describe, digest
 from robodyn.model.elastic import ElasticGear, with_elastic_joints
+from robodyn.model.event import Event
 from robodyn.model.flexible import BodyNode, FlexibleBody, ModalInertia, Mode
 from robodyn.model.formula_signal import FormulaSignal
 from robodyn.model.interface import Interface
 from robodyn.model.joint import GROUND, Joint, Point
 from robodyn.model.machine import Load, Machine
 from robodyn.model.mechanism import Mechanism
-from robodyn.model.numbers import Number, check_finite, check_vector, keep_floats
+from robodyn.model.numbers import Number, check_finite, check_vector
 from robodyn.model.obstacle import Obstacle
-from robodyn.model.scenario import Event, Recording, Scenario
+from robodyn.model.recording import Recording
+from robodyn.model.scenario import Scenario
 from robodyn.model.shape import Ball, Box, Plane
+from robodyn.model.solver import Solver
 from robodyn.model.workcell import combine
 
 __all__ = [
@@ -60,6 +63,7 @@ __all__ = [
     "RigidContact",
     "Rod",
     "Scenario",
+    "Solver",
     "Treatment",
     "Triangle",
     "check_finite",
@@ -67,6 +71,5 @@ __all__ = [
     "combine",
     "describe",
     "digest",
-    "keep_floats",
     "with_elastic_joints",
 ]

@@ -1,10 +1,8 @@
-"""What computes signals from signals? Blocks: a law with its connections, parameters and sample rate."""
+"""Blocks: what computes signals from signals? A law with its connections, parameters and sample rate."""
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
@@ -12,9 +10,21 @@ import numpy as np
 
 from robodyn.errors import FlawList, nearest
 from robodyn.laws import Argument, LawInfo, arguments_of, info_of, known_laws
-from robodyn.model.frozen import FrozenDict, freeze_mappings
-from robodyn.model.numbers import Number, as_floats, check_finite, check_flag, check_name, check_text, keep_floats
-from robodyn.model.rules import check_rule
+from robodyn.model.description import Description
+from robodyn.model.fields import (
+    EMPTY,
+    flag,
+    law_or_name,
+    numbers,
+    part_name,
+    quantity,
+    reference,
+    reference_map,
+    text,
+)
+from robodyn.model.frozen import FrozenDict
+from robodyn.model.numbers import Number, as_floats
+from robodyn.model.rules import check_rule, find_law
 
 SHORTEST_TIME, LONGEST_TIME = 1e-9, 1e9
 """Periods, offsets and delays of sampled blocks [s]: they are counted in whole numbers of a base period."""
@@ -25,58 +35,72 @@ ON_INPUTS = ("position", "velocity", "acceleration")
 MAPPINGS = ("inputs", "parameters", "states", "memory", "acts", "hold")
 
 
-def find_law(law: Any) -> Callable[..., Any] | None:
-    """The function a law's name stands for, or the function itself."""
-    return law if callable(law) else known_laws().get(str(law))
-
-
-@dataclass(frozen=True)
-class Block:
+class Block(Description):
     """A law in its place.
 
-    Attributes:
-        law: a plain function, or the name of one in `robodyn.laws`.
-        on: joint or coordinate it acts on: gives `position`, `velocity`, takes the output `torque` (`force`).
-        inputs: argument -> signal name (or a tuple of them: the law then gets a tuple).
-        parameters: argument -> number (or a tuple of numbers).
-        states: start values of continuous states (default 0); memory: of discrete ones.
-        acts: output -> joint or coordinate, for a block that acts on several or under another output name.
-        period: sample time [s], None for a continuous block; offset: of the first sample [s];
-        delay: time from a sample to its outputs' taking effect [s]; hold: outputs before that (default 0).
-        native: False calls the law in Python at each sample (any callable; `hold` names its outputs), True
-            traces it to native code.
-        unit: of its signals where it cannot be told from the connections: "m" for a reference of a slide, "V" for a
-            controller's command.
+    The joint or coordinate that a block is on gives it `position`, `velocity` and takes its output `torque` (`force`).
+    A law that is not native is called in Python at each sample: any callable, whose outputs `hold` names.
     """
 
-    name: str
-    law: Callable[..., Any] | str
-    on: str | None = None
-    inputs: Mapping[str, Any] = field(default_factory=dict)
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    states: Mapping[str, float] = field(default_factory=dict)
-    memory: Mapping[str, float] = field(default_factory=dict)
-    acts: Mapping[str, str] = field(default_factory=dict)
-    period: float | None = None
-    offset: float = 0.0
-    delay: float = 0.0
-    hold: Mapping[str, float] = field(default_factory=dict)
-    native: bool = True
-    unit: str | None = None
+    NOUN = "block"
 
-    def __post_init__(self) -> None:
-        flaws = FlawList()
-        check_name(flaws, self.name)
-        freeze_mappings(flaws, self, *MAPPINGS)
+    name: str = part_name()
+    law: Callable[..., Any] | str = law_or_name(
+        doc='name of a [law](laws.md), a function of a file beside this one: `"my_laws.py:function"`, or '
+        '[`"file_reference"`](#references-from-files)'
+    )
+    on: str | None = reference("joint or coordinate", default=None, doc="joint or coordinate it acts on", absent="none")
+    inputs: Mapping[str, Any] = reference_map(
+        "signal", several=True, default=EMPTY, doc="argument = signal, or a list of signals"
+    )
+    parameters: Mapping[str, Any] = numbers(
+        "law",
+        under="",
+        lists=True,
+        infinite=True,
+        default=EMPTY,
+        doc="argument = number, or a list of numbers",
+        absent="the law's defaults",
+    )
+    states: Mapping[str, float] = numbers(
+        "law", default=EMPTY, doc="start values of the law's continuous states", absent="0"
+    )
+    memory: Mapping[str, float] = numbers(
+        "law", default=EMPTY, doc="start values of the law's discrete memory", absent="the law's own"
+    )
+    acts: Mapping[str, str] = reference_map(
+        "joint or coordinate",
+        default=EMPTY,
+        doc="output = joint or coordinate it acts on",
+        absent="`torque` or `force` acts on `on`",
+    )
+    period: float | None = quantity(
+        "s", positive=True, default=None, doc="sample time; makes the block sampled", absent="continuous"
+    )
+    offset: float = quantity("s", non_negative=True, named=False, default=0.0, doc="time of the first sample")
+    delay: float = quantity(
+        "s", non_negative=True, named=False, default=0.0, doc="from a sample to its outputs' taking effect"
+    )
+    hold: Mapping[str, float] = numbers("law", default=EMPTY, doc="outputs before the first takes effect", absent="0")
+    native: bool = flag(default=True, doc="`false` calls the law in Python at each sample")
+    unit: str | None = text(
+        default=None,
+        absent='told, else `"rad"` or none',
+        doc='of its signals, where `on` or the inputs do not tell it: `"m"` for a reference, `"V"` for a command',
+    )
+
+    def check(self, flaws: FlawList) -> None:
         self._check_law(flaws)
-        flaws.raise_if_any(f"block '{self.name}'")
+        if flaws.concern("law") or not all(isinstance(getattr(self, group), Mapping) for group in MAPPINGS):
+            return
         self._set_parameters()
         self._check_arguments(flaws)
-        self._check_parameters(flaws)
+        self._check_rules(flaws)
         self._check_connections(flaws)
-        self._check_timing(flaws)
-        flaws.raise_if_any(f"block '{self.name}'")
-        keep_floats(self, "period", "offset", "delay")
+        if self.period is None:
+            self._check_continuous(flaws)
+        else:
+            self._check_sampled(flaws)
 
     def _check_law(self, flaws: FlawList) -> None:
         function = find_law(self.law)
@@ -135,8 +159,7 @@ class Block:
                 values["period"] = self.period
             elif argument.has_default and not taken:
                 values[argument.name] = argument.default
-        floats = FrozenDict({key: as_floats(value) for key, value in values.items()})
-        object.__setattr__(self, "parameters", floats)
+        self.settle(parameters=FrozenDict({key: as_floats(value) for key, value in values.items()}))
 
     def _check_arguments(self, flaws: FlawList) -> None:
         arguments = arguments_of(self.function)
@@ -168,47 +191,33 @@ class Block:
     def _law_name(self) -> str:
         return self.law if isinstance(self.law, str) else getattr(self.law, "__name__", repr(self.law))
 
-    def _check_parameters(self, flaws: FlawList) -> None:
-        usable = {}
-        for key, value in self.parameters.items():
-            entries = value if isinstance(value, tuple) else (value,)
-            finite = [check_finite(flaws, f"parameters.{key}", entry, infinite=True) for entry in entries]
-            if all(finite):
-                usable[key] = np.asarray(entries)
+    def _check_rules(self, flaws: FlawList) -> None:
+        """Parameters obey the rules of their law."""
+        values = {key: np.atleast_1d(v) for key, v in self.parameters.items() if not flaws.concern(f"parameters.{key}")}
         for key, rule in self.info.checks.items():
-            if key in usable:
-                check_rule(flaws, f"parameters.{key}", rule, usable[key], usable)
-        for group in ("states", "memory", "hold"):
-            for key, value in getattr(self, group).items():
-                check_finite(flaws, f"{group}.{key}", value)
+            if key in values:
+                check_rule(flaws, f"parameters.{key}", rule, values[key], values)
 
     def _check_connections(self, flaws: FlawList) -> None:
-        if self.on is not None:
-            check_text(flaws, "on", self.on)
-        for output, target in self.acts.items():
-            check_text(flaws, f"acts.{output}", target)
-        for key, value in self.inputs.items():
-            for signal in value if isinstance(value, (tuple, list)) else (value,):
-                if not isinstance(signal, str):
-                    check_finite(flaws, f"inputs.{key}", signal, infinite=True)
-        if self.unit is not None and find_law(self.law):
+        """What is given fits what the law is: one that holds by friction, or locates something, knows its own place."""
+        if self.unit is not None and not flaws.concern("unit"):
             self._check_unit(flaws)
-        if find_law(self.law) and self.info.sticks and not self.on:
-            flaws.add("on", "is missing", f"'{self._law_name}' must know which joint or coordinate it holds")
-        if find_law(self.law) and self.info.sticks and self.acts:
-            flaws.add("acts", f"has no effect on '{self._law_name}'", "its force acts on what it holds: on")
-        if find_law(self.law) and self.info.sticks and "velocity" in self.inputs:
-            flaws.add("inputs.velocity", f"has no meaning for '{self._law_name}'", "it is that of what it holds: on")
-        if find_law(self.law) and self.info.sticks and "direction" in self.memory:
-            flaws.add("memory.direction", "is found from the speed at the start", "leave it out")
-        for side in self.info.located.values() if find_law(self.law) else ():
+        if self.info.sticks:
+            if not self.on:
+                flaws.add("on", "is missing", f"'{self._law_name}' must know which joint or coordinate it holds")
+            if self.acts:
+                flaws.add("acts", f"has no effect on '{self._law_name}'", "its force acts on what it holds: on")
+            if "velocity" in self.inputs:
+                what = f"has no meaning for '{self._law_name}'"
+                flaws.add("inputs.velocity", what, "it is that of what it holds: on")
+            if "direction" in self.memory:
+                flaws.add("memory.direction", "is found from the speed at the start", "leave it out")
+        for side in self.info.located.values():
             if side in self.memory:
                 flaws.add(f"memory.{side}", "is found at the start", "leave it out")
-        check_flag(flaws, "native", self.native)
 
     def _check_unit(self, flaws: FlawList) -> None:
         """A unit says what {u} stands for in the law's units, or {x} where no joint or coordinate tells it."""
-        check_text(flaws, "unit", self.unit)
         if any("{u}" in unit for unit in self.info.units.values()):
             return
         if self.on:
@@ -216,37 +225,21 @@ class Block:
         elif self.unit not in ("rad", "m"):
             flaws.add("unit", f"must be 'rad' or 'm', is {self.unit!r}", "the law works on an angle or a length")
 
-    def _check_timing(self, flaws: FlawList) -> None:
-        if self.period is None:
-            self._check_continuous(flaws)
-        else:
-            self._check_sampled(flaws)
-
     def _check_continuous(self, flaws: FlawList) -> None:
         for key, idle in (("offset", 0.0), ("delay", 0.0), ("hold", {}), ("native", True)):
             if getattr(self, key) != idle:
                 flaws.add(key, "has no effect on a continuous block", "give a period, or use a Delay")
         # Memory given with the block itself may be changed by events; a law that declares memory updates it by samples.
-        declared = self.info.memory if find_law(self.law) else ()
-        if declared:
-            flaws.add("period", "is missing", f"the law remembers {', '.join(declared)}: it is sampled")
+        if self.info.memory:
+            flaws.add("period", "is missing", f"the law remembers {', '.join(self.info.memory)}: it is sampled")
 
     def _check_sampled(self, flaws: FlawList) -> None:
         period: Any = self.period
-        bounds = f"{SHORTEST_TIME:g} to {LONGEST_TIME:g} s"
-        usable = check_finite(flaws, "period", period)
-        if usable and period <= 0:
-            flaws.add("period", f"must be positive, is {period:g} s")
-        elif usable and not SHORTEST_TIME <= period <= LONGEST_TIME:
-            flaws.add("period", f"must be {bounds}, is {period:g} s")
-        for key in ("offset", "delay"):
+        for key in ("period", "offset", "delay"):
             value = getattr(self, key)
-            if not check_finite(flaws, key, value):
-                continue
-            if value < 0:
-                flaws.add(key, f"must not be negative, is {value:g} s")
-            elif value and not SHORTEST_TIME <= value <= LONGEST_TIME:
-                flaws.add(key, f"must be 0 or {bounds}, is {value:g} s")
+            if value and not flaws.concern(key) and not SHORTEST_TIME <= value <= LONGEST_TIME:
+                bounds = f"{SHORTEST_TIME:g} to {LONGEST_TIME:g} s"
+                flaws.add(key, f"must be {'' if key == 'period' else '0 or '}{bounds}, is {value:g} s")
         if not flaws.found and self.delay > MOST_WAITING * period:
             what = f"{self.delay:g} s are {self.delay / period:.4g} periods, at most {MOST_WAITING} samples can wait"
             flaws.add("delay", what, "delay what the block reads or gives by a delay of its own")
@@ -264,24 +257,6 @@ class Block:
         if not (self.native or self.hold or self.memory_names):
             flaws.add("hold", "is missing", "a law called in Python names its outputs there, each with a start value")
 
-    def numbers(self) -> Iterator[Number]:
-        if self.period is not None and "period" not in self.parameters:
-            yield Number(f"{self.name}.period", self.period, "s")
-        for key, value in self.parameters.items():
-            unit = self.info.units.get(key, "")
-            if isinstance(value, tuple):
-                for k, entry in enumerate(value):
-                    yield Number(f"{self.name}.{key}.{k}", entry, unit)
-            elif isinstance(value, (int, float)):
-                yield Number(f"{self.name}.{key}", value, unit)
-
-    def with_numbers(self, changes: Mapping[str, float]) -> Block:
-        values = {}
-        period = None if self.period is None else changes.get(f"{self.name}.period", self.period)
-        for key, value in self.parameters.items():
-            path = f"{self.name}.{key}"
-            if isinstance(value, tuple):
-                values[key] = tuple(changes.get(f"{path}.{k}", entry) for k, entry in enumerate(value))
-            else:
-                values[key] = changes.get(path, value)
-        return dataclasses.replace(self, parameters=values, period=period)
+    def numbers(self, prefix: str | None = None) -> Iterator[Number]:
+        """The period is one number, be it a parameter of the law too."""
+        yield from {number.name: number for number in super().numbers(prefix)}.values()

@@ -1,23 +1,16 @@
-"""What is a rigid body? Its mass, centre of mass and inertia, checked to be physically possible."""
+"""Rigid bodies: what is one? Its mass, centre of mass and inertia, checked to be physically possible."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from robodyn.errors import FlawList
-from robodyn.model.numbers import (
-    XYZ,
-    Numbered,
-    as_floats,
-    check_finite,
-    check_flag,
-    check_name,
-    check_vector,
-    keep_floats,
-)
+from robodyn.model.description import Description
+from robodyn.model.fields import ZERO, flag, part_name, place, quantity, vector
+from robodyn.model.kinds import Vector
+from robodyn.model.numbers import Floats, as_floats
 
 TENSOR = ("xx", "yy", "zz", "xy", "xz", "yz")
 # Rounded catalogue data may miss the triangle inequality by their last digit.
@@ -38,55 +31,46 @@ def _entries(inertia: Any) -> tuple[float, ...]:
     return (*values, 0.0, 0.0, 0.0) if len(values) == 3 else values
 
 
-@dataclass(frozen=True)
-class Body(Numbered):
-    """A rigid body in its own frame.
+class Inertia(Vector):
+    """Six entries from three (diagonal), six, or a symmetric 3x3 matrix."""
 
-    Attributes:
-        mass: [kg]; 0 for a massless intermediate link.
-        com: centre of mass [m].
-        inertia: about the centre of mass, body axes [kg m^2]: xx, yy, zz, xy, xz, yz (or three, or 3x3).
-        physical: False accepts an impossible inertia as published (simplified data), True refuses it.
-    """
-
-    NUMBERS = {"mass": ((), "kg"), "com": (XYZ, "m"), "inertia": (TENSOR, "kg m^2")}
-
-    name: str
-    mass: float = 0.0
-    com: tuple[float, ...] = (0.0, 0.0, 0.0)
-    inertia: tuple[float, ...] = (0.0,) * 6
-    physical: bool = True
-
-    def __post_init__(self) -> None:
-        flaws = FlawList()
-        check_name(flaws, self.name)
-        self._check_mass(flaws)
-        check_vector(flaws, "com", self.com, 3)
-        check_flag(flaws, "physical", self.physical)
-        self._check_inertia(flaws)
-        flaws.raise_if_any(f"body '{self.name}'")
-        keep_floats(self, "mass", "com")
-
-    def _check_mass(self, flaws: FlawList) -> None:
-        if check_finite(flaws, "mass", self.mass) and self.mass < 0:
-            flaws.add("mass", f"must not be negative, is {self.mass:g} kg", "0 makes a massless link")
-
-    def _check_inertia(self, flaws: FlawList) -> None:
+    def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
         try:
-            matrix = np.array(self.inertia, float)
+            matrix = np.array(value, float)
         except (TypeError, ValueError):
-            flaws.add("inertia", f"must be 3 or 6 numbers or a 3x3 matrix, is {self.inertia!r}")
-            return
+            flaws.add(path, f"must be 3 or 6 numbers or a 3x3 matrix, is {value!r}")
+            return value
         if matrix.shape == (3, 3) and not np.allclose(matrix, matrix.T, rtol=1e-9, atol=0, equal_nan=True):
-            flaws.add("inertia", "must be symmetric", "give the matrix's own off-diagonals, both alike")
-            return
+            flaws.add(path, "must be symmetric", "give the matrix's own off-diagonals, both alike")
+            return value
         if matrix.shape not in ((3,), (6,), (3, 3)):
-            flaws.add("inertia", f"must be 3 or 6 numbers or a 3x3 matrix, has shape {matrix.shape}")
-            return
-        entries = _entries(self.inertia)
-        object.__setattr__(self, "inertia", entries)
-        if check_vector(flaws, "inertia", entries, 6) and self.physical:
-            self._check_possible(flaws, np.linalg.eigvalsh(tensor_of(entries)))
+            flaws.add(path, f"must be 3 or 6 numbers or a 3x3 matrix, has shape {matrix.shape}")
+            return value
+        return super().settle(flaws, path, _entries(value))
+
+
+class Body(Description):
+    """A rigid body in its own frame; the inertia may be given by three moments, six numbers or a 3x3 matrix."""
+
+    NOUN = "body"
+
+    name: str = part_name()
+    mass: float = quantity("kg", non_negative=True, default=0.0, remedy="0 makes a massless link", doc="")
+    com: Floats = place(default=ZERO, doc="centre of mass in the body's frame")
+    inertia: Floats = vector(
+        "kg m^2",
+        6,
+        suffixes=TENSOR,
+        default=(0.0,) * 6,
+        make=Inertia,
+        doc="about the centre of mass: three moments, six numbers xx yy zz xy xz yz, a 3 x 3 list, or a table "
+        "with any of `xx` ... `yz`",
+    )
+    physical: bool = flag(default=True, doc="`false` accepts an inertia no real body can have")
+
+    def check(self, flaws: FlawList) -> None:
+        if self.physical and not flaws.concern("inertia"):
+            self._check_possible(flaws, np.linalg.eigvalsh(tensor_of(self.inertia)))
 
     def _check_possible(self, flaws: FlawList, moments: np.ndarray) -> None:
         """A body of positive density has moments >= 0, none larger than the sum of the other two."""

@@ -1,50 +1,48 @@
-"""What happens one after the other? Scenarios chained so that each starts where the one before it ended."""
+"""Chains: what happens one after the other? Scenarios chained so that each starts where the one before it ended."""
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import Self
 
 from robodyn.errors import FlawList, nearest
-from robodyn.model.numbers import Number, check_name
+from robodyn.model.description import Description
+from robodyn.model.fields import children, part_name, text
+from robodyn.model.numbers import Number
 from robodyn.model.scenario import Scenario
 
 
-@dataclass(frozen=True)
-class Chain:
+class Chain(Description):
     """Phases of one motion: every state and memory of a phase that the next one has too is handed over by name.
 
     A phase ends with its terminal event or its duration; time runs on. Machines may differ between phases. Clocks of
     sampled blocks and histories of delays begin anew with each phase.
     """
 
-    name: str
-    phases: tuple[Scenario, ...]
-    title: str = ""
+    NOUN = "chain"
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "phases", tuple(self.phases))
-        flaws = FlawList()
-        check_name(flaws, self.name)
+    name: str = part_name()
+    phases: tuple[Scenario, ...] = children(Scenario)
+    title: str = text(default="")
+
+    def check(self, flaws: FlawList) -> None:
         if not self.phases:
             flaws.add("phases", "must hold at least one scenario")
         for name, count in Counter(phase.name for phase in self.phases).items():
             if count > 1:
                 flaws.add(f"phases.{name}", f"this name is used {count} times", "give each phase its own name")
-        flaws.raise_if_any(f"chain '{self.name}'")
 
     @property
     def duration(self) -> float:
         """Longest time all phases can take together [s]."""
         return sum(phase.duration for phase in self.phases)
 
-    def numbers(self) -> dict[str, Number]:
+    def numbers(self, prefix: str | None = None) -> dict[str, Number]:  # type: ignore[override]
         """Every named number of any phase."""
         return {name: number for phase in reversed(self.phases) for name, number in phase.numbers().items()}
 
-    def with_numbers(self, changes: Mapping[str, float]) -> Chain:
+    def with_numbers(self, changes: Mapping[str, float], prefix: str | None = None) -> Self:
         """The same chain with some numbers changed in every phase that has them; an unknown name is an error."""
         flaws = FlawList()
         known = self.numbers()
@@ -52,9 +50,7 @@ class Chain:
             if name not in known and not name.startswith("initial."):
                 flaws.add(name, "no phase has such a number", nearest(name, known))
         flaws.raise_if_any(f"chain '{self.name}'")
-        return dataclasses.replace(
-            self, phases=tuple(_changed(phase, changes, k) for k, phase in enumerate(self.phases))
-        )
+        return self.replaced(phases=tuple(_changed(phase, changes, k) for k, phase in enumerate(self.phases)))
 
 
 def _changed(phase: Scenario, changes: Mapping[str, float], k: int) -> Scenario:

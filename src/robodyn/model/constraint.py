@@ -1,4 +1,4 @@
-"""Which relations between its coordinates must a mechanism keep? Loops, rods, couplings, prescribed motions.
+"""Constraints: which equations between its coordinates must a mechanism keep? Loops, rods, couplings, given motions.
 
 A constraint is one or more equations h(q, t) = 0. The forces that keep them are signals, and an event may set
 `<name>.active` to 0 (it breaks) or to 1 (it holds again).
@@ -7,26 +7,35 @@ A constraint is one or more equations h(q, t) = 0. The forces that keep them are
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from robodyn.errors import FlawList, nearest
-from robodyn.model.frozen import freeze_mappings
-from robodyn.model.joint import IDENTITY, check_rotation
-from robodyn.model.numbers import (
-    Numbered,
-    as_floats,
-    check_callable,
-    check_finite,
-    check_flag,
-    check_name,
-    check_text,
-    check_texts,
-    check_vector,
-    keep_floats,
+from robodyn.errors import FlawList
+from robodyn.model.description import Description
+from robodyn.model.fields import (
+    IDENTITY,
+    Z_AXIS,
+    choice,
+    flag,
+    part_name,
+    plain_function,
+    quantity,
+    reference,
+    references,
+    rotation_matrix,
+    target,
+    texts,
+    unit_vector,
+    weights,
+    whole_number,
 )
+from robodyn.model.numbers import Floats, Rows, as_floats
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from robodyn.spatial import Pose
 
 CLOSURES = {
     "spherical": ("force.x", "force.y", "force.z"),
@@ -36,15 +45,25 @@ CLOSURES = {
     "fixed": ("force.x", "force.y", "force.z", "torque.0", "torque.1", "torque.2"),
 }
 """Kinds of closures, and the forces that keep each of their equations."""
+USED = {
+    "spherical": (),
+    "universal": ("axis", "second_axis"),
+    "revolute": ("axis", "second_axis"),
+    "prismatic": ("axis", "rotation"),
+    "fixed": ("rotation",),
+}
+"""What each kind of closure has a use for."""
+ACTIVE = "whether it holds at the start; events set `NAME.active`"
 
 
-def _check_common(flaws: FlawList, constraint: Any) -> None:
-    check_name(flaws, constraint.name)
-    check_flag(flaws, "active", constraint.active)
+def check_ends(flaws: FlawList, part: Any, start: str, end: str) -> None:
+    """Two points are two."""
+    first = getattr(part, start)
+    if first == getattr(part, end):
+        flaws.add(end, f"is the same point as {start} ('{first}')", "name two different points")
 
 
-@dataclass(frozen=True)
-class Closure:
+class Closure(Description):
     """A joint that closes a loop: what holds between two points of two bodies.
 
         spherical: the points coincide (3 equations)
@@ -55,187 +74,127 @@ class Closure:
 
     Its forces act on the first body, in world axes, and with the opposite sign on the second; torques belong to single
     equations.
-
-    Attributes:
-        axis: in the frame of the first point's body; second_axis: in that of the second's, the same by default.
-        rotation: of the second body in the first, R_first_second, where nothing turns.
-        active: whether it holds at the start.
     """
 
-    name: str
-    first: str
-    second: str
-    kind: str = "spherical"
-    axis: tuple[float, ...] = (0.0, 0.0, 1.0)
-    second_axis: tuple[float, ...] | None = None
-    rotation: tuple[tuple[float, ...], ...] = IDENTITY
-    active: bool = True
+    NOUN, MARKS = "constraint", ("closure",)
 
-    def __post_init__(self) -> None:
-        flaws = FlawList()
-        _check_common(flaws, self)
-        check_text(flaws, "first", self.first)
-        check_text(flaws, "second", self.second)
-        if self.first == self.second:
-            flaws.add("second", f"is the same point as first ('{self.first}')", "name two different points")
-        if self.kind not in CLOSURES:
-            flaws.add("kind", f"'{self.kind}' is unknown", nearest(str(self.kind), CLOSURES))
-        for field in ("axis", "second_axis"):
-            value = getattr(self, field)
-            if value is not None and check_vector(flaws, field, value, 3) and np.linalg.norm(value) < 1e-9:
-                flaws.add(field, "must not be zero")
-        check_rotation(flaws, self.rotation)
-        self._check_used(flaws)
-        flaws.raise_if_any(f"constraint '{self.name}'")
-        keep_floats(self, "rotation")
-        for field in ("axis", "second_axis"):
-            value = self.axis if getattr(self, field) is None else getattr(self, field)
-            object.__setattr__(self, field, as_floats(np.asarray(value, float) / np.linalg.norm(value)))
+    name: str = part_name()
+    first: str = reference("point", key="closure[0]", doc="two points between which a joint closes a loop")
+    second: str = reference("point", key="closure[1]")
+    kind: str = choice(CLOSURES, default="spherical", doc="what holds between them")
+    axis: Floats = unit_vector(default=Z_AXIS, frame="first", doc="in the frame of the first point's body")
+    second_axis: Any = unit_vector(default=None, frame="second", doc="in that of the second's", absent="as `axis`")
+    rotation: Rows = rotation_matrix(default=IDENTITY, doc="of the second body in the first, where nothing turns")
+    active: bool = flag(default=True, doc=ACTIVE)
 
-    def _check_used(self, flaws: FlawList) -> None:
-        """What the kind of closure has no use for must not be given."""
-        idle = {"spherical": ("axis", "second_axis", "rotation"), "fixed": ("axis", "second_axis")}
-        idle |= {"universal": ("rotation",), "revolute": ("rotation",), "prismatic": ("second_axis",)}
-        defaults: dict[str, Any] = {"axis": (0.0, 0.0, 1.0), "second_axis": self.axis, "rotation": IDENTITY}
-        for field in idle.get(self.kind, ()):
+    def check(self, flaws: FlawList) -> None:
+        check_ends(flaws, self, "first", "second")
+        defaults: dict[str, Any] = {"axis": Z_AXIS, "second_axis": self.axis, "rotation": IDENTITY}
+        for field, default in defaults.items():
             value = getattr(self, field)
-            if value is not None and not np.array_equal(value, defaults[field]):
+            idle = field not in USED.get(str(self.kind), defaults)
+            if idle and value is not None and not np.array_equal(value, default):
                 flaws.add(field, f"has no effect on a {self.kind} closure")
+        self.settle(second_axis=self.axis if self.second_axis is None else self.second_axis)
+
+    def moved(self, place: Pose, grounded: Collection[str]) -> Self:
+        """Axes and rotations that are given in the ground's own frame turn with it."""
+        axes = {"axis": self.first, "second_axis": self.second}
+        changed: dict[str, Any] = {
+            field: as_floats(place.R @ getattr(self, field))
+            for field, point in axes.items()
+            if field in USED[self.kind] and point in grounded
+        }
+        if "rotation" in USED[self.kind]:
+            R = np.array(self.rotation)
+            R = place.R @ R if self.first in grounded else R
+            changed |= {"rotation": as_floats(R @ place.R.T if self.second in grounded else R)}
+            changed |= {"second_axis": None}
+        return self.replaced(**changed)
 
     @property
     def equations(self) -> tuple[str, ...]:
         return CLOSURES[self.kind]
 
 
-@dataclass(frozen=True)
-class Rod(Numbered):
-    """A rigid massless rod between two points: `|p_end - p_start| = length` [m].
+class Rod(Description):
+    """A rigid massless rod between two points: `|p_end - p_start| = length`. Its `tension` is a signal."""
 
-    Its `tension` is a signal.
-    """
+    NOUN, MARKS = "constraint", ("rod",)
 
-    NUMBERS = {"length": ((), "m")}
+    name: str = part_name()
+    start: str = reference("point", key="rod[0]", doc="two points at a distance")
+    end: str = reference("point", key="rod[1]")
+    length: float = quantity("m", positive=True, doc="the distance")
+    active: bool = flag(default=True, doc=ACTIVE)
 
-    name: str
-    start: str
-    end: str
-    length: float
-    active: bool = True
-
-    def __post_init__(self) -> None:
-        flaws = FlawList()
-        _check_common(flaws, self)
-        check_text(flaws, "start", self.start)
-        check_text(flaws, "end", self.end)
-        if self.start == self.end:
-            flaws.add("end", f"is the same point as start ('{self.start}')", "name two different points")
-        if check_finite(flaws, "length", self.length) and self.length <= 0:
-            flaws.add("length", f"must be positive, is {self.length:g} m")
-        flaws.raise_if_any(f"constraint '{self.name}'")
-        keep_floats(self, "length")
+    def check(self, flaws: FlawList) -> None:
+        check_ends(flaws, self, "start", "end")
 
     @property
     def equations(self) -> tuple[str, ...]:
         return ("tension",)
 
 
-@dataclass(frozen=True)
-class Coupling(Numbered):
+class Coupling(Description):
     """A linear relation of joints and coordinates: `sum c_i s_i = offset` (gears without play, parallel guides)."""
 
-    NUMBERS = {"offset": ((), "")}
+    NOUN, MARKS = "constraint", ("of",)
 
-    name: str
-    of: Mapping[str, float]
-    offset: float = 0.0
-    active: bool = True
-
-    def __post_init__(self) -> None:
-        flaws = FlawList()
-        _check_common(flaws, self)
-        freeze_mappings(flaws, self, "of")
-        flaws.raise_if_any(f"constraint '{self.name}'")
-        for key, weight in self.of.items():
-            check_finite(flaws, f"of.{key}", weight)
-        if not self.of:
-            flaws.add("of", "must name at least one joint or coordinate")
-        check_finite(flaws, "offset", self.offset)
-        flaws.raise_if_any(f"constraint '{self.name}'")
-        keep_floats(self, "offset")
+    name: str = part_name()
+    of: Mapping[str, float] = weights("joint or coordinate", doc="table of joints and coordinates with their weights")
+    offset: float = quantity(written="{x}", default=0.0, doc="what the weighted sum is")
+    active: bool = flag(default=True, doc=ACTIVE)
 
     @property
     def equations(self) -> tuple[str, ...]:
         return ("force",)
 
 
-@dataclass(frozen=True)
-class Prescribed:
+class Prescribed(Description):
     """A joint or coordinate that moves as told: `s = position`, with its rates told too.
 
-    Attributes:
-        of: joint or coordinate.
-        position, velocity, acceleration: signals (of a reference, or of a controller's model) or numbers; rates of a
-            number are 0 where they are not told, those of a signal must be.
+    Rates of a number are 0 where they are not told, those of a signal (of a reference, or of a controller's model) must
+    be.
     """
 
-    name: str
-    of: str
-    position: Any
-    velocity: Any = None
-    acceleration: Any = None
-    active: bool = True
+    NOUN, MARKS = "constraint", ("prescribed",)
 
-    def __post_init__(self) -> None:
-        flaws = FlawList()
-        _check_common(flaws, self)
-        check_text(flaws, "of", self.of)
-        for field, rate in (("position", "velocity"), ("velocity", "acceleration"), ("acceleration", "")):
+    name: str = part_name()
+    of: str = reference("joint or coordinate", key="prescribed", doc="a joint or coordinate that moves as told")
+    position: Any = target("{x}", doc="a signal or a number")
+    velocity: Any = target("{x}/s", default=None, doc="its rate", absent="0; required for a signal")
+    acceleration: Any = target("{x}/s^2", default=None, doc="the rate of that", absent="0; required for a signal")
+    active: bool = flag(default=True, doc=ACTIVE)
+
+    def check(self, flaws: FlawList) -> None:
+        for field, rate in (("position", "velocity"), ("velocity", "acceleration")):
             value = getattr(self, field)
-            if isinstance(value, str):
-                self._check_rate(flaws, field, rate)
-            elif value is None and field != "position":
-                object.__setattr__(self, field, 0.0)
-            else:
-                check_finite(flaws, field, value)
-        flaws.raise_if_any(f"constraint '{self.name}'")
-
-    def _check_rate(self, flaws: FlawList, field: str, rate: str) -> None:
-        """A signal without its rate would be followed late."""
-        if rate and getattr(self, rate) is None:
-            remedy = f"name the signal of its {rate}, or give 0 where it stands still or steps"
-            flaws.add(rate, f"is not told, but {field} is the signal '{getattr(self, field)}'", remedy)
+            if isinstance(value, str) and getattr(self, rate) is None:
+                # A signal without its rate would be followed late.
+                remedy = f"name the signal of its {rate}, or give 0 where it stands still or steps"
+                flaws.add(rate, f"is not told, but {field} is the signal '{value}'", remedy)
+            self.settle(**{rate: 0.0 if getattr(self, rate) is None else getattr(self, rate)})
 
     @property
     def equations(self) -> tuple[str, ...]:
         return ("force",)
 
 
-@dataclass(frozen=True)
-class Relation:
+class Relation(Description):
     """Any equations h = 0 between joints and coordinates, as a plain function; its derivatives are exact.
 
-    Attributes:
-        of: joints or coordinates, whose positions the function takes in order.
-        function: returns one value or a tuple; where it has an argument `time`, it gets the time too.
-        count: how many values it returns.
+    The function takes the positions of what it is of, in order, and the time where it has an argument `time`; it
+    returns one value or a tuple.
     """
 
-    name: str
-    of: tuple[str, ...]
-    function: Callable[..., Any]
-    count: int = 1
-    active: bool = True
+    NOUN, MARKS = "constraint", ("of", "function")
 
-    def __post_init__(self) -> None:
-        flaws = FlawList()
-        _check_common(flaws, self)
-        if check_texts(flaws, "of", self.of, "joints or coordinates") and not self.of:
-            flaws.add("of", "must name at least one joint or coordinate")
-        check_callable(flaws, "function", self.function)
-        if not isinstance(self.count, int) or isinstance(self.count, bool) or self.count < 1:
-            flaws.add("count", f"must be a whole number of at least 1, is {self.count!r}")
-        flaws.raise_if_any(f"constraint '{self.name}'")
-        object.__setattr__(self, "of", tuple(self.of))
+    name: str = part_name()
+    of: tuple[str, ...] = references("joint or coordinate", doc="list of joints and coordinates")
+    function: Callable[..., Any] = plain_function(doc='of their positions, that is to be 0: `"my_laws.py:function"`')
+    count: int = whole_number(least=1, default=1, doc="how many values it returns")
+    active: bool = flag(default=True, doc=ACTIVE)
 
     @property
     def equations(self) -> tuple[str, ...]:
@@ -243,44 +202,34 @@ class Relation:
 
 
 Constraint = Closure | Rod | Coupling | Prescribed | Relation
+CONSTRAINTS = (Closure, Rod, Coupling, Prescribed, Relation)
 
 TREATMENTS = ("baumgarte", "projection", "index3", "minimal")
 
 
-@dataclass(frozen=True)
-class Treatment:
+class Treatment(Description):
     """How constraints are kept while a mechanism moves.
 
-        baumgarte: h'' + 2 p h' + p^2 h = 0 instead of h = 0; errors decay with the pole p
-        projection: h'' = 0, and after each step positions and velocities are put back on the constraints
-        index3: h = 0 itself is an equation of every step; the solver's method must be one that has it there
-            (generalised_alpha, or rattle in momenta)
-        minimal: independent joints move by themselves, the dependent ones follow from h = 0 and h' = 0 wherever the
-            motion is evaluated; where they no longer do, the run ends
-
-    Attributes:
-        pole: p of Baumgarte's method [1/s]; None chooses it from the mechanism's own time scale.
-        independent: joints of minimal coordinates; None chooses them at the start.
+    baumgarte: h'' + 2 p h' + p^2 h = 0 instead of h = 0; errors decay with the pole p
+    projection: h'' = 0, and after each step positions and velocities are put back on the constraints
+    index3: h = 0 itself is an equation of every step; the solver's method must be one that has it there
+        (generalised_alpha, or rattle in momenta)
+    minimal: independent joints move by themselves, the dependent ones follow from h = 0 and h' = 0 wherever the
+        motion is evaluated; where they no longer do, the run ends
     """
 
-    method: str = "baumgarte"
-    pole: float | None = None
-    independent: tuple[str, ...] | None = None
+    NOUN = "treatment"
 
-    def __post_init__(self) -> None:
-        flaws = FlawList()
-        if self.method not in TREATMENTS:
-            flaws.add("method", f"'{self.method}' is unknown", nearest(str(self.method), TREATMENTS))
-        if self.pole is not None:
-            if check_finite(flaws, "pole", self.pole) and self.pole <= 0:
-                flaws.add("pole", f"must be positive, is {self.pole:g}")
-            if self.method == "projection":
-                flaws.add("pole", f"has no effect on the method '{self.method}'", "it belongs to baumgarte")
-        if self.independent is not None:
-            check_texts(flaws, "independent", self.independent, "joints")
-            if self.method != "minimal":
-                flaws.add("independent", f"has no effect on the method '{self.method}'", "it belongs to minimal")
-        flaws.raise_if_any("treatment")
-        keep_floats(self, "pole")
-        if self.independent is not None:
-            object.__setattr__(self, "independent", tuple(self.independent))
+    method: str = choice(TREATMENTS, default="baumgarte", doc="how constraints are kept")
+    pole: float | None = quantity(
+        "1/s", positive=True, default=None, doc="rate at which errors decay", absent="from size and duration"
+    )
+    independent: tuple[str, ...] | None = texts(
+        "joints", default=None, doc='with `"minimal"`: joints that move by themselves', absent="chosen at the start"
+    )
+
+    def check(self, flaws: FlawList) -> None:
+        if self.pole is not None and self.method == "projection":
+            flaws.add("pole", f"has no effect on the method '{self.method}'", "it belongs to baumgarte")
+        if self.independent is not None and self.method != "minimal":
+            flaws.add("independent", f"has no effect on the method '{self.method}'", "it belongs to minimal")

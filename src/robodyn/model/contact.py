@@ -1,147 +1,136 @@
-"""Which bodies may touch, and what happens where they do? Compliant contacts, and rigid ones with restitution."""
+"""Contacts: which bodies may touch, and what happens where they do? Compliant ones, and rigid ones that rebound."""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Self
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
 from robodyn.errors import FlawList, nearest
 from robodyn.laws import arguments_of, info_of, known_laws
-from robodyn.model.block import find_law
-from robodyn.model.frozen import FrozenDict, freeze_mappings
-from robodyn.model.numbers import Number, as_floats, check_finite, check_name, keep_floats
-from robodyn.model.rules import check_rule
-from robodyn.model.shape import Ball, Box, Plane, Touched, Touching, check_shape
+from robodyn.model.description import Description
+from robodyn.model.fields import EMPTY, child, law_or_name, numbers, part_name, quantity
+from robodyn.model.frozen import FrozenDict
+from robodyn.model.numbers import as_floats, check_finite
+from robodyn.model.rules import check_rule, find_law
+from robodyn.model.shape import Ball, Box, Plane, Touched, Touching
 
+OWN = "as the law says"
 PlacedLaw = tuple[str, Any, Mapping[str, float]]
 """Prefix of its numbers, law, parameters."""
 GROUPS = {"law": "parameters", "friction": "friction_parameters"}
 NORMAL_INPUTS = ("depth", "rate")
 FRICTION_INPUTS = ("slip1", "slip2", "normal")
+FRICTION = "law of friction: of `slip1`, `slip2` and the `normal` force"
 
 
-@dataclass(frozen=True)
-class Contact:
+class Touch(Description):
+    """What both kinds of contacts are: two shapes that may touch, and a law of friction."""
+
+    NOUN = "contact"
+
+    name: str = part_name()
+    touching: Touching = child(Ball, Box, under="", doc="table with `ball` or `box`")
+    against: Touched = child(Plane, Box, doc="table with `plane` or `box`")
+
+    @property
+    def points(self) -> tuple[str, str]:
+        return self.touching.point, self.against.point
+
+    @property
+    def laws(self) -> dict[str, PlacedLaw]:
+        """The laws that act in it, by field."""
+        raise NotImplementedError
+
+    def folded(self) -> set[str]:
+        """Names of numbers that laws want as constants."""
+        laws = self.laws.values()
+        return {f"{prefix}.{key}" for prefix, law, _ in laws for key in info_of(function_of(law)).folded}
+
+    def _check_shapes(self, flaws: FlawList) -> None:
+        if not flaws.concern("touching", "against") and self.touching.point == self.against.point:
+            what = f"is that of touching ('{self.against.point}')"
+            flaws.add("against.point", what, "name two points of two bodies")
+
+    def _rough(self, friction: Any, parameters: Mapping[str, float]) -> dict[str, PlacedLaw]:
+        return {} if friction is None else {"friction": (f"{self.name}.friction", friction, parameters)}
+
+    def _settle_friction(self, flaws: FlawList, friction: Any, given: Mapping[str, float]) -> None:
+        if friction is not None:
+            _settle_law(flaws, self, "friction", FRICTION_INPUTS)
+        elif given:
+            flaws.add("friction_parameters", "have no effect without friction", "name its law")
+
+
+class Contact(Touch):
     """A body and a surface that push each other apart where they overlap.
 
     Signals: `<name>.gap` [m], `<name>.active`, `<name>.slip` [m/s], `<name>.power` [W] on both bodies,
     `<name>.force.normal` and, on the touching body in world axes, `<name>.force.x`, `.y`, `.z` [N]; of a box for each
     corner too (`<name>.corner0.gap` ...).
-
-    Attributes:
-        law: of the normal force, a function of `depth` and its `rate`, or the name of one in `robodyn.laws`.
-        parameters: of the law; friction_parameters: of the friction's.
-        friction: a law of `slip1`, `slip2` and the `normal` force, or its name; None for smooth surfaces.
     """
 
-    name: str
-    touching: Touching
-    against: Touched
-    law: Callable[..., Any] | str
-    parameters: Mapping[str, float] = field(default_factory=dict)
-    friction: Callable[..., Any] | str | None = None
-    friction_parameters: Mapping[str, float] = field(default_factory=dict)
+    MARKS = ("law",)
 
-    def __post_init__(self) -> None:
-        flaws = FlawList()
-        _check_shapes(flaws, self)
-        freeze_mappings(flaws, self, "parameters", "friction_parameters")
-        flaws.raise_if_any(f"contact '{self.name}'")
-        _settle_law(flaws, self, "law", NORMAL_INPUTS)
-        _settle_friction(flaws, self)
-        flaws.raise_if_any(f"contact '{self.name}'")
+    law: Callable[..., Any] | str = law_or_name(doc="of the normal force, a function of `depth` and its `rate`")
+    parameters: Mapping[str, float] = numbers("law", under="", default=EMPTY, doc="of the law", absent=OWN)
+    friction: Callable[..., Any] | str | None = law_or_name(default=None, doc=FRICTION, absent="smooth surfaces")
+    friction_parameters: Mapping[str, float] = numbers(
+        "friction", under="friction", default=EMPTY, doc="of that law", absent=OWN
+    )
 
-    @property
-    def points(self) -> tuple[str, str]:
-        return self.touching.point, self.against.point
+    def check(self, flaws: FlawList) -> None:
+        self._check_shapes(flaws)
+        if not flaws.found:
+            _settle_law(flaws, self, "law", NORMAL_INPUTS)
+            self._settle_friction(flaws, self.friction, self.friction_parameters)
 
     @property
     def laws(self) -> dict[str, PlacedLaw]:
         """Law of the normal force, and of friction where there is any, by field."""
-        return {"law": (self.name, self.law, self.parameters)} | _friction_of(self)
-
-    def folded(self) -> set[str]:
-        """Names of numbers that laws want as constants."""
-        return _folded(self)
-
-    def numbers(self) -> Iterator[Number]:
-        yield from _shape_numbers(self)
-        yield from _law_numbers(self)
-
-    def with_numbers(self, changes: Mapping[str, float]) -> Self:
-        return dataclasses.replace(self, **_changed_shapes(self, changes), **_changed_laws(self, changes))
+        return {"law": (self.name, self.law, self.parameters)} | self._rough(self.friction, self.friction_parameters)
 
 
-@dataclass(frozen=True)
-class RigidContact:
+class RigidContact(Touch):
     """A body and a surface that cannot overlap: they rebound, or rest on each other until they are pulled apart.
 
     At impact the speeds along the normals become `v+ >= -r v-` by impulses that only push, found for all contacts
     together (Newton's law of impact as a complementarity problem). Friction adds impulses of at most `coefficient`
     times these, against the slip; while the bodies rest on each other, its law takes their normal force. Where both
-    together would give energy, the rebound is the largest that gives none.
+    together would give energy, the rebound is the largest that gives none. The default speed of rest is this project's
+    own choice.
 
     Signals as those of `Contact`.
-
-    Attributes:
-        restitution: r, 0 to 1.
-        rest_speed: of approach [m/s], below which there is no rebound any more and the bodies stay in touch; its
-            default is this project's own choice.
-        friction: a law of friction with a parameter `coefficient`, or its name.
     """
 
-    name: str
-    touching: Touching
-    against: Touched
-    restitution: float = 0.0
-    rest_speed: float = 1e-3
-    friction: Callable[..., Any] | str | None = None
-    friction_parameters: Mapping[str, float] = field(default_factory=dict)
+    MARKS = ("restitution",)
 
-    def __post_init__(self) -> None:
-        flaws = FlawList()
-        _check_shapes(flaws, self)
-        freeze_mappings(flaws, self, "friction_parameters")
-        if check_finite(flaws, "restitution", self.restitution) and not 0 <= self.restitution <= 1:
-            flaws.add("restitution", f"must be between 0 and 1, is {self.restitution:g}")
-        if check_finite(flaws, "rest_speed", self.rest_speed) and self.rest_speed <= 0:
-            flaws.add("rest_speed", f"must be positive, is {self.rest_speed:g} m/s")
-        flaws.raise_if_any(f"contact '{self.name}'")
-        _settle_friction(flaws, self)
+    restitution: float = quantity(within=(0.0, 1.0), default=0.0, doc="speed after over speed before an impact, 0 to 1")
+    rest_speed: float = quantity(
+        "m/s", positive=True, default=1e-3, doc="speed of approach below which bodies stay in touch"
+    )
+    friction: Callable[..., Any] | str | None = law_or_name(default=None, doc=FRICTION, absent="smooth surfaces")
+    friction_parameters: Mapping[str, float] = numbers(
+        "friction", under="friction", default=EMPTY, doc="of that law", absent=OWN
+    )
+
+    def check(self, flaws: FlawList) -> None:
+        self._check_shapes(flaws)
+        if flaws.found:
+            return
+        self._settle_friction(flaws, self.friction, self.friction_parameters)
         if self.friction is not None and "coefficient" not in self.friction_parameters:
             flaws.add("friction", "the law has no parameter 'coefficient'", "impacts need it")
-        flaws.raise_if_any(f"contact '{self.name}'")
-        keep_floats(self, "restitution", "rest_speed")
-
-    @property
-    def points(self) -> tuple[str, str]:
-        return self.touching.point, self.against.point
 
     @property
     def laws(self) -> dict[str, PlacedLaw]:
         """Law of friction, where there is any."""
-        return _friction_of(self)
-
-    def folded(self) -> set[str]:
-        """Names of numbers that laws want as constants."""
-        return _folded(self)
-
-    def numbers(self) -> Iterator[Number]:
-        yield from _shape_numbers(self)
-        yield Number(f"{self.name}.restitution", self.restitution, "")
-        yield Number(f"{self.name}.rest_speed", self.rest_speed, "m/s")
-        yield from _law_numbers(self)
-
-    def with_numbers(self, changes: Mapping[str, float]) -> Self:
-        own = {key: changes.get(f"{self.name}.{key}", getattr(self, key)) for key in ("restitution", "rest_speed")}
-        return dataclasses.replace(self, **own, **_changed_shapes(self, changes), **_changed_laws(self, changes))
+        return self._rough(self.friction, self.friction_parameters)
 
 
 AnyContact = Contact | RigidContact
+CONTACTS = (Contact, RigidContact)
 
 
 def function_of(law: Any) -> Callable[..., Any]:
@@ -151,59 +140,7 @@ def function_of(law: Any) -> Callable[..., Any]:
     return function
 
 
-def _check_shapes(flaws: FlawList, contact: AnyContact) -> None:
-    check_name(flaws, contact.name)
-    check_shape(flaws, "touching", contact.touching, (Ball, Box))
-    check_shape(flaws, "against", contact.against, (Plane, Box))
-    if not flaws.found and contact.touching.point == contact.against.point:
-        flaws.add("against.point", f"is that of touching ('{contact.against.point}')", "name two points of two bodies")
-
-
-def _shape_numbers(contact: AnyContact) -> Iterator[Number]:
-    yield from contact.touching.numbers(contact.name)
-    yield from contact.against.numbers(f"{contact.name}.against")
-
-
-def _changed_shapes(contact: AnyContact, changes: Mapping[str, float]) -> dict[str, Any]:
-    return {
-        "touching": contact.touching.with_numbers(contact.name, changes),
-        "against": contact.against.with_numbers(f"{contact.name}.against", changes),
-    }
-
-
-def _friction_of(contact: AnyContact) -> dict[str, PlacedLaw]:
-    if contact.friction is None:
-        return {}
-    return {"friction": (f"{contact.name}.friction", contact.friction, contact.friction_parameters)}
-
-
-def _folded(contact: AnyContact) -> set[str]:
-    laws = contact.laws.values()
-    return {f"{prefix}.{key}" for prefix, law, _ in laws for key in info_of(function_of(law)).folded}
-
-
-def _law_numbers(contact: AnyContact) -> Iterator[Number]:
-    for prefix, law, parameters in contact.laws.values():
-        units = info_of(function_of(law)).units
-        for key, value in parameters.items():
-            yield Number(f"{prefix}.{key}", value, units.get(key, ""))
-
-
-def _changed_laws(contact: AnyContact, changes: Mapping[str, float]) -> dict[str, Any]:
-    return {
-        GROUPS[field]: {key: changes.get(f"{prefix}.{key}", value) for key, value in parameters.items()}
-        for field, (prefix, _, parameters) in contact.laws.items()
-    }
-
-
-def _settle_friction(flaws: FlawList, contact: AnyContact) -> None:
-    if contact.friction is not None:
-        _settle_law(flaws, contact, "friction", FRICTION_INPUTS)
-    elif contact.friction_parameters:
-        flaws.add("friction_parameters", "have no effect without friction", "name its law")
-
-
-def _settle_law(flaws: FlawList, contact: AnyContact, field: str, inputs: tuple[str, ...]) -> None:
+def _settle_law(flaws: FlawList, contact: Touch, field: str, inputs: tuple[str, ...]) -> None:
     """Check a law and its parameters, and fill in the defaults of these."""
     law, group = getattr(contact, field), GROUPS[field]
     function = find_law(law)
@@ -235,4 +172,4 @@ def _settle_law(flaws: FlawList, contact: AnyContact, field: str, inputs: tuple[
     for key, rule in info.checks.items():
         if key in arrays:
             check_rule(flaws, f"{group}.{key}", rule, arrays[key], arrays)
-    object.__setattr__(contact, group, FrozenDict({key: as_floats(value) for key, value in values.items()}))
+    contact.settle(**{group: FrozenDict({key: as_floats(value) for key, value in values.items()})})

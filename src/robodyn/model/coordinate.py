@@ -1,4 +1,4 @@
-"""Along which lengths and angles of a mechanism can forces act? Named scalar coordinates s(q).
+"""Coordinates: along which lengths and angles of a mechanism can forces act? Named scalars s(q).
 
 A coordinate has signals `position` and `velocity`; a force f on it reaches the joints by the transpose of its
 gradient: `tau = (ds/dq)^T f`. Each joint is such a coordinate already.
@@ -10,117 +10,110 @@ leaves it ends there, out of reach.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from robodyn.errors import FlawList
-from robodyn.model.frozen import freeze_mappings
-from robodyn.model.numbers import (
-    Numbered,
-    as_floats,
-    check_callable,
-    check_finite,
-    check_name,
-    check_text,
-    check_texts,
-    check_vector,
-    keep_floats,
+from robodyn.model.constraint import check_ends
+from robodyn.model.description import Description
+from robodyn.model.fields import (
+    Z_AXIS,
+    choice,
+    part_name,
+    plain_function,
+    quantity,
+    reference,
+    references,
+    unit_vector,
+    vector,
+    weights,
 )
+from robodyn.model.kinds import WORLD, Vector
+from robodyn.model.numbers import Floats
+
+X_AXIS = (1.0, 0.0, 0.0)
 
 
-@dataclass(frozen=True)
-class Combination(Numbered):
-    """A weighted sum of joint positions (coupled gears): `s = sum c_i q_i`.
+class Stroke(Vector):
+    """A stroke goes from a lower to an upper end."""
 
-    Attributes:
-        inertia: of a rotor that turns with s [kg m^2].
-    """
-
-    NUMBERS = {"inertia": ((), "kg m^2")}
-
-    name: str
-    of: Mapping[str, float]
-    inertia: float = 0.0
-    range: tuple[float, float] | None = None
-
-    def __post_init__(self) -> None:
-        flaws = FlawList()
-        check_name(flaws, self.name)
-        _check_weights(flaws, self)
-        if check_finite(flaws, "inertia", self.inertia) and self.inertia < 0:
-            flaws.add("inertia", f"must not be negative, is {self.inertia:g}")
-        _check_range(flaws, self.range)
-        flaws.raise_if_any(f"coordinate '{self.name}'")
-        keep_floats(self, "inertia", "range")
+    def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
+        value = super().settle(flaws, path, value)
+        if not flaws.concern(path) and not value[0] < value[1]:
+            flaws.add(path, f"must go from lower to upper, is {value[0]:g} to {value[1]:g}")
+        return value
 
 
-@dataclass(frozen=True)
-class Distance(Numbered):
+def _stroke(unit: str) -> Any:
+    doc = "lower and upper end of its travel; leaving it ends the run, out of reach"
+    return vector(unit, 2, default=None, make=Stroke, doc=doc, absent="none")
+
+
+class Combination(Description):
+    """A weighted sum of joint positions (coupled gears): `s = sum c_i q_i`."""
+
+    NOUN, MARKS = "coordinate", ("of",)
+
+    name: str = part_name()
+    of: Mapping[str, float] = weights("moving joint", doc="table of joints with their weights: a weighted sum")
+    inertia: float = quantity(
+        "kg m^2", written="{I}", non_negative=True, default=0.0, doc="of a rotor that turns with it"
+    )
+    range: tuple[float, float] | None = _stroke("{x}")
+
+
+class Distance(Description):
     """The distance between two points (a strut, a spring, a cylinder) [m]."""
 
-    name: str
-    start: str
-    end: str
-    range: tuple[float, float] | None = None
+    NOUN, MARKS = "coordinate", ("between",)
 
-    def __post_init__(self) -> None:
-        flaws = FlawList()
-        check_name(flaws, self.name)
-        check_text(flaws, "start", self.start)
-        check_text(flaws, "end", self.end)
-        if self.start == self.end:
-            flaws.add("end", f"is the same point as start ('{self.start}')", "name two different points")
-        _check_range(flaws, self.range)
-        flaws.raise_if_any(f"coordinate '{self.name}'")
-        keep_floats(self, "range")
+    name: str = part_name()
+    start: str = reference("point", key="between[0]", doc="two points: their distance")
+    end: str = reference("point", key="between[1]")
+    range: tuple[float, float] | None = _stroke("m")
+
+    def check(self, flaws: FlawList) -> None:
+        check_ends(flaws, self, "start", "end")
 
 
-@dataclass(frozen=True)
-class Triangle(Numbered):
+class Triangle(Description):
     """The third side of a triangle whose two other sides turn with the joints: a cylinder beside a hinge [m].
 
         s = sqrt(a^2 + b^2 - 2 a b cos(phi)),   phi = sum c_i q_i + offset
 
-    Attributes:
-        of: joint -> weight c_i; sides: a and b [m]; offset: [rad].
-        at, arm, axis: where it is, for pictures alone: the point at the hinge, the direction of side b and the hinge's
-            axis in the frame of that point's body; side a is the arm turned about the axis by phi.
+    For pictures alone it may have a place: the point at the hinge, the direction of side b and the hinge's axis; side a
+    is the arm turned about the axis by phi.
     """
 
-    NUMBERS = {"sides": (("a", "b"), "m"), "offset": ((), "rad")}
+    NOUN, MARKS = "coordinate", ("of", "sides")
 
-    name: str
-    of: Mapping[str, float]
-    sides: tuple[float, float]
-    offset: float = 0.0
-    range: tuple[float, float] | None = None
-    at: str | None = None
-    arm: tuple[float, ...] = (1.0, 0.0, 0.0)
-    axis: tuple[float, ...] = (0.0, 0.0, 1.0)
-
-    def __post_init__(self) -> None:
-        flaws = FlawList()
-        check_name(flaws, self.name)
-        _check_weights(flaws, self)
-        usable = check_vector(flaws, "sides", self.sides, 2)
-        for k, side in enumerate(self.sides if usable else ()):
-            if side <= 0:
-                flaws.add(f"sides[{k}]", f"must be positive, is {side:g} m")
-        check_finite(flaws, "offset", self.offset)
-        _check_range(flaws, self.range)
-        if usable and self.range is not None and not flaws.found:
-            self._check_reach(flaws, *self.range)
-        self._check_place(flaws)
-        flaws.raise_if_any(f"coordinate '{self.name}'")
-        keep_floats(self, "sides", "offset", "range", "arm", "axis")
+    name: str = part_name()
+    of: Mapping[str, float] = weights("moving joint", doc="table of joints with their weights: the angle")
+    sides: tuple[float, float] = vector(
+        "m", 2, suffixes=("a", "b"), positive=True, doc="two lengths; the coordinate is the third side"
+    )
+    offset: float = quantity("rad", default=0.0, doc="added to that angle")
+    range: tuple[float, float] | None = _stroke("m")
+    at: str | None = reference(
+        "point", default=None, doc="the point at the hinge, where pictures draw the cylinder", absent="not drawn"
+    )
+    arm: Floats = vector(
+        "", suffixes=(), default=X_AXIS, frame="at", doc="with `at`: direction of the second side, in that point's body"
+    )
+    axis: Floats = vector("", suffixes=(), default=Z_AXIS, frame="at", doc="with `at`: the hinge's axis, likewise")
 
     @property
     def reach(self) -> tuple[float, float]:
         """Shortest and longest possible length [m]: `|a - b|` and `a + b`."""
         a, b = self.sides
         return abs(a - b), a + b
+
+    def check(self, flaws: FlawList) -> None:
+        if self.range is not None and not flaws.concern("sides", "range"):
+            self._check_reach(flaws, *self.range)
+        if not flaws.concern("arm", "axis"):
+            self._check_place(flaws)
 
     def _check_reach(self, flaws: FlawList, lower: float, upper: float) -> None:
         shortest, longest = self.reach
@@ -129,83 +122,38 @@ class Triangle(Numbered):
             flaws.add("range", what, f"they allow {shortest:.6g} to {longest:.6g} m")
 
     def _check_place(self, flaws: FlawList) -> None:
-        if self.at is not None:
-            check_text(flaws, "at", self.at)
-            if np.shape(self.arm) == np.shape(self.axis) == (3,) and not np.any(np.cross(self.arm, self.axis)):
-                flaws.add("arm", "is parallel to the axis", "the arm turns about the axis: make it square to it")
-        for field, idle in (("arm", (1.0, 0.0, 0.0)), ("axis", (0.0, 0.0, 1.0))):
+        for field, idle in (("arm", X_AXIS), ("axis", Z_AXIS)):
             value = getattr(self, field)
-            if check_vector(flaws, field, value, 3) and np.linalg.norm(value) < 1e-9:
+            if np.linalg.norm(value) < 1e-9:
                 flaws.add(field, "must not be zero")
-            elif self.at is None and tuple(value) != idle:
+            elif self.at is None and value != idle:
                 flaws.add(field, "has no effect without at", "name the point at the hinge")
+        if self.at is not None and not np.any(np.cross(self.arm, self.axis)):
+            flaws.add("arm", "is parallel to the axis", "the arm turns about the axis: make it square to it")
 
 
-@dataclass(frozen=True)
-class Along(Numbered):
+class Along(Description):
     """The world position of a point along a fixed direction (a force in that direction acts there) [m]."""
 
-    name: str
-    point: str
-    direction: tuple[float, ...]
-    range: tuple[float, float] | None = None
+    NOUN, MARKS = "coordinate", ("point",)
 
-    def __post_init__(self) -> None:
-        flaws = FlawList()
-        check_name(flaws, self.name)
-        check_text(flaws, "point", self.point)
-        if check_vector(flaws, "direction", self.direction, 3) and np.linalg.norm(self.direction) < 1e-9:
-            flaws.add("direction", "must not be zero")
-        _check_range(flaws, self.range)
-        flaws.raise_if_any(f"coordinate '{self.name}'")
-        unit = np.asarray(self.direction, float) / np.linalg.norm(self.direction)
-        object.__setattr__(self, "direction", as_floats(unit))
-        keep_floats(self, "range")
+    name: str = part_name()
+    point: str = reference("point", doc="a point: its world position along `direction`")
+    direction: Floats = unit_vector(frame=WORLD, doc="in world axes")
+    range: tuple[float, float] | None = _stroke("m")
 
 
-@dataclass(frozen=True)
-class Linkage(Numbered):
-    """Any scalar function of joint positions, written as a plain function; its derivatives are exact.
+class Linkage(Description):
+    """Any scalar function of joint positions, written as a plain function; its derivatives are exact."""
 
-    Attributes:
-        function: takes the positions of the joints `of`, in order, returns s.
-        unit: "m" or "rad".
-    """
+    NOUN, MARKS = "coordinate", ("of", "function")
 
-    name: str
-    of: tuple[str, ...]
-    function: Callable[..., Any]
-    unit: str = "m"
-    range: tuple[float, float] | None = None
-
-    def __post_init__(self) -> None:
-        flaws = FlawList()
-        check_name(flaws, self.name)
-        if self.unit not in ("m", "rad"):
-            flaws.add("unit", f"must be 'm' or 'rad', is '{self.unit}'")
-        check_callable(flaws, "function", self.function)
-        if check_texts(flaws, "of", self.of, "joints") and not self.of:
-            flaws.add("of", "must name at least one joint")
-        _check_range(flaws, self.range)
-        flaws.raise_if_any(f"coordinate '{self.name}'")
-        object.__setattr__(self, "of", tuple(self.of))
-        keep_floats(self, "range")
+    name: str = part_name()
+    of: tuple[str, ...] = references("moving joint", doc="list of joints, whose positions the function takes")
+    function: Callable[..., Any] = plain_function(doc='of their positions: `"my_laws.py:function"`')
+    unit: str = choice(("m", "rad"), default="m", doc="what it returns")
+    range: tuple[float, float] | None = _stroke("{x}")
 
 
 Coordinate = Combination | Distance | Triangle | Along | Linkage
-
-
-def _check_weights(flaws: FlawList, coordinate: Combination | Triangle) -> None:
-    """The mapping joint -> weight, frozen."""
-    freeze_mappings(flaws, coordinate, "of")
-    flaws.raise_if_any(f"coordinate '{coordinate.name}'")
-    for joint, weight in coordinate.of.items():
-        check_finite(flaws, f"of.{joint}", weight)
-    if not coordinate.of:
-        flaws.add("of", "must name at least one joint")
-
-
-def _check_range(flaws: FlawList, limits: Any) -> None:
-    """A stroke goes from a lower to an upper end."""
-    if limits is not None and check_vector(flaws, "range", limits, 2) and not limits[0] < limits[1]:
-        flaws.add("range", f"must go from lower to upper, is {limits[0]:g} to {limits[1]:g}")
+COORDINATES = (Combination, Distance, Triangle, Along, Linkage)

@@ -11,20 +11,22 @@ machine is met again. What the turning of a rotor with its arm does to the arm (
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from robodyn.errors import FlawList, nearest
 from robodyn.model.block import Block
 from robodyn.model.body import Body
-from robodyn.model.coordinate import Combination, Coordinate
-from robodyn.model.delay import Delay
-from robodyn.model.formula_signal import FormulaSignal
+from robodyn.model.coordinate import Along, Combination, Distance, Linkage, Triangle
 from robodyn.model.joint import GROUND, Joint
+from robodyn.model.kinds import Rename
 from robodyn.model.machine import Machine
 from robodyn.model.mechanism import Mechanism
 from robodyn.model.numbers import check_name
+
+ARM = (Along, Distance, Linkage, Triangle)
+"""Coordinates of the arm itself; combinations turn with the drives."""
 
 
 @dataclass(frozen=True)
@@ -60,18 +62,20 @@ def with_elastic_joints(machine: Machine, gears: Mapping[str, ElasticGear], link
     _check(machine, gears, link_side)
     assert machine.mechanism is not None
     drives = {joint: gear.drive for joint, gear in gears.items()}
-    coordinates = tuple(c if c.name in link_side else _move_coordinate(c, drives) for c in machine.coordinates)
-    blocks = tuple(b if b.name in link_side else _move_block(b, drives) for b in machine.blocks)
-    delays = tuple(d if d.name in link_side else _move_delay(d, drives) for d in machine.delays)
-    signals = tuple(s if s.name in link_side else _move_formula(s, drives) for s in machine.signals)
+    rename = _to_drives(drives)
+
+    def moved(parts: Iterable[Any]) -> tuple[Any, ...]:
+        stays = [part.name in link_side or isinstance(part, ARM) for part in parts]
+        return tuple(part if stay else part.renamed(rename) for part, stay in zip(parts, stays, strict=True))
+
     twists = tuple(Combination(gear.twist, {joint: 1.0, gear.drive: -1.0}) for joint, gear in gears.items())
     return dataclasses.replace(
         machine,
         mechanism=_add_drives(machine.mechanism, gears),
-        coordinates=(*coordinates, *twists),
-        blocks=(*blocks, *(_gear_block(gear) for gear in gears.values())),
-        delays=delays,
-        signals=signals,
+        coordinates=(*moved(machine.coordinates), *twists),
+        blocks=(*moved(machine.blocks), *(_gear_block(gear) for gear in gears.values())),
+        delays=moved(machine.delays),
+        signals=moved(machine.signals),
     )
 
 
@@ -87,37 +91,16 @@ def _add_drives(mechanism: Mechanism, gears: Mapping[str, ElasticGear]) -> Mecha
     return dataclasses.replace(mechanism, bodies=(*mechanism.bodies, *rotors), joints=(*joints, *drives))
 
 
-def _move_coordinate(coordinate: Coordinate, drives: Mapping[str, str]) -> Coordinate:
-    """Combinations turn with the drives; lengths between points are those of the arm itself."""
-    if not isinstance(coordinate, Combination):
-        return coordinate
-    return dataclasses.replace(coordinate, of={drives.get(joint, joint): n for joint, n in coordinate.of.items()})
+def _to_drives(drives: Mapping[str, str]) -> Rename:
+    """Names of joints, and of their signals, become those of the drives; parts keep their own names."""
 
+    def rename(to: str, name: str) -> str:
+        if to != "signal":
+            return name if to == "part" else drives.get(name, name)
+        joint, _, quantity = name.rpartition(".")
+        return f"{drives[joint]}.{quantity}" if joint in drives else name
 
-def _move_block(block: Block, drives: Mapping[str, str]) -> Block:
-    return dataclasses.replace(
-        block,
-        on=drives.get(block.on, block.on) if block.on else None,
-        acts={output: drives.get(target, target) for output, target in block.acts.items()},
-        inputs={key: _move_signal(signal, drives) for key, signal in block.inputs.items()},
-    )
-
-
-def _move_delay(delay: Delay, drives: Mapping[str, str]) -> Delay:
-    return dataclasses.replace(delay, signal=_move_signal(delay.signal, drives))
-
-
-def _move_formula(formula: FormulaSignal, drives: Mapping[str, str]) -> FormulaSignal:
-    return formula.renamed(formula.name, lambda signal: _move_signal(signal, drives))
-
-
-def _move_signal(signal: Any, drives: Mapping[str, str]) -> Any:
-    if isinstance(signal, (tuple, list)):
-        return tuple(_move_signal(entry, drives) for entry in signal)
-    if not isinstance(signal, str):
-        return signal
-    joint, _, quantity = signal.rpartition(".")
-    return f"{drives[joint]}.{quantity}" if joint in drives else signal
+    return rename
 
 
 def _gear_block(gear: ElasticGear) -> Block:

@@ -1,4 +1,4 @@
-"""What is a body that deforms? Its inertia and stiffness in a few modes, and how its nodes move with them.
+"""Flexible bodies: what deforms? Inertia and stiffness in a few modes, and how a body's nodes move with them.
 
     r = r0 + sum Phi_i eta_i + 1/2 sum Gamma_ij eta_i eta_j
 
@@ -10,15 +10,17 @@ bodies by `robodyn.structures`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from robodyn.errors import FlawList, nearest
-from robodyn.model.body import Body
+from robodyn.model.body import Body, Inertia
+from robodyn.model.description import Description
+from robodyn.model.fields import ZERO, array, child, children, part_name, place, quantity, vector
 from robodyn.model.joint import Point
-from robodyn.model.numbers import as_floats, check_finite, check_name, check_vector, keep_floats
+from robodyn.model.numbers import Floats, Rows, as_floats
 
 NEAR = 1e-6
 """Part of a body's size within which a joint or point stands at a node."""
@@ -32,86 +34,65 @@ class Mode:
     turns: bool = False
 
 
-@dataclass(frozen=True)
-class BodyNode:
-    """A place of a flexible body where joints, bodies and points can be attached.
+class BodyNode(Description):
+    """A place of a flexible body where joints, bodies and points can be attached."""
 
-    Attributes:
-        position: at rest, in the body's frame [m].
-        shift: displacement for a unit of each mode (n, 3); turn: rotation vector (n, 3) [rad].
-        shortening: Gamma_ij, second derivative of the displacement (n, n, 3); () for none.
-    """
+    NOUN = "node"
 
-    name: str
-    position: tuple[float, ...]
-    shift: tuple[tuple[float, ...], ...]
-    turn: tuple[tuple[float, ...], ...]
-    shortening: tuple[Any, ...] = ()
-
-    def __post_init__(self) -> None:
-        flaws = FlawList()
-        check_name(flaws, self.name)
-        check_vector(flaws, "position", self.position, 3)
-        flaws.raise_if_any(f"node '{self.name}'")
-        keep_floats(self, "position", "shift", "turn", "shortening")
+    name: str = part_name()
+    position: Floats = vector("m", suffixes=(), doc="at rest, in the body's frame")
+    shift: Rows = array(doc="displacement for a unit of each mode (n x 3)")
+    turn: Rows = array(doc="rotation vector for a unit of each mode (n x 3) [rad]")
+    shortening: tuple[Any, ...] = array(default=(), doc="Gamma_ij, second derivative of the displacement (n x n x 3)")
 
 
-@dataclass(frozen=True)
-class ModalInertia:
-    """What deformation changes in a body's inertia, summed over its particles.
+class ModalInertia(Description):
+    """What deformation changes in a body's inertia, summed over its particles."""
 
-    Attributes:
-        first: sum m Phi_i (n, 3); first_bend: sum m Gamma_ij (n, n, 3).
-        second: derivative of sum m r r^T by eta_i (n, 3, 3); second_bend: by eta_i and eta_j (n, n, 3, 3).
-        turning: sum m r0 x Phi_i (n, 3); turning_bend: its derivative by eta_j (n, n, 3).
-    """
+    NOUN = "modal inertia"
 
-    first: Any
-    first_bend: Any
-    second: Any
-    second_bend: Any
-    turning: Any
-    turning_bend: Any
-
-    def __post_init__(self) -> None:
-        keep_floats(self, *(name for name in self.__dataclass_fields__))
+    first: Any = array(doc="sum m Phi_i (n x 3)")
+    first_bend: Any = array(doc="sum m Gamma_ij (n x n x 3)")
+    second: Any = array(doc="derivative of sum m r r^T by eta_i (n x 3 x 3)")
+    second_bend: Any = array(doc="by eta_i and eta_j (n x n x 3 x 3)")
+    turning: Any = array(doc="sum m r0 x Phi_i (n x 3)")
+    turning_bend: Any = array(doc="its derivative by eta_j (n x n x 3)")
 
 
-@dataclass(frozen=True)
 class FlexibleBody(Body):
-    """A body that deforms; mass, centre of mass and inertia are those at rest.
+    """A body that deforms; mass, centre of mass and inertia are those at rest."""
 
-    Attributes:
-        nodes: where something can be attached; edges: pairs of their names, lines to draw.
-        modal_mass, modal_stiffness: of each mode [kg, N/m; kg m^2, N m/rad where it only twists].
-        twists: for each mode whether its coordinate is an angle.
-        stiffness: factor of all modal stiffnesses [1].
-        damping: ratio of each mode's damping to its critical one [1].
-        rayleigh: factors of mass [1/s] and of stiffness [s] that are added to it.
-    """
+    NOUN, MARKS = "flexible body", ("modal_mass",)
 
-    NUMBERS = {"stiffness": ((), "1"), "damping": ((), "1"), "rayleigh": (("mass", "stiffness"), "")}
+    mass: float = quantity("kg", non_negative=True, default=0.0, named=False)
+    com: Floats = place(default=ZERO, suffixes=())
+    inertia: Floats = vector("kg m^2", 6, suffixes=(), default=(0.0,) * 6, make=Inertia)
+    nodes: tuple[BodyNode, ...] = children(BodyNode, default=(), doc="tables of nodes, where something can be attached")
+    edges: tuple[tuple[str, str], ...] = array(of="string", default=(), doc="pairs of nodes, lines to draw")
+    modal_mass: Floats = array(default=(), doc="of each mode [kg; kg m^2 where it only twists]")
+    modal_stiffness: Floats = array(default=(), doc="of each mode [N/m; N m/rad where it only twists]")
+    modal_inertia: ModalInertia | None = child(
+        ModalInertia, default=None, doc="what deformation changes in the inertia"
+    )
+    twists: tuple[bool, ...] = array(of="boolean", default=(), doc="for each mode whether its coordinate is an angle")
+    stiffness: float = quantity("1", positive=True, default=1.0, doc="factor of all stiffnesses")
+    damping: float = quantity(
+        "1", non_negative=True, default=0.0, doc="ratio of each mode's damping to its critical one"
+    )
+    rayleigh: Floats = vector(
+        "",
+        2,
+        suffixes=("mass", "stiffness"),
+        units=("1/s", "s"),
+        non_negative=True,
+        default=(0.0, 0.0),
+        doc="table of factors that are added to it: of `mass` [1/s] and of `stiffness` [s]",
+    )
 
-    nodes: tuple[BodyNode, ...] = ()
-    edges: tuple[tuple[str, str], ...] = ()
-    modal_mass: tuple[float, ...] = ()
-    modal_stiffness: tuple[float, ...] = ()
-    modal_inertia: ModalInertia | None = None
-    twists: tuple[bool, ...] = ()
-    stiffness: float = 1.0
-    damping: float = 0.0
-    rayleigh: tuple[float, ...] = field(default=(0.0, 0.0))
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in ("nodes", "edges", "twists"):
-            object.__setattr__(self, name, tuple(getattr(self, name)))
-        flaws = FlawList()
+    def check(self, flaws: FlawList) -> None:
+        super().check(flaws)
         self._check_modes(flaws)
         self._check_nodes(flaws)
-        check_factors(flaws, self.stiffness, self.damping, self.rayleigh)
-        flaws.raise_if_any(f"flexible body '{self.name}'")
-        keep_floats(self, "modal_mass", "modal_stiffness", "stiffness", "damping", "rayleigh")
 
     def _check_modes(self, flaws: FlawList) -> None:
         n = len(self.modal_mass)
@@ -181,16 +162,6 @@ class FlexibleBody(Body):
     def points(self) -> tuple[Point, ...]:
         """A named point `<body>.<node>` at every node, so that its positions, deformation included, are signals."""
         return tuple(Point(f"{self.name}.{node.name}", self.name, node.position, node.name) for node in self.nodes)
-
-
-def check_factors(flaws: FlawList, stiffness: Any = 1.0, damping: Any = 0.0, rayleigh: Any = (0.0, 0.0)) -> None:
-    """A flexible body's stiffness is positive, and what damps it not negative."""
-    if check_finite(flaws, "stiffness", stiffness) and not stiffness > 0:
-        flaws.add("stiffness", f"must be positive, is {stiffness:g}")
-    if check_finite(flaws, "damping", damping) and damping < 0:
-        flaws.add("damping", f"must not be negative, is {damping:g}")
-    if check_vector(flaws, "rayleigh", rayleigh, 2) and min(rayleigh) < 0:
-        flaws.add("rayleigh", f"must not be negative, is {min(rayleigh):g}")
 
 
 def check_attachments(flaws: FlawList, bodies: Sequence[Body], joints: Sequence[Any], points: Sequence[Any]) -> None:

@@ -2,47 +2,45 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Self
 
 from robodyn.errors import FlawList
+from robodyn.model.description import Description
+from robodyn.model.fields import EMPTY, numbers, part_name, text, text_map
 from robodyn.model.formula import FUNCTIONS, FormulaError, Node, names_in, parse_formula, rename_signals
 from robodyn.model.formula_units import infer_unit
-from robodyn.model.frozen import freeze_mappings
-from robodyn.model.numbers import Number, check_finite, check_name
+from robodyn.model.kinds import Rename
+from robodyn.model.numbers import Number
 from robodyn.units import UnitError, parse_unit
 
 
-@dataclass(frozen=True)
-class FormulaSignal:
+class FormulaSignal(Description):
     """A signal computed by a formula, such as `hypot(x.position, y.position) - radius`.
 
     Its name is the signal's: blocks, events, delays and measures read it like any other. It is continuous; a formula of
-    sampled signals is held as they are.
-
-    Attributes:
-        unit: SI unit of the result, checked against the one that follows from the formula; None takes that one.
-        parameters: numbers by name, tunable as `<signal>.<parameter>`; parameter_units: their SI units.
+    sampled signals is held as they are. Its parameters are tunable as `<signal>.<parameter>`.
     """
 
-    name: str
-    formula: str
-    unit: str | None = None
-    parameters: Mapping[str, float] = field(default_factory=dict)
-    parameter_units: Mapping[str, str] = field(default_factory=dict)
+    NOUN = "signal"
 
-    def __post_init__(self) -> None:
-        flaws = FlawList()
-        check_name(flaws, self.name)
-        freeze_mappings(flaws, self, "parameters", "parameter_units")
-        flaws.raise_if_any(f"signal '{self.name}'")
+    name: str = part_name()
+    formula: str = text(doc='of signals, parameters, `time` and `pi`: `"hypot(x.position, y.position) - radius"`')
+    unit: str | None = text(
+        default=None,
+        doc="SI unit of the result, checked against the one that follows from the formula",
+        absent="the one that follows",
+    )
+    parameters: Mapping[str, float] = numbers(under="", default=EMPTY, doc="name = number, with its unit if it has one")
+    parameter_units: Mapping[str, str] = text_map(default=EMPTY, doc="SI units of parameters written as plain numbers")
+
+    def check(self, flaws: FlawList) -> None:
+        if flaws.found:
+            return
         names = self._check_formula(flaws)
-        for key, value in self.parameters.items():
-            check_finite(flaws, f"parameters.{key}", value)
+        for key in self.parameters:
             if names and key not in names:
                 flaws.add(f"parameters.{key}", "is not used in the formula", "leave it out")
             if key in FUNCTIONS or key in ("pi", "time"):
@@ -53,13 +51,8 @@ class FormulaSignal:
                 flaws.add(f"parameter_units.{key}", "there is no such parameter")
         if self.unit is not None:
             self._check_unit(flaws, "unit", self.unit)
-        flaws.raise_if_any(f"signal '{self.name}'")
 
     def _check_formula(self, flaws: FlawList) -> set[str]:
-        formula: Any = self.formula
-        if not isinstance(formula, str):
-            flaws.add("formula", f"must be text, is {formula!r}")
-            return set()
         try:
             names = {name.name for name in names_in(parse_formula(self.formula))}
         except FormulaError as error:
@@ -69,15 +62,13 @@ class FormulaSignal:
             flaws.add("formula", "reads no signal", "a constant is the law constant_reference of a block")
         return names
 
-    def _check_unit(self, flaws: FlawList, path: str, unit: Any) -> None:
+    def _check_unit(self, flaws: FlawList, path: str, unit: str) -> None:
         try:
-            known = parse_unit(unit) if isinstance(unit, str) else None
+            known = parse_unit(unit)
         except UnitError as error:
             flaws.add(path, str(error))
             return
-        if known is None:
-            flaws.add(path, f"must be text, is {unit!r}")
-        elif known.factor != 1:
+        if known.factor != 1:
             flaws.add(path, f"'{unit}' is not of SI, as all signals are", f"say '{known.name}'")
 
     @cached_property
@@ -100,15 +91,16 @@ class FormulaSignal:
             return found.name or "1" if found else ""
         return ""
 
-    def renamed(self, name: str, rename: Callable[[str], str]) -> FormulaSignal:
-        """The same of signals with other names."""
-        formula = rename_signals(self.formula, lambda word: word if word in self.parameters else rename(word))
-        return dataclasses.replace(self, name=name, formula=formula)
+    def references(self, path: str = "") -> Iterator[tuple[str, str, str]]:
+        for signal in self.signals:
+            yield f"{path}.formula" if path else "formula", "signal", signal
 
-    def numbers(self) -> Iterator[Number]:
+    def renamed(self, rename: Rename) -> Self:
+        def replace(word: str) -> str:
+            return word if word in self.parameters else rename("signal", word)
+
+        return self.replaced(name=rename("part", self.name), formula=rename_signals(self.formula, replace))
+
+    def numbers(self, prefix: str | None = None) -> Iterator[Number]:
         for key, value in self.parameters.items():
-            yield Number(f"{self.name}.{key}", value, self.parameter_units.get(key, ""))
-
-    def with_numbers(self, changes: Mapping[str, float]) -> FormulaSignal:
-        values = {key: changes.get(f"{self.name}.{key}", value) for key, value in self.parameters.items()}
-        return dataclasses.replace(self, parameters=values)
+            yield Number(f"{prefix or self.name}.{key}", value, self.parameter_units.get(key, ""))

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, NoReturn
-
-from robodyn.errors import FlawList
 
 
 class FrozenDict(dict[str, Any]):
@@ -25,13 +22,3 @@ class FrozenDict(dict[str, Any]):
 
     def __deepcopy__(self, memo: Any) -> FrozenDict:
         return self
-
-
-def freeze_mappings(flaws: FlawList, description: Any, *fields: str) -> None:
-    """Replace the mappings of a description by frozen copies; anything else is a flaw."""
-    for field in fields:
-        value = getattr(description, field)
-        if isinstance(value, Mapping):
-            object.__setattr__(description, field, FrozenDict(value))
-        else:
-            flaws.add(field, f"must be a mapping of names to values, is {value!r}")

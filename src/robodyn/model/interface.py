@@ -1,4 +1,4 @@
-"""Where is a machine cut from what it is coupled with, and what comes in there?
+"""Interfaces: where is a machine cut from what it is coupled with, and what comes in there?
 
 An interface is a joint or coordinate (1 row), a point (3 rows: x, y, z) or a point with its body's rotation (6 rows: x,
 y, z, rx, ry, rz, about world axes). Its motion and the force of the other side on this one are signals; what comes in
@@ -11,14 +11,14 @@ are numbers, so that a run can be given new ones at any time:
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache
+from typing import Any, Self
 
 from robodyn.errors import FlawList, nearest
-from robodyn.model.frozen import freeze_mappings
-from robodyn.model.numbers import XYZ, Number, as_floats, check_finite, check_flag, check_name, check_text
+from robodyn.model.description import Description
+from robodyn.model.fields import EMPTY, choice, flag, numbers, part_name, quantities, reference
+from robodyn.model.numbers import XYZ, Floats, Number
 
 TAKES = ("force", "motion", "model")
 ROTATION = ("rx", "ry", "rz")
@@ -38,52 +38,43 @@ UNITS = {
 """Of rows along an axis and about one; a joint or coordinate that turns has the second."""
 
 
-@dataclass(frozen=True)
-class Interface:
-    """A place at which a machine is coupled with others.
+class Interface(Description):
+    """A place at which a machine is coupled with others."""
 
-    Attributes:
-        takes: what comes in: "force", "motion" or "model".
-        on: joint or coordinate; point: a named point; one of the two.
-        rotates: whether the rotation of the point's body is coupled too (6 rows).
-        stiffness, damping: between this side and the far one, one number for all rows along an axis, or one a row.
-        given: what comes in as long as nothing else does, by its name ("force.x").
-    """
+    NOUN = "interface"
 
-    name: str
-    takes: str
-    on: str | None = None
-    point: str | None = None
-    rotates: bool = False
-    stiffness: float | tuple[float, ...] | None = None
-    damping: float | tuple[float, ...] | None = None
-    given: Mapping[str, float] = field(default_factory=dict)
+    name: str = part_name()
+    takes: str = choice(TAKES, doc="what comes in")
+    on: str | None = reference("joint or coordinate", default=None, doc="a joint or coordinate; or:")
+    point: str | None = reference("point", default=None, doc="a named point")
+    rotates: bool = flag(default=False, doc="with `point`: whether the rotation of its body is coupled too")
+    stiffness: float | Floats | None = quantities(
+        default=None,
+        non_negative=True,
+        written="{F}/{x}",
+        absent="none: a model is attached rigidly",
+        doc="between this side and the far one: a number for all rows along an axis, or one for each row",
+    )
+    damping: float | Floats | None = quantities(
+        default=None, non_negative=True, written="{F} s/{x}", doc="likewise", absent="0"
+    )
+    given: Mapping[str, float] = numbers(
+        dotted=True, default=EMPTY, doc="table of what comes in as long as nothing else does: `force = 3.0`"
+    )
 
-    def __post_init__(self) -> None:
-        flaws = FlawList()
-        check_name(flaws, self.name)
-        if self.takes not in TAKES:
-            flaws.add("takes", f"'{self.takes}' is unknown", nearest(str(self.takes), TAKES))
-        freeze_mappings(flaws, self, "given")
-        self._check_place(flaws)
-        flaws.raise_if_any(f"interface '{self.name}'")
+    def check(self, flaws: FlawList) -> None:
+        if (self.on is None) == (self.point is None):
+            flaws.add("on", "give a joint or coordinate (on), or a point, and only one of them")
+        if self.rotates and self.point is None:
+            flaws.add("rotates", "has no effect on a joint or coordinate", "name a point")
+        if flaws.found:
+            return
         self._set_rows(flaws, "stiffness")
         self._set_rows(flaws, "damping")
         self._check_elastic(flaws)
-        for key, value in self.given.items():
-            if check_finite(flaws, f"given.{key}", value) and key not in self._incoming():
+        for key in self.given:
+            if key not in self._incoming():
                 flaws.add(f"given.{key}", "does not come in here", nearest(key, self._incoming()))
-        flaws.raise_if_any(f"interface '{self.name}'")
-
-    def _check_place(self, flaws: FlawList) -> None:
-        if (self.on is None) == (self.point is None):
-            flaws.add("on", "give a joint or coordinate (on), or a point, and only one of them")
-        for key in ("on", "point"):
-            if getattr(self, key) is not None:
-                check_text(flaws, key, getattr(self, key))
-        check_flag(flaws, "rotates", self.rotates)
-        if self.rotates and self.point is None:
-            flaws.add("rotates", "has no effect on a joint or coordinate", "name a point")
 
     def _check_elastic(self, flaws: FlawList) -> None:
         if self.takes == "force":
@@ -97,7 +88,7 @@ class Interface:
 
     def _set_rows(self, flaws: FlawList, key: str) -> None:
         """One number for each row; one number alone is that of every row along an axis."""
-        value = as_floats(getattr(self, key))
+        value = getattr(self, key)
         if value is None and not (key == "damping" and self.stiffness is not None):
             return
         rows = value if isinstance(value, tuple) else (0.0 if value is None else value,) * len(self.rows)
@@ -107,10 +98,7 @@ class Interface:
             )
         elif len(rows) != len(self.rows):
             flaws.add(key, f"must be {len(self.rows)} numbers, has {len(rows)}")
-        for k, entry in enumerate(rows):
-            if check_finite(flaws, f"{key}[{k}]", entry) and entry < 0:
-                flaws.add(f"{key}[{k}]", f"must not be negative, is {entry:g}")
-        object.__setattr__(self, key, rows)
+        self.settle(**{key: rows})
 
     @property
     def rows(self) -> tuple[str, ...]:
@@ -141,7 +129,7 @@ class Interface:
         """Full names of the numbers that come in."""
         return tuple(f"{self.name}.{tail}" for tail in self._incoming())
 
-    def numbers(self) -> Iterator[Number]:
+    def numbers(self, prefix: str | None = None) -> Iterator[Number]:
         for tail, idle in self._incoming().items():
             yield Number(f"{self.name}.{tail}", self.given.get(tail, idle), _unit(tail))
         for key in ("stiffness", "damping"):
@@ -149,15 +137,14 @@ class Interface:
                 tail = f"{key}.{row}" if row else key
                 yield Number(f"{self.name}.{tail}", value, _unit(tail))
 
-    def with_numbers(self, changes: Mapping[str, float]) -> Interface:
-        own = {name.removeprefix(f"{self.name}."): value for name, value in changes.items()}
-        given = {tail: own[tail] for tail in self._incoming() if f"{self.name}.{tail}" in changes}
-        elastic = {
-            key: tuple(changes.get(name, old) for name, old in zip(self.names(key), getattr(self, key), strict=True))
-            for key in ("stiffness", "damping")
-            if getattr(self, key) is not None
-        }
-        return dataclasses.replace(self, given=dict(self.given) | given, **elastic)  # type: ignore[arg-type]
+    def with_numbers(self, changes: Mapping[str, float], prefix: str | None = None) -> Self:
+        given = {tail: changes[own] for tail in self._incoming() if (own := f"{self.name}.{tail}") in changes}
+        changed: dict[str, Any] = {"given": dict(self.given) | given} if given else {}
+        for key in ("stiffness", "damping"):
+            if getattr(self, key) is not None and any(own in changes for own in self.names(key)):
+                rows = zip(self.names(key), getattr(self, key), strict=True)
+                changed[key] = tuple(changes.get(own, old) for own, old in rows)
+        return self.replaced(**changed)
 
 
 @cache

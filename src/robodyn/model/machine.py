@@ -1,99 +1,75 @@
-"""What is the machine? A mechanism with its drives, friction, sensors and controllers, and loads on it."""
+"""Machines: what is one? A mechanism with its drives, friction, sensors and controllers, and loads on it."""
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
 from robodyn.errors import FlawList, nearest
 from robodyn.model.block import Block
-from robodyn.model.constraint import Closure, Constraint, Coupling, Prescribed, Relation, Rod
-from robodyn.model.contact import AnyContact
-from robodyn.model.coordinate import Along, Combination, Coordinate, Distance, Linkage, Triangle
+from robodyn.model.constraint import CONSTRAINTS, Constraint
+from robodyn.model.contact import CONTACTS, AnyContact
+from robodyn.model.coordinate import COORDINATES, Coordinate
 from robodyn.model.delay import Delay
+from robodyn.model.description import Description
+from robodyn.model.fields import ZERO, child, children, part_name, reference, texts, vector
 from robodyn.model.formula_signal import FormulaSignal
 from robodyn.model.interface import Interface
 from robodyn.model.joint import GROUND
+from robodyn.model.kinds import WORLD
 from robodyn.model.mechanism import Mechanism
-from robodyn.model.numbers import (
-    XYZ,
-    Number,
-    Numbered,
-    check_distinct,
-    check_name,
-    check_text,
-    check_texts,
-    check_vector,
-    keep_floats,
-)
+from robodyn.model.numbers import Floats, Number, check_distinct
 
 PARTS = ("coordinates", "blocks", "signals", "delays", "loads", "constraints", "contacts", "interfaces")
+Names = Mapping[str, Collection[str]]
+"""What can be referred to ("point", "moving joint", ...) -> names of those that there are."""
 
 
-@dataclass(frozen=True)
-class Load(Numbered):
-    """A constant force [N] and torque [N m] on a body at a named point, in world axes."""
+class Load(Description):
+    """A constant force and torque on a body at a named point, in world axes."""
 
-    NUMBERS = {"force": (XYZ, "N"), "torque": (XYZ, "N m")}
+    NOUN = "load"
 
-    name: str
-    point: str
-    force: tuple[float, ...] = (0.0, 0.0, 0.0)
-    torque: tuple[float, ...] = (0.0, 0.0, 0.0)
-
-    def __post_init__(self) -> None:
-        flaws = FlawList()
-        check_name(flaws, self.name)
-        check_text(flaws, "point", self.point)
-        check_vector(flaws, "force", self.force, 3)
-        check_vector(flaws, "torque", self.torque, 3)
-        flaws.raise_if_any(f"load '{self.name}'")
-        keep_floats(self, "force", "torque")
+    name: str = part_name()
+    point: str = reference("point", doc="where it acts")
+    force: Floats = vector("N", default=ZERO, frame=WORLD, doc="in world axes")
+    torque: Floats = vector("N m", default=ZERO, frame=WORLD, doc="in world axes")
 
 
-@dataclass(frozen=True)
-class Machine:
-    """A mechanism and everything that moves, brakes, measures and controls it.
+class Machine(Description):
+    """A mechanism and everything that moves, brakes, measures and controls it; interfaces couple it with others."""
 
-    Attributes:
-        tunable: patterns of mechanism numbers ("*.mass", "payload.*") that stay inputs of the native code;
-            block and load numbers always do.
-        interfaces: places at which it is coupled with other machines.
-        signals: computed from others by formulas.
-    """
+    NOUN = "machine"
 
-    name: str
-    mechanism: Mechanism | None = None
-    blocks: tuple[Block, ...] = ()
-    coordinates: tuple[Coordinate, ...] = ()
-    delays: tuple[Delay, ...] = ()
-    loads: tuple[Load, ...] = ()
-    constraints: tuple[Constraint, ...] = ()
-    contacts: tuple[AnyContact, ...] = ()
-    tunable: tuple[str, ...] = ()
-    interfaces: tuple[Interface, ...] = ()
-    signals: tuple[FormulaSignal, ...] = ()
+    name: str = part_name(key="machine", doc="name of the machine", absent="the scenario's")
+    mechanism: Mechanism | None = child(Mechanism, default=None, inline=True)
+    blocks: tuple[Block, ...] = children(Block, default=())
+    coordinates: tuple[Coordinate, ...] = children(*COORDINATES, default=())
+    delays: tuple[Delay, ...] = children(Delay, default=())
+    loads: tuple[Load, ...] = children(Load, default=())
+    constraints: tuple[Constraint, ...] = children(*CONSTRAINTS, default=())
+    contacts: tuple[AnyContact, ...] = children(*CONTACTS, default=())
+    tunable: tuple[str, ...] = texts(
+        "patterns",
+        default=(),
+        absent="none",
+        doc='patterns of numbers of the mechanism (`"*.mass"`, `"payload.*"`) that change without compiling again; '
+        "those of blocks and loads always do",
+    )
+    interfaces: tuple[Interface, ...] = children(Interface, default=())
+    signals: tuple[FormulaSignal, ...] = children(FormulaSignal, default=())
 
-    def __post_init__(self) -> None:
-        flaws = FlawList()
-        check_name(flaws, self.name)
-        check_texts(flaws, "tunable", self.tunable, "patterns")
-        flaws.raise_if_any(f"machine '{self.name}'")
-        for field in (*PARTS, "tunable"):
-            object.__setattr__(self, field, tuple(getattr(self, field)))
+    def check(self, flaws: FlawList) -> None:
+        if flaws.found:
+            return
         check_part_names(flaws, (*self._joints, *self._points, *self._names(*PARTS)))
-        check_references(flaws, self._joints, self._points, self.actuated, self)
-        check_constraint_references(flaws, self._points, self.actuated, self.constraints)
-        check_contact_references(flaws, self._points, self.contacts)
-        check_interface_references(flaws, self._points, self.actuated, self.interfaces)
+        names = reference_names(self._joints, self._points, tuple(self._names("coordinates")))
+        check_references(flaws, names, {group: getattr(self, group) for group in PARTS})
         if not flaws.found:
             check_distinct(flaws, self.numbers())
         self._check_tunable(flaws)
-        flaws.raise_if_any(f"machine '{self.name}'")
 
     @property
     def _joints(self) -> tuple[str, ...]:
@@ -122,21 +98,11 @@ class Machine:
                 what = f"'{pattern}' matches no number of the mechanism"
                 flaws.add("tunable", what, f"{nearest(pattern, known)} (numbers of blocks and loads always are)")
 
-    def numbers(self) -> Iterator[Number]:
+    def numbers(self, prefix: str | None = None) -> Iterator[Number]:
         if self.mechanism:
             yield from self.mechanism.numbers()
         for part in (part for group in PARTS for part in getattr(self, group)):
-            yield from part.numbers() if hasattr(part, "numbers") else ()
-
-    def with_numbers(self, changes: Mapping[str, float]) -> Machine:
-        parts: dict[str, Any] = {
-            field: tuple(
-                part.with_numbers(changes) if hasattr(part, "with_numbers") else part for part in getattr(self, field)
-            )
-            for field in PARTS
-        }
-        mechanism = self.mechanism.with_numbers(changes) if self.mechanism else None
-        return dataclasses.replace(self, mechanism=mechanism, **parts)
+            yield from part.numbers()
 
 
 def check_part_names(flaws: FlawList, names: Iterable[str]) -> None:
@@ -148,67 +114,25 @@ def check_part_names(flaws: FlawList, names: Iterable[str]) -> None:
             flaws.add(name, "is the name of a signal of every machine", "choose another name")
 
 
-def check_references(
-    flaws: FlawList, joints: Collection[str], points: Collection[str], actuated: Collection[str], parts: Any
-) -> None:
-    """What coordinates, loads and blocks (of anything that has these three) refer to must be there."""
-    for c in parts.coordinates:
-        path = f"coordinates.{c.name}"
-        if isinstance(c, (Combination, Linkage, Triangle)):
-            _check_known(flaws, f"{path}.of", c.of, joints, "moving joint")
-        if isinstance(c, Triangle) and c.at is not None:
-            _check_known(flaws, f"{path}.at", (c.at,), points, "point")
-        elif isinstance(c, Distance):
-            _check_known(flaws, path, (c.start, c.end), points, "point")
-        elif isinstance(c, Along):
-            _check_known(flaws, f"{path}.point", (c.point,), points, "point")
-    for load in parts.loads:
-        _check_known(flaws, f"loads.{load.name}.point", (load.point,), points, "point")
-    for block in parts.blocks:
-        path = f"blocks.{block.name}"
-        if block.on:
-            _check_known(flaws, f"{path}.on", (block.on,), actuated, "joint or coordinate")
-        for output, target in block.acts.items():
-            _check_known(flaws, f"{path}.acts.{output}", (target,), actuated, "joint or coordinate")
+def reference_names(joints: Collection[str], points: Collection[str], coordinates: Collection[str]) -> Names:
+    """What parts of a machine may refer to; signals are known only when it is assembled."""
+    return {"point": points, "moving joint": joints, "joint or coordinate": (*joints, *coordinates)}
 
 
-def check_constraint_references(
-    flaws: FlawList, points: Collection[str], actuated: Collection[str], constraints: Iterable[Constraint]
-) -> None:
-    """Points, joints and coordinates that constraints name must be there."""
-    for c in constraints:
-        path = f"constraints.{c.name}"
-        if isinstance(c, Closure):
-            _check_known(flaws, path, (c.first, c.second), points, "point")
-        elif isinstance(c, Rod):
-            _check_known(flaws, path, (c.start, c.end), points, "point")
-        elif isinstance(c, (Coupling, Relation)):
-            _check_known(flaws, f"{path}.of", c.of, actuated, "joint or coordinate")
-        elif isinstance(c, Prescribed):
-            _check_known(flaws, f"{path}.of", (c.of,), actuated, "joint or coordinate")
+def check_references(flaws: FlawList, names: Names, parts: Mapping[str, Iterable[Any]]) -> None:
+    """Points, joints and coordinates that parts name must be there.
+
+    Args:
+        parts: by their group ("blocks").
+    """
+    for path, to, name in find_references(parts):
+        if to in names and name not in names[to]:
+            hint = "a force on the ground has no effect" if name == GROUND else nearest(name, names[to])
+            flaws.add(path, f"there is no {to} '{name}'", hint)
 
 
-def check_contact_references(flaws: FlawList, points: Collection[str], contacts: Iterable[AnyContact]) -> None:
-    """Points that contacts name must be there."""
-    for contact in contacts:
-        for role, point in zip(("touching", "against"), contact.points, strict=True):
-            _check_known(flaws, f"contacts.{contact.name}.{role}.point", (point,), points, "point")
-
-
-def check_interface_references(
-    flaws: FlawList, points: Collection[str], actuated: Collection[str], interfaces: Iterable[Interface]
-) -> None:
-    """The point, joint or coordinate of each interface must be there."""
-    for interface in interfaces:
-        path = f"interfaces.{interface.name}"
-        if interface.point is not None:
-            _check_known(flaws, f"{path}.point", (interface.point,), points, "point")
-        else:
-            _check_known(flaws, f"{path}.on", (interface.on,), actuated, "joint or coordinate")
-
-
-def _check_known(flaws: FlawList, path: str, names: Any, known: Any, noun: str) -> None:
-    for name in names:
-        if name not in known:
-            hint = "a force on the ground has no effect" if name == GROUND else nearest(name, known)
-            flaws.add(path, f"there is no {noun} '{name}'", hint)
+def find_references(parts: Mapping[str, Iterable[Any]]) -> Iterator[tuple[str, str, str]]:
+    """Every name by which parts refer to others: its path, what it refers to, the name."""
+    for group, members in parts.items():
+        for part in members:
+            yield from part.references(f"{group}.{part.name}")

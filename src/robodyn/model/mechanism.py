@@ -1,47 +1,42 @@
-"""Which bodies hang on which joints? A tree of bodies with branches, gravity and named points."""
+"""Mechanisms: which bodies hang on which joints? A tree of bodies with branches, gravity and named points."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from robodyn.errors import FlawList, nearest
 from robodyn.model.body import Body
+from robodyn.model.description import Description
+from robodyn.model.fields import children, part_name, vector
 from robodyn.model.flexible import FlexibleBody, Mode, check_attachments
 from robodyn.model.joint import GROUND, Joint, Point
-from robodyn.model.numbers import XYZ, Number, check_distinct, check_name, check_vector, keep_floats
+from robodyn.model.kinds import Kind
+from robodyn.model.numbers import Floats, check_distinct
 
 
-@dataclass(frozen=True)
-class Mechanism:
-    """A tree of bodies, rigid and flexible, on the ground.
+class Mechanism(Description):
+    """A tree of bodies, rigid and flexible, on the ground."""
 
-    Attributes:
-        gravity: acceleration of free fall in world axes [m/s^2].
-    """
+    NOUN = "mechanism"
 
-    name: str
-    bodies: tuple[Body, ...]
-    joints: tuple[Joint, ...]
-    points: tuple[Point, ...] = ()
-    gravity: tuple[float, ...] = (0.0, 0.0, -9.81)
+    name: str = part_name(key="mechanism", doc="name of the mechanism", absent="the scenario's")
+    bodies: tuple[Body, ...] = children(Body, FlexibleBody)
+    joints: tuple[Joint, ...] = children(Joint)
+    points: tuple[Point, ...] = children(Point, default=())
+    gravity: Floats = vector(
+        "m/s^2", default=(0.0, 0.0, -9.81), doc="acceleration of free fall in world axes, three numbers"
+    )
 
-    def __post_init__(self) -> None:
-        for field in ("bodies", "joints", "points"):
-            object.__setattr__(self, field, tuple(getattr(self, field)))
-        flaws = FlawList()
-        check_name(flaws, self.name)
-        check_vector(flaws, "gravity", self.gravity, 3)
+    def check(self, flaws: FlawList) -> None:
+        if flaws.concern("bodies", "joints", "points"):
+            return
         check_topology(flaws, [b.name for b in self.bodies], self.joints, self.points)
-        flaws.raise_if_any(f"mechanism '{self.name}'")
-        check_attachments(flaws, self.bodies, self.joints, self.points)
-        check_distinct(flaws, self.numbers())
-        flaws.raise_if_any(f"mechanism '{self.name}'")
-        keep_floats(self, "gravity")
+        if not flaws.found:
+            check_attachments(flaws, self.bodies, self.joints, self.points)
+            check_distinct(flaws, self.numbers())
 
     @cached_property
     def moving_joints(self) -> tuple[Joint, ...]:
@@ -78,20 +73,9 @@ class Mechanism:
     def _bodies(self) -> dict[str, Body]:
         return {body.name: body for body in self.bodies}
 
-    def numbers(self) -> Iterator[Number]:
-        for part in (*self.bodies, *self.joints, *self.points):
-            yield from part.numbers()
-        for axis, value in zip(XYZ, self.gravity, strict=True):
-            yield Number(f"gravity.{axis}", value, "m/s^2")
-
-    def with_numbers(self, changes: Mapping[str, float]) -> Mechanism:
-        return dataclasses.replace(
-            self,
-            bodies=tuple(body.with_numbers(changes) for body in self.bodies),
-            joints=tuple(joint.with_numbers(changes) for joint in self.joints),
-            points=tuple(point.with_numbers(changes) for point in self.points),
-            gravity=tuple(changes.get(f"gravity.{a}", g) for a, g in zip(XYZ, self.gravity, strict=True)),
-        )
+    def _path(self, prefix: str | None, field: str, kind: Kind) -> str:
+        """Gravity is that of everything: its numbers' names do not have the mechanism's."""
+        return super()._path("", field, kind)
 
     def with_bodies(self, *bodies: Body) -> Mechanism:
         """The same mechanism with other bodies in place of those of the same names."""

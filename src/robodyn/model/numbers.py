@@ -1,15 +1,16 @@
-"""Which numbers does a description hold, under which names and units, and how is one of them changed?"""
+"""Named numbers, and checks of single values: which numbers, names, texts and vectors can a description hold?"""
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any
+
+import numpy as np
 
 from robodyn.errors import FlawList
 
@@ -17,6 +18,8 @@ LARGEST, LEAST = 1e30, 1e-100
 """Magnitudes that the numbers of a description may have, this project's own choice: sums and products of several of
 them do not leave the range of floating point."""
 XYZ = ("x", "y", "z")
+Floats = tuple[float, ...]
+Rows = tuple[Floats, ...]
 NAME = re.compile(r"[A-Za-z_][\w\-]*(\.[A-Za-z_][\w\-]*)*")
 
 
@@ -29,33 +32,6 @@ class Number:
     unit: str
 
 
-class Numbered:
-    """A frozen description whose numbers have names: `<name>.<field>` or `<name>.<field>.<suffix>`."""
-
-    NUMBERS: ClassVar[Mapping[str, tuple[Sequence[str], str]]] = {}
-    name: str
-
-    def numbers(self) -> Iterator[Number]:
-        for field, (suffixes, unit) in self.NUMBERS.items():
-            value = getattr(self, field)
-            if not suffixes:
-                yield Number(f"{self.name}.{field}", value, unit)
-            for suffix, component in zip(suffixes, value if suffixes else (), strict=True):
-                yield Number(f"{self.name}.{field}.{suffix}", component, unit)
-
-    def with_numbers(self, changes: Mapping[str, float]) -> Self:
-        """The same description with some numbers changed; names that are not its own are left alone."""
-        fields: dict[str, Any] = {}
-        for field, (suffixes, _) in self.NUMBERS.items():
-            if not suffixes:
-                fields[field] = changes.get(f"{self.name}.{field}", getattr(self, field))
-            else:
-                old = getattr(self, field)
-                keys = [f"{self.name}.{field}.{suffix}" for suffix in suffixes]
-                fields[field] = tuple(changes.get(key, value) for key, value in zip(keys, old, strict=True))
-        return dataclasses.replace(self, **fields)  # type: ignore[type-var]
-
-
 def check_distinct(flaws: FlawList, numbers: Iterable[Number]) -> None:
     """No two numbers may share a name: changing one would change the other."""
     for name, count in Counter(number.name for number in numbers).items():
@@ -63,10 +39,10 @@ def check_distinct(flaws: FlawList, numbers: Iterable[Number]) -> None:
             flaws.add(name, f"{count} numbers have this name", "give the parts that hold them different names")
 
 
-def check_name(flaws: FlawList, name: Any) -> None:
+def check_name(flaws: FlawList, name: Any, path: str = "name") -> None:
     if not isinstance(name, str) or not NAME.fullmatch(name):
         remedy = "letters, digits, _ and -, starting with a letter; dots between parts"
-        flaws.add("name", f"'{name}' is not a name", remedy)
+        flaws.add(path, f"'{name}' is not a name", remedy)
 
 
 def check_text(flaws: FlawList, path: str, value: Any) -> None:
@@ -76,20 +52,22 @@ def check_text(flaws: FlawList, path: str, value: Any) -> None:
 
 def check_texts(flaws: FlawList, path: str, value: Any, noun: str) -> bool:
     """Whether a value is a list of texts; one text alone is refused, its letters would be taken for a list."""
-    good = not isinstance(value, str) and all(isinstance(entry, str) for entry in value)
+    good = isinstance(value, Iterable) and not isinstance(value, str) and all(isinstance(one, str) for one in value)
     if not good:
         flaws.add(path, f"must be a list of {noun}, is {value!r}")
     return good
 
 
-def check_callable(flaws: FlawList, path: str, value: Any) -> None:
-    if not callable(value):
-        flaws.add(path, f"must be a function, is {value!r}")
-
-
 def check_flag(flaws: FlawList, path: str, value: Any) -> None:
     if not isinstance(value, bool):
         flaws.add(path, f"must be true or false, is {value!r}")
+
+
+def check_count(flaws: FlawList, path: str, value: Any, least: int) -> bool:
+    good = isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= least
+    if not good:
+        flaws.add(path, f"must be a whole number of at least {least}, is {value!r}")
+    return bool(good)
 
 
 def check_finite(flaws: FlawList, path: str, value: Any, *, infinite: bool = False) -> bool:
@@ -98,7 +76,7 @@ def check_finite(flaws: FlawList, path: str, value: Any, *, infinite: bool = Fal
     Args:
         infinite: whether infinity is one too, as in a limit that there is not.
     """
-    if isinstance(value, bool) or not isinstance(value, Real):
+    if isinstance(value, bool) or not isinstance(value, (float, Real)):
         flaws.add(path, f"must be a number, is {value!r}")
         return False
     size: Any = abs(value)
@@ -113,17 +91,34 @@ def check_finite(flaws: FlawList, path: str, value: Any, *, infinite: bool = Fal
     return False
 
 
-def check_vector(flaws: FlawList, path: str, value: Any, length: int) -> bool:
-    try:
-        entries = tuple(value)
-    except TypeError:
-        flaws.add(path, f"must be {length} numbers, is {value!r}")
+def check_vector(flaws: FlawList, path: str, value: Any, length: int | None) -> bool:
+    """Whether a value is that many usable numbers; None for any number of them."""
+    noun = "a list of numbers" if length is None else f"{length} numbers"
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        flaws.add(path, f"must be {noun}, is {value!r}")
         return False
-    if len(entries) != length:
-        flaws.add(path, f"must be {length} numbers, has {len(entries)}")
+    entries = tuple(value)
+    if length is not None and len(entries) != length:
+        flaws.add(path, f"must be {noun}, has {len(entries)}")
         return False
     usable = [check_finite(flaws, f"{path}[{k}]", entry) for k, entry in enumerate(entries)]
     return all(usable)
+
+
+def check_rotation(flaws: FlawList, rotation: Any, path: str = "rotation") -> bool:
+    """R^T R = E and det R = 1, to the precision of hand-written numbers."""
+    try:
+        matrix = np.array(rotation)
+    except ValueError:  # rows of different lengths
+        matrix = np.zeros(0)
+    if matrix.shape != (3, 3) or matrix.dtype.kind not in "if":
+        remedy = "robodyn.spatial has from_rpy, from_quaternion, about_axis"
+        flaws.add(path, "must be a 3x3 matrix of numbers", remedy)
+    elif not np.allclose(matrix.T @ matrix, np.eye(3), atol=1e-6) or np.linalg.det(matrix) < 0:
+        flaws.add(path, "is not a rotation matrix", "columns must be orthonormal and right-handed")
+    else:
+        return True
+    return False
 
 
 def as_floats(value: Any) -> Any:
@@ -133,9 +128,3 @@ def as_floats(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return tuple(as_floats(entry) for entry in value)
     return value if isinstance(value, bool) or not isinstance(value, Real) else float(value)
-
-
-def keep_floats(description: Any, *fields: str) -> None:
-    """Replace checked fields of a frozen description by Python floats: equal descriptions have equal digests."""
-    for field in fields:
-        object.__setattr__(description, field, as_floats(getattr(description, field)))

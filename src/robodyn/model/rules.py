@@ -1,13 +1,25 @@
-"""Does a parameter's value obey the rule its law states for it?"""
+"""Laws in their place: which function does a law's name stand for, and do parameters obey the rules it states?"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
 from robodyn.errors import FlawList
-from robodyn.laws import RULES
+from robodyn.laws import RULES, info_of, known_laws
+
+
+def find_law(law: Any) -> Callable[..., Any] | None:
+    """The function a law's name stands for, or the function itself."""
+    return law if callable(law) else known_laws().get(str(law))
+
+
+def units_of(law: Any) -> Mapping[str, str]:
+    """Units of a law's arguments and outputs, none where there is no such law."""
+    function = find_law(law) if law is not None else None
+    return info_of(function).units if function else {}
 
 
 def check_rule(flaws: FlawList, path: str, rule: str, values: np.ndarray, others: Mapping[str, np.ndarray]) -> None:

@@ -1,32 +1,25 @@
-"""What are several machines together? One machine: each keeps its parts under a prefix, and stands at its own place."""
+"""Combined machines: several as one, each with its parts under a prefix, and at its own place."""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import Any
 
 import numpy as np
 
 from robodyn.errors import FlawList, nearest
 from robodyn.model.block import Block
-from robodyn.model.constraint import Closure, Constraint
-from robodyn.model.contact import AnyContact
-from robodyn.model.coordinate import Along, Coordinate, Triangle
-from robodyn.model.joint import GROUND, Joint, Point
-from robodyn.model.machine import PARTS, Machine
+from robodyn.model.constraint import Constraint
+from robodyn.model.coordinate import Along
+from robodyn.model.joint import GROUND
+from robodyn.model.kinds import Rename
+from robodyn.model.machine import PARTS, Machine, find_references
 from robodyn.model.mechanism import Mechanism
-from robodyn.model.numbers import XYZ, as_floats, check_name
-from robodyn.model.shape import Ball, Box, Plane
+from robodyn.model.numbers import XYZ, check_name
 from robodyn.spatial import Pose
 
 SHARED = ("energy.", "constraints.")
 """Signals that belong to the whole, not to one of the machines."""
-REFERENCES = (
-    "of", "start", "end", "point", "at", "on", "first", "second", "signal", "position", "velocity", "acceleration",
-)  # fmt: skip
-"""Fields by which coordinates, delays, loads, constraints and interfaces name joints, points and signals."""
 
 
 def combine(
@@ -116,34 +109,29 @@ def _check_gravity(flaws: FlawList, machines: Mapping[str, Machine]) -> None:
 
 
 def _signals(machine: Machine) -> Iterable[tuple[str, str]]:
-    """Every signal a machine's blocks and delays read, with the place where it is named."""
-    for block in machine.blocks:
-        for key, value in block.inputs.items():
-            for signal in value if isinstance(value, (tuple, list)) else (value,):
-                if isinstance(signal, str):
-                    yield f"blocks.{block.name}.inputs.{key}", signal
-    for formula in machine.signals:
-        yield from ((f"signals.{formula.name}.formula", signal) for signal in formula.signals)
-    for delay in machine.delays:
-        yield f"delays.{delay.name}.signal", delay.signal
+    """Every signal a machine's parts read, with the place where it is named."""
+    groups = {group: getattr(machine, group) for group in PARTS}
+    return [(path, name) for path, to, name in find_references(groups) if to == "signal"]
 
 
 def _prefix(prefix: str, machine: Machine, place: Pose) -> Machine:
     """A machine with its parts under a prefix, and at another place."""
-    grounded = {point.name for point in machine.mechanism.points if point.body == GROUND} if machine.mechanism else ()
-    return dataclasses.replace(
-        machine,
-        mechanism=_move_mechanism(prefix, machine.mechanism, place) if machine.mechanism else None,
-        blocks=tuple(_rename_block(prefix, block) for block in machine.blocks),
-        coordinates=tuple(_rename(prefix, _turn_coordinate(c, place, grounded)) for c in machine.coordinates),
-        signals=tuple(s.renamed(f"{prefix}.{s.name}", lambda name: _named(prefix, name)) for s in machine.signals),
-        delays=tuple(_rename(prefix, delay) for delay in machine.delays),
-        loads=tuple(_rename(prefix, _turn(load, place, "force", "torque")) for load in machine.loads),
-        constraints=tuple(_rename(prefix, _turn_constraint(c, place, grounded)) for c in machine.constraints),
-        contacts=tuple(_rename_contact(prefix, c, place, grounded) for c in machine.contacts),
-        interfaces=tuple(_rename(prefix, interface) for interface in machine.interfaces),
-        tunable=tuple(name for pattern in machine.tunable for name in _rename_pattern(prefix, pattern)),
-    )
+    points = machine.mechanism.points if machine.mechanism else ()
+    grounded = {GROUND, *(point.name for point in points if point.body == GROUND)}
+    parts = {
+        group: tuple(part.moved(place, grounded).renamed(_under(prefix)) for part in getattr(machine, group))
+        for group in PARTS
+    }
+    tunable = tuple(name for pattern in machine.tunable for name in _rename_pattern(prefix, pattern))
+    mechanism = machine.mechanism
+    if mechanism:
+        mechanism = mechanism.moved(place, grounded).renamed(_under(prefix)).replaced(name=mechanism.name)
+    return machine.replaced(mechanism=mechanism, tunable=tunable, **parts)
+
+
+def _under(prefix: str) -> Rename:
+    """Names under a prefix; the time and the ground stay."""
+    return lambda to, name: name if name in (GROUND, "time") else f"{prefix}.{name}"
 
 
 def _rename_pattern(prefix: str, pattern: str) -> Iterable[str]:
@@ -151,100 +139,3 @@ def _rename_pattern(prefix: str, pattern: str) -> Iterable[str]:
     gravity = [f"gravity.{axis}" for axis in XYZ if fnmatchcase(f"gravity.{axis}", pattern)]
     own = [] if pattern.startswith("gravity.") else [f"{prefix}.{pattern}"]
     return (*gravity, *own)
-
-
-def _named(prefix: str, value: Any) -> Any:
-    """A reference, several of them, or weights by reference, under a prefix; numbers, `time` and the ground stay."""
-    if isinstance(value, Mapping):
-        return {f"{prefix}.{key}": entry for key, entry in value.items()}
-    if isinstance(value, (tuple, list)):
-        return tuple(_named(prefix, entry) for entry in value)
-    return f"{prefix}.{value}" if isinstance(value, str) and value not in (GROUND, "time") else value
-
-
-def _rename(prefix: str, part: Any) -> Any:
-    fields = [field.name for field in dataclasses.fields(part) if field.name in REFERENCES]
-    return dataclasses.replace(
-        part, name=f"{prefix}.{part.name}", **{field: _named(prefix, getattr(part, field)) for field in fields}
-    )
-
-
-def _rename_block(prefix: str, block: Block) -> Block:
-    inputs = {key: _named(prefix, value) for key, value in block.inputs.items()}
-    acts = {key: _named(prefix, value) for key, value in block.acts.items()}
-    return dataclasses.replace(
-        block, name=f"{prefix}.{block.name}", on=_named(prefix, block.on), inputs=inputs, acts=acts
-    )
-
-
-def _rename_contact(prefix: str, contact: AnyContact, place: Pose, grounded: Collection[str]) -> AnyContact:
-    shapes: dict[str, Any] = {
-        role: _rename_shape(prefix, getattr(contact, role), place, grounded) for role in ("touching", "against")
-    }
-    return dataclasses.replace(contact, name=f"{prefix}.{contact.name}", **shapes)
-
-
-def _rename_shape(prefix: str, shape: Ball | Box | Plane, place: Pose, grounded: Collection[str]) -> Any:
-    """A shape whose point has a new name; on the ground its directions turn with the place."""
-    turned: dict[str, Any] = {}
-    if shape.point in grounded and isinstance(shape, Plane):
-        turned = {"normal": as_floats(place.R @ np.array(shape.normal))}
-    elif shape.point in grounded and isinstance(shape, Box):
-        turned = {"rotation": as_floats(place.R @ np.array(shape.rotation))}
-    return dataclasses.replace(shape, point=f"{prefix}.{shape.point}", **turned)
-
-
-def _move_mechanism(prefix: str, mechanism: Mechanism, place: Pose) -> Mechanism:
-    return Mechanism(
-        mechanism.name,
-        tuple(dataclasses.replace(body, name=f"{prefix}.{body.name}") for body in mechanism.bodies),
-        tuple(_move_joint(prefix, joint, place) for joint in mechanism.joints),
-        tuple(_move_point(prefix, point, place) for point in mechanism.points),
-        mechanism.gravity,
-    )
-
-
-def _move_joint(prefix: str, joint: Joint, place: Pose) -> Joint:
-    frame = Pose(np.array(joint.rotation), np.array(joint.origin))
-    frame = place @ frame if joint.parent == GROUND else frame
-    return dataclasses.replace(
-        joint,
-        name=f"{prefix}.{joint.name}",
-        parent=_named(prefix, joint.parent),
-        child=f"{prefix}.{joint.child}",
-        origin=as_floats(frame.p),
-        rotation=as_floats(frame.R),
-    )
-
-
-def _move_point(prefix: str, point: Point, place: Pose) -> Point:
-    origin = as_floats(place.apply(point.origin)) if point.body == GROUND else point.origin
-    return dataclasses.replace(point, name=f"{prefix}.{point.name}", body=_named(prefix, point.body), origin=origin)
-
-
-def _turn(part: Any, place: Pose, *fields: str) -> Any:
-    """A part whose world directions turn with the place."""
-    return dataclasses.replace(part, **{field: as_floats(place.R @ np.array(getattr(part, field))) for field in fields})
-
-
-def _turn_coordinate(coordinate: Coordinate, place: Pose, grounded: Collection[str]) -> Coordinate:
-    if isinstance(coordinate, Along):
-        return _turn(coordinate, place, "direction")
-    turns = isinstance(coordinate, Triangle) and coordinate.at in grounded
-    return _turn(coordinate, place, "arm", "axis") if turns else coordinate
-
-
-def _turn_constraint(constraint: Constraint, place: Pose, grounded: Collection[str]) -> Constraint:
-    """Axes and rotations that are given in the ground's own frame turn with it."""
-    if not isinstance(constraint, Closure) or constraint.kind == "spherical":
-        return constraint
-    first, second = (point in grounded for point in (constraint.first, constraint.second))
-    if constraint.kind in ("universal", "revolute"):
-        turned = _turn(constraint, place, "axis") if first else constraint
-        return _turn(turned, place, "second_axis") if second else turned
-    rotation = np.array(constraint.rotation)
-    rotation = place.R @ rotation if first else rotation
-    rotation = rotation @ place.R.T if second else rotation
-    turns = first and constraint.kind == "prismatic"
-    axis = as_floats(place.R @ constraint.axis) if turns else constraint.axis
-    return dataclasses.replace(constraint, axis=axis, second_axis=None, rotation=as_floats(rotation))

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.errors import Flaw, FlawList
-from robodyn.model.joint import check_rotation
-from robodyn.model.numbers import as_floats
+from robodyn.model.numbers import as_floats, check_rotation
 from robodyn.spatial import about_axis, clean_rotation, from_matrix
 
 HALF_TURN = np.pi - 1e-3

@@ -8,9 +8,8 @@ from fnmatch import fnmatchcase
 
 import numpy as np
 
-from robodyn.engine import Solver
 from robodyn.errors import Flaw, ModelError, nearest
-from robodyn.model import Recording, Scenario
+from robodyn.model import Recording, Scenario, Solver
 from robodyn.perturbation.perturbed import Perturbed
 from robodyn.results import Run
 from robodyn.simulation import simulate

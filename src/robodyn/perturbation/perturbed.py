@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from robodyn.assembly import System, assemble
-from robodyn.engine import Solver
 from robodyn.errors import Flaw, ModelError
-from robodyn.model import Recording, Scenario
+from robodyn.model import Recording, Scenario, Solver
 from robodyn.perturbation.equations import Equations, derive_equations
 from robodyn.perturbation.filling import fill_rows
 from robodyn.perturbation.nominal import POINTS, Nominal, compute_nominal, parameter_values
@@ -20,7 +19,7 @@ from robodyn.perturbation.outline import outline_system
 from robodyn.perturbation.straying import tell_strays
 from robodyn.perturbation.table import Layout, lay_out_rows, trace_linear
 from robodyn.results import Run
-from robodyn.simulation import CompiledSystem, compile_system, make_solver, simulate
+from robodyn.simulation import CompiledSystem, compile_system, simulate
 from robodyn.simulation.second_solution import add_errors
 
 Announce = Callable[[str], None]
@@ -50,7 +49,7 @@ class Perturbed:
             solver, signals: as of `compile_system`.
         """
         self.scenario = scenario
-        self.solver = solver or make_solver(scenario.solver)
+        self.solver = solver or scenario.solver
         self.points = nominal.points if nominal else points
         self._signals = signals
         self._announce = on_compile

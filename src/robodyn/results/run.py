@@ -4,30 +4,16 @@ import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from robodyn.signals import SignalInfo as SignalInfo
+
 from .certificate import Certificate
 from .errors import Errors
 from .outcome import Outcome
 from .probing import Probes
 from .provenance import Provenance
-from .signal import Booleans, Floats, Kind, Signal, check_time, frozen_array
+from .signal import Booleans, Floats, Signal, check_time, frozen_array
 from .statistics import Statistics
 from .summary import summarise
-
-
-@dataclass(frozen=True)
-class SignalInfo:
-    """What a recorded column means.
-
-    Args:
-        rate: name of the signal that is this one's time derivative, if it is recorded too.
-        note: what whoever uses its numbers should know.
-    """
-
-    name: str
-    unit: str
-    kind: Kind = "continuous"
-    rate: str | None = None
-    note: str = ""
 
 
 @dataclass(frozen=True)

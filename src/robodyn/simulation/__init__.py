@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 from robodyn.lazy import load_when_used
 
 if TYPE_CHECKING:
-    from robodyn.engine import Solver
+    from robodyn.model import Solver
     from robodyn.simulation.closing import Assembled, find_branches
     from robodyn.simulation.compiled import CompiledSystem, check_operations, compile_system
     from robodyn.simulation.equilibrium import Equilibrium, find_equilibrium
     from robodyn.simulation.kept import close_constraints
-    from robodyn.simulation.settings import make_solver
     from robodyn.simulation.simulator import simulate
 
 __all__ = [
@@ -25,19 +24,17 @@ __all__ = [
     "compile_system",
     "find_branches",
     "find_equilibrium",
-    "make_solver",
     "simulate",
 ]
 
 __getattr__, __dir__ = load_when_used(
     __name__,
     {
-        "robodyn.engine": "Solver",
+        "robodyn.model": "Solver",
         "robodyn.simulation.closing": "Assembled find_branches",
         "robodyn.simulation.compiled": "CompiledSystem check_operations compile_system",
         "robodyn.simulation.equilibrium": "Equilibrium find_equilibrium",
         "robodyn.simulation.kept": "close_constraints",
-        "robodyn.simulation.settings": "make_solver",
         "robodyn.simulation.simulator": "simulate",
     },
 )

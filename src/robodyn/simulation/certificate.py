@@ -8,8 +8,8 @@ import numpy as np
 
 from robodyn.assembly import System
 from robodyn.assembly.promises import Promise, Watched
-from robodyn.engine import Solver, Trajectory
-from robodyn.model import Prescribed
+from robodyn.engine import Trajectory
+from robodyn.model import Prescribed, Solver
 from robodyn.results import Certificate, Check, Outcome, OutcomeKind, Run, interpolation_errors
 
 ENERGY, RESIDUALS = "energy balance", ("constraints, positions", "constraints, velocities")

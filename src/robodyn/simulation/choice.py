@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 
-from robodyn.engine import Solver, Trajectory
+from robodyn.engine import Trajectory
 from robodyn.engine.trajectory import Stiffness
+from robodyn.model import Solver
 
 LIMITED_STEPS = 3000
 LIMITED_PART = 0.5

@@ -13,15 +13,13 @@ import numpy as np
 
 from robodyn.assembly import SignalInfo, System
 from robodyn.assembly.functions import INPUTS
-from robodyn.engine import Solver
 from robodyn.engine.problem import Derivatives
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
-from robodyn.model import describe
+from robodyn.model import Solver, describe
 from robodyn.native import KernelModule, Sweep, UnsupportedOperation, build_jacobian, compile_kernels, read_program
 from robodyn.results.provenance import PlainDict, PlainList, plain
 from robodyn.simulation.equations import equations_of
 from robodyn.simulation.equilibrium import Balance, build_balance
-from robodyn.simulation.settings import make_solver
 from robodyn.simulation.steps import build_fused_step, build_step, check_method
 from robodyn.simulation.ticks import Tick, plan_ticks
 from robodyn.waiting import told_if_slow
@@ -138,7 +136,7 @@ def compile_system(
         plain: whether every operation is rounded by itself, as in generated C.
         quick: whether to compile fast, for a few short runs.
     """
-    solver = solver or make_solver(system.scenario.solver)
+    solver = solver or system.scenario.solver
     patterns = system.scenario.recording.signals if signals is None else tuple(signals)
     called = gather_functions(system, solver, patterns)
     try:

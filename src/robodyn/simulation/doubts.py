@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from robodyn.engine import Solver, Trajectory
+from robodyn.engine import Trajectory
+from robodyn.model import Solver
 from robodyn.simulation.choice import tell_stiffness
 from robodyn.simulation.compiled import CompiledSystem
 

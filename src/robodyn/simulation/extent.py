@@ -8,10 +8,10 @@ from fractions import Fraction
 
 from robodyn.assembly import System
 from robodyn.engine import Recording as EngineRecording
-from robodyn.engine import Solver
 from robodyn.engine.integrate import LARGEST_RECORD
 from robodyn.engine.solver import DEFAULT_FIXED_STEP
 from robodyn.errors import Flaw, ModelError
+from robodyn.model import Solver
 from robodyn.simulation.compiled import CompiledSystem
 
 LARGE_RECORD = 2**28

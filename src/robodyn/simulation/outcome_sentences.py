@@ -10,8 +10,9 @@ import casadi as ca
 import numpy as np
 
 from robodyn.assembly.impact import SETTLE
-from robodyn.engine import Solver, Trajectory
+from robodyn.engine import Trajectory
 from robodyn.engine.solver import DEFAULT_FIXED_STEP
+from robodyn.model import Solver
 from robodyn.results import OutcomeKind
 from robodyn.simulation.choice import describe_stiffness
 from robodyn.simulation.compiled import CompiledSystem

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from robodyn.assembly.declarations import Ending
-from robodyn.engine import Solver, Status, Trajectory
+from robodyn.engine import Status, Trajectory
+from robodyn.model import Solver
 from robodyn.results import Outcome, OutcomeKind
 from robodyn.simulation.compiled import CompiledSystem
 from robodyn.simulation.dependent_joints import find_dependent_joints

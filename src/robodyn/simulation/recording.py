@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from robodyn.assembly import System
-from robodyn.engine import Solver, Trajectory
-from robodyn.model import Chain, describe
-from robodyn.results import EventRecord, Outcome, Probes, Provenance, Run, SignalInfo, Statistics
+from robodyn.engine import Trajectory
+from robodyn.model import Chain, Solver, describe
+from robodyn.results import EventRecord, Outcome, Probes, Provenance, Run, Statistics
 from robodyn.simulation.certificate import certify, check_rows, constraint_errors, energy_error, judge, tell_action
 from robodyn.simulation.choice import tell_choice
 from robodyn.simulation.compiled import CompiledSystem
@@ -45,11 +45,10 @@ def make_run(
     events = tuple(
         EventRecord(system.guards[guard].name, time, system.guards[guard].terminal) for time, guard in trajectory.events
     )
-    infos = tuple(SignalInfo(**vars(info)) for info in compiled.recorded)
     run = Run(
         time=trajectory.time,
         values=trajectory.y,
-        infos=infos,
+        infos=tuple(compiled.recorded),
         outcome=outcome,
         provenance=_provenance(compiled, solver, values),
         statistics=statistics,

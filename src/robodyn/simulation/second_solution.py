@@ -8,9 +8,8 @@ from collections.abc import Callable
 import numpy as np
 
 from robodyn.assembly import System
-from robodyn.engine import Solver
 from robodyn.engine.solver import DEFAULT_FIXED_STEP
-from robodyn.model import Chain, Recording, Scenario, Treatment
+from robodyn.model import Chain, Recording, Scenario, Solver, Treatment
 from robodyn.results import Run, compare_solutions
 
 TIGHTER, TIGHTEST = 1e-2, (1e-10, 1e-12)

@@ -1,34 +1,15 @@
-"""Which solver do plain settings ask for, and which instants are to be recorded?"""
+"""Recording settings: which instants does the engine keep?"""
 
 from __future__ import annotations
-
-import dataclasses
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
 from robodyn.engine import Recording as EngineRecording
-from robodyn.engine import Solver
-from robodyn.errors import Flaw, ModelError, nearest
-from robodyn.model import Recording
+from robodyn.errors import Flaw, ModelError
+from robodyn.model import Recording, Solver
 
 # Rows of a recording at a rate, far beyond what can be looked at and within what can be held in memory.
 MOST_ROWS = 50_000_000
-
-
-def make_solver(settings: Mapping[str, Any]) -> Solver:
-    """Solver settings from plain data; a wrong key or value is a ModelError."""
-    known = [field.name for field in dataclasses.fields(Solver)]
-    flaws = [Flaw(f"solver.{key}", "is unknown", nearest(key, known)) for key in settings if key not in known]
-    if flaws:
-        raise ModelError(flaws)
-    try:
-        return Solver(**settings)
-    except (TypeError, ValueError) as error:
-        field, _, what = str(error).partition(": ")
-        path = f"solver.{field}" if field in known else "solver"
-        raise ModelError([Flaw(path, what if field in known else str(error))]) from error
 
 
 def engine_recording(recording: Recording, solver: Solver, begin: float, duration: float) -> EngineRecording:

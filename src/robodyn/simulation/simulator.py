@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from robodyn.assembly import System, assemble
-from robodyn.engine import BrokenRun, Solver, Trajectory, integrate
+from robodyn.engine import BrokenRun, Trajectory, integrate
 from robodyn.errors import Flaw, ModelError
-from robodyn.model import Chain, Recording, Scenario
+from robodyn.model import Chain, Recording, Scenario, Solver
 from robodyn.results import Run, join
 from robodyn.simulation.compiled import CompiledSystem, compile_system
 from robodyn.simulation.extent import check_extent
@@ -21,7 +21,7 @@ from robodyn.simulation.problem import build_problem
 from robodyn.simulation.python_calls import PythonCalls
 from robodyn.simulation.recording import describe_chain, make_run
 from robodyn.simulation.second_solution import add_errors
-from robodyn.simulation.settings import engine_recording, make_solver
+from robodyn.simulation.settings import engine_recording
 from robodyn.simulation.starting import Start, find_start
 from robodyn.waiting import Telling
 
@@ -85,7 +85,7 @@ def simulate(
 
 def _own_solver(what: Any, scenario: Scenario) -> Solver:
     """What a system was compiled for, or the scenario's own settings."""
-    return what.solver if isinstance(what, CompiledSystem) else make_solver(scenario.solver)
+    return what.solver if isinstance(what, CompiledSystem) else scenario.solver
 
 
 def _simulate_twice(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from robodyn.assembly import System
 from robodyn.assembly.stick_events import ACTION
-from robodyn.engine import Solver
 from robodyn.errors import FlawList
+from robodyn.model import Solver
 from robodyn.simulation.fused_step import FUSED_STEPS, FusedStep
 from robodyn.simulation.generalised_alpha import trace_generalised_alpha
 from robodyn.simulation.implicit_step import ImplicitStep

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from openpyxl.utils import get_column_letter
 
 from robodyn.assembly import System
-from robodyn.engine import Solver
 from robodyn.engine.solver import DEFAULT_FIXED_STEP
 from robodyn.errors import FlawList
+from robodyn.model import Solver
 from robodyn.native.formulas import SPREADSHEET
 from robodyn.symbolic import tables
 from robodyn.workbook.cells import place_cells, write_formulas

@@ -8,8 +8,8 @@ from typing import Any
 
 from robodyn.assembly import System
 from robodyn.assembly.sampling import as_fraction
-from robodyn.engine import Solver
 from robodyn.errors import FlawList
+from robodyn.model import Solver
 from robodyn.native.formulas import find_unwritable
 from robodyn.native.program import operands
 from robodyn.workbook.row import PARAMETER, RowProgram

@@ -15,8 +15,7 @@ from openpyxl.workbook.defined_name import DefinedName
 from openpyxl.worksheet.properties import PageSetupProperties
 
 from robodyn.assembly import System, assemble
-from robodyn.engine import Solver
-from robodyn.model import Scenario
+from robodyn.model import Scenario, Solver
 from robodyn.native.formulas import write_number
 from robodyn.results.atomic import replacing
 from robodyn.waiting import told_if_slow

@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 from scipy.optimize import fsolve
 
-from robodyn.engine import Solver
+from robodyn.model import Solver
 from robodyn.results import Run
 from robodyn.simulation import simulate
 from robodyn.studies import Figure, above, below

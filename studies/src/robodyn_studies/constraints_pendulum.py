@@ -18,8 +18,7 @@ from robodyn.analysis import (
 )
 from robodyn.assembly import System, assemble
 from robodyn.catalog import breaking_pendulum, cartesian_pendulum
-from robodyn.engine import Solver
-from robodyn.model import Block, Scenario, Treatment
+from robodyn.model import Block, Scenario, Solver, Treatment
 from robodyn.results import Run
 from robodyn.simulation import close_constraints, simulate
 from robodyn.studies import Figure, above, below

@@ -9,8 +9,7 @@ from scipy.special import ellipj, ellipk, ellipkinc
 
 from robodyn.assembly import System, assemble
 from robodyn.catalog import breaking_pendulum, cartesian_pendulum
-from robodyn.engine import Solver
-from robodyn.model import Treatment
+from robodyn.model import Solver, Treatment
 from robodyn.results import Run
 from robodyn.simulation import simulate
 from robodyn_studies.catalog.delta_robot import delta_hold

@@ -16,8 +16,7 @@ import numpy as np
 from robodyn.analysis import hamiltonian_system, simulate_symplectic
 from robodyn.assembly import assemble
 from robodyn.catalog import cartesian_pendulum, pendulum
-from robodyn.engine import Solver
-from robodyn.model import Recording, Scenario, Treatment
+from robodyn.model import Recording, Scenario, Solver, Treatment
 from robodyn.results import Run
 from robodyn.simulation import simulate
 from robodyn.studies import Figure, below

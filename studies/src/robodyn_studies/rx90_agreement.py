@@ -8,8 +8,7 @@ from functools import cache
 
 import numpy as np
 
-from robodyn.engine import Solver
-from robodyn.model import Recording
+from robodyn.model import Recording, Solver
 from robodyn.simulation import simulate
 from robodyn.studies import Figure, above, below
 from robodyn_studies.catalog.rx90_parameters import AXES

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from robodyn.analysis import Budget, split_deviation
-from robodyn.engine import Solver
+from robodyn.model import Solver
 from robodyn.reporting import plot_stacked
 from robodyn.studies import Figure, above, below
 from robodyn_studies.rx90_runs import DEVIATIONS, MICRO, OWN, REVERSAL, SIDES, STEP, weld

@@ -7,8 +7,7 @@ from functools import cache
 import numpy as np
 
 from robodyn.assembly import assemble
-from robodyn.engine import Solver
-from robodyn.model import Recording, Scenario
+from robodyn.model import Recording, Scenario, Solver
 from robodyn.perturbation import Perturbed
 from robodyn.results import Run
 from robodyn.simulation import CompiledSystem, compile_system, simulate

@@ -12,7 +12,7 @@ from functools import cache
 import numpy as np
 
 from robodyn.catalog import SCENARIOS, scara_avoid_sampled
-from robodyn.engine import Solver
+from robodyn.model import Solver
 from robodyn.reporting import plot_difference, plot_path, plot_signals
 from robodyn.results import Run, compare
 from robodyn.simulation import simulate

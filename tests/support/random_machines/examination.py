@@ -14,9 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from robodyn.assembly import System, assemble
-from robodyn.engine import Solver
 from robodyn.errors import ModelError
-from robodyn.model import Recording, Scenario, Treatment
+from robodyn.model import Recording, Scenario, Solver, Treatment
 from robodyn.results import Run, load, save
 from robodyn.results.compare import identical
 from robodyn.simulation import simulate

@@ -176,7 +176,8 @@ def test_a_two_link_arm_with_friction_leaves_a_small_remainder():
         Block(f"{joint}.friction", "lugre_friction", on=joint, parameters=BRISTLES | levels)
         for joint in ("shoulder", "elbow")
     ]
-    scenario = dataclasses.replace(two_link(blocks=rough), solver=TIGHT | {"method": "rodas4p", "rtol": 1e-7})
+    stiff = dataclasses.replace(TIGHT, method="rodas4p", rtol=1e-7)
+    scenario = dataclasses.replace(two_link(blocks=rough), solver=stiff)
     signals = ("shoulder.control.torque", "elbow.control.torque")
     found = split_deviation(scenario, signals)
     # The arm deviates by some millirad: squares of it, and the solver's tolerance, are left.

@@ -8,6 +8,7 @@ import pytest
 from support.machines import cart
 from support.measured import measure
 
+from robodyn import Solver
 from robodyn.analysis.fitting.fit import fit_parameters
 from robodyn.analysis.fitting.report import tell_fit, write_fit
 from robodyn.analysis.fitting.scaling import make_scales, spread_points
@@ -15,7 +16,7 @@ from robodyn.analysis.fitting.search_space import SearchSpace
 from robodyn.errors import ModelError
 from robodyn.model import Block, Number
 
-SOLVER = {"method": "dopri5", "rtol": 1e-8, "atol": 1e-10}
+SOLVER = Solver("dopri5", rtol=1e-8, atol=1e-10)
 TRUE = {"spring.stiffness": 100.0, "drag.viscous": 3.0, "initial.rail.position": 0.1}
 
 

@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 
+from robodyn import Solver
 from robodyn.analysis.fitting.fit import fit_parameters
 from robodyn.analysis.fitting.possible_bodies import FreeInertia
 from robodyn.analysis.fitting.scaling import make_scales
@@ -56,7 +57,7 @@ def arm(**fore):
         drives.append(Prescribed(f"{name}.drive", name, **motion))
     mechanism = Mechanism("arm", bodies, joints)
     machine = Machine("arm", mechanism, tuple(blocks), constraints=tuple(drives))
-    return Scenario("arm", machine, 3.0, start="assembled", solver={"method": "rk4", "step": 0.01})
+    return Scenario("arm", machine, 3.0, start="assembled", solver=Solver("rk4", step=0.01))
 
 
 def measure(scenario, noise, seed=0):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from robodyn import Solver
 from robodyn.analysis.coupling.growth import MacroSteps
 from robodyn.analysis.coupling.limits import Limit, find_limit
 from robodyn.catalog import Oscillator
@@ -45,7 +46,7 @@ def linear_unit(rng, name, *, period=None):
     else:
         block = Block("plant", sampled, inputs={"u": "fed.value"}, memory={"before": 1.0}, period=period)
     machine = Machine(name, blocks=(fed, block))
-    scenario = Scenario(name, machine, 50.0, solver={"method": "rk4", "step": 0.025})
+    scenario = Scenario(name, machine, 50.0, solver=Solver("rk4", step=0.025))
     return ScenarioUnit(scenario, name=name, inputs=("fed.constant",))
 
 
@@ -91,7 +92,7 @@ def sliding_mass(name, mass, ports):
     faces = tuple(Interface(port, "model", on="slide") for port in ports)
     mechanism = Mechanism(name, (Body("body", mass),), (slide,), gravity=(0, 0, 0))
     machine = Machine(name, mechanism, (spring,), interfaces=faces)
-    scenario = Scenario(name, machine, 50.0, {"slide.velocity": mass}, solver={"method": "rk4", "step": 0.01})
+    scenario = Scenario(name, machine, 50.0, {"slide.velocity": mass}, solver=Solver("rk4", step=0.01))
     return ScenarioUnit(scenario, name=name)
 
 

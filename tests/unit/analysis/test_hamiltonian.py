@@ -11,12 +11,11 @@ from support.machines import cart
 from robodyn.analysis.mechanics.hamiltonian import hamiltonian_system, simulate_symplectic
 from robodyn.assembly import assemble
 from robodyn.catalog.pendulums import double_pendulum, pendulum
-from robodyn.engine import Solver
 from robodyn.errors import ModelError
-from robodyn.model import Event, Recording, Treatment
+from robodyn.model import Event, Recording, Solver, Treatment
 from robodyn.simulation import simulate
 
-FINE = {"method": "dopri5", "rtol": 1e-11, "atol": 1e-11}
+FINE = Solver("dopri5", rtol=1e-11, atol=1e-11)
 SYSTEMS = {
     "double pendulum": (double_pendulum(2.0), "elbow"),
     "pendulum by a rod": (cartesian_pendulum(Treatment(pole=5.0), FINE), "x"),
@@ -73,7 +72,7 @@ def test_actions_that_set_velocities_set_momenta():
 
 
 def test_rattle_keeps_the_energy_where_an_adaptive_method_of_equal_cost_loses_it():
-    scenario = cartesian_pendulum(Treatment(pole=10.0), {"rtol": 1e-6, "atol": 1e-6}, 1000.0)
+    scenario = cartesian_pendulum(Treatment(pole=10.0), Solver(rtol=1e-6, atol=1e-6), 1000.0)
     scenario = replace(scenario, recording=Recording(rate=20.0, signals=("energy.*", "constraints.*")))
     drifting, kept = simulate(scenario), simulate_symplectic(scenario, 0.01)
     # Equal cost: RATTLE solves for twice as many unknowns, with one matrix a step.

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from support.machines import cart
 
+from robodyn import Solver
 from robodyn import symbolic as sym
 from robodyn.analysis.fitting.fit import fit_parameters
 from robodyn.analysis.jumps import Jump, find_block_jumps
@@ -18,7 +19,7 @@ from robodyn.assembly import assemble
 from robodyn.model import Block, Recording
 from robodyn.simulation import simulate
 
-SOLVER = {"method": "dopri5", "rtol": 1e-8, "atol": 1e-10}
+SOLVER = Solver("dopri5", rtol=1e-8, atol=1e-10)
 
 
 def servo(measure, *, period=None, gain=400.0, wanted=0.1, **parameters):

@@ -10,9 +10,8 @@ from robodyn.analysis.sensitivity.measures import measure_signal, unit_of_measur
 from robodyn.analysis.sensitivity.ranking import move_signals, rank_parameters
 from robodyn.analysis.sensitivity.system import sensitivity_system
 from robodyn.assembly import assemble
-from robodyn.engine import Solver
 from robodyn.errors import ModelError
-from robodyn.model import Block
+from robodyn.model import Block, Solver
 from robodyn.simulation import simulate
 
 FINE = Solver("dopri5", rtol=1e-9, atol=1e-11)

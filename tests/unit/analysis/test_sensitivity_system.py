@@ -14,9 +14,8 @@ from support.machines import cart, signals_only
 from robodyn import symbolic as sym
 from robodyn.analysis.sensitivity.system import sensitivity_system, unit_of_ratio
 from robodyn.assembly import assemble
-from robodyn.engine import Solver
 from robodyn.errors import ModelError
-from robodyn.model import Block, Delay, Event, Recording
+from robodyn.model import Block, Delay, Event, Recording, Solver
 from robodyn.simulation import simulate
 
 FINE = Solver("dopri5", rtol=1e-10, atol=1e-12)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from robodyn import ModelError, simulate
+from robodyn import ModelError, Solver, simulate
 from robodyn.analysis.sweeps.grid import Factors
 from robodyn.analysis.sweeps.nonlinear import prepare_nonlinear
 from robodyn.analysis.sweeps.plan import plan_sweep
@@ -146,7 +146,7 @@ def test_results_do_not_depend_on_the_number_of_processes_or_how_they_start(arm)
 
 
 def test_a_run_that_cannot_be_carried_through_is_a_row_with_its_sentence(pendulum):
-    stiff = replace(pendulum, solver={"method": "euler", "step": 0.01, "max_steps": 60})
+    stiff = replace(pendulum, solver=Solver("euler", step=0.01, max_steps=60))
     table = run_sweep(plan_sweep(stiff, vary={"duration": [0.5, 1.0], "bob.mass": [1.0, -1.0]}), workers=1)
     assert table.outcomes == ("finished", "failed", "step_limit", "failed")
     assert "60 steps" in table.sentences[2]

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from support.followers import follower_blocks
 
-from robodyn import Body, Joint, Machine, Mechanism, ModelError, Point, Rod, Scenario, assemble, simulate
+from robodyn import Body, Joint, Machine, Mechanism, ModelError, Point, Rod, Scenario, Solver, assemble, simulate
 from robodyn.analysis import find_modes, linearise
 from robodyn.perturbation import simulate_perturbed
 from robodyn.structures import Reduction, Section, beam
 
 SECTION = Section.rectangle(0.01, 0.04, 7.0e10, 2.7e10, 2700.0)
 FLAT = Reduction(modes=1, directions=("y", "rz"))
-EXACT = {"method": "dopri5", "rtol": 1e-8, "atol": 1e-10}
+EXACT = Solver("dopri5", rtol=1e-8, atol=1e-10)
 
 
 def arm(how=FLAT, points=(), **numbers):
@@ -70,7 +70,7 @@ def test_modes_are_states_after_the_joints_and_points_move_with_them():
 
 
 def test_stiff_limit_is_the_rigid_arm():
-    stiff = simulate(Scenario("a", Machine("m", arm(stiffness=1e4)), 1.0, solver={"method": "rosw2", "step": 1e-4}))
+    stiff = simulate(Scenario("a", Machine("m", arm(stiffness=1e4)), 1.0, solver=Solver("rosw2", step=1e-4)))
     rod = beam("link", 1.0, SECTION, FLAT)
     rigid = dataclasses.replace(arm(), bodies=(Body("link", rod.mass, rod.com, rod.inertia), Body("hand", 0.5)))
     exact = simulate(Scenario("b", Machine("m", rigid), 1.0, solver=EXACT))
@@ -83,7 +83,7 @@ def test_whole_steps_take_stiff_modes_implicitly():
     scenario = Scenario("swing", Machine("m", arm(damping=0.02)), 0.5, solver=EXACT)
     exact = simulate(scenario)
     # The highest mode takes 0.9 ms a period: an explicit method would need steps below 0.2 ms.
-    found = simulate(dataclasses.replace(scenario, solver={"method": "rosw2", "step": 1e-3}))
+    found = simulate(dataclasses.replace(scenario, solver=Solver("rosw2", step=1e-3)))
 
     assert found["hinge.position"](0.5) == pytest.approx(float(exact["hinge.position"](0.5)), abs=1e-4)
 

@@ -21,8 +21,8 @@ def test_all_moving_joints_must_have_a_reference():
     with pytest.raises(ModelError) as error:
         replace(two_link_loop(), nominal={"shoulder": "shoulder.reference.position", "elbw": 3})
     assert str(error.value).splitlines()[1:] == [
-        "  nominal.elbw: is no moving joint (did you mean 'elbow'?)",
         "  nominal.elbw: must be a name, is 3",
+        "  nominal.elbw: is no moving joint (did you mean 'elbow'?)",
         "  nominal.elbow: is missing (say which signal is its reference position)",
     ]
 

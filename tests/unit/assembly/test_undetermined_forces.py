@@ -21,6 +21,7 @@ from robodyn import (
     Prescribed,
     Recording,
     Scenario,
+    Solver,
     Treatment,
     assemble,
     simulate,
@@ -43,7 +44,7 @@ def three_cranks(order=(0, 2), events=(), push=3.0):
     machine = Machine("cranks", Mechanism("cranks", bodies, joints, points), (load,), constraints=loops)
     start = {f"j{k}.position": ANGLE for k in range(3)} | {"pin.position": -ANGLE}
     start |= {f"j{k}.velocity": 2.0 for k in range(3)} | {"pin.velocity": -2.0}
-    return Scenario("cranks", machine, 0.3, start, events, treatment=Treatment("projection"), solver={"rtol": 1e-9})
+    return Scenario("cranks", machine, 0.3, start, events, treatment=Treatment("projection"), solver=Solver(rtol=1e-9))
 
 
 LOOPS = [f"loop{k}.force.{axis}" for k in (0, 2) for axis in "xyz"]
@@ -132,7 +133,7 @@ def test_a_redundant_loop_holds_when_the_other_one_breaks():
 
 def test_index_3_is_refused_where_a_redundant_loop_may_break():
     breaks = Event("breaks", lambda time: time - 0.1, {"time": "time"}, action=lambda: {"loop0.active": 0.0})
-    solver = {"method": "generalised_alpha", "step": 1e-3}
+    solver = Solver("generalised_alpha", step=1e-3)
     exact = {"treatment": Treatment("index3"), "solver": solver}
     assert simulate(replace(three_cranks(), **exact)).outcome.ok
     with pytest.raises(ModelError, match=r"treatment\.method: index3 needs independent equations"):

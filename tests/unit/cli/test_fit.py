@@ -31,11 +31,11 @@ def files(tmp_path):
     """A pendulum and its swing, measured in degrees with noise of a hundredth of a radian."""
     from robodyn.files import read_scenario
     from robodyn.model import Recording
-    from robodyn.simulation import make_solver, simulate
+    from robodyn.simulation import simulate
 
     scenario = tmp_path / "pendulum.toml"
     scenario.write_text(PENDULUM)
-    what = read_scenario(str(scenario), make_solver)
+    what = read_scenario(str(scenario))
     run = simulate(what, recording=Recording(times=tuple(TIMES), signals=("hinge.position",)))
     noise = 0.01 * np.random.default_rng(0).standard_normal(TIMES.size)
     angles = np.degrees(run["hinge.position"].values + noise)

@@ -4,7 +4,9 @@ import csv
 
 import pytest
 
+from robodyn import read_scenario
 from robodyn.catalog import SCENARIOS
+from robodyn.files import make_schema
 
 
 @pytest.fixture
@@ -153,3 +155,24 @@ def test_parts_that_are_not_there_or_on_a_page_are_told(invoke, tmp_path, option
     result = invoke("reproduce", "scara", *options, *page)
     assert result.exit_code == 2
     assert told in result.stderr
+
+
+def test_a_scenario_is_exported_as_a_file_that_is_read_back_equal(invoke, tmp_path):
+    result = invoke("export", "scara-ptp", "--to", "toml", "--set", "duration=1.5 s")
+    assert (result.exit_code, result.stdout.strip()) == (0, "scara-ptp.toml")
+    changed = SCENARIOS["scara-ptp"]().with_numbers({"duration": 1.5})
+    assert read_scenario(tmp_path / "scara-ptp.toml") == changed
+
+
+def test_a_scenario_that_a_file_cannot_hold_is_refused_with_what_cannot_be_written(invoke):
+    result = invoke("export", "delta-stand", "--to", "toml")
+    assert result.exit_code == 2
+    assert "blocks.target.law: 'AimMotors' is a Python function that a file cannot name" in result.stderr
+    chain = invoke("export", "scara-phases", "--to", "toml")
+    assert (chain.exit_code, "chain of scenarios" in chain.stderr) == (2, True)
+
+
+def test_the_schema_of_scenario_files_is_printed(invoke, read_json):
+    schema = read_json(invoke("schema").stdout)
+    assert schema == make_schema()
+    assert {"bodies", "blocks", "solver", "duration"} <= schema["properties"].keys()

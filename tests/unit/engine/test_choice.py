@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from support.kernels import kernel, make_problem
 
-from robodyn.engine import Recording, ResumableRun, Solver, Status, integrate
+from robodyn.engine import Recording, ResumableRun, Status, integrate
 from robodyn.engine.problem import Derivatives
+from robodyn.model import Solver
 
 EMPTY = np.zeros(0)
 RATE, SPEED, MU = 50.0, 20.0, 1000.0

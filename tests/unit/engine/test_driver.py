@@ -5,7 +5,8 @@ import pytest
 from support.kernels import kernel, make_problem
 from support.solvers import any_solver
 
-from robodyn.engine import Recording, Solver, Status, integrate
+from robodyn.engine import Recording, Status, integrate
+from robodyn.model import Solver
 
 EMPTY = np.zeros(0)
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from robodyn.engine import Recording, Solver
+from robodyn.engine import Recording
+from robodyn.model import Solver
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from support.kernels import kernel, make_problem
 
-from robodyn.engine import BrokenRun, Recording, Solver, Status, integrate
+from robodyn.engine import BrokenRun, Recording, Status, integrate
+from robodyn.model import Solver
 
 NOTHING = Recording("none")
 EMPTY = np.zeros(0)

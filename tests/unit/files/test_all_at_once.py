@@ -3,7 +3,6 @@
 import pytest
 
 from robodyn import ModelError, read_scenario
-from robodyn.simulation import make_solver
 
 FLAWED = """
 duration = 1
@@ -37,7 +36,7 @@ def test_every_flaw_of_a_file_is_told_in_one_error(tmp_path):
     path = tmp_path / "flawed.toml"
     path.write_text(FLAWED)
     with pytest.raises(ModelError) as caught:
-        read_scenario(path, make_solver)
+        read_scenario(path)
     paths = {flaw.path for flaw in caught.value.flaws}
     assert paths == {
         "bodies.rod.mass",

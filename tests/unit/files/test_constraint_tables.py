@@ -146,7 +146,7 @@ pole = -1
     assert "unknown" in found["constraints.typo.axes"]
     assert "constraints.gear.of.x" in found
     assert "missing" in found["constraints.drive.position"]
-    assert "no joint or coordinate 'y'" in found["constraints.path.of"]
+    assert "no joint or coordinate 'y'" in found["constraints.path.prescribed"]
     assert "no signal 'pth.position'" in found["constraints.path.position"]
     assert "is not told" in found["constraints.late.velocity"]
     assert "'baumgarte'" in found["treatment.method"]
@@ -155,7 +155,7 @@ pole = -1
 
 def test_unknown_points_are_told_with_the_nearest(tmp_path):
     text = f'{MECHANISM}\n[constraints.c]\nrod = ["pivot", "tap"]\nlength = 1\n'
-    assert "'tip'" in flaws_of(tmp_path, text)["constraints.c"]
+    assert "'tip'" in flaws_of(tmp_path, text)["constraints.c.rod[1]"]
 
 
 @pytest.mark.parametrize("key", ["kind", "axis", "length", "offset", "position"])

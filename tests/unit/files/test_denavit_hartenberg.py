@@ -84,7 +84,7 @@ def test_a_row_gives_its_joint_the_rotor():
         ({"alpha": float("nan")}, "alpha"),
         ({"a": "0.3"}, "a"),
         ({"armature": -1.0}, "armature"),
-        ({"joint": "1st"}, "name"),
+        ({"joint": "1st"}, "joint"),
     ],
 )
 def test_a_flawed_row_is_told(given, path):

@@ -75,7 +75,7 @@ FLAWED = """
 
     [blocks.loop]
     law = "sample_and_hold"
-    inputs = { value = 3 }
+    inputs = { value = true }
     period = "1 m"
 
     [delays.late]
@@ -113,7 +113,7 @@ TOLD = {
     "bodies.lower.inertia": "triangle inequality",
     "bodies.loose": "not connected to the ground",
     "bodies.odd.inertia": "rows of numbers",
-    "bodies.odd.about": "must be 'com' or 'origin'",
+    "bodies.odd.about": "known: com, origin",
     "joints.shoulder.kind": "did you mean 'revolute'?",
     "joints.shoulder.child": "did you mean 'upper'?",
     "joints.elbow": "give one of rpy, quaternion, rotation",

@@ -240,10 +240,7 @@ def test_everything_wrong_with_flexible_bodies_is_told_at_once(tmp_path):
         "bodies.fork.frame.elements[0]": "'tip'",
         "bodies.fork.frame.elements[0].parts": "count",
         "bodies.fork.frame.elements[0].up": "zero",
-        "bodies.both.modal": "beside 'beam'",
-        "bodies.both.beam.length": "missing",
-        "bodies.both.beam.section": "missing",
-        "bodies.both.beam.modes": "missing",
+        "bodies.both": "exactly one of 'beam', 'frame', 'modal'",
         "initial.fork.mode2.positon": "'fork.mode2.position'",
     }
     assert flaws.keys() == expected.keys()

@@ -5,7 +5,6 @@ import pytest
 from robodyn import ModelError
 from robodyn.assembly import assemble
 from robodyn.files import read_scenario
-from robodyn.simulation import make_solver
 
 ARM = """
 duration = 0.1
@@ -36,6 +35,7 @@ young = {young}
 shear = "27 GPa"
 density = {density}
 [bodies.arm.frame]
+modes = 0
 nodes = {{ root = [0, 0, 0], tip = {tip} }}
 elements = [{{ start = "root", end = "tip", section = "tube", parts = {parts} }}]
 [joints.hinge]
@@ -70,7 +70,7 @@ def write(tmp_path, text):
 
 def refusal(tmp_path, text):
     with pytest.raises(ModelError) as error:
-        assemble(read_scenario(write(tmp_path, text), make_solver))
+        assemble(read_scenario(write(tmp_path, text)))
     return str(error.value)
 
 

@@ -21,10 +21,11 @@ from robodyn import (
     ModelError,
     Point,
     Recording,
+    Solver,
     mechanism_from_dh,
     read_scenario,
 )
-from robodyn.files.scenario_file import SetValues, level_crossing
+from robodyn.model.event import SetValues, level_crossing
 from robodyn.spatial import about_axis
 
 COMPLETE = """
@@ -195,7 +196,7 @@ def test_every_table_of_a_file_becomes_what_python_would_write(read):
     assert (found.name, found.title, found.duration) == ("arm", "An arm", 2.0)
     assert found.initial == {"shoulder.position": pytest.approx(math.pi / 6), "slide.velocity": 0.01}
     assert found.recording == Recording(rate=1000.0, signals=("shoulder.*",))
-    assert found.solver == {"method": "rodas4", "rtol": 1e-6, "max_step": 0.01, "max_steps": 1000}
+    assert found.solver == Solver("rodas4", rtol=1e-6, max_step=0.01, max_steps=1000)
 
 
 def test_the_mechanism_of_a_file_is_the_one_python_would_write(read):

@@ -2,7 +2,7 @@
 
 import functools
 
-from robodyn import Block, Body, Machine, Scenario
+from robodyn import Block, Body, Machine, Scenario, Solver
 from robodyn.model import describe, digest
 
 
@@ -26,6 +26,6 @@ def test_any_callable_can_be_a_law():
 def test_equal_scenarios_have_equal_hashes():
     def make():
         block = Block("b", "constant_reference", parameters={"constant": 1.0})
-        return Scenario("s", Machine("m", blocks=(block,)), 1.0, {}, solver={"method": "rk4"})
+        return Scenario("s", Machine("m", blocks=(block,)), 1.0, {}, solver=Solver("rk4"))
 
     assert len({make(), make()}) == 1

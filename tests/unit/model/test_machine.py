@@ -49,7 +49,7 @@ def test_every_dangling_reference_is_told_with_the_nearest_name():
     )
     assert "'elbow'" in told["blocks.push.on"]
     assert "'strut'" in told["blocks.pull.acts.force"]
-    assert "'wall'" in told["coordinates.strut"]
+    assert "'wall'" in told["coordinates.strut.end"]
     assert "'tip'" in told["coordinates.height.point"]
     assert "moving joint 'mount'" in told["coordinates.sum.of"]
     assert "'tip'" in told["loads.weight.point"]

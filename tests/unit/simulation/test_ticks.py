@@ -7,8 +7,7 @@ import pytest
 
 from robodyn.assembly import assemble
 from robodyn.catalog.two_link import two_link_loop
-from robodyn.engine import Solver
-from robodyn.model import Event, Recording
+from robodyn.model import Event, Recording, Solver
 from robodyn.simulation import compile_system, simulate, ticks
 from robodyn.simulation.ticks import ONCE, plan_ticks
 

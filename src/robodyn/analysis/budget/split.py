@@ -13,9 +13,8 @@ from robodyn.analysis.budget.replay import Announce, Replay, find_twin
 from robodyn.analysis.budget.result import REST, TIME, Budget, Part
 from robodyn.analysis.budget.twin import PREFIX
 from robodyn.analysis.budget.variants import vary
-from robodyn.engine import Solver
 from robodyn.errors import Flaw, ModelError
-from robodyn.model import Scenario
+from robodyn.model import Scenario, Solver
 from robodyn.perturbation import Perturbed
 from robodyn.perturbation.nominal import POINTS
 from robodyn.results import Run

@@ -27,9 +27,8 @@ from robodyn.analysis.fitting.state import fingerprint, load_starts, save_starts
 from robodyn.analysis.fitting.summary import summarise_fit
 from robodyn.analysis.sensitivity.variation import prepare_variation
 from robodyn.assembly import assemble
-from robodyn.engine import Solver
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
-from robodyn.model import Scenario, describe
+from robodyn.model import Scenario, Solver, describe
 from robodyn.results import Run
 from robodyn.results.signal import Floats
 from robodyn.waiting import told_if_slow

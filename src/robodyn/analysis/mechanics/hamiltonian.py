@@ -18,9 +18,8 @@ from robodyn.assembly import System, assemble
 from robodyn.assembly.declarations import StateInfo
 from robodyn.assembly.network import SignalInfo
 from robodyn.dynamics import kinetic_energy, potential_energy, solve_symmetric
-from robodyn.engine import Solver
 from robodyn.errors import Flaw, FlawList, ModelError
-from robodyn.model import Recording, Scenario, Treatment
+from robodyn.model import Recording, Scenario, Solver, Treatment
 from robodyn.results import Run
 from robodyn.simulation import simulate
 from robodyn.simulation.starting import search_start

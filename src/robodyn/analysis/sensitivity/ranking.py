@@ -18,9 +18,8 @@ import numpy as np
 
 from robodyn.analysis.sensitivity.tangent import sensitivity_name
 from robodyn.analysis.sensitivity.variation import Variation, prepare_variation
-from robodyn.engine import Solver
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
-from robodyn.model import Scenario
+from robodyn.model import Scenario, Solver
 from robodyn.results import Run
 from robodyn.results.signal import Signal
 from robodyn.simulation import simulate

@@ -13,11 +13,10 @@ from robodyn.analysis.sensitivity.parameters import INITIAL
 from robodyn.analysis.sensitivity.system import sensitivity_system
 from robodyn.analysis.sensitivity.tangent import sensitivity_name
 from robodyn.assembly import System, assemble
-from robodyn.engine import Solver
 from robodyn.errors import Flaw, ModelError, nearest
-from robodyn.model import Number, Recording, Scenario
+from robodyn.model import Number, Recording, Scenario, Solver
 from robodyn.results import Run
-from robodyn.simulation import compile_system, make_solver, simulate
+from robodyn.simulation import compile_system, simulate
 from robodyn.simulation.compiled import CompiledSystem
 
 
@@ -76,7 +75,7 @@ def prepare_variation(
         exact: whether sensitivities are wanted; where there are none, the variation says why.
     """
     scenario = make_tunable(scenario, names)
-    solver = solver or make_solver(scenario.solver)
+    solver = solver or scenario.solver
     system = assemble(scenario)
     numbers = tuple(_number(system, name) for name in names)
     place = {number.name for number in system.parameters}

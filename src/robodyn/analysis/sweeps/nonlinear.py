@@ -19,7 +19,7 @@ from robodyn.engine import BrokenRun, Trajectory, integrate
 from robodyn.errors import Flaw, ModelError
 from robodyn.model import Recording, Scenario
 from robodyn.results import Outcome, OutcomeKind
-from robodyn.simulation import CompiledSystem, compile_system, make_solver
+from robodyn.simulation import CompiledSystem, compile_system
 from robodyn.simulation.certificate import certify, judge, tell_action
 from robodyn.simulation.outcomes import tell_failure, tell_outcome
 from robodyn.simulation.problem import build_problem
@@ -35,7 +35,7 @@ class LeanSystem:
     """A scenario in native code, for runs with other inputs, start values and durations."""
 
     def __init__(self, scenario: Scenario, signals: tuple[str, ...], rate: float | None) -> None:
-        self.solver = make_solver(scenario.solver)
+        self.solver = scenario.solver
         self.compiled = self.compile(scenario, signals)
         system = self.compiled.system
         # Sampled blocks keep steps short; elsewhere there are rows within them, as in a single run.

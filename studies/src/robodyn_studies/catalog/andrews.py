@@ -7,7 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from robodyn.model import GROUND, Block, Body, Closure, Distance, Joint, Machine, Mechanism, Point, Scenario, Treatment
+from robodyn.model import (
+    GROUND,
+    Block,
+    Body,
+    Closure,
+    Distance,
+    Joint,
+    Machine,
+    Mechanism,
+    Point,
+    Scenario,
+    Solver,
+    Treatment,
+)
 
 ANDREWS_START = {
     "beta": -0.0617138900142764496,
@@ -69,7 +82,7 @@ def andrews(treatment: Treatment | None = None) -> Scenario:
         machine,
         0.03,
         {f"{angle}.position": value for angle, value in ANDREWS_START.items()},
-        solver={"method": "dopri5", "rtol": 1e-9, "atol": 1e-11},
+        solver=Solver("dopri5", rtol=1e-9, atol=1e-11),
         title="Andrews' squeezing mechanism, published end values after 0.03 s",
         treatment=treatment or Treatment(),
     )

@@ -25,6 +25,7 @@ from robodyn.model import (
     Prescribed,
     Recording,
     Scenario,
+    Solver,
     Treatment,
     check_finite,
 )
@@ -34,7 +35,7 @@ FORWARD, UP = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)
 HINGE = (0.0, -1.0, 0.0)
 Motion = tuple[str | float, str | float, str | float]
 REST: Motion = (0.0, 0.0, 0.0)
-SOLVER = {"method": "dopri5", "rtol": 1e-6, "atol": 1e-8}
+SOLVER = Solver("dopri5", rtol=1e-6, atol=1e-8)
 TREATMENT = Treatment(pole=5.0)
 RATE = 10.0
 KEPT = ("bend*.position", "sway.*", "lift.*", "wall_*.force", "constraints.*", "energy.*")

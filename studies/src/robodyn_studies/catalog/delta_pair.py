@@ -7,12 +7,12 @@ the grips are this project's choice.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
 from robodyn.catalog import hang_freely
-from robodyn.model import Block, Body, Closure, Event, Machine, Mechanism, Point, Scenario, Treatment, combine
+from robodyn.model import Block, Body, Closure, Event, Machine, Mechanism, Point, Scenario, Solver, Treatment, combine
+from robodyn.model.event import SetValues
 from robodyn.spatial import Pose, about_axis
 from robodyn_studies.catalog.delta_parameters import FITTED, GRAVITY, DeltaRobot
 from robodyn_studies.catalog.delta_robot import ARMS, POLE, UP, constant_torques, delta_machine, symmetric_pose
@@ -61,16 +61,6 @@ def delta_pair_machine(robot: DeltaRobot = FITTED, start: float = 0.7, end: floa
     return combine("delta-pair", machines, places=places, constraints=grips)
 
 
-@dataclass(frozen=True)
-class SetMemory:
-    """Action of an event: a piece of memory becomes zero."""
-
-    name: str
-
-    def __call__(self):
-        return {self.name: 0.0}
-
-
 def pull_beyond(pull, limit):
     """How much the pull at a grip, downwards on the platform, exceeds what it holds [N]."""
     return -pull - limit
@@ -80,7 +70,7 @@ def let_go(robot: str, limit: float) -> Event:
     """Loss of contact: the grip no longer holds once the beam pulls at it with more than the limit [N]."""
     signal, memory = f"{robot}.grip.force.z", f"{robot}.grip.active"
     inputs, parameters = {"pull": signal}, {"limit": limit}
-    return Event(f"{robot}.loss", pull_beyond, inputs, parameters, "rising", action=SetMemory(memory))
+    return Event(f"{robot}.loss", pull_beyond, inputs, parameters, "rising", action=SetValues({memory: 0.0}))
 
 
 def delta_pair(
@@ -106,7 +96,7 @@ def delta_pair(
         duration,
         initial | {"beam.body.z.position": -depth - HANDLE},
         events=tuple(let_go(name, limit) for name, limit in zip(ROBOTS, grips, strict=True)),
-        solver={"method": "dopri5", "rtol": 1e-7, "atol": 1e-9},
+        solver=Solver("dopri5", rtol=1e-7, atol=1e-9),
         title="Two delta robots lift one beam; a grip lets go when the beam pulls too hard",
         treatment=Treatment("baumgarte", pole),
     )

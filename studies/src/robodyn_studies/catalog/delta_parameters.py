@@ -2,51 +2,35 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
-from dataclasses import dataclass
 
 from robodyn.errors import FlawList
-from robodyn.model import check_finite, check_vector, keep_floats
+from robodyn.model.description import Description
+from robodyn.model.fields import ZERO, quantity, vector
+from robodyn.model.numbers import Floats, check_finite
 
 GRAVITY = 9.81
 
 
-@dataclass(frozen=True)
-class DeltaRobot:
-    """Lengths [m], masses [kg] and inertias [kg m^2] of a delta robot.
+class DeltaRobot(Description):
+    """The numbers of a delta robot."""
 
-    Attributes:
-        base_radius, platform_radius: from the centre to the motors' axes and to the rods' ends.
-        proximal_com, distal_com: distance of the centre of mass from the motor's axis, from the elbow.
-        distal_mass, distal_inertia: of both rods of an arm; platform_mass: of the whole platform.
-        proximal_inertia, distal_inertia: about the centre of mass; rotors are part of the first.
-        damping: of the motor's angle and of the distal link's phi2 and phi3 [N m s/rad].
-    """
+    NOUN = "delta robot"
 
-    base_radius: float
-    proximal_length: float
-    distal_length: float
-    platform_radius: float
-    proximal_com: float
-    distal_com: float
-    proximal_mass: float
-    distal_mass: float
-    platform_mass: float
-    proximal_inertia: float
-    distal_inertia: float
-    damping: tuple[float, float, float] = (0.0, 0.0, 0.0)
-
-    def __post_init__(self) -> None:
-        flaws = FlawList()
-        for field in dataclasses.fields(self)[:-1]:
-            value = getattr(self, field.name)
-            if check_finite(flaws, field.name, value) and value <= 0:
-                flaws.add(field.name, f"must be positive, is {value:g}")
-        if check_vector(flaws, "damping", self.damping, 3) and min(self.damping) < 0:
-            flaws.add("damping", f"must not be negative, is {min(self.damping):g}")
-        flaws.raise_if_any("delta robot")
-        keep_floats(self, *(field.name for field in dataclasses.fields(self)))
+    base_radius: float = quantity("m", positive=True, doc="from the centre to the motors' axes")
+    proximal_length: float = quantity("m", positive=True)
+    distal_length: float = quantity("m", positive=True)
+    platform_radius: float = quantity("m", positive=True, doc="from its centre to the rods' ends")
+    proximal_com: float = quantity("m", positive=True, doc="from the motor's axis")
+    distal_com: float = quantity("m", positive=True, doc="from the elbow")
+    proximal_mass: float = quantity("kg", positive=True)
+    distal_mass: float = quantity("kg", positive=True, doc="of both rods of an arm")
+    platform_mass: float = quantity("kg", positive=True, doc="of the whole platform")
+    proximal_inertia: float = quantity("kg m^2", positive=True, doc="about the centre of mass, with the rotor")
+    distal_inertia: float = quantity("kg m^2", positive=True, doc="about the centre of mass, of both rods")
+    damping: Floats = vector(
+        "N m s/rad", non_negative=True, default=ZERO, doc="of the motor's angle and of the distal link's phi2 and phi3"
+    )
 
     @property
     def offset(self) -> float:

@@ -27,6 +27,7 @@ from robodyn.model import (
     Mechanism,
     Point,
     Scenario,
+    Solver,
     Treatment,
 )
 from robodyn.spatial import about_axis
@@ -157,7 +158,7 @@ def delta_fall(
         delta_machine(robot, payload=payload),
         3.0,
         symmetric_pose(robot, angle),
-        solver={"method": "dopri5", "rtol": 1e-8, "atol": 1e-10},
+        solver=Solver("dopri5", rtol=1e-8, atol=1e-10),
         title="Delta robot let go from rest",
         treatment=Treatment("baumgarte", pole),
     )
@@ -173,7 +174,7 @@ def delta_hold(
         delta_machine(robot, payload=payload, drives=constant_torques((torque,) * 3)),
         2.0,
         symmetric_pose(robot, angle),
-        solver={"method": "dopri5", "rtol": 1e-8, "atol": 1e-10},
+        solver=Solver("dopri5", rtol=1e-8, atol=1e-10),
         title="Delta robot held by constant motor torques",
         start="equilibrium",
         treatment=Treatment("baumgarte", pole),

@@ -23,6 +23,7 @@ from robodyn.model import (
     Mechanism,
     Point,
     Scenario,
+    Solver,
     Treatment,
 )
 from robodyn.spatial import about_axis
@@ -138,7 +139,7 @@ def delta_rods(
         delta_rods_machine(robot, payload=payload, drives=constant_torques((0.9 * hold, hold, 0.7 * hold))),
         0.5,
         rods_pose(robot, angle),
-        solver={"method": "dopri5", "rtol": 1e-8, "atol": 1e-10},
+        solver=Solver("dopri5", rtol=1e-8, atol=1e-10),
         title="Delta robot of six rods and a platform, under unequal constant torques",
         treatment=Treatment("baumgarte", pole),
     )

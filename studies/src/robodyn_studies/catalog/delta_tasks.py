@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 
 from robodyn.errors import Flaw, ModelError, nearest
-from robodyn.model import Block, Scenario, Treatment
+from robodyn.model import Block, Scenario, Solver, Treatment
 from robodyn_studies.catalog.delta_control import AXES, MOTOR, PID, SAMPLE, linearising_blocks, motor_blocks, pid_blocks
 from robodyn_studies.catalog.delta_dynamics import holding_torques
 from robodyn_studies.catalog.delta_kinematics import arm_angles, distal_angles, motor_angles
@@ -23,7 +23,7 @@ ASIDE: Place = (0.05, -0.03, -0.26)
 PATH_TIMES = (0.1, 0.3, 0.5, 0.7)
 PATH: tuple[Place, ...] = ((-0.10, 0.0, -0.36), (-0.05, 0.03, -0.30), (0.05, 0.03, -0.30), (0.10, 0.0, -0.36))
 PAYLOAD = 0.3
-SOLVER = {"method": "dopri5", "rtol": 1e-7, "atol": 1e-9}
+SOLVER = Solver("dopri5", rtol=1e-7, atol=1e-9)
 DRIVES = ("dc", "ideal")
 KINDS = ("position", "velocity", "acceleration")
 PID_COMMANDS = tuple(f"{arm}.control.torque_command" for arm in ARMS)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypedDict, Unpack
 
 from robodyn.errors import Flaw, ModelError, nearest
-from robodyn.model import Block, Machine, Scenario
+from robodyn.model import Block, Machine, Scenario, Solver
 from robodyn_studies.catalog.epaas_arm import CENTRES, STROKE, angles_at, epaas_cylinders, epaas_mechanism
 from robodyn_studies.catalog.epaas_drives import (
     CYLINDER,
@@ -36,7 +36,7 @@ CIRCUITS = (
 # Amplitudes are not printed: with these the responses are nearest to the study's.
 STEP_VOLTS = {"vane": 0.3, "l3": 0.3, "l4": 0.3, "l1": -0.55, "l2": -0.54}
 STEP_AT = 0.01
-SOLVER = {"method": "rodas4p", "rtol": 1e-5, "atol": 1e-7}
+SOLVER = Solver("rodas4p", rtol=1e-5, atol=1e-7)
 # Openings beside the valves' dead band [A], on the side of the load that a piston holds.
 HOLDING, LETTING = 0.009, 0.001
 # A path that lifts, reaches out, turns and comes back: piston positions from their centres [m and rad].

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 
 from robodyn.errors import Flaw, ModelError, nearest
-from robodyn.model import GROUND, Block, Body, Joint, Machine, Mechanism, Scenario
+from robodyn.model import GROUND, Block, Body, Joint, Machine, Mechanism, Scenario, Solver
 from robodyn_studies.catalog.epaas_drives import CYLINDER, Circuit, make_circuit, step_target
 
 LOAD_MASS = 5.1
@@ -22,7 +22,7 @@ RIG_FLOW = {
 }
 RIG_CIRCUIT = Circuit("piston", gain=0.231, measuring_gain=186.0, actuator=CYLINDER | RIG_FLOW)
 CYLINDERS = ("linear", "physical")
-SOLVER = {"method": "dopri5", "rtol": 1e-6, "atol": 1e-8}
+SOLVER = Solver("dopri5", rtol=1e-6, atol=1e-8)
 # A cylinder that has the compliance, the leakage (at an opening of 0.03 A) and the gains of the study's, both ways. The
 # study prints none of these values: they are this project's choice of a 16 mm piston at 140 bar.
 PHYSICAL_CYLINDER = {

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from robodyn.catalog.six_axis import ARM, FLANGE
-from robodyn.model import Block, ElasticGear, Machine, Recording, Scenario, with_elastic_joints
+from robodyn.model import Block, ElasticGear, Machine, Recording, Scenario, Solver, with_elastic_joints
 from robodyn.paths import JointLimits, path_block, plan_path, point_tool, straight_line
 from robodyn_studies.catalog import rx90_parameters as rx
 from robodyn_studies.catalog.rx90_arm import (
@@ -26,7 +26,7 @@ from robodyn_studies.catalog.rx90_arm import (
 from robodyn_studies.catalog.rx90_drives import axis_blocks, friction_blocks
 from robodyn_studies.catalog.rx90_links import resting_modes, rx90_flexible_mechanism
 
-SOLVER = {"method": "rosw2", "step": 0.25e-3}
+SOLVER = Solver("rosw2", step=0.25e-3)
 RECORDING = Recording(rate=1000.0)
 TUNABLE = ("payload.mass", "motor*.inertia")
 WELD_START = (rx.WELD_X, -rx.WELD_LENGTH / 2, -rx.WELD_DEPTH - FLANGE - rx.HEAD_TIP)
@@ -177,7 +177,7 @@ def rx90_hold(duration: float = 10.0, payload: float = 1.0) -> Scenario:
         resting_start(angles),
         recording=RECORDING,
         # What little moves while friction takes the payload up moves fast.
-        solver={"method": "rosw2", "step": 0.125e-3},
+        solver=Solver("rosw2", step=0.125e-3),
         title="RX90B standing still under friction and control",
         nominal=followed_references(),
     )

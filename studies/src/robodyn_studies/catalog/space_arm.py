@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from robodyn.model import GROUND, Block, Body, FlexibleBody, Joint, Machine, Mechanism, Point, Scenario
+from robodyn.model import GROUND, Block, Body, FlexibleBody, Joint, Machine, Mechanism, Point, Scenario, Solver
 from robodyn.structures import Reduction, Section, beam
 
 BOOM = 7.11
@@ -158,6 +158,6 @@ def space_arm_swing(flexible: bool = True, how: Reduction = BOOM_REDUCTION, dura
         space_arm_machine(flexible, how),
         duration,
         {"shoulder_pitch.velocity": 0.01, "shoulder_yaw.velocity": 0.01},
-        solver={"method": "rosw2", "step": 2e-3},
+        solver=Solver("rosw2", step=2e-3),
         title=f"Seven-joint space arm with {'flexible' if flexible else 'rigid'} booms, swinging on its brakes",
     )

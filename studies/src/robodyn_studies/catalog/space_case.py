@@ -33,6 +33,7 @@ from robodyn.model import (
     Point,
     Recording,
     Scenario,
+    Solver,
 )
 from robodyn.structures import Reduction
 from robodyn_studies.catalog.space_arm import BODIES, BOOM, JOINTS, TIP, space_arm_mechanism
@@ -77,7 +78,7 @@ COUPLINGS = {
 }
 """What the arm and the payload take from each other, by the name of the coupling."""
 PORT = "port"
-SOLVER = {"method": "rodas4", "rtol": 1e-5, "atol": 1e-6}
+SOLVER = Solver("rodas4", rtol=1e-5, atol=1e-6)
 
 
 @law(

@@ -1,0 +1,161 @@
+"""Which keys do scenario files have? Writes the tables in docs/toml.md from what the descriptions declare.
+
+Run it after a description has changed: `python docs/make_key_tables.py`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from robodyn.files.flexible_forms import FLEXIBLE, BeamForm, ElementForm, FrameForm, ModalForm, NodeForm
+from robodyn.files.forms import EVENTS, BodyForm, RowForm
+from robodyn.files.path_forms import PATHS, Limits, Pointing, Turned
+from robodyn.files.reading import is_required, key_of
+from robodyn.files.section_forms import SECTIONS
+from robodyn.model import (
+    Block,
+    BodyNode,
+    Delay,
+    FlexibleBody,
+    FormulaSignal,
+    Interface,
+    Joint,
+    Load,
+    Machine,
+    Mechanism,
+    ModalInertia,
+    Obstacle,
+    Point,
+    Recording,
+    Scenario,
+    Solver,
+    Treatment,
+)
+from robodyn.model.constraint import CONSTRAINTS
+from robodyn.model.contact import CONTACTS
+from robodyn.model.coordinate import COORDINATES
+from robodyn.model.description import Description
+from robodyn.model.fields import IDENTITY
+from robodyn.model.kinds import Choice, Kind, Rotation
+from robodyn.model.referring_kinds import Part, Parts
+from robodyn.model.shape import Ball, Box, Plane
+
+PAGE = Path(__file__).with_name("toml.md")
+TABLES: Mapping[str, Sequence[type[Description]]] = {
+    "scenario": (Scenario,),
+    "body": (BodyForm,),
+    "flexible body": FLEXIBLE,
+    "beam and frame": (BeamForm, FrameForm),
+    "element": (ElementForm,),
+    "section": SECTIONS,
+    "modal": (ModalForm,),
+    "modal node": (NodeForm,),
+    "reduced body": (FlexibleBody,),
+    "reduced node": (BodyNode,),
+    "modal inertia": (ModalInertia,),
+    "joint": (Joint,),
+    "row": (RowForm,),
+    "point": (Point,),
+    "obstacle": (Obstacle,),
+    "coordinate": COORDINATES,
+    "block": (Block,),
+    "path": PATHS,
+    "orientation": (Pointing, Turned),
+    "limits": (Limits,),
+    "signal": (FormulaSignal,),
+    "delay": (Delay,),
+    "load": (Load,),
+    "constraint": CONSTRAINTS,
+    "interface": (Interface,),
+    "contact": CONTACTS,
+    "shape": (Ball, Box, Plane),
+    "treatment": (Treatment,),
+    "event": EVENTS,
+    "recording": (Recording,),
+    "solver": (Solver,),
+}
+MARKED = re.compile(r"(<!-- keys of (.+?): begin -->\n).*?(<!-- keys of \2: end -->)", re.S)
+NAMES = {"BeamForm": "`beam`", "FrameForm": "`frame`", "Turned": "a rotation"}
+
+
+def write_tables(page: str) -> str:
+    """The page with every part between marks replaced by the present table."""
+    return MARKED.sub(lambda found: f"{found[1]}{make_table(TABLES[found[2]])}{found[3]}", page)
+
+
+def make_table(classes: Sequence[type[Description]]) -> str:
+    """One row a key; one that not all classes have says with what it goes."""
+    rows: dict[tuple[str, str, str], list[type[Description]]] = {}
+    words = [_mark(mark) for mark in dict.fromkeys(cls.MARKS[0] for cls in classes if cls.MARKS) if "=" in mark]
+    if words:
+        rows["kind", ", ".join(words), "required"] = list(classes)
+    for cls in classes:
+        for key, name, kind, owner in _keys(cls):
+            if not (words and key == "kind"):
+                default = "" if key in cls.MARKS and len(classes) > 1 else _default(owner, name, kind)
+                rows.setdefault((key, _meaning(kind), default), []).append(cls)
+    lines = [f"| `{key}` | {_with(key, own, classes)}{doc} | {default} |" for (key, doc, default), own in rows.items()]
+    return "\n".join(["| key | meaning | default |", "| --- | --- | --- |", *lines]) + "\n"
+
+
+def _keys(cls: type[Description]) -> Iterator[tuple[str, str, Kind, type[Description]]]:
+    """Every key of a class, with its field, kind and owner; groups of a file the page lists by itself."""
+    for name, kind in cls.KINDS.items():
+        key, entry = key_of(name, kind)
+        if isinstance(kind, Part) and kind.inline:
+            yield from _keys(kind.classes[0])
+        elif entry or (name == "name" and not kind.key and cls is not Scenario):
+            continue
+        elif not (isinstance(kind, Parts) and cls in (Scenario, Machine, Mechanism)):
+            yield key, name, kind, cls
+
+
+def _with(key: str, own: Sequence[type[Description]], classes: Sequence[type[Description]]) -> str:
+    """The keys or words that tell the classes that have a key; nothing where all have it or the key tells them."""
+    if len(own) == len(classes) or any(key in cls.MARKS for cls in own):
+        return ""
+    marks = [NAMES.get(cls.__name__) or _mark(cls.MARKS[-1]) for cls in own]
+    return f"with {', '.join(dict.fromkeys(marks))}: "
+
+
+def _mark(mark: str) -> str:
+    return f'`"{mark.partition("=")[2]}"`' if "=" in mark else f"`{mark}`"
+
+
+def _meaning(kind: Any) -> str:
+    unit = getattr(kind, "written", "") or getattr(kind, "unit", "")
+    if isinstance(unit, Mapping):
+        unit = " or ".join(unit.values())
+    unit = unit.replace("{x}", "rad or m").replace("{F}", "N m or N").replace("{I}", "kg m^2 or kg")
+    shown = "" if unit in ("", "1") or "{" in unit or "/rad or m" in unit else f"[{unit}]"
+    words = [f'`"{word}"`' for word in kind.options] if isinstance(kind, Choice) else []
+    options = "" if all(word in kind.doc for word in words) else ", ".join(words)
+    ways = "; or by `rpy` [rad] about fixed axes or `quaternion` (w, x, y, z)" if isinstance(kind, Rotation) else ""
+    return ": ".join(filter(None, (" ".join(filter(None, (kind.doc, shown))) + ways, options)))
+
+
+def _default(cls: type[Description], name: str, kind: Kind) -> str:
+    if kind.absent:
+        return kind.absent
+    if is_required(cls, name):
+        return "required"
+    value = cls.__dataclass_fields__[name].default  # type: ignore[attr-defined]
+    return "" if value is None or value == IDENTITY or value in ((), {}, "") else _shown(value)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, tuple):
+        return "0" if value and set(value) == {0.0} and len(value) > 3 else ", ".join(map(_shown, value))
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
+    if isinstance(value, str):
+        return f'`"{value}"`'
+    return "none" if value == math.inf else f"{value:g}"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(write_tables(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

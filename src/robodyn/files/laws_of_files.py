@@ -1,0 +1,61 @@
+"""Functions of files: which law or function does a text name, and which text names a function?
+
+A law of the package is named alone, a function of a Python file beside the scenario's as "my_laws.py:drag", one of an
+importable module as "package.module:drag".
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from robodyn.errors import nearest
+from robodyn.files.table import FAILED, Table
+
+
+def load_function(text: Any, table: Table, key: str, folder: Path) -> Callable[..., Any] | str | None:
+    """The function that a text names, or the text itself where it can only be the name of a law."""
+    if not isinstance(text, str) or ":" not in text:
+        return text
+    source, _, name = text.rpartition(":")
+    try:
+        module = _run(folder / source) if source.endswith(".py") else importlib.import_module(source)
+    except FileNotFoundError:
+        table.flaws.add(table.at(key), f"there is no file '{folder / source}'")
+        return FAILED
+    except Exception as error:  # noqa: BLE001 (whatever the user's file raises is told as a flaw of that file)
+        table.flaws.add(table.at(key), f"'{source}' cannot be loaded: {type(error).__name__}: {error}")
+        return FAILED
+    found: Any = getattr(module, name, None)
+    if not callable(found):
+        known = [key for key, value in vars(module).items() if callable(value)]
+        table.flaws.add(table.at(key), f"'{source}' has no function '{name}'", nearest(name, known))
+        return FAILED
+    return found
+
+
+def _run(source: Path) -> ModuleType:
+    if not source.is_file():
+        raise FileNotFoundError
+    spec = importlib.util.spec_from_file_location(source.stem, source)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def name_function(function: Any) -> str | None:
+    """The text that names a function of an importable module; None where there is none."""
+    module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", None)
+    if not isinstance(module, str) or not isinstance(name, str) or module == "__main__":
+        return None
+    try:
+        found = getattr(importlib.import_module(module), name, None)
+    except ImportError:
+        return None
+    return f"{module}:{name}" if found is function else None

@@ -1,0 +1,206 @@
+"""Paths in files: a line, an arc or way-points with a speed, planned for a mechanism as a reference block."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from robodyn.errors import FlawList, ModelError
+from robodyn.files.reading import Reader
+from robodyn.files.table import FAILED, Table, attempt
+from robodyn.model import Block, Mechanism
+from robodyn.model.description import Description
+from robodyn.model.fields import (
+    Z_AXIS,
+    array,
+    child,
+    children,
+    choice,
+    part_name,
+    quantities,
+    quantity,
+    reference,
+    rotation_matrix,
+    unit_vector,
+    vector,
+    whole_number,
+)
+from robodyn.model.numbers import Floats, Rows
+from robodyn.paths import (
+    CartesianPath,
+    JointLimits,
+    JointPath,
+    arc_about,
+    arc_through,
+    path_block,
+    plan_path,
+    point_tool,
+    straight_line,
+    way_points,
+)
+
+
+class Pointing(Description):
+    """Where a tool's axis points."""
+
+    NOUN, MARKS = "orientation", ("pointing",)
+
+    pointing: Floats = unit_vector(doc="where the tool's axis points, in world axes")
+    spin: float = quantity("rad", default=0.0, doc="about it")
+    axis: Floats = unit_vector(default=Z_AXIS, doc="of the tool, in its body's frame")
+
+    @property
+    def matrix(self) -> Any:
+        """R_world_tool."""
+        return point_tool(self.pointing, self.spin, self.axis)
+
+
+class Turned(Description):
+    """How a tool is turned."""
+
+    NOUN = "orientation"
+
+    rotation: Rows | None = rotation_matrix(default=None, doc="R_world_tool")
+
+    def check(self, flaws: FlawList) -> None:
+        if self.rotation is None:
+            flaws.add("", "is missing", "say where the tool points: { pointing = [0, 0, -1] }")
+
+    @property
+    def matrix(self) -> Any:
+        """R_world_tool."""
+        return self.rotation
+
+
+class Limits(Description):
+    """What a joint can do."""
+
+    NOUN = "limits"
+
+    name: str = part_name()
+    lower: float | None = quantity("rad", default=None, infinite=True)
+    upper: float | None = quantity("rad", default=None, infinite=True)
+    speed: float | None = quantity("rad/s", default=None, infinite=True)
+    acceleration: float | None = quantity("rad/s^2", default=None, infinite=True)
+
+    def check(self, flaws: FlawList) -> None:
+        try:
+            self.limits()
+        except ModelError as error:
+            flaws.extend(flaw for flaw in error.flaws if not flaws.concern(flaw.path))
+
+    def limits(self) -> JointLimits:
+        given = {key: getattr(self, key) for key in ("lower", "upper", "speed", "acceleration")}
+        return JointLimits(**{key: value for key, value in given.items() if value is not None})
+
+
+class PathForm(Description, kw_only=True):
+    """What all paths have: the tool, its orientation, the speed along it, and how the joints are chosen."""
+
+    NOUN = "path"
+
+    point: str = reference("point", doc="the point of a six-axis arm that follows the path")
+    orientation: Any = child(Pointing, Turned, doc="table that says how the tool is turned")
+    end_orientation: Any = child(
+        Pointing,
+        Turned,
+        default=None,
+        doc="the same at the end: the tool turns evenly on the way",
+        absent="as at the start",
+    )
+    speed: float = quantity("m/s", positive=True, doc="along the path")
+    acceleration: float = quantity("m/s^2", positive=True, doc="along the path")
+    jerk: float | None = quantity(
+        "m/s^3", positive=True, default=None, doc="along the path: S-shaped speed", absent="none: trapezoidal speed"
+    )
+    begin: float = quantity("s", default=0.0, doc="when it starts to move")
+    period: float | None = quantity(
+        "s", positive=True, default=None, doc="sample time of set-points", absent="continuous"
+    )
+    delay: float = quantity("s", non_negative=True, default=0.0, doc="of their effect")
+    near: Floats | None = vector(
+        "rad", 6, default=None, doc="joint positions the branch is chosen near to at the start",
+        absent="the middle of each joint's limits, or 0",
+    )  # fmt: skip
+    branch: int | None = whole_number(default=None, doc="number of the branch instead")
+    limits: Any = children(Limits, default=(), doc="a table for each joint: what it can do", absent="none")
+    singular: float | None = quantity(
+        default=None, doc="smallest singular value of the Jacobian that is allowed", absent="0.02"
+    )
+    spacing: float | None = quantity(
+        "m", positive=True, default=None, doc="of the knots", absent="what keeps the interpolation to 1e-11 rad"
+    )
+
+    def path(self, *turns: Any) -> CartesianPath:
+        raise NotImplementedError
+
+    def given(self, *names: str) -> dict[str, Any]:
+        return {name: value for name in names if (value := getattr(self, name)) is not None}
+
+
+class Line(PathForm, kw_only=True):
+    MARKS = ("kind=line",)
+    kind: str = choice(("line",))
+    start: Floats = vector("m", suffixes=(), doc="in world axes")
+    end: Floats = vector("m", suffixes=(), doc="in world axes")
+
+    def path(self, *turns: Any) -> CartesianPath:
+        return straight_line(self.start, self.end, *turns)
+
+
+class ArcThrough(PathForm, kw_only=True):
+    MARKS = ("kind=arc",)
+    kind: str = choice(("arc",))
+    start: Floats = vector("m", suffixes=(), doc="in world axes")
+    middle: Floats = vector("m", suffixes=(), doc="a point on the way")
+    end: Floats = vector("m", suffixes=(), doc="in world axes")
+
+    def path(self, *turns: Any) -> CartesianPath:
+        return arc_through(self.start, self.middle, self.end, *turns)
+
+
+class ArcAbout(PathForm, kw_only=True):
+    MARKS = ("kind=arc", "center")
+    kind: str = choice(("arc",))
+    start: Floats = vector("m", suffixes=(), doc="in world axes")
+    center: Floats = vector("m", suffixes=(), doc="or the middle of the circle")
+    normal: Floats = vector("", suffixes=(), doc="about which it turns")
+    angle: float = quantity("rad", doc="by which it turns")
+
+    def path(self, *turns: Any) -> CartesianPath:
+        return arc_about(self.center, self.normal, self.start, self.angle, *turns)
+
+
+class Points(PathForm, kw_only=True):
+    MARKS = ("kind=points",)
+    kind: str = choice(("points",))
+    points: Rows = array("m", doc="way-points, a list of places")
+    radius: Any = quantities("m", doc="of the blends at the inner way-points, one number or a list")
+
+    def path(self, *turns: Any) -> CartesianPath:
+        return way_points(self.points, self.radius, *turns)
+
+
+PATHS = (Line, ArcThrough, ArcAbout, Points)
+
+
+def read_path(name: str, table: Table, reader: Reader, mechanism: Mechanism | None) -> Block | None:
+    """The reference block of a path: its form read, planned for the mechanism, with every flaw noted.
+
+    Args:
+        mechanism: None where there is none or it is flawed; the path's table is then checked by itself.
+    """
+    form: PathForm | None = reader.read(table, PATHS)
+    if form is None:
+        return FAILED
+    turns = [turn.matrix for turn in (form.orientation, form.end_orientation) if turn is not None]
+    path = attempt(table, form.path, *turns)
+    if mechanism is None and not table.flaws.found:
+        table.flaws.add(table.at("point"), "there is no mechanism that could follow the path", "give bodies and joints")
+    if path is FAILED or mechanism is None:
+        return FAILED
+    profile = form.given("speed", "acceleration", "jerk")
+    choice = form.given("near", "branch", "singular", "spacing")
+    limits = {limit.name: limit.limits() for limit in form.limits}
+    plan: JointPath | None = attempt(table, plan_path, mechanism, form.point, path, limits=limits, **choice, **profile)
+    timing = form.given("begin", "period", "delay")
+    return FAILED if plan is None else attempt(table, path_block, name, plan, **profile, **timing)

@@ -1,0 +1,182 @@
+"""JSON Schema of scenario files, by which editors complete and check them: made from what the descriptions declare."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from robodyn.files.denavit_hartenberg import CONVENTIONS
+from robodyn.files.flexible_forms import Listed, Places
+from robodyn.files.forms import RowForm
+from robodyn.files.mechanism_tables import BODIES
+from robodyn.files.path_forms import PATHS
+from robodyn.files.reading import forms_of, is_required, key_of
+from robodyn.files.section_forms import SECTIONS, SectionKind
+from robodyn.laws import known_laws
+from robodyn.model import Scenario, kinds, referring_kinds
+from robodyn.model.body import TENSOR, Inertia
+from robodyn.model.description import Description
+from robodyn.model.kinds import Kind
+
+Schema = dict[str, Any]
+STRING, BOOLEAN = {"type": "string"}, {"type": "boolean"}
+NUMBER: Schema = {"$ref": "#/$defs/number"}
+DEFINED: Schema = {
+    "number": {
+        "description": 'a number in SI, or text with a unit such as "90 deg"',
+        "anyOf": [{"type": "number"}, {"type": "string", "pattern": r"^\s*[-+]?(\d|\.\d|inf)"}],
+    },
+    "nested_numbers": {"type": "array", "items": {"anyOf": [NUMBER, {"$ref": "#/$defs/nested_numbers"}]}},
+    "dotted_numbers": {
+        "type": "object",
+        "additionalProperties": {"anyOf": [NUMBER, {"$ref": "#/$defs/dotted_numbers"}]},
+    },
+    "dotted_texts": {"type": "object", "additionalProperties": {"anyOf": [STRING, {"$ref": "#/$defs/dotted_texts"}]}},
+}
+
+
+def make_schema() -> Schema:
+    """The schema of scenario files."""
+    properties, required = _properties(Scenario)
+    rows = {"type": "array", "items": _object((RowForm,)), "minItems": 1}
+    dh = {"convention": {"enum": list(CONVENTIONS)}, "rows": rows}
+    properties |= {
+        "name": STRING | {"description": "name of the scenario, and of its run's file"},
+        "sections": _tables(SECTIONS),
+        "paths": _tables(PATHS),
+        "dh": {"type": "object", "properties": dh, "required": ["rows"], "additionalProperties": False},
+    }
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Scenario of robodyn",
+        "type": "object",
+        "properties": properties,
+        "required": [key for key in required if key not in ("bodies", "joints")],
+        "additionalProperties": False,
+        "$defs": DEFINED,
+    }
+
+
+def _properties(cls: type[Description]) -> tuple[Schema, list[str]]:
+    """Schemas of the keys of a description, and the keys that must be there."""
+    properties: Schema = {}
+    required: list[str] = []
+    for name, kind in cls.KINDS.items():
+        key, entry = key_of(name, kind)
+        if isinstance(kind, referring_kinds.Part) and kind.inline:
+            inner = _properties(kind.classes[0])
+            properties |= inner[0]
+            required += inner[1]
+        elif entry is not None:
+            names = [own for own in cls.KINDS if key_of(own, cls.KINDS[own])[0] == key]
+            properties.setdefault(key, _list(STRING, len(names)) | _about(kind))
+            required += [key] if entry == 0 else []
+        elif name != "name" or kind.key:
+            properties[key] = _schema(kind) | _about(kind)
+            required += [key] if is_required(cls, name) and name != "name" else []
+            if isinstance(kind, kinds.Rotation):
+                properties |= {"rpy": _list(NUMBER, 3), "quaternion": _list(NUMBER, 4)}
+    return properties, required
+
+
+def _object(classes: Sequence[type[Description]]) -> Schema:
+    """A table of one of several classes, which their marks tell apart."""
+    choices = []
+    for cls in forms_of(classes):
+        properties, required = _properties(cls)
+        marks = [mark for mark in cls.MARKS if "=" not in mark]
+        refused = {mark for other in forms_of(classes) for mark in other.MARKS} - {*cls.MARKS, *properties}
+        choices.append(
+            {
+                "type": "object",
+                "title": cls.__name__,
+                "description": (cls.__doc__ or "").splitlines()[0],
+                "properties": {key: value for key, value in properties.items() if key not in refused},
+                "required": list(dict.fromkeys([*marks, *required])),
+                "additionalProperties": False,
+            }
+        )
+    return choices[0] if len(choices) == 1 else {"anyOf": choices}
+
+
+def _tables(classes: Sequence[type[Description]]) -> Schema:
+    return {"type": "object", "additionalProperties": _object(classes)}
+
+
+def _list(items: Schema, length: int | None = None) -> Schema:
+    counted = {} if length is None else {"minItems": length, "maxItems": length}
+    return {"type": "array", "items": items} | counted
+
+
+def _about(kind: Kind) -> Schema:
+    unit = getattr(kind, "unit", "")
+    words = [kind.doc, f"[{unit}]" if unit and isinstance(unit, str) and "{" not in unit else ""]
+    about = " ".join(filter(None, words))
+    return {"description": about} if about else {}
+
+
+def _schema(kind: Any) -> Schema:
+    return next(SCHEMAS[cls] for cls in type(kind).__mro__ if cls in SCHEMAS)(kind)
+
+
+def _vector(kind: kinds.Vector) -> Schema:
+    if kind.units:
+        entries = dict.fromkeys(kind.suffixes, NUMBER)
+        return {"type": "object", "properties": entries, "additionalProperties": False}
+    return _list(NUMBER, kind.length)
+
+
+def _inertia(kind: Inertia) -> Schema:
+    entries = {"type": "object", "properties": dict.fromkeys(TENSOR, NUMBER), "additionalProperties": False}
+    return {"anyOf": [_list(NUMBER, 3), _list(NUMBER, 6), _list(_list(NUMBER, 3), 3), entries]}
+
+
+def _mapping(*values: Schema) -> Schema:
+    return {"type": "object", "additionalProperties": values[0] if len(values) == 1 else {"anyOf": list(values)}}
+
+
+def _numbers(kind: referring_kinds.Numbers) -> Schema:
+    if kind.dotted:
+        return {"$ref": "#/$defs/dotted_numbers"}
+    return _mapping(NUMBER, _list(NUMBER)) if kind.lists else _mapping(NUMBER)
+
+
+def _reference_map(kind: referring_kinds.ReferenceMap) -> Schema:
+    if kind.keys_to:
+        return {"$ref": "#/$defs/dotted_texts"}
+    return _mapping(STRING, {"type": "number"}, {"type": "array"}) if kind.several else _mapping(STRING)
+
+
+def _law(kind: referring_kinds.Law) -> Schema:
+    return {"anyOf": [{"enum": sorted(known_laws())}, {"type": "string", "pattern": ":"}]}
+
+
+def _array(kind: kinds.Array) -> Schema:
+    return {"$ref": "#/$defs/nested_numbers"} if kind.of == "number" else {"type": "array"}
+
+
+SCHEMAS: dict[type, Callable[[Any], Schema]] = {
+    Kind: lambda kind: STRING,
+    kinds.Flag: lambda kind: BOOLEAN,
+    kinds.Choice: lambda kind: {"enum": list(kind.options)},
+    kinds.Count: lambda kind: {"type": "integer", "minimum": kind.least},
+    kinds.Texts: lambda kind: _list(STRING),
+    kinds.Quantity: lambda kind: NUMBER,
+    kinds.Quantities: lambda kind: {"anyOf": [NUMBER, _list(NUMBER)]},
+    kinds.Vector: _vector,
+    Inertia: _inertia,
+    kinds.Rotation: lambda kind: _list(_list(NUMBER, 3), 3),
+    kinds.Array: _array,
+    referring_kinds.Target: lambda kind: {"type": ["string", "number"]},
+    referring_kinds.References: lambda kind: _list(STRING),
+    referring_kinds.Weights: lambda kind: _mapping(NUMBER),
+    referring_kinds.ReferenceMap: _reference_map,
+    referring_kinds.Numbers: _numbers,
+    referring_kinds.Function: lambda kind: {"type": "string", "pattern": ":"},
+    referring_kinds.Law: _law,
+    referring_kinds.Part: lambda kind: _object(kind.classes),
+    referring_kinds.Parts: lambda kind: _tables(BODIES if BODIES[-1] in kind.classes else kind.classes),
+    Places: lambda kind: _mapping(_list(NUMBER, 3)),
+    Listed: lambda kind: _list(_object(kind.classes)),
+    SectionKind: lambda kind: {"anyOf": [STRING, _object(SECTIONS)]},
+}

@@ -1,0 +1,114 @@
+"""Writing scenarios: how does a description become a TOML file that is read back equal to it?"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from robodyn.errors import FlawList
+from robodyn.files.forms import form_of
+from robodyn.files.laws_of_files import name_function
+from robodyn.files.reading import is_required, key_of
+from robodyn.model import Event, Scenario, referring_kinds
+from robodyn.model.description import Description
+from robodyn.model.kinds import Vector
+
+BARE = re.compile(r"[A-Za-z0-9_-]+")
+WIDTH = 120
+"""Letters of a line, beyond which tables and lists of lists go over several."""
+
+
+def write_scenario(scenario: Scenario, path: str | Path) -> None:
+    """Write a scenario to a TOML file, from which `read_scenario` reads an equal one.
+
+    Raises:
+        ModelError: that names every Python function that a file cannot name.
+    """
+    Path(path).write_text(scenario_text(scenario), encoding="utf-8")
+
+
+def scenario_text(scenario: Scenario) -> str:
+    """The text of a scenario's TOML file."""
+    flaws = FlawList()
+    data = {"name": scenario.name} | _table(scenario, scenario.name, "", flaws)
+    flaws.raise_if_any(f"scenario '{scenario.name}' cannot be written to a file")
+    return "\n".join(_lines(data, "")).strip() + "\n"
+
+
+def _table(description: Description, name: str, path: str, flaws: FlawList) -> dict[str, Any]:
+    """What a description says, by the keys of a file; fields at their defaults are left out.
+
+    Args:
+        name: of the file, which names what has no other name.
+    """
+    said: dict[str, Any] = {}
+    for field, kind in description.KINDS.items():
+        value, (key, entry) = getattr(description, field), key_of(field, kind)
+        default = description.__dataclass_fields__[field].default  # type: ignore[attr-defined]
+        if field == "name":
+            said |= {key: value} if kind.key and value != name else {}
+        elif getattr(kind, "inline", False):
+            said |= _table(value, name, path, flaws) if value is not None else {}
+        elif entry is not None:
+            said.setdefault(key, []).append(value)
+        elif is_required(type(description), field) or value != default or key in description.MARKS:
+            said[key] = _value(kind, value, name, f"{path}.{key}" if path else key, flaws)
+    return said
+
+
+def _value(kind: Any, value: Any, name: str, path: str, flaws: FlawList) -> Any:
+    if isinstance(kind, referring_kinds.Parts):
+        forms = {part.name: form_of(part) if isinstance(part, Event) else part for part in value}
+        return {own: _table(form, name, f"{path}.{own}", flaws) for own, form in forms.items()}
+    if isinstance(kind, referring_kinds.Part):
+        return _table(value, name, path, flaws)
+    if isinstance(kind, Vector) and kind.units:
+        return dict(zip(kind.suffixes, value, strict=True))
+    if not callable(value):
+        return value
+    text = name_function(value)
+    if text is None:
+        what = getattr(value, "__qualname__", type(value).__qualname__)
+        remedy = "put it at the top of a module, or of a file of laws beside the scenario's"
+        flaws.add(path, f"'{what}' is a Python function that a file cannot name", remedy)
+    return text
+
+
+def _lines(table: Mapping[str, Any], path: str) -> Iterator[str]:
+    """A table's own keys, then the tables in it."""
+    inner = {key: value for key, value in table.items() if _is_section(key, value, path)}
+    for key, value in table.items():
+        if key not in inner:
+            yield f"{_key(key)} = {_text(value)}"
+    for key, value in inner.items():
+        own = f"{path}.{_key(key)}" if path else _key(key)
+        if not all(isinstance(entry, Mapping) for entry in value.values()) or path:
+            yield from ("", f"[{own}]")
+        yield from _lines(value, own)
+
+
+def _is_section(key: str, value: Any, path: str) -> bool:
+    """Whether a value is written as a table of its own: at the top, one of named parts, or one too long for a line."""
+    if not isinstance(value, Mapping):
+        return False
+    return not path or path.count(".") == 0 or len(f"{key} = {_text(value)}") > WIDTH
+
+
+def _key(key: str) -> str:
+    return key if BARE.fullmatch(key) else json.dumps(key, ensure_ascii=False)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{_key(key)} = {_text(entry)}' for key, entry in value.items())} }}" if value else "{}"
+    if isinstance(value, (tuple, list)):
+        entries = [_text(entry) for entry in value]
+        line = f"[{', '.join(entries)}]"
+        nested = len(line) > WIDTH and any(isinstance(entry, (tuple, list)) for entry in value)
+        return "[\n    " + ",\n    ".join(entries) + ",\n]" if nested else line
+    if isinstance(value, bool):
+        return str(value).lower()
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)

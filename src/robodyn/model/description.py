@@ -1,0 +1,109 @@
+"""Descriptions: frozen data classes that check themselves by what their fields declare."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
+
+from robodyn.errors import FlawList
+from robodyn.model import fields as f
+from robodyn.model.kinds import Kind, Rename
+from robodyn.model.numbers import Number
+
+if TYPE_CHECKING:
+    from robodyn.spatial import Pose
+
+
+@dataclass_transform(
+    frozen_default=True,
+    field_specifiers=(
+        f.part_name, f.text, f.texts, f.flag, f.choice, f.whole_number, f.quantity, f.quantities, f.vector, f.place,
+        f.unit_vector, f.rotation_matrix, f.array, f.reference, f.references, f.weights, f.target, f.reference_map,
+        f.text_map, f.numbers, f.plain_function, f.law_or_name, f.child, f.children,
+    ),
+)  # fmt: skip
+class Description:
+    """A frozen data class, made by deriving from it, whose fields are declared by the functions of `fields`.
+
+    Attributes:
+        NOUN: what one is called in messages.
+        MARKS: keys by which a file tells this class from others that may stand in the same place.
+        KINDS: field -> what it holds, in order.
+    """
+
+    NOUN: ClassVar[str] = ""
+    MARKS: ClassVar[tuple[str, ...]] = ()
+    KINDS: ClassVar[Mapping[str, Kind]] = {}
+
+    def __init_subclass__(cls, *, kw_only: bool = False) -> None:
+        made: Any = dataclass(frozen=True, kw_only=kw_only)(cls)
+        cls.KINDS = {field.name: field.metadata["kind"] for field in dataclasses.fields(made)}
+
+    def __post_init__(self) -> None:
+        flaws = FlawList()
+        for field, kind in self.KINDS.items():
+            object.__setattr__(self, field, kind.accept(flaws, field, getattr(self, field)))
+        self.check(flaws)
+        flaws.raise_if_any(f"{self.NOUN} '{self._prefix}'" if self._prefix else self.NOUN)
+
+    def check(self, flaws: FlawList) -> None:
+        """Note what concerns several fields; `flaws` has those of single fields."""
+
+    def settle(self, **values: Any) -> None:
+        """Set fields of a description that is being made."""
+        for field, value in values.items():
+            object.__setattr__(self, field, value)
+
+    def replaced(self, **changed: Any) -> Self:
+        """The same description with other values in some fields; itself where there are none."""
+        return dataclasses.replace(self, **changed) if changed else self  # type: ignore[type-var]
+
+    @property
+    def _prefix(self) -> str:
+        """Of the names of its numbers."""
+        return getattr(self, "name", "")
+
+    def numbers(self, prefix: str | None = None) -> Iterator[Number]:
+        """Its named numbers: `<name>.<field>` or `<name>.<field>.<suffix>`."""
+        for field, kind, value in self._given():
+            yield from kind.numbers(self, self._path(prefix, field, kind), value)
+
+    def with_numbers(self, changes: Mapping[str, float], prefix: str | None = None) -> Self:
+        """The same description with some numbers changed; names that are not its own are left alone."""
+        return self._with(lambda field, kind, old: kind.changed(self, self._path(prefix, field, kind), old, changes))
+
+    def references(self, path: str = "") -> Iterator[tuple[str, str, str]]:
+        """Every name of another part or of a signal: where it stands, what it refers to, the name."""
+        for field, kind, value in self._given():
+            yield from kind.references(f"{path}.{field}" if path else field, value)
+
+    def renamed(self, rename: Rename) -> Self:
+        """The same description with other names, its own and those it refers to."""
+        return self._with(lambda _, kind, value: kind.renamed(value, rename))
+
+    def moved(self, place: Pose, grounded: Collection[str]) -> Self:
+        """The same description where the ground, and what is fixed to it, stands at another place of the world.
+
+        Args:
+            grounded: names of the ground and of its points.
+        """
+        return self._with(lambda _, kind, value: kind.moved(self, value, place, grounded))
+
+    def _given(self) -> Iterator[tuple[str, Kind, Any]]:
+        """Fields that are not None, with their kinds and values."""
+        for field, kind in self.KINDS.items():
+            value = getattr(self, field)
+            if value is not None:
+                yield field, kind, value
+
+    def _path(self, prefix: str | None, field: str, kind: Kind) -> str:
+        """What the names of a field's numbers begin with."""
+        prefix = self._prefix if prefix is None else prefix
+        return ".".join(filter(None, (prefix, field if kind.under is None else kind.under)))
+
+    def _with(self, change: Callable[[str, Kind, Any], Any]) -> Self:
+        """The same description with its values changed; itself where none of them is."""
+        changed = {field: change(field, kind, value) for field, kind, value in self._given()}
+        return self.replaced(**{field: new for field, new in changed.items() if new is not getattr(self, field)})

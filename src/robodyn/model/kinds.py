@@ -1,0 +1,311 @@
+"""Kinds of fields: what does a field of a description hold, in which unit and within which bounds?
+
+What follows from a kind: the check when a description is made (`accept`), the named numbers (`numbers`, `changed`), the
+references that a machine checks and renames (`references`, `renamed`), what moves with the ground (`moved`); and in
+`robodyn.files` reading and writing TOML, the tables of keys in the docs and the JSON Schema.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from robodyn.errors import FlawList, nearest
+from robodyn.model.numbers import (
+    Number,
+    as_floats,
+    check_count,
+    check_finite,
+    check_flag,
+    check_name,
+    check_rotation,
+    check_text,
+    check_texts,
+    check_vector,
+)
+
+if TYPE_CHECKING:
+    from robodyn.model.description import Description
+    from robodyn.spatial import Pose
+
+Rename = Callable[[str, str], str]
+"""What a name refers to ("point", "signal", ...; "part" for a part's own name), the name -> the new name."""
+WORLD = "world"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a field holds.
+
+    Attributes:
+        doc: its meaning, for the docs' tables.
+        key: in files; the field's own name where there is none, "rod[0]" for the first entry of a list.
+        optional: whether None, or leaving it out, is allowed; absent: what that means, for the docs' tables.
+        under: what its numbers' names have in place of the field's own name.
+    """
+
+    _: KW_ONLY
+    doc: str = ""
+    key: str = ""
+    optional: bool = False
+    absent: str = ""
+    under: str | None = None
+
+    def accept(self, flaws: FlawList, path: str, value: Any) -> Any:
+        """The value as it is kept; what is wrong with it is noted."""
+        return None if value is None and self.optional else self.settle(flaws, path, value)
+
+    def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
+        return value
+
+    def numbers(self, owner: Description, path: str, value: Any) -> Iterator[Number]:
+        return iter(())
+
+    def changed(self, owner: Description, path: str, value: Any, changes: Mapping[str, float]) -> Any:
+        """The value with the numbers changed that have new ones."""
+        return value
+
+    def references(self, path: str, value: Any) -> Iterator[tuple[str, str, str]]:
+        """Path, what is referred to ("point"), name."""
+        return iter(())
+
+    def renamed(self, value: Any, rename: Rename) -> Any:
+        return value
+
+    def moved(self, owner: Description, value: Any, place: Pose, grounded: Collection[str]) -> Any:
+        """The value where the ground, and what is fixed to it, moves to another place."""
+        return value
+
+
+@dataclass(frozen=True)
+class Name(Kind):
+    """A part's own name."""
+
+    def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
+        check_name(flaws, value, path)
+        return value
+
+    def renamed(self, value: Any, rename: Rename) -> Any:
+        return rename("part", value)
+
+
+@dataclass(frozen=True)
+class Text(Kind):
+    """Any text."""
+
+    def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
+        check_text(flaws, path, value)
+        return value
+
+
+@dataclass(frozen=True)
+class Texts(Kind):
+    """A list of texts: patterns, or names that nobody checks."""
+
+    noun: str = "texts"
+    empty: bool = True
+
+    def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
+        if not check_texts(flaws, path, value, self.noun):
+            return value
+        if not self.empty and not tuple(value):
+            flaws.add(path, f"must name at least one of the {self.noun}")
+        return tuple(value)
+
+
+@dataclass(frozen=True)
+class Flag(Kind):
+    def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
+        check_flag(flaws, path, value)
+        return value
+
+
+@dataclass(frozen=True)
+class Choice(Kind):
+    """One of several words."""
+
+    options: tuple[str, ...]
+
+    def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
+        if value not in self.options:
+            flaws.add(path, f"'{value}' is unknown", nearest(str(value), self.options))
+        return value
+
+
+@dataclass(frozen=True)
+class Count(Kind):
+    """A whole number."""
+
+    least: int = 0
+
+    def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
+        return int(value) if check_count(flaws, path, value, self.least) else value
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Where a number must lie."""
+
+    positive: bool = False
+    non_negative: bool = False
+    within: tuple[float, float] | None = None
+    infinite: bool = False
+    remedy: str = ""
+
+    def check(self, flaws: FlawList, path: str, value: Any, unit: str) -> bool:
+        if not check_finite(flaws, path, value, infinite=self.infinite):
+            return False
+        if self.positive and not value > 0:
+            what = "must be positive"
+        elif self.non_negative and value < 0:
+            what = "must not be negative"
+        elif self.within and not self.within[0] <= value <= self.within[1]:
+            what = f"must be between {self.within[0]:g} and {self.within[1]:g}"
+        else:
+            return True
+        flaws.add(path, f"{what}, is {value:g} {unit}".rstrip(), self.remedy)
+        return False
+
+
+FREE = Bounds()
+
+
+@dataclass(frozen=True)
+class Quantity(Kind):
+    """A number with a unit.
+
+    Attributes:
+        unit: in SI, "" for a pure number; or by the value of the field `by`, where a number may have none.
+        written: what files may give it in, where that is more: "{x}" rad or m, "{F}" N m or N, "{I}" kg m^2 or kg;
+            the name of a field in braces, "{signal}", for the unit of the state it names.
+        named: whether it is a number of the description, which `--set` and `tunable` know.
+    """
+
+    unit: str | Mapping[str, str] = ""
+    by: str = ""
+    written: str = ""
+    named: bool = True
+    bounds: Bounds = FREE
+
+    def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
+        unit = self.unit if isinstance(self.unit, str) else ""
+        return float(value) if self.bounds.check(flaws, path, value, unit) else value
+
+    def unit_for(self, owner: Any) -> str | None:
+        """None where the owner has no use for it."""
+        return self.unit if isinstance(self.unit, str) else self.unit.get(getattr(owner, self.by))
+
+    def numbers(self, owner: Description, path: str, value: Any) -> Iterator[Number]:
+        unit = self.unit_for(owner)
+        if self.named and unit is not None:
+            yield Number(path, value, unit)
+
+    def changed(self, owner: Description, path: str, value: Any, changes: Mapping[str, float]) -> Any:
+        return changes.get(path, value) if self.named else value
+
+
+def is_grounded(frame: str, owner: Description, grounded: Collection[str]) -> bool:
+    """Whether a frame is the world's, or that of the ground or of one of its points."""
+    return frame == WORLD or (bool(frame) and getattr(owner, frame) in grounded)
+
+
+@dataclass(frozen=True)
+class Vector(Kind):
+    """Several numbers of one unit.
+
+    Attributes:
+        length: how many; None for any number of them.
+        suffixes: of their names, () where they are no numbers of the description.
+        units: of each of them, where they differ; in files they are then a table by their suffixes.
+        frame: field that names the point or body in whose frame it is given, or "world".
+        placed: whether it is a place, not a direction or a free vector.
+    """
+
+    unit: str = ""
+    length: int | None = None
+    suffixes: tuple[str, ...] = ()
+    units: tuple[str, ...] = ()
+    bounds: Bounds = FREE
+    frame: str = ""
+    placed: bool = False
+
+    def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
+        if not check_vector(flaws, path, value, self.length):
+            return value
+        for k, entry in enumerate(value if self.bounds != FREE else ()):
+            self.bounds.check(flaws, f"{path}[{k}]", entry, self.unit)
+        return as_floats(tuple(value))
+
+    def numbers(self, owner: Description, path: str, value: Any) -> Iterator[Number]:
+        units = self.units or (self.unit,) * len(self.suffixes)
+        for suffix, entry, unit in zip(self.suffixes, value if self.suffixes else (), units, strict=True):
+            yield Number(f"{path}.{suffix}", entry, unit)
+
+    def changed(self, owner: Description, path: str, value: Any, changes: Mapping[str, float]) -> Any:
+        names = [f"{path}.{suffix}" for suffix in self.suffixes]
+        if not any(name in changes for name in names):
+            return value
+        return tuple(changes.get(name, entry) for name, entry in zip(names, value, strict=True))
+
+    def moved(self, owner: Description, value: Any, place: Pose, grounded: Collection[str]) -> Any:
+        if not is_grounded(self.frame, owner, grounded):
+            return value
+        return as_floats(place.apply(value) if self.placed else place.R @ np.array(value))
+
+
+@dataclass(frozen=True)
+class Direction(Vector):
+    """Three numbers, kept as a unit vector."""
+
+    length: int | None = 3
+
+    def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
+        if not check_vector(flaws, path, value, 3):
+            return value
+        size = float(np.linalg.norm(value))
+        if size < 1e-9:
+            flaws.add(path, "must not be zero")
+            return value
+        # A vector of length one to the last bits stays as it is, so that descriptions are the same when read again.
+        near = abs(size - 1.0) < 4 * np.finfo(float).eps
+        return as_floats(tuple(value) if near else np.asarray(value, float) / size)
+
+
+@dataclass(frozen=True)
+class Rotation(Kind):
+    """A rotation matrix, three rows."""
+
+    frame: str = ""
+
+    def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
+        return as_floats(value) if check_rotation(flaws, value, path) else value
+
+    def moved(self, owner: Description, value: Any, place: Pose, grounded: Collection[str]) -> Any:
+        return as_floats(place.R @ np.array(value)) if is_grounded(self.frame, owner, grounded) else value
+
+
+@dataclass(frozen=True)
+class Array(Kind):
+    """Nested lists of numbers (or of "string" or "boolean"), whose shape its description checks."""
+
+    unit: str = ""
+    of: str = "number"
+
+    def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
+        return as_floats(tuple(value) if isinstance(value, Iterable) and not hasattr(value, "tolist") else value)
+
+
+@dataclass(frozen=True)
+class Quantities(Quantity):
+    """A number, or one for each row of something; what they are called, their description knows."""
+
+    named: bool = False
+
+    def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
+        if not isinstance(value, (Sequence, np.ndarray)) or isinstance(value, str):
+            return super().settle(flaws, path, value)
+        usable = [self.bounds.check(flaws, f"{path}[{k}]", entry, "") for k, entry in enumerate(value)]
+        return as_floats(value) if all(usable) else value
