@@ -92,7 +92,7 @@ class Integration:
     def __init__(
         self,
         problem: Problem,
-        solver: Solver,
+        solver: "Solver",
         t0: float,
         t_end: float,
         x0: np.ndarray,

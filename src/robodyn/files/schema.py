@@ -11,9 +11,11 @@ from robodyn.files.forms import RowForm
 from robodyn.files.mechanism_tables import BODIES
 from robodyn.files.path_forms import PATHS
 from robodyn.files.reading import forms_of, is_required, key_of
+from robodyn.files.reference_files import FILE_REFERENCE
 from robodyn.files.section_forms import SECTIONS, SectionKind
 from robodyn.laws import known_laws
-from robodyn.model import Scenario, kinds, referring_kinds
+from robodyn.laws.recorded import ENDS, INTERPOLATIONS
+from robodyn.model import Block, Scenario, kinds, referring_kinds
 from robodyn.model.body import TENSOR, Inertia
 from robodyn.model.description import Description
 from robodyn.model.kinds import Kind
@@ -34,6 +36,21 @@ DEFINED: Schema = {
     "dotted_texts": {"type": "object", "additionalProperties": {"anyOf": [STRING, {"$ref": "#/$defs/dotted_texts"}]}},
 }
 
+COMPOSITION: Schema = {
+    "include": {"description": "files whose tables are put in", "anyOf": [STRING, {"type": "array", "items": STRING}]},
+    "templates": {"description": "tables of parts, used below", "additionalProperties": {"type": "object"}},
+    "use": {
+        "description": "parts of a template under another name, with other numbers",
+        "additionalProperties": {"type": "object", "properties": {"template": STRING}, "required": ["template"]},
+    },
+}
+FILE_KEYS: Schema = {
+    "file": STRING | {"description": 'with law = "file_reference": a CSV or Parquet file'},
+    "column": STRING | {"description": "its column, over the column time"},
+    "interpolation": {"enum": list(INTERPOLATIONS)},
+    "ends": {"enum": list(ENDS)},
+}
+
 
 def make_schema() -> Schema:
     """The schema of scenario files."""
@@ -46,12 +63,17 @@ def make_schema() -> Schema:
         "paths": _tables(PATHS),
         "dh": {"type": "object", "properties": dh, "required": ["rows"], "additionalProperties": False},
     }
+    properties |= COMPOSITION
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Scenario of robodyn",
         "type": "object",
         "properties": properties,
-        "required": [key for key in required if key not in ("bodies", "joints")],
+        # What an included file may say need not be said again.
+        "anyOf": [
+            {"required": [key for key in required if key not in ("bodies", "joints")]},
+            {"required": ["include"]},
+        ],
         "additionalProperties": False,
         "$defs": DEFINED,
     }
@@ -76,6 +98,8 @@ def _properties(cls: type[Description]) -> tuple[Schema, list[str]]:
             required += [key] if is_required(cls, name) and name != "name" else []
             if isinstance(kind, kinds.Rotation):
                 properties |= {"rpy": _list(NUMBER, 3), "quaternion": _list(NUMBER, 4)}
+            if isinstance(kind, referring_kinds.Law) and cls is Block:
+                properties |= FILE_KEYS
     return properties, required
 
 
@@ -148,7 +172,7 @@ def _reference_map(kind: referring_kinds.ReferenceMap) -> Schema:
 
 
 def _law(kind: referring_kinds.Law) -> Schema:
-    return {"anyOf": [{"enum": sorted(known_laws())}, {"type": "string", "pattern": ":"}]}
+    return {"anyOf": [{"enum": [FILE_REFERENCE, *sorted(known_laws())]}, {"type": "string", "pattern": ":"}]}
 
 
 def _array(kind: kinds.Array) -> Schema:

@@ -22,7 +22,6 @@ from robodyn.model.numbers import (
     check_flag,
     check_name,
     check_rotation,
-    check_text,
     check_texts,
     check_vector,
 )
@@ -97,7 +96,8 @@ class Text(Kind):
     """Any text."""
 
     def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
-        check_text(flaws, path, value)
+        if not isinstance(value, str):
+            flaws.add(path, f"must be text, is {value!r}")
         return value
 
 

@@ -130,7 +130,8 @@ def test_unlike_quantities_do_not_meet(formula, complaint):
 def test_signals_get_other_names_and_parameters_keep_theirs():
     assert rename_signals("a*'b-c.x' + a", lambda name: f"left.{name}") == "left.a*'left.b-c.x' + left.a"
     signal = rd.FormulaSignal("r", "hypot(x.position, time) - radius", parameters={"radius": 0.1})
-    renamed = signal.renamed("left.r", lambda name: name if name == "time" else f"left.{name}")
+    renamed = signal.renamed(lambda _, name: name if name == "time" else f"left.{name}")
+    assert renamed.name == "left.r"
     assert renamed.formula == "hypot(left.x.position, time) - radius"
     assert {name.name for name in names_in(renamed.tree)} == {"left.x.position", "time", "radius"}
 
