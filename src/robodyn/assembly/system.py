@@ -18,7 +18,10 @@ from robodyn.assembly.promises import Watched
 from robodyn.assembly.tree import Mechanics
 from robodyn.dynamics import Tree, bias, mass_matrix, solve_symmetric
 from robodyn.model import Number, Scenario
+from robodyn.symbolic.tables import spell_out
 
+RESIDUAL = "constraints.position_error"
+"""Signal of the largest residual of the constraints' positions."""
 FREE = 0.5
 """A direction of friction that neither holds nor slides: dry friction is left out. Runs begin so, and equilibria and
 linear models are found so."""
@@ -144,6 +147,14 @@ class System:
             for row, column in zip(*feeds.get_triplet(), strict=True) if feeds is not None else ():
                 depth[row] = min(max(depth[row], depth[column] + 1), len(self.delays))
         return max(depth, default=1)
+
+    @cached_property
+    def constraint_residual(self) -> ca.Function | None:
+        """Largest residual of all constraints' positions, those left out too, by the symbols; None without any."""
+        if RESIDUAL not in self.signal_names:
+            return None
+        residual = self.expressions.outputs[self.signal_names.index(RESIDUAL)]
+        return spell_out(ca.Function("residual", [*self.symbols], [residual]))
 
     def side_place(self, guard: Guard) -> int:
         """1 + the entry of m that notes the side of a guard; 0 where none does."""

@@ -17,8 +17,8 @@ from robodyn.simulation.equilibrium import Balance, find_equilibrium
 from robodyn.simulation.kept import close_constraints
 from robodyn.symbolic.tables import spell_out
 
-RESIDUAL, LEFT = "constraints.position_error", 1e-6
-"""Signal of the largest residual of all equations, those left out too, and how much of it may be left [m or rad]."""
+LEFT = 1e-6
+"""How much of the residual of all equations, those left out too, may be left [m or rad]."""
 ROUNDING = 1e-12
 """Change of a start value, absolute or relative, that is not told."""
 
@@ -76,12 +76,10 @@ def search_start(system: System, values: np.ndarray, balance: Balance | None = N
 
 def _check_left_out(system: System, x: np.ndarray, m: np.ndarray, values: np.ndarray) -> None:
     """Equations that follow from others near one position may not at the one that was found: another assembly."""
-    if RESIDUAL not in system.signal_names:
+    if system.constraint_residual is None:
         return
-    residual = system.expressions.outputs[system.signal_names.index(RESIDUAL)]
-    columns = [*system.symbols]
     delayed = [delay.before or 0.0 for delay in system.delays]
-    left: Any = spell_out(ca.Function("residual", columns, [residual]))(0.0, x, delayed, m, values)
+    left: Any = system.constraint_residual(0.0, x, delayed, m, values)
     flaws = FlawList()
     if float(left) > LEFT:
         what = f"are met by the start found but for {float(left):.3g} of equations that seem to follow from the others"
