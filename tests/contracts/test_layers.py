@@ -60,7 +60,7 @@ def write_package(source, imports):
     root = source / "robodyn"
     root.mkdir(parents=True)
     (root / "__init__.py").touch()
-    for module in ("errors.py", "waiting.py", "lazy.py", "untrusted.py"):
+    for module in ("errors.py", "waiting.py", "lazy.py", "untrusted.py", "units.py"):
         (root / module).touch()
     for name, imported in imports.items():
         (root / name).mkdir()
