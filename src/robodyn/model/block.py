@@ -159,7 +159,7 @@ class Block(Description):
                 values["period"] = self.period
             elif argument.has_default and not taken:
                 values[argument.name] = argument.default
-        self.settle(parameters=FrozenDict({key: as_floats(value) for key, value in values.items()}))
+        self.set_fields(parameters=FrozenDict({key: as_floats(value) for key, value in values.items()}))
 
     def _check_arguments(self, flaws: FlawList) -> None:
         arguments = arguments_of(self.function)

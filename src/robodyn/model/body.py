@@ -63,8 +63,8 @@ class Body(Description):
         suffixes=TENSOR,
         default=(0.0,) * 6,
         make=Inertia,
-        doc="about the centre of mass: three moments, six numbers xx yy zz xy xz yz, a 3 x 3 list, or a table "
-        "with any of `xx` ... `yz`",
+        doc="about the centre of mass: three moments, six numbers, a 3 x 3 list, or a table "
+        "with any of `xx`, `yy`, `zz`, `xy`, `xz`, `yz`",
     )
     physical: bool = flag(default=True, doc="`false` accepts an inertia no real body can have")
 

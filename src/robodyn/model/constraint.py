@@ -95,7 +95,7 @@ class Closure(Description):
             idle = field not in USED.get(str(self.kind), defaults)
             if idle and value is not None and not np.array_equal(value, default):
                 flaws.add(field, f"has no effect on a {self.kind} closure")
-        self.settle(second_axis=self.axis if self.second_axis is None else self.second_axis)
+        self.set_fields(second_axis=self.axis if self.second_axis is None else self.second_axis)
 
     def moved(self, place: Pose, grounded: Collection[str]) -> Self:
         """Axes and rotations that are given in the ground's own frame turn with it."""
@@ -174,7 +174,7 @@ class Prescribed(Description):
                 # A signal without its rate would be followed late.
                 remedy = f"name the signal of its {rate}, or give 0 where it stands still or steps"
                 flaws.add(rate, f"is not told, but {field} is the signal '{value}'", remedy)
-            self.settle(**{rate: 0.0 if getattr(self, rate) is None else getattr(self, rate)})
+            self.set_fields(**{rate: 0.0 if getattr(self, rate) is None else getattr(self, rate)})
 
     @property
     def equations(self) -> tuple[str, ...]:

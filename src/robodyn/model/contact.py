@@ -172,4 +172,4 @@ def _settle_law(flaws: FlawList, contact: Touch, field: str, inputs: tuple[str, 
     for key, rule in info.checks.items():
         if key in arrays:
             check_rule(flaws, f"{group}.{key}", rule, arrays[key], arrays)
-    contact.settle(**{group: FrozenDict({key: as_floats(value) for key, value in values.items()})})
+    contact.set_fields(**{group: FrozenDict({key: as_floats(value) for key, value in values.items()})})

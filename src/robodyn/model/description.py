@@ -51,7 +51,7 @@ class Description:
     def check(self, flaws: FlawList) -> None:
         """Note what concerns several fields; `flaws` has those of single fields."""
 
-    def settle(self, **values: Any) -> None:
+    def set_fields(self, **values: Any) -> None:
         """Set fields of a description that is being made."""
         for field, value in values.items():
             object.__setattr__(self, field, value)

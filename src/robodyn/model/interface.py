@@ -98,7 +98,7 @@ class Interface(Description):
             )
         elif len(rows) != len(self.rows):
             flaws.add(key, f"must be {len(self.rows)} numbers, has {len(rows)}")
-        self.settle(**{key: rows})
+        self.set_fields(**{key: rows})
 
     @property
     def rows(self) -> tuple[str, ...]:

@@ -225,7 +225,8 @@ class Part(Kind):
     def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
         if not isinstance(value, self.classes):
             names = " or ".join(f"a {one.__name__}" for one in self.classes)
-            flaws.add(path, f"must be {names}, is {value!r}")
+            remedy = f"{self.classes[0].__name__}(**...) makes one of it" if isinstance(value, Mapping) else ""
+            flaws.add(path, f"must be {names}, is {value!r}", remedy)
         return value
 
     def numbers(self, owner: Description, path: str, value: Any) -> Iterator[Number]:
