@@ -31,7 +31,7 @@ BENCHMARKS = (
     "flexible_arm",
     "coupled_arm",
     "chain",
-    "treatments",
+    "constraint_methods",
     "constraints",
     "rx90",
     "rx90_rival",
@@ -64,7 +64,7 @@ def main() -> int:
     report = {"machine": describe_machine(), "failures": failures, **results}
     for path in {DEFAULT_FILE, options.json or DEFAULT_FILE}:
         write(path, report)
-    print(f"\n{tell_goals(results['rows'])}; kept in {DEFAULT_FILE}")
+    print(f"\n{describe_goals(results['rows'])}; kept in {DEFAULT_FILE}")
     return code
 
 
@@ -97,7 +97,7 @@ def gather(findings: dict[str, Findings]) -> dict[str, list[dict[str, Any]]]:
     return {"rows": rows, "tables": tables}
 
 
-def tell_goals(rows: list[dict[str, Any]]) -> str:
+def describe_goals(rows: list[dict[str, Any]]) -> str:
     """How many goals are met."""
     goals = [row["met"] for row in rows if row["met"] is not None]
     return f"{sum(goals)} of {len(goals)} goals met"

@@ -23,7 +23,7 @@ from robodyn.assembly import System, assemble
 from robodyn.catalog import list_scenarios
 from robodyn.engine import Problem, Recording, Status, integrate
 from robodyn.errors import ModelError
-from robodyn.model import Chain, Scenario, Solver
+from robodyn.model import Scenario, ScenarioSequence, Solver
 from robodyn.simulation import CompiledSystem, compile_system
 from robodyn.simulation.problem import build_problem, find_start
 from robodyn.simulation.python_calls import PythonCalls
@@ -111,7 +111,7 @@ def cases() -> Iterator[tuple[str, Scenario]]:
     """The catalogue, of chains the first phase, then machines that nobody chose."""
     for name, found in list_scenarios().items():
         scenario = found.thing()
-        yield name, scenario.phases[0] if isinstance(scenario, Chain) else scenario
+        yield name, scenario.phases[0] if isinstance(scenario, ScenarioSequence) else scenario
     for seed in range(N_RANDOM):
         yield f"random {seed}", random_machine(seed)
 

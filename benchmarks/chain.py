@@ -11,7 +11,7 @@ from benchmarks.prepared import Prepared, prepare
 from benchmarks.rows import Findings, Row, Table
 from benchmarks.timing import time_interleaved
 from robodyn.assembly import assemble
-from robodyn.model import Scenario, Solver, Treatment
+from robodyn.model import ConstraintMethod, Scenario, Solver
 from robodyn_studies.catalog import Cable
 from robodyn_studies.catalog.cable import cable_machine
 
@@ -58,8 +58,8 @@ def make_ready(links: int, solver: Solver) -> tuple[Prepared, tuple[float, float
         cable_machine(cable),
         STEPS * STEP,
         cable.hanging_angles(),
-        start="assembled",
-        treatment=Treatment(pole=5.0),
+        initialisation="assembled",
+        constraint_method=ConstraintMethod(pole=5.0),
     )
     begun = time.perf_counter()
     system = assemble(scenario)

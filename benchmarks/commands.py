@@ -1,4 +1,4 @@
-"""How long does a user wait: for the import, for help, for a mistake to be told, for a run, for the very first run?
+"""How long does a user wait: for the import, for help, for a mistake to be reported, for a run, for the very first run?
 
 Whole processes, from start to exit. Python keeps its bytecode, as it does where packages are installed.
 """
@@ -60,8 +60,8 @@ def list_commands(folder: Path) -> dict[str, list[str]]:
 
 def make_first_row(seconds: float, announced: bool) -> Row:
     """The first run also has to say why it takes long."""
-    told = f"one run of {SCENARIO}; {'said' if announced else 'did NOT say'} on the terminal that it compiles"
-    return Row("first run, empty cache", seconds, "s", told, goal=FIRST_GOAL, holds=announced)
+    message = f"one run of {SCENARIO}; {'said' if announced else 'did NOT say'} on the terminal that it compiles"
+    return Row("first run, empty cache", seconds, "s", message, goal=FIRST_GOAL, holds=announced)
 
 
 def compare_with_stack(rounds: Sequence[Mapping[str, float]]) -> Table:

@@ -2,7 +2,8 @@
 
 The rival gets the cheapest of its settings whose motion is within the accuracy asked for. Ours gets the coarsest
 tolerance of a ladder at which neither the motion nor the distance between the arms' tips is worse than the rival's.
-What treatments of constraints cost beside each other is measured by `treatments`, long chains by `chain`.
+What constraint methods of constraints cost beside each other is measured by `constraint_methods`, long chains by
+`chain`.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ def compare(
     solver, own = no_worse(ours, exact, errors)
     timings = time_interleaved({"ours": lambda: ours.run(solver, DURATION), "rival": rival.run}, ROUNDS)
     per_second = 1e3 / DURATION
-    told = (
+    message = (
         f"motion within {own.motion:.1e} m against {errors.motion:.1e} m of a converged run, tips apart "
         f"{own.constraint:.1e} m against {errors.constraint:.1e} m; ours dopri5 at {solver.rtol:.1e}"
     )
@@ -96,7 +97,7 @@ def compare(
         name,
         timings.median("ours") * per_second,
         "ms/s",
-        told,
+        message,
         timings.median("rival") * per_second,
         rival_name,
         timings.ratio("ours", "rival"),
@@ -130,8 +131,10 @@ def controlled_times(scenario: Scenario) -> dict[str, tuple[float, float]]:
 def under_control(label: str, scenario: Scenario) -> Row:
     """One step a sample: what a controller at 1 kHz can use."""
     cost, error = controlled_times(scenario)[CONTROLLED]
-    told = f"{1e3 / cost:.0f} times real time with {CONTROLLED}; the platform within {error:.1e} m of a converged run"
-    return Row(f"delta robot at 1 kHz, {label}", cost, "ms/s", told, goal=REAL_TIME_GOAL, holds=error < 1e-5)
+    message = (
+        f"{1e3 / cost:.0f} times real time with {CONTROLLED}; the platform within {error:.1e} m of a converged run"
+    )
+    return Row(f"delta robot at 1 kHz, {label}", cost, "ms/s", message, goal=REAL_TIME_GOAL, holds=error < 1e-5)
 
 
 def control_table() -> Table:

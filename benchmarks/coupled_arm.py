@@ -17,7 +17,7 @@ from benchmarks.prepared import Prepared, prepare
 from benchmarks.rows import Findings, Row, Table
 from benchmarks.timing import Timings, time_interleaved
 from robodyn.assembly import assemble
-from robodyn.cosimulation import Connection, CosimulationRun, Master, ScenarioUnit, cosimulate
+from robodyn.cosimulation import Connection, CosimSettings, CosimulationRun, ScenarioUnit, cosimulate
 from robodyn.model import Solver
 from robodyn.results import Run
 from robodyn.simulation import simulate
@@ -109,7 +109,9 @@ def couple(units: list[ScenarioUnit], step: float, order: int, reference: Run) -
 
     def run() -> CosimulationRun:
         connection = Connection(f"arm.{PORT}", f"payload.{PORT}", order)
-        return cosimulate([unit.renew() for unit in units], [connection], master=Master(step, largest_value=1e6))
+        return cosimulate(
+            [unit.renew() for unit in units], [connection], settings=CosimSettings(step, largest_value=1e6)
+        )
 
     last = run()
     gap = last["payload"][DISTANCE]
@@ -128,7 +130,7 @@ def longest(found: list[Coupled], bound: float) -> Coupled:
 
 def make_row(name: str, case: Coupled, whole: Whole, timings: Timings) -> Row:
     per_second = 1e3 / whole.duration
-    told = (
+    message = (
         f"{1e3 * case.error:.2g} mm off, order {case.order}, {case.last.statistics.steps} macro steps, "
         f"{case.micro_steps} micro steps; monolithic {1e3 * whole.error:.2g} mm off at {whole.solver.rtol:.0e}"
     )
@@ -136,7 +138,7 @@ def make_row(name: str, case: Coupled, whole: Whole, timings: Timings) -> Row:
         f"flexible space arm by reduced models, {name}: {1e3 * case.step:g} ms",
         timings.median(name) * per_second,
         "ms/s",
-        told,
+        message,
         timings.median("whole") * per_second,
         "ours monolithic",
         timings.ratio(name, "whole"),

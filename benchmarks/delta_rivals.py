@@ -84,10 +84,10 @@ def write_mjcf(step: float, integrator: str) -> str:
         </body>"""
     # The stiffest that MuJoCo takes: a time constant of two steps, an impedance of 0.9999.
     hold = f'solref="{2 * step} 1" solimp="0.9999 0.9999 0.001"'
-    closures = "".join(f'<connect site1="tip0" site2="tip{k}" {hold}/>' for k in (1, 2))
+    loop_joints = "".join(f'<connect site1="tip0" site2="tip{k}" {hold}/>' for k in (1, 2))
     return f"""<mujoco><compiler angle="radian"/>
       <option timestep="{step}" integrator="{integrator}" gravity="0 0 -9.81"><flag contact="disable"/></option>
-      <worldbody>{arms}</worldbody><equality>{closures}</equality></mujoco>"""
+      <worldbody>{arms}</worldbody><equality>{loop_joints}</equality></mujoco>"""
 
 
 class MuJoCoDelta:

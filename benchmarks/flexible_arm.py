@@ -76,7 +76,9 @@ def measure() -> Findings:
     exact = converge()
     ours, rivals = list_ours(exact), list_rivals(exact)
     rows = [compare(accuracy, pick(ours, accuracy), pick(rivals, accuracy)) for accuracy in ACCURACIES]
-    lines = [(f"{accuracy:g}", *tell_fastest(ours, method, accuracy)) for accuracy in ACCURACIES for method in METHODS]
+    lines = [
+        (f"{accuracy:g}", *describe_fastest(ours, method, accuracy)) for accuracy in ACCURACIES for method in METHODS
+    ]
     columns = ("within, m", "setting", "error, m", "ms/s")
     return Findings(tuple(rows), (Table("each of our methods at its fastest", columns, tuple(lines)),))
 
@@ -181,7 +183,7 @@ def try_out(contender: Contender) -> float:
     return min(timings.seconds["it"])
 
 
-def tell_fastest(contenders: list[Contender], method: str, accuracy: float) -> tuple[str, float, float]:
+def describe_fastest(contenders: list[Contender], method: str, accuracy: float) -> tuple[str, float, float]:
     """Setting, error [m] and ms a simulated second of a method's fastest setting."""
     of_method = [contender for contender in contenders if contender.name.startswith(f"{method},")]
     if not any(contender.error <= accuracy for contender in of_method):
@@ -191,9 +193,9 @@ def tell_fastest(contenders: list[Contender], method: str, accuracy: float) -> t
 
 
 def compare(accuracy: float, ours: Contender, rival: Contender) -> Row:
-    """Both timed in turns; what it took to make them ready is told, not counted."""
+    """Both timed in turns; what it took to make them ready is reported, not counted."""
     timings = time_interleaved({"ours": ours.run, "rival": rival.run}, ROUNDS)
-    told = (
+    message = (
         f"{ours.name}, {ours.error:.1e} m off, ready in {ours.setup:.2f} s (code compiled before is in the cache); "
         f"{rival.name}, {rival.error:.1e} m off, ready in {rival.setup:.3f} s"
     )
@@ -202,7 +204,7 @@ def compare(accuracy: float, ours: Contender, rival: Contender) -> Row:
         f"falling flexible two-link arm within {1e3 * accuracy:g} mm",
         timings.median("ours") * per_second,
         "ms/s",
-        told,
+        message,
         timings.median("rival") * per_second,
         rival.name,
         timings.ratio("ours", "rival"),

@@ -142,8 +142,8 @@ def compare_clock() -> tuple[Row, ...]:
         run = partial(prepare_scenario(scenario, solver, ("l3.position",)).run, solver, scenario.duration)
         timings = time_interleaved({"ours": run}, ROUNDS)
         name = f"whole robot, {label}, smoothed friction: seconds per simulated second"
-        told = "1 is real time; rodas4p at 1e-5, nothing recorded but the ends"
-        rows.append(Row(name, timings.median("ours") / scenario.duration, "s/s", told, goal=REAL_TIME))
+        message = "1 is real time; rodas4p at 1e-5, nothing recorded but the ends"
+        rows.append(Row(name, timings.median("ours") / scenario.duration, "s/s", message, goal=REAL_TIME))
     return tuple(rows)
 
 

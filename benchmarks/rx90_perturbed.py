@@ -3,7 +3,7 @@
 Both run in the same engine, with the same signals recorded at 1 kHz; friction, drives and controllers are in full on
 both sides. Errors are distances of the tip from a converged non-linear run, solver included, with perfect encoders: a
 count that falls a tick earlier or later would hide them. Computing the nominal motion, once for all runs, is not part
-of the times; it is told.
+of the times; it is reported.
 """
 
 from __future__ import annotations

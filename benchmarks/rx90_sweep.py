@@ -51,7 +51,7 @@ def describe(method: str, tables: dict[str, SweepTable]) -> Row:
     worst, other = (each["max:deviation.horizontal"] for each in (table, tables[METHODS[0]]))
     low, high = np.percentile(worst, (5, 95)) * 1e6
     return Row(
-        f"RX90B weld, {len(table)} runs with friction drawn by chance, {method}",
+        f"RX90B weld, {len(table)} runs with friction drawn at random, {method}",
         1e3 / table.rate,
         "ms/s",
         f"{table.rate:.0f} robots x seconds per second on {os.cpu_count()} cores; largest horizontal deviation "

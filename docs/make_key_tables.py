@@ -19,6 +19,7 @@ from robodyn.files.section_forms import SECTIONS
 from robodyn.model import (
     Block,
     BodyNode,
+    ConstraintMethod,
     Delay,
     FlexibleBody,
     FormulaSignal,
@@ -33,7 +34,6 @@ from robodyn.model import (
     Recording,
     Scenario,
     Solver,
-    Treatment,
 )
 from robodyn.model.constraint import CONSTRAINTS
 from robodyn.model.contact import CONTACTS
@@ -73,7 +73,7 @@ TABLES: Mapping[str, Sequence[type[Description]]] = {
     "interface": (Interface,),
     "contact": CONTACTS,
     "shape": (Ball, Box, Plane),
-    "treatment": (Treatment,),
+    "constraint_method": (ConstraintMethod,),
     "event": EVENTS,
     "recording": (Recording,),
     "solver": (Solver,),

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 MOST_TOLD, LONGEST_TEXT, LONGEST_NAME = 100, 500, 100
-"""Flaws that are told, letters of each, and of a name for which the nearest known one is looked for."""
+"""Flaws that are reported, letters of each, and of a name for which the nearest known one is looked for."""
 
 
 def _cut(text: str) -> str:

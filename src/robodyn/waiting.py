@@ -21,13 +21,13 @@ QUIET = "ROBODYN_QUIET"
 QUIET_SECONDS = 1.0
 SECONDS_BETWEEN_UPDATES = 0.1
 LISTENERS = ("progress", "on_compile")
-"""Arguments by which a caller asks to be told, and then tells by itself."""
+"""Arguments by which a caller asks to be reported, and then tells by itself."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class Telling:
+class WaitingLine:
     """Work under way: `with Telling("fitting arm") as told: ...`, in which `told.update("3 of 10 runs")` may be called.
 
     Args:
@@ -39,14 +39,14 @@ class Telling:
         self.timer: threading.Timer | None = None
         self.due = math.inf
 
-    def __enter__(self) -> Telling:
+    def __enter__(self) -> WaitingLine:
         self.quiet = self.quiet or _work.depth > 0 or bool(os.environ.get(QUIET))
         self.begun = time.monotonic()
         self.due = self.begun + QUIET_SECONDS
         self.ended = False
         _work.depth += 1
         if self.watched and not self.quiet:
-            self.timer = threading.Timer(QUIET_SECONDS, self._tell, [""])
+            self.timer = threading.Timer(QUIET_SECONDS, self._report, [""])
             self.timer.daemon = True
             self.timer.start()
         return self
@@ -64,21 +64,21 @@ class Telling:
         now = time.monotonic()
         if now >= self.due and not self.quiet:
             self.due = now + SECONDS_BETWEEN_UPDATES
-            self._tell(detail)
+            self._report(detail)
 
     def follow(self, duration: float, begin: float = 0.0) -> Callable[[float, float, int], None]:
         """Progress of a simulation: a function of (time, step, steps) that tells the simulated time."""
         return lambda now, step, steps: self.update(f"{now - begin:.3g} of {duration:g} s")
 
-    def _tell(self, detail: str) -> None:
+    def _report(self, detail: str) -> None:
         with _line.lock:
             if not self.ended:
                 _line.show(self, detail)
 
 
-def quietly() -> Telling:
-    """A block in which nothing is told."""
-    return Telling("", quiet=True)
+def quietly() -> WaitingLine:
+    """A block in which nothing is reported."""
+    return WaitingLine("", quiet=True)
 
 
 def told_if_slow(doing: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -86,12 +86,12 @@ def told_if_slow(doing: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         @wraps(function)
-        def tell_and_call(*arguments: P.args, **named: P.kwargs) -> R:
+        def report_and_call(*arguments: P.args, **named: P.kwargs) -> R:
             listened = any(named.get(key) is not None for key in LISTENERS)
-            with Telling(f"{doing} {_name_of(arguments)}".rstrip(), quiet=listened):
+            with WaitingLine(f"{doing} {_name_of(arguments)}".rstrip(), quiet=listened):
                 return function(*arguments, **named)
 
-        return tell_and_call
+        return report_and_call
 
     return decorate
 
@@ -123,10 +123,10 @@ class _Line:
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
-        self.owner: Telling | None = None
+        self.owner: WaitingLine | None = None
         self.width = 0
 
-    def show(self, owner: Telling, detail: str) -> None:
+    def show(self, owner: WaitingLine, detail: str) -> None:
         text = f"robodyn: {owner.what}" + (f", {detail}" if detail else "") + " ..."
         if self.owner is not owner:
             self._write(("\n" if self.owner else "") + self._fit(text))
@@ -134,7 +134,7 @@ class _Line:
         elif _is_rewritable(sys.stderr):
             self._rewrite(text)
 
-    def close(self, owner: Telling, seconds: float) -> None:
+    def close(self, owner: WaitingLine, seconds: float) -> None:
         if self.owner is owner:
             if _is_rewritable(sys.stderr):
                 self._rewrite(f"robodyn: {owner.what}: {seconds:.1f} s")

@@ -1,12 +1,12 @@
 """Andrews' squeezing mechanism: test set for initial value problem solvers, University of Bari, problem II-10.
 
-Built from bodies, joints, closures and a spring; the published end values are by PSIDE with tolerance 1e-14.
+Built from bodies, joints, loop joints and a spring; the published end values are by PSIDE with tolerance 1e-14.
 """
 
 import numpy as np
 import pytest
 
-from robodyn import Solver, Treatment, assemble, simulate
+from robodyn import ConstraintMethod, Solver, assemble, simulate
 from robodyn.simulation import close_constraints
 from robodyn_studies.catalog import andrews, andrews_max_error
 
@@ -30,12 +30,12 @@ END_FORCES = {
     "loop_omega.force.x": -22.64249232082739,
     "loop_omega.force.y": -11.61740700019673,
 }
-TREATMENTS = [Treatment(), Treatment(pole=50.0), Treatment("projection")]
+TREATMENTS = [ConstraintMethod(), ConstraintMethod(pole=50.0), ConstraintMethod("projection")]
 
 
-@pytest.mark.parametrize("treatment", TREATMENTS, ids=["own pole", "pole 50", "projection"])
-def test_the_end_angles_are_the_published_ones(treatment):
-    run = simulate(andrews(treatment))
+@pytest.mark.parametrize("constraint_method", TREATMENTS, ids=["own pole", "pole 50", "projection"])
+def test_the_end_angles_are_the_published_ones(constraint_method):
+    run = simulate(andrews(constraint_method))
     # Asked for is 1e-7 of turns of up to 16 rad; measured 6e-10.
     assert andrews_max_error(run.final) < 1e-8
     assert run.statistics.energy_error < 1e-8

@@ -7,7 +7,7 @@ from scipy.integrate import quad, solve_ivp
 
 from robodyn.analysis.mechanics.parallel_workspace import WorkspaceMap
 from robodyn.reporting import draw_workspace
-from robodyn.studies import Figure
+from robodyn.studies import PublishedValue
 from robodyn_studies import STUDIES
 from robodyn_studies.catalog.delta_parameters import FITTED
 from robodyn_studies.constraints_appendix import generated_arms, off_by, typed_arm
@@ -169,4 +169,4 @@ def test_pictures_have_different_names():
 
 
 def test_a_limit_says_so():
-    assert Figure("f", None, 1.0, tolerance=2.0, relation="at most", holds=True).expected == "at most 2"
+    assert PublishedValue("f", None, 1.0, tolerance=2.0, relation="at most", holds=True).expected == "at most 2"

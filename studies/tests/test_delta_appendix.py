@@ -5,12 +5,12 @@ Misprints of the study, each shown below where it can be:
 
 1. the centrifugal coefficient of phi3'^2 on phi2 lacks J2 and has a length too many: half of dm33/dphi2 is right;
 2. the third mass of the appendix is a third of the platform's, as in equations (6) and (10), not the m3 of table 1;
-3. the appendix's closure has L3 - L0 where equation (9) has l0 - l3: with x2 outwards, equation (9) is right;
+3. the appendix's loop joint has L3 - L0 where equation (9) has l0 - l3: with x2 outwards, equation (9) is right;
 4. equation (1d) of its pendulum has g where its own code, and the units, have M g.
 
-And some that no number depends on: equation (17) counts the forces of the closure twice, (26) differentiates H again,
-(36) names the rate w1' a rate of w2, the poles at -5 belong to (29b) and not to (29a), and the listing drops `p.` or
-a letter in four places.
+And some that no number depends on: equation (17) counts the forces of the loop joint twice, (26) differentiates H
+again, (36) names the rate w1' a rate of w2, the poles at -5 belong to (29b) and not to (29a), and the listing drops
+`p.` or a letter in four places.
 """
 
 import numpy as np
@@ -97,7 +97,7 @@ def test_the_centrifugal_coefficient_is_half_the_slope_of_the_inertia(arms):
 
 
 @pytest.mark.parametrize("robot", [FITTED, AUTONOX], ids=["fitted", "autonox"])
-def test_the_closure_offset_of_equation_9_makes_the_rods_as_long_as_they_are(robot):
+def test_the_loop_joint_offset_of_equation_9_makes_the_rods_as_long_as_they_are(robot):
     """Elbow at radius l0 + l1 cos(phi1), end of the rod on the platform at radius l3: they are l2 apart for l0 - l3
     alone."""
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq, minimize_scalar
 
-from robodyn import Closure, ModelError, assemble, simulate
+from robodyn import LoopJoint, ModelError, assemble, simulate
 from robodyn.analysis.linear.linearisation import linearise
 from robodyn_studies.catalog.delta_parameters import AUTONOX, FITTED
 from robodyn_studies.catalog.delta_robot import (
@@ -59,7 +59,7 @@ def test_the_poles_are_those_of_the_study_as_far_as_it_prints_them(held):
 
 
 def test_only_the_added_poles_move_with_the_pole_of_the_method(held):
-    own, added = split_poles(poles_of(linearise(held, parameters={"treatment.pole": 30.0})), 30.0)
+    own, added = split_poles(poles_of(linearise(held, parameters={"constraint_method.pole": 30.0})), 30.0)
     assert own == pytest.approx(split_poles(poles_of(linearise(held)))[0], abs=1e-6)
     assert len(added) == 12
 
@@ -154,21 +154,21 @@ def test_balls_at_the_platform_leave_no_equation_to_spare():
 
 
 def test_universal_joints_at_both_ends_are_six_equations_too_many(rods_run):
-    """A rod between two universal joints cannot spin either: what forbids it twice is told, and does not matter."""
+    """A rod between two universal joints cannot spin either: what forbids it twice is reported, and does not matter."""
     scenario = delta_rods()
     turns = {point.name: np.array(point.origin) for point in scenario.machine.mechanism.points}
 
-    def universal(closure):
-        arm = closure.name.split(".")[0]
+    def universal(loop_joint):
+        arm = loop_joint.name.split(".")[0]
         across = turns[f"{arm}.left.ball"] - turns[f"{arm}.right.ball"]
-        return Closure(closure.name, closure.first, closure.second, "universal", second_axis=tuple(across))
+        return LoopJoint(loop_joint.name, loop_joint.first, loop_joint.second, "universal", second_axis=tuple(across))
 
-    closures = tuple(universal(closure) for closure in scenario.machine.constraints)
-    machine = dataclasses.replace(scenario.machine, constraints=closures)
+    loop_joints = tuple(universal(loop_joint) for loop_joint in scenario.machine.constraints)
+    machine = dataclasses.replace(scenario.machine, constraints=loop_joints)
     system = assemble(dataclasses.replace(scenario, machine=machine))
     (warning,) = system.warnings
     assert "6 of 24 constraint equations follow from the others, 6 of them in a way that changes" in warning
-    assert (len(system.equations), system.spare) == (24, 6)
+    assert (len(system.constraint_forces), system.spare) == (24, 6)
     run = simulate(system)
     for axis in "xyz":
         # Equal but for the solver's tolerance of 1e-8.

@@ -12,7 +12,7 @@ from robodyn.assembly import assemble
 from robodyn.cli import reproduce
 from robodyn.model import Body, Machine, Scenario
 from robodyn.results.signal import Signal
-from robodyn.studies import Figure, write_page
+from robodyn.studies import PublishedValue, write_page
 from robodyn_studies import STUDIES
 from robodyn_studies import epaas_published as published
 from robodyn_studies.catalog.epaas_arm import GRIPPERS, LENGTH, epaas_cylinders, epaas_mechanism
@@ -145,8 +145,8 @@ def test_a_gap_is_never_counted_as_reproduced():
 
 def test_a_page_has_a_table_for_each_part_and_a_column_for_measurements_where_there_are(tmp_path):
     study = replace(STUDIES["epaas"], pictures=lambda: ())
-    plain = Figure("plain", 2.0, 2.1, "s", 0.2, "why", "there", part="First")
-    seen = Figure("seen", 3.0, 3.1, "s", 0.2, "why", "there", measured=3.5, part="Second")
+    plain = PublishedValue("plain", 2.0, 2.1, "s", 0.2, "why", "there", part="First")
+    seen = PublishedValue("seen", 3.0, 3.1, "s", 0.2, "why", "there", measured=3.5, part="Second")
     text = write_page(study, [plain, seen], tmp_path).read_text()
     assert "### First\n\n| figure | expected | ours | unit |" in text
     assert "| `plain` | 2 within 0.2 | 2.1 | s | yes | why | there |" in text
@@ -155,8 +155,8 @@ def test_a_page_has_a_table_for_each_part_and_a_column_for_measurements_where_th
 
 
 def test_the_command_prints_what_was_measured(capsys):
-    reproduce._print(Figure("seen", 3.0, 3.1, "s", 0.2, "why", "there", measured=3.5))
-    reproduce._print(Figure("plain", 3.0, 3.1, "s", 0.2, "why", "there"))
+    reproduce._print(PublishedValue("seen", 3.0, 3.1, "s", 0.2, "why", "there", measured=3.5))
+    reproduce._print(PublishedValue("plain", 3.0, 3.1, "s", 0.2, "why", "there"))
     first, _, second, _ = capsys.readouterr().out.splitlines()
     assert first.endswith("measured 3.5")
     assert "measured" not in second

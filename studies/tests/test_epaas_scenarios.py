@@ -184,7 +184,7 @@ def test_the_physical_cylinder_moves_the_rig_like_the_linear_one():
 
 
 @pytest.mark.parametrize(
-    ("make", "told"),
+    ("make", "message"),
     [
         (lambda: epaas_mechanism("sideways"), "gripper: 'sideways' is unknown"),
         (lambda: epaas_mechanism(payload=5.0), "payload: must be 0 to 4 kg, is 5 kg"),
@@ -195,10 +195,10 @@ def test_the_physical_cylinder_moves_the_rig_like_the_linear_one():
         (lambda: angles_at(CENTRES | {"l4": 0.3}), "l4: 0.3 m is out of reach (the linkage allows 0.115"),
     ],
 )
-def test_what_the_robot_cannot_be_is_refused(make, told):
+def test_what_the_robot_cannot_be_is_refused(make, message):
     with pytest.raises(ModelError) as refusal:
         make()
-    assert told in str(refusal.value)
+    assert message in str(refusal.value)
 
 
 def test_circuits_are_found_by_name():

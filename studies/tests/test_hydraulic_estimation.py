@@ -95,9 +95,9 @@ def test_standard_errors_tell_the_scatter_of_repeated_measurements():
     ]
     for name in TRUTH:
         estimates = [getattr(one, name) for one in found]
-        told = np.sqrt(np.mean([estimate.error**2 for estimate in estimates]))
+        message = np.sqrt(np.mean([estimate.error**2 for estimate in estimates]))
         # Of 200 draws the scatter itself is known to 5 %; four of these.
-        assert np.std([estimate.value for estimate in estimates]) == pytest.approx(told, rel=0.2)
+        assert np.std([estimate.value for estimate in estimates]) == pytest.approx(message, rel=0.2)
 
 
 def test_an_added_mass_brings_the_compliance_of_the_study_near_the_one_it_simulates_with():

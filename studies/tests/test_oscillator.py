@@ -10,7 +10,7 @@ import pytest
 from robodyn import simulate
 from robodyn.analysis import MacroSteps, find_limit
 from robodyn.catalog import Oscillator, energy_of, oscillator, oscillator_sides, solve_exactly
-from robodyn.cosimulation import Connection, Master, ScenarioUnit
+from robodyn.cosimulation import Connection, CosimSettings, ScenarioUnit
 from robodyn_studies.oscillator_errors import cosimulate_oscillator, final_state, find_coupling_errors
 from robodyn_studies.oscillator_stability import map_stability
 from robodyn_studies.oscillator_step import map_macro_step, spectral_radius
@@ -121,7 +121,9 @@ def test_reduced_models_are_stable_at_longer_macro_steps():
 def macro_steps(coupling, scheme, order, time=0.0):
     pair = zip(oscillator_sides(coupling, DAMPED), ("first", "second"), strict=True)
     units = [ScenarioUnit(side, name=name) for side, name in pair]
-    return MacroSteps(units, [Connection("first.port", "second.port", order)], master=Master(0.01, scheme), time=time)
+    return MacroSteps(
+        units, [Connection("first.port", "second.port", order)], settings=CosimSettings(0.01, scheme), time=time
+    )
 
 
 @pytest.mark.parametrize(

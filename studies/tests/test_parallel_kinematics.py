@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from robodyn import GROUND, Body, Closure, Joint, Machine, Mechanism, ModelError, Point, Scenario, assemble
+from robodyn import GROUND, Body, Joint, LoopJoint, Machine, Mechanism, ModelError, Point, Scenario, assemble
 from robodyn.analysis.mechanics.parallel_kinematics import ParallelKinematics, point_outwards
 from robodyn.analysis.mechanics.parallel_workspace import map_workspace
 from robodyn_studies.catalog.delta_parameters import FITTED
@@ -37,7 +37,9 @@ def five_bar():
         joints.append(Joint(f"{name}_motor", "revolute", GROUND, f"{name}1", (x, 0, 0), axis=(0, 1, 0)))
         joints.append(Joint(f"{name}_elbow", "revolute", f"{name}1", f"{name}2", (0.5, 0, 0), axis=(0, 1, 0)))
         points += [Point(f"{name}_mid", f"{name}1", (0.5, 0, 0)), Point(f"{name}_tip", f"{name}2", (0.7, 0, 0))]
-    machine = Machine("bars", Mechanism("bars", bodies, joints, points), constraints=[Closure("tip", "a_tip", "b_tip")])
+    machine = Machine(
+        "bars", Mechanism("bars", bodies, joints, points), constraints=[LoopJoint("tip", "a_tip", "b_tip")]
+    )
     start = {"a_motor.position": -2.2, "a_elbow.position": 1.2, "b_motor.position": -1.0, "b_elbow.position": -1.2}
     return Scenario("bars", machine, 1.0, start)
 
@@ -132,7 +134,7 @@ def test_stretched_arms_are_an_input_singularity(delta):
 
 
 def test_rods_in_the_plane_of_the_platform_are_an_output_singularity():
-    """Nothing holds the platform against a push square to the rods, though all motors are held."""
+    """Nothing holds the platform against a push perpendicular to the rods, though all motors are held."""
     robot = dataclasses.replace(FITTED, distal_length=0.375)
     angle = math.acos((robot.distal_length - robot.offset) / robot.proximal_length)
     kinematics = ParallelKinematics(assemble(delta_fall(robot, angle=0.5)), "platform", MOTORS)
@@ -198,9 +200,9 @@ def test_limits_of_motors_bound_the_workspace(delta):
 
 def test_what_does_not_fit_is_told_at_once():
     system = assemble(delta_fall())
-    with pytest.raises(ModelError, match="5 problems") as told:
+    with pytest.raises(ModelError, match="5 problems") as message:
         ParallelKinematics(system, "platfrom", ("arm1.q1", "arm2.q"), ("x", "y", "w"))
-    assert "did you mean 'platform'" in str(told.value)
+    assert "did you mean 'platform'" in str(message.value)
     kinematics = ParallelKinematics(system, "platform", MOTORS)
     with pytest.raises(ModelError, match=r"grid.z.*is missing"):
         map_workspace(kinematics, {"x": [0.0], "y": [0.0]})

@@ -9,13 +9,16 @@ import pytest
 from typer.testing import CliRunner
 
 from robodyn.cli import app
-from robodyn.studies import Figure, Picture, write_page
+from robodyn.studies import Picture, PublishedValue, write_page
 from robodyn_studies import STUDIES
 
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_a_figure_that_fails_fails_its_study_whatever_computed_it(name, monkeypatch):
-    wrong = (Figure("number", 2.0, np.float64(2.3), tolerance=0.2), Figure("truth", None, None, holds=np.bool_(False)))
+    wrong = (
+        PublishedValue("number", 2.0, np.float64(2.3), tolerance=0.2),
+        PublishedValue("truth", None, None, holds=np.bool_(False)),
+    )
     for figure in wrong:
         failing = dataclasses.replace(STUDIES[name], parts=lambda figure=figure: {"part": lambda: iter([figure])})
         monkeypatch.setitem(STUDIES, name, failing)
@@ -31,7 +34,7 @@ def test_every_study_has_its_tests_and_one_that_all_its_figures_come_out():
 
 def test_the_page_of_a_study_shows_its_figures_and_pictures(tmp_path):
     study = STUDIES["scara"]
-    page = write_page(study, [Figure("some_figure", 2.0, 2.1, "s", 0.2, "why | so", "there")], tmp_path)
+    page = write_page(study, [PublishedValue("some_figure", 2.0, 2.1, "s", 0.2, "why | so", "there")], tmp_path)
     text = page.read_text()
     assert "| `some_figure` | 2 within 0.2 | 2.1 | s | yes | why \\| so | there |" in text
     for picture in study.pictures():
@@ -40,8 +43,8 @@ def test_the_page_of_a_study_shows_its_figures_and_pictures(tmp_path):
 
 
 def test_pages_of_a_study_are_written_and_linked(tmp_path):
-    told = Picture("replay", "The robot in motion", lambda path: path.write_text("<html></html>"))
-    study = dataclasses.replace(STUDIES["scara"], pictures=tuple, pages=lambda: (told,))
+    message = Picture("replay", "The robot in motion", lambda path: path.write_text("<html></html>"))
+    study = dataclasses.replace(STUDIES["scara"], pictures=tuple, pages=lambda: (message,))
     page = write_page(study, [], tmp_path).read_text(encoding="utf-8")
     assert "- [The robot in motion](scara/replay.html)" in page
     assert (tmp_path / "scara" / "replay.html").exists()

@@ -16,8 +16,8 @@ def test_spoiled_files_are_refused_with_a_message_or_used(kind, tmp_path):
     words = []
     for number in range(MUTANTS.get(kind, 25)):
         seeds = [rng.getrandbits(32) for _ in range(rng.choice((1, 1, 2)))]
-        word, told, _ = try_mutant(kind, number, seeds, tmp_path)
-        assert word != "FAILED", f"{kind} {number} {seeds}: {told}"
+        word, message, _ = try_mutant(kind, number, seeds, tmp_path)
+        assert word != "FAILED", f"{kind} {number} {seeds}: {message}"
         words.append(word)
     assert words.count("refused") > len(words) / 2
 

@@ -10,12 +10,12 @@ from robodyn.analysis.mechanics.hamiltonian import simulate_symplectic
 from robodyn.assembly import assemble
 from robodyn.catalog import pendulum
 from robodyn.engine import Recording, integrate
-from robodyn.model import Event, Solver, Treatment
+from robodyn.model import ConstraintMethod, Event, Solver
 from robodyn.simulation import compile_system, simulate
 from robodyn.simulation.problem import build_problem
 from robodyn.simulation.starting import find_start
 
-INDEX3 = Treatment("index3")
+INDEX3 = ConstraintMethod("index3")
 STEPS = np.array([0.004, 0.002, 0.001])
 # The next term of the error is about 5 h of the first: it bends the slope by a few hundredths.
 SLOPE = 0.05
@@ -61,7 +61,7 @@ def test_the_forces_it_solves_for_have_order_two():
 @pytest.mark.parametrize("steps", [(5e-3, 2.5e-3, 1.25e-3), (3e-3, 1.5e-3, 0.75e-3)])
 def test_order_two_holds_across_ticks_and_for_the_states_of_drives(steps):
     # The second triple does not divide the period of 50 ms: steps are then a little shorter.
-    exact = simulate(four_bar(Treatment(pole=50.0), Solver(rtol=1e-11, atol=1e-11), blocks=sampled_drive()))
+    exact = simulate(four_bar(ConstraintMethod(pole=50.0), Solver(rtol=1e-11, atol=1e-11), blocks=sampled_drive()))
     runs = [simulate(four_bar(INDEX3, alpha(h), blocks=sampled_drive())) for h in steps]
     for name in ("crank.position", "rocker.position", "motor.drive", "pin.force.x"):
         errors = [abs(float(run[name](1.0) - exact[name](1.0))) for run in runs]
@@ -89,7 +89,7 @@ def test_order_two_holds_across_the_fracture_of_the_rod():
 
 
 def test_rattle_has_order_two_on_the_pendulum():
-    runs = [simulate_symplectic(cartesian_pendulum(Treatment(), {}), float(h)) for h in STEPS]
+    runs = [simulate_symplectic(cartesian_pendulum(ConstraintMethod(), {}), float(h)) for h in STEPS]
     for name in SIGNALS:
         errors = [largest_error(run, name) for run in runs]
         assert observed_order(STEPS, errors) == pytest.approx(2, abs=SLOPE), name

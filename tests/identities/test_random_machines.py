@@ -7,7 +7,7 @@ from support.random_machines import random_scenario
 from support.random_machines.examination import examine
 from support.random_machines.wiring import all_laws
 
-from robodyn import ModelError, Treatment, simulate
+from robodyn import ConstraintMethod, ModelError, simulate
 
 MACHINES, BATCH, LARGE = 200, 20, 20
 """Machines, and how many of them, the first ones, have up to three bodies; the others have up to two."""
@@ -18,7 +18,7 @@ def machine(seed):
 
 
 @pytest.mark.parametrize("first", range(0, MACHINES, BATCH))
-def test_two_methods_and_two_treatments_agree_and_energy_is_kept(first):
+def test_two_methods_and_two_constraint_methods_agree_and_energy_is_kept(first):
     findings = [examine(machine(seed)) for seed in range(first, first + BATCH)]
     assert [f"{finding.name}: {failure}" for finding in findings for failure in finding.failures] == []
     assert [f"{finding.name}: {finding.refused}" for finding in findings if finding.refused] == []
@@ -42,7 +42,7 @@ def test_the_same_seed_gives_the_same_machine():
 
 
 def test_an_assembly_meets_all_equations_or_is_refused():
-    """A closure and a rod lock two joints; in another assembly only some of their equations are met.
+    """A loop joint and a rod lock two joints; in another assembly only some of their equations are met.
 
     Index 3 leaves out what follows from others near the start values, and finds that one.
     """
@@ -50,4 +50,4 @@ def test_an_assembly_meets_all_equations_or_is_refused():
     assert simulate(scenario)["constraints.position_error"](0.0) < 1e-9
     solver = {"method": "generalised_alpha", "step": 1e-3}
     with pytest.raises(ModelError, match="of equations that seem to follow from the others"):
-        simulate(replace(scenario, treatment=Treatment("index3"), solver=solver))
+        simulate(replace(scenario, constraint_method=ConstraintMethod("index3"), solver=solver))

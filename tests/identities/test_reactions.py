@@ -10,12 +10,12 @@ from robodyn import (
     Ball,
     Block,
     Body,
-    Closure,
     Contact,
     Distance,
     Event,
     Joint,
     Load,
+    LoopJoint,
     Machine,
     Mechanism,
     ModelError,
@@ -25,7 +25,7 @@ from robodyn import (
     Rod,
     Scenario,
     Solver,
-    Triangle,
+    TriangleLength,
     assemble,
     simulate,
 )
@@ -103,10 +103,10 @@ def tied(tree, positions):
     eye = Point("eye", "hand", R.T @ (vector(free, "nail.position", 0) - o))
     length = np.linalg.norm(vector(free, "hook.position", 0) - vector(free, "trunk_x.position", 0))
     mechanism = replace(tree.mechanism, points=(*tree.mechanism.points, eye))
-    pin, rod = Closure("pin", "nail", "eye"), Rod("rod", "hook", "trunk_x", length)
+    pin, rod = LoopJoint("pin", "nail", "eye"), Rod("rod", "hook", "trunk_x", length)
     start = positions | {"trunk_joint.velocity": 1.5}
     machine = replace(tree, mechanism=mechanism, constraints=(pin, rod))
-    return Scenario("tree", machine, 0.2, start, start="assembled", solver=Solver(rtol=1e-10, atol=1e-12))
+    return Scenario("tree", machine, 0.2, start, initialisation="assembled", solver=Solver(rtol=1e-10, atol=1e-12))
 
 
 MARKS = ((0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1))
@@ -233,8 +233,8 @@ def test_blocks_and_events_may_read_reactions():
 
 def test_a_cylinder_whose_ends_are_not_described_is_told():
     scenario = hanging()
-    cylinder = Triangle("rod", {"hinge": 1.0}, (0.3, 0.4), offset=1.0)
+    cylinder = TriangleLength("rod", {"hinge": 1.0}, (0.3, 0.4), offset=1.0)
     oil = Block("oil", "constant_force", on="rod", parameters={"value": 5.0})
     pushed = replace(scenario, machine=replace(scenario.machine, blocks=(oil,), coordinates=(cylinder,)))
-    told = assemble(replace(pushed, recording=Recording(signals=("hinge.reaction.*",)))).warnings
-    assert any("do not hold the push of 'rod'" in warning for warning in told)
+    message = assemble(replace(pushed, recording=Recording(signals=("hinge.reaction.*",)))).warnings
+    assert any("do not hold the push of 'rod'" in warning for warning in message)

@@ -8,7 +8,7 @@ from scipy.linalg import eigh
 from robodyn import Solver
 from robodyn import symbolic as sym
 from robodyn.assembly import assemble
-from robodyn.model import Body, Joint, Load, Machine, Mechanism, Point, Relation, Scenario
+from robodyn.model import Body, ConstraintFunction, Joint, Load, Machine, Mechanism, Point, Scenario
 from robodyn.simulation import find_equilibrium, simulate
 from robodyn.structures import Reduction, Section, beam
 
@@ -105,7 +105,7 @@ def test_beam_that_is_spun_up_bends_back_and_straightens_again():
     """
     section = Section(6.8952e10, 2.6e10, 2766.67, 7.2968e-5, 8.2181e-9, 8.2181e-9, 1.6e-8)
     body = beam("arm", 8.0, section, Reduction(modes=2, directions=("y", "rz"), stiffening=True), elements=16)
-    hub = Relation("drive", of=("hub",), function=spin, count=1)
+    hub = ConstraintFunction("drive", of=("hub",), function=spin, count=1)
     machine = Machine("m", mechanism(body, points=(Point("tip", "arm", (8, 0, 0)),)), constraints=(hub,))
     solver = Solver("dopri5", rtol=1e-6, atol=1e-8)
     run = simulate(Scenario("spin", machine, 20.0, solver=solver))

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from robodyn import Solver, Treatment, simulate
+from robodyn import ConstraintMethod, Solver, simulate
 from robodyn.catalog import four_bars
 
 # Place and velocity of the first upright's end after 10 s: x, z, and their rates.
@@ -43,19 +43,19 @@ def test_the_published_values_solve_the_reduced_equation(count):
 
 
 @pytest.mark.parametrize(
-    ("count", "treatment"),
+    ("count", "constraint_method"),
     [
-        (1, Treatment("projection")),
-        (1, Treatment(pole=20.0)),
-        (2, Treatment("projection")),
-        (2, Treatment(pole=20.0)),
-        (10, Treatment("projection")),
-        (40, Treatment("projection")),
+        (1, ConstraintMethod("projection")),
+        (1, ConstraintMethod(pole=20.0)),
+        (2, ConstraintMethod("projection")),
+        (2, ConstraintMethod(pole=20.0)),
+        (10, ConstraintMethod("projection")),
+        (40, ConstraintMethod("projection")),
     ],
     ids=lambda given: getattr(given, "method", given),
 )
-def test_a_row_of_four_bars_moves_as_one_rod(count, treatment):
-    run = simulate(four_bars(count, treatment=treatment), Solver("dopri5", rtol=1e-9, atol=1e-11))
+def test_a_row_of_four_bars_moves_as_one_rod(count, constraint_method):
+    run = simulate(four_bars(count, constraint_method=constraint_method), Solver("dopri5", rtol=1e-9, atol=1e-11))
     assert run.outcome.ok
     # Measured up to 6e-7: the tolerance 1e-9, multiplied by a fall from upright and several passages.
     assert end_of(run) == pytest.approx(PUBLISHED[count], abs=3e-6)

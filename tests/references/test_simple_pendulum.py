@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.special import ellipj, ellipk
 
-from robodyn import Block, Solver, Treatment, simulate
+from robodyn import Block, ConstraintMethod, Solver, simulate
 from robodyn.catalog import cartesian_pendulum
 
 PUBLISHED = {
@@ -19,7 +19,7 @@ PUBLISHED = {
     9.99: (-0.31643647, -0.94861370),
     10.0: (-0.27508746, -0.96141921),
 }
-TREATMENTS = [Treatment(), Treatment(pole=5.0), Treatment("projection")]
+TREATMENTS = [ConstraintMethod(), ConstraintMethod(pole=5.0), ConstraintMethod("projection")]
 
 
 def exact(times):
@@ -36,9 +36,9 @@ def test_the_published_values_are_those_of_elliptic_functions():
         assert exact(time) == pytest.approx(place, abs=2e-8)
 
 
-@pytest.mark.parametrize("treatment", TREATMENTS, ids=["own pole", "pole 5", "projection"])
-def test_each_treatment_gives_the_exact_motion(treatment):
-    scenario = cartesian_pendulum(treatment=treatment)
+@pytest.mark.parametrize("constraint_method", TREATMENTS, ids=["own pole", "pole 5", "projection"])
+def test_each_constraint_method_gives_the_exact_motion(constraint_method):
+    scenario = cartesian_pendulum(constraint_method=constraint_method)
     run = simulate(scenario, Solver("dopri5", rtol=1e-11, atol=1e-13))
     x, z = exact(run.time)
     # Tolerance 1e-11 over ten seconds and some 3000 steps.
@@ -46,10 +46,12 @@ def test_each_treatment_gives_the_exact_motion(treatment):
     assert np.max(np.abs(run["z.position"].values - z)) < 1e-8
 
 
-@pytest.mark.parametrize("treatment", TREATMENTS, ids=["own pole", "pole 5", "projection"])
-def test_drift_is_of_the_order_of_the_tolerance_and_falls_with_it(treatment):
+@pytest.mark.parametrize("constraint_method", TREATMENTS, ids=["own pole", "pole 5", "projection"])
+def test_drift_is_of_the_order_of_the_tolerance_and_falls_with_it(constraint_method):
     def drift(tolerance):
-        run = simulate(cartesian_pendulum(treatment=treatment), Solver("dopri5", rtol=tolerance, atol=tolerance))
+        run = simulate(
+            cartesian_pendulum(constraint_method=constraint_method), Solver("dopri5", rtol=tolerance, atol=tolerance)
+        )
         return run.statistics.extra["constraint_position_error"]
 
     drifts = [drift(tolerance) for tolerance in (1e-4, 1e-6, 1e-8)]
@@ -59,15 +61,18 @@ def test_drift_is_of_the_order_of_the_tolerance_and_falls_with_it(treatment):
 
 
 def test_without_stabilisation_the_drift_grows_to_a_hundred_times_that():
-    """A pole of 1e-9 leaves h'' = 0: what the treatments are for."""
+    """A pole of 1e-9 leaves h'' = 0: what the constraint methods are for."""
     solver = Solver("dopri5", rtol=1e-6, atol=1e-6)
-    runs = [simulate(cartesian_pendulum(duration=30.0, treatment=Treatment(pole=p)), solver) for p in (1e-9, 5.0)]
+    runs = [
+        simulate(cartesian_pendulum(duration=30.0, constraint_method=ConstraintMethod(pole=p)), solver)
+        for p in (1e-9, 5.0)
+    ]
     loose, kept = (run.statistics.extra["constraint_position_error"] for run in runs)
     assert loose > 100 * kept
 
 
 def test_the_drift_vanishes_at_rest():
-    scenario = cartesian_pendulum(duration=40.0, treatment=Treatment(pole=5.0))
+    scenario = cartesian_pendulum(duration=40.0, constraint_method=ConstraintMethod(pole=5.0))
     drag = [Block(f"{axis}_drag", "damper", on=axis, parameters={"damping": 1.0}) for axis in "xz"]
     run = simulate(replace(scenario, machine=replace(scenario.machine, blocks=drag)), Solver("dopri5", rtol=1e-4))
     assert np.max(run["constraints.position_error"].values) > 1e-7

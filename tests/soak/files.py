@@ -35,13 +35,13 @@ def try_one(wanted, seed, counted, failures):
     """Read one mutant; a new kind of failure is kept."""
     kind, number, seeds = choose_mutant(seed, wanted.kinds)
     with tempfile.TemporaryDirectory() as folder:
-        word, told, data = try_mutant(kind, number, seeds, Path(folder))
+        word, message, data = try_mutant(kind, number, seeds, Path(folder))
         counted[kind, word] += 1
-        name = f"{kind}: {first_words(told)}"
+        name = f"{kind}: {first_words(message)}"
         if word == "FAILED" and name not in failures:
-            data = minimise(kind, number, seeds, told, Path(folder)) or data
-            failures[name] = keep(wanted.out, kind, seed, told, data)
-            print(f"{kind} {seed}: {told.splitlines()[0]}", flush=True)
+            data = minimise(kind, number, seeds, message, Path(folder)) or data
+            failures[name] = keep(wanted.out, kind, seed, message, data)
+            print(f"{kind} {seed}: {message.splitlines()[0]}", flush=True)
 
 
 def read_arguments():
@@ -61,27 +61,27 @@ def choose_mutant(seed, kinds):
     return kind, number, [rng.getrandbits(32) for _ in range(rng.choice(EDITS))]
 
 
-def minimise(kind, number, seeds, told, folder):
+def minimise(kind, number, seeds, message, folder):
     """The mutant without the edits that its failure does not need; None where it does not fail again."""
     found = None
     for seed in list(seeds):
         fewer = [other for other in seeds if other != seed]
         word, again, data = try_mutant(kind, number, fewer, folder)
-        if word == "FAILED" and first_words(again) == first_words(told):
+        if word == "FAILED" and first_words(again) == first_words(message):
             seeds, found = fewer, data
     return found
 
 
-def first_words(told):
+def first_words(message):
     """What makes two failures the same: the error and its place."""
-    return told.partition(": ")[0]
+    return message.partition(": ")[0]
 
 
-def keep(folder, kind, seed, told, data):
+def keep(folder, kind, seed, message, data):
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{kind}-{seed}{READERS[kind].ending}"
     path.write_bytes(data)
-    path.with_suffix(".txt").write_text(told + "\n")
+    path.with_suffix(".txt").write_text(message + "\n")
     return path
 
 

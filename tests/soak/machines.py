@@ -3,7 +3,7 @@
     make soak                                      5,000 machines, for two hours at most
     python tests/soak/machines.py --first 7 --count 1     one of them again
 
-Each machine that fails is told with its seed and what does not hold; see `support.random_machines.examination`.
+Each machine that fails is reported with its seed and what does not hold; see `support.random_machines.examination`.
 """
 
 import argparse

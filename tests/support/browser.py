@@ -50,16 +50,16 @@ class Browser:
         except urllib.error.HTTPError as error:
             raise BrowserError(json.load(error)["value"]["message"]) from error
 
-    def _tell(self, path, body=None):
+    def _report(self, path, body=None):
         return self._call("GET" if body is None else "POST", f"/session/{self.session}/{path}", body)
 
     def open(self, address):
         """Load a page and wait until its script has drawn it."""
-        self._tell("url", {"url": str(address)})
+        self._report("url", {"url": str(address)})
         self.wait("document.documentElement.dataset.ready === 'true'")
 
     def run(self, script, *arguments):
-        return self._tell("execute/sync", {"script": script, "args": list(arguments)})
+        return self._report("execute/sync", {"script": script, "args": list(arguments)})
 
     def wait(self, condition):
         """Wait until an expression is true; AssertionError if it never is."""
@@ -74,30 +74,30 @@ class Browser:
     def click(self, selector):
         # In the middle of the window nothing that stays in place covers it.
         self.run("document.querySelector(arguments[0]).scrollIntoView({block: 'center'})", selector)
-        found = self._tell("element", {"using": "css selector", "value": selector})
-        self._tell(f"element/{found[ELEMENT]}/click", {})
+        found = self._report("element", {"using": "css selector", "value": selector})
+        self._report(f"element/{found[ELEMENT]}/click", {})
 
     def type(self, selector, text):
-        found = self._tell("element", {"using": "css selector", "value": selector})
-        self._tell(f"element/{found[ELEMENT]}/value", {"text": text})
+        found = self._report("element", {"using": "css selector", "value": selector})
+        self._report(f"element/{found[ELEMENT]}/value", {"text": text})
 
     def press(self, *keys):
         """Press keys one after the other, wherever the focus is."""
         strokes = [{"type": kind, "value": KEYS.get(key, key)} for key in keys for kind in ("keyDown", "keyUp")]
-        self._tell("actions", {"actions": [{"type": "key", "id": "keyboard", "actions": strokes}]})
+        self._report("actions", {"actions": [{"type": "key", "id": "keyboard", "actions": strokes}]})
 
     def point(self, selector, *steps):
         """Mouse work over an element: (share of width, share of height) moves there, "down" and "up" press."""
         self.run("document.querySelector(arguments[0]).scrollIntoView({block: 'center'})", selector)
         box = self.run("return document.querySelector(arguments[0]).getBoundingClientRect().toJSON()", selector)
         acts = [_act(step, box) for step in steps]
-        self._tell("actions", {"actions": [{"type": "pointer", "id": "mouse", "actions": acts}]})
+        self._report("actions", {"actions": [{"type": "pointer", "id": "mouse", "actions": acts}]})
 
     def turn_wheel(self, selector, amount):
         box = self.run("return document.querySelector(arguments[0]).getBoundingClientRect().toJSON()", selector)
         place = {"x": round(box["x"] + box["width"] / 2), "y": round(box["y"] + box["height"] / 2)}
         act = {"type": "scroll", **place, "deltaX": 0, "deltaY": amount}
-        self._tell("actions", {"actions": [{"type": "wheel", "id": "wheel", "actions": [act]}]})
+        self._report("actions", {"actions": [{"type": "wheel", "id": "wheel", "actions": [act]}]})
 
     def picture(self, selector):
         """The pixels of a canvas, as text that can be compared."""
@@ -112,13 +112,15 @@ class Browser:
         return self.run(script, selector)
 
     def errors(self):
-        entries = self._tell("se/log", {"type": "browser"})
+        entries = self._report("se/log", {"type": "browser"})
         return [entry["message"] for entry in entries if entry["level"] in ("SEVERE", "WARNING")]
 
     def requests(self):
         """Addresses asked for; what a page brings along (data:) and the browser's own pages (chrome:) left out."""
-        told = (json.loads(entry["message"])["message"] for entry in self._tell("se/log", {"type": "performance"}))
-        sent = [event["params"]["request"]["url"] for event in told if event["method"] == "Network.requestWillBeSent"]
+        message = (json.loads(entry["message"])["message"] for entry in self._report("se/log", {"type": "performance"}))
+        sent = [
+            event["params"]["request"]["url"] for event in message if event["method"] == "Network.requestWillBeSent"
+        ]
         return [address for address in sent if not address.startswith(("data:", "chrome"))]
 
     def close(self):

@@ -6,9 +6,9 @@ from robodyn.model import (
     GROUND,
     Block,
     Body,
-    Combination,
     ElasticGear,
     Joint,
+    LinearCombination,
     Machine,
     Mechanism,
     Recording,
@@ -82,7 +82,7 @@ def elastic_cart(stiffness, damping, gap=0.0, solver=WHOLE, duration=2.0):
     """The held cart behind an elastic gear; its drive has a rotor."""
     scenario = held_cart(solver=solver, duration=duration, elastic=ElasticGear("drive", stiffness, damping, gap))
     machine = scenario.machine
-    rotor = Combination("motor", {"drive": 1.0}, inertia=1.0)
+    rotor = LinearCombination("motor", {"drive": 1.0}, inertia=1.0)
     return Scenario(
         "elastic-cart",
         Machine("cart", machine.mechanism, machine.blocks, (*machine.coordinates, rotor)),
@@ -153,6 +153,6 @@ def servo_cart(current_limit=2.0, voltage_limit=12.0):
             parameters={"resistance": 1.0, "inductance": 5e-3, "torque_constant": 0.2},
         ),
     )
-    machine = Machine("servo", rail(), blocks, (Combination("motor", {"cart": 50.0}, inertia=5e-4),))
+    machine = Machine("servo", rail(), blocks, (LinearCombination("motor", {"cart": 50.0}, inertia=5e-4),))
     fields = {"solver": WHOLE, "recording": Recording(rate=1000), "nominal": {"cart": "path.position"}}
     return Scenario("servo-cart", machine, 0.6, **fields)

@@ -3,13 +3,13 @@
 import numpy as np
 from scipy.special import ellipj, ellipk
 
-from robodyn.model import GROUND, Block, Body, Closure, Joint, Machine, Mechanism, Point, Rod, Scenario
+from robodyn.model import GROUND, Block, Body, Joint, LoopJoint, Machine, Mechanism, Point, Rod, Scenario
 
 GRAVITY = 9.81
 ACROSS = (0.0, 1.0, 0.0)
 
 
-def cartesian_pendulum(treatment, solver, duration: float = 2.0, **fields) -> Scenario:
+def cartesian_pendulum(constraint_method, solver, duration: float = 2.0, **fields) -> Scenario:
     """A point mass on two slides and a rod of 1 m, let go level with the pivot."""
     bodies = (Body("slider", 0.0), Body("bob", 1.0))
     joints = (
@@ -20,7 +20,7 @@ def cartesian_pendulum(treatment, solver, duration: float = 2.0, **fields) -> Sc
     mechanism = Mechanism("pendulum", bodies, joints, points, (0.0, 0.0, -GRAVITY))
     machine = Machine("pendulum", mechanism, constraints=(Rod("rod", "pivot", "tip", 1.0),))
     fields = {"initial": {"x.position": -1.0}} | fields
-    return Scenario("pendulum", machine, duration, solver=solver, treatment=treatment, **fields)
+    return Scenario("pendulum", machine, duration, solver=solver, constraint_method=constraint_method, **fields)
 
 
 def pendulum_at(time: float) -> dict[str, float]:
@@ -43,7 +43,7 @@ def _bar(name: str, mass: float, length: float) -> Body:
     return Body(name, mass, (length / 2, 0.0, 0.0), (0.0, inertia, inertia))
 
 
-def four_bar(treatment, solver, duration: float = 1.0, blocks: tuple[Block, ...] = (), **fields) -> Scenario:
+def four_bar(constraint_method, solver, duration: float = 1.0, blocks: tuple[Block, ...] = (), **fields) -> Scenario:
     """A crank that turns through (0.3 m), a coupler (1 m) and a rocker (0.8 m) on a ground of 1 m."""
     joints = (
         Joint("crank", "revolute", GROUND, "first", axis=ACROSS),
@@ -52,12 +52,12 @@ def four_bar(treatment, solver, duration: float = 1.0, blocks: tuple[Block, ...]
     )
     bars = (_bar("first", 1.0, 0.3), _bar("coupler", 2.0, 1.0), _bar("last", 1.5, 0.8))
     points = (Point("end", "coupler", (1.0, 0.0, 0.0)), Point("top", "last", (0.8, 0.0, 0.0)))
-    pin = Closure("pin", "end", "top", "revolute", axis=ACROSS)
+    pin = LoopJoint("pin", "end", "top", "revolute", axis=ACROSS)
     constraints = (pin, *fields.pop("constraints", ()))
     machine = Machine("four-bar", Mechanism("four-bar", bars, joints, points), blocks, constraints=constraints)
     start = {"crank.position": -1.0, "knee.position": 0.5, "rocker.position": -1.5, "crank.velocity": 6.0}
-    fields = {"initial": start, "start": "assembled"} | fields
-    return Scenario("four-bar", machine, duration, solver=solver, treatment=treatment, **fields)
+    fields = {"initial": start, "initialisation": "assembled"} | fields
+    return Scenario("four-bar", machine, duration, solver=solver, constraint_method=constraint_method, **fields)
 
 
 def _command(angle, speed, *, stiffness, damping):

@@ -6,7 +6,7 @@ import numpy as np
 
 from robodyn.assembly import System, assemble
 from robodyn.files import DHRow, mechanism_from_dh
-from robodyn.model import Body, Linkage, Machine, Mechanism, Point, Scenario
+from robodyn.model import Body, FunctionCoordinate, Machine, Mechanism, Point, Scenario
 from robodyn.symbolic import cos, sqrt
 
 APSQBP, APBP2, PMSQPN, PMPN2 = 7.0925e-2, 5.5408e-2, 3.9717e-2, 2.6443e-2
@@ -40,7 +40,7 @@ def epaas_mechanism() -> Mechanism:
     return mechanism_from_dh("epaas", rows, bodies, points=(Point("wrist", "link3"),))
 
 
-def epaas_linkages(stroke: float) -> tuple[Linkage, ...]:
+def epaas_linkages(stroke: float) -> tuple[FunctionCoordinate, ...]:
     """The four cylinders' lengths and the vane's angle; each cylinder moves by the stroke to both sides.
 
     alpha = q2, beta = q2 + q3 - 2 pi, gamma = q2 + q3 + q4 - 2 pi, psi = q5
@@ -55,9 +55,11 @@ def epaas_linkages(stroke: float) -> tuple[Linkage, ...]:
         "L3": (("axis2",), lambda a: side(np.pi - a - PSI0, APSQBP, APBP2)),
         "L4": (("axis2", "axis3"), lambda a, b: side(a + b + THETA0)),
     }
-    vane = Linkage("vane", ("axis1",), lambda turn: turn, unit="rad", range=(-np.radians(160), np.radians(160)))
+    vane = FunctionCoordinate(
+        "vane", ("axis1",), lambda turn: turn, unit="rad", range=(-np.radians(160), np.radians(160))
+    )
     cylinders = [
-        Linkage(name, of, function, range=(CENTRED[name] - stroke, CENTRED[name] + stroke))
+        FunctionCoordinate(name, of, function, range=(CENTRED[name] - stroke, CENTRED[name] + stroke))
         for name, (of, function) in functions.items()
     ]
     return (*cylinders, vane)

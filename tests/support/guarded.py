@@ -1,4 +1,4 @@
-"""Work that may fail in any way, in a process of its own: time and memory are limited, and what it raised is told."""
+"""Work that may fail in any way, in a process of its own: limited time and memory; what it raised is reported."""
 
 import faulthandler
 import os
@@ -27,17 +27,17 @@ def run_guarded(work, allowed=(), seconds=LONGEST, memory=LARGEST):
     if not child:
         _be_child(work, allowed, seconds, memory, writing)
     os.close(writing)
-    told = _read_all(reading, child, PATIENCE * seconds)
-    if told is None:
+    message = _read_all(reading, child, PATIENCE * seconds)
+    if message is None:
         os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
-    if told is None:
+    if message is None:
         return "FAILED", f"slept for {PATIENCE * seconds:g} s"
     if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU:
         return "FAILED", f"took more than {seconds:g} s"
     if os.WIFSIGNALED(status):
         return "FAILED", f"died of {signal.Signals(os.WTERMSIG(status)).name}"
-    word, _, text = told.partition("\n")
+    word, _, text = message.partition("\n")
     return word, text
 
 
@@ -54,20 +54,20 @@ def _be_child(work, allowed, seconds, memory, writing):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, 1)
         os.dup2(nowhere, 2)
-        said = _tell(work, allowed)
-    except BaseException as error:  # noqa: BLE001  whatever it is, it is told
+        said = _report(work, allowed)
+    except BaseException as error:  # noqa: BLE001  whatever it is, it is reported
         said = f"FAILED\n{type(error).__name__} outside the work: {error}"
     finally:
         os.write(writing, said.encode(errors="replace")[:60_000])
         os._exit(0)
 
 
-def _tell(work, allowed):
+def _report(work, allowed):
     try:
         work()
     except allowed as error:
         return f"refused\n{error}" if str(error).strip() else "FAILED\nrefused without a word"
-    except BaseException as error:  # noqa: BLE001  whatever it is, it is told
+    except BaseException as error:  # noqa: BLE001  whatever it is, it is reported
         own = [frame for frame in traceback.extract_tb(error.__traceback__) if "robodyn" in frame.filename]
         place = f"{own[-1].filename.rpartition('robodyn/')[2]}:{own[-1].name}" if own else "?"
         return f"FAILED\n{type(error).__name__} in {place}: {str(error)[:300]}"

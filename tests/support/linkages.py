@@ -6,7 +6,7 @@ import casadi as ca
 import numpy as np
 
 from robodyn import Solver
-from robodyn.model import GROUND, Body, Closure, Joint, Machine, Mechanism, Point, Scenario
+from robodyn.model import GROUND, Body, Joint, LoopJoint, Machine, Mechanism, Point, Scenario
 
 FORTH = (0.0, -1.0, 0.0)
 PRECISE = Solver("dopri5", rtol=1e-10, atol=1e-12)
@@ -43,11 +43,11 @@ def crank_rocker(kind="spherical", initial=None, lengths=(0.3, 0.9, 0.7), ground
     machine = Machine(
         "four-bar",
         Mechanism("four-bar", bodies, joints, points),
-        constraints=(Closure("loop", "coupler_end", "rocker_end", kind, **axis),),
+        constraints=(LoopJoint("loop", "coupler_end", "rocker_end", kind, **axis),),
         **{key: fields.pop(key) for key in ("blocks", "loads", "coordinates") if key in fields},
     )
     guess = {"crank_joint.position": 1.0, "coupler_joint.position": -0.5, "rocker_joint.position": pi / 2}
-    given = {"duration": 1.0, "solver": PRECISE, "start": "assembled"} | fields
+    given = {"duration": 1.0, "solver": PRECISE, "initialisation": "assembled"} | fields
     return Scenario("four-bar", machine, initial=guess | (initial or {}), **given)
 
 

@@ -1,11 +1,11 @@
 """A pendulum in Cartesian coordinates that a force pushes, for linear analysis against closed forms."""
 
-from robodyn.model import Block, Body, Joint, Machine, Mechanism, Point, Rod, Scenario, Treatment
+from robodyn.model import Block, Body, ConstraintMethod, Joint, Machine, Mechanism, Point, Rod, Scenario
 
 GRAVITY, LENGTH, MASS, POLE = 9.81, 0.7, 2.0, 5.0
 
 
-def pushed_pendulum(drag: float = 0.0, treatment: Treatment | None = None) -> Scenario:
+def pushed_pendulum(drag: float = 0.0, constraint_method: ConstraintMethod | None = None) -> Scenario:
     """A mass on a rod, hanging; force `push.value` along x, drag [N s/m] on both slides."""
     bodies = (Body("slide"), Body("bob", MASS))
     joints = (
@@ -21,5 +21,5 @@ def pushed_pendulum(drag: float = 0.0, treatment: Treatment | None = None) -> Sc
         blocks,
         constraints=(Rod("rod", "pivot", "tip", LENGTH),),
     )
-    treatment = treatment or Treatment(pole=POLE)
-    return Scenario("pushed-pendulum", machine, 1.0, {"z.position": -LENGTH}, treatment=treatment)
+    constraint_method = constraint_method or ConstraintMethod(pole=POLE)
+    return Scenario("pushed-pendulum", machine, 1.0, {"z.position": -LENGTH}, constraint_method=constraint_method)

@@ -120,12 +120,14 @@ def test_where_nothing_is_stiff_it_is_dopri5_bit_by_bit(what):
 
 def test_the_choice_and_its_reason_stay_with_the_run(tmp_path):
     run = simulate(bristles(), Solver())
-    told = run.statistics.extra["method"]
-    assert re.fullmatch(r"rodas4p for .* of the time.*, dopri5 else: what settles fast limited explicit steps .*", told)
+    message = run.statistics.extra["method"]
+    assert re.fullmatch(
+        r"rodas4p for .* of the time.*, dopri5 else: what settles fast limited explicit steps .*", message
+    )
     save(run, tmp_path / "bristles.run")
     kept = load(tmp_path / "bristles.run")
-    assert kept.statistics.extra["method"] == told
-    assert f"method: {told}" in kept.summary()
+    assert kept.statistics.extra["method"] == message
+    assert f"method: {message}" in kept.summary()
 
 
 def test_an_explicit_method_by_hand_names_stiffness():
@@ -209,8 +211,10 @@ def test_a_unit_chooses_the_same_steps(tmp_path):
 
 def test_constraints_on_the_level_of_positions_have_no_method_to_choose():
     scenario = find_scenario("cartesian-pendulum")
-    scenario = dataclasses.replace(scenario, treatment=dataclasses.replace(scenario.treatment, method="index3"))
-    with pytest.raises(ModelError, match="auto does not go with the treatment 'index3'.*generalised_alpha"):
+    scenario = dataclasses.replace(
+        scenario, constraint_method=dataclasses.replace(scenario.constraint_method, method="index3")
+    )
+    with pytest.raises(ModelError, match="auto does not go with the constraint method 'index3'.*generalised_alpha"):
         simulate(scenario, Solver())
 
 

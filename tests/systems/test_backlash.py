@@ -9,9 +9,20 @@ import numpy as np
 import pytest
 from support.linkages import crank_rocker
 
-from robodyn import Solver, Treatment, law, simulate
+from robodyn import ConstraintMethod, Solver, law, simulate
 from robodyn.errors import ModelError
-from robodyn.model import GROUND, Block, Body, Combination, Joint, Linkage, Machine, Mechanism, Recording, Scenario
+from robodyn.model import (
+    GROUND,
+    Block,
+    Body,
+    FunctionCoordinate,
+    Joint,
+    LinearCombination,
+    Machine,
+    Mechanism,
+    Recording,
+    Scenario,
+)
 
 FIRST, SECOND, GAP, STIFFNESS, SPEED = 2.0, 3.0, 0.01, 8e4, 0.2
 REDUCED = FIRST * SECOND / (FIRST + SECOND)
@@ -27,7 +38,7 @@ def play(gap=GAP, damping=0.0, duration=0.2, **fields):
     gear = Block(
         "gear", "backlash_gear", on="twist", parameters={"stiffness": STIFFNESS, "gap": gap, "damping": damping}
     )
-    machine = Machine("pair", mechanism, (gear,), (Combination("twist", {"first": 1.0, "second": -1.0}),))
+    machine = Machine("pair", mechanism, (gear,), (LinearCombination("twist", {"first": 1.0, "second": -1.0}),))
     return Scenario("pair", machine, duration, {"first.velocity": SPEED}, **fields)
 
 
@@ -89,14 +100,14 @@ def test_without_a_gap_it_is_a_spring_and_damper():
     np.testing.assert_allclose(run["twist.position"].values, expected, atol=1e-9)
 
 
-def four_bar_with_play(on, centre, treatment):
+def four_bar_with_play(on, centre, constraint_method):
     """A four-bar linkage falls between the flanks of a gear on its crank or its rocker."""
     parameters = {"stiffness": 2e3, "gap": 0.2, "damping": 1.0}
     return crank_rocker(
         "revolute",
         blocks=(Block("gear", "backlash_gear", on="play", parameters=parameters),),
-        coordinates=(Linkage("play", (on,), lambda q: q - centre),),
-        treatment=Treatment(treatment),
+        coordinates=(FunctionCoordinate("play", (on,), lambda q: q - centre),),
+        constraint_method=ConstraintMethod(constraint_method),
         duration=1.5,
     )
 
@@ -104,8 +115,8 @@ def four_bar_with_play(on, centre, treatment):
 @pytest.mark.parametrize(("on", "centre"), [("rocker_joint", 1.75), ("crank_joint", 0.6)])
 def test_flanks_in_a_closed_loop_are_passed_alike_however_the_loop_is_closed(on, centre):
     runs = [
-        simulate(four_bar_with_play(on, centre, treatment), solver)
-        for treatment in ("baumgarte", "projection", "minimal")
+        simulate(four_bar_with_play(on, centre, constraint_method), solver)
+        for constraint_method in ("baumgarte", "projection", "minimal")
         for solver in (Solver("dopri5", rtol=1e-9, atol=1e-11), Solver("dopri5"), Solver("rk4", step=5e-4))
     ]
     first = runs[0]

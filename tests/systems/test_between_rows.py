@@ -9,16 +9,16 @@ from robodyn import (
     GROUND,
     Block,
     Body,
-    Closure,
+    ConstraintFunction,
+    ConstraintMethod,
     Joint,
+    LoopJoint,
     Machine,
     Mechanism,
     Point,
     Recording,
-    Relation,
     Scenario,
     Solver,
-    Treatment,
     load,
     save,
     simulate,
@@ -89,8 +89,8 @@ def test_accelerations_follow_the_positions_between_rows():
     assert np.max(np.abs(run["hinge.acceleration"](TIMES) - expected)) < 1e-5 * G
 
 
-@pytest.mark.parametrize("treatment", ["baumgarte", "projection"])
-def test_a_slider_crank_is_right_between_rows(treatment):
+@pytest.mark.parametrize("constraint_method", ["baumgarte", "projection"])
+def test_a_slider_crank_is_right_between_rows(constraint_method):
     short, long = 0.15, 0.3
     bodies = Body("crank", 0.4, (short / 2, 0, 0)), Body("rod", 0.2, (long / 2, 0, 0)), Body("block", 0.1)
     joints = (
@@ -99,10 +99,14 @@ def test_a_slider_crank_is_right_between_rows(treatment):
         Joint("slide", "prismatic", GROUND, "block", axis=(1, 0, 0)),
     )
     mechanism = Mechanism("slider", bodies, joints, (Point("end", "rod", (long, 0, 0)), Point("eye", "block")))
-    turn = Relation("turn", ("drive",), lambda angle, time: angle - 20 * time)
-    machine = Machine("slider", mechanism, constraints=(Closure("ball", "end", "eye"), turn))
+    turn = ConstraintFunction("turn", ("drive",), lambda angle, time: angle - 20 * time)
+    machine = Machine("slider", mechanism, constraints=(LoopJoint("ball", "end", "eye"), turn))
     start = {"drive.velocity": 20.0, "slide.position": short + long}
-    run = simulate(Scenario("s", machine, 1.0, start, start="assembled", treatment=Treatment(treatment)))
+    run = simulate(
+        Scenario(
+            "s", machine, 1.0, start, initialisation="assembled", constraint_method=ConstraintMethod(constraint_method)
+        )
+    )
     t = np.linspace(0.0, 1.0, 1501)
     y = short * np.sin(20 * t)
     exact = short * np.cos(20 * t) + np.sqrt(long**2 - y**2)
@@ -144,11 +148,11 @@ def test_samples_at_a_rate_are_joined_by_smooth_curves():
 def test_probes_tell_that_samples_are_too_far_apart():
     run = simulate(crank(rate=0.7))
     true = errors(run, exact_crank(TIMES))
-    told = interpolation_errors(run)
+    message = interpolation_errors(run)
     for name in ("tip.position.x", "tip.velocity.x", "pull.torque"):
         assert true[name] > 0.3
-        assert 0.1 * true[name] < told[name] <= 1.01 * true[name]
-    assert told["hinge.position"] < 1e-9
+        assert 0.1 * true[name] < message[name] <= 1.01 * true[name]
+    assert message["hinge.position"] < 1e-9
 
 
 def test_probes_are_of_the_solution():
@@ -197,7 +201,7 @@ def test_rounding_of_the_acceleration_of_a_locked_joint_raises_no_alarm():
     points = [Point("eye", "shoe", (0.1, 0, 0.1)), Point("nail", "arm", (0, 0, 0))]
     spring = Block("spring", "spring", on="slide", parameters={"stiffness": 8e6, "damping": 3.0})
     machine = Machine(
-        "locked", Mechanism("locked", bodies, joints, points), (spring,), constraints=(Closure("pin", "eye", "nail"),)
+        "locked", Mechanism("locked", bodies, joints, points), (spring,), constraints=(LoopJoint("pin", "eye", "nail"),)
     )
     start = {"turn.velocity": 2.0, "slide.position": 0.25}
     run = simulate(Scenario("locked", machine, 0.25, start, solver={"method": "rodas4p", "rtol": 1e-8, "atol": 1e-9}))

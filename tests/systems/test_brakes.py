@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from support.machines import cart
 
-from robodyn import GROUND, Block, Body, Combination, Joint, Machine, Mechanism, Scenario, Solver, law, simulate
+from robodyn import GROUND, Block, Body, Joint, LinearCombination, Machine, Mechanism, Scenario, Solver, law, simulate
 from robodyn import symbolic as sym
 
 
@@ -91,7 +91,7 @@ def shafts(name, random, sticks):
         Block("friction", friction[0], on=on, inputs=inputs, parameters=friction[1]),
     )
     mechanism = Mechanism("shafts", bodies, joints, gravity=(0, 0, 0))
-    slip = Combination("slip", {"two": 1.0, "one": -1.0})
+    slip = LinearCombination("slip", {"two": 1.0, "one": -1.0})
     return on, Scenario("shafts", Machine("shafts", mechanism, blocks, (slip,)), 3.0, {"one.velocity": speed})
 
 
@@ -138,7 +138,7 @@ def test_a_freewheel_lets_a_load_overrun_and_takes_it_along():
     drive = Block("drive", lambda time: {"torque": 10 * sym.cos(time)}, on="motor_shaft")
     # The slip load - motor may grow freely and not fall below zero speed.
     freewheel = Block("freewheel", "one_way_clutch", on="slip", parameters={"capacity": 100.0})
-    slip = Combination("slip", {"load_shaft": 1.0, "motor_shaft": -1.0})
+    slip = LinearCombination("slip", {"load_shaft": 1.0, "motor_shaft": -1.0})
     machine = Machine("pair", Mechanism("pair", bodies, joints, gravity=(0, 0, 0)), (drive, freewheel), (slip,))
     run = simulate(Scenario("pair", machine, 4.0), Solver("dopri5", rtol=1e-9, atol=1e-11))
     # Together they are 2 kg m2 until the torque turns round at pi / 2; then the load goes on alone.

@@ -12,7 +12,7 @@ from robodyn import Solver, assemble, simulate
 from robodyn.catalog import SCENARIOS, find_scenario
 from robodyn.cli import app
 from robodyn.laws import law
-from robodyn.model import Block, Chain, Event, Recording
+from robodyn.model import Block, Event, Recording, ScenarioSequence
 from robodyn.results import Certificate, Check, OutcomeKind, load, save
 from robodyn.symbolic import where
 
@@ -148,7 +148,7 @@ def test_a_certificate_outlives_a_file(tmp_path):
 def test_a_chain_is_as_suspect_as_its_worst_phase():
     bad = cart(Block("pump", pushing_damper, on="rail"), initial={"rail.velocity": 1.0}, duration=1.0)
     good = dataclasses.replace(cart(duration=1.0), name="after")
-    run = simulate(Chain("both", (bad, good)))
+    run = simulate(ScenarioSequence("both", (bad, good)))
     assert run.time[-1] == pytest.approx(2.0)
     assert run.outcome.suspect
     assert run.outcome.time == pytest.approx(2.0)
@@ -163,9 +163,9 @@ def test_what_is_not_a_number_is_not_kept():
 def test_the_command_line_says_so(tmp_path):
     runner = CliRunner()
     coarse = ["--solver", "euler", "--step", "0.05", "--out", str(tmp_path), "--json"]
-    told = runner.invoke(app, ["run", "pendulum", *coarse])
-    assert told.exit_code == 3
-    said = json.loads(told.stdout)
+    message = runner.invoke(app, ["run", "pendulum", *coarse])
+    assert message.exit_code == 3
+    said = json.loads(message.stdout)
     assert said["outcome"]["kind"] == "suspect"
     assert {"name", "value", "limit", "ok"} <= said["certificate"][0].keys()
     shown = runner.invoke(app, ["show", str(tmp_path / "pendulum.run")])
@@ -187,6 +187,6 @@ def test_every_passive_law_is_watched():
     friction = Block("friction", "stick_friction", on="rail", parameters={"coulomb": 1.0})
     gear = Block("gear", "backlash_gear", on="rail", parameters={"stiffness": 100.0, "gap": 0.01})
     system = assemble(cart(friction, gear))
-    told = {(watched.promise.name, watched.subject) for watched in system.watched}
-    assert {("HOLDS", "friction"), ("SLIDES", "friction"), ("PASSIVE", "friction")} <= told
-    assert {("SIDE", "gear.upper"), ("SIDE", "gear.lower"), ("PASSIVE", "gear")} <= told
+    message = {(watched.promise.name, watched.subject) for watched in system.watched}
+    assert {("HOLDS", "friction"), ("SLIDES", "friction"), ("PASSIVE", "friction")} <= message
+    assert {("SIDE", "gear.upper"), ("SIDE", "gear.lower"), ("PASSIVE", "gear")} <= message

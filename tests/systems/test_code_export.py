@@ -92,7 +92,7 @@ def pushed_cart():
 
 def assembled():
     """Start values that are looked for."""
-    return dataclasses.replace(find_scenario("four-bar"), start="assembled", duration=0.5)
+    return dataclasses.replace(find_scenario("four-bar"), initialisation="assembled", duration=0.5)
 
 
 def build(folder):
@@ -138,9 +138,9 @@ def test_two_simulations_step_side_by_side(tmp_path):
     made = write_c(pushed_cart(), tmp_path, inputs={"push.value": 3.0})
     assert made.inputs == ("push.value",)
     (tmp_path / "main.c").write_text(TWO_CARTS)
-    told = subprocess.run([build(tmp_path)], capture_output=True, text=True, check=True).stdout.split()
+    message = subprocess.run([build(tmp_path)], capture_output=True, text=True, check=True).stdout.split()
     # 2 m/s^2 forth, then back; and 3 N on 6 kg from 0.25 m: constant accelerations are exact but for rounding.
-    np.testing.assert_allclose([float(text) for text in told], [-2.0, 0.5, 0.5, 1.0], atol=1e-11)
+    np.testing.assert_allclose([float(text) for text in message], [-2.0, 0.5, 0.5, 1.0], atol=1e-11)
 
 
 @compiled
@@ -148,8 +148,8 @@ def test_a_parameter_that_makes_an_event_happen_does_so_though_outputs_are_read_
     stop = Event("stop", stop_at, {"position": "rail.position"}, {"place": 1e3}, terminal=True)
     write_c(dataclasses.replace(pushed_cart(), events=(stop,)), tmp_path)
     (tmp_path / "main.c").write_text(MOVED_STOP)
-    told = subprocess.run([build(tmp_path)], capture_output=True, text=True, check=True).stdout.split()
-    assert told == ["1", "1", "0", "0.5"]
+    message = subprocess.run([build(tmp_path)], capture_output=True, text=True, check=True).stdout.split()
+    assert message == ["1", "1", "0", "0.5"]
 
 
 @compiled
@@ -188,8 +188,8 @@ def test_what_is_no_code_is_refused(write, tmp_path, monkeypatch):
 def test_webassembly_is_set_stepped_and_read(tmp_path):
     write_wasm(pushed_cart(), tmp_path, inputs={"push.value": 3.0})
     (tmp_path / "step.mjs").write_text(STEPS)
-    told = subprocess.run(["node", "step.mjs"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
-    *numbers, refused = told.splitlines()
+    message = subprocess.run(["node", "step.mjs"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    *numbers, refused = message.splitlines()
     np.testing.assert_allclose([float(text) for text in numbers], [-2.0, 0.5, 0.5, 0.25], atol=1e-11)
     assert refused == "there is no 'push.valu' among parameters, states, inputs"
 

@@ -12,19 +12,19 @@ from robodyn import (
     GROUND,
     Block,
     Body,
-    Closure,
-    Combination,
-    Coupling,
+    ConstraintFunction,
+    ConstraintMethod,
     Joint,
+    LinearCombination,
+    LinearConstraint,
+    LoopJoint,
     Machine,
     Mechanism,
     ModelError,
     Point,
-    Prescribed,
-    Relation,
+    PrescribedMotion,
     Rod,
     Scenario,
-    Treatment,
     assemble,
     simulate,
 )
@@ -77,9 +77,9 @@ def places(run, point="far"):
 
 
 @cache
-def run_closed(kind, treatment):
-    grip = Closure("grip", "tip", "root", kind, **AXIS.get(kind, {}))
-    return simulate(with_free_load(grip, treatment=treatment))
+def run_closed(kind, constraint_method):
+    grip = LoopJoint("grip", "tip", "root", kind, **AXIS.get(kind, {}))
+    return simulate(with_free_load(grip, constraint_method=constraint_method))
 
 
 @cache
@@ -88,9 +88,11 @@ def run_tree(kind):
 
 
 @pytest.mark.parametrize("kind", TREES)
-@pytest.mark.parametrize("treatment", [Treatment(pole=20.0), Treatment("projection")], ids=lambda t: t.method)
-def test_a_closure_moves_like_the_joint_of_its_kind(kind, treatment):
-    closed = run_closed(kind, treatment)
+@pytest.mark.parametrize(
+    "constraint_method", [ConstraintMethod(pole=20.0), ConstraintMethod("projection")], ids=lambda t: t.method
+)
+def test_a_loop_joint_moves_like_the_joint_of_its_kind(kind, constraint_method):
+    closed = run_closed(kind, constraint_method)
     assert closed.outcome.ok
     assert not closed.warnings
     # Both are integrated to 1e-10.
@@ -113,12 +115,12 @@ def test_a_rod_moves_like_a_massless_link():
 
 
 @pytest.mark.parametrize("kind", ["spherical", "universal", "revolute", "fixed"])
-def test_the_force_of_a_closure_is_what_the_load_needs(kind):
+def test_the_force_of_a_loop_joint_is_what_the_load_needs(kind):
     """Newton's law for the load, whose centre of mass is put into its free frame: m a = m g - F."""
     centred = Body("load", 2.0, (0, 0, 0), (0.05, 0.06, 0.04))
     bodies, joints = chain(centred, SIXFOLD, FREE)
     mechanism = Mechanism("closed", [ARM, *bodies], [SHOULDER, *joints], POINTS, TILTED)
-    grip = Closure("grip", "tip", "root", kind, **AXIS.get(kind, {}))
+    grip = LoopJoint("grip", "tip", "root", kind, **AXIS.get(kind, {}))
     start = START | {"x.position": 0.5, "z.velocity": -0.75, "pitch.velocity": 1.5}
     scenario = Scenario("closed", Machine("closed", mechanism, constraints=(grip,)), 0.5, start, solver=PRECISE)
     run = simulate(scenario)
@@ -129,7 +131,7 @@ def test_the_force_of_a_closure_is_what_the_load_needs(kind):
 
 @pytest.mark.parametrize("kind", TREES)
 def test_constraints_that_do_not_move_have_no_power_and_keep_the_energy(kind):
-    run = run_closed(kind, Treatment(pole=20.0))
+    run = run_closed(kind, ConstraintMethod(pole=20.0))
     total = run["energy.kinetic"].values + run["energy.potential"].values
     # 1e-8 of the energies that move, 20 J: the solver's tolerance over the run.
     assert np.ptp(total) < 2e-7
@@ -153,9 +155,9 @@ def wheels(constraint=None, coordinates=(), armature=0.0):
 @pytest.mark.parametrize(
     ("constraint", "coordinates"),
     [
-        (Coupling("gear", {"axle": 1.0, "hinge": -2.0}), ()),
-        (Coupling("gear", {"slip": 1.0}), (Combination("slip", {"axle": 1.0, "hinge": -2.0}),)),
-        (Relation("gear", ("axle", "hinge"), lambda axle, hinge: axle - 2 * hinge), ()),
+        (LinearConstraint("gear", {"axle": 1.0, "hinge": -2.0}), ()),
+        (LinearConstraint("gear", {"slip": 1.0}), (LinearCombination("slip", {"axle": 1.0, "hinge": -2.0}),)),
+        (ConstraintFunction("gear", ("axle", "hinge"), lambda axle, hinge: axle - 2 * hinge), ()),
     ],
     ids=["coupling", "coupled coordinate", "relation"],
 )
@@ -198,7 +200,8 @@ def moved(names):
         Block(f"{name}_path", swing, parameters=dict(zip(("size", "rate"), MOVES[name], strict=True))) for name in names
     ]
     prescribed = [
-        Prescribed(f"{n}_drive", n, f"{n}_path.position", f"{n}_path.velocity", f"{n}_path.acceleration") for n in names
+        PrescribedMotion(f"{n}_drive", n, f"{n}_path.position", f"{n}_path.velocity", f"{n}_path.acceleration")
+        for n in names
     ]
     start = {f"{name}.velocity": MOVES[name][0] * MOVES[name][1] for name in names}
     return two_links(*prescribed, blocks=blocks, initial=start)
@@ -219,7 +222,7 @@ def test_a_prescribed_motion_needs_the_torque_of_inverse_dynamics():
 
 def test_a_relation_with_time_is_a_prescribed_motion():
     size, rate = MOVES["shoulder"]
-    driven = Relation("drive", ("shoulder",), lambda position, time: position - size * sin(rate * time))
+    driven = ConstraintFunction("drive", ("shoulder",), lambda position, time: position - size * sin(rate * time))
     related = simulate(two_links(driven, initial={"shoulder.velocity": size * rate}))
     prescribed = simulate(moved(("shoulder",)))
     times = np.linspace(0, 1.5, 40)
@@ -240,7 +243,7 @@ def cylinders(*constraints, initial=None):
 
 def test_a_relation_may_have_several_equations():
     """A helix: x = cos(s), y = sin(s), z = s / 2; a bead slides down with g / (1 + 4) along s."""
-    helix = Relation("helix", ("x", "y", "z"), lambda x, y, z: (x - cos(2 * z), y - sin(2 * z)), count=2)
+    helix = ConstraintFunction("helix", ("x", "y", "z"), lambda x, y, z: (x - cos(2 * z), y - sin(2 * z)), count=2)
     run = simulate(cylinders(helix, initial={"x.position": 1.0}))
     # Speed along s = 2 z: length^2 per s is 1 + 1/4, weight per s is g / 2.
     expected = -0.5 * (9.81 / 2 / (1 + 0.25)) * 0.5 * run.time**2
@@ -269,7 +272,7 @@ def test_friction_lets_a_loop_go_at_the_torque_that_holds_it():
     """Held by a prescribed crank or by friction, the torque is the same; and below it the crank slips."""
     assembled = simulate(crank_rocker(duration=0.01))
     crank = assembled["crank_joint.position"].values[0]
-    still = simulate(with_constraint(Prescribed("hold", "crank_joint", crank)))
+    still = simulate(with_constraint(PrescribedMotion("hold", "crank_joint", crank)))
     torque = abs(still["hold.force"].values[0])
     for factor, moves in ((1.001, False), (0.999, True)):
         brake = Block("b", "stick_friction", on="crank_joint", parameters={"coulomb": factor * torque})

@@ -20,7 +20,7 @@ from robodyn import (
     ModelError,
     Plane,
     Point,
-    Prescribed,
+    PrescribedMotion,
     RigidContact,
     Scenario,
     Solver,
@@ -208,7 +208,7 @@ def test_a_rigid_contact_lets_go_where_its_force_ends():
     def swing(time):
         return {"position": 0.1 * sin(12 * time), "velocity": 1.2 * cos(12 * time), "rate": -14.4 * sin(12 * time)}
 
-    guided = Prescribed("guided", "table", "swing.position", "swing.velocity", "swing.rate")
+    guided = PrescribedMotion("guided", "table", "swing.position", "swing.velocity", "swing.rate")
     contact = RigidContact("lies", Ball("foot"), Plane("top"))
     machine = Machine("pair", mechanism, (Block("swing", swing),), constraints=(guided,), contacts=(contact,))
     scenario = Scenario("pair", machine, 0.5, {"height.velocity": 1.2, "table.velocity": 1.2})
@@ -221,7 +221,7 @@ def test_a_rigid_contact_lets_go_where_its_force_ends():
 
 
 def planar(body, points, contacts, start, duration, slope=0.0):
-    """A body that moves along x and z and turns about y."""
+    """A body that moves along x and z and rotates about y."""
     machine = Machine("planar", planar_mechanism(body, points, slope), contacts=contacts)
     return Scenario("planar", machine, duration, start)
 
@@ -288,7 +288,7 @@ def test_a_racket_whose_motion_is_prescribed_does_the_work_that_the_ball_gets():
         mechanism,
         (ramp,),
         contacts=(RigidContact("hit", Ball("middle"), Plane("face"), r),),
-        constraints=(Prescribed("stroke", "racket", "ramp.value", speed),),
+        constraints=(PrescribedMotion("stroke", "racket", "ramp.value", speed),),
     )
     run = simulate(Scenario("game", machine, 0.2, {"ball.position": 0.3, "racket.velocity": speed}), SHARP)
     # The tolerance of the solver, 1e-9.
@@ -331,13 +331,13 @@ def test_what_cannot_be_is_told():
     with pytest.raises(ModelError, match="never move against each other"):
         assemble(falling(RigidContact("bounce", Ball("wall"), Plane("floor")), below, points=(Point("wall", GROUND),)))
     with pytest.raises(ModelError, match="a rest on a rigid contact is not searched for"):
-        assemble(replace(falling(rigid, {}), start="equilibrium"))
+        assemble(replace(falling(rigid, {}), initialisation="equilibrium"))
 
 
 def test_a_compliant_rest_is_an_equilibrium():
     contact = Contact("bounce", Ball("middle", 0.1), Plane("floor"), "hunt_crossley", {"stiffness": 1e6})
     scenario = falling(contact, {"height.position": 0.0999}, gravity=GRAVITY)
-    run = simulate(replace(scenario, start="equilibrium"))
+    run = simulate(replace(scenario, initialisation="equilibrium"))
     assert run["bounce.gap"].values[0] == pytest.approx(-((GRAVITY / 1e6) ** (2 / 3)), rel=1e-6)
 
 

@@ -5,7 +5,7 @@ import pytest
 from support.coupled import arm, load, loaded_arm
 
 from robodyn import assemble, simulate
-from robodyn.cosimulation import Connection, Master, ScenarioUnit, cosimulate, reduce_system
+from robodyn.cosimulation import Connection, CosimSettings, ScenarioUnit, cosimulate, reduce_system
 
 DURATION = 0.1
 ELASTIC = {"stiffness": (2e4,) * 3 + (2e3,) * 3, "damping": (2e2,) * 3 + (20.0,) * 3}
@@ -25,7 +25,7 @@ def couple(motion, takes, step, elastic=None, order=0, **settings):
         ScenarioUnit(load(takes[1], DURATION, motion, **extra[1])),
         ScenarioUnit(arm(takes[0], DURATION, **extra[0])),
     ]
-    return cosimulate(units, [Connection("arm.grip", "load.grip", order)], master=Master(step, **settings))
+    return cosimulate(units, [Connection("arm.grip", "load.grip", order)], settings=CosimSettings(step, **settings))
 
 
 def joints(run):

@@ -13,22 +13,22 @@ from robodyn import (
     GROUND,
     Block,
     Body,
-    Closure,
+    ConstraintMethod,
+    FunctionCoordinate,
     Joint,
-    Linkage,
+    LoopJoint,
     Machine,
     Mechanism,
     Point,
     Scenario,
     Solver,
-    Treatment,
     simulate,
 )
 from robodyn.symbolic import cos, sin, sqrt
 
 CRANK, ROD, SQUARE = 0.1, 0.3, (0, -1, 0)
 SHARP, STIFF = Solver("dopri5", rtol=1e-9, atol=1e-11), Solver("rodas4", rtol=1e-8, atol=1e-10)
-TREATMENTS = [Treatment("baumgarte"), Treatment("projection"), Treatment("minimal")]
+TREATMENTS = [ConstraintMethod("baumgarte"), ConstraintMethod("projection"), ConstraintMethod("minimal")]
 
 
 def friction(on, coulomb, sticks):
@@ -42,7 +42,7 @@ def motor(on, torque):
     return Block("motor", "constant_force", on=on, parameters={"value": torque})
 
 
-def slider_crank(sticks, angle=0.5, speed=0.0, torque=0.0, slide=2.0, pin=0.0, treatment=TREATMENTS[0]):
+def slider_crank(sticks, angle=0.5, speed=0.0, torque=0.0, slide=2.0, pin=0.0, constraint_method=TREATMENTS[0]):
     """A crank turns a piston that rubs in its slide; perhaps its pin rubs too."""
 
     def rod(name, length):
@@ -55,25 +55,27 @@ def slider_crank(sticks, angle=0.5, speed=0.0, torque=0.0, slide=2.0, pin=0.0, t
     )
     points = (Point("end", "rod", (ROD, 0, 0)), Point("eye", "piston"))
     bodies = (rod("crank", CRANK), rod("rod", ROD), Body("piston", 0.5))
-    rubbing = [friction("slide", slide, sticks), *([friction("pin", pin, sticks)] if pin else [])]
+    frictional = [friction("slide", slide, sticks), *([friction("pin", pin, sticks)] if pin else [])]
     machine = Machine(
         "slider-crank",
         Mechanism("slider-crank", bodies, joints, points, gravity=(0, 0, 0)),
-        (motor("turn", torque), *rubbing),
-        constraints=(Closure("loop", "end", "eye", kind="revolute", axis=SQUARE),),
+        (motor("turn", torque), *frictional),
+        constraints=(LoopJoint("loop", "end", "eye", kind="revolute", axis=SQUARE),),
     )
     swing = -math.asin(CRANK * math.sin(angle) / ROD)
     start = {"turn.position": angle, "pin.position": swing - angle, "turn.velocity": speed}
     start["slide.position"] = CRANK * math.cos(angle) + ROD * math.cos(swing)
-    return Scenario("slider-crank", machine, 2.0, start, start="assembled", treatment=treatment)
+    return Scenario(
+        "slider-crank", machine, 2.0, start, initialisation="assembled", constraint_method=constraint_method
+    )
 
 
-@pytest.mark.parametrize("treatment", TREATMENTS, ids=lambda treatment: treatment.method)
-def test_a_four_bar_turns_through_the_ends_of_its_rocker(treatment):
+@pytest.mark.parametrize("constraint_method", TREATMENTS, ids=lambda constraint_method: constraint_method.method)
+def test_a_four_bar_turns_through_the_ends_of_its_rocker(constraint_method):
     def turning(sticks, solver):
         blocks = (motor("crank_joint", 8.0), friction("rocker_joint", 1.0, sticks))
         start = {"crank_joint.velocity": 3.0}
-        return simulate(crank_rocker("revolute", start, blocks=blocks, treatment=treatment), solver)
+        return simulate(crank_rocker("revolute", start, blocks=blocks, constraint_method=constraint_method), solver)
 
     run, smooth = turning(True, SHARP), turning(False, STIFF)
     # Twice a turn, of which there are more than two.
@@ -82,11 +84,11 @@ def test_a_four_bar_turns_through_the_ends_of_its_rocker(treatment):
     assert run.statistics.energy_error < 1e-7
 
 
-@pytest.mark.parametrize("treatment", TREATMENTS, ids=lambda treatment: treatment.method)
+@pytest.mark.parametrize("constraint_method", TREATMENTS, ids=lambda constraint_method: constraint_method.method)
 @pytest.mark.parametrize("pin", [0.0, 0.02])
-def test_a_piston_that_rubs_passes_its_dead_centres(treatment, pin):
+def test_a_piston_that_rubs_passes_its_dead_centres(constraint_method, pin):
     parts = {"angle": 0.5, "speed": 10.0, "pin": pin}
-    run = simulate(slider_crank(True, treatment=treatment, **parts), SHARP)
+    run = simulate(slider_crank(True, constraint_method=constraint_method, **parts), SHARP)
     smooth = simulate(slider_crank(False, **parts), STIFF)
     times = np.linspace(0, 2.0, 41)
     np.testing.assert_allclose(run["turn.position"](times), smooth["turn.position"](times), atol=2e-5)
@@ -117,7 +119,7 @@ def test_friction_on_a_linkage_passes_its_dead_centres_as_in_a_loop():
         joint = Joint("turn", "revolute", GROUND, "crank", axis=SQUARE, armature=0.5)
         mechanism = Mechanism("crank", (Body("crank"),), (joint,), gravity=(0, 0, 0))
         machine = Machine(
-            "crank", mechanism, (friction("piston", 2.0, sticks),), (Linkage("piston", ("turn",), travel),)
+            "crank", mechanism, (friction("piston", 2.0, sticks),), (FunctionCoordinate("piston", ("turn",), travel),)
         )
         start = {"turn.position": 0.5, "turn.velocity": 5.0}
         return simulate(Scenario("crank", machine, 2.0, start), solver)

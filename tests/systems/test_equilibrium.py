@@ -22,12 +22,17 @@ from robodyn.simulation import find_equilibrium
 from robodyn.symbolic import table
 
 
-def pendulum(*blocks, delays=(), start="equilibrium", initial=None):
+def pendulum(*blocks, delays=(), initialisation="equilibrium", initial=None):
     body = Body("bob", 2.0, com=(0.5, 0, 0), inertia=(0.01, 0.01, 0.01, 0, 0, 0))
     mechanism = Mechanism("pendulum", [body], [Joint("hinge", "revolute", "ground", "bob", axis=(0, 1, 0))])
     machine = Machine("pendulum", mechanism, blocks=blocks, delays=delays)
     return Scenario(
-        "pendulum", machine, 1.0, initial or {}, start=start, solver=Solver("dopri5", rtol=1e-9, atol=1e-12)
+        "pendulum",
+        machine,
+        1.0,
+        initial or {},
+        initialisation=initialisation,
+        solver=Solver("dopri5", rtol=1e-9, atol=1e-12),
     )
 
 
@@ -43,7 +48,7 @@ def test_a_sprung_pendulum_rests_where_spring_and_weight_balance():
 
 
 def test_without_the_word_it_starts_as_given():
-    run = simulate(pendulum(SPRING, start="given"))
+    run = simulate(pendulum(SPRING, initialisation="given"))
     assert run["hinge.position"].values[0] == 0.0
     assert np.ptp(run["hinge.position"].values) > 0.1
 

@@ -14,12 +14,12 @@ from robodyn.analysis.mechanics.hamiltonian import hamiltonian_system
 from robodyn.catalog import find_scenario
 from robodyn.cli import app
 from robodyn.cosimulation import read_cosimulation
-from robodyn.model import Block, Event, Recording, Treatment
+from robodyn.model import Block, ConstraintMethod, Event, Recording
 from robodyn.perturbation import simulate_perturbed
 from robodyn.results import EventRecord, compare_solutions
 from robodyn.simulation.second_solution import other_solver
 
-INDEX3 = Treatment("index3")
+INDEX3 = ConstraintMethod("index3")
 STIFFNESS, MASS, START = 200.0, 2.0, 0.1
 
 
@@ -100,7 +100,7 @@ def test_chaos_is_recognised():
 def test_constraints_are_kept_another_way_by_the_second():
     loop = find_scenario("four-bar")
     for method in ("baumgarte", "projection"):
-        run = simulate(dataclasses.replace(loop, treatment=Treatment(method)), certify=True)
+        run = simulate(dataclasses.replace(loop, constraint_method=ConstraintMethod(method)), certify=True)
         assert run.errors["foot0.position"].error < 1e-5
         assert run.errors.lost is None
 
@@ -124,8 +124,8 @@ def test_a_chain_has_errors():
 
 
 def test_the_command_line_gives_errors_by_signal(tmp_path):
-    told = CliRunner().invoke(app, ["run", "pendulum", "--certify", "--json", "--out", str(tmp_path)])
-    said = json.loads(told.stdout)
+    message = CliRunner().invoke(app, ["run", "pendulum", "--certify", "--json", "--out", str(tmp_path)])
+    said = json.loads(message.stdout)
     assert said["errors"].keys() == said["final"].keys()
     assert 0 < said["errors"]["hinge.position"]["error"] < 1e-4
     assert said["second_solution"]["agree"] is True
@@ -134,7 +134,9 @@ def test_the_command_line_gives_errors_by_signal(tmp_path):
 
 
 def test_momenta_are_compared_with_finer_steps():
-    system = hamiltonian_system(assemble(dataclasses.replace(find_scenario("cartesian-pendulum"), treatment=INDEX3)))
+    system = hamiltonian_system(
+        assemble(dataclasses.replace(find_scenario("cartesian-pendulum"), constraint_method=INDEX3))
+    )
     run, finer = (simulate(system, Solver("rattle", step=step), certify=True) for step in (0.01, 0.005))
     assert "finer steps" in run.errors.against
     # A method of second order.
@@ -160,7 +162,7 @@ scenario = "oscillator-second"
 interfaces.port = { on = "slide", takes = "force" }
 [[connections]]
 between = ["first.port", "second.port"]
-[master]
+[settings]
 step = "5 ms"
 """
 
@@ -169,7 +171,7 @@ def test_a_cosimulation_has_the_error_of_its_coupling(tmp_path):
     (tmp_path / "masses.toml").write_text(MASSES)
     file = read_cosimulation(tmp_path / "masses.toml")
     done = file.simulate(certify=True)
-    fine = dataclasses.replace(file, master=file.master.finer(50)).simulate()
+    fine = dataclasses.replace(file, settings=file.settings.finer(50)).simulate()
     run, times = done["first"], done["first"].time
     true = abs(run["slide.position"].values - fine["first"]["slide.position"](times)).max()
     assert true > 1e-6

@@ -62,7 +62,7 @@ def test_an_error_in_a_python_block_keeps_the_run_before_it():
 
 
 @pytest.mark.parametrize(
-    ("returned", "told"),
+    ("returned", "message"),
     [
         (RuntimeError("out of paper"), "out of paper"),
         ({"forc": 1.0}, "returned forc; known: force"),
@@ -71,7 +71,7 @@ def test_an_error_in_a_python_block_keeps_the_run_before_it():
     ],
 )
 @pytest.mark.parametrize("recording", [Recording(), Recording(rate=100.0), Recording(times=(0.5,))])
-def test_a_python_block_that_fails_at_once_is_named_and_leaves_the_start(returned, told, recording):
+def test_a_python_block_that_fails_at_once_is_named_and_leaves_the_start(returned, message, recording):
     def fails(time):
         if isinstance(returned, Exception):
             raise returned
@@ -82,7 +82,7 @@ def test_a_python_block_that_fails_at_once_is_named_and_leaves_the_start(returne
     assert run.outcome.failed
     assert run.outcome.time == 0.0
     assert "'printer' raised" in run.outcome.sentence
-    assert told in run.outcome.sentence
+    assert message in run.outcome.sentence
     assert len(run.time) == (0 if recording.times else 1)
 
 

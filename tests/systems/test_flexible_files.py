@@ -54,7 +54,7 @@ scenario = "weight.toml"
 interfaces.port = { point = "ring", takes = "model", stiffness = "20000 N/m", damping = 200 }
 [[connections]]
 between = ["boom.port", "weight.port"]
-[master]
+[settings]
 step = "2 ms"
 scheme = "sequential"
 """

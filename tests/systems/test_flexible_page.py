@@ -93,8 +93,8 @@ def test_modes_swing_over_the_rest_position_and_can_be_chosen(show, vibration, t
     page.wait("parseFloat(document.querySelector('#clock').textContent) < 1")
     page.click("#play")
     scrub(page, 0.0)
-    first, told = page.picture("#machine"), page.text(".caption")
-    assert told.startswith(f"{vibration.modes[0].frequency:.4g} Hz")
+    first, message = page.picture("#machine"), page.text(".caption")
+    assert message.startswith(f"{vibration.modes[0].frequency:.4g} Hz")
     scrub(page, 0.5)
     assert page.picture("#machine") != first
     page.click("#modes tbody tr:nth-child(3) button")

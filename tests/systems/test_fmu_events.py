@@ -7,7 +7,7 @@ import pytest
 from support.c_units import build_unit
 
 from robodyn.catalog.oscillator import oscillator_sides
-from robodyn.cosimulation import Link, Master, ScenarioUnit, cosimulate
+from robodyn.cosimulation import CosimSettings, ScenarioUnit, SignalConnection, cosimulate
 from robodyn.fmi import FmuUnit, simulate_fmu
 from robodyn.results import OutcomeKind, load, save
 
@@ -130,10 +130,12 @@ def test_events_without_end_are_an_outcome(ball):
 
 
 def test_a_macro_step_is_cut_at_an_event_so_that_others_are_told_then(ball):
-    link = Link("ball.bounces", "clock.u")
+    signal_connection = SignalConnection("ball.bounces", "clock.u")
     for scheme in ("parallel", "sequential"):
         units = [FmuUnit(ball, "ball", parameters={"period": 100.0}), Clock()]
-        run = cosimulate(units, links=[link], master=Master(0.1, scheme), duration=1.5)
+        run = cosimulate(
+            units, signal_connections=[signal_connection], settings=CosimSettings(0.1, scheme), duration=1.5
+        )
         assert run.outcome.ok, run.outcome.sentence
         # One second for each second since an impact, exactly.
         assert run["clock"]["x"].final == pytest.approx(sum(1.5 - t for t in find_impacts(1.5)), abs=1e-12)
@@ -145,7 +147,12 @@ def test_a_macro_step_is_cut_at_an_event_so_that_others_are_told_then(ball):
 
 def test_where_others_cannot_go_back_a_unit_goes_on_alone_and_they_are_told_late(ball):
     units = [FmuUnit(ball, "ball", parameters={"period": 100.0}), Clock(can_restore=False)]
-    run = cosimulate(units, links=[Link("ball.bounces", "clock.u")], master=Master(0.1), duration=1.5)
+    run = cosimulate(
+        units,
+        signal_connections=[SignalConnection("ball.bounces", "clock.u")],
+        settings=CosimSettings(0.1),
+        duration=1.5,
+    )
     late = [0.1 * math.ceil(t / 0.1) for t in find_impacts(1.5)]
     assert run["clock"]["x"].final == pytest.approx(sum(1.5 - t for t in late), abs=1e-12)
     assert events_of(run["ball"], "state_event") == pytest.approx(find_impacts(1.5), abs=1e-12)
@@ -155,8 +162,10 @@ def test_where_others_cannot_go_back_a_unit_goes_on_alone_and_they_are_told_late
 
 def test_a_jump_does_not_make_an_adapted_macro_step_small(ball):
     units = [FmuUnit(ball, "ball", parameters={"period": 100.0}), Clock()]
-    settings = Master(0.05, tolerance=1e-2, largest_step=0.1)
-    run = cosimulate(units, links=[Link("ball.bounces", "clock.u")], master=settings, duration=1.5)
+    settings = CosimSettings(0.05, tolerance=1e-2, largest_step=0.1)
+    run = cosimulate(
+        units, signal_connections=[SignalConnection("ball.bounces", "clock.u")], settings=settings, duration=1.5
+    )
     assert run["clock"]["x"].final == pytest.approx(sum(1.5 - t for t in find_impacts(1.5)), abs=1e-12)
     assert run.statistics.rejected == 0
     assert run.statistics.steps < 25
@@ -165,7 +174,12 @@ def test_a_jump_does_not_make_an_adapted_macro_step_small(ball):
 def test_a_jump_is_not_extrapolated(ball):
     # Through the speeds before and after an impact a line would go on upwards by 7.5 m/s in 0.1 s.
     units = [FmuUnit(ball, "ball", parameters={"period": 100.0}), Clock()]
-    run = cosimulate(units, links=[Link("ball.speed", "clock.u", order=1)], master=Master(0.01), duration=0.5)
+    run = cosimulate(
+        units,
+        signal_connections=[SignalConnection("ball.speed", "clock.u", order=1)],
+        settings=CosimSettings(0.01),
+        duration=0.5,
+    )
     # The clock holds its inputs: its way is the ball's, but for half a macro step of falling, 9.81 * 0.01 / 2 * 0.5.
     assert run["clock"]["x"].final == pytest.approx(run["ball"]["height"].final - 1.0, abs=0.03)
 
@@ -206,7 +220,12 @@ def test_a_scenario_feels_an_impact_when_it_happens(ball):
     for step in (0.1, 0.3):
         mass = ScenarioUnit(side, name="mass", parameters={"spring.stiffness": 0.0})
         units = [FmuUnit(ball, "ball", parameters={"period": 100.0}), mass]
-        run = cosimulate(units, links=[Link("ball.bounces", "mass.port.force")], master=Master(step), duration=1.5)
+        run = cosimulate(
+            units,
+            signal_connections=[SignalConnection("ball.bounces", "mass.port.force")],
+            settings=CosimSettings(step),
+            duration=1.5,
+        )
         assert run.outcome.ok, run.outcome.sentence
         finals.append(run["mass"]["slide.velocity"].final - run["mass"]["slide.velocity"].values[0])
     # A hundred times the tolerance of the mass' solver at speeds of 100 m/s.
@@ -216,8 +235,13 @@ def test_a_scenario_feels_an_impact_when_it_happens(ball):
 def test_all_units_end_where_one_ends_the_run(ball):
     for units in (["ball", "clock"], ["clock", "ball"]):
         made = {"ball": FmuUnit(ball, "ball", parameters={"end_after": 1, "period": 100.0}), "clock": Clock()}
-        links = [Link("ball.height", "clock.u")]
-        run = cosimulate([made[name] for name in units], links=links, master=Master(0.1), duration=1.5)
+        signal_connections = [SignalConnection("ball.height", "clock.u")]
+        run = cosimulate(
+            [made[name] for name in units],
+            signal_connections=signal_connections,
+            settings=CosimSettings(0.1),
+            duration=1.5,
+        )
         assert run.outcome.kind is OutcomeKind.STOPPED
         ends = [run.outcome.time, run.coupling.time[-1], run["clock"].time[-1], run["ball"].time[-1]]
         assert ends == pytest.approx([find_impacts(1.0)[0]] * 4, abs=1e-12)

@@ -8,7 +8,7 @@ import pytest
 
 from robodyn.catalog import solve_exactly
 from robodyn.catalog.oscillator import Oscillator, oscillator_sides
-from robodyn.cosimulation import Connection, Master, ScenarioUnit, cosimulate, read_cosimulation
+from robodyn.cosimulation import Connection, CosimSettings, ScenarioUnit, cosimulate, read_cosimulation
 from robodyn.errors import ModelError
 
 pytest.importorskip("fmpy")
@@ -37,7 +37,7 @@ def open_units(paths):
 
 def couple(units, step, duration=NUMBERS.duration):
     """(x1, v1, x2, v2) at the end."""
-    run = cosimulate(units, [Connection("first.port", "second.port")], master=Master(step), duration=duration)
+    run = cosimulate(units, [Connection("first.port", "second.port")], settings=CosimSettings(step), duration=duration)
     assert run.outcome.ok, run.outcome.sentence
     return np.array([run[name][f"slide.{key}"].final for name in NAMES for key in ("position", "velocity")])
 
@@ -67,7 +67,7 @@ duration = {duration}
 subsystems.first = {{ fmu = "{first}", interfaces.port = {port} }}
 subsystems.second = {{ fmu = "{second}", interfaces.port = {port} }}
 connections = [{{ between = ["first.port", "second.port"], order = {order} }}]
-master.step = "10 ms"
+settings.step = "10 ms"
 """
 PORT = '{{ on = "slide", takes = "model", stiffness = {stiffness}, damping = {damping} }}'
 

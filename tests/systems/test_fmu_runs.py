@@ -160,16 +160,16 @@ def test_model_exchange_units_by_others_are_integrated(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "end", "told"),
+    ("name", "end", "message"),
     [
         ("Ending", "return current_time < 0.9", "unit 'Ending' ended the run: in the step from 1 s"),
         ("Broken", "return True if current_time < 0.9 else 1 / 0", "unit 'Broken' cannot go on from 1 s: .*fatal"),
     ],
 )
-def test_a_unit_that_goes_on_no_more_keeps_its_run(tmp_path, name, end, told):
+def test_a_unit_that_goes_on_no_more_keeps_its_run(tmp_path, name, end, message):
     text = COUNTER.replace("return True", end).replace("Counter", name)
     run = simulate_fmu(build_python("pythonfmu", name.lower(), text, tmp_path))
-    assert re.search(told, run.outcome.sentence, re.DOTALL), run.outcome.sentence
+    assert re.search(message, run.outcome.sentence, re.DOTALL), run.outcome.sentence
     assert run.time.tolist() == [0.0, 0.5, 1.0]
     assert run["count"].final == 2.0
 

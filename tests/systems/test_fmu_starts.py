@@ -8,7 +8,7 @@ from support.fmu_starts import ROUNDING, begin
 from support.linkages import PRECISE
 
 from robodyn.errors import ModelError
-from robodyn.model import GROUND, Block, Body, Joint, Machine, Mechanism, Point, Rod, Scenario, Treatment
+from robodyn.model import GROUND, Block, Body, ConstraintMethod, Joint, Machine, Mechanism, Point, Rod, Scenario
 from robodyn.structures import Reduction, Section, beam
 
 pytest.importorskip("fmpy")
@@ -40,7 +40,7 @@ def linkage(coupler, **fields):
 def bent():
     """A linkage whose coupler bends."""
     coupler = beam("coupler", 1.0, BAR, Reduction(modes=1, directions=("y", "rz")))
-    return linkage(coupler, initial={"motor.position": 0.2, "motor.velocity": 3.0}, start="assembled")
+    return linkage(coupler, initial={"motor.position": 0.2, "motor.velocity": 3.0}, initialisation="assembled")
 
 
 def test_another_rod_is_assembled_as_the_simulation_does(bent, folder):
@@ -56,7 +56,7 @@ def test_another_input_rests_elsewhere_whatever_keeps_the_constraints(folder):
     coupler = Body("coupler", 1.0, (0.5, 0, 0), (0, 0.1, 0.1))
     found = []
     for method in ("baumgarte", "projection"):
-        scenario = linkage(coupler, start="equilibrium", treatment=Treatment(method))
+        scenario = linkage(coupler, initialisation="equilibrium", constraint_method=ConstraintMethod(method))
         made = write_fmu(scenario, folder / f"{method}.fmu", inputs={"push.value": 0.1})
         with FmuUnit(made.path) as unit:
             unit.write({"push.value": (0.5,)})

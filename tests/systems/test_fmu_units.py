@@ -5,7 +5,7 @@ import zipfile
 
 import pytest
 
-from robodyn.cosimulation import Link, Master, cosimulate
+from robodyn.cosimulation import CosimSettings, SignalConnection, cosimulate
 from robodyn.errors import ModelError
 
 pytest.importorskip("fmpy")
@@ -91,9 +91,15 @@ def test_only_units_that_say_so_change_the_length_of_their_steps(mass):
         outcome = unit.advance(0.1, 0.05)
         assert (outcome is None) == unit.variable_step
         assert outcome is None or "must all be as long as the first, 0.1 s" in outcome.sentence
-        adapted = Master(0.1, tolerance=1e-3)
+        adapted = CosimSettings(0.1, tolerance=1e-3)
         with pytest.raises(ModelError) as error:
-            cosimulate([unit], [], links=[Link("mass.position", "mass.force")], master=adapted, duration=1.0)
+            cosimulate(
+                [unit],
+                [],
+                signal_connections=[SignalConnection("mass.position", "mass.force")],
+                settings=adapted,
+                duration=1.0,
+            )
     assert ("takes steps of one length only" in str(error.value)) == (outcome is not None)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support.c_units import build_unit
 
-from robodyn.cosimulation import Link, Master, cosimulate
+from robodyn.cosimulation import CosimSettings, SignalConnection, cosimulate
 from robodyn.errors import ModelError
 from robodyn.fmi import FmuUnit, simulate_fmu
 from robodyn.fmi.unit_variables import WHOLE
@@ -50,9 +50,11 @@ class Source:
 
 
 def feed(path, entry, first, by=1.0, **settings):
-    links = [Link("source.y", f"unit.{entry}", **settings)]
+    signal_connections = [SignalConnection("source.y", f"unit.{entry}", **settings)]
     with FmuUnit(path, "unit") as unit:
-        return cosimulate([Source(first, by), unit], links=links, master=Master(0.1), duration=0.3)
+        return cosimulate(
+            [Source(first, by), unit], signal_connections=signal_connections, settings=CosimSettings(0.1), duration=0.3
+        )
 
 
 def kinds_of(version):
@@ -103,7 +105,7 @@ def test_infinite_outputs_are_read(types3):
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "told"),
+    ("name", "value", "message"),
     [
         ("int8.parameter", 1.5, "must be a whole number from -128 to 127, is 1.5"),
         ("int8.parameter", True, "must be a whole number from -128 to 127, is True"),
@@ -130,8 +132,8 @@ def test_infinite_outputs_are_read(types3):
         ("total.x", 1.0, "is no parameter of the unit"),
     ],
 )
-def test_values_that_a_variable_does_not_take_are_refused(types3, name, value, told):
-    with pytest.raises(ModelError, match=told) as error:
+def test_values_that_a_variable_does_not_take_are_refused(types3, name, value, message):
+    with pytest.raises(ModelError, match=message) as error:
         FmuUnit(types3, "unit", parameters={name: value})
     assert "unit 'unit'" in str(error.value)
     assert f"parameters.{name}" in str(error.value)
@@ -198,7 +200,7 @@ def test_an_array_whose_elements_have_the_names_of_others_is_refused(folder):
 
 
 @pytest.mark.parametrize(
-    ("entry", "first", "by", "told"),
+    ("entry", "first", "by", "message"),
     [
         ("float64.input", 0.0, 0.7, r"at 0.2 s: unit 'unit' does not take what 'float64.input' is given: must be at"),
         ("int32.input", 4.0, 1.0, "must be a whole number at least -5 and at most 5, is 6.0"),
@@ -207,11 +209,11 @@ def test_an_array_whose_elements_have_the_names_of_others_is_refused(folder):
         ("mode.input", 0.0, 1.0, r"must be one of off \(0\), on \(1\), is 2.0"),
     ],
 )
-def test_an_input_that_leaves_its_range_ends_the_run_with_a_sentence(types3, entry, first, by, told):
+def test_an_input_that_leaves_its_range_ends_the_run_with_a_sentence(types3, entry, first, by, message):
     run = feed(types3, entry, first, by)
     assert run.outcome.kind is OutcomeKind.FAILED
     assert run.outcome.time < 0.3
-    assert re.search(told, run.outcome.sentence), run.outcome.sentence
+    assert re.search(message, run.outcome.sentence), run.outcome.sentence
     # What was before is kept, and nothing is clipped: the last input that was taken is the last one in range.
     output = run["unit"][entry.replace("input", "output")]
     assert output.final - output.values[0] == pytest.approx(by * (run.outcome.time > 0.1), abs=1e-15)

@@ -9,12 +9,12 @@ from robodyn import (
     GROUND,
     Block,
     Body,
+    ConstraintFunction,
     Joint,
     Load,
     Machine,
     Mechanism,
     Point,
-    Relation,
     Scenario,
     Solver,
     assemble,
@@ -49,7 +49,7 @@ def test_a_start_with_parallel_axes_names_them(method):
 
 @pytest.mark.parametrize(("method", "limit"), [("dopri5", 2000), ("rodas4", 2000), ("rk4", 10_000)])
 def test_a_motion_into_parallel_axes_names_them(method, limit):
-    turn = Relation("turn", ("pitch",), lambda angle, time: angle - time)
+    turn = ConstraintFunction("turn", ("pitch",), lambda angle, time: angle - time)
     solver = Solver(method, step=1e-3 if method == "rk4" else None, max_steps=limit)
     run = simulate(gimbal({"roll.velocity": 1.0, "pitch.velocity": 1.0}, (turn,), solver=solver))
     assert not run.outcome.ok

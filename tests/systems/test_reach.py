@@ -4,14 +4,26 @@ from dataclasses import replace
 
 import pytest
 
-from robodyn import Block, Body, Joint, Machine, Mechanism, ModelError, Scenario, Solver, Triangle, assemble, simulate
+from robodyn import (
+    Block,
+    Body,
+    Joint,
+    Machine,
+    Mechanism,
+    ModelError,
+    Scenario,
+    Solver,
+    TriangleLength,
+    assemble,
+    simulate,
+)
 from robodyn.results import OutcomeKind
 
 
 def crane(initial=0.0, stroke=(0.2, 0.4)):
     body = Body("boom", 2.0, com=(0.5, 0, 0), inertia=(0.01, 0.01, 0.01, 0, 0, 0))
     mechanism = Mechanism("crane", [body], [Joint("hinge", "revolute", "ground", "boom", axis=(0, -1, 0))])
-    lift = Triangle("lift", {"hinge": 1.0}, (0.3, 0.2), offset=1.0, range=stroke)
+    lift = TriangleLength("lift", {"hinge": 1.0}, (0.3, 0.2), offset=1.0, range=stroke)
     blocks = [Block("seal", "damper", on="lift", parameters={"damping": 50.0})]
     machine = Machine("crane", mechanism, blocks=blocks, coordinates=[lift])
     return Scenario("crane", machine, 5.0, {"hinge.position": initial}, solver=Solver("dopri5"))
@@ -44,4 +56,4 @@ def test_an_equilibrium_out_of_reach_is_refused():
     spring = Block("spring", "spring", on="hinge", parameters={"stiffness": 8.0})
     machine = replace(scenario.machine, blocks=(*scenario.machine.blocks, spring))
     with pytest.raises(ModelError, match=r"coordinates\.lift\.range: the start found at"):
-        simulate(replace(scenario, machine=machine, start="equilibrium"))
+        simulate(replace(scenario, machine=machine, initialisation="equilibrium"))

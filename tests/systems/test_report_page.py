@@ -8,7 +8,7 @@ from support.browser import open_browser
 
 from robodyn import Run, simulate
 from robodyn.catalog import scara_ptp, swinging_arm
-from robodyn.model import GROUND, Block, Body, Distance, Joint, Machine, Mechanism, Point, Scenario, Triangle
+from robodyn.model import GROUND, Block, Body, Distance, Joint, Machine, Mechanism, Point, Scenario, TriangleLength
 from robodyn.results import Outcome, OutcomeKind, Provenance, SignalInfo
 from robodyn.studio import write_report
 
@@ -47,7 +47,7 @@ def weak():
 
 @pytest.fixture(scope="module")
 def digger():
-    """An arm on two cylinders: one between points, one beside its elbow, on an arm not square to the hinge's axis."""
+    """An arm on two cylinders: one between points, one beside its elbow, its arm not perpendicular to the hinge."""
     bodies = (Body("boom", 4.0, com=(0.4, 0, 0)), Body("stick", 2.0, com=(0.3, 0, 0)))
     level = {"axis": (0, -1, 0)}
     joints = (
@@ -57,7 +57,10 @@ def digger():
     points = (Point("foot", GROUND, (0.25, 0, 0.05)), Point("lug", "boom", (0.45, 0, -0.06)))
     points += (Point("elbow", "boom", (0.8, 0, 0)),)
     place = {"at": "elbow", "arm": (-1, 0.5, 0.25), "axis": (0, -2, 0)}
-    struts = (Distance("lift", "foot", "lug"), Triangle("crowd", {"stick": 1.0}, (0.2, 0.55), offset=3.0, **place))
+    struts = (
+        Distance("lift", "foot", "lug"),
+        TriangleLength("crowd", {"stick": 1.0}, (0.2, 0.55), offset=3.0, **place),
+    )
     stiff = {"stiffness": 30e3, "damping": 300.0}
     springs = [
         Block(f"{strut.name}_oil", "spring", on=strut.name, parameters=stiff | {"rest": 0.5}) for strut in struts
@@ -194,7 +197,7 @@ def test_drawn_cylinders_are_as_long_as_the_simulation_says(show, digger):
 @pytest.mark.parametrize(("name", "drawn"), [("digger", True), ("scara", False)])
 def test_machines_with_cylinders_have_barrels_and_rods(show, request, name, drawn):
     page = show(request.getfixturevalue(name))
-    # Of 200,000 pixels; edges of other parts may mix to such a colour by chance.
+    # Of 200,000 pixels; edges of other parts may mix to such a colour at random.
     barrel, rod = pixels_like(page, "barrel", "rod")
     assert (barrel > 1000) == drawn
     assert not drawn or rod > 100

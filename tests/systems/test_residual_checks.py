@@ -5,7 +5,18 @@ from math import pi
 import pytest
 from support.linkages import crank_rocker
 
-from robodyn import GROUND, Block, Body, Joint, Machine, Mechanism, Prescribed, Scenario, Treatment, simulate
+from robodyn import (
+    GROUND,
+    Block,
+    Body,
+    ConstraintMethod,
+    Joint,
+    Machine,
+    Mechanism,
+    PrescribedMotion,
+    Scenario,
+    simulate,
+)
 from robodyn.results import OutcomeKind
 from robodyn.symbolic import cos, sin
 
@@ -17,13 +28,13 @@ def sine(time):
 
 
 def led(method, rates):
-    """A hinge that is to swing as a sine, at rates that are told."""
+    """A hinge that is to swing as a sine, at rates that are reported."""
     body = Body("arm", 1.0, (0.5, 0, 0), (0, 0.1, 0.1))
     hinge = Joint("hinge", "revolute", GROUND, "arm", axis=(0, -1, 0))
-    prescribed = Prescribed("lead", "hinge", "swing.value", **rates)
+    prescribed = PrescribedMotion("lead", "hinge", "swing.value", **rates)
     mechanism = Mechanism("arm", (body,), (hinge,))
     machine = Machine("arm", mechanism, (Block("swing", sine),), constraints=(prescribed,))
-    return Scenario("arm", machine, 2.0, {"hinge.velocity": 2 * pi}, treatment=Treatment(method))
+    return Scenario("arm", machine, 2.0, {"hinge.velocity": 2 * pi}, constraint_method=ConstraintMethod(method))
 
 
 @pytest.mark.parametrize("method", ["baumgarte", "projection"])

@@ -7,17 +7,17 @@ from robodyn import (
     Ball,
     Block,
     Body,
+    ConstraintMethod,
     Distance,
     Joint,
     Machine,
     Mechanism,
     Plane,
     Point,
-    Prescribed,
+    PrescribedMotion,
     RigidContact,
     Scenario,
     Solver,
-    Treatment,
     simulate,
 )
 from robodyn.structures import Reduction, Section, beam
@@ -37,11 +37,15 @@ def two_links(*blocks: Block, **fields) -> Machine:
 
 @pytest.mark.parametrize("way", ["baumgarte", "projection", "minimal"])
 def test_a_prescribed_joint_goes_on_where_friction_holds_the_other(way):
-    told = Block("told", "spline_reference", parameters={"times": TIMES, "points": POINTS})
+    message = Block("message", "spline_reference", parameters={"times": TIMES, "points": POINTS})
     brake = Block("brake", "stick_friction", on="shoulder", parameters={"coulomb": 30.0})
-    follow = Prescribed("follow", "elbow", "told.position", "told.velocity", "told.acceleration")
-    machine = two_links(told, brake, constraints=(follow,))
-    start = {"initial": {"shoulder.velocity": 0.5}, "start": "assembled", "treatment": Treatment(way)}
+    follow = PrescribedMotion("follow", "elbow", "told.position", "told.velocity", "told.acceleration")
+    machine = two_links(message, brake, constraints=(follow,))
+    start = {
+        "initial": {"shoulder.velocity": 0.5},
+        "initialisation": "assembled",
+        "constraint_method": ConstraintMethod(way),
+    }
     run = simulate(Scenario("arm", machine, 1.0, **start))
     assert run.outcome.ok, run.outcome.sentence
     held = run["shoulder.velocity"].values[run["brake.direction"].values == 0]

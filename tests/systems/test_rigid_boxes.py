@@ -154,7 +154,7 @@ def test_a_corner_that_dips_in_and_out_between_two_looks_is_found(compiled):
     assert free.certificate.ok
     assert [event.name for event in free.events] == [event.name for event in short.events]
     np.testing.assert_allclose([e.time for e in free.events], [e.time for e in short.events], atol=1e-6)
-    # Fixed steps are the user's: what they miss is told where the record shows it.
+    # Fixed steps are the user's: what they miss is reported where the record shows it.
     fixed = simulate(thrown, Solver("rk4", step=0.2), parameters=elastic, recording=Recording(refine=8))
     assert fixed["floor_contact.gap"].min < -1e-3
     (missed, *_) = fixed.certificate.violated

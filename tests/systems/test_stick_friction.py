@@ -9,16 +9,16 @@ import pytest
 from robodyn import (
     Block,
     Body,
-    Combination,
     Event,
     Joint,
+    LinearCombination,
     Machine,
     Mechanism,
     ModelError,
     Point,
     Scenario,
     Solver,
-    Triangle,
+    TriangleLength,
     simulate,
 )
 
@@ -141,12 +141,12 @@ def test_a_sampled_force_that_jumps_past_the_limit_makes_it_slip_at_that_sample(
     def push(time, *, period):
         return {"command": 10.0 * (time >= 0.005)}
 
-    def apply(command):
+    def mobility(command):
         return {"force": command}
 
     scenario = slide(
         Block("push", push, period=0.001),
-        Block("drive", apply, on="x", inputs={"command": "push.command"}),
+        Block("drive", mobility, on="x", inputs={"command": "push.command"}),
         Block("friction", "stick_friction", on="x", parameters={"coulomb": 4.0}),
         duration=0.02,
     )
@@ -160,9 +160,9 @@ def test_a_blow_knocks_a_held_block_loose():
     def at(time):
         return time - 0.1
 
-    blow = Event("blow", at, direction="rising", action=lambda: {"x.velocity": 0.6})
+    impact = Event("blow", at, direction="rising", action=lambda: {"x.velocity": 0.6})
     scenario = slide(
-        Block("friction", "stick_friction", on="x", parameters={"coulomb": 4.0}), duration=1.0, events=[blow]
+        Block("friction", "stick_friction", on="x", parameters={"coulomb": 4.0}), duration=1.0, events=[impact]
     )
     run = simulate(scenario)
     # It slides 2 kg 0.6 m/s / 4 N = 0.3 s.
@@ -183,7 +183,7 @@ def test_a_block_set_moving_at_the_start_slides_the_way_it_moves():
 def test_a_piston_held_on_moving_joints_keeps_its_length():
     """The elbow's cylinder reaches over both joints: held, it ties them together while the arm swings."""
     scenario = two_link_arm((0.0, 0.0), 3.0)
-    piston = Combination("piston", {"shoulder": 0.5, "elbow": 1.0})
+    piston = LinearCombination("piston", {"shoulder": 0.5, "elbow": 1.0})
     machine = Machine(
         "arm",
         scenario.machine.mechanism,
@@ -203,7 +203,7 @@ def test_three_seals_on_two_joints_hold_the_arm_exactly():
         "arm",
         scenario.machine.mechanism,
         blocks=[*scenario.machine.blocks, Block("third", "stick_friction", on="sum", parameters={"coulomb": 9.0})],
-        coordinates=[Combination("sum", {"shoulder": 1.0, "elbow": 1.0})],
+        coordinates=[LinearCombination("sum", {"shoulder": 1.0, "elbow": 1.0})],
     )
     run = simulate(Scenario("arm", machine, 60.0, scenario.initial, solver=Solver("dopri5")))
     assert np.all(run["elbow.position"].values == 0.2)
@@ -214,8 +214,8 @@ def test_a_linkage_piston_holds_the_arm_exactly():
     scenario = two_link_arm((30.0, 5.0), 60.0)
     mechanism = scenario.machine.mechanism
     pinned = Mechanism("arm", mechanism.bodies, mechanism.joints, [Point("pin", "upper")])
-    lift = Triangle("lift", {"shoulder": 1.0}, (0.3, 0.2), offset=1.0)
-    tilt = Triangle("tilt", {"shoulder": 1.0, "elbow": 1.0}, (0.3, 0.2), offset=1.0)
+    lift = TriangleLength("lift", {"shoulder": 1.0}, (0.3, 0.2), offset=1.0)
+    tilt = TriangleLength("tilt", {"shoulder": 1.0, "elbow": 1.0}, (0.3, 0.2), offset=1.0)
     machine = Machine(
         "arm",
         pinned,

@@ -9,15 +9,15 @@ from robodyn import (
     GROUND,
     Block,
     Body,
+    ConstraintMethod,
+    FunctionCoordinate,
     Joint,
-    Linkage,
     Machine,
     Mechanism,
     ModelError,
-    Prescribed,
+    PrescribedMotion,
     Scenario,
     Solver,
-    Treatment,
     simulate,
 )
 from robodyn import symbolic as sym
@@ -38,7 +38,7 @@ def test_a_function_with_tables_is_spelled_out_for_casadi():
 
 def cam(start: float) -> Scenario:
     """A swinging body whose angle lifts a follower by a measured cam, with a stroke of 0.05 to 0.18 m."""
-    lift = Linkage("cam", ("swing",), lambda angle: sym.table(angle, XS, YS), range=(0.05, 0.18))
+    lift = FunctionCoordinate("cam", ("swing",), lambda angle: sym.table(angle, XS, YS), range=(0.05, 0.18))
     body = Body("arm", 1.0, (0.3, 0, 0), (0.01, 0.01, 0.01))
     mechanism = Mechanism("cam", (body,), (Joint("swing", "revolute", GROUND, "arm", axis=(0, 1, 0)),))
     spring = Block("spring", "spring", on="cam", parameters={"stiffness": 1.0})
@@ -56,12 +56,12 @@ def test_the_stroke_of_a_measured_cam_is_known_at_the_start_and_where_it_ends(ca
 
 def test_minimal_coordinates_follow_a_prescribed_spline():
     times, points = (0.0, 0.5, 1.0), (-1.0, 0.0, 0.5)
-    told = Prescribed("drive", "crank", "ref.position", "ref.velocity", "ref.acceleration")
+    message = PrescribedMotion("drive", "crank", "ref.position", "ref.velocity", "ref.acceleration")
     reference = Block("ref", "spline_reference", parameters={"times": times, "points": points})
     fine = Solver("dopri5", rtol=1e-9, atol=1e-9)
     guess = {"crank.position": -1.0, "knee.position": 0.5, "rocker.position": -1.5}
-    extras = {"blocks": (reference,), "constraints": (told,), "initial": guess}
-    run, other = (simulate(four_bar(Treatment(way), fine, **extras)) for way in ("minimal", "projection"))
+    extras = {"blocks": (reference,), "constraints": (message,), "initial": guess}
+    run, other = (simulate(four_bar(ConstraintMethod(way), fine, **extras)) for way in ("minimal", "projection"))
     assert run.outcome.ok
     assert float(run["rocker.position"](1.0)) == pytest.approx(float(other["rocker.position"](1.0)), abs=1e-7)
     assert float(run["crank.position"](1.0)) == pytest.approx(0.5, abs=1e-9)

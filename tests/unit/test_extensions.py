@@ -69,9 +69,9 @@ def test_a_broken_package_is_warned_of_by_name_and_left_out(install, value, text
     name = f"broken{abs(hash(complaint))}"
     install(name, f"[robodyn.scenarios]\nbad = {value.replace('broken', name)}\n", text)
     install("fine", "[robodyn.scenarios]\ngood = fine:SCENARIOS\n", GOOD.replace("swing", "fine-swing"))
-    with pytest.warns(UserWarning, match=complaint) as told:
+    with pytest.warns(UserWarning, match=complaint) as message:
         found = list_scenarios()
-    assert any(name in str(warning.message) and "robodyn.scenarios" in str(warning.message) for warning in told)
+    assert any(name in str(warning.message) and "robodyn.scenarios" in str(warning.message) for warning in message)
     assert "fine-swing" in found
     assert all(found[own].package == "robodyn" for own in SCENARIOS)
     sys.modules.pop("fine")

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from robodyn import waiting
-from robodyn.waiting import QUIET, Telling, quietly, told_if_slow
+from robodyn.waiting import QUIET, WaitingLine, quietly, told_if_slow
 
 
 @pytest.fixture
@@ -39,22 +39,22 @@ def slow(monkeypatch):
     monkeypatch.setattr(waiting, "SECONDS_BETWEEN_UPDATES", 0.0)
 
 
-def wait_for_its_thread(told):
+def wait_for_its_thread(message):
     """Work until its line stands there."""
-    told.timer.join()
+    message.timer.join()
 
 
 def test_fast_work_tells_nothing(stream):
-    with Telling("working") as told:
-        told.update("half of it")
+    with WaitingLine("working") as message:
+        message.update("half of it")
     assert stream.getvalue() == ""
 
 
 def test_slow_work_is_one_line_with_its_duration(stream, slow):
-    with Telling("working") as told:
-        wait_for_its_thread(told)
+    with WaitingLine("working") as message:
+        wait_for_its_thread(message)
         assert stream.getvalue() == "robodyn: working ..."
-        told.update("half of it")
+        message.update("half of it")
     assert stream.getvalue() == "robodyn: working ... 0.0 s\n"
 
 
@@ -72,9 +72,9 @@ def test_the_line_is_closed_where_work_fails(stream, slow):
 
 
 def test_a_terminal_shows_how_far_it_is_and_then_the_duration(terminal, slow):
-    with Telling("working", watched=False) as told:
-        told.update("1 of 10 runs")
-        told.update("2 of 10 runs")
+    with WaitingLine("working", watched=False) as message:
+        message.update("1 of 10 runs")
+        message.update("2 of 10 runs")
     first, second, last = terminal.getvalue().split("\r")
     assert first == "robodyn: working, 1 of 10 runs ..."
     assert second == "robodyn: working, 2 of 10 runs ..."
@@ -84,25 +84,25 @@ def test_a_terminal_shows_how_far_it_is_and_then_the_duration(terminal, slow):
 
 def test_a_line_is_cut_where_a_narrow_terminal_would_break_it(terminal, slow, monkeypatch):
     monkeypatch.setenv("COLUMNS", "20")
-    with Telling("working on a long name", watched=False) as told:
-        told.update("1 of 10 runs")
+    with WaitingLine("working on a long name", watched=False) as message:
+        message.update("1 of 10 runs")
     assert all(len(part.strip("\n")) < 20 for part in terminal.getvalue().split("\r"))
 
 
 def test_a_simulation_tells_its_time(stream, slow):
-    with Telling("simulating", watched=False) as told:
-        told.follow(10.0, begin=5.0)(7.5, 1e-3, 100)
+    with WaitingLine("simulating", watched=False) as message:
+        message.follow(10.0, begin=5.0)(7.5, 1e-3, 100)
     assert stream.getvalue().startswith("robodyn: simulating, 2.5 of 10 s ...")
 
 
 def test_work_within_work_is_told_as_part_of_it(stream, slow):
-    with Telling("outer") as outer:
+    with WaitingLine("outer") as outer:
         wait_for_its_thread(outer)
-        with Telling("inner", watched=False) as inner:
+        with WaitingLine("inner", watched=False) as inner:
             inner.update("half")
     assert "inner" not in stream.getvalue()
-    with Telling("next") as told:
-        wait_for_its_thread(told)
+    with WaitingLine("next") as message:
+        wait_for_its_thread(message)
     assert "next" in stream.getvalue()
 
 
@@ -110,10 +110,10 @@ def test_work_within_work_is_told_as_part_of_it(stream, slow):
 def test_it_can_be_switched_off(stream, slow, monkeypatch, way):
     if way == "variable":
         monkeypatch.setenv(QUIET, "1")
-    outer = quietly() if way == "block" else Telling("outer", quiet=True)
-    with outer, Telling("working", quiet=way == "argument") as told:
-        assert told.timer is None
-        told.update("half")
+    outer = quietly() if way == "block" else WaitingLine("outer", quiet=True)
+    with outer, WaitingLine("working", quiet=way == "argument") as message:
+        assert message.timer is None
+        message.update("half")
     assert stream.getvalue() == ""
 
 
@@ -122,22 +122,22 @@ def test_without_a_place_to_tell_the_work_goes_on(stream, slow, monkeypatch, mis
     closed = io.StringIO()
     closed.close()
     monkeypatch.setattr(sys, "stderr", missing and closed)
-    with Telling("working", watched=False) as told:
-        told.update("half")
-        told.update("all")
+    with WaitingLine("working", watched=False) as message:
+        message.update("half")
+        message.update("all")
 
 
 def test_lines_of_several_threads_do_not_mix(stream, slow):
     opened, ended = threading.Event(), threading.Event()
 
     def work():
-        with Telling("second") as told:
-            wait_for_its_thread(told)
+        with WaitingLine("second") as message:
+            wait_for_its_thread(message)
             opened.set()
             ended.wait(10)
 
-    with Telling("first") as told:
-        wait_for_its_thread(told)
+    with WaitingLine("first") as message:
+        wait_for_its_thread(message)
         thread = threading.Thread(target=work)
         thread.start()
         opened.wait(10)

@@ -33,7 +33,7 @@ _HOMES = {
     "linear.operating_point": "OperatingPoint",
     "linear.pade": "approximate_delay",
     "linear.poles": "find_poles",
-    "linear.reduction": "ModelComparison compare_models match_poles",
+    "linear.model_comparison": "ModelComparison compare_models match_poles",
     "linear.responses": "TimeResponse respond_to_input respond_to_step",
     "linear.sampled_model": "SampledModel",
     "linear.sampling": "linearise_sampled",
@@ -60,7 +60,7 @@ _HOMES = {
     "sweeps.runner": "SweepProgress run_sweep",
     "sweeps.sampling": "Distribution",
     "sweeps.table": "SweepTable",
-    "sweeps.telling": "tell_sweep",
+    "sweeps.reporting": "describe_sweep",
     "sweeps.track": "Track",
     "step_response": "Peak StepResponse measure_step",
 }

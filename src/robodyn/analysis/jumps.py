@@ -87,13 +87,13 @@ def smooth_expressions(system: System, jumps: Sequence[Jump]) -> Expressions:
     return system.expressions.with_columns(dict(zip(climbing, fresh, strict=True)))
 
 
-def tell_staircases(jumps: Sequence[Jump]) -> str:
+def describe_staircases(jumps: Sequence[Jump]) -> str:
     """What was done with staircases, or an empty text."""
     found = list_jumps([jump for jump in jumps if jump.staircase])
     return f"{found}: taken with the mean slope over its steps" if found else ""
 
 
-def tell_leaps(jumps: Sequence[Jump]) -> str:
+def describe_leaps(jumps: Sequence[Jump]) -> str:
     """What slopes do not see, or an empty text."""
     found = list_jumps([jump for jump in jumps if not jump.staircase])
     return f"{found}: may jump, which slopes do not see" if found else ""

@@ -1,4 +1,4 @@
-"""Assembler: how does a scenario become a system? Declare, trace, connect, resolve; every flaw is told at once."""
+"""Assembler: how does a scenario become a system? Declare, trace, connect, resolve; every flaw is reported at once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 
 from robodyn.assembly.blocks import add_blocks, add_delays
-from robodyn.assembly.builder import Builder, Pending, start_builder
+from robodyn.assembly.builder import Builder, Deferred, start_builder
 from robodyn.assembly.constraints import declare_constraints
 from robodyn.assembly.coordinates import add_ranges
 from robodyn.assembly.events import START, add_events, add_located, located_sides, place_targets
@@ -33,7 +33,7 @@ from robodyn.assembly.units import compare_units, fill_numbers, settle_units
 from robodyn.dynamics import Tree, articulate, mass_matrix, mean_depth
 from robodyn.dynamics.forward import COMPOSITE_DEPTH
 from robodyn.errors import nearest
-from robodyn.model import Combination, Scenario
+from robodyn.model import LinearCombination, Scenario
 from robodyn.waiting import told_if_slow
 
 
@@ -66,7 +66,7 @@ def assemble(
     units = builder.units
     numbers = fill_numbers(scenario, units)
     expressions = _expressions(builder, n_q)
-    if builder.equations and scenario.treatment.method == "minimal":
+    if builder.constraint_forces and scenario.constraint_method.method == "minimal":
         expressions = make_minimal(builder, symbols, expressions, n_q, start)
         start = MINIMAL_START
         builder.flaws.raise_if_any(f"scenario '{scenario.name}'")
@@ -93,7 +93,7 @@ def assemble(
         coordinates=motion.exact if motion else {},
         rotors=motion.rotors if motion else (),
         ports=motion.ports if motion else (),
-        equations=builder.equations,
+        constraint_forces=builder.constraint_forces,
         spare=builder.spare,
         start_action=start,
         forces=tuple(builder.forces),
@@ -107,7 +107,7 @@ def assemble(
 def _trace(
     builder: Builder, linearise: Linearise | None, inputs: Mapping[str, float], signals: Sequence[str]
 ) -> tuple[Motion | None, LinearMechanics | None]:
-    """Declare, trace and connect all parts; every flaw is told at once."""
+    """Declare, trace and connect all parts; every flaw is reported at once."""
     # Declare: joints, coordinates, points; blocks with their states and memory; delays.
     motion = add_kinematics(builder)
     add_blocks(builder)
@@ -157,7 +157,7 @@ def _symbols(builder: Builder) -> Symbols:
 def _expressions(builder: Builder, n_q: int) -> Expressions:
     """Every function's output column, in global symbols."""
 
-    def express(waiting: Iterable[Pending]) -> ca.SX:
+    def express(waiting: Iterable[Deferred]) -> ca.SX:
         return _column(builder.express(waiting))
 
     # Placeholders become global symbols here, everything of a kind in one substitution.
@@ -183,13 +183,13 @@ def _expressions(builder: Builder, n_q: int) -> Expressions:
     )
 
 
-def _update(builder: Builder, update: Mapping[str, Pending]) -> ca.SX:
+def _update(builder: Builder, update: Mapping[str, Deferred]) -> ca.SX:
     """m after a task; what is not named stays."""
     fresh = dict(zip(update, builder.express(update.values()), strict=True))
     return _column([fresh.get(info.name, builder.memory_symbols[info.name]) for info in builder.memory])
 
 
-def _act(builder: Builder, update: Mapping[str, Pending]) -> ca.SX:
+def _act(builder: Builder, update: Mapping[str, Deferred]) -> ca.SX:
     """[x, m] after an action; what is not named stays."""
     fresh = dict(zip(update, builder.express(update.values()), strict=True))
     states = [fresh.get(info.name, builder.network.expressions[info.name]) for info in builder.states]
@@ -263,7 +263,7 @@ def _pivots_at(builder: Builder, motion: Motion, tree: Tree, q: np.ndarray) -> n
     """Inertia that each joint feels with all joints beyond it free: from M, or from the sweep of a long chain."""
     if mean_depth(tree) > COMPOSITE_DEPTH and not motion.rotors and not tree.is_flexible:
         with suppress(np.linalg.LinAlgError):
-            return np.array([1.0 / h.factors.inverse_diagonal[0] for h in articulate(tree, list(q)).handles])
+            return np.array([1.0 / h.factors.inverse_diagonal[0] for h in articulate(tree, list(q)).joints])
     return _pivots(np.asarray(mass_matrix(tree, list(q))) + _rotor_inertia(builder, motion))
 
 
@@ -276,7 +276,7 @@ def _numeric_tree(builder: Builder) -> Tree:
 def _rotor_inertia(builder: Builder, motion: Motion) -> np.ndarray:
     total = np.zeros((motion.v.numel(),) * 2)
     for coordinate in builder.scenario.machine.coordinates:
-        if isinstance(coordinate, Combination) and coordinate.inertia:
+        if isinstance(coordinate, LinearCombination) and coordinate.inertia:
             gradient = np.array(ca.DM(motion.gradient(coordinate.name)))
             total += coordinate.inertia * gradient.T @ gradient
     return total

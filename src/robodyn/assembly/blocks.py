@@ -6,7 +6,7 @@ from typing import Any
 
 import casadi as ca
 
-from robodyn.assembly.builder import Builder, Element, Pending, reference_to
+from robodyn.assembly.builder import Builder, Deferred, StickElement, reference_to
 from robodyn.assembly.declarations import BreakRule, DelayInfo, MemoryInfo, StateInfo
 from robodyn.assembly.network import Definition, SignalInfo
 from robodyn.assembly.passivity import watch_block
@@ -140,7 +140,7 @@ def _add_sticking(builder: Builder, block: Block, arguments: dict[str, Any], bin
     direction = builder.memory_symbols[f"{block.name}.direction"]
     forth, back, free = (results[names[0]] for results in found)
     sliding, held = (forth, back, free), (limits["holding_limit"], against_back)
-    element = Element(block, str(block.on), force.name, direction, anchor, *sliding, held, dict(bindings))
+    element = StickElement(block, str(block.on), force.name, direction, anchor, *sliding, held, dict(bindings))
     builder.sticking.append(element)
 
 
@@ -223,7 +223,7 @@ def add_delays(builder: Builder) -> None:
         bindings: Bindings = {}
         source = placeholder(f"delays.{delay.name}.signal", delay.signal, bindings)
         builder.network.refer(bindings)
-        builder.delayed.append(Pending(source, bindings))
+        builder.delayed.append(Deferred(source, bindings))
         builder.delays.append(DelayInfo(f"{delay.name}.output", delay.time, delay.before))
         builder.network.add_symbol(
             SignalInfo(f"{delay.name}.output", builder.units.get(delay.signal, "")),

@@ -20,7 +20,7 @@ from robodyn.model import Block, Scenario
 
 
 @dataclass(frozen=True)
-class Pending:
+class Deferred:
     """An expression that waits for its placeholders to be resolved."""
 
     expression: ca.SX
@@ -28,7 +28,7 @@ class Pending:
 
 
 @dataclass(frozen=True)
-class Element:
+class StickElement:
     """Friction that sticks: where it is, and its forces when it slides forth, slides back, or is left out.
 
     Attributes:
@@ -41,9 +41,9 @@ class Element:
     force: str
     direction: ca.SX
     anchor: ca.SX
-    forth: ca.SX
-    back: ca.SX
-    free: ca.SX
+    forward: ca.SX
+    backward: ca.SX
+    frictionless: ca.SX
     limits: tuple[ca.SX, ca.SX]
     bindings: Bindings
 
@@ -57,10 +57,10 @@ class Element:
 class Residuals:
     """Of all constraint equations: h, h', the drift of h'', and whether each holds."""
 
-    h: tuple[Pending, ...] = ()
-    h_dot: tuple[Pending, ...] = ()
-    drift: tuple[Pending, ...] = ()
-    active: tuple[Pending, ...] = ()
+    h: tuple[Deferred, ...] = ()
+    h_dot: tuple[Deferred, ...] = ()
+    drift: tuple[Deferred, ...] = ()
+    active: tuple[Deferred, ...] = ()
 
 
 @dataclass
@@ -81,7 +81,7 @@ class Builder:
     network: Network = field(default_factory=Network)
     time: ca.SX = field(default_factory=lambda: ca.SX.sym("time"))
     states: list[StateInfo] = field(default_factory=list)
-    rates: dict[str, Pending] = field(default_factory=dict)
+    rates: dict[str, Deferred] = field(default_factory=dict)
     limits: dict[str, tuple[ca.SX, ca.SX]] = field(default_factory=dict)
     memory: list[MemoryInfo] = field(default_factory=list)
     memory_symbols: dict[str, ca.SX] = field(default_factory=dict)
@@ -92,22 +92,22 @@ class Builder:
     arrivals: list[Task] = field(default_factory=list)
     guards: list[Guard] = field(default_factory=list)
     breaks: list[BreakRule] = field(default_factory=list)
-    sticking: list[Element] = field(default_factory=list)
+    sticking: list[StickElement] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
-    equations: tuple[str, ...] = ()
+    constraint_forces: tuple[str, ...] = ()
     spare: int = 0
     null_forces: dict[str, np.ndarray] = field(default_factory=dict)
     loads: ca.SX = field(default_factory=lambda: ca.SX(0, 1))
     watched: list[Watched] = field(default_factory=list)
-    watched_values: list[Pending] = field(default_factory=list)
-    delayed: list[Pending] = field(default_factory=list)
-    guard_values: list[Pending] = field(default_factory=list)
-    applied: list[Pending] = field(default_factory=list)
+    watched_values: list[Deferred] = field(default_factory=list)
+    delayed: list[Deferred] = field(default_factory=list)
+    guard_values: list[Deferred] = field(default_factory=list)
+    applied: list[Deferred] = field(default_factory=list)
     residuals: Residuals = Residuals()
-    projection: dict[str, Pending] = field(default_factory=dict)
-    arguments: dict[str, list[Pending]] = field(default_factory=dict)
-    updates: dict[str, dict[str, Pending]] = field(default_factory=dict)
-    actions: dict[str, dict[str, Pending]] = field(default_factory=dict)
+    projection: dict[str, Deferred] = field(default_factory=dict)
+    arguments: dict[str, list[Deferred]] = field(default_factory=dict)
+    updates: dict[str, dict[str, Deferred]] = field(default_factory=dict)
+    actions: dict[str, dict[str, Deferred]] = field(default_factory=dict)
 
     @property
     def units(self) -> Mapping[str, str]:
@@ -132,11 +132,11 @@ class Builder:
 
     def watch(self, promise: Promise, subject: str, unit: str, values: Iterable[Any], bindings: Bindings) -> None:
         """Have runs tell whether a promise is kept: see `Watched`."""
-        columns = [Pending(ca.SX(value), bindings) for value in values]
+        columns = [Deferred(ca.SX(value), bindings) for value in values]
         self.watched_values += columns
         self.watched.append(Watched(promise, subject, unit, len(columns)))
 
-    def add_guard(self, guard: Guard, value: Pending) -> None:
+    def add_guard(self, guard: Guard, value: Deferred) -> None:
         """An event where a value crosses zero."""
         self.guards.append(guard)
         self.guard_values.append(value)
@@ -144,17 +144,17 @@ class Builder:
     def symbol_of(self, name: str) -> ca.SX:
         return self.network.expressions[name]
 
-    def express(self, waiting: Iterable[Pending]) -> list[ca.SX]:
+    def express(self, waiting: Iterable[Deferred]) -> list[ca.SX]:
         """Expressions in global symbols; what they share stays shared."""
         waiting = list(waiting)
         return self.network.express([p.expression for p in waiting], [p.bindings for p in waiting])
 
 
-def reference_to(signal: str) -> Pending:
+def reference_to(signal: str) -> Deferred:
     """What a signal will turn out to be."""
     bindings: Bindings = {}
     symbol = placeholder(f"value of {signal}", signal, bindings)
-    return Pending(symbol, bindings)
+    return Deferred(symbol, bindings)
 
 
 def start_builder(scenario: Scenario) -> Builder:

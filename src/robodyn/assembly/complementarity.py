@@ -1,6 +1,6 @@
 """Linear complementarity problem (LCP): which of several contacts push, and how much? Pivoting on symbols.
 
-    r = A lam + b,    r >= 0,  lam >= 0,  r_i lam_i = 0,    A = rows columns + give
+    r = A lam + b,    r >= 0,  lam >= 0,  r_i lam_i = 0,    A = rows columns + compliance
 
 The number of passes is fixed, so that the solution is one expression; it is evaluated at impacts, not in every step.
 """
@@ -33,24 +33,24 @@ class Mobility:
 
     Attributes:
         rows: motions of the places by the joints' (k, n); columns: motions of the joints by the forces (n, k).
-        give: how much each place gives way under its own force (k,), so that several share a load; corrected for
+        compliance: how much each place gives way under its own force (k,), so that several share a load; corrected for
             afterwards.
         symmetric: whether A is; friction makes it otherwise.
     """
 
     rows: ca.SX
     columns: ca.SX
-    give: ca.SX
+    compliance: ca.SX
     symmetric: bool = True
 
     @cached_property
     def A(self) -> ca.SX:
-        return self.rows @ self.columns + ca.diag(self.give)
+        return self.rows @ self.columns + ca.diag(self.compliance)
 
     @cached_property
     def own(self) -> list[ca.SX]:
         """What each force does where it acts itself, negative where friction pulls more than the force pushes."""
-        return [ca.dot(self.rows[i, :].T, self.columns[:, i]) + self.give[i] for i in range(self.rows.shape[0])]
+        return [ca.dot(self.rows[i, :].T, self.columns[:, i]) + self.compliance[i] for i in range(self.rows.shape[0])]
 
     def motions(self, b: ca.SX, lam: ca.SX) -> ca.SX:
         """r of given forces."""
@@ -84,20 +84,20 @@ class Mobility:
         return lambda b: ca.vertcat(*solve([where(held[i], -b[i], 0.0) for i in range(k)]))
 
     def _by_joints(self, held: Masks) -> Solve:
-        """n equations for what the joints do, y = columns lam with lam_i = -(b_i + rows_i y) / give_i.
+        """n equations for what the joints do, y = columns lam with lam_i = -(b_i + rows_i y) / compliance_i.
 
-        (g + sum c_i rows_i g / give_i) y = -sum c_i b_i g / give_i over what is held, c_i = columns_i
+        (g + sum c_i rows_i g / compliance_i) y = -sum c_i b_i g / compliance_i over what is held, c_i = columns_i
         """
         k, n = self.rows.shape
-        weights = ca.vertcat(*(where(held[i], self.give[0] / self.give[i], 0.0) for i in range(k)))
+        weights = ca.vertcat(*(where(held[i], self.compliance[0] / self.compliance[i], 0.0) for i in range(k)))
         weighted = self.columns @ ca.diag(weights)
         # Woodbury: with fewer joints than touches the matrix of the joints is the smaller one.
-        K = self.give[0] * ca.SX.eye(n) + weighted @ self.rows
+        K = self.compliance[0] * ca.SX.eye(n) + weighted @ self.rows
         solve = factor_linear([[K[i, j] for j in range(n)] for i in range(n)])
 
         def find(b: ca.SX) -> ca.SX:
             y = ca.vertcat(*solve(ca.vertsplit(-(weighted @ b))))
-            return -weights * (b + self.rows @ y) / self.give[0]
+            return -weights * (b + self.rows @ y) / self.compliance[0]
 
         return find
 

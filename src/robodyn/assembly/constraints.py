@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from robodyn.assembly.builder import Builder, Pending, Residuals
+from robodyn.assembly.builder import Builder, Deferred, Residuals
 from robodyn.assembly.declarations import Guard, MemoryInfo
 from robodyn.assembly.equations import express_equations
 from robodyn.assembly.motion import Motion
@@ -24,7 +24,7 @@ from robodyn.assembly.undetermined import define_forces, mean_mobility
 from robodyn.assembly.units import FORCE
 from robodyn.dynamics import ldl, solve_ldl
 from robodyn.dynamics.solve import Factors
-from robodyn.model import Closure, Constraint, Prescribed, Rod
+from robodyn.model import Constraint, LoopJoint, PrescribedMotion, Rod
 from robodyn.symbolic import logical_and, where
 
 Solve = Callable[[ca.SX], ca.SX]
@@ -58,8 +58,8 @@ class Constrained:
 
     Attributes:
         solve: M^-1 applied to a column.
-        H: (k, n_v); W: M^-1 H^T (n_v, k); factors: of S + give, with the rows of inactive constraints masked.
-        give: how much each equation gives way under its own force (k,).
+        H: (k, n_v); W: M^-1 H^T (n_v, k); factors: of S + compliance, with the rows of inactive constraints masked.
+        compliance: how much each equation gives way under its own force (k,).
         pole: of Baumgarte's method [1/s].
         left_out: equations that follow from these; idle: names of the forces of those that no joint has an effect on.
         undetermined: names of the forces that the motion does not tell.
@@ -70,7 +70,7 @@ class Constrained:
     H: ca.SX
     W: ca.SX
     factors: Factors
-    give: ca.SX
+    compliance: ca.SX
     pole: ca.SX
     left_out: tuple[Equation, ...] = ()
     idle: tuple[str, ...] = ()
@@ -86,33 +86,37 @@ class Constrained:
         # Without the constraints first; then what they must add so that h'' + 2 p h' + p^2 h = 0 (Baumgarte 1972).
         a = self.solve(b)
         wanted = [e.drift + 2 * self.pole * e.h_dot + self.pole**2 * e.h for e in self.equations]
-        lam = self._answer(self.H @ a + ca.vertcat(*wanted))
+        lam = self.solve_multipliers(self.H @ a + ca.vertcat(*wanted))
         return a + self.W @ lam, lam
 
-    def apply(self, b: ca.SX) -> ca.SX:
+    def mobility(self, b: ca.SX) -> ca.SX:
         """Accelerations that a force causes, the constraints kept: the mobility of what is left free."""
         a = self.solve(b)
-        return a + self.W @ self._answer(self.H @ a)
+        return a + self.W @ self.solve_multipliers(self.H @ a)
 
-    def react(self, b: ca.SX) -> ca.SX:
+    def constraint_force(self, b: ca.SX) -> ca.SX:
         """Force on the joints with which the constraints answer to a force."""
-        return self.H.T @ self._answer(self.H @ self.solve(b))
+        return self.H.T @ self.solve_multipliers(self.H @ self.solve(b))
 
     def carry(self, b: ca.SX) -> ca.SX:
         """Forces of the equations that would do to the joints what b does, as far as these are constrained (k,)."""
-        return -self._answer(self.H @ self.solve(b))
+        return -self.solve_multipliers(self.H @ self.solve(b))
 
     def project(self, v: ca.SX, rates: ca.SX) -> ca.SX:
         """Velocities nearest in kinetic energy to v at which the rates of the equations vanish."""
-        return v + self.W @ self._answer(rates)
+        return v + self.W @ self.solve_multipliers(rates)
 
-    def _answer(self, residual: ca.SX) -> ca.SX:
-        """-S^-1 residual, zero for what does not hold: `(S + give) lam_new = -residual + give lam`, a few times."""
-        # (S + give) lam = -r, then give lam is taken back: an augmented Lagrangian, whose fixed point is S lam = -r.
+    def solve_multipliers(self, residual: ca.SX) -> ca.SX:
+        """Lagrange multipliers -S^-1 residual, zero for what does not hold.
+
+        (S + compliance) lam_new = -residual + compliance lam,    a few times
+        """
+        # (S + compliance) lam = -r, then compliance lam is taken back: an augmented Lagrangian, whose fixed point is S
+        # lam = -r.
         due = ca.vertcat(*(where(active, -residual[i], 0.0) for i, active in enumerate(self.active)))
         first = lam = ca.SX(solve_ldl(self.factors, due))
         for _ in range(REFINEMENTS):
-            lam = first + ca.SX(solve_ldl(self.factors, ca.vertsplit(self.give * lam)))
+            lam = first + ca.SX(solve_ldl(self.factors, ca.vertsplit(self.compliance * lam)))
         return lam
 
 
@@ -144,19 +148,19 @@ def build_constrained(builder: Builder, motion: Motion, solve: Solve, bindings: 
     W = ca.horzcat(*(solve(H[k, :].T) for k in range(len(equations))))
     S = H @ W
     # A little compliance for each equation.
-    give = COMPLIANCE * mean_mobility(equations, ca.vertsplit(ca.diag(S)))
-    factors = ldl(_mask(S, give, tuple(e.active for e in equations)))
+    compliance = COMPLIANCE * mean_mobility(equations, ca.vertsplit(ca.diag(S)))
+    factors = ldl(_mask(S, compliance, tuple(e.active for e in equations)))
     builder.spare = redundancy.spare
     left_out = tuple(found[k] for k in redundancy.left_out)
     idle, undetermined = (tuple(found[k].force for k in ks) for ks in (redundancy.idle, redundancy.undetermined))
-    own = (equations, solve, H, W, factors, give, ca.SX(motion.pole))
+    own = (equations, solve, H, W, factors, compliance, ca.SX(motion.pole))
     return Constrained(*own, left_out, idle, undetermined)
 
 
 def _trace(builder: Builder, motion: Motion, constraint: Constraint, bindings: Bindings) -> list[Equation]:
     equations = []
     targets: list[ca.SX | float] = [0.0, 0.0, 0.0]
-    if isinstance(constraint, Prescribed):
+    if isinstance(constraint, PrescribedMotion):
         path = f"constraints.{constraint.name}"
         wanted = {
             "position": constraint.position,
@@ -189,13 +193,13 @@ def _activity(builder: Builder, constraint: Constraint) -> ca.SX:
     return builder.memory_symbols[name] > 0.5 if changed else ca.SX(float(start > 0.5))
 
 
-def _mask(S: ca.SX, give: ca.SX, active: tuple[ca.SX, ...]) -> ca.SX:
+def _mask(S: ca.SX, compliance: ca.SX, active: tuple[ca.SX, ...]) -> ca.SX:
     """S with its compliance, and with unit rows for what does not hold."""
     k = len(active)
     masked = ca.SX(k, k)
     for i in range(k):
         for j in range(i + 1):
-            entry = S[i, j] + (give[i] if i == j else 0)
+            entry = S[i, j] + (compliance[i] if i == j else 0)
             other = ca.SX(1) if i == j else ca.SX(0)
             masked[i, j] = masked[j, i] = where(logical_and(active[i], active[j]), entry, other)
     return masked
@@ -203,9 +207,9 @@ def _mask(S: ca.SX, give: ca.SX, active: tuple[ca.SX, ...]) -> ca.SX:
 
 def _force_unit(builder: Builder, constraint: Constraint, force: str) -> str:
     """That of a force is N, of a torque N m; of coordinates of both kinds together there is none to tell."""
-    if isinstance(constraint, (Closure, Rod)):
+    if isinstance(constraint, (LoopJoint, Rod)):
         return "N m" if force.startswith("torque") else "N"
-    of = (constraint.of,) if isinstance(constraint, Prescribed) else constraint.of
+    of = (constraint.of,) if isinstance(constraint, PrescribedMotion) else constraint.of
     units = {FORCE[builder.units[f"{name}.position"]] for name in of}
     return units.pop() if len(units) == 1 else ""
 
@@ -218,12 +222,12 @@ def add_constraint_signals(
     watch_residuals(builder, motion, constrained, bindings)
     equations = constrained.equations
     builder.residuals = Residuals(
-        h=tuple(Pending(where(e.active, e.h, 0.0), bindings) for e in equations),
-        h_dot=tuple(Pending(where(e.active, e.h_dot, 0.0), bindings) for e in equations),
-        drift=tuple(Pending(ca.SX(where(e.active, e.drift, 0.0)), bindings) for e in equations),
-        active=tuple(Pending(where(e.active, 1.0, 0.0), {}) for e in equations),
+        h=tuple(Deferred(where(e.active, e.h, 0.0), bindings) for e in equations),
+        h_dot=tuple(Deferred(where(e.active, e.h_dot, 0.0), bindings) for e in equations),
+        drift=tuple(Deferred(ca.SX(where(e.active, e.drift, 0.0)), bindings) for e in equations),
+        active=tuple(Deferred(where(e.active, 1.0, 0.0), {}) for e in equations),
     )
-    builder.equations = tuple(e.force for e in equations)
+    builder.constraint_forces = tuple(e.force for e in equations)
 
 
 def add_closing(builder: Builder, motion: Motion, constrained: Constrained, bindings: Bindings) -> None:
@@ -234,10 +238,10 @@ def add_closing(builder: Builder, motion: Motion, constrained: Constrained, bind
     if not switched:
         return
     stopped = constrained.project(motion.v, rates)
-    builder.actions[CLOSING] = {motion.v[k].name(): Pending(stopped[k], bindings) for k in range(motion.v.numel())}
+    builder.actions[CLOSING] = {motion.v[k].name(): Deferred(stopped[k], bindings) for k in range(motion.v.numel())}
     for name, active in switched.items():
         guard = Guard(f"{name}.closes", 1, action=CLOSING, moves=True)
-        builder.add_guard(guard, Pending(where(active, 1.0, -1.0), {}))
+        builder.add_guard(guard, Deferred(where(active, 1.0, -1.0), {}))
 
 
 def add_projection(builder: Builder, motion: Motion, constrained: Constrained, bindings: Bindings) -> None:
@@ -253,4 +257,4 @@ def add_projection(builder: Builder, motion: Motion, constrained: Constrained, b
         v = constrained.project(v, rates)
     moved = ca.vertcat(q, v)
     names = [motion.q[k].name() for k in range(q.numel())] + [motion.v[k].name() for k in range(v.numel())]
-    builder.projection = {name: Pending(moved[k], bindings) for k, name in enumerate(names)}
+    builder.projection = {name: Deferred(moved[k], bindings) for k, name in enumerate(names)}

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import casadi as ca
 
-from robodyn.assembly.builder import Builder, Pending
+from robodyn.assembly.builder import Builder, Deferred
 from robodyn.assembly.declarations import Ending, Guard
-from robodyn.model import Along, Combination, Distance, Joint, Linkage, Mode, Triangle
+from robodyn.model import Distance, FunctionCoordinate, Joint, LinearCombination, Mode, PointCoordinate, TriangleLength
 from robodyn.symbolic import cos, minimum, sqrt
 
 if TYPE_CHECKING:
@@ -16,34 +16,34 @@ if TYPE_CHECKING:
 
 
 def joint_unit(joint: Joint | Mode) -> str:
-    return "rad" if joint.turns else "m"
+    return "rad" if joint.rotates else "m"
 
 
 def express_coordinate(
-    motion: Motion, coordinate: Combination | Distance | Triangle | Along | Linkage
+    motion: Motion, coordinate: LinearCombination | Distance | TriangleLength | PointCoordinate | FunctionCoordinate
 ) -> tuple[str, ca.SX]:
     """Unit and position of a coordinate as a function of q."""
     index = {joint.name: k for k, joint in enumerate(motion.joints)}
-    if isinstance(coordinate, Combination):
+    if isinstance(coordinate, LinearCombination):
         return joint_unit(motion.joints[index[next(iter(coordinate.of))]]), _weighted_sum(motion, coordinate, index)
     if isinstance(coordinate, Distance):
         apart = motion.point_position(coordinate.end) - motion.point_position(coordinate.start)
         return "m", sqrt(ca.sumsqr(apart))
-    if isinstance(coordinate, Triangle):
+    if isinstance(coordinate, TriangleLength):
         a, b = motion.builder.values.vector(f"{coordinate.name}.sides", ("a", "b"))
         phi = _weighted_sum(motion, coordinate, index) + motion.builder.values[f"{coordinate.name}.offset"]
         return "m", sqrt(a * a + b * b - 2 * a * b * cos(phi))
-    if isinstance(coordinate, Along):
+    if isinstance(coordinate, PointCoordinate):
         return "m", ca.dot(ca.DM(coordinate.direction), motion.point_position(coordinate.point))
     return coordinate.unit, _linkage_position(motion, coordinate, [motion.q[index[name]] for name in coordinate.of])
 
 
-def _weighted_sum(motion: Motion, coordinate: Combination | Triangle, index: dict[str, int]) -> ca.SX:
+def _weighted_sum(motion: Motion, coordinate: LinearCombination | TriangleLength, index: dict[str, int]) -> ca.SX:
     return sum((weight * motion.q[index[name]] for name, weight in coordinate.of.items()), ca.SX(0))
 
 
-def _linkage_position(motion: Motion, linkage: Linkage, positions: list[ca.SX]) -> ca.SX:
-    """The user's function of joint positions, traced; what it raises is told as a flaw of that linkage."""
+def _linkage_position(motion: Motion, linkage: FunctionCoordinate, positions: list[ca.SX]) -> ca.SX:
+    """The user's function of joint positions, traced; what it raises is reported as a flaw of that linkage."""
     try:
         return ca.SX(linkage.function(*positions))
     except Exception as error:  # noqa: BLE001  a user's function may raise anything
@@ -66,4 +66,4 @@ def add_ranges(builder: Builder, motion: Motion) -> None:
         # Positive within the range, zero at both of its ends: it falls through zero where the range is left.
         inside = minimum(position - lower, upper - position)
         guard = Guard(f"{coordinate.name}.range", -1, Ending.OUT_OF_REACH, coordinate=coordinate.name)
-        builder.add_guard(guard, Pending(inside, {}))
+        builder.add_guard(guard, Deferred(inside, {}))

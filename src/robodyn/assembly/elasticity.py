@@ -29,7 +29,7 @@ def add_elasticity(builder: Builder, motion: Motion) -> None:
         for k, mode in enumerate(body.modes):
             stiffness, damping = factor * body.modal_stiffness[k], _damping(builder, body, k)
             eta, rate = motion.positions[mode.name], motion.coordinate_rates[mode.name]
-            info = SignalInfo(f"{mode.name}.elastic_force", FORCE["rad" if mode.turns else "m"])
+            info = SignalInfo(f"{mode.name}.elastic_force", FORCE["rad" if mode.rotates else "m"])
             force = -stiffness * eta - damping * rate
             builder.network.define([info], Definition({info.name: ca.SX(force)}, {}))
             builder.forces.append((mode.name, info.name))

@@ -10,7 +10,7 @@ import numpy as np
 
 from robodyn.assembly.motion import Motion
 from robodyn.laws import arguments_of
-from robodyn.model import Closure, Constraint, Coupling, Prescribed, Relation, Rod
+from robodyn.model import Constraint, ConstraintFunction, LinearConstraint, LoopJoint, PrescribedMotion, Rod
 from robodyn.symbolic import sqrt
 
 
@@ -24,17 +24,17 @@ def _rod(motion: Motion, rod: Rod) -> list[ca.SX]:
     return [sqrt(ca.sumsqr(apart)) - motion.builder.values[f"{rod.name}.length"]]
 
 
-def _coupling(motion: Motion, coupling: Coupling) -> list[ca.SX]:
+def _coupling(motion: Motion, coupling: LinearConstraint) -> list[ca.SX]:
     total = sum((weight * motion.positions[name] for name, weight in coupling.of.items()), ca.SX(0))
     return [total - motion.builder.values[f"{coupling.name}.offset"]]
 
 
-def _prescribed(motion: Motion, prescribed: Prescribed) -> list[ca.SX]:
+def _prescribed(motion: Motion, prescribed: PrescribedMotion) -> list[ca.SX]:
     return [motion.positions[prescribed.of]]
 
 
-def _relation(motion: Motion, relation: Relation) -> list[ca.SX]:
-    """The user's function, traced; what it raises is told as a flaw of that constraint."""
+def _relation(motion: Motion, relation: ConstraintFunction) -> list[ca.SX]:
+    """The user's function, traced; what it raises is reported as a flaw of that constraint."""
     path = f"constraints.{relation.name}"
     positions = [motion.positions[name] for name in relation.of]
     timed = any(argument.name == "time" for argument in arguments_of(relation.function))
@@ -51,40 +51,40 @@ def _relation(motion: Motion, relation: Relation) -> list[ca.SX]:
     return values
 
 
-def _closure(motion: Motion, closure: Closure) -> list[ca.SX]:
-    p_1, p_2 = motion.point_position(closure.first), motion.point_position(closure.second)
-    R_1, R_2 = motion.point_rotation(closure.first), motion.point_rotation(closure.second)
+def _loop_joint(motion: Motion, loop_joint: LoopJoint) -> list[ca.SX]:
+    p_1, p_2 = motion.point_position(loop_joint.first), motion.point_position(loop_joint.second)
+    R_1, R_2 = motion.point_rotation(loop_joint.first), motion.point_rotation(loop_joint.second)
     # Three equations of the positions, and as many of the rotations as the joint takes away.
     meeting = ca.vertsplit(p_1 - p_2)
-    axis, second = np.array(closure.axis), np.array(closure.second_axis)
-    if closure.kind == "spherical":
+    axis, second = np.array(loop_joint.axis), np.array(loop_joint.second_axis)
+    if loop_joint.kind == "spherical":
         return meeting
     # Universal: the two axes stay perpendicular; revolute: they stay parallel.
-    if closure.kind == "universal":
+    if loop_joint.kind == "universal":
         return [*meeting, ca.dot(R_1 @ axis, R_2 @ second)]
-    if closure.kind == "revolute":
+    if loop_joint.kind == "revolute":
         return [*meeting, *_tilt(R_1 @ axis, R_2, second)]
     # How the first body is turned from where it should be, in its own axes: its torques act on that body.
-    turned = _turn(ca.DM(closure.rotation) @ R_2.T @ R_1)
-    if closure.kind == "prismatic":
-        return [*(ca.dot(p_1 - p_2, R_1 @ square) for square in square_to(axis)), *turned]
+    turned = _turn(ca.DM(loop_joint.rotation) @ R_2.T @ R_1)
+    if loop_joint.kind == "prismatic":
+        return [*(ca.dot(p_1 - p_2, R_1 @ square) for square in perpendicular_to(axis)), *turned]
     return [*meeting, *turned]
 
 
-def square_to(axis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Two directions square to an axis and to each other."""
+def perpendicular_to(axis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Two directions perpendicular to an axis and to each other."""
     first = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))])
     first /= np.linalg.norm(first)
     return first, np.cross(axis, first)
 
 
 def _tilt(axis: ca.SX, R: ca.SX, second: np.ndarray) -> list[ca.SX]:
-    """Twice the tangent of half the angle between an axis and `R second`, about two directions square to that.
+    """Twice the tangent of half the angle between an axis and `R second`, about two directions perpendicular to that.
 
     Unlike its sine it is not zero for axes that point against each other.
     """
     along = 1 + ca.dot(axis, R @ second)
-    return [2 * ca.dot(axis, R @ square) / along for square in square_to(second)]
+    return [2 * ca.dot(axis, R @ square) / along for square in perpendicular_to(second)]
 
 
 def _turn(R: ca.SX) -> list[ca.SX]:
@@ -94,9 +94,9 @@ def _turn(R: ca.SX) -> list[ca.SX]:
 
 
 _EXPRESSIONS: dict[type, Callable[[Motion, Any], list[ca.SX]]] = {
-    Closure: _closure,
+    LoopJoint: _loop_joint,
     Rod: _rod,
-    Coupling: _coupling,
-    Prescribed: _prescribed,
-    Relation: _relation,
+    LinearConstraint: _coupling,
+    PrescribedMotion: _prescribed,
+    ConstraintFunction: _relation,
 }

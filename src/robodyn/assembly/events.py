@@ -8,7 +8,7 @@ from typing import Any
 
 import casadi as ca
 
-from robodyn.assembly.builder import Builder, Pending, reference_to
+from robodyn.assembly.builder import Builder, Deferred, reference_to
 from robodyn.assembly.declarations import Ending, Guard, PythonCall
 from robodyn.assembly.promises import Promise
 from robodyn.assembly.sampling import add_python_inputs
@@ -43,7 +43,7 @@ def add_events(builder: Builder) -> None:
         moves = call is not None or (action is not None and not states.isdisjoint(builder.actions[action]))
         ending = Ending.STOPPED if event.terminal else None
         guard = Guard(event.name, DIRECTIONS[event.direction], ending, action, call, moves)
-        builder.add_guard(guard, Pending(next(iter(trace.results.values())), bindings))
+        builder.add_guard(guard, Deferred(next(iter(trace.results.values())), bindings))
 
 
 def add_located(builder: Builder) -> None:
@@ -52,7 +52,7 @@ def add_located(builder: Builder) -> None:
     side = sign(value), at a crossing that ends on zero itself the other side; at a root, where rounding could decide,
     the engine puts there the side that the crossing led to.
     """
-    start: dict[str, Pending] = {}
+    start: dict[str, Deferred] = {}
     for block in builder.scenario.machine.blocks:
         for output, argument in block.info.located.items():
             name, side = f"{block.name}.{output}", f"{block.name}.{argument}"
@@ -63,15 +63,15 @@ def add_located(builder: Builder) -> None:
             action = f"action:{name}"
             # At zero itself the side is the one it comes to, not the one it came from.
             passed = where(value.expression == 0, -builder.memory_symbols[side], sign(value.expression))
-            builder.actions[action] = {side: Pending(passed, value.bindings)}
+            builder.actions[action] = {side: Deferred(passed, value.bindings)}
             builder.add_guard(Guard(name, DIRECTIONS["both"], action=action, side=side), value)
-            start[side] = Pending(sign(value.expression), value.bindings)
+            start[side] = Deferred(sign(value.expression), value.bindings)
             watch_side(builder, name, builder.memory_symbols[side], value)
     if start:
         builder.actions[START] = start
 
 
-def watch_side(builder: Builder, name: str, side: ca.SX, value: Pending) -> None:
+def watch_side(builder: Builder, name: str, side: ca.SX, value: Deferred) -> None:
     """A value must be on the side that was noted when it passed zero; 0 notes nothing."""
     unit = builder.network.infos[name].unit if name in builder.network.infos else "m"
     values = [-side * value.expression, absolute(value.expression)]
@@ -131,7 +131,7 @@ def _add_action(builder: Builder, event: Event) -> tuple[str | None, PythonCall 
             builder.flaws.add(path, f"sets '{name}', which is no state or memory", nearest(name, known))
     # Traced: the action is a column of new values in the same symbols as everything else.
     function = f"action:events.{event.name}"
-    builder.actions[function] = {key: Pending(value, bindings) for key, value in trace.results.items()}
+    builder.actions[function] = {key: Deferred(value, bindings) for key, value in trace.results.items()}
     return function, None
 
 

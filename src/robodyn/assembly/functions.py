@@ -42,7 +42,7 @@ class Expressions:
         constraints: residuals h of all equations, then their rates; constraint_drift: h'' while the joints do not
             accelerate; active: which equations hold, 1 or 0.
         momentum_rate: -dE/dq, of a system in momenta.
-        projection: [x, m] put back on the constraints after a step, where the treatment does so.
+        projection: [x, m] put back on the constraints after a step, where the constraint method does so.
         updates: new memory m after a sampled task; actions: [x, m] after an event's action; arguments: of a call in
             Python. Several tasks or guards may share a column, so that they refer to it by its key.
     """

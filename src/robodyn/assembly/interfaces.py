@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import casadi as ca
 
-from robodyn.assembly.builder import Builder, Pending, reference_to
+from robodyn.assembly.builder import Builder, Deferred, reference_to
 from robodyn.assembly.declarations import Port, StateInfo
 from robodyn.assembly.motion import Motion
 from robodyn.assembly.network import Definition, SignalInfo
@@ -21,7 +21,7 @@ from robodyn.model.interface import ROTATION
 
 
 @dataclass(frozen=True)
-class Far:
+class FarSide:
     """Motion of the far side: position (1 or 3,), rotation (3, 3) or None, velocity (k,)."""
 
     position: ca.SX
@@ -105,7 +105,7 @@ def _act(builder: Builder, port: Port) -> ca.SX:
     return force
 
 
-def _far_motion(builder: Builder, interface: Interface) -> Far:
+def _far_motion(builder: Builder, interface: Interface) -> FarSide:
     rotation = ca.reshape(_numbers(builder, interface, "far_orientation"), 3, 3).T if interface.rotates else None
     position, velocity = (_numbers(builder, interface, key) for key in ("far_position", "far_velocity"))
     units = row_units(builder, interface)
@@ -114,10 +114,10 @@ def _far_motion(builder: Builder, interface: Interface) -> Far:
         infos = [SignalInfo(name, f"{unit}{suffix}") for name, unit in zip(names, units, strict=False)]
         builder.network.define(infos, Definition(dict(zip(names, ca.vertsplit(column), strict=True)), {}))
     _define_rotation(builder, interface.names("far_orientation"), rotation)
-    return Far(position, rotation, velocity)
+    return FarSide(position, rotation, velocity)
 
 
-def _far_model(builder: Builder, interface: Interface) -> Far:
+def _far_model(builder: Builder, interface: Interface) -> FarSide:
     """States of the far side's reduced model; its turn is counted from an orientation that comes in."""
     turns = tuple(f"{interface.name}.far_turn.{row}" for row in ROTATION) if interface.rotates else ()
     names = (*interface.names("far_position"), *turns, *interface.names("far_velocity"))
@@ -139,9 +139,9 @@ def _far_model(builder: Builder, interface: Interface) -> Far:
         start = ca.reshape(_numbers(builder, interface, "far_orientation"), 3, 3).T
         rotation = (ca.SX.eye(3) + turn + turn @ turn / 2) @ start
     for name, rate in zip((*interface.names("far_position"), *turns), ca.vertsplit(velocity), strict=True):
-        builder.rates[name] = Pending(rate, {})
+        builder.rates[name] = Deferred(rate, {})
     _define_rotation(builder, interface.names("far_orientation"), rotation)
-    return Far(position, rotation, velocity)
+    return FarSide(position, rotation, velocity)
 
 
 def _move_model(builder: Builder, interface: Interface, force: ca.SX) -> None:
@@ -149,10 +149,10 @@ def _move_model(builder: Builder, interface: Interface, force: ca.SX) -> None:
     mobility = _symmetric(_numbers(builder, interface, "far_mobility"), len(interface.rows))
     rates = _numbers(builder, interface, "far_acceleration") - mobility @ force
     for name, rate in zip(interface.names("far_velocity"), ca.vertsplit(rates), strict=True):
-        builder.rates[name] = Pending(rate, {})
+        builder.rates[name] = Deferred(rate, {})
 
 
-def _elastic_force(builder: Builder, port: Port, far: Far) -> ca.SX:
+def _elastic_force(builder: Builder, port: Port, far: FarSide) -> ca.SX:
     """f = K (far - own) + D (w_far - w); a small turn between the two is `sum own_i x far_i / 2` over the axes."""
     # The turn between two nearly equal frames, R_far R^T = 1 + [phi]x: phi = sum own_i x far_i / 2.
     apart = far.position - port.position
@@ -206,10 +206,10 @@ def _add_books(builder: Builder, port: Port) -> None:
         rates = [builder.symbol_of(name) for name in interface.names("far_velocity")]
     bindings: Bindings = {}
     power = sum(placeholder(f"work of {f}", f, bindings) * w for f, w in zip(forces, rates, strict=True))
-    _add_book(builder, f"{interface.name}.work", "J", Pending(power, bindings))
+    _add_book(builder, f"{interface.name}.work", "J", Deferred(power, bindings))
 
 
-def _add_book(builder: Builder, name: str, unit: str, rate: Pending) -> None:
+def _add_book(builder: Builder, name: str, unit: str, rate: Deferred) -> None:
     """A state that nothing else depends on, kept out of the solver's error estimate."""
     builder.add_state(StateInfo(name, unit, 0.0, nominal=float("inf")))
     builder.rates[name] = rate

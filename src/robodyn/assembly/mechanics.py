@@ -11,7 +11,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from robodyn.assembly.builder import Builder, Pending, reference_to
+from robodyn.assembly.builder import Builder, Deferred, reference_to
 from robodyn.assembly.constraints import (
     Constrained,
     Equation,
@@ -25,14 +25,14 @@ from robodyn.assembly.contact import add_contacts
 from robodyn.assembly.coordinates import joint_unit
 from robodyn.assembly.declarations import StateInfo
 from robodyn.assembly.held_joints import find_held_joints
-from robodyn.assembly.impact import add_rigid
 from robodyn.assembly.interfaces import add_interfaces, define_forces
 from robodyn.assembly.motion import Motion
 from robodyn.assembly.network import Definition, SignalInfo
 from robodyn.assembly.promises import Promise
-from robodyn.assembly.rigid import build_rigid
+from robodyn.assembly.rigid_contact import build_rigid
+from robodyn.assembly.rigid_contact_events import add_rigid
 from robodyn.assembly.stick_events import add_stick_events
-from robodyn.assembly.sticking import Sticking, build_sticking
+from robodyn.assembly.stick_friction import Sticking, build_sticking
 from robodyn.assembly.system import build_mass_matrix
 from robodyn.assembly.tracing import Bindings, placeholder
 from robodyn.assembly.units import FORCE
@@ -46,7 +46,7 @@ from robodyn.dynamics import (
     potential_energy,
     solve_ldl,
 )
-from robodyn.model import Combination
+from robodyn.model import LinearCombination
 from robodyn.model.numbers import XYZ
 from robodyn.symbolic import absolute, where
 
@@ -57,7 +57,7 @@ def add_dynamics(builder: Builder, motion: Motion, solvable: bool) -> None:
     """Define the accelerations from all forces gathered, and the energies.
 
     Args:
-        solvable: False where a joint without inertia has been told; the rest is then still checked.
+        solvable: False where a joint without inertia has been reported; the rest is then still checked.
     """
     bindings: Bindings = {}
     forces: dict[str, ca.SX] = {}
@@ -86,8 +86,8 @@ def add_dynamics(builder: Builder, motion: Motion, solvable: bool) -> None:
     outside = machine.loads or machine.constraints or machine.contacts or machine.interfaces
     acting = forces or builder.sticking or outside
     passing = sum((absolute(force * motion.coordinate_rates[on]) for on, force in forces.items()), ca.SX(0))
-    flows = (Pending(passing, bindings), Pending(ca.sum1(absolute(tau)), bindings))
-    _add_energies(builder, motion, Pending(power, bindings) if acting else None, flows)
+    flows = (Deferred(passing, bindings), Deferred(ca.sum1(absolute(tau)), bindings))
+    _add_energies(builder, motion, Deferred(power, bindings) if acting else None, flows)
 
 
 def _accelerate(builder: Builder, motion: Motion, tau: ca.SX, bindings: Bindings) -> tuple[ca.SX, ca.SX]:
@@ -97,8 +97,8 @@ def _accelerate(builder: Builder, motion: Motion, tau: ca.SX, bindings: Bindings
     solve = _mass_solver(motion)
     # From outside in: contacts push on the constrained mechanism, friction acts on both, constraints answer to all.
     constrained = build_constrained(builder, motion, solve, bindings)
-    react = constrained.react if constrained else lambda b: ca.SX(*b.shape)
-    rigid = build_rigid(builder, motion, constrained.apply if constrained else solve, react)
+    constraint_force = constrained.constraint_force if constrained else lambda b: ca.SX(*b.shape)
+    rigid = build_rigid(builder, motion, constrained.mobility if constrained else solve, constraint_force)
     if rigid is not None:
         free = constrained.accelerate(tau - c)[0] if constrained else solve(tau - c)
         tau = tau + add_rigid(builder, motion, rigid, free, bindings)
@@ -117,7 +117,7 @@ def _accelerate(builder: Builder, motion: Motion, tau: ca.SX, bindings: Bindings
         tau = tau + constrained.H.T @ lam
         add_constraint_signals(builder, motion, constrained, lam, bindings)
         add_closing(builder, motion, constrained, bindings)
-        if builder.scenario.treatment.method == "projection":
+        if builder.scenario.constraint_method.method == "projection":
             add_projection(builder, motion, constrained, bindings)
     if held is not None:
         directions = [element.direction for element in builder.sticking]
@@ -129,7 +129,7 @@ def _accelerate(builder: Builder, motion: Motion, tau: ca.SX, bindings: Bindings
 
 def _keep_applied(builder: Builder, tau: ca.SX, bindings: Bindings) -> None:
     """Joint torques without those of constraints, as a function of the system."""
-    builder.applied = [Pending(tau[k], bindings) for k in range(tau.numel())]
+    builder.applied = [Deferred(tau[k], bindings) for k in range(tau.numel())]
 
 
 def _mass_solver(motion: Motion) -> Solve:
@@ -181,7 +181,7 @@ def _define_accelerations(builder: Builder, motion: Motion, a: ca.SX, bindings: 
     outputs = {info.name: a[k] for k, info in enumerate(infos)}
     builder.network.define(infos, Definition(outputs, bindings))
     for k, joint in enumerate(motion.joints):
-        builder.rates[f"{joint.name}.position"] = Pending(motion.position_rates[k], {})
+        builder.rates[f"{joint.name}.position"] = Deferred(motion.position_rates[k], {})
         builder.rates[f"{joint.name}.velocity"] = reference_to(infos[k].name)
 
 
@@ -224,7 +224,7 @@ def _build_sticking(
     _warn_shared(builder, shared)
     return build_sticking(
         elements,
-        constrained.apply if constrained else solve,
+        constrained.mobility if constrained else solve,
         gradients,
         (position, speed, ca.vertcat(*gradients) @ a + drift),
         find_held_joints(numeric, always[resting]),
@@ -237,7 +237,7 @@ def _build_sticking(
 
 
 def _rests(motion: Motion, equation: Equation) -> bool:
-    """Whether a constraint is kept where nothing moves; one that is told how to move is not."""
+    """Whether a constraint is kept where nothing moves; one that is reported how to move is not."""
     return bool(ca.substitute(equation.h_dot, motion.v, ca.SX.zeros(motion.v.numel())).is_zero())
 
 
@@ -266,14 +266,14 @@ def _load_torque(builder: Builder, motion: Motion) -> ca.SX:
     return total
 
 
-def _add_energies(builder: Builder, motion: Motion, power: Pending | None, flows: tuple[Pending, Pending]) -> None:
+def _add_energies(builder: Builder, motion: Motion, power: Deferred | None, flows: tuple[Deferred, Deferred]) -> None:
     """Energies as signals; `energy.work` integrates the power of all blocks and loads, so that E - W is constant.
 
     Args:
         flows: power of the forces on each coordinate, whatever its sign, and how large the torques are all together.
     """
     tree = motion.mechanics.tree
-    rotors = [c for c in builder.scenario.machine.coordinates if isinstance(c, Combination)]
+    rotors = [c for c in builder.scenario.machine.coordinates if isinstance(c, LinearCombination)]
     spinning = sum(
         (0.5 * builder.values[f"{c.name}.inertia"] * motion.coordinate_rates[c.name] ** 2 for c in rotors),
         ca.SX(0),

@@ -89,9 +89,9 @@ def make_minimal(builder: Builder, symbols: Symbols, found: Expressions, n: int,
     Args:
         found: the functions so far; n: number of moving joints; start: key of the action carried out at the start.
     """
-    k = len(builder.equations)
+    k = len(builder.constraint_forces)
     if not all(value.is_one() for value in ca.vertsplit(found.active)):
-        builder.flaws.add("treatment.method", "minimal needs constraints that always hold", "say baumgarte")
+        builder.flaws.add("constraint_method.method", "minimal needs constraints that always hold", "say baumgarte")
         return found
     x = symbols.x
     h, h_dot = found.constraints[:k], found.constraints[k:]
@@ -128,21 +128,23 @@ def _choose(builder: Builder, symbols: Symbols, h: ca.SX, n: int) -> tuple[int, 
 
     H = _gradients_at_start(builder, symbols, h, n)
     joints = [info.name.removesuffix(".position") for info in builder.states[:n]]
-    named = builder.scenario.treatment.independent
+    named = builder.scenario.constraint_method.independent
     if named is not None:
         return _take_named(builder, joints, named, H)
     # Pivoting takes the joints whose gradients are largest: these can be solved for.
     _, R, order = qr(H, mode="economic", pivoting=True)
     rank = len(H) - builder.spare
     if abs(R[rank - 1, rank - 1]) < SINGULAR * np.linalg.norm(H) / np.sqrt(rank):
-        builder.flaws.add("treatment.method", "the start is a singular position: no joints are independent there")
+        builder.flaws.add(
+            "constraint_method.method", "the start is a singular position: no joints are independent there"
+        )
         return None
     return tuple(sorted(int(j) for j in order[:rank]))
 
 
 def _take_named(builder: Builder, joints: list[str], named: Sequence[str], H: np.ndarray) -> tuple[int, ...] | None:
     rank = len(H) - builder.spare
-    path, free = "treatment.independent", H.shape[1] - rank
+    path, free = "constraint_method.independent", H.shape[1] - rank
     unknown = [name for name in named if name not in joints]
     for name in unknown:
         builder.flaws.add(path, f"'{name}' is no moving joint", nearest(name, joints))

@@ -16,7 +16,7 @@ from robodyn.assembly.elasticity import add_elasticity
 from robodyn.assembly.network import Definition, SignalInfo
 from robodyn.assembly.tree import Mechanics, build_tree
 from robodyn.dynamics import link_poses, position_rates
-from robodyn.model import Combination, Joint, Mechanism, Mode, Point
+from robodyn.model import Joint, LinearCombination, Mechanism, Mode, Point
 from robodyn.model.numbers import XYZ
 from robodyn.spatial import Pose
 from robodyn.symbolic import is_symbolic, sqrt, stack
@@ -89,12 +89,12 @@ class Motion:
 
         max(5 sqrt(g / size), 10 / duration), where size is the largest distance of a joint from the world's origin.
         """
-        treatment, scenario = self.builder.scenario.treatment, self.builder.scenario
-        if treatment.method != "baumgarte":
+        constraint_method, scenario = self.builder.scenario.constraint_method, self.builder.scenario
+        if constraint_method.method != "baumgarte":
             return 0.0
         # Chosen where it is not given: faster than what moves, slower than what the solver can follow.
-        if treatment.pole is not None:
-            return self.builder.values["treatment.pole"]
+        if constraint_method.pole is not None:
+            return self.builder.values["constraint_method.pole"]
         places = ca.vertcat(*(sqrt(ca.sumsqr(ca.SX(pose.p))) for pose in self.poses))
         size = float(np.max(self.values_at_start(places), initial=1e-3))
         fall = float(np.linalg.norm(np.asarray(self.mechanism.gravity)))
@@ -150,7 +150,7 @@ class Motion:
         return np.array(function(start, [number.value for number in values.tunable])).ravel()
 
     def value_somewhere(self, expression: ca.SX) -> np.ndarray:
-        """An expression of q at a general position, where no two gradients are parallel by chance."""
+        """An expression of q at a general position, where no two gradients are parallel at random."""
         values = self.builder.values
         # Near the start, off every symmetry; where constraints are, a position that meets them.
         place = self.somewhere
@@ -169,7 +169,7 @@ class Motion:
         spinning = tuple(
             (ca.SX(values[f"{c.name}.inertia"]), self.gradient(c.name))
             for c in self.builder.scenario.machine.coordinates
-            if isinstance(c, Combination) and (c.inertia > 0 or is_symbolic(values[f"{c.name}.inertia"]))
+            if isinstance(c, LinearCombination) and (c.inertia > 0 or is_symbolic(values[f"{c.name}.inertia"]))
         )
         return spinning + tuple((port.inertia, port.A) for port in self.ports if port.inertia is not None)
 

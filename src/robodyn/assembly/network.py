@@ -66,7 +66,7 @@ class Network:
             self.definitions[info.name] = definition
 
     def refer(self, bindings: Bindings) -> None:
-        """Note signals that something reads, so that unknown names are told."""
+        """Note signals that something reads, so that unknown names are reported."""
         self.referred.append(bindings)
 
     def resolve_all(self, flaws: FlawList) -> None:

@@ -9,7 +9,7 @@ from robodyn.assembly.tracing import Bindings, placeholder
 
 
 def refer_to_nominal(builder: Builder) -> None:
-    """Note the signals that joints should follow, so that unknown names are told."""
+    """Note the signals that joints should follow, so that unknown names are reported."""
     bindings: Bindings = {}
     for joint, signal in builder.scenario.nominal.items():
         placeholder(f"nominal.{joint}", signal, bindings)

@@ -3,7 +3,8 @@
     P + dE/dt <= 0
 
 P is the power of its force on the mechanism, E the energy that the element stores. Both are exact at every instant, so
-that an element that pulls where it should push, slides the wrong way or was changed at the wrong time is told by name.
+that an element that pulls where it should push, slides the wrong way or was changed at the wrong time is reported by
+name.
 """
 
 from __future__ import annotations

@@ -20,16 +20,16 @@ import casadi as ca
 import numpy as np
 
 from robodyn.assembly.builder import Builder
+from robodyn.assembly.contact_geometry import find_contact_points
 from robodyn.assembly.coordinates import express_coordinate
 from robodyn.assembly.equations import express_equations
 from robodyn.assembly.motion import Motion
 from robodyn.assembly.network import Definition, SignalInfo
-from robodyn.assembly.touching import find_touches
 from robodyn.assembly.tracing import Bindings, placeholder
 from robodyn.assembly.tree import build_tree
 from robodyn.assembly.undetermined import NOTE
 from robodyn.dynamics import joint_wrenches, link_poses
-from robodyn.model import Linkage, Rod, Triangle
+from robodyn.model import FunctionCoordinate, Rod, TriangleLength
 from robodyn.model.interface import ROTATION
 from robodyn.model.numbers import XYZ
 from robodyn.spatial import Pose
@@ -85,7 +85,7 @@ def _warn_unplaced(builder: Builder) -> None:
     """Forces along what joint angles alone describe act on the joints as torques: where they push is not known."""
     pushed = {target for target, _ in builder.forces} | {element.on for element in builder.sticking}
     for coordinate in builder.scenario.machine.coordinates:
-        if isinstance(coordinate, (Triangle, Linkage)) and coordinate.name in pushed:
+        if isinstance(coordinate, (TriangleLength, FunctionCoordinate)) and coordinate.name in pushed:
             builder.warnings.append(
                 f"reactions do not hold the push of '{coordinate.name}' on the bodies, only its torque on the joints: "
                 "its ends are not described; take a Distance between two points"
@@ -164,10 +164,10 @@ class _Outside:
             if any(row in ROTATION for row in interface.rows):
                 work = work + self._turn(point, ca.vertcat(*rows[3:]))
         for contact in self.machine.contacts:
-            for touch in find_touches(self.moved, contact):
-                force = ca.vertcat(*(self.read(f"{touch.name}.force.{axis}") for axis in XYZ))
+            for contact_point in find_contact_points(self.moved, contact):
+                force = ca.vertcat(*(self.read(f"{contact_point.name}.force.{axis}") for axis in XYZ))
                 # A contact pushes both bodies at the place where they touch, which does not move with either.
-                place = ca.substitute(touch.place, self.shifts, ca.SX.zeros(self.shifts.shape))
+                place = ca.substitute(contact_point.place, self.shifts, ca.SX.zeros(self.shifts.shape))
                 for sign, part in ((1, contact.touching), (-1, contact.against)):
                     work = work + sign * ca.dot(force, self._carry(part.point, place))
         return work

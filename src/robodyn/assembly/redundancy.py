@@ -1,9 +1,9 @@
 """Redundant constraints: which equations follow from the others, and which forces are therefore not determined?
 
 Seen at positions where all are met: there, an equation whose gradient is a combination of those before it says nothing
-new, and forces in the null space of H^T move nothing. A position may be singular by chance, so that two must agree.
+new, and forces in the null space of H^T move nothing. A position may be singular at random, so that two must agree.
 Left out is only what is the same combination at both. Where the combination changes, no choice of equations need be
-independent everywhere: a joint that is locked by a closure which turns with its carrier may be seen by each of the
+independent everywhere: a joint that is locked by a loop joint which turns with its carrier may be seen by each of the
 world's axes in turn. There, all equations stay, and the compliance of their forces makes up for those too many.
 """
 
@@ -18,7 +18,7 @@ import numpy as np
 
 from robodyn.assembly.builder import Builder
 from robodyn.assembly.motion import Motion
-from robodyn.model import Closure, Constraint, Prescribed
+from robodyn.model import Constraint, LoopJoint, PrescribedMotion
 from robodyn.symbolic.tables import spell_out
 
 if TYPE_CHECKING:
@@ -69,8 +69,8 @@ def find_redundant(
     closed, residual = close(evaluate, start)
     met = residual <= CLOSED
     if not met:
-        told = f"the constraints cannot be met near the start: {residual:.3g} is left of the largest equation"
-        builder.warnings.append(told)
+        message = f"the constraints cannot be met near the start: {residual:.3g} is left of the largest equation"
+        builder.warnings.append(message)
     generator = np.random.default_rng(1)
     other, residual = close(evaluate, closed + ELSEWHERE * generator.standard_normal(len(closed)))
     both_met = met and residual <= CLOSED
@@ -79,21 +79,21 @@ def find_redundant(
     if not np.all(np.isfinite(gradients)):
         return Redundancy()
     idle = _agree(_idle_rows(H) for H in gradients)
-    _tell_hopeless(builder, [(equations[k], evaluate(closed)[0][k]) for k in idle])
+    _report_hopeless(builder, [(equations[k], evaluate(closed)[0][k]) for k in idle])
     # Equations that contradict each other depend on each other too: only where they are met, one of them is idle.
     dependent = _agree(_dependent_rows(H, steady) for H in gradients) if both_met else idle
-    index3 = builder.scenario.treatment.method == "index3"
+    index3 = builder.scenario.constraint_method.method == "index3"
     left_out = dependent if index3 or _same_combinations(gradients, dependent, idle) else idle
     undetermined = _agree(_shared_rows(H) for H in gradients) if both_met else idle
     spare = len(dependent) - len(left_out)
-    _tell(builder, equations, left_out, undetermined, spare)
+    _report(builder, equations, left_out, undetermined, spare)
     # Kept for whoever must know which part of a force is arbitrary.
     if undetermined:
         null = _null_forces(gradients[-1] if both_met else gradients[0])
         builder.null_forces = {e.force: row for e, row in zip(equations, null, strict=True)}
         if index3 and null.shape[1] > len(left_out):
             what = "index3 needs independent equations, and here some follow from those of a constraint that may break"
-            builder.flaws.add("treatment.method", what, "say baumgarte or projection")
+            builder.flaws.add("constraint_method.method", what, "say baumgarte or projection")
     return Redundancy(left_out, idle, undetermined, spare)
 
 
@@ -102,7 +102,7 @@ def _agree(found: Iterable[Sequence[int]]) -> tuple[int, ...]:
     return tuple(sorted(set.intersection(*map(set, found))))
 
 
-def _tell(
+def _report(
     builder: Builder, equations: Sequence[Equation], left_out: Sequence[int], undetermined: Sequence[int], spare: int
 ) -> None:
     if not undetermined:
@@ -113,17 +113,17 @@ def _tell(
         count += f", {spare} of them in a way that changes with the position, so that these stay"
     if left_out:
         count += f" and are left out: {named}" if not spare else f"; left out: {named}"
-    told = (
+    message = (
         f"the motion does not determine {len(undetermined)} forces, those of the least sum of squares are given "
         f"(forces and torques weighed by the mean mobility of their kind): {shared}"
     )
-    builder.warnings.append((f"{count}; " if left_out or spare else "") + told)
+    builder.warnings.append((f"{count}; " if left_out or spare else "") + message)
 
 
 def _check_directions(
     builder: Builder, equations: Sequence[Equation], steady: Sequence[bool], start: tuple[np.ndarray, np.ndarray]
 ) -> bool:
-    """Whether all equations have gradients at the start; which have none, and why, is told."""
+    """Whether all equations have gradients at the start; which have none, and why, is reported."""
     values, H = start
     good = np.isfinite(values) & np.all(np.isfinite(H), axis=1)
     blind = {equations[k].constraint.name: k for k in range(len(equations)) if not good[k]}
@@ -139,17 +139,17 @@ def _check_directions(
 
 def _why_blind(constraint: Constraint) -> tuple[str, str]:
     """What is wrong with a constraint that has no direction, and the remedy."""
-    if not isinstance(constraint, Closure):
+    if not isinstance(constraint, LoopJoint):
         return "has no direction at the start: its ends may coincide", "start elsewhere"
     if constraint.kind == "revolute":
         opposite = ", ".join(f"{-entry + 0.0:g}" for entry in constraint.second_axis or ())
         return "its axes point against each other at the start", f"say second_axis = ({opposite}), or start elsewhere"
-    return "is turned by 180 deg at the start", "change its rotation, or start elsewhere"
+    return "is rotated by 180 deg at the start", "change its rotation, or start elsewhere"
 
 
 def _numeric(motion: Motion, equations: Sequence[Equation]) -> Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]:
     """Residuals and gradients at a position, at time zero; a prescribed coordinate is where it should be."""
-    rows = [ca.SX(0) if isinstance(e.constraint, Prescribed) else e.h for e in equations]
+    rows = [ca.SX(0) if isinstance(e.constraint, PrescribedMotion) else e.h for e in equations]
     h = ca.vertcat(*rows)
     gradients = ca.jacobian(ca.vertcat(*(e.h for e in equations)), motion.q)
     values = motion.builder.values
@@ -184,7 +184,7 @@ def close(
     return q, float(np.max(np.abs(h), initial=0.0))
 
 
-def _tell_hopeless(builder: Builder, idle: Sequence[tuple[Equation, float]]) -> None:
+def _report_hopeless(builder: Builder, idle: Sequence[tuple[Equation, float]]) -> None:
     """Equations that are not met and that no joint can change."""
     for equation, left in idle:
         if abs(left) > CLOSED:

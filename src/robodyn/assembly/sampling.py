@@ -13,7 +13,7 @@ from typing import Any
 
 import casadi as ca
 
-from robodyn.assembly.builder import Builder, Pending
+from robodyn.assembly.builder import Builder, Deferred
 from robodyn.assembly.declarations import MemoryInfo, PythonCall, Task
 from robodyn.assembly.tracing import Bindings, trace_law
 from robodyn.assembly.units import units_of
@@ -84,7 +84,7 @@ def add_sampled_block(
     for name, waiting in targets.items():
         update |= _push(builder, waiting, trace.results[name])
     function = f"task:{block.name}"
-    builder.updates[function] = {key: Pending(value, bindings) for key, value in update.items()}
+    builder.updates[function] = {key: Deferred(value, bindings) for key, value in update.items()}
     _add_tasks(builder, block, targets, function=function)
     return outputs
 
@@ -152,7 +152,7 @@ def _add_tasks(
 
 def _add_update(builder: Builder, name: str, copies: dict[str, str]) -> None:
     """A task that copies memory: target -> source."""
-    builder.updates[name] = {to: Pending(builder.memory_symbols[source], {}) for to, source in copies.items()}
+    builder.updates[name] = {to: Deferred(builder.memory_symbols[source], {}) for to, source in copies.items()}
 
 
 def _add_python_task(
@@ -175,11 +175,11 @@ def add_python_inputs(
     builder: Builder, inputs: str, arguments: dict[str, Any], bindings: Bindings
 ) -> dict[str, int | None]:
     """The column of argument values of a Python call, and the shape of each argument."""
-    column: list[Pending] = []
+    column: list[Deferred] = []
     shapes: dict[str, int | None] = {}
     for name, value in arguments.items():
         entries = value if isinstance(value, tuple) else (value,)
         shapes[name] = len(entries) if isinstance(value, tuple) else None
-        column += [Pending(ca.SX(entry), bindings) for entry in entries]
+        column += [Deferred(ca.SX(entry), bindings) for entry in entries]
     builder.arguments[inputs] = column
     return shapes

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import casadi as ca
 
-from robodyn.assembly.builder import Builder, Pending
+from robodyn.assembly.builder import Builder, Deferred
 from robodyn.assembly.declarations import Guard
 from robodyn.assembly.promises import Promise
-from robodyn.assembly.sticking import HELD_SPEED, LEAST_SPEED, REST_SPEED, Sticking, reserve_of
+from robodyn.assembly.stick_friction import HELD_SPEED, LEAST_SPEED, REST_SPEED, Sticking, reserve_of
 from robodyn.assembly.tracing import Bindings
 from robodyn.symbolic import absolute, logical_and, minimum, where
 
@@ -45,15 +45,15 @@ def add_stick_events(builder: Builder, sticking: Sticking, states: tuple[list[st
         # What always holds has no power but rounding.
         builder.watch(Promise.PASSIVE, name, "W", [power, absolute(power) + level * HELD_SPEED], bindings)
         for event, value in guards.items():
-            builder.add_guard(Guard(f"{element.block.name}.{event}", -1, action=ACTION), Pending(value, bindings))
+            builder.add_guard(Guard(f"{element.block.name}.{event}", -1, action=ACTION), Deferred(value, bindings))
     # One action for all: new directions, speeds of what rests made exactly zero, and where each began to stick.
     directions, resting = sticking.find_directions()
     names, v = states
     stopped = sticking.hold_joints(sticking.stop_resting(v, resting), directions)
-    update = {name: Pending(stopped[j], bindings) for j, name in enumerate(names)}
+    update = {name: Deferred(stopped[j], bindings) for j, name in enumerate(names)}
     for i, element in enumerate(sticking.elements):
         newly = logical_and(directions[i] == 0, element.direction != 0)
         anchor = where(newly, sticking.position[i], element.anchor)
-        update[element.direction.name()] = Pending(directions[i], bindings)
-        update[element.anchor.name()] = Pending(anchor, bindings)
+        update[element.direction.name()] = Deferred(directions[i], bindings)
+        update[element.anchor.name()] = Deferred(anchor, bindings)
     builder.actions[ACTION] = update

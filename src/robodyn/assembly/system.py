@@ -43,12 +43,12 @@ class System:
         numbers: every named number of the scenario; parameters: the tunable ones, in the order of p.
         symbols: the five input columns t, x, d, m, p; expressions: the functions, as columns in those symbols.
         coordinates: position of every moving joint and coordinate in those symbols.
-        rotors: inertia and gradient of each rotor that turns with a combined coordinate, then inertia and Jacobian of
+        rotors: inertia and gradient of each rotor that rotates with a combined coordinate, then inertia and Jacobian of
             each model attached at an interface; ports: the interfaces.
         forces: (joint or coordinate, signal of a force on it); loads: joint torques of constant loads.
         terms: M and c, where they are not those of the mechanism itself; data: numbers of the table that these read,
             see `native.rows`.
-        equations: names of the forces (Lagrange multipliers) of all constraint equations, in the order of
+        constraint_forces: names of the forces (Lagrange multipliers) of all constraint equations, in the order of
             `expressions.constraints`; spare: how many of them follow from others.
         momenta: whether the states after the positions are the momenta p = M v instead of the velocities.
         start_action: key of the action that makes states and memory consistent at the start, if there is one.
@@ -77,7 +77,7 @@ class System:
     coordinates: Mapping[str, ca.SX]
     rotors: tuple[tuple[ca.SX, ca.SX], ...] = ()
     ports: tuple[Port, ...] = ()
-    equations: tuple[str, ...] = ()
+    constraint_forces: tuple[str, ...] = ()
     spare: int = 0
     start_action: str | None = None
     momenta: bool = False

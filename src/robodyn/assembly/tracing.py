@@ -62,7 +62,7 @@ def trace_law(
             # CasADi explains at length that numpy functions work on its symbols; that they do is enough here.
             warnings.filterwarnings("ignore", category=FutureWarning, message=r"\s*casadi")
             returned = function(**arguments)
-    except Exception as error:  # noqa: BLE001  whatever a user's law raises is told as a flaw of that law
+    except Exception as error:  # noqa: BLE001  whatever a user's law raises is reported as a flaw of that law
         flaws.add(path, f"law '{_name(function)}' cannot be traced{_place(error)}: {_first_line(error)}", REMEDY)
         return None
     results: dict[str, ca.SX] = {}

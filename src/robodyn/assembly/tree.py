@@ -43,21 +43,21 @@ class Mechanics:
 
 
 @dataclass
-class Draft:
+class LinkDraft:
     """A link in the making."""
 
     link: Link
     inertias: list[Inertia]
 
 
-class Growth:
+class TreeBuilder:
     """A tree in the making: fixed bodies are merged into the links they are fixed to, unless these deform."""
 
     def __init__(self, mechanism: Mechanism, values: Values, merge: bool = True) -> None:
         self.mechanism, self.values, self.merge = mechanism, values, merge
         self.placements = {GROUND: Placement(GROUND_LINK, Pose.identity())}
         self.nodes: dict[tuple[str, str], int] = {}
-        self.drafts: list[Draft] = []
+        self.drafts: list[LinkDraft] = []
 
     def add_joint(self, joint: Joint) -> None:
         """The body that a joint carries."""
@@ -106,7 +106,7 @@ class Growth:
         return self.nodes[body, node.name]
 
     def _add(self, link: Link) -> int:
-        self.drafts.append(Draft(link, []))
+        self.drafts.append(LinkDraft(link, []))
         return len(self.drafts) - 1
 
     def finish(self) -> Mechanics:
@@ -124,15 +124,15 @@ def build_tree(mechanism: Mechanism, values: Values, merge: bool = True) -> Mech
     Args:
         merge: False keeps each body on a fixed joint as a link of its own.
     """
-    growth = Growth(mechanism, values, merge)
+    tree_builder = TreeBuilder(mechanism, values, merge)
     for joint in mechanism.ordered_joints:
-        growth.add_joint(joint)
+        tree_builder.add_joint(joint)
     # Points that are only looked at need their nodes too.
     for point in mechanism.points:
         node = _node_of(mechanism, point.body, point)
         if node is not None:
-            growth.reach_node(point.body, node)
-    return growth.finish()
+            tree_builder.reach_node(point.body, node)
+    return tree_builder.finish()
 
 
 def build_elasticity(body: FlexibleBody) -> Elasticity:

@@ -15,7 +15,7 @@ from robodyn.units import fill_unit, same_quantity
 
 FORCE = {"rad": "N m", "m": "N"}
 TURNING = {along: about for along, about in ROW_UNITS.values() if along}
-"""Units of an interface's numbers, where it is on something that turns."""
+"""Units of an interface's numbers, where it is on something that rotates."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,8 @@ def units_of(block: Block, units: Mapping[str, str]) -> BlockUnits:
         return BlockUnits(units.get(f"{block.on}.position", "rad"), own)
     if block.unit in FORCE:
         return BlockUnits(block.unit, own)
-    told = next((unit for law_unit, unit in inputs.items() if "{x}" in law_unit), "rad")
-    return BlockUnits("m" if told == "m" or told.startswith("m/") else "rad", own)
+    message = next((unit for law_unit, unit in inputs.items() if "{x}" in law_unit), "rad")
+    return BlockUnits("m" if message == "m" or message.startswith("m/") else "rad", own)
 
 
 def settle_units(scenario: Scenario, infos: dict[str, SignalInfo]) -> None:
@@ -95,7 +95,7 @@ def fill_numbers(scenario: Scenario, units: Mapping[str, str]) -> dict[str, Numb
         for number in interface.numbers():
             found[number.name] = replace(number, unit=TURNING.get(number.unit, number.unit))
     for joint in scenario.machine.mechanism.moving_joints if scenario.machine.mechanism else ():
-        if not joint.turns:
+        if not joint.rotates:
             found[f"{joint.name}.armature"] = replace(found[f"{joint.name}.armature"], unit="kg")
     return found
 

@@ -31,9 +31,9 @@ from robodyn.catalog.six_axis import six_axis_mechanism, swinging_arm
 from robodyn.catalog.two_link import two_link_loop, two_link_mechanism
 from robodyn.errors import Flaw, ModelError, nearest
 from robodyn.extensions import Extension, collect
-from robodyn.model import Chain, Scenario
+from robodyn.model import Scenario, ScenarioSequence
 
-Maker: TypeAlias = Callable[[], Scenario | Chain]
+Maker: TypeAlias = Callable[[], Scenario | ScenarioSequence]
 GROUP = "robodyn.scenarios"
 STUDIES = "robodyn-studies"
 """The package with the scenarios of published studies."""
@@ -63,7 +63,7 @@ def list_scenarios() -> dict[str, Extension[Maker]]:
     return collect(GROUP, SCENARIOS, callable, "a function that makes a scenario")
 
 
-def find_scenario(name: str) -> Scenario | Chain:
+def find_scenario(name: str) -> Scenario | ScenarioSequence:
     """A scenario of the catalogue by name."""
     # The packages of others are loaded only where the library has no such scenario.
     if name in SCENARIOS:
@@ -76,10 +76,10 @@ def find_scenario(name: str) -> Scenario | Chain:
     return make_scenario(name, known[name])
 
 
-def make_scenario(name: str, entry: Extension[Maker]) -> Scenario | Chain:
+def make_scenario(name: str, entry: Extension[Maker]) -> Scenario | ScenarioSequence:
     """What an entry of the catalogue makes."""
     made = entry.thing()
-    if not isinstance(made, (Scenario, Chain)):
+    if not isinstance(made, (Scenario, ScenarioSequence)):
         raise ModelError([Flaw("", f"'{name}' of {entry.package} must be a scenario, is {type(made).__name__}")])
     return made
 

@@ -10,16 +10,16 @@ from math import pi
 from robodyn.model import (
     GROUND,
     Body,
-    Closure,
+    ConstraintMethod,
     Event,
     Joint,
+    LoopJoint,
     Machine,
     Mechanism,
     Point,
     Rod,
     Scenario,
     Solver,
-    Treatment,
 )
 
 FORTH = (0.0, -1.0, 0.0)
@@ -38,7 +38,7 @@ def _pendulum_machine(mass: float, length: float) -> Machine:
 
 
 def cartesian_pendulum(
-    mass: float = 1.0, length: float = 1.0, duration: float = 10.0, treatment: Treatment | None = None
+    mass: float = 1.0, length: float = 1.0, duration: float = 10.0, constraint_method: ConstraintMethod | None = None
 ) -> Scenario:
     """A pendulum in Cartesian coordinates, let go horizontally at x = -length; exact solution by elliptic functions."""
     return Scenario(
@@ -48,7 +48,7 @@ def cartesian_pendulum(
         {"x.position": -length},
         solver=Solver("dopri5", rtol=1e-9, atol=1e-11),
         title="Point mass held by a rod, swinging from the horizontal",
-        treatment=treatment or Treatment(),
+        constraint_method=constraint_method or ConstraintMethod(),
     )
 
 
@@ -78,7 +78,7 @@ def _thin_rod(name: str) -> Body:
     return Body(name, 1.0, (0.5, 0.0, 0.0), (0.0, 1 / 12, 1 / 12))
 
 
-def four_bars(count: int = 1, duration: float = 10.0, treatment: Treatment | None = None) -> Scenario:
+def four_bars(count: int = 1, duration: float = 10.0, constraint_method: ConstraintMethod | None = None) -> Scenario:
     """A row of four-bars that share their upright rods, all rods 1 m and 1 kg, pushed over from upright with 1 m/s.
 
     Each time it lies flat all of its rods are in line: a singular position of all loops at once.
@@ -93,17 +93,17 @@ def four_bars(count: int = 1, duration: float = 10.0, treatment: Treatment | Non
     ]
     tops = [Point(f"top{k}", f"upright{k}", (1.0, 0.0, 0.0)) for k in range(count + 1)]
     ends = [Point(f"end{k}", f"beam{k}", (1.0, 0.0, 0.0)) for k in range(count)]
-    closures = tuple(Closure(f"loop{k}", f"end{k}", f"top{k + 1}") for k in range(count))
+    loop_joints = tuple(LoopJoint(f"loop{k}", f"end{k}", f"top{k + 1}") for k in range(count))
     name = "four-bar" if count == 1 else f"four-bars-{count}"
     mechanism = Mechanism(name, (*uprights, *beams), (*feet, *knees), (*tops, *ends))
     initial = {f"{joint.name}.position": pi / 2 for joint in feet} | {f"{j.name}.position": -pi / 2 for j in knees}
     initial |= {f"{joint.name}.velocity": -1.0 for joint in feet} | {f"{j.name}.velocity": 1.0 for j in knees}
     return Scenario(
         name,
-        Machine(name, mechanism, constraints=closures),
+        Machine(name, mechanism, constraints=loop_joints),
         duration,
         initial,
         solver=Solver("dopri5", rtol=1e-9, atol=1e-11),
         title=f"{count} four-bars in a row, falling through their singular positions",
-        treatment=treatment or Treatment("projection"),
+        constraint_method=constraint_method or ConstraintMethod("projection"),
     )

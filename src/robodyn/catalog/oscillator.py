@@ -16,9 +16,9 @@ from robodyn.model import (
     GROUND,
     Block,
     Body,
-    Combination,
     Interface,
     Joint,
+    LinearCombination,
     Machine,
     Mechanism,
     Recording,
@@ -65,7 +65,7 @@ def oscillator(numbers: Oscillator | None = None) -> Scenario:
         "oscillator",
         Mechanism("oscillator", tuple(bodies), tuple(joints), gravity=(0.0, 0.0, 0.0)),
         blocks=tuple(springs),
-        coordinates=(Combination("stretch", {"first": -1.0, "second": 1.0}),),
+        coordinates=(LinearCombination("stretch", {"first": -1.0, "second": 1.0}),),
     )
     initial = {f"{name}.velocity": v for name, v in zip(names, numbers.velocities, strict=True)}
     return _scenario("oscillator", machine, numbers, initial, "Two masses coupled by a spring")

@@ -51,7 +51,7 @@ def thin_rod(mass: float, length: float) -> tuple[float, float, float]:
 
 
 def scara_mechanism() -> Mechanism:
-    """Two rods turning about vertical axes, a vertical slide at the end of the second."""
+    """Two rods rotating about vertical axes, a vertical slide at the end of the second."""
     bodies = (
         Body("link1", MASS_1, (LENGTH_1 / 2, 0.0, 0.0), thin_rod(MASS_1, LENGTH_1)),
         Body("link2", MASS_2, (LENGTH_2 / 2, 0.0, 0.0), thin_rod(MASS_2, LENGTH_2)),

@@ -13,7 +13,7 @@ from typing import Any
 
 from robodyn import symbolic as sym
 from robodyn.catalog.scara import AXES, Axis, arrivals, scara_mechanism, servo_blocks, target_block
-from robodyn.model import Block, Chain, Event, Machine, Obstacle, Scenario, Solver
+from robodyn.model import Block, Event, Machine, Obstacle, Scenario, ScenarioSequence, Solver
 
 X_OBSTACLE, HEIGHT, CRITICAL, SAFE = -0.20, 0.20, 0.10, 0.005
 ARM = AXES[:2]
@@ -138,7 +138,7 @@ def held_place(axis: Axis) -> Block:
     return Block(f"{axis.joint}.place", "sample_and_hold", inputs={"value": f"{axis.joint}.position"}, period=10.0)
 
 
-def scara_phases() -> Chain:
+def scara_phases() -> ScenarioSequence:
     """Way two: approach, rise and finish, three models chained by events that end each."""
     regular = tuple(block for axis in AXES for block in (target_block(axis), *servo_blocks(axis)))
     rising = (target_block(AXES[2]), *servo_blocks(AXES[2], limit=AXES[2].emergency_voltage))
@@ -149,6 +149,6 @@ def scara_phases() -> Chain:
         phase("rise", rising, (cleared(terminal=True),)),
         phase("finish", regular, arrivals()),
     )
-    return Chain(
+    return ScenarioSequence(
         "scara-phases", phases, "SCARA robot, collision avoidance in three chained phases (ARGESIM C11, task c)"
     )

@@ -1,6 +1,6 @@
 """The command line: one command a file, each parses, calls one function and prints.
 
-A file is imported when its command is called, what it needs when it comes to that: a mistake is told at once.
+A file is imported when its command is called, what it needs when it comes to that: a mistake is reported at once.
 Exit codes: 0 done, 2 bad input, 3 a simulation that could not be carried through, 130 interrupted.
 """
 
@@ -120,6 +120,6 @@ def _finite(value: Any) -> Any:
 
 
 def main() -> None:
-    """Entry point; what the library warns of is told like everything else, in one line."""
+    """Entry point; what the library warns of is reported like everything else, in one line."""
     warnings.formatwarning = lambda message, *_: f"robodyn: warning: {message}\n"
     app()

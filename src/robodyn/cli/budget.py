@@ -50,7 +50,7 @@ def budget(
     found = found.grouped(groups) if groups else found
     files = _write_tables(found, folder, what.name)
     if not as_json:
-        _tell(found)
+        _report(found)
     if plot:
         files.append(_draw(found, folder / f"{what.name}-budget.png"))
     if as_json:
@@ -103,14 +103,16 @@ def _draw(found: Budget, path: Path) -> Path:
     return path
 
 
-def _tell(found: Budget) -> None:
+def _report(found: Budget) -> None:
     idle = _idle(found)
     for name in found.signals:
         output.print(_table(found, name, idle))
     if idle:
         output.print(f"without effect: {', '.join(sorted(idle))}", markup=False)
-    told = f"remainder: {100 * found.remainder_share:.2g} % of the largest total"
-    output.print(f"{told}; against the motion near the nominal one {100 * found.interaction_share:.2g} %", markup=False)
+    message = f"remainder: {100 * found.remainder_share:.2g} % of the largest total"
+    output.print(
+        f"{message}; against the motion near the nominal one {100 * found.interaction_share:.2g} %", markup=False
+    )
 
 
 def _idle(found: Budget) -> set[str]:

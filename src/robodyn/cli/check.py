@@ -89,7 +89,7 @@ def _prepare(file: str) -> list[tuple[System, Found]]:
 
 def _find_start(system: System) -> Found:
     """Start values that a run would find."""
-    if system.scenario.start == "given":
+    if system.scenario.initialisation == "given":
         return {}
     import numpy as np
 

@@ -61,13 +61,15 @@ def _change(
 ) -> CosimulationFile:
     """The file's co-simulation with what the options say."""
     given: dict[str, Any] = {"step": step, "scheme": scheme, "tolerance": tolerance}
-    what = replace(what, master=replace(what.master, **{k: v for k, v in given.items() if v is not None}))
+    what = replace(what, settings=replace(what.settings, **{k: v for k, v in given.items() if v is not None}))
     if order is None:
         return what
     return replace(
         what,
         connections=tuple(replace(connection, order=order) for connection in what.connections),
-        links=tuple(replace(link, order=order) for link in what.links),
+        signal_connections=tuple(
+            replace(signal_connection, order=order) for signal_connection in what.signal_connections
+        ),
     )
 
 

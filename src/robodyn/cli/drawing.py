@@ -15,7 +15,7 @@ def drawing(option: str = "") -> Iterator[None]:
     Args:
         option: what on the command line asked for the picture.
     """
-    told = f"{option}: " if option else ""
+    message = f"{option}: " if option else ""
     try:
         yield
     except ImportError as error:
@@ -23,4 +23,4 @@ def drawing(option: str = "") -> Iterator[None]:
     except OSError as error:
         raise fail(f"{option or error.filename or 'the picture'}: cannot write: {error.strerror}") from error
     except (KeyError, ValueError) as error:
-        raise fail(f"{told}{error.args[0]}") from error
+        raise fail(f"{message}{error.args[0]}") from error

@@ -25,16 +25,16 @@ def export_code(scenario: Scenario, solver: Solver, folder: Path, to: str, input
         raise fail(f"{error.filename or folder}: cannot write: {error.strerror}") from error
     counts = f"{len(made.inputs)} inputs, {made.n_outputs} outputs, {made.n_parameters} parameters"
     output.print(f"{folder}: {len(made.files)} files; {counts}", markup=False)
-    output.print(_tell_check(made, to), markup=False)
+    output.print(_describe_check(made, to), markup=False)
     if made.fixed:
         output.print(f"fixed, since references jump by them: {', '.join(made.fixed)}", markup=False)
 
 
-def _tell_check(made: Written, to: str) -> str:
+def _describe_check(made: Written, to: str) -> str:
     if made.agreement is None:
         return f"not checked: that takes {RUN_BY[to]}"
     if made.agreement.equal:
         return "its run is the simulation's, to the last bit"
     found = made.agreement
-    told = f"its run differs from the simulation's by {found.error:.2g} (in '{found.signal}' at {found.time:g} s)"
-    return told if not found.rounding else f"{told}; other rounding alone makes {found.rounding:.2g} here"
+    message = f"its run differs from the simulation's by {found.error:.2g} (in '{found.signal}' at {found.time:g} s)"
+    return message if not found.rounding else f"{message}; other rounding alone makes {found.rounding:.2g} here"

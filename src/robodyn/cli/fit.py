@@ -33,7 +33,7 @@ def fit_scenario(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Fit numbers of a scenario to measured signals, with intervals and correlations."""
-    from robodyn.analysis.fitting.report import ENDINGS, tell_fit, write_fit
+    from robodyn.analysis.fitting.report import ENDINGS, describe_fit, write_fit
 
     if out is not None and out.suffix not in ENDINGS:
         raise fail(f"--out {out}: must end in {' or '.join(ENDINGS)}")
@@ -43,7 +43,7 @@ def fit_scenario(
     if as_json:
         print_json(found.as_plain())
     else:
-        output.print(tell_fit(found), markup=False)
+        output.print(describe_fit(found), markup=False)
     try:
         if out is not None:
             messages.print(f"fitted numbers: {write_fit(found, out)}", markup=False)

@@ -75,7 +75,7 @@ def find_loop_warnings(phases: Sequence[Scenario | System], unknown: bool = Fals
     """
     from robodyn.model import Scenario
 
-    told = []
+    message = []
     for phase in phases:
         scenario = phase if isinstance(phase, Scenario) else phase.scenario
         if not any(block.sampled for block in scenario.machine.blocks):
@@ -83,10 +83,10 @@ def find_loop_warnings(phases: Sequence[Scenario | System], unknown: bool = Fals
         from robodyn.analysis.linear.loop_check import check_loops
 
         try:
-            told += [finding.sentence for finding in check_loops(phase)]
+            message += [finding.sentence for finding in check_loops(phase)]
         except ModelError as error:
-            told += [f"sampled loops are not judged: {flaw.what}" for flaw in error.flaws[:1] if unknown]
-    return told
+            message += [f"sampled loops are not judged: {flaw.what}" for flaw in error.flaws[:1] if unknown]
+    return message
 
 
 def _read_loops(texts: list[str], cut: list[str]) -> dict[str, Loop] | None:
@@ -123,14 +123,14 @@ def _print(rows: Sequence[LoopFigures]) -> None:
     for row in rows:
         m = row.margins
         numbers = (row.crossover, row.bandwidth, m.gain_from, m.gain_to, m.phase, 1e3 * m.delay)
-        cells = [f"{_tell(value):>{wide}}" for value, wide in zip(numbers, widths, strict=True)]
+        cells = [f"{_describe(value):>{wide}}" for value, wide in zip(numbers, widths, strict=True)]
         output.print("  ".join([f"{row.name:<{width}}", *cells]) + ("" if m.stable else "  unstable"), markup=False)
 
 
-def _tell(value: float) -> str:
+def _describe(value: float) -> str:
     return "-" if math.isnan(value) else f"{value:.3g}"
 
 
 def _as_json(row: LoopFigures) -> dict[str, Any]:
-    told = {"name": row.name, "crossover": row.crossover, "bandwidth": row.bandwidth}
-    return told | asdict(row.margins)
+    message = {"name": row.name, "crossover": row.crossover, "bandwidth": row.bandwidth}
+    return message | asdict(row.margins)

@@ -45,7 +45,7 @@ def perturb_scenario(
     save_run(run, path)
     found = _compare(near, run, signal or []) if compare else None
     course = _converge(what, counts, signal or []) if counts else None
-    _tell(run, path, found, course, as_json)
+    _report(run, path, found, course, as_json)
     if not run.outcome.ok:
         messages.print(f"robodyn: {run.outcome.sentence}", markup=False)
         raise typer.Exit(SIMULATION_FAILED)
@@ -98,7 +98,7 @@ def _converge(what: Any, counts: list[int], signals: list[str]) -> Convergence:
     return find_convergence(what, counts, signals=signals)
 
 
-def _tell(run: Run, path: Path, found: Comparison | None, course: Convergence | None, as_json: bool) -> None:
+def _report(run: Run, path: Path, found: Comparison | None, course: Convergence | None, as_json: bool) -> None:
     if as_json:
         print_json(_as_json(run, path, found, course))
         return
@@ -128,7 +128,7 @@ def _convergence_lines(course: Convergence | None) -> list[str]:
 
 
 def _as_json(run: Run, path: Path, found: Comparison | None, course: Convergence | None) -> dict[str, Any]:
-    told: dict[str, Any] = {
+    message: dict[str, Any] = {
         "scenario": run.provenance.scenario,
         "outcome": {"ok": run.outcome.ok, "sentence": run.outcome.sentence},
         "statistics": asdict(run.statistics) | {"times_real_time": run.statistics.times_real_time},
@@ -137,9 +137,9 @@ def _as_json(run: Run, path: Path, found: Comparison | None, course: Convergence
         "file": str(path),
     }
     if found is not None:
-        told["differences"] = [asdict(row) for row in found.differences]
-        told["nonlinear_wall_time"] = found.nonlinear.statistics.wall_time
-        told["speedup"] = found.speedup
+        message["differences"] = [asdict(row) for row in found.differences]
+        message["nonlinear_wall_time"] = found.nonlinear.statistics.wall_time
+        message["speedup"] = found.speedup
     if course is not None:
-        told["convergence"] = asdict(course)
-    return told
+        message["convergence"] = asdict(course)
+    return message

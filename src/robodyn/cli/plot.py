@@ -21,13 +21,13 @@ def plot_runs(
     runs: Annotated[list[str], typer.Argument(help="Run files, drawn over each other.")],
     signal: Annotated[list[str] | None, typer.Option(help="Signals to draw (patterns); default: the main.")] = None,
     against: Annotated[str | None, typer.Option(help="Draw the signals over this one instead of time.")] = None,
-    path: Annotated[str | None, typer.Option(help="Draw the way of this point through space.")] = None,
+    path: Annotated[str | None, typer.Option(help="Draw the path of this point through space.")] = None,
     out: Annotated[Path | None, typer.Option(help="File (.png, .svg, .pdf) or folder; default: the run's.")] = None,
     start: Annotated[float | None, typer.Option("--from", help="Draw from this time on [s].")] = None,
     end: Annotated[float | None, typer.Option("--to", help="Draw up to this time [s].")] = None,
     label: Annotated[list[str] | None, typer.Option(help="Name of each run in the picture, in their order.")] = None,
 ) -> None:
-    """Draw signals over time or against each other, and the way of a point through space."""
+    """Draw signals over time or against each other, and the path of a point through space."""
     if against is not None and not signal:
         raise fail(f"--against {against}: give what to draw over it with --signal")
     if len(runs) == 1 and not Path(runs[0]).exists():
@@ -65,11 +65,11 @@ def _pictures(
     runs: list[Any], signals: list[str] | None, against: str | None, point: str | None, options: dict[str, Any]
 ) -> list[Picture]:
     """What the options ask for: a word for the file name, and the call that writes the picture."""
-    from robodyn.reporting import plot_against, plot_path, plot_signals
+    from robodyn.reporting import plot_path, plot_phase, plot_signals
 
     pictures: list[Picture] = []
     if against is not None:
-        pictures.append(("against", lambda file: plot_against(runs, against, signals or [], file, **options)))
+        pictures.append(("against", lambda file: plot_phase(runs, against, signals or [], file, **options)))
     elif signals or point is None:
         pictures.append(("", lambda file: plot_signals(runs, signals or None, file, **options)))
     if point is not None:
@@ -78,7 +78,7 @@ def _pictures(
 
 
 def _files(pictures: list[Picture], run: Path, out: Path | None) -> list[Path]:
-    """A file for each picture: the one that was told, or named after the first run in the folder that was."""
+    """A file for each picture: the one that was reported, or named after the first run in the folder that was."""
     if out is not None and out.suffix and not out.is_dir():
         if len(pictures) > 1:
             raise fail(f"--out {out}: {len(pictures)} pictures do not fit one file, give a folder")

@@ -11,7 +11,7 @@ from robodyn.cli.application import app, fail, messages, output, print_json
 from robodyn.waiting import quietly
 
 if TYPE_CHECKING:
-    from robodyn.studies import Figure, Study
+    from robodyn.studies import PublishedValue, Study
 
 NOT_REPRODUCED = 1
 
@@ -32,7 +32,7 @@ def reproduce_study(
     if part and page is not None:
         raise fail("--page writes the whole study: leave out --part")
     headings = _choose_parts(chosen, part) if part else None
-    figures: list[Figure] = []
+    figures: list[PublishedValue] = []
     with quietly(), messages.console.status(f"reproducing {chosen.title}") as status:
         for figure in chosen.figures(headings):
             figures.append(figure)
@@ -57,7 +57,7 @@ def _choose_parts(study: Study, words: list[str]) -> list[str]:
     return [heading for heading in known if any(word.lower() in heading.lower() for word in words)]
 
 
-def _write_page(study: Study, figures: list[Figure], folder: Path) -> None:
+def _write_page(study: Study, figures: list[PublishedValue], folder: Path) -> None:
     from robodyn.studies import write_page
 
     try:
@@ -67,15 +67,15 @@ def _write_page(study: Study, figures: list[Figure], folder: Path) -> None:
     messages.print(f"page: {path}", markup=False)
 
 
-def _print(figure: Figure) -> None:
+def _print(figure: PublishedValue) -> None:
     value = "-" if figure.value is None else f"{figure.value:.6g} {figure.unit}".rstrip()
     apart = "" if figure.deviation is None else f", deviation {figure.deviation:+.3g}"
     seen = "" if figure.measured is None else f", measured {figure.measured:.6g}"
-    told = f"ours {value}, expected {figure.expected}{apart}{seen}"
-    output.print(f"{figure.verdict:<17} {figure.name}: {told}", markup=False)
+    message = f"ours {value}, expected {figure.expected}{apart}{seen}"
+    output.print(f"{figure.verdict:<17} {figure.name}: {message}", markup=False)
     output.print(f"{'':<17} {figure.reason}" + (f" [{figure.source}]" if figure.source else ""), markup=False)
 
 
-def _sum_up(figures: list[Figure]) -> None:
+def _sum_up(figures: list[PublishedValue]) -> None:
     counts = {verdict: sum(figure.ok is verdict for figure in figures) for verdict in (True, False, None)}
     output.print(f"{counts[True]} reproduced, {counts[False]} out, {counts[None]} not reproducible", markup=False)

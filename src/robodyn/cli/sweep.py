@@ -61,17 +61,17 @@ def sweep(
     plan = _plan(scenario, varied, setting or [], settings)
     warn(find_loop_warnings([plan.scenario]))
     if plan.n_codes > 1:
-        told = f"native code is made {plan.n_codes} times: {', '.join(plan.structural)} are constants of it"
-        messages.print(f"robodyn: {told}", markup=False)
+        message = f"native code is made {plan.n_codes} times: {', '.join(plan.structural)} are constants of it"
+        messages.print(f"robodyn: {message}", markup=False)
     folder = out or Path("out") / f"{plan.scenario.name}.sweep"
     table = _run(plan, folder, workers, method, not resume)
     pictures = _draw(table, folder) if plot else []
     if as_json:
         print_json(_as_plain(table, folder, pictures))
         return
-    from robodyn.analysis.sweeps.telling import tell_sweep
+    from robodyn.analysis.sweeps.reporting import describe_sweep
 
-    output.print(tell_sweep(table), markup=False)
+    output.print(describe_sweep(table), markup=False)
     output.print(f"table: {folder / 'table.parquet'}", markup=False)
     if pictures:
         names = ", ".join(path.name for path in pictures)
@@ -83,7 +83,7 @@ def _split(texts: list[str] | None) -> list[str]:
 
 
 def _plan(source: str, varied: Mapping[str, list[str]], changes: list[str], settings: dict[str, Any]) -> SweepPlan:
-    """The plan the options ask for; what is wrong with any of them is told at once."""
+    """The plan the options ask for; what is wrong with any of them is reported at once."""
     from robodyn.analysis.sweeps.numbers import find_numbers
     from robodyn.analysis.sweeps.plan import plan_sweep
     from robodyn.analysis.sweeps.reading import read_distribution, read_list, read_span
@@ -109,7 +109,7 @@ def _plan(source: str, varied: Mapping[str, list[str]], changes: list[str], sett
     try:
         plan = plan_sweep(scenario, vary=grid, random=drawn, **settings)
     except ModelError as error:
-        # With nothing readable left, that nothing is varied follows from what is told already.
+        # With nothing readable left, that nothing is varied follows from what is reported already.
         flaws.extend(flaw for flaw in error.flaws if flaw.path or not unread)
     flaws.raise_if_any(f"sweep of '{scenario.name}'")
     return plan
@@ -170,8 +170,8 @@ def _run(plan: SweepPlan, folder: Path, workers: int | None, method: str, fresh:
         try:
             return run_sweep(plan, folder, workers=workers, method=method, fresh=fresh, progress=bar)
         except KeyboardInterrupt as error:
-            told = f"interrupted; {bar.done} of {plan.n_runs} runs are kept in {folder}: the same command goes on"
-            messages.print(f"robodyn: {told}", markup=False)
+            message = f"interrupted; {bar.done} of {plan.n_runs} runs are kept in {folder}: the same command goes on"
+            messages.print(f"robodyn: {message}", markup=False)
             raise typer.Exit(INTERRUPTED) from error
         except WorkerLost as error:
             messages.print(f"robodyn: {error}; the same command goes on", markup=False)
@@ -202,10 +202,10 @@ def _as_plain(table: SweepTable, folder: Path, pictures: list[Path]) -> dict[str
         | {"unit": table.units[name]}
         for name in table.measures
     }
-    told = {"scenario": table.scenario, "runs": len(table), "carried_through": int(table.done.sum())}
-    told |= {"failures": dict(table.failures), "percentiles": measures}
-    told |= {"simulated": table.simulated, "elapsed": table.elapsed, "robots_seconds_per_second": table.rate}
-    return told | {"folder": str(folder), "pictures": [str(path) for path in pictures]}
+    message = {"scenario": table.scenario, "runs": len(table), "carried_through": int(table.done.sum())}
+    message |= {"failures": dict(table.failures), "percentiles": measures}
+    message |= {"simulated": table.simulated, "elapsed": table.elapsed, "robots_seconds_per_second": table.rate}
+    return message | {"folder": str(folder), "pictures": [str(path) for path in pictures]}
 
 
 class SweepBar:

@@ -10,14 +10,14 @@ from robodyn.cli.application import fail
 from robodyn.errors import Flaw, ModelError, nearest
 
 if TYPE_CHECKING:
-    from robodyn.model import Chain, Number, Scenario
+    from robodyn.model import Number, Scenario, ScenarioSequence
     from robodyn.results import Run
 
 
 ROBOTS = "write its bodies and joints in TOML; `robodyn new --kind arm` writes a file to begin with"
 
 
-def load_scenario(what: str) -> Scenario | Chain:
+def load_scenario(what: str) -> Scenario | ScenarioSequence:
     """A scenario of the catalogue by name, or read from a TOML file."""
     if what.endswith(".fmu"):
         raise fail(f"{what} is a unit, not a scenario: `run` takes it, and `cosim` in a file")
@@ -57,11 +57,11 @@ def load_single(what: str) -> Scenario:
     return phases[0]
 
 
-def phases_of(what: Scenario | Chain) -> tuple[Scenario, ...]:
+def phases_of(what: Scenario | ScenarioSequence) -> tuple[Scenario, ...]:
     """The scenarios of a chain, or the one scenario."""
-    from robodyn.model import Chain
+    from robodyn.model import ScenarioSequence
 
-    return what.phases if isinstance(what, Chain) else (what,)
+    return what.phases if isinstance(what, ScenarioSequence) else (what,)
 
 
 def load_run(path: str) -> Run:
@@ -87,7 +87,7 @@ def written_units(source: str, known: Mapping[str, Number]) -> dict[str, str]:
     return find_written_units(source, known)
 
 
-def read_settings(pairs: list[str], what: Scenario | Chain, source: str) -> dict[str, float]:
+def read_settings(pairs: list[str], what: Scenario | ScenarioSequence, source: str) -> dict[str, float]:
     """Numbers given as key=value, with units where wished (`initial.elbow.position="30 deg"`).
 
     Args:

@@ -18,7 +18,7 @@ from robodyn.model import Solver
 from robodyn.native import Program, Sweep, improve_program, read_program
 from robodyn.native.drives import find_drives
 from robodyn.native.prelude import separate_prelude
-from robodyn.simulation.compiled import INEXACT, Called, driven_functions, gather_functions
+from robodyn.simulation.compiled import INEXACT, KernelSet, driven_functions, gather_functions
 from robodyn.simulation.starting import Start
 
 
@@ -43,7 +43,7 @@ class Model:
 
     system: System
     solver: Solver
-    called: Called
+    kernels: KernelSet
     start: Start
     inputs: tuple[str, ...]
     numbers: tuple[str, ...]
@@ -98,13 +98,13 @@ def build_model(
     check_parts(system, solver, exchange=exchange)
     states = () if whole_run else tuple(state.name for state in system.states)
     patterns = (*system.scenario.recording.signals, *states)
-    called = gather_functions(system, solver, patterns, watched=False, complete=True)
+    kernels = gather_functions(system, solver, patterns, watched=False, complete=True)
     given = () if whole_run else (*inputs, *numbers)
-    outputs = tuple(info for info in called.recorded if info.name not in given)
+    outputs = tuple(info for info in kernels.recorded if info.name not in given)
     guards = tuple(guard for guard in system.guards if whole_run or guard.action or guard.terminal)
     search = trace_search(system)
     chosen = {} if whole_run else _chosen_functions(system, outputs, guards, exchange)
-    functions = {**called.functions, **chosen, **search.functions}
+    functions = {**kernels.functions, **chosen, **search.functions}
     swept = frozenset(name for name, function in functions.items() if isinstance(function, Sweep))
     read = {name: read_program(f.function if isinstance(f, Sweep) else f) for name, f in functions.items()}
     if not plain:
@@ -119,7 +119,7 @@ def build_model(
     return Model(
         system=system,
         solver=solver,
-        called=called,
+        kernels=kernels,
         start=start,
         inputs=tuple(inputs),
         numbers=tuple(numbers),
@@ -145,9 +145,9 @@ def check_parts(system: System, solver: Solver, *, exchange: bool = False) -> No
         names = ", ".join(sorted({delay.owner for delay in system.delays}))
         what = "are read from the steps made, which another program's solver does not show"
         flaws.add("delays", f"{names}: {what}", "export a co-simulation unit (cs)")
-    if exchange and system.equations and system.scenario.treatment.method == "index3":
+    if exchange and system.constraint_forces and system.scenario.constraint_method.method == "index3":
         what = "are kept by the unit's own method, and another solver would drift from them"
-        flaws.add("treatment.method", f"constraints {what}", "choose baumgarte, projection or minimal")
+        flaws.add("constraint_method.method", f"constraints {what}", "choose baumgarte, projection or minimal")
     for task in system.tasks:
         if task.call is not None:
             flaws.add(f"blocks.{task.name}", "its law is Python, which a unit does without", "write it to be traced")
@@ -155,7 +155,7 @@ def check_parts(system: System, solver: Solver, *, exchange: bool = False) -> No
         if guard.call is not None:
             flaws.add(f"events.{guard.name}", "its action is Python, which a unit does without", "let it be traced")
     if solver.max_wall_time is not None:
-        flaws.add("solver.max_wall_time", "has no effect in a unit, whose master watches the clock", "leave it out")
+        flaws.add("solver.max_wall_time", "has no effect in a unit, whose importer watches the clock", "leave it out")
     flaws.raise_if_any(f"unit of '{system.scenario.name}'")
 
 

@@ -7,20 +7,20 @@ from collections.abc import Mapping
 from robodyn.assembly import assemble
 from robodyn.codegen.model import Model, build_model, check_parts
 from robodyn.errors import Flaw, FlawList, ModelError
-from robodyn.model import Chain, Scenario, Solver
+from robodyn.model import Scenario, ScenarioSequence, Solver
 from robodyn.simulation.compiled import CompiledSystem, compile_system
 from robodyn.simulation.starting import find_start
 
 
 def prepare_model(
-    scenario: Scenario | Chain, solver: Solver | None, inputs: Mapping[str, float | None], *, plain: bool
+    scenario: Scenario | ScenarioSequence, solver: Solver | None, inputs: Mapping[str, float | None], *, plain: bool
 ) -> tuple[Model, CompiledSystem]:
     """The model of a whole run, and the simulation of the same rounding.
 
     Raises:
         ModelError: with every reason why it cannot be exported.
     """
-    if isinstance(scenario, Chain):
+    if isinstance(scenario, ScenarioSequence):
         what = "is a chain of scenarios, whose phases end at events"
         raise ModelError([Flaw("scenario", what, "export one of its phases")])
     _check_inputs(scenario, inputs)

@@ -10,9 +10,9 @@ import numpy as np
 
 from robodyn.assembly import System
 from robodyn.native import Sweep
-from robodyn.simulation.closing import mark_joints, trace_closing
 from robodyn.simulation.equilibrium import RestEquations, guess_rest, trace_rest
 from robodyn.simulation.kept import find_kept
+from robodyn.simulation.loop_assembly import mark_joints, trace_closing
 
 NO_REST = RestEquations((), 0, np.zeros(0), (), {})
 
@@ -30,10 +30,10 @@ class Search:
 
 def trace_search(system: System) -> Search:
     """The search that the scenario's start asks for; none where the start is given."""
-    kind = system.scenario.start
+    kind = system.scenario.initialisation
     rest = trace_rest(system) if kind == "equilibrium" else NO_REST
     closing = trace_closing(system) if kind == "assembled" else {}
-    n_equations = len(system.equations) if closing else 0
+    n_equations = len(system.constraint_forces) if closing else 0
     ranged = [c for c in system.scenario.machine.coordinates if c.range is not None] if kind != "given" else []
     lower, upper = zip(*(c.range or (-np.inf, np.inf) for c in ranged), strict=True) if ranged else ((), ())
     x, m = guess_rest(system, {}) if kind == "equilibrium" else _described(system)
@@ -78,8 +78,8 @@ def _name_functions(
     system: System, rest: RestEquations, closing: Mapping[str, ca.Function], ranged: Sequence[str]
 ) -> dict[str, ca.Function | Sweep]:
     """The functions by the names that the runtime calls them."""
-    called = {"residual": "rest", "jacobian": "rest_jacobian", "values": "closing", "gradients": "closing_gradients"}
-    found = {called[name]: function for name, function in {**rest.functions, **closing}.items()}
+    kernels = {"residual": "rest", "jacobian": "rest_jacobian", "values": "closing", "gradients": "closing_gradients"}
+    found = {kernels[name]: function for name, function in {**rest.functions, **closing}.items()}
     if ranged:
         column = ca.densify(ca.vertcat(*(system.coordinates[name] for name in ranged)))
         found["ranged"] = ca.Function("ranged", [*system.symbols], [column])

@@ -155,7 +155,7 @@ def _write_structures(model: Model) -> list[str]:
 
 
 def _write_model(model: Model, symbols: Mapping[str, str]) -> list[str]:
-    system, ticks, guards = model.system, model.called.ticks, model.guards
+    system, ticks, guards = model.system, model.kernels.ticks, model.guards
     base = system.base_period
     integers = {
         "limited": list(system.limited),
@@ -180,8 +180,8 @@ def _write_model(model: Model, symbols: Mapping[str, str]) -> list[str]:
         "n_limited": len(system.limited),
         "n_tasks": len(ticks),
         "n_breaks": model.breaks.out_sizes[0],
-        "n_kept": model.called.n_kept,
-        "n_unknowns": model.called.n_unknowns,
+        "n_kept": model.kernels.n_kept,
+        "n_unknowns": model.kernels.n_unknowns,
         "n_drives": model.programs["drives"].out_sizes[0] if "drives" in model.programs else 0,
         "n_quadratures": system.n_quadratures,
         "autonomous": int(not system.depends_on_time),
@@ -206,7 +206,7 @@ def _write_model(model: Model, symbols: Mapping[str, str]) -> list[str]:
 
 def _count_work(model: Model) -> dict[str, int]:
     """Operations by which the methods of a pair are compared."""
-    functions = model.called.functions
+    functions = model.kernels.functions
     derivatives = [functions[name] for name in DERIVATIVES if name in functions]
     return {
         "rhs": count_work(functions["rhs"]),

@@ -81,13 +81,13 @@ def _compare_module(contents: Mapping[str, str | bytes], model: Model, compiled:
         done = subprocess.run(["node", "check.mjs"], cwd=place, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise RuntimeError(f"node cannot run the module: {done.stderr}")
-        told = json.loads(done.stdout)
+        message = json.loads(done.stdout)
         rows = np.fromfile(Path(place, "rows.bin")).reshape(-1, len(model.outputs))
     names = [info.name for info in model.outputs]
     expected = simulate_points(model, compiled, times)
     found = compare_points(expected, rows, names, times, len(rows) < len(times))
     run = simulate(compiled, model.solver)
-    alike = told["events"] == [event.name for event in run.events] and told["ok"] == run.outcome.carried_through
+    alike = message["events"] == [event.name for event in run.events] and message["ok"] == run.outcome.carried_through
     rounding = 0.0 if found.error <= TOLERANCE else _measure_rounding(model, expected, times)
     return replace(found, ends=found.ends and alike, equal=found.equal and alike, rounding=rounding)
 

@@ -1,12 +1,12 @@
 """The third way to simulate: subsystems with their own solvers, coupled at communication points."""
 
-from robodyn.cosimulation.connection import Connection, Link
-from robodyn.cosimulation.master import cosimulate
+from robodyn.cosimulation.connection import Connection, SignalConnection
+from robodyn.cosimulation.macro_steps import cosimulate
 from robodyn.cosimulation.reading import CosimulationFile, Part, read_cosimulation
 from robodyn.cosimulation.reduced import reduce_system
 from robodyn.cosimulation.result import CosimulationRun, save_cosimulation
 from robodyn.cosimulation.scenario_unit import ScenarioUnit
-from robodyn.cosimulation.settings import Master
+from robodyn.cosimulation.settings import CosimSettings
 from robodyn.cosimulation.unit import (
     InterfaceMotion,
     InterfaceUnit,
@@ -23,8 +23,8 @@ __all__ = [
     "CosimulationRun",
     "InterfaceMotion",
     "InterfaceUnit",
-    "Link",
-    "Master",
+    "SignalConnection",
+    "CosimSettings",
     "Part",
     "ReducedModel",
     "ScenarioUnit",

@@ -1,4 +1,4 @@
-"""Calls of units: what if a user's unit raises an error? It is told with the unit's name, and ends the run."""
+"""Calls of units: what if a user's unit raises an error? It is reported with the unit's name, and ends the run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of a co-simulation: do its parts fit together? All that does not is told before anything runs."""
+"""Checks of a co-simulation: do its parts fit together? All that does not is reported before anything runs."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from robodyn.cosimulation.capabilities import HasScenario, UsedOnce, can_restore
 from robodyn.cosimulation.connection import (
     Channel,
     Connection,
-    Link,
+    SignalConnection,
     check_fed_once,
     make_bonds,
     make_channels,
 )
 from robodyn.cosimulation.exchange import Exchange
-from robodyn.cosimulation.meeting import check_meeting, find_idle
-from robodyn.cosimulation.settings import Master
+from robodyn.cosimulation.settings import CosimSettings
+from robodyn.cosimulation.topology import check_meeting, find_idle
 from robodyn.cosimulation.unit import Unit
 from robodyn.errors import FlawList
 
@@ -39,9 +39,9 @@ class Plan:
 def check_units(
     units: Sequence[Unit],
     connections: Sequence[Connection],
-    links: Sequence[Link],
+    signal_connections: Sequence[SignalConnection],
     duration: float | None,
-    master: Master,
+    settings: CosimSettings,
 ) -> Plan:
     """Names, connections, orders and durations, all at once."""
     flaws = FlawList()
@@ -53,19 +53,25 @@ def check_units(
         if not isinstance(name, str) or not name or set(name) & set("/\\"):
             flaws.add("units", f"{name!r} is no name for a unit", "it becomes part of a file's name")
     known = {unit.name: unit for unit in units}
-    bonds = make_bonds(known, connections, flaws)
-    channels = make_channels(known, links, flaws)
-    _check_channels(known, [*channels, *(channel for bond in bonds for channel in bond.channels)], flaws)
-    check_meeting(known, bonds, flaws)
-    if not connections and not links:
+    interface_pairs = make_bonds(known, connections, flaws)
+    channels = make_channels(known, signal_connections, flaws)
+    _check_channels(
+        known,
+        [*channels, *(channel for interface_pair in interface_pairs for channel in interface_pair.channels)],
+        flaws,
+    )
+    check_meeting(known, interface_pairs, flaws)
+    if not connections and not signal_connections:
         flaws.add("connections", "there are none", "couple the units, or simulate each by itself")
     length = _find_duration(units, duration, flaws)
-    if master.tolerance is not None:
+    if settings.tolerance is not None:
         _check_restoring(units, flaws)
         _check_steps(units, flaws)
     flaws.raise_if_any("co-simulation")
-    exchange = Exchange(known, channels, bonds, master)
-    for place in find_idle(known, bonds, [link.target for link in links]):
+    exchange = Exchange(known, channels, interface_pairs, settings)
+    for place in find_idle(
+        known, interface_pairs, [signal_connection.target for signal_connection in signal_connections]
+    ):
         exchange.warn(f"'{place}'", f"'{place}' is connected with nothing: its far side is at rest, or not there")
     return Plan(exchange, length)
 

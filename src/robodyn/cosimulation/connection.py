@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from robodyn.cosimulation.capabilities import interfaces_of
-from robodyn.cosimulation.joining import JOININGS
+from robodyn.cosimulation.interface_merge import JOININGS
 from robodyn.cosimulation.polynomials import HIGHEST_ORDER
 from robodyn.cosimulation.port_signals import MEAN
 from robodyn.cosimulation.unit import Unit
@@ -52,7 +52,7 @@ class Connection:
 
 
 @dataclass(frozen=True)
-class Link:
+class SignalConnection:
     """One signal that feeds one input: `input = gain output`; source: "unit.output", target: "unit.input"."""
 
     source: str
@@ -94,7 +94,7 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Bond:
+class InterfacePair:
     """A connection made ready: its two sides, the channels and the directions in which reduced models go.
 
     Attributes:
@@ -114,8 +114,8 @@ class Bond:
         return len(self.models) == 2 and not self.sides[0].elastic
 
 
-def make_bonds(units: Mapping[str, Unit], connections: Sequence[Connection], flaws: FlawList) -> list[Bond]:
-    """The exchanges that connections come to; what does not fit is told."""
+def make_bonds(units: Mapping[str, Unit], connections: Sequence[Connection], flaws: FlawList) -> list[InterfacePair]:
+    """The exchanges that connections come to; what does not fit is reported."""
     found = []
     for k, connection in enumerate(connections):
         path = f"connections[{k}]"
@@ -123,9 +123,9 @@ def make_bonds(units: Mapping[str, Unit], connections: Sequence[Connection], fla
         sides = [_find_side(units, text, f"{path}.{key}", flaws) for key, text in named.items()]
         if sides[0] is None or sides[1] is None:
             continue
-        bond = _make_bond(connection, (sides[0], sides[1]), path, flaws)
-        if bond is not None:
-            found.append(bond)
+        interface_pair = _make_interface_pair(connection, (sides[0], sides[1]), path, flaws)
+        if interface_pair is not None:
+            found.append(interface_pair)
     return found
 
 
@@ -137,7 +137,9 @@ def _find_side(units: Mapping[str, Unit], text: str, path: str, flaws: FlawList)
     return known.get(text)
 
 
-def _make_bond(connection: Connection, sides: tuple[Side, Side], path: str, flaws: FlawList) -> Bond | None:
+def _make_interface_pair(
+    connection: Connection, sides: tuple[Side, Side], path: str, flaws: FlawList
+) -> InterfacePair | None:
     takes = tuple(side.interface.takes for side in sides)
     n_before = len(flaws.found)
     _check_bond(connection, sides, takes, path, flaws)
@@ -152,7 +154,7 @@ def _make_bond(connection: Connection, sides: tuple[Side, Side], path: str, flaw
         else:
             mean = connection.mean if connection.mean is not None else takes[other] == "model"
             channels.append(_force_channel(sides[other], sides[this], connection.order, mean))
-    return Bond(
+    return InterfacePair(
         connection.name, sides, tuple(channels), tuple(models), connection.order, connection.join or JOININGS[0]
     )
 
@@ -205,22 +207,32 @@ def _force_channel(source: Side, target: Side, order: int, mean: bool) -> Channe
     return Channel(source.unit, outputs, target.unit, target.interface.names("force"), order, -1.0, not mean, mean)
 
 
-def make_channels(units: Mapping[str, Unit], links: Sequence[Link], flaws: FlawList) -> list[Channel]:
+def make_channels(
+    units: Mapping[str, Unit], signal_connections: Sequence[SignalConnection], flaws: FlawList
+) -> list[Channel]:
     """Links of single signals, checked."""
     found = []
     outputs = {f"{name}.{key}": (name, key) for name, unit in units.items() for key in unit.outputs}
     inputs = {f"{name}.{key}": (name, key) for name, unit in units.items() for key in unit.inputs}
-    for k, link in enumerate(links):
-        path = f"links[{k}]"
-        if link.source not in outputs:
-            flaws.add(f"{path}.source", f"there is no output '{link.source}'", nearest(link.source, outputs))
-        if link.target not in inputs:
-            flaws.add(f"{path}.target", f"there is no input '{link.target}'", nearest(link.target, inputs))
-        check_order(link.order, path, flaws)
-        check_finite(flaws, f"{path}.gain", link.gain)
-        if link.source in outputs and link.target in inputs:
-            (source, output), (target, entry) = outputs[link.source], inputs[link.target]
-            found.append(Channel(source, (output,), target, (entry,), link.order, link.gain))
+    for k, signal_connection in enumerate(signal_connections):
+        path = f"signal_connections[{k}]"
+        if signal_connection.source not in outputs:
+            flaws.add(
+                f"{path}.source",
+                f"there is no output '{signal_connection.source}'",
+                nearest(signal_connection.source, outputs),
+            )
+        if signal_connection.target not in inputs:
+            flaws.add(
+                f"{path}.target",
+                f"there is no input '{signal_connection.target}'",
+                nearest(signal_connection.target, inputs),
+            )
+        check_order(signal_connection.order, path, flaws)
+        check_finite(flaws, f"{path}.gain", signal_connection.gain)
+        if signal_connection.source in outputs and signal_connection.target in inputs:
+            (source, output), (target, entry) = outputs[signal_connection.source], inputs[signal_connection.target]
+            found.append(Channel(source, (output,), target, (entry,), signal_connection.order, signal_connection.gain))
     return found
 
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.cosimulation.connection import Bond, Side
+from robodyn.cosimulation.connection import InterfacePair, Side
 from robodyn.cosimulation.rotations import turn_between
 
 Outputs = Mapping[str, Mapping[str, float]]
@@ -69,11 +69,11 @@ def _find_place(part: Any, far: str, outputs: Mapping[str, float]) -> Place:
     return Place(position, np.array([outputs[name] for name in part.names(f"{far}orientation")]).reshape(3, 3))
 
 
-class EnergyBook:
+class EnergyLedger:
     """The energy error of one connection so far [J]."""
 
-    def __init__(self, bond: Bond) -> None:
-        self.bond = bond
+    def __init__(self, interface_pair: InterfacePair) -> None:
+        self.interface_pair = interface_pair
         self.error = 0.0
         self.before: list[Snapshot] | None = None
         self.pulled: tuple[np.ndarray, np.ndarray] | None = None
@@ -94,12 +94,12 @@ class EnergyBook:
         right = self._snapshots(begun)
         if self.before:
             self.error += sum(_jump(self.before[k], right[k]) for k in (0, 1))
-        if all(side.elastic for side in self.bond.sides):
+        if all(side.elastic for side in self.interface_pair.sides):
             self._take(right)
         return right
 
     def _snapshots(self, outputs: Outputs) -> list[Snapshot]:
-        return [take_snapshot(side, outputs[side.unit]) for side in self.bond.sides]
+        return [take_snapshot(side, outputs[side.unit]) for side in self.interface_pair.sides]
 
     def _take(self, now: list[Snapshot]) -> None:
         """Take off the work of the elastic part since the last exchange: by how far the sides moved apart."""
@@ -110,8 +110,8 @@ class EnergyBook:
             self.error -= float((before + pull) @ (apart - begun)) / 2
         self.pulled = pull, apart
 
-    def copy(self) -> EnergyBook:
-        other = EnergyBook(self.bond)
+    def copy(self) -> EnergyLedger:
+        other = EnergyLedger(self.interface_pair)
         other.error, other.before, other.pulled = self.error, self.before, self.pulled
         return other
 

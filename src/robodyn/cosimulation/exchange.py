@@ -9,12 +9,12 @@ import numpy as np
 
 from robodyn.cosimulation.asking import ask, name_unit
 from robodyn.cosimulation.capabilities import ChoosesOutputs, KeepsRecord, Restorable, can_restore, warnings_of
-from robodyn.cosimulation.connection import Bond, Channel
-from robodyn.cosimulation.energy import EnergyBook
+from robodyn.cosimulation.connection import Channel, InterfacePair
+from robodyn.cosimulation.energy import EnergyLedger
 from robodyn.cosimulation.extrapolation import Samples
 from robodyn.cosimulation.model_exchange import ModelExchange
 from robodyn.cosimulation.record import CouplingRecord, UnitRecord
-from robodyn.cosimulation.settings import Master
+from robodyn.cosimulation.settings import CosimSettings
 from robodyn.cosimulation.unit import Coefficients, Unit
 from robodyn.cosimulation.unit_events import UnitEvents, all_arrive
 from robodyn.errors import FlawList
@@ -24,16 +24,25 @@ from robodyn.results import Outcome, Run
 class Exchange:
     """All units of a co-simulation and what passes between them; the one that changes while it runs."""
 
-    def __init__(self, units: Mapping[str, Unit], channels: Sequence[Channel], bonds: Sequence[Bond], master: Master):
-        self.units, self.bonds, self.master = dict(units), tuple(bonds), master
-        self.channels = (*channels, *(channel for bond in bonds for channel in bond.channels))
+    def __init__(
+        self,
+        units: Mapping[str, Unit],
+        channels: Sequence[Channel],
+        interface_pairs: Sequence[InterfacePair],
+        settings: CosimSettings,
+    ):
+        self.units, self.interface_pairs, self.settings = dict(units), tuple(interface_pairs), settings
+        self.channels = (
+            *channels,
+            *(channel for interface_pair in interface_pairs for channel in interface_pair.channels),
+        )
         self._choose()
         self.outputs: dict[str, Mapping[str, float]] = {name: unit.read() for name, unit in units.items()}
         self._check_outputs()
         self.samples = [Samples(channel) for channel in self.channels]
-        self.books = [EnergyBook(bond) for bond in bonds]
-        self.models = ModelExchange(units, bonds, master, self.warn)
-        self.record = CouplingRecord(units, self.channels, bonds)
+        self.books = [EnergyLedger(interface_pair) for interface_pair in interface_pairs]
+        self.models = ModelExchange(units, interface_pairs, settings, self.warn)
+        self.record = CouplingRecord(units, self.channels, interface_pairs)
         self.plain = {name: UnitRecord(unit) for name, unit in units.items() if not isinstance(unit, KeepsRecord)}
         self.warnings: list[str] = []
         self.begun: dict[str, Mapping[str, float]] = {}
@@ -93,7 +102,10 @@ class Exchange:
         self.noted = {name: self._read(name) for name in self.units}
 
     def _note(self, time: float, step: float) -> None:
-        own = {book.bond.name: (book.error, *self.models.told[book.bond.name]) for book in self.books}
+        own = {
+            book.interface_pair.name: (book.error, *self.models.message[book.interface_pair.name])
+            for book in self.books
+        }
         self.record.add(time, self.noted, own, step)
         for name, record in self.plain.items():
             record.add(time, self.noted[name])
@@ -161,7 +173,7 @@ class Exchange:
 
     def error(self, begin: float, end: float) -> float:
         """Largest error of what was expected at the end of the macro step, in units of the largest values so far."""
-        least = self.master.least_scale
+        least = self.settings.least_scale
         arrived = {name: self.events.arrived(name, self.fresh[name]) for name in self.units}
         errors = [samples.miss(begin, end, arrived[samples.channel.source], least) for samples in self.samples]
         return max([*errors, *self.models.misses(self.fresh, least)], default=0.0)

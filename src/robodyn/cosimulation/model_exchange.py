@@ -9,11 +9,11 @@ import numpy as np
 
 from robodyn.cosimulation.asking import ask
 from robodyn.cosimulation.capabilities import GivesModels, TakesModels
-from robodyn.cosimulation.connection import Bond, Side
+from robodyn.cosimulation.connection import InterfacePair, Side
 from robodyn.cosimulation.extrapolation import Trend
-from robodyn.cosimulation.joining import join_motions
+from robodyn.cosimulation.interface_merge import join_motions
 from robodyn.cosimulation.record import Outputs, gap_between
-from robodyn.cosimulation.settings import Master
+from robodyn.cosimulation.settings import CosimSettings
 from robodyn.cosimulation.unit import InterfaceMotion, ReducedModel, Unit
 
 Warn = Callable[[str, str], None]
@@ -31,46 +31,57 @@ class ModelExchange:
         trends: accelerations of the models sent so far, for orders above 0.
     """
 
-    def __init__(self, units: Mapping[str, Unit], bonds: Sequence[Bond], master: Master, warn: Warn) -> None:
-        self.bonds, self.master, self.warn = tuple(bonds), master, warn
+    def __init__(
+        self, units: Mapping[str, Unit], interface_pairs: Sequence[InterfacePair], settings: CosimSettings, warn: Warn
+    ) -> None:
+        self.interface_pairs, self.settings, self.warn = tuple(interface_pairs), settings, warn
         self.givers = {name: unit for name, unit in units.items() if isinstance(unit, GivesModels)}
         self.takers = {name: unit for name, unit in units.items() if isinstance(unit, TakesModels)}
-        self.told: dict[str, tuple[float, float]] = {bond.name: (0.0, 1.0) for bond in bonds}
-        self.trends = {(bond.name, sender): Trend(bond.order) for bond in bonds for sender, _ in bond.models}
+        self.message: dict[str, tuple[float, float]] = {
+            interface_pair.name: (0.0, 1.0) for interface_pair in interface_pairs
+        }
+        self.trends = {
+            (interface_pair.name, sender): Trend(interface_pair.order)
+            for interface_pair in interface_pairs
+            for sender, _ in interface_pair.models
+        }
         self.speeds: dict[str, float] = {}
 
     def send(self, time: float, outputs: Outputs) -> None:
         """Take all reduced models first, then attach them: in parallel, as the state was."""
-        for bond in self.bonds:
-            if not bond.models:
+        for interface_pair in self.interface_pairs:
+            if not interface_pair.models:
                 continue
-            taken = {sender: self._take(bond, sender, time) for sender, _ in bond.models}
+            taken = {sender: self._take(interface_pair, sender, time) for sender, _ in interface_pair.models}
             motions = {k: model.motion for k, model in taken.items()}
-            self.told[bond.name] = (_gap(bond, motions, outputs), max(model.condition for model in taken.values()))
+            self.message[interface_pair.name] = (
+                _gap(interface_pair, motions, outputs),
+                max(model.condition for model in taken.values()),
+            )
             # Where both sides are rigid neither leads: they go on with one motion that both models agree on.
-            joined = join_motions(taken[0], taken[1], bond.join) if bond.merged else None
-            for sender, receiver in bond.models:
-                side = bond.sides[receiver]
+            joined = join_motions(taken[0], taken[1], interface_pair.join) if interface_pair.merged else None
+            for sender, receiver in interface_pair.models:
+                side = interface_pair.sides[receiver]
                 motion = joined or taken[sender].motion
-                trend = self.trends[bond.name, sender]
+                trend = self.trends[interface_pair.name, sender]
                 trend.add((time, time), taken[sender].acceleration)
-                further: dict[str, Any] = {"trend": trend.fit(time)[1:]} if bond.order else {}
+                further: dict[str, Any] = {"trend": trend.fit(time)[1:]} if interface_pair.order else {}
                 taker = self.takers[side.unit]
                 ask(side.unit, taker.attach_model, side.interface.name, taken[sender], motion, **further)
 
-    def _take(self, bond: Bond, sender: int, time: float) -> ReducedModel:
-        side = bond.sides[sender]
+    def _take(self, interface_pair: InterfacePair, sender: int, time: float) -> ReducedModel:
+        side = interface_pair.sides[sender]
         model = ask(side.unit, self.givers[side.unit].reduced_model, side.interface.name)
         place = f"{side.unit}.{side.interface.name}"
         # A receiver behind a stiffness needs the mobility alone, which always exists; a rigid one needs its inverse.
-        needed = not bond.sides[1 - sender].elastic
-        if needed and not model.condition <= self.master.condition_limit:
+        needed = not interface_pair.sides[1 - sender].elastic
+        if needed and not model.condition <= self.settings.condition_limit:
             raise IllConditioned(
                 f"the reduced interface model of '{place}' broke down at {time:.6g} s: the condition number of its "
                 f"mobility is {model.condition:.3g}, so that it has no inertia; the mechanism is in or near a singular "
                 "position there: couple fewer rows, attach it through a stiffness, or make it flexible"
             )
-        if needed and model.condition > self.master.condition_warning:
+        if needed and model.condition > self.settings.condition_warning:
             self.warn(
                 f"'{place}'",
                 f"the mobility of '{place}' is ill-conditioned, {model.condition:.3g} at {time:.6g} s: what a reduced "
@@ -80,29 +91,35 @@ class ModelExchange:
 
     def misses(self, outputs: Outputs, least: float) -> list[float]:
         """How far each receiver's idea of the sender's velocity is from the truth, in units of the largest so far."""
-        return [self._miss(bond, pair, outputs, least) for bond in self.bonds for pair in bond.models]
+        return [
+            self._miss(interface_pair, pair, outputs, least)
+            for interface_pair in self.interface_pairs
+            for pair in interface_pair.models
+        ]
 
-    def _miss(self, bond: Bond, pair: tuple[int, int], outputs: Outputs, least: float) -> float:
-        sender, receiver = (bond.sides[k] for k in pair)
+    def _miss(self, interface_pair: InterfacePair, pair: tuple[int, int], outputs: Outputs, least: float) -> float:
+        sender, receiver = (interface_pair.sides[k] for k in pair)
         true = np.array([outputs[sender.unit][name] for name in sender.interface.names("velocity")])
         expected = _expected(receiver, outputs[receiver.unit]).velocity
-        largest = self.speeds[bond.name] = max(self.speeds.get(bond.name, least), float(np.max(np.abs(true))))
+        largest = self.speeds[interface_pair.name] = max(
+            self.speeds.get(interface_pair.name, least), float(np.max(np.abs(true)))
+        )
         return float(np.max(np.abs(true - expected))) / largest
 
     def save(self) -> tuple[Any, ...]:
         """All that changes and is not the largest so far."""
-        return {key: trend.copy() for key, trend in self.trends.items()}, dict(self.told)
+        return {key: trend.copy() for key, trend in self.trends.items()}, dict(self.message)
 
     def restore(self, saved: tuple[Any, ...]) -> None:
         """Go back to where `save` was called."""
-        self.trends, self.told = saved
+        self.trends, self.message = saved
 
 
-def _gap(bond: Bond, motions: Mapping[int, InterfaceMotion], outputs: Outputs) -> float:
+def _gap(interface_pair: InterfacePair, motions: Mapping[int, InterfaceMotion], outputs: Outputs) -> float:
     """How far the two sides have moved apart since the last exchange."""
     gaps = []
-    for sender, receiver in bond.models:
-        side = bond.sides[receiver]
+    for sender, receiver in interface_pair.models:
+        side = interface_pair.sides[receiver]
         gaps.append(gap_between(motions[sender], _expected(side, outputs[side.unit])))
     return max(gaps)
 

@@ -1,4 +1,4 @@
-"""How is a co-simulation written in a TOML file? Subsystems, connections, links and the master's settings."""
+"""How is a co-simulation written in a TOML file? Subsystems, connections, links and the co-simulation's settings."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from typing import Any, Protocol
 
 from robodyn.catalog import find_scenario
 from robodyn.cosimulation.capabilities import Closable
-from robodyn.cosimulation.connection import Connection, Link
-from robodyn.cosimulation.master import Progress, cosimulate
+from robodyn.cosimulation.connection import Connection, SignalConnection
+from robodyn.cosimulation.macro_steps import Progress, cosimulate
 from robodyn.cosimulation.result import CosimulationRun
 from robodyn.cosimulation.scenario_unit import ScenarioUnit
-from robodyn.cosimulation.settings import Master
+from robodyn.cosimulation.settings import CosimSettings
 from robodyn.cosimulation.unit import Unit
 from robodyn.errors import Flaw, FlawList, ModelError
 from robodyn.files import read_scenario, reading
 from robodyn.files.composition import load_composed
 from robodyn.files.table import FAILED, Table, attempt
 from robodyn.files.values import read_numbers
-from robodyn.model import Chain, Interface, Recording, Scenario, Solver
+from robodyn.model import Interface, Recording, Scenario, ScenarioSequence, Solver
 from robodyn.model.numbers import check_name
 from robodyn.results import compare_solutions
 from robodyn.simulation.second_solution import other_solver
@@ -47,7 +47,7 @@ class Part(Protocol):
         """Of its own [s], where it has one."""
 
     def open(self, duration: float, on_compile: OnCompile = None) -> Unit:
-        """The unit that the master moves."""
+        """The unit that the co-simulation moves."""
 
 
 Reader = Callable[[str, Table, Path, float | None], Part | None]
@@ -75,7 +75,7 @@ class Subsystem:
         return dataclasses.replace(self, scenario=dataclasses.replace(self.scenario, solver=other))
 
     def open(self, duration: float, on_compile: OnCompile = None) -> ScenarioUnit:
-        """The unit that the master moves."""
+        """The unit that the co-simulation moves."""
         return ScenarioUnit(
             self.scenario, name=self.name, inputs=self.inputs, length=self.length, on_compile=on_compile
         )
@@ -89,8 +89,8 @@ class CosimulationFile:
     title: str
     subsystems: tuple[Part, ...]
     connections: tuple[Connection, ...]
-    links: tuple[Link, ...]
-    master: Master
+    signal_connections: tuple[SignalConnection, ...]
+    settings: CosimSettings
     source: str = ""
 
     @property
@@ -101,7 +101,7 @@ class CosimulationFile:
     def simulate(
         self, *, certify: bool = False, progress: Progress | None = None, on_compile: OnCompile = None
     ) -> CosimulationRun:
-        """Carry it out; what does not fit together is told with the file's name.
+        """Carry it out; what does not fit together is reported with the file's name.
 
         Args:
             certify: carry it out again with finer macro steps, and other methods in the units: every run then has the
@@ -112,8 +112,10 @@ class CosimulationFile:
         try:
             with ExitStack() as opened:
                 units = [_open(part, self.duration, on_compile, opened) for part in self.subsystems]
-                settings: dict[str, Any] = {"master": self.master, "duration": self.duration, "name": self.name}
-                return cosimulate(units, self.connections, links=self.links, progress=progress, **settings)
+                settings: dict[str, Any] = {"settings": self.settings, "duration": self.duration, "name": self.name}
+                return cosimulate(
+                    units, self.connections, signal_connections=self.signal_connections, progress=progress, **settings
+                )
         except ModelError as error:
             raise ModelError(error.flaws, ": ".join(filter(None, (self.source, error.source)))) from error
 
@@ -122,7 +124,7 @@ class CosimulationFile:
         if not first.outcome.carried_through:
             return first
         parts = tuple(part.solved_otherwise() if isinstance(part, Subsystem) else part for part in self.subsystems)
-        finer = dataclasses.replace(self, subsystems=parts, master=self.master.finer(FINER))
+        finer = dataclasses.replace(self, subsystems=parts, settings=self.settings.finer(FINER))
         second = finer.simulate(progress=progress, on_compile=on_compile)
         against = f"macro steps {FINER:g} times as fine, units by other methods"
         runs = {name: compare_solutions(run, second[name], against) for name, run in first.runs.items()}
@@ -167,13 +169,13 @@ def _read(root: Table, path: Path, readers: Mapping[str, Reader]) -> Any:
     ]
     _check_durations(root, parts)
     connections = [_read_connection(table) for table in _list(root, "connections")]
-    links = [_read_link(table) for table in _list(root, "links")]
-    master = _read_master(root.table("master"))
+    signal_connections = [_read_link(table) for table in _list(root, "signal_connections")]
+    settings = _read_master(root.table("settings"))
     root.finish()
     if root.flaws.found:
         return None
     good = tuple(part for part in parts if part is not None)
-    return CosimulationFile(name, title, good, tuple(connections), tuple(links), master, str(path))
+    return CosimulationFile(name, title, good, tuple(connections), tuple(signal_connections), settings, str(path))
 
 
 def _choose_reader(table: Table, readers: Mapping[str, Reader]) -> Reader:
@@ -242,7 +244,7 @@ def _find_scenario(table: Table, folder: Path) -> Scenario | None:
 
 def _from_catalogue(name: str) -> Scenario:
     found = find_scenario(name)
-    if isinstance(found, Chain):
+    if isinstance(found, ScenarioSequence):
         raise ModelError([Flaw("", f"'{name}' is a chain of phases", "name one scenario")])
     return found
 
@@ -271,7 +273,7 @@ def _read_link(table: Table) -> Any:
     if "gain" in table:
         fields["gain"] = table.number("gain")
     table.finish()
-    return Link(source, target, **fields) if source and target else None
+    return SignalConnection(source, target, **fields) if source and target else None
 
 
 def _read_master(table: Table) -> Any:
@@ -287,4 +289,4 @@ def _read_master(table: Table) -> Any:
     table.finish()
     if None in fields.values():
         return None
-    return attempt(table, Master, **fields)
+    return attempt(table, CosimSettings, **fields)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.cosimulation.capabilities import kinds_of, warnings_of
-from robodyn.cosimulation.connection import Bond, Channel
+from robodyn.cosimulation.connection import Channel, InterfacePair
 from robodyn.cosimulation.rotations import turn_between
 from robodyn.cosimulation.unit import InterfaceMotion, Unit, UnitEvent
 from robodyn.results import EventRecord, Outcome, Provenance, Run, SignalInfo, Statistics
@@ -20,17 +20,19 @@ Outputs = Mapping[str, Mapping[str, float]]
 class CouplingRecord:
     """Rows of exchanged signals and of what the connections tell about themselves."""
 
-    def __init__(self, units: Mapping[str, Unit], channels: Sequence[Channel], bonds: Sequence[Bond]) -> None:
-        self.bonds = tuple(bonds)
+    def __init__(
+        self, units: Mapping[str, Unit], channels: Sequence[Channel], interface_pairs: Sequence[InterfacePair]
+    ) -> None:
+        self.interface_pairs = tuple(interface_pairs)
         names = [(unit, name) for channel in channels for unit, name in _ends(channel)]
-        for bond in bonds:
-            for side in bond.sides:
+        for interface_pair in interface_pairs:
+            for side in interface_pair.sides:
                 quantities = ("position", "velocity", "force")
                 names += [(side.unit, name) for key in quantities for name in side.interface.names(key)]
         self.kept = tuple(dict.fromkeys(names))
         self.infos = [SignalInfo(f"{unit}.{name}", units[unit].outputs.get(name, "")) for unit, name in self.kept]
-        for bond in bonds:
-            self.infos += [SignalInfo(f"{bond.name}.{key}", unit) for key, unit in _OWN.items()]
+        for interface_pair in interface_pairs:
+            self.infos += [SignalInfo(f"{interface_pair.name}.{key}", unit) for key, unit in _OWN.items()]
         self.infos.append(SignalInfo("macro_step", "s", "held"))
         self.times: list[float] = []
         self.rows: list[list[float]] = []
@@ -38,8 +40,8 @@ class CouplingRecord:
     def add(self, time: float, outputs: Outputs, own: Mapping[str, tuple[float, float, float]], step: float) -> None:
         """A row; own: connection -> energy error, gap, condition."""
         row = [outputs[unit][name] for unit, name in self.kept]
-        for bond in self.bonds:
-            row += own[bond.name]
+        for interface_pair in self.interface_pairs:
+            row += own[interface_pair.name]
         self.times.append(time)
         self.rows.append([*row, step])
 

@@ -116,7 +116,7 @@ class PortFunctions:
     def mechanics(self, name: str, *inputs: np.ndarray) -> Mechanics:
         """Terms of the equations at (t, x, d, m, p), p prepared by `module`."""
         port, n = self.ports[name], self.system.n_v
-        k, m = len(port.interface.rows), len(self.system.equations)
+        k, m = len(port.interface.rows), len(self.system.constraint_forces)
         values = self.kernel(f"terms:{name}")(*inputs)
         ends = list(accumulate((n * n, n, n, k * n, k, m * n, m, m)))
         M, c, f, A_i, drift_i, A_c, drift_c, active = (
@@ -156,7 +156,7 @@ def _terms(system: System, port: Port) -> list[ca.SX]:
     others = [(other.inertia, other.A) for other in attached if other is not port]
     M = build_mass_matrix(system.mechanics.tree, system.q, [*own, *others])
     f = system.expressions.applied - port.A.T @ port.acting
-    k = len(system.equations)
+    k = len(system.constraint_forces)
     rates = system.expressions.constraints[k:] if k else ca.SX(0, 1)
     A_c = ca.jacobian(rates, system.v)
     return [M, system.bias, f, port.A, port.drift, A_c, system.expressions.constraint_drift, system.expressions.active]

@@ -12,7 +12,7 @@ import numpy as np
 
 from robodyn.assembly import assemble
 from robodyn.cosimulation.input_values import InputValues
-from robodyn.cosimulation.joining import move_interface
+from robodyn.cosimulation.interface_merge import move_interface
 from robodyn.cosimulation.polynomials import HIGHEST_ORDER, with_polynomials
 from robodyn.cosimulation.port_signals import (
     far_states,
@@ -30,7 +30,7 @@ from robodyn.model import Interface, Scenario, Solver
 from robodyn.model.numbers import check_finite
 from robodyn.results import Outcome, Run
 from robodyn.simulation import compile_system
-from robodyn.simulation.outcomes import tell_failure, tell_outcome
+from robodyn.simulation.outcomes import describe_failure, describe_outcome
 from robodyn.simulation.problem import build_problem
 from robodyn.simulation.python_calls import PythonCalls
 from robodyn.simulation.recording import make_run
@@ -204,11 +204,11 @@ class ScenarioUnit:
             status = self.run.go_on(time + step)
         except Exception as error:  # noqa: BLE001  a Python block or action may raise anything
             self.ended = self.run.finish(Status.FAILED)
-            return tell_failure(self.ended, self.calls.running, error)
+            return describe_failure(self.ended, self.calls.running, error)
         if status is Status.FINISHED:
             return None
         self.ended = self.run.finish(status)
-        return tell_outcome(self.compiled, self.solver, self.ended)
+        return describe_outcome(self.compiled, self.solver, self.ended)
 
     def reduced_model(self, interface: str) -> ReducedModel:
         """The scenario's mechanism as it is felt at an interface, at the present state."""

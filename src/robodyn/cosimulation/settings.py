@@ -14,7 +14,7 @@ CONDITIONS = ("condition_warning", "condition_limit")
 
 
 @dataclass(frozen=True)
-class Master:
+class CosimSettings:
     """Settings of a co-simulation.
 
     Attributes:
@@ -50,7 +50,7 @@ class Master:
             flaws.add("scheme", f"{self.scheme!r} is unknown", nearest(str(self.scheme), SCHEMES))
         if self.tolerance is None:
             for key in ("smallest_step", "largest_step", "least_scale"):
-                if getattr(self, key) != getattr(Master, key):
+                if getattr(self, key) != getattr(CosimSettings, key):
                     flaws.add(key, "has no effect without a tolerance", "give one, or leave it out")
         flaws.raise_if_any("co-simulation")
         if not 1 <= self.condition_warning <= self.condition_limit:
@@ -59,7 +59,7 @@ class Master:
             flaws.add("step", f"{self.step:g} s is not between smallest_step and largest_step")
         flaws.raise_if_any("co-simulation")
 
-    def finer(self, times: float) -> Master:
+    def finer(self, times: float) -> CosimSettings:
         """The same with finer macro steps; where these are adapted, with a tighter tolerance."""
         changes: dict[str, Any] = {"step": self.step / times}
         if self.tolerance is not None:

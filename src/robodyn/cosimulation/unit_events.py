@@ -50,7 +50,7 @@ class UnitEvents:
         """
         if not self.can_cut:
             return None
-        events = [event for told in self.found.values() for event in told if event.before is not None]
+        events = [event for message in self.found.values() for event in message if event.before is not None]
         first = min((event.time for event in events), default=end)
         cut = max(first, math.nextafter(begin, math.inf))
         return cut if cut < end - CLOSE * (end - begin) else None

@@ -37,7 +37,7 @@ class Body:
 
 
 @dataclass(frozen=True, eq=False)
-class Handle:
+class ArticulatedJoint:
     """What a joint knows of the body it carries.
 
     Args:
@@ -57,7 +57,7 @@ class Articulation:
 
     tree: Tree
     poses: Sequence[Pose]
-    handles: Sequence[Handle]
+    joints: Sequence[ArticulatedJoint]
 
     def solve(self, b: Sequence[Scalar]) -> Vector:
         """Joint accelerations a that solve M(q) a = b, (n_v,)."""
@@ -69,14 +69,14 @@ class Articulation:
         loads: list[tuple[Vector, Vector]] = [(np.zeros(3), np.zeros(3)) for _ in links]
         drives = [list(_entries(part)) for part in self.tree.split_rates(b, "b")]
         for index in reversed(range(len(links))):
-            link, handle = links[index], self.handles[index]
+            link, joint = links[index], self.joints[index]
             torque, force = loads[index]
             for k, (angular, linear) in enumerate(link.subspace):
                 # u = tau - S^T p, what the bias load p of the body beyond leaves of the torque.
                 drives[index][k] = drives[index][k] - dot(angular, torque) - dot(linear, force)
             if link.parent != GROUND:
                 # p_parent += X^T (p + I S D^-1 u): the joint gives way, and passes on the rest.
-                for (gain_n, gain_f), drive in zip(handle.gains, drives[index], strict=True):
+                for (gain_n, gain_f), drive in zip(joint.gains, drives[index], strict=True):
                     torque, force = torque + gain_n * drive, force + gain_f * drive
                 # Into the parent's axes, the torque about the parent's origin.
                 pose = self.poses[index]
@@ -91,13 +91,13 @@ class Articulation:
         """Sweep from the ground to the tips: D a = drive - (I S)^T (acceleration carried by the parent)."""
         found: list[tuple[Vector, Vector]] = []
         rates: list[Scalar] = []
-        for link, pose, handle, drive in zip(self.tree.links, self.poses, self.handles, drives, strict=True):
+        for link, pose, joint, drive in zip(self.tree.links, self.poses, self.joints, drives, strict=True):
             # a_carried = X a_parent, in the axes of the link; velocities are in b already.
             alpha, accel = (np.zeros(3), np.zeros(3)) if link.parent == GROUND else found[link.parent]
             alpha, accel = pose.R.T @ alpha, pose.R.T @ (accel + cross(alpha, pose.p))
             # D a_joint = u - (I S)^T a_carried.
-            due = [u - dot(n, alpha) - dot(f, accel) for u, (n, f) in zip(drive, handle.loads, strict=True)]
-            a = solve_ldl(handle.factors, due)
+            due = [u - dot(n, alpha) - dot(f, accel) for u, (n, f) in zip(drive, joint.loads, strict=True)]
+            a = solve_ldl(joint.factors, due)
             for k, (angular, linear) in enumerate(link.subspace):
                 alpha, accel = alpha + angular * a[k], accel + linear * a[k]
                 rates.append(a[k])
@@ -121,17 +121,17 @@ def articulate(tree: Tree, q: Sequence[Scalar]) -> Articulation:
     poses = tree.joint_poses(q)
     # Each link alone, then from the tips inwards with all it carries, seen through joints that are free to move.
     bodies = [_rigid_body(link.inertia.about_origin()) for link in tree.links]
-    handles = []
+    joints = []
     for index in reversed(range(len(bodies))):
         link = tree.links[index]
-        handle = _grip(bodies[index], link.subspace, link.armature)
-        handles.append(handle)
+        joint = _grip(bodies[index], link.subspace, link.armature)
+        joints.append(joint)
         if link.parent != GROUND:
             # I_parent += X^T (I - I S D^-1 S^T I) X.
-            released = _release(bodies[index], handle)
+            released = _release(bodies[index], joint)
             bodies[link.parent] = bodies[link.parent] + _move(released, poses[index])
 
-    return Articulation(tree, poses, handles[::-1])
+    return Articulation(tree, poses, joints[::-1])
 
 
 def solve_articulated(tree: Tree, q: Sequence[Scalar], b: Sequence[Scalar]) -> Vector:
@@ -143,7 +143,7 @@ def _rigid_body(body: Moments) -> Body:
     return Body(body.tensor, skew(body.first), body.mass * np.eye(3))
 
 
-def _grip(body: Body, columns: Sequence[Column], armature: Scalar) -> Handle:
+def _grip(body: Body, columns: Sequence[Column], armature: Scalar) -> ArticulatedJoint:
     """Inertia of one joint, seen from its own rates."""
     loads = tuple((body.A @ ang + body.B @ lin, body.B.T @ ang + body.C @ lin) for ang, lin in columns)
     # Inertia felt by the joint's own rates, D = S^T I S, and its rotor's.
@@ -155,7 +155,7 @@ def _grip(body: Body, columns: Sequence[Column], armature: Scalar) -> Handle:
     )
     factors = ldl(D)
 
-    return Handle(loads, factors, _divide_loads(loads, factors))
+    return ArticulatedJoint(loads, factors, _divide_loads(loads, factors))
 
 
 def _divide_loads(loads: Sequence[tuple[Vector, Vector]], factors: Factors) -> tuple[tuple[Vector, Vector], ...]:
@@ -168,10 +168,10 @@ def _divide_loads(loads: Sequence[tuple[Vector, Vector]], factors: Factors) -> t
     )
 
 
-def _release(body: Body, handle: Handle) -> Body:
+def _release(body: Body, joint: ArticulatedJoint) -> Body:
     """The body as felt from below its joint, which is free to move: I - I S D^-1 S^T I."""
     A, B, C = body.A, body.B, body.C
-    for (n, f), (gain_n, gain_f) in zip(handle.loads, handle.gains, strict=True):
+    for (n, f), (gain_n, gain_f) in zip(joint.loads, joint.gains, strict=True):
         A = A - _outer_symmetric(gain_n, n)
         B = B - build_matrix([[gain_n[i] * f[j] for j in range(3)] for i in range(3)])
         C = C - _outer_symmetric(gain_f, f)

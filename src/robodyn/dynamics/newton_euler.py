@@ -119,17 +119,17 @@ def _find_motions(
         parent = ground if link.parent == GROUND else motions[link.parent]
         own = [column for _, column in columns]
         # Motion relative to the parent: S v and S a, for a node of a deforming link with its drift.
-        moving = combine(own, [v[k] for k, _ in columns])
-        faster = combine(own, [a[k] for k, _ in columns])
+        rel_velocity = combine(own, [v[k] for k, _ in columns])
+        rel_acceleration = combine(own, [a[k] for k, _ in columns])
         if link.node:
-            drift = link.node.drift(eta[link.parent], rates[link.parent], *moving)
-            faster = faster[0] + drift[0], faster[1] + drift[1]
-        motions.append(_carry_motion(pose, parent, moving, faster))
+            drift = link.node.drift(eta[link.parent], rates[link.parent], *rel_velocity)
+            rel_acceleration = rel_acceleration[0] + drift[0], rel_acceleration[1] + drift[1]
+        motions.append(_carry_motion(pose, parent, rel_velocity, rel_acceleration))
 
     return motions
 
 
-def _carry_motion(pose: Pose, parent: Motion, moving: Column, faster: Column) -> Motion:
+def _carry_motion(pose: Pose, parent: Motion, rel_velocity: Column, rel_acceleration: Column) -> Motion:
     """Motion of a link from its parent's and from its own relative to that.
 
         alpha = R^T alpha_parent + spin' + omega x spin
@@ -139,8 +139,8 @@ def _carry_motion(pose: Pose, parent: Motion, moving: Column, faster: Column) ->
         moving: spin and slide, S v; faster: their rates in link axes, S a for a joint.
     """
     turn = pose.R.T
-    spin, slide = moving
-    spin_dot, slide_dot = faster
+    spin, slide = rel_velocity
+    spin_dot, slide_dot = rel_acceleration
 
     # The parent's rates in link axes, then the joint's own on top of them.
     carried = turn @ parent.omega
@@ -148,10 +148,10 @@ def _carry_motion(pose: Pose, parent: Motion, moving: Column, faster: Column) ->
     alpha = turn @ parent.alpha + spin_dot + cross(carried, spin)
     accel = turn @ (parent.accel + parent.U @ pose.p) + slide_dot + cross(omega + carried, slide)
 
-    return Motion(omega, alpha, accel, _spread(omega, alpha))
+    return Motion(omega, alpha, accel, acceleration_matrix(omega, alpha))
 
 
-def _spread(omega: Vector, alpha: Vector) -> Matrix:
+def acceleration_matrix(omega: Vector, alpha: Vector) -> Matrix:
     """U = skew(alpha) + skew(omega)^2."""
     x, y, z = omega[0], omega[1], omega[2]
     xx, yy, zz, xy, yz, zx = x * x, y * y, z * z, x * y, y * z, z * x
@@ -221,11 +221,11 @@ def _add_deformation(
         return loads, on_modes
 
     parts = zip(tree.links, motions, tree.deformations(q), tree.mode_rates(v), tree.mode_rates(a, "a"), strict=True)
-    for index, (link, motion, eta, rates, faster) in enumerate(parts):
+    for index, (link, motion, eta, rates, rel_acceleration) in enumerate(parts):
         if link.elasticity:
             # The deformed link as a rigid one is in the loads already: this is what its deforming adds.
             kinetic = (motion.omega, motion.alpha, motion.accel)
-            (f, n), forces = link.elasticity.load(kinetic, eta, rates, faster)
+            (f, n), forces = link.elasticity.load(kinetic, eta, rates, rel_acceleration)
             loads[index] = loads[index][0] + f, loads[index][1] + n
             for k, force in zip(tree.modes[index], forces, strict=True):
                 on_modes[k] = force

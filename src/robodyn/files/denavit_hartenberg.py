@@ -67,7 +67,7 @@ def mechanism_from_dh(
         if convention == "modified":
             joints.append(_moving_joint(row, parent, body.name, before @ twist @ spin))
         else:
-            # The joint turns about the previous z axis: a massless hub carries the constant rest of A_i.
+            # The joint rotates about the previous z axis: a massless hub carries the constant rest of A_i.
             hub = Body(f"{row.joint}_hub")
             parts.append(hub)
             joints.append(_moving_joint(row, parent, hub.name, before))

@@ -27,7 +27,7 @@ def load_function(text: Any, table: Table, key: str, folder: Path) -> Callable[.
     except FileNotFoundError:
         table.flaws.add(table.at(key), f"there is no file '{folder / source}'")
         return FAILED
-    except (Exception, SystemExit) as error:  # noqa: BLE001 (whatever the user's file raises is told as a flaw of that file)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 (whatever the user's file raises is reported as a flaw of that file)
         table.flaws.add(table.at(key), f"'{source}' cannot be loaded: {type(error).__name__}: {error}")
         return FAILED
     found: Any = getattr(module, name, None)

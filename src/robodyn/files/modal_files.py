@@ -90,7 +90,7 @@ def load_csv(path: Path) -> dict[str, Any]:
 
 
 def _count_modes(columns: list[str]) -> int:
-    """Number of modes in a head; unknown and missing columns are told."""
+    """Number of modes in a head; unknown and missing columns are reported."""
     needed = {"mass", *AXES}
     modes = {int(found[1]) for column in columns if (found := COLUMN.fullmatch(str(column)))}
     n = max(modes, default=0)

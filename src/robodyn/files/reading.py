@@ -102,8 +102,8 @@ class Reader:
     def make(self, table: Table, cls: type[Description], values: dict[str, Any]) -> Any:
         """A description of what has been read.
 
-        Where a value could not be read, its default stands in for it, so that flaws of the others are told too; where
-        there is none, they are told one by one.
+        Where a value could not be read, its default stands in for it, so that flaws of the others are reported too;
+        where there is none, they are reported one by one.
         """
         failed = [name for name, value in values.items() if value is FAILED]
         if any(is_required(cls, name) or isinstance(cls.KINDS[name], MAPPINGS) for name in failed):

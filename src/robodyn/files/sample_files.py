@@ -18,7 +18,7 @@ from robodyn.untrusted import DAMAGE, MEGABYTE, Unreadable, read_bytes, read_tex
 MOST_BYTES = 256 * MEGABYTE
 MISSING = ("", "nan")
 MOST_FLAWS = 20
-"""A file of another kind is wrong in every cell: this many are told."""
+"""A file of another kind is wrong in every cell: this many are reported."""
 
 
 @dataclass(frozen=True)

@@ -88,5 +88,5 @@ def _check_whole(root: Table, reader: Reader, declared: Declared, given: dict[st
     if given["duration"] is not FAILED and not root.flaws.concern("duration"):
         check_duration(flaws, given["duration"], given.get("recording"))
     if given.get("keep") is not None:
-        check_keep(flaws, given["keep"], declared.moving, given.get("start", "given"))
+        check_keep(flaws, given["keep"], declared.moving, given.get("initialisation", "given"))
     root.flaws.extend(reader.spell(flaw) for flaw in flaws.found)

@@ -15,7 +15,7 @@ from robodyn.model.fields import MISSING, choice, declare, quantity
 from robodyn.model.kinds import Kind
 from robodyn.structures import Section
 
-# Stands in for a section that is flawed, so that flaws of what is made of it are told too.
+# Stands in for a section that is flawed, so that flaws of what is made of it are reported too.
 STAND_IN = Section(1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0)
 SHEAR = "area that bears shear"
 

@@ -1,7 +1,7 @@
 """Which names of signals and states in a file cannot be right, whatever its laws return?
 
-Used where a file has flaws, so that wrong names are told together with them; a file without flaws is checked in full
-when it is assembled.
+Used where a file has flaws, so that wrong names are reported together with them; a file without flaws is checked in
+full when it is assembled.
 """
 
 from __future__ import annotations

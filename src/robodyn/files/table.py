@@ -1,4 +1,4 @@
-"""How is a table of a file read so that every problem in it is told: missing, unknown, wrong type or unit?"""
+"""How is a table of a file read so that every problem in it is reported: missing, unknown, wrong type or unit?"""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def _leaves(data: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, An
 def attempt(table: Table, make: Any, *arguments: Any, **named: Any) -> Any:
     """Make a description; its flaws are noted under the table's path.
 
-    Where an argument could not be read, its default stands in for it, so that flaws of the others are told too.
+    Where an argument could not be read, its default stands in for it, so that flaws of the others are reported too.
     """
     signature = inspect.signature(make)
     bound = signature.bind(*arguments, **named)

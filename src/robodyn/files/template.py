@@ -89,7 +89,7 @@ def flatten_names(data: Mapping[str, Any]) -> dict[str, Any]:
     flat = dict(data)
     for group in (group for group in BY_NAME if isinstance(data.get(group), Mapping)):
         leaves = [(place[1:], value) for place, value in _entries(data[group]) if not isinstance(value, Mapping)]
-        # A key that is there with and without quotes is told by who reads the table.
+        # A key that is there with and without quotes is reported by who reads the table.
         if len(dict(leaves)) == len(leaves):
             flat[group] = dict(leaves)
     return flat

@@ -39,7 +39,7 @@ class Access:
         self._groups: dict[tuple[str, ...], list[Group]] = {}
 
     def find(self, names: Sequence[str]) -> list[Signal]:
-        """The signals of these names; all unknown ones are told."""
+        """The signals of these names; all unknown ones are reported."""
         unknown = [name for name in names if name not in self.signals]
         if unknown:
             flaws = [Flaw(name, "is no variable of the unit", nearest(name, self.signals)) for name in unknown]

@@ -1,4 +1,4 @@
-"""What is in the file of a unit, and can it be run here? What is wrong is told with the remedy."""
+"""What is in the file of a unit, and can it be run here? What is wrong is reported with the remedy."""
 
 from __future__ import annotations
 
@@ -75,8 +75,8 @@ class Archive:
         if here in folders:
             flaw = Flaw(str(self.path), f"binaries/{here}/{name} is missing in it", DAMAGED)
         else:
-            told = f"only for {', '.join(folders)}" if folders else "none at all"
-            what = f"has no binary for this platform, {here}: {told}"
+            message = f"only for {', '.join(folders)}" if folders else "none at all"
+            what = f"has no binary for this platform, {here}: {message}"
             sources = any((self.folder / "sources").glob("*"))
             remedy = "compile its sources" if sources else "run it there"
             flaw = Flaw(str(self.path), what, f"export it for {here}, or {remedy}")

@@ -32,7 +32,7 @@ KINDS = {"cs": ("CoSimulation",), "me": ("ModelExchange",), "both": ("ModelExcha
 
 @dataclass(frozen=True)
 class Unit:
-    """What is told of a unit besides its model.
+    """What is reported of a unit besides its model.
 
     Attributes:
         fmi: version of the interface, 2 or 3. kind: one of `KINDS`.
@@ -133,8 +133,8 @@ def _describe_3(model: Model, variables: Sequence[Variable], unit: Unit) -> Elem
     listed = SubElement(root, "ModelVariables")
     places = {variable.reference: variable.reference for variable in variables}
     for variable in variables:
-        told = _attributes(variable) | _value(variable) | _describe_rate(variable, model, places)
-        SubElement(listed, "Float64", told)
+        message = _attributes(variable) | _value(variable) | _describe_rate(variable, model, places)
+        SubElement(listed, "Float64", message)
     add_structure_3(root, variables)
     return root
 

@@ -81,24 +81,24 @@ class EventSteps:
             return Outcome(OutcomeKind.CHATTERING, sentence, self.time)
         return self.ended
 
-    def change(self, setting: Callable[[], None], told: bool = True) -> None:
+    def change(self, setting: Callable[[], None], message: bool = True) -> None:
         """Set, at a communication point, what can be set in event mode only; told: whether it is an event."""
         self.instance.enter_event_mode()
         setting()
         self.settle()
-        if told:
+        if message:
             self.events.append(UnitEvent("input_event", self.time, terminal=self.ended is not None))
 
     def settle(self) -> None:
         """Update the discrete states until they stay as they are, and leave event mode."""
         for _ in range(UPDATES):
-            told = self.instance.update_discrete_states()
-            if told.terminate or not told.again:
+            message = self.instance.update_discrete_states()
+            if message.terminate or not message.again:
                 break
         else:
             raise ArithmeticError(f"its discrete states do not settle in {UPDATES} updates at {self.time:.9g} s")
-        self.due = told.next_time
-        if told.terminate:
+        self.due = message.next_time
+        if message.terminate:
             sentence = f"unit '{self.name}' ended the run: at its event at {self.time:.9g} s"
             self.ended = Outcome(OutcomeKind.STOPPED, sentence, self.time)
         else:

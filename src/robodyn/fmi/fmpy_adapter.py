@@ -33,9 +33,9 @@ class EventUpdate(NamedTuple):
     next_time: float
 
 
-def read_update(told: Sequence[Any]) -> EventUpdate:
+def read_update(text: Sequence[Any]) -> EventUpdate:
     """From four flags, whether there is a next time event, and its time, as FMPy gives them."""
-    again, terminate, nominals, states, defined, time = told
+    again, terminate, nominals, states, defined, time = text
     return EventUpdate(bool(again), bool(terminate), bool(nominals), bool(states), time if defined else math.inf)
 
 

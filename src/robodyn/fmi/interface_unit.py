@@ -58,7 +58,7 @@ class InterfaceFmu(FmuUnit):
         self._since = self.time
         self._check_interfaces()
         for part in interfaces:
-            # A force that comes in is told back, so that both sides of a coupling can be compared.
+            # A force that comes in is reported back, so that both sides of a coupling can be compared.
             wanted = "force" if part.takes == "force" else MEAN
             self.outputs |= {
                 name: self._unit_of(f) for name, f in zip(part.names(wanted), part.names("force"), strict=True)

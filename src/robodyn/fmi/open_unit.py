@@ -118,11 +118,11 @@ class OpenUnit:
         """Any variables at the present time."""
         return dict(zip(names, self._get(names), strict=True))
 
-    def change(self, values: Mapping[str, Value], told: bool = False) -> None:
+    def change(self, values: Mapping[str, Value], message: bool = False) -> None:
         """Set parameters between two steps; where there is event mode, they can be set in it only."""
         if values and self._begun and self.has_events:
             with self._refusals():
-                self._steps.change(lambda: self._set(values), told)
+                self._steps.change(lambda: self._set(values), message)
         else:
             self._set(values)
 
@@ -140,7 +140,7 @@ class OpenUnit:
 
     @contextmanager
     def _refusals(self) -> Iterator[None]:
-        """A call that the unit refuses is told with what the unit says to it."""
+        """A call that the unit refuses is reported with what the unit says to it."""
         from fmpy.fmi1 import FMICallException
 
         if self._dead:

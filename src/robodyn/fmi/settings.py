@@ -13,7 +13,7 @@ from robodyn.fmi.values import ValueRefused, read_value
 def check_settings(
     signals: Mapping[str, Signal], all_variables: Sequence[Any], given: Mapping[str, Any], unit: str
 ) -> dict[str, Value]:
-    """Values as the interface wants them; all that cannot be set is told at once."""
+    """Values as the interface wants them; all that cannot be set is reported at once."""
     known = [name for name, signal in signals.items() if _can_set(signal)]
     others = {variable.name: variable for variable in all_variables if variable.name not in signals}
     flaws = FlawList()

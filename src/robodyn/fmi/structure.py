@@ -17,10 +17,10 @@ def add_structure_2(root: Element, variables: Sequence[Variable]) -> None:
     for name, unknowns in lists.items():
         entries = SubElement(structure, name) if unknowns else structure
         for variable in unknowns:
-            told = {"index": index[variable.reference]}
+            message = {"index": index[variable.reference]}
             if name != "InitialUnknowns":
-                told["dependencies"] = " ".join(index[reference] for reference in variable.depends or ())
-            SubElement(entries, "Unknown", told)
+                message["dependencies"] = " ".join(index[reference] for reference in variable.depends or ())
+            SubElement(entries, "Unknown", message)
 
 
 def add_structure_3(root: Element, variables: Sequence[Variable]) -> None:

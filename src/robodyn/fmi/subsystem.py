@@ -27,7 +27,7 @@ class FmuSubsystem:
     length: float = 1.0
 
     def open(self, duration: float, on_compile: Callable[[str], None] | None = None) -> FmuUnit:
-        """The unit that the master moves; nothing is compiled for it."""
+        """The unit that the co-simulation moves; nothing is compiled for it."""
         if not self.interfaces:
             return FmuUnit(self.path, self.name, parameters=self.parameters, stop=duration)
         return InterfaceFmu(

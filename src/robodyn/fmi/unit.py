@@ -1,6 +1,6 @@
 """How is a unit of the Functional Mock-up Interface a subsystem of a co-simulation?
 
-It has the methods that the co-simulation's master calls: read, write, start, advance, save and restore.
+It has the methods that a co-simulation calls: read, write, start, advance, save and restore.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class FmuUnit(OpenUnit):
         """Inputs for the next step: c0 + c1 s + c2 s^2 as (c0, c1, c2), as far as the unit takes polynomials."""
         values = {name: self._check(name, terms[0]) for name, terms in inputs.items()}
         held = {n: v for n, v in values.items() if self._begun and self.has_events and self.kinds[n] == "held"}
-        self.change({n: v for n, v in held.items() if n not in self._written or self._written[n] != v}, told=True)
+        self.change({n: v for n, v in held.items() if n not in self._written or self._written[n] != v}, message=True)
         self._written |= values
         if self._steps.ended:
             return

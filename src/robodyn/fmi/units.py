@@ -1,4 +1,4 @@
-"""What is a unit of measure in base units, as model descriptions want to be told?"""
+"""What is a unit of measure in base units, as model descriptions want to be reported?"""
 
 from __future__ import annotations
 

@@ -87,13 +87,13 @@ def _read_item(variable: UnitVariable, given: Any) -> int:
     allowed = {name: k for name, k in variable.items.items() if variable.low <= k <= variable.high}
     if isinstance(given, str) and given.strip() in allowed:
         return allowed[given.strip()]
-    told = ", ".join(f"{name} ({k})" for name, k in allowed.items())
+    message = ", ".join(f"{name} ({k})" for name, k in allowed.items())
     try:
         number = _read_whole(variable, given)
     except ValueRefused:
         number = None
     if number is None or number not in allowed.values():
-        raise ValueRefused(f"must be one of {told}, is {_told(given)}")
+        raise ValueRefused(f"must be one of {message}, is {_told(given)}")
     return number
 
 

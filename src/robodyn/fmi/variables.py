@@ -57,7 +57,7 @@ def list_variables(model: Model) -> tuple[Variable, ...]:
         if number.name not in model.fixed
     ]
     first = 1 + len(system.parameters)
-    about = START.format(found=FOUND.get(system.scenario.start, ""))
+    about = START.format(found=FOUND.get(system.scenario.initialisation, ""))
     initial = [
         Variable(f"initial.{s.name}", first + k, PARAMETER, "tunable", s.unit, float(model.start.x[k]), about)
         for k, s in enumerate(system.states)

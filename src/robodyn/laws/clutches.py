@@ -1,7 +1,7 @@
 """Which torque do surfaces exert that something presses together? Brakes on a joint, clutches between two.
 
-A clutch acts on the slip between its shafts, output minus input (a `Combination`). All of these stick: at rest they
-hold with whatever force it takes, up to their limit.
+A clutch acts on the slip between its shafts, output minus input (a `LinearCombination`). All of these stick: at rest
+they hold with whatever force it takes, up to their limit.
 """
 
 from robodyn import symbolic as sym

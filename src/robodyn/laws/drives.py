@@ -93,8 +93,8 @@ def servo_motor(voltage, velocity, current, *, resistance, inductance, torque_co
 
         L i_dot = U - kT w - R i,   tau = kT i
 
-    Gear and rotor inertia belong to the coordinate it acts on (a `Combination`). A permanent-magnet synchronous motor
-    looks so in its rotor's frame, with power-invariant quantities and the other axis' current kept at zero.
+    Gear and rotor inertia belong to the coordinate it acts on (a `LinearCombination`). A permanent-magnet synchronous
+    motor looks so in its rotor's frame, with power-invariant quantities and the other axis' current kept at zero.
     """
     return {
         "torque": torque_constant * current,

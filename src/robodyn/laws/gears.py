@@ -1,6 +1,6 @@
 """Which torque does a gear with play transmit? An elastic gear without play is a `spring` on the same coordinate.
 
-The coordinate is the twist s between both sides, joint minus motor (a `Combination`).
+The coordinate is the twist s between both sides, joint minus motor (a `LinearCombination`).
 """
 
 from robodyn import symbolic as sym

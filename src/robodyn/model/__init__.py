@@ -2,10 +2,24 @@
 
 from robodyn.model.block import Block
 from robodyn.model.body import Body
-from robodyn.model.chain import Chain
-from robodyn.model.constraint import Closure, Constraint, Coupling, Prescribed, Relation, Rod, Treatment
+from robodyn.model.constraint import (
+    Constraint,
+    ConstraintFunction,
+    ConstraintMethod,
+    LinearConstraint,
+    LoopJoint,
+    PrescribedMotion,
+    Rod,
+)
 from robodyn.model.contact import Contact, RigidContact
-from robodyn.model.coordinate import Along, Combination, Coordinate, Distance, Linkage, Triangle
+from robodyn.model.coordinate import (
+    Coordinate,
+    Distance,
+    FunctionCoordinate,
+    LinearCombination,
+    PointCoordinate,
+    TriangleLength,
+)
 from robodyn.model.delay import Delay
 from robodyn.model.describe import describe, digest
 from robodyn.model.elastic import ElasticGear, with_elastic_joints
@@ -20,25 +34,26 @@ from robodyn.model.numbers import Number, check_finite, check_vector
 from robodyn.model.obstacle import Obstacle
 from robodyn.model.recording import Recording
 from robodyn.model.scenario import Scenario
+from robodyn.model.scenario_sequence import ScenarioSequence
 from robodyn.model.shape import Ball, Box, Plane
 from robodyn.model.solver import Solver
 from robodyn.model.workcell import combine
 
 __all__ = [
     "GROUND",
-    "Along",
+    "PointCoordinate",
     "Ball",
     "Block",
     "Body",
     "BodyNode",
     "Box",
-    "Chain",
-    "Closure",
-    "Combination",
+    "ScenarioSequence",
+    "LoopJoint",
+    "LinearCombination",
     "Constraint",
     "Contact",
     "Coordinate",
-    "Coupling",
+    "LinearConstraint",
     "Delay",
     "Distance",
     "ElasticGear",
@@ -47,7 +62,7 @@ __all__ = [
     "FormulaSignal",
     "Interface",
     "Joint",
-    "Linkage",
+    "FunctionCoordinate",
     "Load",
     "Machine",
     "Mechanism",
@@ -57,15 +72,15 @@ __all__ = [
     "Obstacle",
     "Plane",
     "Point",
-    "Prescribed",
+    "PrescribedMotion",
     "Recording",
-    "Relation",
+    "ConstraintFunction",
     "RigidContact",
     "Rod",
     "Scenario",
     "Solver",
-    "Treatment",
-    "Triangle",
+    "ConstraintMethod",
+    "TriangleLength",
     "check_finite",
     "check_vector",
     "combine",

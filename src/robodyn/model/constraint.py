@@ -37,14 +37,14 @@ if TYPE_CHECKING:
 
     from robodyn.spatial import Pose
 
-CLOSURES = {
+LOOP_JOINTS = {
     "spherical": ("force.x", "force.y", "force.z"),
     "universal": ("force.x", "force.y", "force.z", "torque.0"),
     "revolute": ("force.x", "force.y", "force.z", "torque.0", "torque.1"),
     "prismatic": ("force.0", "force.1", "torque.0", "torque.1", "torque.2"),
     "fixed": ("force.x", "force.y", "force.z", "torque.0", "torque.1", "torque.2"),
 }
-"""Kinds of closures, and the forces that keep each of their equations."""
+"""Kinds of loop joints, and the forces that keep each of their equations."""
 USED = {
     "spherical": (),
     "universal": ("axis", "second_axis"),
@@ -52,7 +52,7 @@ USED = {
     "prismatic": ("axis", "rotation"),
     "fixed": ("rotation",),
 }
-"""What each kind of closure has a use for."""
+"""What each kind of loop joint has a use for."""
 ACTIVE = "whether it holds at the start; events set `NAME.active`"
 
 
@@ -63,28 +63,28 @@ def check_ends(flaws: FlawList, part: Any, start: str, end: str) -> None:
         flaws.add(end, f"is the same point as {start} ('{first}')", "name two different points")
 
 
-class Closure(Description):
+class LoopJoint(Description):
     """A joint that closes a loop: what holds between two points of two bodies.
 
         spherical: the points coincide (3 equations)
-        universal: and the two axes are square to each other (4)
+        universal: and the two axes are perpendicular to each other (4)
         revolute: and the two axes are parallel (5)
-        prismatic: the second point slides along the axis, nothing turns (5)
-        fixed: the points coincide and nothing turns (6)
+        prismatic: the second point slides along the axis, nothing rotates (5)
+        fixed: the points coincide and nothing rotates (6)
 
     Its forces act on the first body, in world axes, and with the opposite sign on the second; torques belong to single
     equations.
     """
 
-    NOUN, MARKS = "constraint", ("closure",)
+    NOUN, MARKS = "constraint", ("loop_joint",)
 
     name: str = part_name()
-    first: str = reference("point", key="closure[0]", doc="two points between which a joint closes a loop")
-    second: str = reference("point", key="closure[1]")
-    kind: str = choice(CLOSURES, default="spherical", doc="what holds between them")
+    first: str = reference("point", key="loop_joint[0]", doc="two points between which a joint closes a loop")
+    second: str = reference("point", key="loop_joint[1]")
+    kind: str = choice(LOOP_JOINTS, default="spherical", doc="what holds between them")
     axis: Floats = unit_vector(default=Z_AXIS, frame="first", doc="in the frame of the first point's body")
     second_axis: Any = unit_vector(default=None, frame="second", doc="in that of the second's", absent="as `axis`")
-    rotation: Rows = rotation_matrix(default=IDENTITY, doc="of the second body in the first, where nothing turns")
+    rotation: Rows = rotation_matrix(default=IDENTITY, doc="of the second body in the first, where nothing rotates")
     active: bool = flag(default=True, doc=ACTIVE)
 
     def check(self, flaws: FlawList) -> None:
@@ -94,7 +94,7 @@ class Closure(Description):
             value = getattr(self, field)
             idle = field not in USED.get(str(self.kind), defaults)
             if idle and value is not None and not np.array_equal(value, default):
-                flaws.add(field, f"has no effect on a {self.kind} closure")
+                flaws.add(field, f"has no effect on a {self.kind} loop joint")
         self.set_fields(second_axis=self.axis if self.second_axis is None else self.second_axis)
 
     def moved(self, place: Pose, grounded: Collection[str]) -> Self:
@@ -114,7 +114,7 @@ class Closure(Description):
 
     @property
     def equations(self) -> tuple[str, ...]:
-        return CLOSURES[self.kind]
+        return LOOP_JOINTS[self.kind]
 
 
 class Rod(Description):
@@ -136,7 +136,7 @@ class Rod(Description):
         return ("tension",)
 
 
-class Coupling(Description):
+class LinearConstraint(Description):
     """A linear relation of joints and coordinates: `sum c_i s_i = offset` (gears without play, parallel guides)."""
 
     NOUN, MARKS = "constraint", ("of",)
@@ -151,7 +151,7 @@ class Coupling(Description):
         return ("force",)
 
 
-class Prescribed(Description):
+class PrescribedMotion(Description):
     """A joint or coordinate that moves as told: `s = position`, with its rates told too.
 
     Rates of a number are 0 where they are not told, those of a signal (of a reference, or of a controller's model) must
@@ -181,7 +181,7 @@ class Prescribed(Description):
         return ("force",)
 
 
-class Relation(Description):
+class ConstraintFunction(Description):
     """Any equations h = 0 between joints and coordinates, as a plain function; its derivatives are exact.
 
     The function takes the positions of what it is of, in order, and the time where it has an argument `time`; it
@@ -201,13 +201,13 @@ class Relation(Description):
         return ("force",) if self.count == 1 else tuple(f"force.{k}" for k in range(self.count))
 
 
-Constraint = Closure | Rod | Coupling | Prescribed | Relation
-CONSTRAINTS = (Closure, Rod, Coupling, Prescribed, Relation)
+Constraint = LoopJoint | Rod | LinearConstraint | PrescribedMotion | ConstraintFunction
+CONSTRAINTS = (LoopJoint, Rod, LinearConstraint, PrescribedMotion, ConstraintFunction)
 
 TREATMENTS = ("baumgarte", "projection", "index3", "minimal")
 
 
-class Treatment(Description):
+class ConstraintMethod(Description):
     """How constraints are kept while a mechanism moves.
 
     baumgarte: h'' + 2 p h' + p^2 h = 0 instead of h = 0; errors decay with the pole p
@@ -218,7 +218,7 @@ class Treatment(Description):
         motion is evaluated; where they no longer do, the run ends
     """
 
-    NOUN = "treatment"
+    NOUN = "constraint_method"
 
     method: str = choice(TREATMENTS, default="baumgarte", doc="how constraints are kept")
     pole: float | None = quantity(

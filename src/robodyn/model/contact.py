@@ -25,7 +25,7 @@ FRICTION_INPUTS = ("slip1", "slip2", "normal")
 FRICTION = "law of friction: of `slip1`, `slip2` and the `normal` force"
 
 
-class Touch(Description):
+class ContactPoint(Description):
     """What both kinds of contacts are: two shapes that may touch, and a law of friction."""
 
     NOUN = "contact"
@@ -63,7 +63,7 @@ class Touch(Description):
             flaws.add("friction_parameters", "have no effect without friction", "name its law")
 
 
-class Contact(Touch):
+class Contact(ContactPoint):
     """A body and a surface that push each other apart where they overlap.
 
     Signals: `<name>.gap` [m], `<name>.active`, `<name>.slip` [m/s], `<name>.power` [W] on both bodies,
@@ -92,7 +92,7 @@ class Contact(Touch):
         return {"law": (self.name, self.law, self.parameters)} | self._rough(self.friction, self.friction_parameters)
 
 
-class RigidContact(Touch):
+class RigidContact(ContactPoint):
     """A body and a surface that cannot overlap: they rebound, or rest on each other until they are pulled apart.
 
     At impact the speeds along the normals become `v+ >= -r v-` by impulses that only push, found for all contacts
@@ -140,7 +140,7 @@ def function_of(law: Any) -> Callable[..., Any]:
     return function
 
 
-def _settle_law(flaws: FlawList, contact: Touch, field: str, inputs: tuple[str, ...]) -> None:
+def _settle_law(flaws: FlawList, contact: ContactPoint, field: str, inputs: tuple[str, ...]) -> None:
     """Check a law and its parameters, and fill in the defaults of these."""
     law, group = getattr(contact, field), GROUPS[field]
     function = find_law(law)

@@ -50,7 +50,7 @@ def _stroke(unit: str) -> Any:
     return vector(unit, 2, default=None, make=Stroke, doc=doc, absent="none")
 
 
-class Combination(Description):
+class LinearCombination(Description):
     """A weighted sum of joint positions (coupled gears): `s = sum c_i q_i`."""
 
     NOUN, MARKS = "coordinate", ("of",)
@@ -58,7 +58,7 @@ class Combination(Description):
     name: str = part_name()
     of: Mapping[str, float] = weights("moving joint", doc="table of joints with their weights: a weighted sum")
     inertia: float = quantity(
-        "kg m^2", written="{I}", non_negative=True, default=0.0, doc="of a rotor that turns with it"
+        "kg m^2", written="{I}", non_negative=True, default=0.0, doc="of a rotor that rotates with it"
     )
     range: tuple[float, float] | None = _stroke("{x}")
 
@@ -77,7 +77,7 @@ class Distance(Description):
         check_ends(flaws, self, "start", "end")
 
 
-class Triangle(Description):
+class TriangleLength(Description):
     """The third side of a triangle whose two other sides turn with the joints: a cylinder beside a hinge [m].
 
         s = sqrt(a^2 + b^2 - 2 a b cos(phi)),   phi = sum c_i q_i + offset
@@ -129,10 +129,10 @@ class Triangle(Description):
             elif self.at is None and value != idle:
                 flaws.add(field, "has no effect without at", "name the point at the hinge")
         if self.at is not None and not np.any(np.cross(self.arm, self.axis)):
-            flaws.add("arm", "is parallel to the axis", "the arm turns about the axis: make it square to it")
+            flaws.add("arm", "is parallel to the axis", "the arm rotates about the axis: make it perpendicular to it")
 
 
-class Along(Description):
+class PointCoordinate(Description):
     """The world position of a point along a fixed direction (a force in that direction acts there) [m]."""
 
     NOUN, MARKS = "coordinate", ("point",)
@@ -143,7 +143,7 @@ class Along(Description):
     range: tuple[float, float] | None = _stroke("m")
 
 
-class Linkage(Description):
+class FunctionCoordinate(Description):
     """Any scalar function of joint positions, written as a plain function; its derivatives are exact."""
 
     NOUN, MARKS = "coordinate", ("of", "function")
@@ -155,5 +155,5 @@ class Linkage(Description):
     range: tuple[float, float] | None = _stroke("{x}")
 
 
-Coordinate = Combination | Distance | Triangle | Along | Linkage
-COORDINATES = (Combination, Distance, Triangle, Along, Linkage)
+Coordinate = LinearCombination | Distance | TriangleLength | PointCoordinate | FunctionCoordinate
+COORDINATES = (LinearCombination, Distance, TriangleLength, PointCoordinate, FunctionCoordinate)

@@ -18,14 +18,14 @@ from typing import Any
 from robodyn.errors import FlawList, nearest
 from robodyn.model.block import Block
 from robodyn.model.body import Body
-from robodyn.model.coordinate import Along, Combination, Distance, Linkage, Triangle
+from robodyn.model.coordinate import Distance, FunctionCoordinate, LinearCombination, PointCoordinate, TriangleLength
 from robodyn.model.joint import GROUND, Joint
 from robodyn.model.kinds import Rename
 from robodyn.model.machine import Machine
 from robodyn.model.mechanism import Mechanism
 from robodyn.model.numbers import check_name
 
-ARM = (Along, Distance, Linkage, Triangle)
+ARM = (PointCoordinate, Distance, FunctionCoordinate, TriangleLength)
 """Coordinates of the arm itself; combinations turn with the drives."""
 
 
@@ -68,7 +68,7 @@ def with_elastic_joints(machine: Machine, gears: Mapping[str, ElasticGear], link
         stays = [part.name in link_side or isinstance(part, ARM) for part in parts]
         return tuple(part if stay else part.renamed(rename) for part, stay in zip(parts, stays, strict=True))
 
-    twists = tuple(Combination(gear.twist, {joint: 1.0, gear.drive: -1.0}) for joint, gear in gears.items())
+    twists = tuple(LinearCombination(gear.twist, {joint: 1.0, gear.drive: -1.0}) for joint, gear in gears.items())
     return dataclasses.replace(
         machine,
         mechanism=_add_drives(machine.mechanism, gears),

@@ -31,7 +31,7 @@ class Mode:
     """A modal coordinate: the largest displacement [m] of a mode, or the largest turn [rad] of one that only twists."""
 
     name: str
-    turns: bool = False
+    rotates: bool = False
 
 
 class BodyNode(Description):

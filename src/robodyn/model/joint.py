@@ -26,12 +26,12 @@ ARMATURE = {"revolute": "kg m^2", "prismatic": "kg"}
 
 
 class Joint(Description):
-    """A joint: at zero position the child's frame stands at `origin`, turned by `rotation`, in the parent's."""
+    """A joint: at zero position the child's frame stands at `origin`, rotated by `rotation`, in the parent's."""
 
     NOUN = "joint"
 
     name: str = part_name()
-    kind: str = choice(KINDS, doc="whether it turns about its axis, slides along it, or does neither")
+    kind: str = choice(KINDS, doc="whether it rotates about its axis, slides along it, or does neither")
     parent: str = reference("body", doc='body that carries it, or `"ground"`')
     child: str = reference("body", doc="body it carries")
     origin: Floats = place(
@@ -60,7 +60,7 @@ class Joint(Description):
             flaws.add("armature", "has no effect on a fixed joint", "leave it out")
 
     @property
-    def turns(self) -> bool:
+    def rotates(self) -> bool:
         """Whether its position is an angle."""
         return self.kind == "revolute"
 

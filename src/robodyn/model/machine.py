@@ -110,7 +110,7 @@ def check_part_names(flaws: FlawList, names: Iterable[str]) -> None:
     for name, count in Counter(names).items():
         if count > 1:
             flaws.add(name, f"{count} parts have this name", "joints, points, blocks ... share one name space")
-        if name in ("time", "energy", "constraints", "treatment"):
+        if name in ("time", "energy", "constraints", "constraint_method"):
             flaws.add(name, "is the name of a signal of every machine", "choose another name")
 
 

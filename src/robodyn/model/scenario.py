@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from robodyn.errors import FlawList, nearest
 from robodyn.model.block import Block
-from robodyn.model.constraint import Treatment
+from robodyn.model.constraint import ConstraintMethod
 from robodyn.model.description import Description
 from robodyn.model.event import Event
 from robodyn.model.fields import (
@@ -31,7 +31,7 @@ from robodyn.model.obstacle import Obstacle
 from robodyn.model.recording import Recording, check_duration
 from robodyn.model.solver import Solver
 
-STARTS = ("given", "assembled", "equilibrium")
+INITIALISATIONS = ("given", "assembled", "equilibrium")
 
 
 def check_event_names(flaws: FlawList, events: Sequence[str], blocks: Sequence[str]) -> None:
@@ -56,7 +56,7 @@ def state_units(moving: Iterable[Joint | Mode], blocks: Iterable[Block]) -> dict
     """Units of positions and velocities, and of what blocks integrate and remember."""
     units: dict[str, str] = {}
     for joint in moving:
-        unit = "rad" if joint.turns else "m"
+        unit = "rad" if joint.rotates else "m"
         units |= {f"{joint.name}.position": unit, f"{joint.name}.velocity": f"{unit}/s"}
     for block in blocks:
         for key in (*block.state_names, *block.memory_names):
@@ -64,10 +64,14 @@ def state_units(moving: Iterable[Joint | Mode], blocks: Iterable[Block]) -> dict
     return units
 
 
-def check_keep(flaws: FlawList, keep: Sequence[str], joints: Sequence[str], start: str) -> None:
+def check_keep(flaws: FlawList, keep: Sequence[str], joints: Sequence[str], initialisation: str) -> None:
     """What an assembled start keeps are positions and velocities of moving joints, each named once."""
-    if start != "assembled":
-        flaws.add("keep", f"has no effect on a start '{start}'", "say start = 'assembled', or leave it out")
+    if initialisation != "assembled":
+        flaws.add(
+            "keep",
+            f"has no effect on the initialisation '{initialisation}'",
+            "say initialisation = 'assembled', or leave it out",
+        )
     known = [f"{joint}.{quantity}" for joint in joints for quantity in ("position", "velocity")]
     for name, times in Counter(keep).items():
         if name not in known:
@@ -103,14 +107,17 @@ class Scenario(Description):
     solver: Solver = child(Solver, default=Solver(), doc="[settings](#solver)", absent="`auto`")
     title: str = text(default="", doc="a sentence for people")
     obstacles: tuple[Obstacle, ...] = children(Obstacle, default=())
-    start: str = choice(
-        STARTS,
+    initialisation: str = choice(
+        INITIALISATIONS,
         default="given",
         doc='`"given"`: as `initial` says; `"assembled"`: all constraints met, what is given '
         '[kept](constraints.md#assembly), the rest near to that; `"equilibrium"`: at the rest nearest to that',
     )
-    treatment: Treatment = child(
-        Treatment, default=Treatment(), doc="[how constraints are kept](#treatment)", absent="Baumgarte's method"
+    constraint_method: ConstraintMethod = child(
+        ConstraintMethod,
+        default=ConstraintMethod(),
+        doc="[how constraints are kept](#constraint-method)",
+        absent="Baumgarte's method",
     )
     nominal: Mapping[str, str] = reference_map(
         "signal",
@@ -124,8 +131,8 @@ class Scenario(Description):
         "names",
         default=None,
         absent="the velocities given, and the first positions given, as many as are free",
-        doc='with `start = "assembled"`: names of the start values that stay, such as `["drive.position"]`; all others '
-        "are guesses",
+        doc='with `initialisation = "assembled"`: names of the start values that stay, such as `["drive.position"]`; '
+        "all others are guesses",
     )
 
     def check(self, flaws: FlawList) -> None:
@@ -133,15 +140,15 @@ class Scenario(Description):
             return
         if not flaws.concern("duration", "recording"):
             check_duration(flaws, self.duration, self.recording)
-        if self.treatment != Treatment() and not self.machine.constraints:
-            flaws.add("treatment", "has no effect", "the machine has no constraints")
+        if self.constraint_method != ConstraintMethod() and not self.machine.constraints:
+            flaws.add("constraint_method", "has no effect", "the machine has no constraints")
         mechanism = self.machine.mechanism
         joints = [joint.name for joint in mechanism.moving_joints] if mechanism else []
         if isinstance(self.nominal, Mapping):
             check_nominal(flaws, self.nominal, joints)
         if self.keep is not None and not flaws.concern("keep"):
             moving = [*joints, *(mode.name for mode in (mechanism.modes if mechanism else ()))]
-            check_keep(flaws, self.keep, moving, self.start)
+            check_keep(flaws, self.keep, moving, self.initialisation)
         check_event_names(flaws, [e.name for e in self.events], [block.name for block in self.machine.blocks])
         if not flaws.found:
             check_distinct(flaws, self._all_numbers())
@@ -150,7 +157,7 @@ class Scenario(Description):
         yield from self.machine.numbers()
         for event in self.events:
             yield from event.numbers()
-        yield from self.treatment_numbers()
+        yield from self.constraint_method_numbers()
         yield Number("duration", self.duration, "s")
         for key, value in self.initial.items():
             yield Number(f"initial.{key}", value, "")
@@ -161,10 +168,10 @@ class Scenario(Description):
         moving: list[Joint | Mode] = [*mechanism.moving_joints, *mechanism.modes] if mechanism else []
         return state_units(moving, self.machine.blocks)
 
-    def treatment_numbers(self) -> Iterator[Number]:
+    def constraint_method_numbers(self) -> Iterator[Number]:
         """The pole of Baumgarte's method, where it is given and there is something to keep."""
-        if self.machine.constraints and self.treatment.pole is not None:
-            yield Number("treatment.pole", self.treatment.pole, "1/s")
+        if self.machine.constraints and self.constraint_method.pole is not None:
+            yield Number("constraint_method.pole", self.constraint_method.pole, "1/s")
 
     def numbers(self, prefix: str | None = None) -> dict[str, Number]:  # type: ignore[override]
         """Every named number of the scenario."""
@@ -191,5 +198,5 @@ class Scenario(Description):
             events=tuple(event.with_numbers(changes) for event in self.events),
             duration=changes.get("duration", self.duration),
             initial=dict(self.initial) | starts,
-            treatment=self.treatment.with_numbers(changes, "treatment"),
+            constraint_method=self.constraint_method.with_numbers(changes, "constraint_method"),
         )

@@ -10,7 +10,7 @@ import numpy as np
 from robodyn.errors import FlawList, nearest
 from robodyn.model.block import Block
 from robodyn.model.constraint import Constraint
-from robodyn.model.coordinate import Along
+from robodyn.model.coordinate import PointCoordinate
 from robodyn.model.joint import GROUND
 from robodyn.model.kinds import Rename
 from robodyn.model.machine import PARTS, Machine, find_references
@@ -95,9 +95,9 @@ def _check_world(flaws: FlawList, prefix: str, machine: Machine, place: Pose) ->
             what = f"reads '{signal}', which is measured in the world, not in the machine's place"
             flaws.add(f"{prefix}.{path}", what, "give such a block to the whole, in world axes")
     for coordinate in machine.coordinates:
-        if isinstance(coordinate, Along) and abs(np.dot(place.R @ coordinate.direction, place.p)) > 0:
+        if isinstance(coordinate, PointCoordinate) and abs(np.dot(place.R @ coordinate.direction, place.p)) > 0:
             what = "is measured from the world's origin: the place would shift it"
-            flaws.add(f"{prefix}.coordinates.{coordinate.name}", what, "choose a place square to its direction")
+            flaws.add(f"{prefix}.coordinates.{coordinate.name}", what, "choose a place perpendicular to its direction")
 
 
 def _check_gravity(flaws: FlawList, machines: Mapping[str, Machine]) -> None:

@@ -88,7 +88,7 @@ def save(key: str, content: bytes) -> bool:
         make_private(path.parent)
         _write(path, _head(key, content) + content)
     except OSError as error:
-        _tell_unusable(path.parent, error.strerror)
+        _report_unusable(path.parent, error.strerror)
         return False
     prune(path.parent)
     return True
@@ -115,10 +115,10 @@ def _write(path: Path, data: bytes) -> None:
 
 
 @functools.cache
-def _tell_unusable(folder: Path, reason: str) -> None:
+def _report_unusable(folder: Path, reason: str) -> None:
     """Once a process: it is lived without."""
-    told = f"compiled code cannot be kept in {folder} ({reason}) and is made anew each time"
-    warnings.warn(f"{told}; ROBODYN_CACHE names another folder", stacklevel=2)
+    message = f"compiled code cannot be kept in {folder} ({reason}) and is made anew each time"
+    warnings.warn(f"{message}; ROBODYN_CACHE names another folder", stacklevel=2)
 
 
 def _path(key: str) -> Path:

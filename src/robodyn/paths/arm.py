@@ -128,7 +128,7 @@ def build_arm(mechanism: Mechanism, point: str) -> SixAxisArm:
         names = ", ".join(joint.name for joint in moving) or "none"
         flaws.add("point", f"'{point}' hangs on {len(moving)} joints ({names})", "the arm must have six")
     for joint in moving:
-        if not joint.turns:
+        if not joint.rotates:
             flaws.add(f"joints.{joint.name}", f"is {joint.kind}", "all joints of the arm must be revolute")
     flaws.raise_if_any(f"arm of '{mechanism.name}'")
     return _arm_of(chain, points[point].origin)
@@ -148,7 +148,7 @@ def _arm_of(chain: list[Joint], tip: Any) -> SixAxisArm:
     names, w, o = [], [], []
     for joint in chain:
         pose = pose @ Pose(np.array(joint.rotation), np.array(joint.origin))
-        if joint.turns:
+        if joint.rotates:
             names.append(joint.name)
             w.append(pose.R @ np.array(joint.axis))
             o.append(pose.p)

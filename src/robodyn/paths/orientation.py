@@ -63,7 +63,7 @@ class Orientation:
 def point_tool(direction: Any, spin: float = 0.0, axis: Any = (0.0, 0.0, 1.0)) -> np.ndarray:
     """Orientation R_world_tool whose tool axis points along a world direction, 3 x 3.
 
-    The tool's x axis is as near to the world's as it can be, then turned by `spin` [rad] about the direction:
+    The tool's x axis is as near to the world's as it can be, then rotated by `spin` [rad] about the direction:
     `point_tool((0, 0, -1))` is the tool pointing down with its x axis along the world's. (For a direction along x
     itself, the tool's x axis points down, or up for -x.)
 

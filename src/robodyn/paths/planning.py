@@ -125,7 +125,7 @@ def _wished(arm: SixAxisArm, limits: Mapping[str, JointLimits]) -> np.ndarray:
 
 
 def _start(arm: SixAxisArm, path: CartesianPath, near: Any, branch: int | None) -> np.ndarray:
-    """Joint positions at the beginning; those wished for where it is out of reach, which is told later."""
+    """Joint positions at the beginning; those wished for where it is out of reach, which is reported later."""
     pose = path.at(0.0)
     branches = find_branches(arm, pose.R[0], pose.p[0])
     if not len(branches):

@@ -9,7 +9,7 @@ from robodyn.paths.orientation import rotation_vector
 
 EXACT = 1e-12
 """Largest pose error of a solution: turn [rad] and distance over the arm's reach."""
-STARTS, SEED = 240, 6
+INITIALISATIONS, SEED = 240, 6
 """Starts of the search for all branches, spread at random but always alike."""
 
 
@@ -43,7 +43,7 @@ def search(arm: SixAxisArm, R: np.ndarray, p: np.ndarray) -> np.ndarray:
     Damped steps dq = J^T (J J^T + mu 1)^-1 error with mu falling with the error, then Newton's. Nothing says that
     all branches are found; those of the arms tested are.
     """
-    q = np.random.default_rng(SEED).uniform(-np.pi, np.pi, (STARTS, 6))
+    q = np.random.default_rng(SEED).uniform(-np.pi, np.pi, (INITIALISATIONS, 6))
     for _ in range(60):
         error, J = pose_error(arm, q, R, p)
         damping = 0.05 * np.sum(error**2, axis=-1)[:, None, None] * np.eye(6) + 1e-14 * np.eye(6)

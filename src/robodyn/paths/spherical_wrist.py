@@ -53,9 +53,9 @@ def _solve_shoulder(arm: SixAxisArm, center: np.ndarray, target: np.ndarray) -> 
     intersecting, parallel = np.linalg.norm(d) < TINY * arm.reach, np.linalg.norm(a) < TINY
 
     def lifted(q3: float) -> tuple[np.ndarray, float, float, float]:
-        """The center, turned by joint 3, as joint 2 sees it (across, squared length), and what must become of it.
+        """The center, rotated by joint 3, as joint 2 sees it (across, squared length), and what must become of it.
 
-        Joint 1 keeps the height along w1 and the distance from o1: with e' the part e across w2 turned by joint 2,
+        Joint 1 keeps the height along w1 and the distance from o1: with e' the part e across w2 rotated by joint 2,
             a . e' = alpha,   d . e' = beta
         """
         u = arm.o[2] + arm.turn(2, q3) @ (center - arm.o[2]) - o2

@@ -21,7 +21,7 @@ import numpy as np
 from robodyn.assembly.system import System
 from robodyn.dynamics import bias, inverse_dynamics
 from robodyn.native import KernelModule, compile_kernels, read_program
-from robodyn.perturbation.outline import Outline
+from robodyn.perturbation.scope import Outline
 
 PARAMETERS = 4
 """Number of the input that holds the parameters, after t, q, v, a."""

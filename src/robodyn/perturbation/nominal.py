@@ -12,7 +12,7 @@ from robodyn.assembly import System
 from robodyn.errors import FlawList, nearest
 from robodyn.perturbation.equations import Equations, derive_equations
 from robodyn.perturbation.knots import evaluation_times, place_knots
-from robodyn.perturbation.outline import outline_system
+from robodyn.perturbation.scope import outline_system
 from robodyn.simulation.problem import break_times
 from robodyn.waiting import told_if_slow
 

@@ -13,11 +13,11 @@ from robodyn.assembly import System, assemble
 from robodyn.errors import Flaw, ModelError
 from robodyn.model import Recording, Scenario, Solver
 from robodyn.perturbation.equations import Equations, derive_equations
-from robodyn.perturbation.filling import fill_rows
 from robodyn.perturbation.nominal import POINTS, Nominal, compute_nominal, parameter_values
-from robodyn.perturbation.outline import outline_system
-from robodyn.perturbation.straying import tell_strays
+from robodyn.perturbation.scope import outline_system
 from robodyn.perturbation.table import Layout, lay_out_rows, trace_linear
+from robodyn.perturbation.table_data import fill_rows
+from robodyn.perturbation.validity import describe_strays
 from robodyn.results import Run
 from robodyn.simulation import CompiledSystem, compile_system, simulate
 from robodyn.simulation.second_solution import add_errors
@@ -117,7 +117,7 @@ class Perturbed:
         """
         compiled = self.compiled(parameters or {})
         run = simulate(compiled, self.solver, parameters=parameters, recording=recording, progress=progress)
-        run = dataclasses.replace(run, warnings=(*run.warnings, *tell_strays(self.nominal, run)))
+        run = dataclasses.replace(run, warnings=(*run.warnings, *describe_strays(self.nominal, run)))
         if not certify:
             return run
         others: dict[str, Any] = {"parameters": parameters, "progress": progress, "on_compile": self._announce}

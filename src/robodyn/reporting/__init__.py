@@ -3,7 +3,6 @@
 Figures, panels, colours and legends are public too, for pictures of one's own that look like these.
 """
 
-from .against import draw_against, plot_against
 from .bands import draw_bands, plot_bands
 from .budget import draw_budget, plot_budget
 from .differences import draw_difference, plot_difference
@@ -22,6 +21,7 @@ from .frequency import draw_frequency, plot_frequency
 from .loops import draw_loops, draw_nyquist, plot_loops, plot_nyquist
 from .modes import draw_modes, draw_poles, plot_modes, plot_poles
 from .panels import with_unit
+from .phase_plot import draw_phase, plot_phase
 from .poles import plot_pole_path, plot_pole_zeros
 from .runs import run_lines, run_style
 from .stacked import draw_stacked, plot_stacked
@@ -34,7 +34,7 @@ from .workspace_map import draw_workspace, plot_workspace
 __all__ = [
     "COLOURS",
     "LINE_WIDTH",
-    "draw_against",
+    "draw_phase",
     "draw_bands",
     "draw_budget",
     "draw_difference",
@@ -57,7 +57,7 @@ __all__ = [
     "label_bottom",
     "legend_above",
     "panel_figure",
-    "plot_against",
+    "plot_phase",
     "plot_bands",
     "plot_budget",
     "plot_difference",

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 MOST_PARTS = 5
 """Parts that are shown by themselves; all smaller ones are one area."""
 SMALL = {"m": ("µm", 1e6), "rad": ("µrad", 1e6)}
-"""Units in which deviations are told: unit -> another one, and how many of it."""
+"""Units in which deviations are reported: unit -> another one, and how many of it."""
 
 
 def small_unit(unit: str) -> tuple[str, float]:
-    """The unit that deviations are told in, and how many of it are one of the signal's own."""
+    """The unit that deviations are reported in, and how many of it are one of the signal's own."""
     return SMALL.get(unit, (unit, 1.0))
 
 

@@ -110,7 +110,9 @@ def _split(names: Sequence[str]) -> list[Sequence[str]]:
     return [names[start : start + length] for start in range(0, len(names), length)]
 
 
-def strokes(panel: Panel, panels: Sequence[Panel], runs: Sequence[Run]) -> Iterator[tuple[Run, str, dict[str, Any]]]:
+def line_styles(
+    panel: Panel, panels: Sequence[Panel], runs: Sequence[Run]
+) -> Iterator[tuple[Run, str, dict[str, Any]]]:
     """Run, signal and line properties of each line in a panel: colours tell signals, or runs if there are several."""
     for name, look in zip(panel.names, signal_looks(panel, panels), strict=True):
         for number, run in enumerate(runs):

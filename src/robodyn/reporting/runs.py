@@ -54,8 +54,8 @@ def run_labels(runs: Sequence[Run], labels: Sequence[str] | None = None) -> tupl
         return tuple(names)
     same = len(set(names)) == 1
     parts = zip(names, _settings(runs), _parameters(runs), strict=True)
-    told = [", ".join(part for part in ("" if same else name, *rest) if part) for name, *rest in parts]
-    return tuple(told) if len(set(told)) == len(told) else _numbered(names)
+    message = [", ".join(part for part in ("" if same else name, *rest) if part) for name, *rest in parts]
+    return tuple(message) if len(set(message)) == len(message) else _numbered(names)
 
 
 def run_lines(labels: Sequence[str]) -> list["Line2D"]:

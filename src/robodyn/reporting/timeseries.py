@@ -10,7 +10,7 @@ from robodyn.results import Run
 
 from .events import mark_events, name_events
 from .figures import finish_axes, label_bottom, legend_above, legend_beside, panel_figure, write_figure
-from .panels import Panel, arrange, strokes
+from .panels import Panel, arrange, line_styles
 from .runs import Span, Window, as_runs, run_labels, run_lines, shown_span
 from .traces import trace
 
@@ -57,7 +57,7 @@ def draw_signals(
 
 
 def _draw_panel(ax: "Axes", panel: Panel, panels: Sequence[Panel], runs: Sequence[Run], span: Span) -> None:
-    for run, name, look in strokes(panel, panels, runs):
+    for run, name, look in line_styles(panel, panels, runs):
         draw_line(ax, *trace(run[name], span), look)
     finish_axes(ax, panel.label)
     if len(panel.names) > 1:

@@ -10,7 +10,7 @@ from robodyn.errors import nearest
 from robodyn.results import Run
 
 from .boxes import Box, draw_box, obstacles_of
-from .courses import event_markers, mark_course, mark_entries
+from .curve_markers import event_markers, mark_course, mark_entries
 from .figures import LINE_WIDTH, empty_figure, legend_above, write_figure
 from .runs import Span, Window, as_runs, run_labels, run_lines, run_style, shown_span
 from .space import fill_figure, fit_space
@@ -43,7 +43,7 @@ def draw_path(
     labels: Sequence[str] | None = None,
     window: Window | None = None,
 ) -> "Figure":
-    """A figure in three dimensions, of one scale: the way of a point, its shadow on the floor, obstacles as boxes.
+    """A figure in three dimensions, of one scale: the path of a point, its shadow on the floor, obstacles as boxes.
 
     Args:
         point: name of a point whose position is recorded, such as 'tool'.

@@ -4,11 +4,11 @@ from .certificate import Certificate, Check
 from .compare import Comparison, Difference, compare, identical
 from .errors import ErrorBar, Errors, compare_solutions
 from .exports import from_csv, to_csv, to_netcdf, to_parquet, to_xarray
-from .joining import join
 from .outcome import Outcome, OutcomeKind
 from .probing import Probes, interpolation_errors
 from .provenance import Provenance
 from .run import EventRecord, Run, SignalInfo
+from .sequence import join
 from .signal import Signal
 from .statistics import Statistics
 from .store import RunFileError, load, save

@@ -16,8 +16,8 @@ _STARTS_SHOWN = 20
 
 def summarise(run: Run) -> str:
     """Outcome, costs, warnings, checks, start values found, events and signal ranges of a run as lines of text."""
-    told = [_warnings(run), run.certificate.lines(), _errors(run), list_found(run.found)]
-    blocks = [_head(run), *told, _events(run), _signals(run)]
+    message = [_warnings(run), run.certificate.lines(), _errors(run), list_found(run.found)]
+    blocks = [_head(run), *message, _events(run), _signals(run)]
     return "\n\n".join("\n".join(block) for block in blocks if block)
 
 

@@ -8,10 +8,10 @@ from robodyn.lazy import load_when_used
 
 if TYPE_CHECKING:
     from robodyn.model import Solver
-    from robodyn.simulation.closing import Assembled, find_branches
     from robodyn.simulation.compiled import CompiledSystem, check_operations, compile_system
     from robodyn.simulation.equilibrium import Equilibrium, find_equilibrium
     from robodyn.simulation.kept import close_constraints
+    from robodyn.simulation.loop_assembly import Assembled, find_branches
     from robodyn.simulation.simulator import simulate
 
 __all__ = [
@@ -31,7 +31,7 @@ __getattr__, __dir__ = load_when_used(
     __name__,
     {
         "robodyn.model": "Solver",
-        "robodyn.simulation.closing": "Assembled find_branches",
+        "robodyn.simulation.loop_assembly": "Assembled find_branches",
         "robodyn.simulation.compiled": "CompiledSystem check_operations compile_system",
         "robodyn.simulation.equilibrium": "Equilibrium find_equilibrium",
         "robodyn.simulation.kept": "close_constraints",

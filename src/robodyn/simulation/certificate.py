@@ -9,7 +9,7 @@ import numpy as np
 from robodyn.assembly import System
 from robodyn.assembly.promises import Promise, Watched
 from robodyn.engine import Trajectory
-from robodyn.model import Prescribed, Solver
+from robodyn.model import PrescribedMotion, Solver
 from robodyn.results import Certificate, Check, Outcome, OutcomeKind, Run, interpolation_errors
 
 ENERGY, RESIDUALS = "energy balance", ("constraints, positions", "constraints, velocities")
@@ -35,7 +35,7 @@ FIRST, SMALLEST, _, LARGEST, LARGEST_AT = range(5)
 
 @dataclass(frozen=True)
 class Kind:
-    """How a promise is told and judged.
+    """How a promise is reported and judged.
 
     Attributes:
         relative: whether the value is divided by the size that it is measured by.
@@ -98,7 +98,8 @@ def certify(
 def check_rows(run: Run, chosen: bool) -> Certificate:
     """The certificate of a run with what can be said of its signals between rows.
 
-    Where the rows were asked for and not chosen, they may be too few to read all signals between them: that is told.
+    Where the rows were asked for and not chosen, they may be too few to read all signals between them: that is
+    reported.
     """
     errors = interpolation_errors(run, BETWEEN_SHARE)
     if not errors:
@@ -170,7 +171,7 @@ def _relative_error(solver: Solver, extremes: np.ndarray, trajectory: Trajectory
     return change / moved if moved > 0 else change
 
 
-def tell_action(system: System, trajectory: Trajectory) -> str:
+def describe_action(system: System, trajectory: Trajectory) -> str:
     """The first event that changed states by an action whose work nobody knows, if there was one."""
     guards = (system.guards[guard] for _, guard in trajectory.events)
     return next((f"event '{guard.name}' changes states" for guard in guards if guard.moves), "")
@@ -191,9 +192,9 @@ def _check_residuals(system: System, watched: Watched, extremes: np.ndarray) -> 
     """Positions and velocities of one constraint, against limits of its size."""
     constraint = next(c for c in system.scenario.machine.constraints if c.name == watched.subject)
     remedy = "shorten the step or tighten the tolerances"
-    if system.scenario.treatment.method != "projection":
-        remedy += ", or take the treatment projection"
-    if isinstance(constraint, Prescribed):
+    if system.scenario.constraint_method.method != "projection":
+        remedy += ", or take the constraint method projection"
+    if isinstance(constraint, PrescribedMotion):
         remedy = f"give it the rates of its position as velocity and acceleration; else {remedy}"
     size, checks = float(extremes[2][LARGEST]), []
     for name, limit, found, suffix in zip(RESIDUALS, CLOSED_LIMITS, extremes[:2], ("", "/s"), strict=True):

@@ -14,7 +14,7 @@ LIMITED_PART = 0.5
 fewer steps take milliseconds, and a stiff method is hardly faster."""
 
 
-def tell_choice(solver: Solver, trajectory: Trajectory, simulated_time: float) -> dict[str, str]:
+def describe_choice(solver: Solver, trajectory: Trajectory, simulated_time: float) -> dict[str, str]:
     """The method of a run whose solver chose it, with the reason; nothing where the user chose it."""
     if solver.pair is None:
         return {}
@@ -38,7 +38,7 @@ def _reason(found: Stiffness) -> str:
     return f"what settles fast limited explicit steps (to {found.replaced_step:.3g} s at {found.replaced_at:.6g} s)"
 
 
-def tell_stiffness(solver: Solver, trajectory: Trajectory) -> list[str]:
+def report_stiffness(solver: Solver, trajectory: Trajectory) -> list[str]:
     """A sentence where an explicit method that the user chose was limited by stability."""
     found, steps = trajectory.stiffness, trajectory.counters.steps
     if solver.pair or math.isinf(found.since) or found.limited_steps < max(LIMITED_STEPS, LIMITED_PART * steps):

@@ -138,24 +138,24 @@ def compile_system(
     """
     solver = solver or system.scenario.solver
     patterns = system.scenario.recording.signals if signals is None else tuple(signals)
-    called = gather_functions(system, solver, patterns)
+    kernels = gather_functions(system, solver, patterns)
     try:
         module = compile_kernels(
-            called.functions,
+            kernels.functions,
             INPUTS.index("p"),
             inexact=INEXACT,
             plain=plain,
             quick=quick,
-            driven=driven_functions(called.functions),
+            driven=driven_functions(kernels.functions),
             on_compile=on_compile,
             data=system.data,
         )
     except UnsupportedOperation as error:
         check_operations(system)
         raise ModelError([Flaw("", str(error))], f"scenario '{system.scenario.name}'") from error
-    sizes = (called.n_kept, called.n_unknowns)
-    work = {name: count_work(called.functions[name]) for name in ("rhs", "outputs")}
-    return CompiledSystem(system, solver, module, called.recorded, patterns, *sizes, called.ticks, work, plain)
+    sizes = (kernels.n_kept, kernels.n_unknowns)
+    work = {name: count_work(kernels.functions[name]) for name in ("rhs", "outputs")}
+    return CompiledSystem(system, solver, module, kernels.recorded, patterns, *sizes, kernels.ticks, work, plain)
 
 
 def driven_functions(functions: Mapping[str, Any]) -> tuple[str, ...]:
@@ -164,7 +164,7 @@ def driven_functions(functions: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Called:
+class KernelSet:
     """The functions a run with some solver calls, not yet compiled; the other fields are those of `CompiledSystem`."""
 
     functions: dict[str, ca.Function | Sweep]
@@ -193,7 +193,7 @@ def count_work(*functions: ca.Function | Sweep) -> int:
 
 def gather_functions(
     system: System, solver: Solver, patterns: tuple[str, ...], watched: bool = True, complete: bool = False
-) -> Called:
+) -> KernelSet:
     """Everything a run calls that records the signals of some patterns.
 
     Args:
@@ -216,7 +216,7 @@ def gather_functions(
     outputs = ca.vertcat(picked, system.expressions.watched) if watched else picked
     functions["outputs"] = ca.Function("outputs", columns, [ca.densify(outputs)])
     sizes = (step.n_kept, step.n_unknowns) if step else (0, 0)
-    return Called(functions, _recorded(system, chosen), ticks, *sizes)
+    return KernelSet(functions, _recorded(system, chosen), ticks, *sizes)
 
 
 def check_operations(system: System) -> None:

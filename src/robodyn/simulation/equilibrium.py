@@ -19,7 +19,7 @@ from robodyn.assembly.declarations import DelayInfo, StateInfo
 from robodyn.assembly.functions import INPUTS
 from robodyn.assembly.system import FREE, System
 from robodyn.errors import Flaw, ModelError
-from robodyn.model import RigidContact, Treatment
+from robodyn.model import ConstraintMethod, RigidContact
 from robodyn.native import KernelModule, Sweep, build_jacobian, compile_kernels
 from robodyn.waiting import told_if_slow
 
@@ -106,7 +106,7 @@ def find_equilibrium(
     found = point.at(z)
     residual = point.rates(z)
     if not np.max(np.abs(residual), initial=0.0) <= STILL:
-        flaws = [_tell_unrest(balance, residual), *_tell_rigid(system)]
+        flaws = [_describe_unrest(balance, residual), *_describe_rigid(system)]
         raise ModelError(flaws, f"equilibrium of '{system.scenario.name}'")
     return Equilibrium(*found, float(np.max(np.abs(residual), initial=0.0)), iterations)
 
@@ -124,7 +124,7 @@ def _directions(system: System) -> set[str]:
     return {f"{block.name}.direction" for block in blocks if block.info.sticks}
 
 
-def _tell_unrest(balance: Balance, residual: np.ndarray) -> Flaw:
+def _describe_unrest(balance: Balance, residual: np.ndarray) -> Flaw:
     worst = int(np.argmax(np.where(np.isfinite(residual), np.abs(residual), np.inf)))
     rate = residual[worst] * balance.scale[worst]
     moves = f"still changes by {rate:.3g} a second" if np.isfinite(rate) else "has no finite rate there"
@@ -132,7 +132,7 @@ def _tell_unrest(balance: Balance, residual: np.ndarray) -> Flaw:
     return Flaw("start", what, "give start values nearer to it, or let it settle in a run of its own")
 
 
-def _tell_rigid(system: System) -> list[Flaw]:
+def _describe_rigid(system: System) -> list[Flaw]:
     """Rigid contacts hold nothing while a rest is searched for: which of them touch changes only in a run."""
     contacts = [contact for contact in system.scenario.machine.contacts if isinstance(contact, RigidContact)]
     what, remedy = "a rest on a rigid contact is not searched for", "take a compliant Contact"
@@ -141,9 +141,9 @@ def _tell_rigid(system: System) -> list[Flaw]:
 
 def _pulled_together(system: System) -> System:
     """The system with Baumgarte's terms: without them, also places off the constraints would be at rest."""
-    if not system.equations or system.scenario.treatment.method == "baumgarte":
+    if not system.constraint_forces or system.scenario.constraint_method.method == "baumgarte":
         return system
-    return assemble(replace(system.scenario, treatment=Treatment()), inputs=system.inputs)
+    return assemble(replace(system.scenario, constraint_method=ConstraintMethod()), inputs=system.inputs)
 
 
 def build_balance(system: System) -> Balance:

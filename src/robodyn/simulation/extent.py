@@ -15,7 +15,7 @@ from robodyn.model import Solver
 from robodyn.simulation.compiled import CompiledSystem
 
 LARGE_RECORD = 2**28
-"""Bytes of rows that are told before a run, this project's own choice; beyond LARGEST_RECORD it is refused."""
+"""Bytes of rows that are reported before a run, this project's own choice; beyond LARGEST_RECORD it is refused."""
 LEAST_ROWS = 4
 """Rows of a step where the engine chooses them: PIECE in parts.h, and more where signals ask for it."""
 ENOUGH_ROWS = 100_000

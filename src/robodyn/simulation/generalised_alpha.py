@@ -66,7 +66,7 @@ class Forces:
 
 def trace_generalised_alpha(system: System) -> ImplicitStep:
     """The equations of a step, for the unknowns [a1, z1, lam1]; kept between steps are [A, lam, h]."""
-    n_q, n_v, k = system.n_q, system.n_v, len(system.equations)
+    n_q, n_v, k = system.n_q, system.n_v, len(system.constraint_forces)
     n_z = len(system.states) - n_q - n_v - system.n_quadratures
     known = start_step(system, n_v + n_z + k + 1)
     unknowns = ca.SX.sym("unknowns", n_v + n_z + k)
@@ -119,7 +119,7 @@ def _averages(known: Known, weights: Weights, f0: ca.SX, f1: ca.SX, A: ca.SX) ->
 def _evaluate(system: System, x: ca.SX, a: ca.SX, lam: ca.SX) -> Forces:
     """The equations of motion at a state, with accelerations and constraint forces as given."""
     assert system.mechanics is not None
-    rates, k = system.expressions.rhs, len(system.equations)
+    rates, k = system.expressions.rhs, len(system.constraint_forces)
     h = system.expressions.constraints[:k] if k else ca.SX(0, 1)
     active = system.expressions.active if k else ca.SX(0, 1)
     tau = system.expressions.applied + ca.jacobian(h, system.q).T @ lam

@@ -15,7 +15,7 @@ import numpy as np
 from robodyn.assembly.declarations import StateInfo
 from robodyn.assembly.system import System
 from robodyn.errors import Flaw
-from robodyn.simulation.closing import Assembled, Equations, check_kept, close, mark_joints, prepare_equations
+from robodyn.simulation.loop_assembly import Assembled, Equations, check_kept, close, mark_joints, prepare_equations
 from robodyn.waiting import told_if_slow
 
 ELSEWHERE = 0.1
@@ -49,7 +49,7 @@ def close_constraints(
     kept = choose_kept(equations, x) if keep is None else tuple(keep)
     check_kept(equations, kept)
     found = close(equations.keeping(kept), x)
-    return found if found.closed else replace(found, problems=_tell_conflict(equations, x, kept))
+    return found if found.closed else replace(found, problems=_describe_conflict(equations, x, kept))
 
 
 def find_kept(system: System) -> tuple[str, ...]:
@@ -95,7 +95,7 @@ def _rank(H: np.ndarray) -> int:
     return int(np.sum(sizes > INDEPENDENT * max(float(np.max(sizes, initial=0.0)), 1e-300)))
 
 
-def _tell_conflict(equations: Equations, x: np.ndarray, kept: Sequence[str]) -> tuple[Flaw, ...]:
+def _describe_conflict(equations: Equations, x: np.ndarray, kept: Sequence[str]) -> tuple[Flaw, ...]:
     """The first kept value with which the constraints cannot be met, and what it would be without being kept.
 
     Velocities come last: whether they fit is known at the positions only.
@@ -103,17 +103,17 @@ def _tell_conflict(equations: Equations, x: np.ndarray, kept: Sequence[str]) -> 
     ordered = sorted(kept, key=lambda name: equations.names.index(name) >= equations.system.n_q)
     nearest = close(equations.keeping(()), x)
     if not nearest.closed:
-        return nearest.tell_left()
+        return nearest.describe_left()
     for count, name in enumerate(ordered):
         found = close(equations.keeping(ordered[: count + 1]), x)
         if not found.closed:
             k = equations.names.index(name)
-            return (_tell_value(equations.system.states[k], (x[k], nearest.x[k]), ordered[:count]),)
+            return (_describe_value(equations.system.states[k], (x[k], nearest.x[k]), ordered[:count]),)
         nearest = found
     return ()
 
 
-def _tell_value(state: StateInfo, values: tuple[float, float], beside: Sequence[str]) -> Flaw:
+def _describe_value(state: StateInfo, values: tuple[float, float], beside: Sequence[str]) -> Flaw:
     """A value that cannot stay, and the one that could, beside others that do."""
     given, fits = values
     asks = f"beside {', '.join(beside)} the constraints ask for" if beside else "the nearest that meets them is"

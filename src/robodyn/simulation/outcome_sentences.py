@@ -9,7 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from robodyn.assembly.impact import SETTLE
+from robodyn.assembly.rigid_contact_events import SETTLE
 from robodyn.engine import Trajectory
 from robodyn.engine.solver import DEFAULT_FIXED_STEP
 from robodyn.model import Solver
@@ -57,7 +57,7 @@ def _position(compiled: CompiledSystem, name: str, trajectory: Trajectory) -> fl
 def _singular(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
     return (
         f"at {trajectory.at_time:.6g} s the chosen independent joints no longer determine the others: "
-        "choose other ones, or the treatment baumgarte"
+        "choose other ones, or the constraint method baumgarte"
     )
 
 
@@ -195,7 +195,7 @@ def _cause(solver: Solver) -> str:
 
 
 def _state(compiled: CompiledSystem, trajectory: Trajectory) -> str:
-    """The state to blame: the engine's, or the largest one where that is mere book-keeping."""
+    """The state the cause: the engine's, or the largest one where that is mere book-keeping."""
     states = compiled.system.states
     if not 0 <= trajectory.offender < len(states):
         return "a state"
@@ -210,7 +210,7 @@ def _guard(compiled: CompiledSystem, trajectory: Trajectory) -> str:
 
 
 def _contact(compiled: CompiledSystem, trajectory: Trajectory) -> str:
-    """The contact whose event is to blame, if it is one; where all contacts settle together, the last before."""
+    """The contact whose event is the cause, if it is one; where all contacts settle together, the last before."""
     guards = [compiled.system.guards[trajectory.offender]]
     if guards[0].name == SETTLE:
         guards += [compiled.system.guards[k] for _, k in reversed(trajectory.events[-LAST_EVENTS:])]

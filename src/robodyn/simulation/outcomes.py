@@ -43,7 +43,7 @@ BROKEN = (
 """Ends that joints which have become dependent may be behind."""
 
 
-def tell_outcome(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> Outcome:
+def describe_outcome(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> Outcome:
     """The outcome of a trajectory with its sentence."""
     kind = KINDS[trajectory.status]
     if kind is OutcomeKind.STOPPED:
@@ -51,11 +51,11 @@ def tell_outcome(compiled: CompiledSystem, solver: Solver, trajectory: Trajector
         kind = ENDINGS[ending] if ending else kind
     if kind in (OutcomeKind.FINISHED, OutcomeKind.STOPPED) and (broken := _first_broken(compiled, trajectory)):
         return Outcome(OutcomeKind.NOT_A_NUMBER, broken, trajectory.at_time)
-    parallel = _tell_parallel(compiled, trajectory) if kind in BROKEN else ""
+    parallel = _describe_parallel(compiled, trajectory) if kind in BROKEN else ""
     return Outcome(kind, parallel or SENTENCES[kind](compiled, solver, trajectory), trajectory.at_time)
 
 
-def _tell_parallel(compiled: CompiledSystem, trajectory: Trajectory) -> str:
+def _describe_parallel(compiled: CompiledSystem, trajectory: Trajectory) -> str:
     """The true cause of a broken run, where it is that joints have become dependent."""
     joints = " and ".join(f"'{name}'" for name in find_dependent_joints(compiled.system, trajectory.x))
     return joints and (
@@ -64,7 +64,7 @@ def _tell_parallel(compiled: CompiledSystem, trajectory: Trajectory) -> str:
     )
 
 
-def tell_failure(trajectory: Trajectory, name: str, error: Exception) -> Outcome:
+def describe_failure(trajectory: Trajectory, name: str, error: Exception) -> Outcome:
     """The outcome of a run in which a Python block or action raised an error."""
     sentence = f"'{name}' raised {type(error).__name__} at {trajectory.at_time:.6g} s: {error}"
     return Outcome(OutcomeKind.FAILED, sentence, trajectory.at_time)

@@ -12,12 +12,12 @@ import numpy as np
 
 from robodyn.assembly import System
 from robodyn.engine import Trajectory
-from robodyn.model import Chain, Solver, describe
+from robodyn.model import ScenarioSequence, Solver, describe
 from robodyn.results import EventRecord, Outcome, Probes, Provenance, Run, Statistics
-from robodyn.simulation.certificate import certify, check_rows, constraint_errors, energy_error, judge, tell_action
-from robodyn.simulation.choice import tell_choice
+from robodyn.simulation.certificate import certify, check_rows, constraint_errors, describe_action, energy_error, judge
+from robodyn.simulation.choice import describe_choice
 from robodyn.simulation.compiled import CompiledSystem
-from robodyn.simulation.doubts import find_doubts
+from robodyn.simulation.diagnostics import find_doubts
 from robodyn.simulation.starting import Start
 
 
@@ -39,7 +39,7 @@ def make_run(
         rows_chosen: whether the engine chose the rows, so that signals can be read between them.
     """
     system = compiled.system
-    unbalanced = unbalanced or tell_action(system, trajectory)
+    unbalanced = unbalanced or describe_action(system, trajectory)
     statistics = _statistics(compiled, solver, trajectory, start.time, unbalanced)
     certificate = certify(system, solver, trajectory, statistics.simulated_time, unbalanced)
     events = tuple(
@@ -70,7 +70,7 @@ def _end(system: System, trajectory: Trajectory) -> dict[str, float]:
     return dict(zip(names, [*trajectory.x.tolist(), *trajectory.m.tolist()], strict=True))
 
 
-def describe_chain(chain: Chain) -> dict[str, Any]:
+def describe_chain(chain: ScenarioSequence) -> dict[str, Any]:
     """The first phase's description, which pictures are drawn from, with all phases beside it."""
     phases = [describe(phase) for phase in chain.phases]
     return phases[0] | {"name": chain.name, "title": chain.title, "phases": phases}
@@ -86,7 +86,7 @@ def _statistics(
         simulated_time=trajectory.at_time - start,
         energy_error=None if unbalanced else energy_error(compiled.system, solver, trajectory),
         extra={
-            **tell_choice(solver, trajectory, trajectory.at_time - start),
+            **describe_choice(solver, trajectory, trajectory.at_time - start),
             "smallest_step": trajectory.counters.smallest_step,
             "largest_step": trajectory.counters.largest_step,
             **_stick_drift(compiled, trajectory),

@@ -9,7 +9,7 @@ import numpy as np
 
 from robodyn.assembly import System
 from robodyn.engine.solver import DEFAULT_FIXED_STEP
-from robodyn.model import Chain, Recording, Scenario, Solver, Treatment
+from robodyn.model import ConstraintMethod, Recording, Scenario, ScenarioSequence, Solver
 from robodyn.results import Run, compare_solutions
 
 TIGHTER, TIGHTEST = 1e-2, (1e-10, 1e-12)
@@ -19,7 +19,7 @@ FIXED_TOLERANCES = (1e-8, 1e-10)
 FINER = 4.0
 """How much finer its steps are where its method must stay the same."""
 
-Target = Scenario | Chain | System
+Target = Scenario | ScenarioSequence | System
 Simulate = Callable[[Target, Solver, Recording], Run]
 
 
@@ -35,7 +35,7 @@ def add_errors(run: Run, what: Target, solver: Solver, signals: tuple[str, ...],
         what = what.scenario
     second = other_solver(solver, retreated=not isinstance(what, System))
     # Where the first has rows, the second has them too: nothing is interpolated.
-    times = None if isinstance(what, Chain) else tuple(np.unique(run.time))
+    times = None if isinstance(what, ScenarioSequence) else tuple(np.unique(run.time))
     found = simulate(_treat_otherwise(what), second, Recording(signals=signals, times=times))
     against = f"{second.method} at rtol {second.rtol:g}" if second.adaptive else f"{second.method} in finer steps"
     if not found.outcome.ok:
@@ -62,7 +62,7 @@ def other_solver(solver: Solver, retreated: bool = True) -> Solver:
 
 def _treat_otherwise(what: Target) -> Target:
     """Constraints kept another way."""
-    if isinstance(what, Chain):
+    if isinstance(what, ScenarioSequence):
         return dataclasses.replace(what, phases=tuple(_treat_scenario(phase) for phase in what.phases))
     return _treat_scenario(what) if isinstance(what, Scenario) else what
 
@@ -70,5 +70,5 @@ def _treat_otherwise(what: Target) -> Target:
 def _treat_scenario(scenario: Scenario) -> Scenario:
     if not scenario.machine.constraints:
         return scenario
-    other = "baumgarte" if scenario.treatment.method == "projection" else "projection"
-    return dataclasses.replace(scenario, treatment=Treatment(other))
+    other = "baumgarte" if scenario.constraint_method.method == "projection" else "projection"
+    return dataclasses.replace(scenario, constraint_method=ConstraintMethod(other))

@@ -12,24 +12,24 @@ import numpy as np
 from robodyn.assembly import System, assemble
 from robodyn.engine import BrokenRun, Trajectory, integrate
 from robodyn.errors import Flaw, ModelError
-from robodyn.model import Chain, Recording, Scenario, Solver
+from robodyn.model import Recording, Scenario, ScenarioSequence, Solver
 from robodyn.results import Run, join
 from robodyn.simulation.compiled import CompiledSystem, compile_system
 from robodyn.simulation.extent import check_extent
-from robodyn.simulation.outcomes import tell_failure, tell_outcome
+from robodyn.simulation.outcomes import describe_failure, describe_outcome
 from robodyn.simulation.problem import build_problem
 from robodyn.simulation.python_calls import PythonCalls
 from robodyn.simulation.recording import describe_chain, make_run
 from robodyn.simulation.second_solution import add_errors
 from robodyn.simulation.settings import engine_recording
 from robodyn.simulation.starting import Start, find_start
-from robodyn.waiting import Telling
+from robodyn.waiting import WaitingLine
 
 Progress = Callable[[float, float, int], None]
 
 
 def simulate(
-    what: Scenario | Chain | System | CompiledSystem,
+    what: Scenario | ScenarioSequence | System | CompiledSystem,
     solver: Solver | None = None,
     *,
     start: Run | None = None,
@@ -58,7 +58,7 @@ def simulate(
     others: dict[str, Any] = {"parameters": parameters, "progress": progress, "on_compile": on_compile}
     if certify:
         return _simulate_twice(what, solver, recording, **others, start=start)
-    if isinstance(what, Chain):
+    if isinstance(what, ScenarioSequence):
         return _simulate_chain(what, solver, recording, start, **others)
     system = _system_of(what, recording)
     solver = solver or _own_solver(what, system.scenario)
@@ -75,10 +75,10 @@ def simulate(
         trajectory = _integrate(compiled, solver, recording, values, begin, calls, progress)
     except BrokenRun as broken:
         # A Python block or action failed: its error is the outcome, the motion so far is kept.
-        outcome = tell_failure(broken.trajectory, calls.running, broken.cause)
+        outcome = describe_failure(broken.trajectory, calls.running, broken.cause)
         warnings = ("".join(traceback.format_exception(broken.cause)),)
         return make_run(compiled, solver, values, broken.trajectory, outcome, begin, warnings)
-    outcome = tell_outcome(compiled, solver, trajectory)
+    outcome = describe_outcome(compiled, solver, trajectory)
     chosen = solver.adaptive and recording.rate is None and recording.times is None and recording.refine is None
     return make_run(compiled, solver, values, trajectory, outcome, begin, rows_chosen=chosen)
 
@@ -89,24 +89,27 @@ def _own_solver(what: Any, scenario: Scenario) -> Solver:
 
 
 def _simulate_twice(
-    what: Scenario | Chain | System | CompiledSystem, solver: Solver | None, recording: Recording | None, **others: Any
+    what: Scenario | ScenarioSequence | System | CompiledSystem,
+    solver: Solver | None,
+    recording: Recording | None,
+    **others: Any,
 ) -> Run:
     """A run, and its errors by another one."""
     run = simulate(what, solver, recording=recording, **others)
     target = what.system if isinstance(what, CompiledSystem) else what
-    first = target.phases[0] if isinstance(target, Chain) else target
+    first = target.phases[0] if isinstance(target, ScenarioSequence) else target
     scenario = first.scenario if isinstance(first, System) else first
     own = what.patterns if isinstance(what, CompiledSystem) else scenario.recording.signals
     signals = recording.signals if recording else own
 
-    def again(other: Scenario | Chain | System, tighter: Solver, kept: Recording) -> Run:
+    def again(other: Scenario | ScenarioSequence | System, tighter: Solver, kept: Recording) -> Run:
         return simulate(other, tighter, recording=kept, **others)
 
     return add_errors(run, target, solver or _own_solver(what, scenario), signals, again)
 
 
 def _simulate_chain(
-    chain: Chain,
+    chain: ScenarioSequence,
     solver: Solver | None,
     recording: Recording | None,
     start: Run | None,
@@ -168,7 +171,7 @@ def _integrate(
     duration = system.scenario.duration
     kept = engine_recording(recording, solver, start.time, duration)
     check_extent(compiled, solver, kept, duration)
-    with Telling(f"simulating {system.scenario.name}", quiet=progress is not None, watched=False) as told:
+    with WaitingLine(f"simulating {system.scenario.name}", quiet=progress is not None, watched=False) as message:
         return integrate(
             build_problem(compiled, calls.p, numbers, start),
             solver,
@@ -180,5 +183,5 @@ def _integrate(
             kept,
             python_task=calls.run_task,
             python_action=calls.run_action,
-            progress=progress or told.follow(duration, start.time),
+            progress=progress or message.follow(duration, start.time),
         )

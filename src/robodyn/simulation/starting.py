@@ -45,7 +45,7 @@ def find_start(compiled: CompiledSystem, values: np.ndarray, before: Run | None 
     """
     system = compiled.system
     if before is None:
-        balance = compiled.balance if system.scenario.start == "equilibrium" else None
+        balance = compiled.balance if system.scenario.initialisation == "equilibrium" else None
         return search_start(system, values, balance)
     x = np.array([before.end.get(state.name, state.start) for state in system.states], float)
     m = np.array([before.end.get(memory.name, memory.start) for memory in system.memory], float)
@@ -60,11 +60,11 @@ def search_start(system: System, values: np.ndarray, balance: Balance | None = N
         values: of the tunable parameters; balance: the equations of rest, where they have been built before.
     """
     x, m = (np.array([info.start for info in infos], float) for infos in (system.states, system.memory))
-    if system.scenario.start == "given":
+    if system.scenario.initialisation == "given":
         return Start(0.0, x, m)
     parameters = {number.name: value for number, value in zip(system.parameters, values.tolist(), strict=True)}
     described = x
-    if system.scenario.start == "equilibrium":
+    if system.scenario.initialisation == "equilibrium":
         rest = find_equilibrium(system, parameters=parameters, balance=balance)
         x, m = rest.x, rest.m
     else:

@@ -25,14 +25,14 @@ def build_fused_step(system: System, solver: Solver) -> FusedStep | None:
 
 
 def check_method(system: System, solver: Solver) -> None:
-    """Refuse a method that does not fit the treatment of the constraints, or the kind of states."""
+    """Refuse a method that does not fit the constraint method of the constraints, or the kind of states."""
     flaws = FlawList()
-    treatment, method = system.scenario.treatment.method, solver.method
-    if system.equations and solver.implicit_step and treatment != "index3":
-        what = f"'{treatment}' does not go with the method {method}, which has the constraints in its steps"
-        flaws.add("treatment.method", what, "say index3, or choose another method")
-    if system.equations and treatment == "index3" and not solver.implicit_step:
-        what = f"{method} does not go with the treatment 'index3'"
+    constraint_method, method = system.scenario.constraint_method.method, solver.method
+    if system.constraint_forces and solver.implicit_step and constraint_method != "index3":
+        what = f"'{constraint_method}' does not go with the method {method}, which has the constraints in its steps"
+        flaws.add("constraint_method.method", what, "say index3, or choose another method")
+    if system.constraint_forces and constraint_method == "index3" and not solver.implicit_step:
+        what = f"{method} does not go with the constraint method 'index3'"
         flaws.add("solver.method", what, f"say {'rattle' if system.momenta else 'generalised_alpha'}")
     if solver.implicit_step:
         _check_states(flaws, system, method)
@@ -45,7 +45,7 @@ def _check_mechanism(flaws: FlawList, system: System, method: str) -> None:
     """A step taken whole moves a mechanism M a + c = tau; what else acts on its joints is not in it."""
     if system.mechanics is None or system.momenta:
         flaws.add("solver.method", f"{method} moves mechanisms in positions and velocities", "choose another method")
-    if system.equations:
+    if system.constraint_forces:
         flaws.add("solver.method", f"{method} does not go with constraints", "say rodas4p")
     if ACTION in system.expressions.actions:
         flaws.add("solver.method", f"{method} does not go with friction that sticks in modes", "say rodas4p")

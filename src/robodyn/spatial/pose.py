@@ -37,7 +37,7 @@ class Pose:
 
     @staticmethod
     def rotation(R: Matrix) -> Pose:
-        """Frame B turned by R, with the origin of frame A."""
+        """Frame B rotated by R, with the origin of frame A."""
         return Pose(R, np.zeros(3))
 
     def compose(self, other: Pose) -> Pose:

@@ -160,8 +160,8 @@ def _scale(structure: Structure, shapes: np.ndarray) -> tuple[np.ndarray, list[b
     by_node = shapes.reshape(-1, 6, shapes.shape[1])
     moves, turns = by_node[:, :3].reshape(-1, shapes.shape[1]), by_node[:, 3:].reshape(-1, shapes.shape[1])
     twists = np.max(np.abs(moves), axis=0) < 1e-6 * size * np.max(np.abs(turns), axis=0)
-    told = np.where(twists, 1, 0)
-    largest = [part[np.argmax(np.abs(part[:, k])), k] for k, part in enumerate((moves, turns)[t] for t in told)]
+    message = np.where(twists, 1, 0)
+    largest = [part[np.argmax(np.abs(part[:, k])), k] for k, part in enumerate((moves, turns)[t] for t in message)]
     scaled = shapes / np.array(largest)
     return np.where(np.abs(scaled) > 1e-12, scaled, 0.0), [bool(value) for value in twists]
 

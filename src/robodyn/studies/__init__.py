@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from robodyn.errors import Flaw, ModelError, nearest
 from robodyn.extensions import Extension, collect
-from robodyn.studies.figure import Figure, above, below
+from robodyn.studies.figure import PublishedValue, above, below
 from robodyn.studies.page import write_page
 from robodyn.studies.study import Picture, Study
 
@@ -30,4 +30,14 @@ def find_study(name: str) -> Study:
     return known[name].thing
 
 
-__all__ = ["INSTALL", "Figure", "Picture", "Study", "above", "below", "find_study", "list_studies", "write_page"]
+__all__ = [
+    "INSTALL",
+    "PublishedValue",
+    "Picture",
+    "Study",
+    "above",
+    "below",
+    "find_study",
+    "list_studies",
+    "write_page",
+]

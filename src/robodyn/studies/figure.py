@@ -10,7 +10,7 @@ NOT_REPRODUCIBLE = "not reproducible"
 
 
 @dataclass(frozen=True)
-class Figure:
+class PublishedValue:
     """One figure of a study beside ours.
 
     Attributes:
@@ -76,16 +76,20 @@ class Figure:
 
     def as_plain(self) -> dict[str, Any]:
         """As data for a program."""
-        told = ("name", "published", "measured", "value", "unit", "tolerance", "ok", "source", "reason", "part")
-        keys = (*told, "deviation", "relation")
+        message = ("name", "published", "measured", "value", "unit", "tolerance", "ok", "source", "reason", "part")
+        keys = (*message, "deviation", "relation")
         return {key: getattr(self, key) for key in keys}
 
 
-def below(name: str, value: float, limit: float, unit: str, reason: str, source: str = "") -> Figure:
+def below(name: str, value: float, limit: float, unit: str, reason: str, source: str = "") -> PublishedValue:
     """A statement that a value is no larger than a limit."""
-    return Figure(name, None, value, unit, limit, reason, source, holds=bool(value <= limit), relation="at most")
+    return PublishedValue(
+        name, None, value, unit, limit, reason, source, holds=bool(value <= limit), relation="at most"
+    )
 
 
-def above(name: str, value: float, limit: float, unit: str, reason: str, source: str = "") -> Figure:
+def above(name: str, value: float, limit: float, unit: str, reason: str, source: str = "") -> PublishedValue:
     """A statement that a value is larger than a limit."""
-    return Figure(name, None, value, unit, limit, reason, source, holds=bool(value > limit), relation="more than")
+    return PublishedValue(
+        name, None, value, unit, limit, reason, source, holds=bool(value > limit), relation="more than"
+    )

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from robodyn.catalog import find_scenario
-from robodyn.studies.figure import Figure
+from robodyn.studies.figure import PublishedValue
 from robodyn.studies.study import Study
 
 
-def write_page(study: Study, figures: Sequence[Figure], folder: str | Path) -> Path:
+def write_page(study: Study, figures: Sequence[PublishedValue], folder: str | Path) -> Path:
     """Write `<study>.md` and its pictures and pages in `<study>/`; returns the page's path."""
     folder = Path(folder)
     images = folder / study.name
@@ -48,7 +48,7 @@ def _pages(study: Study) -> list[str]:
     return ["## In motion", "", *links, ""] if links else []
 
 
-def _table(figures: Sequence[Figure]) -> list[str]:
+def _table(figures: Sequence[PublishedValue]) -> list[str]:
     """The figures part by part; what was measured has a column where anything was."""
     lines = ["## Figures", ""]
     for part in dict.fromkeys(figure.part for figure in figures):
@@ -68,7 +68,7 @@ def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:.4g}"
 
 
-COLUMNS: Mapping[str, Callable[[Figure], str]] = {
+COLUMNS: Mapping[str, Callable[[PublishedValue], str]] = {
     "figure": lambda figure: f"`{figure.name}`",
     "expected": lambda figure: figure.expected,
     "ours": lambda figure: _number(figure.value),

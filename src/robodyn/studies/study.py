@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from robodyn.studies.figure import Figure
+from robodyn.studies.figure import PublishedValue
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,11 @@ class Study:
     about: str
     source: str
     scenarios: tuple[str, ...]
-    parts: Callable[[], Mapping[str, Callable[[], Iterator[Figure]]]]
+    parts: Callable[[], Mapping[str, Callable[[], Iterator[PublishedValue]]]]
     pictures: Callable[[], tuple[Picture, ...]]
     pages: Callable[[], tuple[Picture, ...]] = tuple
 
-    def figures(self, parts: Collection[str] | None = None) -> Iterator[Figure]:
+    def figures(self, parts: Collection[str] | None = None) -> Iterator[PublishedValue]:
         """Its figures under the given headings; all of them by default."""
         for part, compute in self.parts().items():
             if parts is None or part in parts:

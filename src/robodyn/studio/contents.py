@@ -78,14 +78,14 @@ def _certificate(run: Run) -> Plain:
 
 def _statistics(run: Run) -> list[list[str]]:
     """Name and text of every number that tells something about this run."""
-    told = run.statistics
+    message = run.statistics
     rows = [["end time", f"{run.outcome.time:.6g} s"], ["rows", str(run.time.size)], ["signals", str(len(run))]]
-    rows += [[name, str(count)] for name in _COUNTS if (count := getattr(told, name))]
-    if told.wall_time > 0:
-        rows += [["computing", f"{told.wall_time:.3g} s"], ["× real time", f"{told.times_real_time:.3g}"]]
-    if told.energy_error is not None:
-        rows.append(["energy error", f"{told.energy_error:.2g}"])
-    return rows + [[name.replace("_", " "), _shown(value)] for name, value in told.extra.items()]
+    rows += [[name, str(count)] for name in _COUNTS if (count := getattr(message, name))]
+    if message.wall_time > 0:
+        rows += [["computing", f"{message.wall_time:.3g} s"], ["× real time", f"{message.times_real_time:.3g}"]]
+    if message.energy_error is not None:
+        rows.append(["energy error", f"{message.energy_error:.2g}"])
+    return rows + [[name.replace("_", " "), _shown(value)] for name, value in message.extra.items()]
 
 
 def _parameters(run: Run) -> list[tuple[str, Plain]]:
@@ -93,11 +93,11 @@ def _parameters(run: Run) -> list[tuple[str, Plain]]:
 
 
 def _provenance(run: Run) -> list[list[str]]:
-    told = run.provenance
-    solver = {name: value for name, value in told.solver.items() if value is not None}
-    rows = [["scenario", told.scenario], ["created", told.created], ["model digest", told.digest]]
+    message = run.provenance
+    solver = {name: value for name, value in message.solver.items() if value is not None}
+    rows = [["scenario", message.scenario], ["created", message.created], ["model digest", message.digest]]
     rows += [[f"solver {name.replace('_', ' ')}", _shown(value)] for name, value in solver.items()]
-    return rows + [[name, version] for name, version in told.versions.items()]
+    return rows + [[name, version] for name, version in message.versions.items()]
 
 
 def _shown(value: Any) -> str:

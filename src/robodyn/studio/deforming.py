@@ -21,13 +21,13 @@ def read_shape(body: Plain) -> Plain | None:
         return None
     count = len(body["modal_mass"])
     names = [str(node["name"]) for node in nodes]
-    told = [_node(node) for node in nodes]
+    message = [_node(node) for node in nodes]
     edges = [[names.index(start), names.index(end)] for start, end in body.get("edges") or []]
     if not edges:
-        told.append({"position": [0.0] * 3, "shift": [[0.0] * 3] * count, "turn": [[0.0] * 3] * count, "bend": None})
+        message.append({"position": [0.0] * 3, "shift": [[0.0] * 3] * count, "turn": [[0.0] * 3] * count, "bend": None})
         edges = [[len(nodes), k] for k in range(len(nodes))]
     modes = [f"{body['name']}.mode{k + 1}.position" for k in range(count)]
-    return {"modes": modes, "names": names, "nodes": told, "edges": edges}
+    return {"modes": modes, "names": names, "nodes": message, "edges": edges}
 
 
 def _node(node: Plain) -> Plain:

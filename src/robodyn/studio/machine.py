@@ -63,8 +63,8 @@ def _geometry(mechanism: Plain, description: Plain, numbers: Plain) -> Plain:
 def _body(body: Plain, numbers: Plain) -> Plain:
     """A rigid body by its centre of mass, one that deforms with its shape."""
     shape = read_shape(body)
-    told = {"name": str(body["name"]), "com": _vector(body, "com", numbers)}
-    return told if shape is None else told | {"shape": shape}
+    message = {"name": str(body["name"]), "com": _vector(body, "com", numbers)}
+    return message if shape is None else message | {"shape": shape}
 
 
 def _joint(joint: Plain, shapes: Plain, numbers: Plain) -> Plain:
@@ -78,8 +78,8 @@ def _joint(joint: Plain, shapes: Plain, numbers: Plain) -> Plain:
 
 def _point(point: Plain, shapes: Plain, joints: list[Plain], numbers: Plain) -> Plain:
     shape = shapes.get(str(point["body"]))
-    told = {"name": str(point["name"]), "body": str(point["body"]), "origin": _vector(point, "origin", numbers)}
-    return told | find_carrier(shape, point) | ({"inner": True} if is_inner(shape, point, joints) else {})
+    message = {"name": str(point["name"]), "body": str(point["body"]), "origin": _vector(point, "origin", numbers)}
+    return message | find_carrier(shape, point) | ({"inner": True} if is_inner(shape, point, joints) else {})
 
 
 def _obstacle(box: Plain) -> Plain:
@@ -87,11 +87,11 @@ def _obstacle(box: Plain) -> Plain:
 
 
 def _struts(description: Plain, mechanism: Plain, numbers: Plain) -> list[Plain]:
-    """What forces act along and whose place is told: distances of points, cylinders beside a hinge."""
+    """What forces act along and whose place is reported: distances of points, cylinders beside a hinge."""
     parts = description["machine"].get("coordinates") or []
     points = {str(point["name"]) for point in mechanism.get("points", [])}
     distances = [_distance(part) for part in parts if part.get("type") == "Distance"]
-    triangles = [_triangle(part, numbers) for part in parts if part.get("type") == "Triangle" and part.get("at")]
+    triangles = [_triangle(part, numbers) for part in parts if part.get("type") == "TriangleLength" and part.get("at")]
     joints = {str(joint["name"]) for joint in mechanism["joints"]}
     return [strut for strut in distances if {strut["start"], strut["end"]} <= points] + [
         strut for strut in triangles if strut["at"] in points and strut["of"].keys() <= joints
@@ -103,7 +103,7 @@ def _distance(part: Plain) -> Plain:
 
 
 def _triangle(part: Plain, numbers: Plain) -> Plain:
-    """A cylinder between two arms of a hinge: side b on the fixed arm, side a on the arm turned by the joints."""
+    """A cylinder between two arms of a hinge: side b on the fixed arm, side a on the arm rotated by the joints."""
     name, (a, b) = part["name"], part["sides"]
     return _strut(part) | {
         "at": str(part["at"]),

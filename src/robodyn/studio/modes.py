@@ -46,8 +46,8 @@ def make_modes_page(vibration: Vibration) -> str:
 
 
 def _describe(run: Run, label: str) -> dict[str, Any]:
-    told = describe_run(run, label)
-    return {key: told[key] for key in _SHOWN}
+    message = describe_run(run, label)
+    return {key: message[key] for key in _SHOWN}
 
 
 def _row(mode: Mode) -> dict[str, Any]:

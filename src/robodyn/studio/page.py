@@ -69,9 +69,9 @@ def make_page(runs: Run | Sequence[Run], *, labels: Sequence[str] | None = None,
     if not 1 <= len(runs) <= MOST_RUNS:
         raise ValueError(f"from 1 to {MOST_RUNS} runs fit on one page, not {len(runs)}")
     labels = _labels(runs, labels)
-    told = [describe_run(run, label) for run, label in zip(runs, labels, strict=True)]
-    _check_exaggeration(exaggerate, told)
-    data = {"runs": told, "selected": choose_signals(runs), "exaggeration": exaggerate}
+    message = [describe_run(run, label) for run, label in zip(runs, labels, strict=True)]
+    _check_exaggeration(exaggerate, message)
+    data = {"runs": message, "selected": choose_signals(runs), "exaggeration": exaggerate}
     return assemble_page("page.html", SCRIPTS, ", ".join(labels), data)
 
 

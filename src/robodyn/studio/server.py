@@ -17,7 +17,7 @@ class PageServer(ThreadingHTTPServer):
         self.page = page.encode()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A browser that is closed while a page is on its way is no fault; all else is told."""
+        """A browser that is closed while a page is on its way is no fault; all else is reported."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 

@@ -82,7 +82,7 @@ def make_parameter_sheet(
 def _sample_entries(
     system: System, timing: tuple[int, int], number: int, step: str, names: CellNames
 ) -> tuple[Entry, ...]:
-    """Period and offset of some tasks as whole numbers of steps; a step that does not divide them is told."""
+    """Period and offset of some tasks as whole numbers of steps; a step that does not divide them is reported."""
     assert system.base_period is not None
     tasks = ", ".join(task.name for task in system.tasks if (task.period, task.offset) == timing)
     found = []
@@ -90,7 +90,7 @@ def _sample_entries(
         if ticks or key == "period":
             seconds = repr(float(ticks * system.base_period))
             whole = f"ROUND({seconds}/{step},0)"
-            told = f'=IF(ABS({seconds}/{step}-{whole})>1E-6,"the step does not divide {seconds} s","{seconds} s")'
+            message = f'=IF(ABS({seconds}/{step}-{whole})>1E-6,"the step does not divide {seconds} s","{seconds} s")'
             label = f"sample {number} {key}: {tasks}"
-            found.append(Entry(label, f"={whole}", "steps", names.give(f"sample.{number}.{key}"), told))
+            found.append(Entry(label, f"={whole}", "steps", names.give(f"sample.{number}.{key}"), message))
     return tuple(found)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from robodyn.studies import Figure, Picture, Study
+from robodyn.studies import Picture, PublishedValue, Study
 
 
-def parts() -> Mapping[str, Callable[[], Iterator[Figure]]]:
+def parts() -> Mapping[str, Callable[[], Iterator[PublishedValue]]]:
     """Heading -> figures, in the order of the study's argument."""
     from robodyn_studies import constraints_cable as cable
     from robodyn_studies import constraints_delta as delta
@@ -16,7 +16,7 @@ def parts() -> Mapping[str, Callable[[], Iterator[Figure]]]:
     from robodyn_studies.constraints_appendix import appendix_figures
     from robodyn_studies.constraints_control import control_figures
     from robodyn_studies.constraints_linkages import reference_figures
-    from robodyn_studies.constraints_treatments import hamiltonian_figures, treatment_figures
+    from robodyn_studies.constraints_methods import constraint_method_figures, hamiltonian_figures
 
     return {
         "Drift of a pendulum in Cartesian coordinates": pendulum.drift_figures,
@@ -24,7 +24,7 @@ def parts() -> Mapping[str, Callable[[], Iterator[Figure]]]:
         "Consistent starts": pendulum.initialisation_figures,
         "A rod that breaks": pendulum.breaking_figures,
         "Published motions of closed chains": reference_figures,
-        "Ways to keep constraints": treatment_figures,
+        "Ways to keep constraints": constraint_method_figures,
         "The delta robot at rest": delta.statics_figures,
         "The appendix's arm, typed and generated": appendix_figures,
         "Forward and inverse kinematics": delta.kinematics_figures,

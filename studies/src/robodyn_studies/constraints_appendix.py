@@ -15,7 +15,7 @@ from robodyn.analysis import Kinetics
 from robodyn.assembly import assemble
 from robodyn.catalog import cartesian_pendulum
 from robodyn.simulation import simulate
-from robodyn.studies import Figure, above, below
+from robodyn.studies import PublishedValue, above, below
 from robodyn_studies.catalog.delta_parameters import FITTED, GRAVITY
 from robodyn_studies.catalog.delta_robot import ARMS, delta_fall
 from robodyn_studies.constraints_runs import OWN, STUDY
@@ -75,7 +75,7 @@ def off_by(third: float = 1 / 3, as_printed: bool = False) -> float:
 
 
 def rod_off_by(offset: float) -> float:
-    """How far the distal link is from its length where the closure has an offset in place of l0 - l3 [m]."""
+    """How far the distal link is from its length where the loop joint has an offset in place of l0 - l3 [m]."""
     r = FITTED
     phi2 = np.arccos(-(offset + r.proximal_length) / r.distal_length)
     across = r.base_radius + r.proximal_length - r.platform_radius
@@ -88,7 +88,7 @@ def hanging_tension(mass: float) -> float:
     return float(simulate(scenario)["rod.tension"].final)
 
 
-def appendix_figures() -> Iterator[Figure]:
+def appendix_figures() -> Iterator[PublishedValue]:
     """The typed arm against the generated one, and each misprint that a number shows."""
     reason = "15 arms at random angles; rounding of sums of ten products"
     yield below("appendix_corrected_disagreement", off_by(), 1e-10, "SI", reason, APPENDIX)
@@ -106,4 +106,4 @@ def appendix_figures() -> Iterator[Figure]:
         yield above(f"appendix_misprint_{name}", value, SHOWN, unit, reason, WHERE.get(name, APPENDIX))
     count = sum(value > SHOWN for value, _, _ in shown.values())
     reason = "misprints that change a number; slips of notation (17, 26, 29a, 36 and four lost letters) are not counted"
-    yield Figure("appendix_misprints", None, count, "", None, reason, OWN, holds=count == len(shown))
+    yield PublishedValue("appendix_misprints", None, count, "", None, reason, OWN, holds=count == len(shown))

@@ -15,7 +15,7 @@ from robodyn.analysis import LinearModel, Mode, design_lead, find_modes, lineari
 from robodyn.assembly import System, assemble
 from robodyn.results import Run
 from robodyn.simulation import simulate
-from robodyn.studies import Figure, above, below
+from robodyn.studies import PublishedValue, above, below
 from robodyn_studies.catalog import Cable, CableControl, cable_probe, cable_sway
 from robodyn_studies.constraints_runs import OWN, STUDY
 
@@ -67,24 +67,26 @@ def sway_within(run: Run, begin: float, end: float) -> float:
     return float(np.std(run[SWAY](times)))
 
 
-def rest_figures() -> Iterator[Figure]:
+def rest_figures() -> Iterator[PublishedValue]:
     """Where it hangs, and what pulls at the wall."""
     run = cable_run(True)
     lowest = float(-cable_shape(run, 0.0)[1].min())
-    yield Figure("cable_lowest_point", 34.80, lowest, "m", 0.005, "known to four digits, below the car", CHAIN)
+    yield PublishedValue("cable_lowest_point", 34.80, lowest, "m", 0.005, "known to four digits, below the car", CHAIN)
     pulls = {axis: abs(float(run[f"wall_{axis}.force"].values[0])) for axis in "xz"}
-    yield Figure("cable_multiplier_horizontal", 0.125, pulls["x"], "N", 5e-4, "known to three digits", CHAIN)
-    yield Figure("cable_multiplier_vertical", 268.84, pulls["z"], "N", 5e-3, "known to five digits", CHAIN)
+    yield PublishedValue("cable_multiplier_horizontal", 0.125, pulls["x"], "N", 5e-4, "known to three digits", CHAIN)
+    yield PublishedValue("cable_multiplier_vertical", 268.84, pulls["z"], "N", 5e-3, "known to five digits", CHAIN)
 
 
-def mode_figures() -> Iterator[Figure]:
+def mode_figures() -> Iterator[PublishedValue]:
     """Five natural frequencies, the damping of the first, and the compensator that follows from them."""
     modes = swinging_modes()
     for k, (expected, mode) in enumerate(zip(FREQUENCIES, modes, strict=False), start=1):
         frequency = mode.pole.imag / (2 * np.pi)
-        yield Figure(f"cable_f{k}", expected, frequency, "Hz", 1e-5, "known to four or five digits, damped", CHAIN)
+        yield PublishedValue(
+            f"cable_f{k}", expected, frequency, "Hz", 1e-5, "known to four or five digits, damped", CHAIN
+        )
     damping = 100 * modes[0].damping
-    yield Figure("cable_damping_1", 1.4, damping, "%", 0.05, "known to two digits", CHAIN)
+    yield PublishedValue("cable_damping_1", 1.4, damping, "%", 0.05, "known to two digits", CHAIN)
     lead = design_lead(probed_cable(), COMMAND, SWAY, frequency=FREQUENCIES[0], damping=0.07)
     reason = "designed from the frequency response for a damping of 7 %; exact poles of the closed loop"
     yield above("cable_damping_1_closed", 100 * lead.damped, 4 * damping, "%", reason, SECTION)
@@ -94,7 +96,7 @@ def mode_figures() -> Iterator[Figure]:
     )
     yield above("cable_attenuation_at_resonance", resonant, 75.0, "%", reason, SECTION)
     reason = "the catalogue's compensator has four digits of the one designed"
-    yield Figure("cable_lead_gain", lead.gain, CONTROL.gain, "1/s^2", 5e-4 * abs(lead.gain), reason, OWN)
+    yield PublishedValue("cable_lead_gain", lead.gain, CONTROL.gain, "1/s^2", 5e-4 * abs(lead.gain), reason, OWN)
 
 
 def _attenuation(span: tuple[float, float]) -> float:
@@ -102,7 +104,7 @@ def _attenuation(span: tuple[float, float]) -> float:
     return 100 * (1 - sway_within(cable_run(True), *span) / sway_within(cable_run(False), *span))
 
 
-def control_figures() -> Iterator[Figure]:
+def control_figures() -> Iterator[PublishedValue]:
     """Sway with and without the control, and the car's limits."""
     swaying, calmed = cable_run(False), cable_run(True)
     late, middle, whole = (_attenuation(span) for span in (LATE, MIDDLE, (CONTROL.begin, CONTROL.end)))
@@ -111,9 +113,9 @@ def control_figures() -> Iterator[Figure]:
     )
     yield above("cable_attenuation", late, 75.0, "%", f"asked for are 75 %; {reason}", SECTION)
     reason = "the study does not say over which span it took its 75 %; this is"
-    yield Figure("cable_attenuation_middle", 75.0, middle, "%", None, f"{reason} from 150 to 250 s", SECTION)
-    told = f"{reason} all 300 s, with the large sway of the beginning, when the car is at its limits"
-    yield Figure("cable_attenuation_whole", 75.0, whole, "%", None, told, SECTION)
+    yield PublishedValue("cable_attenuation_middle", 75.0, middle, "%", None, f"{reason} from 150 to 250 s", SECTION)
+    message = f"{reason} all 300 s, with the large sway of the beginning, when the car is at its limits"
+    yield PublishedValue("cable_attenuation_whole", 75.0, whole, "%", None, message, SECTION)
     before = np.arange(0.0, CONTROL.begin, 0.1)
     apart = np.abs(swaying[SWAY](before) - calmed[SWAY](before)).max()
     reason = "until the control begins both are one motion, to the solver's tolerance"

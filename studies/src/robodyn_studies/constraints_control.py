@@ -14,7 +14,7 @@ from scipy.optimize import fsolve
 from robodyn.model import Solver
 from robodyn.results import Run
 from robodyn.simulation import simulate
-from robodyn.studies import Figure, above, below
+from robodyn.studies import PublishedValue, above, below
 from robodyn_studies.catalog import delta_linearised, delta_pid, delta_tracking
 from robodyn_studies.catalog.delta_control import PLACE_LOOP
 from robodyn_studies.catalog.delta_dynamics import inverse_torques
@@ -57,7 +57,7 @@ def settling_time(run: Run, target: tuple[float, ...], begin: float, near: float
     return float(outside[-1] - begin)
 
 
-def control_figures() -> Iterator[Figure]:
+def control_figures() -> Iterator[PublishedValue]:
     """PID with gravity compensation, feedback linearisation, and tracking with a payload."""
     yield from _pid_figures()
     yield from _linearised_figures()
@@ -71,7 +71,7 @@ def control_figures() -> Iterator[Figure]:
     expected = _sag()
     found = float(errors["unknown"][-1])
     reason = "the stiffness of the loop carries the payload: statics of the sagged place; 1 % left of the motion"
-    yield Figure("tracking_sag", expected, found, "m", 0.01 * expected, reason, "closed form by statics")
+    yield PublishedValue("tracking_sag", expected, found, "m", 0.01 * expected, reason, "closed form by statics")
 
 
 def _sag() -> float:
@@ -94,7 +94,7 @@ def _torques_of(place: Sequence[float], acceleration: Sequence[float]) -> tuple[
     return inverse_torques(FITTED, 0.0, arm_angles(motors, distal), still, acceleration)
 
 
-def _pid_figures() -> Iterator[Figure]:
+def _pid_figures() -> Iterator[PublishedValue]:
     run, place = pid_run(), f"{SECTION} and figure 9"
     settled = settling_time(run, ASIDE, 0.1)
     reason = "within 1 mm of the target, from the start of a move of 0.4 s; loops of 25 rad/s need some 0.2 s more"
@@ -107,7 +107,7 @@ def _pid_figures() -> Iterator[Figure]:
     yield below("pid_torque_off_gravity", float(apart), 0.015, "N m", reason, f"{STUDY}, equation 34")
 
 
-def _linearised_figures() -> Iterator[Figure]:
+def _linearised_figures() -> Iterator[PublishedValue]:
     """Feedback linearisation: continuous and with ideal drives, the platform is a linear oscillator."""
     run = simulate(delta_linearised(drives="ideal", period=None), Solver("dopri5", rtol=1e-9, atol=1e-11))
     t = np.linspace(0, 0.8, 100)

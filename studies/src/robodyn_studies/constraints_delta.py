@@ -11,7 +11,7 @@ import numpy as np
 from robodyn.analysis import ParallelKinematics, WorkspaceMap, find_trim, map_workspace, point_outwards
 from robodyn.results import Run
 from robodyn.simulation import simulate
-from robodyn.studies import Figure, below
+from robodyn.studies import PublishedValue, below
 from robodyn_studies.catalog import delta_fall, delta_machine, delta_pair, delta_rods
 from robodyn_studies.catalog.delta_pair import BEAM_MASS
 from robodyn_studies.catalog.delta_parameters import AUTONOX, FITTED
@@ -29,34 +29,36 @@ def kinematics() -> ParallelKinematics:
     return ParallelKinematics(held_delta(), "platform", MOTORS)
 
 
-def statics_figures() -> Iterator[Figure]:
+def statics_figures() -> Iterator[PublishedValue]:
     """What holds the robot, two ways: equilibrium of the closed mechanism, and virtual work by hand."""
     trim = find_trim(held_delta(), dict.fromkeys((f"{motor}.position" for motor in MOTORS), 0.0), TORQUES)
     torque = trim.inputs[TORQUES[0]]
-    yield Figure("delta_holding_torque", -1.961, torque, "N m", 5e-4, "known to four digits", FIT)
+    yield PublishedValue("delta_holding_torque", -1.961, torque, "N m", 5e-4, "known to four digits", FIT)
     reason = "equilibrium of nine joints and six equations against one line of virtual work; Newton to 1e-10"
     apart = abs(torque - FITTED.holding_torque(0.0))
     yield below("delta_holding_torque_two_ways", apart, 1e-8, "N m", reason, f"{STUDY}, equation 34")
     posture = kinematics().forward([0.0, 0.0, 0.0])
     height = float(posture.points["platform"][2])
-    yield Figure("delta_platform_height", -0.183, height, "m", 5e-4, "known to three digits", FIT)
+    yield PublishedValue("delta_platform_height", -0.183, height, "m", 5e-4, "known to three digits", FIT)
     angle = np.degrees(FITTED.distal_angle(0.0))
-    yield Figure("delta_distal_angle", 154.1, angle, "deg", 0.05, "known to four digits", FIT)
+    yield PublishedValue("delta_distal_angle", 154.1, angle, "deg", 0.05, "known to four digits", FIT)
     reason = "known to four digits; an industrial robot's CAD data"
-    yield Figure("autonox_holding_torque", -17.26, AUTONOX.holding_torque(0.0), "N m", 5e-3, reason, FIT)
+    yield PublishedValue("autonox_holding_torque", -17.26, AUTONOX.holding_torque(0.0), "N m", 5e-3, reason, FIT)
 
 
-def kinematics_figures() -> Iterator[Figure]:
+def kinematics_figures() -> Iterator[PublishedValue]:
     """Newton's forward kinematics, inverse kinematics and its branches, the Jacobian."""
     place = f"{STUDY}, section 4.1"
     steps = max(_newton_steps())
     reason = "7 decimals from 3 deg beside the solution in 20 directions, the most steps of them"
     inside = 2 <= steps <= 3
-    yield Figure("delta_fk_iterations", 3, steps, "steps", None, f"printed: 2 to 3; {reason}", place, holds=inside)
+    yield PublishedValue(
+        "delta_fk_iterations", 3, steps, "steps", None, f"printed: 2 to 3; {reason}", place, holds=inside
+    )
     posture = kinematics().forward([0.1, 0.2, 0.3])
     branches = kinematics().branches(posture.points["platform"])
     reason = "each arm's elbow inside or outside"
-    yield Figure("delta_ik_branches", 8, len(branches), "", 0, reason, "closed form: 2^3")
+    yield PublishedValue("delta_ik_branches", 8, len(branches), "", 0, reason, "closed form: 2^3")
     chosen = min(branches, key=point_outwards(*(f"{arm}.elbow" for arm in ARMS)))
     back = float(np.abs(chosen.actuated - posture.actuated).max())
     reason = "forward, then inverse with the elbows outside; both Newton to 1e-10"
@@ -102,7 +104,7 @@ def pushed_runs() -> tuple[Run, Run]:
     return simulate(lumped), simulate(delta_rods())
 
 
-def motion_figures() -> Iterator[Figure]:
+def motion_figures() -> Iterator[PublishedValue]:
     """Residuals and energy of the falling robot; all bodies against the lumped model; the equations' number."""
     run, place = falling_run(), f"{STUDY}, section 3.4"
     left = run.statistics.extra["constraint_position_error"]
@@ -111,8 +113,10 @@ def motion_figures() -> Iterator[Figure]:
     reason = "energy less what damping took, solved at 1e-8"
     yield below("delta_energy_error", run.statistics.energy_error or 0.0, 1e-6, "relative", reason, OWN)
     system = held_delta()
-    yield Figure("delta_states", 18, 2 * system.n_q, "", 0, "counted: q and v", place)
-    yield Figure("delta_multipliers", 6, len(system.equations), "", 0, "counted: two spherical closures", place)
+    yield PublishedValue("delta_states", 18, 2 * system.n_q, "", 0, "counted: q and v", place)
+    yield PublishedValue(
+        "delta_multipliers", 6, len(system.constraint_forces), "", 0, "counted: two spherical loop joints", place
+    )
     lumped, rods = pushed_runs()
     apart = distance(rods, lumped, PLATFORM, np.linspace(0, 0.5, 51))
     reason = "six rods on universal joints and a free platform, 18 equations; two runs at 1e-8, moves of 0.2 m"
@@ -124,13 +128,13 @@ def pair_run() -> Run:
     return simulate(delta_pair())
 
 
-def pair_figures() -> Iterator[Figure]:
+def pair_figures() -> Iterator[PublishedValue]:
     """Two robots that lift one beam: who carries what, and that nothing is lost."""
     run, half = pair_run(), BEAM_MASS * GRAVITY / 2
     for robot in ("left", "right"):
         share = -float(run[f"{robot}.grip.force.z"].values[0])
         reason = "half of the beam's weight while nothing moves, solved at 1e-7"
-        yield Figure(f"pair_share_{robot}", half, share, "N", 1e-5, reason, "closed form")
+        yield PublishedValue(f"pair_share_{robot}", half, share, "N", 1e-5, reason, "closed form")
     total = -sum(run[f"{robot}.grip.force.z"].values for robot in ("left", "right"))
     inertial = BEAM_MASS * (GRAVITY + run["beam.body.z.acceleration"].values)
     reason = "Newton's law of the beam from reported forces and acceleration, all the time; rounding"
@@ -140,4 +144,6 @@ def pair_figures() -> Iterator[Figure]:
     lost = simulate(delta_pair(grips=(50.0, 3.3), duration=0.3))
     alone = [event.name for event in lost.events] == ["right.loss"] and lost["right.grip.force.z"].final == 0.0
     reason = "a grip that holds 3.3 N lets go once while the beam is lifted, and pulls nothing after"
-    yield Figure("pair_loses_contact", None, lost.events[0].time, "s", None, reason, f"{STUDY}, section 1", holds=alone)
+    yield PublishedValue(
+        "pair_loses_contact", None, lost.events[0].time, "s", None, reason, f"{STUDY}, section 1", holds=alone
+    )

@@ -25,7 +25,7 @@ from robodyn.analysis import (
     truncate,
 )
 from robodyn.assembly import assemble
-from robodyn.studies import Figure, below
+from robodyn.studies import PublishedValue, below
 from robodyn_studies.catalog import delta_hold, delta_stand
 from robodyn_studies.catalog.delta_parameters import AUTONOX, FITTED, DeltaRobot
 from robodyn_studies.catalog.delta_robot import ARMS, MOTORS
@@ -71,7 +71,7 @@ def pole_path() -> PolePath:
     return follow_poles(held_delta(), ANGLES, np.radians(np.arange(0.0, 41.0, 1.0)), by=TORQUES)
 
 
-def pole_figures() -> Iterator[Figure]:
+def pole_figures() -> Iterator[PublishedValue]:
     """The six poles of the robot, those of the fit to more digits, and the crossing."""
     poles = reduced_model().poles()
     real = np.sort(poles[np.abs(poles.imag) < 1e-6].real)
@@ -84,18 +84,20 @@ def pole_figures() -> Iterator[Figure]:
     }
     for name, (published, value, own) in found.items():
         slack = 0.15 if name == "pair_imag" else 0.05
-        yield Figure(f"delta_pole_{name}", published, float(value), "rad/s", slack, FITTED_TO, PLOT)
-        yield Figure(f"delta_pole_{name}_of_fit", own, float(value), "rad/s", 6e-5, "printed to four digits", SETTLED)
+        yield PublishedValue(f"delta_pole_{name}", published, float(value), "rad/s", slack, FITTED_TO, PLOT)
+        yield PublishedValue(
+            f"delta_pole_{name}_of_fit", own, float(value), "rad/s", 6e-5, "printed to four digits", SETTLED
+        )
     count = int(np.sum(np.abs(poles.imag) > 1e-6))
-    yield Figure("delta_pole_pairs", 4, count, "", 0, "counted: poles near -2 +- j, two equal pairs", PLOT)
+    yield PublishedValue("delta_pole_pairs", 4, count, "", 0, "counted: poles near -2 +- j, two equal pairs", PLOT)
     limit = find_stability_limit(held_delta(), ANGLES, 0.0, 0.7, by=TORQUES)
     angle = float(np.degrees(limit.value))
-    yield Figure("delta_crossing_angle", 22.0, angle, "deg", 0.5, f"about 22; {FITTED_TO}", PLOT)
-    yield Figure("delta_crossing_angle_of_fit", 21.998, angle, "deg", 1e-3, "printed to five digits", SETTLED)
+    yield PublishedValue("delta_crossing_angle", 22.0, angle, "deg", 0.5, f"about 22; {FITTED_TO}", PLOT)
+    yield PublishedValue("delta_crossing_angle_of_fit", 21.998, angle, "deg", 1e-3, "printed to five digits", SETTLED)
     yield from _other_figures(limit.value)
 
 
-def _other_figures(crossing: float) -> Iterator[Figure]:
+def _other_figures(crossing: float) -> Iterator[PublishedValue]:
     poles = linearise(assemble(delta_hold(UNROUNDED))).poles()
     off = max(np.abs(poles - pole).min() for pole in (5.2, -6.5, -2 + 1j))
     reason = (
@@ -108,28 +110,30 @@ def _other_figures(crossing: float) -> Iterator[Figure]:
     yield below("delta_torque_slope_at_crossing", abs(slope), 1e-6, "N m/rad", reason, "closed form")
     poles = linearise(assemble(delta_hold(AUTONOX))).poles()
     reason = "known to four digits; an industrial robot is unstable there too, undamped"
-    yield Figure("autonox_pole_unstable", 1.888, float(poles.real.max()), "rad/s", 6e-4, reason, SETTLED)
+    yield PublishedValue("autonox_pole_unstable", 1.888, float(poles.real.max()), "rad/s", 6e-4, reason, SETTLED)
 
 
-def structure_figures() -> Iterator[Figure]:
+def structure_figures() -> Iterator[PublishedValue]:
     """Pairs that cancel at the method's pole, and the model of order six that is left."""
     full = full_model()
     pairs = find_cancelled_pairs(full)
-    yield Figure("delta_cancelled_pairs", 12, len(pairs), "", 0, "counted", PLOT)
+    yield PublishedValue("delta_cancelled_pairs", 12, len(pairs), "", 0, "counted", PLOT)
     off = max((abs(pair.pole + POLE) for pair in pairs), default=np.inf)
     reason = "six double roots at -5, each known to half its digits"
     yield below("delta_cancelled_pole_off", off, 1e-3, "1/s", reason, PLOT)
     hidden = find_hidden_poles(full)
     place = f"{STUDY}, section 3.4"
-    yield Figure("delta_uncontrollable", 12, len(hidden.uncontrollable), "", 0, "counted", place)
+    yield PublishedValue("delta_uncontrollable", 12, len(hidden.uncontrollable), "", 0, "counted", place)
     reason = "the study calls all twelve unobservable: an error that decays is seen in the motors' angles, half of it"
     count = len(hidden.unobservable)
-    yield Figure("delta_unobservable", 12, count, "", None, reason, place)
+    yield PublishedValue("delta_unobservable", 12, count, "", None, reason, place)
     order = truncate(full).model.order
-    yield Figure("delta_reduced_order", 6, order, "", 0, "counted: balanced truncation keeps what matters", place)
+    yield PublishedValue(
+        "delta_reduced_order", 6, order, "", 0, "counted: balanced truncation keeps what matters", place
+    )
     yield below("delta_reduced_models_apart", _models_apart(), 1e-8, "relative", _MODELS, place)
     reason = "counted: three torques to three angles of the robot alone have none"
-    yield Figure("delta_zeros_of_robot", 0, len(find_zeros(reduced_model())), "", 0, reason, PLOT)
+    yield PublishedValue("delta_zeros_of_robot", 0, len(find_zeros(reduced_model())), "", 0, reason, PLOT)
 
 
 _MODELS = "truncated, minimal and in the motors' coordinates against all 18 states, 0.1 to 100 rad/s"
@@ -143,7 +147,7 @@ def _models_apart() -> float:
     return float(max(apart) / np.abs(wanted).max())
 
 
-def gain_figures() -> Iterator[Figure]:
+def gain_figures() -> Iterator[PublishedValue]:
     """The least proportional gain that holds the robot upright: continuous, and at 1 kHz."""
     step = 1e-5
     slope = (FITTED.holding_torque(-step) - FITTED.holding_torque(step)) / (2 * step)
@@ -152,4 +156,4 @@ def gain_figures() -> Iterator[Figure]:
         limit = find_stability_limit(assemble(delta_stand(period=period)), gains, 0.0, 10.0)
         reason = "PD loops around constant torques: the gain must outdo the slope of the holding torque at 0"
         where = f"closed form; {STUDY}, section 5: such a limit exists"
-        yield Figure(f"delta_least_gain_{name}", slope, limit.value, "N m/rad", 1e-5, reason, where)
+        yield PublishedValue(f"delta_least_gain_{name}", slope, limit.value, "N m/rad", 1e-5, reason, where)

@@ -12,10 +12,10 @@ from functools import cache
 import numpy as np
 
 from robodyn.catalog import cartesian_pendulum, four_bars
-from robodyn.model import Treatment
+from robodyn.model import ConstraintMethod
 from robodyn.results import Run
 from robodyn.simulation import simulate
-from robodyn.studies import Figure, below
+from robodyn.studies import PublishedValue, below
 from robodyn_studies.catalog import andrews, andrews_max_error
 from robodyn_studies.constraints_runs import FINE, OWN, POLE, swing_exactly
 
@@ -41,10 +41,10 @@ SHORT = {"position.x": "x", "position.z": "z", "velocity.x": "vx", "velocity.z":
 
 @cache
 def fine_pendulum() -> Run:
-    return simulate(cartesian_pendulum(treatment=Treatment(pole=POLE)), FINE)
+    return simulate(cartesian_pendulum(constraint_method=ConstraintMethod(pole=POLE)), FINE)
 
 
-def reference_figures() -> Iterator[Figure]:
+def reference_figures() -> Iterator[PublishedValue]:
     """Squeezer, pendulum and rows of four-bars against their published ends."""
     run = simulate(andrews())
     reason = "asked for of angles up to 16 rad; solved at 1e-9"
@@ -54,7 +54,7 @@ def reference_figures() -> Iterator[Figure]:
         for axis, place in zip("xz", places, strict=True):
             value = float(fine_pendulum()[f"{axis}.position"](time))
             reason = "printed to 8 digits, from a numerical solution; ours at 1e-11"
-            yield Figure(f"pendulum_{axis}_at_{time:g}s", place, value, "m", 2e-8, reason, A01)
+            yield PublishedValue(f"pendulum_{axis}_at_{time:g}s", place, value, "m", 2e-8, reason, A01)
     t = np.linspace(0, 10, 501)
     exact = dict(zip("xz", swing_exactly(t), strict=True))
     apart = max(float(np.abs(fine_pendulum()[f"{axis}.position"](t) - place).max()) for axis, place in exact.items())
@@ -63,14 +63,14 @@ def reference_figures() -> Iterator[Figure]:
         yield from _row_figures(count)
 
 
-def _row_figures(count: int) -> Iterator[Figure]:
+def _row_figures(count: int) -> Iterator[PublishedValue]:
     """The first top's place and velocity after 10 s, and what is left of the constraints."""
     run = simulate(four_bars(count))
     for signal, expected in zip(TOP, FOUR_BARS[count], strict=True):
         unit = "m" if signal.startswith("position") else "m/s"
         reason = "solved at 1e-9; a fall from upright and several singular positions multiply that by some hundred"
         name = f"four_bars_{count}_{SHORT[signal]}"
-        yield Figure(name, expected, float(run.final[f"top0.{signal}"]), unit, 1e-6, reason, A02)
+        yield PublishedValue(name, expected, float(run.final[f"top0.{signal}"]), unit, 1e-6, reason, A02)
     left = run.statistics.extra["constraint_position_error"]
     reason = "projected after each step, flat positions included"
     yield below(f"four_bars_{count}_constraint_error", left, 1e-9, "m", reason, OWN)

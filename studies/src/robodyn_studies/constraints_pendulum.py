@@ -18,10 +18,10 @@ from robodyn.analysis import (
 )
 from robodyn.assembly import System, assemble
 from robodyn.catalog import breaking_pendulum, cartesian_pendulum
-from robodyn.model import Block, Scenario, Solver, Treatment
+from robodyn.model import Block, ConstraintMethod, Scenario, Solver
 from robodyn.results import Run
 from robodyn.simulation import close_constraints, simulate
-from robodyn.studies import Figure, above, below
+from robodyn.studies import PublishedValue, above, below
 from robodyn_studies.catalog import delta_fall
 from robodyn_studies.catalog.delta_robot import MOTORS, symmetric_pose
 from robodyn_studies.constraints_runs import (
@@ -42,14 +42,14 @@ SECTION = f"{STUDY}, section 2"
 BROKEN = f"{STUDY}, section 2.1 and figure 5"
 
 
-def drift_figures() -> Iterator[Figure]:
+def drift_figures() -> Iterator[PublishedValue]:
     """Largest |h| over 10 s at two tolerances, without the method, and at rest."""
     for tolerance in (1e-4, 1e-8):
         drift = float(np.abs(drift_of(pendulum_run(tolerance))).max())
         same = tolerance / 10 < drift < 10 * tolerance
         reason = "said to be of the order of the solver's tolerance: within a factor of ten of it"
         name = f"pendulum_drift_rtol_{tolerance:.0e}".replace("e-0", "e-")
-        yield Figure(name, tolerance, drift, "m^2", None, reason, f"{SECTION} and figure 4", holds=same)
+        yield PublishedValue(name, tolerance, drift, "m^2", None, reason, f"{SECTION} and figure 4", holds=same)
     loose, kept = (_drift_after(30.0, pole) for pole in (1e-9, POLE))
     reason = "largest |h| with h'' = 0 alone (pole 1e-9/s) over that of a pole of 5/s, 30 s at tolerance 1e-6"
     yield above("pendulum_drift_without_stabilisation", loose / kept, 100.0, "", reason, OWN)
@@ -59,7 +59,7 @@ def drift_figures() -> Iterator[Figure]:
 
 
 def _drift_after(duration: float, pole: float) -> float:
-    scenario = cartesian_pendulum(duration=duration, treatment=Treatment(pole=pole))
+    scenario = cartesian_pendulum(duration=duration, constraint_method=ConstraintMethod(pole=pole))
     return float(np.abs(drift_of(simulate(scenario, Solver("dopri5", rtol=1e-6, atol=1e-6)))).max())
 
 
@@ -68,15 +68,17 @@ def _with_blocks(scenario: Scenario, *blocks: Block) -> Scenario:
 
 
 def _damped_run() -> Run:
-    scenario = cartesian_pendulum(duration=40.0, treatment=Treatment(pole=POLE))
+    scenario = cartesian_pendulum(duration=40.0, constraint_method=ConstraintMethod(pole=POLE))
     drag = [Block(f"{axis}_drag", "damper", on=axis, parameters={"damping": 1.0}) for axis in "xz"]
     return simulate(_with_blocks(scenario, *drag), Solver("dopri5", rtol=1e-4))
 
 
-def initialisation_figures() -> Iterator[Figure]:
+def initialisation_figures() -> Iterator[PublishedValue]:
     """From an inconsistent start: Newton's method, and the method's own decay."""
     yield from _newton_figures()
-    run = simulate(replace(cartesian_pendulum(treatment=Treatment(pole=POLE)), initial={"x.position": -1.1}), FINE)
+    run = simulate(
+        replace(cartesian_pendulum(constraint_method=ConstraintMethod(pole=POLE)), initial={"x.position": -1.1}), FINE
+    )
     # The rod's own equation, its length, obeys h'' + 2 p h' + p^2 h = 0 exactly.
     left = np.hypot(run["x.position"].values, run["z.position"].values) - 1.0
     decay = 0.1 * (1 + POLE * run.time) * np.exp(-POLE * run.time)
@@ -86,7 +88,7 @@ def initialisation_figures() -> Iterator[Figure]:
     yield below("relaxation_error_left", abs(float(left[-1])), 1e-12, "m", reason, SECTION)
 
 
-def _newton_figures() -> Iterator[Figure]:
+def _newton_figures() -> Iterator[PublishedValue]:
     """The delta robot with its elbows 0.3 rad off, motors held: nine joints, six equations."""
     system = held_delta()
     guess = {name: angle + 0.3 for name, angle in symmetric_pose().items() if name.endswith("q2.position")}
@@ -98,65 +100,67 @@ def _newton_figures() -> Iterator[Figure]:
     begun, left = (float(pulled["constraints.position_error"].values[k]) for k in (0, -1))
     expected = begun * (1 + 3 * POLE) * np.exp(-3 * POLE)
     reason = f"the falling robot starts {begun:.2g} m off; (1 + p t) exp(-p t) of it is left, solved at 1e-8"
-    yield Figure("relaxation_error_left_delta", expected, left, "m", 1e-8, reason, f"{STUDY}, equation 28")
+    yield PublishedValue("relaxation_error_left_delta", expected, left, "m", 1e-8, reason, f"{STUDY}, equation 28")
 
 
 @cache
 def linear_pendulum() -> tuple[System, LinearModel]:
     """The pendulum hanging at rest, from a horizontal force to its place."""
     pushed = _with_blocks(
-        replace(cartesian_pendulum(treatment=Treatment(pole=POLE)), initial={"z.position": -1.0}),
+        replace(cartesian_pendulum(constraint_method=ConstraintMethod(pole=POLE)), initial={"z.position": -1.0}),
         Block("push", "constant_force", "x", parameters={"value": 0.0}),
     )
     system = assemble(pushed)
     return system, linearise(system, inputs=["push.value"], outputs=["x.position"])
 
 
-def structure_figures() -> Iterator[Figure]:
+def structure_figures() -> Iterator[PublishedValue]:
     """What the method adds to the pendulum, and what is left of order two (equations 3 to 5)."""
     system, full = linear_pendulum()
-    yield Figure("pendulum_order", 4, full.order, "", 0, "counted: places and velocities", SECTION)
+    yield PublishedValue("pendulum_order", 4, full.order, "", 0, "counted: places and velocities", SECTION)
     pairs = find_cancelled_pairs(full)
     reason = "counted; a double root is known to half its digits, 1e-4 of its size"
-    yield Figure("pendulum_cancelled_pairs", 2, len(pairs), "", 0, reason, SECTION)
+    yield PublishedValue("pendulum_cancelled_pairs", 2, len(pairs), "", 0, reason, SECTION)
     off = max(abs(pair.pole + POLE) for pair in pairs) if pairs else np.inf
     yield below("pendulum_cancelled_pole_off", off, 1e-3, "1/s", reason, f"{SECTION}, equation 4")
     count = len(find_hidden_poles(full).uncontrollable)
-    yield Figure("pendulum_uncontrollable", 2, count, "", 0, "counted: the force does not reach them", SECTION)
+    yield PublishedValue("pendulum_uncontrollable", 2, count, "", 0, "counted: the force does not reach them", SECTION)
     small = truncate(full).model
-    yield Figure("pendulum_reduced_order", 2, small.order, "", 0, "counted: balanced truncation", SECTION)
+    yield PublishedValue("pendulum_reduced_order", 2, small.order, "", 0, "counted: balanced truncation", SECTION)
     omega = np.logspace(-1, 2, 40)
     minimal = reduce_constraints(full, system, ["x"]).frequency_response(omega)
     apart = np.abs(small.frequency_response(omega) - minimal).max() / np.abs(minimal).max()
     reason = "truncated against linearised in the free coordinate x, 0.1 to 100 rad/s; rounding"
     yield below("pendulum_reduced_against_minimal", float(apart), 1e-8, "relative", reason, SECTION)
     swing = float(np.abs(small.poles().imag).max())
-    yield Figure("pendulum_frequency", np.sqrt(GRAVITY), swing, "rad/s", 1e-9, "sqrt(g / L), rounding", "closed form")
+    yield PublishedValue(
+        "pendulum_frequency", np.sqrt(GRAVITY), swing, "rad/s", 1e-9, "sqrt(g / L), rounding", "closed form"
+    )
 
 
-def breaking_figures() -> Iterator[Figure]:
+def breaking_figures() -> Iterator[PublishedValue]:
     """Where and when the rod breaks, and the flight after it."""
     run = breaking_run()
     time, x, z = break_exactly()
     seen = run.events[0].time
     reason = f"located to the solver's tolerance of 1e-11; strength {STRENGTH:.4g} N, this project's own choice"
     where = "closed form: 3 m g sin(depth), elliptic integrals"
-    yield Figure("fracture_time", time, seen, "s", 1e-8, reason, where)
+    yield PublishedValue("fracture_time", time, seen, "s", 1e-8, reason, where)
     for axis, place in (("x", x), ("z", z)):
         found = float(run[f"{axis}.position"](seen))
-        yield Figure(f"fracture_{axis}", place, found, "m", 1e-8, reason, where)
+        yield PublishedValue(f"fracture_{axis}", place, found, "m", 1e-8, reason, where)
     multiplier = float(run["rod.tension"](seen - 1e-9)) / 2
     reason = "half the tension over the length of 1 m; it rises by 1e-8 N in the nanosecond before"
-    yield Figure("fracture_multiplier", STRENGTH / 2, multiplier, "N/m", 1e-6, reason, BROKEN)
+    yield PublishedValue("fracture_multiplier", STRENGTH / 2, multiplier, "N/m", 1e-6, reason, BROKEN)
     yield from _flight_figures(run, seen)
 
 
-def _flight_figures(run: Run, seen: float) -> Iterator[Figure]:
+def _flight_figures(run: Run, seen: float) -> Iterator[PublishedValue]:
     flight = run.time > seen
     t = run.time[flight] - seen
     speed = np.sqrt(2 * STRENGTH / 3)
     _, x, z = break_exactly()
-    # It moves square to the rod: (-z, x) is that direction, x and z both negative.
+    # It moves perpendicular to the rod: (-z, x) is that direction, x and z both negative.
     expected = x - speed * z * t, z + speed * x * t - GRAVITY / 2 * t**2
     found = run["x.position"].values[flight], run["z.position"].values[flight]
     apart = max(float(np.abs(a - b).max()) for a, b in zip(found, expected, strict=True))
@@ -167,6 +171,6 @@ def _flight_figures(run: Run, seen: float) -> Iterator[Figure]:
     reason = "breaking takes no energy; the solver's tolerance of 1e-11"
     yield below("flight_energy_error", float("inf") if error is None else error, 1e-8, "relative", reason, OWN)
     plain, breaking = assemble(cartesian_pendulum()), assemble(breaking_pendulum())
-    same = len(plain.states) == len(breaking.states) and plain.equations == breaking.equations
+    same = len(plain.states) == len(breaking.states) and plain.constraint_forces == breaking.constraint_forces
     reason = "as many states and equations before and after, and as without the fracture"
-    yield Figure("fracture_keeps_the_equations", None, None, "", None, reason, BROKEN, holds=same)
+    yield PublishedValue("fracture_keeps_the_equations", None, None, "", None, reason, BROKEN, holds=same)

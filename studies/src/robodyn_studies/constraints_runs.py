@@ -9,7 +9,7 @@ from scipy.special import ellipj, ellipk, ellipkinc
 
 from robodyn.assembly import System, assemble
 from robodyn.catalog import breaking_pendulum, cartesian_pendulum
-from robodyn.model import Solver, Treatment
+from robodyn.model import ConstraintMethod, Solver
 from robodyn.results import Run
 from robodyn.simulation import simulate
 from robodyn_studies.catalog.delta_robot import delta_hold
@@ -28,8 +28,10 @@ AXES = ("x", "y", "z")
 @cache
 def pendulum_run(tolerance: float, method: str = "baumgarte") -> Run:
     """The pendulum in Cartesian coordinates for 10 s, with relative and absolute tolerance alike."""
-    treatment = Treatment(pole=POLE) if method == "baumgarte" else Treatment(method)
-    return simulate(cartesian_pendulum(treatment=treatment), Solver("dopri5", rtol=tolerance, atol=tolerance))
+    constraint_method = ConstraintMethod(pole=POLE) if method == "baumgarte" else ConstraintMethod(method)
+    return simulate(
+        cartesian_pendulum(constraint_method=constraint_method), Solver("dopri5", rtol=tolerance, atol=tolerance)
+    )
 
 
 def drift_of(run: Run) -> np.ndarray:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from robodyn.studies import Figure, Picture, Study
+from robodyn.studies import Picture, PublishedValue, Study
 
 
-def parts() -> Mapping[str, Callable[[], Iterator[Figure]]]:
+def parts() -> Mapping[str, Callable[[], Iterator[PublishedValue]]]:
     """Heading -> figures, from the parts to the whole."""
     from robodyn_studies import cosimulation_figures as case
     from robodyn_studies import cosimulation_parts as simple
@@ -54,15 +54,15 @@ STUDY = Study(
         "short.\n\n"
         "What we find: six joints are left for six directions, and the rigid arm is singular where its wrist "
         "crosses the line of the shoulder's roll axis, at 27.16 s, shortly before the touch: roll of the shoulder, "
-        "yaw and roll of the wrist are then turns about three lines that meet in the wrist, and none moves it to the "
+        "yaw and roll of the wrist are then rotates about three lines that meet in the wrist, and none moves it to the "
         "side. There the arm's effective mass has no bound (1e10 kg at a recorded instant); that of the flexible arm, "
         "whose booms give way, is 840 kg all the time. A communication point close to that instant ends the run, by a "
-        "limit of the master on the condition number. Without that limit it goes on and stays accurate, since an "
+        "limit of the co-simulation on the condition number. Without that limit it goes on and stays exact, since an "
         "unbounded mass is no error in itself: the true arm does not give way there either. It fails where something "
         "asks the arm to move so. In a variant of the manoeuvre the shoulder rolls as well, and two ways of joining "
         "the sides at an exchange are compared. Halfway, the rigid arm is thrown by some 0.2 m if a communication "
         "point lies where it is singular, and not if the macro step is 0.1 % shorter; the flexible arm does not "
-        "notice. By inertia, as our master does unless told otherwise, the arm is asked only for what it can do, and "
+        "notice. By inertia, as ours does unless told otherwise, the arm is asked only for what it can do, and "
         "the rigid model holds too. How the study joined its sides is not printed.\n\n"
         "A coupling is called stable at a macro step if no disturbance grows in it: the Jacobian of a macro step comes "
         "by differences of the units themselves, and runs on both sides of the limit show the same. Models in both "

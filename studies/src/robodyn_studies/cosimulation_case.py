@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from robodyn.cosimulation import Connection, CosimulationRun, Master, ScenarioUnit, cosimulate
+from robodyn.cosimulation import Connection, CosimSettings, CosimulationRun, ScenarioUnit, cosimulate
 from robodyn.results import Run
 from robodyn.simulation import simulate
 from robodyn_studies.catalog.space_case import COUPLINGS, PORT, space_case, space_case_sides
@@ -35,7 +35,7 @@ class Way:
 
     Attributes:
         coupling: one of `catalog.space_case.COUPLINGS`; order: of what goes on between exchanges.
-        scheme: of the master; first: the unit that goes first.
+        scheme: of the co-simulation; first: the unit that goes first.
         join: of models in both directions; roll: of the shoulder while the payload turns [rad].
     """
 
@@ -111,12 +111,12 @@ def couple(way: Way, step: float, duration: float | None = None, watched: bool =
 
     Args:
         step: macro step [s].
-        watched: whether a run ends where the condition number of an interface is beyond the master's limit.
+        watched: whether a run ends where the condition number of an interface is beyond the co-simulation's limit.
     """
-    limit = Master.condition_limit if watched else UNLIMITED
-    master = Master(step, way.scheme, largest_value=LARGEST, condition_limit=limit)
+    limit = CosimSettings.condition_limit if watched else UNLIMITED
+    settings = CosimSettings(step, way.scheme, largest_value=LARGEST, condition_limit=limit)
     name = f"space-case-{way.coupling}"
-    run = cosimulate(way.units(), [way.connection], master=master, duration=duration, name=name)
+    run = cosimulate(way.units(), [way.connection], settings=settings, duration=duration, name=name)
     reference = whole(way.flexible, way.roll, way.latched)
     return Case(run, _error(run["payload"], reference), _condition(run.coupling, way.connection.name))
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from robodyn.analysis import Limit, MacroSteps, find_limit
-from robodyn.cosimulation import Master
+from robodyn.cosimulation import CosimSettings
 from robodyn_studies.cosimulation_case import MILLI, MODELS, RIGID_MODELS, UNLIMITED, Way, couple
 
 START, HELD = 0.0, 35.0
@@ -47,7 +47,7 @@ MANY_WAYS = {
     "displacement-displacement, order 2": Way("displacements", order=2),
     "displacement-displacement, arm first": Way("displacements", scheme="sequential"),
 }
-"""What is compared; signals and models are held where no order is told, and parallel where none goes first."""
+"""What is compared; signals and models are held where no order is reported, and parallel where none goes first."""
 
 
 @cache
@@ -57,8 +57,8 @@ def stability_limit(way: Way, time: float = START, begin: float | None = None) -
     Args:
         begin: first macro step tried [s]; None begins so low that gaps in the stable ones are found.
     """
-    master = Master(REACHED, way.scheme, condition_limit=UNLIMITED)
-    steps = MacroSteps(way.units(), [way.connection], master=master, time=time)
+    settings = CosimSettings(REACHED, way.scheme, condition_limit=UNLIMITED)
+    steps = MacroSteps(way.units(), [way.connection], settings=settings, time=time)
     start = begin or (0.002 if way.latched else 0.02)
     return find_limit(
         lambda step: steps.growth(step) <= 1 + STILL, start, shortest=SHORTEST, longest=LONGEST, stride=STRIDE
@@ -110,10 +110,10 @@ def compare_ways(names: Sequence[str] = tuple(MANY_WAYS), steps: Sequence[float]
 def write_row(row: Row) -> str:
     """A row of a table in Markdown, in milliseconds and millimetres."""
     errors = ["unstable" if error is None else _digits(MILLI * error) for error in row.errors.values()]
-    return f"| {' | '.join([row.name, _tell(row.stable), _tell(row.accurate), *errors])} |"
+    return f"| {' | '.join([row.name, _describe(row.stable), _describe(row.accurate), *errors])} |"
 
 
-def _tell(limit: Limit) -> str:
+def _describe(limit: Limit) -> str:
     if limit.holds == 0.0:
         return f"below {_digits(MILLI * limit.fails)}"
     if limit.fails == float("inf"):

@@ -11,7 +11,7 @@ from robodyn.analysis import find_modes, linearise
 from robodyn.assembly import assemble
 from robodyn.model import Scenario
 from robodyn.structures import Reduction, Section, beam
-from robodyn.studies import Figure, below
+from robodyn.studies import PublishedValue, below
 from robodyn_studies.catalog.space_arm import space_arm_machine
 from robodyn_studies.oscillator_errors import CouplingErrors, find_coupling_errors
 from robodyn_studies.oscillator_stability import StabilityMap, map_stability
@@ -27,7 +27,7 @@ MODEL, SIGNALS = "model-model", "force-displacement"
 BENCHMARK_STEPS = (0.001, 0.002, 0.005, 0.01)
 
 
-def beam_figures() -> Iterator[Figure]:
+def beam_figures() -> Iterator[PublishedValue]:
     """Frequencies of a clamped beam, and its deflection under a force at its tip, by the closed forms."""
     body = beam("beam", LENGTH, SLENDER, Reduction(modes=3, directions=("y", "rz")))
     rigidity, mass = SLENDER.young * SLENDER.iz, SLENDER.density * SLENDER.area
@@ -41,7 +41,7 @@ def beam_figures() -> Iterator[Figure]:
     yield below("static_deflection_error", error, 1e-9, "", "constraint modes hold static deflections exactly", CLOSED)
 
 
-def arm_figures() -> Iterator[Figure]:
+def arm_figures() -> Iterator[PublishedValue]:
     """The straight arm on its joints' springs, no payload."""
     for name, flexible, expected, reason in (
         ("arm_f1_straight_hz", False, 0.389, "rigid booms; three digits were computed beforehand by another program"),
@@ -50,7 +50,7 @@ def arm_figures() -> Iterator[Figure]:
         scenario = Scenario("straight", space_arm_machine(flexible), 1.0)
         modes = find_modes(linearise(assemble(scenario), at="start"))
         first = min(mode.frequency for mode in modes.oscillating)
-        yield Figure(name, expected, first, "Hz", 6e-4 if not flexible else 6e-5, reason, OWN)
+        yield PublishedValue(name, expected, first, "Hz", 6e-4 if not flexible else 6e-5, reason, OWN)
 
 
 @cache
@@ -59,7 +59,7 @@ def benchmark_errors() -> CouplingErrors:
     return find_coupling_errors(BENCHMARK_STEPS, couplings=(SIGNALS, MODEL))
 
 
-def oscillator_figures() -> Iterator[Figure]:
+def oscillator_figures() -> Iterator[PublishedValue]:
     """The linear benchmark at a macro step of 1 ms, with the errors of exact sub-integration beside it."""
     errors, k = benchmark_errors().errors, BENCHMARK_STEPS.index(0.001)
     for name, coupling, expected, tolerance in (
@@ -67,7 +67,7 @@ def oscillator_figures() -> Iterator[Figure]:
         ("oscillator_signal_error_1ms", SIGNALS, 0.22, 0.005),
     ):
         reason = "error of the first mass after 10 s; two digits were computed beforehand with exact sub-integration"
-        yield Figure(name, expected, float(errors[coupling][k]), "m", tolerance, reason, OWN)
+        yield PublishedValue(name, expected, float(errors[coupling][k]), "m", tolerance, reason, OWN)
 
 
 def benchmark_map() -> StabilityMap:

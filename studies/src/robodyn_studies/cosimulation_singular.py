@@ -1,6 +1,6 @@
 """What does the rigid arm's singular position do to its reduced interface model, and why not to the flexible one's?
 
-The locked shoulder leaves six joints. Roll of the shoulder, yaw and roll of the wrist are turns about lines in the
+The locked shoulder leaves six joints. Roll of the shoulder, yaw and roll of the wrist are rotates about lines in the
 arm's plane; where the wrist crosses the line of the shoulder's roll they meet in one point, the wrist, and none of them
 moves it out of the plane. A force on the wrist along the pitch axes then meets an unbounded inertia.
 

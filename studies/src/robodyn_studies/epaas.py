@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from robodyn.studies import Figure, Picture, Study
+from robodyn.studies import Picture, PublishedValue, Study
 
 
-def parts() -> Mapping[str, Callable[[], Iterator[Figure]]]:
+def parts() -> Mapping[str, Callable[[], Iterator[PublishedValue]]]:
     """Heading -> figures, in the order of the study's argument."""
     from robodyn_studies import epaas_arm_figures as arm
     from robodyn_studies import epaas_estimation, epaas_forces, epaas_friction, epaas_modes

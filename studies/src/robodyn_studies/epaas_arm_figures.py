@@ -18,7 +18,7 @@ from robodyn.analysis import (
 )
 from robodyn.assembly import System
 from robodyn.dynamics import Tree, forward_dynamics, inverse_dynamics, lagrange_inverse_dynamics
-from robodyn.studies import Figure, above, below
+from robodyn.studies import PublishedValue, above, below
 from robodyn_studies import epaas_published as published
 from robodyn_studies.epaas_runs import ACTUATORS, LABELS, LOAD, arm_system, centred, unexplained
 from robodyn_studies.uicker_kahn import literal_uicker_kahn
@@ -36,7 +36,7 @@ def inertia_matrices() -> tuple[InertiaMatrix, InertiaMatrix]:
     return effective_inertia(arm_system(), centred()), effective_inertia(arm_system(), centred(), ACTUATORS)
 
 
-def inertia_figures() -> Iterator[Figure]:
+def inertia_figures() -> Iterator[PublishedValue]:
     """Both matrices entry by entry, and the coupling factors."""
     J, CJA = (found.matrix for found in inertia_matrices())
     tables = (("J", published.JOINT_INERTIA, J, 1), ("CJA", published.ACTUATOR_INERTIA, CJA, 2))
@@ -45,22 +45,24 @@ def inertia_figures() -> Iterator[Figure]:
             unit = "kg m^2" if letter == "J" else ACTUATOR_UNITS[int(i == 4) + int(j == 4)]
             slack = 0.01 * float(np.sqrt(ours[i, i] * ours[j, j]))
             value, name, source = float(ours[i, j]), f"{letter}{i + 1}{j + 1}", f"table 8.2.3 {table}"
-            yield Figure(name, printed[i][j], value, unit, slack, THREE_DIGITS, source)
+            yield PublishedValue(name, printed[i][j], value, unit, slack, THREE_DIGITS, source)
     yield from _coupling_figures()
 
 
-def _coupling_figures() -> Iterator[Figure]:
+def _coupling_figures() -> Iterator[PublishedValue]:
     J, CJA = inertia_matrices()
     source = "table 8.2.3 3"
     for k, (printed, factor) in enumerate(zip(published.JOINT_COUPLING, J.coupling.values(), strict=True), start=1):
-        yield Figure(f"coupling_J_{k}", printed, 100 * factor, "%", max(1.0, 0.01 * printed), WHOLE_PERCENT, source)
+        yield PublishedValue(
+            f"coupling_J_{k}", printed, 100 * factor, "%", max(1.0, 0.01 * printed), WHOLE_PERCENT, source
+        )
     factors = CJA.among(*published.ACTUATOR_COUPLING).coupling
     reason = (
         f"{WHOLE_PERCENT}; the study exchanges the labels of its first two: its own CJA gives 10 % for L3, 3 % for L4"
     )
     for name, printed in published.ACTUATOR_COUPLING.items():
         slack = max(1.0, 0.01 * printed)
-        yield Figure(f"coupling_CJA_{name.upper()}", printed, 100 * factors[name], "%", slack, reason, source)
+        yield PublishedValue(f"coupling_CJA_{name.upper()}", printed, 100 * factors[name], "%", slack, reason, source)
 
 
 @cache
@@ -76,7 +78,7 @@ def _tree(system: System) -> Tree:
     return system.mechanics.tree
 
 
-def algorithm_figures() -> Iterator[Figure]:
+def algorithm_figures() -> Iterator[PublishedValue]:
     """Three algorithms against each other, and what they cost."""
     yield from _agreement_figures()
     counts = operation_counts()
@@ -86,7 +88,7 @@ def algorithm_figures() -> Iterator[Figure]:
     for kind, heavy, light in (("multiplications", 33743, 746), ("additions", 27270, 607)):
         ours, most, few = (getattr(count, kind) for count in (kept, bare, recursive))
         reason = f"ours keeps products that occur twice; {most} where none is kept. Published: {heavy}, between the two"
-        yield Figure(f"{kind}_uicker_kahn", None, ours, "", None, reason, source, holds=ours < heavy < most)
+        yield PublishedValue(f"{kind}_uicker_kahn", None, ours, "", None, reason, source, holds=ours < heavy < most)
         reason = f"published: {light}, for a program of its own"
         yield below(f"{kind}_newton_euler", few, light, "", reason, source)
         reason = f"published: {heavy / light:.0f} times; what a user pays for the coefficients"
@@ -96,7 +98,7 @@ def algorithm_figures() -> Iterator[Figure]:
     yield below("multiplications_walker_orin", walker, kept.multiplications, "", reason, "own")
 
 
-def _agreement_figures() -> Iterator[Figure]:
+def _agreement_figures() -> Iterator[PublishedValue]:
     """Torques of Uicker-Kahn and Newton-Euler, and accelerations of Walker-Orin from them, at random states."""
     tree = _tree(arm_system())
     generator = np.random.default_rng(4)
@@ -121,7 +123,7 @@ def boundary_masses(moved: tuple[str, str], payload: float) -> tuple[WorkspaceBo
     return boundary, masses.reshape(*boundary.r.shape, 5)
 
 
-def workspace_figures() -> Iterator[Figure]:
+def workspace_figures() -> Iterator[PublishedValue]:
     """Least and greatest effective mass along the boundary, without and with 4 kg in the gripper."""
     for loaded in (False, True):
         for name, ends in published.MASSES[loaded].items():
@@ -133,12 +135,12 @@ def workspace_figures() -> Iterator[Figure]:
     yield from _ratio_figures()
 
 
-def _mass_figure(name: str, printed: float, value: float) -> Figure:
+def _mass_figure(name: str, printed: float, value: float) -> PublishedValue:
     unit, source = "kg m^2" if "vane" in name else "kg", "table 8.2.2 1"
     if name in MASS_GAPS:
         return unexplained(name, printed, value, unit, MASS_GAPS[name], source)
     reason = "printed with two digits; strokes of 50 mm and a load 0.2 m from the wrist are our choice: 5 %"
-    return Figure(name, printed, value, unit, 0.05 * printed, reason, source)
+    return PublishedValue(name, printed, value, unit, 0.05 * printed, reason, source)
 
 
 _STROKE = "the study's strokes are not printed: at the ends of ours (50 mm) the lever differs from its"
@@ -153,13 +155,13 @@ MASS_GAPS = {
 }
 
 
-def _ratio_figures() -> Iterator[Figure]:
+def _ratio_figures() -> Iterator[PublishedValue]:
     """How much the least loaded and the most loaded place differ."""
     masses = {load: boundary_masses(("l3", "l4"), load)[1] for load in (0.0, LOAD)}
     column = ACTUATORS.index("l3")
     for load, ours in masses.items():
         value = float(ours[..., column].max() / ours[..., column].min())
         name = "mass_ratio_L3" + ("_4kg" if load else "")
-        yield Figure(name, 2.0, value, "", 0.05, "printed with two digits", "table 8.2.2 2")
+        yield PublishedValue(name, 2.0, value, "", 0.05, "printed with two digits", "table 8.2.2 2")
     overall = float(masses[LOAD][..., column].max() / masses[0.0][..., column].min())
-    yield Figure("mass_ratio_L3_overall", 5.1, overall, "", 0.05 * 5.1, "masses within 5 %", "table 8.2.2 2")
+    yield PublishedValue("mass_ratio_L3_overall", 5.1, overall, "", 0.05 * 5.1, "masses within 5 %", "table 8.2.2 2")

@@ -16,7 +16,7 @@ from robodyn.analysis import Fit, fit_parameters
 from robodyn.model import Recording, Scenario
 from robodyn.results import Run
 from robodyn.simulation import simulate
-from robodyn.studies import Figure
+from robodyn.studies import PublishedValue
 from robodyn_studies import epaas_published as published
 from robodyn_studies.catalog import epaas_rig
 from robodyn_studies.epaas_runs import unexplained
@@ -35,22 +35,22 @@ WRONG = {"c0": 1.4, "ch_inverse": 0.6, "B": 1.5}
 """What the fit begins with, over the true values."""
 
 
-def estimation_figures() -> Iterator[Figure]:
+def estimation_figures() -> Iterator[PublishedValue]:
     """The study's own procedures on its own data."""
     yield from _cylinder_figures()
     found = estimate_resonator(169.0, 10 ** (3 / 20))
     reason = "+3 dB printed in whole dB: 0.36 to 0.41"
-    yield Figure("valve_damping_estimate", 0.38, found.damping, "", 0.025, reason, "section 6.1")
+    yield PublishedValue("valve_damping_estimate", 0.38, found.damping, "", 0.025, reason, "section 6.1")
     reason = (
         "a peak at 169 Hz of +3 dB gives 201 Hz; 239 Hz where the root of 1 - 2 b^2 is forgotten. It uses 1443 rad/s"
     )
     yield unexplained("valve_frequency_estimate", 240, found.frequency, "Hz", reason, "section 6.1")
     delay = estimate_delay([193.0], [np.radians(-45.7)]).delay.value
     reason = "frequency in whole Hz and phase in 0.1 degrees: 0.4 %"
-    yield Figure("measuring_delay_estimate", 0.658, 1e3 * delay, "ms", 0.004 * 0.658, reason, "section 6.1")
+    yield PublishedValue("measuring_delay_estimate", 0.658, 1e3 * delay, "ms", 0.004 * 0.658, reason, "section 6.1")
 
 
-def _cylinder_figures() -> Iterator[Figure]:
+def _cylinder_figures() -> Iterator[PublishedValue]:
     data = np.array(published.RESONANCES)
     printed = {"c0": 1.25e-6, "ch_inverse": 7.46e-5, "B": 501.0}
     digits = {"c0": 0.005e-6, "ch_inverse": 0.005e-5, "B": 0.5}
@@ -58,7 +58,9 @@ def _cylinder_figures() -> Iterator[Figure]:
     for k, (name, figure) in enumerate(printed.items()):
         reason = "by least squares; what half the last digit of each printed number can do to it, as computed"
         tolerance = float(slack[k]) + digits[name]
-        yield Figure(f"{name}_estimate", figure, float(values[k]), UNITS[name], tolerance, reason, "section 6.1")
+        yield PublishedValue(
+            f"{name}_estimate", figure, float(values[k]), UNITS[name], tolerance, reason, "section 6.1"
+        )
 
 
 def _estimate(data: np.ndarray) -> np.ndarray:
@@ -106,7 +108,7 @@ def fitted() -> Fit:
     return fit_parameters(_sought().with_numbers(wrong), synthetic_data(), list(FREE.values()), noise=NOISE)
 
 
-def fit_figures() -> Iterator[Figure]:
+def fit_figures() -> Iterator[PublishedValue]:
     """What the fit finds beside what the data were made with."""
     true = _sought().numbers()
     found = {parameter.name: parameter for parameter in fitted().parameters}
@@ -115,4 +117,4 @@ def fit_figures() -> Iterator[Figure]:
         # A 95 % interval is 1.96 standard errors to both sides.
         error = (parameter.upper - parameter.lower) / (2 * 1.96)
         reason = f"three standard errors; begun at {WRONG[key]:g} times the true value, which the data were made with"
-        yield Figure(f"fit_{key}", true[name].value, parameter.value, UNITS[key], 3 * error, reason, "own")
+        yield PublishedValue(f"fit_{key}", true[name].value, parameter.value, UNITS[key], 3 * error, reason, "own")

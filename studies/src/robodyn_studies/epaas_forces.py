@@ -12,7 +12,7 @@ from functools import cache
 import numpy as np
 
 from robodyn.analysis import ForceComponents, SampledMotion, force_components, joint_motion, spline_motion
-from robodyn.studies import Figure, below
+from robodyn.studies import PublishedValue, below
 from robodyn_studies import epaas_published as published
 from robodyn_studies.catalog.epaas import PATH, PATH_TIMES
 from robodyn_studies.catalog.epaas_arm import CENTRES
@@ -26,7 +26,7 @@ SPEEDS = {"normal": 1.0, "fast": 5.0}
 HALF = np.radians(0.5)
 
 
-def force_figures() -> Iterator[Figure]:
+def force_figures() -> Iterator[PublishedValue]:
     """Torques by origin and by role, forces of the actuators by role, at both speeds."""
     joints = tuple(str(k) for k in range(1, 6))
     for table, speed in enumerate(SPEEDS, start=1):
@@ -48,7 +48,7 @@ def _figures(
     components: Sequence[str],
     printed: Sequence[Sequence[float]],
     source: str,
-) -> Iterator[Figure]:
+) -> Iterator[PublishedValue]:
     values, slack = components_at(speed, grouping)
     for k, axis in enumerate(axes):
         for component, figure in zip(components, printed[k], strict=True):
@@ -58,7 +58,7 @@ def _figures(
             if component == "speed_squared" and axis == "L4":
                 yield unexplained(name, figure, value, unit, NEAR_DEAD_CENTRE, source)
             else:
-                yield Figure(name, figure, value, unit, band, ROUNDED, source)
+                yield PublishedValue(name, figure, value, unit, band, ROUNDED, source)
 
 
 @cache
@@ -120,7 +120,7 @@ def path_forces(times_faster: float = 1.0, payload: float = 0.0, actuators: bool
     return _along(*state, "actuators" if actuators else "origin", payload, joints.time)
 
 
-def path_figures() -> Iterator[Figure]:
+def path_figures() -> Iterator[PublishedValue]:
     """Splines are continuous to the second derivative; the study's conclusion on forces along a path holds."""
     yield from _continuity_figures()
     source, reason = "section 8.2.4", "largest along the path, shoulder and elbow; the study's own path is not printed"
@@ -130,10 +130,10 @@ def path_figures() -> Iterator[Figure]:
         value = float(speed / np.abs(parts["gravity"])[:, 1:3].max())
         what = f"{reason}: gravity {'is passed by' if faster > 1 else 'exceeds'} speed's torques"
         holds = value > 1 if faster > 1 else value < 1
-        yield Figure(f"path_{name}_speed_over_gravity", None, value, "", None, what, source, holds=holds)
+        yield PublishedValue(f"path_{name}_speed_over_gravity", None, value, "", None, what, source, holds=holds)
 
 
-def _continuity_figures() -> Iterator[Figure]:
+def _continuity_figures() -> Iterator[PublishedValue]:
     """Jumps at the inner knots, relative to the largest value along the path."""
     eps = 1e-9
     knots = np.array(PATH_TIMES[1:-1])

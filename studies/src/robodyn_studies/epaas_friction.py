@@ -10,7 +10,7 @@ from functools import cache
 
 from robodyn.results import Run
 from robodyn.simulation import simulate
-from robodyn.studies import Figure, above, below
+from robodyn.studies import PublishedValue, above, below
 from robodyn_studies.catalog import epaas_step
 from robodyn_studies.catalog.epaas import STEP_VOLTS, find_circuit
 from robodyn_studies.catalog.epaas_arm import CENTRES
@@ -36,7 +36,7 @@ def creep(friction: str) -> float:
     return abs(float(place(REST_TO) - place(REST_FROM)))
 
 
-def friction_figures() -> Iterator[Figure]:
+def friction_figures() -> Iterator[PublishedValue]:
     """Result, rest, creep and steps of each description, smoothed friction being what the others are held against."""
     smooth = read_step_peak("smooth")
     steps = robot_run("l3").statistics.steps
@@ -52,7 +52,7 @@ def friction_figures() -> Iterator[Figure]:
     yield from _rest_figures()
 
 
-def _rest_figures() -> Iterator[Figure]:
+def _rest_figures() -> Iterator[PublishedValue]:
     wanted = CENTRES["l3"] + STEP_VOLTS["l3"] / L3.measuring_gain
     dead_band = max(abs(DEAD[0]), abs(DEAD[1])) / L3.gain / L3.measuring_gain
     for friction in FRICTIONS:

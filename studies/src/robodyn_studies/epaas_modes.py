@@ -9,7 +9,7 @@ import numpy as np
 
 from robodyn.analysis import LinearModel, Mode, ModelComparison, ModeSet, compare_models, find_modes, linearise
 from robodyn.assembly import assemble
-from robodyn.studies import Figure, below
+from robodyn.studies import PublishedValue, below
 from robodyn_studies import epaas_published as published
 from robodyn_studies.catalog import epaas_hold
 from robodyn_studies.catalog.epaas import CIRCUITS, find_circuit
@@ -40,11 +40,13 @@ def oil_mode(axis: str, payload: float = 0.0) -> Mode:
     return max(oil_modes(payload).moving, key=lambda mode: mode.participation.get(force, 0.0))
 
 
-def mode_figures() -> Iterator[Figure]:
+def mode_figures() -> Iterator[PublishedValue]:
     """Modes of the whole robot, and each oil column alone with the mass it feels."""
     for axis, printed, measured in (("l3", 34.7, 35.9), ("l4", 43.3, 40.2)):
         value = oil_mode(axis).frequency
-        yield Figure(f"mode_{axis.upper()}", printed, value, "Hz", 0.015 * printed, SLACK, SOURCE, measured=measured)
+        yield PublishedValue(
+            f"mode_{axis.upper()}", printed, value, "Hz", 0.015 * printed, SLACK, SOURCE, measured=measured
+        )
     reason = "about 140 Hz is L1's oil with its own mass, see oil_column_L1; coupled to the others it is faster. "
     reason += "The machine's gripper bends at 13.6 Hz, which no rigid body shows"
     yield unexplained("mode_L1", 140, oil_mode("l1").frequency, "Hz", reason, SOURCE, 13.6)
@@ -52,26 +54,26 @@ def mode_figures() -> Iterator[Figure]:
     reason = "the study's 33 Hz belong to 0.338 kg m^2; with J11 the same oil gives this. Two digits: 1.5 %"
     value = oil_mode("vane").frequency
     source = f"{SOURCE}, turned to J11 here"
-    yield Figure("mode_vane", expected, value, "Hz", 0.015 * expected, reason, source, measured=25.2)
+    yield PublishedValue("mode_vane", expected, value, "Hz", 0.015 * expected, reason, source, measured=25.2)
     yield from _column_figures()
     reason = "ours alone: the study measured with 2.5 kg but computed no mode with a load"
     for axis in ("l3", "l4"):
         name, value = f"mode_{axis.upper()}_4kg", oil_mode(axis, 4.0).frequency
-        yield Figure(name, None, value, "Hz", None, reason, "own", holds=value < oil_mode(axis).frequency)
+        yield PublishedValue(name, None, value, "Hz", None, reason, "own", holds=value < oil_mode(axis).frequency)
 
 
-def _column_figures() -> Iterator[Figure]:
+def _column_figures() -> Iterator[PublishedValue]:
     """w^2 = (1 + k B)/(c M) with the diagonal of CJA."""
     masses = inertia_matrices()[1].effective
     for axis, printed, slack in (("l3", 34.7, 0.005), ("l4", 43.3, 0.015), ("l1", 140.0, 0.01)):
         found, _ = predict_resonance(masses[axis], compliance=COMPLIANCE, leakage=LEAKAGE, friction=FRICTION)
         reason = SLACK if axis == "l4" else "1 % of the mass; 'about' where it is 140 Hz"
-        yield Figure(f"oil_column_{axis.upper()}", printed, float(found), "Hz", slack * printed, reason, SOURCE)
+        yield PublishedValue(f"oil_column_{axis.upper()}", printed, float(found), "Hz", slack * printed, reason, SOURCE)
     vane = find_circuit("vane")
     compliance = vane.actuator["oil_compliance"]
     found, _ = predict_resonance(0.338, compliance=compliance, leakage=0.0, friction=vane.viscous)
     reason = "at 0.338 kg m^2, printed with two digits"
-    yield Figure("oil_column_vane", 33.0, float(found), "Hz", 0.5, reason, SOURCE, measured=25.2)
+    yield PublishedValue("oil_column_vane", 33.0, float(found), "Hz", 0.5, reason, SOURCE, measured=25.2)
 
 
 @cache
@@ -95,13 +97,13 @@ def reduction(axis: str = "l4") -> ModelComparison:
     return compare_models(*linear_models(axis), np.linspace(0.5, 300.0, 600))
 
 
-def reduction_figures() -> Iterator[Figure]:
+def reduction_figures() -> Iterator[PublishedValue]:
     """Order 15 against 25: orders, poles, and the step responses of each cylinder."""
     source = "section 8.1, which suggests it"
     full, reduced = linear_models("l4")
     for name, printed, model in (("order_full", 25, full), ("order_reduced", 15, reduced)):
-        yield Figure(name, printed, model.order, "states", 0.0, "a count", "chapters 5 and 8")
-    yield Figure("delays", 9, len(full.delays), "", 0.0, "a count", "chapter 5")
+        yield PublishedValue(name, printed, model.order, "states", 0.0, "a count", "chapters 5 and 8")
+    yield PublishedValue("delays", 9, len(full.delays), "", 0.0, "a count", "chapter 5")
     slow = [pair for pair in reduction().poles if abs(pair.full) < 2 * np.pi * 50]
     worst = max(pair.shift for pair in slow)
     reason = (

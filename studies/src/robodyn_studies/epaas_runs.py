@@ -11,7 +11,7 @@ from robodyn.assembly import System, assemble
 from robodyn.model import Machine, Scenario
 from robodyn.results import Run
 from robodyn.simulation import simulate
-from robodyn.studies import Figure
+from robodyn.studies import PublishedValue
 from robodyn_studies.catalog import epaas_cylinders, epaas_mechanism, epaas_rig, epaas_step
 from robodyn_studies.catalog.epaas import STEP_VOLTS
 from robodyn_studies.catalog.epaas_arm import CENTRES, JOINTS, angles_at
@@ -28,9 +28,9 @@ REPEATED = "the study prints 40 % and 42 % for one and the same run: 2 %"
 
 def unexplained(
     name: str, published: float, value: float, unit: str, reason: str, source: str, measured: float | None = None
-) -> Figure:
+) -> PublishedValue:
     """A figure that the printed data do not give: ours beside it, without a tolerance that would let it pass."""
-    return Figure(name, published, value, unit, None, reason, source, measured=measured)
+    return PublishedValue(name, published, value, unit, None, reason, source, measured=measured)
 
 
 @cache

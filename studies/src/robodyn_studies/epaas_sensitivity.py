@@ -11,7 +11,7 @@ from functools import cache
 
 from robodyn.analysis import SensitivityTable, measure_step, rank_parameters
 from robodyn.results import Run
-from robodyn.studies import Figure, below
+from robodyn.studies import PublishedValue, below
 from robodyn_studies import epaas_published as published
 from robodyn_studies.catalog import epaas_rig
 from robodyn_studies.catalog.epaas_rig import STEP_AT
@@ -56,7 +56,7 @@ def sensitivities(small: bool = False) -> SensitivityTable:
     return rank_parameters(epaas_rig(VOLTS), measures, list(published.VARIATIONS), change=changes)
 
 
-def sensitivity_figures() -> Iterator[Figure]:
+def sensitivity_figures() -> Iterator[PublishedValue]:
     """Change of each quantity per percent of each parameter, by the study's finite changes."""
     found = {(row.measure, row.parameter): row.finite_per_percent for row in sensitivities().rows}
     for table, (parameter, varied) in enumerate(published.VARIATIONS.items(), start=1):
@@ -72,7 +72,7 @@ def sensitivity_figures() -> Iterator[Figure]:
     yield from _local_figures()
 
 
-def _figure(name: str, printed: float, value: float, unit: str, source: str, percent: float) -> Figure:
+def _figure(name: str, printed: float, value: float, unit: str, source: str, percent: float) -> PublishedValue:
     """The study's own two runs over the change: times at 0.5 ms, overshoots repeated within 2 %."""
     full = f"sensitivity_{name}"
     if name in SENSITIVITY_GAPS:
@@ -82,10 +82,10 @@ def _figure(name: str, printed: float, value: float, unit: str, source: str, per
     reason += "whose overshoots repeat within 2 %" if name.startswith("overshoot") else "printed every 0.5 ms"
     if name == "overshoot_gain":
         reason += "; it prints 0.54, having divided by 50 % what changed over 20 %"
-    return Figure(full, printed, value, unit, slack, reason, source)
+    return PublishedValue(full, printed, value, unit, slack, reason, source)
 
 
-def _local_figures() -> Iterator[Figure]:
+def _local_figures() -> Iterator[PublishedValue]:
     """Exact derivatives against changes of a thousandth, and the study's conclusion."""
     rows = sensitivities(small=True).rows
     sizes = {quantity: max(row.weight for row in rows if row.measure == quantity) for quantity in QUANTITIES}
@@ -100,4 +100,6 @@ def _local_figures() -> Iterator[Figure]:
     leading = [SHORT[row.parameter] for row in sensitivities().of("overshoot")[:3]]
     reason = f"largest exact slopes of the overshoot: {', '.join(leading)}"
     same = set(leading) == DOMINANT
-    yield Figure("sensitivity_dominant_parameters", None, None, "", None, reason, "section 8.1, conclusion", holds=same)
+    yield PublishedValue(
+        "sensitivity_dominant_parameters", None, None, "", None, reason, "section 8.1, conclusion", holds=same
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from robodyn.studies import Figure
+from robodyn.studies import PublishedValue
 from robodyn_studies import epaas_published as published
 from robodyn_studies.catalog.epaas import STEP_VOLTS
 from robodyn_studies.epaas_runs import PRINTED_STEP, REPEATED, read_step, rig_response, robot_response, unexplained
@@ -15,7 +15,7 @@ SAME_RUN = 2.0
 NOT_PRINTED = "the study prints neither the step's height nor which final level its overshoot refers to"
 
 
-def rig_figures() -> Iterator[Figure]:
+def rig_figures() -> Iterator[PublishedValue]:
     """Peak, oscillation and overshoot, extending and retracting, with 2.7 and 5.1 kg."""
     for (direction, mass), (simulated, measured) in published.RIG_STEPS.items():
         ours = read_step(rig_response(direction, mass))
@@ -26,19 +26,21 @@ def rig_figures() -> Iterator[Figure]:
             yield _rig_figure(name, key, direction, value, pair, source)
 
 
-def _rig_figure(name: str, key: str, direction: str, value: float, pair: tuple[float, float], source: str) -> Figure:
+def _rig_figure(
+    name: str, key: str, direction: str, value: float, pair: tuple[float, float], source: str
+) -> PublishedValue:
     figure, seen = pair
     if key != "overshoot":
         reason = PRINTED_STEP.format(0.5) + "; step of 0.3 V, its height is not printed"
-        return Figure(name, figure, value, UNITS[key], 0.5, reason, source, measured=seen)
+        return PublishedValue(name, figure, value, UNITS[key], 0.5, reason, source, measured=seen)
     if direction == "extend":
         reason = f"{REPEATED}; 0.3 V and the level 60 ms after the step come nearest to it"
-        return Figure(name, figure, value, "%", SAME_RUN, reason, source, measured=seen)
+        return PublishedValue(name, figure, value, "%", SAME_RUN, reason, source, measured=seen)
     reason = f"{NOT_PRINTED}; at the height that gives the extending ones ours overshoots less"
     return unexplained(name, figure, value, "%", reason, source, seen)
 
 
-def robot_figures() -> Iterator[Figure]:
+def robot_figures() -> Iterator[PublishedValue]:
     """The same for each cylinder of the robot with the other axes holding, and the vane motor's rise."""
     for table, (axis, (simulated, measured)) in enumerate(published.ROBOT_STEPS.items(), start=2):
         for key, value in read_step(robot_response(axis)).items():
@@ -48,14 +50,14 @@ def robot_figures() -> Iterator[Figure]:
                 yield unexplained(name, figure, value, UNITS[key], ROBOT_GAPS[name], source, seen)
             elif key == "overshoot":
                 reason = f"{REPEATED}; step of {STEP_VOLTS[axis]:g} V, chosen as the nearest, against the wanted level"
-                yield Figure(name, figure, value, "%", SAME_RUN, reason, source, measured=seen)
+                yield PublishedValue(name, figure, value, "%", SAME_RUN, reason, source, measured=seen)
             else:
                 reason = f"{PRINTED_STEP.format(1)}; step of {STEP_VOLTS[axis]:g} V, chosen as the nearest"
-                yield Figure(name, figure, value, "ms", 1.0, reason, source, measured=seen)
+                yield PublishedValue(name, figure, value, "ms", 1.0, reason, source, measured=seen)
     yield from _vane_figures()
 
 
-def _vane_figures() -> Iterator[Figure]:
+def _vane_figures() -> Iterator[PublishedValue]:
     response = robot_response("vane")
     for time, (figure, seen) in published.VANE_SHARES.items():
         if time == 100:
@@ -65,7 +67,7 @@ def _vane_figures() -> Iterator[Figure]:
             yield unexplained(name, figure, value, "%", ROBOT_GAPS[name], source, seen)
         else:
             reason = f"{PRINTED_STEP.format(1)}, in which it rises by 1.5 %; the level at 100 ms counts as 100 %"
-            yield Figure(name, figure, value, "%", 1.5, reason, source, measured=seen)
+            yield PublishedValue(name, figure, value, "%", 1.5, reason, source, measured=seen)
 
 
 ROBOT_GAPS = {

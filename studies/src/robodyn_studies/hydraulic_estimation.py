@@ -265,8 +265,8 @@ def _check_knots(flaws: FlawList, knots: Floats, samples: Floats) -> None:
 def _check_sizes(flaws: FlawList, **columns: Floats) -> None:
     sizes = {name: column.size for name, column in columns.items()}
     if len(set(sizes.values())) > 1 or not all(sizes.values()):
-        told = ", ".join(f"{size} of {name}" for name, size in sizes.items())
-        flaws.add("", f"measurements come together, not as {told}")
+        message = ", ".join(f"{size} of {name}" for name, size in sizes.items())
+        flaws.add("", f"measurements come together, not as {message}")
 
 
 def _read(flaws: FlawList, name: str, values: ArrayLike, positive: bool = True) -> Floats:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from robodyn.catalog import COUPLINGS, PORT, Oscillator, energy_of, oscillator_sides, solve_exactly
-from robodyn.cosimulation import Connection, CosimulationRun, Master, ScenarioUnit, cosimulate
+from robodyn.cosimulation import Connection, CosimSettings, CosimulationRun, ScenarioUnit, cosimulate
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,7 @@ def cosimulate_oscillator(
     sides = oscillator_sides(coupling, numbers)
     units = [ScenarioUnit(side, name=name) for side, name in zip(sides, ("first", "second"), strict=True)]
     connection = Connection(f"first.{PORT}", f"second.{PORT}", order)
-    return cosimulate(units, [connection], master=Master(step, scheme), name=f"oscillator-{coupling}")
+    return cosimulate(units, [connection], settings=CosimSettings(step, scheme), name=f"oscillator-{coupling}")
 
 
 def final_state(run: CosimulationRun) -> np.ndarray:

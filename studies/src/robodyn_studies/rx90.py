@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from robodyn.studies import Figure, Picture, Study
+from robodyn.studies import Picture, PublishedValue, Study
 
 
-def parts() -> Mapping[str, Callable[[], Iterator[Figure]]]:
+def parts() -> Mapping[str, Callable[[], Iterator[PublishedValue]]]:
     """Heading -> figures, in the order of the study's argument."""
     from robodyn_studies import rx90_agreement as agreement
     from robodyn_studies import rx90_task as task

@@ -10,7 +10,7 @@ import numpy as np
 
 from robodyn.model import Recording, Solver
 from robodyn.simulation import simulate
-from robodyn.studies import Figure, above, below
+from robodyn.studies import PublishedValue, above, below
 from robodyn_studies.catalog.rx90_parameters import AXES
 from robodyn_studies.rx90_runs import (
     DEVIATIONS,
@@ -43,10 +43,10 @@ MINUTES = 70.0
 """Time of the study's non-linear simulation, a tenth of it by the perturbation method."""
 
 
-def perturbation_figures() -> Iterator[Figure]:
+def perturbation_figures() -> Iterator[PublishedValue]:
     """Both simulations of the rigid robot."""
     points = near_weld("rigid", signals_of("rigid")).nominal.points
-    yield Figure("linearisation_points", POINTS, points, "", 0.0, "a count, the study's", SECTION)
+    yield PublishedValue("linearisation_points", POINTS, points, "", 0.0, "a count, the study's", SECTION)
     yield from differences()
     apart_by = max(_current_difference(k) for k in AXES)
     reason = (
@@ -57,11 +57,11 @@ def perturbation_figures() -> Iterator[Figure]:
 
 
 def part_of(build: str) -> str:
-    """How figures of a build are told from those of the rigid robot."""
+    """How figures of a build are reported from those of the rigid robot."""
     return "" if build == "rigid" else f"{build}_"
 
 
-def differences(build: str = "rigid") -> Iterator[Figure]:
+def differences(build: str = "rigid") -> Iterator[PublishedValue]:
     """How far the tips of both simulations are apart."""
     part, values = part_of(build), MICRO * apart(weld_run(build), perturbed_run(build))
     source = f"{SECTION}, figure 10" if build == "rigid" else OWN
@@ -85,7 +85,7 @@ def convergence(smooth: bool = True) -> tuple[float, ...]:
     return tuple(MICRO * value for value in found)
 
 
-def convergence_figures() -> Iterator[Figure]:
+def convergence_figures() -> Iterator[PublishedValue]:
     """How the difference shrinks with the number of points, and the non-linear one with its step."""
     smooth = "encoders that don't round, which would hide what is below some 0.3 um"
     for count, value in zip(COUNTS, convergence(), strict=True):
@@ -105,17 +105,17 @@ def convergence_figures() -> Iterator[Figure]:
     yield below("nonlinear_step_halving_smooth_um", first, 0.1, "um", f"the same with {smooth}", OWN)
     order = float(np.log2(first / second))
     reason = "from two halvings, with encoders that don't round; the method's order is 2, beginnings of ramps included"
-    yield Figure("nonlinear_order", 2.0, order, "", 0.5, reason, OWN)
+    yield PublishedValue("nonlinear_order", 2.0, order, "", 0.5, reason, OWN)
 
 
-def elastic_figures() -> Iterator[Figure]:
+def elastic_figures() -> Iterator[PublishedValue]:
     """Both simulations with gears that twist: what the study proposes next."""
     yield from differences("elastic")
     yield from more_than_rigid("elastic", "gears twist under the arm's weight and its acceleration")
     yield step_halving("elastic")
 
 
-def more_than_rigid(build: str, why: str) -> Iterator[Figure]:
+def more_than_rigid(build: str, why: str) -> Iterator[PublishedValue]:
     """Largest deviations and the jump at the reversal, above those of the rigid robot."""
     run, rigid = weld_run(build), weld_run()
     for side in SIDES:
@@ -127,7 +127,7 @@ def more_than_rigid(build: str, why: str) -> Iterator[Figure]:
     yield above(f"deviation_{build}_jump_um", jumps[0], jumps[1], "um", reason, OWN)
 
 
-def step_halving(build: str) -> Figure:
+def step_halving(build: str) -> PublishedValue:
     """What half the step changes while the tip moves."""
     run = weld_run(build)
     moving = run["path.speed"].values > 0
@@ -161,25 +161,25 @@ def speeds(build: str = "rigid") -> Speeds:
     return Speeds(weld(build).duration, *(float(value) for value in np.min(times, axis=0)))
 
 
-def speed_figures() -> Iterator[Figure]:
+def speed_figures() -> Iterator[PublishedValue]:
     """What both cost. Measured here and now: told, not judged."""
     yield from speeds_of("rigid")
     yield from speeds_of("elastic")
     reason = "another program on another machine (2.4 GHz Pentium 4), for comparison only"
     value = speeds().nonlinear
-    yield Figure("computing_time_nonlinear_s", 60 * MINUTES, value, "s", reason=reason, source=SECTION)
+    yield PublishedValue("computing_time_nonlinear_s", 60 * MINUTES, value, "s", reason=reason, source=SECTION)
 
 
-def speeds_of(build: str) -> Iterator[Figure]:
+def speeds_of(build: str) -> Iterator[PublishedValue]:
     """How fast both simulations of a build are."""
-    told = "measured in this run, so only held against real time; deviations recorded at 1 kHz, compilation apart"
+    message = "measured in this run, so only held against real time; deviations recorded at 1 kHz, compilation apart"
     found, part, source = speeds(build), part_of(build), SECTION if build == "rigid" else OWN
     for way in ("nonlinear", "perturbed"):
         name = f"times_real_time_{part}{'perturbation' if way == 'perturbed' else way}"
-        yield above(name, found.duration / getattr(found, way), 1.0, "", told, source)
+        yield above(name, found.duration / getattr(found, way), 1.0, "", message, source)
     reason = (
         "the study's non-linear mechanics are solved by iteration, ours are traced to native code and cost "
         "little more than linear ones: friction, drives and control, the same in both, are most of the work"
     )
     ratio, published = found.nonlinear / found.perturbed, 10.0 if build == "rigid" else None
-    yield Figure(f"speedup_{part}perturbation", published, ratio, "", reason=reason, source=source)
+    yield PublishedValue(f"speedup_{part}perturbation", published, ratio, "", reason=reason, source=source)

@@ -11,7 +11,7 @@ import numpy as np
 from robodyn.analysis import Budget, split_deviation
 from robodyn.model import Solver
 from robodyn.reporting import plot_stacked
-from robodyn.studies import Figure, above, below
+from robodyn.studies import PublishedValue, above, below
 from robodyn_studies.rx90_runs import DEVIATIONS, MICRO, OWN, REVERSAL, SIDES, STEP, weld
 
 GROUPS = {
@@ -30,7 +30,7 @@ def weld_budget() -> Budget:
     return split_deviation(weld(), DEVIATIONS, along="path.s", solver=Solver("rosw2", step=STEP))
 
 
-def budget_figures() -> Iterator[Figure]:
+def budget_figures() -> Iterator[PublishedValue]:
     """How well the parts add up, and which is the largest at the reversal."""
     budget = weld_budget()
     reason = "largest difference between the non-linear deviation and the sum of all parts, of the largest deviation"

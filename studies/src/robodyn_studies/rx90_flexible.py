@@ -11,7 +11,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from robodyn.assembly import assemble
-from robodyn.studies import Figure, above, below
+from robodyn.studies import PublishedValue, above, below
 from robodyn_studies.catalog import rx90_flexible_mechanism
 from robodyn_studies.rx90_agreement import differences, more_than_rigid, speeds_of, step_halving
 from robodyn_studies.rx90_runs import MICRO, OWN, TIP, apart, perturbed_run, weld, weld_run
@@ -32,7 +32,7 @@ def locked_frequencies() -> np.ndarray:
     return np.sqrt(eigh(np.diag(stiffness), M[-n:, -n:], eigvals_only=True)) / (2 * np.pi)
 
 
-def flexible_figures() -> Iterator[Figure]:
+def flexible_figures() -> Iterator[PublishedValue]:
     """Both simulations with an upper arm and a forearm that bend, their gears rigid."""
     reason = "joints held at the start of the weld; the tubes are this project's own choice"
     yield above("flexible_first_frequency_hz", float(locked_frequencies()[0]), STIFF, "Hz", reason, OWN)
@@ -46,8 +46,8 @@ def flexible_figures() -> Iterator[Figure]:
     yield from speeds_of(FLEXIBLE)
 
 
-def _sag() -> Figure:
+def _sag() -> PublishedValue:
     """How far the tip hangs below that of the rigid arm at the start."""
     low, high = (weld_run(build)[TIP[2]].values[0] for build in (FLEXIBLE, "rigid"))
     reason = "at rest at the start; motors hold the joints where they should be and don't see it"
-    return Figure("flexible_sag_um", None, MICRO * float(high - low), "um", reason=reason, source=OWN)
+    return PublishedValue("flexible_sag_um", None, MICRO * float(high - low), "um", reason=reason, source=OWN)

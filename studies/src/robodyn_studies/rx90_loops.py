@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from robodyn.analysis import Loop, LoopTable, loop_table
-from robodyn.studies import Figure, above
+from robodyn.studies import PublishedValue, above
 from robodyn_studies.catalog.rx90_parameters import AXES
 from robodyn_studies.rx90_runs import OWN, weld
 
@@ -35,7 +35,7 @@ def current_commands() -> LoopTable:
     return loop_table(weld(), {f"axis {k}": Loop(f"axis{k}.velocity_loop.command") for k in AXES})
 
 
-def margin_figures() -> Iterator[Figure]:
+def margin_figures() -> Iterator[PublishedValue]:
     """Bandwidth, gain and phase margin of each axis."""
     where = "at the start of the weld, all other loops closed, friction left out"
     both = f"the smaller one of the loop cut at the position loop's and at the current command, {where}"

@@ -15,7 +15,7 @@ import numpy as np
 from robodyn.model import Scenario
 from robodyn.results import Run
 from robodyn.simulation import simulate
-from robodyn.studies import Figure, above, below
+from robodyn.studies import PublishedValue, above, below
 from robodyn_studies.catalog.rx90 import rx90_hold
 from robodyn_studies.catalog.rx90_arm import coupling_matrix
 from robodyn_studies.catalog.rx90_parameters import ASYMMETRY, AXES, COUNTS, DRIVES, FRICTIONS, JOINTS, RESISTANCE
@@ -72,7 +72,7 @@ def drift(run: Run, joint: str) -> float:
     return float(np.ptp(run[f"{joint}.position"].values[run.time >= SETTLED]))
 
 
-def stick_figures() -> Iterator[Figure]:
+def stick_figures() -> Iterator[PublishedValue]:
     """How still the joints are, and which torques friction holds."""
     loaded, free = holding_run(payload=1.0), holding_run(payload=1.0, controlled=False)
     counts = [2 * np.pi / COUNTS / axis.gear for axis in DRIVES]
@@ -88,7 +88,7 @@ def stick_figures() -> Iterator[Figure]:
     yield from _torque_figures()
 
 
-def _torque_figures() -> Iterator[Figure]:
+def _torque_figures() -> Iterator[PublishedValue]:
     """Any torque of the band stays; closed loops loosen it."""
     runs = [holding_run(share, controlled=False) for share in SHARES]
     kept = max(_change(run, joint) for run in runs for joint in JOINTS)
@@ -110,7 +110,7 @@ def _torque_figures() -> Iterator[Figure]:
         "not printed: ours is softer, this project's choice"
     )
     value = 2e6 * static / FRICTIONS["joint3"].stiffness
-    yield Figure("presliding_range_urad", None, value, "urad", reason=reason, source=SECTION)
+    yield PublishedValue("presliding_range_urad", None, value, "urad", reason=reason, source=SECTION)
 
 
 def _level(joint: str) -> float:

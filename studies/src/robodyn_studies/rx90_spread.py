@@ -12,7 +12,7 @@ from functools import cache
 import numpy as np
 
 from robodyn.analysis import Distribution, SweepPlan, SweepTable, plan_sweep, run_sweep
-from robodyn.studies import Figure, below
+from robodyn.studies import PublishedValue, below
 from robodyn_studies.catalog.rx90_parameters import FRICTIONS
 from robodyn_studies.rx90_runs import DEVIATIONS, MICRO, OWN, SIDES, weld
 from robodyn_studies.rx90_task import ACCURACY
@@ -46,11 +46,11 @@ def band(table: SweepTable, side: str) -> np.ndarray:
     return MICRO * table.curves.band(f"deviation.{side}", ENDS)
 
 
-def spread_figures() -> Iterator[Figure]:
+def spread_figures() -> Iterator[PublishedValue]:
     """The band of path errors."""
     table, near = spread(), spread("perturbation")
     done = sum(kind == "finished" for kind in table.outcomes)
-    yield Figure("spread_runs_finished", RUNS, done, "", 0.0, "a count: every run comes to its end", OWN)
+    yield PublishedValue("spread_runs_finished", RUNS, done, "", 0.0, "a count: every run comes to its end", OWN)
     for side in SIDES:
         largest = MICRO * float(np.percentile(table[f"max:deviation.{side}"], ENDS[1]))
         reason = "95 % of the runs deviate by less; laser welding asks for 0.1 mm"
@@ -59,7 +59,7 @@ def spread_figures() -> Iterator[Figure]:
     places = 1e3 * np.asarray(table.curves.places) if table.curves else np.zeros(1)
     widest = float(places[np.argmax(upper - lower)])
     reason = "friction matters most where joints 2 and 3 turn back; the width is that of the middle 90 % of the runs"
-    yield Figure("spread_widest_place_mm", 600.0, widest, "mm", 25.0, f"{reason}; 25 mm as for the jump", OWN)
+    yield PublishedValue("spread_widest_place_mm", 600.0, widest, "mm", 25.0, f"{reason}; 25 mm as for the jump", OWN)
     change = max(float(np.max(np.abs(band(table, side) - band(near, side)))) for side in SIDES)
     reason = "the ends of the band, by the perturbation method and by the non-linear equations; the study's 2 um"
     yield below("spread_perturbation_difference_um", change, 2.0, "um", reason, OWN)

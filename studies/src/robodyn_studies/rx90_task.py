@@ -7,10 +7,10 @@ from functools import cache
 
 import numpy as np
 
-from robodyn.model import Combination
+from robodyn.model import LinearCombination
 from robodyn.results import Run
 from robodyn.simulation import simulate
-from robodyn.studies import Figure, above, below
+from robodyn.studies import PublishedValue, above, below
 from robodyn_studies.catalog.rx90_parameters import AXES, DRIVES, FRICTIONS
 from robodyn_studies.rx90_runs import MICRO, OWN, REVERSAL, SIDES, STUDY, jump_at, weld, weld_run
 
@@ -24,31 +24,33 @@ SECTION = f"{STUDY}, section 7"
 NOT_PRINTED = "the study's measured data are not public; inertias, friction and gains of its robot are not printed"
 
 
-def task_figures() -> Iterator[Figure]:
+def task_figures() -> Iterator[PublishedValue]:
     """The path, the rates, the places of friction, the coupled wrist."""
     run = weld_run()
     ends = np.array([[run[f"tool.position.{axis}"](time) for axis in "xyz"] for time in (0.0, run.time[-1])])
     length = 1e3 * float(np.linalg.norm(ends[1] - ends[0]))
     twice = "twice the 600 mm at which the study's joints turn back, nearly halfway; 1 mm: it tells no digit of it"
-    yield Figure("path_length_mm", 1200.0, length, "mm", 1.0, twice, f"{SECTION}, figure 8")
+    yield PublishedValue("path_length_mm", 1200.0, length, "mm", 1.0, twice, f"{SECTION}, figure 8")
     speed = 1e3 * float(np.max(run["path.speed"].values))
     yield above("path_speed_mm_s", speed, 100.0, "mm/s", "the study's speed exceeds 100 mm/s", f"{STUDY}, section 1")
     about = "the study says about 600 mm; 10 mm are less than a reader sees in its figures"
     for joint in (2, 3):
-        yield Figure(
+        yield PublishedValue(
             f"reversal_joint{joint}_mm", 600.0, reversal(run, joint), "mm", 10.0, about, f"{SECTION}, figure 7"
         )
     for loop, rate in (("position", 1.0), ("velocity", 4.0), ("current", 4.0)):
         reason = "a count: all six axes, read from the blocks"
-        yield Figure(f"{loop}_loop_rate_khz", rate, rate_of(f"{loop}_loop"), "kHz", 0.0, reason, f"{STUDY}, section 5")
+        yield PublishedValue(
+            f"{loop}_loop_rate_khz", rate, rate_of(f"{loop}_loop"), "kHz", 0.0, reason, f"{STUDY}, section 5"
+        )
     reason = "a count: six joints, and motor 6 whose friction acts on joints 5 and 6"
     machine = weld().machine
     places = sum(block.name.endswith(".friction") for block in machine.blocks)
-    yield Figure("friction_places", 7, places, "", 0.0, reason, f"{STUDY}, sections 3 and 4")
-    motors = [c for c in machine.coordinates if isinstance(c, Combination) and c.name.startswith("motor")]
+    yield PublishedValue("friction_places", 7, places, "", 0.0, reason, f"{STUDY}, sections 3 and 4")
+    motors = [c for c in machine.coordinates if isinstance(c, LinearCombination) and c.name.startswith("motor")]
     reason = "a count: the matrix T from joints to motors has one entry off its diagonal, in the row of motor 6"
     coupled = sum(len(motor.of) - 1 for motor in motors)
-    yield Figure("coupled_motors", 1, coupled, "", 0.0, reason, f"{STUDY}, section 3")
+    yield PublishedValue("coupled_motors", 1, coupled, "", 0.0, reason, f"{STUDY}, section 3")
 
 
 def reversal(run: Run, joint: int) -> float:
@@ -85,7 +87,7 @@ def calm_run(share: float = 1e-3) -> Run:
     return simulate(weld(), parameters={name: share * numbers[name].value for name in (*levels, *fed)})
 
 
-def deviation_figures() -> Iterator[Figure]:
+def deviation_figures() -> Iterator[PublishedValue]:
     """How far the tip is from the line, and the jump at the reversal."""
     run = weld_run()
     for side in SIDES:
@@ -93,12 +95,12 @@ def deviation_figures() -> Iterator[Figure]:
         reason = "laser welding asks for 0.1 mm and less; ours is largest where the path speed begins to change"
         yield below(f"deviation_largest_{side}_um", largest, ACCURACY, "um", reason, f"{STUDY}, section 1")
     yield from _jump_figures(run)
-    yield Figure(
+    yield PublishedValue(
         "deviation_apart_from_measured_um", 20.0, None, "um", reason=NOT_PRINTED, source=f"{SECTION}, figure 8"
     )
 
 
-def _jump_figures(run: Run) -> Iterator[Figure]:
+def _jump_figures(run: Run) -> Iterator[PublishedValue]:
     horizontal, vertical = (MICRO * jump_at(run, REVERSAL, side) for side in SIDES)
     quiet = MICRO * max(jump_at(run, place, side) for place in QUIET for side in SIDES)
     reason = (
@@ -109,7 +111,7 @@ def _jump_figures(run: Run) -> Iterator[Figure]:
     yield above("deviation_jump_vertical_um", vertical, 10 * quiet, "um", reason, f"{SECTION}, figure 8")
     place = 1e3 * float(run["path.s"].values[_peak(run)])
     about = "at about 600 mm: it peaks some 50 ms, or 10 mm, after the joints turn back; 20 mm"
-    yield Figure("deviation_jump_place_mm", 600.0, place, "mm", 20.0, about, f"{SECTION}, figure 8")
+    yield PublishedValue("deviation_jump_place_mm", 600.0, place, "mm", 20.0, about, f"{SECTION}, figure 8")
     calm = MICRO * max(jump_at(calm_run(), REVERSAL, side) for side in SIDES)
     reason = "friction makes the jump: with a thousandth of the dry friction a tenth of it, at most, is left"
     yield below("deviation_jump_without_friction_um", calm, horizontal / 10, "um", reason, OWN)
@@ -127,7 +129,7 @@ def _peak(run: Run) -> int:
     return int(np.argmax(np.where(middle, np.abs(run["deviation.horizontal"].values), 0.0)))
 
 
-def current_figures() -> Iterator[Figure]:
+def current_figures() -> Iterator[PublishedValue]:
     """Motor currents."""
     run = weld_run()
     shares = [np.max(np.abs(run[f"axis{k}.drive.current"].values)) / DRIVES[k - 1].current_limit for k in AXES]
@@ -137,7 +139,7 @@ def current_figures() -> Iterator[Figure]:
     coulomb = 2 * FRICTIONS["joint3"].coulomb / (axis.gear * axis.torque_constant)
     before, after = (float(run["axis3.drive.current"](_time_at(run, REVERSAL + d))) for d in (-STEPS_OVER, STEPS_OVER))
     reason = "motor 3 carries Coulomb friction of its joint one way before the reversal and the other way after it"
-    yield Figure(
+    yield PublishedValue(
         "current_step_joint3_a",
         coulomb,
         abs(after - before),
@@ -146,4 +148,4 @@ def current_figures() -> Iterator[Figure]:
         f"{reason}; 20 %: gravity, viscous friction and the Stribeck curve change too over 50 mm",
         OWN,
     )
-    yield Figure("current_joint3_measured", None, None, "A", reason=NOT_PRINTED, source=f"{SECTION}, figure 9")
+    yield PublishedValue("current_joint3_measured", None, None, "A", reason=NOT_PRINTED, source=f"{SECTION}, figure 9")

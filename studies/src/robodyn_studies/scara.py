@@ -16,7 +16,7 @@ from robodyn.model import Solver
 from robodyn.reporting import plot_difference, plot_path, plot_signals
 from robodyn.results import Run, compare
 from robodyn.simulation import simulate
-from robodyn.studies import Figure, Picture, Study, above, below
+from robodyn.studies import Picture, PublishedValue, Study, above, below
 from robodyn_studies.scara_forms import largest_disagreement
 
 PAPER = "SNE 29(3) 2019, ARGESIM C11"
@@ -45,7 +45,7 @@ def largest_difference(run: Run, reference: Run, names: tuple[str, ...] = POSITI
     return max(found[name].max_abs for name in names)
 
 
-def parts() -> Mapping[str, Callable[[], Iterator[Figure]]]:
+def parts() -> Mapping[str, Callable[[], Iterator[PublishedValue]]]:
     """Heading -> figures, in the order of the tasks."""
     return {
         "Task a: forms of the model": _forms,
@@ -56,24 +56,24 @@ def parts() -> Mapping[str, Callable[[], Iterator[Figure]]]:
     }
 
 
-def _forms() -> Iterator[Figure]:
+def _forms() -> Iterator[PublishedValue]:
     reason = "rounding of accelerations up to some 1e2 in three orders of computation"
     value = largest_disagreement()
     yield below("model_forms_disagreement", value, 1e-9, "relative", reason, f"{PAPER}, task a")
 
 
-def _end_times() -> Iterator[Figure]:
+def _end_times() -> Iterator[PublishedValue]:
     reference = {4e-4: 2.8116, 1e-3: 2.8110}
     for step, published in reference.items():
         value = times_of(motion("scara-ptp", "euler", step))["arrived"]
         reason = "the reference tells the end of the step, ours the instant within it"
-        yield Figure(f"b_end_time_euler_{step:g}", published, value, "s", max(step, 1e-3), reason, OWN)
+        yield PublishedValue(f"b_end_time_euler_{step:g}", published, value, "s", max(step, 1e-3), reason, OWN)
     value = times_of(motion("scara-ptp", "euler", 2e-3))["arrived"]
     reason = "beyond the stability limit the end depends on the last digits: 3.00 to 3.19 s when they change"
     yield above("b_end_time_euler_0.002", value, 2.9, "s", reason, f"{PAPER}: clearly different at 0.002")
     converged = times_of(motion("scara-ptp"))
     reason = "the reference's own step of 5e-5 s leaves errors of this size"
-    yield Figure("b_end_time_converged", 2.8124, converged["arrived"], "s", 5e-4, reason, OWN)
+    yield PublishedValue("b_end_time_converged", 2.8124, converged["arrived"], "s", 5e-4, reason, OWN)
     stiff = simulate(SCENARIOS["scara-ptp"](), Solver("rodas4p", rtol=1e-8, atol=1e-10))
     value = abs(stiff.outcome.time - converged["arrived"])
     yield below("b_end_time_stiff_against_explicit", value, 1e-6, "s", "two converged solvers, tolerance 1e-8")
@@ -83,10 +83,10 @@ def _end_times() -> Iterator[Figure]:
     order = converged["elbow_settled"] < converged["lift_settled"] > converged["shoulder_settled"]
     late = converged["lift_settled"] - max(converged["elbow_settled"], converged["shoulder_settled"])
     what = "q1 and q2 arrive before q3; ours by this much"
-    yield Figure("b_joints_settle_in_order", None, late, "s", None, what, PAPER, holds=order)
+    yield PublishedValue("b_joints_settle_in_order", None, late, "s", None, what, PAPER, holds=order)
 
 
-def _accuracy() -> Iterator[Figure]:
+def _accuracy() -> Iterator[PublishedValue]:
     reference = motion("scara-ptp")
     errors = {
         (method, step): largest_difference(motion("scara-ptp", method, step), reference)
@@ -106,23 +106,25 @@ def _accuracy() -> Iterator[Figure]:
     yield above("b_heun_over_euler_at_0.002", ratio, 0.1, "", reason, f"{PAPER}: Heun is no better at 0.002")
 
 
-def _avoidance() -> Iterator[Figure]:
+def _avoidance() -> Iterator[PublishedValue]:
     run, chained = motion("scara-avoid"), motion("scara-phases")
     times = times_of(run)
     lift, tip = run["lift.position"], run["tool.position.x"]
     step = "the reference's step of 1e-4 s and its decision at step ends"
-    yield Figure("c_blocked_time", 0.989, times["blocked"], "s", 5e-4, step, OWN)
-    yield Figure("c_blocked_height", 0.1144, lift(times["blocked"]), "m", 1e-4, step, OWN)
-    yield Figure("c_blocked_tip", -0.1000, tip(times["blocked"]), "m", 1e-4, step, OWN)
-    yield Figure("c_released_time", 1.228, times["cleared"], "s", 5e-4, step, OWN)
-    yield Figure("c_released_height", 0.2050, lift(times["cleared"]), "m", 1e-4, step, OWN)
-    yield Figure("c_tip_at_release", -0.105, tip(times["cleared"]), "m", 5e-4, "the reference has three digits", OWN)
-    yield Figure("c_end_time", 3.031, times["arrived"], "s", 1e-3, step, OWN)
+    yield PublishedValue("c_blocked_time", 0.989, times["blocked"], "s", 5e-4, step, OWN)
+    yield PublishedValue("c_blocked_height", 0.1144, lift(times["blocked"]), "m", 1e-4, step, OWN)
+    yield PublishedValue("c_blocked_tip", -0.1000, tip(times["blocked"]), "m", 1e-4, step, OWN)
+    yield PublishedValue("c_released_time", 1.228, times["cleared"], "s", 5e-4, step, OWN)
+    yield PublishedValue("c_released_height", 0.2050, lift(times["cleared"]), "m", 1e-4, step, OWN)
+    yield PublishedValue(
+        "c_tip_at_release", -0.105, tip(times["cleared"]), "m", 5e-4, "the reference has three digits", OWN
+    )
+    yield PublishedValue("c_end_time", 3.031, times["arrived"], "s", 1e-3, step, OWN)
     window = np.linspace(times["blocked"], times["cleared"], 2001)
     overshoot = -0.1 - float(tip(window).min())
     moves_back = 0 < overshoot < 0.1 and tip(times["cleared"]) > tip(window).min()
     what = "the tip overshoots the critical distance a little, then moves back"
-    yield Figure("c_tip_overshoot", None, overshoot, "m", None, what, PAPER, holds=bool(moves_back))
+    yield PublishedValue("c_tip_overshoot", None, overshoot, "m", None, what, PAPER, holds=bool(moves_back))
     apart = abs(times_of(chained)["arrived"] - times["arrived"])
     yield below("c_two_ways_end_time", apart, 1e-6, "s", "located events at tolerance 1e-9, both ways", PAPER)
     apart = largest_difference(run, chained)
@@ -130,7 +132,7 @@ def _avoidance() -> Iterator[Figure]:
     yield from _sampled_avoidance(times["arrived"])
 
 
-def _sampled_avoidance(converged: float) -> Iterator[Figure]:
+def _sampled_avoidance(converged: float) -> Iterator[PublishedValue]:
     """Way one with the decision sampled once a step, by Euler and Heun at each step size."""
     for method in ("euler", "heun"):
         for step in STEPS:
@@ -139,18 +141,20 @@ def _sampled_avoidance(converged: float) -> Iterator[Figure]:
             if step < 2e-3:
                 reason = "the decision waits for the next step, and the method's own error"
                 end = times_of(run)["arrived"]
-                yield Figure(f"c_end_time_sampled_{name}", converged, end, "s", 3 * step, reason, "our converged run")
+                yield PublishedValue(
+                    f"c_end_time_sampled_{name}", converged, end, "s", 3 * step, reason, "our converged run"
+                )
             else:
                 error = largest_difference(run, motion("scara-avoid"))
                 reason = "visibly wrong, as in task b: beyond the stability limit"
                 yield above(f"c_largest_deviation_sampled_{name}", error, 0.02, "rad", reason, PAPER)
 
 
-def _not_reproducible() -> Iterator[Figure]:
+def _not_reproducible() -> Iterator[PublishedValue]:
     reason = "the comparison's table of parameters is not public; the values here are of our own choice"
-    yield Figure("published_parameter_table", None, None, "", None, reason, "SNE 22, March 1998")
-    reason = "7000 rows are told, 2.8 s; the exact end time is not printed"
-    yield Figure("published_end_time_b", None, None, "s", None, reason, PAPER)
+    yield PublishedValue("published_parameter_table", None, None, "", None, reason, "SNE 22, March 1998")
+    reason = "7000 rows are reported, 2.8 s; the exact end time is not printed"
+    yield PublishedValue("published_end_time_b", None, None, "s", None, reason, PAPER)
 
 
 def pictures() -> tuple[Picture, ...]:

@@ -1,4 +1,4 @@
-"""What must hold for any machine? Two methods and two treatments agree, runs repeat, energy is kept.
+"""What must hold for any machine? Two methods and two constraint methods agree, runs repeat, energy is kept.
 
 Errors grow in a machine that is unstable or chaotic. A third run, to a coarser tolerance, tells by how much: two runs
 must agree to a small multiple of what the coarser one is off, and are compared only as long as that stays small.
@@ -15,7 +15,7 @@ import numpy as np
 
 from robodyn.assembly import System, assemble
 from robodyn.errors import ModelError
-from robodyn.model import Recording, Scenario, Solver, Treatment
+from robodyn.model import ConstraintMethod, Recording, Scenario, Solver
 from robodyn.results import Run, load, save
 from robodyn.results.compare import identical
 from robodyn.simulation import simulate
@@ -65,7 +65,7 @@ def examine(scenario: Scenario) -> Finding:
     try:
         coarse, fine = _examine_methods(finding, compiled)
         if scenario.machine.constraints:
-            _examine_treatments(finding, system, coarse, fine)
+            _examine_constraint_methods(finding, system, coarse, fine)
     except ModelError as error:
         finding.refused = str(error)
     return finding
@@ -93,7 +93,7 @@ def _examine_methods(finding: Finding, compiled: CompiledSystem) -> tuple[Run, R
     return coarse, fine
 
 
-def _examine_treatments(finding: Finding, system: System, coarse: Run, fine: Run) -> None:
+def _examine_constraint_methods(finding: Finding, system: System, coarse: Run, fine: Run) -> None:
     """The same motion where constraints are kept in another way: every second machine by minimal coordinates."""
     way = "projection" if finding.name.endswith(tuple("02468")) else "minimal"
     run, sentence = _treat(system, way)
@@ -103,7 +103,7 @@ def _examine_treatments(finding: Finding, system: System, coarse: Run, fine: Run
     assert run is not None
     found = list(_compare(finding, f"baumgarte and {way}", system, fine, run, coarse))
     if found and way == "projection":
-        # Where constraints do not determine the motion, every treatment may find another one.
+        # Where constraints do not determine the motion, every constraint method may find another one.
         least, sentence = _treat(system, "minimal")
         finding.singular = "singular" in sentence or (least is not None and least.outcome.kind.name == "SINGULAR")
     if not finding.singular:
@@ -112,9 +112,9 @@ def _examine_treatments(finding: Finding, system: System, coarse: Run, fine: Run
 
 
 def _treat(system: System, way: str) -> tuple[Run | None, str]:
-    """A run with another treatment, or why there is none."""
+    """A run with another constraint method, or why there is none."""
     try:
-        other = assemble(replace(system.scenario, treatment=Treatment(way)))
+        other = assemble(replace(system.scenario, constraint_method=ConstraintMethod(way)))
     except ModelError as error:
         return None, str(error)
     solver = Solver("dopri5", **FINE, **BUDGET)
@@ -135,7 +135,7 @@ def _note(finding: Finding, run: Run) -> None:
 
 
 def _times(system: System) -> tuple[float, ...]:
-    """Instants that are no samples, where nothing jumps but by chance."""
+    """Instants that are no samples, where nothing jumps but at random."""
     return tuple((np.arange(SAMPLES) + 0.377) / SAMPLES * system.scenario.duration)
 
 

@@ -7,7 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.model import GROUND, Body, Closure, Coupling, FlexibleBody, Joint, Mechanism, Point, Relation, Rod
+from robodyn.model import (
+    GROUND,
+    Body,
+    ConstraintFunction,
+    FlexibleBody,
+    Joint,
+    LinearConstraint,
+    LoopJoint,
+    Mechanism,
+    Point,
+    Rod,
+)
 from robodyn.model.constraint import Constraint
 from robodyn.spatial import about_axis, from_rpy
 from robodyn.structures import Reduction, Section, beam
@@ -83,7 +94,7 @@ def _add_body(frame: Frame, k: int, parent: str) -> None:
     joint = Joint(f"j{k}", kind, parent, name, tuple(origin), node=frame.node(parent), **fields)
     frame.joints.append(joint)
     frame.bodies.append(_random_body(frame, name))
-    q = float(rng.uniform(-1.0, 1.0)) * (1.0 if joint.turns else SIZE)
+    q = float(rng.uniform(-1.0, 1.0)) * (1.0 if joint.rotates else SIZE)
     R, p = frame.poses[parent]
     R, p, axis = R @ np.array(joint.rotation), p + R @ np.array(joint.origin), np.array(joint.axis)
     if kind == "revolute":
@@ -97,7 +108,7 @@ def _add_body(frame: Frame, k: int, parent: str) -> None:
 
 
 def _axis(frame: Frame, kind: str) -> tuple[float, ...]:
-    """In a planar mechanism all turn about y, and slide square to it."""
+    """In a planar mechanism all turn about y, and slide perpendicular to it."""
     rng = frame.rng
     if frame.planar:
         angle = rng.uniform(0, 2 * np.pi)
@@ -150,17 +161,17 @@ def _rod(frame: Frame, name: str) -> Constraint:
 def _coupling(frame: Frame, name: str) -> Constraint:
     chosen = frame.rng.choice(list(frame.q), 2, replace=False)
     weights = {str(joint): float(frame.rng.uniform(0.3, 2.0) * frame.rng.choice([-1, 1])) for joint in chosen}
-    return Coupling(name, weights, sum(weight * frame.q[joint] for joint, weight in weights.items()))
+    return LinearConstraint(name, weights, sum(weight * frame.q[joint] for joint, weight in weights.items()))
 
 
 def _relation(frame: Frame, name: str) -> Constraint:
     first, second = (str(joint) for joint in frame.rng.choice(list(frame.q), 2, replace=False))
     gain = float(frame.rng.uniform(0.2, 0.8))
     offset = frame.q[first] - gain * np.sin(frame.q[second])
-    return Relation(name, (first, second), lambda a, b: a - gain * sin(b) - offset)
+    return ConstraintFunction(name, (first, second), lambda a, b: a - gain * sin(b) - offset)
 
 
-def _closure(kind: str):
+def _loop_joint(kind: str):
     def make(frame: Frame, name: str) -> Constraint:
         late, other = _far_ends(frame)
         here = frame.poses[late][1] + frame.rng.normal(size=3) * SIZE
@@ -175,12 +186,12 @@ def _closure(kind: str):
             fields["second_axis"] = tuple(R_other.T @ (axis if kind == "revolute" else across))
         if kind in ("prismatic", "fixed"):
             fields["rotation"] = R_late.T @ R_other
-        return Closure(name, first.name, second.name, kind, **fields)
+        return LoopJoint(name, first.name, second.name, kind, **fields)
 
     return make
 
 
-MAKERS = [(1, _rod), (1, _coupling), (1, _relation), (3, _closure("spherical")), (4, _closure("universal"))]
-MAKERS += [(5, _closure("revolute")), (5, _closure("prismatic"))]
-PLANAR = [(1, _rod), (1, _coupling), (1, _relation), (2, _closure("spherical")), (2, _closure("revolute"))]
+MAKERS = [(1, _rod), (1, _coupling), (1, _relation), (3, _loop_joint("spherical")), (4, _loop_joint("universal"))]
+MAKERS += [(5, _loop_joint("revolute")), (5, _loop_joint("prismatic"))]
+PLANAR = [(1, _rod), (1, _coupling), (1, _relation), (2, _loop_joint("spherical")), (2, _loop_joint("revolute"))]
 """Equations that count, and the constraint that has them: where all turns in one plane, a loop has only two."""

@@ -12,24 +12,24 @@ from support.random_machines.wiring import Law, Wiring
 from robodyn.assembly.units import BlockUnits
 from robodyn.model import (
     GROUND,
-    Along,
     Ball,
     Block,
     Box,
-    Combination,
     Contact,
     Coordinate,
     Distance,
     Event,
-    Linkage,
+    FunctionCoordinate,
+    LinearCombination,
     Load,
     Machine,
     Plane,
     Point,
-    Prescribed,
+    PointCoordinate,
+    PrescribedMotion,
     RigidContact,
     Scenario,
-    Triangle,
+    TriangleLength,
 )
 from robodyn.model.constraint import Constraint
 from robodyn.symbolic import sin
@@ -47,7 +47,7 @@ def random_scenario(seed: int, largest: int = 6) -> Scenario:
     frame = random_frame(rng, int(rng.integers(min(3, most), most + 1) if looped else rng.integers(1, most + 1)))
     constraints = random_constraints(frame, len(frame.moving)) if looped and len(frame.moving) > 1 else []
     coordinates = [_random_coordinate(frame, f"s{k}") for k in range(int(rng.integers(0, 3)))]
-    places = {joint.name: "rad" if joint.turns else "m" for joint in frame.moving}
+    places = {joint.name: "rad" if joint.rotates else "m" for joint in frame.moving}
     wiring = Wiring(rng, places | {c.name: _unit(c, places) for c in coordinates})
     _add_blocks(rng, wiring, seed, largest)
     if rng.random() < 0.15 and len(frame.moving) > 1 and not constraints:
@@ -58,7 +58,7 @@ def random_scenario(seed: int, largest: int = 6) -> Scenario:
     parts: dict[str, Any] = {"delays": wiring.delays, "constraints": constraints, "contacts": contacts}
     machine = Machine("m", finish(frame), wiring.blocks, coordinates, loads=loads, tunable=tunable, **parts)
     # What the constraints do not allow is changed: all start values are guesses.
-    start: dict[str, Any] = {"start": "assembled", "keep": ()} if constraints else {}
+    start: dict[str, Any] = {"initialisation": "assembled", "keep": ()} if constraints else {}
     events = _random_events(frame, constraints)
     return Scenario(f"s{seed}", machine, DURATION, _random_start(frame, bool(constraints)), events, **start)
 
@@ -78,20 +78,20 @@ def _add_blocks(rng: np.random.Generator, wiring: Wiring, seed: int, largest: in
 def _random_coordinate(frame: Frame, name: str) -> Coordinate:
     rng = frame.rng
     joints = [str(j) for j in rng.choice(list(frame.q), min(2, len(frame.q)), replace=False)]
-    turning = [joint.name for joint in frame.moving if joint.turns]
+    turning = [joint.name for joint in frame.moving if joint.rotates]
     kind = rng.integers(5)
     weights = {joint: float(rng.uniform(-2.0, 2.0)) for joint in joints}
     if kind == 0:
-        return Combination(name, weights, inertia=float(rng.choice([0.0, 0.01])))
+        return LinearCombination(name, weights, inertia=float(rng.choice([0.0, 0.01])))
     if kind == 1:
-        return Along(name, _tip(frame).name, tuple(rng.normal(size=3)))
+        return PointCoordinate(name, _tip(frame).name, tuple(rng.normal(size=3)))
     if kind == 2:
         return Distance(name, "base", _tip(frame).name)
     if kind == 3:
         offset = 1.5 - frame.q[turning[0]]
-        return Triangle(name, {turning[0]: 1.0}, (0.2, 0.35), offset)
+        return TriangleLength(name, {turning[0]: 1.0}, (0.2, 0.35), offset)
     gain = float(rng.uniform(0.1, 1.0))
-    return Linkage(name, tuple(joints), lambda *q: sum(0.3 * value + 0.1 * sin(gain * value) for value in q))
+    return FunctionCoordinate(name, tuple(joints), lambda *q: sum(0.3 * value + 0.1 * sin(gain * value) for value in q))
 
 
 def _tip(frame: Frame) -> Point:
@@ -104,18 +104,18 @@ def _tip(frame: Frame) -> Point:
 
 
 def _unit(coordinate: Coordinate, joints: dict[str, str]) -> str:
-    return joints[next(iter(coordinate.of))] if isinstance(coordinate, Combination) else "m"
+    return joints[next(iter(coordinate.of))] if isinstance(coordinate, LinearCombination) else "m"
 
 
-def _prescribe(frame: Frame, wiring: Wiring) -> Prescribed:
+def _prescribe(frame: Frame, wiring: Wiring) -> PrescribedMotion:
     """A joint that follows a spline from where it stands."""
     rng, joint = frame.rng, frame.moving[-1].name
     times = tuple(np.linspace(0.0, DURATION, 4))
     points = frame.q[joint] + 0.3 * SIZE * rng.uniform(-1.0, 1.0, 4) * [0, 1, 1, 1]
     unit = wiring.places[joint]
     values = {"times": times, "points": tuple(points)}
-    wiring.blocks.append(Block("told", "spline_reference", parameters=values, unit=unit))
-    return Prescribed("follow", joint, "told.position", "told.velocity", "told.acceleration")
+    wiring.blocks.append(Block("message", "spline_reference", parameters=values, unit=unit))
+    return PrescribedMotion("follow", joint, "told.position", "told.velocity", "told.acceleration")
 
 
 def _random_contacts(frame: Frame, wiring: Wiring) -> list[Contact | RigidContact]:

@@ -69,8 +69,8 @@ class Law:
     @property
     def works_on(self) -> str:
         """Unit of the coordinate it works on, where the law says so."""
-        told = {self.info.units.get("position"), self.info.units.get("velocity")}
-        return "m" if told & {"m", "m/s"} else "rad" if told & {"rad", "rad/s"} else ""
+        message = {self.info.units.get("position"), self.info.units.get("velocity")}
+        return "m" if message & {"m", "m/s"} else "rad" if message & {"rad", "rad/s"} else ""
 
 
 def _outputs(function: Callable[..., Any]) -> list[str]:

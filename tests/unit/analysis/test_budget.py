@@ -250,7 +250,7 @@ RESET = Event("reset", beyond, {"position": "cart.position"}, action=back)
 
 
 @pytest.mark.parametrize(
-    ("scenario", "told"),
+    ("scenario", "message"),
     [
         (held_cart(STICKING), "blocks.dry: sticks in modes"),
         (held_cart(IN_PYTHON), "blocks.guess: is called in Python"),
@@ -258,14 +258,14 @@ RESET = Event("reset", beyond, {"position": "cart.position"}, action=back)
         (held_cart(events=(RESET,)), "events.reset: changes the motion by an action"),
     ],
 )
-def test_what_cannot_be_split_is_told(scenario, told):
+def test_what_cannot_be_split_is_told(scenario, message):
     forces = [("cart", "bristles.torque")]
-    with pytest.raises(ModelError, match=told):
+    with pytest.raises(ModelError, match=message):
         find_causes(scenario, forces)
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("asked", "message"),
     [
         ({}, r"signals: 'deviation\.\*' matches no signal"),
         ({"signals": ("cart.postion",)}, "did you mean"),
@@ -274,8 +274,8 @@ def test_what_cannot_be_split_is_told(scenario, told):
         ({"signals": POSITION, "without": {"load.mass": 0.0}}, "without.load.mass: there is no such number"),
     ],
 )
-def test_wrong_questions_are_told(asked, told):
-    with pytest.raises(ModelError, match=told):
+def test_wrong_questions_are_told(asked, message):
+    with pytest.raises(ModelError, match=message):
         split_deviation(held_cart(), **asked)
 
 

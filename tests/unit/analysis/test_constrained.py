@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from support.rod_pendulum import GRAVITY, LENGTH, MASS, POLE, pushed_pendulum
 
-from robodyn import Treatment, assemble
+from robodyn import ConstraintMethod, assemble
 from robodyn.analysis.linear.balanced import truncate
 from robodyn.analysis.linear.constrained import reduce_constraints
 from robodyn.analysis.linear.linear_model import LinearModel
@@ -69,8 +69,11 @@ def test_minimal_coordinates_swing_as_the_rod_does():
     np.testing.assert_allclose(found, expected, atol=1e-10)
 
 
-def test_the_reduced_model_does_not_know_the_treatment():
-    models = [reduce_constraints(*linear(treatment=t)) for t in (Treatment(pole=50.0), Treatment("projection"))]
+def test_the_reduced_model_does_not_know_the_constraint_method():
+    models = [
+        reduce_constraints(*linear(constraint_method=t))
+        for t in (ConstraintMethod(pole=50.0), ConstraintMethod("projection"))
+    ]
     np.testing.assert_allclose(models[0].A, models[1].A, atol=1e-12)
 
 

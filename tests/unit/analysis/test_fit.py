@@ -10,7 +10,7 @@ from support.measured import measure
 
 from robodyn import Solver
 from robodyn.analysis.fitting.fit import fit_parameters
-from robodyn.analysis.fitting.report import tell_fit, write_fit
+from robodyn.analysis.fitting.report import describe_fit, write_fit
 from robodyn.analysis.fitting.scaling import make_scales, spread_points
 from robodyn.analysis.fitting.search_space import SearchSpace
 from robodyn.errors import ModelError
@@ -107,20 +107,20 @@ def refused(scenario, data, free, **settings):
 
 def test_a_number_without_effect_is_refused():
     idle = Block("idle", "coulomb_friction", on="rail", parameters={"coulomb": 0.0, "smoothing_velocity": 0.1})
-    told = refused(oscillator(idle), measure(oscillator(), 1e-4), ["spring.stiffness", "idle.smoothing_velocity"])
-    assert "idle.smoothing_velocity: has no effect" in told
+    message = refused(oscillator(idle), measure(oscillator(), 1e-4), ["spring.stiffness", "idle.smoothing_velocity"])
+    assert "idle.smoothing_velocity: has no effect" in message
 
 
 def test_two_springs_side_by_side_are_refused_with_the_direction():
     second = Block("second", "spring", on="rail", parameters={"stiffness": 50.0})
-    told = refused(oscillator(second), measure(oscillator(), 1e-4), ["spring.stiffness", "second.stiffness"])
+    message = refused(oscillator(second), measure(oscillator(), 1e-4), ["spring.stiffness", "second.stiffness"])
     # A percent of 100 N/m is undone by two of 50 N/m.
-    assert "spring.stiffness -0.5 %, second.stiffness +1 %" in told
+    assert "spring.stiffness -0.5 %, second.stiffness +1 %" in message
 
 
 def test_mass_spring_and_friction_of_a_free_oscillation_are_refused_all_three():
-    told = refused(oscillator(), measure(oscillator(), 1e-4), ["cart.mass", "spring.stiffness", "drag.viscous"])
-    assert "cart.mass +1 %, spring.stiffness +1 %, drag.viscous +1 %" in told
+    message = refused(oscillator(), measure(oscillator(), 1e-4), ["cart.mass", "spring.stiffness", "drag.viscous"])
+    assert "cart.mass +1 %, spring.stiffness +1 %, drag.viscous +1 %" in message
 
 
 def test_bad_requests_are_told():
@@ -186,7 +186,7 @@ def test_the_state_of_another_fit_is_refused(tmp_path):
 
 def test_reports_hold_values_intervals_and_files(tmp_path):
     fit = fit_parameters(GUESS, measure(oscillator(), 1e-3), tuple(TRUE))
-    text = tell_fit(fit)
+    text = describe_fit(fit)
     assert all(name in text for name in (*TRUE, "rail.position", "R^2", "slopes: exact"))
     plain = json.loads(write_fit(fit, tmp_path / "fit.json").read_text())
     assert plain["parameters"][0]["value"] == fit.values["spring.stiffness"]

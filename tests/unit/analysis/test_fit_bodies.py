@@ -20,7 +20,7 @@ from robodyn.model import (
     Machine,
     Mechanism,
     Number,
-    Prescribed,
+    PrescribedMotion,
     Recording,
     Scenario,
 )  # fmt: skip
@@ -54,10 +54,10 @@ def arm(**fore):
         course = {"times": tuple(TIMES.tolist()), "points": tuple(angle.tolist())}
         blocks.append(Block(f"{name}.wanted", "spline_reference", parameters=course))
         motion = {key: f"{name}.wanted.{key}" for key in ("position", "velocity", "acceleration")}
-        drives.append(Prescribed(f"{name}.drive", name, **motion))
+        drives.append(PrescribedMotion(f"{name}.drive", name, **motion))
     mechanism = Mechanism("arm", bodies, joints)
     machine = Machine("arm", mechanism, tuple(blocks), constraints=tuple(drives))
-    return Scenario("arm", machine, 3.0, start="assembled", solver=Solver("rk4", step=0.01))
+    return Scenario("arm", machine, 3.0, initialisation="assembled", solver=Solver("rk4", step=0.01))
 
 
 def measure(scenario, noise, seed=0):
@@ -154,7 +154,7 @@ def test_a_moment_without_room_is_refused():
 
 
 def test_what_the_data_do_not_tell_is_named():
-    # Of a body that turns about the vertical alone, only its moment about that axis matters.
+    # Of a body that rotates about the vertical alone, only its moment about that axis matters.
     with pytest.raises(ModelError, match=r"upper.inertia.xx: has no effect") as refused:
         fit_parameters(arm(), measure(arm(), 0.0), ["upper.inertia.xx", "upper.inertia.zz", "fore.mass"])
     assert "upper.inertia.zz" not in str(refused.value)

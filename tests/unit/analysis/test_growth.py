@@ -7,7 +7,7 @@ from robodyn import Solver
 from robodyn.analysis.coupling.growth import MacroSteps
 from robodyn.analysis.coupling.limits import Limit, find_limit
 from robodyn.catalog import Oscillator
-from robodyn.cosimulation import Connection, Link, Master, ScenarioUnit, cosimulate
+from robodyn.cosimulation import Connection, CosimSettings, ScenarioUnit, SignalConnection, cosimulate
 from robodyn.errors import ModelError
 from robodyn.model import GROUND, Block, Body, Delay, Interface, Joint, Machine, Mechanism, Scenario
 
@@ -55,7 +55,7 @@ def ring(seed, order, sampled=False):
     rng = np.random.default_rng(seed)
     units = [linear_unit(rng, name, period=0.05 if sampled and name == "b" else None) for name in "abc"]
     pairs = zip("abc", "bca", strict=True)
-    return units, [Link(f"{one}.plant.y", f"{other}.fed.constant", order) for one, other in pairs]
+    return units, [SignalConnection(f"{one}.plant.y", f"{other}.fed.constant", order) for one, other in pairs]
 
 
 @pytest.mark.parametrize(
@@ -72,10 +72,15 @@ def ring(seed, order, sampled=False):
 )
 def test_growth_is_what_runs_of_random_linear_units_with_direct_paths_show(seed, scheme, order, sampled):
     step, count, last = 0.1, 300, 200
-    units, links = ring(seed, order, sampled)
-    master = Master(step, scheme, largest_value=1e300)
-    growth = MacroSteps(units, links=links, master=master, time=0.2).growth(step)
-    run = cosimulate([unit.renew() for unit in units], links=links, master=master, duration=count * step)
+    units, signal_connections = ring(seed, order, sampled)
+    settings = CosimSettings(step, scheme, largest_value=1e300)
+    growth = MacroSteps(units, signal_connections=signal_connections, settings=settings, time=0.2).growth(step)
+    run = cosimulate(
+        [unit.renew() for unit in units],
+        signal_connections=signal_connections,
+        settings=settings,
+        duration=count * step,
+    )
     assert run.outcome.ok, run.outcome.sentence
     # The logarithm of the size of a motion that has become that of one eigenvalue, or of one pair, rises by a straight
     # line, and swings about it with the pair.
@@ -101,9 +106,9 @@ def test_growth_counts_a_model_that_passes_on_what_came_in_at_another_interface(
     units = [sliding_mass(name, mass, ports[name]) for name, mass in (("a", 1.0), ("b", 0.5), ("c", 2.0))]
     connections = [Connection("a.right", "b.left"), Connection("b.right", "c.left")]
     step, count = 0.3, 160
-    master = Master(step, largest_value=1e300)
-    growth = MacroSteps([unit.renew() for unit in units], connections, master=master, time=step).growth(step)
-    run = cosimulate([unit.renew() for unit in units], connections, master=master, duration=count * step)
+    settings = CosimSettings(step, largest_value=1e300)
+    growth = MacroSteps([unit.renew() for unit in units], connections, settings=settings, time=step).growth(step)
+    run = cosimulate([unit.renew() for unit in units], connections, settings=settings, duration=count * step)
     k = np.arange(count // 2, count)
     speeds = np.column_stack([run[unit.name]["slide.velocity"](k * step) for unit in units])
     # Without what passes through the middle one, the growth would be 4 % less.
@@ -113,10 +118,13 @@ def test_growth_counts_a_model_that_passes_on_what_came_in_at_another_interface(
 def test_what_growth_cannot_follow_is_refused():
     rng = np.random.default_rng(0)
     units = [linear_unit(rng, "a"), linear_unit(rng, "b", period=0.04)]
-    links = [Link("a.plant.y", "b.fed.constant"), Link("b.plant.y", "a.fed.constant")]
+    signal_connections = [
+        SignalConnection("a.plant.y", "b.fed.constant"),
+        SignalConnection("b.plant.y", "a.fed.constant"),
+    ]
     with pytest.raises(ModelError, match=r"'plant' is sampled every 0.04 s, of which 0.1 s is no multiple"):
-        MacroSteps(units, links=links, master=Master(0.1)).growth(0.1)
+        MacroSteps(units, signal_connections=signal_connections, settings=CosimSettings(0.1)).growth(0.1)
     fed = Block("fed", "constant_reference", parameters={"constant": 0.0})
     late = Scenario("late", Machine("late", blocks=(fed,), delays=(Delay("late", "fed.value", 0.1),)), 1.0)
     with pytest.raises(ModelError, match="has delays, whose history cannot be disturbed"):
-        MacroSteps([ScenarioUnit(late, inputs=("fed.constant",))], master=Master(0.1))
+        MacroSteps([ScenarioUnit(late, inputs=("fed.constant",))], settings=CosimSettings(0.1))

@@ -12,15 +12,15 @@ from robodyn.analysis.mechanics.hamiltonian import hamiltonian_system, simulate_
 from robodyn.assembly import assemble
 from robodyn.catalog.pendulums import double_pendulum, pendulum
 from robodyn.errors import ModelError
-from robodyn.model import Event, Recording, Solver, Treatment
+from robodyn.model import ConstraintMethod, Event, Recording, Solver
 from robodyn.simulation import simulate
 
 FINE = Solver("dopri5", rtol=1e-11, atol=1e-11)
 SYSTEMS = {
     "double pendulum": (double_pendulum(2.0), "elbow"),
-    "pendulum by a rod": (cartesian_pendulum(Treatment(pole=5.0), FINE), "x"),
-    "four-bar": (four_bar(Treatment(pole=20.0), FINE), "rocker"),
-    "four-bar with a sampled drive": (four_bar(Treatment(pole=20.0), FINE, blocks=sampled_drive()), "rocker"),
+    "pendulum by a rod": (cartesian_pendulum(ConstraintMethod(pole=5.0), FINE), "x"),
+    "four-bar": (four_bar(ConstraintMethod(pole=20.0), FINE), "rocker"),
+    "four-bar with a sampled drive": (four_bar(ConstraintMethod(pole=20.0), FINE, blocks=sampled_drive()), "rocker"),
 }
 
 
@@ -72,7 +72,7 @@ def test_actions_that_set_velocities_set_momenta():
 
 
 def test_rattle_keeps_the_energy_where_an_adaptive_method_of_equal_cost_loses_it():
-    scenario = cartesian_pendulum(Treatment(pole=10.0), Solver(rtol=1e-6, atol=1e-6), 1000.0)
+    scenario = cartesian_pendulum(ConstraintMethod(pole=10.0), Solver(rtol=1e-6, atol=1e-6), 1000.0)
     scenario = replace(scenario, recording=Recording(rate=20.0, signals=("energy.*", "constraints.*")))
     drifting, kept = simulate(scenario), simulate_symplectic(scenario, 0.01)
     # Equal cost: RATTLE solves for twice as many unknowns, with one matrix a step.
@@ -113,17 +113,17 @@ def test_a_step_of_rattle_is_symplectic():
     np.testing.assert_allclose(A.T @ J @ A, J, atol=3e-6)
 
 
-def told(make):
+def message(make):
     with pytest.raises(ModelError) as caught:
         make()
     return str(caught.value)
 
 
 def test_what_cannot_be_written_in_momenta_is_refused():
-    minimal = assemble(four_bar(Treatment("minimal"), FINE))
-    assert "minimal" in told(lambda: hamiltonian_system(minimal))
+    minimal = assemble(four_bar(ConstraintMethod("minimal"), FINE))
+    assert "minimal" in message(lambda: hamiltonian_system(minimal))
     twice = hamiltonian_system(assemble(double_pendulum()))
-    assert "already" in told(lambda: hamiltonian_system(twice))
+    assert "already" in message(lambda: hamiltonian_system(twice))
 
 
 def test_tunable_numbers_stay_tunable_only_where_the_start_does_not_depend_on_them():
@@ -134,5 +134,5 @@ def test_tunable_numbers_stay_tunable_only_where_the_start_does_not_depend_on_th
 
 
 def test_rattle_refuses_states_of_drives():
-    driven = four_bar(Treatment(), FINE, blocks=sampled_drive())
-    assert "motor.drive" in told(lambda: simulate_symplectic(driven, 0.01))
+    driven = four_bar(ConstraintMethod(), FINE, blocks=sampled_drive())
+    assert "motor.drive" in message(lambda: simulate_symplectic(driven, 0.01))

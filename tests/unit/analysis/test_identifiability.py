@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from robodyn.analysis.fitting.identifiability import find_uncertainty, find_unidentifiable, tell_correlations
+from robodyn.analysis.fitting.identifiability import describe_correlations, find_uncertainty, find_unidentifiable
 
 GENERATOR = np.random.default_rng(2)
 J = GENERATOR.standard_normal((50, 3))
@@ -63,4 +63,4 @@ def test_estimates_scatter_as_the_deviations_say():
 @pytest.mark.parametrize(("value", "count"), [(0.98, 0), (-0.995, 1)])
 def test_strong_correlations_are_told(value, count):
     correlation = np.array([[1.0, value], [value, 1.0]])
-    assert len(tell_correlations(correlation, ("a", "b"))) == count
+    assert len(describe_correlations(correlation, ("a", "b"))) == count

@@ -8,7 +8,7 @@ from robodyn.assembly import assemble
 from robodyn.catalog import two_link_loop
 from robodyn.dynamics import inverse_dynamics, lagrange_coefficients
 from robodyn.errors import ModelError
-from robodyn.model import GROUND, Block, Body, Combination, Joint, Machine, Mechanism, Scenario
+from robodyn.model import GROUND, Block, Body, Joint, LinearCombination, Machine, Mechanism, Scenario
 
 Q = np.radians([44.0, 81.0, 274.0, 12.0, 5.0])
 V, A = np.array([1.2, -0.7, 0.9, 0.4, -1.5]), np.array([3.0, -2.0, 5.0, 1.0, 4.0])
@@ -68,7 +68,7 @@ def test_start_up_position_centres_the_pistons(system):
 def test_rotor_on_a_combination_adds_its_inertia():
     body = Body("disc", 1.0, inertia=(0.1, 0.1, 0.1))
     mechanism = Mechanism("m", (body,), (Joint("j", "revolute", GROUND, "disc"),))
-    machine = Machine("m", mechanism, coordinates=(Combination("motor", {"j": 10.0}, inertia=0.02),))
+    machine = Machine("m", mechanism, coordinates=(LinearCombination("motor", {"j": 10.0}, inertia=0.02),))
     system = assemble(Scenario("s", machine, 1.0))
 
     assert Kinetics(system).coefficients_at([0.3]).inertial == pytest.approx(0.1 + 0.02 * 100)
@@ -76,10 +76,10 @@ def test_rotor_on_a_combination_adds_its_inertia():
 
 
 def test_unknown_repeated_and_missing_coordinates_are_told_at_once(system):
-    with pytest.raises(ModelError) as told:
+    with pytest.raises(ModelError) as message:
         Kinetics(system, ["L1", "L1", "L9"])
 
-    text = str(told.value)
+    text = str(message.value)
     assert "coordinates.L9: there is no such joint or coordinate" in text
     assert "coordinates.L1: is named more than once" in text
     assert "3 are named for 5 joints" in text

@@ -45,7 +45,7 @@ def test_the_closed_loop_has_the_damping_that_is_told():
     assert model.order == 2
 
 
-@pytest.mark.parametrize(("zero", "damping", "told"), [(1e4, 0.02, "phase"), (OMEGA, 0.005, "between")])
-def test_what_cannot_be_designed_is_refused(zero, damping, told):
-    with pytest.raises(ModelError, match=told):
+@pytest.mark.parametrize(("zero", "damping", "message"), [(1e4, 0.02, "phase"), (OMEGA, 0.005, "between")])
+def test_what_cannot_be_designed_is_refused(zero, damping, message):
+    with pytest.raises(ModelError, match=message):
         design(vibration(zero), damping)

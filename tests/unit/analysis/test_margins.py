@@ -216,9 +216,9 @@ def test_gains_are_the_numbers_that_outputs_rise_with():
 
 def test_wrong_loops_are_all_told_at_once():
     loops = {"a": Loop("inner.torque"), "b": Loop("outer.velocity_command", target="inner.torque_command")}
-    with pytest.raises(ModelError) as told:
+    with pytest.raises(ModelError) as message:
         loop_table(cascade(), loops)
-    assert "loops.a.signal" in str(told.value)
-    assert "only one of target and answer" in str(told.value)
+    assert "loops.a.signal" in str(message.value)
+    assert "only one of target and answer" in str(message.value)
     with pytest.raises(ModelError, match="none is sampled"):
         loop_table(pendulum())

@@ -58,7 +58,7 @@ def test_times_must_rise_and_be_there(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("", "no samples"),
         ("time,a\n", "no samples"),
@@ -69,8 +69,8 @@ def test_times_must_rise_and_be_there(tmp_path):
         ("time,,b\n0,1,2\n", "no name"),
     ],
 )
-def test_bad_headings_are_refused(tmp_path, text, told):
-    assert any(told in flaw for flaw in flaws_of(tmp_path, text))
+def test_bad_headings_are_refused(tmp_path, text, message):
+    assert any(message in flaw for flaw in flaws_of(tmp_path, text))
 
 
 def test_a_file_of_another_kind_is_not_told_cell_by_cell(tmp_path):
@@ -87,5 +87,5 @@ def test_data_that_no_signal_matches_are_refused_all_at_once(tmp_path):
     data = read_measured(write(tmp_path, "time,rail.positon,rail.velocity [rad/s],c\n-1,1,2,\n0,1,2,\n"))
     with pytest.raises(ModelError) as caught:
         match_measured(data, {"rail.position": "m", "rail.velocity": "m/s", "c": ""})
-    told = str(caught.value)
-    assert all(part in told for part in ("did you mean 'rail.position'", "rad/s", "c: has no sample", "before"))
+    message = str(caught.value)
+    assert all(part in message for part in ("did you mean 'rail.position'", "rad/s", "c: has no sample", "before"))

@@ -118,15 +118,15 @@ def test_signals_moved_along_a_sensitivity_are_the_changed_run_to_first_order():
 
 
 @pytest.mark.parametrize(
-    ("names", "change", "told"),
+    ("names", "change", "message"),
     [
         (["spring.preload"], 0.1, "no percent"),
         (["spring.stifness"], 0.1, "no such number"),
         (["spring.stiffness"], 1.5, "change"),
     ],
 )
-def test_what_cannot_be_ranked_is_refused(names, change, told):
-    with pytest.raises(ModelError, match=told):
+def test_what_cannot_be_ranked_is_refused(names, change, message):
+    with pytest.raises(ModelError, match=message):
         rank_parameters(oscillator(), {"final": MEASURES["final"]}, names, change=change)
 
 

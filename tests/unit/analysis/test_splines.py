@@ -81,10 +81,10 @@ def test_motion_begins_at_the_start_up_position(system):
 
 
 def test_positions_beyond_a_range_are_all_told(system):
-    with pytest.raises(ModelError) as told:
+    with pytest.raises(ModelError) as message:
         joint_motion(system, held_at(L3=0.06, L1=-0.08))
 
-    text = str(told.value)
+    text = str(message.value)
     assert "coordinates.L3: 0.318053 is out of reach (its range is 0.208053 to 0.308053)" in text
     assert "coordinates.L1: 0.102263 is out of reach (its range is 0.132263 to 0.232263)" in text
 
@@ -96,10 +96,10 @@ def test_dead_centre_of_a_cylinder_is_told_by_its_name_and_length():
 
 
 def test_wrong_times_and_points_are_told_at_once():
-    with pytest.raises(ModelError) as told:
+    with pytest.raises(ModelError) as message:
         spline_motion((0.0, 0.0, 1.0), {"L1": (0.1, 0.2), "L2": (0.1, np.nan, 0.2)}, [0.5])
 
-    text = str(told.value)
+    text = str(message.value)
     assert "times: must increase" in text
     assert "points.L1: has 2 positions for 3 times" in text
     assert "points.L2: must be finite" in text

@@ -204,7 +204,7 @@ def test_all_flaws_of_a_plan_are_told_at_once(arm):
             measures=["max:tool.position.q", "biggest:tool.position.x"],
             along="time",
         )
-    told = str(refused.value)
+    message = str(refused.value)
     for words in (
         "shoulder.friction.coulomb",
         "no such number",
@@ -213,9 +213,9 @@ def test_all_flaws_of_a_plan_are_told_at_once(arm):
         "0 or infinite",
         "kind of",
     ):
-        assert words in told
-    assert "tool.position" in told
-    assert "along: has no effect" in told
+        assert words in message
+    assert "tool.position" in message
+    assert "along: has no effect" in message
 
 
 def test_a_number_varied_twice_is_refused(arm):

@@ -5,16 +5,16 @@ import pytest
 from support.machines import cart
 from support.rod_pendulum import GRAVITY, LENGTH, MASS, pushed_pendulum
 
-from robodyn import Treatment, assemble
+from robodyn import ConstraintMethod, assemble
 from robodyn.analysis.linear.trim import Trimmer, find_trim
 from robodyn.errors import ModelError
 from robodyn.model import Block
 
 
-@pytest.mark.parametrize("treatment", [None, Treatment("projection")])
+@pytest.mark.parametrize("constraint_method", [None, ConstraintMethod("projection")])
 @pytest.mark.parametrize("angle", [0.3, -0.9])
-def test_a_constrained_pendulum_is_held_by_the_force_of_its_weight(angle, treatment):
-    system = assemble(pushed_pendulum(treatment=treatment))
+def test_a_constrained_pendulum_is_held_by_the_force_of_its_weight(angle, constraint_method):
+    system = assemble(pushed_pendulum(constraint_method=constraint_method))
     found = find_trim(system, {"x.position": LENGTH * np.sin(angle)}, ["push.value"])
     # Newton's method settles to 1e-10.
     assert found.inputs["push.value"] == pytest.approx(MASS * GRAVITY * np.tan(angle), rel=1e-9)

@@ -110,10 +110,10 @@ def test_ranges_given_take_the_place_of_those_described():
 
 
 def test_unknown_names_and_missing_ranges_are_told_at_once():
-    with pytest.raises(ModelError) as told:
+    with pytest.raises(ModelError) as message:
         workspace_boundary(epaas_system(), "wirst", ("axis2", "L5"), ranges={"L1": (0.1, 0.2)})
 
-    text = str(told.value)
+    text = str(message.value)
     assert "points.wirst: there is no such point (did you mean 'wrist'?)" in text
     assert "ranges.axis2: is missing" in text
     assert "coordinates.L5: there is no such joint or coordinate" in text

@@ -9,42 +9,44 @@ from support.linkages import FREE, SIXFOLD, chain, crank_rocker, evaluate
 
 from robodyn import (
     Body,
-    Closure,
-    Coupling,
+    ConstraintFunction,
+    ConstraintMethod,
     Event,
+    LinearConstraint,
+    LoopJoint,
     Machine,
     Mechanism,
     ModelError,
     Point,
-    Prescribed,
-    Relation,
+    PrescribedMotion,
     Rod,
     Scenario,
-    Treatment,
     assemble,
 )
 from robodyn.symbolic import sin
 
 POLE = 7.0
 CONSTRAINTS = {
-    "spherical": Closure("c", "first", "second"),
-    "universal": Closure("c", "first", "second", "universal", (0, 0.6, 0.8), (1, 0, 0)),
-    "revolute": Closure("c", "first", "second", "revolute", (0, 0.6, 0.8), (0.6, 0, 0.8)),
-    "prismatic": Closure("c", "first", "second", "prismatic", (0, 0.6, 0.8)),
-    "fixed": Closure("c", "first", "second", "fixed"),
+    "spherical": LoopJoint("c", "first", "second"),
+    "universal": LoopJoint("c", "first", "second", "universal", (0, 0.6, 0.8), (1, 0, 0)),
+    "revolute": LoopJoint("c", "first", "second", "revolute", (0, 0.6, 0.8), (0.6, 0, 0.8)),
+    "prismatic": LoopJoint("c", "first", "second", "prismatic", (0, 0.6, 0.8)),
+    "fixed": LoopJoint("c", "first", "second", "fixed"),
     "rod": Rod("c", "first", "second", 1.3),
-    "coupling": Coupling("c", {"x": 1.0, "pitch": -0.4}, 0.2),
-    "prescribed": Prescribed("c", "yaw", 0.3, 0.5, -0.7),
-    "relation": Relation("c", ("x", "yaw"), lambda x, yaw, time: (x * sin(yaw) - time, x**2 - yaw * time), count=2),
+    "coupling": LinearConstraint("c", {"x": 1.0, "pitch": -0.4}, 0.2),
+    "prescribed": PrescribedMotion("c", "yaw", 0.3, 0.5, -0.7),
+    "relation": ConstraintFunction(
+        "c", ("x", "yaw"), lambda x, yaw, time: (x * sin(yaw) - time, x**2 - yaw * time), count=2
+    ),
 }
 
 
-def free_body(*constraints, treatment=None, **fields):
+def free_body(*constraints, constraint_method=None, **fields):
     body = Body("body", 2.0, (0.1, 0.2, -0.1), (0.2, 0.3, 0.25, 0.01, -0.02, 0.03))
     bodies, joints = chain(body, SIXFOLD, FREE)
     points = (Point("first", "ground", (0.1, 0, 0)), Point("second", "body", (0.3, -0.2, 0.5)))
     machine = Machine("free", Mechanism("free", bodies, joints, points), constraints=constraints)
-    return Scenario("free", machine, 1.0, treatment=treatment or Treatment(pole=POLE), **fields)
+    return Scenario("free", machine, 1.0, constraint_method=constraint_method or ConstraintMethod(pole=POLE), **fields)
 
 
 def some_state(system, seed):
@@ -61,10 +63,10 @@ def rate_along(system, expression):
 def test_rates_of_residuals_are_their_time_derivatives(kind):
     constraint = CONSTRAINTS[kind]
     if kind == "prescribed":
-        # The rates of a prescribed motion are told, not derived; those of a constant one are zero.
+        # The rates of a prescribed motion are reported, not derived; those of a constant one are zero.
         constraint = replace(constraint, velocity=0.0, acceleration=0.0)
     system = assemble(free_body(constraint))
-    k = len(system.equations)
+    k = len(system.constraint_forces)
     both = system.expressions.constraints
     for seed in range(3):
         x = some_state(system, seed)
@@ -77,10 +79,10 @@ def test_rates_of_residuals_are_their_time_derivatives(kind):
 def test_the_motion_obeys_baumgartes_equation_wherever_it_is(kind):
     """h'' + 2 p h' + p^2 h = 0, also far off the constraints."""
     system = assemble(free_body(CONSTRAINTS[kind]))
-    k = len(system.equations)
+    k = len(system.constraint_forces)
     h, h_dot = (system.expressions.constraints[part] for part in (slice(0, k), slice(k, 2 * k)))
-    told = -0.7 if kind == "prescribed" else 0.0
-    error = rate_along(system, h_dot) - told + 2 * POLE * h_dot + POLE**2 * h
+    message = -0.7 if kind == "prescribed" else 0.0
+    error = rate_along(system, h_dot) - message + 2 * POLE * h_dot + POLE**2 * h
     for seed in range(3):
         # The compliance of 1e-7, cubed by its corrections, is below rounding of numbers of a hundred.
         assert np.max(np.abs(evaluate(system, error, some_state(system, seed)))) < 1e-8
@@ -89,11 +91,11 @@ def test_the_motion_obeys_baumgartes_equation_wherever_it_is(kind):
 @pytest.mark.parametrize("kind", CONSTRAINTS)
 def test_forces_and_accelerations_fulfil_the_equations_of_motion(kind):
     """M (a - a_free) = H^T lam, with the accelerations of the unconstrained body."""
-    system, free = assemble(free_body(CONSTRAINTS[kind])), assemble(free_body(treatment=Treatment()))
-    k, n = len(system.equations), system.n_v
+    system, free = assemble(free_body(CONSTRAINTS[kind])), assemble(free_body(constraint_method=ConstraintMethod()))
+    k, n = len(system.constraint_forces), system.n_v
     H = ca.jacobian(system.expressions.constraints[:k], system.q)
     names = list(system.signal_names)
-    rows = [names.index(force) for force in system.equations]
+    rows = [names.index(force) for force in system.constraint_forces]
     sign = -1.0 if kind == "rod" else 1.0
     for seed in range(3):
         x = some_state(system, seed)
@@ -106,14 +108,14 @@ def test_forces_and_accelerations_fulfil_the_equations_of_motion(kind):
 
 
 def test_projection_leaves_accelerations_on_the_constraints_alone():
-    system = assemble(free_body(CONSTRAINTS["revolute"], treatment=Treatment("projection")))
-    k = len(system.equations)
+    system = assemble(free_body(CONSTRAINTS["revolute"], constraint_method=ConstraintMethod("projection")))
+    k = len(system.constraint_forces)
     error = rate_along(system, system.expressions.constraints[k:])
     assert np.max(np.abs(evaluate(system, error, some_state(system, 1)))) < 1e-8
 
 
 def test_projection_puts_positions_and_velocities_on_the_constraints():
-    system = assemble(free_body(CONSTRAINTS["revolute"], treatment=Treatment("projection")))
+    system = assemble(free_body(CONSTRAINTS["revolute"], constraint_method=ConstraintMethod("projection")))
     start = some_state(system, 2)
     residuals = evaluate(system, system.expressions.constraints, start)
     x = start
@@ -137,7 +139,7 @@ def test_the_own_pole_follows_the_size_and_the_duration():
 
     def pole(duration):
         system = assemble(crank_rocker(duration=duration))
-        k = len(system.equations)
+        k = len(system.constraint_forces)
         h, h_dot = (system.expressions.constraints[part] for part in (slice(0, k), slice(k, 2 * k)))
         x = some_state(system, 3)
         wanted, rate, residual = (evaluate(system, e, x) for e in (rate_along(system, h_dot), h_dot, h))
@@ -152,14 +154,14 @@ def test_a_relation_that_cannot_be_traced_is_told():
         return x if x > 0 else -x
 
     with pytest.raises(ModelError, match="constraints.c: its function cannot be traced"):
-        assemble(free_body(Relation("c", ("x",), broken)))
+        assemble(free_body(ConstraintFunction("c", ("x",), broken)))
 
 
 def test_a_relation_that_returns_another_number_of_values_is_told():
     with pytest.raises(ModelError, match="returns 2 values, count says 1"):
-        assemble(free_body(Relation("c", ("x",), lambda x: (x, x))))
+        assemble(free_body(ConstraintFunction("c", ("x",), lambda x: (x, x))))
 
 
 def test_a_prescribed_motion_by_a_signal_that_is_not_there_is_told():
     with pytest.raises(ModelError, match=r"constraints\.c\.position"):
-        assemble(free_body(Prescribed("c", "x", "path.position", 0.0)))
+        assemble(free_body(PrescribedMotion("c", "x", "path.position", 0.0)))

@@ -99,7 +99,7 @@ def test_flexible_link_in_a_closed_loop_keeps_constraint_and_energy():
     machine = Machine(
         "m", Mechanism("m", bodies, joints, points, (0, -9.81, 0)), constraints=(Rod("rod", "end", "post", 0.8),)
     )
-    run = simulate(Scenario("loop", machine, 0.5, {"motor.velocity": 3.0}, start="assembled", solver=EXACT))
+    run = simulate(Scenario("loop", machine, 0.5, {"motor.velocity": 3.0}, initialisation="assembled", solver=EXACT))
 
     assert np.max(run["constraints.position_error"].values) < 1e-7
     balance = run["energy.balance"].values

@@ -9,17 +9,17 @@ from robodyn.assembly import assemble
 from robodyn.errors import ModelError
 from robodyn.model import (
     GROUND,
-    Along,
     Block,
     Body,
-    Combination,
     Distance,
+    FunctionCoordinate,
     Joint,
-    Linkage,
+    LinearCombination,
     Load,
     Machine,
     Mechanism,
     Point,
+    PointCoordinate,
     Scenario,
 )
 
@@ -37,7 +37,7 @@ def acceleration(system, q, v):
 
 
 def arm() -> Mechanism:
-    """Two links turning about z, gravity along -y."""
+    """Two links rotating about z, gravity along -y."""
     bodies = (Body("a", 2.0, (0.5, 0, 0), (0.0, 0.2, 0.2)), Body("b", 1.0, (0.4, 0, 0), (0.0, 0.1, 0.1)))
     joints = (Joint("one", "revolute", GROUND, "a"), Joint("two", "revolute", "a", "b", (1.0, 0, 0)))
     points = (Point("tip", "b", (0.8, 0.1, 0)), Point("anchor", GROUND, (0.3, 1.2, 0.0)))
@@ -64,7 +64,7 @@ def torque_difference(system, free):
 
 
 def test_a_force_along_a_direction_acts_by_the_transposed_jacobian():
-    system = assemble(scenario(push("push", "up", 5.0), coordinates=(Along("up", "tip", (0, 1, 0)),)))
+    system = assemble(scenario(push("push", "up", 5.0), coordinates=(PointCoordinate("up", "tip", (0, 1, 0)),)))
     free = assemble(scenario())
     tip = ca.vertcat(*(free.expressions.outputs[free.signal_names.index(f"tip.position.{axis}")] for axis in "xy"))
     J = ca.Function("J", [free.symbols.x], [ca.jacobian(tip, free.symbols.x[:2])])(np.concatenate([Q, V]))
@@ -73,7 +73,7 @@ def test_a_force_along_a_direction_acts_by_the_transposed_jacobian():
 
 def test_a_load_equals_forces_along_the_axes():
     load = assemble(scenario(loads=(Load("wind", "tip", (1.0, 2.0, 3.0)),)))
-    axes = (Along("x", "tip", (1, 0, 0)), Along("y", "tip", (0, 1, 0)))
+    axes = (PointCoordinate("x", "tip", (1, 0, 0)), PointCoordinate("y", "tip", (0, 1, 0)))
     forces = assemble(scenario(push("px", "x", 1.0), push("py", "y", 2.0), coordinates=axes))
     np.testing.assert_allclose(acceleration(load, Q, V), acceleration(forces, Q, V), rtol=1e-10)
 
@@ -98,13 +98,13 @@ def test_a_spring_between_points_pulls_along_its_line():
 
 
 def test_a_combination_spreads_its_force_by_its_weights():
-    both = Combination("both", {"one": 1.0, "two": -2.0})
+    both = LinearCombination("both", {"one": 1.0, "two": -2.0})
     system = assemble(scenario(push("push", "both", 3.0), coordinates=(both,)))
     np.testing.assert_allclose(torque_difference(system, assemble(scenario())), [3.0, -6.0], rtol=1e-10)
 
 
 def test_a_linkage_acts_by_its_exact_gradient():
-    linkage = Linkage("rod", ("one", "two"), lambda one, two: one * one + 3 * two, unit="rad")
+    linkage = FunctionCoordinate("rod", ("one", "two"), lambda one, two: one * one + 3 * two, unit="rad")
     system = assemble(scenario(push("push", "rod", 2.0), coordinates=(linkage,)))
     np.testing.assert_allclose(torque_difference(system, assemble(scenario())), [2 * 2 * Q[0], 6.0], rtol=1e-10)
 
@@ -112,7 +112,7 @@ def test_a_linkage_acts_by_its_exact_gradient():
 def test_a_rotor_on_a_combination_adds_its_inertia():
     from robodyn.dynamics import bias, mass_matrix
 
-    system = assemble(scenario(coordinates=(Combination("rotor", {"one": 1.0, "two": 5.0}, inertia=0.02),)))
+    system = assemble(scenario(coordinates=(LinearCombination("rotor", {"one": 1.0, "two": 5.0}, inertia=0.02),)))
     tree = system.mechanics.tree
     M = np.array(mass_matrix(tree, Q), float) + 0.02 * np.outer([1, 5], [1, 5])
     expected = np.linalg.solve(M, -np.array(bias(tree, Q, V), float).ravel())
@@ -157,7 +157,10 @@ def test_power_of_all_forces_is_the_rate_of_energy():
         Block("brake", "viscous_friction", on="two", parameters={"viscous": 0.7}),
         Block("spring", "spring", on="strut", parameters={"stiffness": 30.0}),
     )
-    coordinates = (Distance("strut", "anchor", "tip"), Combination("rotor", {"one": 1.0, "two": 5.0}, inertia=0.02))
+    coordinates = (
+        Distance("strut", "anchor", "tip"),
+        LinearCombination("rotor", {"one": 1.0, "two": 5.0}, inertia=0.02),
+    )
     system = assemble(scenario(*blocks, coordinates=coordinates, loads=(Load("wind", "tip", (1.0, 2.0, 0.0)),)))
     balance = system.expressions.outputs[system.signal_names.index("energy.balance")]
     rate = ca.jtimes(balance, system.symbols.x, system.expressions.rhs)
@@ -174,15 +177,15 @@ def test_a_cart_under_gravity_along_its_rail_falls_freely():
 
 
 def test_a_tunable_rotor_counts_even_if_it_starts_at_nothing():
-    rotor = Combination("rotor", {"one": 1.0, "two": 5.0}, inertia=0.0)
+    rotor = LinearCombination("rotor", {"one": 1.0, "two": 5.0}, inertia=0.0)
     tuned = assemble(scenario(coordinates=(rotor,), tunable=("rotor.inertia",)))
     p = [0.02 if number.name == "rotor.inertia" else number.value for number in tuned.parameters]
     rates = np.array(tuned.function(tuned.expressions.rhs)(0.0, np.concatenate([Q, V]), [], [], p)).ravel()
-    fixed = assemble(scenario(coordinates=(Combination("rotor", {"one": 1.0, "two": 5.0}, inertia=0.02),)))
+    fixed = assemble(scenario(coordinates=(LinearCombination("rotor", {"one": 1.0, "two": 5.0}, inertia=0.02),)))
     np.testing.assert_allclose(rates[2:4], acceleration(fixed, Q, V), rtol=1e-10)
 
 
 def test_a_linkage_that_cannot_be_traced_is_told():
-    bad = Linkage("rod", ("one",), lambda one: 1.0 if one > 0 else 2.0)
+    bad = FunctionCoordinate("rod", ("one",), lambda one: 1.0 if one > 0 else 2.0)
     with pytest.raises(ModelError, match=r"coordinates\.rod: its function cannot be traced"):
         assemble(scenario(coordinates=(bad,)))

@@ -28,13 +28,13 @@ def test_all_moving_joints_must_have_a_reference():
 
 
 @pytest.mark.parametrize(
-    ("signal", "told"),
+    ("signal", "message"),
     [
         ("elbow.referenc.position", "there is no signal .*did you mean 'elbow.reference.position'"),
         ("elbow.position", "'elbow.position' depends on elbow.position"),
         ("elbow.position_loop.velocity_command", "take a continuous reference, a function of time alone"),
     ],
 )
-def test_a_reference_must_be_a_function_of_time(signal, told):
-    with pytest.raises(ModelError, match=f"nominal.elbow: {told}|{told}"):
+def test_a_reference_must_be_a_function_of_time(signal, message):
+    with pytest.raises(ModelError, match=f"nominal.elbow: {message}|{message}"):
         assemble(replace(two_link_loop(), nominal=GOOD | {"elbow": signal}))

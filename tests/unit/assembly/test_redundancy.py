@@ -9,15 +9,15 @@ from support.linkages import crank_rocker
 from robodyn import (
     GROUND,
     Body,
-    Closure,
-    Coupling,
+    ConstraintMethod,
     Joint,
+    LinearConstraint,
+    LoopJoint,
     Machine,
     Mechanism,
     ModelError,
     Point,
     Scenario,
-    Treatment,
     assemble,
     simulate,
 )
@@ -31,7 +31,7 @@ def test_rows_that_are_combinations_of_those_before_are_found():
     assert _dependent_rows(H, [True] * 5) == [2, 4]
 
 
-def test_a_revolute_closure_in_a_plane_has_three_equations_too_many():
+def test_a_revolute_loop_joint_in_a_plane_has_three_equations_too_many():
     (warning,) = assemble(crank_rocker("revolute")).warnings
     assert warning.startswith("3 of 5 constraint equations follow from the others and are left out")
     assert "loop.force.y, loop.torque.0, loop.torque.1" in warning
@@ -53,42 +53,42 @@ def with_couplings(*couplings):
     scenario = crank_rocker()
     constraints = (*scenario.machine.constraints, *couplings)
     machine = Machine("four-bar", scenario.machine.mechanism, constraints=constraints)
-    return Scenario("four-bar", machine, 1.0, scenario.initial, start="assembled")
+    return Scenario("four-bar", machine, 1.0, scenario.initial, initialisation="assembled")
 
 
 def test_the_same_coupling_twice_counts_once():
-    twice = [Coupling(name, {"crank_joint": 1.0, "rocker_joint": -0.2}, 0.5) for name in ("one", "two")]
+    twice = [LinearConstraint(name, {"crank_joint": 1.0, "rocker_joint": -0.2}, 0.5) for name in ("one", "two")]
     system = assemble(with_couplings(*twice))
     assert "two.force" in system.warnings[0]
-    assert "one.force" in system.equations
+    assert "one.force" in system.constraint_forces
 
 
 def test_couplings_that_contradict_each_other_are_told():
-    pair = [Coupling(name, {"crank_joint": 1.0}, offset) for name, offset in (("one", 0.5), ("two", 0.6))]
+    pair = [LinearConstraint(name, {"crank_joint": 1.0}, offset) for name, offset in (("one", 0.5), ("two", 0.6))]
     assert "cannot be met near the start" in assemble(with_couplings(*pair)).warnings[0]
 
 
 def test_equations_of_which_none_follows_from_others_are_all_kept():
     """Two couplings fix the one freedom of the loop and one more than it has: of four equations three count."""
-    one = Coupling("one", {"crank_joint": 1.0}, 1.0)
+    one = LinearConstraint("one", {"crank_joint": 1.0}, 1.0)
     kept = assemble(with_couplings(one))
-    assert set(kept.equations) == {"loop.force.x", "loop.force.z", "one.force"}
+    assert set(kept.constraint_forces) == {"loop.force.x", "loop.force.z", "one.force"}
     assert "1 of 4" in kept.warnings[0]
 
 
 def test_a_singular_start_does_not_make_equations_redundant():
-    """Lying flat, the row's loops have dependent gradients by chance: only what depends elsewhere too is left out."""
+    """Lying flat, the row's loops have dependent gradients at random: only what depends elsewhere too is left out."""
     scenario = four_bars(1)
     flat = Scenario("flat", scenario.machine, 1.0, dict.fromkeys(scenario.initial, 0.0))
     system = assemble(flat)
-    assert system.equations == assemble(scenario).equations
-    assert len(system.equations) == 2
+    assert system.constraint_forces == assemble(scenario).constraint_forces
+    assert len(system.constraint_forces) == 2
 
 
 def test_a_loop_that_cannot_be_met_keeps_all_equations_but_the_idle_ones():
     system = assemble(crank_rocker("revolute", ground=2.5))
     assert "cannot be met near the start" in system.warnings[0]
-    assert system.equations == ("loop.force.x", "loop.force.z")
+    assert system.constraint_forces == ("loop.force.x", "loop.force.z")
 
 
 def test_points_in_different_planes_are_told():
@@ -111,7 +111,7 @@ def pinned_twice(kind="revolute"):
     joints.append(Joint("hinge", kind, "arm", "bar", (0.4, 0, 0), **axis))
     points = [Point("eye", "bar", (0.1, 0, 0.2)), Point("nail", "arm", (0.5, 0, 0.2))]
     mechanism = Mechanism("pinned", bodies, joints, points, gravity=(0, 0, -9.81))
-    pin = () if kind == "fixed" else (Closure("pin", "eye", "nail"),)
+    pin = () if kind == "fixed" else (LoopJoint("pin", "eye", "nail"),)
     start = {"turn.position": 0.3, "turn.velocity": 9.0}
     return Scenario("pinned", Machine("pinned", mechanism, constraints=pin), 2.0, start, solver={"rtol": 1e-8})
 
@@ -119,10 +119,10 @@ def pinned_twice(kind="revolute"):
 @pytest.mark.parametrize("method", ["baumgarte", "projection", "minimal"])
 def test_what_locks_a_hinge_does_so_however_its_carrier_turns(method):
     """One equation would do, but another one in every direction: that of each axis of the world vanishes somewhere."""
-    scenario = replace(pinned_twice(), treatment=Treatment(method))
+    scenario = replace(pinned_twice(), constraint_method=ConstraintMethod(method))
     system = assemble(scenario)
     assert "2 of 3 constraint equations follow from the others, 1 of them in a way that changes" in system.warnings[0]
-    assert (system.equations, system.spare) == (("pin.force.x", "pin.force.z"), 1)
+    assert (system.constraint_forces, system.spare) == (("pin.force.x", "pin.force.z"), 1)
     run, rigid = simulate(system), simulate(pinned_twice("fixed"))
     assert run.outcome.ok
     assert run["turn.position"].final > 2 * np.pi
@@ -132,7 +132,7 @@ def test_what_locks_a_hinge_does_so_however_its_carrier_turns(method):
 
 
 def test_a_hinge_that_is_pinned_twice_carries_its_torque_by_the_least_forces():
-    """The pin's force is square to its arm about the hinge: along the arm it does nothing."""
+    """The pin's force is perpendicular to its arm about the hinge: along the arm it does nothing."""
     run = simulate(pinned_twice())
     angle = run["turn.position"].values
     along = (np.cos(angle) * 0.1 + np.sin(angle) * 0.2, -np.sin(angle) * 0.1 + np.cos(angle) * 0.2)
@@ -143,5 +143,5 @@ def test_a_hinge_that_is_pinned_twice_carries_its_torque_by_the_least_forces():
 
 def test_the_parallel_kinematics_have_independent_equations_only():
     kinematics = ParallelKinematics(assemble(pinned_twice()), "eye", ("turn",), ("x",))
-    assert len(kinematics.system.equations) == 1
+    assert len(kinematics.system.constraint_forces) == 1
     assert kinematics.forward([0.7]).q == pytest.approx([0.7, 0.0], abs=1e-10)

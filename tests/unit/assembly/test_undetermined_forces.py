@@ -11,18 +11,18 @@ from robodyn import (
     GROUND,
     Block,
     Body,
-    Closure,
+    ConstraintMethod,
     Event,
     Joint,
+    LoopJoint,
     Machine,
     Mechanism,
     ModelError,
     Point,
-    Prescribed,
+    PrescribedMotion,
     Recording,
     Scenario,
     Solver,
-    Treatment,
     assemble,
     simulate,
 )
@@ -39,12 +39,20 @@ def three_cranks(order=(0, 2), events=(), push=3.0):
     joints.append(Joint("pin", "revolute", "crank1", "coupler", (LENGTH, 0, 0), axis=FORTH))
     points = [Point(f"end{k}", f"crank{k}", (LENGTH, 0, 0)) for k in (0, 2)]
     points += [Point(f"eye{k}", "coupler", (APART * (k - 1), 0, 0)) for k in (0, 2)]
-    loops = [Closure(f"loop{k}", f"end{k}", f"eye{k}") for k in order]
+    loops = [LoopJoint(f"loop{k}", f"end{k}", f"eye{k}") for k in order]
     load = Block("load", "constant_force", on="pin", parameters={"value": push})
     machine = Machine("cranks", Mechanism("cranks", bodies, joints, points), (load,), constraints=loops)
     start = {f"j{k}.position": ANGLE for k in range(3)} | {"pin.position": -ANGLE}
     start |= {f"j{k}.velocity": 2.0 for k in range(3)} | {"pin.velocity": -2.0}
-    return Scenario("cranks", machine, 0.3, start, events, treatment=Treatment("projection"), solver=Solver(rtol=1e-9))
+    return Scenario(
+        "cranks",
+        machine,
+        0.3,
+        start,
+        events,
+        constraint_method=ConstraintMethod("projection"),
+        solver=Solver(rtol=1e-9),
+    )
 
 
 LOOPS = [f"loop{k}.force.{axis}" for k in (0, 2) for axis in "xyz"]
@@ -88,11 +96,11 @@ def test_shared_forces_are_square_to_forces_that_move_nothing():
 
 
 def held_twice(first, second, mass=3.0, inertia=(0.2, 0.3, 0.4)):
-    """A body that two fixed closures hold at two of its points: six forces and torques more than there must be."""
+    """A body that two fixed loop joints hold at two of its points: six forces and torques more than there must be."""
     bodies, joints = chain(Body("block", mass, (0, 0, 0), inertia), SIXFOLD, FREE)
     points = [Point(f"eye{k}", "block", place) for k, place in enumerate((first, second))]
     points += [Point(f"nail{k}", GROUND, place) for k, place in enumerate((first, second))]
-    ties = [Closure(f"tie{k}", f"eye{k}", f"nail{k}", "fixed") for k in range(2)]
+    ties = [LoopJoint(f"tie{k}", f"eye{k}", f"nail{k}", "fixed") for k in range(2)]
     machine = Machine("held", Mechanism("held", bodies, joints, points), constraints=ties)
     return Scenario("held", machine, 1e-3)
 
@@ -134,37 +142,37 @@ def test_a_redundant_loop_holds_when_the_other_one_breaks():
 def test_index_3_is_refused_where_a_redundant_loop_may_break():
     breaks = Event("breaks", lambda time: time - 0.1, {"time": "time"}, action=lambda: {"loop0.active": 0.0})
     solver = Solver("generalised_alpha", step=1e-3)
-    exact = {"treatment": Treatment("index3"), "solver": solver}
+    exact = {"constraint_method": ConstraintMethod("index3"), "solver": solver}
     assert simulate(replace(three_cranks(), **exact)).outcome.ok
-    with pytest.raises(ModelError, match=r"treatment\.method: index3 needs independent equations"):
+    with pytest.raises(ModelError, match=r"constraint_method\.method: index3 needs independent equations"):
         assemble(replace(three_cranks(events=(breaks,)), **exact))
 
 
 def test_axes_against_each_other_are_told_with_the_remedy():
     scenario = crank_rocker("revolute")
-    loop = Closure("loop", "coupler_end", "rocker_end", "revolute", axis=FORTH, second_axis=(0, 1, 0))
+    loop = LoopJoint("loop", "coupler_end", "rocker_end", "revolute", axis=FORTH, second_axis=(0, 1, 0))
     machine = Machine("four-bar", scenario.machine.mechanism, constraints=(loop,))
-    told = r"constraints\.loop: its axes point against each other at the start \(say second_axis = \(0, -1, 0\)"
+    message = r"constraints\.loop: its axes point against each other at the start \(say second_axis = \(0, -1, 0\)"
     for start in ("given", "assembled"):
-        with pytest.raises(ModelError, match=told):
-            simulate(Scenario("four-bar", machine, 1.0, scenario.initial, start=start))
+        with pytest.raises(ModelError, match=message):
+            simulate(Scenario("four-bar", machine, 1.0, scenario.initial, initialisation=start))
 
 
-def test_a_closure_turned_by_half_a_turn_is_told():
+def test_a_loop_joint_turned_by_half_a_turn_is_told():
     scenario = crank_rocker()
     half = ((-1, 0, 0), (0, 1, 0), (0, 0, -1))
     start = {"crank_joint.position": 0.0, "coupler_joint.position": 0.0, "rocker_joint.position": 0.0}
-    loop = Closure("loop", "coupler_end", "rocker_end", "fixed", rotation=half)
+    loop = LoopJoint("loop", "coupler_end", "rocker_end", "fixed", rotation=half)
     machine = Machine("four-bar", scenario.machine.mechanism, constraints=(loop,))
-    with pytest.raises(ModelError, match=r"constraints\.loop: is turned by 180 deg at the start"):
+    with pytest.raises(ModelError, match=r"constraints\.loop: is rotated by 180 deg at the start"):
         assemble(Scenario("four-bar", machine, 1.0, start))
 
 
 def test_a_prescribed_hinge_needs_a_torque_and_says_so():
     scenario = crank_rocker()
-    turn = Prescribed("turn", "crank_joint", 1.0)
+    turn = PrescribedMotion("turn", "crank_joint", 1.0)
     machine = Machine("four-bar", scenario.machine.mechanism, constraints=(*scenario.machine.constraints, turn))
-    system = assemble(Scenario("four-bar", machine, 1.0, scenario.initial, start="assembled"))
+    system = assemble(Scenario("four-bar", machine, 1.0, scenario.initial, initialisation="assembled"))
     units = {info.name: info.unit for info in system.signals}
     assert (units["turn.force"], units["loop.force.x"]) == ("N m", "N")
 
@@ -173,8 +181,8 @@ def test_reactions_that_shared_forces_change_are_marked_and_others_are_not():
     """How the cranks share forces along themselves and across the plane is not known; what bends a crank in the plane,
     and what turns the coupler, is."""
     run = simulate(three_cranks(), recording=Recording(signals=("*", "*.reaction.*")))
-    told = {name for name in run if "reaction" in name and not run[name].note}
+    message = {name for name in run if "reaction" in name and not run[name].note}
     across, about = ({f"j{k}.reaction.{part}" for k in range(3)} for part in ("force.z", "torque.y"))
     # Forces across the plane have no arm about the line from a crank's hinge to its end, nor about the coupler's.
     lines = {f"{joint}.reaction.torque.x" for joint in ("j0", "j2", "pin")}
-    assert told == across | about | lines | {"pin.reaction.torque.y"}
+    assert message == across | about | lines | {"pin.reaction.torque.y"}

@@ -83,7 +83,7 @@ def test_steps_and_ramps_have_any_unit(law, unit):
 def test_forces_of_prescribed_motions_have_the_units_of_what_they_move():
     bodies = [rd.Body("a", mass=1.0, inertia=(1, 1, 1)), rd.Body("b", mass=1.0)]
     joints = [rd.Joint("turn", "revolute", "ground", "a"), rd.Joint("x", "prismatic", "a", "b", axis=(1, 0, 0))]
-    constraints = [rd.Prescribed("spin", "turn", 0.0), rd.Prescribed("shift", "x", 0.0)]
+    constraints = [rd.PrescribedMotion("spin", "turn", 0.0), rd.PrescribedMotion("shift", "x", 0.0)]
     machine = rd.Machine("m", rd.Mechanism("m", bodies, joints), constraints=constraints)
     units = {info.name: info.unit for info in rd.assemble(rd.Scenario("s", machine, 1.0)).signals}
     assert (units["spin.force"], units["turn.torque"]) == ("N m", "N m")

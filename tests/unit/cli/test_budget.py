@@ -10,14 +10,14 @@ CALL = ("budget", "two-link-loop", "--set", "duration=0.5", "--points", "50", "-
 def test_a_budget_is_told_and_kept(invoke, read_json, tmp_path):
     result = invoke(*CALL, "--json", "--along", "tool.position.x")
     assert result.exit_code == 0, result.output
-    told = read_json(result.stdout)
-    rows = {row["name"]: row for row in told["signals"]["tool.position.z"]["rows"]}
+    message = read_json(result.stdout)
+    rows = {row["name"]: row for row in message["signals"]["tool.position.z"]["rows"]}
     assert {"shoulder.friction", "elbow.friction", "sampling and delay", "dynamics not fed forward"} <= rows.keys()
     parts = [row["at_worst"] for name, row in rows.items() if name not in ("sum of parts", "remainder", "total")]
     # A sum in another order.
     assert sum(parts) + rows["remainder"]["at_worst"] == pytest.approx(rows["total"]["at_worst"], rel=1e-12)
-    assert told["remainder_share"] < 0.01
-    for file in told["files"]:
+    assert message["remainder_share"] < 0.01
+    for file in message["files"]:
         assert (tmp_path / file).stat().st_size > 0
     with open(tmp_path / "out/two-link-loop-budget.csv", encoding="utf-8") as file:
         assert "tool.position.z: elbow.friction [m]" in next(csv.reader(file))
@@ -33,7 +33,7 @@ def test_the_table_has_micrometres_groups_sum_and_remainder(invoke):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (("budget", "pendulum", "--signal", "hinge.position"), "nominal: is missing"),
         (("budget", "two-link-loop"), "matches no signal"),
@@ -42,7 +42,7 @@ def test_the_table_has_micrometres_groups_sum_and_remainder(invoke):
         ((*CALL, "--without", "payload.mass=0"), "there is no number 'payload.mass'"),
     ],
 )
-def test_what_cannot_be_done_is_told(invoke, arguments, told):
+def test_what_cannot_be_done_is_told(invoke, arguments, message):
     result = invoke(*arguments)
     assert result.exit_code == 2
-    assert told in result.stderr
+    assert message in result.stderr

@@ -17,7 +17,7 @@ interfaces.port = { on = "slide", takes = "force" }
 [[connections]]
 between = ["first.port", "second.port"]
 
-[master]
+[settings]
 step = "5 ms"
 """
 FLAWED = """
@@ -33,7 +33,7 @@ interfaces.port = { on = "slide", takes = "forc" }
 between = ["first.port"]
 odrer = 1
 
-[master]
+[settings]
 step = "5 mms"
 scheme = "paralel"
 """
@@ -43,11 +43,11 @@ def test_a_file_is_run_and_its_runs_are_kept(invoke, read_json, tmp_path):
     (tmp_path / "masses.toml").write_text(FILE)
     done = invoke("cosim", "masses.toml", "--scheme", "sequential", "--order", "1", "--json")
     assert done.exit_code == 0, done.output
-    told = read_json(done.stdout)
-    assert told["statistics"]["steps"] == 20
-    assert set(told["files"]) == {"first", "second", "coupling"}
+    message = read_json(done.stdout)
+    assert message["statistics"]["steps"] == 20
+    assert set(message["files"]) == {"first", "second", "coupling"}
     coupling = load(tmp_path / "out" / "masses-coupling.run")
-    assert coupling["first.port.position"].final == told["final"]["first"]["slide.position"]
+    assert coupling["first.port.position"].final == message["final"]["first"]["slide.position"]
     assert load(tmp_path / "out" / "masses-first.run").provenance.parameters["spring.stiffness"]["value"] == 20.0
 
 

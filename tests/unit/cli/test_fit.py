@@ -88,7 +88,7 @@ def test_an_interrupt_tells_how_to_go_on(invoke, files, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("more", "told"),
+    ("more", "message"),
     [
         (("--free", "damping.viscos"), "no such number"),
         (("--free", FREE, "--bounds", "damping.viscous=1"), "name=lower:upper"),
@@ -98,10 +98,10 @@ def test_an_interrupt_tells_how_to_go_on(invoke, files, tmp_path, monkeypatch):
         (("--free", ","), "at least one"),
     ],
 )
-def test_wrong_requests_end_with_a_sentence_and_exit_code_2(invoke, files, more, told):
+def test_wrong_requests_end_with_a_sentence_and_exit_code_2(invoke, files, more, message):
     result = invoke("fit", *files, *more)
     assert result.exit_code == 2, result.output
-    assert told in result.stderr
+    assert message in result.stderr
 
 
 def test_flaws_of_the_data_name_file_line_and_column(invoke, files, tmp_path):

@@ -19,17 +19,17 @@ def test_the_table_tells_the_margins_of_each_loop(invoke):
     (expected,) = loop_table(two_link_loop(), {SIGNAL: Loop(SIGNAL)}).rows
     margins = expected.margins
     assert name == SIGNAL
-    told = [float(value) for value in (crossover, low, high, phase, delay)]
+    message = [float(value) for value in (crossover, low, high, phase, delay)]
     wanted = [expected.crossover, margins.gain_from, margins.gain_to, margins.phase, 1e3 * margins.delay]
     # Three digits are printed.
-    assert told == pytest.approx(wanted, rel=5e-3)
+    assert message == pytest.approx(wanted, rel=5e-3)
     assert "friction is left out" in result.stderr
 
 
 def test_json_tells_an_unstable_loop(invoke, read_json):
-    told = read_json(invoke("loops", "two-link-loop", "--set", TOO_MUCH, "--loop", SIGNAL, "--json").stdout)
-    assert [row["stable"] for row in told["loops"]] == [False]
-    (warning,) = told["warnings"]
+    message = read_json(invoke("loops", "two-link-loop", "--set", TOO_MUCH, "--loop", SIGNAL, "--json").stdout)
+    assert [row["stable"] for row in message["loops"]] == [False]
+    (warning,) = message["warnings"]
     assert "the loop of shoulder.velocity_loop is unstable" in warning
 
 
@@ -83,8 +83,8 @@ def test_check_warns_of_the_loop_of_a_file(invoke, tmp_path, read_json):
     """A mass of 2 kg bears D T / m < 2: with D = 500 the gain is to be reduced below 80 %."""
     file = tmp_path / "cart.toml"
     file.write_text(SAMPLED.format(derivative=500))
-    told = read_json(invoke("check", file, "--json").stdout)
-    (warning,) = told["warnings"]
+    message = read_json(invoke("check", file, "--json").stdout)
+    (warning,) = message["warnings"]
     assert "reduce control.proportional and control.derivative below 80 %" in warning
     assert "warning: the loop of control is unstable" in invoke("check", file).stderr
     file.write_text(SAMPLED.format(derivative=12))

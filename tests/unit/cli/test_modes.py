@@ -31,17 +31,17 @@ def test_the_table_tells_frequency_damping_and_states(invoke, sprung):
 
 
 def test_json_tells_all_of_each_mode(invoke, sprung, read_json):
-    told = read_json(invoke("modes", sprung, "--json").stdout)
-    (mode,) = told["modes"]
+    message = read_json(invoke("modes", sprung, "--json").stdout)
+    (mode,) = message["modes"]
     assert mode["frequency"] == pytest.approx(2 / (2 * np.pi))
     assert mode["pole"] == pytest.approx([-0.4, 2 * np.sqrt(0.96)])
     assert sum(mode["participation"].values()) == pytest.approx(1.0)
-    assert told["notes"] == []
+    assert message["notes"] == []
 
 
 def test_numbers_can_be_changed(invoke, sprung, read_json):
-    told = read_json(invoke("modes", sprung, "--set", "spring.stiffness=16", "--json").stdout)
-    assert told["modes"][0]["frequency"] == pytest.approx(4 / (2 * np.pi))
+    message = read_json(invoke("modes", sprung, "--set", "spring.stiffness=16", "--json").stdout)
+    assert message["modes"][0]["frequency"] == pytest.approx(4 / (2 * np.pi))
 
 
 def test_the_start_can_be_linearised_and_notes_are_told(invoke, quick):

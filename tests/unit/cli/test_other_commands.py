@@ -34,8 +34,8 @@ def test_info_empties_the_cache_and_tells_how_much_was_freed(invoke, read_json, 
     kernels = tmp_path / "cache" / "kernels"
     kernels.mkdir(parents=True)
     (kernels / "one.bin").write_bytes(bytes(1234))
-    told = read_json(invoke("info", "--json").stdout)
-    assert (told["cache_files"], told["cache_bytes"]) == (1, 1234)
+    message = read_json(invoke("info", "--json").stdout)
+    assert (message["cache_files"], message["cache_bytes"]) == (1, 1234)
     assert read_json(invoke("info", "--clear", "--json").stdout)["freed_bytes"] == 1234
     assert "freed_files  0" in invoke("info", "--clear").stdout
     assert not list(kernels.iterdir())
@@ -70,8 +70,8 @@ def test_check_tells_flaws_of_signals_and_of_the_solver_together(invoke, quick):
 
 def test_show_sums_up_a_run(invoke, run_file, read_json):
     assert "hinge.position" in invoke("show", run_file).stdout
-    told = read_json(invoke("show", run_file, "--json").stdout)
-    assert told["outcome"]["kind"] == "FINISHED"
+    message = read_json(invoke("show", run_file, "--json").stdout)
+    assert message["outcome"]["kind"] == "FINISHED"
 
 
 def test_show_draws_a_picture(invoke, run_file, tmp_path):
@@ -116,9 +116,9 @@ def test_a_damaged_run_is_told(invoke, run_file):
 
 
 def test_a_run_compared_with_itself_differs_by_nothing(invoke, run_file, read_json):
-    told = read_json(invoke("compare", run_file, run_file, "--json").stdout)
-    assert told["differences"]
-    assert all(row["max_abs"] == 0 for row in told["differences"])
+    message = read_json(invoke("compare", run_file, run_file, "--json").stdout)
+    assert message["differences"]
+    assert all(row["max_abs"] == 0 for row in message["differences"])
     assert "hinge.position" in invoke("compare", run_file, run_file).stdout
 
 
@@ -149,12 +149,14 @@ def test_a_part_of_a_study_is_computed_alone(invoke, read_json):
     assert [figure["name"] for figure in figures] == ["model_forms_disagreement"]
 
 
-@pytest.mark.parametrize(("options", "told"), [(["--part", "frms"], "Task a: forms"), (["--part", "forms"], "whole")])
-def test_parts_that_are_not_there_or_on_a_page_are_told(invoke, tmp_path, options, told):
-    page = ["--page", tmp_path] if told == "whole" else []
+@pytest.mark.parametrize(
+    ("options", "message"), [(["--part", "frms"], "Task a: forms"), (["--part", "forms"], "whole")]
+)
+def test_parts_that_are_not_there_or_on_a_page_are_told(invoke, tmp_path, options, message):
+    page = ["--page", tmp_path] if message == "whole" else []
     result = invoke("reproduce", "scara", *options, *page)
     assert result.exit_code == 2
-    assert told in result.stderr
+    assert message in result.stderr
 
 
 def test_a_scenario_is_exported_as_a_file_that_is_read_back_equal(invoke, tmp_path):

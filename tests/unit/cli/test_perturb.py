@@ -10,13 +10,13 @@ CALL = ("perturb", "two-link-loop", "--set", "duration=0.5", "--points", "50")
 def test_a_run_is_kept_and_compared(invoke, read_json, tmp_path):
     result = invoke(*CALL, "--compare", "--json", "--signal", "tool.position.?", "--convergence", "10,50")
     assert result.exit_code == 0, result.output
-    told = read_json(result.stdout)
-    assert {row["signal"] for row in told["differences"]} == {f"tool.position.{axis}" for axis in "xyz"}
+    message = read_json(result.stdout)
+    assert {row["signal"] for row in message["differences"]} == {f"tool.position.{axis}" for axis in "xyz"}
     # Half a second of a motion that deviates by less than 1 mrad.
-    assert max(row["largest"] for row in told["differences"]) < 2e-6
-    assert told["convergence"]["points"] == [10, 50]
-    assert told["speedup"] > 0
-    assert load(told["file"]).outcome.ok
+    assert max(row["largest"] for row in message["differences"]) < 2e-6
+    assert message["convergence"]["points"] == [10, 50]
+    assert message["speedup"] > 0
+    assert load(message["file"]).outcome.ok
 
 
 def test_the_comparison_is_printed_with_both_times(invoke):
@@ -40,7 +40,7 @@ def test_the_nominal_motion_is_written_and_read_back(invoke, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (("perturb", "pendulum"), "nominal: is missing"),
         ((*CALL, "--compare", "--signal", "tol.*"), "matches no signal"),
@@ -48,7 +48,7 @@ def test_the_nominal_motion_is_written_and_read_back(invoke, tmp_path):
         ((*CALL[:-1], "0"), "points: must be a whole number of at least 1"),
     ],
 )
-def test_what_cannot_be_done_is_told(invoke, arguments, told):
+def test_what_cannot_be_done_is_told(invoke, arguments, message):
     result = invoke(*arguments)
     assert result.exit_code == 2
-    assert told in result.stderr
+    assert message in result.stderr

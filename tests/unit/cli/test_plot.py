@@ -26,7 +26,7 @@ def calls(monkeypatch):
     import robodyn.reporting as reporting
 
     asked = []
-    for name in ("plot_signals", "plot_against", "plot_path"):
+    for name in ("plot_signals", "plot_phase", "plot_path"):
         monkeypatch.setattr(reporting, name, lambda *a, name=name, **options: asked.append((name, *a, options)))
     return asked
 
@@ -55,10 +55,10 @@ def test_every_kind_of_picture_asked_for_is_written_into_a_folder(invoke, run_fi
 def test_signals_runs_labels_and_times_are_passed_on(invoke, run_files, calls):
     options = ("--signal", "hinge.*", "--signal", "tip.*", "--label", "light", "--label", "heavy", "--from", "0.1")
     assert invoke("plot", *run_files, *options, "--out", "a.png").exit_code == 0
-    ((name, runs, signals, path, told),) = calls
+    ((name, runs, signals, path, message),) = calls
     assert (name, signals, str(path)) == ("plot_signals", ["hinge.*", "tip.*"], "a.png")
     assert [run.provenance.parameters["bob.mass"]["value"] for run in runs] == [1.0, 2.0]
-    assert told == {"labels": ["light", "heavy"], "window": (0.1, None)}
+    assert message == {"labels": ["light", "heavy"], "window": (0.1, None)}
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_signals_runs_labels_and_times_are_passed_on(invoke, run_files, calls):
         ((), ["plot_signals"]),
         (("--path", "tip"), ["plot_path"]),
         (("--path", "tip", "--signal", "hinge.*"), ["plot_signals", "plot_path"]),
-        (("--signal", "hinge.*", "--against", "tip.position.x"), ["plot_against"]),
+        (("--signal", "hinge.*", "--against", "tip.position.x"), ["plot_phase"]),
     ],
 )
 def test_options_choose_the_kind_of_picture(invoke, run_files, calls, options, expected):

@@ -64,7 +64,7 @@ def test_the_command_in_a_pipe_prints_only_its_result(start, quick, read_json):
     process = start("run", quick, "--json")
     out, err = process.communicate(timeout=120)
     assert process.returncode == 0
-    # A first compilation is told; nothing else.
+    # A first compilation is reported; nothing else.
     assert all(line.startswith("robodyn: compiling") for line in err.splitlines())
     assert read_json(out)["outcome"]["ok"]
 

@@ -22,12 +22,12 @@ def test_a_run_is_kept_and_summed_up(invoke, quick, tmp_path):
 
 def test_json_tells_the_run_and_nothing_else(invoke, quick, read_json, tmp_path):
     result = invoke("run", quick, "--json", "--out", tmp_path / "runs", "--rate", "100", "--signal", "hinge.*")
-    told = read_json(result.stdout)
+    message = read_json(result.stdout)
     assert quiet_but_for_compiling(result.stderr)
-    assert told["outcome"] == {"kind": "finished", "ok": True, "sentence": "reached the end time 0.2 s"}
-    assert told["scenario"] == "quick"
-    run = load(told["file"])
-    assert told["final"] == pytest.approx(run.final)
+    assert message["outcome"] == {"kind": "finished", "ok": True, "sentence": "reached the end time 0.2 s"}
+    assert message["scenario"] == "quick"
+    run = load(message["file"])
+    assert message["final"] == pytest.approx(run.final)
     assert len(run.time) == 21
     assert all(name.startswith("hinge.") for name in run.names)
 
@@ -35,11 +35,11 @@ def test_json_tells_the_run_and_nothing_else(invoke, quick, read_json, tmp_path)
 def test_settings_on_the_command_line_count(invoke, quick, read_json):
     changes = ("--set", "bob.com.z=-500 mm", "--set", "initial.hinge.position=0.1 rad", "--duration", "0.1")
     result = invoke("run", quick, "--json", "--solver", "dopri5", "--rtol", "1e-9", "--atol", "1e-11", *changes)
-    told = read_json(result.stdout)
-    assert told["end_time"] == pytest.approx(0.1)
-    assert told["solver"]["method"] == "dopri5"
+    message = read_json(result.stdout)
+    assert message["end_time"] == pytest.approx(0.1)
+    assert message["solver"]["method"] == "dopri5"
     # A pendulum of 0.5 m from 0.1 rad: the swing differs from a cosine by less than angle^3 / 16.
-    assert told["final"]["hinge.position"] == pytest.approx(0.1 * math.cos(math.sqrt(9.81 / 0.5) * 0.1), abs=1e-4)
+    assert message["final"]["hinge.position"] == pytest.approx(0.1 * math.cos(math.sqrt(9.81 / 0.5) * 0.1), abs=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -91,9 +91,9 @@ def test_a_simulation_that_blows_up_ends_with_code_3_and_keeps_its_run(invoke, r
     """Bristles a hundred times too stiff for Euler's method at this step."""
     result = invoke("run", "two-link-loop", "--solver", "euler", "--step", "1e-3", "--json")
     assert result.exit_code == 3
-    told = read_json(result.stdout)
-    assert not told["outcome"]["ok"]
-    assert told["outcome"]["sentence"] in result.stderr
+    message = read_json(result.stdout)
+    assert not message["outcome"]["ok"]
+    assert message["outcome"]["sentence"] in result.stderr
     partial = load(tmp_path / "out" / "two-link-loop.run")
     assert 0 < partial.time[-1] < 2.0
 

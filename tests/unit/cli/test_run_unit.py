@@ -21,12 +21,12 @@ def test_a_unit_is_run_and_its_run_is_kept(invoke, ball, read_json, tmp_path):
         "run", ball, "--set", "restitution=0.5", "--duration", "1", "--step", "0.05", "--out", "here", "--json"
     )
     assert done.exit_code == 0, done.output
-    told = read_json(done.stdout)
-    assert told["end_time"] == 1.0
-    assert told["statistics"]["steps"] == 20
-    assert [event["name"] for event in told["events"]].count("state_event") == 2
+    message = read_json(done.stdout)
+    assert message["end_time"] == 1.0
+    assert message["statistics"]["steps"] == 20
+    assert [event["name"] for event in message["events"]].count("state_event") == 2
     run = load(tmp_path / "here" / "ball.run")
-    assert run["height"].final == told["final"]["height"]
+    assert run["height"].final == message["final"]["height"]
 
 
 def test_other_commands_take_the_run(invoke, ball):
@@ -43,7 +43,7 @@ def test_other_commands_take_the_run(invoke, ball):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (("--set", "height=-1"), 'parameters.height: must be at least 0.0, is "-1"'),
         (("--set", "hight=1"), "is no parameter of the unit (did you mean 'height'?)"),
@@ -55,10 +55,10 @@ def test_other_commands_take_the_run(invoke, ball):
         (("--signal", "hight"), "did you mean 'height'?"),
     ],
 )
-def test_what_a_unit_does_not_take_is_told(invoke, ball, arguments, told):
+def test_what_a_unit_does_not_take_is_told(invoke, ball, arguments, message):
     done = invoke("run", ball, *arguments)
     assert done.exit_code == 2
-    assert told in done.output
+    assert message in done.output
 
 
 def test_files_that_are_no_units_are_told(invoke, tmp_path):
@@ -82,7 +82,7 @@ duration = 0.5
 subsystems.first = { fmu = "ball.fmu", set = { height = "200 mm", gust = 1, end_after = 3 } }
 subsystems.second = { fmu = "ball.fmu", set = { period = 100.0 } }
 links = [{ source = "first.lamp", target = "second.gust" }]
-master.step = "100 ms"
+settings.step = "100 ms"
 """
     (tmp_path / "balls.toml").write_text(text)
     done = invoke("cosim", "balls.toml")

@@ -36,7 +36,7 @@ def test_the_ranking_is_drawn(invoke, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("more", "told"),
+    ("more", "message"),
     [
         (("--parameters", "gravity.zz"), "no such number"),
         (("--parameters", ","), "names no number"),
@@ -46,7 +46,7 @@ def test_the_ranking_is_drawn(invoke, tmp_path):
         (("--parameters", "gravity.z", "--plot", "rank.xyz"), "rank.xyz"),
     ],
 )
-def test_wrong_requests_end_with_a_sentence_and_exit_code_2(invoke, more, told):
+def test_wrong_requests_end_with_a_sentence_and_exit_code_2(invoke, more, message):
     result = invoke(*CALL, *more)
     assert result.exit_code == 2
-    assert told in result.stderr
+    assert message in result.stderr

@@ -19,9 +19,9 @@ def test_a_grid_prints_its_table_and_leaves_its_files(invoke, quick, tmp_path):
 
 def test_json_holds_the_percentiles(invoke, quick, read_json):
     options = ["--random", "bob.mass=scale:0.8:1.2", "--runs", 5, "--workers", 1, "--no-plot", "--json"]
-    told = read_json(invoke("sweep", quick, *options, "--out", "mc").stdout)
-    assert (told["runs"], told["carried_through"], told["pictures"]) == (5, 5, [])
-    assert told["percentiles"]["final:hinge.position"]["unit"] == "rad"
+    message = read_json(invoke("sweep", quick, *options, "--out", "mc").stdout)
+    assert (message["runs"], message["carried_through"], message["pictures"]) == (5, 5, [])
+    assert message["percentiles"]["final:hinge.position"]["unit"] == "rad"
 
 
 def test_every_problem_is_told_at_once_with_the_nearest_name(invoke, quick):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from robodyn.cosimulation import Link, Master, UnitEvent, UnitRefusal, cosimulate
+from robodyn.cosimulation import CosimSettings, SignalConnection, UnitEvent, UnitRefusal, cosimulate
 from robodyn.results import Outcome, OutcomeKind
 
 
@@ -45,7 +45,12 @@ class Mirror(Stairs):
 @pytest.mark.parametrize("stops_at", [np.inf, 0.2])
 def test_all_rows_are_read_after_the_exchange(scheme, stops_at):
     units = [Mirror(stops_at), Stairs()]
-    run = cosimulate(units, links=[Link("stairs.y", "mirror.u")], master=Master(0.1, scheme), duration=0.3)
+    run = cosimulate(
+        units,
+        signal_connections=[SignalConnection("stairs.y", "mirror.u")],
+        settings=CosimSettings(0.1, scheme),
+        duration=0.3,
+    )
     assert run.outcome.ok
     # What comes in is known at a communication point: both have the same value there, at the last one too.
     times = run.coupling.time
@@ -55,7 +60,12 @@ def test_all_rows_are_read_after_the_exchange(scheme, stops_at):
 
 
 def test_both_sides_of_a_jump_at_an_exchange_are_kept():
-    run = cosimulate([Mirror(), Stairs()], links=[Link("stairs.y", "mirror.u")], master=Master(0.1), duration=0.3)
+    run = cosimulate(
+        [Mirror(), Stairs()],
+        signal_connections=[SignalConnection("stairs.y", "mirror.u")],
+        settings=CosimSettings(0.1),
+        duration=0.3,
+    )
     np.testing.assert_allclose(run["mirror"].time, [0.0, 0.1, 0.1, 0.2, 0.2, 0.3, 0.3])
     assert run["mirror"]["y"].values.tolist() == [0.0, 0.0, 1.0, 1.0, 2.0, 2.0, 3.0]
     # What does not jump at exchanges has one row for each.
@@ -63,18 +73,23 @@ def test_both_sides_of_a_jump_at_an_exchange_are_kept():
 
 
 def test_a_unit_of_ones_own_may_tell_of_events():
-    class Telling(Stairs):
-        told = None
+    class WaitingLine(Stairs):
+        message = None
 
         def advance(self, time, step):
             before, self.y = self.y, self.y + 1.0
-            self.told = [UnitEvent("click", time + step / 2, {"y": before}, {"y": self.y})]
+            self.message = [UnitEvent("click", time + step / 2, {"y": before}, {"y": self.y})]
 
         def take_events(self):
-            taken, self.told = self.told or [], []
+            taken, self.message = self.message or [], []
             return taken
 
-    run = cosimulate([Mirror(), Telling()], links=[Link("stairs.y", "mirror.u")], master=Master(0.1), duration=0.2)
+    run = cosimulate(
+        [Mirror(), WaitingLine()],
+        signal_connections=[SignalConnection("stairs.y", "mirror.u")],
+        settings=CosimSettings(0.1),
+        duration=0.2,
+    )
     np.testing.assert_allclose([event.time for event in run["stairs"].events], [0.05, 0.15])
     np.testing.assert_allclose(run["stairs"].time, [0.0, 0.05, 0.05, 0.1, 0.15, 0.15, 0.2])
 
@@ -86,5 +101,10 @@ def test_a_refusal_is_told_in_the_units_own_words():
                 raise UnitRefusal("u must be at most 1")
             super().write(inputs)
 
-    run = cosimulate([Picky(), Stairs()], links=[Link("stairs.y", "mirror.u")], master=Master(0.1), duration=0.5)
+    run = cosimulate(
+        [Picky(), Stairs()],
+        signal_connections=[SignalConnection("stairs.y", "mirror.u")],
+        settings=CosimSettings(0.1),
+        duration=0.5,
+    )
     assert run.outcome == Outcome(OutcomeKind.FAILED, "at 0.2 s: u must be at most 1", 0.2)

@@ -10,20 +10,20 @@ from support.coupled import START, arm, load
 
 from robodyn import (
     GROUND,
-    Along,
     Body,
+    ConstraintMethod,
     Interface,
     Joint,
     Machine,
     Mechanism,
     Point,
-    Prescribed,
+    PointCoordinate,
+    PrescribedMotion,
     Scenario,
-    Treatment,
     assemble,
 )
 from robodyn.catalog import four_bars
-from robodyn.cosimulation import Connection, Master, ScenarioUnit, cosimulate, model_from_mobility, reduce_system
+from robodyn.cosimulation import Connection, CosimSettings, ScenarioUnit, cosimulate, model_from_mobility, reduce_system
 from robodyn.cosimulation.reduced import RANK, invert
 from robodyn.cosimulation.rotations import turn_between
 from robodyn.simulation import close_constraints
@@ -44,7 +44,7 @@ def four_bar():
         for name, value in zip(names, start.x, strict=True)
         if name.endswith(("position", "velocity"))
     }
-    return dataclasses.replace(scenario, machine=machine, initial=initial, treatment=Treatment())
+    return dataclasses.replace(scenario, machine=machine, initial=initial, constraint_method=ConstraintMethod())
 
 
 def flexible_rod():
@@ -53,19 +53,19 @@ def flexible_rod():
     rod = beam("rod", 1.0, section, Reduction(modes=1, directions=("y", "rz")))
     joint = Joint("hinge", "revolute", GROUND, "rod", axis=(0.0, 0.0, 1.0))
     mechanism = Mechanism("rod", (rod,), (joint,), (Point("end", "rod", node="tip"),))
-    sway = Along("sway", "end", (0.0, 1.0, 0.0))
+    sway = PointCoordinate("sway", "end", (0.0, 1.0, 0.0))
     machine = Machine("rod", mechanism, coordinates=(sway,), interfaces=(Interface("port", "force", on="sway"),))
     return Scenario("rod", machine, 1.0, {"hinge.position": 0.4})
 
 
 def driven_arm():
-    """Two links, the first of which is told to accelerate, coupled at the second."""
+    """Two links, the first of which is reported to accelerate, coupled at the second."""
     bodies = (Body("upper", 1.0, (0.25, 0.0, 0.0), (0.05,) * 3), Body("lower", 1.0, (0.25, 0.0, 0.0), (0.05,) * 3))
     joints = (Joint("first", "revolute", GROUND, "upper"), Joint("second", "revolute", "upper", "lower", (0.5, 0, 0)))
     machine = Machine(
         "driven",
         Mechanism("driven", bodies, joints, gravity=(0.0, -9.81, 0.0)),
-        constraints=(Prescribed("drive", "first", 0.0, 0.0, 20.0),),
+        constraints=(PrescribedMotion("drive", "first", 0.0, 0.0, 20.0),),
         interfaces=(Interface("port", "force", on="second"),),
     )
     return Scenario("driven", machine, 1.0)
@@ -90,7 +90,7 @@ def accelerate(system, x, force):
 def test_it_accelerates_as_the_whole_mechanism_does(make):
     system = assemble(make())
     x = np.array([state.start for state in system.states])
-    if not system.equations:
+    if not system.constraint_forces:
         x[system.n_q : 2 * system.n_q] = 0.3 * np.sin(1.0 + np.arange(system.n_q))
     model = reduce_system(system, system.ports[0].interface.name, x)
     rows = len(model.force)
@@ -123,7 +123,7 @@ def test_a_singular_arm_has_no_inertia_and_the_run_says_so():
         ScenarioUnit(arm("force", 0.1, STRAIGHT)),
         ScenarioUnit(load("model", 0.1, model.motion)),
     ]
-    run = cosimulate(units, [Connection("arm.grip", "load.grip")], master=Master(1e-3))
+    run = cosimulate(units, [Connection("arm.grip", "load.grip")], settings=CosimSettings(1e-3))
     assert run.outcome.kind.name == "ILL_CONDITIONED"
     assert "'arm.grip' broke down at 0 s" in run.outcome.sentence
 

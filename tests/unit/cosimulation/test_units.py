@@ -6,7 +6,7 @@ from support.coupled import held_pendulum
 
 from robodyn import ModelError, simulate
 from robodyn.catalog.oscillator import oscillator_sides
-from robodyn.cosimulation import Connection, Link, Master, ScenarioUnit, cosimulate
+from robodyn.cosimulation import Connection, CosimSettings, ScenarioUnit, SignalConnection, cosimulate
 from robodyn.results import Outcome, OutcomeKind
 
 
@@ -40,7 +40,11 @@ def spring_unit(**changes):
 def test_clocks_delays_and_memory_go_on_across_communication_points():
     whole = simulate(held_pendulum())
     unit = ScenarioUnit(held_pendulum("force"))
-    run = cosimulate([unit, Follower()], links=[Link("held.hinge.position", "follower.u")], master=Master(0.0041))
+    run = cosimulate(
+        [unit, Follower()],
+        signal_connections=[SignalConnection("held.hinge.position", "follower.u")],
+        settings=CosimSettings(0.0041),
+    )
     times = np.linspace(0.0, 0.2, 40)
     # Steps end at other places: what is left are the solver's errors at a tolerance of 1e-8.
     for name in ("hinge.position", "hold.torque", "hold.total"):
@@ -83,8 +87,13 @@ def test_inputs_are_polynomials_of_time():
 
 
 def test_a_unit_of_ones_own_is_coupled_by_links():
-    link = Link("mass.slide.position", "follower.u", gain=2.0)
-    run = cosimulate([spring_unit(), Follower(10.0)], links=[link], master=Master(0.01), duration=0.1)
+    signal_connection = SignalConnection("mass.slide.position", "follower.u", gain=2.0)
+    run = cosimulate(
+        [spring_unit(), Follower(10.0)],
+        signal_connections=[signal_connection],
+        settings=CosimSettings(0.01),
+        duration=0.1,
+    )
     x = u = 0.0
     for time in run.coupling.time[:-1]:
         u = 2.0 * run["mass"]["slide.position"](time)
@@ -94,8 +103,10 @@ def test_a_unit_of_ones_own_is_coupled_by_links():
 
 
 def test_a_unit_that_raises_an_error_ends_the_run_with_a_sentence():
-    links = [Link("mass.slide.position", "follower.u")]
-    run = cosimulate([spring_unit(), Follower(fails_at=0.05)], links=links, master=Master(0.01))
+    signal_connections = [SignalConnection("mass.slide.position", "follower.u")]
+    run = cosimulate(
+        [spring_unit(), Follower(fails_at=0.05)], signal_connections=signal_connections, settings=CosimSettings(0.01)
+    )
     assert run.outcome.kind is OutcomeKind.FAILED
     assert "unit 'follower' raised RuntimeError at 0.05 s: out of order" in run.outcome.sentence
     assert run["mass"].time[-1] >= 0.05
@@ -104,14 +115,18 @@ def test_a_unit_that_raises_an_error_ends_the_run_with_a_sentence():
 def test_a_unit_that_cannot_go_on_ends_the_run_with_its_outcome():
     unit = Follower()
     unit.advance = lambda time, step: Outcome(OutcomeKind.STOPPED, "stopped here", time)
-    run = cosimulate([spring_unit(), unit], links=[Link("mass.slide.position", "follower.u")], master=Master(0.01))
+    run = cosimulate(
+        [spring_unit(), unit],
+        signal_connections=[SignalConnection("mass.slide.position", "follower.u")],
+        settings=CosimSettings(0.01),
+    )
     assert run.outcome == Outcome(OutcomeKind.STOPPED, "unit 'follower': stopped here", 0.0)
 
 
 def test_a_coupling_that_diverges_is_an_outcome():
     units = [ScenarioUnit(side) for side in oscillator_sides("force-displacement")]
     connection = Connection("oscillator-first.port", "oscillator-second.port")
-    run = cosimulate(units, [connection], master=Master(0.12, largest_value=1e4))
+    run = cosimulate(units, [connection], settings=CosimSettings(0.12, largest_value=1e4))
     assert run.outcome.kind is OutcomeKind.DIVERGED
     assert "shorten it, or couple by reduced interface models" in run.outcome.sentence
 
@@ -121,7 +136,7 @@ def test_an_adapted_macro_step_keeps_its_tolerance_and_goes_back():
     for tolerance in (3e-2, 3e-3):
         units = [ScenarioUnit(side) for side in oscillator_sides("model-model")]
         connection = Connection("oscillator-first.port", "oscillator-second.port")
-        run = cosimulate(units, [connection], master=Master(0.02, tolerance=tolerance), duration=1.0)
+        run = cosimulate(units, [connection], settings=CosimSettings(0.02, tolerance=tolerance), duration=1.0)
         exact = simulate_whole(1.0)
         errors.append(abs(run["oscillator-first"]["slide.position"].final - exact))
         assert run.outcome.ok
@@ -138,13 +153,18 @@ def simulate_whole(time):
 def test_all_flaws_of_a_co_simulation_are_told_at_once():
     first, second = oscillator_sides("force-displacement")
     connections = [Connection("a.port", "b.prt"), Connection("a.port", "b.port", order=3)]
-    links = [Link("a.slide.positon", "b.port.force", order=1), Link("a.slide.position", "b.nothing")]
+    signal_connections = [
+        SignalConnection("a.slide.positon", "b.port.force", order=1),
+        SignalConnection("a.slide.position", "b.nothing"),
+    ]
     units = [ScenarioUnit(first, name="a"), ScenarioUnit(second, name="b")]
     with pytest.raises(ModelError) as caught:
-        cosimulate(units, connections, links=links, master=Master(0.01), duration=20.0)
-    told = "\n".join(str(flaw) for flaw in caught.value.flaws)
+        cosimulate(
+            units, connections, signal_connections=signal_connections, settings=CosimSettings(0.01), duration=20.0
+        )
+    message = "\n".join(str(flaw) for flaw in caught.value.flaws)
     for part in ("no interface 'b.prt'", "order", "positon", "b.nothing", "20 s is more than the 10 s"):
-        assert part in told
+        assert part in message
 
 
 def test_interfaces_that_do_not_fit_are_told():
@@ -153,13 +173,13 @@ def test_interfaces_that_do_not_fit_are_told():
         cosimulate(
             [ScenarioUnit(second, name="a"), ScenarioUnit(second, name="b")],
             [Connection("a.port", "b.port")],
-            master=Master(0.01),
+            settings=CosimSettings(0.01),
         )
     with pytest.raises(ModelError, match="no tunable number"):
         ScenarioUnit(first, inputs=("slide.mass",))
     with pytest.raises(ModelError, match="cannot go back"):
         cosimulate(
             [ScenarioUnit(second, name="a"), Follower()],
-            links=[Link("a.slide.position", "follower.u")],
-            master=Master(0.01, tolerance=1e-3),
+            signal_connections=[SignalConnection("a.slide.position", "follower.u")],
+            settings=CosimSettings(0.01, tolerance=1e-3),
         )

@@ -1,10 +1,20 @@
-"""Constraints and their treatment in TOML files: every form is read, every problem told at once."""
+"""Constraints and their constraint method in TOML files: every form is read, every problem told at once."""
 
 from math import pi
 
 import pytest
 
-from robodyn import Closure, Coupling, ModelError, Prescribed, Rod, Treatment, assemble, read_scenario, simulate
+from robodyn import (
+    ConstraintMethod,
+    LinearConstraint,
+    LoopJoint,
+    ModelError,
+    PrescribedMotion,
+    Rod,
+    assemble,
+    read_scenario,
+    simulate,
+)
 
 MECHANISM = """
 duration = "1 s"
@@ -59,21 +69,21 @@ def flaws_of(tmp_path, text):
     [
         ('rod = ["pivot", "tip"]\nlength = "500 mm"', Rod("c", "pivot", "tip", 0.5)),
         ('rod = ["pivot", "tip"]\nlength = 1\nactive = false', Rod("c", "pivot", "tip", 1.0, active=False)),
-        ('closure = ["pivot", "tip"]', Closure("c", "pivot", "tip")),
+        ('loop_joint = ["pivot", "tip"]', LoopJoint("c", "pivot", "tip")),
         (
-            'closure = ["pivot", "tip"]\nkind = "revolute"\naxis = [0, 2, 0]\nsecond_axis = [1, 0, 0]',
-            Closure("c", "pivot", "tip", "revolute", (0, 1, 0), (1, 0, 0)),
+            'loop_joint = ["pivot", "tip"]\nkind = "revolute"\naxis = [0, 2, 0]\nsecond_axis = [1, 0, 0]',
+            LoopJoint("c", "pivot", "tip", "revolute", (0, 1, 0), (1, 0, 0)),
         ),
         (
-            'closure = ["pivot", "tip"]\nkind = "fixed"\nrotation = [[0, -1, 0], [1, 0, 0], [0, 0, 1]]',
-            Closure("c", "pivot", "tip", "fixed", rotation=((0, -1, 0), (1, 0, 0), (0, 0, 1))),
+            'loop_joint = ["pivot", "tip"]\nkind = "fixed"\nrotation = [[0, -1, 0], [1, 0, 0], [0, 0, 1]]',
+            LoopJoint("c", "pivot", "tip", "fixed", rotation=((0, -1, 0), (1, 0, 0), (0, 0, 1))),
         ),
-        ('of = { x = 1, z = -2 }\noffset = "10 mm"', Coupling("c", {"x": 1.0, "z": -2.0}, 0.01)),
-        ('prescribed = "x"\nposition = "-1000 mm"', Prescribed("c", "x", -1.0)),
-        ('prescribed = "x"\nposition = "90 deg"', Prescribed("c", "x", pi / 2)),
+        ('of = { x = 1, z = -2 }\noffset = "10 mm"', LinearConstraint("c", {"x": 1.0, "z": -2.0}, 0.01)),
+        ('prescribed = "x"\nposition = "-1000 mm"', PrescribedMotion("c", "x", -1.0)),
+        ('prescribed = "x"\nposition = "90 deg"', PrescribedMotion("c", "x", pi / 2)),
         (
             'prescribed = "x"\nposition = "path.position"\nvelocity = "path.velocity"\nacceleration = -2',
-            Prescribed("c", "x", "path.position", "path.velocity", -2.0),
+            PrescribedMotion("c", "x", "path.position", "path.velocity", -2.0),
         ),
     ],
 )
@@ -81,15 +91,17 @@ def test_every_form_is_read(tmp_path, text, expected):
     assert constraint_of(tmp_path, text) == expected
 
 
-def test_treatment_and_start_are_read(tmp_path):
-    text = f'start = "assembled"{MECHANISM}\n[constraints.c]\nrod = ["pivot", "tip"]\nlength = 1\n'
-    assert read(tmp_path, text).start == "assembled"
+def test_constraint_method_and_start_are_read(tmp_path):
+    text = f'initialisation = "assembled"{MECHANISM}\n[constraints.c]\nrod = ["pivot", "tip"]\nlength = 1\n'
+    assert read(tmp_path, text).initialisation == "assembled"
     assert read(tmp_path, text).keep is None
     assert read(tmp_path, f'keep = ["x.position"]\n{text}').keep == ("x.position",)
     assert read(tmp_path, f"keep = []\n{text}").keep == ()
-    assert read(tmp_path, text).treatment == Treatment()
-    assert read(tmp_path, f"{text}[treatment]\npole = 5").treatment == Treatment(pole=5.0)
-    assert read(tmp_path, f'{text}[treatment]\nmethod = "projection"').treatment == Treatment("projection")
+    assert read(tmp_path, text).constraint_method == ConstraintMethod()
+    assert read(tmp_path, f"{text}[constraint_method]\npole = 5").constraint_method == ConstraintMethod(pole=5.0)
+    assert read(tmp_path, f'{text}[constraint_method]\nmethod = "projection"').constraint_method == ConstraintMethod(
+        "projection"
+    )
 
 
 def test_all_problems_are_told_at_once(tmp_path):
@@ -102,7 +114,7 @@ rod = ["pivot", "tip"]
 of = {{ x = 1 }}
 
 [constraints.three]
-closure = ["pivot", "tip", "pivot"]
+loop_joint = ["pivot", "tip", "pivot"]
 
 [constraints.short]
 rod = ["pivot", "tap"]
@@ -113,7 +125,7 @@ rod = ["pivot", "tip"]
 length = "1 kg"
 
 [constraints.typo]
-closure = ["pivot", "tip"]
+loop_joint = ["pivot", "tip"]
 kind = "revolut"
 axes = [0, 1, 0]
 
@@ -132,14 +144,14 @@ velocity = 0
 prescribed = "x"
 position = "path.position"
 
-[treatment]
+[constraint_method]
 method = "baumgart"
 pole = -1
 """
     found = flaws_of(tmp_path, text)
     assert "exactly one of" in found["constraints.none"]
     assert "exactly one of" in found["constraints.both"]
-    assert "names 3" in found["constraints.three.closure"]
+    assert "names 3" in found["constraints.three.loop_joint"]
     assert "positive" in found["constraints.short.length"]
     assert "must be in m" in found["constraints.heavy.length"]
     assert "'revolute'" in found["constraints.typo.kind"]
@@ -149,8 +161,8 @@ pole = -1
     assert "no joint or coordinate 'y'" in found["constraints.path.prescribed"]
     assert "no signal 'pth.position'" in found["constraints.path.position"]
     assert "is not told" in found["constraints.late.velocity"]
-    assert "'baumgarte'" in found["treatment.method"]
-    assert "positive" in found["treatment.pole"]
+    assert "'baumgarte'" in found["constraint_method.method"]
+    assert "positive" in found["constraint_method.pole"]
 
 
 def test_unknown_points_are_told_with_the_nearest(tmp_path):
@@ -160,13 +172,13 @@ def test_unknown_points_are_told_with_the_nearest(tmp_path):
 
 @pytest.mark.parametrize("key", ["kind", "axis", "length", "offset", "position"])
 def test_keys_of_other_forms_are_unknown(tmp_path, key):
-    own = {"length": 'closure = ["pivot", "tip"]'}
+    own = {"length": 'loop_joint = ["pivot", "tip"]'}
     text = own.get(key, 'rod = ["pivot", "tip"]\nlength = 1')
     assert "unknown" in flaws_of(tmp_path, f"{MECHANISM}\n[constraints.c]\n{text}\n{key} = 1\n")[f"constraints.c.{key}"]
 
 
-def test_a_treatment_of_nothing_is_told(tmp_path):
-    assert "has no effect" in flaws_of(tmp_path, f"{MECHANISM}\n[treatment]\npole = 5\n")["treatment"]
+def test_a_constraint_method_of_nothing_is_told(tmp_path):
+    assert "has no effect" in flaws_of(tmp_path, f"{MECHANISM}\n[constraint_method]\npole = 5\n")["constraint_method"]
 
 
 def test_a_rod_breaks_in_a_file(tmp_path):
@@ -201,4 +213,4 @@ def test_a_wrong_start_value_beside_a_flaw_is_told_and_that_of_a_constraint_is_k
 
 def test_a_file_with_constraints_assembles(tmp_path):
     text = f'{MECHANISM}\n[constraints.rod]\nrod = ["pivot", "tip"]\nlength = 1\n'
-    assert assemble(read(tmp_path, text)).equations == ("rod.tension",)
+    assert assemble(read(tmp_path, text)).constraint_forces == ("rod.tension",)

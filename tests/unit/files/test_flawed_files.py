@@ -152,7 +152,7 @@ def write(tmp_path, text):
 
 
 @pytest.fixture
-def told(tmp_path):
+def message(tmp_path):
     """The text of every flaw of FLAWED, by path."""
     with pytest.raises(ModelError) as error:
         read_scenario(write(tmp_path, FLAWED))
@@ -164,17 +164,17 @@ def told(tmp_path):
 
 
 @pytest.mark.parametrize("path", TOLD)
-def test_each_problem_is_told_in_the_one_error(told, path):
-    assert TOLD[path] in told.get(path, f"not told; told are {sorted(told)}")
+def test_each_problem_is_told_in_the_one_error(message, path):
+    assert TOLD[path] in message.get(path, f"not told; told are {sorted(message)}")
 
 
-def test_nothing_is_told_that_is_right(told):
+def test_nothing_is_told_that_is_right(message):
     follow_ups = {
         "bodies.upper",  # the joint that should carry it names no body
         "bodies.lower",
         "bodies.odd",
     }
-    assert set(told) - set(TOLD) <= follow_ups
+    assert set(message) - set(TOLD) <= follow_ups
 
 
 SMALL = """

@@ -40,7 +40,7 @@ def read_machine(tmp_path, body, rest=""):
     return read_scenario(path).machine
 
 
-def told(tmp_path, body, rest=""):
+def message(tmp_path, body, rest=""):
     """Flaws by their paths."""
     with pytest.raises(ModelError) as error:
         read_machine(tmp_path, body, rest)
@@ -186,7 +186,7 @@ def test_modes_are_used_like_joints(tmp_path):
 
 
 def test_everything_wrong_with_flexible_bodies_is_told_at_once(tmp_path):
-    flaws = told(
+    flaws = message(
         tmp_path,
         """
         [sections]
@@ -261,7 +261,7 @@ def test_nodes_that_do_not_exist_are_told_together_with_other_flaws(tmp_path):
     child = "rest"
     origin = [0.75, 0, 0]
     """
-    flaws = told(tmp_path, body, rest)
+    flaws = message(tmp_path, body, rest)
     assert flaws.keys() == {"bodies.hand.mass", "joints.grip.node", "joints.next.origin"}
     assert "'tip'" in flaws["joints.grip.node"]
     assert "nearest is 'root_tip7'" in flaws["joints.next.origin"]
@@ -284,7 +284,7 @@ def test_nodes_that_do_not_exist_are_told_together_with_other_flaws(tmp_path):
     ],
 )
 def test_modal_data_that_do_not_fit_are_told(tmp_path, change, path, part):
-    flaws = told(tmp_path, "[bodies.link.modal]\n", as_lists(MODAL | change))
+    flaws = message(tmp_path, "[bodies.link.modal]\n", as_lists(MODAL | change))
     assert part in flaws[f"bodies.link.modal.{path}"]
 
 
@@ -304,14 +304,14 @@ def test_modal_data_that_do_not_fit_are_told(tmp_path, change, path, part):
 def test_a_data_file_that_cannot_be_used_is_told(tmp_path, file, text, part):
     if text is not None:
         (tmp_path / file).write_text(text)
-    flaws = told(tmp_path, f'[bodies.link.modal]\nfile = "{file}"\n')
+    flaws = message(tmp_path, f'[bodies.link.modal]\nfile = "{file}"\n')
     assert list(flaws) == ["bodies.link.modal.file"]
     assert part in flaws["bodies.link.modal.file"]
 
 
 def test_flaws_of_a_data_file_name_it(tmp_path):
     (tmp_path / "link.json").write_text(json.dumps(MODAL | {"colour": 3, "mass": "much"}))
-    flaws = told(tmp_path, '[bodies.link.modal]\nfile = "link.json"\nstiffness = [1, 2]\n')
+    flaws = message(tmp_path, '[bodies.link.modal]\nfile = "link.json"\nstiffness = [1, 2]\n')
     assert flaws.keys() == {
         "bodies.link.modal.stiffness",
         "bodies.link.modal[link.json].colour",

@@ -75,7 +75,7 @@ def refusal(tmp_path, text):
 
 
 @pytest.mark.parametrize(
-    ("changed", "told"),
+    ("changed", "message"),
     [
         ({"axis": "[1, -1.7e308, 1e300]"}, "joints.hinge.axis[1]: must be at most 1e+30 in magnitude, is -1.7e+308"),
         ({"axis": "[1e-200, 0, 0]"}, "joints.hinge.axis[0]: must be 0 or at least 1e-100 in magnitude"),
@@ -88,8 +88,8 @@ def refusal(tmp_path, text):
         ({"delay": "500"}, "blocks.hold.delay: 500 s are 5e+04 periods, at most 10000 samples can wait"),
     ],
 )
-def test_numbers_beyond_all_use_are_refused_at_their_place(tmp_path, changed, told):
-    assert told in refusal(tmp_path, ARM.format(**(GOOD | changed)))
+def test_numbers_beyond_all_use_are_refused_at_their_place(tmp_path, changed, message):
+    assert message in refusal(tmp_path, ARM.format(**(GOOD | changed)))
 
 
 def test_numbers_up_to_the_bounds_are_used(tmp_path):
@@ -98,7 +98,7 @@ def test_numbers_up_to_the_bounds_are_used(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("changed", "told"),
+    ("changed", "message"),
     [
         ({"radius": "2e298"}, "sections.tube.radius: must be at most 1e+30"),
         ({"tip": "[0, 1e300, 0]"}, "bodies.arm.frame.nodes.tip[1]: must be at most 1e+30"),
@@ -106,8 +106,8 @@ def test_numbers_up_to_the_bounds_are_used(tmp_path):
         ({"parts": "2", "young": "1e30", "density": "1e-99"}, "too far apart to find modes (check the units"),
     ],
 )
-def test_beams_that_have_no_modes_or_too_many_parts_are_refused(tmp_path, changed, told):
-    assert told in refusal(tmp_path, BEAM.format(**(FINE | changed)))
+def test_beams_that_have_no_modes_or_too_many_parts_are_refused(tmp_path, changed, message):
+    assert message in refusal(tmp_path, BEAM.format(**(FINE | changed)))
 
 
 def test_more_modes_or_particles_than_there_is_room_for_are_refused_before_the_work(tmp_path):
@@ -127,7 +127,7 @@ def test_a_rod_between_points_of_one_body_is_refused(tmp_path):
 
 def test_a_file_wrong_in_very_many_places_tells_the_first_hundred(tmp_path):
     text = ARM.format(**GOOD) + "[initial]\n" + "".join(f"wrong{k} = true\n" for k in range(5000))
-    told = refusal(tmp_path, text)
-    assert "10000 problems" in told
-    assert told.endswith("  ... and 9900 more")
-    assert len(told) < 20_000
+    message = refusal(tmp_path, text)
+    assert "10000 problems" in message
+    assert message.endswith("  ... and 9900 more")
+    assert len(message) < 20_000

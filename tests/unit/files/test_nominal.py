@@ -35,14 +35,14 @@ def test_a_file_names_the_reference_of_each_joint(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "message"),
     [
         ('hing = "target.value"', "nominal.hing: is no moving joint .did you mean 'hinge'"),
         ("hinge = 3", "nominal.hinge: must be text, is 3"),
     ],
 )
-def test_wrong_entries_are_told_with_their_place(tmp_path, wrong, told):
-    with pytest.raises(ModelError, match=told):
+def test_wrong_entries_are_told_with_their_place(tmp_path, wrong, message):
+    with pytest.raises(ModelError, match=message):
         read_scenario(write(tmp_path, ARM.replace('hinge = "target.value"', wrong)))
 
 

@@ -147,7 +147,7 @@ def test_unknown_keys_of_inner_tables_are_told(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("changes", "path", "told"),
+    ("changes", "path", "message"),
     [
         ({"kind": "lime"}, "kind", "did you mean 'line'"),
         ({"point": "tol"}, "point", "did you mean 'tool'"),
@@ -166,9 +166,9 @@ def test_unknown_keys_of_inner_tables_are_told(tmp_path):
         ({"delay": 0.001}, "delay", "no effect on a continuous block"),
     ],
 )
-def test_what_is_wrong_with_a_path_is_told_with_its_key(tmp_path, changes, path, told):
+def test_what_is_wrong_with_a_path_is_told_with_its_key(tmp_path, changes, path, message):
     found = flaws_of(tmp_path, with_path(**changes))
-    assert told in found[f"paths.path.{path}".rstrip(".")]
+    assert message in found[f"paths.path.{path}".rstrip(".")]
 
 
 def test_a_path_without_a_mechanism_is_told(tmp_path):

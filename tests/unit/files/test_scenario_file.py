@@ -7,19 +7,19 @@ import pytest
 
 from robodyn import (
     GROUND,
-    Along,
     Block,
     Body,
-    Combination,
     Delay,
     DHRow,
     Distance,
     Joint,
+    LinearCombination,
     Load,
     Machine,
     Mechanism,
     ModelError,
     Point,
+    PointCoordinate,
     Recording,
     Solver,
     mechanism_from_dh,
@@ -186,8 +186,8 @@ def test_every_table_of_a_file_becomes_what_python_would_write(read):
     )
     coordinates = (
         Distance("strut", "wall", "tip"),
-        Along("height", "tip", (0.0, 0.0, 1.0)),
-        Combination("both", {"shoulder": 2.0, "slide": -1.0}, 0.01),
+        PointCoordinate("height", "tip", (0.0, 0.0, 1.0)),
+        LinearCombination("both", {"shoulder": 2.0, "slide": -1.0}, 0.01),
     )
     delays, loads = (Delay("late", "path.position", 2e-3, 0.1),), (Load("weight", "tip", (0.0, 0.0, -5.0)),)
     mechanism = found.machine.mechanism

@@ -11,7 +11,7 @@ import pytest
 from robodyn import ModelError, read_scenario
 from robodyn.catalog import SCENARIOS
 from robodyn.files import make_schema, scenario_text
-from robodyn.model import Chain
+from robodyn.model import ScenarioSequence
 
 jsonschema = pytest.importorskip("jsonschema")
 
@@ -54,7 +54,7 @@ def test_every_example_is_right(name):
 @pytest.mark.parametrize("name", ["scara-ptp", "four-bar", "tumbling-box", "pendulum"])
 def test_what_is_written_is_right(name):
     made = SCENARIOS[name]()
-    assert not isinstance(made, Chain)
+    assert not isinstance(made, ScenarioSequence)
     assert flaws_of(tomllib.loads(scenario_text(made))) == []
 
 

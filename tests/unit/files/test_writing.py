@@ -8,19 +8,19 @@ from robodyn import (
     Ball,
     Block,
     Body,
+    ConstraintFunction,
     Contact,
     Event,
+    FunctionCoordinate,
     Interface,
     Joint,
-    Linkage,
     Machine,
     Mechanism,
     ModelError,
     Plane,
     Point,
-    Prescribed,
+    PrescribedMotion,
     Recording,
-    Relation,
     Scenario,
     Solver,
     read_scenario,
@@ -29,7 +29,7 @@ from robodyn import (
 from robodyn.catalog import SCENARIOS
 from robodyn.files import scenario_text
 from robodyn.laws import known_laws
-from robodyn.model import Chain, digest
+from robodyn.model import ScenarioSequence, digest
 from robodyn.model.event import SetValues, level_crossing
 
 # Scenarios with laws or actions that are Python objects, and what the refusal says of each.
@@ -69,13 +69,13 @@ def cart(*blocks, **fields):
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_every_scenario_of_the_catalogue_is_read_back_equal_or_refused_by_name(name, tmp_path):
     made = SCENARIOS[name]()
-    for scenario in made.phases if isinstance(made, Chain) else (made,):
+    for scenario in made.phases if isinstance(made, ScenarioSequence) else (made,):
         if name in REFUSED:
             with pytest.raises(ModelError, match="cannot be written to a file") as error:
                 scenario_text(scenario)
-            told = {flaw.path: flaw.what for flaw in error.value.flaws}
-            assert told.keys() == REFUSED[name].keys()
-            assert all(word in told[path] for path, word in REFUSED[name].items())
+            message = {flaw.path: flaw.what for flaw in error.value.flaws}
+            assert message.keys() == REFUSED[name].keys()
+            assert all(word in message[path] for path, word in REFUSED[name].items())
             continue
         again = read_back(scenario, tmp_path)
         assert again == scenario
@@ -89,8 +89,8 @@ def test_names_of_machine_and_mechanism_are_kept(tmp_path):
 
 def test_a_function_of_a_module_is_written_by_its_name(tmp_path):
     scenario = cart(
-        coordinates=(Linkage("s", ("x",), math.sin, range=(-1.0, 1.0)),),
-        constraints=(Relation("r", ("x",), math.cos, active=False),),
+        coordinates=(FunctionCoordinate("s", ("x",), math.sin, range=(-1.0, 1.0)),),
+        constraints=(ConstraintFunction("r", ("x",), math.cos, active=False),),
     )
     assert 'function = "math:sin"' in scenario_text(scenario)
     assert read_back(scenario, tmp_path) == scenario
@@ -104,7 +104,7 @@ def test_a_law_of_the_package_is_one_by_name_or_as_a_function():
 def test_all_that_cannot_be_written_is_told_at_once():
     scenario = cart(
         Block("b", lambda position: {"force": position}, on="x"),
-        coordinates=(Linkage("s", ("x",), lambda q: q),),
+        coordinates=(FunctionCoordinate("s", ("x",), lambda q: q),),
         events=(Event("e", lambda x: x, {"x": "x.position"}),),
     )
     with pytest.raises(ModelError) as error:
@@ -135,7 +135,7 @@ def test_events_inputs_and_limits_are_read_back(tmp_path):
 
 def test_contacts_interfaces_and_prescribed_motions_are_read_back(tmp_path):
     scenario = cart(
-        constraints=(Prescribed("p", "x", "path.position", "path.velocity", 0.0),),
+        constraints=(PrescribedMotion("p", "x", "path.position", "path.velocity", 0.0),),
         contacts=(Contact("touch", Ball("nose", 0.1), Plane("wall", (1, 2, 3)), "kelvin_voigt", {"stiffness": 1e4}),),
         interfaces=(
             Interface(

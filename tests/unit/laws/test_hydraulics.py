@@ -92,7 +92,7 @@ def test_a_blocked_actuator_gains_force_by_its_compliance():
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "message"),
     [
         (
             {"speeds": (-0.96, -0.95, 0.0, -0.1, 0.73, 0.74)},
@@ -104,10 +104,10 @@ def test_a_blocked_actuator_gains_force_by_its_compliance():
         ({"leakage": -1e-5}, "parameters.leakage: must not be negative"),
     ],
 )
-def test_an_impossible_actuator_is_refused(changes, told):
+def test_an_impossible_actuator_is_refused(changes, message):
     with pytest.raises(ModelError) as refusal:
         Block("oil", "hydraulic_actuator", "piston", {"opening": 0.1}, ACTUATOR | changes)
-    assert told in str(refusal.value)
+    assert message in str(refusal.value)
 
 
 def test_a_flow_table_that_falls_is_called_not_monotonic():

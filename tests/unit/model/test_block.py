@@ -32,9 +32,9 @@ def test_an_unknown_law_is_answered_with_the_nearest():
 
 
 def test_unknown_parameters_inputs_and_states_are_told_with_the_nearest():
-    told = flaws_of("b", "spring", on="j", parameters=SPRING | {"dampng": 1.0}, inputs={"x": "y"}, states={"z": 0.0})
-    assert "'damping'" in told["parameters.dampng"]
-    assert {"inputs.x", "states.z"} <= set(told)
+    message = flaws_of("b", "spring", on="j", parameters=SPRING | {"dampng": 1.0}, inputs={"x": "y"}, states={"z": 0.0})
+    assert "'damping'" in message["parameters.dampng"]
+    assert {"inputs.x", "states.z"} <= set(message)
 
 
 def test_what_a_law_needs_is_told_where_it_belongs():
@@ -77,26 +77,28 @@ def test_what_has_no_effect_or_no_meaning_is_refused(given, path):
 
 
 def test_a_value_cannot_come_from_two_places():
-    told = flaws_of("b", "spring", on="j", inputs={"stiffness": "s.value"}, parameters=SPRING)
-    assert "inputs.stiffness" in told["parameters.stiffness"]
+    message = flaws_of("b", "spring", on="j", inputs={"stiffness": "s.value"}, parameters=SPRING)
+    assert "inputs.stiffness" in message["parameters.stiffness"]
     friction = {"stiffness": 1.0, "damping": 1.0, "viscous": 1.0, "coulomb": 1.0, "static": 1.0}
     friction |= {"stribeck_velocity": 1.0, "bristle": 0.1}
     assert "states.bristle" in flaws_of("b", "lugre_friction", on="j", parameters=friction)["parameters.bristle"]
 
 
 def test_a_law_with_memory_must_be_sampled():
-    told = flaws_of("b", "sampled_velocity_loop", inputs=LOOP_INPUTS, parameters=LOOP | {"period": 1e-3})
-    assert "error_sum" in told["period"]
+    message = flaws_of("b", "sampled_velocity_loop", inputs=LOOP_INPUTS, parameters=LOOP | {"period": 1e-3})
+    assert "error_sum" in message["period"]
 
 
 def test_a_law_with_states_cannot_be_sampled():
-    told = flaws_of("b", "low_pass", inputs={"value": "a"}, parameters={"time_constant": 1.0}, period=1e-3)
-    assert "filtered" in told["period"]
+    message = flaws_of("b", "low_pass", inputs={"value": "a"}, parameters={"time_constant": 1.0}, period=1e-3)
+    assert "filtered" in message["period"]
 
 
 def test_another_period_than_the_blocks_own_is_refused():
-    told = flaws_of("b", "sampled_velocity_loop", inputs=LOOP_INPUTS, parameters=LOOP | {"period": 2e-3}, period=1e-3)
-    assert "every 0.001 s" in told["parameters.period"]
+    message = flaws_of(
+        "b", "sampled_velocity_loop", inputs=LOOP_INPUTS, parameters=LOOP | {"period": 2e-3}, period=1e-3
+    )
+    assert "every 0.001 s" in message["parameters.period"]
 
 
 @pytest.mark.parametrize("period", [0.0, -1.0, math.nan, "1 ms"])
@@ -150,6 +152,6 @@ def test_an_impossible_delay_is_refused(time):
 
 
 def test_a_delay_of_too_many_samples_is_told():
-    told = flaws_of("b", "sample_and_hold", inputs={"value": "a"}, period=1e-9, delay=0.01)
-    assert "1e+07 periods, at most 10000 samples can wait" in told["delay"]
+    message = flaws_of("b", "sample_and_hold", inputs={"value": "a"}, period=1e-9, delay=0.01)
+    assert "1e+07 periods, at most 10000 samples can wait" in message["delay"]
     assert Block("b", "sample_and_hold", inputs={"value": "a"}, period=1e-6, delay=0.01).delay == 0.01

@@ -11,10 +11,10 @@ from robodyn.model import (
     GROUND,
     Block,
     Body,
-    Combination,
     Delay,
     ElasticGear,
     Joint,
+    LinearCombination,
     Machine,
     Mechanism,
     Scenario,
@@ -33,8 +33,8 @@ def coupled_arm():
         Joint("joint2", "revolute", "link1", "link2", origin=(0.4, 0, 0), axis=(0, 1, 0)),
     )
     motors = (
-        Combination("motor1", {"joint1": GEAR}, ROTOR),
-        Combination("motor2", {"joint1": GEAR, "joint2": GEAR}, ROTOR),
+        LinearCombination("motor1", {"joint1": GEAR}, ROTOR),
+        LinearCombination("motor2", {"joint1": GEAR, "joint2": GEAR}, ROTOR),
     )
     blocks = (
         Block("joint1.friction", "viscous_friction", on="joint1", parameters={"viscous": 2.0}),

@@ -68,7 +68,7 @@ def flaws_of(**changes):
 def test_every_field_is_checked_and_all_flaws_are_told_at_once():
     wrong = {"start": 3, "drum": -1, "anchor": (0, math.nan, 0), "axis": (0, 0, 0), "of": {"hinge": "much"}}
     wrong |= {"inputs": {"x": None}, "gains": {"k": math.inf}, "layers": 0, "kind": "wir", "labels": "a", "brake": 1}
-    told = flaws_of(**wrong)
+    message = flaws_of(**wrong)
     places = [
         "start",
         "drum",
@@ -82,9 +82,9 @@ def test_every_field_is_checked_and_all_flaws_are_told_at_once():
         "labels",
         "brake",
     ]
-    assert list(told) == places
-    assert told["drum"] == "must be positive, is -1 m measure it"
-    assert "'wire'" in told["kind"]
+    assert list(message) == places
+    assert message["drum"] == "must be positive, is -1 m measure it"
+    assert "'wire'" in message["kind"]
 
 
 def test_what_concerns_several_fields_is_checked_where_they_are_right():

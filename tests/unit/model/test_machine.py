@@ -4,19 +4,19 @@ import pytest
 
 from robodyn import (
     GROUND,
-    Along,
     Block,
     Body,
-    Combination,
     Delay,
     Distance,
+    FunctionCoordinate,
     Joint,
-    Linkage,
+    LinearCombination,
     Load,
     Machine,
     Mechanism,
     ModelError,
     Point,
+    PointCoordinate,
 )
 
 ARM = Mechanism(
@@ -38,21 +38,21 @@ def force(name="push", **more):
 
 
 def test_every_dangling_reference_is_told_with_the_nearest_name():
-    told = flaws_of(
+    message = flaws_of(
         blocks=(force(on="elbw"), force("pull", acts={"force": "strutt"})),
         coordinates=(
             Distance("strut", "tip", "wal"),
-            Along("height", "tp", (0, 0, 1)),
-            Combination("sum", {"mount": 1.0}),
+            PointCoordinate("height", "tp", (0, 0, 1)),
+            LinearCombination("sum", {"mount": 1.0}),
         ),
         loads=(Load("weight", "tipp"),),
     )
-    assert "'elbow'" in told["blocks.push.on"]
-    assert "'strut'" in told["blocks.pull.acts.force"]
-    assert "'wall'" in told["coordinates.strut.end"]
-    assert "'tip'" in told["coordinates.height.point"]
-    assert "moving joint 'mount'" in told["coordinates.sum.of"]
-    assert "'tip'" in told["loads.weight.point"]
+    assert "'elbow'" in message["blocks.push.on"]
+    assert "'strut'" in message["blocks.pull.acts.force"]
+    assert "'wall'" in message["coordinates.strut.end"]
+    assert "'tip'" in message["coordinates.height.point"]
+    assert "moving joint 'mount'" in message["coordinates.sum.of"]
+    assert "'tip'" in message["loads.weight.point"]
 
 
 def test_a_force_on_the_ground_is_told_to_have_no_effect():
@@ -69,8 +69,8 @@ def test_a_block_cannot_take_the_name_of_a_bodys_number():
     def lift(*, mass):
         return 9.81 * mass
 
-    told = flaws_of(blocks=(Block("upper", lift, on="elbow", parameters={"mass": 2.0}),))
-    assert "2 numbers" in told["upper.mass"]
+    message = flaws_of(blocks=(Block("upper", lift, on="elbow", parameters={"mass": 2.0}),))
+    assert "2 numbers" in message["upper.mass"]
 
 
 def test_a_tunable_pattern_that_matches_nothing_is_told():
@@ -82,15 +82,15 @@ def test_a_tunable_pattern_that_matches_nothing_is_told():
 @pytest.mark.parametrize(
     ("make", "path"),
     [
-        (lambda: Combination("c", {}), "of"),
-        (lambda: Combination("c", {"elbow": float("nan")}), "of.elbow"),
-        (lambda: Combination("c", {"elbow": 1.0}, inertia=-1.0), "inertia"),
-        (lambda: Combination("c", ["elbow"]), "of"),
+        (lambda: LinearCombination("c", {}), "of"),
+        (lambda: LinearCombination("c", {"elbow": float("nan")}), "of.elbow"),
+        (lambda: LinearCombination("c", {"elbow": 1.0}, inertia=-1.0), "inertia"),
+        (lambda: LinearCombination("c", ["elbow"]), "of"),
         (lambda: Distance("c", "tip", "tip"), "end"),
-        (lambda: Along("c", "tip", (0.0, 0.0, 0.0)), "direction"),
-        (lambda: Linkage("c", "elbow", lambda q: q), "of"),
-        (lambda: Linkage("c", ("elbow",), 3.0), "function"),
-        (lambda: Linkage("c", ("elbow",), lambda q: q, unit="kg"), "unit"),
+        (lambda: PointCoordinate("c", "tip", (0.0, 0.0, 0.0)), "direction"),
+        (lambda: FunctionCoordinate("c", "elbow", lambda q: q), "of"),
+        (lambda: FunctionCoordinate("c", ("elbow",), 3.0), "function"),
+        (lambda: FunctionCoordinate("c", ("elbow",), lambda q: q, unit="kg"), "unit"),
         (lambda: Load("c", "tip", (0.0, 0.0)), "force"),
         (lambda: Load("c", 3), "point"),
     ],

@@ -30,14 +30,14 @@ def test_branches_are_ordered_parents_first_and_otherwise_as_given():
 
 
 def test_a_body_without_a_joint_is_told():
-    told = flaws_of(bodies("arm", "hand"), (joint("left", GROUND, "arm"),))
-    assert "not connected" in told["bodies.hand"]
+    message = flaws_of(bodies("arm", "hand"), (joint("left", GROUND, "arm"),))
+    assert "not connected" in message["bodies.hand"]
 
 
 def test_a_chain_that_bites_its_tail_is_told():
     joints = (joint("left", GROUND, "arm"), joint("one", "hand", "tip"), joint("two", "tip", "hand"))
-    told = flaws_of(bodies("arm", "hand", "tip"), joints)
-    assert set(told) == {"bodies.hand", "bodies.tip"}
+    message = flaws_of(bodies("arm", "hand", "tip"), joints)
+    assert set(message) == {"bodies.hand", "bodies.tip"}
 
 
 def test_a_closed_loop_is_told():
@@ -46,20 +46,20 @@ def test_a_closed_loop_is_told():
 
 
 def test_unknown_bodies_are_told_with_the_nearest_name():
-    told = flaws_of(bodies("arm"), (joint("left", "grund", "arm"),), (Point("p", "amr"),))
-    assert "'ground'" in told["joints.left.parent"]
-    assert "'arm'" in told["points.p.body"]
+    message = flaws_of(bodies("arm"), (joint("left", "grund", "arm"),), (Point("p", "amr"),))
+    assert "'ground'" in message["joints.left.parent"]
+    assert "'arm'" in message["points.p.body"]
 
 
 def test_duplicate_names_are_told():
     twice = (*bodies("arm", "arm"), *bodies("hand"))
-    told = flaws_of(twice, (joint("left", GROUND, "arm"), joint("left", "arm", "hand")))
-    assert {"bodies.arm", "joints.left"} <= set(told)
+    message = flaws_of(twice, (joint("left", GROUND, "arm"), joint("left", "arm", "hand")))
+    assert {"bodies.arm", "joints.left"} <= set(message)
 
 
 def test_the_ground_is_no_body_and_no_child():
-    told = flaws_of(bodies(GROUND), (joint("left", GROUND, GROUND),))
-    assert {f"bodies.{GROUND}", "joints.left.child"} <= set(told)
+    message = flaws_of(bodies(GROUND), (joint("left", GROUND, GROUND),))
+    assert {f"bodies.{GROUND}", "joints.left.child"} <= set(message)
 
 
 def test_a_fixed_joint_and_a_point_cannot_share_the_name_of_a_number():

@@ -9,19 +9,19 @@ from support.catalogue import changed_value
 
 from robodyn import (
     GROUND,
-    Along,
     Block,
     Body,
-    Combination,
     Delay,
     Distance,
     Event,
     Joint,
+    LinearCombination,
     Load,
     Machine,
     Mechanism,
     ModelError,
     Point,
+    PointCoordinate,
     Scenario,
     assemble,
 )
@@ -64,7 +64,7 @@ def busy_scenario():
             Block("strut.spring", "spring", on="strut", parameters={"stiffness": 50.0, "damping": 3.0}),
             Block("hold", "sample_and_hold", inputs={"value": "slide.position"}, period=2e-3),
         ),
-        (Combination("both", {"shoulder": 1.0, "slide": 2.0}, 0.3), Distance("strut", "anchor", "tool")),
+        (LinearCombination("both", {"shoulder": 1.0, "slide": 2.0}, 0.3), Distance("strut", "anchor", "tool")),
         (Delay("late", "slide.velocity", 0.1, before=0.2),),
         (Load("wind", "tool", (1.0, 2.0, 3.0), (0.1, 0.2, 0.3)),),
     )
@@ -134,4 +134,4 @@ def test_every_number_has_a_unit_or_is_a_pure_number():
 
 
 def test_a_coordinate_along_a_direction_is_normalised():
-    assert Along("height", "tool", (0.0, 3.0, 4.0)).direction == (0.0, 0.6, 0.8)
+    assert PointCoordinate("height", "tool", (0.0, 3.0, 4.0)).direction == (0.0, 0.6, 0.8)

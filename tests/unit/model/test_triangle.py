@@ -4,17 +4,17 @@ import math
 
 import pytest
 
-from robodyn import Body, Joint, Machine, Mechanism, ModelError, Point, Triangle
+from robodyn import Body, Joint, Machine, Mechanism, ModelError, Point, TriangleLength
 
 
 def flaws_of(**changes):
     with pytest.raises(ModelError) as error:
-        Triangle(**({"name": "cylinder", "of": {"hinge": 1.0}, "sides": (0.3, 0.2)} | changes))
+        TriangleLength(**({"name": "cylinder", "of": {"hinge": 1.0}, "sides": (0.3, 0.2)} | changes))
     return {flaw.path: flaw for flaw in error.value.flaws}
 
 
 def test_reach_is_difference_and_sum_of_the_sides():
-    assert Triangle("c", {"hinge": 1.0}, (0.3, 0.2)).reach == pytest.approx((0.1, 0.5))
+    assert TriangleLength("c", {"hinge": 1.0}, (0.3, 0.2)).reach == pytest.approx((0.1, 0.5))
 
 
 def test_all_flaws_are_told_at_once():
@@ -43,11 +43,11 @@ def test_joint_and_point_must_exist():
         [Point("pin", "arm")],
     )
     with pytest.raises(ModelError) as error:
-        Machine("m", mechanism, coordinates=[Triangle("c", {"hing": 1.0}, (0.3, 0.2), at="pn")])
+        Machine("m", mechanism, coordinates=[TriangleLength("c", {"hing": 1.0}, (0.3, 0.2), at="pn")])
     assert {flaw.path for flaw in error.value.flaws} == {"coordinates.c.of", "coordinates.c.at"}
 
 
 def test_numbers_can_be_changed_by_name():
-    changed = Triangle("c", {"hinge": 1.0}, (0.3, 0.2)).with_numbers({"c.sides.a": 0.4, "c.offset": 0.1})
+    changed = TriangleLength("c", {"hinge": 1.0}, (0.3, 0.2)).with_numbers({"c.sides.a": 0.4, "c.offset": 0.1})
     assert changed.sides == (0.4, 0.2)
     assert changed.offset == 0.1

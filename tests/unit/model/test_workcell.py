@@ -8,18 +8,18 @@ import pytest
 
 from robodyn import (
     GROUND,
-    Along,
     Block,
     Body,
-    Closure,
-    Combination,
     Delay,
     Joint,
+    LinearCombination,
     Load,
+    LoopJoint,
     Machine,
     Mechanism,
     ModelError,
     Point,
+    PointCoordinate,
     Rod,
     Scenario,
     assemble,
@@ -69,13 +69,13 @@ def test_a_place_moves_and_turns_what_stands_on_it():
         np.array([run[f"{name}.position.{axis}"](times) for axis in "xyz"])
         for run, name in ((alone, point), (moved, f"one.{point}"))
     )
-    # The place turns about gravity, so nothing but the view of it changes; tolerance of the solver.
+    # The place rotates about gravity, so nothing but the view of it changes; tolerance of the solver.
     assert second == pytest.approx(TURNED.R @ first + TURNED.p[:, None], abs=1e-7)
     assert np.ptp(second[1]) > 0.1
 
 
 def closed_body(kind, ground_first):
-    """A free body turned by 0.5 rad about z, closed to the ground so that it meets every equation at its start."""
+    """A free body rotated by 0.5 rad about z, closed to the ground so that it meets every equation at its start."""
     bodies, joints = hang_freely(Body("block", 1.0, inertia=(0.1, 0.1, 0.1)))
     turned = about_axis(UP, 0.5)
     along = tuple(turned @ (1.0, 0.0, 0.0))
@@ -88,7 +88,7 @@ def closed_body(kind, ground_first):
     given |= {"rotation": turned if ground_first else turned.T} if kind in ("prismatic", "fixed") else {}
     names = ("hook", "eye") if ground_first else ("eye", "hook")
     machine = Machine(
-        "closed", Mechanism("closed", bodies, joints, points), constraints=(Closure("tie", *names, kind, **given),)
+        "closed", Mechanism("closed", bodies, joints, points), constraints=(LoopJoint("tie", *names, kind, **given),)
     )
     start = {"block.x.position": 0.3, "block.z.position": 0.2, "block.turn_z.position": 0.5}
     return Scenario("closed", machine, 1.0, start)
@@ -96,7 +96,7 @@ def closed_body(kind, ground_first):
 
 @pytest.mark.parametrize("ground_first", [True, False])
 @pytest.mark.parametrize("kind", ["spherical", "universal", "revolute", "prismatic", "fixed"])
-def test_closures_to_the_ground_turn_with_the_place(kind, ground_first):
+def test_loop_joints_to_the_ground_turn_with_the_place(kind, ground_first):
     scenario = closed_body(kind, ground_first)
     whole = combine("moved", {"one": scenario.machine}, places={"one": TURNED})
     for described in (scenario, started(whole, scenario, "one")):
@@ -135,7 +135,7 @@ def test_references_of_all_parts_follow_the_prefix():
     )
     machine = sliding(
         blocks=blocks,
-        coordinates=(Combination("twice", {"rail": 2.0}), Along("height", "pin", UP)),
+        coordinates=(LinearCombination("twice", {"rail": 2.0}), PointCoordinate("height", "pin", UP)),
         delays=(Delay("delay", "rail.position", 0.1),),
         loads=(Load("wind", "pin", (1.0, 0.0, 0.0)),),
         tunable=("cart.mass", "gravity.*"),
@@ -157,14 +157,14 @@ def test_what_the_whole_would_change_in_silence_is_refused():
         Block(name, "amplifier", inputs={"value": signal}, parameters={"gain": 1.0})
         for name, signal in (("total", "energy.kinetic"), ("seen", "pin.position.z"))
     ]
-    machine = sliding(blocks=tuple(reading), coordinates=(Along("height", "pin", UP),))
+    machine = sliding(blocks=tuple(reading), coordinates=(PointCoordinate("height", "pin", UP),))
     heavier = dataclasses.replace(
         sliding(), mechanism=dataclasses.replace(sliding().mechanism, gravity=(0.0, 0.0, -1.62))
     )
     places = {"a": Pose.translation((0.0, 0.0, 1.0)), "c": Pose.identity()}
-    with pytest.raises(ModelError, match="5 problems") as told:
+    with pytest.raises(ModelError, match="5 problems") as message:
         combine("cell", {"a": machine, "b": heavier}, places=places)
-    paths = {flaw.path for flaw in told.value.flaws}
+    paths = {flaw.path for flaw in message.value.flaws}
     assert paths == {
         "places.c",
         "b.gravity",

@@ -19,7 +19,7 @@ def kept():
 
 
 @pytest.fixture
-def told():
+def message():
     """Sentences the user is warned by, in a process that has not yet told any."""
     cache._tell_unusable.cache_clear()
     with warnings.catch_warnings(record=True) as caught:
@@ -52,12 +52,12 @@ def test_a_folder_that_others_can_write_is_refused_until_it_is_closed_to_them(ke
 
 
 @needs_owners
-def test_what_belongs_to_another_user_is_neither_loaded_nor_added_to(kept, monkeypatch, told):
+def test_what_belongs_to_another_user_is_neither_loaded_nor_added_to(kept, monkeypatch, message):
     someone = os.getuid() + 1
     monkeypatch.setattr(os, "getuid", lambda: someone)
     assert cache.load(KEY) is None
     assert not cache.save("2" * 64, CODE)
-    assert "belongs to another user" in told()[0]
+    assert "belongs to another user" in message()[0]
 
 
 @needs_owners
@@ -70,7 +70,7 @@ def test_another_users_file_in_an_own_folder_is_refused_and_made_again(kept):
 
 
 @needs_owners
-def test_links_are_not_followed_and_are_replaced(kept, tmp_path, told):
+def test_links_are_not_followed_and_are_replaced(kept, tmp_path, message):
     elsewhere = kept.rename(tmp_path / "elsewhere")
     kept.symlink_to(elsewhere)
     assert cache.load(KEY) is None
@@ -100,12 +100,12 @@ def test_a_whole_file_under_another_key_is_refused(kept):
     assert cache.load(other) is None
 
 
-def test_a_folder_that_cannot_be_written_is_told_once(tmp_path, monkeypatch, told):
+def test_a_folder_that_cannot_be_written_is_told_once(tmp_path, monkeypatch, message):
     (tmp_path / "file").write_text("not a folder")
     monkeypatch.setenv("ROBODYN_CACHE", str(tmp_path / "file"))
     assert not cache.save(KEY, CODE)
     assert not cache.save("2" * 64, CODE)
-    (sentence,) = told()
+    (sentence,) = message()
     assert str(tmp_path / "file") in sentence
     assert "ROBODYN_CACHE" in sentence
 

@@ -75,8 +75,8 @@ def test_an_unknown_point_is_answered_with_the_right_one():
 
 def test_what_is_no_six_axis_arm_is_told_whole():
     mechanism = scara_mechanism()
-    told = flaws_of(mechanism, mechanism.points[0].name)
-    assert "the arm must have six" in told["point"]
+    message = flaws_of(mechanism, mechanism.points[0].name)
+    assert "the arm must have six" in message["point"]
 
 
 def test_a_sliding_joint_is_named():
@@ -84,6 +84,6 @@ def test_a_sliding_joint_is_named():
     kinds = ["revolute", "prismatic", *["revolute"] * 4]
     parents = [GROUND, *(body.name for body in bodies[:-1])]
     joints = [Joint(f"joint{k}", kinds[k], parents[k], f"link{k}") for k in range(6)]
-    told = flaws_of(Mechanism("slider", bodies, joints, (Point("tool", "link5"),)), "tool")
-    assert list(told) == ["joints.joint1"]
-    assert "is prismatic" in told["joints.joint1"]
+    message = flaws_of(Mechanism("slider", bodies, joints, (Point("tool", "link5"),)), "tool")
+    assert list(message) == ["joints.joint1"]
+    assert "is prismatic" in message["joints.joint1"]

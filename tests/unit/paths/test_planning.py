@@ -1,4 +1,4 @@
-"""Do planned joints follow the path exactly, on one branch, and is told where they cannot?"""
+"""Do planned joints follow the path exactly, on one branch, and is reported where they cannot?"""
 
 import numpy as np
 import pytest
@@ -156,11 +156,11 @@ def test_an_arm_without_a_wrist_center_follows_a_path_too():
 def test_out_of_reach_is_told_from_where_to_where():
     """The wrist's center is at most 0.9 m away: y^2 = 0.81 - 0.36 - 0.04."""
     beyond = 0.8 - np.sqrt(0.81 - 0.36 - 0.04)
-    told = [flaw.what for flaw in plan_flaws(straight_line((0.6, -0.8, -0.285), (0.6, 0.8, -0.285), DOWN))]
+    message = [flaw.what for flaw in plan_flaws(straight_line((0.6, -0.8, -0.285), (0.6, 0.8, -0.285), DOWN))]
     first, second = f"{1e3 * beyond:.1f}", f"{1600 - 1e3 * beyond:.1f}"
-    assert told[0] == f"the path is out of reach from 0.0 to {first} mm"
-    assert told[1] == f"the path is out of reach from {second} to 1600.0 mm"
-    assert all("elbow singularity" in what for what in told[2:]), "the edge of the reach is one"
+    assert message[0] == f"the path is out of reach from 0.0 to {first} mm"
+    assert message[1] == f"the path is out of reach from {second} to 1600.0 mm"
+    assert all("elbow singularity" in what for what in message[2:]), "the edge of the reach is one"
 
 
 def test_a_path_wholly_out_of_reach_is_one_problem():
@@ -172,9 +172,9 @@ def test_the_reach_of_an_arm_without_a_wrist_center_is_told_too():
     path = straight_line((0.4, 0.0, 0.2), (2.4, 0.0, 0.2), DOWN)
     with pytest.raises(ModelError) as error:
         plan_path(offset_wrist(), "tool", path, spacing=0.05)
-    told = error.value.flaws[0].what
-    begin = float(told.split("from ")[1].split(" ")[0])
-    assert told.endswith("to 2000.0 mm")
+    message = error.value.flaws[0].what
+    begin = float(message.split("from ")[1].split(" ")[0])
+    assert message.endswith("to 2000.0 mm")
     # Both arms stretched, 0.425 + 0.39225 m, with the wrist's offsets somewhat farther; nothing reaches beyond the sum.
     assert 300 < begin < 1000 * (0.425 + 0.39225 + 0.10915 + 0.09465 + 0.0823 - 0.4)
 
@@ -244,18 +244,18 @@ def test_limits_are_told_all_at_once_with_place_and_amount():
         "joint2": JointLimits(speed=turn(20)),
         "joint1": JointLimits(acceleration=turn(30)),
     }
-    told = [str(flaw) for flaw in plan_flaws(WELD, limits=limits, speed=0.2, acceleration=0.8)]
-    assert len(told) == 5
+    message = [str(flaw) for flaw in plan_flaws(WELD, limits=limits, speed=0.2, acceleration=0.8)]
+    assert len(message) == 5
     # Closed form: bend of the elbow at the ends and in the middle, see the weld's joint speeds.
     bend = [np.degrees(-np.pi / 2 - np.arccos((d - 0.405) / 0.405)) for d in (0.76, 0.4)]
-    assert f"upper limit of -120 deg by up to {bend[0] + 120:.3g} deg from 0.0 to" in told[0]
-    assert f"upper limit of -120 deg by up to {bend[0] + 120:.3g} deg from 119" in told[1]
+    assert f"upper limit of -120 deg by up to {bend[0] + 120:.3g} deg from 0.0 to" in message[0]
+    assert f"upper limit of -120 deg by up to {bend[0] + 120:.3g} deg from 119" in message[1]
     y = np.sqrt(0.405 * (1 + np.cos(turn(85))) - 0.4)
-    assert f"lower limit of -175 deg by up to {-175 - bend[1]:.3g} deg from {600 - 1e3 * y:.0f}." in told[2]
-    assert "joints.joint1: must reach" in told[3]
-    assert "its acceleration limit is 30 deg/s^2" in told[3]
-    assert "joints.joint2: must reach" in told[4]
-    assert "its speed limit is 20 deg/s" in told[4]
+    assert f"lower limit of -175 deg by up to {-175 - bend[1]:.3g} deg from {600 - 1e3 * y:.0f}." in message[2]
+    assert "joints.joint1: must reach" in message[3]
+    assert "its acceleration limit is 30 deg/s^2" in message[3]
+    assert "joints.joint2: must reach" in message[4]
+    assert "its speed limit is 20 deg/s" in message[4]
 
 
 def test_predicted_speeds_are_those_of_the_motion():

@@ -158,11 +158,11 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize(("told", "make"), WRONG.items(), ids=WRONG)
-def test_a_shape_that_cannot_be_is_told(told, make):
+@pytest.mark.parametrize(("message", "make"), WRONG.items(), ids=WRONG)
+def test_a_shape_that_cannot_be_is_told(message, make):
     with pytest.raises(ModelError) as error:
         make()
-    assert told in str(error.value)
+    assert message in str(error.value)
 
 
 def test_all_that_is_no_number_is_told_at_once():

@@ -13,7 +13,7 @@ from robodyn.laws.references import spline_coefficients
 from robodyn.perturbation import compute_nominal
 from robodyn.perturbation.equations import derive_equations
 from robodyn.perturbation.knots import place_knots
-from robodyn.perturbation.outline import outline_system
+from robodyn.perturbation.scope import outline_system
 
 
 @pytest.fixture(scope="module")

@@ -108,8 +108,8 @@ def test_a_sprung_six_axis_arm_with_bristles_and_a_load_agrees():
 def test_a_start_far_from_the_nominal_motion_is_warned_of():
     near, far = (simulate_perturbed(two_link(), parameters={"initial.elbow.position": q}) for q in (0.01, 0.5))
     assert near.warnings == ()
-    (told,) = [sentence for sentence in far.warnings if "elbow" in sentence]
-    assert "elbow.position is up to 0.5 rad from the nominal motion, at 0 s" in told
+    (message,) = [sentence for sentence in far.warnings if "elbow" in sentence]
+    assert "elbow.position is up to 0.5 rad from the nominal motion, at 0 s" in message
 
 
 def rising_pull(time, position):

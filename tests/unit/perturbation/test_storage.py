@@ -41,15 +41,15 @@ def test_other_gains_may_use_the_file(scenario, nominal):
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"forearm.mass": 9.0}, r"nominal.forearm.mass: was computed for 6, is 9 here"),
         ({"duration": 1.1}, r"lasts 1.2 s, the scenario 1.1 s"),
         ({"upper_arm.mass": 9.0}, r"nominal: is of another machine or another reference"),
     ],
 )
-def test_the_motion_of_another_machine_duration_or_payload_is_refused(scenario, nominal, change, told):
-    with pytest.raises(ModelError, match=told):
+def test_the_motion_of_another_machine_duration_or_payload_is_refused(scenario, nominal, change, message):
+    with pytest.raises(ModelError, match=message):
         Perturbed(scenario.with_numbers(change), nominal=nominal)
 
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from robodyn.reporting import plot_against, plot_difference, plot_path, plot_signals
+from robodyn.reporting import plot_difference, plot_path, plot_phase, plot_signals
 
 pytest.importorskip("matplotlib")
 
@@ -31,7 +31,7 @@ def test_the_same_run_gives_the_same_file(make_arc, tmp_path, ending):
 
 def test_every_kind_of_figure_is_written(make_arc, tmp_path):
     run = make_arc()
-    plot_against(run, "tool.position.x", ["tool.position.y"], tmp_path / "against.svg")
+    plot_phase(run, "tool.position.x", ["tool.position.y"], tmp_path / "against.svg")
     plot_difference(run, make_arc(2.0), ["tool.position.y"], tmp_path / "difference.svg")
     for name, gid in (("against", "start"), ("difference", "tool.position.y")):
         assert f'<g id="{gid}">' in (tmp_path / f"{name}.svg").read_text(encoding="utf-8")

@@ -91,6 +91,6 @@ def test_a_picture_is_written(tmp_path):
     ],
 )
 def test_what_cannot_be_stacked_is_refused(changes, complaint):
-    told = {"components": COMPONENTS, "time": TIME, "axes": AXES, "unit": "N m"} | changes
+    message = {"components": COMPONENTS, "time": TIME, "axes": AXES, "unit": "N m"} | changes
     with pytest.raises(ValueError, match=complaint):
-        draw_stacked(told.pop("components"), told.pop("time"), **told)
+        draw_stacked(message.pop("components"), message.pop("time"), **message)

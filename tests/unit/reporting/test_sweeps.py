@@ -23,9 +23,9 @@ def make_table(places, outcome, drawn=(), curves=None):
     measures = {"max:y": outcome(*inputs.values())}
     units = dict.fromkeys(inputs, "kg") | {"max:y": "m"}
     ends = np.ones(n)
-    told = tuple(["finished"] * n), tuple([""] * n), ends, ends
+    message = tuple(["finished"] * n), tuple([""] * n), ends, ends
     names = tuple(name for name, _ in drawn)
-    return SweepTable("test", tuple(axes), names, inputs, measures, units, *told, curves, 1.0, 1.0)
+    return SweepTable("test", tuple(axes), names, inputs, measures, units, *message, curves, 1.0, 1.0)
 
 
 def test_one_axis_is_a_line_through_the_measure_in_the_order_of_its_places():

@@ -1,4 +1,4 @@
-"""An assembled start keeps what is given; what contradicts the constraints is told, and what was found is listed."""
+"""An assembled start keeps what is given; contradictions are reported, and what was found is listed."""
 
 from dataclasses import replace
 from math import sin
@@ -10,13 +10,13 @@ from support.linkages import crank_rocker
 from robodyn import (
     GROUND,
     Body,
-    Closure,
     Joint,
+    LoopJoint,
     Machine,
     Mechanism,
     ModelError,
     Point,
-    Prescribed,
+    PrescribedMotion,
     Rod,
     Scenario,
     assemble,
@@ -111,7 +111,7 @@ def test_speeds_that_contradict_each_other_are_told_with_what_would_fit():
 
 def test_a_speed_against_a_prescribed_one_is_told():
     scenario = crank_rocker(initial=given(crank__velocity=3.0))
-    driven = Prescribed("turn", "crank_joint", 1.0)
+    driven = PrescribedMotion("turn", "crank_joint", 1.0)
     machine = replace(scenario.machine, constraints=(*scenario.machine.constraints, driven))
     with pytest.raises(ModelError, match=r"crank_joint\.velocity: 3 rad/s cannot be kept .* is .*0 rad/s, -3 rad/s"):
         started(replace(scenario, machine=machine))
@@ -120,12 +120,12 @@ def test_a_speed_against_a_prescribed_one_is_told():
 def test_a_place_out_of_reach_is_told():
     far = {"x.position": -1.25, "z.position": -0.5}
     with pytest.raises(ModelError, match=r"initial\.x\.position: -1\.25 m cannot be kept"):
-        started(replace(cartesian_pendulum(), initial=far, start="assembled"))
+        started(replace(cartesian_pendulum(), initial=far, initialisation="assembled"))
 
 
 def test_a_dead_centre_is_no_reason_to_let_go():
     """At x = -1 m the rod is level and x cannot move; x is kept all the same, as it is elsewhere."""
-    scenario = replace(cartesian_pendulum(), start="assembled")
+    scenario = replace(cartesian_pendulum(), initialisation="assembled")
     assert find_kept(assemble(scenario)) == ("x.position",)
     run = started(replace(scenario, initial={"x.position": -0.6, "z.position": -0.9}))
     assert run["x.position"].values[0] == -0.6
@@ -133,7 +133,9 @@ def test_a_dead_centre_is_no_reason_to_let_go():
 
 
 def test_another_length_is_assembled_with_the_same_values_kept():
-    scenario = replace(cartesian_pendulum(), initial={"x.position": -0.6, "z.position": -0.9}, start="assembled")
+    scenario = replace(
+        cartesian_pendulum(), initial={"x.position": -0.6, "z.position": -0.9}, initialisation="assembled"
+    )
     machine = replace(scenario.machine, constraints=(Rod("rod", "pivot", "tip", 0.75),))
     run = started(replace(scenario, machine=machine))
     assert run["x.position"].values[0] == -0.6
@@ -154,11 +156,11 @@ def test_keep_is_checked():
         ("crank_jiont.position",): "crank_joint.position",
         ("crank_joint.position",) * 2: "2 times",
     }
-    for keep, told in cases.items():
-        with pytest.raises(ModelError, match=told):
+    for keep, text in cases.items():
+        with pytest.raises(ModelError, match=text):
             crank_rocker(keep=keep)
     with pytest.raises(ModelError, match="has no effect on a start 'given'"):
-        crank_rocker(start="given", keep=("crank_joint.position",))
+        crank_rocker(initialisation="given", keep=("crank_joint.position",))
     with pytest.raises(ModelError, match="must be a list of names"):
         crank_rocker(keep="crank_joint.position")
 
@@ -180,10 +182,12 @@ def test_a_chain_in_space_with_its_end_tied_keeps_four_of_its_seven_positions():
     end = Point("end", "b6", (0.3, 0, 0))
     free = simulate(Scenario("free", Machine("free", Mechanism("free", bodies, joints, (end,))), 1e-3, closed))
     nail = Point("nail", GROUND, [float(free[f"end.position.{axis}"](0.0)) for axis in "xyz"])
-    tied = Machine("tied", Mechanism("tied", bodies, joints, (end, nail)), constraints=(Closure("tie", "end", "nail"),))
+    tied = Machine(
+        "tied", Mechanism("tied", bodies, joints, (end, nail)), constraints=(LoopJoint("tie", "end", "nail"),)
+    )
     speeds = {f"j{k}.velocity": float(generator.uniform(-1, 1)) for k in (1, 5, 3)}
     off = {name: value + (0.2 if name[1] in "135" else 0.0) for name, value in closed.items()}
-    scenario = Scenario("tied", tied, 1e-3, off | speeds, start="assembled")
+    scenario = Scenario("tied", tied, 1e-3, off | speeds, initialisation="assembled")
     kept = {name: off[name] for name in ("j6.position", "j2.position", "j4.position", "j0.position")} | speeds
     assert set(find_kept(assemble(scenario))) == set(kept)
     run = simulate(scenario)

@@ -70,10 +70,10 @@ def test_values_that_are_no_numbers_do_not_hide_extremes():
 
 
 def test_a_long_run_says_how_many_rows_were_left_out():
-    told = encode(np.sin(np.arange(3.0 * MOST_ROWS)))
-    assert told["rows"] == 3 * MOST_ROWS
-    assert told["kept"] <= MOST_ROWS
-    assert decode(told["signals"][0], 0).size == told["kept"]
+    message = encode(np.sin(np.arange(3.0 * MOST_ROWS)))
+    assert message["rows"] == 3 * MOST_ROWS
+    assert message["kept"] <= MOST_ROWS
+    assert decode(message["signals"][0], 0).size == message["kept"]
 
 
 def test_a_constant_is_one_number():

@@ -38,12 +38,12 @@ def limber(record):
 
 def test_a_flexible_body_is_told_by_nodes_and_edges(limber):
     body = limber_scenario().machine.mechanism.body("crook")
-    shape = next(told["shape"] for told in limber["bodies"] if told["name"] == "crook")
+    shape = next(message["shape"] for message in limber["bodies"] if message["name"] == "crook")
     assert shape["modes"] == [f"crook.mode{k + 1}.position" for k in range(6)]
-    for told, node in zip(shape["nodes"], body.nodes, strict=True):
+    for message, node in zip(shape["nodes"], body.nodes, strict=True):
         # Seven digits are kept.
-        np.testing.assert_allclose(told["shift"], node.shift, rtol=1e-6)
-        np.testing.assert_allclose(told["turn"], node.turn, rtol=1e-6)
+        np.testing.assert_allclose(message["shift"], node.shift, rtol=1e-6)
+        np.testing.assert_allclose(message["turn"], node.turn, rtol=1e-6)
     assert [[shape["names"][k] for k in edge] for edge in shape["edges"]] == [list(edge) for edge in body.edges]
 
 

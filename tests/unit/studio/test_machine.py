@@ -4,7 +4,7 @@ import copy
 
 import pytest
 
-from robodyn.model import Triangle, describe
+from robodyn.model import TriangleLength, describe
 from robodyn.studio.machine import read_machine
 
 
@@ -45,7 +45,7 @@ def test_obstacles_and_struts_are_told(described):
         description["obstacles"] = [{"type": "Obstacle", "name": "wall", "center": [1, 0, 0], "size": [0.1, 1, 2]}]
         description["machine"]["mechanism"]["points"] += [{"name": "mast", "body": "ground", "origin": [0, 0, 1]}]
         rope = {"type": "Distance", "name": "rope", "start": "mast", "end": "hook"}
-        description["machine"]["coordinates"] = [rope, {"type": "Along", "name": "x", "point": "hook"}]
+        description["machine"]["coordinates"] = [rope, {"type": "PointCoordinate", "name": "x", "point": "hook"}]
 
     machine, _ = read_machine(described(change))
     assert machine["obstacles"] == [{"name": "wall", "center": [1, 0, 0], "size": [0.1, 1, 2]}]
@@ -54,8 +54,8 @@ def test_obstacles_and_struts_are_told(described):
 
 def cylinder(**changes):
     """A cylinder beside the crane's turning joint."""
-    told = {"type": "Triangle", "name": "lift", "of": {"turn": 1.0}, "sides": [0.2, 0.5], "at": "hook"}
-    return told | changes
+    message = {"type": "TriangleLength", "name": "lift", "of": {"turn": 1.0}, "sides": [0.2, 0.5], "at": "hook"}
+    return message | changes
 
 
 def struts_of(run):
@@ -87,14 +87,16 @@ def test_the_numbers_of_a_cylinder_are_those_of_the_run(make_crane, described):
 
 
 def test_the_defaults_of_a_cylinder_are_those_of_the_model(described):
-    triangle = Triangle("lift", {"turn": 1.0}, (0.2, 0.5), at="hook")
+    triangle = TriangleLength("lift", {"turn": 1.0}, (0.2, 0.5), at="hook")
     (strut,) = struts_of(described(lambda d: d["machine"].update(coordinates=[describe(triangle)])))
     assert tuple(strut["arm"]) == triangle.arm
     assert tuple(strut["axis"]) == triangle.axis
     assert strut["offset"] == triangle.offset
 
 
-@pytest.mark.parametrize("change", [{"at": None}, {"at": "moon"}, {"of": {"moon": 1.0}}, {"type": "Linkage"}])
+@pytest.mark.parametrize(
+    "change", [{"at": None}, {"at": "moon"}, {"of": {"moon": 1.0}}, {"type": "FunctionCoordinate"}]
+)
 def test_what_has_no_place_in_space_is_left_out(described, change):
     assert struts_of(described(lambda d: d["machine"].update(coordinates=[cylinder(**change)]))) == []
 

@@ -46,17 +46,22 @@ def test_every_template_is_in_the_page(make_crane):
 
 
 def test_a_page_tells_what_the_run_tells(make_crane):
-    (told,) = data_of(make_page(make_crane()))["runs"]
-    assert told["title"] == "A crane"
-    assert told["outcome"] == {"kind": "finished", "state": "ok", "sentence": "reached the end time 1 s", "time": 1.0}
-    assert told["warnings"] == ["The rope is taken as stiff."]
-    assert told["events"][1] == {"name": "done", "time": 1.0, "terminal": True}
-    assert told["parameters"] == [["mount.origin.x", 1.5, "m"]]
-    statistics = dict(told["statistics"])
+    (message,) = data_of(make_page(make_crane()))["runs"]
+    assert message["title"] == "A crane"
+    assert message["outcome"] == {
+        "kind": "finished",
+        "state": "ok",
+        "sentence": "reached the end time 1 s",
+        "time": 1.0,
+    }
+    assert message["warnings"] == ["The rope is taken as stiff."]
+    assert message["events"][1] == {"name": "done", "time": 1.0, "terminal": True}
+    assert message["parameters"] == [["mount.origin.x", 1.5, "m"]]
+    statistics = dict(message["statistics"])
     assert statistics["steps"] == "10"
     assert statistics["× real time"] == "2"
     assert statistics["smallest step"] == "0.1"
-    provenance = dict(told["provenance"])
+    provenance = dict(message["provenance"])
     assert provenance["model digest"] == make_crane().provenance.digest
     assert (provenance["solver method"], provenance["solver max step"]) == ("rk4", "inf")
     assert "solver step" not in provenance
@@ -64,8 +69,8 @@ def test_a_page_tells_what_the_run_tells(make_crane):
 
 def test_numbers_json_does_not_know_become_texts(make_crane):
     numbers = {"limit": {"value": float("inf"), "unit": "N"}, "gap": {"value": float("nan"), "unit": ""}}
-    (told,) = data_of(make_page(make_crane(parameters=numbers)))["runs"]
-    assert told["parameters"] == [["limit", "inf", "N"], ["gap", "nan", ""]]
+    (message,) = data_of(make_page(make_crane(parameters=numbers)))["runs"]
+    assert message["parameters"] == [["limit", "inf", "N"], ["gap", "nan", ""]]
 
 
 def test_equations_are_shown_where_the_run_has_them(make_crane):
@@ -82,8 +87,8 @@ def test_positions_and_velocities_of_joints_are_plotted_first(make_crane, make_m
 def test_very_many_events_are_cut_and_counted(make_crane):
     run = make_crane()
     object.__setattr__(run, "events", run.events[:1] * (MOST_EVENTS + 7))
-    told = describe_run(run, "crane")
-    assert (len(told["events"]), told["more_events"]) == (MOST_EVENTS, 7)
+    message = describe_run(run, "crane")
+    assert (len(message["events"]), message["more_events"]) == (MOST_EVENTS, 7)
 
 
 def test_equal_names_of_runs_are_numbered(make_crane):

@@ -111,7 +111,7 @@ def signals_read(block: Block) -> Iterator[str]:
 
 
 def _check(scenario: Scenario) -> None:
-    """What cannot be split is told, not left out."""
+    """What cannot be split is reported, not left out."""
     flaws = FlawList()
     for block in scenario.machine.blocks:
         if block.info.sticks:

@@ -14,8 +14,8 @@ from robodyn.assembly import System, assemble
 from robodyn.assembly.linear import LinearMechanics
 from robodyn.model import Recording, Scenario
 from robodyn.perturbation import Perturbed
-from robodyn.perturbation.filling import fill_rows
 from robodyn.perturbation.table import trace_linear
+from robodyn.perturbation.table_data import fill_rows
 from robodyn.results import Run
 from robodyn.simulation import CompiledSystem, compile_system, simulate
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from robodyn.errors import FlawList, nearest
-from robodyn.model import Block, Combination, Scenario
+from robodyn.model import Block, LinearCombination, Scenario
 
 FASTER, STIFFER = 16, 100.0
 """How many times faster samples and stiffer gears are; this project's own choice."""
@@ -71,7 +71,7 @@ def gears_of(scenario: Scenario) -> dict[str, tuple[str, str]]:
     """Elastic gears: block -> joint and drive, of springs on the difference of two positions."""
     twists = {}
     for coordinate in scenario.machine.coordinates:
-        if isinstance(coordinate, Combination) and sorted(coordinate.of.values()) == [-1.0, 1.0]:
+        if isinstance(coordinate, LinearCombination) and sorted(coordinate.of.values()) == [-1.0, 1.0]:
             joint, drive = sorted(coordinate.of, key=lambda name: -coordinate.of[name])
             twists[coordinate.name] = (joint, drive)
     return {

@@ -21,7 +21,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from robodyn.cosimulation import Connection, Link, Master, ScenarioUnit
+from robodyn.cosimulation import Connection, CosimSettings, ScenarioUnit, SignalConnection
 from robodyn.cosimulation.checks import check_units
 from robodyn.cosimulation.exchange import Exchange
 from robodyn.cosimulation.extrapolation import Span, Trend
@@ -38,7 +38,7 @@ class MacroSteps:
 
     Args:
         units: with tight tolerances of their solvers, since differences are taken; they cannot be used again.
-        master: gets there with its own step; time: of the instant [s].
+        settings: gets there with its own step; time: of the instant [s].
     """
 
     def __init__(
@@ -46,23 +46,23 @@ class MacroSteps:
         units: Sequence[ScenarioUnit],
         connections: Sequence[Connection] = (),
         *,
-        master: Master,
-        links: Sequence[Link] = (),
+        settings: CosimSettings,
+        signal_connections: Sequence[SignalConnection] = (),
         time: float = 0.0,
     ) -> None:
         _check(units)
-        self.exchange = check_units(units, connections, links, None, master).exchange
+        self.exchange = check_units(units, connections, signal_connections, None, settings).exchange
         self.units = {unit.name: unit for unit in units}
-        self.master, self.time = master, time
+        self.settings, self.time = settings, time
         self._go_there()
         self._saved = self.exchange.save()
         self._passing = self._find_passing()
 
     def _go_there(self) -> None:
         self.exchange.start(0.0)
-        instants = np.linspace(0.0, self.time, math.ceil(self.time / self.master.step) + 1).tolist()
+        instants = np.linspace(0.0, self.time, math.ceil(self.time / self.settings.step) + 1).tolist()
         for begin, end in zip(instants[:-1], instants[1:], strict=True):
-            _advance(self.exchange, begin, end, self.master.scheme)
+            _advance(self.exchange, begin, end, self.settings.scheme)
 
     def jacobian(self, step: float, disturbance: float = DISTURBANCE) -> np.ndarray:
         """dF/dz of a macro step [s], (n, n)."""
@@ -99,7 +99,7 @@ class MacroSteps:
 
     def _exchanged(self, name: str, key: str, change: float) -> np.ndarray:
         """What all units have got after the exchange at the instant, with one input changed before it."""
-        self._begin(self.master.step)
+        self._begin(self.settings.step)
         unit = self.units[name]
         unit.hold((key,), unit.held((key,)) + change)
         self._read_again()
@@ -117,7 +117,7 @@ class MacroSteps:
     def _end(self, z: np.ndarray, step: float) -> np.ndarray:
         self._begin(step)
         self._write(z)
-        _advance(self.exchange, self.time, self.time + step, self.master.scheme)
+        _advance(self.exchange, self.time, self.time + step, self.settings.scheme)
         return self._read()
 
     def _read(self) -> np.ndarray:
@@ -151,9 +151,9 @@ def _sent(exchange: Exchange) -> dict[str, tuple[str, ...]]:
     sent: dict[str, list[str]] = {name: [] for name in exchange.units}
     for channel in exchange.channels:
         sent[channel.target] += channel.inputs
-    for bond in exchange.bonds:
-        for _, receiver in bond.models:
-            side = bond.sides[receiver]
+    for interface_pair in exchange.interface_pairs:
+        for _, receiver in interface_pair.models:
+            side = interface_pair.sides[receiver]
             sent[side.unit] += side.interface.incoming
     return {name: tuple(inputs) for name, inputs in sent.items()}
 

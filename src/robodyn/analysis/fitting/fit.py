@@ -78,7 +78,8 @@ def fit_parameters(
         state: file that keeps finished starts; the same call goes on where it was interrupted.
 
     Raises:
-        ModelError: unknown names, data that do not fit the scenario, parameters without effect or that cannot be told
+        ModelError: unknown names, data that do not fit the scenario, parameters without effect or that cannot be
+        reported
             apart, or a simulation that fails at every start.
     """
     scenario = _matching(scenario, data, free, noise, starts)

@@ -46,13 +46,13 @@ def find_unidentifiable(J: Floats, names: Sequence[str]) -> list[Flaw]:
         return flaws
     _, values, rows = np.linalg.svd(J[:, used] / lengths[used], full_matrices=False)
     for k in np.flatnonzero(values < NOT_TOLD_APART * values[0]):
-        flaws.append(_tell_combination(rows[k] / lengths[used], [names[i] for i in used.tolist()]))
+        flaws.append(_describe_combination(rows[k] / lengths[used], [names[i] for i in used.tolist()]))
     if J.shape[0] < J.shape[1]:
         flaws.append(Flaw("", f"{J.shape[0]} samples cannot tell {J.shape[1]} parameters", "measure more"))
     return flaws
 
 
-def _tell_combination(way: Floats, names: Sequence[str]) -> Flaw:
+def _describe_combination(way: Floats, names: Sequence[str]) -> Flaw:
     """A direction in scaled parameters as changes in percent, the largest of them 1 %."""
     way = way / way[np.argmax(np.abs(way))]
     parts = [(name, share) for name, share in zip(names, way, strict=True) if abs(share) > NAMED]
@@ -78,7 +78,7 @@ def find_uncertainty(J: Floats, variance: float = 1.0, along: Floats | None = No
     return Uncertainty(deviations, covariance / np.outer(sizes, sizes))
 
 
-def tell_correlations(correlation: Floats, names: Sequence[str]) -> list[str]:
+def describe_correlations(correlation: Floats, names: Sequence[str]) -> list[str]:
     """A sentence for each pair of parameters whose estimates are nearly one."""
     return [
         f"{names[i]} and {names[j]} are hard to tell apart: their correlation is {correlation[i, j]:+.4f}"

@@ -12,7 +12,7 @@ from robodyn.results.atomic import replacing
 ENDINGS = (".toml", ".json")
 
 
-def tell_fit(fit: Fit) -> str:
+def describe_fit(fit: Fit) -> str:
     """Values, intervals, correlations, signals, starts and warnings as text."""
     lines = [f"{'parameter':<36} {'value':>12} {'95 % interval':>27} {'given':>12}  unit"]
     for p in fit.parameters:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from robodyn.analysis.fitting.identifiability import Uncertainty, find_uncertainty, tell_correlations
+from robodyn.analysis.fitting.identifiability import Uncertainty, describe_correlations, find_uncertainty
 from robodyn.analysis.fitting.possible_bodies import FreeInertia
 from robodyn.analysis.fitting.residuals import Residuals
 from robodyn.analysis.fitting.result import Fit, FitStart, FittedParameter, FittedSignal
@@ -58,11 +58,11 @@ def summarise_fit(
         cost=0.5 * float(r @ r),
         best=best,
         agreeing=len(agreeing),
-        jacobian=_tell_slopes(residuals.variation),
+        jacobian=_describe_slopes(residuals.variation),
         warnings=(
-            *_tell_misfit(signals),
-            *_tell_limits(limited),
-            *_tell_unfinished(residuals, space, z, parameters),
+            *_describe_misfit(signals),
+            *_describe_limits(limited),
+            *_describe_unfinished(residuals, space, z, parameters),
             *_warnings(parameters, uncertainty, names, starts, len(agreeing)),
         ),
         residuals=residuals.apart(z),
@@ -71,7 +71,7 @@ def summarise_fit(
     )
 
 
-def _tell_slopes(variation: Variation) -> str:
+def _describe_slopes(variation: Variation) -> str:
     """How slopes were found, and what they take otherwise than it is."""
     if not variation.exact:
         return f"central differences: {variation.reason}"
@@ -122,7 +122,7 @@ def _index(residuals: Residuals, name: str) -> int:
     return residuals.variation.compiled.system.signal_names.index(name)
 
 
-def _tell_misfit(signals: Sequence[FittedSignal]) -> list[str]:
+def _describe_misfit(signals: Sequence[FittedSignal]) -> list[str]:
     """Signals that the fit does not meet: intervals then say nothing about the truth."""
     remedy = "the intervals mean nothing; look at units and start values, or try more starts"
     return [
@@ -130,7 +130,7 @@ def _tell_misfit(signals: Sequence[FittedSignal]) -> list[str]:
     ]
 
 
-def _tell_limits(limited: Sequence[FreeInertia]) -> list[str]:
+def _describe_limits(limited: Sequence[FreeInertia]) -> list[str]:
     """Bodies that the data would make impossible ones."""
     return [
         f"the inertia of {free.body} lies at the limit of what is physically possible (one principal moment is the sum "
@@ -140,7 +140,7 @@ def _tell_limits(limited: Sequence[FreeInertia]) -> list[str]:
     ]
 
 
-def _tell_unfinished(
+def _describe_unfinished(
     residuals: Residuals, space: SearchSpace, z: Floats, parameters: Sequence[FittedParameter]
 ) -> list[str]:
     """Parameters along which the residuals still fall: at a best fit they are at right angles to all slopes."""
@@ -165,7 +165,7 @@ def _warnings(
     for p in parameters:
         if not p.at_bound and p.value and (p.upper - p.lower) / 2 > WIDE * abs(p.value):
             found.append(f"{p.name} is hardly known from these data: its interval is wider than the value")
-    found += tell_correlations(uncertainty.correlation, names)
+    found += describe_correlations(uncertainty.correlation, names)
     failed = sum(start.cost is None for start in starts)
     if failed:
         found.append(f"{failed} of {len(starts)} starts failed: {next(s.message for s in starts if s.cost is None)}")

@@ -48,7 +48,7 @@ def design_lead(model: LinearModel, input: str, output: str, *, frequency: float
     Args:
         input, output: of the model, the actuator and the sensor of the loop.
         frequency: near which the mode is [Hz].
-        damping: ratio wanted; what the closed loop has is told by the result, exactly.
+        damping: ratio wanted; what the closed loop has is reported by the result, exactly.
 
     Raises:
         ModelError: where the mode is damped more already, or the phase is out of reach of one compensator.

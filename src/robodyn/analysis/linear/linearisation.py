@@ -14,7 +14,7 @@ import numpy as np
 
 from robodyn.analysis.jumps import Jump, find_staircases, smooth_expressions
 from robodyn.analysis.linear.linear_model import DelayedSignal, LinearModel, Variable
-from robodyn.analysis.linear.linearisation_notes import tell_notes
+from robodyn.analysis.linear.linearisation_notes import describe_notes
 from robodyn.analysis.linear.operating_point import OperatingPoint, Place, find_point
 from robodyn.assembly import System
 from robodyn.assembly.functions import INPUTS, Expressions
@@ -189,5 +189,5 @@ def _build_model(slopes: Slopes) -> LinearModel:
             for d in system.delays
         ),
         point=point,
-        notes=tell_notes(slopes),
+        notes=describe_notes(slopes),
     )

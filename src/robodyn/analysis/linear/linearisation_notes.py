@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robodyn.analysis.jumps import tell_leaps, tell_staircases
+from robodyn.analysis.jumps import describe_leaps, describe_staircases
 from robodyn.analysis.linear.operating_point import sticking_directions
 from robodyn.assembly.system import FREE
 
@@ -22,13 +22,13 @@ REST = 1e-6
 MOST_NAMES = 5
 
 
-def tell_notes(slopes: Slopes) -> tuple[str, ...]:
+def describe_notes(slopes: Slopes) -> tuple[str, ...]:
     """Sentences on what a linear model leaves out or takes as it is."""
-    staircases = filter(None, [tell_staircases(slopes.parts.staircases), tell_leaps(slopes.parts.staircases)])
-    return (*staircases, *_tell_names(slopes))
+    staircases = filter(None, [describe_staircases(slopes.parts.staircases), describe_leaps(slopes.parts.staircases)])
+    return (*staircases, *_describe_names(slopes))
 
 
-def _tell_names(slopes: Slopes) -> tuple[str, ...]:
+def _describe_names(slopes: Slopes) -> tuple[str, ...]:
     return tuple(
         f"{sentence}: {_listed(names)}"
         for sentence, names in (

@@ -1,4 +1,4 @@
-"""Will a machine's sampled loops be stable, and if not, which gain is to blame and by how much?
+"""Will a machine's sampled loops be stable, and if not, which gain is the cause and by how much?
 
 All outputs of one block are scaled by k. Of the blocks whose scaling leaves the fewest growing motions the one that has
 to be changed least is named; then, with its outputs scaled well beyond that limit, the next, until nothing grows.
@@ -29,7 +29,7 @@ class LoopFinding:
     """A loop that is unstable.
 
     Attributes:
-        block: the sampled block to blame, None where no block's gain alone changes it.
+        block: the sampled block the cause, None where no block's gain alone changes it.
         gains: its numbers that its outputs are proportional to; below, above: factors on them between which it is
             stable (0: no lower limit, inf: no upper one).
         growth: [1/s]; radius: of the largest multiplier, in turn_time [s].
@@ -47,8 +47,8 @@ class LoopFinding:
 
     @property
     def sentence(self) -> str:
-        what = f"deviations of {', '.join(self.states)} grow x10 in {_tell_time(np.log(10) / self.growth)}"
-        size = f"multiplier {self.radius:.4g} in {_tell_time(self.turn_time)}"
+        what = f"deviations of {', '.join(self.states)} grow x10 in {_describe_time(np.log(10) / self.growth)}"
+        size = f"multiplier {self.radius:.4g} in {_describe_time(self.turn_time)}"
         if self.block is None:
             return f"unstable at the start: {what} ({size}); no sampled block's gain alone changes that"
         loop = f"the loop of {self.block} is unstable at these gains: {what} ({size})"
@@ -57,8 +57,8 @@ class LoopFinding:
     def _remedy(self) -> str:
         which = " and ".join(f"{self.block}.{name}" for name in self.gains) or f"what {self.block} commands"
         if self.below < 1:
-            return f"reduce {which} below {_tell_share(self.below)}"
-        return f"raise {which} above {_tell_share(self.above)}"
+            return f"reduce {which} below {_describe_share(self.below)}"
+        return f"raise {which} above {_describe_share(self.above)}"
 
 
 @told_if_slow("checking the loops of")
@@ -85,7 +85,7 @@ def check_loops(
     found: list[LoopFinding] = []
     while _count(model.multipliers) and len(found) <= len(blocks):
         blame = _find_blame(model, blocks)
-        found.append(_tell(model, blame))
+        found.append(_describe(model, blame))
         if blame is None:
             break
         model = scale_held(model, blame.signals, blame.inside)
@@ -134,7 +134,7 @@ def _scalings(model: SampledModel, block: Block) -> list[_Blame]:
     return [_Blame(block, signals, left, low, high) for low, high, left in ranges if not low <= 1 <= high]
 
 
-def _tell(model: SampledModel, blame: _Blame | None) -> LoopFinding:
+def _describe(model: SampledModel, blame: _Blame | None) -> LoopFinding:
     radius = float(np.abs(model.multipliers).max())
     rest = (model.growth, radius, model.turn_time, _dominant_states(model))
     if blame is None:
@@ -152,10 +152,10 @@ def _dominant_states(model: SampledModel, count: int = 2) -> tuple[str, ...]:
     return tuple(model.states[k].name for k in places if k < model.order)
 
 
-def _tell_time(seconds: float) -> str:
+def _describe_time(seconds: float) -> str:
     unit, factor = ("s", 1.0) if seconds >= 1 else ("ms", 1e3)
     return f"{seconds * factor:.3g} {unit}"
 
 
-def _tell_share(factor: float) -> str:
+def _describe_share(factor: float) -> str:
     return f"{100 * factor:.3g} %"

@@ -47,7 +47,7 @@ class LoopPoles:
         symbols = system.symbols
         smooth = smooth_expressions(system, find_staircases(system.scenario))
         delayed = smooth.delayed if system.delays else ca.SX(0, 1)
-        closed = smooth.constraints if system.equations else ca.SX(0, 1)
+        closed = smooth.constraints if system.constraint_forces else ca.SX(0, 1)
         # Memory that no task changes is a constant, not a motion.
         self._memory = [k for k, change in enumerate(memory_changes(system)) if change is not None]
         tasks = [self._chosen(smooth.updates[task.function]) for task in system.tasks if task.function]
@@ -81,7 +81,7 @@ class LoopPoles:
         rates, delayed, closed, *tasks = np.split(matrix, np.cumsum(sizes)[:-1])
         (A, E, B), (F, H, _) = (np.split(part, self._cuts, axis=1) for part in (rates, delayed))
         N, chosen = np.eye(self._n), list(range(self._n))
-        if self.system.equations:
+        if self.system.constraint_forces:
             N, chosen = free_motions(closed[:, : self._n])
         parts = [np.split(task, self._cuts, axis=1) for task in tasks]
         return _Slopes(

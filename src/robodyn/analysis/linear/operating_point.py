@@ -48,7 +48,7 @@ def find_point(system: System, at: Place, parameters: Mapping[str, float] | None
     p = _parameter_values(system, changes)
     if isinstance(at, OperatingPoint):
         return _check_sizes(system, replace(at, p=p))
-    if at == "equilibrium" or (at == "start" and system.scenario.start == "equilibrium"):
+    if at == "equilibrium" or (at == "start" and system.scenario.initialisation == "equilibrium"):
         found = find_equilibrium(system, parameters=changes)
         return OperatingPoint(0.0, found.x, found.d, found.m, p)
     t, values = _values_at(system, at)

@@ -12,7 +12,7 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from robodyn.analysis.jumps import Jump, find_staircases, smooth_expressions, tell_staircases
+from robodyn.analysis.jumps import Jump, describe_staircases, find_staircases, smooth_expressions
 from robodyn.analysis.linear.constrained import free_motions
 from robodyn.analysis.linear.idealised import check_friction, friction_states, ideal_numbers, leave_out_friction
 from robodyn.analysis.linear.linear_model import Variable
@@ -106,7 +106,7 @@ class _Parts:
 
     def _rows(self, states: list[int], memory: list[int]) -> list[ca.SX]:
         expressions, signals = smooth_expressions(self.system, self.staircases), self.system.signal_names
-        closed = expressions.constraints if self.system.equations else ca.SX(0, 1)
+        closed = expressions.constraints if self.system.constraint_forces else ca.SX(0, 1)
         updates = [expressions.updates[task.function] for task in self.system.tasks if task.function]
         tasks = [ca.vertcat(ca.SX(0, 1), *(after[k] for k in memory)) for after in updates]
         outputs = ca.vertcat(ca.SX(0, 1), *(expressions.outputs[signals.index(name)] for name in self.outputs))
@@ -127,7 +127,7 @@ class _Parts:
         rates, closed, *tasks, outputs = derivatives.at(point)
         values = derivatives.call("outputs", point)
         n = len(states)
-        N, chosen = free_motions(closed[:, :n]) if system.equations else (np.eye(n), list(range(n)))
+        N, chosen = free_motions(closed[:, :n]) if system.constraint_forces else (np.eye(n), list(range(n)))
         rates = rates[chosen]
         units = {info.name: info.unit for info in system.signals}
         return SampledModel(
@@ -154,9 +154,9 @@ class _Parts:
 
     def _notes(self) -> tuple[str, ...]:
         blocks = [block.name for block in self.system.scenario.machine.blocks if block.info.disturbance]
-        told = {"none": "is left out", "stuck": "sticks", "sliding": "slides"}[self.friction]
-        friction = f"friction {told}: {', '.join(blocks)}" if blocks else ""
-        return tuple(filter(None, [friction, tell_staircases(self.staircases)]))
+        message = {"none": "is left out", "stuck": "sticks", "sliding": "slides"}[self.friction]
+        friction = f"friction {message}: {', '.join(blocks)}" if blocks else ""
+        return tuple(filter(None, [friction, describe_staircases(self.staircases)]))
 
 
 class _Derivatives:

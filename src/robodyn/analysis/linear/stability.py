@@ -131,7 +131,7 @@ def find_stability_limit(
     ends = np.array([lower, upper], float)
     growth = [_growth(path.at(float(end))[1]) for end in ends]
     if not ends[0] < ends[1] or (growth[0] > 0) == (growth[1] > 0):
-        raise ModelError([_tell_ends(ends, growth)], "stability limit")
+        raise ModelError([_describe_ends(ends, growth)], "stability limit")
     inside = ends.copy()
     for _ in range(MOST_HALVINGS):
         middle = float(inside.mean())
@@ -143,9 +143,9 @@ def find_stability_limit(
     return StabilityLimit(path.along, float(inside.mean()), complex(crossing), bool(growth[0] > 0))
 
 
-def _tell_ends(ends: np.ndarray, growth: Sequence[float]) -> Flaw:
-    told = [f"{'unstable' if g > 0 else 'stable'} at {value:g}" for value, g in zip(ends, growth, strict=True)]
-    return Flaw("lower, upper", f"it is {' and '.join(told)}", "search another range, the lower value first")
+def _describe_ends(ends: np.ndarray, growth: Sequence[float]) -> Flaw:
+    message = [f"{'unstable' if g > 0 else 'stable'} at {value:g}" for value, g in zip(ends, growth, strict=True)]
+    return Flaw("lower, upper", f"it is {' and '.join(message)}", "search another range, the lower value first")
 
 
 def _growth(poles: np.ndarray) -> float:

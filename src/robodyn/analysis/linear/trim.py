@@ -70,7 +70,9 @@ class Trimmer:
         system = self.system
         kept = [row for row in memory_changes(system) if row is not None]
         delayed = system.expressions.delayed - system.symbols.d if system.delays else ca.SX(0, 1)
-        closed = system.expressions.constraints[: len(system.equations)] if system.equations else ca.SX(0, 1)
+        closed = (
+            system.expressions.constraints[: len(system.constraint_forces)] if system.constraint_forces else ca.SX(0, 1)
+        )
         places = [system.signal_names.index(name) for name in self.held]
         signals = [system.expressions.outputs[k] for k in places]
         return ca.densify(ca.vertcat(system.expressions.rhs[: self._n], delayed, *kept, closed, *signals))
@@ -176,7 +178,7 @@ class _Work:
         names = [f"rate of {state.name}" for state in t.system.states[: t._n]]
         names += [f"what {delay.name} delays" for delay in t.system.delays]
         names += [f"memory {t.system.memory[k].name}" for k in t._memory]
-        names += [f"constraint {name}" for name in t.system.equations] + list(t.held)
+        names += [f"constraint {name}" for name in t.system.constraint_forces] + list(t.held)
         worst = int(np.argmax(np.where(np.isfinite(residual), np.abs(residual), np.inf)))
         wanted = ", ".join(f"{name} = {value:g}" for name, value in zip(t.held, self.values, strict=True))
         where = f" with {wanted}" if wanted else ""

@@ -19,7 +19,7 @@ from robodyn.assembly.declarations import StateInfo
 from robodyn.assembly.network import SignalInfo
 from robodyn.dynamics import kinetic_energy, potential_energy, solve_symmetric
 from robodyn.errors import Flaw, FlawList, ModelError
-from robodyn.model import Recording, Scenario, Solver, Treatment
+from robodyn.model import ConstraintMethod, Recording, Scenario, Solver
 from robodyn.results import Run
 from robodyn.simulation import simulate
 from robodyn.simulation.starting import search_start
@@ -30,8 +30,8 @@ MOMENTUM_UNITS = {"rad/s": "kg m^2/s", "m/s": "kg m/s"}
 def hamiltonian_system(system: System) -> System:
     """The same hybrid system with momenta `<joint>.momentum`, p = M v, as states in place of the velocities.
 
-    All signals are kept; momenta are signals too. Constraints are kept as the system's treatment says. Where the run
-    does not start at a given rest, tunable numbers are fixed at their values, since the momenta depend on them.
+    All signals are kept; momenta are signals too. Constraints are kept as the system's constraint method says. Where
+    the run does not start at a given rest, tunable numbers are fixed at their values, since the momenta depend on them.
 
     Raises:
         ModelError: where there is no mechanism, where it is in minimal coordinates, or where an action written in
@@ -56,7 +56,7 @@ def hamiltonian_system(system: System) -> System:
     infos = tuple(SignalInfo(state.name, state.unit) for state in states[n : 2 * n])
     return replace(
         system,
-        scenario=replace(system.scenario, start="given"),
+        scenario=replace(system.scenario, initialisation="given"),
         states=states,
         signals=(*system.signals, *infos),
         symbols=system.symbols._replace(x=form.x),
@@ -79,7 +79,7 @@ def simulate_symplectic(
         parameters: numbers of the scenario to change.
     """
     scenario = what.scenario if isinstance(what, System) else what
-    system = assemble(replace(scenario.with_numbers(parameters or {}), treatment=Treatment("index3")))
+    system = assemble(replace(scenario.with_numbers(parameters or {}), constraint_method=ConstraintMethod("index3")))
     return simulate(hamiltonian_system(system), Solver("rattle", step=step), recording=recording)
 
 
@@ -125,7 +125,7 @@ class _Form:
 def _fix_numbers(system: System) -> System:
     """The system without tunable numbers, unless its start is given and at rest."""
     scenario, velocities = system.scenario, system.states[system.n_q : 2 * system.n_q]
-    if not system.parameters or (scenario.start == "given" and not any(state.start for state in velocities)):
+    if not system.parameters or (scenario.initialisation == "given" and not any(state.start for state in velocities)):
         return system
     return assemble(replace(scenario, machine=replace(scenario.machine, tunable=())))
 
@@ -173,8 +173,12 @@ def _check(system: System) -> None:
         raise ModelError([Flaw("machine", "has no mechanism, and so no momenta")], system.scenario.name)
     if system.momenta:
         raise ModelError([Flaw("system", "is in momenta already")], system.scenario.name)
-    if system.equations and system.scenario.treatment.method == "minimal":
-        flaws.add("treatment.method", "minimal coordinates cannot be written in momenta of all joints", "say baumgarte")
+    if system.constraint_forces and system.scenario.constraint_method.method == "minimal":
+        flaws.add(
+            "constraint_method.method",
+            "minimal coordinates cannot be written in momenta of all joints",
+            "say baumgarte",
+        )
     for port in (port for port in system.ports if port.inertia is not None):
         flaws.add(f"interfaces.{port.interface.name}", "attaches an inertia that is not in momenta", "leave it out")
     velocities = range(system.n_q, 2 * system.n_q)

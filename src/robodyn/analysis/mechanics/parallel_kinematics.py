@@ -21,7 +21,7 @@ from robodyn.analysis.mechanics.kinetics import joint_names, start_positions
 from robodyn.assembly import System, assemble
 from robodyn.assembly.functions import INPUTS
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
-from robodyn.model import Treatment
+from robodyn.model import ConstraintMethod
 from robodyn.model.numbers import XYZ
 from robodyn.native import KernelModule, compile_kernels
 
@@ -116,7 +116,9 @@ class ParallelKinematics:
     def __init__(self, system: System, point: str, actuated: Sequence[str], axes: Sequence[str] = XYZ) -> None:
         if system.spare:
             # As many equations as they determine joints: index 3 has no others.
-            system = assemble(replace(system.scenario, treatment=Treatment("index3")), inputs=system.inputs)
+            system = assemble(
+                replace(system.scenario, constraint_method=ConstraintMethod("index3")), inputs=system.inputs
+            )
         self.system, self.point = system, point
         self.actuated, self.axes = tuple(actuated), tuple(axes)
         self.joints = joint_names(system)
@@ -139,7 +141,7 @@ class ParallelKinematics:
         for axis in self.axes:
             if axis not in XYZ:
                 flaws.add(f"axes.{axis}", "is no axis", "choose among x, y, z")
-        k, f = len(self.system.equations), len(self.actuated)
+        k, f = len(self.system.constraint_forces), len(self.actuated)
         if k + f != n:
             what = f"{k} independent equations and {f} motors do not determine {n} joints"
             flaws.add("actuated", what, f"name {n - k} of them")
@@ -153,7 +155,7 @@ class ParallelKinematics:
         signals = [names.index(f"{name}.position.{axis}") for name in self.points for axis in XYZ]
         points = ca.vertcat(*(system.expressions.outputs[row] for row in signals))
         # Positions are functions of q, also where they are signals of a system with other states.
-        h = system.expressions.constraints[: len(system.equations)]
+        h = system.expressions.constraints[: len(system.constraint_forces)]
         s = ca.vertcat(*(system.coordinates[name] for name in self.actuated))
         rows = ca.vertcat(h, s, points)
         slopes = ca.jacobian(ca.vertcat(h, s, *(points[row] for row in self._rows)), system.q)
@@ -178,7 +180,7 @@ class ParallelKinematics:
         t, x, d, m, p = self._inputs
         x = x.copy()
         x[: len(self.joints)] = q
-        k, f = len(self.system.equations), len(self.actuated)
+        k, f = len(self.system.constraint_forces), len(self.actuated)
         values = np.array(self._module.kernels["values"](t, x, d, m, p))
         slopes = np.array(self._module.kernels["slopes"](t, x, d, m, p)).reshape(len(self.joints), -1).T
         h, s, points = np.split(values, [k, k + f])

@@ -13,7 +13,7 @@ import numpy as np
 from robodyn.analysis.mechanics.kinetics import CoordinateMap, Kinetics
 from robodyn.assembly import System
 from robodyn.errors import FlawList, ModelError
-from robodyn.model import Triangle
+from robodyn.model import TriangleLength
 
 CONVERGED = 1e-12
 """Error of a coordinate that is rounding alone, beside its own size or 1."""
@@ -29,7 +29,7 @@ def coordinate_limits(system: System, name: str) -> tuple[float, float] | None:
     if coordinate is None:
         return None
 
-    return coordinate.range or (coordinate.reach if isinstance(coordinate, Triangle) else None)
+    return coordinate.range or (coordinate.reach if isinstance(coordinate, TriangleLength) else None)
 
 
 def check_reach(flaws: FlawList, system: System, names: Sequence[str], positions: np.ndarray) -> None:
@@ -96,7 +96,7 @@ def _newton(kinetics: Kinetics, aim: np.ndarray, q: np.ndarray, side: float) -> 
 
 
 def _unreachable(kinetics: Kinetics, target: np.ndarray, last: CoordinateMap) -> ModelError:
-    """At a dead centre one combination of coordinates cannot move; the largest in it is the culprit."""
+    """At a dead centre one combination of coordinates cannot move; the largest in it is the cause."""
     stuck = np.linalg.svd(last.gradient)[0][:, -1]
     k = int(np.argmax(np.abs(stuck)))
     flaws = FlawList()

@@ -78,7 +78,7 @@ def _find(system: System, name: str, flaws: FlawList) -> Direction | None:
 
 def _find_initial(system: System, name: str, flaws: FlawList) -> Direction | None:
     wanted = name.removeprefix(INITIAL)
-    if system.scenario.start == "equilibrium":
+    if system.scenario.initialisation == "equilibrium":
         flaws.add(name, "is only a guess of the equilibrium the run starts at", "leave it out")
         return None
     for k, state in enumerate(system.states):

@@ -16,7 +16,7 @@ from fnmatch import fnmatchcase
 
 import casadi as ca
 
-from robodyn.analysis.jumps import Jump, find_block_jumps, smooth_expressions, tell_leaps, tell_staircases
+from robodyn.analysis.jumps import Jump, describe_leaps, describe_staircases, find_block_jumps, smooth_expressions
 from robodyn.analysis.sensitivity.delays import add_delays, extend_delayed, more_numbers
 from robodyn.analysis.sensitivity.events import add_limits, extend_actions, extend_tasks
 from robodyn.analysis.sensitivity.parameters import Direction, find_directions
@@ -71,7 +71,7 @@ def sensitivity_system(
             delayed=extend_delayed(tangent),
             updates=extend_tasks(tangent),
         ),
-        warnings=(*system.warnings, *filter(None, [tell_staircases(jumps), tell_leaps(jumps)])),
+        warnings=(*system.warnings, *filter(None, [describe_staircases(jumps), describe_leaps(jumps)])),
     )
     return add_limits(extend_actions(extended, tangent), tangent)
 

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from robodyn.analysis.jumps import Jump, find_block_jumps, tell_leaps, tell_staircases
+from robodyn.analysis.jumps import Jump, describe_leaps, describe_staircases, find_block_jumps
 from robodyn.analysis.linear.idealised import ideal_numbers
 from robodyn.analysis.sensitivity.agreement import AGREES, find_disagreement
 from robodyn.analysis.sensitivity.parameters import INITIAL
@@ -48,7 +48,7 @@ class Variation:
         return not self.reason
 
     def run(self, changes: Mapping[str, float], recording: Recording | None = None) -> Run:
-        """A run with some numbers changed; a simulation that cannot go on is told by its outcome."""
+        """A run with some numbers changed; a simulation that cannot go on is reported by its outcome."""
         keep = dataclasses.replace(recording or self.scenario.recording, signals=self.compiled.patterns)
         if any(name in self.folded for name in changes):
             changed = self.scenario.with_numbers(changes)
@@ -97,15 +97,15 @@ def prepare_variation(
 def _treat_jumps(variation: Variation, system: System, jumps: Sequence[Jump]) -> Variation:
     """Say how staircases are taken, and leave exact sensitivities where other jumps make them wrong."""
     steps = {jump.block for jump in jumps if jump.staircase}
-    notes = tuple(filter(None, [tell_staircases(jumps)]))
+    notes = tuple(filter(None, [describe_staircases(jumps)]))
     if len(steps) < len(jumps):
         ideal = {name: v for name, v in ideal_numbers(variation.scenario).items() if name.rpartition(".")[0] in steps}
         share = find_disagreement(variation, ideal, variation.scenario.duration)
         if share > AGREES:
-            reason = f"{tell_leaps(jumps)}, and finite changes differ from them by {100 * share:.3g} %"
+            reason = f"{describe_leaps(jumps)}, and finite changes differ from them by {100 * share:.3g} %"
             compiled = compile_system(system, variation.solver, signals=variation.signals)
             return dataclasses.replace(variation, compiled=compiled, reason=reason, leaps=True)
-        notes += (f"{tell_leaps(jumps)}; here finite changes agree with them within {100 * share:.2g} %",)
+        notes += (f"{describe_leaps(jumps)}; here finite changes agree with them within {100 * share:.2g} %",)
     return dataclasses.replace(variation, notes=notes)
 
 

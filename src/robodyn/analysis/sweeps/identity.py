@@ -20,7 +20,7 @@ PACKAGES = ("robodyn", "numpy", "casadi", "llvmlite")
 
 def describe_plan(plan: SweepPlan, method: str) -> dict[str, Any]:
     """A plan as plain data, with a digest of it and of the scenario's equations."""
-    told: dict[str, Any] = {
+    message: dict[str, Any] = {
         "format": FORMAT,
         "scenario": plan.scenario.name,
         "method": method,
@@ -48,8 +48,8 @@ def describe_plan(plan: SweepPlan, method: str) -> dict[str, Any]:
         "description": describe(plan.scenario),
     }
     exact = [_hash_inputs(plan), plan.places, hash_equations(plan)]
-    text = json.dumps([told, exact], sort_keys=True, default=str)
-    return {"digest": hashlib.sha256(text.encode()).hexdigest()[:32], **told}
+    text = json.dumps([message, exact], sort_keys=True, default=str)
+    return {"digest": hashlib.sha256(text.encode()).hexdigest()[:32], **message}
 
 
 def _hash_inputs(plan: SweepPlan) -> str:

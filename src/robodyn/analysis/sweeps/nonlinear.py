@@ -20,8 +20,8 @@ from robodyn.errors import Flaw, ModelError
 from robodyn.model import Recording, Scenario
 from robodyn.results import Outcome, OutcomeKind
 from robodyn.simulation import CompiledSystem, compile_system
-from robodyn.simulation.certificate import certify, judge, tell_action
-from robodyn.simulation.outcomes import tell_failure, tell_outcome
+from robodyn.simulation.certificate import certify, describe_action, judge
+from robodyn.simulation.outcomes import describe_failure, describe_outcome
 from robodyn.simulation.problem import build_problem
 from robodyn.simulation.python_calls import PythonCalls
 from robodyn.simulation.settings import engine_recording
@@ -45,7 +45,7 @@ class LeanSystem:
         self.numbers: dict[str, Any] = {name: number.value for name, number in system.numbers.items()}
         self.states = {state.name: k for k, state in enumerate(system.states)}
         self.checks = Checks(scenario)
-        self.given = find_start(self.compiled, self.values) if scenario.start == "given" else None
+        self.given = find_start(self.compiled, self.values) if scenario.initialisation == "given" else None
 
     def compile(self, scenario: Scenario, signals: tuple[str, ...]) -> CompiledSystem:
         """Native code of the scenario."""
@@ -75,11 +75,11 @@ class LeanSystem:
                 problem, self.solver, start.time, end, start.x, start.m, calls.p, recording, **callbacks
             )
         except BrokenRun as broken:
-            return self._track(broken.trajectory, tell_failure(broken.trajectory, calls.running, broken.cause))
+            return self._track(broken.trajectory, describe_failure(broken.trajectory, calls.running, broken.cause))
         system = self.compiled.system
         passed = trajectory.at_time - start.time
-        certificate = certify(system, self.solver, trajectory, passed, tell_action(system, trajectory))
-        return self._track(trajectory, judge(tell_outcome(self.compiled, self.solver, trajectory), certificate))
+        certificate = certify(system, self.solver, trajectory, passed, describe_action(system, trajectory))
+        return self._track(trajectory, judge(describe_outcome(self.compiled, self.solver, trajectory), certificate))
 
     def _track(self, trajectory: Trajectory, outcome: Outcome) -> Track:
         if outcome.kind is OutcomeKind.INTERRUPTED:

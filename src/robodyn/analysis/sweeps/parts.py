@@ -118,11 +118,11 @@ def open_folder(folder: Path, plan: Mapping[str, Any], fresh: bool) -> None:
     except (ValueError, KeyError, TypeError) as error:
         raise ModelError([Flaw("", "is not the plan of a sweep", "name another folder")], str(kept)) from error
     if digest != plan["digest"]:
-        what = f"holds another sweep: {_tell_difference(before, plan)}"
+        what = f"holds another sweep: {_describe_difference(before, plan)}"
         raise ModelError([Flaw("", what, "name another folder, or begin anew: --fresh, fresh=True")], str(folder))
 
 
-def _tell_difference(before: Mapping[str, Any], plan: Mapping[str, Any]) -> str:
+def _describe_difference(before: Mapping[str, Any], plan: Mapping[str, Any]) -> str:
     now = json.loads(json.dumps(plan, default=str))
     keys = [key for key in now if key != "digest" and before.get(key) != now[key]]
     return f"{', '.join(keys)} differ" if keys else "the equations of the scenario differ"

@@ -213,7 +213,7 @@ def _find_structural(plan: SweepPlan, system: System) -> tuple[str, ...]:
     constrained = bool(plan.scenario.machine.constraints)
     found = []
     for k, name in enumerate(plan.names):
-        start = name.startswith(INITIAL) and plan.scenario.start == "given"
+        start = name.startswith(INITIAL) and plan.scenario.initialisation == "given"
         free = name in inputs or ((start or name == "duration") and not constrained)
         if not free or not np.all(np.isfinite(plan.inputs[:, k])):
             found.append(name)

@@ -24,7 +24,7 @@ from robodyn.analysis.sweeps.track import Prepare, Simulate, Track
 from robodyn.analysis.sweeps.workers import START_METHOD, share
 from robodyn.errors import Flaw, ModelError, nearest
 from robodyn.results.signal import Floats, Kind, Signal
-from robodyn.waiting import Telling
+from robodyn.waiting import WaitingLine
 
 METHODS: dict[str, Prepare] = {"nonlinear": prepare_nonlinear, "perturbation": prepare_near_nominal}
 """Ways to simulate, by name."""
@@ -94,7 +94,7 @@ def _run(
     missing = [run for run in range(plan.n_runs) if run not in kept]
     at = SweepProgress(len(kept), plan.n_runs, len(kept), 0.0, 0.0)
     # Not watched by a thread, which copies of this process would not have.
-    told = Telling(f"sweeping {plan.scenario.name}", quiet=progress is not None, watched=False)
+    message = WaitingLine(f"sweeping {plan.scenario.name}", quiet=progress is not None, watched=False)
 
     def report(count: int, simulated: float) -> None:
         nonlocal at
@@ -102,11 +102,11 @@ def _run(
         at = replace(at, done=at.done + count, simulated=at.simulated + simulated, elapsed=elapsed)
         if progress:
             progress(at)
-        told.update(f"{at.done} of {at.total} runs")
+        message.update(f"{at.done} of {at.total} runs")
 
     if missing:
         report(0, 0.0)
-        _run_all(plan, folder, missing, workers, _find_method(method), report, start_method, told)
+        _run_all(plan, folder, missing, workers, _find_method(method), report, start_method, message)
     return make_table(plan, read_parts(folder), at.simulated, at.elapsed)
 
 
@@ -135,12 +135,12 @@ def _run_all(
     prepare: Prepare,
     report: Callable[[int, float], None],
     start_method: str,
-    told: Telling,
+    message: WaitingLine,
 ) -> None:
     count = min(count_cores() if workers is None else workers, len(missing))
     job = Job(plan, folder, prepare, prepare(plan) if count == 1 or start_method == "fork" else None)
     groups = plan.group(missing)
-    with told:
+    with message:
         if count == 1:
             _run_here(job, [number for group in groups for number in group], report)
             return

@@ -152,5 +152,5 @@ def serve(work: Work, connection: Connection, parent: int) -> None:
                     connection.send((len(chunk), sum([run(number) for number in chunk])))
     except (EOFError, ConnectionError):
         return
-    except Exception:  # noqa: BLE001  whatever went wrong is told where the sweep was asked for
+    except Exception:  # noqa: BLE001  whatever went wrong is reported where the sweep was asked for
         connection.send(traceback.format_exc())

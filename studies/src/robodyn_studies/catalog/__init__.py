@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from robodyn import Chain, Scenario
+from robodyn import Scenario, ScenarioSequence
 from robodyn.catalog import four_bars, scara_avoid_sampled
 from robodyn_studies.catalog.andrews import andrews, andrews_max_error
 from robodyn_studies.catalog.cable import Cable, cable_hang, cable_machine
@@ -24,7 +24,7 @@ from robodyn_studies.catalog.rx90_links import rx90_flexible_mechanism
 from robodyn_studies.catalog.space_arm import space_arm_machine, space_arm_mechanism, space_arm_swing
 from robodyn_studies.catalog.space_case import space_case, space_case_arm, space_case_payload, space_case_sides
 
-SCENARIOS: Mapping[str, Callable[[], Scenario | Chain]] = {
+SCENARIOS: Mapping[str, Callable[[], Scenario | ScenarioSequence]] = {
     "four-bars-10": partial(four_bars, 10),
     "andrews": andrews,
     "scara-avoid-sampled": scara_avoid_sampled,

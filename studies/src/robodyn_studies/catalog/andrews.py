@@ -11,15 +11,15 @@ from robodyn.model import (
     GROUND,
     Block,
     Body,
-    Closure,
+    ConstraintMethod,
     Distance,
     Joint,
+    LoopJoint,
     Machine,
     Mechanism,
     Point,
     Scenario,
     Solver,
-    Treatment,
 )
 
 ANDREWS_START = {
@@ -63,7 +63,7 @@ _ANDREWS_POINTS = (
 )
 
 
-def andrews(treatment: Treatment | None = None) -> Scenario:
+def andrews(constraint_method: ConstraintMethod | None = None) -> Scenario:
     """Andrews' squeezing mechanism: seven bodies, three loops, a spring, driven by a motor's constant torque."""
     bodies = tuple(Body(row[1], row[4], (*row[5], 0.0), (row[6] / 2, row[6] / 2, row[6])) for row in _ANDREWS)
     joints = tuple(Joint(angle, "revolute", on, body, (*at, 0.0)) for angle, body, on, at, *_ in _ANDREWS)
@@ -75,7 +75,7 @@ def andrews(treatment: Treatment | None = None) -> Scenario:
         Mechanism("andrews", bodies, joints, points, gravity=(0, 0, 0)),
         blocks=(spring, motor),
         coordinates=(Distance("DC", "C", "D"),),
-        constraints=tuple(Closure(f"loop_{angle}", "P", f"P_{angle}") for angle in ("gamma", "phi", "omega")),
+        constraints=tuple(LoopJoint(f"loop_{angle}", "P", f"P_{angle}") for angle in ("gamma", "phi", "omega")),
     )
     return Scenario(
         "andrews",
@@ -84,7 +84,7 @@ def andrews(treatment: Treatment | None = None) -> Scenario:
         {f"{angle}.position": value for angle, value in ANDREWS_START.items()},
         solver=Solver("dopri5", rtol=1e-9, atol=1e-11),
         title="Andrews' squeezing mechanism, published end values after 0.03 s",
-        treatment=treatment or Treatment(),
+        constraint_method=constraint_method or ConstraintMethod(),
     )
 
 

@@ -13,20 +13,20 @@ import numpy as np
 from robodyn.errors import FlawList
 from robodyn.model import (
     GROUND,
-    Along,
     Block,
     Body,
+    ConstraintMethod,
     Coordinate,
-    Coupling,
     Joint,
+    LinearConstraint,
     Machine,
     Mechanism,
     Point,
-    Prescribed,
+    PointCoordinate,
+    PrescribedMotion,
     Recording,
     Scenario,
     Solver,
-    Treatment,
     check_finite,
 )
 
@@ -36,7 +36,7 @@ HINGE = (0.0, -1.0, 0.0)
 Motion = tuple[str | float, str | float, str | float]
 REST: Motion = (0.0, 0.0, 0.0)
 SOLVER = Solver("dopri5", rtol=1e-6, atol=1e-8)
-TREATMENT = Treatment(pole=5.0)
+TREATMENT = ConstraintMethod(pole=5.0)
 RATE = 10.0
 KEPT = ("bend*.position", "sway.*", "lift.*", "wall_*.force", "constraints.*", "energy.*")
 
@@ -159,8 +159,10 @@ def cable_blocks(cable: Cable) -> tuple[Block, Block]:
 def cable_coordinates(cable: Cable) -> tuple[Coordinate, ...]:
     """Where each link's middle is, along x and z; and the end at the wall."""
     ways = (("x", FORWARD), ("z", UP))
-    middles = [Along(f"link{k}_{axis}", f"middle{k}", way) for k in range(1, cable.links + 1) for axis, way in ways]
-    return (*middles, *(Along(f"end_{axis}", "end", way) for axis, way in ways))
+    middles = [
+        PointCoordinate(f"link{k}_{axis}", f"middle{k}", way) for k in range(1, cable.links + 1) for axis, way in ways
+    ]
+    return (*middles, *(PointCoordinate(f"end_{axis}", "end", way) for axis, way in ways))
 
 
 def cable_machine(
@@ -172,10 +174,10 @@ def cable_machine(
         sway, lift: position, velocity and acceleration of hoistway and car: signals or numbers.
     """
     constraints = (
-        Prescribed("building", "sway", *sway),
-        Prescribed("carriage", "lift", *lift),
-        Coupling("wall_x", {"end_x": 1.0, "sway": -1.0}, cable.across),
-        Coupling("wall_z", {"end_z": 1.0}, -cable.drop),
+        PrescribedMotion("building", "sway", *sway),
+        PrescribedMotion("carriage", "lift", *lift),
+        LinearConstraint("wall_x", {"end_x": 1.0, "sway": -1.0}, cable.across),
+        LinearConstraint("wall_z", {"end_z": 1.0}, -cable.drop),
     )
     return Machine(
         "travelling-cable",
@@ -197,8 +199,8 @@ def hanging_cable(name: str, cable: Cable, machine: Machine, duration: float, ti
         recording=Recording(rate=RATE, signals=(*KEPT, *(f"{name}.*" for name in others))),
         solver=SOLVER,
         title=title,
-        start="equilibrium",
-        treatment=TREATMENT,
+        initialisation="equilibrium",
+        constraint_method=TREATMENT,
     )
 
 

@@ -108,8 +108,8 @@ def drive_car(command, time, position, velocity, *, begin, end, centring, reach,
     where v_high is the speed from which half of the push still stops the car within its reach.
     """
     engaged = sym.logical_and(time >= begin, time < end)
-    told = sym.clip(command, -SHARE * push, SHARE * push)
-    wanted = sym.where(engaged, told, 0.0) - 2 * centring * velocity - centring**2 * position
+    message = sym.clip(command, -SHARE * push, SHARE * push)
+    wanted = sym.where(engaged, message, 0.0) - 2 * centring * velocity - centring**2 * position
     # The speed follows its limit late by the lag: the way is looked at where the car will be then.
     ahead = position + 2 * LAG * velocity
     highest, lowest = (_stoppable(reach - side * ahead, speed, push) for side in (1, -1))

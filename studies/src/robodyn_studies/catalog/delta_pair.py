@@ -11,7 +11,19 @@ import math
 import numpy as np
 
 from robodyn.catalog import hang_freely
-from robodyn.model import Block, Body, Closure, Event, Machine, Mechanism, Point, Scenario, Solver, Treatment, combine
+from robodyn.model import (
+    Block,
+    Body,
+    ConstraintMethod,
+    Event,
+    LoopJoint,
+    Machine,
+    Mechanism,
+    Point,
+    Scenario,
+    Solver,
+    combine,
+)
 from robodyn.model.event import SetValues
 from robodyn.spatial import Pose, about_axis
 from robodyn_studies.catalog.delta_parameters import FITTED, GRAVITY, DeltaRobot
@@ -56,7 +68,7 @@ def delta_pair_machine(robot: DeltaRobot = FITTED, start: float = 0.7, end: floa
     carrier = delta_machine(robot, drives=drives)
     places = {"left": Pose.translation((-SPAN / 2, 0.0, 0.0))}
     places["right"] = Pose(about_axis(UP, math.pi), np.array([SPAN / 2, 0.0, 0.0]))
-    grips = [Closure(f"{name}.grip", f"{name}.platform", f"beam.{name}") for name in ROBOTS]
+    grips = [LoopJoint(f"{name}.grip", f"{name}.platform", f"beam.{name}") for name in ROBOTS]
     machines = {"left": carrier, "right": carrier, "beam": beam_machine()}
     return combine("delta-pair", machines, places=places, constraints=grips)
 
@@ -98,5 +110,5 @@ def delta_pair(
         events=tuple(let_go(name, limit) for name, limit in zip(ROBOTS, grips, strict=True)),
         solver=Solver("dopri5", rtol=1e-7, atol=1e-9),
         title="Two delta robots lift one beam; a grip lets go when the beam pulls too hard",
-        treatment=Treatment("baumgarte", pole),
+        constraint_method=ConstraintMethod("baumgarte", pole),
     )

@@ -53,7 +53,7 @@ class DeltaRobot(Description):
     def holding_torque(self, motor_angle: float, payload: float = 0.0) -> float:
         """Torque of each motor [N m] that holds the robot where all motors stand at one angle; negative is upwards.
 
-        By virtual work, with `phi2' = -l1 sin(phi1) / (l2 sin(phi2))` from the closure.
+        By virtual work, with `phi2' = -l1 sin(phi1) / (l2 sin(phi2))` from the loop joint.
         """
         phi1, phi2 = motor_angle, self.distal_angle(motor_angle)
         third = (self.platform_mass + payload) / 3

@@ -20,15 +20,15 @@ from robodyn.model import (
     GROUND,
     Block,
     Body,
-    Closure,
+    ConstraintMethod,
+    FunctionCoordinate,
     Joint,
-    Linkage,
+    LoopJoint,
     Machine,
     Mechanism,
     Point,
     Scenario,
     Solver,
-    Treatment,
 )
 from robodyn.spatial import about_axis
 from robodyn_studies.catalog.delta_parameters import FITTED, GRAVITY, DeltaRobot, check_payload
@@ -119,7 +119,7 @@ def delta_machine(
     payload: float = 0.0,
     drives: Sequence[Block] | None = None,
 ) -> Machine:
-    """The robot with damping, its tips joined by `closure2` and `closure3` (six equations, nine joints).
+    """The robot with damping, its tips joined by `loop_joint2` and `loop_joint3` (six equations, nine joints).
 
     Args:
         drives: motors and controllers; without them, motors with constant torques of 0.
@@ -128,8 +128,8 @@ def delta_machine(
     coordinates = []
     for arm in ARMS:
         joints = tuple(f"{arm}.q{k}" for k in (1, 2, 3))
-        coordinates.append(Linkage(f"{arm}.phi2", joints, angle_from_base, "rad"))
-        coordinates.append(Linkage(f"{arm}.phi3", joints, angle_from_plane, "rad"))
+        coordinates.append(FunctionCoordinate(f"{arm}.phi2", joints, angle_from_base, "rad"))
+        coordinates.append(FunctionCoordinate(f"{arm}.phi3", joints, angle_from_plane, "rad"))
         for angle, damping in zip(("q1", "phi2", "phi3"), robot.damping, strict=True):
             block = Block(f"{arm}.damping.{angle}", "viscous_friction", f"{arm}.{angle}", {}, {"viscous": damping})
             blocks += [block] if damping else []
@@ -138,7 +138,7 @@ def delta_machine(
         delta_mechanism(robot, payload),
         tuple(blocks),
         tuple(coordinates),
-        constraints=tuple(Closure(f"closure{k}", "arm1.tip", f"arm{k}.tip") for k in (2, 3)),
+        constraints=tuple(LoopJoint(f"loop_joint{k}", "arm1.tip", f"arm{k}.tip") for k in (2, 3)),
         tunable=("*.share.mass", "gravity.*"),
     )
 
@@ -160,7 +160,7 @@ def delta_fall(
         symmetric_pose(robot, angle),
         solver=Solver("dopri5", rtol=1e-8, atol=1e-10),
         title="Delta robot let go from rest",
-        treatment=Treatment("baumgarte", pole),
+        constraint_method=ConstraintMethod("baumgarte", pole),
     )
 
 
@@ -176,6 +176,6 @@ def delta_hold(
         symmetric_pose(robot, angle),
         solver=Solver("dopri5", rtol=1e-8, atol=1e-10),
         title="Delta robot held by constant motor torques",
-        start="equilibrium",
-        treatment=Treatment("baumgarte", pole),
+        initialisation="equilibrium",
+        constraint_method=ConstraintMethod("baumgarte", pole),
     )

@@ -16,15 +16,15 @@ from robodyn.model import (
     GROUND,
     Block,
     Body,
-    Closure,
+    ConstraintMethod,
+    FunctionCoordinate,
     Joint,
-    Linkage,
+    LoopJoint,
     Machine,
     Mechanism,
     Point,
     Scenario,
     Solver,
-    Treatment,
 )
 from robodyn.spatial import about_axis
 from robodyn_studies.catalog.delta_parameters import FITTED, GRAVITY, DeltaRobot, check_payload
@@ -56,7 +56,7 @@ def delta_rods_machine(
         raise ModelError([Flaw("width", f"must be positive, is {width:g} m")], "delta robot")
     blocks = [*(constant_torques() if drives is None else drives)]
     bodies, joints = _platform(robot, payload)
-    points, coordinates, closures = [Point("platform", "platform")], [], []
+    points, coordinates, loop_joints = [Point("platform", "platform")], [], []
     for k, arm in enumerate(ARMS):
         turn = about_axis(UP, -2 * math.pi / 3 * k)
         first = robot.proximal_inertia
@@ -72,17 +72,17 @@ def delta_rods_machine(
             ball = _turned(turn, (robot.platform_radius, beside, 0.0))
             points += [Point(f"{rod}.end", f"{rod}.rod", (robot.distal_length, 0.0, 0.0))]
             points += [Point(f"{rod}.ball", "platform", ball)]
-            closures.append(Closure(f"{rod}.closure", f"{rod}.end", f"{rod}.ball"))
+            loop_joints.append(LoopJoint(f"{rod}.loop_joint", f"{rod}.end", f"{rod}.ball"))
             angles = (f"{arm}.q1", f"{rod}.q2", f"{rod}.q3")
-            coordinates.append(Linkage(f"{rod}.phi2", angles, angle_from_base, "rad"))
-            coordinates.append(Linkage(f"{rod}.phi3", angles, angle_from_plane, "rad"))
+            coordinates.append(FunctionCoordinate(f"{rod}.phi2", angles, angle_from_base, "rad"))
+            coordinates.append(FunctionCoordinate(f"{rod}.phi3", angles, angle_from_plane, "rad"))
             blocks += _damping(rod, {"phi2": robot.damping[1] / 2, "phi3": robot.damping[2] / 2})
     return Machine(
         "delta-rods",
         Mechanism("delta-rods", tuple(bodies), tuple(joints), tuple(points), (0.0, 0.0, -GRAVITY)),
         tuple(blocks),
         tuple(coordinates),
-        constraints=tuple(closures),
+        constraints=tuple(loop_joints),
         tunable=("platform.mass", "gravity.*"),
     )
 
@@ -141,5 +141,5 @@ def delta_rods(
         rods_pose(robot, angle),
         solver=Solver("dopri5", rtol=1e-8, atol=1e-10),
         title="Delta robot of six rods and a platform, under unequal constant torques",
-        treatment=Treatment("baumgarte", pole),
+        constraint_method=ConstraintMethod("baumgarte", pole),
     )

@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 
 from robodyn.errors import Flaw, ModelError, nearest
-from robodyn.model import Block, Scenario, Solver, Treatment
+from robodyn.model import Block, ConstraintMethod, Scenario, Solver
 from robodyn_studies.catalog.delta_control import AXES, MOTOR, PID, SAMPLE, linearising_blocks, motor_blocks, pid_blocks
 from robodyn_studies.catalog.delta_dynamics import holding_torques
 from robodyn_studies.catalog.delta_kinematics import arm_angles, distal_angles, motor_angles
@@ -90,7 +90,7 @@ def _scenario(
         pose_at(robot, start) | _currents(robot, blocks, start, payload),
         solver=SOLVER,
         title=title,
-        treatment=Treatment("baumgarte", POLE),
+        constraint_method=ConstraintMethod("baumgarte", POLE),
     )
 
 

@@ -113,7 +113,9 @@ def _guess_rest(options: Options) -> dict[str, float]:
 def _scenario(name: str, title: str, duration: float, targets: Mapping[str, Block], options: Options) -> Scenario:
     """A run from the rest with all pistons at their centres."""
     machine = epaas_machine(targets, **options)
-    return Scenario(name, machine, duration, _guess_rest(options), solver=SOLVER, start="equilibrium", title=title)
+    return Scenario(
+        name, machine, duration, _guess_rest(options), solver=SOLVER, initialisation="equilibrium", title=title
+    )
 
 
 def epaas_hold(duration: float = 0.5, **options: Unpack[Options]) -> Scenario:

@@ -11,7 +11,7 @@ import math
 
 from robodyn.errors import FlawList, nearest
 from robodyn.files import DHRow, mechanism_from_dh
-from robodyn.model import Body, Mechanism, Point, Triangle
+from robodyn.model import Body, Mechanism, Point, TriangleLength
 
 TURN = 2 * math.pi
 JOINTS = ("joint1", "joint2", "joint3", "joint4", "joint5")
@@ -92,13 +92,13 @@ HINGES = tuple(
 )
 
 
-def epaas_cylinders() -> tuple[Triangle, ...]:
+def epaas_cylinders() -> tuple[TriangleLength, ...]:
     """Lengths of the four cylinders as functions of the joint angles.
 
     Angles between the sides: L3 pi - alpha - psi0, L4 beta + theta0, L1 gamma + theta0, L2 psi + beta + theta0.
     """
     behind = math.pi - PSI_0
-    upper = Triangle(
+    upper = TriangleLength(
         "l3",
         {"joint2": -1.0},
         sides_of(UPPER_SQUARES, UPPER_PRODUCT),
@@ -120,8 +120,8 @@ def _stroke(name: str) -> tuple[float, float]:
     return CENTRES[name] - STROKE, CENTRES[name] + STROKE
 
 
-def _lower_cylinder(name: str, joints: tuple[str, ...]) -> Triangle:
-    return Triangle(
+def _lower_cylinder(name: str, joints: tuple[str, ...]) -> TriangleLength:
+    return TriangleLength(
         name,
         dict.fromkeys(joints, 1.0),
         sides_of(LOWER_SQUARES, LOWER_PRODUCT),
@@ -143,7 +143,7 @@ def angles_at(lengths: dict[str, float]) -> dict[str, float]:
     return dict(zip(JOINTS, angles, strict=True))
 
 
-def _angle_between(flaws: FlawList, cylinder: Triangle, length: float) -> float:
+def _angle_between(flaws: FlawList, cylinder: TriangleLength, length: float) -> float:
     """Angle between a linkage's sides at a length of its cylinder."""
     shortest, longest = cylinder.reach
     if not shortest <= length <= longest:

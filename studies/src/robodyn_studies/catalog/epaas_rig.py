@@ -64,7 +64,7 @@ def epaas_rig(
         machine,
         duration,
         solver=SOLVER,
-        start="equilibrium",
+        initialisation="equilibrium",
         title=f"EPAAS test rig, step of {abs(amplitude):g} V {verb}, {mass:g} kg",
     )
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from robodyn.catalog import six_axis_mechanism
 from robodyn.catalog.six_axis import FLANGE
-from robodyn.model import GROUND, Block, Body, Combination, Coordinate, Distance, Mechanism, Point
+from robodyn.model import GROUND, Block, Body, Coordinate, Distance, LinearCombination, Mechanism, Point
 from robodyn.spatial import Pose, about_axis
 from robodyn_studies.catalog import rx90_parameters as rx
 
@@ -51,8 +51,8 @@ def coupling_matrix() -> np.ndarray:
 
 def rx90_coordinates() -> tuple[Coordinate, ...]:
     """Motors, the seventh place of friction, and the balance spring."""
-    motors = tuple(Combination(f"motor{k}", turns_of(k), rx.DRIVES[k - 1].rotor) for k in rx.AXES)
-    wrist = Combination("wrist", {"joint5": 1.0, "joint6": 1.0})
+    motors = tuple(LinearCombination(f"motor{k}", turns_of(k), rx.DRIVES[k - 1].rotor) for k in rx.AXES)
+    wrist = LinearCombination("wrist", {"joint5": 1.0, "joint6": 1.0})
     return (*motors, wrist, Distance("balance", "spring_top", "spring_foot"))
 
 

@@ -23,7 +23,7 @@ TUBES = {
     "link2": (rx.UPPER_ARM_TUBE, {"root": (0.0, 0.0, 0.0), "foot": (rx.SPRING_ARM, 0.0, 0.0), "tip": (ARM, 0.0, 0.0)}),
     "link4": (rx.FOREARM_TUBE, {"root": (0.0, 0.0, -ARM), "tip": (0.0, 0.0, 0.0)}),
 }
-"""Radius and wall, and nodes in the link's frame; joint 4 turns about the forearm, its frame is at the wrist."""
+"""Radius and wall, and nodes in the link's frame; joint 4 rotates about the forearm, its frame is at the wrist."""
 BENDING = {"link2": ("y", "z", "rx", "ry", "rz"), "link4": ("x", "y", "rx", "ry", "rz")}
 """How nodes of a tube move: it does not stretch."""
 

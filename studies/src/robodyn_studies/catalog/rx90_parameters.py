@@ -21,7 +21,7 @@ class Axis:
 
     Attributes:
         gear: motor turns per joint turn; rotor: inertia [kg m^2]; torque_constant: [N m/A].
-        load: inertia of the arm on the motor's shaft on the way of the weld [kg m^2]: of gains and feed-forward.
+        load: inertia of the arm on the motor's shaft on the path of the weld [kg m^2]: of gains and feed-forward.
         current_limit: [A].
         stiffness: of the gear, joint side [N m/rad]; damping: [N m s/rad].
     """

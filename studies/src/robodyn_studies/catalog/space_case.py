@@ -162,7 +162,7 @@ def _start(arm: bool, payload: bool) -> dict[str, float]:
     _, angles = plan_joints()
     start = {f"{name}.position": float(values[0]) for name, values in angles.items()} if arm else {}
     if payload:
-        # The effector points down: the payload's frame is turned by 90 degrees about y.
+        # The effector points down: the payload's frame is rotated by 90 degrees about y.
         x, z = WALL - AWAY - CORNER[2], HEIGHT + CORNER[0]
         y = sum(origin[1] for _, _, origin in JOINTS)
         start |= {"payload.x.position": x, "payload.y.position": y, "payload.z.position": z}

@@ -1,4 +1,4 @@
-"""Co-simulation master: how are subsystems simulated together that meet only at communication points?
+"""Macro steps of a co-simulation: how are subsystems simulated together that meet only at communication points?
 
 From a time t to t + H:
 
@@ -7,8 +7,8 @@ From a time t to t + H:
 2. Advance. Every unit goes to t + H with its own solver. In the sequential scheme a unit gets what those before it
    arrived at, and its inputs interpolate; reduced models are still those of t.
 3. Look. Where a unit had an event on the way, all go back to t, if they can, and take a macro step that ends there: the
-   others are told at the event, not up to H later. What signals and models were expected to be is compared with what
-   they are; where the step is adapted and the error is too large, all units go back to t and try a shorter one.
+   others are reported at the event, not up to H later. What signals and models were expected to be is compared with
+   what they are; where the step is adapted and the error is too large, all units go back to t and try a shorter one.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ import numpy as np
 
 from robodyn.cosimulation.asking import UnitFailure
 from robodyn.cosimulation.checks import check_units
-from robodyn.cosimulation.connection import Connection, Link
+from robodyn.cosimulation.connection import Connection, SignalConnection
 from robodyn.cosimulation.exchange import Exchange
 from robodyn.cosimulation.model_exchange import IllConditioned
 from robodyn.cosimulation.result import CosimulationRun
-from robodyn.cosimulation.settings import Master
+from robodyn.cosimulation.settings import CosimSettings
 from robodyn.cosimulation.unit import Unit
 from robodyn.cosimulation.unit_events import all_arrive
 from robodyn.results import Outcome, OutcomeKind, Run, Statistics
-from robodyn.waiting import Telling
+from robodyn.waiting import WaitingLine
 
 Progress = Callable[[float, float, int], None]
 SAFETY, LEAST_FACTOR, LARGEST_FACTOR = 0.9, 0.2, 2.0
@@ -39,8 +39,8 @@ def cosimulate(
     units: Sequence[Unit],
     connections: Sequence[Connection] = (),
     *,
-    master: Master,
-    links: Sequence[Link] = (),
+    settings: CosimSettings,
+    signal_connections: Sequence[SignalConnection] = (),
     duration: float | None = None,
     name: str = "cosimulation",
     progress: Progress | None = None,
@@ -59,13 +59,13 @@ def cosimulate(
     Raises:
         ModelError: for what does not fit together, all of it at once.
     """
-    plan = check_units(units, connections, links, duration, master)
-    with Telling(f"simulating {name}", quiet=progress is not None, watched=False) as told:
-        course = _Course(plan.exchange, master, plan.duration, progress or told.follow(plan.duration))
+    plan = check_units(units, connections, signal_connections, duration, settings)
+    with WaitingLine(f"simulating {name}", quiet=progress is not None, watched=False) as message:
+        course = _Course(plan.exchange, settings, plan.duration, progress or message.follow(plan.duration))
         outcome = course.run()
     statistics = course.statistics()
     runs = plan.exchange.finish(outcome)
-    coupling = plan.exchange.record.run(name, outcome, statistics, dataclasses.asdict(master))
+    coupling = plan.exchange.record.run(name, outcome, statistics, dataclasses.asdict(settings))
     outcome = _judge(outcome, runs)
     return CosimulationRun(name, runs, coupling, outcome, statistics, tuple(plan.exchange.warnings))
 
@@ -81,16 +81,22 @@ def _judge(outcome: Outcome, runs: Mapping[str, Run]) -> Outcome:
 class _Course:
     """One co-simulation under way."""
 
-    def __init__(self, exchange: Exchange, master: Master, duration: float, progress: Progress) -> None:
-        self.exchange, self.master, self.duration, self.progress = exchange, master, duration, progress
-        self.time, self.step = 0.0, master.step
+    def __init__(self, exchange: Exchange, settings: CosimSettings, duration: float, progress: Progress) -> None:
+        self.exchange, self.settings, self.duration, self.progress = exchange, settings, duration, progress
+        self.time, self.step = 0.0, settings.step
         self.steps = self.rejected = self.cut = self.passed = 0
         self.begun = clock.perf_counter()
         # The smallest power of the step in any coupling error: signals are missed by h^(1 + order), speeds of models,
         # whose accelerations go on so, by one power more.
         orders = [1 + channel.order for channel in exchange.channels]
-        self.order = min([*orders, *(2 + bond.order for bond in exchange.bonds if bond.models)], default=1)
-        self.restores = exchange.events.can_cut or (master.tolerance is not None and exchange.can_restore)
+        self.order = min(
+            [
+                *orders,
+                *(2 + interface_pair.order for interface_pair in exchange.interface_pairs if interface_pair.models),
+            ],
+            default=1,
+        )
+        self.restores = exchange.events.can_cut or (settings.tolerance is not None and exchange.can_restore)
 
     def run(self) -> Outcome:
         """Macro steps to the end, or to what ends it."""
@@ -116,7 +122,7 @@ class _Course:
         if np.isnan(worst[1]):
             sentence = f"'{worst[0]}' is no number any more at {self.time:.6g} s"
             return Outcome(OutcomeKind.DIVERGED, sentence, self.time)
-        if not abs(worst[1]) <= self.master.largest_value:
+        if not abs(worst[1]) <= self.settings.largest_value:
             sentence = (
                 f"'{worst[0]}' reached {worst[1]:.3g} at {self.time:.6g} s: the coupling is unstable at this macro "
                 f"step of {self.step:.3g} s; shorten it, or couple by reduced interface models"
@@ -129,8 +135,8 @@ class _Course:
     def _next(self) -> float:
         """End of the next macro step; fixed ones are whole multiples, the last ends with the run."""
         end = self.time + self.step
-        if self.master.tolerance is None:
-            end = (self.passed + 1) * self.master.step
+        if self.settings.tolerance is None:
+            end = (self.passed + 1) * self.settings.step
         if self.duration - end < 1e-9 * self.step:
             end = self.duration
         return end
@@ -142,7 +148,7 @@ class _Course:
             end = min(self._next(), np.inf if event is None else event)
             saved = self.exchange.save() if self.restores else None
             self.exchange.write(self.time)
-            outcome = self.exchange.advance(self.time, end, self.master.scheme)
+            outcome = self.exchange.advance(self.time, end, self.settings.scheme)
             event = self.exchange.events.find_cut(self.time, end)
             if event is not None:
                 self.cut += 1
@@ -154,10 +160,10 @@ class _Course:
             if outcome is not None:
                 self.exchange.note_last(self.time)
                 return outcome
-            error = self.exchange.error(self.time, end) / self.master.tolerance if self.master.tolerance else 0.0
+            error = self.exchange.error(self.time, end) / self.settings.tolerance if self.settings.tolerance else 0.0
             was_cut = end < self._next()
             self._adapt(error, end - self.time)
-            if error <= 1.0 or saved is None or end - self.time <= self.master.shortest * (1 + 1e-9):
+            if error <= 1.0 or saved is None or end - self.time <= self.settings.shortest * (1 + 1e-9):
                 # An event makes one macro step short, not those after it.
                 self.step = max(self.step, planned) if was_cut else self.step
                 self._accept(end, error)
@@ -177,12 +183,12 @@ class _Course:
 
     def _adapt(self, error: float, length: float) -> None:
         """h_next = 0.9 h error^(-1 / order), within limits."""
-        if self.master.tolerance is None:
+        if self.settings.tolerance is None:
             return
         factor = LARGEST_FACTOR if error <= 0 or not np.isfinite(error) else SAFETY * error ** (-1.0 / self.order)
         factor = LEAST_FACTOR if not np.isfinite(error) else min(max(factor, LEAST_FACTOR), LARGEST_FACTOR)
-        longest = self.master.largest_step or self.duration
-        self.step = min(max(length * factor, self.master.shortest), longest)
+        longest = self.settings.largest_step or self.duration
+        self.step = min(max(length * factor, self.settings.shortest), longest)
 
     def statistics(self) -> Statistics:
         return Statistics(

@@ -5,8 +5,8 @@ the normals above those of the rebound, s slips:
 
     y = Rn lam + Rs beta,    r = b + H y,    s = s0 + G y,    |beta_i| <= mu_i lam_i
 
-In the direction of the slip that there would be without friction, a touch slides, beta_i = -mu_i lam_i or the opposite
-against a slip backwards, or it sticks, s_i = 0.
+In the direction of the slip that there would be without friction, a contact point slides, beta_i = -mu_i lam_i or the
+opposite against a slip backwards, or it sticks, s_i = 0.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from robodyn.assembly.complementarity import BLOCK_PIVOTS, MARGIN, Mobility, fin
 from robodyn.symbolic import absolute, clip, logical_and, logical_not, logical_or, maximum, where
 
 Modes = tuple[list[ca.SX], list[ca.SX]]
-"""Which touches push, and which way each slides: -1 or 1, 0 sticks."""
+"""Which contact points push, and which way each slides: -1 or 1, 0 sticks."""
 
 
 Impulses = tuple[ca.SX, ca.SX]
 SWEEPS = 12
-"""Rounds over all touches for a guess."""
+"""Rounds over all contact points for a guess."""
 
 
 @dataclass(frozen=True)
-class Rubbing:
+class FrictionalImpact:
     """An impact with friction.
 
     Attributes:
@@ -43,7 +43,7 @@ class Rubbing:
     coefficients: Sequence[ca.SX]
 
     def solve(self, b: ca.SX, allowed: Sequence[ca.SX], before: Impulses | None = None) -> Impulses:
-        """Impulses lam and beta: a guess by sweeps tells what each touch does, mended by passes that change all
+        """Impulses lam and beta: a guess by sweeps tells what each contact point does, mended by passes that change all
         contradictions at once. Where some are left, the guess is the answer.
 
         Args:
@@ -53,9 +53,9 @@ class Rubbing:
         k, slack = len(self.coefficients), slack_of(b, allowed)
         # The guess only chooses the modes; these are solved for exactly, and changed where they contradict themselves.
         guess = self._sweep(b, allowed, before or (ca.SX.zeros(k), ca.SX.zeros(k)))
-        modes: Modes = [guess[0][i] > 0 for i in range(k)], [self._way(i, *guess) for i in range(k)]
+        modes: Modes = [guess[0][i] > 0 for i in range(k)], [self._slip_direction(i, *guess) for i in range(k)]
         for _ in range(BLOCK_PIVOTS):
-            modes = self._mend(b, self._impulses(b, modes, corrections=1), modes, allowed, slack)
+            modes = self._switch_modes(b, self._impulses(b, modes, corrections=1), modes, allowed, slack)
         found = self._impulses(b, modes)
         # Exact where that is consistent, the guess otherwise; within the friction cone in any case.
         wrong = self._is_wrong(b, found, allowed, MARGIN * slack)
@@ -75,7 +75,7 @@ class Rubbing:
         return wrong
 
     def _sweep(self, b: ca.SX, allowed: Sequence[ca.SX], impulses: Impulses) -> Impulses:
-        """Impulses near the solution: one touch after the other is brought to rest as far as its limits allow
+        """Impulses near the solution: one contact point after the other is brought to rest as far as its limits allow
         (projected Gauss-Seidel), which does not go round in circles where friction is strong."""
         lam, beta = (ca.vertsplit(part) for part in impulses)
         y = self.change(*impulses)
@@ -91,7 +91,7 @@ class Rubbing:
                 y, beta[i] = y + self.slip.columns[:, i] * (new - beta[i]), new
         return ca.vertcat(*lam), ca.vertcat(*beta)
 
-    def _way(self, i: int, lam: ca.SX, beta: ca.SX) -> ca.SX:
+    def _slip_direction(self, i: int, lam: ca.SX, beta: ca.SX) -> ca.SX:
         limit = self.coefficients[i] * lam[i]
         return where(beta[i] <= -limit, 1.0, where(beta[i] >= limit, -1.0, 0.0))
 
@@ -99,7 +99,9 @@ class Rubbing:
         """y of given impulses."""
         return self.normal.columns @ lam + self.slip.columns @ beta
 
-    def _mend(self, b: ca.SX, impulses: Impulses, modes: Modes, allowed: Sequence[ca.SX], slack: ca.SX) -> Modes:
+    def _switch_modes(
+        self, b: ca.SX, impulses: Impulses, modes: Modes, allowed: Sequence[ca.SX], slack: ca.SX
+    ) -> Modes:
         """What slides against its direction sticks, what sticks beyond its limit slides."""
         (lam, beta), (pushing, slides) = impulses, modes
         y = self.change(lam, beta)
@@ -108,7 +110,7 @@ class Rubbing:
         wrong = find_wrong(lam, r, self.normal.own, pushing, allowed, slack)
         pushes, ways = [], []
         for i, way in enumerate(slides):
-            slips = self._way(i, lam, beta)
+            slips = self._slip_direction(i, lam, beta)
             # Friction may lift what slides so that no push is left: it sticks before it is let go.
             caught = logical_and(logical_and(wrong[i], pushing[i]), way != 0)
             stops = logical_or(caught, way * s[i] < -slack)
@@ -123,8 +125,11 @@ class Rubbing:
         # A touch that slides has beta = -+mu lam: its friction is a part of its normal column.
         ratio = ca.vertcat(*(-way * mu for way, mu in zip(slides, self.coefficients, strict=True)))
         columns = ca.horzcat(self.normal.columns + self.slip.columns @ ca.diag(ratio), self.slip.columns)
-        rows, give = ca.vertcat(self.normal.rows, self.slip.rows), ca.vertcat(self.normal.give, self.slip.give)
-        mobility = Mobility(rows, columns, give, symmetric=False)
+        rows, compliance = (
+            ca.vertcat(self.normal.rows, self.slip.rows),
+            ca.vertcat(self.normal.compliance, self.slip.compliance),
+        )
+        mobility = Mobility(rows, columns, compliance, symmetric=False)
         held = [*pushing, *(logical_and(p, way == 0) for p, way in zip(pushing, slides, strict=True))]
         motions = ca.vertcat(b, self.s0)
         found = mobility.hold(motions, held, corrections)

@@ -21,7 +21,7 @@ from robodyn.assembly import assemble
 from robodyn.catalog import cartesian_pendulum
 from robodyn.catalog.pendulums import pendulum
 from robodyn.engine import Trajectory
-from robodyn.model import Scenario, Solver, Treatment
+from robodyn.model import ConstraintMethod, Scenario, Solver
 from robodyn.model.solver import is_adaptive
 from robodyn_studies.catalog.delta_robot import MOTORS, delta_hold, symmetric_pose
 
@@ -45,15 +45,15 @@ class Case:
 
     @property
     def ways(self) -> dict[str, tuple[Scenario, str]]:
-        """Contender -> scenario with its treatment, and method."""
-        baumgarte = replace(self.scenario, treatment=Treatment(pole=self.pole))
+        """Contender -> scenario with its constraint method, and method."""
+        baumgarte = replace(self.scenario, constraint_method=ConstraintMethod(pole=self.pole))
         return {
             BAUMGARTE: (baumgarte, "dopri5"),
             "Baumgarte, heun": (baumgarte, "heun"),
             "Baumgarte, trbdf2": (baumgarte, "trbdf2"),
-            "projection, dopri5": (replace(self.scenario, treatment=Treatment("projection")), "dopri5"),
+            "projection, dopri5": (replace(self.scenario, constraint_method=ConstraintMethod("projection")), "dopri5"),
             "minimal, dopri5": (self.minimal, "dopri5"),
-            INDEX3: (replace(self.scenario, treatment=Treatment("index3")), "generalised_alpha"),
+            INDEX3: (replace(self.scenario, constraint_method=ConstraintMethod("index3")), "generalised_alpha"),
         }
 
 
@@ -95,8 +95,8 @@ def pendulum_case() -> Case:
 def delta_case() -> Case:
     """The delta robot swinging about where its motors' torques hold it, for 5 s."""
     start = symmetric_pose(angle=0.5) | {"arm1.q1.velocity": 1.0}
-    scenario = replace(delta_hold(angle=0.7), initial=start, start="assembled", duration=5.0)
-    minimal = replace(scenario, treatment=Treatment("minimal", independent=MOTORS))
+    scenario = replace(delta_hold(angle=0.7), initial=start, initialisation="assembled", duration=5.0)
+    minimal = replace(scenario, constraint_method=ConstraintMethod("minimal", independent=MOTORS))
     return Case(
         "delta robot", scenario, tuple(f"platform.position.{axis}" for axis in "xyz"), 20.0, minimal, claim=10.0
     )

@@ -1,11 +1,11 @@
-"""Several connections: chains of rigidly joined units move as one body, and what cannot be is told."""
+"""Several connections: chains of rigidly joined units move as one body, and what cannot be is reported."""
 
 import numpy as np
 import pytest
 from support.coupled import scenario
 
 from robodyn import GROUND, Block, Body, Interface, Joint, Machine, Mechanism, ModelError, Point
-from robodyn.cosimulation import Connection, Link, Master, ScenarioUnit, cosimulate
+from robodyn.cosimulation import Connection, CosimSettings, ScenarioUnit, SignalConnection, cosimulate
 from robodyn.results import OutcomeKind
 
 CHAIN = [Connection("left.b", "middle.a"), Connection("middle.b", "right.a")]
@@ -32,7 +32,7 @@ def test_three_units_joined_rigidly_move_as_one_mass(masses):
     omega = np.sqrt(50.0 / 6.0)
     errors = []
     for step in (0.02, 0.01):
-        run = cosimulate([unit.renew() for unit in masses], CHAIN, master=Master(step))
+        run = cosimulate([unit.renew() for unit in masses], CHAIN, settings=CosimSettings(step))
         errors.append(abs(run["middle"]["slide.position"].final - np.sin(omega) / omega))
     # Forces of models attached rigidly are held: first order.
     assert errors[0] < 4e-3
@@ -42,18 +42,18 @@ def test_three_units_joined_rigidly_move_as_one_mass(masses):
 def test_an_interface_meets_one_other_only(masses):
     twice = [*CHAIN, Connection("left.b", "right.a")]
     with pytest.raises(ModelError, match=r"left\.b: is in 2 connections"):
-        cosimulate([unit.renew() for unit in masses], twice, master=Master(0.01))
+        cosimulate([unit.renew() for unit in masses], twice, settings=CosimSettings(0.01))
 
 
 def test_models_that_would_hold_themselves_are_told(masses):
     pair = [mass("one", 1.0, "a", "b"), masses[1].renew()]
     connections = [Connection("one.a", "middle.a"), Connection("one.b", "middle.b")]
     with pytest.raises(ModelError, match="go round in a circle"):
-        cosimulate(pair, connections, master=Master(0.01))
+        cosimulate(pair, connections, settings=CosimSettings(0.01))
 
 
 def test_an_interface_that_waits_for_a_model_in_vain_is_free_and_told(masses):
-    run = cosimulate([masses[0].renew(), masses[1].renew()], CHAIN[:1], master=Master(0.01))
+    run = cosimulate([masses[0].renew(), masses[1].renew()], CHAIN[:1], settings=CosimSettings(0.01))
     assert "'middle.b' is connected with nothing" in run.warnings[0]
     omega = np.sqrt(10.0 / 3.0)
     # Held forces, as above, 3 mm; a kilogram more would be 0.1 m off.
@@ -62,13 +62,13 @@ def test_an_interface_that_waits_for_a_model_in_vain_is_free_and_told(masses):
 
 def test_a_used_unit_is_refused(masses):
     units = [masses[0].renew(), masses[1].renew()]
-    cosimulate(units, CHAIN[:1], master=Master(0.1))
+    cosimulate(units, CHAIN[:1], settings=CosimSettings(0.1))
     with pytest.raises(ModelError, match="has been used already"):
-        cosimulate(units, CHAIN[:1], master=Master(0.1))
+        cosimulate(units, CHAIN[:1], settings=CosimSettings(0.1))
 
 
 class Listener:
-    """A unit that fails where it is told to."""
+    """A unit that fails where it is reported to."""
 
     name, inputs, outputs = "listener", ("u",), {"y": "m"}
 
@@ -94,12 +94,12 @@ class Listener:
 
 
 def listen(masses, fails):
-    link = Link("left.slide.position", "listener.u")
-    back = Link("listener.y", "left.spring.stiffness")
+    signal_connection = SignalConnection("left.slide.position", "listener.u")
+    back = SignalConnection("listener.y", "left.spring.stiffness")
     unit = masses[0].renew()
-    links = [link, back] if fails == "nothing" else [link]
+    signal_connections = [signal_connection, back] if fails == "nothing" else [signal_connection]
     unit.inputs = (*unit.inputs, "spring.stiffness")
-    return cosimulate([unit, Listener(fails)], links=links, master=Master(0.02))
+    return cosimulate([unit, Listener(fails)], signal_connections=signal_connections, settings=CosimSettings(0.02))
 
 
 def test_a_unit_that_fails_when_written_keeps_the_runs(masses):
@@ -119,8 +119,13 @@ class Forgetful(Listener):
 
 
 def test_a_unit_that_gives_no_run_takes_no_other_with_it(masses):
-    links = [Link("left.slide.position", "listener.u")]
-    run = cosimulate([masses[0].renew(), Forgetful()], links=links, master=Master(0.02), duration=0.1)
+    signal_connections = [SignalConnection("left.slide.position", "listener.u")]
+    run = cosimulate(
+        [masses[0].renew(), Forgetful()],
+        signal_connections=signal_connections,
+        settings=CosimSettings(0.02),
+        duration=0.1,
+    )
     assert list(run.runs) == ["left"]
     assert any("'listener' gave no run: finish raised OSError: disk full" in sentence for sentence in run.warnings)
 
@@ -151,7 +156,7 @@ def test_energy_made_by_a_coupling_of_rotations_is_recorded():
     found = {}
     for scheme in ("parallel", "sequential"):
         run = cosimulate(
-            [unit.renew() for unit in units], [Connection("one.port", "two.port")], master=Master(0.02, scheme)
+            [unit.renew() for unit in units], [Connection("one.port", "two.port")], settings=CosimSettings(0.02, scheme)
         )
         velocity, angle = ([run[u][f"hinge.{key}"].final for u in ("one", "two")] for key in ("velocity", "position"))
         energy = velocity[0] ** 2 / 2 + velocity[1] ** 2 + 20.0 * (1 - np.cos(angle[0] - angle[1]))

@@ -4,8 +4,15 @@ import numpy as np
 import pytest
 
 from robodyn.catalog import oscillator_sides
-from robodyn.cosimulation import Connection, InterfaceMotion, Master, ScenarioUnit, cosimulate, model_from_mobility
-from robodyn.cosimulation.joining import join_motions
+from robodyn.cosimulation import (
+    Connection,
+    CosimSettings,
+    InterfaceMotion,
+    ScenarioUnit,
+    cosimulate,
+    model_from_mobility,
+)
+from robodyn.cosimulation.interface_merge import join_motions
 from robodyn.cosimulation.rotations import turn_between, turn_by
 from robodyn.errors import ModelError
 
@@ -55,4 +62,4 @@ def test_halfway_is_as_far_from_both():
 def test_a_joining_without_effect_is_told():
     units = [ScenarioUnit(part, name=name) for part, name in zip(oscillator_sides("model-model"), "ab", strict=True)]
     with pytest.raises(ModelError, match="has no effect"):
-        cosimulate(units, [Connection("a.port", "b.port", join="mean")], master=Master(0.01))
+        cosimulate(units, [Connection("a.port", "b.port", join="mean")], settings=CosimSettings(0.01))

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from robodyn.results import Run
 
-from .courses import event_markers, mark_course, mark_entries
+from .curve_markers import event_markers, mark_course, mark_entries
 from .figures import finish_axes, label_bottom, legend_above, legend_beside, panel_figure, write_figure
-from .panels import Panel, arrange, owner, strokes
+from .panels import Panel, arrange, line_styles, owner
 from .runs import Span, Window, as_runs, run_labels, run_lines, shown_span
 from .traces import trace
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def plot_against(
+def plot_phase(
     runs: Run | Sequence[Run],
     horizontal: str,
     names: Sequence[str],
@@ -27,10 +27,10 @@ def plot_against(
     window: Window | None = None,
 ) -> None:
     """Draw signals against another one into a picture file, PNG, SVG or PDF by its ending; see `draw_against`."""
-    write_figure(draw_against(runs, horizontal, names, labels=labels, window=window), path)
+    write_figure(draw_phase(runs, horizontal, names, labels=labels, window=window), path)
 
 
-def draw_against(
+def draw_phase(
     runs: Run | Sequence[Run],
     horizontal: str,
     names: Sequence[str],
@@ -75,7 +75,7 @@ def _draw_panel(
 ) -> None:
     horizontal = across.names[0]
     markers = event_markers(runs, span)
-    for run, name, look in strokes(panel, panels, runs):
+    for run, name, look in line_styles(panel, panels, runs):
         signals = run[horizontal], run[name]
         ax.plot(*(trace(signal, span)[1] for signal in signals), **look)
         mark_course(ax, run, signals, span, look["color"], markers)

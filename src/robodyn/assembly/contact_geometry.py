@@ -13,7 +13,7 @@ from itertools import product
 import casadi as ca
 import numpy as np
 
-from robodyn.assembly.equations import square_to
+from robodyn.assembly.equations import perpendicular_to
 from robodyn.assembly.motion import Motion
 from robodyn.model import Ball, Plane
 from robodyn.model.contact import AnyContact
@@ -31,7 +31,7 @@ class Surface:
 
 
 @dataclass(frozen=True)
-class Touch:
+class ContactPoint:
     """One place where a contact may touch.
 
     Attributes:
@@ -60,7 +60,7 @@ class Touch:
         return first, second
 
 
-def find_touches(motion: Motion, contact: AnyContact) -> list[Touch]:
+def find_contact_points(motion: Motion, contact: AnyContact) -> list[ContactPoint]:
     """The ball's one, or those of a box's eight corners."""
     base = contact.against.point
     p_base = motion.point_position(base)
@@ -75,7 +75,7 @@ def find_touches(motion: Motion, contact: AnyContact) -> list[Touch]:
         p = middle + arm - radius * surface.normal
         w = v_middle + ca.cross(omega, p - middle) - v_base - ca.cross(omega_base, p - p_base)
         gap = surface.distance - radius
-        found.append(Touch(contact, name, gap, surface.normal, surface.tangents, w, p))
+        found.append(ContactPoint(contact, name, gap, surface.normal, surface.tangents, w, p))
     return found
 
 
@@ -109,7 +109,7 @@ def _look(motion: Motion, contact: AnyContact, place: ca.SX) -> Surface:
     apart = place - motion.point_position(shape.point)
     R = motion.point_rotation(shape.point)
     if isinstance(shape, Plane):
-        first, second = square_to(np.array(shape.normal))
+        first, second = perpendicular_to(np.array(shape.normal))
         normal = R @ ca.DM(shape.normal)
         return Surface(ca.dot(normal, apart), normal, (R @ ca.DM(first), R @ ca.DM(second)))
     R = R @ np.array(shape.rotation)

@@ -16,10 +16,10 @@ import numpy as np
 from robodyn.analysis import hamiltonian_system, simulate_symplectic
 from robodyn.assembly import assemble
 from robodyn.catalog import cartesian_pendulum, pendulum
-from robodyn.model import Recording, Scenario, Solver, Treatment
+from robodyn.model import ConstraintMethod, Recording, Scenario, Solver
 from robodyn.results import Run
 from robodyn.simulation import simulate
-from robodyn.studies import Figure, below
+from robodyn.studies import PublishedValue, below
 from robodyn_studies.catalog import delta_fall
 from robodyn_studies.catalog.delta_parameters import FITTED
 from robodyn_studies.catalog.delta_robot import MOTORS
@@ -29,18 +29,18 @@ from robodyn_studies.constraints_runs import GRAVITY, OWN, POLE, STUDY, distance
 TOLERANCE, STEP = 1e-8, 1e-3
 ADAPTIVE, STEPPED = Solver("dopri5", rtol=TOLERANCE, atol=TOLERANCE), Solver("generalised_alpha", step=STEP)
 TIMES = np.linspace(0.0, 10.0, 501)
-WAYS: Mapping[str, tuple[Treatment, Solver]] = {
-    "baumgarte": (Treatment(pole=POLE), ADAPTIVE),
-    "projection": (Treatment("projection"), ADAPTIVE),
-    "index3": (Treatment("index3"), STEPPED),
-    "minimal": (Treatment("minimal", independent=MOTORS), ADAPTIVE),
+WAYS: Mapping[str, tuple[ConstraintMethod, Solver]] = {
+    "baumgarte": (ConstraintMethod(pole=POLE), ADAPTIVE),
+    "projection": (ConstraintMethod("projection"), ADAPTIVE),
+    "index3": (ConstraintMethod("index3"), STEPPED),
+    "minimal": (ConstraintMethod("minimal", independent=MOTORS), ADAPTIVE),
 }
 # Of an order of 2 with steps of 1 ms: accelerations of 30 m/s^2 times h^2, added up over some swings.
 SECOND_ORDER = 3e-4
 HAMILTON = f"{STUDY}, section 3.3"
 
 
-def treatment_figures() -> Iterator[Figure]:
+def constraint_method_figures() -> Iterator[PublishedValue]:
     """Motion, constraint and energy of the pendulum and of the falling delta robot, each way."""
     for way in WAYS:
         yield from _pendulum_figures(way)
@@ -49,10 +49,12 @@ def treatment_figures() -> Iterator[Figure]:
     ended = delta_run("minimal").outcome
     reason = "the motors no longer determine the falling robot there; all other ways go on: no chart covers everything"
     stopped = not ended.carried_through and all(delta_run(way).outcome.ok for way in WAYS if way != "minimal")
-    yield Figure("delta_minimal_ends", None, ended.time, "s", None, reason, f"{STUDY}, section 2", holds=stopped)
+    yield PublishedValue(
+        "delta_minimal_ends", None, ended.time, "s", None, reason, f"{STUDY}, section 2", holds=stopped
+    )
 
 
-def _delta_figures(way: str) -> Iterator[Figure]:
+def _delta_figures(way: str) -> Iterator[PublishedValue]:
     run = delta_run(way)
     apart = distance(run, falling_run(), PLATFORM, np.linspace(0, run.time[-1], 151))
     reason = f"falling delta robot against the catalogue's run for {run.time[-1]:.2g} s; {_told(way)}"
@@ -74,13 +76,13 @@ def _drift_limit(way: str) -> float:
 
 def _pendulum_run(way: str) -> Run:
     """In Cartesian coordinates; minimal ones of a full swing are the angle."""
-    treatment, solver = WAYS[way]
+    constraint_method, solver = WAYS[way]
     if way == "minimal":
         return simulate(pendulum(angle=pi / 2), solver)
-    return simulate(cartesian_pendulum(treatment=treatment), solver)
+    return simulate(cartesian_pendulum(constraint_method=constraint_method), solver)
 
 
-def _pendulum_figures(way: str) -> Iterator[Figure]:
+def _pendulum_figures(way: str) -> Iterator[PublishedValue]:
     run = _pendulum_run(way)
     exact = dict(zip("xz", swing_exactly(TIMES), strict=True))
     apart = max(float(np.abs(run[f"tip.position.{axis}"](TIMES) - place).max()) for axis, place in exact.items())
@@ -100,11 +102,11 @@ def _pendulum_figures(way: str) -> Iterator[Figure]:
 @cache
 def delta_run(way: str) -> Run:
     """The robot that falls for 3 s."""
-    treatment, solver = WAYS[way]
-    return simulate(replace(delta_fall(), treatment=treatment), solver)
+    constraint_method, solver = WAYS[way]
+    return simulate(replace(delta_fall(), constraint_method=constraint_method), solver)
 
 
-def hamiltonian_figures() -> Iterator[Figure]:
+def hamiltonian_figures() -> Iterator[PublishedValue]:
     """The delta robot in momenta, and long swings of a pendulum by symplectic steps."""
     scenario = delta_fall()
     apart = distance(_in_momenta(scenario), falling_run(), PLATFORM, np.linspace(0, 3, 151))
@@ -119,7 +121,7 @@ def hamiltonian_figures() -> Iterator[Figure]:
     )
     yield below("delta_symplectic_energy_swing", swings[0], 1e-3, "relative", reason, HAMILTON)
     reason = "the same over that with half the step: order 2, next terms of some percent"
-    yield Figure("delta_symplectic_order", 4.0, swings[0] / swings[1], "", 0.1, reason, "closed form: 2^2")
+    yield PublishedValue("delta_symplectic_order", 4.0, swings[0] / swings[1], "", 0.1, reason, "closed form: 2^2")
     left = fine.statistics.extra["constraint_position_error"]
     yield below("delta_symplectic_constraint_error", left, 1e-9, "m", "solved for in every step", HAMILTON)
     early, late = _mean_energies()

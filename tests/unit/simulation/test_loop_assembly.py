@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from support.linkages import crank_rocker
 
-from robodyn import Event, ModelError, Rod, Treatment, assemble, simulate
+from robodyn import ConstraintMethod, Event, ModelError, Rod, assemble, simulate
 from robodyn.catalog import cartesian_pendulum
 from robodyn.simulation import close_constraints, find_branches
 
@@ -98,7 +98,7 @@ def test_both_branches_of_a_four_bar_are_found():
 def test_relaxation_reaches_the_constraints_too():
     """Baumgarte's method from a start that is off: h = (h0 + p h0 t) exp(-p t), whatever the mechanism does."""
     pole = 20.0
-    scenario = off(cartesian_pendulum(duration=1.0, treatment=Treatment(pole=pole)), x__position=-1.1)
+    scenario = off(cartesian_pendulum(duration=1.0, constraint_method=ConstraintMethod(pole=pole)), x__position=-1.1)
     run = simulate(scenario)
     assert any("off the constraints by 0.1 (positions)" in warning for warning in run.warnings)
     decay = 0.1 * (1 + pole * run.time) * np.exp(-pole * run.time)

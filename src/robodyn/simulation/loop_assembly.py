@@ -62,9 +62,9 @@ class Assembled:
         """Itself, if all constraints are met; else an error that says which are not, and by how much."""
         if self.closed:
             return self
-        raise ModelError(self.problems or self.tell_left(), "assembly of the mechanism")
+        raise ModelError(self.problems or self.describe_left(), "assembly of the mechanism")
 
-    def tell_left(self) -> tuple[Flaw, ...]:
+    def describe_left(self) -> tuple[Flaw, ...]:
         """The constraints that are not met, the worst first."""
         left = [(name, value, f"{value:.3g}") for name, value in self.residuals.items() if abs(value) > CLOSED]
         for name, value in self.rates.items() if not left else ():
@@ -123,7 +123,7 @@ class Equations:
 
 def prepare_equations(system: System, parameters: Mapping[str, float] | None, time: float = 0.0) -> Equations:
     """The equations of all constraints in native code; there must be some."""
-    if not system.equations:
+    if not system.constraint_forces:
         flaw = Flaw("constraints", "there are none", "give the machine constraints, or start it as given")
         raise ModelError([flaw], system.scenario.name)
     changed = dict(parameters or {})
@@ -135,7 +135,7 @@ def prepare_equations(system: System, parameters: Mapping[str, float] | None, ti
 def trace_closing(system: System) -> dict[str, ca.Function]:
     """Residuals on both levels, and the gradients of the first by all positions, column by column."""
     values = ca.densify(system.expressions.constraints)
-    gradients = ca.vec(ca.densify(ca.jacobian(values[: len(system.equations)], system.q)))
+    gradients = ca.vec(ca.densify(ca.jacobian(values[: len(system.constraint_forces)], system.q)))
     columns = [*system.symbols]
     return {
         "values": ca.Function("values", columns, [values]),
@@ -160,7 +160,7 @@ def close(equations: Equations, x: np.ndarray) -> Assembled:
 
 
 def _solve(equations: Equations, x: np.ndarray) -> Assembled:
-    system, k, n = equations.system, len(equations.system.equations), equations.system.n_q
+    system, k, n = equations.system, len(equations.system.constraint_forces), equations.system.n_q
     free_q, free_v = equations.free[:n], equations.free[n:]
     values, H = equations.at(x)
     done = 0
@@ -180,12 +180,16 @@ def _solve(equations: Equations, x: np.ndarray) -> Assembled:
         x = fresh
         values, H = equations.at(x)
     if not np.all(np.isfinite(H)):
-        what = "the constraints have no direction here: the ends of a rod coincide, or a closure is turned by 180 deg"
+        what = (
+            "the constraints have no direction here: the ends of a rod coincide, or a loop joint is rotated by 180 deg"
+        )
         raise ModelError([Flaw("constraints", what, "start elsewhere")], system.scenario.name)
     x = x.copy()
     x[n : 2 * n] -= free_v * np.linalg.lstsq(H * free_v, values[k:], rcond=RANK)[0]
     values, _ = equations.at(x)
-    residuals, rates = (dict(zip(system.equations, part.tolist(), strict=True)) for part in (values[:k], values[k:]))
+    residuals, rates = (
+        dict(zip(system.constraint_forces, part.tolist(), strict=True)) for part in (values[:k], values[k:])
+    )
     positions = {state.name: float(value) for state, value in zip(system.states[:n], x, strict=False)}
     return Assembled(x, positions, residuals, rates, done, float(np.max(np.abs(x[n : 2 * n]), initial=1.0)))
 

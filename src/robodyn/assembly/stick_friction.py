@@ -22,7 +22,7 @@ from typing import Any
 
 import casadi as ca
 
-from robodyn.assembly.builder import Element
+from robodyn.assembly.builder import StickElement
 from robodyn.dynamics import solve_symmetric
 from robodyn.symbolic import absolute, logical_and, logical_not, maximum, minimum, sign, where
 
@@ -54,7 +54,7 @@ class Sticking:
         held_by: for each joint, the smallest sets of elements that hold it at rest together.
     """
 
-    elements: tuple[Element, ...]
+    elements: tuple[StickElement, ...]
     G: ca.SX
     W: ca.SX
     S: ca.SX
@@ -72,7 +72,7 @@ class Sticking:
         direction = [element.direction for element in self.elements]
         stuck = [d == 0 for d in direction]
         sliding = [
-            where(d >= 1, e.forth, where(d <= -1, e.back, e.free))
+            where(d >= 1, e.forward, where(d <= -1, e.backward, e.frictionless))
             for d, e in zip(direction, self.elements, strict=True)
         ]
         returning = [
@@ -129,7 +129,7 @@ class Sticking:
         """Which elements would slide against their direction, how far each is beyond its limit, what holds it, and how
         all accelerate."""
         stuck = [d == 0 for d in direction]
-        sliding = [where(d > 0, e.forth, e.back) for d, e in zip(direction, self.elements, strict=True)]
+        sliding = [where(d > 0, e.forward, e.backward) for d, e in zip(direction, self.elements, strict=True)]
         holding = solve_holding(self.S, [self.g[i] for i in range(self.count)], sliding, stuck)
         # s_ddot = g + S F, with F as the directions would have it.
         force = ca.vertcat(*(where(stuck[i], holding[i], sliding[i]) for i in range(self.count)))
@@ -148,7 +148,7 @@ class Sticking:
         return v + self.W @ ca.vertcat(*impulse)
 
 
-def reserve_of(element: Element, force: ca.SX, certain: bool) -> ca.SX:
+def reserve_of(element: StickElement, force: ca.SX, certain: bool) -> ca.SX:
     """How much more force would hold: what holds against sliding forth is negative, against sliding back positive.
 
     A limit of zero beside another gives way to more than rounding only.
@@ -198,8 +198,8 @@ def solve_holding(S: ca.SX, g: list[ca.SX], sliding: list[ca.SX], stuck: list[ca
 
 
 def build_sticking(
-    elements: list[Element],
-    apply: Callable[[ca.SX], ca.SX],
+    elements: list[StickElement],
+    solve: Callable[[ca.SX], ca.SX],
     gradients: list[Any],
     motion: tuple[ca.SX, ca.SX, ca.SX],
     held_by: tuple[tuple[tuple[int, ...], ...], ...],
@@ -209,13 +209,13 @@ def build_sticking(
     """Gather the expressions of all elements.
 
     Args:
-        apply: M^-1, constraints kept, as a function of a column; gradients: G_i, each (1, n_v).
+        accelerate: M^-1, constraints kept, as a function of a column; gradients: G_i, each (1, n_v).
         motion: positions, speeds of the coordinates, and accelerations without friction.
         held_by: for each joint the sets of elements that hold it; shared: whether some hold the same motion.
         mobility: S_ii where the machine is not at a dead centre of an element; None for one that has none.
     """
     G = ca.vertcat(*gradients)
-    W = ca.horzcat(*(apply(row.T) for row in gradients))
+    W = ca.horzcat(*(solve(row.T) for row in gradients))
     S = G @ W
     # At a dead centre S_ii goes to zero: the element lets go before it would need an unbounded force.
     elements = [
@@ -224,11 +224,11 @@ def build_sticking(
     ]
     # Elements that hold the same motion make S singular: each gives way a little, and the solution is unique.
     if shared:
-        S = S + ca.diag(LIMIT_MARGIN * _give_of(elements, motion[2]) * ca.diag(S))
+        S = S + ca.diag(LIMIT_MARGIN * _compliance_of(elements, motion[2]) * ca.diag(S))
     return Sticking(tuple(elements), G, W, S, *motion, held_by)
 
 
-def _give_of(elements: list[Element], g: ca.SX) -> ca.SX:
+def _compliance_of(elements: list[StickElement], g: ca.SX) -> ca.SX:
     """How much elements give way that hold the same motion: inversely to their limits, so that they share its load in
     that proportion and all of them slip at once.
 
@@ -239,7 +239,7 @@ def _give_of(elements: list[Element], g: ca.SX) -> ca.SX:
     return ca.sum1(limits) / maximum(limits, WEAKEST * ca.sum1(limits) + TINY)
 
 
-def _open(element: Element, condition: ca.SX) -> Element:
+def _open(element: StickElement, condition: ca.SX) -> StickElement:
     """An element that holds nothing under a condition."""
     forth, back = (where(condition, 0.0, limit) for limit in element.limits)
     return replace(element, limits=(forth, back))

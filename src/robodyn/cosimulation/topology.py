@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from robodyn.cosimulation.capabilities import GivesModels, TakesModels, interfaces_of
-from robodyn.cosimulation.connection import Bond
+from robodyn.cosimulation.connection import InterfacePair
 from robodyn.cosimulation.unit import Unit
 from robodyn.errors import FlawList
 
@@ -18,27 +18,29 @@ Place = tuple[str, str]
 """Unit and interface."""
 
 
-def check_meeting(units: Mapping[str, Unit], bonds: Sequence[Bond], flaws: FlawList) -> None:
+def check_meeting(units: Mapping[str, Unit], interface_pairs: Sequence[InterfacePair], flaws: FlawList) -> None:
     """What connections make of interfaces together."""
-    for (unit, interface), count in Counter(place for bond in bonds for place in _places(bond)).items():
+    for (unit, interface), count in Counter(
+        place for interface_pair in interface_pairs for place in _places(interface_pair)
+    ).items():
         if count > 1:
             flaws.add(f"{unit}.{interface}", f"is in {count} connections", "give each an interface of its own")
-    for bond in bonds:
-        for sender, receiver in bond.models:
-            _check_exchange(units, bond, (sender, receiver), flaws)
-    circle = _find_circle(bonds)
+    for interface_pair in interface_pairs:
+        for sender, receiver in interface_pair.models:
+            _check_exchange(units, interface_pair, (sender, receiver), flaws)
+    circle = _find_circle(interface_pairs)
     if circle:
         what = f"reduced models go round in a circle: {', '.join('.'.join(place) for place in circle)}"
         flaws.add("connections", what, "attach one of them through a stiffness, or couple it by signals")
 
 
-def find_idle(units: Mapping[str, Unit], bonds: Sequence[Bond], fed: Sequence[str]) -> list[str]:
+def find_idle(units: Mapping[str, Unit], interface_pairs: Sequence[InterfacePair], fed: Sequence[str]) -> list[str]:
     """Interfaces that wait for a motion or a model that nothing gives, as "unit.interface".
 
     Args:
         fed: "unit.input" of all links.
     """
-    met = {place for bond in bonds for place in _places(bond)}
+    met = {place for interface_pair in interface_pairs for place in _places(interface_pair)}
     return [
         f"{name}.{key}"
         for name, unit in units.items()
@@ -48,28 +50,32 @@ def find_idle(units: Mapping[str, Unit], bonds: Sequence[Bond], fed: Sequence[st
     ]
 
 
-def _check_exchange(units: Mapping[str, Unit], bond: Bond, pair: tuple[int, int], flaws: FlawList) -> None:
-    sender, receiver = (units[bond.sides[k].unit] for k in pair)
+def _check_exchange(
+    units: Mapping[str, Unit], interface_pair: InterfacePair, pair: tuple[int, int], flaws: FlawList
+) -> None:
+    sender, receiver = (units[interface_pair.sides[k].unit] for k in pair)
     if not isinstance(sender, GivesModels):
         flaws.add(sender.name, "has no reduced_model", "couple it by signals")
     if not isinstance(receiver, TakesModels):
         flaws.add(receiver.name, "has no attach_model", "couple it by signals")
-    elif bond.order and "trend" not in inspect.signature(receiver.attach_model).parameters:
-        place = ".".join(_places(bond)[pair[1]])
-        flaws.add(place, f"models of order {bond.order} are more than it takes", "connect it with order 0")
+    elif interface_pair.order and "trend" not in inspect.signature(receiver.attach_model).parameters:
+        place = ".".join(_places(interface_pair)[pair[1]])
+        flaws.add(place, f"models of order {interface_pair.order} are more than it takes", "connect it with order 0")
 
 
-def _places(bond: Bond) -> list[Place]:
-    return [(side.unit, side.interface.name) for side in bond.sides]
+def _places(interface_pair: InterfacePair) -> list[Place]:
+    return [(side.unit, side.interface.name) for side in interface_pair.sides]
 
 
-def _find_circle(bonds: Sequence[Bond]) -> list[Place]:
+def _find_circle(interface_pairs: Sequence[InterfacePair]) -> list[Place]:
     """A model that is part of itself, with all on its way; the model of a unit at one interface holds those that are
     attached rigidly to the unit's others."""
     attached: dict[Place, Place] = {}
-    for bond in bonds:
-        places = _places(bond)
-        attached |= {places[to]: places[of] for of, to in bond.models if bond.sides[to].interface.rigid}
+    for interface_pair in interface_pairs:
+        places = _places(interface_pair)
+        attached |= {
+            places[to]: places[of] for of, to in interface_pair.models if interface_pair.sides[to].interface.rigid
+        }
     holds = {
         place: [model for at, model in attached.items() if at[0] == place[0] and at != place]
         for place in attached.values()

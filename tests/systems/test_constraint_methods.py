@@ -10,18 +10,18 @@ from support.constrained import cartesian_pendulum, four_bar, sampled_drive
 from robodyn.analysis.sensitivity.ranking import rank_parameters
 from robodyn.assembly import assemble
 from robodyn.errors import ModelError
-from robodyn.model import Block, Event, Prescribed, Solver, Treatment
+from robodyn.model import Block, ConstraintMethod, Event, PrescribedMotion, Solver
 from robodyn.results import OutcomeKind
 from robodyn.simulation import close_constraints, find_equilibrium, simulate
 
 FINE = Solver("dopri5", rtol=1e-9, atol=1e-9)
 ALPHA = Solver("generalised_alpha", step=5e-4)
 WAYS = {
-    "projection": (Treatment("projection"), FINE),
-    "index3": (Treatment("index3"), ALPHA),
-    "minimal": (Treatment("minimal"), FINE),
-    "minimal, crank named": (Treatment("minimal", independent=("crank",)), FINE),
-    "minimal, stiff method": (Treatment("minimal"), replace(FINE, method="rodas4")),
+    "projection": (ConstraintMethod("projection"), FINE),
+    "index3": (ConstraintMethod("index3"), ALPHA),
+    "minimal": (ConstraintMethod("minimal"), FINE),
+    "minimal, crank named": (ConstraintMethod("minimal", independent=("crank",)), FINE),
+    "minimal, stiff method": (ConstraintMethod("minimal"), replace(FINE, method="rodas4")),
 }
 # The second-order method leaves about h^2 = 2.5e-7 of accelerations of some 100 rad/s^2; the others their tolerance.
 ACCURACY = {"index3": 1e-4}
@@ -38,38 +38,38 @@ def extras(kind):
     if kind == "friction that sticks":
         return {"blocks": (Block("rub", "stick_friction", on="crank", parameters={"coulomb": 2.0, "static": 3.0}),)}
     if kind == "prescribed crank":
-        told = Prescribed("drive", "crank", "ref.position", "ref.velocity", "ref.acceleration")
-        return {"blocks": (Block("ref", drive_along),), "constraints": (told,)}
+        message = PrescribedMotion("drive", "crank", "ref.position", "ref.velocity", "ref.acceleration")
+        return {"blocks": (Block("ref", drive_along),), "constraints": (message,)}
     return {}
 
 
 @pytest.mark.parametrize("kind", ["free", "sampled drive", "friction that sticks", "prescribed crank"])
 @pytest.mark.parametrize("way", WAYS)
-def test_every_treatment_moves_the_four_bar_as_baumgarte_does(way, kind):
-    treatment, solver = WAYS[way]
-    if kind == "prescribed crank" and treatment.independent:
-        treatment = Treatment("minimal", independent=())
-    exact = simulate(four_bar(Treatment(pole=50.0), replace(FINE, rtol=1e-11, atol=1e-11), **extras(kind)))
-    run = simulate(four_bar(treatment, solver, **extras(kind)))
+def test_every_constraint_method_moves_the_four_bar_as_baumgarte_does(way, kind):
+    constraint_method, solver = WAYS[way]
+    if kind == "prescribed crank" and constraint_method.independent:
+        constraint_method = ConstraintMethod("minimal", independent=())
+    exact = simulate(four_bar(ConstraintMethod(pole=50.0), replace(FINE, rtol=1e-11, atol=1e-11), **extras(kind)))
+    run = simulate(four_bar(constraint_method, solver, **extras(kind)))
     assert run.outcome.ok, run.outcome.sentence
     for name in ("crank.position", "rocker.position", "rocker.velocity", "pin.force.z"):
         assert float(run[name](1.0)) == pytest.approx(float(exact[name](1.0)), abs=ACCURACY.get(way, 1e-6)), name
 
 
 def test_minimal_coordinates_do_not_drift_even_at_a_coarse_tolerance():
-    run = simulate(four_bar(Treatment("minimal"), Solver(rtol=1e-4, atol=1e-4), 5.0))
+    run = simulate(four_bar(ConstraintMethod("minimal"), Solver(rtol=1e-4, atol=1e-4), 5.0))
     # Two Newton steps leave the third power of what a step predicted, about 1e-4, of lengths of 1 m and of 10 m/s.
     assert run.statistics.extra["constraint_position_error"] < 1e-12
     assert run.statistics.extra["constraint_velocity_error"] < 1e-11
-    drifting = simulate(four_bar(Treatment(pole=5.0), Solver(rtol=1e-4, atol=1e-4), 5.0))
+    drifting = simulate(four_bar(ConstraintMethod(pole=5.0), Solver(rtol=1e-4, atol=1e-4), 5.0))
     assert drifting.statistics.extra["constraint_position_error"] > 1e-6
 
 
 def test_accelerations_are_those_of_the_projected_equations():
     """R^T M R a_i = R^T (tau - c - M r), with v = R v_i and a = R a_i + r."""
-    system = assemble(four_bar(Treatment("minimal", independent=("crank",)), FINE))
+    system = assemble(four_bar(ConstraintMethod("minimal", independent=("crank",)), FINE))
     at = find_place(system)
-    n, k = system.n_q, len(system.equations)
+    n, k = system.n_q, len(system.constraint_forces)
     h = system.expressions.constraints
     H, drift = ca.jacobian(h[:k], system.q), ca.jtimes(h[k:], system.q, system.v)
     M, c = system.function(system.mass_matrix), system.function(system.bias)
@@ -92,7 +92,7 @@ def find_place(system):
 
 
 def test_a_pendulum_in_minimal_cartesian_coordinates_ends_where_they_do():
-    run = simulate(cartesian_pendulum(Treatment("minimal"), FINE))
+    run = simulate(cartesian_pendulum(ConstraintMethod("minimal"), FINE))
     assert run.outcome.kind is OutcomeKind.SINGULAR
     assert "independent joints" in run.outcome.sentence
     # x follows from z until it is 1 % of the rod: this project's own choice of a margin.
@@ -104,33 +104,34 @@ def test_a_step_whose_constraints_cannot_be_met_is_told():
         return {"position": -1.6 + 0.5 * time, "velocity": 0.5 + 0 * time, "acceleration": 0 * time}
 
     # The rocker is pulled beyond what the crank lets it swing.
-    told = Prescribed("pull", "rocker", "ref.position", "ref.velocity", "ref.acceleration")
+    message = PrescribedMotion("pull", "rocker", "ref.position", "ref.velocity", "ref.acceleration")
     blocks = (Block("ref", pull),)
-    run = simulate(four_bar(Treatment("index3"), ALPHA, 4.0, blocks, constraints=(told,), keep=()))
+    run = simulate(four_bar(ConstraintMethod("index3"), ALPHA, 4.0, blocks, constraints=(message,), keep=()))
     assert run.outcome.kind is OutcomeKind.NOT_SOLVED
     assert "shorten the step" in run.outcome.sentence
     assert run.statistics.extra["constraint_position_error"] < 1e-9
 
 
 @pytest.mark.parametrize("method", ["projection", "index3", "minimal"])
-def test_every_treatment_finds_the_same_rest(method):
+def test_every_constraint_method_finds_the_same_rest(method):
     start = {"crank.position": -1.0, "knee.position": 0.5, "rocker.position": -1.5}
     rests = [
-        find_equilibrium(assemble(four_bar(Treatment(way), FINE, initial=start))).x[:3] for way in ("baumgarte", method)
+        find_equilibrium(assemble(four_bar(ConstraintMethod(way), FINE, initial=start))).x[:3]
+        for way in ("baumgarte", method)
     ]
     np.testing.assert_allclose(rests[1], rests[0], atol=1e-9)
 
 
 @pytest.mark.parametrize("way", ["projection", "index3", "minimal"])
 def test_exact_sensitivities_are_those_of_finite_changes(way):
-    treatment, solver = WAYS[way]
-    closed = close_constraints(assemble(four_bar(treatment, solver))).x
-    names = [state.name for state in assemble(four_bar(treatment, solver)).states]
-    start = {"initial": dict(zip(names, closed.tolist(), strict=True)), "start": "given"}
+    constraint_method, solver = WAYS[way]
+    closed = close_constraints(assemble(four_bar(constraint_method, solver))).x
+    names = [state.name for state in assemble(four_bar(constraint_method, solver)).states]
+    start = {"initial": dict(zip(names, closed.tolist(), strict=True)), "initialisation": "given"}
     measures = {"end": lambda run: run["crank.position"].final}
-    table = rank_parameters(four_bar(treatment, solver, 0.5, **start), measures, ["last.mass"], change=0.0)
+    table = rank_parameters(four_bar(constraint_method, solver, 0.5, **start), measures, ["last.mass"], change=0.0)
     ends = [
-        simulate(four_bar(Treatment(pole=50.0), FINE, 0.5, **start).with_numbers({"last.mass": mass}))
+        simulate(four_bar(ConstraintMethod(pole=50.0), FINE, 0.5, **start).with_numbers({"last.mass": mass}))
         for mass in (1.49, 1.51)
     ]
     difference = (ends[1]["crank.position"].final - ends[0]["crank.position"].final) / 0.02
@@ -144,13 +145,13 @@ def flaws_of(make):
     return str(caught.value)
 
 
-def test_methods_and_treatments_that_do_not_fit_are_refused():
-    told = flaws_of(lambda: simulate(four_bar(Treatment("index3"), FINE)))
-    assert "solver.method" in told
-    assert "generalised_alpha" in told
-    assert "treatment.method" in flaws_of(lambda: simulate(four_bar(Treatment(), ALPHA)))
-    told = flaws_of(lambda: simulate(four_bar(Treatment("index3"), Solver("rattle"))))
-    assert "hamiltonian_system" in told
+def test_methods_and_constraint_methods_that_do_not_fit_are_refused():
+    message = flaws_of(lambda: simulate(four_bar(ConstraintMethod("index3"), FINE)))
+    assert "solver.method" in message
+    assert "generalised_alpha" in message
+    assert "constraint_method.method" in flaws_of(lambda: simulate(four_bar(ConstraintMethod(), ALPHA)))
+    message = flaws_of(lambda: simulate(four_bar(ConstraintMethod("index3"), Solver("rattle"))))
+    assert "hamiltonian_system" in message
 
 
 def test_the_spectral_radius_is_refused_where_it_has_no_effect():
@@ -165,15 +166,15 @@ def test_the_spectral_radius_is_refused_where_it_has_no_effect():
     [(("krank",), "krank"), (("crank", "rocker"), "leave 1 free"), ((), "leave 1 free")],
 )
 def test_independent_joints_are_checked(independent, words):
-    treatment = Treatment("minimal", independent=independent)
-    assert words in flaws_of(lambda: assemble(four_bar(treatment, FINE)))
+    constraint_method = ConstraintMethod("minimal", independent=independent)
+    assert words in flaws_of(lambda: assemble(four_bar(constraint_method, FINE)))
 
 
 def test_independent_joints_belong_to_minimal_coordinates():
-    assert "no effect" in flaws_of(lambda: Treatment("projection", independent=("crank",)))
+    assert "no effect" in flaws_of(lambda: ConstraintMethod("projection", independent=("crank",)))
 
 
 def test_minimal_coordinates_are_refused_for_constraints_that_can_break():
     event = Event("late", lambda time: time - 0.5, {"time": "time"}, action=lambda: {"rod.active": 0.0})
-    scenario = cartesian_pendulum(Treatment("minimal"), FINE, events=(event,))
+    scenario = cartesian_pendulum(ConstraintMethod("minimal"), FINE, events=(event,))
     assert "always hold" in flaws_of(lambda: assemble(scenario))

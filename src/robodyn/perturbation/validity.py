@@ -12,9 +12,9 @@ NEAR = 0.05
 is then half the square of it, 1 mm, beside where linear mechanics see it."""
 
 
-def tell_strays(nominal: Nominal, run: Run) -> list[str]:
+def describe_strays(nominal: Nominal, run: Run) -> list[str]:
     """A sentence for each joint that went further from its reference than linear mechanics bear."""
-    told = []
+    message = []
     for column, joint in enumerate(nominal.joints):
         name = f"{joint}.position"
         if name not in run.names:
@@ -25,5 +25,5 @@ def tell_strays(nominal: Nominal, run: Run) -> list[str]:
         k = int(np.nanargmax(apart)) if np.isfinite(apart).any() else 0
         if apart[k] > NEAR:
             far = f"{name} is up to {apart[k]:.3g} {run[name].unit} from the nominal motion, at {run.time[k]:.4g} s"
-            told.append(f"{far}: linear mechanics hold near it only")
-    return told
+            message.append(f"{far}: linear mechanics hold near it only")
+    return message

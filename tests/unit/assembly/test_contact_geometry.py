@@ -8,8 +8,8 @@ import pytest
 
 from robodyn.assembly.builder import start_builder
 from robodyn.assembly.complementarity import Mobility
+from robodyn.assembly.contact_geometry import find_contact_points
 from robodyn.assembly.motion import add_kinematics
-from robodyn.assembly.touching import find_touches
 from robodyn.model import GROUND, Ball, Body, Box, Contact, Joint, Machine, Mechanism, Plane, Point, Scenario
 from robodyn.spatial import from_rpy
 
@@ -33,17 +33,17 @@ def two_bodies(touching, against):
     )
     builder = start_builder(Scenario("pair", machine, 1.0))
     motion = add_kinematics(builder)
-    return motion, find_touches(motion, machine.contacts[0])
+    return motion, find_contact_points(motion, machine.contacts[0])
 
 
 @pytest.mark.parametrize("touching", [Ball("tip", 0.15), Box("tip", (0.1, 0.2, 0.3), TURN)], ids=["ball", "box"])
 @pytest.mark.parametrize("against", [Plane("face", (1, 2, 3)), Box("face", SIZE, TURN)], ids=["plane", "box"])
 def test_the_speed_along_the_normal_is_the_rate_of_the_gap(touching, against):
-    motion, touches = two_bodies(touching, against)
+    motion, contact_points = two_bodies(touching, against)
     p = ca.vertcat(*motion.builder.values.symbols)
-    gaps = ca.vertcat(*(touch.gap for touch in touches))
-    rates = ca.vertcat(*(touch.rate for touch in touches))
-    frames = [ca.horzcat(touch.normal, *touch.tangents) for touch in touches]
+    gaps = ca.vertcat(*(contact_point.gap for contact_point in contact_points))
+    rates = ca.vertcat(*(contact_point.rate for contact_point in contact_points))
+    frames = [ca.horzcat(contact_point.normal, *contact_point.tangents) for contact_point in contact_points]
     square = ca.vertcat(*(ca.vec(R.T @ R - ca.SX.eye(3)) for R in frames))
     function = ca.Function("f", [motion.q, motion.v, p], [ca.jtimes(gaps, motion.q, motion.v), rates, square])
     generator = np.random.default_rng(5)
@@ -55,10 +55,10 @@ def test_the_speed_along_the_normal_is_the_rate_of_the_gap(touching, against):
 
 
 def test_the_distance_to_a_box_is_that_to_its_nearest_point():
-    motion, (touch,) = two_bodies(Ball("tip"), Box("face", SIZE))
+    motion, (contact_point,) = two_bodies(Ball("tip"), Box("face", SIZE))
     p = ca.vertcat(*motion.builder.values.symbols)
     apart = motion.point_rotation("face").T @ (motion.point_position("tip") - motion.point_position("face"))
-    function = ca.Function("f", [motion.q, p], [apart, touch.gap])
+    function = ca.Function("f", [motion.q, p], [apart, contact_point.gap])
     generator = np.random.default_rng(6)
     numbers, half = [number.value for number in motion.builder.values.tunable], 0.5 * np.array(SIZE)
     signs = set()

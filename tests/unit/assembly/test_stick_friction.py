@@ -1,13 +1,13 @@
-"""Friction that sticks: directions agree with forces, joints held together are found, flaws are told."""
+"""Friction that sticks: directions agree with forces, joints held together are found, flaws are reported."""
 
 import casadi as ca
 import numpy as np
 import pytest
 
-from robodyn import Block, Body, Combination, Joint, Machine, Mechanism, ModelError, Scenario, assemble, law
-from robodyn.assembly.builder import Element
+from robodyn import Block, Body, Joint, LinearCombination, Machine, Mechanism, ModelError, Scenario, assemble, law
+from robodyn.assembly.builder import StickElement
 from robodyn.assembly.held_joints import find_held_joints
-from robodyn.assembly.sticking import Sticking
+from robodyn.assembly.stick_friction import Sticking
 
 
 def direction_finder(k):
@@ -19,7 +19,7 @@ def direction_finder(k):
         ca.SX.sym("held", k, 2),
     )
     elements = tuple(
-        Element(
+        StickElement(
             *(None, "s", "f", ca.SX(0), ca.SX(0)),
             *(-sliding[i, 0], sliding[i, 1], ca.SX(0)),
             (holding[i, 0], holding[i, 1]),
@@ -74,7 +74,7 @@ def stick(name, on):
 
 
 def test_friction_on_dependent_motions_is_warned_of():
-    coupled = Combination("sum", {"one": 1.0, "two": 1.0})
+    coupled = LinearCombination("sum", {"one": 1.0, "two": 1.0})
     system = assemble(arm(stick("a", "one"), stick("b", "two"), stick("c", "sum"), coordinates=[coupled]))
     assert any("share its load" in warning for warning in system.warnings)
     assert not assemble(arm(stick("a", "one"), stick("b", "two"))).warnings

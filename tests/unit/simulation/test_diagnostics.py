@@ -19,6 +19,6 @@ def test_a_beam_bent_beyond_linear_deformations_is_told_with_its_turn(deflection
     run = simulate(Scenario("mast", Machine("mast", mechanism), 1e-3, {"mast.mode1.position": deflection}))
 
     turn = SLOPE * deflection
-    told = [float(number) for text in run.warnings for number in re.findall(r"'mast' is bent by ([\d.]+) rad", text)]
+    message = [float(number) for text in run.warnings for number in re.findall(r"'mast' is bent by ([\d.]+) rad", text)]
     # Three digits are printed.
-    assert told == ([pytest.approx(turn, rel=2e-3)] if turn > 0.5 else [])
+    assert message == ([pytest.approx(turn, rel=2e-3)] if turn > 0.5 else [])

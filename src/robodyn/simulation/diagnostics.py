@@ -6,7 +6,7 @@ import numpy as np
 
 from robodyn.engine import Trajectory
 from robodyn.model import Solver
-from robodyn.simulation.choice import tell_stiffness
+from robodyn.simulation.choice import report_stiffness
 from robodyn.simulation.compiled import CompiledSystem
 
 # Residual of constraints at the start [m, rad, m/s or rad/s] that a run's solver would hardly notice.
@@ -19,13 +19,13 @@ def find_doubts(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory
     """What whoever uses the numbers should know."""
     column = {info.name: k for k, info in enumerate(compiled.recorded)}
     return [
-        *_tell_start(column, trajectory),
-        *_tell_bends(compiled, column, trajectory),
-        *tell_stiffness(solver, trajectory),
+        *_describe_start(column, trajectory),
+        *_describe_bends(compiled, column, trajectory),
+        *report_stiffness(solver, trajectory),
     ]
 
 
-def _tell_start(column: dict[str, int], trajectory: Trajectory) -> list[str]:
+def _describe_start(column: dict[str, int], trajectory: Trajectory) -> list[str]:
     """A sentence where a run begins off its constraints: what follows is partly the correction of that."""
     names = [f"constraints.{level}_error" for level in ("position", "velocity")]
     if not set(names) <= column.keys() or not len(trajectory.y):
@@ -34,10 +34,12 @@ def _tell_start(column: dict[str, int], trajectory: Trajectory) -> list[str]:
     if max(position, velocity) <= START_LIMIT:
         return []
     off = f"{position:.3g} (positions) and {velocity:.3g} (velocities)"
-    return [f"the start is off the constraints by {off}: start = 'assembled' keeps what is given and finds the rest"]
+    return [
+        f"the start is off the constraints by {off}: initialisation = 'assembled' keeps what is given, finds the rest"
+    ]
 
 
-def _tell_bends(compiled: CompiledSystem, column: dict[str, int], trajectory: Trajectory) -> list[str]:
+def _describe_bends(compiled: CompiledSystem, column: dict[str, int], trajectory: Trajectory) -> list[str]:
     """A sentence for each flexible body that is bent or twisted further than linear deformations go."""
     mechanism = compiled.system.scenario.machine.mechanism
     found = []

@@ -13,7 +13,7 @@ from robodyn.model.numbers import Number
 from robodyn.model.scenario import Scenario
 
 
-class Chain(Description):
+class ScenarioSequence(Description):
     """Phases of one motion: every state and memory of a phase that the next one has too is handed over by name.
 
     A phase ends with its terminal event or its duration; time runs on. Machines may differ between phases. Clocks of

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from robodyn import GROUND, Body, Closure, Joint, Machine, Mechanism, Point, Scenario, assemble
+from robodyn import GROUND, Body, Joint, LoopJoint, Machine, Mechanism, Point, Scenario, assemble
 from robodyn.simulation import close_constraints
 from robodyn.structures import Reduction, Section, beam
 
@@ -23,7 +23,7 @@ def loop():
         Joint("rocker", "revolute", GROUND, "long", (1.0, 0, 0)),
     )
     points = (Point("tip", "coupler", (1.2, 0, 0)), Point("end", "long", (1.0, 0, 0)))
-    machine = Machine("loop", Mechanism("loop", bodies, joints, points), constraints=(Closure("pin", "tip", "end"),))
+    machine = Machine("loop", Mechanism("loop", bodies, joints, points), constraints=(LoopJoint("pin", "tip", "end"),))
     return assemble(Scenario("loop", machine, 1.0))
 
 

@@ -1,0 +1,199 @@
+"""Rigid contact: what are the contacts of a machine made of, and what do they not go together with?
+
+Symbols: k contact points with gaps g_i and gradients H_i; D_i the direction of a contact point's force in the joints'
+space, H_i with friction added; A = H M^-1 D^T with the machine's constraints kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import casadi as ca
+
+from robodyn.assembly.builder import Builder
+from robodyn.assembly.complementarity import Mobility
+from robodyn.assembly.contact import check_moves, own_name, trace_contact
+from robodyn.assembly.contact_geometry import ContactPoint, find_contact_points
+from robodyn.assembly.declarations import MemoryInfo
+from robodyn.assembly.motion import Motion
+from robodyn.model import RigidContact
+from robodyn.model.contact import AnyContact
+from robodyn.symbolic import where
+
+Apply = Callable[[ca.SX], ca.SX]
+NEAR = 1e-7
+"""Gap [m] up to which a contact point takes part in an impact of another."""
+SUNK = 1e-6
+"""Overlap [m] and speed of approach [m/s] of a contact point that let go of a surface it lay in by the
+solver's errors."""
+RESTING = 1e-6
+"""Speed [m/s] below which a contact point neither approaches nor parts."""
+SINKING = 1e-5
+"""Speed [m/s], and part of the largest one, at which a contact point must not go on after an impact."""
+RETURN_RATE = 20.0
+"""Rate [1/s] at which a resting contact point returns to its surface (Baumgarte)."""
+COMPLIANCE = 1e-7
+"""Part of the mean mobility by which contact points give way, so that four corners share a load; corrected for
+afterwards."""
+
+
+@dataclass(frozen=True)
+class Rigid:
+    """The rigid contacts of a machine and the expressions their behaviour is made of.
+
+    Attributes:
+        resting: for each contact point, memory that is 1 while it rests.
+        H, D: gradients and directions of forces (k, n_v); directions: of forces in world axes, per normal force, (3,).
+        accelerate: M^-1, constraints kept, as a function of a column; constraint_force: force of constraints on the
+        joints, likewise.
+        drift: accelerations of the gaps while the joints do not accelerate (k,).
+    """
+
+    contact_points: tuple[ContactPoint, ...]
+    resting: tuple[ca.SX, ...]
+    H: ca.SX
+    D: ca.SX
+    directions: tuple[ca.SX, ...]
+    accelerate: Apply
+    constraint_force: Apply
+    drift: ca.SX
+
+    @property
+    def held(self) -> list[ca.SX]:
+        return [memory > 0.5 for memory in self.resting]
+
+    @property
+    def near(self) -> list[ca.SX]:
+        return [contact_point.gap <= NEAR for contact_point in self.contact_points]
+
+    @property
+    def contacts(self) -> list[AnyContact]:
+        return list(dict.fromkeys(contact_point.contact for contact_point in self.contact_points))
+
+    @property
+    def rates(self) -> ca.SX:
+        """Of the gaps, (k,)."""
+        return ca.vertcat(*(contact_point.rate for contact_point in self.contact_points))
+
+    def sinks(self, change: ca.SX) -> ca.SX:
+        """Which contact points a change of velocities (n_v,) leaves on their way into the surface, (k,)."""
+        # Beside the largest speed there is: rounding grows with it.
+        fast = SINKING * (1 + ca.mmax(ca.fabs(self.rates)))
+        return ca.vertcat(*self.near) * (self.rates + self.H @ change < -fast)
+
+    @property
+    def has_friction(self) -> bool:
+        return any(contact_point.contact.friction is not None for contact_point in self.contact_points)
+
+    def mobility(self, directions: ca.SX) -> Mobility:
+        """What forces in these directions (k, n_v) do to the gaps."""
+        columns, k = self.responses(directions), len(self.contact_points)
+        compliance = COMPLIANCE * ca.sum1(ca.sum2(self.H * columns.T)) / k
+        return Mobility(self.H, columns, ca.repmat(compliance, k, 1), directions is self.H)
+
+    def responses(self, directions: ca.SX) -> ca.SX:
+        """M^-1 of forces in these directions, (n_v, k)."""
+        return ca.horzcat(*(self.accelerate(directions[k, :].T) for k in range(directions.shape[0])))
+
+    def effect(self, i: int) -> ca.SX:
+        """What a force with its friction does to its own gap, as a part of what it would do without."""
+        # H_i M^-1 D_i^T by H_i M^-1 H_i^T: below zero, friction pulls the gap shut (Painleve).
+        smooth, rough = (ca.dot(self.H[i, :].T, self.accelerate(row.T)) for row in (self.H[i, :], self.D[i, :]))
+        return rough / smooth
+
+    def forces(self, a: ca.SX) -> ca.SX:
+        """Normal forces that keep what rests on its surface.
+
+        Args:
+            a: joint accelerations without contact forces.
+        """
+        return self.mobility(self.D).hold(self.approach(a), self.held)
+
+    def approach(self, a: ca.SX) -> ca.SX:
+        """Accelerations of the gaps without contact forces, and beside them what rests returns to its surface, (k,).
+
+        Whether a contact point pushes is found from the same as how much: else one whose force has ended may go on
+        resting.
+        """
+        # g'' = H a + drift, and for what rests g'' + 2 r g' + r^2 g = 0 (Baumgarte).
+        b = self.H @ a + self.drift
+        returning = [
+            2 * RETURN_RATE * contact_point.rate + RETURN_RATE**2 * contact_point.gap
+            for contact_point in self.contact_points
+        ]
+        return b + ca.vertcat(*(where(held, more, 0.0) for held, more in zip(self.held, returning, strict=True)))
+
+
+def build_rigid(builder: Builder, motion: Motion, accelerate: Apply, constraint_force: Apply) -> Rigid | None:
+    """The rigid contacts of a machine, if it has any.
+
+    Args:
+        accelerate: M^-1, constraints kept, as a function of a column; constraint_force: force of constraints on the
+        joints, likewise.
+    """
+    contacts = [c for c in builder.scenario.machine.contacts if isinstance(c, RigidContact)]
+    found = [find_contact_points(motion, contact) for contact in contacts]
+    contact_points = [
+        contact_point for group in found if check_moves(builder, motion, group) for contact_point in group
+    ]
+    if not contact_points or not _check_rest(builder, motion, contact_points):
+        return None
+    rates = ca.vertcat(*(contact_point.rate for contact_point in contact_points))
+    H = ca.jacobian(rates, motion.v)
+    resting = tuple(builder.add_memory(MemoryInfo(own_name(t, "rests"), "", 0.0, hidden=True)) for t in contact_points)
+    directions = tuple(
+        _push(builder, contact_point, memory) for contact_point, memory in zip(contact_points, resting, strict=True)
+    )
+    D = H
+    if any(contact_point.contact.friction is not None for contact_point in contact_points):
+        # D_i = (dw/dv)^T (n + friction), the force's direction in the space of the joints.
+        rows = [ca.jtimes(t.velocity, motion.v, n, True).T for t, n in zip(contact_points, directions, strict=True)]
+        D = ca.vertcat(*rows)
+    drift = ca.jtimes(rates, motion.q, motion.q_dot)
+    return Rigid(tuple(contact_points), resting, H, D, directions, accelerate, constraint_force, drift)
+
+
+def _push(builder: Builder, contact_point: ContactPoint, resting: ca.SX) -> ca.SX:
+    """Force on the touching body for a normal force of 1 N: along the normal, and what its friction adds."""
+    if contact_point.contact.friction is None:
+        return contact_point.normal
+    first, second = contact_point.slips
+    given = {"slip1": first, "slip2": second, "normal": ca.SX(1)}
+    rubbed = trace_contact(builder, contact_point, given, "friction", ("force1", "force2"), resting > 0.5)
+    if rubbed is None:
+        return contact_point.normal
+    return (
+        contact_point.normal
+        + rubbed["force1"] * contact_point.tangents[0]
+        + rubbed["force2"] * contact_point.tangents[1]
+    )
+
+
+def _check_rest(builder: Builder, motion: Motion, contact_points: list[ContactPoint]) -> bool:
+    """Tell what rigid contacts do not go together with."""
+    scenario, path = builder.scenario, f"contacts.{contact_points[0].contact.name}"
+    before = len(builder.flaws.found)
+    if builder.sticking:
+        what = "a rigid contact cannot be in one machine with friction that sticks on joints"
+        builder.flaws.add(path, what, "take a compliant Contact, or friction with bristles")
+    if scenario.constraint_method.method in ("index3", "minimal"):
+        what = f"a rigid contact does not go together with the constraint method '{scenario.constraint_method.method}'"
+        builder.flaws.add(path, what, "say baumgarte or projection")
+    if scenario.initialisation == "equilibrium":
+        builder.flaws.add(path, "a rest on a rigid contact is not searched for", "start as given")
+    elif scenario.initialisation == "given":
+        _check_start(builder, motion, contact_points)
+    return len(builder.flaws.found) == before
+
+
+def _check_start(builder: Builder, motion: Motion, contact_points: list[ContactPoint]) -> None:
+    for contact_point in contact_points:
+        gap, rate = motion.values_at_start(ca.vertcat(contact_point.gap, contact_point.rate))
+        # A start inside a surface, or on its way into one, has no impulse that belongs to it.
+        if gap < -SUNK:
+            what = f"starts inside the surface, by {-gap:.3g} m"
+            builder.flaws.add(f"contacts.{contact_point.name}", what, "change initial")
+        elif gap <= NEAR and rate < -RESTING:
+            what = f"starts in touch and moves into the surface, with {-rate:.3g} m/s"
+            builder.flaws.add(f"contacts.{contact_point.name}", what, "start a little above it")
