@@ -15,7 +15,7 @@ _HOMES = {
     "coupling.limits": "Limit find_limit",
     "fitting.fit": "FitProgress fit_parameters",
     "fitting.measured": "match_measured read_measured",
-    "fitting.report": "tell_fit write_fit",
+    "fitting.report": "describe_fit write_fit",
     "fitting.result": "Fit",
     "linear.balanced": "Truncation find_hankel_values split_stable truncate",
     "linear.constrained": "reduce_constraints",
