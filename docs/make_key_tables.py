@@ -40,9 +40,10 @@ from robodyn.model.contact import CONTACTS
 from robodyn.model.coordinate import COORDINATES
 from robodyn.model.description import Description
 from robodyn.model.fields import IDENTITY
-from robodyn.model.kinds import Choice, Kind, Rotation
+from robodyn.model.kinds import Choice, Kind
 from robodyn.model.referring_kinds import Part, Parts
 from robodyn.model.shape import Ball, Box, Plane
+from robodyn.model.vector_kinds import Rotation
 
 PAGE = Path(__file__).with_name("toml.md")
 TABLES: Mapping[str, Sequence[type[Description]]] = {

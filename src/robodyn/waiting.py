@@ -28,7 +28,7 @@ R = TypeVar("R")
 
 
 class WaitingLine:
-    """Work under way: `with Telling("fitting arm") as told: ...`, in which `told.update("3 of 10 runs")` may be called.
+    """Work under way: `with WaitingLine("fitting arm") as line: ...`, in which `line.update("3 of 10")` may be called.
 
     Args:
         watched: by a thread of its own, which tells in time whatever the work does; otherwise only updates tell.

@@ -89,7 +89,7 @@ def test_order_two_holds_across_the_fracture_of_the_rod():
 
 
 def test_rattle_has_order_two_on_the_pendulum():
-    runs = [simulate_symplectic(cartesian_pendulum(ConstraintMethod(), {}), float(h)) for h in STEPS]
+    runs = [simulate_symplectic(cartesian_pendulum(ConstraintMethod(), Solver()), float(h)) for h in STEPS]
     for name in SIGNALS:
         errors = [largest_error(run, name) for run in runs]
         assert observed_order(STEPS, errors) == pytest.approx(2, abs=SLOPE), name

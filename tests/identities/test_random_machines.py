@@ -7,7 +7,7 @@ from support.random_machines import random_scenario
 from support.random_machines.examination import examine
 from support.random_machines.wiring import all_laws
 
-from robodyn import ConstraintMethod, ModelError, simulate
+from robodyn import ConstraintMethod, ModelError, Solver, simulate
 
 MACHINES, BATCH, LARGE = 200, 20, 20
 """Machines, and how many of them, the first ones, have up to three bodies; the others have up to two."""
@@ -48,6 +48,6 @@ def test_an_assembly_meets_all_equations_or_is_refused():
     """
     scenario = random_scenario(20120)
     assert simulate(scenario)["constraints.position_error"](0.0) < 1e-9
-    solver = {"method": "generalised_alpha", "step": 1e-3}
+    solver = Solver("generalised_alpha", step=1e-3)
     with pytest.raises(ModelError, match="of equations that seem to follow from the others"):
         simulate(replace(scenario, constraint_method=ConstraintMethod("index3"), solver=solver))

@@ -204,7 +204,7 @@ def test_rounding_of_the_acceleration_of_a_locked_joint_raises_no_alarm():
         "locked", Mechanism("locked", bodies, joints, points), (spring,), constraints=(LoopJoint("pin", "eye", "nail"),)
     )
     start = {"turn.velocity": 2.0, "slide.position": 0.25}
-    run = simulate(Scenario("locked", machine, 0.25, start, solver={"method": "rodas4p", "rtol": 1e-8, "atol": 1e-9}))
+    run = simulate(Scenario("locked", machine, 0.25, start, solver=Solver("rodas4p", rtol=1e-8, atol=1e-9)))
     assert np.max(np.abs(run["slide.acceleration"].values)) < 1e-8
     assert run.outcome.ok
     assert interpolation_errors(run, 0.95)["slide.acceleration"] < 0.02

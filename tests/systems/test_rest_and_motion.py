@@ -37,7 +37,7 @@ def two_links(*blocks: Block, **fields) -> Machine:
 
 @pytest.mark.parametrize("way", ["baumgarte", "projection", "minimal"])
 def test_a_prescribed_joint_goes_on_where_friction_holds_the_other(way):
-    message = Block("message", "spline_reference", parameters={"times": TIMES, "points": POINTS})
+    message = Block("told", "spline_reference", parameters={"times": TIMES, "points": POINTS})
     brake = Block("brake", "stick_friction", on="shoulder", parameters={"coulomb": 30.0})
     follow = PrescribedMotion("follow", "elbow", "told.position", "told.velocity", "told.acceleration")
     machine = two_links(message, brake, constraints=(follow,))

@@ -14,7 +14,7 @@ from robodyn.files.forms import EVENTS
 from robodyn.files.table import FAILED, Table
 from robodyn.files.units import is_quantity, split_quantity
 from robodyn.files.values import VALUES, read_rotation
-from robodyn.model import Event, FormulaSignal, kinds, referring_kinds
+from robodyn.model import Event, FormulaSignal, referring_kinds, vector_kinds
 from robodyn.model.description import Description
 from robodyn.model.kinds import Kind
 from robodyn.units import known_unit
@@ -89,7 +89,7 @@ class Reader:
             if entry is not None:
                 together = [own for own, other in cls.KINDS.items() if key_of(own, other)[0] == key]
                 found |= self._names(table, key, together, getattr(kind, "to", "name")) if entry == 0 else {}
-            elif isinstance(kind, kinds.Rotation):
+            elif isinstance(kind, vector_kinds.Rotation):
                 given = [way for way in ("rpy", "quaternion", key) if way in table]
                 found |= {name: read_rotation(table, key)} if given else {}
             elif key in table:

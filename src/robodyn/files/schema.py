@@ -15,7 +15,7 @@ from robodyn.files.reference_files import FILE_REFERENCE
 from robodyn.files.section_forms import SECTIONS, SectionKind
 from robodyn.laws import known_laws
 from robodyn.laws.recorded import ENDS, INTERPOLATIONS
-from robodyn.model import Block, Scenario, kinds, referring_kinds
+from robodyn.model import Block, Scenario, kinds, referring_kinds, vector_kinds
 from robodyn.model.body import TENSOR, Inertia
 from robodyn.model.description import Description
 from robodyn.model.kinds import Kind
@@ -96,7 +96,7 @@ def _properties(cls: type[Description]) -> tuple[Schema, list[str]]:
         elif name != "name" or kind.key:
             properties[key] = _schema(kind) | _about(kind)
             required += [key] if is_required(cls, name) and name != "name" else []
-            if isinstance(kind, kinds.Rotation):
+            if isinstance(kind, vector_kinds.Rotation):
                 properties |= {"rpy": _list(NUMBER, 3), "quaternion": _list(NUMBER, 4)}
             if isinstance(kind, referring_kinds.Law) and cls is Block:
                 properties |= FILE_KEYS
@@ -133,17 +133,14 @@ def _list(items: Schema, length: int | None = None) -> Schema:
 
 
 def _about(kind: Kind) -> Schema:
-    unit = getattr(kind, "unit", "")
-    words = [kind.doc, f"[{unit}]" if unit and isinstance(unit, str) and "{" not in unit else ""]
-    about = " ".join(filter(None, words))
-    return {"description": about} if about else {}
+    return {"description": kind.about} if kind.about else {}
 
 
 def _schema(kind: Any) -> Schema:
     return next(SCHEMAS[cls] for cls in type(kind).__mro__ if cls in SCHEMAS)(kind)
 
 
-def _vector(kind: kinds.Vector) -> Schema:
+def _vector(kind: vector_kinds.Vector) -> Schema:
     if kind.units:
         entries = dict.fromkeys(kind.suffixes, NUMBER)
         return {"type": "object", "properties": entries, "additionalProperties": False}
@@ -175,7 +172,7 @@ def _law(kind: referring_kinds.Law) -> Schema:
     return {"anyOf": [{"enum": [FILE_REFERENCE, *sorted(known_laws())]}, {"type": "string", "pattern": ":"}]}
 
 
-def _array(kind: kinds.Array) -> Schema:
+def _array(kind: vector_kinds.Array) -> Schema:
     return {"$ref": "#/$defs/nested_numbers"} if kind.of == "number" else {"type": "array"}
 
 
@@ -187,10 +184,10 @@ SCHEMAS: dict[type, Callable[[Any], Schema]] = {
     kinds.Texts: lambda kind: _list(STRING),
     kinds.Quantity: lambda kind: NUMBER,
     kinds.Quantities: lambda kind: {"anyOf": [NUMBER, _list(NUMBER)]},
-    kinds.Vector: _vector,
+    vector_kinds.Vector: _vector,
     Inertia: _inertia,
-    kinds.Rotation: lambda kind: _list(_list(NUMBER, 3), 3),
-    kinds.Array: _array,
+    vector_kinds.Rotation: lambda kind: _list(_list(NUMBER, 3), 3),
+    vector_kinds.Array: _array,
     referring_kinds.Target: lambda kind: {"type": ["string", "number"]},
     referring_kinds.References: lambda kind: _list(STRING),
     referring_kinds.Weights: lambda kind: _mapping(NUMBER),

@@ -12,7 +12,7 @@ from robodyn.files.laws_of_files import load_function
 from robodyn.files.reference_files import FILE_REFERENCE, read_file_reference
 from robodyn.files.table import FAILED, Table
 from robodyn.files.units import is_quantity
-from robodyn.model import kinds, referring_kinds
+from robodyn.model import kinds, referring_kinds, vector_kinds
 from robodyn.model.body import TENSOR, Inertia
 from robodyn.model.kinds import Kind
 from robodyn.model.rules import units_of
@@ -60,11 +60,11 @@ def _read_quantity(reader: Reader, kind: kinds.Quantity, table: Table, key: str)
     return table.vector(key, unit) if many else table.number(key, unit)
 
 
-def _read_vector(reader: Reader, kind: kinds.Vector, table: Table, key: str) -> Any:
+def _read_vector(reader: Reader, kind: vector_kinds.Vector, table: Table, key: str) -> Any:
     return _read_entries(table, key, kind) if kind.units else table.vector(key, kind.unit, kind.length)
 
 
-def _read_entries(table: Table, key: str, kind: kinds.Vector) -> Any:
+def _read_entries(table: Table, key: str, kind: vector_kinds.Vector) -> Any:
     """Numbers of a table by their suffixes, 0 where they are not given."""
     entries = table.table(key)
     units = kind.units or (kind.unit,) * len(kind.suffixes)
@@ -112,7 +112,7 @@ def _nested(table: Table, path: str, value: Any, unit: str) -> Any:
     return table.quantity(path, value, unit)
 
 
-def _read_plain_array(reader: Reader, kind: kinds.Array, table: Table, key: str) -> Any:
+def _read_plain_array(reader: Reader, kind: vector_kinds.Array, table: Table, key: str) -> Any:
     return read_array(table, key, kind.unit) if kind.of == "number" else table.raw(key)
 
 
@@ -189,9 +189,9 @@ VALUES: dict[type, Callable[[Reader, Any, Table, str], Any]] = {
     kinds.Count: lambda reader, kind, table, key: table.integer(key),
     kinds.Texts: _read_texts,
     kinds.Quantity: _read_quantity,
-    kinds.Vector: _read_vector,
+    vector_kinds.Vector: _read_vector,
     Inertia: _read_inertia,
-    kinds.Array: _read_plain_array,
+    vector_kinds.Array: _read_plain_array,
     referring_kinds.References: _read_texts,
     referring_kinds.Target: _read_target,
     referring_kinds.Weights: _read_weights,

@@ -14,7 +14,7 @@ from robodyn.files.laws_of_files import name_function
 from robodyn.files.reading import is_required, key_of
 from robodyn.model import Event, Scenario, referring_kinds
 from robodyn.model.description import Description
-from robodyn.model.kinds import Vector
+from robodyn.model.vector_kinds import Vector
 
 BARE = re.compile(r"[A-Za-z0-9_-]+")
 WIDTH = 120

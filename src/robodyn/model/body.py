@@ -9,8 +9,8 @@ import numpy as np
 from robodyn.errors import FlawList
 from robodyn.model.description import Description
 from robodyn.model.fields import ZERO, flag, part_name, place, quantity, vector
-from robodyn.model.kinds import Vector
 from robodyn.model.numbers import Floats, as_floats
+from robodyn.model.vector_kinds import Vector
 
 TENSOR = ("xx", "yy", "zz", "xy", "xz", "yz")
 # Rounded catalogue data may miss the triangle inequality by their last digit.

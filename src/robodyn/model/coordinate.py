@@ -29,8 +29,8 @@ from robodyn.model.fields import (
     vector,
     weights,
 )
-from robodyn.model.kinds import WORLD, Vector
 from robodyn.model.numbers import Floats
+from robodyn.model.vector_kinds import WORLD, Vector
 
 X_AXIS = (1.0, 0.0, 0.0)
 

@@ -40,6 +40,8 @@ class Description:
     def __init_subclass__(cls, *, kw_only: bool = False) -> None:
         made: Any = dataclass(frozen=True, kw_only=kw_only)(cls)
         cls.KINDS = {field.name: field.metadata["kind"] for field in dataclasses.fields(made)}
+        told = "".join(f"        {name}: {kind.about}\n" for name, kind in cls.KINDS.items() if kind.about)
+        cls.__doc__ = f"{(cls.__doc__ or cls.__name__).rstrip()}\n\n    Attributes:\n{told}"
 
     def __post_init__(self) -> None:
         flaws = FlawList()

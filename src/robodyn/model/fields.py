@@ -12,7 +12,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from robodyn.model import kinds, referring_kinds
+from robodyn.model import kinds, referring_kinds, vector_kinds
 from robodyn.model.frozen import FrozenDict
 from robodyn.model.kinds import Bounds, Kind
 from robodyn.model.numbers import XYZ
@@ -81,7 +81,7 @@ def quantities(unit: str = "", *, default: Any = MISSING, **words: Any) -> Any:
 def vector(unit: str, length: int | None = 3, *, default: Any = MISSING, **words: Any) -> Any:
     """Several numbers; of three of a description the names end in x, y, z."""
     suffixes = words.pop("suffixes", XYZ if length == 3 else ())
-    make = words.pop("make", kinds.Vector)
+    make = words.pop("make", vector_kinds.Vector)
     return declare(make, default, unit, length, suffixes, **_bounded(words))
 
 
@@ -92,17 +92,17 @@ def place(*, default: Any = MISSING, **words: Any) -> Any:
 
 def unit_vector(*, default: Any = MISSING, **words: Any) -> Any:
     """A unit vector."""
-    return declare(kinds.Direction, default, **words)
+    return declare(vector_kinds.Direction, default, **words)
 
 
 def rotation_matrix(*, default: Any = MISSING, **words: Any) -> Any:
     """A rotation matrix."""
-    return declare(kinds.Rotation, default, **words)
+    return declare(vector_kinds.Rotation, default, **words)
 
 
 def array(unit: str = "", *, default: Any = MISSING, **words: Any) -> Any:
     """Numbers in nested lists."""
-    return declare(kinds.Array, default, unit, **words)
+    return declare(vector_kinds.Array, default, unit, **words)
 
 
 def reference(to: str, *, default: Any = MISSING, **words: Any) -> Any:

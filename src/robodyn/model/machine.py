@@ -18,9 +18,9 @@ from robodyn.model.fields import ZERO, child, children, part_name, reference, te
 from robodyn.model.formula_signal import FormulaSignal
 from robodyn.model.interface import Interface
 from robodyn.model.joint import GROUND
-from robodyn.model.kinds import WORLD
 from robodyn.model.mechanism import Mechanism
 from robodyn.model.numbers import Floats, Number, check_distinct
+from robodyn.model.vector_kinds import WORLD
 
 PARTS = ("coordinates", "blocks", "signals", "delays", "loads", "constraints", "contacts", "interfaces")
 Names = Mapping[str, Collection[str]]

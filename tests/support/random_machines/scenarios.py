@@ -114,7 +114,7 @@ def _prescribe(frame: Frame, wiring: Wiring) -> PrescribedMotion:
     points = frame.q[joint] + 0.3 * SIZE * rng.uniform(-1.0, 1.0, 4) * [0, 1, 1, 1]
     unit = wiring.places[joint]
     values = {"times": times, "points": tuple(points)}
-    wiring.blocks.append(Block("message", "spline_reference", parameters=values, unit=unit))
+    wiring.blocks.append(Block("told", "spline_reference", parameters=values, unit=unit))
     return PrescribedMotion("follow", joint, "told.position", "told.velocity", "told.acceleration")
 
 

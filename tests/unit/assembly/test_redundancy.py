@@ -18,6 +18,7 @@ from robodyn import (
     ModelError,
     Point,
     Scenario,
+    Solver,
     assemble,
     simulate,
 )
@@ -113,7 +114,7 @@ def pinned_twice(kind="revolute"):
     mechanism = Mechanism("pinned", bodies, joints, points, gravity=(0, 0, -9.81))
     pin = () if kind == "fixed" else (LoopJoint("pin", "eye", "nail"),)
     start = {"turn.position": 0.3, "turn.velocity": 9.0}
-    return Scenario("pinned", Machine("pinned", mechanism, constraints=pin), 2.0, start, solver={"rtol": 1e-8})
+    return Scenario("pinned", Machine("pinned", mechanism, constraints=pin), 2.0, start, solver=Solver(rtol=1e-8))
 
 
 @pytest.mark.parametrize("method", ["baumgarte", "projection", "minimal"])

@@ -35,7 +35,7 @@ class Checks:
         parts: list[Any] = [*machine.coordinates, *machine.delays, *machine.loads, *machine.constraints]
         parts += [*machine.contacts, *machine.interfaces, *scenario.events]
         parts += [*mechanism.bodies, *mechanism.joints, *mechanism.points] if mechanism else []
-        checks: list[tuple[Any, Check]] = [(part, part.with_numbers) for part in parts if isinstance(part, Numbered)]
+        checks: list[tuple[Any, Check]] = [(part, part.with_numbers) for part in parts]
         checks += [(block, partial(check_block, block)) for block in machine.blocks]
         self.place = {number.name: k for k, (part, _) in enumerate(checks) for number in part.numbers()}
         self.checks = [check for _, check in checks]
