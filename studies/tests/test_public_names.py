@@ -42,3 +42,8 @@ def test_what_is_hidden_is_seen():
     assert not is_public("robodyn.model.numbers", "check_finite")
     assert not is_public("robodyn.engine", "integrator_of_nobody")
     assert is_public("robodyn.catalog.scara", "AXES")
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_every_module_says_what_it_is_for(file):
+    assert ast.get_docstring(ast.parse(file.read_text(encoding="utf-8")))
