@@ -212,7 +212,7 @@ def test_rounding_of_the_acceleration_of_a_locked_joint_raises_no_alarm():
 
 @pytest.mark.filterwarnings("ignore:the run needs")
 def test_the_briefest_run_can_be_read_between_its_rows():
-    """A step so short that the square of what five of them take is zero."""
-    run = simulate(pendulum(), Solver("rk4", step=1e-200, max_steps=5))
-    assert 0.0 < run.time[-1] < 1e-198
+    """Steps as short as settings may be."""
+    run = simulate(pendulum(), Solver("rk4", step=1e-99, max_steps=5))
+    assert 0.0 < run.time[-1] < 1e-97
     assert np.isfinite(interpolation_errors(run)["hinge.acceleration"])

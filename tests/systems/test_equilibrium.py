@@ -140,4 +140,4 @@ def test_parameters_of_a_run_move_the_rest():
 
 def test_an_unknown_start_is_refused():
     with pytest.raises(ModelError, match="equilibrium"):
-        pendulum(start="equilibrum")
+        pendulum(initialisation="equilibrum")

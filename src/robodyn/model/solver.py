@@ -68,8 +68,8 @@ class Solver(Description):
         doc="of a fixed-step method; first step of an adaptive one",
         absent="1e-3; chosen",
     )
-    rtol: float = quantity(positive=True, default=1e-6, doc="relative error of an adaptive step")
-    atol: float = quantity(positive=True, default=1e-8, doc="its absolute error, in parts of a state's scale")
+    rtol: float = quantity("1", positive=True, default=1e-6, doc="relative error of an adaptive step")
+    atol: float = quantity("1", positive=True, default=1e-8, doc="its absolute error, in parts of a state's scale")
     max_step: float = quantity("s", positive=True, infinite=True, default=math.inf, doc="longest adaptive step")
     min_step: float | None = quantity(
         "s", positive=True, default=None, doc="shortest adaptive step", absent="the resolution of time"
@@ -81,7 +81,7 @@ class Solver(Description):
         "s", positive=True, default=None, doc="computing time before the run stops", absent="no limit"
     )
     spectral_radius: float = quantity(
-        non_negative=True, default=0.8, doc="of `generalised_alpha`: what a step leaves of motions too fast for it"
+        "1", non_negative=True, default=0.8, doc="of `generalised_alpha`: what a step leaves of motions too fast for it"
     )
 
     def check(self, flaws: FlawList) -> None:

@@ -81,7 +81,7 @@ def test_a_file_of_a_co_simulation_sets_all_kinds_of_values(invoke, ball, tmp_pa
 duration = 0.5
 subsystems.first = { fmu = "ball.fmu", set = { height = "200 mm", gust = 1, end_after = 3 } }
 subsystems.second = { fmu = "ball.fmu", set = { period = 100.0 } }
-links = [{ source = "first.lamp", target = "second.gust" }]
+signal_connections = [{ source = "first.lamp", target = "second.gust" }]
 settings.step = "100 ms"
 """
     (tmp_path / "balls.toml").write_text(text)

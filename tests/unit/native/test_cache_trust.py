@@ -21,11 +21,11 @@ def kept():
 @pytest.fixture
 def message():
     """Sentences the user is warned by, in a process that has not yet told any."""
-    cache._tell_unusable.cache_clear()
+    cache._report_unusable.cache_clear()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield lambda: [str(warning.message) for warning in caught]
-    cache._tell_unusable.cache_clear()
+    cache._report_unusable.cache_clear()
 
 
 needs_owners = pytest.mark.skipif(not hasattr(os, "getuid"), reason="files have no owners here")

@@ -159,7 +159,7 @@ def test_keep_is_checked():
     for keep, text in cases.items():
         with pytest.raises(ModelError, match=text):
             crank_rocker(keep=keep)
-    with pytest.raises(ModelError, match="has no effect on a start 'given'"):
+    with pytest.raises(ModelError, match="has no effect on the initialisation 'given'"):
         crank_rocker(initialisation="given", keep=("crank_joint.position",))
     with pytest.raises(ModelError, match="must be a list of names"):
         crank_rocker(keep="crank_joint.position")
