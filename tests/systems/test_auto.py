@@ -20,7 +20,19 @@ from robodyn.codegen import write_c
 from robodyn.errors import ModelError
 from robodyn.files import read_scenario
 from robodyn.fmi import simulate_fmu, write_fmu
-from robodyn.model import Block, Recording, Solver
+from robodyn.model import (
+    GROUND,
+    Block,
+    Body,
+    ConstraintMethod,
+    Joint,
+    Machine,
+    Mechanism,
+    PrescribedMotion,
+    Recording,
+    Scenario,
+    Solver,
+)
 from robodyn.results import OutcomeKind, compare, load, save
 from robodyn.simulation import compile_system, simulate
 
@@ -254,3 +266,21 @@ def test_a_file_and_the_command_line_take_it_and_tell_it(tmp_path):
     path.write_text(FILE)
     shown = CliRunner().invoke(app, ["run", str(path), "--solver", "dopri5", "--out", str(tmp_path)])
     assert "stiff from t = " in shown.stdout
+
+
+@pytest.mark.parametrize("method", ["auto", "rodas4p"])
+def test_the_work_of_a_prescribed_motion_is_right_in_stiff_steps(method):
+    """A quick pole makes steps stiff, and the motion is right in steps of any length: the work of its force must be."""
+    arm = Mechanism(
+        "arm",
+        [Body("arm", 2.0, (0.3, 0, 0), (0.01, 0.05, 0.05))],
+        [Joint("j", "revolute", GROUND, "arm", axis=(0, 1, 0))],
+    )
+    numbers = {"target": 1.0, "speed": 2.0, "top_acceleration": 10.0}
+    reference = Block("ref", "trapezoid_reference", parameters=numbers)
+    motion = PrescribedMotion("motion", "j", "ref.position", "ref.velocity", "ref.acceleration")
+    machine = Machine("arm", arm, (reference,), constraints=(motion,))
+    run = simulate(Scenario("arm", machine, 1.0, constraint_method=ConstraintMethod(pole=500.0)), Solver(method))
+    # From rest to rest: what gravity did, with a minus.
+    assert run["energy.work"].values[-1] == pytest.approx(-2.0 * 9.81 * 0.3 * np.sin(1.0), abs=1e-4)
+    assert run.outcome.ok

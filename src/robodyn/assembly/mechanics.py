@@ -46,7 +46,7 @@ from robodyn.dynamics import (
     potential_energy,
     solve_ldl,
 )
-from robodyn.model import LinearCombination
+from robodyn.model import LinearCombination, PrescribedMotion
 from robodyn.model.numbers import XYZ
 from robodyn.symbolic import absolute, where
 
@@ -282,8 +282,10 @@ def _add_energies(builder: Builder, motion: Motion, power: Deferred | None, flow
     potential = ca.SX(potential_energy(tree, motion.q))
     work = ca.SX(0)
     if power is not None:
-        # An infinite nominal magnitude keeps the book-keeping out of the solver's error estimate.
-        work = builder.add_state(StateInfo("energy.work", "J", 0.0, nominal=float("inf")))
+        # An infinite nominal magnitude keeps the book-keeping out of the solver's error estimate. But a prescribed
+        # motion is exact in steps of any length: there, its work alone says how well its force is followed.
+        prescribed = any(isinstance(c, PrescribedMotion) for c in builder.scenario.machine.constraints)
+        work = builder.add_state(StateInfo("energy.work", "J", 0.0, nominal=1.0 if prescribed else float("inf")))
         builder.network.infos["energy.work"] = SignalInfo("energy.work", "J", rate="energy.power")
         builder.network.define(
             [SignalInfo("energy.power", "W")], Definition({"energy.power": power.expression}, power.bindings)
