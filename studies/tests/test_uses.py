@@ -11,7 +11,7 @@ from support.measured import measure
 from robodyn import assemble, simulate
 from robodyn.analysis import fit_parameters, hamiltonian_system
 from robodyn.codegen import write_c
-from robodyn.model import Recording
+from robodyn.model import Recording, Solver
 from robodyn_studies.catalog import delta_fall, delta_hold, epaas_rig, epaas_rig_extend, rx90_weld
 
 pytest.importorskip("fmpy")
@@ -51,7 +51,7 @@ def test_the_delta_robot_is_clean():
 
 def test_in_momenta_the_delta_robot_moves_as_in_velocities():
     times = tuple(np.linspace(0.1, delta_hold(angle=0.2).duration, 7))
-    fine = {"method": "dopri5", "rtol": 1e-11, "atol": 1e-11}
+    fine = Solver("dopri5", rtol=1e-11, atol=1e-11)
     system = assemble(dataclasses.replace(delta_hold(angle=0.2), solver=fine, recording=Recording(times=times)))
     first, second = simulate(system), simulate(hamiltonian_system(system))
     assert second.outcome.ok

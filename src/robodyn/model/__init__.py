@@ -22,15 +22,17 @@ from robodyn.model.coordinate import (
 )
 from robodyn.model.delay import Delay
 from robodyn.model.describe import describe, digest
+from robodyn.model.description import Description
 from robodyn.model.elastic import ElasticGear, with_elastic_joints
-from robodyn.model.event import Event
+from robodyn.model.event import Event, SetValues
+from robodyn.model.fields import ZERO, quantity, vector
 from robodyn.model.flexible import BodyNode, FlexibleBody, ModalInertia, Mode
 from robodyn.model.formula_signal import FormulaSignal
 from robodyn.model.interface import Interface
 from robodyn.model.joint import GROUND, Joint, Point
 from robodyn.model.machine import Load, Machine
 from robodyn.model.mechanism import Mechanism
-from robodyn.model.numbers import Number, check_finite, check_vector
+from robodyn.model.numbers import Floats, Number, check_finite, check_vector
 from robodyn.model.obstacle import Obstacle
 from robodyn.model.recording import Recording
 from robodyn.model.scenario import Scenario
@@ -41,29 +43,32 @@ from robodyn.model.workcell import combine
 
 __all__ = [
     "GROUND",
-    "PointCoordinate",
+    "ZERO",
     "Ball",
     "Block",
     "Body",
     "BodyNode",
     "Box",
-    "ScenarioSequence",
-    "LoopJoint",
-    "LinearCombination",
     "Constraint",
+    "ConstraintFunction",
+    "ConstraintMethod",
     "Contact",
     "Coordinate",
-    "LinearConstraint",
     "Delay",
+    "Description",
     "Distance",
     "ElasticGear",
     "Event",
     "FlexibleBody",
+    "Floats",
     "FormulaSignal",
+    "FunctionCoordinate",
     "Interface",
     "Joint",
-    "FunctionCoordinate",
+    "LinearCombination",
+    "LinearConstraint",
     "Load",
+    "LoopJoint",
     "Machine",
     "Mechanism",
     "ModalInertia",
@@ -72,19 +77,22 @@ __all__ = [
     "Obstacle",
     "Plane",
     "Point",
+    "PointCoordinate",
     "PrescribedMotion",
     "Recording",
-    "ConstraintFunction",
     "RigidContact",
     "Rod",
     "Scenario",
+    "ScenarioSequence",
+    "SetValues",
     "Solver",
-    "ConstraintMethod",
     "TriangleLength",
     "check_finite",
     "check_vector",
     "combine",
     "describe",
     "digest",
+    "quantity",
+    "vector",
     "with_elastic_joints",
 ]

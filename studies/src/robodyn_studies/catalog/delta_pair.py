@@ -21,10 +21,10 @@ from robodyn.model import (
     Mechanism,
     Point,
     Scenario,
+    SetValues,
     Solver,
     combine,
 )
-from robodyn.model.event import SetValues
 from robodyn.spatial import Pose, about_axis
 from robodyn_studies.catalog.delta_parameters import FITTED, GRAVITY, DeltaRobot
 from robodyn_studies.catalog.delta_robot import ARMS, POLE, UP, constant_torques, delta_machine, symmetric_pose

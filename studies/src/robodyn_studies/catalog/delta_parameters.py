@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 
 from robodyn.errors import FlawList
-from robodyn.model.description import Description
-from robodyn.model.fields import ZERO, quantity, vector
-from robodyn.model.numbers import Floats, check_finite
+from robodyn.model import ZERO, Description, Floats, check_finite, quantity, vector
 
 GRAVITY = 9.81
 
