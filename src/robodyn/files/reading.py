@@ -41,6 +41,7 @@ class Reader:
 
     Attributes:
         folder: where Python files and data files stand.
+        joints: unit of each moving joint's position, "rad" or "m".
         states: units of the states and the memory that the file may give values for.
         spelled: paths of fields -> paths of the keys that hold them, where these differ.
         loaded: functions by the paths of the keys that name them.
@@ -49,6 +50,7 @@ class Reader:
     """
 
     folder: Path
+    joints: Mapping[str, str] = field(default_factory=dict)
     states: Mapping[str, str] = field(default_factory=dict)
     spelled: dict[str, str] = field(default_factory=dict)
     loaded: dict[str, Any] = field(default_factory=dict)

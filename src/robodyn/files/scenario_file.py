@@ -39,6 +39,8 @@ def _read(root: Table, path: Path) -> Scenario | None:
     reader = Reader(path.parent)
     name = root.text("name", path.stem)
     declared = read_mechanism(root, name, reader)
+    if declared.mechanism:
+        reader.joints = {joint.name: "rad" if joint.rotates else "m" for joint in declared.mechanism.moving_joints}
     paths = {key: read_path(key, table, reader, declared.mechanism) for key, table in root.tables("paths")}
     machine = {"name": name} | reader.values(root, Machine)
     blocks = (*paths.values(), *reader.found.get("blocks", {}).values())

@@ -11,7 +11,7 @@ import numpy as np
 from robodyn.files.laws_of_files import load_function
 from robodyn.files.reference_files import FILE_REFERENCE, read_file_reference
 from robodyn.files.table import FAILED, Table
-from robodyn.files.units import is_quantity
+from robodyn.files.units import LINEAR, ROTARY, is_quantity
 from robodyn.model import kinds, referring_kinds, vector_kinds
 from robodyn.model.body import TENSOR, Inertia
 from robodyn.model.kinds import Kind
@@ -121,23 +121,29 @@ def _read_target(reader: Reader, kind: referring_kinds.Target, table: Table, key
     value = table.raw(key)
     if isinstance(value, str) and not is_quantity(value):
         return value
-    return table.number(key, kind.written)
+    return table.number(key, fill_unit(kind.written, _place(reader, table)))
 
 
 def _read_named(reader: Reader, kind: referring_kinds.Numbers, table: Table, key: str) -> Any:
     """Numbers by name, in the units of states, or of a law that has been read before."""
     group = table.table(key).flattened() if kind.dotted else table.table(key)
     law = reader.loaded.get(table.at(kind.law), table.data.get(kind.law))
-    units = reader.states if kind.law == "state" else _filled(units_of(law), table.data.get("unit"))
+    units = reader.states if kind.law == "state" else _filled(reader, units_of(law), table)
     found = read_numbers(group, units, lists=kind.lists)
     return FAILED if None in found.values() else found
 
 
-def _filled(units: Mapping[str, str], own: Any) -> Mapping[str, str]:
-    """Units of a law with that of its block in the place of {u}, where the block says one."""
-    if not isinstance(own, str) or not known_unit(own):
-        return units
-    return {key: fill_unit(unit, {"{u}": own}) for key, unit in units.items()}
+def _filled(reader: Reader, units: Mapping[str, str], table: Table) -> Mapping[str, str]:
+    """Units of a law on its joint, and with that of its block in the place of {u}, where the block says one."""
+    own, known = table.data.get("unit"), _place(reader, table)
+    known |= {"{u}": own} if isinstance(own, str) and known_unit(own) else {}
+    return {key: fill_unit(unit, known) for key, unit in units.items()}
+
+
+def _place(reader: Reader, table: Table) -> dict[str, str]:
+    """What {x}, {F} and {I} are on the joint that a table names; nothing of a coordinate, which may be either."""
+    unit = reader.joints.get(str(table.data.get("on", table.data.get("prescribed"))), "")
+    return dict({"rad": ROTARY, "m": LINEAR}.get(unit, {}))
 
 
 def _read_weights(reader: Reader, kind: referring_kinds.Weights, table: Table, key: str) -> Any:

@@ -1,7 +1,5 @@
 """Constraints and their constraint method in TOML files: every form is read, every problem told at once."""
 
-from math import pi
-
 import pytest
 
 from robodyn import (
@@ -80,7 +78,7 @@ def flaws_of(tmp_path, text):
         ),
         ('of = { x = 1, z = -2 }\noffset = "10 mm"', LinearConstraint("c", {"x": 1.0, "z": -2.0}, 0.01)),
         ('prescribed = "x"\nposition = "-1000 mm"', PrescribedMotion("c", "x", -1.0)),
-        ('prescribed = "x"\nposition = "90 deg"', PrescribedMotion("c", "x", pi / 2)),
+        ('prescribed = "x"\nposition = "90 mm"', PrescribedMotion("c", "x", 0.09)),
         (
             'prescribed = "x"\nposition = "path.position"\nvelocity = "path.velocity"\nacceleration = -2',
             PrescribedMotion("c", "x", "path.position", "path.velocity", -2.0),
