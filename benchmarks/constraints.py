@@ -2,7 +2,7 @@
 
 The rival gets the cheapest of its settings whose motion is within the accuracy asked for. Ours gets the coarsest
 tolerance of a ladder at which neither the motion nor the distance between the arms' tips is worse than the rival's.
-What constraint methods of constraints cost beside each other is measured by `constraint_methods`, long chains by
+What constraint methods cost beside each other is measured by `constraint_methods`, long chains by
 `chain`.
 """
 

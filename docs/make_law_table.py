@@ -52,7 +52,7 @@ def _row(name: str, law: Callable[..., Any]) -> str:
 
 
 def _returned(law: Callable[..., Any]) -> list[str]:
-    """Names of a law's outputs, from one call with ones; rates and new memory are reported by their endings."""
+    """Names of a law's outputs, from one call with ones; rates and new memory are known by their endings."""
     info = info_of(law)
     arguments: dict[str, Any] = {a.name: 1.0 for a in arguments_of(law)}
     arguments |= {a.name: (0.0, 1.0) for a in arguments_of(law) if a.name in info.folded}

@@ -21,7 +21,7 @@ QUIET = "ROBODYN_QUIET"
 QUIET_SECONDS = 1.0
 SECONDS_BETWEEN_UPDATES = 0.1
 LISTENERS = ("progress", "on_compile")
-"""Arguments by which a caller asks to be reported, and then tells by itself."""
+"""Arguments by which a caller asks to be informed, and then speaks by itself."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -77,7 +77,7 @@ class WaitingLine:
 
 
 def quietly() -> WaitingLine:
-    """A block in which nothing is reported."""
+    """A block in which nothing is said."""
     return WaitingLine("", quiet=True)
 
 

@@ -28,7 +28,7 @@ def sine(time):
 
 
 def led(method, rates):
-    """A hinge that is to swing as a sine, at rates that are reported."""
+    """A hinge that is to swing as a sine, at rates that are given."""
     body = Body("arm", 1.0, (0.5, 0, 0), (0, 0.1, 0.1))
     hinge = Joint("hinge", "revolute", GROUND, "arm", axis=(0, -1, 0))
     prescribed = PrescribedMotion("lead", "hinge", "swing.value", **rates)

@@ -237,7 +237,7 @@ def _build_sticking(
 
 
 def _rests(motion: Motion, equation: Equation) -> bool:
-    """Whether a constraint is kept where nothing moves; one that is reported how to move is not."""
+    """Whether a constraint is kept where nothing moves; one that says how to move is not."""
     return bool(ca.substitute(equation.h_dot, motion.v, ca.SX.zeros(motion.v.numel())).is_zero())
 
 

@@ -25,7 +25,7 @@ class Watched:
     """What a run watches at every row, without recording it, to tell whether a promise is kept.
 
     Attributes:
-        subject: block, contact or state that it is reported of.
+        subject: block, contact or state that it is about.
         count: columns of the function "watched": those of the balance are E - W, kinetic and potential energy and the
             power and the size of all forces, those of a constraint the residuals of positions and velocities and its
             size, all others how far the promise is broken (positive) and the size that it is measured by.

@@ -78,7 +78,7 @@ def _pictures(
 
 
 def _files(pictures: list[Picture], run: Path, out: Path | None) -> list[Path]:
-    """A file for each picture: the one that was reported, or named after the first run in the folder that was."""
+    """A file for each picture: the one that was named, or one named after the first run in the folder."""
     if out is not None and out.suffix and not out.is_dir():
         if len(pictures) > 1:
             raise fail(f"--out {out}: {len(pictures)} pictures do not fit one file, give a folder")

@@ -7,7 +7,7 @@ From a time t to t + H:
 2. Advance. Every unit goes to t + H with its own solver. In the sequential scheme a unit gets what those before it
    arrived at, and its inputs interpolate; reduced models are still those of t.
 3. Look. Where a unit had an event on the way, all go back to t, if they can, and take a macro step that ends there: the
-   others are reported at the event, not up to H later. What signals and models were expected to be is compared with
+   others learn of it at the event, not up to H later. What signals and models were expected to be is compared with
    what they are; where the step is adapted and the error is too large, all units go back to t and try a shorter one.
 """
 

@@ -1,4 +1,4 @@
-"""What is a unit of measure in base units, as model descriptions want to be reported?"""
+"""What is a unit of measure in base units, as model descriptions want it?"""
 
 from __future__ import annotations
 

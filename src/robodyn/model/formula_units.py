@@ -37,7 +37,7 @@ class Measure:
 
 
 def infer_unit(tree: Node, units: Mapping[str, str]) -> Unit | None:
-    """Unit of a formula's result, None where it cannot be reported.
+    """Unit of a formula's result, None where it is not known.
 
     Args:
         units: of signals and parameters; an empty one is unknown.

@@ -25,7 +25,7 @@ def build_fused_step(system: System, solver: Solver) -> FusedStep | None:
 
 
 def check_method(system: System, solver: Solver) -> None:
-    """Refuse a method that does not fit the constraint method of the constraints, or the kind of states."""
+    """Refuse a method that does not fit the constraint method, or the kind of states."""
     flaws = FlawList()
     constraint_method, method = system.scenario.constraint_method.method, solver.method
     if system.constraint_forces and solver.implicit_step and constraint_method != "index3":

@@ -87,7 +87,7 @@ def _obstacle(box: Plain) -> Plain:
 
 
 def _struts(description: Plain, mechanism: Plain, numbers: Plain) -> list[Plain]:
-    """What forces act along and whose place is reported: distances of points, cylinders beside a hinge."""
+    """What forces act along and whose place is known: distances of points, cylinders beside a hinge."""
     parts = description["machine"].get("coordinates") or []
     points = {str(point["name"]) for point in mechanism.get("points", [])}
     distances = [_distance(part) for part in parts if part.get("type") == "Distance"]

@@ -47,7 +47,7 @@ MANY_WAYS = {
     "displacement-displacement, order 2": Way("displacements", order=2),
     "displacement-displacement, arm first": Way("displacements", scheme="sequential"),
 }
-"""What is compared; signals and models are held where no order is reported, and parallel where none goes first."""
+"""What is compared; signals and models are held where no order is given, and parallel where none goes first."""
 
 
 @cache

@@ -57,7 +57,7 @@ def perturbation_figures() -> Iterator[PublishedValue]:
 
 
 def part_of(build: str) -> str:
-    """How figures of a build are reported from those of the rigid robot."""
+    """How figures of a build are told from those of the rigid robot."""
     return "" if build == "rigid" else f"{build}_"
 
 

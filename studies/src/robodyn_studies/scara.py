@@ -153,7 +153,7 @@ def _sampled_avoidance(converged: float) -> Iterator[PublishedValue]:
 def _not_reproducible() -> Iterator[PublishedValue]:
     reason = "the comparison's table of parameters is not public; the values here are of our own choice"
     yield PublishedValue("published_parameter_table", None, None, "", None, reason, "SNE 22, March 1998")
-    reason = "7000 rows are reported, 2.8 s; the exact end time is not printed"
+    reason = "the study has 7000 rows, 2.8 s; the exact end time is not printed"
     yield PublishedValue("published_end_time_b", None, None, "s", None, reason, PAPER)
 
 

@@ -63,7 +63,7 @@ def rate_along(system, expression):
 def test_rates_of_residuals_are_their_time_derivatives(kind):
     constraint = CONSTRAINTS[kind]
     if kind == "prescribed":
-        # The rates of a prescribed motion are reported, not derived; those of a constant one are zero.
+        # The rates of a prescribed motion are given, not derived; those of a constant one are zero.
         constraint = replace(constraint, velocity=0.0, acceleration=0.0)
     system = assemble(free_body(constraint))
     k = len(system.constraint_forces)

@@ -59,7 +59,7 @@ def flexible_rod():
 
 
 def driven_arm():
-    """Two links, the first of which is reported to accelerate, coupled at the second."""
+    """Two links, the first of which is made to accelerate, coupled at the second."""
     bodies = (Body("upper", 1.0, (0.25, 0.0, 0.0), (0.05,) * 3), Body("lower", 1.0, (0.25, 0.0, 0.0), (0.05,) * 3))
     joints = (Joint("first", "revolute", GROUND, "upper"), Joint("second", "revolute", "upper", "lower", (0.5, 0, 0)))
     machine = Machine(

@@ -68,7 +68,7 @@ def test_a_used_unit_is_refused(masses):
 
 
 class Listener:
-    """A unit that fails where it is reported to."""
+    """A unit that fails where it is asked to."""
 
     name, inputs, outputs = "listener", ("u",), {"y": "m"}
 

@@ -1,4 +1,4 @@
-"""Do planned joints follow the path exactly, on one branch, and is reported where they cannot?"""
+"""Do planned joints follow the path exactly, on one branch, and is it reported where they cannot?"""
 
 import numpy as np
 import pytest

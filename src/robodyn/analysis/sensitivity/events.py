@@ -60,7 +60,7 @@ def extend_actions(extended: System, tangent: Tangent) -> System:
 
 
 def _check_guards(system: System) -> None:
-    """Guards that references make jump are refused: whether one was crossed or jumped over cannot be reported."""
+    """Guards that references make jump are refused: whether one was crossed or jumped over cannot be known."""
     flaws = FlawList()
     jumping = ca.vertcat(system.symbols.t, system.symbols.d)
     for k, guard in enumerate(system.guards):
