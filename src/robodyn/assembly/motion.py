@@ -150,7 +150,7 @@ class Motion:
         return np.array(function(start, [number.value for number in values.tunable])).ravel()
 
     def value_somewhere(self, expression: ca.SX) -> np.ndarray:
-        """An expression of q at a general position, where no two gradients are parallel at random."""
+        """An expression of q at a general position, where no two gradients are parallel by accident."""
         values = self.builder.values
         # Near the start, off every symmetry; where constraints are, a position that meets them.
         place = self.somewhere

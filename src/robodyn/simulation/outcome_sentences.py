@@ -195,7 +195,7 @@ def _cause(solver: Solver) -> str:
 
 
 def _state(compiled: CompiledSystem, trajectory: Trajectory) -> str:
-    """The state the cause: the engine's, or the largest one where that is mere book-keeping."""
+    """The state that is the cause: the engine's, or the largest one where that is mere book-keeping."""
     states = compiled.system.states
     if not 0 <= trajectory.offender < len(states):
         return "a state"

@@ -29,7 +29,7 @@ class LoopFinding:
     """A loop that is unstable.
 
     Attributes:
-        block: the sampled block the cause, None where no block's gain alone changes it.
+        block: the sampled block that is the cause, None where no block's gain alone changes it.
         gains: its numbers that its outputs are proportional to; below, above: factors on them between which it is
             stable (0: no lower limit, inf: no upper one).
         growth: [1/s]; radius: of the largest multiplier, in turn_time [s].
