@@ -13,7 +13,7 @@ from robodyn.assembly.blocks import add_blocks, add_delays
 from robodyn.assembly.builder import Builder, Deferred, start_builder
 from robodyn.assembly.constraints import declare_constraints
 from robodyn.assembly.coordinates import add_ranges
-from robodyn.assembly.events import START, add_events, add_located, located_sides, place_targets
+from robodyn.assembly.events import START, add_events, add_located, add_ranges_of_laws, located_sides, place_targets
 from robodyn.assembly.formulas import add_formulas, check_formula_units
 from robodyn.assembly.functions import Expressions, Symbols
 from robodyn.assembly.inputs import open_inputs
@@ -119,6 +119,7 @@ def _trace(
     declare_constraints(builder)
     add_events(builder)
     add_located(builder)
+    add_ranges_of_laws(builder)
     if motion:
         add_dynamics(builder, motion, solvable=_check_inertia(builder, motion))
         add_ranges(builder, motion)

@@ -15,6 +15,7 @@ class Promise(Enum):
     SLIDES = "slides against its own direction"
     SIDE = "is on the other side than noted"
     LIMIT = "is outside of its limits"
+    RANGE = "is not above zero, where its law holds"
     APART = "bodies overlap"
     PUSHES = "pulls"
     CLOSED = "constraints are not kept"

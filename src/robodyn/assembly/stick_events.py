@@ -23,7 +23,7 @@ def add_stick_events(builder: Builder, sticking: Sticking, states: tuple[list[st
     Args:
         states: names and symbols of the joint velocities.
     """
-    forces = sticking.forces()
+    forces = sticking.physical_forces()
     for i, element in enumerate(sticking.elements):
         stuck = element.direction == 0
         # What holds must not creep either; scaled as the force is, so that the course of the force is seen.

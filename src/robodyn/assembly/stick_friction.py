@@ -69,20 +69,28 @@ class Sticking:
 
     def forces(self) -> list[ca.SX]:
         """Friction force of each element: the one that holds, or the one of sliding."""
+        # What holds also returns, r the rate of it: G a + G_dot v = -2 r s_dot - r^2 (s - anchor).
+        drift = [position - e.anchor for position, e in zip(ca.vertsplit(self.position), self.elements, strict=True)]
+        returning = [
+            2 * RETURN_RATE * self.speed[i] + RETURN_RATE**2 * where(e.direction == 0, drift[i], 0.0)
+            for i, e in enumerate(self.elements)
+        ]
+        return self._forces([self.g[i] + returning[i] for i in range(self.count)])
+
+    def physical_forces(self) -> list[ca.SX]:
+        """The same without what returns a held element to its anchor: the forces by which it holds or slips, here as
+        where the directions are found, so that a located slip is one there too."""
+        return self._forces(ca.vertsplit(self.g))
+
+    def _forces(self, g: list[ca.SX]) -> list[ca.SX]:
+        """Forces that make `g + S F` zero where held, else those of sliding."""
         direction = [element.direction for element in self.elements]
         stuck = [d == 0 for d in direction]
         sliding = [
             where(d >= 1, e.forward, where(d <= -1, e.backward, e.frictionless))
             for d, e in zip(direction, self.elements, strict=True)
         ]
-        returning = [
-            self.g[i]
-            + 2 * RETURN_RATE * self.speed[i]
-            + RETURN_RATE**2 * where(stuck[i], self.position[i] - self.elements[i].anchor, 0.0)
-            for i in range(self.count)
-        ]
-        # The multipliers of what holds: G a + G_dot v = -2 r s_dot - r^2 (s - anchor), r the rate of return.
-        holding = solve_holding(self.S, returning, sliding, stuck)
+        holding = solve_holding(self.S, g, sliding, stuck)
         return [where(stuck[i], holding[i], sliding[i]) for i in range(self.count)]
 
     def hold_joints(self, values: ca.SX, directions: list[ca.SX]) -> ca.SX:

@@ -19,10 +19,12 @@ from functools import cached_property
 import numpy as np
 
 from robodyn.analysis.linear.sampled_model import SampledModel, Update, remembered
-from robodyn.errors import FlawList, nearest
+from robodyn.errors import Flaw, FlawList, ModelError, nearest
 
 CHUNK = 64
 """Frequencies for which equations are solved at once."""
+MOST_WRITINGS = 128
+"""How often cut signals may be written in a turn: a loop's gain is a matrix of that size at each frequency."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,8 +61,17 @@ class Lifted:
         eye = np.eye(len(self.M))
         for k in range(0, z.size, CHUNK):
             part = slice(k, k + CHUNK)
-            found[part] = C @ np.linalg.solve(z[part, None, None] * eye - self.M, self.B[None].astype(complex)) + D
+            found[part] = C @ self._resolve(z[part], eye) + D
         return found
+
+    def _resolve(self, z: np.ndarray, eye: np.ndarray) -> np.ndarray:
+        """(z - M)^-1 B."""
+        try:
+            return np.linalg.solve(z[:, None, None] * eye - self.M, self.B[None].astype(complex))
+        except np.linalg.LinAlgError:
+            # Beside entries of 1e16 the number z is lost.
+            what = "its gains are too large for its poles to be seen"
+            raise ModelError([Flaw("loop", what, "reduce them")]) from None
 
     def close(self, gain: complex = 1.0) -> np.ndarray:
         """The matrix of a turn with u = gain w; writings that are read turns later wait in further rows."""
@@ -118,7 +129,20 @@ def lift(model: SampledModel, signals: Sequence[str], extra_delay: float = 0.0) 
         extra_delay: how much later than they are written they are read [s].
     """
     places = find_held(model, signals)
+    if not can_lift(model, signals):
+        what = f"is written more than {MOST_WRITINGS} times until all sample times meet again"
+        remedy = "cut the loop at a slower block, or choose periods that meet sooner"
+        raise ModelError([Flaw(f"signals.{signals[0]}", what, remedy)], "loop")
     return _Turn(model, places, extra_delay).lift()
+
+
+def can_lift(model: SampledModel, signals: Sequence[str]) -> bool:
+    """Whether signals are written seldom enough in a turn."""
+    places = find_held(model, signals)
+    due = (
+        sum(map(update.is_due, range(model.turn))) * np.isin(places, update.places).sum() for update in model.updates
+    )
+    return bool(sum(due) <= MOST_WRITINGS)
 
 
 def find_held(model: SampledModel, signals: Sequence[str]) -> np.ndarray:
