@@ -25,6 +25,9 @@ from robodyn.symbolic.tables import spell_out
 if TYPE_CHECKING:
     from robodyn.assembly.linear import LinearMechanics
 
+AT_ORIGIN = 1e-3
+"""Distance [m] from the world's origin below which a joint says nothing about the size of a machine."""
+
 
 class Motion:
     """Symbols q, v of a mechanism and the kinematic expressions made from them."""
@@ -87,7 +90,8 @@ class Motion:
     def pole(self) -> Any:
         """Of Baumgarte's method [1/s]: as given, or fast enough for the mechanism's own time scale and for the run.
 
-        max(5 sqrt(g / size), 10 / duration), where size is the largest distance of a joint from the world's origin.
+        max(5 sqrt(g / size), 10 / duration), where size is the largest distance of a joint from the world's origin,
+        or that between joints and points where all joints are there.
         """
         constraint_method, scenario = self.builder.scenario.constraint_method, self.builder.scenario
         if constraint_method.method != "baumgarte":
@@ -96,7 +100,8 @@ class Motion:
         if constraint_method.pole is not None:
             return self.builder.values["constraint_method.pole"]
         places = ca.vertcat(*(sqrt(ca.sumsqr(ca.SX(pose.p))) for pose in self.poses))
-        size = float(np.max(self.values_at_start(places), initial=1e-3))
+        reach = float(np.max(self.values_at_start(places), initial=0.0))
+        size = reach if reach > AT_ORIGIN else self.size
         fall = float(np.linalg.norm(np.asarray(self.mechanism.gravity)))
         return max(5.0 * float(np.sqrt(fall / size)), 10.0 / scenario.duration)
 
