@@ -11,6 +11,7 @@ import numpy as np
 from robodyn.assembly.motion import Motion
 from robodyn.laws import arguments_of
 from robodyn.model import Constraint, ConstraintFunction, LinearConstraint, LoopJoint, PrescribedMotion, Rod
+from robodyn.spatial import perpendicular_to
 from robodyn.symbolic import sqrt
 
 
@@ -69,13 +70,6 @@ def _loop_joint(motion: Motion, loop_joint: LoopJoint) -> list[ca.SX]:
     if loop_joint.kind == "prismatic":
         return [*(ca.dot(p_1 - p_2, R_1 @ square) for square in perpendicular_to(axis)), *turned]
     return [*meeting, *turned]
-
-
-def perpendicular_to(axis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Two directions perpendicular to an axis and to each other."""
-    first = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))])
-    first /= np.linalg.norm(first)
-    return first, np.cross(axis, first)
 
 
 def _tilt(axis: ca.SX, R: ca.SX, second: np.ndarray) -> list[ca.SX]:

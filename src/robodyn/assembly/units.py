@@ -94,9 +94,6 @@ def fill_numbers(scenario: Scenario, units: Mapping[str, str]) -> dict[str, Numb
     for interface in (i for i in scenario.machine.interfaces if units.get(f"{i.on}.position") == "rad"):
         for number in interface.numbers():
             found[number.name] = replace(number, unit=TURNING.get(number.unit, number.unit))
-    for joint in scenario.machine.mechanism.moving_joints if scenario.machine.mechanism else ():
-        if not joint.rotates:
-            found[f"{joint.name}.armature"] = replace(found[f"{joint.name}.armature"], unit="kg")
     return found
 
 

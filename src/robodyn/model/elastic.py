@@ -112,7 +112,7 @@ def _gear_block(gear: ElasticGear) -> Block:
 
 def _check(machine: Machine, gears: Mapping[str, ElasticGear], link_side: Collection[str]) -> None:
     flaws = FlawList()
-    joints = [joint.name for joint in machine.mechanism.moving_joints] if machine.mechanism else []
+    joints = [axis.name for axis in machine.mechanism.axes] if machine.mechanism else []
     for name, gear in gears.items():
         if name not in joints:
             flaws.add(f"gears.{name}", f"there is no moving joint '{name}'", nearest(name, joints))

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
 from robodyn.errors import FlawList
 from robodyn.model.description import Description
 from robodyn.model.fields import (
@@ -17,11 +21,17 @@ from robodyn.model.fields import (
     text,
     unit_vector,
 )
-from robodyn.model.numbers import Floats, Rows
+from robodyn.model.freedom import Freedom
+from robodyn.model.numbers import XYZ, Floats, Rows, as_floats
+from robodyn.spatial import perpendicular_to
 
 GROUND = "ground"
-KINDS = ("revolute", "prismatic", "fixed")
-ARMATURE = {"revolute": "kg m^2", "prismatic": "kg"}
+SQUARE = 1e-9
+"""Cosine of an angle that is still a right one."""
+SINGLE = ("revolute", "prismatic", "screw")
+"""Kinds of joints with one position."""
+KINDS = (*SINGLE, "fixed", "ball", "free", "planar", "universal", "cylindrical")
+ARMATURE = {"revolute": "kg m^2", "prismatic": "kg", "screw": "kg m^2"}
 """Unit of a rotor's inertia as its joint sees it."""
 
 
@@ -31,7 +41,7 @@ class Joint(Description):
     NOUN = "joint"
 
     name: str = part_name()
-    kind: str = choice(KINDS, doc="whether it rotates about its axis, slides along it, or does neither")
+    kind: str = choice(KINDS, doc="which [motion](machines.md#joints) it allows")
     parent: str = reference("body", doc='body that carries it, or `"ground"`')
     child: str = reference("body", doc="body it carries")
     origin: Floats = place(
@@ -41,7 +51,7 @@ class Joint(Description):
         absent="0, 0, 0, or that of `node`",
     )
     rotation: Rows = rotation_matrix(default=IDENTITY, frame="parent", doc="R_parent_child at zero position")
-    axis: Floats = unit_vector(default=Z_AXIS, doc="in the child's frame")
+    axis: Floats = unit_vector(default=Z_AXIS, doc="in the child's frame; of a planar joint its normal")
     armature: float = quantity(
         ARMATURE, by="kind", non_negative=True, default=0.0, doc="rotor inertia as the joint sees it"
     )
@@ -50,19 +60,66 @@ class Joint(Description):
         doc="of a flexible parent: the node that carries it, by a rigid bracket where an `origin` is given too",
         absent="the one at `origin`",
     )
+    second_axis: Floats | None = unit_vector(
+        default=None,
+        doc="perpendicular to `axis`: a universal joint's second axis, in the child's frame; a planar joint's `x`",
+        absent="any that is",
+    )
+    pitch: float = quantity(
+        {"screw": "m/rad"}, by="kind", default=0.0, doc="of a screw: how far it advances by angle", absent="none"
+    )
 
     def check(self, flaws: FlawList) -> None:
-        if self.kind != "fixed":
-            return
-        if self.axis != Z_AXIS and not flaws.concern("axis"):
-            flaws.add("axis", "has no effect on a fixed joint", "turn the child by rotation instead")
-        if self.armature != 0 and not flaws.concern("armature"):
-            flaws.add("armature", "has no effect on a fixed joint", "leave it out")
+        no_effect = {
+            "axis": self.kind in ("fixed", "ball", "free") and self.axis != Z_AXIS,
+            "armature": self.kind not in SINGLE and self.armature != 0,
+            "pitch": self.kind != "screw" and self.pitch != 0,
+            "second_axis": self.kind not in ("universal", "planar") and self.second_axis is not None,
+        }
+        for field in (field for field, given in no_effect.items() if given and not flaws.concern(field)):
+            flaws.add(field, f"has no effect on a {self.kind} joint", "leave it out")
+        if self.kind == "screw" and self.pitch == 0 and not flaws.concern("pitch"):
+            flaws.add(
+                "pitch", "a screw must have one", 'say how far it advances, such as "5 mm/rev", or kind "revolute"'
+            )
+        if self.second_axis is not None and abs(np.dot(self.axis, self.second_axis)) > SQUARE:
+            flaws.add("second_axis", "must be perpendicular to axis", "for other angles take two revolute joints")
 
     @property
     def rotates(self) -> bool:
         """Whether its position is an angle."""
-        return self.kind == "revolute"
+        return self.kind in ("revolute", "screw")
+
+    @property
+    def freedoms(self) -> tuple[Freedom, ...]:
+        """The elementary motions that it is made of, from the parent to the child."""
+        if self.kind in SINGLE:
+            return (Freedom(self.name, self.kind, self.axis),)
+        return tuple(
+            Freedom(f"{self.name}{suffix}", kind, axis) for suffix, kind, axis in CHAINS[self.kind](*self._directions)
+        )
+
+    @property
+    def _directions(self) -> tuple[Floats, Floats, Floats]:
+        """Axis, second axis, and what is perpendicular to both."""
+        second = np.array(self.second_axis or -perpendicular_to(np.array(self.axis))[1])
+        return self.axis, as_floats(second), as_floats(np.cross(self.axis, second))
+
+
+Chain = list[tuple[str, str, Floats | None]]
+CHAINS: dict[str, Callable[[Floats, Floats, Floats], Chain]] = {
+    "fixed": lambda axis, second, third: [],
+    "ball": lambda axis, second, third: [("", "ball", None)],
+    "free": lambda axis, second, third: [*_slides(XYZ, IDENTITY), ("", "ball", None)],
+    "planar": lambda axis, second, third: [*_slides("xy", (second, third)), (".angle", "revolute", axis)],
+    "universal": lambda axis, second, third: [(".first", "revolute", axis), (".second", "revolute", second)],
+    "cylindrical": lambda axis, second, third: [(".angle", "revolute", axis), (".slide", "prismatic", axis)],
+}
+"""Names, kinds and axes of the motions that a joint of several is made of, by its axis and two perpendicular to it."""
+
+
+def _slides(names: Iterable[str], axes: Iterable[Floats]) -> Chain:
+    return [(f".{name}", "prismatic", axis) for name, axis in zip(names, axes, strict=True)]
 
 
 class Point(Description):

@@ -81,3 +81,10 @@ def as_vector(values: Any) -> Vector:
         raise ValueError(f"a vector has 3 entries, got shape {vector.shape}")
 
     return vector
+
+
+def perpendicular_to(axis: Vector) -> tuple[Vector, Vector]:
+    """Two directions perpendicular to an axis and to each other."""
+    first = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))])
+    first /= np.linalg.norm(first)
+    return first, np.cross(axis, first)

@@ -73,7 +73,7 @@ def test_the_base_stands_before_the_first_row(convention):
 def test_a_row_gives_its_joint_the_rotor():
     rows = [DHRow("one", armature=0.3)]
     for convention in ("standard", "modified"):
-        joint = mechanism_from_dh("m", rows, BODIES[:1], convention).moving_joints[0]
+        joint = mechanism_from_dh("m", rows, BODIES[:1], convention).joints[0]
         assert (joint.name, joint.armature) == ("one", 0.3)
 
 

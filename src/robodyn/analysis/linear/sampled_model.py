@@ -17,6 +17,7 @@ from scipy.linalg import expm
 
 from robodyn.analysis.linear.linear_model import Variable
 from robodyn.analysis.linear.subspaces import sort_roots
+from robodyn.errors import Flaw, ModelError
 
 FORGOTTEN = 1e-6
 """Multipliers smaller than this, by base period, are those of memory that is written anew: they are no motion."""
@@ -107,9 +108,13 @@ class SampledModel:
     def matrix(self) -> np.ndarray:
         """[x, m] before the tasks of a turn's first tick, from the same a turn before."""
         whole = np.eye(self.size)
-        for tick in range(self.turn):
-            self.apply(tick, whole)
-            whole[: self.order] = self.glide @ whole
+        with np.errstate(over="ignore", invalid="ignore"):
+            for tick in range(self.turn):
+                self.apply(tick, whole)
+                whole[: self.order] = self.glide @ whole
+        if not np.isfinite(whole).all():
+            what = "its motion outgrows all numbers before its sample times meet again"
+            raise ModelError([Flaw("loop", what, "reduce the gains")])
         return whole
 
     @cached_property

@@ -124,7 +124,7 @@ def joint_names(system: System) -> tuple[str, ...]:
         flaws.add("machine.mechanism", "there is none", "forces and inertias belong to a mechanism")
         raise ModelError(flaws.found, f"scenario '{system.scenario.name}'")
 
-    return (*(joint.name for joint in mechanism.moving_joints), *(mode.name for mode in mechanism.modes))
+    return tuple(freedom.name for freedom in mechanism.freedoms)
 
 
 def start_positions(system: System) -> np.ndarray:

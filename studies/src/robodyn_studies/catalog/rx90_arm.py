@@ -69,7 +69,7 @@ def holding_torques(mechanism: Mechanism, angles: Mapping[str, float]) -> np.nda
     places = place_bodies(mechanism, angles)
     gravity = np.array(mechanism.gravity)
     held = []
-    for joint in mechanism.moving_joints:
+    for joint in (joint for joint in mechanism.ordered_joints if joint.freedoms):
         hinge, moment = places[joint.child], np.zeros(3)
         for body in bodies_beyond(mechanism, joint.child):
             moment += np.cross(places[body.name].apply(body.com) - hinge.p, body.mass * gravity)
