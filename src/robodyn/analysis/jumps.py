@@ -1,4 +1,4 @@
-"""Which blocks of a machine jump when a signal changes a little, so that slopes do not see where they lead?
+"""Discontinuities: which blocks jump when a signal changes a little, so that derivatives do not see where they lead?
 
 Every law is traced by itself, and its graph is searched for functions that may jump. A staircase that climbs with its
 argument, such as a quantiser, has a mean slope, which derivatives take (`symbolic.staircases`). Whether anything else

@@ -1,4 +1,4 @@
-"""Which parameters make a simulation agree with measured signals? Bounded least squares from several starts.
+"""Bounded least squares from several starts: which parameters make a simulation agree with measured signals?
 
     minimise 1/2 sum_k r_k(p)^2,    r_k = (y(t_k; p) - measured_k) / noise
 

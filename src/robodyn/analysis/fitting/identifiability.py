@@ -1,4 +1,4 @@
-"""Can these parameters be found from these data at all? What has no effect, and what cannot be told apart.
+"""Identifiability: can these data determine these parameters? Those without effect, those not distinguished.
 
 Symbols: J the slopes of the weighted residuals by the scaled parameters z, c its columns' lengths.
 

@@ -1,4 +1,4 @@
-"""How strongly and how late does an output follow an input that swings?"""
+"""Frequency response (Bode): how strongly and how late does an output follow a sinusoidal input?"""
 
 from __future__ import annotations
 

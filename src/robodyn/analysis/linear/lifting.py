@@ -1,4 +1,4 @@
-"""What does a held signal do round its loop, over a whole turn of all ticks?
+"""Lifting of a multirate loop: what does a held signal do round its loop, over a whole cycle of all ticks?
 
 The signal is cut: whoever reads it reads u_j instead, from the instant of its j-th writing on; w_j is what its block
 wrote there. Over a turn, with X what is remembered from turn to turn,

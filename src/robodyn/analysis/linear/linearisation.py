@@ -1,4 +1,4 @@
-"""Which linear model does a system have around an operating point? Exact derivatives, evaluated in native code.
+"""Linearisation: which linear model does a system have around an operating point? Exact derivatives, in native code.
 
 A = df/dx, B = df/dp, E = df/dd, and the same of the delayed signals and the outputs
 """

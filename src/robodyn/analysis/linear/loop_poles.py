@@ -1,4 +1,4 @@
-"""Do small deviations from a point at rest decay, sampled controllers and constraints included?
+"""Closed-loop poles: do deviations from a point at rest decay, sampled controllers and constraints included?
 
 Between ticks deviations of states and memory obey x' = A x + B m, m' = 0; at a tick each task due makes
 m <- J_x x + J_m m of them. One turn through all ticks is a matrix; its eigenvalues mu are poles s = log(mu) / T.

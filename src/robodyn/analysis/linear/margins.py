@@ -1,4 +1,4 @@
-"""How much more or less gain, how much phase lag and how much delay does a sampled loop bear?
+"""Gain, phase and delay margins: how much of each does a sampled loop bear?
 
 The loop is cut at held signals and closed by a factor k on all of them, u = k w. It is at the limit of stability where
 k lambda = 1 for an eigenvalue lambda of L(z) (see `lifting`) at some z = e^(i omega T): the eigenvalues' curves over

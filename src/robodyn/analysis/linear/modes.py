@@ -1,4 +1,4 @@
-"""How does a machine vibrate? Frequencies, damping, which states take part, and the shapes in space."""
+"""Modal analysis: how does a machine vibrate? Frequencies, damping, which states take part, and mode shapes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does a machine under sampled controllers answer to small changes, from tick to tick?
+"""Sampled-data linear model: how does a machine under sampled controllers answer to small changes, tick by tick?
 
     x' = A x + B m,   y = C x + D m          between ticks, the memory m held
     m[places] <- J_x x + J_m m               at the ticks of each task, one after another

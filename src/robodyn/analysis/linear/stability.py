@@ -1,4 +1,4 @@
-"""How do the poles of a machine move along a path, and where does it become unstable?
+"""Root locus and stability limit: how do the poles of a machine move along a path, where does it become unstable?
 
 A path is a tunable number that grows, or a signal (a joint's position) that is held at one value after another by
 inputs that are found: each point is one at rest. Sampled controllers count as they run, see `loop_poles`.

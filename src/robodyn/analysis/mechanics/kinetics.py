@@ -1,4 +1,4 @@
-"""What are the equations of motion of a mechanism in its joints, or in other coordinates such as cylinders' lengths?
+"""Equations of motion as coefficients, in the joints or in other coordinates such as cylinders' lengths.
 
 In any coordinates s that determine the joints they have one form, D_lm symmetric and D_lmn symmetric in m and n:
 

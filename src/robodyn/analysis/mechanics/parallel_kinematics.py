@@ -1,4 +1,4 @@
-"""Where are the joints and a point of a mechanism with closed loops, given its motors or given the point?
+"""Kinematics of closed loops: where are joints and a point, given the motors (forward) or the point (inverse)?
 
 Symbols: q joints, h(q) = 0 constraints with H = dh/dq, s(q) actuated positions with S = ds/dq, p(q) the point with
 P = dp/dq.

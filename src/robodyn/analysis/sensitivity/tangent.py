@@ -1,4 +1,4 @@
-"""What is the derivative of any expression of a system along its motion, and along a change of a parameter?
+"""Tangents: what is the derivative of any expression along the motion, and along a change of a parameter?
 
 Symbols: S, M, D as in `sensitivity_system`; R = d_dot, the rates of the delayed signals.
 """

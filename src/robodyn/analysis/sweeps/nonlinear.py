@@ -1,4 +1,4 @@
-"""How does one compiled system run many times with little beside the engine's own work?
+"""Sweeps of the non-linear system: how does one compiled system run many times with little beside the engine?
 
 What a run's numbers do not change is made once: native code, start values, checks of the parts that hold the numbers.
 """

@@ -1,4 +1,4 @@
-"""How is a plan carried out? Every run once, finished ones kept at once, on as many cores as there are."""
+"""Sweep runner: how is a plan carried out? Every run once, finished ones kept at once, on all cores."""
 
 from __future__ import annotations
 

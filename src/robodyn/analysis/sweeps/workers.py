@@ -1,4 +1,4 @@
-"""How do several processes share the runs of a sweep, and end when they should?
+"""Worker processes: how do several share the runs of a sweep, and end when they should?
 
 Where the system can, processes are copies of this one made after the native code was: they start at once and need no
 main module to import. A process that has lost its parent keeps nothing and ends.
