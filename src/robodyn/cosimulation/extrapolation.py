@@ -1,4 +1,4 @@
-"""How do signals go on between two exchanges? As polynomials through their last values, or with their last means."""
+"""Extrapolation of inputs: how do signals go on between two exchanges? Polynomials of last values, or last means."""
 
 from __future__ import annotations
 

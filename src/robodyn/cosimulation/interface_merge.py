@@ -1,4 +1,4 @@
-"""On which motion do two sides agree that are one body and moved apart in a macro step, and how does one take it on?"""
+"""Interface merge: on which motion do two sides of one body agree after a macro step, and how do they take it on?"""
 
 from __future__ import annotations
 

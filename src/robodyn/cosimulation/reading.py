@@ -1,4 +1,4 @@
-"""How is a co-simulation written in a TOML file? Subsystems, connections, links and the co-simulation's settings."""
+"""Co-simulation files: how is one written in TOML? Subsystems, connections, and the settings of the co-simulation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is a mechanism at one of its interfaces? Its reduced interface model, at a state.
+"""Reduced interface model: what is a mechanism at one of its interfaces, at a state?
 
     M v' + c = f + A_i^T lambda_i + A_c^T lambda_c,    A_c v = 0,    w = A_i v
     P_c = M^-1 A_c^T (A_c M^-1 A_c^T)^-1 A_c

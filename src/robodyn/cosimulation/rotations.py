@@ -1,4 +1,4 @@
-"""How far are two rotations apart, and what does a turn make of one?"""
+"""Rotation difference: how far are two rotations apart, and what does a rotation vector make of one?"""
 
 from __future__ import annotations
 
