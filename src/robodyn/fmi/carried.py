@@ -1,4 +1,4 @@
-"""How is a model-exchange unit carried from here? FMPy's classes of both versions behind one set of names."""
+"""Model-exchange calls: how does the importer drive a unit? FMPy's classes of both versions behind one set of names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does a unit get from one communication point to the next, with its events on the way?
+"""Event mode: how does a unit get from one communication point to the next, with its events on the way?
 
 From t to the end of a step of a unit with event mode:
 

@@ -1,4 +1,4 @@
-"""How are units of both versions of the interface called alike? FMPy's classes behind one set of names."""
+"""FMPy adapter: how are FMUs of both versions of FMI called alike?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How are reduced interface models exchanged between units of the Functional Mock-up Interface?
+"""Reduced interface models of FMUs: how are they exchanged? From directional derivatives.
 
 A unit written from a machine with interfaces has what comes in there as inputs and parameters, and the motion of the
 interface as outputs. Its directional derivatives give its reduced model, from accelerations w' and forces lambda, which

@@ -1,4 +1,4 @@
-"""Which variables does a unit show, under which references? They stand in one row, as the runtime numbers them."""
+"""Variables of an exported FMU: which does it show, under which value references? One row, numbered by the runtime."""
 
 from __future__ import annotations
 
