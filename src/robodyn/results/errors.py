@@ -1,4 +1,4 @@
-"""How far may the numbers of a run be off? What a second, independent and tighter solution says of the first."""
+"""Error bars: how far may the numbers of a run be off? What an independent, tighter solution says of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How good is reading a run between its rows? Judged by probes: what the solution was at a few times without a row."""
+"""Interpolation error by probes: how good is reading a run between its rows? Known solutions at times without a row."""
 
 from __future__ import annotations
 

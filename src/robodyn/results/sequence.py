@@ -1,4 +1,4 @@
-"""How do runs that follow each other become one?"""
+"""Concatenation of runs: how do runs that follow each other become one?"""
 
 from __future__ import annotations
 

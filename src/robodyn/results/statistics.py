@@ -1,4 +1,4 @@
-"""What did a run cost, and how well did it keep its balance?"""
+"""Statistics of a run: what did it cost, and how well did it keep its energy balance?"""
 
 import math
 from dataclasses import dataclass, field
