@@ -1,4 +1,4 @@
-"""What do all figures have in common: their sizes, colours, legends and files?"""
+"""Figure layout: what do all figures have in common? Their sizes, colours, legends and files."""
 
 import textwrap
 from collections.abc import Sequence

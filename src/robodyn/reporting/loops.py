@@ -1,4 +1,4 @@
-"""How strong is a sampled loop over frequency, and how near does it come to -1?"""
+"""Loop-gain and Nyquist plots: how strong is a sampled loop over frequency, how near does it come to -1?"""
 
 from collections.abc import Sequence
 from pathlib import Path

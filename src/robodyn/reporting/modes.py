@@ -1,4 +1,4 @@
-"""How does a machine vibrate, drawn on the machine, and where are its poles?"""
+"""Mode-shape plots: how does a machine vibrate, drawn on the machine, and where are its poles?"""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Which signals share a panel, and how are panel and lines named and coloured?"""
+"""Panels and line styles: which signals share a panel, and how are panel and lines named and coloured?"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

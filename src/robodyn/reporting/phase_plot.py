@@ -1,4 +1,4 @@
-"""How does one signal look against another, for example velocity against position?"""
+"""Phase plot: how does one signal look against another, for example velocity against position?"""
 
 from collections.abc import Sequence
 from pathlib import Path

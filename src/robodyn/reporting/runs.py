@@ -1,4 +1,4 @@
-"""Which runs are drawn, what is each called, and which time of them is shown?"""
+"""Runs of a plot: which are drawn, what is each called, and which time of them is shown?"""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""What does a force consist of along a trajectory? Signed components as stacked areas, a panel an axis."""
+"""Stacked areas: what does a force consist of along a trajectory? Signed components, a panel an axis."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
