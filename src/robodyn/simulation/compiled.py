@@ -1,4 +1,4 @@
-"""Which functions of a system does a solver need, in native code?"""
+"""Compiled system: which functions of a system does a solver need, in native code?"""
 
 from __future__ import annotations
 

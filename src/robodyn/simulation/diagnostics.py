@@ -1,4 +1,4 @@
-"""Which of a run's numbers are doubtful, whatever its outcome says? A sentence for each."""
+"""Diagnostics of a run: which of its numbers are doubtful, whatever its outcome says? A sentence for each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long and how large will a run be? Steps, rows and bytes are estimated before it starts, and too many refused."""
+"""Cost estimate: how long and how large will a run be? Steps, rows and bytes before it starts; too many are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happens? A scenario or system, a solver, and out comes a run."""
+"""Simulator: what happens? A scenario or system, a solver, and out comes a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where does a run begin: as given, where all constraints are met, at rest, or at the end of a run before?"""
+"""Initialisation: where does a run begin? As given, where constraints are met, at rest, or where another run ended."""
 
 from __future__ import annotations
 
