@@ -1,4 +1,4 @@
-"""robodyn cosim: simulate subsystems together that meet at communication points."""
+"""robodyn cosim: co-simulate subsystems that are coupled at communication points."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""robodyn export: a run as a table, or a scenario as a workbook of live formulas, a unit or code for others."""
+"""robodyn export: a run as a table, or a scenario as a spreadsheet of live formulas, an FMU, C or WebAssembly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""robodyn export --to c and --to wasm: a scenario as code of its own."""
+"""robodyn export --to c and --to wasm: a scenario as C or WebAssembly with the engine."""
 
 from __future__ import annotations
 

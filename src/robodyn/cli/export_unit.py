@@ -1,4 +1,4 @@
-"""robodyn export --to fmu: a scenario as a unit of the Functional Mock-up Interface."""
+"""robodyn export --to fmu: a scenario as a unit of the Functional Mock-up Interface (FMU)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which scenario or run does the user mean?"""
+"""Arguments of commands: which scenario or run does the user mean?"""
 
 from __future__ import annotations
 
