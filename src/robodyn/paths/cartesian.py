@@ -1,4 +1,4 @@
-"""Which way does the tool go? A path in space by its length: pieces one after the other, and the tool's orientation."""
+"""Cartesian path: where does the tool go? By arc length: pieces one after the other, and the tool's orientation."""
 
 from __future__ import annotations
 

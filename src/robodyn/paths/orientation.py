@@ -1,4 +1,4 @@
-"""How is the tool turned along a path? As at its start, or evenly from one orientation to another."""
+"""Tool orientation along a path: as at its start, or evenly from one orientation to another."""
 
 from __future__ import annotations
 

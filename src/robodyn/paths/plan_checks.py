@@ -1,4 +1,4 @@
-"""What is wrong with a path for an arm? Told before anything is simulated: where along the path, and which joint."""
+"""Checks of a planned path: reach, joint limits, singularities. Where along the path, and which joint?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which joint positions near given ones bring the tool exactly to a pose? Newton's method on the pose error."""
+"""Newton's method on the pose error: which joint positions near given ones bring the tool exactly to a pose?"""
 
 from __future__ import annotations
 
