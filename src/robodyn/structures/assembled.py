@@ -1,4 +1,4 @@
-"""What is a frame of beams as one structure? Its stiffness, its particles, and how it gets shorter where it bends."""
+"""Frame of beams as one structure: its stiffness, its particles, and how it gets shorter where it bends."""
 
 from __future__ import annotations
 

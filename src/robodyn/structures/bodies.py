@@ -1,4 +1,4 @@
-"""How does a beam, a frame of beams, or modal data of another program become a flexible body?"""
+"""Flexible bodies: how does a beam, a frame of beams, or modal data of another program become one?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is a beam element? Its stiffness and shape functions, in its own axes.
+"""Beam element (Euler-Bernoulli, Timoshenko): its stiffness and shape functions, in its own axes.
 
 Two-node beams in space (Przemieniecki 1968): x along the element, freedoms u, v, w and rotates about x, y, z at each
 end. With shear (Timoshenko) the shape functions depend on Phi = 12 E I / (G A_s L^2); Phi = 0 is Euler-Bernoulli.

@@ -1,4 +1,4 @@
-"""What do the particles of a body sum up to in its modes?
+"""Inertia integrals by particles: what do the particles of a body sum up to in its modes?
 
 A body is a cloud of particles with mass, tensor, and for each mode a displacement and a turn. Those of beam elements
 stand at Gauss points, which makes their sums the exact integrals over the elements' shape functions.

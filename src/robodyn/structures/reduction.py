@@ -1,4 +1,4 @@
-"""Which few modes stand for a structure of many freedoms?
+"""Craig-Bampton reduction: which few modes stand for a structure of many degrees of freedom?
 
 Craig and Bampton (1968): the structure is clamped where its joint holds it; its shapes are the static ones of unit
 motions of the interface nodes (constraint modes), and vibrations with these nodes held (fixed-interface modes). They

@@ -1,4 +1,4 @@
-"""What is a beam made of? Its cross-section and material, from sizes or from measured rigidities."""
+"""Cross-section and material of a beam: from sizes or from measured rigidities."""
 
 from __future__ import annotations
 
