@@ -1,4 +1,4 @@
-"""What are the equations along a nominal motion? Exact derivatives of the traced ones, in native code.
+"""Linearised equations along a nominal motion: exact derivatives of the traced ones, in native code.
 
     e(t, q, v, a) = M(q) a + c(q, v) - sum over folded forces (ds/dq)^T f - loads
     M0 = de/da,   C0 = de/dv,   K0 = de/dq = structural + geometric + dynamic
