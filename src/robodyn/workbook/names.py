@@ -1,4 +1,4 @@
-"""Under which name is a cell known? Signal names made fit for spreadsheets."""
+"""Cell names: under which name is a cell known? Signal names made fit for spreadsheets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What cannot be a spreadsheet? Every reason with its place and remedy, told at once."""
+"""Limits of spreadsheets: which scenarios cannot be one? Every reason with its place and remedy, all at once."""
 
 from __future__ import annotations
 
