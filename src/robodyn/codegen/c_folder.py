@@ -1,4 +1,4 @@
-"""How does a scenario become a folder of C? Trace, generate, build a program of it, compare its run, write."""
+"""C export: how does a scenario become a folder of C? Trace, generate, build a program, compare its run, write."""
 
 from __future__ import annotations
 

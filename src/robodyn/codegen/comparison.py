@@ -1,4 +1,4 @@
-"""Does exported code compute what the simulation computes?"""
+"""Verification of exported code: does it compute what the simulation computes?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which compiler makes the binary of a unit, for which platforms?
+"""C compilers and platforms: which one makes the binary of a model, for which platforms?
 
 A compiler of the system makes binaries for the machine it runs on. The wheel `ziglang` brings a C compiler that makes
 binaries for every platform on any of them.

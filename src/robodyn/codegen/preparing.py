@@ -1,4 +1,4 @@
-"""Which model leaves as code, and with which run is it compared?"""
+"""Preparation of an export: which model leaves as code, and with which run is it compared?"""
 
 from __future__ import annotations
 
