@@ -1,4 +1,4 @@
-"""Which force does oil exert on a piston or a shaft, how does its valve open, and what does its circuit measure?
+"""Hydraulics: which force does oil exert on a piston or shaft, how does a valve open, what does a circuit measure?
 
 A servovalve lets oil to an actuator. Two descriptions of the actuator stand beside each other: `hydraulic_actuator`
 needs what can be measured from outside (no-load speed, compliance, leakage) and serves cylinders and motors alike;
