@@ -1,4 +1,4 @@
-"""What does a page say about a run? Everything beside its pictures, as plain values the page's script shows."""
+"""Contents of a report: what does it say about a run beside its pictures? Plain values that the page's script shows."""
 
 import math
 from collections.abc import Sequence

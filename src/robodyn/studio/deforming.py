@@ -1,4 +1,4 @@
-"""Which shape has a body that deforms? Its nodes, how they move with its modes, and the lines between them."""
+"""Shapes of flexible bodies: their nodes, how they move with the modes, and the lines between them."""
 
 import math
 from collections.abc import Sequence
