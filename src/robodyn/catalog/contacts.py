@@ -1,4 +1,4 @@
-"""Bodies that touch: a bouncing ball, a box on a slope and one that tumbles.
+"""Contact examples: a bouncing ball, a box on a slope and one that tumbles.
 
 Their numbers are this project's own choice.
 """

@@ -1,4 +1,4 @@
-"""A body that moves freely: three slides, then three turns, with massless frames between."""
+"""Floating body: one that moves freely, by three slides, then three hinges, with massless frames between."""
 
 from __future__ import annotations
 

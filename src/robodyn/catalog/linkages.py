@@ -1,4 +1,4 @@
-"""Which mechanisms with constraints have known solutions? A pendulum on a rod, and four-bars.
+"""Linkages: which mechanisms with constraints have known solutions? A pendulum on a rod, and four-bars.
 
 Library of computational benchmark problems of IFToMM, A01 and A02.
 """
