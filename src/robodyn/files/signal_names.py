@@ -1,4 +1,4 @@
-"""Which names of signals and states in a file cannot be right, whatever its laws return?
+"""Signal names in files: which of signals and states cannot be right, whatever the laws return?
 
 Used where a file has flaws, so that wrong names are reported together with them; a file without flaws is checked in
 full when it is assembled.

@@ -1,4 +1,4 @@
-"""How is a table of a file read so that every problem in it is reported: missing, unknown, wrong type or unit?"""
+"""TOML tables: how is one read so that every problem is reported? Missing, unknown, wrong type or unit."""
 
 from __future__ import annotations
 
