@@ -1,4 +1,4 @@
-"""Chains: what happens one after the other? Scenarios chained so that each starts where the one before it ended."""
+"""Scenario sequences: what happens one after the other? Each starts where the one before it ended."""
 
 from __future__ import annotations
 
