@@ -1,4 +1,4 @@
-"""What is being done while one waits? One line on standard error where work lasts longer than a second, else none.
+"""Progress line: what is being done while one waits? On standard error, where work lasts longer than a second.
 
 The line is closed with the duration. Work within work is part of it and tells nothing by itself. The environment
 variable ROBODYN_QUIET, or `with quietly():`, keeps all silent; so does a caller that listens to the progress itself.
