@@ -1,4 +1,4 @@
-"""What does the rigid arm's singular position do to its reduced interface model, and why not to the flexible one's?
+"""Co-simulation study: what does the rigid arm's singularity do to its reduced interface model, not the flexible one's?
 
 The locked shoulder leaves six joints. Roll of the shoulder, yaw and roll of the wrist are rotates about lines in the
 arm's plane; where the wrist crosses the line of the shoulder's roll they meet in one point, the wrist, and none of them

@@ -1,4 +1,4 @@
-"""The SCARA benchmark ARGESIM C11: implicit model, point-to-point motion, collision avoidance, Euler and Heun.
+"""SCARA benchmark ARGESIM C11: implicit model, point-to-point motion, collision avoidance, Euler and Heun.
 
 Published statements are those of the comparison by Rekova and others (SNE 29(3), 2019). Its table of values is not
 public; reference numbers marked "own" were computed independently with the values used here.

@@ -1,4 +1,4 @@
-"""The travelling cable of an elevator: a chain of thin links between the car and the wall of its hoistway.
+"""Elevator cable: the travelling cable as a chain of thin links between the car and the wall of its hoistway.
 
 The study that this follows prints no numbers. Those here are this project's own choice: a light compensating cable as
 makers list it, 60 m of it.

@@ -1,4 +1,4 @@
-"""The travelling cable of an elevator while the building sways, without and with a car that moves to calm it.
+"""Vibration control of the elevator cable: while the building sways, without and with a car that moves to calm it.
 
 As in the study, one displacement of the cable is measured, a lead compensator makes a command of it, and the car moves
 up and down. The study prints no numbers: the earthquake, the limits of the car, the place of the sensor and the
