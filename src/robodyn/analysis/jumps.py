@@ -65,7 +65,7 @@ def find_staircases(scenario: Scenario) -> tuple[Jump, ...]:
 
 
 def _find_staircases(laws: Sequence[_Traced]) -> tuple[Jump, ...]:
-    """Where one of them wraps, none is taken with its mean: in the graph of a system they are not told apart."""
+    """Where one of them wraps, none is taken with its mean: in the graph of a system they are not distinguished."""
     found = [jump for law in laws for jump in law.staircases]
     together = all(jump.staircase for jump in found)
     return tuple(replace(jump, staircase=together) for jump in found)

@@ -148,7 +148,7 @@ def _first_noise(data: Run, noise: Mapping[str, float] | float | None) -> Floats
 
 
 def _check_effects(residuals: Residuals, scales: Sequence[Scale]) -> None:
-    """Refuse parameters without effect, or not to be told apart, both at the given values and near them."""
+    """Refuse parameters without effect, or not distinguished, both at the given values and near them."""
     names = [scale.number.name for scale in scales]
     first = np.array([scale.scaled(scale.number.value) for scale in scales])
     if residuals.run(first) is None:

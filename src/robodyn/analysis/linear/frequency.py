@@ -39,7 +39,7 @@ class FrequencyResponse:
 
     @property
     def phase(self) -> np.ndarray:
-        """Angle of y / u [deg], without jumps of a whole turn between neighbouring frequencies."""
+        """Angle of y / u [deg], without jumps of 360 deg between neighbouring frequencies."""
         return np.degrees(np.unwrap(np.angle(self.values)))
 
     @property

@@ -102,7 +102,7 @@ def follow_poles(
 
     Args:
         along: tunable numbers, or signals such as `arm1.q1.position`; several have the same value.
-        values: (n,), near enough to each other that poles can be told apart.
+        values: (n,), near enough to each other that poles can be distinguished.
         held: signals that stay at a value; by: tunable numbers that are found, which hold the signals.
         parameters: other tunable numbers to change.
     """

@@ -23,7 +23,7 @@ from robodyn.assembly import System
 from robodyn.errors import FlawList, ModelError, nearest
 
 SINGULAR = 1e10
-"""Condition of ds/dq beyond which the coordinates no longer tell how the joints move."""
+"""Condition of ds/dq beyond which the coordinates no longer determine how the joints move."""
 
 
 @dataclass(frozen=True, eq=False)

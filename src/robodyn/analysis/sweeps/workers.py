@@ -27,7 +27,7 @@ POLL_SECONDS = 0.5
 START_METHOD = "fork" if sys.platform == "linux" else "spawn"
 
 Work = Callable[[Callable[[], bool]], Callable[[int], float]]
-"""Called in each process with a function that tells whether it is still wanted: -> run number -> simulated time [s]."""
+"""Called in each process with a function that says whether it is still wanted: -> run number -> simulated time [s]."""
 
 
 class WorkerLost(RuntimeError):
