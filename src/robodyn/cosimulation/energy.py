@@ -55,7 +55,7 @@ class Snapshot:
 
 
 def take_snapshot(side: Side, outputs: Mapping[str, float]) -> Snapshot:
-    """A side as the outputs of its unit tell it."""
+    """A side as the outputs of its unit give it."""
     part = side.interface
     force = np.array([outputs[name] for name in part.names("force")])
     acting, own = (_find_place(part, key, outputs) for key in ("far_" if side.elastic else "", ""))

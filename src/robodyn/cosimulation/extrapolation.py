@@ -43,7 +43,7 @@ class Trend:
         return np.linalg.solve(np.array(rows), np.array(self.values))
 
     def forget(self) -> None:
-        """What was before a jump tells nothing about what comes after it."""
+        """What was before a jump says nothing about what comes after it."""
         self.spans, self.values = [], []
 
     def copy(self) -> Trend:

@@ -36,7 +36,7 @@ class Mechanics:
 
     Attributes:
         M: without the inertia attached at this interface; f: without its force.
-        drift_i: A_i' v; drift_c: A_c' v, less the accelerations told to prescribed joints.
+        drift_i: A_i' v; drift_c: A_c' v, less the accelerations of prescribed joints.
     """
 
     M: np.ndarray
