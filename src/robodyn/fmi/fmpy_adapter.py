@@ -20,7 +20,7 @@ class Step(NamedTuple):
 
 
 class EventUpdate(NamedTuple):
-    """What an update of the discrete states tells.
+    """What an update of the discrete states returns.
 
     Attributes:
         again: whether another one is needed. next_time: of the next time event, infinite where there is none [s].

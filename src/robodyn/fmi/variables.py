@@ -70,7 +70,7 @@ def list_variables(model: Model) -> tuple[Variable, ...]:
 
 
 def _name_number(model: Model, number: str) -> str:
-    """A number that has the name of an output is told apart from it."""
+    """A number that has the name of an output gets another name."""
     return f"parameter.{number}" if any(info.name == number for info in model.outputs) else number
 
 
