@@ -20,7 +20,7 @@ from robodyn.symbolic.tables import spell_out
 LEFT = 1e-6
 """How much of the residual of all equations, those left out too, may be left [m or rad]."""
 ROUNDING = 1e-12
-"""Change of a start value, absolute or relative, that is not told."""
+"""Change of a start value, absolute or relative, that is not reported."""
 
 
 @dataclass(frozen=True)
