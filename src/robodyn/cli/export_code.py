@@ -16,7 +16,7 @@ RUN_BY = {"c": "a C compiler", "wasm": "node"}
 
 
 def export_code(scenario: Scenario, solver: Solver, folder: Path, to: str, inputs: list[str]) -> None:
-    """Write the folder and tell what is in it."""
+    """Write the folder and say what is in it."""
     from robodyn.codegen import write_c, write_wasm
 
     try:
