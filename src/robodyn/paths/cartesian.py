@@ -22,7 +22,7 @@ class PathMotion(NamedTuple):
 
     Attributes:
         R: (n, 3, 3); p: [m], (n, 3).
-        twist: angular rows first: omega = turn by way [rad/m], p', (n, 6); twist_rate: its derivative by s, (n, 6).
+        twist: by arc length, angular rows first: omega [rad/m], p', (n, 6); twist_rate: its derivative by s, (n, 6).
     """
 
     R: np.ndarray
