@@ -110,7 +110,7 @@ def reduce_structure(K: np.ndarray, M: np.ndarray, free: np.ndarray, held: Seque
 
 
 def _align(shapes: np.ndarray, squares: np.ndarray, direction: np.ndarray) -> np.ndarray:
-    """Turn modes of equal frequency, of which any mixture is as good, towards single directions of motion.
+    """Rotate modes of equal frequency, of which any mixture is as good, towards single directions of motion.
 
     Round tubes bend in all planes alike: their modes become those along the axes, and traced graphs stay small.
 
