@@ -12,7 +12,7 @@ _LONGEST = 100
 
 
 class CellNames:
-    """Names given so far; letter case does not tell two names apart."""
+    """Names given so far; letter case does not distinguish two names."""
 
     def __init__(self) -> None:
         self._given: set[str] = set()
