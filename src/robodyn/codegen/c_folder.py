@@ -117,7 +117,7 @@ def check_agreement(model: Model, found: Agreement) -> Agreement:
 def write_folder(
     model: Model, folder: str | Path, contents: Mapping[str, str | bytes], agreement: Agreement | None
 ) -> Written:
-    """Write files into a folder and tell what they are."""
+    """Write files into a folder and say what they are."""
     put_files(Path(folder), contents)
     return Written(
         folder=Path(folder),

@@ -52,7 +52,7 @@ def compare_rows(
     """The largest difference in rows of the same signals at the same times.
 
     Args:
-        ends: whether both ended alike, as far as rows do not tell.
+        ends: whether both ended alike, as far as rows do not show.
     """
     same = (expected == found) | (np.isnan(expected) & np.isnan(found))
     with np.errstate(invalid="ignore"):

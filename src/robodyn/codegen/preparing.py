@@ -21,7 +21,7 @@ def prepare_model(
         ModelError: with every reason why it cannot be exported.
     """
     if isinstance(scenario, ScenarioSequence):
-        what = "is a chain of scenarios, whose phases end at events"
+        what = "is a sequence of scenarios, whose phases end at events"
         raise ModelError([Flaw("scenario", what, "export one of its phases")])
     _check_inputs(scenario, inputs)
     signals = {name: value or 0.0 for name, value in inputs.items()}
