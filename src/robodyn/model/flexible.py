@@ -28,7 +28,7 @@ NEAR = 1e-6
 
 @dataclass(frozen=True)
 class Mode:
-    """A modal coordinate: the largest displacement [m] of a mode, or the largest turn [rad] of one that only twists."""
+    """A modal coordinate: largest displacement [m] of a mode, or largest rotation [rad] of one that only twists."""
 
     name: str
     rotates: bool = False
