@@ -210,7 +210,7 @@ def vane_motor(
     flow_coefficient,
     supply_pressure,
 ):
-    """Vane motor: both sides alike, so that the load pressure pL = p1 - p2 tells all.
+    """Vane motor: both sides alike, so that the load pressure pL = p1 - p2 is enough.
 
         V/(4 beta) pL' = Q - D w - C pL,   Q = k x sqrt((ps - sign(x) pL) / 2),   tau = D pL
 

@@ -66,7 +66,7 @@ def _end_times() -> Iterator[PublishedValue]:
     reference = {4e-4: 2.8116, 1e-3: 2.8110}
     for step, published in reference.items():
         value = times_of(motion("scara-ptp", "euler", step))["arrived"]
-        reason = "the reference tells the end of the step, ours the instant within it"
+        reason = "the reference gives the end of the step, ours the instant within it"
         yield PublishedValue(f"b_end_time_euler_{step:g}", published, value, "s", max(step, 1e-3), reason, OWN)
     value = times_of(motion("scara-ptp", "euler", 2e-3))["arrived"]
     reason = "beyond the stability limit the end depends on the last digits: 3.00 to 3.19 s when they change"

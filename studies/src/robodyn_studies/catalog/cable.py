@@ -168,7 +168,7 @@ def cable_coordinates(cable: Cable) -> tuple[Coordinate, ...]:
 def cable_machine(
     cable: Cable = STANDARD, sway: Motion = REST, lift: Motion = REST, blocks: tuple[Block, ...] = ()
 ) -> Machine:
-    """The cable hung between car and wall, both moved as told.
+    """The cable hung between car and wall, both moved as given.
 
     Args:
         sway, lift: position, velocity and acceleration of hoistway and car: signals or numbers.

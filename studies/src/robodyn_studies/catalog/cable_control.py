@@ -130,7 +130,7 @@ def sensor_block(cable: Cable, place: float) -> Block:
 
 
 def drive_block(control: CableControl, command: str) -> Block:
-    """The car, told what to do by a signal."""
+    """The car, commanded by a signal."""
     keys = ("begin", "end", "centring", "reach", "speed", "push")
     parameters = {key: getattr(control, key) for key in keys}
     return Block("drive", drive_car, inputs={"command": command}, parameters=parameters)
