@@ -116,7 +116,7 @@ def _keys(cls: type[Description]) -> Iterator[tuple[str, str, Kind, type[Descrip
 
 
 def _with(key: str, own: Sequence[type[Description]], classes: Sequence[type[Description]]) -> str:
-    """The keys or words that tell the classes that have a key; nothing where all have it or the key tells them."""
+    """The keys or words that mark the classes that have a key; nothing where all have it or the key marks them."""
     if len(own) == len(classes) or any(key in cls.MARKS for cls in own):
         return ""
     marks = [NAMES.get(cls.__name__) or _mark(cls.MARKS[-1]) for cls in own]

@@ -62,7 +62,7 @@ class Constrained:
         compliance: how much each equation gives way under its own force (k,).
         pole: of Baumgarte's method [1/s].
         left_out: equations that follow from these; idle: names of the forces of those that no joint has an effect on.
-        undetermined: names of the forces that the motion does not tell.
+        undetermined: names of the forces that the motion does not determine.
     """
 
     equations: tuple[Equation, ...]
@@ -206,7 +206,7 @@ def _mask(S: ca.SX, compliance: ca.SX, active: tuple[ca.SX, ...]) -> ca.SX:
 
 
 def _force_unit(builder: Builder, constraint: Constraint, force: str) -> str:
-    """That of a force is N, of a torque N m; of coordinates of both kinds together there is none to tell."""
+    """That of a force is N, of a torque N m; of coordinates of both kinds together there is none."""
     if isinstance(constraint, (LoopJoint, Rod)):
         return "N m" if force.startswith("torque") else "N"
     of = (constraint.of,) if isinstance(constraint, PrescribedMotion) else constraint.of

@@ -1,4 +1,4 @@
-"""Invariants of a run: what does a right run promise, and what is watched to tell whether it keeps it?"""
+"""Invariants of a run: what does a right run promise, and what is watched to see whether it keeps it?"""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Promise(Enum):
 
 @dataclass(frozen=True)
 class Watched:
-    """What a run watches at every row, without recording it, to tell whether a promise is kept.
+    """What a run watches at every row, without recording it, to see whether a promise is kept.
 
     Attributes:
         subject: block, contact or state that it is about.

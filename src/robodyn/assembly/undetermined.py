@@ -1,4 +1,4 @@
-"""Undetermined constraint forces: how do redundant constraints share what the motion does not tell apart?
+"""Undetermined constraint forces: how do redundant constraints share what the motion does not determine?
 
     H_d = C H,    lam = lam_0 - C^T mu,    mu of the equations left out,    lam^T w lam + mu^T w mu least
 

@@ -1,4 +1,4 @@
-"""How does a unit find its start anew when its parameters or inputs are others? Equations and guesses of the search."""
+"""Start search in exported code: how does a model initialise anew with other parameters or inputs?"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Joint kinds and their degrees of freedom: what motion does each allow?
 
 A kind is one row of `KINDS`. Its motion subspace S is constant in the link's own axes: relative to its
-parent, the link turns with `angular_k v_k` and its origin moves with `linear_k v_k`, summed over k.
+parent, the link rotates with `angular_k v_k` and its origin moves with `linear_k v_k`, summed over k.
 
     kind        q                                    v
     revolute    angle                                its rate

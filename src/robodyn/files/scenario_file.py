@@ -1,4 +1,4 @@
-"""Scenario files: how is a scenario read from a TOML file, with every problem told?"""
+"""Scenario files: how is a scenario read from a TOML file, with every problem reported?"""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _state_units(declared: Declared, blocks: list[Any]) -> dict[str, str]:
 
 
 def _check_whole(root: Table, reader: Reader, declared: Declared, given: dict[str, Any]) -> None:
-    """Tell what does not fit together as well, where single parts are flawed already."""
+    """Report what does not fit together as well, where single parts are flawed already."""
     flaws = FlawList()
     names = {group: list(reader.found.get(group, {})) for group in (*PARTS, "events")}
     names["blocks"] = [*reader.found["paths"], *names["blocks"]]

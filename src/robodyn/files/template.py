@@ -165,7 +165,7 @@ class _Names:
         try:
             return rename_signals(formula, lambda name: name if name in parameters else self.signal(name))
         except FormulaError:
-            return formula  # told with the signal itself
+            return formula  # reported with the signal itself
 
     def rename_sections(self, value: Any) -> Any:
         if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""What a law is: a plain function of numbers or symbols, and what is known of its arguments.
+"""Law: what is one? A plain function of numbers or symbols, and what is known of its arguments.
 
 A law takes signals, states and parameters by name and returns one value (the force it exerts) or a dictionary
 of outputs. `<state>_dot` in the dictionary is the rate of a continuous state, `<memory>_next` the new value of a

@@ -1,4 +1,4 @@
-"""Which force does oil exert on a piston or a shaft, how does its valve open, and what does its circuit measure?
+"""Hydraulics: which force does oil exert on a piston or shaft, how does a valve open, what does a circuit measure?
 
 A servovalve lets oil to an actuator. Two descriptions of the actuator stand beside each other: `hydraulic_actuator`
 needs what can be measured from outside (no-load speed, compliance, leakage) and serves cylinders and motors alike;
@@ -219,7 +219,7 @@ def vane_motor(
     flow_coefficient,
     supply_pressure,
 ):
-    """Vane motor: both sides alike, so that the load pressure pL = p1 - p2 tells all.
+    """Vane motor: both sides alike, so that the load pressure pL = p1 - p2 is enough.
 
         V/(4 beta) pL' = Q - D w - C pL,   Q = k x sqrt((ps - sign(x) pL) / 2),   tau = D pL
 

@@ -1,4 +1,4 @@
-"""What does a machine become when its gears are elastic? Motors on one side, joints on the other, a twist between.
+"""Elastic gears: what does a machine become with them? Motors on one side, joints on the other, a twist between.
 
     rigid:    M(q) + T^T J T,   phi = T q
     elastic:  M(q) for the joints, T^T J T for the drives theta,   phi = T theta,   gear torque of the twist q - theta

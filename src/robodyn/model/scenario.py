@@ -159,7 +159,7 @@ class Scenario(Description):
             yield Number(f"initial.{key}", value, "")
 
     def state_units(self) -> dict[str, str]:
-        """Units of the states and the memory that may be given start values, where the description tells them."""
+        """Units of the states and the memory that may be given start values, where the description says them."""
         mechanism = self.machine.mechanism
         return state_units(mechanism.freedoms if mechanism else (), self.machine.blocks)
 

@@ -1,4 +1,4 @@
-"""How did a run end, and may its numbers be used as what was asked for?"""
+"""Outcome: how did a run end, and may its numbers be used as what was asked for?"""
 
 from dataclasses import dataclass
 from enum import Enum

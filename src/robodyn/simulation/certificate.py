@@ -1,4 +1,4 @@
-"""What does a run promise, and does it keep it? The checks of a trajectory, from what the engine watched on the way."""
+"""Certificate of a run: what must hold, and does it? Checks of a trajectory, from what the engine watched."""
 
 from __future__ import annotations
 

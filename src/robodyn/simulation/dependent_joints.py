@@ -1,4 +1,4 @@
-"""Which joints of a mechanism do the same at some state, so that nothing says how they share their motion?
+"""Singular mass matrix: which joints do the same at some state, so that nothing says how they share their motion?
 
 M(q) is singular there: hinges behind one another have become parallel, with nothing heavy between them.
 """

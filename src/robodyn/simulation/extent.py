@@ -1,4 +1,4 @@
-"""How long and how large will a run be? Steps, rows and bytes are estimated before it starts, and too many refused."""
+"""Cost estimate: how long and how large will a run be? Steps, rows and bytes before it starts; too many are refused."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def count_steps(system: System, solver: Solver, duration: float) -> float:
 
 
 def check_extent(compiled: CompiledSystem, solver: Solver, recording: EngineRecording, duration: float) -> None:
-    """Refuse a run whose record cannot be kept, and tell of one that is large or cannot reach its end.
+    """Refuse a run whose record cannot be kept, and warn of one that is large or cannot reach its end.
 
     Raises:
         ModelError: with the rate at which it could be recorded; not where an event or a limit may end the run before.

@@ -1,4 +1,4 @@
-"""Which start values stay as they are given where a mechanism is assembled, and which contradict its constraints?
+"""Kept start values: which stay as given where a mechanism is assembled, and which contradict its constraints?
 
 Without a word of the scenario (its `keep`): every velocity that is given stays, and of the positions that are given, in
 their order, as many as the constraints leave free. The other positions are guesses: a loop that can be closed in two

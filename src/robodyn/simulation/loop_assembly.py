@@ -1,4 +1,4 @@
-"""Where are all constraints of a mechanism met? Positions and velocities near a guess, and other ways to assemble it.
+"""Loop assembly: where are all constraints met? Positions and velocities near a guess, and other configurations.
 
 h(q, t) = 0 by damped Newton, each step the shortest that meets the linearised equations; then h'(q, v, t) = 0.
 What is kept (see `simulation.kept`) takes no part in the steps.

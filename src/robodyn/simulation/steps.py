@@ -1,4 +1,4 @@
-"""Which methods take steps whose equations the system itself gives, and which systems can be moved by them?"""
+"""Methods with steps of their own: which take their equations from the system, and which systems can they move?"""
 
 from __future__ import annotations
 

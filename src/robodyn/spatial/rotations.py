@@ -1,6 +1,6 @@
-"""Which rotation matrix R_AB belongs to an axis and angle, to roll-pitch-yaw angles, to a quaternion?
+"""Rotation matrices: which R_AB belongs to an axis and angle, to roll-pitch-yaw angles, to a quaternion?
 
-R_AB turns components in B into components in A: x_A = R_AB x_B. Angles in rad, right-handed.
+R_AB takes components in B to components in A: x_A = R_AB x_B. Angles in rad, right-handed.
 """
 
 from __future__ import annotations

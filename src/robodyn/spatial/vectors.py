@@ -1,4 +1,4 @@
-"""How are 3-vectors and 3 x 3 matrices combined, whether they hold numbers or symbols?
+"""Vectors: how are 3-vectors and 3 x 3 matrices combined, whether they hold numbers or symbols?
 
 A vector is a numpy array (3,) or a CasADi SX column (3, 1); a matrix is (3, 3) of either. Sums and
 `matrix @ vector` already work on both and on mixtures; here is the rest.

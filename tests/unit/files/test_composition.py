@@ -1,4 +1,4 @@
-"""Are includes and templates put together as said, and mistakes told where they stand?"""
+"""Are includes and templates put together as said, and mistakes reported where they stand?"""
 
 import pytest
 

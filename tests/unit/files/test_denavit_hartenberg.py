@@ -18,7 +18,7 @@ OFFSET = (0.1, -0.2, 0.3)
 
 
 def homogeneous(axis, angle=0.0, shift=0.0):
-    """4x4 matrix of a turn about and a shift along a coordinate axis (0 x, 2 z)."""
+    """4x4 matrix of a rotation about and a shift along a coordinate axis (0 x, 2 z)."""
     A = np.eye(4)
     others = [k for k in range(3) if k != axis]
     c, s = np.cos(angle), np.sin(angle)

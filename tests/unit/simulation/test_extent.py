@@ -1,4 +1,4 @@
-"""Is it told before a run how large it will be, and refused where it cannot be kept?"""
+"""Is it reported before a run how large it will be, and refused where it cannot be kept?"""
 
 import warnings
 

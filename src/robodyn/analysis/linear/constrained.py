@@ -1,4 +1,4 @@
-"""Which linear model does a constrained machine have in as few coordinates as it can move in?
+"""Linearisation under constraints: which model does a machine have in as few coordinates as it can move in?
 
 Linearised in all coordinates, a machine with k constraint equations has 2 k states too many: errors of the constraints
 and of their rates, which decay by themselves. Motions that keep the constraints,

@@ -1,7 +1,7 @@
-"""What does a held signal do round its loop, over a whole turn of all ticks?
+"""Lifting of a multirate loop: what does a held signal do round its loop, over a whole cycle of all ticks?
 
 The signal is cut: whoever reads it reads u_j instead, from the instant of its j-th writing on; w_j is what its block
-wrote there. Over a turn, with X what is remembered from turn to turn,
+wrote there. Over a cycle, with X what is remembered from cycle to cycle,
 
     X+ = M X + B u,   w = C X + D u,   y = P X + Q u
 
@@ -29,11 +29,11 @@ MOST_WRITINGS = 128
 
 @dataclass(frozen=True, eq=False)
 class Lifted:
-    """A loop cut open at held signals, over one turn.
+    """A loop cut open at held signals, over one cycle.
 
     Attributes:
-        times: of the writings in the turn [s], (r,); output_times: of the ticks at which P, Q give outputs.
-        late: whole turns that pass between a writing and its being read, (r,).
+        times: of the writings in the cycle [s], (r,); output_times: of the ticks at which P, Q give outputs.
+        late: whole cycles that pass between a writing and its being read, (r,).
         turn_time: [s].
     """
 
@@ -74,17 +74,17 @@ class Lifted:
             raise ModelError([Flaw("loop", what, "reduce them")]) from None
 
     def close(self, gain: complex = 1.0) -> np.ndarray:
-        """The matrix of a turn with u = gain w; writings that are read turns later wait in further rows."""
+        """The matrix of a cycle with u = gain w; writings that are read cycles later wait in further rows."""
         if self.late.any():
             return self._close_late(gain)
         inner = np.linalg.solve(np.eye(len(self.D)) - gain * self.D, gain * self.C)
         return self.M + self.B @ inner
 
     def _close_late(self, gain: complex) -> np.ndarray:
-        """u_j = gain w_j of `late` turns before: state [X, w 1 turn ago, w 2 turns ago, ...]."""
+        """u_j = gain w_j of `late` cycles before: state [X, w 1 cycle ago, w 2 cycles ago, ...]."""
         r, n, depth = len(self.D), len(self.M), int(self.late.max())
         size = n + r * depth
-        # u = S [X, past] + now w: rows of S choose from the past, `now` are those of this turn.
+        # u = S [X, past] + now w: rows of S choose from the past, `now` are those of this cycle.
         now = np.diag((self.late == 0).astype(float))
         S = np.zeros((r, size))
         for j in np.flatnonzero(self.late):
@@ -99,7 +99,7 @@ class Lifted:
         return whole
 
     def multipliers(self, gain: complex = 1.0) -> np.ndarray:
-        """Of a turn with the loop closed by a gain, complex."""
+        """Of a cycle with the loop closed by a gain, complex."""
         return np.linalg.eigvals(self.close(gain))
 
     def radius(self, gain: complex = 1.0) -> float:
@@ -167,7 +167,7 @@ def scale_held(model: SampledModel, signals: Sequence[str], gain: float) -> Samp
 
 
 class _Turn:
-    """One turn from instant to instant.
+    """One cycle from instant to instant.
 
     Rows are [x, m, s], s being what readers of the cut signals see; columns are [the same at the start, u].
     """
@@ -207,7 +207,7 @@ class _Turn:
         return self._pack(np.vstack(outputs), late)
 
     def _arrivals(self) -> tuple[np.ndarray, dict[int, float]]:
-        """Turns that pass before each writing is read, and when in the turn it is; none where it is at once."""
+        """Cycles that pass before each writing is read, and when in the cycle it is; none where it is at once."""
         model = self.model
         if not self.extra_delay:
             return np.zeros(len(self.writings), int), {}

@@ -1,4 +1,4 @@
-"""Which linear model does a system have around an operating point? Exact derivatives, evaluated in native code.
+"""Linearisation: which linear model does a system have around an operating point? Exact derivatives, in native code.
 
 A = df/dx, B = df/dp, E = df/dd, and the same of the delayed signals and the outputs
 """
@@ -33,7 +33,7 @@ def linearise(
 
     Memory of sampled blocks is held, friction that sticks is left out (without its viscous part) where the point does
     not say what it does, and book-keeping states that nothing depends on are left out; quantisers and other staircases
-    have their mean slope. The model's notes tell so, and also what is not at rest and where a slope jumps.
+    have their mean slope. The model's notes say so, and also what is not at rest and where a slope jumps.
 
     Args:
         at: "equilibrium" | "start" | a run (its end) | (run, time [s]) | values of states and memory by name | the
@@ -150,7 +150,7 @@ class Slopes:
         return self._module.kernels[name](np.array([point.t]), x, point.d, point.m, self._p)
 
     def check(self) -> None:
-        """Refuse values and derivatives that are not numbers, and tell of what by what."""
+        """Refuse values and derivatives that are not numbers, and say of what by what."""
         flaws = FlawList()
         rows, columns = self._names()
         for k in np.flatnonzero(~np.isfinite(self.values)):

@@ -1,4 +1,4 @@
-"""Will a machine's sampled loops be stable, and if not, which gain is the cause and by how much?
+"""Stability check of sampled loops: will they be stable, and if not, which gain is the cause and by how much?
 
 All outputs of one block are scaled by k. Of the blocks whose scaling leaves the fewest growing motions the one that has
 to be changed least is named; then, with its outputs scaled well beyond that limit, the next, until nothing grows.

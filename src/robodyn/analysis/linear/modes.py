@@ -1,4 +1,4 @@
-"""How does a machine vibrate? Frequencies, damping, which states take part, and the shapes in space."""
+"""Modal analysis: how does a machine vibrate? Frequencies, damping, which states take part, and mode shapes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from robodyn.assembly import System
 
 # Of the skeleton's size: how far a point of a drawn shape moves at most; how far joints, and nodes of flexible bodies,
-# turn at most [rad].
+# rotate at most [rad].
 DRAWN_DEFLECTION, DRAWN_ANGLE, DRAWN_BEND = 0.15, 0.5, 0.5
 # Share of all joints from which on a mode is one of the mechanism.
 MOVING_SHARE = 0.25

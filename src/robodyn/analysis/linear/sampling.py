@@ -1,4 +1,4 @@
-"""Which linear model does a machine with sampled controllers have around an operating point? Exact derivatives.
+"""Sampled-data linearisation: which linear model does a machine have with sampled controllers? Exact derivatives.
 
 Rates, tasks and signals of the traced system are differentiated by states and memory; see `sampled_model`.
 """

@@ -1,4 +1,4 @@
-"""Where are the joints, points and beams of a mechanism in a pose, as lines that can be drawn?"""
+"""Skeleton of a mechanism: where are joints, points and beams in a pose, as lines that can be drawn?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does a mode look in motion? A period of it as a run, large enough to be seen.
+"""Mode animation: how does a mode look in motion? A period of it as a run, large enough to be seen.
 
     q = q0 + a Re(phi exp(j omega t))
 

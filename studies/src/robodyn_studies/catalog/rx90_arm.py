@@ -1,4 +1,4 @@
-"""Of which bodies and coordinates is the RX90B made, and which torques hold it at rest?
+"""RX90B arm: of which bodies and coordinates is it made, and which torques hold it at rest?
 
     joints -> motors: phi = T q, T diagonal, but motor 6 turns with axes 5 and 6
 
