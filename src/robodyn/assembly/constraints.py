@@ -29,7 +29,7 @@ from robodyn.symbolic import logical_and, where
 
 Solve = Callable[[ca.SX], ca.SX]
 CLOSING = "action:closing"
-COMPLIANCE = 1e-7
+COMPLIANCE = 1e-9
 """Part of their mean mobility by which equations give way, so that a singular position does not stop the motion."""
 REFINEMENTS = 2
 """How often forces are corrected for that (augmented Lagrangian), so that nothing of it is left at other positions."""
