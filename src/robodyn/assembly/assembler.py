@@ -67,7 +67,8 @@ def assemble(
     numbers = fill_numbers(scenario, units)
     expressions = _expressions(builder, n_q)
     if builder.constraint_forces and scenario.constraint_method.method == "minimal":
-        expressions = make_minimal(builder, symbols, expressions, n_q, start)
+        assert motion is not None
+        expressions = make_minimal(builder, symbols, expressions, motion.N, start)
         start = MINIMAL_START
         builder.flaws.raise_if_any(f"scenario '{scenario.name}'")
     return System(

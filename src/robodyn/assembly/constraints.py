@@ -29,7 +29,7 @@ from robodyn.symbolic import logical_and, where
 
 Solve = Callable[[ca.SX], ca.SX]
 CLOSING = "action:closing"
-COMPLIANCE = 1e-9
+COMPLIANCE = 1e-8
 """Part of their mean mobility by which equations give way, so that a singular position does not stop the motion."""
 REFINEMENTS = 2
 """How often forces are corrected for that (augmented Lagrangian), so that nothing of it is left at other positions."""
@@ -143,7 +143,7 @@ def build_constrained(builder: Builder, motion: Motion, solve: Solve, bindings: 
             builder.flaws.add(f"constraints.{name}", "has no effect: it holds whatever the joints do", "leave it out")
         return None
     h = ca.vertcat(*(e.h for e in equations))
-    H = ca.jacobian(h, motion.q)
+    H = motion.slopes(h)
     # S = H M^-1 H^T, by one solution with the mass matrix for each row.
     W = ca.horzcat(*(solve(H[k, :].T) for k in range(len(equations))))
     S = H @ W
@@ -251,7 +251,7 @@ def add_projection(builder: Builder, motion: Motion, constrained: Constrained, b
     q, v = motion.q, motion.v
     # M^-1-weighted Newton: the nearest positions in kinetic energy on h = 0, then velocities on h' = 0.
     for _ in range(2):
-        q = q + constrained.project(ca.SX.zeros(motion.v.numel()), ca.substitute(h, motion.q, q))
+        q = q + motion.N @ constrained.project(ca.SX.zeros(motion.v.numel()), ca.substitute(h, motion.q, q))
     for _ in range(2):
         rates = ca.substitute(h_dot, ca.vertcat(motion.q, motion.v), ca.vertcat(q, v))
         v = constrained.project(v, rates)

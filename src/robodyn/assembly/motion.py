@@ -155,6 +155,15 @@ class Motion:
         """Gradients with respect to q, (n_q, k), as those with respect to v: N^T g, (n_v, k)."""
         return ca.jtimes(self.q_dot, self.v, gradients, True)
 
+    def slopes(self, expression: ca.SX) -> ca.SX:
+        """Derivatives of a column by the motions of the joints, (k, n_v): ds/dq N."""
+        return self.pull_back(ca.jacobian(expression, self.q).T).T
+
+    @cached_property
+    def N(self) -> ca.SX:
+        """q_dot by v, (n_q, n_v): the identity but for balls."""
+        return ca.jacobian(self.q_dot, self.v)
+
     def value_at_start(self, expression: ca.SX) -> float:
         """What an expression of q and v is at the described start, with the parameters as described."""
         return float(self.values_at_start(expression)[0])

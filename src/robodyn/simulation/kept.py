@@ -86,7 +86,7 @@ def _gradients_elsewhere(equations: Equations, x: np.ndarray) -> np.ndarray:
     """H at a general position where the constraints are met."""
     n = equations.system.n_q
     nearby = x.copy()
-    nearby[:n] += ELSEWHERE * mark_joints(equations.system) * np.random.default_rng(1).standard_normal(n)
+    nearby[:n] += ELSEWHERE * mark_joints(equations.system)[:n] * np.random.default_rng(1).standard_normal(n)
     return equations.at(close(equations, nearby).x)[1]
 
 
