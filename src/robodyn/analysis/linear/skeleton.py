@@ -63,7 +63,7 @@ def build_skeleton(system: System) -> Skeleton | None:
     return Skeleton(
         (*names, *(f"{body}.{node}" for body, node in nodes)),
         np.array(edges, int).reshape(-1, 2),
-        tuple(state.name.removesuffix(".position") for state in system.states[: system.n_q]),
+        tuple(freedom.name for freedom in mechanism.freedoms),
         ca.Function("positions", [x, p], [positions]),
     )
 
