@@ -71,6 +71,8 @@ def export(
     chosen = _choose_solver(scenario, solver, step)
     path = out or Path(f"{scenario.name}{SUFFIXES[to]}")
     if to == "toml":
+        if path.exists() and Path(what).exists() and path.samefile(what):
+            raise fail(f"{path}: is the file that is read; give another --out")
         _export_file(scenario, path)
     elif to == "xlsx":
         _export_workbook(scenario, chosen, rows, path)

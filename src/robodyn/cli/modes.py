@@ -40,13 +40,13 @@ def show_modes(
     if html is not None:
         _animate(found, system, html)
     if as_json:
-        print_json({"notes": list(found.model.notes), "modes": [_as_json(mode) for mode in found]})
+        print_json({"notes": list(found.model.notes), "modes": [_as_json(mode, mode in found.free) for mode in found]})
         return
     for note in found.model.notes:
         messages.print(f"robodyn: note: {note}", markup=False)
     output.print(f"{'frequency [Hz]':>14}  {'damping':>8}  {'time const. [s]':>15}  states", markup=False)
     for mode in found:
-        output.print(_row(mode), markup=False)
+        output.print(_row(mode, mode in found.free), markup=False)
 
 
 def _find(name: str, at: str, pade: int, settings: list[str]) -> tuple[ModeSet, System]:
@@ -82,16 +82,21 @@ def _animate(found: ModeSet, system: System, path: Path) -> None:
         write_modes(animate_modes(found, system), path)
 
 
-def _row(mode: Mode) -> str:
+def _row(mode: Mode, free: bool) -> str:
     shares = ", ".join(f"{name} {100 * mode.participation[name]:.0f} %" for name in mode.dominant())
+    if free:
+        # Several poles at zero share their states: the shape says what moves.
+        moves = ", ".join(name for name, size in mode.shape.items() if abs(size) > 0.1)
+        return f"{'0':>14}  {'-':>8}  {'inf':>15}  free motion: {moves}"
     # What rounding leaves of zero is zero.
     damping = mode.damping if abs(mode.damping) > 1e-12 else abs(mode.damping) * 0
     constant = mode.time_constant if abs(mode.damping) > 1e-12 else float("inf")
     return f"{mode.frequency:>14.6g}  {damping:>8.4f}  {constant:>15.6g}  {shares}"
 
 
-def _as_json(mode: Mode) -> dict[str, Any]:
+def _as_json(mode: Mode, free: bool) -> dict[str, Any]:
     return {
+        "free": free,
         "frequency": mode.frequency,
         "damping": mode.damping,
         "time_constant": mode.time_constant,
