@@ -9,6 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from robodyn.analysis.mechanics.machine_dynamics import MachineDynamics
     from robodyn.assembly import System, assemble
     from robodyn.cosimulation import Connection, CosimSettings, ScenarioUnit, SignalConnection, cosimulate
     from robodyn.errors import ModelError
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from robodyn.simulation import compile_system, simulate
 
 _HOMES = {
+    "analysis.mechanics.machine_dynamics": "MachineDynamics",
     "assembly": "System assemble",
     "cosimulation": "Connection SignalConnection CosimSettings ScenarioUnit cosimulate",
     "errors": "ModelError",
@@ -97,6 +99,7 @@ __all__ = [
     "FunctionCoordinate",
     "Load",
     "Machine",
+    "MachineDynamics",
     "CosimSettings",
     "Mechanism",
     "ModelError",

@@ -1,0 +1,187 @@
+"""Rigid-body dynamics by name: mass matrix, inverse dynamics, Jacobians and holding forces of any machine.
+
+    M(q) a + c(q, v) = tau + loads + H^T lam,   H v = 0
+
+of a mechanism with its rotors, constant loads and constraints, fixed to the ground or floating; drives, friction and
+springs are no part of it. Positions q and velocities v are in the order of `positions` and `velocities`; an orientation
+has four positions and three velocities. Native code, traced and compiled once for many positions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from scipy.linalg import null_space
+
+from robodyn.assembly import System, assemble
+from robodyn.assembly.functions import INPUTS
+from robodyn.dynamics import geometric_jacobian
+from robodyn.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.model import Machine, Scenario
+from robodyn.native import compile_kernels
+
+REACHED = 1e-9
+"""Part of the forces asked for that may be left where some joints are to give them."""
+TINY = 1e-30
+
+
+class MachineDynamics:
+    """The mechanics of a machine as functions of its positions and velocities, its numbers as described.
+
+    Raises:
+        ModelError: where the machine has no mechanism.
+    """
+
+    def __init__(self, machine: Machine) -> None:
+        if machine.mechanism is None:
+            raise ModelError([Flaw("machine.mechanism", "there is none", "give it bodies and joints")], machine.name)
+        self._system = _bare_system(machine)
+        freedoms = machine.mechanism.freedoms
+        self.positions = tuple(name for freedom in freedoms for name in freedom.positions)
+        self.velocities = tuple(name for freedom in freedoms for name in freedom.velocities)
+        self.forces = tuple(name for freedom in freedoms for name in freedom.forces)
+
+    def mass_matrix(self, q: Any) -> np.ndarray:
+        """M, (n_v, n_v)."""
+        return self._call("mass_matrix", q).reshape(self._n_v, self._n_v, order="F")
+
+    def bias(self, q: Any, v: Any) -> np.ndarray:
+        """c: Coriolis and centrifugal forces, gravity and gyroscopic moments, less constant loads, (n_v,)."""
+        return self._call("bias", q, v)
+
+    def holding_forces(self, q: Any, joints: Sequence[str] | None = None) -> np.ndarray:
+        """Forces that hold the machine at rest: see `inverse_dynamics`."""
+        return self.inverse_dynamics(q, np.zeros(self._n_v), np.zeros(self._n_v), joints)
+
+    def inverse_dynamics(self, q: Any, v: Any, a: Any, joints: Sequence[str] | None = None) -> np.ndarray:
+        """Forces and torques that accelerate the machine so, in the order of `forces` or of `joints`.
+
+        Without constraints they are M a + c. With constraints, or where `joints` (names of axes: `elbow`, `base.x`)
+        are to give all of them, they are those of the least sum of squares, beside the forces of the constraints.
+
+        Raises:
+            ModelError: where these joints cannot do it.
+        """
+        wanted = self.mass_matrix(q) @ np.asarray(a, float) + self.bias(q, v)
+        H = self.constraint_gradients(q)
+        if joints is None and not len(H):
+            return wanted
+        chosen = list(range(self._n_v)) if joints is None else [self._place(joint) for joint in joints]
+        # Along the motions Z that the constraints leave free, these have no part: Z^T u = Z^T (M a + c).
+        Z = null_space(H) if len(H) else np.eye(self._n_v)
+        found = np.linalg.lstsq(Z[chosen].T, Z.T @ wanted)[0]
+        left = np.abs(Z @ (Z[chosen].T @ found - Z.T @ wanted))
+        if np.max(left, initial=0.0) > REACHED * max(float(np.max(np.abs(wanted), initial=0.0)), TINY):
+            worst = self.forces[int(np.argmax(left))]
+            what = f"cannot do it: {np.max(left):.3g} of {worst} is left"
+            raise ModelError([Flaw("joints", what, "name other joints, or more of them")])
+        return np.asarray(found)
+
+    def jacobian(self, point: str, q: Any) -> np.ndarray:
+        """J of a named point, (6, n_v): angular velocity of its body, then velocity of the point, in world axes."""
+        if point not in self._points:
+            raise ModelError([Flaw("point", f"there is no point '{point}'", nearest(point, self._points))])
+        return self._call(f"jacobian {point}", q).reshape(6, self._n_v, order="F")
+
+    def position(self, point: str, q: Any) -> np.ndarray:
+        """Where a named point is in the world [m], (3,)."""
+        if point not in self._points:
+            raise ModelError([Flaw("point", f"there is no point '{point}'", nearest(point, self._points))])
+        return self._call(f"position {point}", q)
+
+    def constraint_gradients(self, q: Any) -> np.ndarray:
+        """H of all constraint equations that do not follow from others, (k, n_v)."""
+        k = len(self._system.constraint_forces)
+        return self._call("constraint_gradients", q).reshape(k, self._n_v, order="F") if k else np.zeros((0, self._n_v))
+
+    def positions_at(self, values: Mapping[str, float]) -> np.ndarray:
+        """q from positions by name; what is not named is zero, orientations are not rotated."""
+        flaws = FlawList()
+        for name in values:
+            if name not in self.positions:
+                flaws.add(name, "is no position of this machine", nearest(name, self.positions))
+        flaws.raise_if_any("positions")
+        mechanism = self._system.scenario.machine.mechanism
+        assert mechanism is not None
+        origin = {name: value for freedom in mechanism.freedoms for name, value in freedom.origin.items()}
+        return np.array([values.get(name, origin[name]) for name in self.positions], float)
+
+    @property
+    def _n_v(self) -> int:
+        return len(self.velocities)
+
+    @property
+    def _points(self) -> tuple[str, ...]:
+        mechanism = self._system.scenario.machine.mechanism
+        return tuple(point.name for point in mechanism.points) if mechanism else ()
+
+    def _place(self, joint: str) -> int:
+        names = [velocity.removesuffix(".velocity") for velocity in self.velocities]
+        if joint not in names:
+            raise ModelError([Flaw("joints", f"there is no axis '{joint}'", nearest(joint, names))])
+        return names.index(joint)
+
+    def _call(self, name: str, q: Any, v: Any = None) -> np.ndarray:
+        flaws = FlawList()
+        x = self._start.copy()
+        for letter, given, begin, names in (
+            ("q", q, 0, self.positions),
+            ("v", v, len(self.positions), self.velocities),
+        ):
+            if given is None:
+                continue
+            values = np.asarray(given, float)
+            if values.shape != (len(names),):
+                flaws.add(letter, f"has shape {values.shape}, needs ({len(names)},): {', '.join(names)}")
+            else:
+                x[begin : begin + len(names)] = values
+        flaws.raise_if_any("machine dynamics")
+        module, p = self._module
+        return np.array(module.kernels[name](self._time, x, *self._rest, p))
+
+    @cached_property
+    def _start(self) -> np.ndarray:
+        return np.array([state.start for state in self._system.states], float)
+
+    _time = np.zeros(1)
+
+    @cached_property
+    def _rest(self) -> tuple[np.ndarray, np.ndarray]:
+        """Delayed signals and memory: there are no delays, and memory says that constraints hold."""
+        return np.zeros(0), np.array([info.start for info in self._system.memory], float)
+
+    @cached_property
+    def _module(self) -> Any:
+        """Native code of all functions, and the parameters as it takes them."""
+        system = self._system
+        columns = {"mass_matrix": system.mass_matrix, "bias": system.bias - system.loads}
+        if k := len(system.constraint_forces):
+            columns["constraint_gradients"] = system.slopes(system.expressions.constraints[:k])
+        columns |= {f"jacobian {name}": _jacobian(system, name) for name in self._points}
+        outputs = dict(zip(system.signal_names, ca.vertsplit(system.expressions.outputs), strict=True))
+        for name in self._points:
+            columns[f"position {name}"] = ca.vertcat(*(outputs[f"{name}.position.{axis}"] for axis in "xyz"))
+        functions = {name: ca.Function("f", [*system.symbols], [ca.vec(ca.densify(c))]) for name, c in columns.items()}
+        module = compile_kernels(functions, INPUTS.index("p"))
+        return module, module.prepare([number.value for number in system.parameters])
+
+
+def _bare_system(machine: Machine) -> System:
+    """The machine without what drives, brakes or measures it."""
+    left_out: dict[str, Any] = {"blocks": (), "delays": (), "signals": (), "contacts": (), "interfaces": (), "tunable": ()}
+    return assemble(Scenario(machine.name, replace(machine, **left_out), 1.0))
+
+
+def _jacobian(system: System, point: str) -> ca.SX:
+    mechanism, mechanics = system.scenario.machine.mechanism, system.mechanics
+    assert mechanism is not None
+    assert mechanics is not None
+    described = next(part for part in mechanism.points if part.name == point)
+    place = mechanics.locate(described, mechanism, np.array(described.origin))
+    q: Any = system.q
+    return ca.SX(geometric_jacobian(mechanics.tree, q, place.link, place.pose.p))
