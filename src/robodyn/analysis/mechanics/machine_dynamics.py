@@ -173,7 +173,7 @@ class MachineDynamics:
 
 def _bare_system(machine: Machine) -> System:
     """The machine without what drives, brakes or measures it."""
-    left_out: dict[str, Any] = {"blocks": (), "delays": (), "signals": (), "contacts": (), "interfaces": (), "tunable": ()}
+    left_out: dict[str, Any] = dict.fromkeys(("blocks", "delays", "signals", "contacts", "interfaces", "tunable"), ())
     return assemble(Scenario(machine.name, replace(machine, **left_out), 1.0))
 
 
