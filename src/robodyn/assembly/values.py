@@ -11,6 +11,7 @@ from typing import Any
 import casadi as ca
 
 from robodyn.model import Block, Number, Scenario
+from robodyn.model.joint_block import JointBlock
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,8 @@ class Values:
         value = block.parameters[key]
         if isinstance(value, tuple):
             return tuple(self.table[f"{block.name}.{key}.{k}"] for k in range(len(value)))
+        if isinstance(block, JointBlock):
+            return self.table[block.sources[key]] if key in block.sources else value
         return self.table[f"{block.name}.{key}"]
 
 
@@ -54,7 +57,10 @@ def _folded_names(scenario: Scenario) -> set[str]:
     parts = [*machine.coordinates, *([machine.mechanism] if machine.mechanism else [])]
     geometry = {number.name for part in parts for number in part.numbers()}
     # Numbers of the mechanism make the largest expressions: they are constants unless they are asked for.
-    folded = {name for name in geometry if not any(fnmatchcase(name, pattern) for pattern in machine.tunable)}
+    joints = [joint.split_numbers() for joint in (machine.mechanism.moving_joints if machine.mechanism else ())]
+    free = {name for cheap, _ in joints for name in cheap}
+    folded = {name for name in geometry - free if not any(fnmatchcase(name, pattern) for pattern in machine.tunable)}
+    folded |= {name for _, idle in joints for name in idle}
     for contact in machine.contacts:
         folded |= contact.folded()
     for block in machine.blocks:

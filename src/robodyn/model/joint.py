@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+
 from robodyn.errors import FlawList
 from robodyn.model.description import Description
 from robodyn.model.fields import (
@@ -17,12 +20,25 @@ from robodyn.model.fields import (
     text,
     unit_vector,
 )
+from robodyn.model.joint_block import JointBlock
 from robodyn.model.numbers import Floats, Rows
 
 GROUND = "ground"
 KINDS = ("revolute", "prismatic", "fixed")
 ARMATURE = {"revolute": "kg m^2", "prismatic": "kg"}
 """Unit of a rotor's inertia as its joint sees it."""
+POSITION = {"revolute": "rad", "prismatic": "m"}
+EFFORT = {"revolute": "N m", "prismatic": "N"}
+DAMPING = {"revolute": "N m s/rad", "prismatic": "N s/m"}
+STIFFNESS = {"revolute": "N m/rad", "prismatic": "N/m"}
+LIMITS = ("lower_limit", "upper_limit", "speed_limit", "acceleration_limit", "effort_limit")
+LOSSES = ("damping", "friction")
+STOPS = ("stop_stiffness", "stop_damping")
+NONE = "no limit"
+
+
+def rate_of(units: Mapping[str, str], time: str) -> dict[str, str]:
+    return {kind: f"{unit}/{time}" for kind, unit in units.items()}
 
 
 class Joint(Description):
@@ -50,14 +66,89 @@ class Joint(Description):
         doc="of a flexible parent: the node that carries it, by a rigid bracket where an `origin` is given too",
         absent="the one at `origin`",
     )
+    lower_limit: float | None = quantity(POSITION, by="kind", default=None, doc="least position", absent=NONE)
+    upper_limit: float | None = quantity(POSITION, by="kind", default=None, doc="largest position", absent=NONE)
+    speed_limit: float | None = quantity(
+        rate_of(POSITION, "s"), by="kind", positive=True, default=None, doc="largest speed either way", absent=NONE
+    )
+    acceleration_limit: float | None = quantity(
+        rate_of(POSITION, "s^2"), by="kind", positive=True, default=None, doc="the same of acceleration", absent=NONE
+    )
+    effort_limit: float | None = quantity(
+        EFFORT,
+        by="kind",
+        positive=True,
+        default=None,
+        doc="largest torque or force that drives may put on it either way; friction, springs and constraints aside",
+        absent=NONE,
+    )
+    damping: float = quantity(DAMPING, by="kind", non_negative=True, default=0.0, doc="viscous damping")
+    friction: float = quantity(
+        EFFORT, by="kind", non_negative=True, default=0.0, doc="dry friction that sticks and slides (Coulomb)"
+    )
+    stop_stiffness: float | None = quantity(
+        STIFFNESS, by="kind", positive=True, default=None, doc="of end stops at its limits", absent="no end stops"
+    )
+    stop_damping: float = quantity(DAMPING, by="kind", non_negative=True, default=0.0, doc="of the end stops")
 
     def check(self, flaws: FlawList) -> None:
-        if self.kind != "fixed":
+        if self.kind == "fixed":
+            self._check_fixed(flaws)
             return
+        if flaws.concern("lower_limit", "upper_limit"):
+            return
+        lower, upper = self.lower_limit, self.upper_limit
+        if lower is not None and upper is not None and not lower < upper:
+            flaws.add("upper_limit", f"must be above lower_limit ({lower:g}), is {upper:g}", "swap the two")
+        if self.stop_stiffness is not None and lower is None and upper is None:
+            flaws.add("stop_stiffness", "has no effect without a limit", "give lower_limit or upper_limit, or both")
+        if self.stop_damping and self.stop_stiffness is None:
+            flaws.add("stop_damping", "has no effect without end stops", "give stop_stiffness")
+
+    def _check_fixed(self, flaws: FlawList) -> None:
         if self.axis != Z_AXIS and not flaws.concern("axis"):
             flaws.add("axis", "has no effect on a fixed joint", "turn the child by rotation instead")
-        if self.armature != 0 and not flaws.concern("armature"):
-            flaws.add("armature", "has no effect on a fixed joint", "leave it out")
+        for field in ("armature", *LIMITS, *LOSSES, *STOPS):
+            if getattr(self, field) and not flaws.concern(field):
+                flaws.add(field, "has no effect on a fixed joint", "leave it out")
+
+    @property
+    def blocks(self) -> tuple[JointBlock, ...]:
+        """What damping, friction and end stops are to the machine: laws on this joint, with its own numbers."""
+        found = []
+        if self.damping:
+            found.append(self._block("damping", "viscous_friction", viscous="damping"))
+        if self.friction:
+            found.append(self._block("friction", "stick_friction", coulomb="friction"))
+        if self.stop_stiffness is not None:
+            ends = {"lower": "lower_limit", "upper": "upper_limit"}
+            found.append(self._block("end_stop", "end_stop", **ends, stiffness="stop_stiffness", damping="stop_damping"))
+        return tuple(found)
+
+    def _block(self, name: str, law: str, **fields: str) -> JointBlock:
+        absent = {"lower": -math.inf, "upper": math.inf}
+        given = {key: getattr(self, field) for key, field in fields.items()}
+        parameters = {key: absent[key] if value is None else value for key, value in given.items()}
+        sources = {key: f"{self.name}.{field}" for key, field in fields.items() if given[key] is not None}
+        return JointBlock(f"{self.name}.{name}", law, self.name, parameters=parameters, sources=sources)
+
+    def without_blocks(self) -> Joint:
+        """The same joint without damping, friction and end stops."""
+        return self.replaced(damping=0.0, friction=0.0, stop_stiffness=None, stop_damping=0.0) if self.blocks else self
+
+    @property
+    def limits(self) -> dict[str, float]:
+        """The limits that it has, by field."""
+        return {field: getattr(self, field) for field in LIMITS if getattr(self, field) is not None}
+
+    def split_numbers(self) -> tuple[set[str], set[str]]:
+        """Names of its numbers that may change without compiling again, and of those that have no effect so far.
+
+        Limits and what its blocks take are outside of the mechanics; damping that is not there has no block.
+        """
+        own = {f"{self.name}.{field}" for field in (*LOSSES, *STOPS)}
+        acting = {name for block in self.blocks for name in block.sources.values()}
+        return acting | {f"{self.name}.{field}" for field in self.limits}, own - acting
 
     @property
     def rotates(self) -> bool:

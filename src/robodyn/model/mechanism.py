@@ -44,6 +44,11 @@ class Mechanism(Description):
         return tuple(joint for joint in self.ordered_joints if joint.kind != "fixed")
 
     @cached_property
+    def limited_joints(self) -> tuple[Joint, ...]:
+        """The joints that have limits."""
+        return tuple(joint for joint in self.moving_joints if joint.limits)
+
+    @cached_property
     def flexible_bodies(self) -> tuple[FlexibleBody, ...]:
         """The bodies that deform, in the order of the joints that carry them."""
         carried = [self.body(joint.child) for joint in self.ordered_joints]

@@ -149,7 +149,7 @@ class Scenario(Description):
         if self.keep is not None and not flaws.concern("keep"):
             moving = [*joints, *(mode.name for mode in (mechanism.modes if mechanism else ()))]
             check_keep(flaws, self.keep, moving, self.initialisation)
-        check_event_names(flaws, [e.name for e in self.events], [block.name for block in self.machine.blocks])
+        check_event_names(flaws, [e.name for e in self.events], [block.name for block in self.machine.all_blocks])
         if not flaws.found:
             check_distinct(flaws, self._all_numbers())
 
@@ -166,7 +166,7 @@ class Scenario(Description):
         """Units of the states and the memory that may be given start values, where the description tells them."""
         mechanism = self.machine.mechanism
         moving: list[Joint | Mode] = [*mechanism.moving_joints, *mechanism.modes] if mechanism else []
-        return state_units(moving, self.machine.blocks)
+        return state_units(moving, self.machine.all_blocks)
 
     def constraint_method_numbers(self) -> Iterator[Number]:
         """The pole of Baumgarte's method, where it is given and there is something to keep."""
