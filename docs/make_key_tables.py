@@ -13,7 +13,7 @@ from typing import Any
 
 from robodyn.files.flexible_forms import FLEXIBLE, BeamForm, ElementForm, FrameForm, ModalForm, NodeForm
 from robodyn.files.forms import EVENTS, BodyForm, RowForm
-from robodyn.files.path_forms import PATHS, Limits, Pointing, Turned
+from robodyn.files.path_forms import PATHS, Pointing, Turned
 from robodyn.files.reading import is_required, key_of
 from robodyn.files.section_forms import SECTIONS
 from robodyn.model import (
@@ -66,7 +66,6 @@ TABLES: Mapping[str, Sequence[type[Description]]] = {
     "block": (Block,),
     "path": PATHS,
     "orientation": (Pointing, Turned),
-    "limits": (Limits,),
     "signal": (FormulaSignal,),
     "delay": (Delay,),
     "load": (Load,),

@@ -57,10 +57,9 @@ def _folded_names(scenario: Scenario) -> set[str]:
     parts = [*machine.coordinates, *([machine.mechanism] if machine.mechanism else [])]
     geometry = {number.name for part in parts for number in part.numbers()}
     # Numbers of the mechanism make the largest expressions: they are constants unless they are asked for.
-    joints = [joint.split_numbers() for joint in (machine.mechanism.moving_joints if machine.mechanism else ())]
-    free = {name for cheap, _ in joints for name in cheap}
-    folded = {name for name in geometry - free if not any(fnmatchcase(name, pattern) for pattern in machine.tunable)}
-    folded |= {name for _, idle in joints for name in idle}
+    for joint in machine.mechanism.moving_joints if machine.mechanism else ():
+        geometry -= joint.tunable
+    folded = {name for name in geometry if not any(fnmatchcase(name, pattern) for pattern in machine.tunable)}
     for contact in machine.contacts:
         folded |= contact.folded()
     for block in machine.blocks:

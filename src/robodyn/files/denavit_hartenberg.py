@@ -38,10 +38,10 @@ class DHRow(Description):
     speed_limit: float | None = declare_as(Joint, "speed_limit")
     acceleration_limit: float | None = declare_as(Joint, "acceleration_limit")
     effort_limit: float | None = declare_as(Joint, "effort_limit")
-    damping: float = declare_as(Joint, "damping")
-    friction: float = declare_as(Joint, "friction")
+    damping: float | None = declare_as(Joint, "damping")
+    friction: float | None = declare_as(Joint, "friction")
     stop_stiffness: float | None = declare_as(Joint, "stop_stiffness")
-    stop_damping: float = declare_as(Joint, "stop_damping")
+    stop_damping: float | None = declare_as(Joint, "stop_damping")
 
 
 def mechanism_from_dh(

@@ -27,7 +27,7 @@ from robodyn.model.numbers import check_name
 
 ARM = (PointCoordinate, Distance, FunctionCoordinate, TriangleLength)
 """Coordinates of the arm itself; combinations turn with the drives."""
-OF_DRIVES: Mapping[str, Any] = {"armature": 0.0, "damping": 0.0, "friction": 0.0, "effort_limit": None}
+OF_DRIVES: Mapping[str, Any] = {"armature": 0.0, "damping": None, "friction": None, "effort_limit": None}
 """Properties of a joint that are its drive's, and their values without it; positions and speeds are the arm's."""
 
 

@@ -34,6 +34,9 @@ STIFFNESS = {"revolute": "N m/rad", "prismatic": "N/m"}
 LIMITS = ("lower_limit", "upper_limit", "speed_limit", "acceleration_limit", "effort_limit")
 LOSSES = ("damping", "friction")
 STOPS = ("stop_stiffness", "stop_damping")
+STOP = {"lower": "lower_limit", "upper": "upper_limit", "stiffness": "stop_stiffness", "damping": "stop_damping"}
+ENDLESS = {"end_stop": {"lower": -math.inf, "upper": math.inf}}
+"""Parameters of a law -> fields of the joint; and what stands in for limits that there are not."""
 NONE = "no limit"
 
 
@@ -82,14 +85,18 @@ class Joint(Description):
         doc="largest torque or force that drives may put on it either way; friction, springs and constraints aside",
         absent=NONE,
     )
-    damping: float = quantity(DAMPING, by="kind", non_negative=True, default=0.0, doc="viscous damping")
-    friction: float = quantity(
-        EFFORT, by="kind", non_negative=True, default=0.0, doc="dry friction that sticks and slides (Coulomb)"
+    damping: float | None = quantity(
+        DAMPING, by="kind", non_negative=True, default=None, doc="viscous damping", absent="none"
+    )
+    friction: float | None = quantity(
+        EFFORT, by="kind", non_negative=True, default=None, doc="dry friction that sticks and slides", absent="none"
     )
     stop_stiffness: float | None = quantity(
         STIFFNESS, by="kind", positive=True, default=None, doc="of end stops at its limits", absent="no end stops"
     )
-    stop_damping: float = quantity(DAMPING, by="kind", non_negative=True, default=0.0, doc="of the end stops")
+    stop_damping: float | None = quantity(
+        DAMPING, by="kind", non_negative=True, default=None, doc="of the end stops", absent="0"
+    )
 
     def check(self, flaws: FlawList) -> None:
         if self.kind == "fixed":
@@ -102,53 +109,49 @@ class Joint(Description):
             flaws.add("upper_limit", f"must be above lower_limit ({lower:g}), is {upper:g}", "swap the two")
         if self.stop_stiffness is not None and lower is None and upper is None:
             flaws.add("stop_stiffness", "has no effect without a limit", "give lower_limit or upper_limit, or both")
-        if self.stop_damping and self.stop_stiffness is None:
+        if self.stop_damping is not None and self.stop_stiffness is None:
             flaws.add("stop_damping", "has no effect without end stops", "give stop_stiffness")
 
     def _check_fixed(self, flaws: FlawList) -> None:
         if self.axis != Z_AXIS and not flaws.concern("axis"):
             flaws.add("axis", "has no effect on a fixed joint", "turn the child by rotation instead")
         for field in ("armature", *LIMITS, *LOSSES, *STOPS):
-            if getattr(self, field) and not flaws.concern(field):
+            if getattr(self, field) not in (None, 0.0) and not flaws.concern(field):
                 flaws.add(field, "has no effect on a fixed joint", "leave it out")
 
     @property
     def blocks(self) -> tuple[JointBlock, ...]:
         """What damping, friction and end stops are to the machine: laws on this joint, with its own numbers."""
         found = []
-        if self.damping:
+        if self.damping is not None:
             found.append(self._block("damping", "viscous_friction", viscous="damping"))
-        if self.friction:
+        if self.friction is not None:
             found.append(self._block("friction", "stick_friction", coulomb="friction"))
         if self.stop_stiffness is not None:
-            ends = {"lower": "lower_limit", "upper": "upper_limit"}
-            found.append(self._block("end_stop", "end_stop", **ends, stiffness="stop_stiffness", damping="stop_damping"))
+            found.append(self._block("end_stop", "end_stop", **STOP))
         return tuple(found)
 
     def _block(self, name: str, law: str, **fields: str) -> JointBlock:
-        absent = {"lower": -math.inf, "upper": math.inf}
-        given = {key: getattr(self, field) for key, field in fields.items()}
-        parameters = {key: absent[key] if value is None else value for key, value in given.items()}
-        sources = {key: f"{self.name}.{field}" for key, field in fields.items() if given[key] is not None}
+        """A law whose parameters are fields of this joint; what it does not have limits nothing."""
+        given = {key: field for key, field in fields.items() if getattr(self, field) is not None}
+        parameters = ENDLESS.get(law, {}) | {key: getattr(self, field) for key, field in given.items()}
+        sources = {key: f"{self.name}.{field}" for key, field in given.items()}
         return JointBlock(f"{self.name}.{name}", law, self.name, parameters=parameters, sources=sources)
 
     def without_blocks(self) -> Joint:
         """The same joint without damping, friction and end stops."""
-        return self.replaced(damping=0.0, friction=0.0, stop_stiffness=None, stop_damping=0.0) if self.blocks else self
+        return self.replaced(**dict.fromkeys((*LOSSES, *STOPS))) if self.blocks else self
 
     @property
     def limits(self) -> dict[str, float]:
         """The limits that it has, by field."""
         return {field: getattr(self, field) for field in LIMITS if getattr(self, field) is not None}
 
-    def split_numbers(self) -> tuple[set[str], set[str]]:
-        """Names of its numbers that may change without compiling again, and of those that have no effect so far.
-
-        Limits and what its blocks take are outside of the mechanics; damping that is not there has no block.
-        """
-        own = {f"{self.name}.{field}" for field in (*LOSSES, *STOPS)}
-        acting = {name for block in self.blocks for name in block.sources.values()}
-        return acting | {f"{self.name}.{field}" for field in self.limits}, own - acting
+    @property
+    def tunable(self) -> set[str]:
+        """Names of its numbers that are outside of the mechanics: they change without compiling again."""
+        given = [field for field in (*LIMITS, *LOSSES, *STOPS) if getattr(self, field) is not None]
+        return {f"{self.name}.{field}" for field in given}
 
     @property
     def rotates(self) -> bool:

@@ -12,7 +12,9 @@ from robodyn.model.numbers import Number
 class JointBlock(Block):
     """A block that a property of a joint stands for; files do not give it."""
 
-    sources: Mapping[str, str] = reference_map("number", default=EMPTY, doc="parameter = number of the joint that it is")
+    sources: Mapping[str, str] = reference_map(
+        "number", default=EMPTY, doc="parameter = number of the joint that it is"
+    )
 
     def numbers(self, prefix: str | None = None) -> Iterator[Number]:
         """None of its own: they are the joint's."""

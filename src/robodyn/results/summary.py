@@ -15,7 +15,7 @@ _STARTS_SHOWN = 20
 
 
 def summarise(run: Run) -> str:
-    """Outcome, costs, warnings, passed limits, checks, start values found, events and signal ranges of a run as lines of text."""
+    """A run as lines of text: outcome, costs, warnings, limits passed, checks, start values found, events, signals."""
     message = [_warnings(run), _limits(run), run.certificate.lines(), _errors(run), list_found(run.found)]
     blocks = [_head(run), *message, _events(run), _signals(run)]
     return "\n\n".join("\n".join(block) for block in blocks if block)

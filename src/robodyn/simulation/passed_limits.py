@@ -16,9 +16,7 @@ LARGEST, LARGEST_AT, POSITIVE_AT = 3, 4, 5
 HALVINGS = 60
 
 
-def find_passed_limits(
-    system: System, trajectory: Trajectory, run: Run, rows_chosen: bool
-) -> tuple[PassedLimit, ...]:
+def find_passed_limits(system: System, trajectory: Trajectory, run: Run, rows_chosen: bool) -> tuple[PassedLimit, ...]:
     """Every limit that was passed, in the order of the joints.
 
     Looked at where rows are and within every step.

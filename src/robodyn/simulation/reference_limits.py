@@ -39,11 +39,13 @@ def find_reference_warnings(system: System, numbers: Mapping[str, float] | None 
     if not any(limits.values()):
         return []
     values = {name: number.value for name, number in system.numbers.items()} | dict(numbers or {})
+    units = {info.name: info.unit for info in system.signals}
     found: dict[str, None] = {}
     for joint, signal in dict.fromkeys(_references(system, list(limits))):
         motion = _motion(system, signal, values) if limits[joint] else None
-        for field in limits[joint] if motion is not None else ():
-            found |= dict.fromkeys(_compare(joint, signal, field, values[f"{joint}.{field}"], motion))
+        for field in limits[joint] if motion else ():
+            unit = units.get(f"{joint}.{BOUNDED[field][0]}", "")
+            found |= dict.fromkeys(_compare((joint, signal, field), values[f"{joint}.{field}"], unit, motion or {}))
     return list(found)
 
 
@@ -125,13 +127,20 @@ def _sampled(system: System, signal: str, values: Mapping[str, float]) -> dict[s
     block = next((block for block in system.scenario.machine.blocks if block.name == owner and block.sampled), None)
     if block is None or not block.native or block.inputs or block.memory_names:
         return {}
-    given = {key: value if isinstance(value, tuple) else values[f"{owner}.{key}"] for key, value in block.parameters.items()}
+    given = dict(block.parameters)
+    given |= {key: values[f"{owner}.{key}"] for key in given if f"{owner}.{key}" in values}
     time = {"time": system.symbols.t} if any(a.name == "time" for a in arguments_of(block.function)) else {}
     results = name_results(block, block.function(**time, **given))
     return {f"{owner}.{key}": ca.SX(value) for key, value in results.items()}
 
 
-def _compare(joint: str, signal: Any, field: str, limit: float, motion: Mapping[str, np.ndarray]) -> Iterator[str]:
+def _compare(which: tuple[str, Any, str], limit: float, unit: str, motion: Mapping[str, np.ndarray]) -> Iterator[str]:
+    """A sentence where a reference leaves a limit.
+
+    Args:
+        which: joint, signal and limit.
+    """
+    joint, signal, field = which
     quantity = BOUNDED[field][0]
     if quantity not in motion:
         return
@@ -139,8 +148,9 @@ def _compare(joint: str, signal: Any, field: str, limit: float, motion: Mapping[
     if not np.any(beyond > 0):
         return
     first, worst = int(np.argmax(beyond > 0)), int(np.argmax(beyond))
+    begin, when, value = motion["time"][first], motion["time"][worst], motion[quantity][worst]
     name = f"'{signal}'" if isinstance(signal, str) else f"{signal:g}"
     yield (
-        f"the reference {name} of joint '{joint}' passes its {field.replace('_', ' ')} of {limit:.6g} at "
-        f"{motion['time'][first]:.4g} s: {quantity} {motion[quantity][worst]:.6g} at {motion['time'][worst]:.4g} s"
+        f"the reference {name} of joint '{joint}' passes its {field.replace('_', ' ')} of {limit:.6g} {unit} at "
+        f"{begin:.4g} s: {quantity} {value:.6g} {unit} at {when:.4g} s"
     )
