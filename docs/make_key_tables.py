@@ -41,6 +41,7 @@ from robodyn.model.coordinate import COORDINATES
 from robodyn.model.description import Description
 from robodyn.model.fields import IDENTITY
 from robodyn.model.kinds import Choice, Kind
+from robodyn.model.look import LOOKS
 from robodyn.model.referring_kinds import Part, Parts
 from robodyn.model.shape import Ball, Box, Plane
 from robodyn.model.vector_kinds import Rotation
@@ -49,6 +50,7 @@ PAGE = Path(__file__).with_name("toml.md")
 TABLES: Mapping[str, Sequence[type[Description]]] = {
     "scenario": (Scenario,),
     "body": (BodyForm,),
+    "look": LOOKS,
     "flexible body": FLEXIBLE,
     "beam and frame": (BeamForm, FrameForm),
     "element": (ElementForm,),

@@ -34,7 +34,7 @@ class Values:
         if isinstance(value, tuple):
             return tuple(self.table[f"{block.name}.{key}.{k}"] for k in range(len(value)))
         if isinstance(block, JointBlock):
-            return self.table[block.sources[key]] if key in block.sources else value
+            return self.table.get(block.sources.get(key, ""), value)
         return self.table[f"{block.name}.{key}"]
 
 

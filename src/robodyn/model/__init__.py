@@ -30,6 +30,7 @@ from robodyn.model.flexible import BodyNode, FlexibleBody, ModalInertia, Mode
 from robodyn.model.formula_signal import FormulaSignal
 from robodyn.model.interface import Interface
 from robodyn.model.joint import GROUND, Joint, Point
+from robodyn.model.look import BoxLook, CapsuleLook, CylinderLook, MeshLook, SphereLook
 from robodyn.model.machine import Load, Machine
 from robodyn.model.mechanism import Mechanism
 from robodyn.model.numbers import Floats, Number, check_finite, check_vector
@@ -49,11 +50,14 @@ __all__ = [
     "Body",
     "BodyNode",
     "Box",
+    "BoxLook",
+    "CapsuleLook",
     "Constraint",
     "ConstraintFunction",
     "ConstraintMethod",
     "Contact",
     "Coordinate",
+    "CylinderLook",
     "Delay",
     "Description",
     "Distance",
@@ -71,6 +75,7 @@ __all__ = [
     "LoopJoint",
     "Machine",
     "Mechanism",
+    "MeshLook",
     "ModalInertia",
     "Mode",
     "Number",
@@ -86,6 +91,7 @@ __all__ = [
     "ScenarioSequence",
     "SetValues",
     "Solver",
+    "SphereLook",
     "TriangleLength",
     "check_finite",
     "check_vector",

@@ -106,6 +106,11 @@ class Text(Kind):
 
 
 @dataclass(frozen=True)
+class File(Text):
+    """The path of a file."""
+
+
+@dataclass(frozen=True)
 class Texts(Kind):
     """A list of texts: patterns, or names that nobody checks."""
 
