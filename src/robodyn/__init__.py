@@ -68,9 +68,9 @@ _HOMES = {
     "files": "DHRow mechanism_from_dh read_reference read_scenario write_scenario",
     "laws": "law",
     "model": "GROUND Ball Block Body Box BoxLook CapsuleLook ConstraintFunction ConstraintMethod Contact CylinderLook "
-    "Delay Distance ElasticGear Event FormulaSignal FunctionCoordinate Interface Joint LinearCombination LinearConstraint "
-    "Load LoopJoint Machine Mechanism MeshLook Obstacle Plane Point PointCoordinate PrescribedMotion Recording "
-    "RigidContact Rod Scenario ScenarioSequence Solver SphereLook TriangleLength combine with_elastic_joints",
+    "Delay Distance ElasticGear Event FormulaSignal FunctionCoordinate Interface Joint LinearCombination "
+    "LinearConstraint Load LoopJoint Machine Mechanism MeshLook Obstacle Plane Point PointCoordinate PrescribedMotion "
+    "Recording RigidContact Rod Scenario ScenarioSequence Solver SphereLook TriangleLength combine with_elastic_joints",
     "perturbation": "simulate_perturbed",
     "results": "Run compare load save",
     "simulation": "compile_system simulate",

@@ -8,6 +8,7 @@ not known before it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import casadi as ca
@@ -40,12 +41,13 @@ def find_reference_warnings(system: System, numbers: Mapping[str, float] | None 
         return []
     values = {name: number.value for name, number in system.numbers.items()} | dict(numbers or {})
     units = {info.name: info.unit for info in system.signals}
+    wanted = [pair for pair in dict.fromkeys(_references(system, list(limits))) if limits[pair[0]]]
+    times, motions = _motions(system, [signal for _, signal in wanted], values)
     found: dict[str, None] = {}
-    for joint, signal in dict.fromkeys(_references(system, list(limits))):
-        motion = _motion(system, signal, values) if limits[joint] else None
-        for field in limits[joint] if motion else ():
+    for (joint, signal), motion in zip(wanted, motions, strict=True):
+        for field in limits[joint]:
             unit = units.get(f"{joint}.{BOUNDED[field][0]}", "")
-            found |= dict.fromkeys(_compare((joint, signal, field), values[f"{joint}.{field}"], unit, motion or {}))
+            found |= dict.fromkeys(_compare((joint, signal, field), values[f"{joint}.{field}"], unit, times, motion))
     return list(found)
 
 
@@ -57,6 +59,7 @@ def _references(system: System, joints: Sequence[str]) -> Iterator[tuple[str, st
         if isinstance(constraint, PrescribedMotion) and constraint.of in joints:
             yield constraint.of, constraint.position
     blocks = {block.name: block for block in machine.all_blocks}
+    delays = {delay.name: delay.signal for delay in machine.delays}
     for block in machine.all_blocks:
         # A planned path knows its joints.
         for k, joint in enumerate(getattr(block.function, "joints", ())):
@@ -65,7 +68,7 @@ def _references(system: System, joints: Sequence[str]) -> Iterator[tuple[str, st
         wanted = next((block.inputs[key] for key in TARGETS if isinstance(block.inputs.get(key), str)), None)
         joint = _measured(f"{block.name}.", blocks, joints, set()) if wanted else None
         if wanted and joint:
-            yield joint, wanted
+            yield joint, _source(wanted, blocks, delays)
 
 
 def _measured(signal: str, blocks: Mapping[str, Block], joints: Sequence[str], seen: set[str]) -> str | None:
@@ -83,58 +86,86 @@ def _measured(signal: str, blocks: Mapping[str, Block], joints: Sequence[str], s
     return found.pop() if len(found) == 1 else None
 
 
-def _motion(system: System, signal: Any, values: Mapping[str, float]) -> dict[str, np.ndarray] | None:
-    """Times, and position, velocity and acceleration there; None where they depend on more than time."""
+def _source(signal: str, blocks: Mapping[str, Block], delays: Mapping[str, str]) -> str:
+    """What a signal comes from through delays and sampled blocks that read nothing else."""
+    for _ in range(len(blocks) + len(delays)):
+        owner = signal.rpartition(".")[0]
+        block = blocks.get(owner)
+        read = list(block.inputs.values()) if block is not None and block.sampled and not block.on else []
+        if owner in delays:
+            signal = delays[owner]
+        elif len(read) == 1 and isinstance(read[0], str):
+            signal = read[0]
+        else:
+            break
+    return signal
+
+
+def _motions(
+    system: System, signals: Sequence[Any], values: Mapping[str, float]
+) -> tuple[np.ndarray, list[dict[str, np.ndarray]]]:
+    """Times, and position, velocity and acceleration of each there; nothing where they depend on more than time."""
     end = system.scenario.duration
-    times = np.linspace(0.0, end, INSTANTS)
-    if not isinstance(signal, str):
-        still = np.zeros(INSTANTS)
-        return {"time": times, "position": still + float(signal), "velocity": still, "acceleration": still}
-    column = _expressions(system, signal, values)
-    if column is None:
-        return None
     bends = break_times(system.breaks, dict(values), 0.0, end)
-    times = np.unique(np.concatenate([times, bends, np.nextafter(bends, -np.inf)]))
-    t, p = system.symbols.t, [values[number.name] for number in system.parameters]
-    function: Any = spell_out(ca.Function("reference", [t, system.symbols.p], [ca.densify(ca.vertcat(*column))]))
-    rows = np.array([np.array(function(time, p)).ravel() for time in times])
-    return {"time": times} | dict(zip(RATES, rows.T, strict=True))
-
-
-def _expressions(system: System, signal: str, values: Mapping[str, float]) -> list[ca.SX] | None:
-    """Position and its rates, as they are given beside it or else by differentiation."""
+    times = np.unique(np.concatenate([np.linspace(0.0, end, INSTANTS), bends, np.nextafter(bends, -np.inf)]))
     known = dict(zip((info.name for info in system.signals), ca.vertsplit(system.expressions.outputs), strict=True))
-    known |= _sampled(system, signal, values)
-    t, free = system.symbols.t, ca.vertcat(system.symbols.t, system.symbols.p)
-
-    def depends_on_time(expression: ca.SX) -> bool:
-        return all(ca.depends_on(free, symbol) for symbol in ca.symvar(expression))
-
-    owner, _, output = signal.rpartition(".")
-    if signal not in known or not depends_on_time(known[signal]):
-        return None
-    found = [known[signal]]
-    for rate in RATES[1:]:
-        beside = f"{owner}.{output.replace('position', rate)}" if "position" in output else ""
-        given = beside in known and depends_on_time(known[beside])
-        found.append(known[beside] if given else ca.jacobian(found[-1], t))
-    return found
-
-
-def _sampled(system: System, signal: str, values: Mapping[str, float]) -> dict[str, ca.SX]:
-    """Outputs of the sampled block of a signal as functions of time, where it takes nothing else."""
-    owner = signal.rpartition(".")[0]
-    block = next((block for block in system.scenario.machine.blocks if block.name == owner and block.sampled), None)
-    if block is None or not block.native or block.inputs or block.memory_names:
-        return {}
-    given = dict(block.parameters)
-    given |= {key: values[f"{owner}.{key}"] for key in given if f"{owner}.{key}" in values}
-    time = {"time": system.symbols.t} if any(a.name == "time" for a in arguments_of(block.function)) else {}
-    results = name_results(block, block.function(**time, **given))
-    return {f"{owner}.{key}": ca.SX(value) for key, value in results.items()}
+    owners = {str(signal).rpartition(".")[0] for signal in signals}
+    blocks = [block for block in system.scenario.machine.blocks if block.name in owners]
+    clocks = {block.name: block for block in blocks if _takes_time_alone(block)}
+    results = {name: _evaluate(block, values, times) for name, block in clocks.items()}
+    motions = []
+    for signal in signals:
+        owner, _, output = str(signal).rpartition(".")
+        names = [output.replace("position", rate) for rate in RATES]
+        beside = results.get(owner, {})
+        rows: Sequence[Any]
+        if not isinstance(signal, str):
+            rows = [np.full(times.shape, rate) for rate in (float(signal), 0.0, 0.0)]
+        elif "position" in output and {*names} <= beside.keys():
+            rows = [np.broadcast_to(beside[name], times.shape) for name in names]
+        else:
+            traced = _evaluate(clocks[owner], values, system.symbols.t) if owner in clocks else {}
+            position = ca.SX(traced[output]) if output in traced else known.get(signal)
+            rows = _differentiate(system, position, values, times)
+        motions.append(dict(zip(RATES, rows, strict=False)))
+    return times, motions
 
 
-def _compare(which: tuple[str, Any, str], limit: float, unit: str, motion: Mapping[str, np.ndarray]) -> Iterator[str]:
+def _takes_time_alone(block: Block) -> bool:
+    """Whether a block's outputs are functions of time and its numbers, be they sampled or not."""
+    return block.native and {block.source_of(argument) for argument in arguments_of(block.function)} == {
+        "time",
+        "parameter",
+    }
+
+
+def _evaluate(block: Block, values: Mapping[str, float], time: Any) -> Mapping[str, Any]:
+    """A block's outputs at times, or as expressions of the time."""
+    names = {key: f"{block.name}.{key}" for key in block.parameters}
+    given = {key: values.get(names[key], value) for key, value in block.parameters.items()}
+    with suppress(Exception):  # a user's function may work on symbols alone
+        return name_results(block, block.function(time=time, **given))
+    return {}
+
+
+def _differentiate(
+    system: System, position: ca.SX | None, values: Mapping[str, float], times: np.ndarray
+) -> Sequence[np.ndarray]:
+    """An expression and its rates at times; nothing where it depends on more than time."""
+    t, p = system.symbols.t, system.symbols.p
+    free = ca.vertcat(t, p)
+    if position is None or not all(ca.depends_on(free, symbol) for symbol in ca.symvar(position)):
+        return []
+    velocity = ca.jacobian(position, t)
+    column = ca.densify(ca.vertcat(position, velocity, ca.jacobian(velocity, t)))
+    function: Any = spell_out(ca.Function("reference", [t, p], [column]))
+    fixed = np.reshape([values[number.name] for number in system.parameters], (-1, 1))
+    return list(np.array(function(times[None, :], np.tile(fixed, len(times)))))
+
+
+def _compare(
+    which: tuple[str, Any, str], limit: float, unit: str, times: np.ndarray, motion: Mapping[str, np.ndarray]
+) -> Iterator[str]:
     """A sentence where a reference leaves a limit.
 
     Args:
@@ -148,7 +179,7 @@ def _compare(which: tuple[str, Any, str], limit: float, unit: str, motion: Mappi
     if not np.any(beyond > 0):
         return
     first, worst = int(np.argmax(beyond > 0)), int(np.argmax(beyond))
-    begin, when, value = motion["time"][first], motion["time"][worst], motion[quantity][worst]
+    begin, when, value = times[first], times[worst], motion[quantity][worst]
     name = f"'{signal}'" if isinstance(signal, str) else f"{signal:g}"
     yield (
         f"the reference {name} of joint '{joint}' passes its {field.replace('_', ' ')} of {limit:.6g} {unit} at "

@@ -72,7 +72,9 @@ def simulate(
     if parameters:
         # The descriptions check themselves: a negative mass is refused here as it is anywhere else.
         system.scenario.with_numbers(dict(parameters))
-    doubts = tuple(find_reference_warnings(system, compiled.number_values(values)))
+    # Of many runs of one system, only what they do is told, not what they are told to do.
+    once = not isinstance(what, CompiledSystem)
+    doubts = tuple(find_reference_warnings(system, compiled.number_values(values))) if once else ()
     calls = PythonCalls(compiled, compiled.module.prepare(values))
     begin = find_start(compiled, values, start)
     if start is None:
