@@ -85,6 +85,9 @@ def _value(kind: Any, value: Any, name: str, path: str, flaws: FlawList) -> Any:
 def _lines(table: Mapping[str, Any], path: str) -> Iterator[str]:
     """A table's own keys, then the tables in it."""
     inner = {key: value for key, value in table.items() if _is_section(key, value, path)}
+    if inner and all(isinstance(value, Mapping) for value in table.values()):
+        # Parts keep their order, be some of them too long for a line.
+        inner = dict(table)
     for key, value in table.items():
         if key not in inner:
             yield f"{_key(key)} = {_text(value)}"
