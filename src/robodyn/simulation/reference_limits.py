@@ -19,6 +19,7 @@ from robodyn.laws import arguments_of
 from robodyn.model import Block, PrescribedMotion
 from robodyn.model.limits import BOUNDED, excess
 from robodyn.model.outputs import name_results
+from robodyn.paths.reference import PathReference
 from robodyn.simulation.problem import break_times
 from robodyn.symbolic.tables import spell_out
 
@@ -62,13 +63,13 @@ def _references(system: System, joints: Sequence[str]) -> Iterator[tuple[str, st
     delays = {delay.name: delay.signal for delay in machine.delays}
     for block in machine.all_blocks:
         # A planned path knows its joints.
-        for k, joint in enumerate(getattr(block.function, "joints", ())):
+        for k, joint in enumerate(block.law.joints if isinstance(block.law, PathReference) else ()):
             if joint in joints:
                 yield joint, f"{block.name}.position{k + 1}"
         wanted = next((block.inputs[key] for key in TARGETS if isinstance(block.inputs.get(key), str)), None)
-        joint = _measured(f"{block.name}.", blocks, joints, set()) if wanted else None
-        if wanted and joint:
-            yield joint, _source(wanted, blocks, delays)
+        measured = _measured(f"{block.name}.", blocks, joints, set()) if wanted else None
+        if wanted and measured:
+            yield measured, _source(wanted, blocks, delays)
 
 
 def _measured(signal: str, blocks: Mapping[str, Block], joints: Sequence[str], seen: set[str]) -> str | None:
