@@ -61,7 +61,7 @@ sanitize: setup
 	ROBODYN_ENGINE=$(CURDIR)/build/engine-thread.so LD_PRELOAD="$(call runtime,tsan)" \
 	  $(BIN)/python -m pytest --capture=sys tests/unit/engine/test_threads.py
 
-# Spoiled files and random machines by the thousands, from SEED on; what fails is told, files are kept in build/soak.
+# Spoiled files and random machines by the thousands, from SEED on; what fails is reported, files are kept in build/soak.
 FILES ?= 20000
 MACHINES ?= 5000
 SEED ?= 1

@@ -2,7 +2,7 @@
 
 Every contender gets the coarsest tolerance or step of a ladder at which its positions stay within the accuracy asked
 for, all the time; then it is timed. Minimal coordinates of the pendulum are its angle, those of the delta robot its
-motors' angles. The drift is that of the recorded instants, between steps too. The study of Baumgarte's method tells of
+motors' angles. The drift is that of the recorded instants, between steps too. The study of Baumgarte's method speaks of
 index-3 runs about 5 times (pendulum) and 10 times (delta robot) as long.
 """
 

@@ -30,7 +30,7 @@ SOLVERS = {
 }
 GOALS = {"rigid": 1 / 3, "elastic": 1 / 10, "flexible": None}
 PARTS = {"rigid": "rigid gears", "elastic": "elastic gears", "flexible": "flexible links"}
-# Of the many states of flexible links exact Jacobians and small explicit steps cost more than they tell.
+# Of the many states of flexible links exact Jacobians and small explicit steps cost more than they gain.
 TRIED = {"flexible": ("rosw2", "rosw1")}
 ROUNDS = 9
 # Computing time of the whole weld in ms per simulated second.

@@ -117,7 +117,7 @@ def _keys(cls: type[Description]) -> Iterator[tuple[str, str, Kind, type[Descrip
 
 
 def _with(key: str, own: Sequence[type[Description]], classes: Sequence[type[Description]]) -> str:
-    """The keys or words that tell the classes that have a key; nothing where all have it or the key tells them."""
+    """The keys or words that mark the classes that have a key; nothing where all have it or the key marks them."""
     if len(own) == len(classes) or any(key in cls.MARKS for cls in own):
         return ""
     marks = [NAMES.get(cls.__name__) or _mark(cls.MARKS[-1]) for cls in own]
@@ -131,7 +131,7 @@ def _mark(mark: str) -> str:
 def _meaning(kind: Any) -> str:
     unit = getattr(kind, "written", "") or getattr(kind, "unit", "")
     if isinstance(unit, Mapping):
-        unit = " or ".join(unit.values())
+        unit = " or ".join(dict.fromkeys(unit.values()))
     unit = unit.replace("{x}", "rad or m").replace("{F}", "N m or N").replace("{I}", "kg m^2 or kg")
     shown = "" if unit in ("", "1") or "{" in unit or "/rad or m" in unit else f"[{unit}]"
     words = [f'`"{word}"`' for word in kind.options] if isinstance(kind, Choice) else []

@@ -1,4 +1,4 @@
-"""What is wrong with a description? All flaws at once, each with a path and a remedy, as one ModelError."""
+"""ModelError: what is wrong with a description? All flaws at once, each with a path and a remedy."""
 
 from __future__ import annotations
 

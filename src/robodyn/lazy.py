@@ -1,4 +1,4 @@
-"""How does a package offer names without loading the modules they live in before one is used?"""
+"""Lazy imports: how does a package offer names without loading their modules before one is used?"""
 
 from __future__ import annotations
 

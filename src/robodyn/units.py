@@ -6,7 +6,7 @@
     power    = ("^" | "**") number, or superscripts
 
 Angles count: rad is a base unit here, so that rad/s is no frequency and N m/rad no torque. What `N m/rad s` means is
-not clear and refused. J and N m have the same dimension and are told apart by their names.
+not clear and refused. J and N m have the same dimension and are distinguished by their names.
 """
 
 from __future__ import annotations

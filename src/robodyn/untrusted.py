@@ -1,4 +1,4 @@
-"""How is a file of unknown origin read? Every size that it declares is checked before anything is allocated.
+"""Untrusted files: how is one read? Every size that it declares is checked before anything is allocated.
 
 What is wrong with a file is an `Unreadable`, whose message follows the file's name; errors of the disk stay OSErrors.
 """

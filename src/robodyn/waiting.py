@@ -1,6 +1,6 @@
-"""What is being done while one waits? One line on standard error where work lasts longer than a second, else none.
+"""Progress line: what is being done while one waits? On standard error, where work lasts longer than a second.
 
-The line is closed with the duration. Work within work is part of it and tells nothing by itself. The environment
+The line is closed with the duration. Work within work is part of it and has no line of its own. The environment
 variable ROBODYN_QUIET, or `with quietly():`, keeps all silent; so does a caller that listens to the progress itself.
 """
 
@@ -31,7 +31,7 @@ class WaitingLine:
     """Work under way: `with WaitingLine("fitting arm") as line: ...`, in which `line.update("3 of 10")` may be called.
 
     Args:
-        watched: by a thread of its own, which tells in time whatever the work does; otherwise only updates tell.
+        watched: by a thread of its own, which prints in time whatever the work does; otherwise only updates print.
     """
 
     def __init__(self, what: str, *, quiet: bool = False, watched: bool = True) -> None:
@@ -67,7 +67,7 @@ class WaitingLine:
             self._report(detail)
 
     def follow(self, duration: float, begin: float = 0.0) -> Callable[[float, float, int], None]:
-        """Progress of a simulation: a function of (time, step, steps) that tells the simulated time."""
+        """Progress of a simulation: a function of (time, step, steps) that shows the simulated time."""
         return lambda now, step, steps: self.update(f"{now - begin:.3g} of {duration:g} s")
 
     def _report(self, detail: str) -> None:
@@ -82,7 +82,7 @@ def quietly() -> WaitingLine:
 
 
 def told_if_slow(doing: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Decorator of work on its first argument: told as `doing` and the name of that, if it has one."""
+    """Decorator of work on its first argument: shown as `doing` and the name of that, if it has one."""
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         @wraps(function)

@@ -45,7 +45,7 @@ def test_every_scenario_is_found_and_usable_by_the_command_line(name):
 
 def test_surfaces_that_touch_are_told_once_on_their_points():
     scenario = SCENARIOS["space-case-rigid"]()
-    run = recorded(scenario, [f"{joint.name}.position" for joint in scenario.machine.mechanism.moving_joints])
+    run = recorded(scenario, [f"{joint.name}.position" for joint in scenario.machine.mechanism.axes])
     machine, _ = read_machine(run)
     # Point A is a ball without a radius.
     assert machine["surfaces"] == [{"kind": "plane", "point": "wall", "normal": [-1, 0, 0]}]

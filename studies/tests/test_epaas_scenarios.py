@@ -212,7 +212,7 @@ def test_the_oil_columns_of_the_epaas_robot_swing_as_published():
     found = find_modes(system, at=holding, parameters={f"{circuit.name}.control.gain": 0.0 for circuit in CIRCUITS})
     for frequency, force in ((34.7, "l3.actuator.oil_force"), (43.3, "l4.actuator.oil_force")):
         mode = found.nearest(frequency)
-        # The published masses have three digits: 1 % of the effective mass, and its damping is not told.
+        # The published masses have three digits: 1 % of the effective mass, and its damping is not printed.
         assert mode.frequency == pytest.approx(frequency, rel=0.015)
         assert force in mode.dominant(2)
     # A rotor of 0.338 kg m2 on the vane's oil is published as 33 Hz; here it carries J11 = 0.214 kg m2.

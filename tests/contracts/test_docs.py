@@ -6,6 +6,7 @@ and read as a co-simulation, `python file=NAME` and `csv file=NAME` written, `co
 line ("..." stands for any lines, numbers are compared to 4 digits). The blocks of a page share a folder.
 """
 
+import importlib
 import importlib.util
 import math
 import os
@@ -26,11 +27,27 @@ from robodyn.units import COHERENT, OTHERS, PREFIXED
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
+LIBRARY = ROOT / "src" / "robodyn"
+PACKAGES = sorted(found.parent.name for found in LIBRARY.glob("*/__init__.py"))
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
+# All that speaks of the code: pages, and docstrings and comments of the library and of the studies.
+TEXTS = [
+    *PAGES,
+    ROOT / "CHANGELOG.md",
+    ROOT / "studies" / "README.md",
+    *sorted(LIBRARY.glob("**/*.py")),
+    *sorted(ROOT.glob("studies/src/**/*.py")),
+]
 FENCE = re.compile(r"^```(\w+)[ ]+(\S+)[ ]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 ANY_CODE = re.compile(r"^```.*?^```$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
-CITED = re.compile(r"`((?:src|tests|examples|docs|benchmarks)/[\w/.\-]+)`")
+CITED = re.compile(r"`((?:src|tests|examples|docs|benchmarks|studies|\.ci)/[\w/.\-]+)`")
+# Files of the library without `src/robodyn`, as `laws/friction.py`; whole names, as `robodyn.symbolic.tables`.
+CITED_BY_PACKAGE = re.compile(r"`((?:" + "|".join({*PACKAGES} - {"studies"}) + r")/[\w/.\-]+)`")
+NAMED = re.compile(r"`(robodyn(?:_studies)?(?:\.\w+)+)(?:\([^`\n]*\))?`")
+# The same without `robodyn.`, as `reporting.plot_modes`, of packages that no signal and no value is called after.
+NAMED_BY_PACKAGE = re.compile(r"`((?:analysis|fmi|reporting|results|studio|symbolic)(?:\.\w+)+)(?:\(.*?\))?`")
+ENTRY_POINTS = ("robodyn.scenarios", "robodyn.studies")
 # Shown numbers have 6 digits; the last of them may differ between processors.
 SHOWN_TOLERANCE = 1e-4
 
@@ -160,10 +177,52 @@ def test_links_inside_the_project_lead_somewhere(page):
         assert not anchor or anchor in heading_anchors(found), f"{page.name}: {target}"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_cited_source_files_exist(page):
-    missing = [path for path in CITED.findall(page.read_text(encoding="utf-8")) if not (ROOT / path).exists()]
-    assert not missing
+def is_there(name):
+    """Whether a dotted name is a module, or a name in one."""
+    module, _, attribute = name.rpartition(".")
+    try:
+        return hasattr(importlib.import_module(module), attribute) or bool(importlib.util.find_spec(name))
+    except ModuleNotFoundError:
+        return False
+
+
+@pytest.mark.parametrize("name", ["robodyn.laws.frictions", "robodyn.law.friction", "robodyn.results.identicals"])
+def test_names_that_are_not_there_are_noticed(name):
+    assert not is_there(name)
+
+
+def test_cited_files_exist():
+    texts = {page: page.read_text(encoding="utf-8") for page in TEXTS}
+    cited = [(page.name, ROOT / path) for page, text in texts.items() for path in CITED.findall(text)]
+    cited += [(page.name, LIBRARY / path) for page, text in texts.items() for path in CITED_BY_PACKAGE.findall(text)]
+    assert len(cited) > 50
+    assert not [(name, str(path)) for name, path in cited if not path.exists()]
+
+
+def test_named_modules_and_functions_exist():
+    texts = {page: page.read_text(encoding="utf-8") for page in TEXTS}
+    named = [(page.name, name) for page, text in texts.items() for name in NAMED.findall(text)]
+    named += [(page.name, f"robodyn.{name}") for page, text in texts.items() for name in NAMED_BY_PACKAGE.findall(text)]
+    assert len(named) > 20
+    assert not [(text, name) for text, name in named if name not in ENTRY_POINTS and not is_there(name)]
+
+
+def test_the_architecture_lists_every_package_once():
+    page = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    table = page[page.index("| package | holds |") : page.index("Beside them")]
+    assert sorted(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) == PACKAGES
+
+
+def test_the_architecture_names_every_module_beside_the_packages():
+    page = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    beside = page[page.index("Beside them") :].split("\n\n")[0]
+    modules = sorted(path.stem for path in LIBRARY.glob("[a-z]*.py"))
+    assert sorted(re.findall(r"`(\w+)`", beside)) == modules
+
+
+def test_the_overview_leads_to_every_page():
+    overview = (DOCS / "index.md").read_text(encoding="utf-8")
+    assert not [page.name for page in DOCS.glob("*.md") if page.name != "index.md" and f"({page.name})" not in overview]
 
 
 def test_the_law_table_is_up_to_date():

@@ -97,7 +97,7 @@ def test_fit_finds_the_spring_and_the_friction_that_made_the_data():
         # Half an interval at 95 % is two deviations; four are left by freak data only.
         assert abs(parameter.value - example.TRUE[parameter.name]) < 2 * half
         assert half < 0.05 * parameter.value
-    # 101 samples tell a deviation to 7 %; three times that.
+    # 101 samples give a deviation to 7 %; three times that.
     assert fit.signals[0].noise == pytest.approx(example.NOISE, rel=0.2)
     assert fit.agreeing == 3
 

@@ -15,6 +15,24 @@ PACKAGES = [name for _, name, is_package in pkgutil.iter_modules(robodyn.__path_
 # The engine's library ends like an extension module and is none.
 LIBRARY = "robodyn.engine._engine"
 MODULES = sorted({module.name for module in pkgutil.walk_packages(robodyn.__path__, "robodyn.")} - {LIBRARY})
+QUESTIONS = {
+    "How",
+    "What",
+    "Which",
+    "Where",
+    "When",
+    "Who",
+    "Does",
+    "Do",
+    "Did",
+    "Is",
+    "Are",
+    "Can",
+    "May",
+    "Of",
+    "In",
+    "By",
+}
 HEAVY = ("casadi", "llvmlite", "numpy", "matplotlib", "typer", "rich")
 
 
@@ -81,6 +99,8 @@ def test_every_module_says_what_it_is_for(module):
     spec = importlib.util.find_spec(module)
     first = Path(spec.origin).read_text(encoding="utf-8").lstrip()
     assert first.startswith('"""')
+    # The technical term comes first, the question behind it: that is what one searches for.
+    assert first[3:].split()[0] not in QUESTIONS
 
 
 def test_importing_the_package_loads_nothing_heavy():

@@ -1,4 +1,4 @@
-"""Do the Jacobians tell how points move, and how forces on them load the joints?"""
+"""Do the Jacobians say how points move, and how forces on them load the joints?"""
 
 import casadi as ca
 import numpy as np

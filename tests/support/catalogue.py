@@ -62,7 +62,7 @@ def recorded(scenario, names):
 def assert_is_drawn(scenario):
     first = getattr(scenario, "phases", (scenario,))[0]
     mechanism = first.machine.mechanism
-    moving = [*mechanism.moving_joints, *(mode for body in mechanism.flexible_bodies for mode in body.modes)]
+    moving = mechanism.freedoms
     machine, note = read_machine(recorded(first, [f"{coordinate.name}.position" for coordinate in moving]))
     assert note == ""
     assert len(machine["joints"]) == len(mechanism.joints)

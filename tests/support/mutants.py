@@ -1,4 +1,4 @@
-"""Files that are wrong somewhere: good ones of every kind, and edits that spoil them, each told by its seed.
+"""Files that are wrong somewhere: good ones of every kind, and edits that spoil them, each determined by its seed.
 
 A mutant is a good file and some seeds; the same seeds make the same mutant, and fewer of them a smaller one.
 """

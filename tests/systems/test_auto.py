@@ -1,4 +1,4 @@
-"""The method auto: explicit while that pays, stiff while that pays, with the reason told."""
+"""The method auto: explicit while that pays, stiff while that pays, with the reason reported."""
 
 import dataclasses
 import json
@@ -83,7 +83,7 @@ def gripped(duration=3.0):
 
 
 def stiff_share(run):
-    """Part of the time that the stiff method covers, as the run tells it."""
+    """Part of the time that the stiff method covers, as the run reports it."""
     found = re.match(r"rodas4p for (\S+) of the time", run.statistics.extra["method"])
     return float(found.group(1)) if found else 0.0
 

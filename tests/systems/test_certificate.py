@@ -1,4 +1,4 @@
-"""Does every run tell what it promised and whether it kept it? And can every check fail?"""
+"""Does every run report what it promised and whether it kept it? And can every check fail?"""
 
 import dataclasses
 import json

@@ -175,7 +175,7 @@ def test_what_is_no_code_is_refused(write, tmp_path, monkeypatch):
     law = Block("law", lambda position: {"command": -position}, **options)
     with pytest.raises(ModelError, match="its law is Python"):
         write(cart(law), tmp_path)
-    with pytest.raises(ModelError, match="chain of scenarios"):
+    with pytest.raises(ModelError, match="sequence of scenarios"):
         write(find_scenario("scara-phases"), tmp_path)
     with pytest.raises(ModelError, match="max_wall_time"):
         write(find_scenario("pendulum"), tmp_path, Solver(max_wall_time=1.0))

@@ -175,6 +175,7 @@ def test_run_show_and_json_tell_passed_limits(path, tmp_path):
         ({"stop_stiffness": 1.0}, "stop_stiffness", "has no effect without a limit"),
         ({"upper_limit": 1.0, "stop_damping": 1.0}, "stop_damping", "give stop_stiffness"),
         ({"kind": "fixed", "upper_limit": 1.0}, "upper_limit", "no effect on a fixed joint"),
+        ({"kind": "ball", "damping": 1.0}, "damping", "no effect on a ball joint"),
         ({"damping": -1.0}, "damping", "must not be negative"),
     ],
 )
@@ -212,6 +213,22 @@ def test_joints_keep_their_properties_through_files_and_combination(path):
     run = rd.simulate(rd.Scenario("cell", cell, 2.0))
     assert "left.elbow.friction.torque" in run
     assert {one.joint for one in run.passed_limits} == {"left.elbow", "right.elbow"}
+
+
+def test_a_screw_has_limits_of_its_angle_and_a_free_body_beside_it_none():
+    bodies = tuple(rd.Body(name, 1.0, (0, 0, 0), (0.1, 0.1, 0.1)) for name in ("nut", "free"))
+    screw = {"pitch": 0.01, "damping": 0.2, "upper_limit": 0.5, "effort_limit": 0.9}
+    joints = (rd.Joint("float", "free", "ground", "free"), rd.Joint("screw", "screw", "ground", "nut", **screw))
+    push = rd.Block("push", "constant_force", on="screw", parameters={"value": 1.0})
+    machine = rd.Machine("m", rd.Mechanism("m", bodies, joints, gravity=(0, 0, 0)), (push,))
+    run = rd.simulate(rd.Scenario("s", machine, 20.0))
+    # J w' = 1 - d w: the speed settles at 1 / d.
+    assert run["screw.velocity"].final == pytest.approx(5.0, rel=1e-6)
+    assert np.allclose(run["screw.effort"].values, 1.0)
+    assert [(one.joint, one.limit, one.unit) for one in run.passed_limits] == [
+        ("screw", "upper_limit", "rad"),
+        ("screw", "effort_limit", "N m"),
+    ]
 
 
 def test_elastic_gears_take_losses_and_effort_to_the_drive(path):

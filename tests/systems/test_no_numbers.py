@@ -1,4 +1,4 @@
-"""Is a run told for what it is whose signals are no numbers, whose rest cannot be found, or whose steps do not end?"""
+"""Is a run whose signals are no numbers, whose rest cannot be found or whose steps do not end reported as such?"""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Is what rests told from what moves: friction that holds, contacts that part, a machine at rest?"""
+"""Is what rests distinguished from what moves: friction that holds, contacts that part, a machine at rest?"""
 
 import pytest
 

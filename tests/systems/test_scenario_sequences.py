@@ -1,4 +1,4 @@
-"""Do chained scenarios hand over everything and make one run?"""
+"""Do scenarios in sequence hand over everything and make one run?"""
 
 import numpy as np
 import pytest

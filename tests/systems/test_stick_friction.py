@@ -9,9 +9,11 @@ import pytest
 from robodyn import (
     Block,
     Body,
+    ConstraintMethod,
     Event,
     Joint,
     LinearCombination,
+    LinearConstraint,
     Machine,
     Mechanism,
     ModelError,
@@ -264,3 +266,19 @@ def test_a_kick_too_small_to_count_does_not_make_a_held_block_creep(method):
 def test_the_force_of_friction_that_sticks_cannot_be_sent_elsewhere():
     with pytest.raises(ModelError, match="acts"):
         Block("friction", "stick_friction", on="x", parameters={"coulomb": 4.0}, acts={"torque": "y"})
+
+
+@pytest.mark.parametrize("method", ["baumgarte", "projection"])
+@pytest.mark.parametrize(("load", "moves"), [(1.5, False), (2.5, True)])
+def test_friction_holds_what_a_constraint_has_held_before(method, load, moves):
+    """Locked, the joint needs no friction; released at rest, it feels the static one of 2 N, not the 1 N of sliding."""
+    blocks = [
+        Block("push", lambda: {"force": load}, on="x"),
+        Block("friction", "stick_friction", on="x", parameters={"coulomb": 1.0, "static": 2.0}),
+    ]
+    release = Event("release", lambda time: time - 0.1, action=lambda: {"lock.active": 0.0})
+    scenario = slide(*blocks, duration=0.3, events=[release])
+    locked = replace(scenario.machine, constraints=[LinearConstraint("lock", {"x": 1.0})])
+    run = simulate(replace(scenario, machine=locked, constraint_method=ConstraintMethod(method)))
+    end = 0.5 * (load - 1.0) / 2.0 * 0.2**2 if moves else 0.0
+    assert run["x.position"].values[-1] == pytest.approx(end, abs=1e-9)

@@ -1,4 +1,4 @@
-"""Is one told what is being done where it takes long, in one line, and nothing otherwise?"""
+"""Is it said what is being done where it takes long, in one line, and nothing otherwise?"""
 
 import io
 import sys

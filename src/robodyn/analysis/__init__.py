@@ -1,4 +1,4 @@
-"""Run or System -> numbers: linear models, modes, forces, sensitivities, fits.
+"""Analyses, Run or System -> numbers: linear models, modes, forces, sensitivities, fits.
 
 Names are loaded when first used: pictures need the results of analyses, not what computes them.
 """

@@ -1,4 +1,4 @@
-"""Which blocks of a machine jump when a signal changes a little, so that slopes do not see where they lead?
+"""Discontinuities: which blocks jump when a signal changes a little, so that derivatives do not see where they lead?
 
 Every law is traced by itself, and its graph is searched for functions that may jump. A staircase that climbs with its
 argument, such as a quantiser, has a mean slope, which derivatives take (`symbolic.staircases`). Whether anything else
@@ -65,7 +65,7 @@ def find_staircases(scenario: Scenario) -> tuple[Jump, ...]:
 
 
 def _find_staircases(laws: Sequence[_Traced]) -> tuple[Jump, ...]:
-    """Where one of them wraps, none is taken with its mean: in the graph of a system they are not told apart."""
+    """Where one of them wraps, none is taken with its mean: in the graph of a system they are not distinguished."""
     found = [jump for law in laws for jump in law.staircases]
     together = all(jump.staircase for jump in found)
     return tuple(replace(jump, staircase=together) for jump in found)

@@ -1,4 +1,4 @@
-"""How does a signal answer a step: when does it peak, how does it oscillate, how far does it overshoot?"""
+"""Step-response figures: when does a signal peak, how does it oscillate, how far does it overshoot?"""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from robodyn.assembly.blocks import add_blocks, add_delays
 from robodyn.assembly.builder import Builder, Deferred, start_builder
 from robodyn.assembly.constraints import declare_constraints
 from robodyn.assembly.coordinates import add_ranges
-from robodyn.assembly.events import START, add_events, add_located, located_sides, place_targets
+from robodyn.assembly.events import START, add_events, add_located, add_ranges_of_laws, located_sides, place_targets
 from robodyn.assembly.formulas import add_formulas, check_formula_units
 from robodyn.assembly.functions import Expressions, Symbols
 from robodyn.assembly.inputs import open_inputs
@@ -68,7 +68,8 @@ def assemble(
     numbers = fill_numbers(scenario, units)
     expressions = _expressions(builder, n_q)
     if builder.constraint_forces and scenario.constraint_method.method == "minimal":
-        expressions = make_minimal(builder, symbols, expressions, n_q, start)
+        assert motion is not None
+        expressions = make_minimal(builder, symbols, expressions, motion.N, start)
         start = MINIMAL_START
         builder.flaws.raise_if_any(f"scenario '{scenario.name}'")
     return System(
@@ -120,6 +121,7 @@ def _trace(
     declare_constraints(builder)
     add_events(builder)
     add_located(builder)
+    add_ranges_of_laws(builder)
     if motion:
         add_dynamics(builder, motion, solvable=_check_inertia(builder, motion))
         add_ranges(builder, motion)

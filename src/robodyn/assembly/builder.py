@@ -131,7 +131,7 @@ class Builder:
         return symbol
 
     def watch(self, promise: Promise, subject: str, unit: str, values: Iterable[Any], bindings: Bindings) -> None:
-        """Have runs tell whether a promise is kept: see `Watched`."""
+        """Have runs report whether a promise is kept: see `Watched`."""
         columns = [Deferred(ca.SX(value), bindings) for value in values]
         self.watched_values += columns
         self.watched.append(Watched(promise, subject, unit, len(columns)))

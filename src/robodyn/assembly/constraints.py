@@ -29,7 +29,7 @@ from robodyn.symbolic import logical_and, where
 
 Solve = Callable[[ca.SX], ca.SX]
 CLOSING = "action:closing"
-COMPLIANCE = 1e-7
+COMPLIANCE = 1e-8
 """Part of their mean mobility by which equations give way, so that a singular position does not stop the motion."""
 REFINEMENTS = 2
 """How often forces are corrected for that (augmented Lagrangian), so that nothing of it is left at other positions."""
@@ -62,7 +62,7 @@ class Constrained:
         compliance: how much each equation gives way under its own force (k,).
         pole: of Baumgarte's method [1/s].
         left_out: equations that follow from these; idle: names of the forces of those that no joint has an effect on.
-        undetermined: names of the forces that the motion does not tell.
+        undetermined: names of the forces that the motion does not determine.
     """
 
     equations: tuple[Equation, ...]
@@ -143,7 +143,7 @@ def build_constrained(builder: Builder, motion: Motion, solve: Solve, bindings: 
             builder.flaws.add(f"constraints.{name}", "has no effect: it holds whatever the joints do", "leave it out")
         return None
     h = ca.vertcat(*(e.h for e in equations))
-    H = ca.jacobian(h, motion.q)
+    H = motion.slopes(h)
     # S = H M^-1 H^T, by one solution with the mass matrix for each row.
     W = ca.horzcat(*(solve(H[k, :].T) for k in range(len(equations))))
     S = H @ W
@@ -206,7 +206,7 @@ def _mask(S: ca.SX, compliance: ca.SX, active: tuple[ca.SX, ...]) -> ca.SX:
 
 
 def _force_unit(builder: Builder, constraint: Constraint, force: str) -> str:
-    """That of a force is N, of a torque N m; of coordinates of both kinds together there is none to tell."""
+    """That of a force is N, of a torque N m; of coordinates of both kinds together there is none."""
     if isinstance(constraint, (LoopJoint, Rod)):
         return "N m" if force.startswith("torque") else "N"
     of = (constraint.of,) if isinstance(constraint, PrescribedMotion) else constraint.of
@@ -251,7 +251,7 @@ def add_projection(builder: Builder, motion: Motion, constrained: Constrained, b
     q, v = motion.q, motion.v
     # M^-1-weighted Newton: the nearest positions in kinetic energy on h = 0, then velocities on h' = 0.
     for _ in range(2):
-        q = q + constrained.project(ca.SX.zeros(motion.v.numel()), ca.substitute(h, motion.q, q))
+        q = q + motion.N @ constrained.project(ca.SX.zeros(motion.v.numel()), ca.substitute(h, motion.q, q))
     for _ in range(2):
         rates = ca.substitute(h_dot, ca.vertcat(motion.q, motion.v), ca.vertcat(q, v))
         v = constrained.project(v, rates)

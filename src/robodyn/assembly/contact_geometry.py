@@ -13,11 +13,11 @@ from itertools import product
 import casadi as ca
 import numpy as np
 
-from robodyn.assembly.equations import perpendicular_to
 from robodyn.assembly.motion import Motion
 from robodyn.model import Ball, Plane
 from robodyn.model.contact import AnyContact
 from robodyn.model.numbers import XYZ
+from robodyn.spatial import perpendicular_to
 from robodyn.symbolic import absolute, logical_and, maximum, where
 
 

@@ -8,24 +8,21 @@ import casadi as ca
 
 from robodyn.assembly.builder import Builder, Deferred
 from robodyn.assembly.declarations import Ending, Guard
-from robodyn.model import Distance, FunctionCoordinate, Joint, LinearCombination, Mode, PointCoordinate, TriangleLength
+from robodyn.model import Distance, FunctionCoordinate, LinearCombination, PointCoordinate, TriangleLength
 from robodyn.symbolic import cos, minimum, sqrt
 
 if TYPE_CHECKING:
     from robodyn.assembly.motion import Motion
 
 
-def joint_unit(joint: Joint | Mode) -> str:
-    return "rad" if joint.rotates else "m"
-
-
 def express_coordinate(
     motion: Motion, coordinate: LinearCombination | Distance | TriangleLength | PointCoordinate | FunctionCoordinate
 ) -> tuple[str, ca.SX]:
     """Unit and position of a coordinate as a function of q."""
-    index = {joint.name: k for k, joint in enumerate(motion.joints)}
+    index = motion.places
     if isinstance(coordinate, LinearCombination):
-        return joint_unit(motion.joints[index[next(iter(coordinate.of))]]), _weighted_sum(motion, coordinate, index)
+        first = next(freedom for freedom in motion.freedoms if freedom.name == next(iter(coordinate.of)))
+        return first.unit, _weighted_sum(motion, coordinate, index)
     if isinstance(coordinate, Distance):
         apart = motion.point_position(coordinate.end) - motion.point_position(coordinate.start)
         return "m", sqrt(ca.sumsqr(apart))

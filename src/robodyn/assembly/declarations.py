@@ -67,7 +67,7 @@ class Ending(Enum):
     """What it means that a guard ends a run."""
 
     STOPPED = "an event that was asked for"
-    OUT_OF_REACH = "a coordinate left its range"
+    OUT_OF_REACH = "a coordinate or a law left its range"
     SINGULAR = "the independent joints no longer determine the others"
     JAMMED = "no forces keep the bodies of a rigid contact apart"
 
@@ -80,7 +80,7 @@ class Guard:
         ending: how it ends a run; None where the run goes on.
         action: key of its column, see `Expressions.actions`; None where nothing happens, or in Python.
         moves: whether its action can change continuous states, and with them the energy.
-        coordinate: the one whose range it watches; contact: the one that it belongs to; if it is such a guard.
+        coordinate, block: the one whose range it watches; contact: the one that it belongs to; if it is such a guard.
         side: memory that notes on which side of zero it is, if any does.
     """
 
@@ -91,6 +91,7 @@ class Guard:
     call: PythonCall | None = None
     moves: bool = False
     coordinate: str | None = None
+    block: str | None = None
     contact: str | None = None
     side: str | None = None
 

@@ -11,6 +11,7 @@ import numpy as np
 from robodyn.assembly.motion import Motion
 from robodyn.laws import arguments_of
 from robodyn.model import Constraint, ConstraintFunction, LinearConstraint, LoopJoint, PrescribedMotion, Rod
+from robodyn.spatial import perpendicular_to
 from robodyn.symbolic import sqrt
 
 
@@ -64,18 +65,11 @@ def _loop_joint(motion: Motion, loop_joint: LoopJoint) -> list[ca.SX]:
         return [*meeting, ca.dot(R_1 @ axis, R_2 @ second)]
     if loop_joint.kind == "revolute":
         return [*meeting, *_tilt(R_1 @ axis, R_2, second)]
-    # How the first body is turned from where it should be, in its own axes: its torques act on that body.
+    # How the first body is rotated from where it should be, in its own axes: its torques act on that body.
     turned = _turn(ca.DM(loop_joint.rotation) @ R_2.T @ R_1)
     if loop_joint.kind == "prismatic":
         return [*(ca.dot(p_1 - p_2, R_1 @ square) for square in perpendicular_to(axis)), *turned]
     return [*meeting, *turned]
-
-
-def perpendicular_to(axis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Two directions perpendicular to an axis and to each other."""
-    first = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))])
-    first /= np.linalg.norm(first)
-    return first, np.cross(axis, first)
 
 
 def _tilt(axis: ca.SX, R: ca.SX, second: np.ndarray) -> list[ca.SX]:
@@ -88,7 +82,7 @@ def _tilt(axis: ca.SX, R: ca.SX, second: np.ndarray) -> list[ca.SX]:
 
 
 def _turn(R: ca.SX) -> list[ca.SX]:
-    """Twice the tangent of half the turn from the identity, about each axis: zero for the identity alone."""
+    """Twice the tangent of half the angle from the identity, about each axis: zero for the identity alone."""
     along = 1 + ca.trace(R)
     return [2 * (R[i, j] - R[j, i]) / along for i, j in ((2, 1), (0, 2), (1, 0))]
 

@@ -71,6 +71,20 @@ def add_located(builder: Builder) -> None:
         builder.actions[START] = start
 
 
+def add_ranges_of_laws(builder: Builder) -> None:
+    """Outputs of laws that must be above zero: a run ends where one is not, and must not begin there."""
+    for block in builder.scenario.machine.blocks:
+        for output in block.info.positive:
+            name = f"{block.name}.{output}"
+            if name not in builder.network.infos:
+                builder.flaws.add(f"blocks.{block.name}", f"the law needs '{output}', which it does not return")
+                continue
+            value = reference_to(name)
+            builder.add_guard(Guard(name, DIRECTIONS["falling"], Ending.OUT_OF_REACH, block=block.name), value)
+            below = [-value.expression, absolute(value.expression)]
+            builder.watch(Promise.RANGE, name, builder.network.infos[name].unit, below, value.bindings)
+
+
 def watch_side(builder: Builder, name: str, side: ca.SX, value: Deferred) -> None:
     """A value must be on the side that was noted when it passed zero; 0 notes nothing."""
     unit = builder.network.infos[name].unit if name in builder.network.infos else "m"

@@ -43,7 +43,7 @@ class FrictionalImpact:
     coefficients: Sequence[ca.SX]
 
     def solve(self, b: ca.SX, allowed: Sequence[ca.SX], before: Impulses | None = None) -> Impulses:
-        """Impulses lam and beta: a guess by sweeps tells what each contact point does, mended by passes that change all
+        """Impulses lam and beta: a guess by sweeps of what each contact point does, corrected by passes that change all
         contradictions at once. Where some are left, the guess is the answer.
 
         Args:

@@ -118,7 +118,7 @@ def _far_motion(builder: Builder, interface: Interface) -> FarSide:
 
 
 def _far_model(builder: Builder, interface: Interface) -> FarSide:
-    """States of the far side's reduced model; its turn is counted from an orientation that comes in."""
+    """States of the far side's reduced model; its rotation is counted from an orientation that comes in."""
     turns = tuple(f"{interface.name}.far_turn.{row}" for row in ROTATION) if interface.rotates else ()
     names = (*interface.names("far_position"), *turns, *interface.names("far_velocity"))
     units = row_units(builder, interface)
@@ -135,7 +135,7 @@ def _far_model(builder: Builder, interface: Interface) -> FarSide:
     rotation = None
     if interface.rotates:
         turn = ca.skew(ca.vertcat(*(states[name] for name in turns)))
-        # Between two exchanges the far side turns little: the second order of the exponential is enough.
+        # Between two exchanges the far side rotates little: the second order of the exponential is enough.
         start = ca.reshape(_numbers(builder, interface, "far_orientation"), 3, 3).T
         rotation = (ca.SX.eye(3) + turn + turn @ turn / 2) @ start
     for name, rate in zip((*interface.names("far_position"), *turns), ca.vertsplit(velocity), strict=True):
@@ -153,8 +153,8 @@ def _move_model(builder: Builder, interface: Interface, force: ca.SX) -> None:
 
 
 def _elastic_force(builder: Builder, port: Port, far: FarSide) -> ca.SX:
-    """f = K (far - own) + D (w_far - w); a small turn between the two is `sum own_i x far_i / 2` over the axes."""
-    # The turn between two nearly equal frames, R_far R^T = 1 + [phi]x: phi = sum own_i x far_i / 2.
+    """f = K (far - own) + D (w_far - w); a small rotation between the two is `sum own_i x far_i / 2` over the axes."""
+    # The rotation between two nearly equal frames, R_far R^T = 1 + [phi]x: phi = sum own_i x far_i / 2.
     apart = far.position - port.position
     if port.rotation is not None and far.rotation is not None:
         turns = [ca.cross(port.rotation[:, i], far.rotation[:, i]) for i in range(3)]

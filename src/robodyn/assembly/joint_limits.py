@@ -31,7 +31,7 @@ def add_joint_limits(builder: Builder, motion: Motion) -> None:
 def _define_efforts(builder: Builder, motion: Motion, joints: list[Joint]) -> None:
     """What drives put on joints: all forces of blocks but those that only store or lose energy."""
     idle = {block.name for block in builder.scenario.machine.all_blocks if block.info.passive or block.info.disturbance}
-    index = {joint.name: k for k, joint in enumerate(motion.joints)}
+    velocities = [name for freedom in motion.freedoms for name in freedom.velocities]
     bindings: Bindings = {}
     forces: dict[str, ca.SX] = {}
     for target, signal in builder.forces if joints else ():
@@ -41,4 +41,5 @@ def _define_efforts(builder: Builder, motion: Motion, joints: list[Joint]) -> No
     effort = ca.densify(motion.joint_forces(forces))
     for joint in joints:
         info = SignalInfo(f"{joint.name}.effort", EFFORT[joint.kind])
-        builder.network.define([info], Definition({info.name: effort[index[joint.name]]}, bindings))
+        own = effort[velocities.index(f"{joint.name}.velocity")]
+        builder.network.define([info], Definition({info.name: own}, bindings))

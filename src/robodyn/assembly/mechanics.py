@@ -22,7 +22,6 @@ from robodyn.assembly.constraints import (
     build_constrained,
 )
 from robodyn.assembly.contact import add_contacts
-from robodyn.assembly.coordinates import joint_unit
 from robodyn.assembly.declarations import StateInfo
 from robodyn.assembly.held_joints import find_held_joints
 from robodyn.assembly.interfaces import add_interfaces, define_forces
@@ -35,7 +34,6 @@ from robodyn.assembly.stick_events import add_stick_events
 from robodyn.assembly.stick_friction import Sticking, build_sticking
 from robodyn.assembly.system import build_mass_matrix
 from robodyn.assembly.tracing import Bindings, placeholder
-from robodyn.assembly.units import FORCE
 from robodyn.dynamics import (
     Tree,
     bias,
@@ -49,8 +47,6 @@ from robodyn.dynamics import (
 from robodyn.model import LinearCombination, PrescribedMotion
 from robodyn.model.numbers import XYZ
 from robodyn.symbolic import absolute, where
-
-FORCE_SIGNAL = {"rad": "torque", "m": "force"}
 
 
 def add_dynamics(builder: Builder, motion: Motion, solvable: bool) -> None:
@@ -170,19 +166,20 @@ def _add_friction(
         drift = SignalInfo(f"{element.block.name}.stick_drift", builder.units[f"{element.on}.position"])
         moved = where(element.direction == 0, position - element.anchor, 0.0)
         builder.network.define([drift], Definition({drift.name: moved}, {}))
-    names = [f"{joint.name}.velocity" for joint in motion.joints]
+    names = [name for freedom in motion.freedoms for name in freedom.velocities]
     add_stick_events(builder, sticking, (names, motion.v), bindings)
     return tau + sticking.G.T @ ca.vertcat(*forces), sticking
 
 
 def _define_accelerations(builder: Builder, motion: Motion, a: ca.SX, bindings: Bindings) -> None:
     """One definition for all accelerations, since each depends on every force; they are the rates of the velocities."""
-    infos = [SignalInfo(f"{j.name}.acceleration", f"{joint_unit(j)}/s^2") for j in motion.joints]
-    outputs = {info.name: a[k] for k, info in enumerate(infos)}
-    builder.network.define(infos, Definition(outputs, bindings))
-    for k, joint in enumerate(motion.joints):
-        builder.rates[f"{joint.name}.position"] = Deferred(motion.position_rates[k], {})
-        builder.rates[f"{joint.name}.velocity"] = reference_to(infos[k].name)
+    named = {name: unit for freedom in motion.freedoms for name, unit in freedom.accelerations.items()}
+    outputs = {name: a[k] for k, name in enumerate(named)}
+    builder.network.define([SignalInfo(*pair) for pair in named.items()], Definition(outputs, bindings))
+    positions = [name for freedom in motion.freedoms for name in freedom.positions]
+    velocities = [name for freedom in motion.freedoms for name in freedom.velocities]
+    builder.rates |= {name: Deferred(motion.position_rates[k], {}) for k, name in enumerate(positions)}
+    builder.rates |= {name: reference_to(rate) for name, rate in zip(velocities, named, strict=True)}
 
 
 def _define_torques(builder: Builder, motion: Motion, torques: tuple[ca.SX, ca.SX], bindings: Bindings) -> None:
@@ -193,9 +190,9 @@ def _define_torques(builder: Builder, motion: Motion, torques: tuple[ca.SX, ca.S
     """
     applied, tau = torques
     groups: dict[int, tuple[list[SignalInfo], dict[str, ca.SX]]] = {}
-    for k, joint in enumerate(motion.joints):
-        unit = joint_unit(joint)
-        info = SignalInfo(f"{joint.name}.{FORCE_SIGNAL[unit]}", FORCE[unit])
+    forces = [pair for freedom in motion.freedoms for pair in freedom.forces.items()]
+    for k, (name, unit) in enumerate(forces):
+        info = SignalInfo(name, unit)
         # Multipliers couple all joints: a torque that holds some cannot be resolved before every force is.
         bound = bool(builder.scenario.machine.constraints) and not ca.is_equal(applied[k], tau[k], 0)
         infos, outputs = groups.setdefault(-1 if bound else k, ([], {}))

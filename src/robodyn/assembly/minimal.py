@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import casadi as ca
 import numpy as np
@@ -36,7 +37,8 @@ class Partition:
     """Which joints are dependent, and the equations that they follow from.
 
     Attributes:
-        dependent: numbers of joints; h, h_dot: residuals and their rates, in the states x of the system.
+        dependent: numbers of velocities; h, h_dot: residuals and their rates, in the states x of the system.
+        N: q_dot by v.
     """
 
     dependent: tuple[int, ...]
@@ -44,21 +46,26 @@ class Partition:
     h_dot: ca.SX
     q: ca.SX
     v: ca.SX
+    N: ca.SX
 
     @property
     def gradients(self) -> ca.SX:
         """H_d: derivatives of the residuals by the dependent joints; more rows than columns where some follow from
         others, which least squares meet too."""
-        return ca.jacobian(self.h, self.q)[:, list(self.dependent)]
+        return self._slopes[:, list(self.dependent)]
+
+    @cached_property
+    def _slopes(self) -> ca.SX:
+        return ca.jacobian(self.h, self.q) @ self.N
 
     def follow(self) -> tuple[ca.SX, ca.SX]:
         """Positions and velocities with the dependent ones from the constraints."""
         # One factorisation H_d = Q R serves all Newton steps: q_d -= H_d^-1 h, then v_d -= H_d^-1 h'.
         Q, R = ca.qr(self.gradients)
-        q, v, columns = self.q, self.v, ca.SX.eye(self.q.numel())[:, list(self.dependent)]
+        q, v, columns = self.q, self.v, ca.SX.eye(self.v.numel())[:, list(self.dependent)]
         for _ in range(NEWTON_STEPS):
             residual = ca.substitute(self.h, self.q, q)
-            q = q - columns @ _solve_upper(R, Q.T @ residual)
+            q = q - self.N @ columns @ _solve_upper(R, Q.T @ residual)
         for _ in range(NEWTON_STEPS):
             rates = ca.substitute(self.h_dot, ca.vertcat(self.q, self.v), ca.vertcat(q, v))
             v = v - columns @ _solve_upper(R, Q.T @ rates)
@@ -69,7 +76,7 @@ class Partition:
         _, R = ca.qr(self.gradients)
         k = len(self.dependent)
         # R_jj small beside the gradients: the dependent joints would run away.
-        size = ca.sqrt(ca.sumsqr(ca.jacobian(self.h, self.q)) / k)
+        size = ca.sqrt(ca.sumsqr(self._slopes) / k)
         return ca.mmin(ca.vertcat(*(ca.fabs(R[j, j]) for j in range(k)))) / size - SINGULAR
 
 
@@ -83,29 +90,30 @@ def _solve_upper(R: ca.SX, b: ca.SX) -> ca.SX:
     return ca.vertcat(*reversed(x))
 
 
-def make_minimal(builder: Builder, symbols: Symbols, found: Expressions, n: int, start: str | None) -> Expressions:
+def make_minimal(builder: Builder, symbols: Symbols, found: Expressions, N: ca.SX, start: str | None) -> Expressions:
     """The functions of a system with its motion in minimal coordinates; a guard ends a run where they do not exist.
 
     Args:
-        found: the functions so far; n: number of moving joints; start: key of the action carried out at the start.
+        found: the functions so far; N: q_dot by v; start: key of the action carried out at the start.
     """
+    n, n_v = N.shape
     k = len(builder.constraint_forces)
     if not all(value.is_one() for value in ca.vertsplit(found.active)):
         builder.flaws.add("constraint_method.method", "minimal needs constraints that always hold", "say baumgarte")
         return found
     x = symbols.x
     h, h_dot = found.constraints[:k], found.constraints[k:]
-    dependent = _choose(builder, symbols, h, n)
+    dependent = _choose(builder, symbols, h, N)
     if dependent is None:
         return found
-    partition = Partition(dependent, h, h_dot, x[:n], x[n : 2 * n])
+    partition = Partition(dependent, h, h_dot, x[:n], x[n : n + n_v], N)
     q, v = partition.follow()
     builder.guards.append(Guard(GUARD, -1, Ending.SINGULAR))
     begins = found.actions[start] if start else ca.vertcat(x, symbols.m)
     # What is evaluated within steps, where the dependent joints have to follow first. Guards and actions are evaluated
     # where they have followed: both must see the same state.
     within = [found.rhs, found.position_rate, found.outputs, found.watched, found.limits, found.delayed, found.applied]
-    followed = ca.substitute([*within, begins], [x[: 2 * n]], [ca.vertcat(q, v)])
+    followed = ca.substitute([*within, begins], [x[: n + n_v]], [ca.vertcat(q, v)])
     rhs, position_rate, outputs, watched, limits, delayed, applied, begins = followed
     return replace(
         found,
@@ -117,17 +125,18 @@ def make_minimal(builder: Builder, symbols: Symbols, found: Expressions, n: int,
         delayed=delayed,
         applied=applied,
         guards=ca.vertcat(found.guards, partition.margin()),
-        projection=ca.vertcat(q, v, x[2 * n :], symbols.m),
+        projection=ca.vertcat(q, v, x[n + n_v :], symbols.m),
         actions={**found.actions, START: begins},
     )
 
 
-def _choose(builder: Builder, symbols: Symbols, h: ca.SX, n: int) -> tuple[int, ...] | None:
+def _choose(builder: Builder, symbols: Symbols, h: ca.SX, N: ca.SX) -> tuple[int, ...] | None:
     """Numbers of the dependent joints: those whose gradients are largest at the start, or all that are not named."""
     from scipy.linalg import qr
 
-    H = _gradients_at_start(builder, symbols, h, n)
-    joints = [info.name.removesuffix(".position") for info in builder.states[:n]]
+    n, n_v = N.shape
+    H = _gradients_at_start(builder, symbols, h, N)
+    joints = [info.name.removesuffix(".velocity") for info in builder.states[n : n + n_v]]
     named = builder.scenario.constraint_method.independent
     if named is not None:
         return _take_named(builder, joints, named, H)
@@ -161,18 +170,20 @@ def _take_named(builder: Builder, joints: list[str], named: Sequence[str], H: np
     return dependent
 
 
-def _gradients_at_start(builder: Builder, symbols: Symbols, h: ca.SX, n: int) -> np.ndarray:
-    """H where the constraints are met, nearest to the start values."""
+def _gradients_at_start(builder: Builder, symbols: Symbols, h: ca.SX, N: ca.SX) -> np.ndarray:
+    """H by the velocities where the constraints are met, nearest to the start values."""
+    n = N.shape[0]
     start = np.array([info.start for info in builder.states], float)
     memory = [info.start for info in builder.memory]
     delayed = [info.before or 0.0 for info in builder.delays]
     parameters = [number.value for number in builder.values.tunable]
     q = symbols.x[:n]
-    function = spell_out(ca.Function("h", [*symbols], [h, ca.densify(ca.jacobian(h, q))]))
+    H = ca.jacobian(h, q)
+    function = spell_out(ca.Function("h", [*symbols], [h, ca.densify(H), ca.densify(H @ N)]))
 
-    def evaluate(position: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def evaluate(position: np.ndarray) -> list[np.ndarray]:
         values = function(0.0, np.concatenate([position, start[n:]]), delayed, memory, parameters)
-        return np.array(values[0]).ravel(), np.array(values[1])
+        return [np.array(values[0]).ravel(), np.array(values[1]), np.array(values[2])]
 
-    closed, _ = close(evaluate, start[:n])
-    return evaluate(closed)[1]
+    closed, _ = close(lambda q: (evaluate(q)[0], evaluate(q)[1]), start[:n])
+    return evaluate(closed)[2]

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
 
 from robodyn.assembly.builder import Builder
-from robodyn.assembly.coordinates import express_coordinate, joint_unit
+from robodyn.assembly.coordinates import express_coordinate
 from robodyn.assembly.declarations import Port, StateInfo
 from robodyn.assembly.elasticity import add_elasticity
 from robodyn.assembly.network import Definition, SignalInfo
 from robodyn.assembly.tree import Mechanics, build_tree
 from robodyn.dynamics import link_poses, position_rates
-from robodyn.model import Joint, LinearCombination, Mechanism, Mode, Point
+from robodyn.model import LinearCombination, Mechanism, Point
+from robodyn.model.fields import EMPTY
 from robodyn.model.numbers import XYZ
 from robodyn.spatial import Pose
 from robodyn.symbolic import is_symbolic, sqrt, stack
@@ -24,6 +26,9 @@ from robodyn.symbolic.tables import spell_out
 
 if TYPE_CHECKING:
     from robodyn.assembly.linear import LinearMechanics
+
+AT_ORIGIN = 1e-3
+"""Distance [m] from the world's origin below which a joint says nothing about the size of a machine."""
 
 
 class Motion:
@@ -33,9 +38,11 @@ class Motion:
         self.builder = builder
         self.mechanism = mechanism
         self.mechanics: Mechanics = build_tree(mechanism, builder.values)
-        self.joints: tuple[Joint | Mode, ...] = (*mechanism.moving_joints, *mechanism.modes)
-        self.q = self._add_states("position", "")
-        self.v = self._add_states("velocity", "/s")
+        self.freedoms = mechanism.freedoms
+        q = [symbol for f in self.freedoms for symbol in self._add_states(f.positions, f.origin)]
+        v = [symbol for f in self.freedoms for symbol in self._add_states(f.velocities)]
+        # Columns, which stand for sequences of scalars in `dynamics`.
+        self.q, self.v = self._column(q), self._column(v)
         self.q_dot = position_rates(self.mechanics.tree, self.q, self.v)
         self.poses = link_poses(self.mechanics.tree, self.q)
         self.position_rates = self.q_dot
@@ -46,14 +53,21 @@ class Motion:
         self.coordinate_rates: dict[str, ca.SX] = {}
         self.ports: tuple[Port, ...] = ()
 
-    def _add_states(self, quantity: str, suffix: str) -> Any:
-        """One state for each joint and mode; a column, which stands for a sequence of scalars in `dynamics`."""
-        symbols = []
-        for joint in self.joints:
-            name = f"{joint.name}.{quantity}"
-            start = self.builder.scenario.initial.get(name, 0.0)
-            symbols.append(self.builder.add_state(StateInfo(name, joint_unit(joint) + suffix, start)))
-        return ca.vertcat(*symbols)
+    @staticmethod
+    def _column(symbols: list[ca.SX]) -> Any:
+        return ca.vertcat(ca.SX(0, 1), *symbols)
+
+    def _add_states(self, units: Mapping[str, str], origin: Mapping[str, float] = EMPTY) -> list[ca.SX]:
+        """States that start as given; at the origin where none of them is, else at 0."""
+        initial = self.builder.scenario.initial
+        start = {name: initial[name] for name in units if name in initial} or origin
+        return [self.builder.add_state(StateInfo(name, unit, start.get(name, 0.0))) for name, unit in units.items()]
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """Where the first position of each freedom stands in q."""
+        sizes = [len(freedom.positions) for freedom in self.freedoms]
+        return dict(zip((freedom.name for freedom in self.freedoms), accumulate([0, *sizes]), strict=False))
 
     @cached_property
     def _points(self) -> dict[str, Point]:
@@ -87,7 +101,8 @@ class Motion:
     def pole(self) -> Any:
         """Of Baumgarte's method [1/s]: as given, or fast enough for the mechanism's own time scale and for the run.
 
-        max(5 sqrt(g / size), 10 / duration), where size is the largest distance of a joint from the world's origin.
+        max(5 sqrt(g / size), 10 / duration), where size is the largest distance of a joint from the world's origin,
+        or that between joints and points where all joints are there.
         """
         constraint_method, scenario = self.builder.scenario.constraint_method, self.builder.scenario
         if constraint_method.method != "baumgarte":
@@ -96,7 +111,8 @@ class Motion:
         if constraint_method.pole is not None:
             return self.builder.values["constraint_method.pole"]
         places = ca.vertcat(*(sqrt(ca.sumsqr(ca.SX(pose.p))) for pose in self.poses))
-        size = float(np.max(self.values_at_start(places), initial=1e-3))
+        reach = float(np.max(self.values_at_start(places), initial=0.0))
+        size = reach if reach > AT_ORIGIN else self.size
         fall = float(np.linalg.norm(np.asarray(self.mechanism.gravity)))
         return max(5.0 * float(np.sqrt(fall / size)), 10.0 / scenario.duration)
 
@@ -127,13 +143,26 @@ class Motion:
         return ca.jacobian(self.coordinate_rates[name], self.v)
 
     def joint_forces(self, forces: Mapping[str, ca.SX]) -> ca.SX:
-        """What forces on joints and coordinates are on the joints: `sum (ds/dq)^T f`, (n_v,).
+        """What forces on joints and coordinates are on the joints: `sum N^T (ds/dq)^T f`, (n_v,), q_dot = N v.
 
         Swept backwards through all positions at once, with work that grows as that of the positions themselves.
         """
         # Reverse mode: (ds/dq)^T f without ever forming the Jacobian.
         positions = ca.vertcat(ca.SX(0, 1), *(self.positions[name] for name in forces))
-        return ca.jtimes(positions, self.q, ca.vertcat(ca.SX(0, 1), *forces.values()), True)
+        return self.pull_back(ca.jtimes(positions, self.q, ca.vertcat(ca.SX(0, 1), *forces.values()), True))
+
+    def pull_back(self, gradients: ca.SX) -> ca.SX:
+        """Gradients with respect to q, (n_q, k), as those with respect to v: N^T g, (n_v, k)."""
+        return ca.jtimes(self.q_dot, self.v, gradients, True)
+
+    def slopes(self, expression: ca.SX) -> ca.SX:
+        """Derivatives of a column by the motions of the joints, (k, n_v): ds/dq N."""
+        return self.pull_back(ca.jacobian(expression, self.q).T).T
+
+    @cached_property
+    def N(self) -> ca.SX:
+        """q_dot by v, (n_q, n_v): the identity but for balls."""
+        return ca.jacobian(self.q_dot, self.v)
 
     def value_at_start(self, expression: ca.SX) -> float:
         """What an expression of q and v is at the described start, with the parameters as described."""
@@ -181,16 +210,22 @@ def add_kinematics(builder: Builder) -> Motion | None:
         return None
     motion = Motion(builder, mechanism)
     # Joints are coordinates of themselves; their signals are states, whose rates are known by name.
-    motion.add_coordinates([(joint.name, joint_unit(joint), motion.q[k]) for k, joint in enumerate(motion.joints)])
-    for joint in motion.joints:
-        for quantity, rate in (("position", "velocity"), ("velocity", "acceleration")):
-            info = builder.network.infos[f"{joint.name}.{quantity}"]
-            builder.network.infos[info.name] = SignalInfo(info.name, info.unit, rate=f"{joint.name}.{rate}")
+    places = motion.places
+    motion.add_coordinates([(f.name, f.unit, motion.q[places[f.name]]) for f in motion.freedoms if f.is_single])
+    for freedom in motion.freedoms:
+        rates = {**_pairs(freedom.velocities, freedom.accelerations)}
+        rates |= _pairs(freedom.positions, freedom.velocities) if freedom.is_single else {}
+        for name, unit in (freedom.positions | freedom.velocities).items():
+            builder.network.infos[name] = SignalInfo(name, unit, rate=rates.get(name))
     described = builder.scenario.machine.coordinates
     motion.add_coordinates([(coordinate.name, *express_coordinate(motion, coordinate)) for coordinate in described])
     _add_points(builder, motion)
     add_elasticity(builder, motion)
     return motion
+
+
+def _pairs(names: Iterable[str], others: Iterable[str]) -> dict[str, str]:
+    return dict(zip(names, others, strict=True))
 
 
 def _add_points(builder: Builder, motion: Motion) -> None:

@@ -17,7 +17,7 @@ def refer_to_nominal(builder: Builder) -> None:
 
 
 def check_nominal_depends(builder: Builder) -> None:
-    """Tell signals that depend on more than time and numbers; all signals must be resolved."""
+    """Report signals that depend on more than time and numbers; all signals must be resolved."""
     if builder.flaws.found:
         return
     names = [info.name for info in builder.states] + [info.name for info in builder.delays]

@@ -1,4 +1,4 @@
-"""Invariants of a run: what does a right run promise, and what is watched to tell whether it keeps it?"""
+"""Invariants of a run: what does a right run promise, and what is watched to see whether it keeps it?"""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ class Promise(Enum):
     SLIDES = "slides against its own direction"
     SIDE = "is on the other side than noted"
     LIMIT = "is outside of its limits"
+    RANGE = "is not above zero, where its law holds"
     APART = "bodies overlap"
     PUSHES = "pulls"
     CLOSED = "constraints are not kept"
@@ -23,7 +24,7 @@ class Promise(Enum):
 
 @dataclass(frozen=True)
 class Watched:
-    """What a run watches at every row, without recording it, to tell whether a promise is kept.
+    """What a run watches at every row, without recording it, to see whether a promise is kept.
 
     Attributes:
         subject: block, contact or state that it is about.

@@ -49,13 +49,14 @@ def add_reactions(builder: Builder, motion: Motion, patterns: Sequence[str]) -> 
     if not asked or motion.linear is not None:
         return
     outside = _Outside(builder, motion)
-    accelerations = [outside.read(f"{joint.name}.acceleration") for joint in motion.joints]
+    accelerations = [outside.read(name) for freedom in motion.freedoms for name in freedom.accelerations]
     tree: Any = outside.moved.mechanics.tree
     # Newton-Euler on the tree with its fixed bodies apart, under all wrenches that are not the joints' own.
     carried = joint_wrenches(tree, motion.q, motion.v, ca.vertcat(*accelerations), outside.find_wrenches())  # type: ignore[arg-type]
-    place = {link.joint: k for k, link in enumerate(tree.links)}
+    place = {link.name: k for k, link in enumerate(tree.links)}
+    child = {joint.name: joint.child for joint in motion.mechanism.joints}
     for joint in asked:
-        force, torque = carried[place[joint]]
+        force, torque = carried[place[child[joint]]]
         entries = [ca.SX(entry) for entry in (*_entries(force), *_entries(torque))]
         notes = outside.note(entries)
         units = reaction_units(joint)

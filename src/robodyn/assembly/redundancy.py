@@ -3,7 +3,7 @@
 Seen at positions where all are met: there, an equation whose gradient is a combination of those before it says nothing
 new, and forces in the null space of H^T move nothing. A position may be singular by accident, so that two must agree.
 Left out is only what is the same combination at both. Where the combination changes, no choice of equations need be
-independent everywhere: a joint that is locked by a loop joint which turns with its carrier may be seen by each of the
+independent everywhere: a joint that is locked by a loop joint which rotates with its carrier may be seen by each of the
 world's axes in turn. There, all equations stay, and the compliance of their forces makes up for those too many.
 """
 
@@ -43,7 +43,7 @@ class Redundancy:
     Attributes:
         left_out: those that follow from others, everywhere in the same way.
         idle: those of them that no joint has an effect on.
-        undetermined: those whose force the motion does not tell, also of equations that stay.
+        undetermined: those whose force the motion does not determine, also of equations that stay.
         spare: how many of those that stay follow from others, in a way that changes with the position.
     """
 

@@ -22,7 +22,7 @@ RESIDUAL = {"N": "m", "N m": "rad", "": ""}
 
 
 def watch_residuals(builder: Builder, motion: Motion, constrained: Constrained, bindings: Bindings) -> None:
-    """How far each constraint is off, and all together; those of equations left out tell whether they truly follow."""
+    """How far each constraint is off, and all together; those of equations left out show whether they truly follow."""
     groups: dict[tuple[str, str], list[Equation]] = {}
     for equation in (*constrained.equations, *constrained.left_out):
         groups.setdefault((equation.constraint.name, RESIDUAL[equation.unit]), []).append(equation)

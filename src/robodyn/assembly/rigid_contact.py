@@ -171,7 +171,7 @@ def _push(builder: Builder, contact_point: ContactPoint, resting: ca.SX) -> ca.S
 
 
 def _check_rest(builder: Builder, motion: Motion, contact_points: list[ContactPoint]) -> bool:
-    """Tell what rigid contacts do not go together with."""
+    """Report what rigid contacts do not go together with."""
     scenario, path = builder.scenario, f"contacts.{contact_points[0].contact.name}"
     before = len(builder.flaws.found)
     if builder.sticking:

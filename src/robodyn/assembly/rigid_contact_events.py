@@ -122,7 +122,7 @@ def _add_sorting(builder: Builder, rigid: Rigid, a: ca.SX, bindings: Bindings) -
         memory.name(): Deferred(where(logical_and(push, logical_not(bad)), 1.0, 0.0), bindings)
         for memory, push, bad in zip(rigid.resting, pushing, wrong, strict=True)
     }
-    # At the start there are no events: what finds no force sinks, hits and is then told.
+    # At the start there are no events: what finds no force sinks, hits and is then reported.
     builder.actions.setdefault(START, {}).update(update)
     builder.actions[SORTING] = update | _note_jams(rigid, wrong, bindings) | {SETTLING: Deferred(ca.SX(0), {})}
 

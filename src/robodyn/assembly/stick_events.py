@@ -7,9 +7,9 @@ import casadi as ca
 from robodyn.assembly.builder import Builder, Deferred
 from robodyn.assembly.declarations import Guard
 from robodyn.assembly.promises import Promise
-from robodyn.assembly.stick_friction import HELD_SPEED, LEAST_SPEED, REST_SPEED, Sticking, reserve_of
+from robodyn.assembly.stick_friction import HELD_SPEED, LEAST_SPEED, OPEN, REST_SPEED, Sticking, reserve_of
 from robodyn.assembly.tracing import Bindings
-from robodyn.symbolic import absolute, logical_and, minimum, where
+from robodyn.symbolic import absolute, logical_and, minimum, sign, where
 
 ACTION = "action:friction"
 
@@ -23,18 +23,19 @@ def add_stick_events(builder: Builder, sticking: Sticking, states: tuple[list[st
     Args:
         states: names and symbols of the joint velocities.
     """
-    forces = sticking.forces()
+    forces = sticking.physical_forces()
     for i, element in enumerate(sticking.elements):
         stuck = element.direction == 0
         # What holds must not creep either; scaled as the force is, so that the course of the force is seen.
         level, reserve = 0.5 * element.strength, reserve_of(element, forces[i], certain=True)
         margin = minimum(reserve, level * (1 - absolute(sticking.speed[i]) / HELD_SPEED))
-        # What has just slipped is still at rest, and not stopped yet. What cannot hold has no direction to keep: it
-        # turns round as soon as it moves the other way.
-        idle = where(element.strength > 0, LEAST_SPEED, REST_SPEED)
+        # What has just slipped is still at rest, and not stopped yet; nor has what can hold nothing. But where one can
+        # hold again, or no longer, its rest is decided anew.
+        opened = absolute(element.direction) == OPEN
+        idle = where(element.strength > 0, where(opened, -REST_SPEED, LEAST_SPEED), where(opened, 1, -1) * REST_SPEED)
         guards = {
             "slips": where(stuck, margin, -1.0),
-            "stops": where(stuck, -1.0, element.direction * sticking.speed[i] + idle),
+            "stops": where(stuck, -1.0, sign(element.direction) * sticking.speed[i] + idle),
         }
         beyond = where(stuck, -reserve, 0.0)
         against = where(absolute(element.direction) == 1, -element.direction * sticking.speed[i], 0.0)

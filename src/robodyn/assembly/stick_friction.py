@@ -1,7 +1,8 @@
 """Stick-slip friction: which joints and coordinates hold at rest, with which force, and which slide?
 
 Symbols: k elements with friction that sticks, each on a coordinate s_i with gradient G_i = ds_i/dq. A memory
-`direction` says what each does: 0 holds, -1 or 1 slides. The forces F of those that hold keep them at rest:
+`direction` says what each does: 0 holds, -1 or 1 slides, -2 or 2 slides because it can hold nothing. The forces F of
+those that hold keep them at rest:
 
     M a = tau - c + G^T F,    g + S F = G a + G_dot v = 0 where held,    S = G M^-1 G^T
 
@@ -38,6 +39,8 @@ WEAKEST, TINY = 1e-3, 1e-30
 """Part of all limits together below which an element shares no less of a load."""
 RETURN_RATE = 20.0
 """Rate [1/s] at which a held coordinate on moving joints returns to where it stuck (Baumgarte)."""
+OPEN = 2.0
+"""Size of the direction of what can hold nothing: it may hold as soon as it is able to, if it is still at rest then."""
 DEAD_CENTRE = 1e-9
 """Part of the mobility at a general position below which an element cannot hold the machine: its gradient is smaller by
 the root of this."""
@@ -69,20 +72,28 @@ class Sticking:
 
     def forces(self) -> list[ca.SX]:
         """Friction force of each element: the one that holds, or the one of sliding."""
+        # What holds also returns, r the rate of it: G a + G_dot v = -2 r s_dot - r^2 (s - anchor).
+        drift = [position - e.anchor for position, e in zip(ca.vertsplit(self.position), self.elements, strict=True)]
+        returning = [
+            2 * RETURN_RATE * self.speed[i] + RETURN_RATE**2 * where(e.direction == 0, drift[i], 0.0)
+            for i, e in enumerate(self.elements)
+        ]
+        return self._forces([self.g[i] + returning[i] for i in range(self.count)])
+
+    def physical_forces(self) -> list[ca.SX]:
+        """The same without what returns a held element to its anchor: the forces by which it holds or slips, here as
+        where the directions are found, so that a located slip is one there too."""
+        return self._forces(ca.vertsplit(self.g))
+
+    def _forces(self, g: list[ca.SX]) -> list[ca.SX]:
+        """Forces that make `g + S F` zero where held, else those of sliding."""
         direction = [element.direction for element in self.elements]
         stuck = [d == 0 for d in direction]
         sliding = [
             where(d >= 1, e.forward, where(d <= -1, e.backward, e.frictionless))
             for d, e in zip(direction, self.elements, strict=True)
         ]
-        returning = [
-            self.g[i]
-            + 2 * RETURN_RATE * self.speed[i]
-            + RETURN_RATE**2 * where(stuck[i], self.position[i] - self.elements[i].anchor, 0.0)
-            for i in range(self.count)
-        ]
-        # The multipliers of what holds: G a + G_dot v = -2 r s_dot - r^2 (s - anchor), r the rate of return.
-        holding = solve_holding(self.S, returning, sliding, stuck)
+        holding = solve_holding(self.S, g, sliding, stuck)
         return [where(stuck[i], holding[i], sliding[i]) for i in range(self.count)]
 
     def hold_joints(self, values: ca.SX, directions: list[ca.SX]) -> ca.SX:
@@ -116,12 +127,13 @@ class Sticking:
         return self._follow_motion(direction, resting), resting
 
     def _follow_motion(self, direction: list[ca.SX], resting: list[ca.SX]) -> list[ca.SX]:
-        """Directions of what stands still and cannot hold, an open brake: the way it will move."""
+        """Directions of what cannot hold, an open brake: the way it moves or will move, and that it is open."""
         *_, acceleration = self._find_contradictions(direction, resting)
-        idle = [
-            logical_and(absolute(self.speed[i]) <= REST_SPEED, e.strength <= 0) for i, e in enumerate(self.elements)
-        ]
-        return [where(idle[i], _direction_of(acceleration[i]), direction[i]) for i in range(self.count)]
+        found = []
+        for i, element in enumerate(self.elements):
+            ahead = where(absolute(self.speed[i]) <= REST_SPEED, _direction_of(acceleration[i]), direction[i])
+            found.append(where(element.strength <= 0, OPEN * ahead, direction[i]))
+        return found
 
     def _find_contradictions(
         self, direction: list[ca.SX], resting: list[ca.SX]

@@ -16,7 +16,7 @@ from robodyn.assembly.functions import Expressions, Symbols
 from robodyn.assembly.network import SignalInfo
 from robodyn.assembly.promises import Watched
 from robodyn.assembly.tree import Mechanics
-from robodyn.dynamics import Tree, bias, mass_matrix, solve_symmetric
+from robodyn.dynamics import Tree, bias, mass_matrix, position_rates, solve_symmetric
 from robodyn.model import Number, Scenario
 from robodyn.symbolic.tables import spell_out
 
@@ -200,8 +200,26 @@ class System:
 
     @cached_property
     def gradients(self) -> ca.SX:
-        """ds/dq of every coordinate, one row each (joints have q_dot = v)."""
-        return ca.jacobian(ca.vertcat(ca.SX(0, 1), *self.coordinates.values()), self.q)
+        """ds/dq N of every coordinate, one row each."""
+        return self.slopes(ca.vertcat(ca.SX(0, 1), *self.coordinates.values()))
+
+    @property
+    def has_balls(self) -> bool:
+        """Whether some positions are quaternions: then there are more of them than velocities."""
+        return self.n_q > self.n_v
+
+    @cached_property
+    def N(self) -> ca.SX:
+        """q_dot by v, (n_q, n_v): the identity but for balls."""
+        assert self.mechanics is not None
+        q: Any = self.q
+        v: Any = ca.SX.sym("v", self.n_v)
+        return ca.jacobian(ca.SX(position_rates(self.mechanics.tree, q, v)), v)
+
+    def slopes(self, expression: ca.SX) -> ca.SX:
+        """Derivatives of a column by the motions of the joints, (k, n_v): d/dq N."""
+        J = ca.jacobian(expression, self.q)
+        return J @ self.N if self.has_balls else J
 
 
 def build_mass_matrix(tree: Tree, q: Any, rotors: Sequence[tuple[Any, ca.SX]]) -> ca.SX:

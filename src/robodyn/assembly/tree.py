@@ -10,8 +10,9 @@ import numpy as np
 from robodyn.assembly.values import Values
 from robodyn.dynamics import GROUND as GROUND_LINK
 from robodyn.dynamics import Elasticity, Link, Node, Tree
-from robodyn.model import GROUND, Body, BodyNode, FlexibleBody, Joint, Mechanism, Point
+from robodyn.model import GROUND, Body, BodyNode, FlexibleBody, Freedom, Joint, Mechanism, Point
 from robodyn.model.body import TENSOR, tensor_of
+from robodyn.model.joint import SINGLE
 from robodyn.model.numbers import XYZ
 from robodyn.spatial import Inertia, Pose, build_matrix
 from robodyn.symbolic import is_symbolic, stack
@@ -70,20 +71,21 @@ class TreeBuilder:
             if parent != GROUND_LINK:
                 self.drafts[parent].inertias.append(_inertia(self.values, body).moved(frame))
             return
-        fixed = joint.kind == "fixed"
-        link = Link(
-            joint.child,
-            joint.name,
-            joint.kind,
-            parent,
-            frame,
-            None if fixed else np.array(joint.axis),
-            Inertia.massless(),
-            0.0 if fixed else self.values[f"{joint.name}.armature"],
-            elasticity=build_elasticity(body) if isinstance(body, FlexibleBody) else None,
-        )
-        self.placements[joint.child] = Placement(self._add(link), Pose.identity())
+        elasticity = build_elasticity(body) if isinstance(body, FlexibleBody) else None
+        # All motions of the joint but the last carry massless links.
+        links = [self._link(joint, freedom) for freedom in joint.freedoms] or [_link(joint.child, joint.name, "fixed")]
+        for link in links[:-1]:
+            parent, frame = self._add(replace(link, parent=parent, frame=frame)), Pose.identity()
+        last = replace(links[-1], name=joint.child, parent=parent, frame=frame, elasticity=elasticity)
+        self.placements[joint.child] = Placement(self._add(last), Pose.identity())
         self.drafts[-1].inertias.append(_inertia(self.values, body))
+
+    def _link(self, joint: Joint, freedom: Freedom) -> Link:
+        """A massless link on the ground that one motion of a joint carries."""
+        numbers = {key: self.values[f"{joint.name}.{key}"] for key in ("armature",) if joint.kind in SINGLE}
+        if joint.kind == "screw":
+            numbers["pitch"] = self.values[f"{joint.name}.pitch"]
+        return _link(freedom.name, freedom.name, freedom.kind, freedom.axis, **numbers)
 
     def _find_parent(self, joint: Joint) -> tuple[int, Pose]:
         """Link that carries a joint, and the joint's frame in it; on a flexible body, the node where it stands."""
@@ -101,7 +103,7 @@ class TreeBuilder:
         if (body, node.name) not in self.nodes:
             # A node is a massless link whose motion is that of its parent's modes.
             name, parent = f"{body}.{node.name}", self.placements[body].link
-            link = Link(name, name, "fixed", parent, Pose.identity(), None, Inertia.massless(), node=build_node(node))
+            link = replace(_link(name, name, "fixed"), parent=parent, node=build_node(node))
             self.nodes[body, node.name] = self._add(link)
         return self.nodes[body, node.name]
 
@@ -116,6 +118,12 @@ class TreeBuilder:
             for draft in self.drafts
         ]
         return Mechanics(Tree(tuple(links), _vector(self.values, "gravity", XYZ)), self.placements, self.nodes)
+
+
+def _link(name: str, joint: str, kind: str, axis: Any = None, **numbers: Any) -> Link:
+    """A massless link on the ground."""
+    direction = None if axis is None else np.array(axis)
+    return Link(name, joint, kind, GROUND_LINK, Pose.identity(), direction, Inertia.massless(), **numbers)
 
 
 def build_tree(mechanism: Mechanism, values: Values, merge: bool = True) -> Mechanics:

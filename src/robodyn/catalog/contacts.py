@@ -1,4 +1,4 @@
-"""Bodies that touch: a bouncing ball, a box on a slope and one that tumbles.
+"""Contact examples: a bouncing ball, a box on a slope and one that tumbles.
 
 Their numbers are this project's own choice.
 """
@@ -50,7 +50,7 @@ def bouncing_ball(restitution: float = 0.8, height: float = 1.0, duration: float
 def planar_mechanism(body: Body, points: tuple[Point, ...] = (), slope: float = 0.0) -> Mechanism:
     """A body that moves `along` x and `up` z and can `turn` about y, over a floor with the slope [rad].
 
-    The floor stays level and gravity is turned: `along` points down the slope.
+    The floor stays level and gravity is rotated: `along` points down the slope.
     """
     joints = (
         Joint("along", "prismatic", GROUND, "along_frame", axis=ALONG),

@@ -1,4 +1,4 @@
-"""A body that moves freely: three slides, then three turns, with massless frames between."""
+"""Floating body: one that moves freely, by three slides, then three hinges, with massless frames between."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def hang_freely(body: Body, turns: str = "xyz") -> tuple[list[Body], list[Joint]
     """The body with its frames, and the joints `<body>.x`, ... `<body>.turn_z`.
 
     Args:
-        turns: order of the turns; what is in the middle must stay away from 90 deg, where the two others are parallel.
+        turns: order of the hinges' axes; the middle one must stay away from 90 deg, where the two others are parallel.
     """
     axes = [*AXES, *turns]
     names = [f"{body.name}.{axis}" for axis in AXES] + [f"{body.name}.turn_{axis}" for axis in turns]

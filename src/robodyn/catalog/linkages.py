@@ -1,4 +1,4 @@
-"""Which mechanisms with constraints have known solutions? A pendulum on a rod, and four-bars.
+"""Linkages: which mechanisms with constraints have known solutions? A pendulum on a rod, and four-bars.
 
 Library of computational benchmark problems of IFToMM, A01 and A02.
 """
@@ -23,7 +23,7 @@ from robodyn.model import (
 )
 
 FORTH = (0.0, -1.0, 0.0)
-"""Axis about which x turns to z: angles count from the horizontal upwards."""
+"""Axis about which x rotates to z: angles count from the horizontal upwards."""
 
 
 def _pendulum_machine(mass: float, length: float) -> Machine:

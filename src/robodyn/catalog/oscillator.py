@@ -1,4 +1,4 @@
-"""Two masses on springs, coupled by a third: the linear benchmark of co-simulation, whole and cut in two.
+"""Linear oscillator: two masses on springs, coupled by a third; the benchmark of co-simulation, whole and cut in two.
 
 Numbers of the benchmark published by Gonzalez and others (cosim-benchmarks, linear oscillator).
 """

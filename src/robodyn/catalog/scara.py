@@ -1,4 +1,4 @@
-"""The three-axis SCARA arm of the ARGESIM comparison C11: servo motors with limits under PD control.
+"""SCARA arm of the ARGESIM comparison C11: three axes, servo motors with limits under PD control.
 
 The comparison's own table of values is not public. The values here are this project's choice, made so that the motion
 has the published properties (about 2.8 s, axes 1 and 2 arrive before axis 3, explicit Euler critical at 1 ms).

@@ -3,7 +3,7 @@
 An obstacle stands at x_obs. When the tip comes within d_crit of it while the tool is lower than the obstacle, the
 motion of the arm stops at its present place and the tool rises with emergency voltage; the old targets return when the
 tool is h_safe above the obstacle. Way one is a single model with a decision that has hysteresis, made by located
-events or sampled once a step (as a spreadsheet does). Way two is three phases chained by events.
+events or sampled once a step (as a spreadsheet does). Way two is three phases in sequence, each ended by an event.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def held_place(axis: Axis) -> Block:
 
 
 def scara_phases() -> ScenarioSequence:
-    """Way two: approach, rise and finish, three models chained by events that end each."""
+    """Way two: approach, rise and finish, three models in sequence, each ended by an event."""
     regular = tuple(block for axis in AXES for block in (target_block(axis), *servo_blocks(axis)))
     rising = (target_block(AXES[2]), *servo_blocks(AXES[2], limit=AXES[2].emergency_voltage))
     for axis in ARM:
@@ -150,5 +150,5 @@ def scara_phases() -> ScenarioSequence:
         phase("finish", regular, arrivals()),
     )
     return ScenarioSequence(
-        "scara-phases", phases, "SCARA robot, collision avoidance in three chained phases (ARGESIM C11, task c)"
+        "scara-phases", phases, "SCARA robot, collision avoidance in a sequence of three phases (ARGESIM C11, task c)"
     )

@@ -1,4 +1,4 @@
-"""A six-axis industrial arm of the size of a Staubli RX90, swinging freely.
+"""Six-axis industrial arm of the size of a Staubli RX90, swinging freely.
 
 Geometry: two arms of 0.45 m. Inertias: the published measurement-based set of the smaller TX40 scaled to this size
 (length x 2, mass x 3.2), this project's choice; the real arm's values are not public.

@@ -1,4 +1,4 @@
-"""A planar two-link arm under a cascade of sampled loops, with LuGre friction in both joints (values of our own)."""
+"""Two-link planar arm under a cascade of sampled loops, with LuGre friction in both joints (values of our own)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command `robodyn`."""
+"""Command line: the program `robodyn`."""
 
 from robodyn.cli.application import app, main
 

@@ -1,4 +1,4 @@
-"""The command line: one command a file, each parses, calls one function and prints.
+"""Command-line application: one command a file, each parses, calls one function and prints.
 
 A file is imported when its command is called, what it needs when it comes to that: a mistake is reported at once.
 Exit codes: 0 done, 2 bad input, 3 a simulation that could not be carried through, 130 interrupted.

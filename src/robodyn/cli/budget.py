@@ -1,4 +1,4 @@
-"""robodyn budget: of what does the deviation from the wanted motion consist?"""
+"""robodyn budget: of what does the deviation from the wanted motion consist? Its error budget."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def check_file(
     file: Annotated[str, typer.Argument(help="A TOML file, or a name in the catalogue.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Read and assemble a scenario without simulating it, and tell every problem."""
+    """Read and assemble a scenario without simulating it, and report every problem."""
     try:
         checked = _prepare(file)
     except ModelError as error:

@@ -1,4 +1,4 @@
-"""robodyn cosim: simulate subsystems together that meet at communication points."""
+"""robodyn cosim: co-simulate subsystems that are coupled at communication points."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from robodyn.cosimulation import CosimulationFile, CosimulationRun
 
 TOLD = (".energy_error", ".gap", ".condition")
-"""What connections tell about themselves."""
+"""Signals that connections give about themselves."""
 
 
 @app.command("cosim")
@@ -42,7 +42,7 @@ def cosimulate_file(
         with SimulationProgress(what.duration) as progress:
             done = what.simulate(certify=certify, progress=progress, on_compile=announce)
     except ImportError as error:
-        raise fail(f"{file}: a subsystem that is a unit needs {error.name}: pip install 'robodyn[fmi]'") from error
+        raise fail(f"{file}: a subsystem that is an FMU needs {error.name}: pip install 'robodyn[fmi]'") from error
     paths = _save(done, folder)
     if as_json:
         print_json(_as_json(done, paths))

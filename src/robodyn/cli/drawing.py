@@ -1,4 +1,4 @@
-"""How do errors of drawing become messages?"""
+"""Plot errors of commands: how do they become messages?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""robodyn export: a run as a table, or a scenario as a workbook of live formulas, a unit or code for others."""
+"""robodyn export: a run as a table, or a scenario as a spreadsheet of live formulas, an FMU, C or WebAssembly."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 SUFFIXES = {"csv": ".csv", "parquet": ".parquet", "nc": ".nc", "xlsx": ".xlsx", "fmu": ".fmu"}
 SUFFIXES |= {"c": "-c", "wasm": "-wasm", "toml": ".toml"}
-# Options that have an effect on workbooks, on units and on code.
+# Options that have an effect on workbooks, on FMUs and on code.
 OPTIONS = {
     "xlsx": ("solver", "step", "rows", "duration", "set", "tunable"),
     "fmu": ("solver", "step", "duration", "set", "tunable", "fmi", "kind", "platform", "input"),
@@ -56,7 +56,7 @@ def export(
         ),
     ] = None,
 ) -> None:
-    """Write a run as CSV, Parquet or netCDF, or a scenario as TOML, a workbook of formulas, a unit, or code."""
+    """Write a run as CSV, Parquet or netCDF, or a scenario as TOML, a workbook of formulas, an FMU, or code."""
     if to not in SUFFIXES:
         raise fail(f"--to {to}: unknown format ({nearest(to, SUFFIXES)})")
     given = {"solver": solver, "step": step, "rows": rows, "duration": duration, "set": setting, "tunable": tunable}
@@ -109,7 +109,7 @@ def _load(what: str, to: str) -> Scenario:
         raise fail(f"{what}: --to {to} computes a run and takes its scenario, not a run")
     found = load_scenario(what)
     if not isinstance(found, Scenario):
-        raise fail(f"{what}: is a chain of scenarios, whose phases end at events; --to {to} takes one scenario")
+        raise fail(f"{what}: is a sequence of scenarios, whose phases end at events; --to {to} takes one scenario")
     return found
 
 

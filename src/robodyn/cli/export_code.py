@@ -1,4 +1,4 @@
-"""robodyn export --to c and --to wasm: a scenario as code of its own."""
+"""robodyn export --to c and --to wasm: a scenario as C or WebAssembly with the engine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RUN_BY = {"c": "a C compiler", "wasm": "node"}
 
 
 def export_code(scenario: Scenario, solver: Solver, folder: Path, to: str, inputs: list[str]) -> None:
-    """Write the folder and tell what is in it."""
+    """Write the folder and say what is in it."""
     from robodyn.codegen import write_c, write_wasm
 
     try:

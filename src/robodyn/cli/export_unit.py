@@ -1,4 +1,4 @@
-"""robodyn export --to fmu: a scenario as a unit of the Functional Mock-up Interface."""
+"""robodyn export --to fmu: a scenario as a unit of the Functional Mock-up Interface (FMU)."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 
 USES = {"cs": "run", "me": "led along its run", "both": "run and led along its run"}
-"""What the check did with a unit, by its kind."""
+"""What the check did with an FMU, by its kind."""
 
 
 def export_unit(
     scenario: Scenario, solver: Solver, path: Path, fmi: int, kind: str, inputs: list[str], platforms: list[str]
 ) -> None:
-    """Write the unit and tell what it is."""
+    """Write the FMU and say what it is."""
     from robodyn.fmi import write_fmu
     from robodyn.fmi.exchange_checking import TOLERANCE
 

@@ -1,4 +1,4 @@
-"""robodyn fit: which numbers make a scenario agree with measured data?"""
+"""robodyn fit: which parameters make a scenario agree with measured data?"""
 
 from __future__ import annotations
 

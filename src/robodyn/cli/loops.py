@@ -62,7 +62,7 @@ def show_loops(
 
 
 def warn(sentences: Sequence[str]) -> None:
-    """Tell warnings on stderr."""
+    """Print warnings on stderr."""
     for sentence in sentences:
         messages.print(f"robodyn: warning: {sentence}", markup=False)
 
@@ -71,7 +71,7 @@ def find_loop_warnings(phases: Sequence[Scenario | System], unknown: bool = Fals
     """Sentences on unstable loops of scenarios with sampled blocks.
 
     Args:
-        unknown: whether to tell also where loops cannot be judged.
+        unknown: whether to warn also where loops cannot be judged.
     """
     from robodyn.model import Scenario
 

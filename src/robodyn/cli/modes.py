@@ -57,7 +57,7 @@ def _find(name: str, at: str, pade: int, settings: list[str]) -> tuple[ModeSet, 
     what = what.with_numbers(read_settings(settings, what, name))
     phases = phases_of(what)
     if len(phases) > 1:
-        raise fail(f"{name} is a chain of {len(phases)} phases, each with modes of its own: name one scenario")
+        raise fail(f"{name} is a sequence of {len(phases)} phases, each with modes of its own: name one scenario")
     system = assemble(phases[0])
     try:
         return find_modes(system, at=at, pade=pade), system

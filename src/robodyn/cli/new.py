@@ -24,6 +24,6 @@ def write_new(
             output.print(f"{known:<8} {title}", markup=False)
         return
     if name is None:
-        raise fail("new: name the scenario, robodyn new NAME; --list tells the kinds")
+        raise fail("new: name the scenario, robodyn new NAME; --list shows the kinds")
     path = write_starter(Path(name), kind)
     output.print(f"wrote {path}; run it with: robodyn run {path}", markup=False)

@@ -1,4 +1,4 @@
-"""How far is the simulation? A bar on a terminal after the first second, silence elsewhere."""
+"""Progress bar: how far is the simulation? Shown on a terminal after the first second, nowhere else."""
 
 from __future__ import annotations
 

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from robodyn.model import Scenario
     from robodyn.results import Run
 
-REFUSED = "has no effect on a unit, which has its own solver"
+REFUSED = "has no effect on an FMU, which has its own solver"
 REMEDY = "leave it out; --set, --duration, --step, --rtol, --signal, --out and --json have"
 
 
 @app.command("run")
 def run_scenario(
-    scenario: Annotated[str, typer.Argument(help="Name in the catalogue, a TOML file, or a unit (.fmu).")],
+    scenario: Annotated[str, typer.Argument(help="Name in the catalogue, a TOML file, or an FMU (.fmu).")],
     solver: Annotated[str | None, typer.Option(help="Method: auto, euler, heun, rk4, dopri5, rodas4, ...")] = None,
     step: Annotated[float | None, typer.Option(help="Step (first step of an adaptive method) [s].")] = None,
     rtol: Annotated[float | None, typer.Option(help="Relative tolerance.")] = None,
@@ -43,7 +43,7 @@ def run_scenario(
     loop_check: Annotated[bool, typer.Option(help="Warn of unstable sampled loops before the run.")] = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Simulate a scenario or a unit; exit code 3 where it could not be carried through (the partial run is kept)."""
+    """Simulate a scenario or an FMU; exit code 3 where it could not be carried through (the partial run is kept)."""
     if scenario.endswith(".fmu"):
         refused = {"solver": solver, "atol": atol, "max-steps": max_steps, "max-wall-time": max_wall_time, "rate": rate}
         refused |= {"no-loop-check": None if loop_check else True, "certify": certify or None}
@@ -65,7 +65,7 @@ def run_scenario(
 
 
 def keep_run(done: Run, path: Path, as_json: bool, warnings: Sequence[str] = ()) -> None:
-    """Save a run and tell of it; one that was not carried through ends the command."""
+    """Save a run and report it; one that was not carried through ends the command."""
     save_run(done, path)
     if as_json:
         print_json(_as_json(done, path) | {"warnings": [*done.warnings, *warnings]})
@@ -89,7 +89,7 @@ def run_unit(
     out: Path,
     as_json: bool,
 ) -> None:
-    """Simulate one unit of the Functional Mock-up Interface by itself."""
+    """Simulate one FMU by itself."""
     from robodyn.fmi import plan_experiment, simulate_fmu
 
     parameters = read_pairs(setting)
@@ -106,12 +106,12 @@ def run_unit(
                 progress=progress,
             )
     except ImportError as error:
-        raise fail(f"{path}: a unit needs {error.name}: pip install 'robodyn[fmi]'") from error
+        raise fail(f"{path}: an FMU needs {error.name}: pip install 'robodyn[fmi]'") from error
     keep_run(done, folder / f"{path.stem}.run", as_json)
 
 
 def refuse_options(given: Mapping[str, object]) -> None:
-    """Options of scenarios that do nothing for a unit."""
+    """Options of scenarios that do nothing for an FMU."""
     flaws = [Flaw(f"--{name}", REFUSED, REMEDY) for name, value in given.items() if value is not None]
     if flaws:
         raise ModelError(flaws)
@@ -172,7 +172,7 @@ def _simulate(what: Any, settings: dict[str, Any], rate: float | None, signals: 
 
 
 def announce(message: str) -> None:
-    """Tell that something is being compiled."""
+    """Say that something is being compiled."""
     messages.print(f"robodyn: {message} (kept for the next time)", markup=False)
 
 

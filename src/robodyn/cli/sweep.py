@@ -1,4 +1,4 @@
-"""robodyn sweep: what if some numbers were others? Many runs on all cores, resumable."""
+"""robodyn sweep: what if some parameters were others? Many runs on all cores, resumable."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which scenario or run does the user mean?"""
+"""Arguments of commands: which scenario or run does the user mean?"""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ROBOTS = "write its bodies and joints in TOML; `robodyn new --kind arm` writes a
 def load_scenario(what: str) -> Scenario | ScenarioSequence:
     """A scenario of the catalogue by name, or read from a TOML file."""
     if what.endswith(".fmu"):
-        raise fail(f"{what} is a unit, not a scenario: `run` takes it, and `cosim` in a file")
+        raise fail(f"{what} is an FMU, not a scenario: `run` takes it, and `cosim` in a file")
     if (kind := _other_kind(Path(what))) is not None:
         raise fail(f"{what} is {kind[0]}, not a scenario: {kind[1]}")
     if what.endswith(".toml") or Path(what).is_file():
@@ -50,15 +50,15 @@ def _other_kind(path: Path) -> tuple[str, str] | None:
 
 
 def load_single(what: str) -> Scenario:
-    """One scenario, not a chain of them."""
+    """One scenario, not a sequence of them."""
     phases = phases_of(load_scenario(what))
     if len(phases) > 1:
-        raise fail(f"{what} is a chain of {len(phases)} phases: name one scenario")
+        raise fail(f"{what} is a sequence of {len(phases)} phases: name one scenario")
     return phases[0]
 
 
 def phases_of(what: Scenario | ScenarioSequence) -> tuple[Scenario, ...]:
-    """The scenarios of a chain, or the one scenario."""
+    """The scenarios of a sequence, or the one scenario."""
     from robodyn.model import ScenarioSequence
 
     return what.phases if isinstance(what, ScenarioSequence) else (what,)

@@ -1,4 +1,4 @@
-"""How does a scenario become a folder of C? Trace, generate, build a program of it, compare its run, write."""
+"""C export: how does a scenario become a folder of C? Trace, generate, build a program, compare its run, write."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def check_agreement(model: Model, found: Agreement) -> Agreement:
 def write_folder(
     model: Model, folder: str | Path, contents: Mapping[str, str | bytes], agreement: Agreement | None
 ) -> Written:
-    """Write files into a folder and tell what they are."""
+    """Write files into a folder and say what they are."""
     put_files(Path(folder), contents)
     return Written(
         folder=Path(folder),

@@ -1,4 +1,4 @@
-"""Does exported code compute what the simulation computes?"""
+"""Verification of exported code: does it compute what the simulation computes?"""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def compare_rows(
     """The largest difference in rows of the same signals at the same times.
 
     Args:
-        ends: whether both ended alike, as far as rows do not tell.
+        ends: whether both ended alike, as far as rows do not show.
     """
     same = (expected == found) | (np.isnan(expected) & np.isnan(found))
     with np.errstate(invalid="ignore"):

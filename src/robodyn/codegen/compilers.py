@@ -1,4 +1,4 @@
-"""Which compiler makes the binary of a unit, for which platforms?
+"""C compilers and platforms: which one makes the binary of a model, for which platforms?
 
 A compiler of the system makes binaries for the machine it runs on. The wheel `ziglang` brings a C compiler that makes
 binaries for every platform on any of them.
@@ -144,7 +144,7 @@ def _compile_objects(compiler: Sequence[str], name: str, place: Path, sources: S
 
 
 def _call(command: list[str], name: str, place: Path) -> None:
-    """Run a compiler, or tell what it said."""
+    """Run a compiler; its messages are the error."""
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=place)
     if done.returncode != 0:
         first = (done.stderr.strip() or "no message").splitlines()[0]

@@ -10,7 +10,7 @@ from robodyn.codegen.model import Model
 from robodyn.codegen.source import write_functions, write_header, write_tables
 
 NOT_EXPORTED = ("engine_digest.c",)
-"""Tells from which sources the library of an installation is: of no use elsewhere."""
+"""Names the sources that an installed library is made from: of no use elsewhere."""
 
 
 def generate_files(model: Model) -> tuple[dict[str, str], str]:

@@ -1,4 +1,4 @@
-"""What of a system goes into a unit? Its functions as programs, its start, its variables; refused where it cannot."""
+"""Exported model: what of a system goes into it? Its functions as programs, its start, its variables; or why not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does a model give at communication points, where steps end, natively and as exported code?"""
+"""Communication points: what does a model give there, natively and as exported code?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which model leaves as code, and with which run is it compared?"""
+"""Preparation of an export: which model leaves as code, and with which run is it compared?"""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def prepare_model(
         ModelError: with every reason why it cannot be exported.
     """
     if isinstance(scenario, ScenarioSequence):
-        what = "is a chain of scenarios, whose phases end at events"
+        what = "is a sequence of scenarios, whose phases end at events"
         raise ModelError([Flaw("scenario", what, "export one of its phases")])
     _check_inputs(scenario, inputs)
     signals = {name: value or 0.0 for name, value in inputs.items()}

@@ -1,4 +1,4 @@
-"""How does a unit find its start anew when its parameters or inputs are others? Equations and guesses of the search."""
+"""Start search in exported code: how does a model initialise anew with other parameters or inputs?"""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import casadi as ca
 import numpy as np
 
 from robodyn.assembly import System
+from robodyn.errors import Flaw, ModelError
 from robodyn.native import Sweep
 from robodyn.simulation.equilibrium import RestEquations, guess_rest, trace_rest
 from robodyn.simulation.kept import find_kept
@@ -33,6 +34,9 @@ def trace_search(system: System) -> Search:
     kind = system.scenario.initialisation
     rest = trace_rest(system) if kind == "equilibrium" else NO_REST
     closing = trace_closing(system) if kind == "assembled" else {}
+    if closing and system.has_balls:
+        what = "an assembled start of a machine with ball joints is not searched for in exported code"
+        raise ModelError([Flaw("initialisation", what, "give start values that meet the constraints")])
     n_equations = len(system.constraint_forces) if closing else 0
     ranged = [c for c in system.scenario.machine.coordinates if c.range is not None] if kind != "given" else []
     lower, upper = zip(*(c.range or (-np.inf, np.inf) for c in ranged), strict=True) if ranged else ((), ())
@@ -64,8 +68,8 @@ def trace_search(system: System) -> Search:
 def _closing_places(system: System, kept: Sequence[str]) -> dict[str, list[int]]:
     """Which positions are those of joints, not of modes, and which positions and velocities stay as they are given."""
     n = system.n_q
-    stays = [int(state.name in kept) for state in system.states[: 2 * n]]
-    joints = [int(joint) for joint in mark_joints(system)]
+    stays = [int(state.name in kept) for state in system.states[: n + system.n_v]]
+    joints = [int(joint) for joint in mark_joints(system)[:n]]
     return {"IS_JOINT": joints, "KEEPS_POSITION": stays[:n], "KEEPS_VELOCITY": stays[n:]}
 
 

@@ -1,4 +1,4 @@
-"""How does a scenario become WebAssembly? The C of a program, compiled for the web, with a loader; compared in node."""
+"""WebAssembly export: how does a scenario become a module? C compiled for the web, with a loader; compared in node."""
 
 from __future__ import annotations
 

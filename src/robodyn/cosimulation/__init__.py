@@ -1,4 +1,4 @@
-"""The third way to simulate: subsystems with their own solvers, coupled at communication points."""
+"""Co-simulation: subsystems with their own solvers, coupled at communication points."""
 
 from robodyn.cosimulation.connection import Connection, SignalConnection
 from robodyn.cosimulation.macro_steps import cosimulate

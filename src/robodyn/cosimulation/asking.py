@@ -13,7 +13,7 @@ Answer = TypeVar("Answer")
 
 
 class UnitFailure(RuntimeError):
-    """What a unit raised, told with its name."""
+    """What a unit raised, reported with its name."""
 
     def __init__(self, unit: str, error: Exception) -> None:
         super().__init__(f"unit '{unit}' raised {type(error).__name__}", str(error))

@@ -35,7 +35,7 @@ class Restorable(Protocol):
 
 @runtime_checkable
 class ChoosesOutputs(Protocol):
-    """Is told before the start which outputs will be read."""
+    """Learns before the start which outputs will be read."""
 
     def choose(self, names: Sequence[str]) -> None:
         """Which outputs `read` gives."""
@@ -43,7 +43,7 @@ class ChoosesOutputs(Protocol):
 
 @runtime_checkable
 class TellsEvents(Protocol):
-    """Tells what happened in it."""
+    """Reports what happened in it."""
 
     def take_events(self) -> list[UnitEvent]:
         """What happened since the last call."""

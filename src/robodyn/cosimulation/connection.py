@@ -1,4 +1,4 @@
-"""Connections of units: who tells whom what? Interfaces and links of signals, and the exchanges that they come to.
+"""Connections of units: which output goes to which input? Interfaces and single signals, and their exchanges.
 
 What the two interfaces of a connection take says how they are coupled:
 

@@ -1,4 +1,4 @@
-"""How much energy does a coupling create or destroy?
+"""Energy ledger of a coupling: how much energy does it create or destroy?
 
 Each side of a connection gets the work W = integral of f dy, of the force f on it and of the displacement y at which it
 acts: its own, or that of the far side where the elastic part of the coupling is on its own. Jumps of y at an exchange
@@ -55,7 +55,7 @@ class Snapshot:
 
 
 def take_snapshot(side: Side, outputs: Mapping[str, float]) -> Snapshot:
-    """A side as the outputs of its unit tell it."""
+    """A side as the outputs of its unit give it."""
     part = side.interface
     force = np.array([outputs[name] for name in part.names("force")])
     acting, own = (_find_place(part, key, outputs) for key in ("far_" if side.elastic else "", ""))

@@ -1,4 +1,4 @@
-"""How do signals go on between two exchanges? As polynomials through their last values, or with their last means."""
+"""Extrapolation of inputs: how do signals go on between two exchanges? Polynomials of last values, or last means."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Trend:
         return np.linalg.solve(np.array(rows), np.array(self.values))
 
     def forget(self) -> None:
-        """What was before a jump tells nothing about what comes after it."""
+        """What was before a jump says nothing about what comes after it."""
         self.spans, self.values = [], []
 
     def copy(self) -> Trend:

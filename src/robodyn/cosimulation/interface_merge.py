@@ -1,4 +1,4 @@
-"""On which motion do two sides agree that are one body and moved apart in a macro step, and how does one take it on?"""
+"""Interface merge: on which motion do two sides of one body agree after a macro step, and how do they take it on?"""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def join_motions(first: ReducedModel, second: ReducedModel, how: str) -> Interfa
 
         inertia: (M_1 + M_2) w = M_1 w_1 + M_2 w_2,    mean: w = (w_1 + w_2) / 2
 
-    and so for the position and the turn. The first keeps the momentum; a side is not asked to move where it cannot,
+    and so for the position and the rotation. The first keeps the momentum; a side is not asked to move where it cannot,
     which is where its inertia has no bound.
     """
     a, b = first.motion, second.motion

@@ -27,7 +27,7 @@ class ModelExchange:
     """The models that pass between the units.
 
     Attributes:
-        told: of each bond, the gap between its sides at the last exchange and the largest condition number.
+        told: of each interface pair, the gap between its sides at the last exchange and the largest condition number.
         trends: accelerations of the models sent so far, for orders above 0.
     """
 

@@ -1,4 +1,4 @@
-"""How does a system take inputs that move in time between two exchanges? As polynomials with tunable coefficients.
+"""Polynomial inputs: how does a system take inputs that move between two exchanges? With tunable coefficients.
 
 u(t) = c0 + c1 s + c2 s^2,    s = t - t_exchange
 """

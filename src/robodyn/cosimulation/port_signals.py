@@ -63,7 +63,7 @@ def mean_forces(
 
 
 def far_states(part: Interface, motion: InterfaceMotion) -> dict[str, float]:
-    """States of the far side behind an interface's stiffness: where it is, and no turn since this exchange."""
+    """States of the far side behind an interface's stiffness: where it is, and no rotation since this exchange."""
     states = dict(zip(part.names("far_position"), motion.position, strict=True))
     states |= dict(zip(part.names("far_velocity"), motion.velocity, strict=True))
     return states | {f"{part.name}.far_turn.{row}": 0.0 for row in part.rows[3:]}

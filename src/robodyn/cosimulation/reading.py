@@ -1,4 +1,4 @@
-"""How is a co-simulation written in a TOML file? Subsystems, connections, links and the co-simulation's settings."""
+"""Co-simulation files: how is one written in TOML? Subsystems, connections, and the settings of the co-simulation."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def read_cosimulation(path: str | Path, readers: Mapping[str, Reader] | None = N
     """Read a co-simulation from a TOML file.
 
     Args:
-        readers: of subsystems that are no scenarios, by the key that tells them: `{"fmu": robodyn.fmi.read_fmu}`.
+        readers: of subsystems that are no scenarios, by the key that marks them: `{"fmu": robodyn.fmi.read_fmu}`.
 
     Raises:
         ModelError: with every problem of the file, each with its path in the file.
@@ -245,7 +245,7 @@ def _find_scenario(table: Table, folder: Path) -> Scenario | None:
 def _from_catalogue(name: str) -> Scenario:
     found = find_scenario(name)
     if isinstance(found, ScenarioSequence):
-        raise ModelError([Flaw("", f"'{name}' is a chain of phases", "name one scenario")])
+        raise ModelError([Flaw("", f"'{name}' is a sequence of phases", "name one scenario")])
     return found
 
 

@@ -18,7 +18,7 @@ Outputs = Mapping[str, Mapping[str, float]]
 
 
 class CouplingRecord:
-    """Rows of exchanged signals and of what the connections tell about themselves."""
+    """Rows of exchanged signals and of what the connections give about themselves."""
 
     def __init__(
         self, units: Mapping[str, Unit], channels: Sequence[Channel], interface_pairs: Sequence[InterfacePair]

@@ -1,4 +1,4 @@
-"""What is a mechanism at one of its interfaces? Its reduced interface model, at a state.
+"""Reduced interface model: what is a mechanism at one of its interfaces, at a state?
 
     M v' + c = f + A_i^T lambda_i + A_c^T lambda_c,    A_c v = 0,    w = A_i v
     P_c = M^-1 A_c^T (A_c M^-1 A_c^T)^-1 A_c
@@ -36,7 +36,7 @@ class Mechanics:
 
     Attributes:
         M: without the inertia attached at this interface; f: without its force.
-        drift_i: A_i' v; drift_c: A_c' v, less the accelerations told to prescribed joints.
+        drift_i: A_i' v; drift_c: A_c' v, less the accelerations of prescribed joints.
     """
 
     M: np.ndarray

@@ -1,4 +1,4 @@
-"""What did a co-simulation give? A run of each unit, a record of the coupling, and how it ended."""
+"""Co-simulation run, as a result: a run of each unit, a record of the coupling, and how it ended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far are two rotations apart, and what does a turn make of one?"""
+"""Rotation difference: how far are two rotations apart, and what does a rotation vector make of one?"""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ SMALL = 1e-9
 
 
 def turn_between(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Rotation vector in world axes that takes the first rotation to the second [rad], (3,); less than half a turn."""
+    """Rotation vector in world axes that takes the first rotation to the second [rad], (3,); less than 180 deg."""
     # Plain numbers: arrays of three cost more than what is computed with them.
     (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = (second @ first.T).tolist()
     sine = (zy - yz) / 2, (xz - zx) / 2, (yx - xy) / 2
@@ -20,7 +20,7 @@ def turn_between(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 
 def turn_by(rotation: np.ndarray, turn: np.ndarray) -> np.ndarray:
-    """A rotation after a turn by a rotation vector in world axes, (3, 3), by Rodrigues' formula."""
+    """A rotation followed by another, given as a rotation vector in world axes, (3, 3), by Rodrigues' formula."""
     angle = math.hypot(*turn.tolist())
     if angle == 0.0:
         return rotation

@@ -53,7 +53,7 @@ class ScenarioUnit:
         solver: of this unit, with its own micro steps; the scenario's by default.
         inputs: further tunable numbers that other units may feed.
         parameters: tunable numbers to change for this run.
-        length: in units of which turns are compared with displacements, for condition numbers [m].
+        length: in units of which rotations are compared with displacements, for condition numbers [m].
     """
 
     highest_order = HIGHEST_ORDER

@@ -1,4 +1,4 @@
-"""How are subsystems brought together? Macro step, scheme, tolerance and limits of a co-simulation."""
+"""Co-simulation settings: macro step, scheme, tolerance and limits."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ def model_from_mobility(
 
     Args:
         mobility: dw'/dlambda (k, k); acceleration: w' at lambda = 0, (k,).
-        length: in units of which turns are compared with displacements, for the condition number [m].
+        length: in units of which rotations are compared with displacements, for the condition number [m].
     """
     condition = condition_of(mobility, length)
     inertia = np.linalg.inv(mobility) if np.isfinite(condition) else np.full_like(mobility, np.nan)

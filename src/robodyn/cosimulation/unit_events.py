@@ -35,7 +35,7 @@ class UnitEvents:
         self.found = {}
 
     def collect(self, name: str) -> None:
-        """What a unit tells."""
+        """What a unit reports."""
         if name in self.tellers:
             self.found[name] = self.tellers[name].take_events()
 

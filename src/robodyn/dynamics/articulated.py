@@ -185,7 +185,7 @@ def _outer_symmetric(x: Vector, y: Vector) -> Matrix:
 
 
 def _move(body: Body, pose: Pose) -> Body:
-    """The body in its parent's frame, with P = skew(p) after turning every block by R.
+    """The body in its parent's frame, with P = skew(p) after rotating every block by R.
 
     C' = C,  B' = B + P C,  A' = A + P B^T - B' P
     """

@@ -100,7 +100,7 @@ class Elasticity:
         force = 2.0 * cross(omega, h_dot) + _weigh([f for f, _ in loads], a) + _twice(self.first_bend, rate)
         torque = _tensor_times(P_dot, omega) + cross(omega, N) + _weigh([n for _, n in loads], a)
         torque = torque + _twice(self.turning_bend, rate)
-        # Modes that turn against each other: gyroscopic, without power.
+        # Modes that rotate against each other: gyroscopic, without power.
         gyration = self.turning_bend - self.turning_bend.transpose(1, 0, 2)
         on_modes = [
             dot(f, accel)
@@ -129,7 +129,7 @@ class Node:
     shortening: np.ndarray
 
     def pose(self, eta: Sequence[Scalar]) -> Pose:
-        """Pose of the node in the link's frame; it turns by theta = sum turn_i eta_i, as Cayley's R(theta)."""
+        """Pose of the node in the link's frame; it rotates by theta = sum turn_i eta_i, as Cayley's R(theta)."""
         half = [0.5 * entry for entry in eta]
         shifts = [_extend(self.shift[i], self.shortening[i], half) for i in range(len(self.shift))]
 

@@ -1,14 +1,18 @@
 """Joint kinds and their degrees of freedom: what motion does each allow?
 
 A kind is one row of `KINDS`. Its motion subspace S is constant in the link's own axes: relative to its
-parent, the link turns with `angular_k v_k` and its origin moves with `linear_k v_k`, summed over k.
+parent, the link rotates with `angular_k v_k` and its origin moves with `linear_k v_k`, summed over k.
 
     kind        q                                    v
     revolute    angle                                its rate
     prismatic   displacement                         its rate
-    ball        unit quaternion w, x, y, z           angular velocity, link axes
+    screw       angle; it advances by pitch * angle  its rate
+    ball        quaternion w, x, y, z                angular velocity, link axes
     free        position, joint axes; quaternion     velocity of the origin, angular velocity, link axes (floating base)
     fixed       none                                 none; also the nodes of links that deform, see `flexible`
+
+The rotation of a ball depends on the direction of its quaternion alone, so that its length means nothing: what an
+integrator makes of it changes no result. The rate returns it to 1 all the same, at `RETURN_RATE`.
 """
 
 from __future__ import annotations
@@ -23,28 +27,30 @@ from robodyn.spatial.vectors import Scalar, Vector
 
 Column = tuple[np.ndarray, np.ndarray]
 """One column of S: (angular (3,), linear (3,)) in link axes, for a unit rate."""
+RETURN_RATE = 10.0
+"""Rate [1/s] at which the length of a quaternion returns to 1."""
 
 
 @dataclass(frozen=True)
 class JointKind:
-    """Sizes of a joint's q and v, and the functions of axis, q and v that define its motion."""
+    """Sizes of a joint's q and v, and the functions of axis, pitch, q and v that define its motion."""
 
     n_q: int
     n_v: int
     has_axis: bool
-    motion: Callable[[Vector, Sequence[Scalar]], Pose]
-    subspace: Callable[[Vector], tuple[Column, ...]]
+    motion: Callable[[Vector, Scalar, Sequence[Scalar]], Pose]
+    subspace: Callable[[Vector, Scalar], tuple[Column, ...]]
     position_rate: Callable[[Sequence[Scalar], Sequence[Scalar]], list[Scalar]]
 
 
-def motion(kind: str, axis: Vector, q: Sequence[Scalar]) -> Pose:
-    """Pose of the link frame in the joint frame at the joint's coordinates q [rad or m]."""
-    return KINDS[kind].motion(axis, q)
+def motion(kind: str, axis: Vector, pitch: Scalar, q: Sequence[Scalar]) -> Pose:
+    """Pose of the link frame in the joint frame at the joint's coordinates q [rad or m]; pitch [m/rad] of a screw."""
+    return KINDS[kind].motion(axis, pitch, q)
 
 
-def subspace(kind: str, axis: Vector) -> tuple[Column, ...]:
+def subspace(kind: str, axis: Vector, pitch: Scalar) -> tuple[Column, ...]:
     """Columns (angular, linear) of the motion subspace S, in link axes, one for each rate."""
-    return KINDS[kind].subspace(axis)
+    return KINDS[kind].subspace(axis, pitch)
 
 
 def position_rate(kind: str, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
@@ -63,14 +69,15 @@ def combine(columns: Sequence[Column], rates: Sequence[Scalar]) -> tuple[Vector,
 
 
 def _quaternion_rate(q: Sequence[Scalar], omega: Sequence[Scalar]) -> list[Scalar]:
-    """Half the product of the quaternion q and the angular velocity omega in link axes."""
-    # q_dot = q * (0, omega) / 2: the norm is kept, since q.q_dot = 0.
+    """Half the product of the quaternion q and the angular velocity omega in link axes, and its return to length 1."""
+    # q_dot = q * (0, omega) / 2 + r (1 - q.q) q / 2: the first is a rotation, the second changes the length alone.
     w, x, y, z = (q[i] for i in range(4))
+    grow = 0.5 * RETURN_RATE * (1.0 - (w * w + x * x + y * y + z * z))
     return [
-        -0.5 * (x * omega[0] + y * omega[1] + z * omega[2]),
-        0.5 * (w * omega[0] + y * omega[2] - z * omega[1]),
-        0.5 * (w * omega[1] + z * omega[0] - x * omega[2]),
-        0.5 * (w * omega[2] + x * omega[1] - y * omega[0]),
+        grow * w - 0.5 * (x * omega[0] + y * omega[1] + z * omega[2]),
+        grow * x + 0.5 * (w * omega[0] + y * omega[2] - z * omega[1]),
+        grow * y + 0.5 * (w * omega[1] + z * omega[0] - x * omega[2]),
+        grow * z + 0.5 * (w * omega[2] + x * omega[1] - y * omega[0]),
     ]
 
 
@@ -94,40 +101,48 @@ KINDS: dict[str, JointKind] = {
         n_q=1,
         n_v=1,
         has_axis=True,
-        motion=lambda axis, q: Pose.rotation(about_axis(axis, q[0])),
-        subspace=lambda axis: ((axis, np.zeros(3)),),
+        motion=lambda axis, pitch, q: Pose.rotation(about_axis(axis, q[0])),
+        subspace=lambda axis, pitch: ((axis, np.zeros(3)),),
         position_rate=lambda q, v: [v[0]],
     ),
     "prismatic": JointKind(
         n_q=1,
         n_v=1,
         has_axis=True,
-        motion=lambda axis, q: Pose.translation(axis * q[0]),
-        subspace=lambda axis: ((np.zeros(3), axis),),
+        motion=lambda axis, pitch, q: Pose.translation(axis * q[0]),
+        subspace=lambda axis, pitch: ((np.zeros(3), axis),),
+        position_rate=lambda q, v: [v[0]],
+    ),
+    "screw": JointKind(
+        n_q=1,
+        n_v=1,
+        has_axis=True,
+        motion=lambda axis, pitch, q: Pose(about_axis(axis, q[0]), axis * (pitch * q[0])),
+        subspace=lambda axis, pitch: ((axis, axis * pitch),),
         position_rate=lambda q, v: [v[0]],
     ),
     "ball": JointKind(
         n_q=4,
         n_v=3,
         has_axis=False,
-        motion=lambda axis, q: Pose.rotation(from_quaternion(q[0], q[1], q[2], q[3])),
-        subspace=lambda axis: _ANGULAR,
+        motion=lambda axis, pitch, q: Pose.rotation(from_quaternion(q[0], q[1], q[2], q[3])),
+        subspace=lambda axis, pitch: _ANGULAR,
         position_rate=_quaternion_rate,
     ),
     "free": JointKind(
         n_q=7,
         n_v=6,
         has_axis=False,
-        motion=lambda axis, q: _free_pose(q),
-        subspace=lambda axis: _LINEAR + _ANGULAR,
+        motion=lambda axis, pitch, q: _free_pose(q),
+        subspace=lambda axis, pitch: _LINEAR + _ANGULAR,
         position_rate=_free_rate,
     ),
     "fixed": JointKind(
         n_q=0,
         n_v=0,
         has_axis=False,
-        motion=lambda axis, q: Pose.identity(),
-        subspace=lambda axis: (),
+        motion=lambda axis, pitch, q: Pose.identity(),
+        subspace=lambda axis, pitch: (),
         position_rate=lambda q, v: [],
     ),
 }

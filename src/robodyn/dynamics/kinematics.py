@@ -75,7 +75,7 @@ def geometric_jacobian(tree: Tree, q: Sequence[Scalar], link: int, point: Vector
     for index in path:
         pose = poses[index]
         for k, (angular, linear) in own[index]:
-            # A unit rate of the joint turns and shifts all that lies beyond it.
+            # A unit rate of the joint rotates and shifts all that lies beyond it.
             omega = pose.R @ angular
             u = pose.R @ linear + cross(omega, reached - pose.p)
             columns[k] = [omega[0], omega[1], omega[2], u[0], u[1], u[2]]

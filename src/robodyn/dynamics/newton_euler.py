@@ -190,7 +190,7 @@ def _difference(U: Matrix, S: Matrix, j: int, k: int) -> Scalar:
 
 
 def _subtract_wrenches(tree: Tree, q: Sequence[Scalar], loads: list[Load], wrenches: Wrenches) -> list[Load]:
-    """Loads left for the joints where outer wrenches, turned from world into link axes, carry a part."""
+    """Loads left for the joints where outer wrenches, rotated from world into link axes, carry a part."""
     if not wrenches:
         return loads
 

@@ -32,6 +32,7 @@ class Link:
         frame: pose of the joint frame in the parent link's frame; the link frame is this moved by q.
         axis: unit vector in the joint frame, and the same in the link frame; None for kinds without an axis.
         inertia: of the link, in the link frame.
+        pitch: of a screw, how far it advances by angle [m/rad].
         armature: rotor inertia seen by each rate of the joint [kg m^2 or kg].
         elasticity: of a link that deforms; `inertia` is then that at rest.
         node: makes the link, of kind "fixed", a place of its parent that moves as the parent deforms; its frame is
@@ -46,6 +47,7 @@ class Link:
     axis: Vector | None
     inertia: Inertia
     armature: Scalar = 0.0
+    pitch: Scalar = 0.0
     elasticity: Elasticity | None = None
     node: Node | None = None
 
@@ -60,7 +62,7 @@ class Link:
     @property
     def subspace(self) -> tuple[Column, ...]:
         """Columns (angular, linear) of the joint's motion subspace, in link axes."""
-        return subspace(self.kind, self.axis)
+        return subspace(self.kind, self.axis, self.pitch)
 
     @property
     def n_modes(self) -> int:
@@ -186,7 +188,9 @@ class Tree:
         parts, eta = self.split_coordinates(q), self.deformations(q)
 
         return [
-            link.node.pose(eta[link.parent]) if link.node else link.frame @ motion(link.kind, link.axis, part)
+            link.node.pose(eta[link.parent])
+            if link.node
+            else link.frame @ motion(link.kind, link.axis, link.pitch, part)
             for link, part in zip(self.links, parts, strict=True)
         ]
 

@@ -89,13 +89,14 @@ static int64_t run_segment(Run *run) {
   for (;;) {
     /* Step by step to the end of the segment; a guard that fires ends it sooner. */
     while (run->t < run->t_stop) {
-      if (run->t_stop - run->t <= run->resolution) {
+      /* The caller looks at the clock and the keyboard between budgets; the run does not notice. */
+      if (run->budget <= 0) return BUDGET_USED;
+      if (run->t_stop - run->t <= run->resolution && make_room(run)) {
+        run->budget--;
         run->t = run->t_stop;
         run->last_length = 0.0;
         break;
       }
-      /* The caller looks at the clock and the keyboard between budgets; the run does not notice. */
-      if (run->budget <= 0) return BUDGET_USED;
       /* A pair of methods chooses anew before each step. */
       if (run->first_method->stiff && choose_method(run)) return NEEDS_JACOBIAN;
       run->budget--;

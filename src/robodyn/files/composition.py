@@ -38,7 +38,7 @@ class Composed:
     origins: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     def place(self, flaw: Flaw) -> Flaw:
-        """The same flaw, told where the thing stands."""
+        """The same flaw, reported where the thing stands."""
         path = re.sub(r"\[\d+\]", "", flaw.path)
         while path:
             if path in self.origins:
@@ -108,7 +108,7 @@ class _Loader:
 
 
 def _check_twice(flaws: FlawList, whole: Composed, part: Composed) -> None:
-    """Two includes of one file must not differ: nobody could tell which one wins."""
+    """Two includes of one file must not differ: nobody could know which one wins."""
     first, second = (dict(_leaves(found.data)) for found in (whole, part))
     for place in (place for place in second if place in first and first[place] != second[place]):
         files = f"'{whole.origins[place][0]}' and '{part.origins[place][0]}'"

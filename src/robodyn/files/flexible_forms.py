@@ -140,7 +140,7 @@ class NodeForm(Description):
     name: str = part_name()
     position: Floats = array("m", doc="its place")
     shift: Any = array(doc="its displacement in each mode: n x 3")
-    turn: Any = array(default=None, doc="its turn: n x 3", absent="0")
+    turn: Any = array(default=None, doc="its rotation vector: n x 3", absent="0")
 
     @property
     def place(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -158,7 +158,7 @@ class ModalForm(Description):
     shift: Any = array(doc="displacement of each particle in each mode: N x n x 3")
     stiffness: Any = array(doc="n numbers, or n x n")
     nodes: tuple[NodeForm, ...] = children(NodeForm, default=(), doc="table of nodes", absent="required")
-    turn: Any = array(default=None, doc="its turn: N x n x 3", absent="0")
+    turn: Any = array(default=None, doc="its rotation vector: N x n x 3", absent="0")
     tensor: Any = array("kg m^2", default=None, doc="its own inertia: N x 3 x 3", absent="0")
     file: str | None = text(
         default=None, doc="name of a file beside this one that has the keys which are not given here", absent="none"

@@ -154,7 +154,7 @@ def _raw(root: Table, joint: str, key: str) -> Any:
 
 
 def _check_chain(root: Table, bodies: list[str], joints: list[str], points: list[Point]) -> None:
-    """Tell problems of the chain together with those of its parts, where its ends are known."""
+    """Report problems of the chain together with those of its parts, where its ends are known."""
     stubs = [JointStub(key, _raw(root, key, "parent"), _raw(root, key, "child")) for key in joints]
     if all(isinstance(end, str) for stub in stubs for end in (stub.parent, stub.child)):
         topology = FlawList()
@@ -163,7 +163,7 @@ def _check_chain(root: Table, bodies: list[str], joints: list[str], points: list
 
 
 def _check_carriers(root: Table, bodies: Mapping[str, Any], joints: Mapping[str, Any], points: list[Point]) -> None:
-    """Tell what stands at no node of a flexible body, where both could be read."""
+    """Report what stands at no node of a flexible body, where both could be read."""
     good = [body for body in bodies.values() if body is not None]
     names = {body.name for body in good}
     hanging = [joint for joint in joints.values() if joint is not None and joint.parent in names]

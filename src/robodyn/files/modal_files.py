@@ -1,4 +1,4 @@
-"""How are modal data kept in a file beside the scenario's: .json, .npz or .csv?"""
+"""Modal data files: how are they kept beside the scenario's, as .json, .npz or .csv?"""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ class PathForm(Description, kw_only=True):
         Pointing,
         Turned,
         default=None,
-        doc="the same at the end: the tool turns evenly on the way",
+        doc="the same at the end: the tool rotates evenly on the way",
         absent="as at the start",
     )
     speed: float = quantity("m/s", positive=True, doc="along the path")
@@ -137,8 +137,8 @@ class ArcAbout(PathForm, kw_only=True):
     kind: str = choice(("arc",))
     start: Floats = vector("m", suffixes=(), doc="in world axes")
     center: Floats = vector("m", suffixes=(), doc="or the middle of the circle")
-    normal: Floats = vector("", suffixes=(), doc="about which it turns")
-    angle: float = quantity("rad", doc="by which it turns")
+    normal: Floats = vector("", suffixes=(), doc="about which it goes round")
+    angle: float = quantity("rad", doc="by which it goes round")
 
     def path(self, *turns: Any) -> CartesianPath:
         return arc_about(self.center, self.normal, self.start, self.angle, *turns)

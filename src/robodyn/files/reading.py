@@ -1,4 +1,4 @@
-"""Reading descriptions: how does a table of a file become what its class declares, with every problem told?"""
+"""Reading descriptions: how does a table of a file become what its class declares, with every problem reported?"""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class Reader:
         return FAILED if failed else made
 
     def check(self, table: Table, cls: type[Description], values: dict[str, Any]) -> None:
-        """Tell what is wrong with single fields of a description that cannot be made."""
+        """Report what is wrong with single fields of a description that cannot be made."""
         flaws = FlawList()
         for name, value in values.items():
             if value is not FAILED:

@@ -1,4 +1,4 @@
-"""Sample files: signals over time from a CSV or Parquet file, in SI, every flaw told by line and column."""
+"""Sample files: signals over time from a CSV or Parquet file, in SI, every flaw reported by line and column."""
 
 from __future__ import annotations
 

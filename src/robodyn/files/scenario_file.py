@@ -1,4 +1,4 @@
-"""Scenario files: how is a scenario read from a TOML file, with every problem told?"""
+"""Scenario files: how is a scenario read from a TOML file, with every problem reported?"""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from robodyn.files.composition import load_composed
 from robodyn.files.mechanism_tables import Declared, read_mechanism
 from robodyn.files.path_forms import read_path
 from robodyn.files.reading import Reader
-from robodyn.files.signal_names import check_initial_names, check_signal_names
+from robodyn.files.signal_names import STATES, check_initial_names, check_signal_names
 from robodyn.files.table import FAILED, Table
-from robodyn.model import Joint, Machine, Mode, Scenario
+from robodyn.model import Machine, Scenario
 from robodyn.model.machine import PARTS, check_part_names, check_references, find_references, reference_names
 from robodyn.model.recording import check_duration
 from robodyn.model.scenario import check_event_names, check_keep, state_units
@@ -40,7 +40,7 @@ def _read(root: Table, path: Path) -> Scenario | None:
     name = root.text("name", path.stem)
     declared = read_mechanism(root, name, reader)
     if declared.mechanism:
-        reader.joints = {joint.name: "rad" if joint.rotates else "m" for joint in declared.mechanism.moving_joints}
+        reader.joints = {axis.name: axis.unit for axis in declared.mechanism.axes}
     paths = {key: read_path(key, table, reader, declared.mechanism) for key, table in root.tables("paths")}
     machine = {"name": name} | reader.values(root, Machine)
     blocks = (*paths.values(), *reader.found.get("blocks", {}).values())
@@ -62,14 +62,11 @@ def _read(root: Table, path: Path) -> Scenario | None:
 
 def _state_units(declared: Declared, blocks: list[Any]) -> dict[str, str]:
     """Units of the states and the memory that a file may give start values for."""
-    moving: list[Joint | Mode] = []
-    if declared.mechanism:
-        moving = [*declared.mechanism.moving_joints, *declared.mechanism.modes]
-    return state_units(moving, blocks)
+    return state_units(declared.mechanism.freedoms if declared.mechanism else (), blocks)
 
 
 def _check_whole(root: Table, reader: Reader, declared: Declared, given: dict[str, Any]) -> None:
-    """Tell what does not fit together as well, where single parts are flawed already."""
+    """Report what does not fit together as well, where single parts are flawed already."""
     flaws = FlawList()
     names = {group: list(reader.found.get(group, {})) for group in (*PARTS, "events")}
     names["blocks"] = [*reader.found["paths"], *names["blocks"]]
@@ -90,5 +87,6 @@ def _check_whole(root: Table, reader: Reader, declared: Declared, given: dict[st
     if given["duration"] is not FAILED and not root.flaws.concern("duration"):
         check_duration(flaws, given["duration"], given.get("recording"))
     if given.get("keep") is not None:
-        check_keep(flaws, given["keep"], declared.moving, given.get("initialisation", "given"))
+        known = [f"{joint}.{quantity}" for joint in declared.moving for quantity in STATES]
+        check_keep(flaws, given["keep"], known, given.get("initialisation", "given"))
     root.flaws.extend(reader.spell(flaw) for flaw in flaws.found)

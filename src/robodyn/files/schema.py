@@ -104,7 +104,7 @@ def _properties(cls: type[Description]) -> tuple[Schema, list[str]]:
 
 
 def _object(classes: Sequence[type[Description]]) -> Schema:
-    """A table of one of several classes, which their marks tell apart."""
+    """A table of one of several classes, which their marks distinguish."""
     choices = []
     for cls in forms_of(classes):
         properties, required = _properties(cls)

@@ -1,4 +1,4 @@
-"""Which names of signals and states in a file cannot be right, whatever its laws return?
+"""Signal names in files: which of signals and states cannot be right, whatever the laws return?
 
 Used where a file has flaws, so that wrong names are reported together with them; a file without flaws is checked in
 full when it is assembled.
@@ -22,7 +22,7 @@ def check_signal_names(
     used: Iterable[tuple[str, str]],
     formulas: Sequence[str] = (),
 ) -> None:
-    """Tell signals of parts that do not exist, and quantities no joint has.
+    """Report signals of parts that do not exist, and quantities no joint has.
 
     Args:
         others: names of all other parts that have signals.
@@ -36,7 +36,7 @@ def check_signal_names(
 
 
 def check_initial_names(flaws: FlawList, joints: Sequence[str], others: Sequence[str], initial: Iterable[str]) -> None:
-    """Tell start values of parts that do not exist, and of quantities that are no state of a joint."""
+    """Report start values of parts that do not exist, and of quantities that are no state of a joint."""
     known = [f"{joint}.{quantity}" for joint in joints for quantity in STATES]
     for name in initial:
         if _is_wrong(name, joints, others, STATES):

@@ -1,4 +1,4 @@
-"""How is a table of a file read so that every problem in it is reported: missing, unknown, wrong type or unit?"""
+"""TOML tables: how is one read so that every problem is reported? Missing, unknown, wrong type or unit."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ class Table:
         return flat
 
     def finish(self) -> None:
-        """Tell keys that nothing asked for."""
+        """Report keys that nothing asked for."""
         known = self.asked | self.known
         for k, key in enumerate(key for key in self.data if key not in self.asked):
             remedy = nearest(key, known) if k < MOST_SUGGESTED else ""

@@ -74,7 +74,7 @@ def _change(template: Mapping[str, Any], changes: Mapping[str, Any], use: str, f
         elif group in PARTS:
             known = template.get(group, {})
             for name in table if isinstance(table, Mapping) else ():
-                if name not in known:
+                if isinstance(known, Mapping) and name not in known:
                     flaws.add(f"{use}.{group}.{name}", "the template has no such part", nearest(name, known))
     known_groups = {group: table for group, table in changes.items() if group in KEYS}
     merged = merge_tables(template, known_groups)
@@ -165,7 +165,7 @@ class _Names:
         try:
             return rename_signals(formula, lambda name: name if name in parameters else self.signal(name))
         except FormulaError:
-            return formula  # told with the signal itself
+            return formula  # reported with the signal itself
 
     def rename_sections(self, value: Any) -> Any:
         if isinstance(value, list):

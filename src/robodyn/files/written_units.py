@@ -1,4 +1,4 @@
-"""In which units does a file give its numbers? A number without a unit means SI, wherever it is given."""
+"""Units of a file's numbers: in which were they given? A number without a unit means SI, wherever it is given."""
 
 from __future__ import annotations
 

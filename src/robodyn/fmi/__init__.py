@@ -1,4 +1,4 @@
-"""Scenarios as units of the Functional Mock-up Interface, and such units as subsystems."""
+"""Functional Mock-up Interface (FMI): scenarios as units for other simulators, and their units as subsystems."""
 
 from robodyn.codegen.comparison import Agreement
 from robodyn.codegen.compilers import PLATFORMS

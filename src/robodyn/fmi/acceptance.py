@@ -1,4 +1,4 @@
-"""May a unit be given away? Only one that gives the simulation's numbers, in every use that can be made of it."""
+"""Acceptance test of an FMU: it is written only if it gives the simulation's numbers, in every use of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How are many signals of a unit read and written? By one call for each type, arrays as a whole."""
+"""Reading and writing many variables of an FMU: one call for each type, arrays as a whole."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is in the file of a unit, and can it be run here? What is wrong is reported with the remedy."""
+"""FMU archive: what is in the file, and can it be run here? What is wrong is reported with the remedy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is a model-exchange unit carried from here? FMPy's classes of both versions behind one set of names."""
+"""Model-exchange calls: how does the importer drive a unit? FMPy's classes of both versions behind one set of names."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class CarriedUnit:
         self.unit.setContinuousStates(column.ctypes.data_as(Pointer), self.n_x)
 
     def complete(self) -> bool:
-        """Tell that a step has been completed; whether the unit wants to be at an event."""
+        """Say that a step has been completed; returned: whether the unit wants to be at an event."""
         return bool(self.unit.completedIntegratorStep()[0])
 
     def update(self) -> None:

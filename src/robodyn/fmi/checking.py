@@ -1,4 +1,4 @@
-"""Does a unit compute what the simulation computes? The same run by both, with the same communication points."""
+"""Verification of a co-simulation FMU: does it compute what the simulation does, at the same communication points?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does a unit say about itself? The text of its modelDescription.xml, in both versions of the interface."""
+"""modelDescription.xml: what does an FMU say about itself, in both versions of FMI?"""
 
 from __future__ import annotations
 

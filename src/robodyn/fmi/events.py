@@ -1,4 +1,4 @@
-"""How does a unit get from one communication point to the next, with its events on the way?
+"""Event mode: how does a unit get from one communication point to the next, with its events on the way?
 
 From t to the end of a step of a unit with event mode:
 
@@ -82,7 +82,7 @@ class EventSteps:
         return self.ended
 
     def change(self, setting: Callable[[], None], message: bool = True) -> None:
-        """Set, at a communication point, what can be set in event mode only; told: whether it is an event."""
+        """Set, at a communication point, what can be set in event mode only; returned: whether it is an event."""
         self.instance.enter_event_mode()
         setting()
         self.settle()
@@ -120,7 +120,7 @@ class EventSteps:
         return Outcome(OutcomeKind.FAILED, sentence, self.time)
 
     def said(self, before: int) -> str:
-        """What the unit has told since there were so many messages."""
+        """What the unit has logged since there were so many messages."""
         return "; ".join(self.instance.messages[before:])
 
     def save(self) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""Does a model-exchange unit compute what the simulation computes?
+"""Verification of a model-exchange FMU: does it compute what the simulation computes?
 
 Its solver is the user's, so two things are compared. Along the native run, step by step and with its states, the unit
 must have the same rates, outputs, guards and, after each instant, the same states: bit for bit but for a compiler's

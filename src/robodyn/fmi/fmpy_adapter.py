@@ -1,4 +1,4 @@
-"""How are units of both versions of the interface called alike? FMPy's classes behind one set of names."""
+"""FMPy adapter: how are FMUs of both versions of FMI called alike?"""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Step(NamedTuple):
 
 
 class EventUpdate(NamedTuple):
-    """What an update of the discrete states tells.
+    """What an update of the discrete states returns.
 
     Attributes:
         again: whether another one is needed. next_time: of the next time event, infinite where there is none [s].

@@ -1,4 +1,4 @@
-"""How are reduced interface models exchanged between units of the Functional Mock-up Interface?
+"""Reduced interface models of FMUs: how are they exchanged? From directional derivatives.
 
 A unit written from a machine with interfaces has what comes in there as inputs and parameters, and the motion of the
 interface as outputs. Its directional derivatives give its reduced model, from accelerations w' and forces lambda, which
@@ -32,7 +32,7 @@ class InterfaceFmu(FmuUnit):
         interfaces: as in the machine that the unit was written from.
         accelerations: outputs that are the accelerations of an interface's rows; by default those of the joint or
             coordinate that it is on.
-        length: in units of which turns are compared with displacements, for condition numbers [m].
+        length: in units of which rotations are compared with displacements, for condition numbers [m].
         settings: those of `FmuUnit`.
     """
 
@@ -147,5 +147,5 @@ class InterfaceFmu(FmuUnit):
 
 
 def _turns(part: Interface) -> tuple[str, ...]:
-    """States of the far side's turn since the last exchange."""
+    """States of the far side's rotation since the last exchange."""
     return tuple(f"{part.name}.far_turn.{row}" for row in part.rows[3:])

@@ -1,4 +1,4 @@
-"""How is a unit run that gives only its equations? With a solver of scipy it is a co-simulation unit with event mode.
+"""Model exchange import: how is a unit run that gives only its equations? With a solver of scipy and event mode.
 
     x' = f(t, x),    an event where an indicator z(t, x) changes between z > 0 and z <= 0
 

@@ -1,4 +1,4 @@
-"""How is a unit opened, read and set, whatever it is used for?"""
+"""FMU instance: how is a unit opened, read and set, whatever it is used for?"""
 
 from __future__ import annotations
 

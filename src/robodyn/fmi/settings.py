@@ -1,4 +1,4 @@
-"""Which values may be set before a unit starts? Parameters, start values and inputs, each checked."""
+"""Start values of an FMU: what may be set before it starts? Parameters, start values and inputs, each checked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is a single unit run? From communication point to communication point, into a run like any other."""
+"""Simulation of a single FMU: from communication point to communication point, into a run like any other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is computed from what? Outputs, rates of states and event indicators of a unit, as it describes them."""
+"""modelStructure: what is computed from what? Outputs, state derivatives and event indicators of an FMU."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is a unit of the Functional Mock-up Interface written in the TOML file of a co-simulation?"""
+"""FMU in a co-simulation file: how is it written in TOML?"""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""How is a unit of the Functional Mock-up Interface a subsystem of a co-simulation?
-
-It has the methods that a co-simulation calls: read, write, start, advance, save and restore.
-"""
+"""FMU as a subsystem of a co-simulation: how is it read, written, started, advanced, saved and restored?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which numbers does an imported unit have? Its variables as scalar signals: an array has one for each element."""
+"""Variables of an imported FMU: which numbers does it have? Scalar signals, one for each element of an array."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is a unit of measure in base units, as model descriptions want it?"""
+"""Unit definitions of FMI: what is a unit of measure in base units, as model descriptions want it?"""
 
 from __future__ import annotations
 

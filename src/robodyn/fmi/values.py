@@ -1,4 +1,4 @@
-"""Which value does a variable of a unit take? What it does not take is refused with what it does, never clipped."""
+"""Typed values of FMI: which value does a variable take? What it does not take is refused, never clipped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which variables does a unit show, under which references? They stand in one row, as the runtime numbers them."""
+"""Variables of an exported FMU: which does it show, under which value references? One row, numbered by the runtime."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def list_variables(model: Model) -> tuple[Variable, ...]:
 
 
 def _name_number(model: Model, number: str) -> str:
-    """A number that has the name of an output is told apart from it."""
+    """A number that has the name of an output gets another name."""
     return f"parameter.{number}" if any(info.name == number for info in model.outputs) else number
 
 

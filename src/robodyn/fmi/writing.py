@@ -1,4 +1,4 @@
-"""How does a scenario become a file that other programs simulate? Trace, generate C, compile, describe, pack, check."""
+"""FMU export: how does a scenario become one? Trace, generate C, compile, describe, pack, check."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Friction, clutches, drives, control, references, sensors: plain functions a user reads, copies and replaces."""
+"""Laws: friction, drives, control, references, sensors, as plain functions a user reads, copies and replaces."""
 
 from collections.abc import Callable, Mapping
 from functools import cache

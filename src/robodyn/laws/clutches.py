@@ -1,4 +1,4 @@
-"""Which torque do surfaces exert that something presses together? Brakes on a joint, clutches between two.
+"""Brakes and clutches: which torque do surfaces exert that are pressed together, on a joint or between two?
 
 A clutch acts on the slip between its shafts, output minus input (a `LinearCombination`). All of these stick: at rest
 they hold with whatever force it takes, up to their limit.

@@ -1,4 +1,4 @@
-"""Which force do two surfaces exert on each other where they touch? Along the normal, and by friction across it.
+"""Contact laws: which force do two surfaces exert where they touch? Along the normal, and by friction across it.
 
 Symbols: depth e [m] of the overlap and its rate e_dot; normal force N; slip w1, w2 [m/s] of the touching body along two
 directions perpendicular to the normal and to each other. Normal forces push the bodies apart; friction acts on the

@@ -1,4 +1,4 @@
-"""What does a controller command? Continuous laws have `_dot` states, sampled ones `_next` memory."""
+"""Controllers and filters: what do they command? Continuous laws have `_dot` states, sampled ones `_next` memory."""
 
 import math
 

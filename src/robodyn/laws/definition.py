@@ -1,4 +1,4 @@
-"""What a law is: a plain function of numbers or symbols, and what is known of its arguments.
+"""Law: what is one? A plain function of numbers or symbols, and what is known of its arguments.
 
 A law takes signals, states and parameters by name and returns one value (the force it exerts) or a dictionary
 of outputs. `<state>_dot` in the dictionary is the rate of a continuous state, `<memory>_next` the new value of a
@@ -41,6 +41,7 @@ class LawInfo:
         located: output -> argument that holds its sign, -1 or 1: its zero crossings are located, a step ends there and
             the argument changes between two steps. A law that switches by the argument instead of by the output is
             smooth within each step. Where the argument is 0, the output began at 0 at rest: the law looks at it itself.
+        positive: output -> remedy: the law holds only while it is above zero. A run that comes to zero ends there.
         passive: whether its force never gives more energy than it has stored; stored: that energy [J], a function of
             arguments of the law, 0 where there is none. Runs watch whether it is so.
     """
@@ -56,6 +57,7 @@ class LawInfo:
     ideal: Mapping[str, float] = field(default_factory=dict)
     disturbance: bool = False
     located: Mapping[str, str] = field(default_factory=dict)
+    positive: Mapping[str, str] = field(default_factory=dict)
     passive: bool = False
     stored: Callable[..., Any] | None = None
 
@@ -74,6 +76,7 @@ def law(
     ideal: Mapping[str, float] | None = None,
     disturbance: bool = False,
     located: Mapping[str, str] | None = None,
+    positive: Mapping[str, str] | None = None,
     passive: bool = False,
     stored: Callable[..., Any] | None = None,
     units: Mapping[str, str] | None = None,
@@ -99,6 +102,7 @@ def law(
         ideal or {},
         disturbance,
         located or {},
+        positive or {},
         passive or stored is not None,
         stored,
     )

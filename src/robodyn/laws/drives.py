@@ -1,4 +1,4 @@
-"""Which torque does a drive exert on its joint?"""
+"""Motors and drives: which torque do they exert on their joint?"""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Which force does a spring or a damper exert on the coordinate it spans?"""
+"""Springs, dampers and end stops: which force do they exert on the coordinate they span?"""
 
 from robodyn import symbolic as sym
 from robodyn.laws.definition import law

@@ -1,4 +1,4 @@
-"""Which torque does friction exert on a joint, as a function of its velocity (and bristle state)?
+"""Friction (viscous, Coulomb, Stribeck, LuGre): which torque on a joint, by its velocity and bristle state?
 
 Symbols: velocity w [rad/s or m/s]; every torque acts on the joint, so it opposes w.
 """

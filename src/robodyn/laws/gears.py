@@ -1,4 +1,4 @@
-"""Which torque does a gear with play transmit? An elastic gear without play is a `spring` on the same coordinate.
+"""Gears with backlash: which torque do they transmit? An elastic gear without it is a `spring` on the same coordinate.
 
 The coordinate is the twist s between both sides, joint minus motor (a `LinearCombination`).
 """

@@ -1,4 +1,4 @@
-"""Which `hydraulic_actuator` behaves like a physical cylinder or motor near a working point?"""
+"""Linearisation of hydraulics: which `hydraulic_actuator` behaves like a physical cylinder or motor near a point?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which force does oil exert on a piston or a shaft, how does its valve open, and what does its circuit measure?
+"""Hydraulics: which force does oil exert on a piston or shaft, how does a valve open, what does a circuit measure?
 
 A servovalve lets oil to an actuator. Two descriptions of the actuator stand beside each other: `hydraulic_actuator`
 needs what can be measured from outside (no-load speed, compliance, leakage) and serves cylinders and motors alike;
@@ -16,6 +16,9 @@ from robodyn.laws.definition import law
 
 # Below this drop an orifice's flow turns laminar: Q ~ dp instead of Q ~ sqrt(dp) [Pa].
 TRANSITION_PRESSURE = 1e3
+# Part of its volume that a chamber keeps: beyond, the pressure would grow without bounds.
+LEAST_CHAMBER = 1e-3
+END_OF_STROKE = "the piston is at the end of its stroke: give its joint an end stop before that, or change the volumes"
 
 
 @law(position="{x}", voltage="V", gain="V/{x}", offset="{x}")
@@ -118,7 +121,10 @@ def orifice_flow(pressure_drop):
     internal_leakage="m^3/(s Pa)",
     flow_coefficient="m^3/(s {u} Pa^0.5)",
     supply_pressure="Pa",
+    stroke_in="m",
+    stroke_out="m",
     states={"pressure_1": 1e6, "pressure_2": 1e6},
+    positive={"stroke_in": END_OF_STROKE, "stroke_out": END_OF_STROKE},
     checks={
         "area": "positive",
         "area_ratio": "positive",
@@ -158,21 +164,24 @@ def hydraulic_cylinder(
 
     Args:
         area: A of the piston's full side, chamber 1; area_ratio: a, the rod's side by the full side.
-        volume_1, volume_2: of chambers and lines with the piston at `middle`; they change as it moves.
+        volume_1, volume_2: of chambers and lines with the piston at `middle`; they change as it moves. `stroke_in` and
+            `stroke_out` are what is left until one is used up: a run ends there.
         flow_coefficient: k = Cd w sqrt(2 / rho): discharge coefficient, width of the edge, density of the oil.
     """
     opened = opening > 0
     flow_1 = flow_coefficient * opening * orifice_flow(sym.where(opened, supply_pressure - pressure_1, pressure_1))
     flow_2 = flow_coefficient * opening * orifice_flow(sym.where(opened, pressure_2, supply_pressure - pressure_2))
     across = internal_leakage * (pressure_1 - pressure_2)
-    stiffness_1 = bulk_modulus / (volume_1 + area * (position - middle))
-    stiffness_2 = bulk_modulus / (volume_2 - area_ratio * area * (position - middle))
+    chamber_1 = volume_1 + area * (position - middle)
+    chamber_2 = volume_2 - area_ratio * area * (position - middle)
     return {
         "force": area * (pressure_1 - area_ratio * pressure_2),
         "flow_1": flow_1,
         "flow_2": flow_2,
-        "pressure_1_dot": stiffness_1 * (flow_1 - area * velocity - across),
-        "pressure_2_dot": stiffness_2 * (area_ratio * area * velocity - flow_2 + across),
+        "stroke_in": (chamber_1 - LEAST_CHAMBER * volume_1) / area,
+        "stroke_out": (chamber_2 - LEAST_CHAMBER * volume_2) / (area_ratio * area),
+        "pressure_1_dot": bulk_modulus / chamber_1 * (flow_1 - area * velocity - across),
+        "pressure_2_dot": bulk_modulus / chamber_2 * (area_ratio * area * velocity - flow_2 + across),
     }
 
 
@@ -210,7 +219,7 @@ def vane_motor(
     flow_coefficient,
     supply_pressure,
 ):
-    """Vane motor: both sides alike, so that the load pressure pL = p1 - p2 tells all.
+    """Vane motor: both sides alike, so that the load pressure pL = p1 - p2 is enough.
 
         V/(4 beta) pL' = Q - D w - C pL,   Q = k x sqrt((ps - sign(x) pL) / 2),   tau = D pL
 

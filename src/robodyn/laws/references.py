@@ -1,4 +1,4 @@
-"""Where should a joint be, as a function of time?"""
+"""Reference motions: where should a joint be, as a function of time?"""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What does a sensor report of a signal?"""
+"""Sensors: what do they report of a signal? Quantised, sampled, held."""
 
 from robodyn import symbolic as sym
 from robodyn.laws.definition import law

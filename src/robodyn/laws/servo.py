@@ -1,4 +1,4 @@
-"""What does the digital controller of a servo axis command? PI on position, D on velocity, feed-forward, current loop.
+"""Digital servo loops: what does an axis controller command? PI position, D velocity, feed-forward, current loop.
 
     i_cmd = clip(P e + I sum(e) + D (w_ref - w) + i_ff),   U = clip(Pc (i_cmd - i) + Ic sum(i_cmd - i))
 

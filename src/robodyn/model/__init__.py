@@ -26,8 +26,9 @@ from robodyn.model.description import Description
 from robodyn.model.elastic import ElasticGear, with_elastic_joints
 from robodyn.model.event import Event, SetValues
 from robodyn.model.fields import ZERO, quantity, vector
-from robodyn.model.flexible import BodyNode, FlexibleBody, ModalInertia, Mode
+from robodyn.model.flexible import BodyNode, FlexibleBody, ModalInertia
 from robodyn.model.formula_signal import FormulaSignal
+from robodyn.model.freedom import Freedom
 from robodyn.model.interface import Interface
 from robodyn.model.joint import GROUND, Joint, Point
 from robodyn.model.look import BoxLook, CapsuleLook, CylinderLook, MeshLook, SphereLook
@@ -77,7 +78,7 @@ __all__ = [
     "Mechanism",
     "MeshLook",
     "ModalInertia",
-    "Mode",
+    "Freedom",
     "Number",
     "Obstacle",
     "Plane",

@@ -85,8 +85,8 @@ class Block(Description):
     native: bool = flag(default=True, doc="`false` calls the law in Python at each sample")
     unit: str | None = text(
         default=None,
-        absent='told, else `"rad"` or none',
-        doc='of its signals, where `on` or the inputs do not tell it: `"m"` for a reference, `"V"` for a command',
+        absent='that of `on` or the inputs, else `"rad"` or none',
+        doc='of its signals, where `on` or the inputs do not say it: `"m"` for a reference, `"V"` for a command',
     )
 
     def check(self, flaws: FlawList) -> None:
@@ -217,11 +217,11 @@ class Block(Description):
                 flaws.add(f"memory.{side}", "is found at the start", "leave it out")
 
     def _check_unit(self, flaws: FlawList) -> None:
-        """A unit says what {u} stands for in the law's units, or {x} where no joint or coordinate tells it."""
+        """A unit says what {u} stands for in the law's units, or {x} where no joint or coordinate says it."""
         if any("{u}" in unit for unit in self.info.units.values()):
             return
         if self.on:
-            flaws.add("unit", "has no effect", f"'{self.on}' tells the units")
+            flaws.add("unit", "has no effect", f"'{self.on}' says the units")
         elif self.unit not in ("rad", "m"):
             flaws.add("unit", f"must be 'rad' or 'm', is {self.unit!r}", "the law works on an angle or a length")
 

@@ -152,16 +152,16 @@ class LinearConstraint(Description):
 
 
 class PrescribedMotion(Description):
-    """A joint or coordinate that moves as told: `s = position`, with its rates told too.
+    """A joint or coordinate whose motion is given: `s = position`, with its rates given too.
 
-    Rates of a number are 0 where they are not told, those of a signal (of a reference, or of a controller's model) must
-    be.
+    Rates of a number are 0 where they are not given; those of a signal (of a reference, or of a controller's model)
+    must be.
     """
 
     NOUN, MARKS = "constraint", ("prescribed",)
 
     name: str = part_name()
-    of: str = reference("joint or coordinate", key="prescribed", doc="a joint or coordinate that moves as told")
+    of: str = reference("joint or coordinate", key="prescribed", doc="a joint or coordinate whose motion is given")
     position: Any = target("{x}", doc="a signal or a number")
     velocity: Any = target("{x}/s", default=None, doc="its rate", absent="0; required for a signal")
     acceleration: Any = target("{x}/s^2", default=None, doc="the rate of that", absent="0; required for a signal")
@@ -173,7 +173,7 @@ class PrescribedMotion(Description):
             if isinstance(value, str) and getattr(self, rate) is None:
                 # A signal without its rate would be followed late.
                 remedy = f"name the signal of its {rate}, or give 0 where it stands still or steps"
-                flaws.add(rate, f"is not told, but {field} is the signal '{value}'", remedy)
+                flaws.add(rate, f"is not given, but {field} is the signal '{value}'", remedy)
             self.set_fields(**{rate: 0.0 if getattr(self, rate) is None else getattr(self, rate)})
 
     @property

@@ -1,4 +1,4 @@
-"""What does a description say, as plain data? For files, provenance and digests."""
+"""Plain data of a description: what does it say? For files, provenance and digests."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class Description:
 
     Attributes:
         NOUN: what one is called in messages.
-        MARKS: keys by which a file tells this class from others that may stand in the same place.
+        MARKS: keys by which a file distinguishes this class from others that may stand in the same place.
         KINDS: field -> what it holds, in order.
     """
 

@@ -1,4 +1,4 @@
-"""What does a machine become when its gears are elastic? Motors on one side, joints on the other, a twist between.
+"""Elastic gears: what does a machine become with them? Motors on one side, joints on the other, a twist between.
 
     rigid:    M(q) + T^T J T,   phi = T q
     elastic:  M(q) for the joints, T^T J T for the drives theta,   phi = T theta,   gear torque of the twist q - theta
@@ -116,7 +116,7 @@ def _gear_block(gear: ElasticGear) -> Block:
 
 def _check(machine: Machine, gears: Mapping[str, ElasticGear], link_side: Collection[str]) -> None:
     flaws = FlawList()
-    joints = [joint.name for joint in machine.mechanism.moving_joints] if machine.mechanism else []
+    joints = [axis.name for axis in machine.mechanism.axes] if machine.mechanism else []
     for name, gear in gears.items():
         if name not in joints:
             flaws.add(f"gears.{name}", f"there is no moving joint '{name}'", nearest(name, joints))

@@ -10,7 +10,6 @@ bodies by `robodyn.structures`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,19 +18,12 @@ from robodyn.errors import FlawList, nearest
 from robodyn.model.body import Body, Inertia
 from robodyn.model.description import Description
 from robodyn.model.fields import ZERO, array, child, children, part_name, place, quantity, vector
+from robodyn.model.freedom import Freedom
 from robodyn.model.joint import Point
 from robodyn.model.numbers import Floats, Rows, as_floats
 
 NEAR = 1e-6
 """Part of a body's size within which a joint or point stands at a node."""
-
-
-@dataclass(frozen=True)
-class Mode:
-    """A modal coordinate: the largest displacement [m] of a mode, or the largest turn [rad] of one that only twists."""
-
-    name: str
-    rotates: bool = False
 
 
 class BodyNode(Description):
@@ -128,9 +120,11 @@ class FlexibleBody(Body):
                     flaws.add("edges", f"there is no node '{end}'")
 
     @property
-    def modes(self) -> tuple[Mode, ...]:
-        """Its modal coordinates: `<body>.mode1` ..."""
-        return tuple(Mode(f"{self.name}.mode{k + 1}", turns) for k, turns in enumerate(self.twists))
+    def modes(self) -> tuple[Freedom, ...]:
+        """Its modal coordinates, `<body>.mode1` ...: the largest displacement [m] of a mode, or the largest angle [rad]
+        of one that only twists."""
+        kinds = ("revolute" if twists else "prismatic" for twists in self.twists)
+        return tuple(Freedom(f"{self.name}.mode{k}", kind) for k, kind in enumerate(kinds, start=1))
 
     @property
     def frequencies(self) -> np.ndarray:

@@ -92,7 +92,7 @@ def _common(tree: Operation, operands: list[Measure], units: Mapping[str, str]) 
             raise FormulaError(f"'{tree.function}' brings together {names}", tree.at, "only like quantities fit")
     if not bound:
         return operands[0]
-    # A straight signal tells the unit better than a product in which a radian may be left out.
+    # A plain signal gives the unit better than a product in which a radian may be left out.
     return min(known, key=lambda operand: operand.composed) if known else Measure(None)
 
 

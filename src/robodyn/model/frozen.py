@@ -1,4 +1,4 @@
-"""How does a description keep a mapping that nobody can change after it has been checked?"""
+"""Frozen mapping: how does a description keep one that nobody can change after it has been checked?"""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ UNITS = {
     "far_inertia": ("", ""),
     "far_mobility": ("", ""),
 }
-"""Of rows along an axis and about one; a joint or coordinate that turns has the second."""
+"""Of rows along an axis and about one; a joint or coordinate that rotates has the second."""
 
 
 class Interface(Description):
@@ -165,7 +165,7 @@ def tails(quantity: str, rows: Sequence[str]) -> tuple[str, ...]:
 
 
 def _idle(quantity: str, tail: str) -> float:
-    """No force, no motion, no turn; no inertia attached rigidly, and none that gives way behind a stiffness."""
+    """No force, no motion, no rotation; no inertia attached rigidly, and none that gives way behind a stiffness."""
     entry = tail.removeprefix(quantity).lstrip(".")
     return float(quantity == "far_orientation" and entry in ("xx", "yy", "zz"))
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+
+import numpy as np
 
 from robodyn.errors import FlawList
 from robodyn.model.description import Description
@@ -20,20 +22,28 @@ from robodyn.model.fields import (
     text,
     unit_vector,
 )
+from robodyn.model.freedom import Freedom
 from robodyn.model.joint_block import JointBlock
-from robodyn.model.numbers import Floats, Rows
+from robodyn.model.numbers import XYZ, Floats, Rows, as_floats
+from robodyn.spatial import perpendicular_to
 
 GROUND = "ground"
-KINDS = ("revolute", "prismatic", "fixed")
-ARMATURE = {"revolute": "kg m^2", "prismatic": "kg"}
+SQUARE = 1e-9
+"""Cosine of an angle that is still a right one."""
+SINGLE = ("revolute", "prismatic", "screw")
+"""Kinds of joints with one position."""
+KINDS = (*SINGLE, "fixed", "ball", "free", "planar", "universal", "cylindrical")
+ARMATURE = {"revolute": "kg m^2", "prismatic": "kg", "screw": "kg m^2"}
 """Unit of a rotor's inertia as its joint sees it."""
-POSITION = {"revolute": "rad", "prismatic": "m"}
-EFFORT = {"revolute": "N m", "prismatic": "N"}
-DAMPING = {"revolute": "N m s/rad", "prismatic": "N s/m"}
-STIFFNESS = {"revolute": "N m/rad", "prismatic": "N/m"}
+POSITION = {"revolute": "rad", "prismatic": "m", "screw": "rad"}
+EFFORT = {"revolute": "N m", "prismatic": "N", "screw": "N m"}
+DAMPING = {"revolute": "N m s/rad", "prismatic": "N s/m", "screw": "N m s/rad"}
+STIFFNESS = {"revolute": "N m/rad", "prismatic": "N/m", "screw": "N m/rad"}
 LIMITS = ("lower_limit", "upper_limit", "speed_limit", "acceleration_limit", "effort_limit")
 LOSSES = ("damping", "friction")
 STOPS = ("stop_stiffness", "stop_damping")
+OF_SINGLE = (*LIMITS, *LOSSES, *STOPS)
+"""Properties that only joints with one position have."""
 STOP = {"lower": "lower_limit", "upper": "upper_limit", "stiffness": "stop_stiffness", "damping": "stop_damping"}
 ENDLESS = {"end_stop": {"lower": -math.inf, "upper": math.inf}}
 """Parameters of a law -> fields of the joint; and what stands in for limits that there are not."""
@@ -50,7 +60,7 @@ class Joint(Description):
     NOUN = "joint"
 
     name: str = part_name()
-    kind: str = choice(KINDS, doc="whether it rotates about its axis, slides along it, or does neither")
+    kind: str = choice(KINDS, doc="which [motion](machines.md#joints) it allows")
     parent: str = reference("body", doc='body that carries it, or `"ground"`')
     child: str = reference("body", doc="body it carries")
     origin: Floats = place(
@@ -60,7 +70,7 @@ class Joint(Description):
         absent="0, 0, 0, or that of `node`",
     )
     rotation: Rows = rotation_matrix(default=IDENTITY, frame="parent", doc="R_parent_child at zero position")
-    axis: Floats = unit_vector(default=Z_AXIS, doc="in the child's frame")
+    axis: Floats = unit_vector(default=Z_AXIS, doc="in the child's frame; of a planar joint its normal")
     armature: float = quantity(
         ARMATURE, by="kind", non_negative=True, default=0.0, doc="rotor inertia as the joint sees it"
     )
@@ -68,6 +78,14 @@ class Joint(Description):
         default=None,
         doc="of a flexible parent: the node that carries it, by a rigid bracket where an `origin` is given too",
         absent="the one at `origin`",
+    )
+    second_axis: Floats | None = unit_vector(
+        default=None,
+        doc="perpendicular to `axis`: a universal joint's second axis, in the child's frame; a planar joint's `x`",
+        absent="any that is",
+    )
+    pitch: float = quantity(
+        {"screw": "m/rad"}, by="kind", default=0.0, doc="of a screw: how far it advances by angle", absent="none"
     )
     lower_limit: float | None = quantity(POSITION, by="kind", default=None, doc="least position", absent=NONE)
     upper_limit: float | None = quantity(POSITION, by="kind", default=None, doc="largest position", absent=NONE)
@@ -99,11 +117,25 @@ class Joint(Description):
     )
 
     def check(self, flaws: FlawList) -> None:
-        if self.kind == "fixed":
-            self._check_fixed(flaws)
-            return
-        if flaws.concern("lower_limit", "upper_limit"):
-            return
+        no_effect = {
+            "axis": self.kind in ("fixed", "ball", "free") and self.axis != Z_AXIS,
+            "armature": self.kind not in SINGLE and self.armature != 0,
+            "pitch": self.kind != "screw" and self.pitch != 0,
+            "second_axis": self.kind not in ("universal", "planar") and self.second_axis is not None,
+        }
+        no_effect |= {field: self.kind not in SINGLE and getattr(self, field) is not None for field in OF_SINGLE}
+        for field in (field for field, given in no_effect.items() if given and not flaws.concern(field)):
+            flaws.add(field, f"has no effect on a {self.kind} joint", "leave it out")
+        if self.kind == "screw" and self.pitch == 0 and not flaws.concern("pitch"):
+            flaws.add(
+                "pitch", "a screw must have one", 'say how far it advances, such as "5 mm/rev", or kind "revolute"'
+            )
+        if self.second_axis is not None and abs(np.dot(self.axis, self.second_axis)) > SQUARE:
+            flaws.add("second_axis", "must be perpendicular to axis", "for other angles take two revolute joints")
+        if self.kind in SINGLE and not flaws.concern("lower_limit", "upper_limit"):
+            self._check_limits(flaws)
+
+    def _check_limits(self, flaws: FlawList) -> None:
         lower, upper = self.lower_limit, self.upper_limit
         if lower is not None and upper is not None and not lower < upper:
             flaws.add("upper_limit", f"must be above lower_limit ({lower:g}), is {upper:g}", "swap the two")
@@ -111,13 +143,6 @@ class Joint(Description):
             flaws.add("stop_stiffness", "has no effect without a limit", "give lower_limit or upper_limit, or both")
         if self.stop_damping is not None and self.stop_stiffness is None:
             flaws.add("stop_damping", "has no effect without end stops", "give stop_stiffness")
-
-    def _check_fixed(self, flaws: FlawList) -> None:
-        if self.axis != Z_AXIS and not flaws.concern("axis"):
-            flaws.add("axis", "has no effect on a fixed joint", "turn the child by rotation instead")
-        for field in ("armature", *LIMITS, *LOSSES, *STOPS):
-            if getattr(self, field) not in (None, 0.0) and not flaws.concern(field):
-                flaws.add(field, "has no effect on a fixed joint", "leave it out")
 
     @property
     def blocks(self) -> tuple[JointBlock, ...]:
@@ -150,13 +175,44 @@ class Joint(Description):
     @property
     def tunable(self) -> set[str]:
         """Names of its numbers that are outside of the mechanics: they change without compiling again."""
-        given = [field for field in (*LIMITS, *LOSSES, *STOPS) if getattr(self, field) is not None]
+        given = [field for field in OF_SINGLE if getattr(self, field) is not None]
         return {f"{self.name}.{field}" for field in given}
 
     @property
     def rotates(self) -> bool:
         """Whether its position is an angle."""
-        return self.kind == "revolute"
+        return self.kind in ("revolute", "screw")
+
+    @property
+    def freedoms(self) -> tuple[Freedom, ...]:
+        """The elementary motions that it is made of, from the parent to the child."""
+        if self.kind in SINGLE:
+            return (Freedom(self.name, self.kind, self.axis),)
+        return tuple(
+            Freedom(f"{self.name}{suffix}", kind, axis) for suffix, kind, axis in CHAINS[self.kind](*self._directions)
+        )
+
+    @property
+    def _directions(self) -> tuple[Floats, Floats, Floats]:
+        """Axis, second axis, and what is perpendicular to both."""
+        second = np.array(self.second_axis or -perpendicular_to(np.array(self.axis))[1])
+        return self.axis, as_floats(second), as_floats(np.cross(self.axis, second))
+
+
+Chain = list[tuple[str, str, Floats | None]]
+CHAINS: dict[str, Callable[[Floats, Floats, Floats], Chain]] = {
+    "fixed": lambda axis, second, third: [],
+    "ball": lambda axis, second, third: [("", "ball", None)],
+    "free": lambda axis, second, third: [*_slides(XYZ, IDENTITY), ("", "ball", None)],
+    "planar": lambda axis, second, third: [*_slides("xy", (second, third)), (".angle", "revolute", axis)],
+    "universal": lambda axis, second, third: [(".first", "revolute", axis), (".second", "revolute", second)],
+    "cylindrical": lambda axis, second, third: [(".angle", "revolute", axis), (".slide", "prismatic", axis)],
+}
+"""Names, kinds and axes of the motions that a joint of several is made of, by its axis and two perpendicular to it."""
+
+
+def _slides(names: Iterable[str], axes: Iterable[Floats]) -> Chain:
+    return [(f".{name}", "prismatic", axis) for name, axis in zip(names, axes, strict=True)]
 
 
 class Point(Description):

@@ -66,7 +66,7 @@ class Machine(Description):
         if flaws.found:
             return
         own = (block.name for block in self.joint_blocks)
-        check_part_names(flaws, (*self._joints, *self._points, *self._names(*PARTS), *own))
+        check_part_names(flaws, (*self._joints, *self._balls, *self._points, *self._names(*PARTS), *own))
         names = reference_names(self._joints, self._points, tuple(self._names("coordinates")))
         check_references(flaws, names, {group: getattr(self, group) for group in PARTS})
         if not flaws.found:
@@ -76,7 +76,7 @@ class Machine(Description):
     @cached_property
     def joint_blocks(self) -> tuple[Block, ...]:
         """Damping, friction and end stops of the joints."""
-        joints = self.mechanism.moving_joints if self.mechanism else ()
+        joints = self.mechanism.ordered_joints if self.mechanism else ()
         return tuple(block for joint in joints for block in joint.blocks)
 
     @cached_property
@@ -93,10 +93,13 @@ class Machine(Description):
 
     @property
     def _joints(self) -> tuple[str, ...]:
-        """Moving joints, and the modes of flexible bodies, which can be used like them."""
-        if self.mechanism is None:
-            return ()
-        return (*(j.name for j in self.mechanism.moving_joints), *(mode.name for mode in self.mechanism.modes))
+        """Axes of joints, and the modes of flexible bodies, which can be used like them."""
+        return tuple(freedom.name for freedom in self.mechanism.scalar_freedoms) if self.mechanism else ()
+
+    @property
+    def _balls(self) -> tuple[str, ...]:
+        """Joints that have an orientation instead of a position."""
+        return tuple(f.name for f in self.mechanism.freedoms if not f.is_single) if self.mechanism else ()
 
     @property
     def _points(self) -> tuple[str, ...]:

@@ -11,7 +11,8 @@ from robodyn.errors import FlawList, nearest
 from robodyn.model.body import Body
 from robodyn.model.description import Description
 from robodyn.model.fields import children, part_name, vector
-from robodyn.model.flexible import FlexibleBody, Mode, check_attachments
+from robodyn.model.flexible import FlexibleBody, check_attachments
+from robodyn.model.freedom import Freedom
 from robodyn.model.joint import GROUND, Joint, Point
 from robodyn.model.kinds import Kind
 from robodyn.model.numbers import Floats, check_distinct
@@ -39,14 +40,24 @@ class Mechanism(Description):
             check_distinct(flaws, self.numbers())
 
     @cached_property
-    def moving_joints(self) -> tuple[Joint, ...]:
-        """The joints that are not fixed, parents before children: the order of q and v."""
-        return tuple(joint for joint in self.ordered_joints if joint.kind != "fixed")
+    def freedoms(self) -> tuple[Freedom, ...]:
+        """The elementary motions of all joints, parents before children, then the modes: the order of q and v."""
+        return (*(freedom for joint in self.ordered_joints for freedom in joint.freedoms), *self.modes)
+
+    @property
+    def axes(self) -> tuple[Freedom, ...]:
+        """The motions of joints along or about an axis, which have one position each."""
+        return tuple(freedom for freedom in self.freedoms if freedom.axis)
+
+    @property
+    def scalar_freedoms(self) -> tuple[Freedom, ...]:
+        """What has one position: axes, then modes."""
+        return tuple(freedom for freedom in self.freedoms if freedom.is_single)
 
     @cached_property
     def limited_joints(self) -> tuple[Joint, ...]:
         """The joints that have limits."""
-        return tuple(joint for joint in self.moving_joints if joint.limits)
+        return tuple(joint for joint in self.ordered_joints if joint.limits)
 
     @cached_property
     def flexible_bodies(self) -> tuple[FlexibleBody, ...]:
@@ -55,8 +66,8 @@ class Mechanism(Description):
         return tuple(body for body in carried if isinstance(body, FlexibleBody))
 
     @cached_property
-    def modes(self) -> tuple[Mode, ...]:
-        """The modal coordinates of all flexible bodies: they follow the moving joints in q and v."""
+    def modes(self) -> tuple[Freedom, ...]:
+        """The modal coordinates of all flexible bodies: they follow those of joints in q and v."""
         return tuple(mode for body in self.flexible_bodies for mode in body.modes)
 
     @cached_property

@@ -23,8 +23,7 @@ from robodyn.model.fields import (
     text,
     texts,
 )
-from robodyn.model.flexible import Mode
-from robodyn.model.joint import Joint
+from robodyn.model.freedom import Freedom
 from robodyn.model.machine import Machine
 from robodyn.model.numbers import Number, check_distinct, check_finite
 from robodyn.model.obstacle import Obstacle
@@ -52,19 +51,18 @@ def check_nominal(flaws: FlawList, nominal: Mapping[str, Any], joints: Sequence[
             flaws.add(f"nominal.{joint}", "is missing", "say which signal is its reference position")
 
 
-def state_units(moving: Iterable[Joint | Mode], blocks: Iterable[Block]) -> dict[str, str]:
+def state_units(freedoms: Iterable[Freedom], blocks: Iterable[Block]) -> dict[str, str]:
     """Units of positions and velocities, and of what blocks integrate and remember."""
     units: dict[str, str] = {}
-    for joint in moving:
-        unit = "rad" if joint.rotates else "m"
-        units |= {f"{joint.name}.position": unit, f"{joint.name}.velocity": f"{unit}/s"}
+    for freedom in freedoms:
+        units |= freedom.positions | freedom.velocities
     for block in blocks:
         for key in (*block.state_names, *block.memory_names):
             units[f"{block.name}.{key}"] = block.info.units.get(key, "")
     return units
 
 
-def check_keep(flaws: FlawList, keep: Sequence[str], joints: Sequence[str], initialisation: str) -> None:
+def check_keep(flaws: FlawList, keep: Sequence[str], known: Sequence[str], initialisation: str) -> None:
     """What an assembled start keeps are positions and velocities of moving joints, each named once."""
     if initialisation != "assembled":
         flaws.add(
@@ -72,7 +70,6 @@ def check_keep(flaws: FlawList, keep: Sequence[str], joints: Sequence[str], init
             f"has no effect on the initialisation '{initialisation}'",
             "say initialisation = 'assembled', or leave it out",
         )
-    known = [f"{joint}.{quantity}" for joint in joints for quantity in ("position", "velocity")]
     for name, times in Counter(keep).items():
         if name not in known:
             flaws.add("keep", f"'{name}' is no position or velocity of a moving joint", nearest(name, known))
@@ -143,12 +140,11 @@ class Scenario(Description):
         if self.constraint_method != ConstraintMethod() and not self.machine.constraints:
             flaws.add("constraint_method", "has no effect", "the machine has no constraints")
         mechanism = self.machine.mechanism
-        joints = [joint.name for joint in mechanism.moving_joints] if mechanism else []
         if isinstance(self.nominal, Mapping):
-            check_nominal(flaws, self.nominal, joints)
+            check_nominal(flaws, self.nominal, [axis.name for axis in mechanism.axes] if mechanism else [])
         if self.keep is not None and not flaws.concern("keep"):
-            moving = [*joints, *(mode.name for mode in (mechanism.modes if mechanism else ()))]
-            check_keep(flaws, self.keep, moving, self.initialisation)
+            freedoms = mechanism.freedoms if mechanism else ()
+            check_keep(flaws, self.keep, list(state_units(freedoms, ())), self.initialisation)
         check_event_names(flaws, [e.name for e in self.events], [block.name for block in self.machine.all_blocks])
         if not flaws.found:
             check_distinct(flaws, self._all_numbers())
@@ -163,10 +159,9 @@ class Scenario(Description):
             yield Number(f"initial.{key}", value, "")
 
     def state_units(self) -> dict[str, str]:
-        """Units of the states and the memory that may be given start values, where the description tells them."""
+        """Units of the states and the memory that may be given start values, where the description says them."""
         mechanism = self.machine.mechanism
-        moving: list[Joint | Mode] = [*mechanism.moving_joints, *mechanism.modes] if mechanism else []
-        return state_units(moving, self.machine.all_blocks)
+        return state_units(mechanism.freedoms if mechanism else (), self.machine.all_blocks)
 
     def constraint_method_numbers(self) -> Iterator[Number]:
         """The pole of Baumgarte's method, where it is given and there is something to keep."""

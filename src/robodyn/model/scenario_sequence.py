@@ -1,4 +1,4 @@
-"""Chains: what happens one after the other? Scenarios chained so that each starts where the one before it ended."""
+"""Scenario sequences: what happens one after the other? Each starts where the one before it ended."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ScenarioSequence(Description):
     sampled blocks and histories of delays begin anew with each phase.
     """
 
-    NOUN = "chain"
+    NOUN = "sequence"
 
     name: str = part_name()
     phases: tuple[Scenario, ...] = children(Scenario)
@@ -43,13 +43,13 @@ class ScenarioSequence(Description):
         return {name: number for phase in reversed(self.phases) for name, number in phase.numbers().items()}
 
     def with_numbers(self, changes: Mapping[str, float], prefix: str | None = None) -> Self:
-        """The same chain with some numbers changed in every phase that has them; an unknown name is an error."""
+        """The same sequence with some numbers changed in every phase that has them; an unknown name is an error."""
         flaws = FlawList()
         known = self.numbers()
         for name in changes:
             if name not in known and not name.startswith("initial."):
                 flaws.add(name, "no phase has such a number", nearest(name, known))
-        flaws.raise_if_any(f"chain '{self.name}'")
+        flaws.raise_if_any(f"sequence '{self.name}'")
         return self.replaced(phases=tuple(_changed(phase, changes, k) for k, phase in enumerate(self.phases)))
 
 

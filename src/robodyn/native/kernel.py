@@ -190,7 +190,7 @@ def compile_kernels(
 
 @dataclass(frozen=True)
 class _Settings:
-    """How to compile: names of swept and of inexact functions, and as told at `compile_kernels`."""
+    """How to compile: names of swept and of inexact functions, and the options of `compile_kernels`."""
 
     swept: tuple[str, ...]
     inexact: tuple[str, ...]

@@ -24,7 +24,7 @@ OURS = ("kernels", "engine", "engine-*")
 
 
 def mark_used(descriptor: int) -> None:
-    """A file's age counts from its last use; told to the disk at most once a day."""
+    """A file's age counts from its last use; written to the disk at most once a day."""
     if os.utime in os.supports_fd and time.time() - os.fstat(descriptor).st_mtime > DAY:
         with contextlib.suppress(OSError):
             os.utime(descriptor)

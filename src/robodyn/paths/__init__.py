@@ -1,4 +1,4 @@
-"""Paths of a tool in space, and the joints' motion along them."""
+"""Cartesian paths of a tool in space, and the joints' motion along them."""
 
 from robodyn.paths.arm import SixAxisArm, build_arm, jacobian, jacobian_rate
 from robodyn.paths.cartesian import CartesianPath, PathMotion, join_pieces

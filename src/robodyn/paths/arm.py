@@ -1,4 +1,4 @@
-"""Where do the six joints of an arm bring its tool, and how fast do they move it?
+"""Kinematics of six-axis arms (product of exponentials): where do joints bring the tool, how fast do they move it?
 
 A six-axis arm is six lines in space, the joints' axes at zero position, and the tool's pose there. With the screw
 motions about these lines (Brockett's product of exponentials), for any number of joint positions at once,

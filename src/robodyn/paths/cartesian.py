@@ -1,4 +1,4 @@
-"""Which way does the tool go? A path in space by its length: pieces one after the other, and the tool's orientation."""
+"""Cartesian path: where does the tool go? By arc length: pieces one after the other, and the tool's orientation."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class PathMotion(NamedTuple):
 
     Attributes:
         R: (n, 3, 3); p: [m], (n, 3).
-        twist: angular rows first: omega = turn by way [rad/m], p', (n, 6); twist_rate: its derivative by s, (n, 6).
+        twist: by arc length, angular rows first: omega [rad/m], p', (n, 6); twist_rate: its derivative by s, (n, 6).
     """
 
     R: np.ndarray

@@ -1,4 +1,4 @@
-"""Which joint positions bring the tool to a pose? All of them, and the one that is wanted."""
+"""Inverse kinematics: which joint positions bring the tool to a pose? All branches, and the one that is wanted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where are the joints, and how do they change, after a way s along a planned path?
+"""Joint-space path: where are the joints, and how do they change, at arc length s of a planned path?
 
 Joint positions with their exact first and second derivatives by s are tabulated at knots; between two knots the six
 values at their ends make a polynomial of degree 5 (Hermite), so that position, speed and acceleration are continuous

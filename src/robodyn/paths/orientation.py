@@ -1,4 +1,4 @@
-"""How is the tool turned along a path? As at its start, or evenly from one orientation to another."""
+"""Tool orientation along a path: as at its start, or evenly from one orientation to another."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from robodyn.model.numbers import as_floats, check_rotation
 from robodyn.spatial import about_axis, clean_rotation, from_matrix
 
 HALF_TURN = np.pi - 1e-3
-"""From here on the sense of the shortest turn is a matter of rounding [rad]."""
+"""From here on the sense of the shortest rotation is a matter of rounding [rad]."""
 
 Rotation = tuple[tuple[float, ...], ...]
 
@@ -51,7 +51,7 @@ class Orientation:
         return rotation_vector(np.transpose(self.start) @ np.asarray(self.end))
 
     def at(self, fraction: Any) -> tuple[np.ndarray, np.ndarray]:
-        """R at fractions of the way, (n, 3, 3), and the whole turn in world axes [rad], (3,)."""
+        """R at fractions of the way, (n, 3, 3), and the whole rotation vector in world axes [rad], (3,)."""
         angle = float(np.linalg.norm(self.turn))
         start = np.asarray(self.start)
         if angle == 0.0:

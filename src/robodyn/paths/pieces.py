@@ -1,4 +1,4 @@
-"""Which curves is a path made of, and where is a point that has gone a way s along one of them?
+"""Path segments: of which curves is a path made, and where is the point at arc length s of one of them?
 
 Every piece gives, for an array of ways s [m], the place and its first two derivatives by s:
 

@@ -1,4 +1,4 @@
-"""What is wrong with a path for an arm? Told before anything is simulated: where along the path, and which joint."""
+"""Checks of a planned path: reach, joint limits, singularities. Where along the path, and which joint?"""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WRIST_SHARE = 0.3
 
 
 def check_reach(flaws: FlawList, arm: SixAxisArm, path: CartesianPath, trace: Trace) -> None:
-    """Tell every stretch of the path that the tool cannot follow, its ends to a tenth of a millimetre."""
+    """Report every stretch of the path that the tool cannot follow, its ends to a tenth of a millimetre."""
     for first, last in _stretches(~trace.reached):
         begin = trace.knots[first] if first == 0 else _edge(arm, path, trace.knots[first - 1], trace.knots[first])
         inside = last == len(trace.knots) - 1
@@ -40,7 +40,7 @@ def _edge(arm: SixAxisArm, path: CartesianPath, reached: float, missed: float) -
 
 
 def check_limits(flaws: FlawList, joints: Sequence[Joint], ways: np.ndarray, positions: np.ndarray) -> None:
-    """Tell every stretch on which a joint would have to leave its range, and by how much.
+    """Report every stretch on which a joint would have to leave its range, and by how much.
 
     Args:
         ways: [m], (n,); positions: of the joints there [rad], nan where out of reach, (n, 6).
@@ -59,7 +59,7 @@ def check_limits(flaws: FlawList, joints: Sequence[Joint], ways: np.ndarray, pos
 
 
 def check_singularities(flaws: FlawList, trace: Trace, joints: tuple[str, ...], tolerance: float) -> None:
-    """Tell where the arm comes near a singularity, which one, and which joint would race."""
+    """Report where the arm comes near a singularity, which one, and which joint would race."""
     near = trace.closeness < tolerance
     remedy = "turn the tool, move the path, or take another branch"
     for first, last in _stretches(near):
@@ -97,7 +97,7 @@ def singularity(idle: np.ndarray) -> tuple[str, int]:
 
 
 def check_motion(flaws: FlawList, path: JointPath, joints: Sequence[Joint], profile: Mapping[str, float]) -> None:
-    """Tell joints that must move faster than they can to keep the speed along the path, predicted from the table."""
+    """Report joints that must move faster than they can to keep the speed along the path, predicted from the table."""
     phases = plan_phases(path.length, profile["speed"], profile["acceleration"], profile["jerk"], 0.0)
     breaks = [float(phase.begin) for phase in phases]
     times = np.unique(np.concatenate([np.linspace(0.0, breaks[-1], 4001), breaks, np.nextafter(breaks, -np.inf)]))

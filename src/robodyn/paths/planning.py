@@ -1,4 +1,4 @@
-"""How do the joints have to move so that the tool follows a path, and can they?"""
+"""Path planning: how do the joints have to move so that the tool follows a path, and can they?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where should the joints be at a time, so that the tool follows a planned path? The law of a reference block."""
+"""Reference block of a path: where should the joints be at a time, so that the tool follows it?"""
 
 from __future__ import annotations
 

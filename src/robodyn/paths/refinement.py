@@ -1,4 +1,4 @@
-"""Which joint positions near given ones bring the tool exactly to a pose? Newton's method on the pose error."""
+"""Newton's method on the pose error: which joint positions near given ones bring the tool exactly to a pose?"""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from robodyn.paths.arm import SixAxisArm, jacobian
 from robodyn.paths.orientation import rotation_vector
 
 EXACT = 1e-12
-"""Largest pose error of a solution: turn [rad] and distance over the arm's reach."""
+"""Largest pose error of a solution: angle [rad] and distance over the arm's reach."""
 INITIALISATIONS, SEED = 240, 6
 """Starts of the search for all branches, spread at random but always alike."""
 
 
 def pose_error(arm: SixAxisArm, q: np.ndarray, R: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Motion still missing to a pose (turn [rad], shift / reach), (..., 6), and J in the same scaling."""
+    """Motion still missing to a pose (rotation [rad], shift / reach), (..., 6), and J in the same scaling."""
     placed = arm.place(q)
     turn = rotation_vector(R @ np.swapaxes(placed.R, -1, -2))
     error = np.concatenate([turn, (p - placed.p) / arm.reach], axis=-1)

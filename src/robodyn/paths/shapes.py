@@ -1,4 +1,4 @@
-"""How is a path given? A line by its ends, an arc by three points or about a center, blended way-points."""
+"""Lines, arcs and blended way-points: how is a path given? By its ends, by three points or about a centre."""
 
 from __future__ import annotations
 

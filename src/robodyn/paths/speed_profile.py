@@ -1,4 +1,4 @@
-"""How far along its path has a rest-to-rest motion come at a time?
+"""S-curve and trapezoidal speed profiles: how far along its path has a rest-to-rest motion come at a time?
 
 A profile is a list of phases of constant jerk. With a jerk limit there are seven of them (jerk j, 0, -j, 0, -j, 0, j),
 without one three (acceleration a, 0, -a). Durations shrink so that short moves never reach the top acceleration or

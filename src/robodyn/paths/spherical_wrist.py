@@ -1,4 +1,4 @@
-"""Which joint positions bring the tool to a pose, in closed form, where the last three axes meet in a point?
+"""Closed-form inverse kinematics (Pieper): which joint positions bring the tool to a pose, with a spherical wrist?
 
 The meeting point c does not move with joints 4 to 6, so that the first three joints alone must bring it to its place t
 (Pieper 1968), and the last three then turn the tool. Rotations about fixed lines turn every question into one of

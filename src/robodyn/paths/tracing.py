@@ -1,4 +1,4 @@
-"""How do the joints follow a path, branch kept, and where can they not?"""
+"""Branch tracking: how do the joints follow a path on one branch of the inverse kinematics, and where can they not?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The second way to simulate: a nominal motion by inverse dynamics, and linear equations of what differs from it."""
+"""Perturbation method: a nominal motion by inverse dynamics, and linear equations of what differs from it."""
 
 from robodyn.perturbation.comparison import (
     Comparison,

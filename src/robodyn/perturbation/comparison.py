@@ -1,4 +1,4 @@
-"""How far is the perturbed motion from the non-linear one, and how does that shrink with the nominal one's points?"""
+"""Comparison with the non-linear simulation: how far is the perturbed motion off, and how does that converge?"""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""What are the equations along a nominal motion? Exact derivatives of the traced ones, in native code.
+"""Linearised equations along a nominal motion: exact derivatives of the traced ones, in native code.
 
     e(t, q, v, a) = M(q) a + c(q, v) - sum over folded forces (ds/dq)^T f - loads
     M0 = de/da,   C0 = de/dv,   K0 = de/dq = structural + geometric + dynamic
 
-structural: the folded forces change with the lengths they act on; geometric: gravity, loads and these forces turn with
-the links, as they are; dynamic: so do the inertia forces of the nominal motion.
+structural: the folded forces change with the lengths they act on; geometric: gravity, loads and these forces rotate
+with the links, as they are; dynamic: so do the inertia forces of the nominal motion.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def express_terms(outline: Outline, a: ca.SX) -> dict[str, ca.SX]:
 
 @dataclass(frozen=True)
 class _Turning:
-    """Joint torques of folded forces and loads, and how they change where the links turn under constant forces."""
+    """Joint torques of folded forces and loads, and how they change where the links rotate under constant forces."""
 
     total: ca.SX
     by_position: ca.SX

@@ -1,4 +1,4 @@
-"""At which instants is a nominal motion taken? Evenly in time, with instants at which it breaks among them."""
+"""Knots of a nominal motion: at which instants is it taken? Evenly in time, and where it breaks."""
 
 from __future__ import annotations
 

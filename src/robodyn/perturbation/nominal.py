@@ -1,4 +1,4 @@
-"""What is the nominal motion of a scenario: positions, torques by inverse dynamics, linear equations along it?"""
+"""Nominal motion of a scenario: positions, torques by inverse dynamics, linear equations along it."""
 
 from __future__ import annotations
 

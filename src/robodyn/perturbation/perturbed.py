@@ -1,4 +1,4 @@
-"""How does a scenario move near its nominal motion? Linear mechanics, with friction, drives and control in full."""
+"""Perturbed system: how does a scenario move near its nominal motion? Friction, drives and control are in full."""
 
 from __future__ import annotations
 

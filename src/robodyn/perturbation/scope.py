@@ -1,4 +1,4 @@
-"""What of a system is linearised along its nominal motion, and what is kept as it is?
+"""Scope of the linearisation: what of a system is linearised along its nominal motion, what is kept as it is?
 
 Linear become the mechanism itself, coordinates and points that do not depend linearly on the joints, loads, and forces
 on such coordinates that positions and velocities alone decide (a spring between two points). Everything else is kept in

@@ -1,4 +1,4 @@
-"""How is a nominal motion kept in a file, and how is a foreign or damaged file told from a good one?
+"""Files of nominal motions: how is one kept, and how is a foreign or damaged file detected?
 
 A file is a NumPy archive: each array under its own name, the rest as JSON under "about", with the arrays' SHA-256.
 """

@@ -1,4 +1,4 @@
-"""How are the equations along a nominal motion read at any time? From one row of numbers for each piece of it.
+"""Table of a nominal motion: how are its equations read at any time? From one row of numbers for each piece.
 
 On a piece matrices are linear in time, M = M_k + (t - t_k) M_k', and columns cubic. What is cubic there is not the
 torque itself but what is left of it for the matrices as they are interpolated,

@@ -1,4 +1,4 @@
-"""Which numbers does each piece of a nominal motion put into its row? Those that `table` reads."""
+"""Table data: which numbers does each piece of a nominal motion put into its row? Those that `table` reads."""
 
 from __future__ import annotations
 

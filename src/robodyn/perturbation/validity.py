@@ -1,4 +1,4 @@
-"""Does a motion stay near the nominal one, where its linear mechanics hold?"""
+"""Validity of the linearisation: does a motion stay near the nominal one, where its linear mechanics hold?"""
 
 from __future__ import annotations
 

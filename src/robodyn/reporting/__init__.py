@@ -1,4 +1,4 @@
-"""Pictures and pages made from runs; the only home of plotting code.
+"""Plots of runs and analyses, with matplotlib; the only home of plotting code.
 
 Figures, panels, colours and legends are public too, for pictures of one's own that look like these.
 """

@@ -1,4 +1,4 @@
-"""Where do the curves of many runs lie? Bands of percentiles along time or a path."""
+"""Percentile bands: where do the curves of many runs lie, along time or a path?"""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""What do obstacles look like in three dimensions?"""
+"""Obstacles in 3-D plots: what do they look like?"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

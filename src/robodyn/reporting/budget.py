@@ -1,4 +1,4 @@
-"""Of what does a deviation consist along a path? The parts of an error budget as stacked areas, the total as a line."""
+"""Error-budget plot: the parts of a deviation along a path as stacked areas, the total as a line."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Where on a curve without a time axis did the run start and end, and where did events happen?"""
+"""Curve markers: where on a curve without a time axis did the run start and end, and where did events happen?"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""How far are runs from a reference, over time?"""
+"""Difference plots: how far are runs from a reference, over time?"""
 
 from collections.abc import Sequence
 from pathlib import Path

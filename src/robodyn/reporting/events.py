@@ -1,4 +1,4 @@
-"""Where did events happen on the time axis, and how are they named without covering each other?"""
+"""Event markers on the time axis: where did events happen, and how are they named without covering each other?"""
 
 from collections.abc import Sequence
 from itertools import product

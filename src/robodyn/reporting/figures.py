@@ -1,4 +1,4 @@
-"""What do all figures have in common: their sizes, colours, legends and files?"""
+"""Figure layout: what do all figures have in common? Their sizes, colours, legends and files."""
 
 import textwrap
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Okabe and Ito (2008): told apart with any colour vision.
+# Okabe and Ito (2008): distinct with any colour vision.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#999933")
 LineStyle = str | tuple[int, tuple[int, ...]]
 # The last is a dash and two dots: lines of dots alone are hardly seen over others.

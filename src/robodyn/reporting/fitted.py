@@ -1,4 +1,4 @@
-"""How well does a fit meet the data? Measured and simulated signals, and what is left between them."""
+"""Fit plot: how well does a fit meet the data? Measured and simulated signals, and their residuals."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any

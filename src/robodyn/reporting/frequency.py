@@ -1,4 +1,4 @@
-"""How do outputs of linear models follow an input that swings, over frequency?"""
+"""Bode plot: how do outputs of linear models follow a sinusoidal input, over frequency?"""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""How strong is a sampled loop over frequency, and how near does it come to -1?"""
+"""Loop-gain and Nyquist plots: how strong is a sampled loop over frequency, how near does it come to -1?"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -61,7 +61,7 @@ def draw_nyquist(table: LoopTable) -> "Figure":
 
 
 def _lag(phase: np.ndarray) -> np.ndarray:
-    """The phase [deg] in whole turns so that it starts as a lag of less than one."""
+    """The phase [deg] in whole revolutions so that it starts as a lag of less than one."""
     return phase - 360 * np.ceil(phase[0] / 360)
 
 

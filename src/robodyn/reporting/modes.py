@@ -1,4 +1,4 @@
-"""How does a machine vibrate, drawn on the machine, and where are its poles?"""
+"""Mode-shape plots: how does a machine vibrate, drawn on the machine, and where are its poles?"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -161,7 +161,7 @@ def _finish_plane(ax: "Axes") -> None:
 
 
 def model_labels(count: int, labels: Sequence[str] | None) -> tuple[str, ...]:
-    """What each model is called: as told, or by its number."""
+    """What each model is called: as given, or by its number."""
     if not 1 <= count <= len(COLOURS):
         raise ValueError(f"from 1 to {len(COLOURS)} models can be drawn in one figure, not {count}")
     if labels is None:

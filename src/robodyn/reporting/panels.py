@@ -1,4 +1,4 @@
-"""Which signals share a panel, and how are panel and lines named and coloured?"""
+"""Panels and line styles: which signals share a panel, and how are panel and lines named and coloured?"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -113,7 +113,7 @@ def _split(names: Sequence[str]) -> list[Sequence[str]]:
 def line_styles(
     panel: Panel, panels: Sequence[Panel], runs: Sequence[Run]
 ) -> Iterator[tuple[Run, str, dict[str, Any]]]:
-    """Run, signal and line properties of each line in a panel: colours tell signals, or runs if there are several."""
+    """Run, signal and properties of each line in a panel: a colour a signal, or a run if there are several."""
     for name, look in zip(panel.names, signal_looks(panel, panels), strict=True):
         for number, run in enumerate(runs):
             if name in run:

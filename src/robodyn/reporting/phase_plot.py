@@ -1,4 +1,4 @@
-"""How does one signal look against another, for example velocity against position?"""
+"""Phase plot: how does one signal look against another, for example velocity against position?"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -26,7 +26,7 @@ def plot_phase(
     labels: Sequence[str] | None = None,
     window: Window | None = None,
 ) -> None:
-    """Draw signals against another one into a picture file, PNG, SVG or PDF by its ending; see `draw_against`."""
+    """Draw signals against another one into a picture file, PNG, SVG or PDF by its ending; see `draw_phase`."""
     write_figure(draw_phase(runs, horizontal, names, labels=labels, window=window), path)
 
 

@@ -1,4 +1,4 @@
-"""Where are poles and zeros of linear models, and how do poles move along a path?"""
+"""Pole-zero map and root locus: where are poles and zeros, and how do poles move along a path?"""
 
 from collections.abc import Sequence
 from pathlib import Path

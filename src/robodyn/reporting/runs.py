@@ -1,4 +1,4 @@
-"""Which runs are drawn, what is each called, and which time of them is shown?"""
+"""Runs of a plot: which are drawn, what is each called, and which time of them is shown?"""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -44,7 +44,7 @@ def shown_span(runs: Sequence[Run], window: Window | None) -> Span:
 
 
 def run_labels(runs: Sequence[Run], labels: Sequence[str] | None = None) -> tuple[str, ...]:
-    """What each run is called: as told, or by scenario and whatever tells runs of one scenario apart."""
+    """What each run is called: as given, or by scenario and whatever distinguishes runs of one scenario."""
     if labels is not None:
         if len(labels) != len(runs):
             raise ValueError(f"{len(labels)} labels for {len(runs)} runs")

@@ -1,4 +1,4 @@
-"""Which part of space is shown, from where, and in which unit of length?"""
+"""3-D axes: which part of space is shown, from where, and in which unit of length?"""
 
 from dataclasses import dataclass
 from itertools import product

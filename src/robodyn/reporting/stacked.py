@@ -1,4 +1,4 @@
-"""What does a force consist of along a trajectory? Signed components as stacked areas, a panel an axis."""
+"""Stacked areas: what does a force consist of along a trajectory? Signed components, a panel an axis."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -71,7 +71,7 @@ def draw_stacked(
 
 def _check(values: Mapping[str, Floats], time: Floats, axes: Sequence[str], units: Sequence[str]) -> None:
     if not 1 <= len(values) <= len(_AREA_COLOURS):
-        raise ValueError(f"from 1 to {len(_AREA_COLOURS)} components can be told apart, not {len(values)}")
+        raise ValueError(f"from 1 to {len(_AREA_COLOURS)} components can be distinguished, not {len(values)}")
     if not axes or len(units) != len(axes):
         raise ValueError(f"{len(units)} units for {len(axes)} axes: each axis needs one")
     if time.ndim != 1 or time.size < 2 or not np.all(np.diff(time) > 0):

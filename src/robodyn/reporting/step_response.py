@@ -1,4 +1,4 @@
-"""How do outputs of linear models follow an input in time?"""
+"""Step-response plot: how do outputs of linear models follow an input in time?"""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""How does a measure depend on the numbers that were varied? Lines, maps, clouds, histograms, influences."""
+"""Sweep plots: how does a measure depend on the numbers that were varied? Lines, maps, clouds, histograms."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""How do the signals of one or more runs look over time?"""
+"""Time-series plot: how do the signals of one or more runs look over time?"""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Which way did a point of the robot take through space, and past which obstacles?"""
+"""Tool path in 3-D: where did a point of the robot move in space, and past which obstacles?"""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Which parameters move a result most? Bars to both sides of the present value, the longest on top."""
+"""Tornado chart: which parameters move a result most? Bars to both sides of the present value, the longest on top."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Which points, joined by straight lines, stand for a signal in a picture?"""
+"""Polylines: which points, joined by straight lines, stand for a signal in a picture?"""
 
 import numpy as np
 from numpy.typing import NDArray

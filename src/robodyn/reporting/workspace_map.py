@@ -1,4 +1,4 @@
-"""Where can a mechanism with closed loops bring its point, and how well does it move there?"""
+"""Workspace map: where can a mechanism with closed loops bring its point, and how well does it move there?"""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any

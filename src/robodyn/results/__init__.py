@@ -1,4 +1,4 @@
-"""What happened in a run: named signals, events, outcome, statistics and where they came from."""
+"""Results of a run: named signals, events, outcome, statistics and provenance."""
 
 from .certificate import Certificate, Check
 from .compare import Comparison, Difference, compare, identical

@@ -1,4 +1,4 @@
-"""How is a file written so that no reader ever sees half of it?"""
+"""Atomic writing: how is a file written so that no reader ever sees half of it?"""
 
 import os
 import uuid

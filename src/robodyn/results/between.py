@@ -1,4 +1,4 @@
-"""What lies between the rows of a record? Polynomials through the rows about a time, within the knots about it."""
+"""Interpolation between rows of a record: polynomials through the rows about a time, never across a knot."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,4 +1,4 @@
-"""Did the run keep what must hold in any right run? A table of checks, each with its value and its limit."""
+"""Certificate: did the run keep what must hold in any right run? A table of checks, each with value and limit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where and by how much do two runs differ?"""
+"""Comparison of runs: where and by how much do two differ?"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

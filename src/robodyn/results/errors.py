@@ -1,4 +1,4 @@
-"""How far may the numbers of a run be off? What a second, independent and tighter solution says of the first."""
+"""Error bars: how far may the numbers of a run be off? What an independent, tighter solution says of them."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def compare_solutions(first: Run, second: Run, against: str) -> Errors:
         if info.name not in second or not times.size:
             continue
         values, others = first.values[rows, k], second[info.name](times)
-        # A phase of a chain does not have all signals: what is no number in both is the same.
+        # A phase of a sequence does not have all signals: what is no number in both is the same.
         apart = np.where(np.isnan(values) & np.isnan(others), 0.0, np.abs(values - others))
         at = int(np.argmax(apart))
         bars[info.name] = ErrorBar(float(apart[at]), info.unit, float(times[at]))

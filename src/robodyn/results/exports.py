@@ -1,4 +1,4 @@
-"""How do other programs read a run, and how do measurements become one?"""
+"""CSV, Parquet, xarray and netCDF: how do other programs read a run, and how do measurements become one?"""
 
 import csv
 import io

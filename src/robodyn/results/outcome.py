@@ -1,4 +1,4 @@
-"""How did a run end, and may its numbers be used as what was asked for?"""
+"""Outcome: how did a run end, and may its numbers be used as what was asked for?"""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -16,7 +16,7 @@ class OutcomeKind(Enum):
     NOT_A_NUMBER = "a value is not a finite number"
     STEP_TOO_SMALL = "the step size fell below its limit"
     OVERFLOW = "a value or a buffer outgrew its bounds"
-    OUT_OF_REACH = "a coordinate left its range"
+    OUT_OF_REACH = "a coordinate or a law left its range"
     CHATTERING = "events follow each other without time passing"
     JAMMED = "no contact forces keep rigid bodies apart"
     RECORD_FULL = "the record is as large as allowed"

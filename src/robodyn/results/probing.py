@@ -1,4 +1,4 @@
-"""How good is reading a run between its rows? Judged by probes: what the solution was at a few times without a row."""
+"""Interpolation error by probes: how good is reading a run between its rows? Known solutions at times without a row."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def interpolation_errors(run: Run, share: float = 1.0) -> dict[str, float]:
         size = largest magnitude of the signal + 0.02 * largest magnitude of any signal of its unit + rounding
 
     With a share below 1 it is what that part of the probes stay below: a probe may lie where a signal jumps, which no
-    row can tell. Signals that hold are left out; a run without probes (measured data) has none.
+    row can show. Signals that hold are left out; a run without probes (measured data) has none.
     """
     if run.probes is None or run.time.size == 0:
         return {}
@@ -57,7 +57,7 @@ def interpolation_errors(run: Run, share: float = 1.0) -> dict[str, float]:
     times, kept = run.probes.time[there], [k for k, info in enumerate(run.infos) if info.kind != "held"]
     apart = np.abs(_read(run, kept, times) - run.probes.values[there][:, kept])
     excess = apart - SOLVER_PART * run.probes.errors[there][:, kept]
-    # What is not a number has no size: such probes tell nothing.
+    # What is not a number has no size: such probes say nothing.
     excess = np.maximum(np.nan_to_num(excess, nan=0.0), 0.0)
     if not len(excess):
         excess = np.zeros((1, len(kept)))

@@ -1,4 +1,4 @@
-"""Where do the numbers of a run come from?"""
+"""Provenance: where do the numbers of a run come from?"""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""Which plain values describe a run beside its numbers, and how is a run made from them again?"""
+"""Serialisation of a run: which plain values describe it beside its numbers, and how is it made from them again?"""
 
 from dataclasses import asdict
 from typing import Any

@@ -1,4 +1,4 @@
-"""What happened: all recorded signals of one run with its events, outcome, statistics and provenance."""
+"""Run: what happened? All recorded signals with events, outcome, statistics and provenance."""
 
 import difflib
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""How do runs that follow each other become one?"""
+"""Concatenation of runs: how do runs that follow each other become one?"""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ADDED = ("steps", "rejected", "evaluations", "jacobians", "factorisations", "ev
 def join(runs: Sequence[Run], provenance: Provenance) -> Run:
     """One run of several, each starting when the one before it ended; where one begins, two rows have the same time.
 
-    A signal that a run does not have is not a number there. Events tell where each run but the first begins.
+    A signal that a run does not have is not a number there. Events mark where each run but the first begins.
     """
     if not runs:
         raise ValueError("there must be at least one run to join")
@@ -91,7 +91,7 @@ def _with_rates_everywhere(infos: Sequence[SignalInfo], runs: Sequence[Run]) -> 
 
 
 def _events(run: Run, k: int, last: bool) -> list[EventRecord]:
-    """A run's events, after one that tells its beginning; only the last run's can end the whole."""
+    """A run's events, after one that marks its beginning; only the last run's can end the whole."""
     begin = [EventRecord(f"phase {run.provenance.scenario}", float(run.time[0]))] if k and run.time.size else []
     return begin + [EventRecord(event.name, event.time, event.terminal and last) for event in run.events]
 

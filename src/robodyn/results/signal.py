@@ -1,4 +1,4 @@
-"""What was the value of one quantity at any time of a run?"""
+"""Signal: what was the value of one quantity at any time of a run?"""
 
 from dataclasses import dataclass
 from typing import Literal, overload

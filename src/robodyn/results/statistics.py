@@ -1,4 +1,4 @@
-"""What did a run cost, and how well did it keep its balance?"""
+"""Statistics of a run: what did it cost, and how well did it keep its energy balance?"""
 
 import math
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ class Statistics:
         wall_time: computing time [s].
         simulated_time: time that passed in the model [s].
         energy_error: largest |E - W - E0| relative to the largest energy, None where it was not watched.
-        extra: what else the solver tells by name, for example a constraint residual, or which method it chose and why.
+        extra: what else the solver reports by name, for example a constraint residual, or the method it chose and why.
     """
 
     steps: int = 0

@@ -1,4 +1,4 @@
-"""How is a run kept in one file, and how is a damaged or foreign file told from a good one?
+"""Run files: how is a run kept in one file, and how is a damaged or foreign file detected?
 
 A run file is an uncompressed zip of `run.json`, `time.npy`, `values.npy` and, written last, `checksums.json`
 with the SHA-256 of the others. Where a run has them, `knots.npy` and `probes.npy` (times, values, errors side by side)

@@ -1,4 +1,4 @@
-"""How does a run read at a glance?"""
+"""Summary of a run: how does it read at a glance?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does what a file gave have the types that its description declares? JSON keeps no promise of the kind."""
+"""Type checks of JSON: does what a file gave have the types that its description declares?"""
 
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass

@@ -1,4 +1,4 @@
-"""System + Solver -> Run."""
+"""Simulation, System + Solver -> Run: compile, assemble the start, integrate, check, record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does a run promise, and does it keep it? The checks of a trajectory, from what the engine watched on the way."""
+"""Certificate of a run: what must hold, and does it? Checks of a trajectory, from what the engine watched."""
 
 from __future__ import annotations
 
@@ -54,6 +54,7 @@ KINDS = {
     Promise.SLIDES: Kind("friction slides against its force", 2e-6, False, MISSED),
     Promise.SIDE: Kind("sides are as noted", 1e-6, True, MISSED),
     Promise.LIMIT: Kind("states keep their limits", 1e-9, True, MISSED),
+    Promise.RANGE: Kind("laws are within their range", 1e-9, True, "start within it"),
     Promise.APART: Kind("rigid bodies do not overlap", 1e-4, False, MISSED),
     Promise.PUSHES: Kind("rigid contacts only push", 1e-6, True, MISSED),
 }

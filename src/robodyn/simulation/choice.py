@@ -1,4 +1,4 @@
-"""Which method did a run choose, and why, in a sentence?"""
+"""Automatic choice of method: which did a run choose, and why, in a sentence?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which functions of a system does a solver need, in native code?"""
+"""Compiled system: which functions of a system does a solver need, in native code?"""
 
 from __future__ import annotations
 
@@ -220,7 +220,7 @@ def gather_functions(
 
 
 def check_operations(system: System) -> None:
-    """Tell the first signal whose law uses an operation that native code does not have; others may be fed by it."""
+    """Report the first signal whose law uses an operation that native code does not have; others may be fed by it."""
     columns = [*system.symbols]
     try:
         read_program(ca.Function("signals", columns, [system.expressions.outputs]))

@@ -1,4 +1,4 @@
-"""Which joints of a mechanism do the same at some state, so that nothing says how they share their motion?
+"""Singular mass matrix: which joints do the same at some state, so that nothing says how they share their motion?
 
 M(q) is singular there: hinges behind one another have become parallel, with nothing heavy between them.
 """
@@ -26,7 +26,7 @@ def find_dependent_joints(system: System, x: np.ndarray) -> list[str]:
     start, _ = _least_inertia(system, np.array([state.start for state in system.states], float))
     if not (least <= ROUNDING or least <= min(SINGULAR, LESS * start)):
         return []
-    names = [state.name.removesuffix(".position") for state in system.states[: system.n_q]]
+    names = [state.name.removesuffix(".velocity") for state in system.states[system.n_q : system.n_q + system.n_v]]
     found = [name for name, part in zip(names, motion, strict=True) if abs(part) > TAKES_PART]
     return found if len(found) <= MOST else []
 

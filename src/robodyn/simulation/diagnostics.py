@@ -1,4 +1,4 @@
-"""Which of a run's numbers are doubtful, whatever its outcome says? A sentence for each."""
+"""Diagnostics of a run: which of its numbers are doubtful, whatever its outcome says? A sentence for each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from robodyn.simulation.compiled import CompiledSystem
 
 # Residual of constraints at the start [m, rad, m/s or rad/s] that a run's solver would hardly notice.
 START_LIMIT = 1e-5
-# Turn of a node [rad] up to which deformations may be taken as linear, own choice: its cosine is 12 % off 1.
+# Rotation of a node [rad] up to which deformations may be taken as linear, own choice: its cosine is 12 % off 1.
 BEND_LIMIT = 0.5
 
 

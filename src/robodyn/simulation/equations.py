@@ -1,4 +1,4 @@
-"""What are a system's equations, for people to read?
+"""Equations as text: what are a system's equations, for people to read?
 
 state' = expression, in the names of signals and parameters; what occurs more than once gets a name of its own
 """

@@ -1,4 +1,4 @@
-"""Where is a system at rest? States and memory that nothing changes, near a guess.
+"""Equilibrium: where is a system at rest? States and memory that nothing changes, near a guess.
 
     f(t, x, d, m, p) = 0,   w(t, x, d, m, p) - d = 0 for delayed signals,   tasks leave m as it is
 

@@ -1,10 +1,9 @@
-"""How long and how large will a run be? Steps, rows and bytes are estimated before it starts, and too many refused."""
+"""Cost estimate: how long and how large will a run be? Steps, rows and bytes before it starts; too many are refused."""
 
 from __future__ import annotations
 
 import math
 import warnings
-from fractions import Fraction
 
 from robodyn.assembly import System
 from robodyn.engine import Recording as EngineRecording
@@ -16,6 +15,8 @@ from robodyn.simulation.compiled import CompiledSystem
 
 LARGE_RECORD = 2**28
 """Bytes of rows that are reported before a run, this project's own choice; beyond LARGEST_RECORD it is refused."""
+RESOLUTION = 2.0**-46
+"""Part of a run's duration that times must be apart by to be told from each other: 64 units of the last place."""
 LEAST_ROWS = 4
 """Rows of a step where the engine chooses them: PIECE in parts.h, and more where signals ask for it."""
 ENOUGH_ROWS = 100_000
@@ -26,18 +27,26 @@ def count_steps(system: System, solver: Solver, duration: float) -> float:
     """Steps that a run of this duration [s] takes at least, where nothing ends it early."""
     longest = solver.max_step if solver.adaptive else solver.step or DEFAULT_FIXED_STEP
     # A step ends at every tick of every sampled block.
-    base = system.base_period or Fraction(0)
-    periods = [float(task.period * base) for task in system.tasks]
-    return duration / min(longest, duration, *periods)
+    return duration / min(longest, duration, *_periods(system))
+
+
+def _periods(system: System) -> list[float]:
+    """Of sampled blocks [s]."""
+    return [float(task.period * (system.base_period or 0)) for task in system.tasks]
 
 
 def check_extent(compiled: CompiledSystem, solver: Solver, recording: EngineRecording, duration: float) -> None:
-    """Refuse a run whose record cannot be kept, and tell of one that is large or cannot reach its end.
+    """Refuse a run whose record cannot be kept, and warn of one that is large or cannot reach its end.
 
     Raises:
         ModelError: with the rate at which it could be recorded; not where an event or a limit may end the run before.
     """
-    steps, most = count_steps(compiled.system, solver, duration), solver.max_steps or math.inf
+    system = compiled.system
+    shortest = min(_periods(system), default=math.inf)
+    if shortest < RESOLUTION * duration:
+        what = f"is so long that times {shortest:g} s apart, as sampled blocks need them, are not distinguished"
+        raise ModelError([Flaw("duration", what, "shorten it")], f"scenario '{system.scenario.name}'")
+    steps, most = count_steps(system, solver, duration), solver.max_steps or math.inf
     if steps > most:
         remedy = "lengthen the step, or raise solver.max_steps"
         warnings.warn(f"the run needs {steps:.3g} steps, {most:.3g} are allowed: {remedy}", stacklevel=4)

@@ -1,4 +1,4 @@
-"""How does a mechanism with stiff forces take a whole step, traced as one function?
+"""Rosenbrock W-method, fused with the model: how does a mechanism with stiff forces take a step in one function?
 
     M a + c = tau(t, q, v, z),   q_dot = v,   z_dot = f(t, q, v, z)
 

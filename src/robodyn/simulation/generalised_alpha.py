@@ -1,4 +1,4 @@
-"""How does a constrained mechanism take a step with the constraints as they stand, on the level of positions?
+"""Generalised-alpha method (index 3): how does a mechanism take a step with constraints on the level of positions?
 
     M(q1) a1 + c(q1, v1) = tau1 + H(q1)^T lam1,    h(q1, t1) = 0
     q1 = q0 + h v0 + h^2 ((1/2 - beta) A0 + beta A1),    v1 = v0 + h ((1 - gamma) A0 + gamma A1)

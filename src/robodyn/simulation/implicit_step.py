@@ -1,4 +1,4 @@
-"""What are the equations of a step to the engine? Functions of what is known at its start and of the unknowns."""
+"""Implicit step: what are its equations to the engine? Functions of what is known at its start and of unknowns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which start values stay as they are given where a mechanism is assembled, and which contradict its constraints?
+"""Kept start values: which stay as given where a mechanism is assembled, and which contradict its constraints?
 
 Without a word of the scenario (its `keep`): every velocity that is given stays, and of the positions that are given, in
 their order, as many as the constraints leave free. The other positions are guesses: a loop that can be closed in two
@@ -86,7 +86,7 @@ def _gradients_elsewhere(equations: Equations, x: np.ndarray) -> np.ndarray:
     """H at a general position where the constraints are met."""
     n = equations.system.n_q
     nearby = x.copy()
-    nearby[:n] += ELSEWHERE * mark_joints(equations.system) * np.random.default_rng(1).standard_normal(n)
+    nearby[:n] += ELSEWHERE * mark_joints(equations.system)[:n] * np.random.default_rng(1).standard_normal(n)
     return equations.at(close(equations, nearby).x)[1]
 
 

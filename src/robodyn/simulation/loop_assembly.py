@@ -1,4 +1,4 @@
-"""Where are all constraints of a mechanism met? Positions and velocities near a guess, and other ways to assemble it.
+"""Loop assembly: where are all constraints met? Positions and velocities near a guess, and other configurations.
 
 h(q, t) = 0 by damped Newton, each step the shortest that meets the linearised equations; then h'(q, v, t) = 0.
 What is kept (see `simulation.kept`) takes no part in the steps.
@@ -110,11 +110,19 @@ class Equations:
         return [state.name for state in self.system.states[: self.system.n_q + self.system.n_v]]
 
     def at(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Residuals on both levels (2 k,), and the gradients of the first (k, n)."""
+        """Residuals on both levels (2 k,), and the gradients of the first by the positions (k, n_q)."""
         inputs = (np.array([self.time]), x, self.d, self.m, self.p)
         values = np.array(self.module.kernels["values"](*inputs))
         k = len(values) // 2
         return values, np.array(self.module.kernels["gradients"](*inputs)).reshape(self.system.n_q, k).T
+
+    def slopes_at(self, x: np.ndarray) -> np.ndarray:
+        """The gradients of the rates by the velocities (k, n_v)."""
+        if not self.system.has_balls:
+            return self.at(x)[1]
+        inputs = (np.array([self.time]), x, self.d, self.m, self.p)
+        slopes = np.array(self.module.kernels["slopes"](*inputs))
+        return slopes.reshape(self.system.n_v, -1).T
 
     def keeping(self, names: Sequence[str]) -> Equations:
         """The same equations where these states keep their values."""
@@ -133,26 +141,26 @@ def prepare_equations(system: System, parameters: Mapping[str, float] | None, ti
 
 
 def trace_closing(system: System) -> dict[str, ca.Function]:
-    """Residuals on both levels, and the gradients of the first by all positions, column by column."""
+    """Residuals on both levels, and the gradients of the first by all positions, column by column; by the velocities
+    too, where these are fewer."""
     values = ca.densify(system.expressions.constraints)
-    gradients = ca.vec(ca.densify(ca.jacobian(values[: len(system.constraint_forces)], system.q)))
-    columns = [*system.symbols]
-    return {
-        "values": ca.Function("values", columns, [values]),
-        "gradients": ca.Function("gradients", columns, [gradients]),
-    }
+    h, columns = values[: len(system.constraint_forces)], [*system.symbols]
+    found = {"values": values, "gradients": ca.vec(ca.densify(ca.jacobian(h, system.q)))}
+    if system.has_balls:
+        found["slopes"] = ca.vec(ca.densify(system.slopes(h)))
+    return {name: ca.Function(name, columns, [column]) for name, column in found.items()}
 
 
 def mark_joints(system: System) -> np.ndarray:
-    """1 for positions of joints, 0 for those of modes, (n_q,)."""
+    """1 for positions and velocities of joints, 0 for those of modes, (n_q + n_v,)."""
     mechanism = system.scenario.machine.mechanism
-    modes = {f"{mode.name}.position" for mode in mechanism.modes} if mechanism else set()
-    return np.array([state.name not in modes for state in system.states[: system.n_q]], float)
+    modes = {name for mode in (mechanism.modes if mechanism else ()) for name in (*mode.positions, *mode.velocities)}
+    return np.array([state.name not in modes for state in system.states[: system.n_q + system.n_v]], float)
 
 
 def close(equations: Equations, x: np.ndarray) -> Assembled:
     """Closed by the joints alone, where that is possible, otherwise with the modes of flexible bodies."""
-    joints = np.tile(mark_joints(equations.system), 2)
+    joints = mark_joints(equations.system)
     if np.all(joints):
         return _solve(equations, x)
     found = _solve(dataclasses.replace(equations, free=equations.free * joints), x)
@@ -185,13 +193,14 @@ def _solve(equations: Equations, x: np.ndarray) -> Assembled:
         )
         raise ModelError([Flaw("constraints", what, "start elsewhere")], system.scenario.name)
     x = x.copy()
-    x[n : 2 * n] -= free_v * np.linalg.lstsq(H * free_v, values[k:], rcond=RANK)[0]
+    motions = slice(n, n + system.n_v)
+    x[motions] -= free_v * np.linalg.lstsq(equations.slopes_at(x) * free_v, values[k:], rcond=RANK)[0]
     values, _ = equations.at(x)
     residuals, rates = (
         dict(zip(system.constraint_forces, part.tolist(), strict=True)) for part in (values[:k], values[k:])
     )
     positions = {state.name: float(value) for state, value in zip(system.states[:n], x, strict=False)}
-    return Assembled(x, positions, residuals, rates, done, float(np.max(np.abs(x[n : 2 * n]), initial=1.0)))
+    return Assembled(x, positions, residuals, rates, done, float(np.max(np.abs(x[motions]), initial=1.0)))
 
 
 @told_if_slow("finding the branches of")
@@ -215,7 +224,7 @@ def find_branches(
     equations = equations.keeping(keep)
     generator, n = np.random.default_rng(seed), system.n_q
     turns = np.array([state.unit == "rad" for state in system.states[:n]])
-    scattered = around * equations.free[:n] * mark_joints(system)
+    scattered = around * (equations.free * mark_joints(system))[:n]
     found: list[Assembled] = []
     for k in range(tries):
         x = equations.x.copy()

@@ -34,7 +34,12 @@ def _stopped(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -
 
 def _out_of_reach(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
     system = compiled.system
-    name = str(system.guards[trajectory.offender].coordinate)
+    guard = system.guards[trajectory.offender]
+    if guard.block:
+        block = next(b for b in system.scenario.machine.blocks if b.name == guard.block)
+        remedy = block.info.positive[guard.name.removeprefix(f"{block.name}.")]
+        return f"'{guard.name}' came to zero at {trajectory.at_time:.6g} s: {remedy}"
+    name = str(guard.coordinate)
     coordinate = next(c for c in system.scenario.machine.coordinates if c.name == name)
     lower, upper = coordinate.range or (-np.inf, np.inf)
     position = _position(compiled, name, trajectory)

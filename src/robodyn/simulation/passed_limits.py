@@ -67,7 +67,7 @@ def check_start_limits(system: System, states: Mapping[str, float], numbers: Map
     """
     mechanism = system.scenario.machine.mechanism
     flaws = FlawList()
-    for joint in mechanism.moving_joints if mechanism else ():
+    for joint in mechanism.limited_joints if mechanism else ():
         for field in joint.limits:
             name, limit = f"{joint.name}.{BOUNDED[field][0]}", numbers[f"{joint.name}.{field}"]
             if name in states and excess(field, states[name], limit) > 0:

@@ -1,4 +1,4 @@
-"""How does a compiled system look to the engine? Addresses, sizes, clocks, guards, delays and breaks as numbers."""
+"""Problem of the engine: how does a compiled system look to it? Addresses, sizes, clocks, guards, delays, breaks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How are laws and actions called that are plain Python, not native code?"""
+"""Callbacks: how are laws and actions called that are plain Python, not native code?"""
 
 from __future__ import annotations
 

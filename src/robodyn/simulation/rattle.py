@@ -1,4 +1,4 @@
-"""How does a constrained mechanism in momenta take a symplectic step?
+"""RATTLE: how does a constrained mechanism in momenta take a symplectic step?
 
     p_half = p0 + h/2 (F(q0, p_half) + H(q0)^T lam),    F = -dE/dq + tau,  E(q, p) the energy
     q1 = q0 + h/2 (v(q0, p_half) + v(q1, p_half)),      h(q1) = 0

@@ -1,4 +1,4 @@
-"""How does a trajectory become a run with names, units, statistics and provenance?"""
+"""Run from a trajectory: how does it get names, units, statistics and provenance?"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """References and limits: which joint's reference leaves its limits of position, speed or acceleration, and when?
 
-Told before a run. A reference is a signal that is a function of time and numbers alone: of a nominal motion, a
+Reported before a run. A reference is a signal that is a function of time and numbers alone: of a nominal motion, a
 prescribed motion, a planned path, or what a controller of a joint takes as its target. What depends on the motion is
 not known before it.
 """
@@ -37,7 +37,7 @@ def find_reference_warnings(system: System, numbers: Mapping[str, float] | None 
         numbers: of the scenario, where they are not those described.
     """
     mechanism = system.scenario.machine.mechanism
-    limits = {joint.name: joint.limits for joint in (mechanism.moving_joints if mechanism else ())}
+    limits = {joint.name: joint.limits for joint in (mechanism.joints if mechanism else ())}
     if not any(limits.values()):
         return []
     values = {name: number.value for name, number in system.numbers.items()} | dict(numbers or {})

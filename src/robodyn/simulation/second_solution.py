@@ -1,4 +1,4 @@
-"""How far may a run be off? It is simulated again by another method, tighter, and both are compared."""
+"""Error estimate by a second solution: how far may a run be off? Another, tighter method is compared."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happens? A scenario or system, a solver, and out comes a run."""
+"""Simulator: what happens? A scenario or system, a solver, and out comes a run."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def simulate(
     """Simulate a scenario from its start to its end.
 
     Args:
-        what: a scenario (traced and compiled here), or one made ready before, for many runs; or a chain of scenarios.
+        what: a scenario (traced and compiled here), or one made ready before, for many runs; or a sequence of them.
         start: a run to go on from: its end time, states and memory, as far as this system has them by name.
         solver: settings; by default those that a system was compiled for, or the scenario's own.
         parameters: tunable numbers to change for this run only, without compiling again.
@@ -72,7 +72,7 @@ def simulate(
     if parameters:
         # The descriptions check themselves: a negative mass is refused here as it is anywhere else.
         system.scenario.with_numbers(dict(parameters))
-    # Of many runs of one system, only what they do is told, not what they are told to do.
+    # Of many runs of one system, their motions are compared with the limits, not their references.
     once = not isinstance(what, CompiledSystem)
     doubts = tuple(find_reference_warnings(system, compiled.number_values(values))) if once else ()
     calls = PythonCalls(compiled, compiled.module.prepare(values))

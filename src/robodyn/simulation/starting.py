@@ -1,4 +1,4 @@
-"""Where does a run begin: as given, where all constraints are met, at rest, or at the end of a run before?"""
+"""Initialisation: where does a run begin? As given, where constraints are met, at rest, or where another run ended."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from robodyn.symbolic.tables import spell_out
 LEFT = 1e-6
 """How much of the residual of all equations, those left out too, may be left [m or rad]."""
 ROUNDING = 1e-12
-"""Change of a start value, absolute or relative, that is not told."""
+"""Change of a start value, absolute or relative, that is not reported."""
 
 
 @dataclass(frozen=True)

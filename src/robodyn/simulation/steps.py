@@ -1,4 +1,4 @@
-"""Which methods take steps whose equations the system itself gives, and which systems can be moved by them?"""
+"""Methods with steps of their own: which take their equations from the system, and which systems can they move?"""
 
 from __future__ import annotations
 
@@ -34,6 +34,9 @@ def check_method(system: System, solver: Solver) -> None:
     if system.constraint_forces and constraint_method == "index3" and not solver.implicit_step:
         what = f"{method} does not go with the constraint method 'index3'"
         flaws.add("solver.method", what, f"say {'rattle' if system.momenta else 'generalised_alpha'}")
+    if system.has_balls and (solver.implicit_step or solver.fused_step):
+        what = f"{method} moves joints of one position each, and here are balls"
+        flaws.add("solver.method", what, "say rodas4p, or auto with another constraint method")
     if solver.implicit_step:
         _check_states(flaws, system, method)
     if solver.fused_step:

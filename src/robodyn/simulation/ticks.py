@@ -1,4 +1,4 @@
-"""Which function does all the sampled work of a tick at once?
+"""Sampled tasks of a tick: which function does all of them at once?
 
 The tasks due at a tick run one after another, each on the memory that the one before it left. Their composition is one
 function; there are as many of them as there are different sets of tasks due together.

@@ -9,6 +9,7 @@ from robodyn.spatial.vectors import (
     build_symmetric,
     cross,
     dot,
+    perpendicular_to,
     rotate_symmetric,
     skew,
 )
@@ -27,6 +28,7 @@ __all__ = [
     "from_matrix",
     "from_quaternion",
     "from_rpy",
+    "perpendicular_to",
     "rotate_symmetric",
     "skew",
 ]

@@ -1,4 +1,4 @@
-"""How is mass distributed in a rigid body, and how do two bodies add up?
+"""Inertia of a rigid body: how is its mass distributed, and how do two bodies add up?
 
 `Inertia` is what people state: mass, centre of mass, tensor about it. `Moments` is what algorithms add and
 move without ever dividing by a mass: the moments of order zero, one and two about a frame's origin.

@@ -1,4 +1,4 @@
-"""Where is frame B, seen from frame A?"""
+"""Pose: where is frame B, seen from frame A?"""
 
 from __future__ import annotations
 

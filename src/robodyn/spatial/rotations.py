@@ -1,6 +1,6 @@
-"""Which rotation matrix R_AB belongs to an axis and angle, to roll-pitch-yaw angles, to a quaternion?
+"""Rotation matrices: which R_AB belongs to an axis and angle, to roll-pitch-yaw angles, to a quaternion?
 
-R_AB turns components in B into components in A: x_A = R_AB x_B. Angles in rad, right-handed.
+R_AB takes components in B to components in A: x_A = R_AB x_B. Angles in rad, right-handed.
 """
 
 from __future__ import annotations
@@ -43,12 +43,13 @@ def from_rpy(roll: Scalar, pitch: Scalar, yaw: Scalar) -> Matrix:
 
 
 def from_quaternion(w: Scalar, x: Scalar, y: Scalar, z: Scalar) -> Matrix:
-    """Rotation of the unit quaternion w + x i + y j + z k; its norm is taken to be 1, not made so."""
+    """Rotation of the quaternion w + x i + y j + z k, of any length but zero: only its direction counts."""
+    s = 2.0 / (w * w + x * x + y * y + z * z)
     R = build_matrix(
         [
-            [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
-            [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
-            [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
+            [1.0 - s * (y * y + z * z), s * (x * y - w * z), s * (x * z + w * y)],
+            [s * (x * y + w * z), 1.0 - s * (x * x + z * z), s * (y * z - w * x)],
+            [s * (x * z - w * y), s * (y * z + w * x), 1.0 - s * (x * x + y * y)],
         ]
     )
     return clean_rotation(R)

@@ -1,4 +1,4 @@
-"""How are 3-vectors and 3 x 3 matrices combined, whether they hold numbers or symbols?
+"""Vectors: how are 3-vectors and 3 x 3 matrices combined, whether they hold numbers or symbols?
 
 A vector is a numpy array (3,) or a CasADi SX column (3, 1); a matrix is (3, 3) of either. Sums and
 `matrix @ vector` already work on both and on mixtures; here is the rest.
@@ -81,3 +81,10 @@ def as_vector(values: Any) -> Vector:
         raise ValueError(f"a vector has 3 entries, got shape {vector.shape}")
 
     return vector
+
+
+def perpendicular_to(axis: Vector) -> tuple[Vector, Vector]:
+    """Two directions perpendicular to an axis and to each other."""
+    first = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))])
+    first /= np.linalg.norm(first)
+    return first, np.cross(axis, first)

@@ -1,4 +1,4 @@
-"""Flexible bodies from beams, from frames of beams and from given modal data."""
+"""Finite elements of beams: flexible bodies from beams, frames of beams and given modal data."""
 
 from robodyn.structures.bodies import beam, frame, modal_body
 from robodyn.structures.elements import Element

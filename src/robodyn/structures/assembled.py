@@ -1,4 +1,4 @@
-"""What is a frame of beams as one structure? Its stiffness, its particles, and how it gets shorter where it bends."""
+"""Frame of beams as one structure: its stiffness, its particles, and how it gets shorter where it bends."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Structure:
         return total
 
     def stations(self) -> list[tuple[float, np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
-        """At each Gauss point: mass, place, tensor, and the matrices (3, 6 N) of displacement and turn."""
+        """At each Gauss point: mass, place, tensor, and the matrices (3, 6 N) of displacement and rotation."""
         found = []
         for beam in self.beams:
             for xi, weight in zip(0.5 * (GAUSS[0] + 1), 0.5 * GAUSS[1], strict=True):

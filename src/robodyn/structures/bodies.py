@@ -1,4 +1,4 @@
-"""How does a beam, a frame of beams, or modal data of another program become a flexible body?"""
+"""Flexible bodies: how does a beam, a frame of beams, or modal data of another program become one?"""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from robodyn.structures.reduction import Reduction, find_modes, reduce_structure
 from robodyn.structures.sections import Section
 
 Place = Sequence[Any]
-"""Position (3,), displacement (n, 3) and turn (n, 3) of a node in each mode."""
+"""Position (3,), displacement (n, 3) and rotation vector (n, 3) of a node in each mode."""
 
 
 def beam(
@@ -96,7 +96,7 @@ def modal_body(
 
     Args:
         stiffness: of the modes, (n, n) or its diagonal (n,); modes need not be orthogonal, they are made so.
-        nodes: name -> position, displacements (n, 3) and turns (n, 3) of a node; where the particles shorten, its
+        nodes: name -> position, displacements (n, 3) and rotations (n, 3) of a node; where the particles shorten, its
             shortening (n, n, 3) too.
     """
     flaws = FlawList()
@@ -155,7 +155,7 @@ def _build(
 
 
 def _scale(structure: Structure, shapes: np.ndarray) -> tuple[np.ndarray, list[bool]]:
-    """Shapes with a largest displacement of 1 m, towards positive; where a mode only turns, a largest turn of 1 rad."""
+    """Shapes with a largest displacement of 1 m, towards positive; a largest rotation of 1 rad where it only twists."""
     size = np.max(np.ptp(structure.positions, axis=0))
     by_node = shapes.reshape(-1, 6, shapes.shape[1])
     moves, turns = by_node[:, :3].reshape(-1, shapes.shape[1]), by_node[:, 3:].reshape(-1, shapes.shape[1])

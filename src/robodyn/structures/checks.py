@@ -1,4 +1,4 @@
-"""What cannot be a beam, a frame or modal data? Every problem is noted with its path."""
+"""Checks of beams, frames and modal data: what cannot be one? Every problem is noted with its path."""
 
 from __future__ import annotations
 

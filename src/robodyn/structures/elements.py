@@ -1,6 +1,6 @@
-"""What is a beam element? Its stiffness and shape functions, in its own axes.
+"""Beam element (Euler-Bernoulli, Timoshenko): its stiffness and shape functions, in its own axes.
 
-Two-node beams in space (Przemieniecki 1968): x along the element, freedoms u, v, w and rotates about x, y, z at each
+Two-node beams in space (Przemieniecki 1968): x along the element, freedoms u, v, w and rotations about x, y, z at each
 end. With shear (Timoshenko) the shape functions depend on Phi = 12 E I / (G A_s L^2); Phi = 0 is Euler-Bernoulli.
 """
 
@@ -14,7 +14,7 @@ from robodyn.structures.sections import Section
 
 X, V, W, TWIST = (0, 6), (1, 7), (2, 8), (3, 9)
 BEND_Y, BEND_Z = (1, 5, 7, 11), (2, 4, 8, 10)
-"""Freedoms of bending in the planes x-y and x-z; a turn about y is -dw/dx."""
+"""Freedoms of bending in the planes x-y and x-z; a rotation about y is -dw/dx."""
 
 
 @dataclass(frozen=True)
@@ -61,14 +61,14 @@ def stiffness(section: Section, length: float) -> np.ndarray:
 
 
 def _bending(rigidity: float, length: float, phi: float, sign: float) -> np.ndarray:
-    """Of deflections and turns at both ends; sign: of a turn to the slope."""
+    """Of deflections and rotations at both ends; sign: of a rotation to the slope."""
     a, b, c = 6.0 * length * sign, (4.0 + phi) * length**2, (2.0 - phi) * length**2
     K = np.array([[12.0, a, -12.0, a], [a, b, -a, c], [-12.0, -a, 12.0, -a], [a, c, -a, b]])
     return rigidity / (length**3 * (1.0 + phi)) * K
 
 
 def shapes(section: Section, length: float, xi: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Displacement, turn and slope (v', w') at xi in 0..1 for each freedom: (3, 12), (3, 12), (2, 12)."""
+    """Displacement, rotation and slope (v', w') at xi in 0..1 for each freedom: (3, 12), (3, 12), (2, 12)."""
     moves, turns, slopes = np.zeros((3, 12)), np.zeros((3, 12)), np.zeros((2, 12))
     moves[0, X], turns[0, TWIST] = (1 - xi, xi), (1 - xi, xi)
     for row, freedoms, second, sign in ((1, BEND_Y, section.iz, 1.0), (2, BEND_Z, section.iy, -1.0)):
@@ -80,7 +80,7 @@ def shapes(section: Section, length: float, xi: float) -> tuple[np.ndarray, np.n
 
 
 def _bent(length: float, phi: float, xi: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Deflection, turn and slope at xi for deflection and turn at each end."""
+    """Deflection, rotation and slope at xi for deflection and rotation at each end."""
     L, s, s2, s3 = length, xi, xi * xi, xi**3
     moved = [
         1 - 3 * s2 + 2 * s3 + phi * (1 - s),

@@ -1,4 +1,4 @@
-"""How does a rigid link of known inertia become flexible, and keep that inertia?
+"""Inertia matching: how does a rigid link of known inertia become flexible, and keep that inertia?
 
 A structure that deforms is rarely all of a link: motors, gears and housings sit on it. What the link has beyond its
 structure is taken as rigid and fixed at the structure's root, where nothing moves with the modes:

@@ -1,7 +1,7 @@
-"""What do the particles of a body sum up to in its modes?
+"""Inertia integrals by particles: what do the particles of a body sum up to in its modes?
 
-A body is a cloud of particles with mass, tensor, and for each mode a displacement and a turn. Those of beam elements
-stand at Gauss points, which makes their sums the exact integrals over the elements' shape functions.
+A body is a cloud of particles with mass, tensor, and for each mode a displacement and a rotation. Those of beams are
+at Gauss points, which makes their sums the exact integrals over the elements' shape functions.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Particles:
 
     Attributes:
         mass: [kg], (N,); position: at rest [m], (N, 3); tensor: inertia about themselves [kg m^2], (N, 3, 3).
-        shift: displacement (N, n, 3); turn: (N, n, 3); shortening: Gamma (N, n, n, 3).
+        shift: displacement (N, n, 3); turn: rotation vector (N, n, 3); shortening: Gamma (N, n, n, 3).
     """
 
     mass: np.ndarray

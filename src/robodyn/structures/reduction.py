@@ -1,4 +1,4 @@
-"""Which few modes stand for a structure of many freedoms?
+"""Craig-Bampton reduction: which few modes stand for a structure of many degrees of freedom?
 
 Craig and Bampton (1968): the structure is clamped where its joint holds it; its shapes are the static ones of unit
 motions of the interface nodes (constraint modes), and vibrations with these nodes held (fixed-interface modes). They
@@ -110,7 +110,7 @@ def reduce_structure(K: np.ndarray, M: np.ndarray, free: np.ndarray, held: Seque
 
 
 def _align(shapes: np.ndarray, squares: np.ndarray, direction: np.ndarray) -> np.ndarray:
-    """Turn modes of equal frequency, of which any mixture is as good, towards single directions of motion.
+    """Rotate modes of equal frequency, of which any mixture is as good, towards single directions of motion.
 
     Round tubes bend in all planes alike: their modes become those along the axes, and traced graphs stay small.
 

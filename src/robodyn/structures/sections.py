@@ -1,4 +1,4 @@
-"""What is a beam made of? Its cross-section and material, from sizes or from measured rigidities."""
+"""Cross-section and material of a beam: from sizes or from measured rigidities."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Section:
     ) -> Self:
         """A section known by E A [N], E I_y, E I_z, G J [N m^2], rho A [kg/m], and G A_s [N] where it shears.
 
-        Moduli count as 1 Pa, so that areas are rigidities; slices turn with rho A (E I) / (E A), as of one material.
+        Moduli count as 1 Pa, so that areas are rigidities; rotary inertia is rho A (E I) / (E A), as of one material.
         """
         _check_sizes(
             stretching=stretching,

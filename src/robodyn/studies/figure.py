@@ -1,4 +1,4 @@
-"""What did a study publish, what do we get, and is that the same?"""
+"""Published value: what did a study publish, what do we get, and is that the same?"""
 
 from __future__ import annotations
 

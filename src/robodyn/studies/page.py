@@ -1,4 +1,4 @@
-"""How does a study read as a page of the documentation? Text, pictures and the table of its figures."""
+"""Study page: how does a study read in the documentation? Text, pictures and the table of its values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is a study? A name, what it is about, its figures, its pictures."""
+"""Study: what is one? A name, what it is about, its published values, its pictures."""
 
 from __future__ import annotations
 

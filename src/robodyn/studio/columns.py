@@ -1,4 +1,4 @@
-"""How do the numbers of a run travel inside a page: how many rows, and in which bytes?"""
+"""Data of a page: how do the numbers of a run travel inside it? How many rows, and in which bytes."""
 
 import base64
 from typing import Any

@@ -1,4 +1,4 @@
-"""What does a page say about a run? Everything beside its pictures, as plain values the page's script shows."""
+"""Contents of a report: what does it say about a run beside its pictures? Plain values that the page's script shows."""
 
 import math
 from collections.abc import Sequence
@@ -83,7 +83,7 @@ def _certificate(run: Run) -> Plain:
 
 
 def _statistics(run: Run) -> list[list[str]]:
-    """Name and text of every number that tells something about this run."""
+    """Name and text of every number that says something about this run."""
     message = run.statistics
     rows = [["end time", f"{run.outcome.time:.6g} s"], ["rows", str(run.time.size)], ["signals", str(len(run))]]
     rows += [[name, str(count)] for name in _COUNTS if (count := getattr(message, name))]

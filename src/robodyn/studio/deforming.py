@@ -1,4 +1,4 @@
-"""Which shape has a body that deforms? Its nodes, how they move with its modes, and the lines between them."""
+"""Shapes of flexible bodies: their nodes, how they move with the modes, and the lines between them."""
 
 import math
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ _DIGITS = 7
 def read_shape(body: Plain) -> Plain | None:
     """A body's nodes and edges for the page; None for a rigid one.
 
-    Each node has its place at rest and, for a unit of each mode, displacement (n, 3) and turn (n, 3), and the
+    Each node has its place at rest and, for a unit of each mode, displacement (n, 3) and rotation (n, 3), and the
     second derivative of its place (n, n, 3), None where bending does not shorten. A body without edges is drawn as
     lines from where it is clamped, one more node, to all the others.
     """

@@ -1,4 +1,4 @@
-"""What do bodies look like, where their descriptions say so? Looks as plain values that the page's script draws."""
+"""Looks of bodies: what is drawn where descriptions say so? Plain values for the page's script."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Which geometry of a run's machine can be drawn? Bodies, joints, points, struts and obstacles, told in full.
+"""3-D geometry of a machine: which of it can be drawn? Bodies, joints, points, struts and obstacles.
 
 Descriptions leave out what is at its default and may come from other versions of the program, so everything is
 looked up with care: what cannot be drawn is answered with a sentence, not with an error.

@@ -1,4 +1,4 @@
-"""How do the modes of a machine become a page on which they swing?"""
+"""Mode page: how do the modes of a machine become a page on which they vibrate?"""
 
 from __future__ import annotations
 

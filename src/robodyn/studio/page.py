@@ -1,4 +1,4 @@
-"""How do runs become one HTML file that needs nothing else?
+"""HTML report: how do runs become one file that needs nothing else?
 
 Styles, scripts and data are written into the page. Its content security policy lets the browser run exactly this
 script and load nothing: names in a run that look like markup stay text.

@@ -1,4 +1,4 @@
-"""How is a page shown to the browsers of this computer, and to no other?"""
+"""Local web server: how is a page shown to the browsers of this computer, and to no other?"""
 
 import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer

@@ -1,4 +1,4 @@
-"""What can touch or be touched? The balls, boxes and planes of a machine's contacts, as shapes on its points."""
+"""Contact geometry in 3-D: the balls, boxes and planes of a machine's contacts, as shapes on its points."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The few functions that physical laws need, working alike on floats, numpy arrays and CasADi symbols."""
+"""Symbolic functions: the few that laws need, working alike on floats, numpy arrays and CasADi symbols."""
 
 from robodyn.symbolic.elementary import (
     absolute,

@@ -1,4 +1,4 @@
-"""Which functions work alike on floats, numpy arrays and CasADi symbols?
+"""Elementary functions: which work alike on floats, numpy arrays and CasADi symbols?
 
 Numbers go to numpy and never meet CasADi; symbols go to the operation of the same meaning in CasADi.
 """

@@ -1,4 +1,4 @@
-"""How is A x = b solved on the nonzeros of symbolic matrices?"""
+"""Sparse Gaussian elimination: how is A x = b solved on the nonzeros of symbolic matrices?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is the value of a tabulated function between its points, for numbers and for symbols?"""
+"""Interpolation of tables: what is the value between their points, for numbers and for symbols?"""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Is this value made of numbers or of symbols, and how are several put into one column?"""
+"""Numbers or symbols: which of them is a value made of, and how are several put into one column?"""
 
 from collections.abc import Iterable
 from typing import Any

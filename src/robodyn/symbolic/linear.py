@@ -1,4 +1,4 @@
-"""How does a law solve a small set of linear equations, for numbers and for symbols alike?
+"""Linear equations by QR: how does a law solve a small set of them, for numbers and for symbols alike?
 
     A x = b,   A = Q R by Householder reflections
 

@@ -1,4 +1,4 @@
-"""Which functions of an expression jump, and what is their mean slope?
+"""Step functions: which functions of an expression jump, and what is their mean slope?
 
 The slope of a staircase is zero wherever it has one, and says nothing of where the staircase leads: derivatives take
 

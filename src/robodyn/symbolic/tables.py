@@ -1,4 +1,4 @@
-"""How can an expression graph hold a look-up table at constant cost in the graph?
+"""Look-up tables: how can an expression graph hold one at constant cost in the graph?
 
 CasADi has no look-up node for scalar graphs, so a binary operation of it that has no other use here
 (`printme`) carries look-ups. Its first operand is a constant that names an array, its second the

@@ -1,4 +1,4 @@
-"""A run as a workbook of live formulas that any spreadsheet program recalculates."""
+"""Spreadsheet export: a run as a workbook of live formulas that any spreadsheet program recalculates."""
 
 from robodyn.workbook.plan import Plan, make_plan
 from robodyn.workbook.writing import write_workbook

@@ -1,4 +1,4 @@
-"""Which sub-expressions deserve a cell of their own, and what is the formula in each?
+"""Cells: which sub-expressions deserve one of their own, and what is the formula in each?
 
 A node gets a cell when it has a name (a signal, a rate, memory), when it is used more than once and is more than a
 sign, a product or two, or when its formula would grow too long or too deep. What depends on parameters alone is

@@ -1,4 +1,4 @@
-"""How do the states look over time? A chart for every unit."""
+"""Charts of a workbook: how do the states look over time? One for every unit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which columns has the sheet of the run, in which order?"""
+"""Columns of a workbook: which has the sheet of the run, in which order?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does the model read? Its equations as text, state by state, with the helpers named."""
+"""Equations sheet: how does the model read? As text, state by state, with the helpers named."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is left of a formula where a limit is infinite? Spreadsheets know no infinity, so it is decided beforehand.
+"""Infinite limits: what is left of a formula? Spreadsheets know no infinity, so it is decided beforehand.
 
 For every finite x:  x < inf is true, inf < x false, min(x, inf) = x, max(x, inf) = inf, and the like below -inf.
 """

@@ -1,4 +1,4 @@
-"""Which formula stands in a column, in the first line of the run and in every later one?
+"""Formulas of a row: which stands in a column, in the first row of the run and in every later one?
 
 In these texts {r} stands for the number of the formula's own line on the sheet and {p} for that of the line before.
 """

@@ -1,4 +1,4 @@
-"""Under which name is a cell known? Signal names made fit for spreadsheets."""
+"""Cell names: under which name is a cell known? Signal names made fit for spreadsheets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LONGEST = 100
 
 
 class CellNames:
-    """Names given so far; letter case does not tell two names apart."""
+    """Names given so far; letter case does not distinguish two names."""
 
     def __init__(self) -> None:
         self._given: set[str] = set()

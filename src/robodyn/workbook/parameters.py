@@ -1,4 +1,4 @@
-"""Which numbers stand in cells with names: step, tunable numbers, start values, and what follows from them?"""
+"""Parameter sheet: which numbers stand in named cells? Step size, parameters, start values, what follows from them."""
 
 from __future__ import annotations
 

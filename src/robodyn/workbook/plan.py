@@ -1,4 +1,4 @@
-"""What will the workbook hold? All of it decided, and refused where it cannot be, before anything is written."""
+"""Plan of a workbook: what will it hold? All of it decided, and refused where it cannot be, before it is written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What cannot be a spreadsheet? Every reason with its place and remedy, told at once."""
+"""Limits of spreadsheets: which scenarios cannot be one? Every reason with its place and remedy, all at once."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def find_breaks(system: System, end: float) -> list[float]:
 
 
 def check_operations(row: RowProgram, names: dict[int, str], flaws: FlawList) -> None:
-    """Operations without a formula, each told by the first name that depends on it.
+    """Operations without a formula, each reported by the first name that depends on it.
 
     Args:
         names: node -> name of the signal, rate or memory it is.

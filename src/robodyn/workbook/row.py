@@ -1,4 +1,4 @@
-"""What does one row of the run compute? All functions of a system as a single program of one instant.
+"""Row program: what does one row of the run compute? All functions of a system as one program of an instant.
 
 Symbols: t_k = k h; x_k states, m_k memory after the samples due at t_k, f the rates.
 

@@ -1,4 +1,4 @@
-"""How does a plan become a file? Sheets, names, styles and charts, written by openpyxl row by row."""
+"""Writing a workbook: sheets, names, styles and charts of a plan, by openpyxl, row by row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Published studies of robots, reproduced with robodyn: figures beside ours, pictures, a page each."""
+"""Published studies of robots, reproduced with robodyn: published values beside ours, pictures, a page each."""
 
 from __future__ import annotations
 

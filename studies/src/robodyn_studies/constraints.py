@@ -1,4 +1,4 @@
-"""Closed chains by Baumgarte's method: pendulum, delta robot, elevator cable."""
+"""Constraints study: closed chains by Baumgarte's method; pendulum, delta robot, elevator cable."""
 
 from __future__ import annotations
 

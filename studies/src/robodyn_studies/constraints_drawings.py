@@ -1,4 +1,4 @@
-"""How are the curves of the constraints study drawn: drift, fracture, steps, errors?"""
+"""Constraints study, curves: how are drift, fracture, steps and errors drawn?"""
 
 from __future__ import annotations
 

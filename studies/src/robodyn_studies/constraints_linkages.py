@@ -1,4 +1,4 @@
-"""Constraints study: are published motions of closed chains met, and by every way to keep constraints?
+"""Constraints study: are published motions of closed chains met, and by every constraint method?
 
 Andrews' squeezer: test set for initial value problem solvers, Bari, problem II-10. Pendulum and rows of four-bars:
 problems A01 and A02 of the IFToMM library of computational benchmark problems.

@@ -1,4 +1,4 @@
-"""Constraints study: do all ways to keep constraints give one motion, and what do they leave of h and of the energy?
+"""Constraints study: do all constraint methods give one motion, and what do they leave of h and of the energy?
 
 Baumgarte's method is the study's. Index 3 stands for what it compares with, h = 0 itself in every step; its tool
 reduces that by dummy derivatives, another method. Times are in the benchmarks.

@@ -1,4 +1,4 @@
-"""Constraints study: does the pendulum drift, start, break and linearise as the study tells? (section 2)"""
+"""Constraints study: does the pendulum drift, start, break and linearise as the study says? (section 2)"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How do the figures of the constraints study look, redrawn?"""
+"""Constraints study, pictures: how do its figures look, redrawn?"""
 
 from __future__ import annotations
 

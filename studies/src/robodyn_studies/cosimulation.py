@@ -1,4 +1,4 @@
-"""The co-simulation study: a flexible space arm, its payload and a wall, coupled by signals and by reduced models."""
+"""Co-simulation study: a flexible space arm, its payload and a wall, coupled by signals and by reduced models."""
 
 from __future__ import annotations
 

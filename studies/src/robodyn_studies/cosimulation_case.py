@@ -1,4 +1,4 @@
-"""Which runs of arm, payload and wall do the figures and pictures of the co-simulation study share?"""
+"""Co-simulation study, runs: which of arm, payload and wall do published values and pictures share?"""
 
 from __future__ import annotations
 

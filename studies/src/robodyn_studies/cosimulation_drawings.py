@@ -1,4 +1,4 @@
-"""How does the co-simulation study look? Distance of point A over time, errors by macro step, stability."""
+"""Co-simulation study, pictures: distance of point A over time, errors by macro step, stability."""
 
 from __future__ import annotations
 

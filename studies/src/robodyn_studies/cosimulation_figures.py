@@ -1,4 +1,4 @@
-"""At which macro steps do the couplings of arm and payload hold, and what becomes of the singular rigid arm?"""
+"""Co-simulation study: at which macro steps do the couplings hold, and what becomes of the singular rigid arm?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Up to which macro step is each way of coupling arm and payload stable, and accurate to 1 mm?
+"""Co-simulation study: up to which macro step is each coupling of arm and payload stable, and accurate to 1 mm?
 
 A way is stable at a macro step if no disturbance grows in it: from the start, where the arm is at rest, and for models
 also where the payload is held against the wall. It is accurate if the distance of point A stays within 1 mm of the

@@ -1,4 +1,4 @@
-"""How does the flexible space arm move and vibrate? Its case replayed in space, and its modes, drawn and swinging."""
+"""Co-simulation study, pages: the arm's manoeuvre replayed in 3-D, and its modes, drawn and vibrating."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do the parts of the co-simulation study hold by themselves? Beams, the arm's frequencies, the linear benchmark."""
+"""Co-simulation study: do its parts hold by themselves? Beams, the arm's frequencies, the linear benchmark."""
 
 from __future__ import annotations
 

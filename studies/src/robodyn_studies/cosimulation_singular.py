@@ -1,6 +1,6 @@
-"""What does the rigid arm's singular position do to its reduced interface model, and why not to the flexible one's?
+"""Co-simulation study: what does the rigid arm's singularity do to its reduced interface model, not the flexible one's?
 
-The locked shoulder leaves six joints. Roll of the shoulder, yaw and roll of the wrist are rotates about lines in the
+The locked shoulder leaves six joints. Roll of the shoulder, yaw and roll of the wrist are rotations about lines in the
 arm's plane; where the wrist crosses the line of the shoulder's roll they meet in one point, the wrist, and none of them
 moves it out of the plane. A force on the wrist along the pitch axes then meets an unbounded inertia.
 
@@ -77,7 +77,7 @@ def _displacement(run: Run, flexible: bool) -> float:
 
 @cache
 def effective_masses(flexible: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Times, and the largest effective mass of the arm at its interface, turns in units of a length [s, kg]."""
+    """Times, and the largest effective mass of the arm at its interface, rotations in units of a length [s, kg]."""
     run = whole(flexible)
     unit = Way("model-model", flexible).units()[0]
     names = [state.name for state in unit.system.states]

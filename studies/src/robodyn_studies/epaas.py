@@ -1,4 +1,4 @@
-"""The EPAAS robot: a hydraulic arm of five axes, its forces, steps, modes, sensitivities and parameters."""
+"""EPAAS study: a hydraulic arm of five axes, its forces, steps, modes, sensitivities and parameters."""
 
 from __future__ import annotations
 

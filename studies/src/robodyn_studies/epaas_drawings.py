@@ -1,4 +1,4 @@
-"""How are the EPAAS study's curves drawn that are no plain signals: shares of steps, masses, workspace, orders?"""
+"""EPAAS study, curves that are no plain signals: shares of steps, masses, workspace, orders."""
 
 from __future__ import annotations
 

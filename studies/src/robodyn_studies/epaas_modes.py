@@ -1,4 +1,4 @@
-"""EPAAS study: at which frequencies does the robot swing, and what is lost with fewer states? (sections 7.3 and 8.1)"""
+"""EPAAS study: at which frequencies does the robot vibrate, what is lost with fewer states? (sections 7.3 and 8.1)"""
 
 from __future__ import annotations
 

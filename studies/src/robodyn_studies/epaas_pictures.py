@@ -1,4 +1,4 @@
-"""How do the figures of the EPAAS study look, redrawn?"""
+"""EPAAS study, pictures: how do its figures look, redrawn?"""
 
 from __future__ import annotations
 

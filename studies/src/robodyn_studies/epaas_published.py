@@ -1,4 +1,4 @@
-"""What did the published modelling study of the EPAAS robot print? Its tables as numbers, its own simulation first.
+"""EPAAS study, published tables: what did it print? Its tables as numbers, its own simulation first.
 
 Order of the actuators as there: L1, L2, L3, L4, vane motor.
 """

@@ -1,4 +1,4 @@
-"""Which systems, runs and readings do the figures and pictures of the EPAAS study share?"""
+"""EPAAS study, runs: which systems and runs do published values and pictures share, and what is read from them?"""
 
 from __future__ import annotations
 

@@ -35,8 +35,8 @@ DOMINANT = {"gain", "oil_compliance", "mass"}
 SENSITIVITY_GAPS = {
     "peak_time_valve_damping": "printed are the very times of the table of the valve delay: perhaps a slip",
     "overshoot_valve_damping": "printed are the very overshoots of the table of the measuring delay: perhaps a slip",
-    "overshoot_oil_compliance": "with 25 % more ours overshoots 50 %, the study's 48 %: its final level is not told",
-    "overshoot_mass": "with 25 % more ours overshoots 53 %, the study's 50 %: its final level is not told",
+    "overshoot_oil_compliance": "with 25 % more ours overshoots 50 %, the study's 48 %: its final level is not printed",
+    "overshoot_mass": "with 25 % more ours overshoots 53 %, the study's 50 %: its final level is not printed",
 }
 
 

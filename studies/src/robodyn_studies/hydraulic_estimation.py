@@ -1,4 +1,4 @@
-"""Which parameters of a hydraulic circuit follow from a few numbers read off its measured responses?
+"""Hydraulic parameter estimation: which parameters follow from a few numbers read off measured responses?
 
 A cylinder whose oil has the compliance c and the leakage k, on a mass M with viscous friction B, answers a no-load
 flow Q (as a speed) with

@@ -1,4 +1,4 @@
-"""How do errors and stability of a coupling depend on the macro step?"""
+"""Coupled oscillator, plots: how do errors and stability of a coupling depend on the macro step?"""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""How large is the error of each coupling, by the macro step? Co-simulations of the oscillator against its solution."""
+"""Coupled oscillator, errors: how large are those of each coupling, by the macro step, against the exact solution?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""At which macro steps is a coupling stable, by the stiffness between two masses and by their ratio?"""
+"""Coupled oscillator, stability map: at which macro steps, stiffnesses and mass ratios is a coupling stable?"""
 
 from __future__ import annotations
 

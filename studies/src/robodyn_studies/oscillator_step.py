@@ -1,4 +1,4 @@
-"""What does one macro step of a co-simulated oscillator do to its state? An exact linear map.
+"""Coupled oscillator, macro step: what does one do to the state? An exact linear map.
 
 Symbols: s = (x, v) of a mass; f force of the coupling on the first mass, -f on the second; H macro step. Between
 exchanges every side is solved exactly, by the matrix exponential of its equations with polynomial inputs.

@@ -1,4 +1,4 @@
-"""The RX90B study: micrometres under friction, by the non-linear equations and by the perturbation method."""
+"""RX90B study: micrometres under friction, by the non-linear equations and by the perturbation method."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def perturbation_figures() -> Iterator[PublishedValue]:
 
 
 def part_of(build: str) -> str:
-    """How figures of a build are told from those of the rigid robot."""
+    """What distinguishes the names of a build's values from those of the rigid robot."""
     return "" if build == "rigid" else f"{build}_"
 
 
@@ -162,7 +162,7 @@ def speeds(build: str = "rigid") -> Speeds:
 
 
 def speed_figures() -> Iterator[PublishedValue]:
-    """What both cost. Measured here and now: told, not judged."""
+    """What both cost. Measured here and now: reported, not judged."""
     yield from speeds_of("rigid")
     yield from speeds_of("elastic")
     reason = "another program on another machine (2.4 GHz Pentium 4), for comparison only"

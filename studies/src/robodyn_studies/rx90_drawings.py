@@ -1,4 +1,4 @@
-"""How are the runs of the RX90B study drawn? The study's figures 6 to 10, and what goes beyond them."""
+"""RX90B study, curves: how are its runs drawn? The study's figures 6 to 10, and what goes beyond them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How do the figures of the RX90B study look, redrawn?"""
+"""RX90B study, pictures: how do its figures look, redrawn?"""
 
 from __future__ import annotations
 

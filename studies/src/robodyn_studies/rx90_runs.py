@@ -1,4 +1,4 @@
-"""Which runs and readings do the figures and pictures of the RX90B study share?"""
+"""RX90B study, runs: which do published values and pictures share, and what is read from them?"""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def task_figures() -> Iterator[PublishedValue]:
     run = weld_run()
     ends = np.array([[run[f"tool.position.{axis}"](time) for axis in "xyz"] for time in (0.0, run.time[-1])])
     length = 1e3 * float(np.linalg.norm(ends[1] - ends[0]))
-    twice = "twice the 600 mm at which the study's joints turn back, nearly halfway; 1 mm: it tells no digit of it"
+    twice = "twice the 600 mm at which the study's joints turn back, nearly halfway; 1 mm: it prints no digit of it"
     yield PublishedValue("path_length_mm", 1200.0, length, "mm", 1.0, twice, f"{SECTION}, figure 8")
     speed = 1e3 * float(np.max(run["path.speed"].values))
     yield above("path_speed_mm_s", speed, 100.0, "mm/s", "the study's speed exceeds 100 mm/s", f"{STUDY}, section 1")

@@ -1,4 +1,4 @@
-"""The SCARA benchmark ARGESIM C11: implicit model, point-to-point motion, collision avoidance, Euler and Heun.
+"""SCARA benchmark ARGESIM C11: implicit model, point-to-point motion, collision avoidance, Euler and Heun.
 
 Published statements are those of the comparison by Rekova and others (SNE 29(3), 2019). Its table of values is not
 public; reference numbers marked "own" were computed independently with the values used here.
@@ -66,7 +66,7 @@ def _end_times() -> Iterator[PublishedValue]:
     reference = {4e-4: 2.8116, 1e-3: 2.8110}
     for step, published in reference.items():
         value = times_of(motion("scara-ptp", "euler", step))["arrived"]
-        reason = "the reference tells the end of the step, ours the instant within it"
+        reason = "the reference gives the end of the step, ours the instant within it"
         yield PublishedValue(f"b_end_time_euler_{step:g}", published, value, "s", max(step, 1e-3), reason, OWN)
     value = times_of(motion("scara-ptp", "euler", 2e-3))["arrived"]
     reason = "beyond the stability limit the end depends on the last digits: 3.00 to 3.19 s when they change"

@@ -1,4 +1,4 @@
-"""Do the three forms of the SCARA model, implicit, explicit and made from bodies and joints, say the same? (task a)
+"""SCARA equations of motion: do the implicit, the explicit and the form made from bodies and joints agree? (task a)
 
 implicit: A(x) x' = g(x), solved numerically      explicit: M inverted by hand      generic: the traced mechanism
 """

@@ -54,7 +54,7 @@ def test_intervals_hold_the_truth_in_95_of_100_data_and_are_as_wide_as_estimates
 def test_noise_is_estimated_for_each_signal():
     data = measure(oscillator(), [1e-3, 5e-2], ("rail.position", "rail.velocity"))
     fit = fit_parameters(GUESS, data, tuple(TRUE))
-    # 101 samples tell a deviation to 7 %; three times that.
+    # 101 samples give a deviation to 7 %; three times that.
     assert [signal.noise for signal in fit.signals] == pytest.approx([1e-3, 5e-2], rel=0.2)
     assert fit.values == pytest.approx(TRUE, rel=0.02)
 

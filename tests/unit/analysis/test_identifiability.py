@@ -1,4 +1,4 @@
-"""Is what has no effect, or cannot be told apart, named, and are deviations those of linear least squares?"""
+"""Is what has no effect, or cannot be distinguished, named, and are deviations those of linear least squares?"""
 
 import numpy as np
 import pytest

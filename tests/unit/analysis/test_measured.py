@@ -1,4 +1,4 @@
-"""Is measured data read in SI units, and is every flaw of a file told by line and column?"""
+"""Is measured data read in SI units, and is every flaw of a file reported by line and column?"""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Does a comparison of two models tell errors and shifted poles as they are?"""
+"""Does a comparison of two models give errors and shifted poles as they are?"""
 
 import numpy as np
 import pytest

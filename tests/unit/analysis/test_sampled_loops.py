@@ -1,5 +1,7 @@
 """Is a machine under sampled loops followed exactly from tick to tick, cut open, delayed and driven too?"""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from support.machines import signals_only
@@ -153,6 +155,9 @@ def test_what_cannot_be_followed_is_told():
     model = linearise_sampled(assemble(single_loop()))
     with pytest.raises(ModelError, match="is not held"):
         lift(model, ["plant.value"])
+    slow = replace(single_loop().machine.blocks[1], name="slow", period=300 * PERIOD)
+    with pytest.raises(ModelError, match="more than 128 times until"):
+        lift(linearise_sampled(signals_only(*single_loop().machine.blocks, slow)), ["loop.command"])
     with pytest.raises(ModelError, match="half of the sample rate"):
         respond_loop(model, "loop.command", [1.0, 6.0])
     with pytest.raises(ModelError, match="no output of the model"):

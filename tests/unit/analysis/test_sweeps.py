@@ -126,7 +126,7 @@ def test_numbers_that_are_constants_of_the_code_are_varied_too(arm):
 
 def test_a_closed_chain_is_assembled_for_its_start_and_duration():
     scenario = find_scenario("four-bar").with_numbers({"duration": 0.2})
-    joint = scenario.machine.mechanism.moving_joints[0].name
+    joint = scenario.machine.mechanism.axes[0].name
     plan = plan_sweep(scenario, vary={f"initial.{joint}.velocity": [0.0, 0.5], "duration": [0.1, 0.2]})
     assert set(plan.structural) == {f"initial.{joint}.velocity", "duration"}
     table = run_sweep(plan, workers=1)

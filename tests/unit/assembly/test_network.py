@@ -1,4 +1,4 @@
-"""Do signals connect as described, and are impossible connections told?"""
+"""Do signals connect as described, and are impossible connections reported?"""
 
 import numpy as np
 import pytest

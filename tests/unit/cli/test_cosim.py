@@ -1,4 +1,4 @@
-"""Does cosim run a file, keep its runs, and tell every problem with file, key and value?"""
+"""Does cosim run a file, keep its runs, and report every problem with file, key and value?"""
 
 from robodyn import load
 

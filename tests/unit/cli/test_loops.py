@@ -1,4 +1,4 @@
-"""Does robodyn loops tell bandwidth and margins, and do run and check warn of loops that are unstable?"""
+"""Does robodyn loops print bandwidth and margins, and do run and check warn of loops that are unstable?"""
 
 import pytest
 
@@ -95,7 +95,7 @@ def test_check_warns_of_the_loop_of_a_file(invoke, tmp_path, read_json):
     ("arguments", "complaint"),
     [
         (("nothing",), "there is no scenario 'nothing'"),
-        (("scara-phases",), "is a chain of"),
+        (("scara-phases",), "is a sequence of"),
         (("pendulum",), "none is sampled"),
         (("two-link-loop", "--at", "end"), "must be start or equilibrium"),
         (("two-link-loop", "--friction", "slide"), "did you mean 'sliding'"),

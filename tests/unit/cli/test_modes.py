@@ -65,7 +65,7 @@ def test_the_shapes_are_drawn(invoke, quick, tmp_path):
     ("arguments", "complaint"),
     [
         (("nothing",), "there is no scenario 'nothing'"),
-        (("scara-phases",), "is a chain of"),
+        (("scara-phases",), "is a sequence of"),
         (("pendulum", "--at", "rest"), "must be equilibrium or start"),
         (("pendulum", "--pade", "-1"), "must not be negative"),
         (("pendulum", "--set", "bob.mas=1"), "did you mean 'bob.mass'"),

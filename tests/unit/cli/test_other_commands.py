@@ -171,7 +171,7 @@ def test_a_scenario_that_a_file_cannot_hold_is_refused_with_what_cannot_be_writt
     assert result.exit_code == 2
     assert "blocks.target.law: 'AimMotors' is a Python function that a file cannot name" in result.stderr
     chain = invoke("export", "scara-phases", "--to", "toml")
-    assert (chain.exit_code, "chain of scenarios" in chain.stderr) == (2, True)
+    assert (chain.exit_code, "sequence of scenarios" in chain.stderr) == (2, True)
 
 
 def test_the_schema_of_scenario_files_is_printed(invoke, read_json):

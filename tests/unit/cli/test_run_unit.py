@@ -1,4 +1,4 @@
-"""Does `run` simulate a unit, keep its run for the other commands, and tell what is wrong?"""
+"""Does `run` simulate a unit, keep its run for the other commands, and report what is wrong?"""
 
 import pytest
 from support.c_units import build_unit
@@ -48,9 +48,9 @@ def test_other_commands_take_the_run(invoke, ball):
         (("--set", "height=-1"), 'parameters.height: must be at least 0.0, is "-1"'),
         (("--set", "hight=1"), "is no parameter of the unit (did you mean 'height'?)"),
         (("--set", "height"), "--set height: must be written as key=value"),
-        (("--solver", "rk4"), "--solver: has no effect on a unit"),
-        (("--rate", "100"), "--rate: has no effect on a unit"),
-        (("--no-loop-check",), "--no-loop-check: has no effect on a unit"),
+        (("--solver", "rk4"), "--solver: has no effect on an FMU"),
+        (("--rate", "100"), "--rate: has no effect on an FMU"),
+        (("--no-loop-check",), "--no-loop-check: has no effect on an FMU"),
         (("--duration", "0"), "duration: must be a positive number"),
         (("--signal", "hight"), "did you mean 'height'?"),
     ],

@@ -1,4 +1,4 @@
-"""Are flaws of names and of the solver told together with all others?"""
+"""Are flaws of names and of the solver reported together with all others?"""
 
 import pytest
 

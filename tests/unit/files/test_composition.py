@@ -1,4 +1,4 @@
-"""Are includes and templates put together as said, and mistakes told where they stand?"""
+"""Are includes and templates put together as said, and mistakes reported where they stand?"""
 
 import pytest
 
@@ -116,6 +116,11 @@ blocks.track = { law = "file_reference", file = "track.csv", column = "a" }
         (MAIN, 'include = "main.toml"', "'main.toml' includes itself: main.toml -> axis.toml -> main.toml"),
         ("use = 3", AXIS, "use: must be a table of tables"),
         ("use.x = 3", AXIS, "use: must be a table of tables"),
+        (
+            MAIN,
+            AXIS.replace("bodies.carriage", "extra").replace("[templates.axis]", "[templates.axis]\nbodies = 3"),
+            "use.x.bodies: must be a table, is 3",
+        ),
         (MAIN.replace("bodies.carriage.mass", "bodies"), AXIS, "use.y.bodies: must be a table"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Constraints and their constraint method in TOML files: every form is read, every problem told at once."""
+"""Constraints and their constraint method in TOML files: every form is read, every problem reported at once."""
 
 import pytest
 
@@ -158,7 +158,7 @@ pole = -1
     assert "missing" in found["constraints.drive.position"]
     assert "no joint or coordinate 'y'" in found["constraints.path.prescribed"]
     assert "no signal 'pth.position'" in found["constraints.path.position"]
-    assert "is not told" in found["constraints.late.velocity"]
+    assert "is not given" in found["constraints.late.velocity"]
     assert "'baumgarte'" in found["constraint_method.method"]
     assert "positive" in found["constraint_method.pole"]
 

@@ -18,7 +18,7 @@ OFFSET = (0.1, -0.2, 0.3)
 
 
 def homogeneous(axis, angle=0.0, shift=0.0):
-    """4x4 matrix of a turn about and a shift along a coordinate axis (0 x, 2 z)."""
+    """4x4 matrix of a rotation about and a shift along a coordinate axis (0 x, 2 z)."""
     A = np.eye(4)
     others = [k for k in range(3) if k != axis]
     c, s = np.cos(angle), np.sin(angle)
@@ -73,7 +73,7 @@ def test_the_base_stands_before_the_first_row(convention):
 def test_a_row_gives_its_joint_the_rotor():
     rows = [DHRow("one", armature=0.3)]
     for convention in ("standard", "modified"):
-        joint = mechanism_from_dh("m", rows, BODIES[:1], convention).moving_joints[0]
+        joint = mechanism_from_dh("m", rows, BODIES[:1], convention).joints[0]
         assert (joint.name, joint.armature) == ("one", 0.3)
 
 

@@ -1,4 +1,4 @@
-"""Are all problems of a file told in one error, each with its path?"""
+"""Are all problems of a file reported in one error, each with its path?"""
 
 import textwrap
 

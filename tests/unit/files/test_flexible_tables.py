@@ -1,4 +1,4 @@
-"""Are flexible bodies of a file those that Python makes, and is everything wrong with them told?"""
+"""Are flexible bodies of a file those that Python makes, and is everything wrong with them reported?"""
 
 import json
 import textwrap

@@ -1,4 +1,4 @@
-"""Is a path in a file the reference block it describes, and is everything wrong with it told at once?"""
+"""Is a path in a file the reference block it describes, and is everything wrong with it reported at once?"""
 
 import copy
 import json

@@ -1,4 +1,4 @@
-"""Is a block told when something it is given is missing, unknown, impossible or without effect?"""
+"""Is it reported when something a block is given is missing, unknown, impossible or without effect?"""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Is a body checked to be one that can exist, and are all its problems told at once?"""
+"""Is a body checked to be one that can exist, and are all its problems reported at once?"""
 
 import math
 

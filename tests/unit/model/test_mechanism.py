@@ -26,7 +26,7 @@ def test_branches_are_ordered_parents_first_and_otherwise_as_given():
     joints += (joint("plate", "arm", "shield", "fixed"),)
     tree = Mechanism("tree", bodies("arm", "hand", "tip", "shield"), joints)
     assert [j.name for j in tree.ordered_joints] == ["left", "wrist", "finger", "plate"]
-    assert [j.name for j in tree.moving_joints] == ["left", "wrist", "finger"]
+    assert [f.name for f in tree.freedoms] == ["left", "wrist", "finger"]
 
 
 def test_a_body_without_a_joint_is_told():

@@ -50,7 +50,7 @@ def test_machines_side_by_side_move_as_each_alone():
     times = np.linspace(0.0, 0.5, 21)
     for prefix, scenario in (("a", swinging), ("b", working)):
         alone = simulate(dataclasses.replace(scenario, events=(), duration=0.5))
-        for joint in scenario.machine.mechanism.moving_joints:
+        for joint in scenario.machine.mechanism.axes:
             # Both within the tolerance of 1e-7 of the solver.
             expected = alone[f"{joint.name}.position"](times)
             assert run[f"{prefix}.{joint.name}.position"](times) == pytest.approx(expected, abs=2e-6)

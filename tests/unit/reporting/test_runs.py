@@ -1,4 +1,4 @@
-"""Runs are called by what tells them apart, and only recorded time is shown."""
+"""Runs are called by what distinguishes them, and only recorded time is shown."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Are runs whose numbers are doubtful told so?"""
+"""Do runs whose numbers are doubtful say so?"""
 
 import re
 

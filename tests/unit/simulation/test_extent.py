@@ -1,4 +1,4 @@
-"""Is it told before a run how large it will be, and refused where it cannot be kept?"""
+"""Is it reported before a run how large it will be, and refused where it cannot be kept?"""
 
 import warnings
 
@@ -80,3 +80,14 @@ def test_rows_that_the_engine_chooses_are_counted_too():
     hold = Block("hold", "sample_and_hold", inputs={"value": "hinge.position"}, period=1e-6)
     with pytest.raises(ModelError, match=r"keeps 2\.4e\+08 rows .* GB are kept"):
         simulate(arm(60.0, (hold,)), Solver(max_steps=0))
+
+
+def test_ticks_that_time_cannot_tell_apart_are_refused_and_would_do_no_harm(monkeypatch):
+    """Beyond 1e12 s the last place of a time is 0.1 ms: no step is made between ticks, and rows pile up."""
+    hold = Block("hold", "sample_and_hold", inputs={"value": "hinge.position"}, period=1e-4)
+    with pytest.raises(ModelError, match=r"duration: is so long that times 0\.0001 s apart"):
+        simulate(arm(2e12, (hold,)))
+    monkeypatch.setattr("robodyn.simulation.extent.RESOLUTION", 0.0)
+    with pytest.warns(UserWarning, match="are allowed"):
+        run = simulate(arm(2e12, (hold,)), Solver("rodas4", max_wall_time=0.3))
+    assert run.outcome.kind.name == "WALL_TIME"

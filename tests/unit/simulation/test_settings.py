@@ -1,4 +1,4 @@
-"""Are wrong settings of a simulation told instead of ignored?"""
+"""Are wrong settings of a simulation reported instead of ignored?"""
 
 import pytest
 from support.machines import cart

@@ -1,4 +1,4 @@
-"""Does a page get the shapes of flexible bodies and contact surfaces, and is what cannot be exaggerated told?"""
+"""Does a page get the shapes of flexible bodies and contact surfaces, and is what cannot be exaggerated reported?"""
 
 import numpy as np
 import pytest

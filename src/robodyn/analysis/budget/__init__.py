@@ -1,1 +1,1 @@
-"""Of what does a deviation from the wanted motion consist? Parts that add up, one for each cause."""
+"""Error budget: of what does a deviation from the wanted motion consist? Parts that add up, one for each cause."""

@@ -1,4 +1,4 @@
-"""Which blocks of a machine add to a deviation what a linear loop would not have?
+"""Causes of an error budget: which blocks add to a deviation what a linear loop would not have?
 
 A law that is a `disturbance` (friction, gear loss) does so with its whole force; a law with `ideal` values (no limit,
 perfect resolution, no compensation) with what its actual values change. Without both, a machine near its nominal motion

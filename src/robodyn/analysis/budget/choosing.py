@@ -1,4 +1,4 @@
-"""Which signals are split, over which times, and against what are they drawn?"""
+"""Signals of an error budget: which are split, over which times, and against what are they drawn?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does a block of the twin hear what a cause does in the original?
+"""Inputs of the linear twin: how does each of its blocks receive what a cause does in the original?
 
 disturbance: F' = w F,     ideal values: y' = f_ideal(x') + w [f(x) - f_ideal(x)]
 """

@@ -1,4 +1,4 @@
-"""How is a scenario simulated near its nominal motion together with its linear twin?"""
+"""Replay near the nominal motion: how is a scenario simulated there together with its linear twin?"""
 
 from __future__ import annotations
 

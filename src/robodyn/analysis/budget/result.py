@@ -1,4 +1,4 @@
-"""What is the error budget of a motion? Parts over time, and a table that adds up."""
+"""Error budget of a motion, as a result: parts over time, and a table that adds up."""
 
 from __future__ import annotations
 

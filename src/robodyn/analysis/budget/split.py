@@ -1,4 +1,4 @@
-"""How is a deviation split? Runs of a linear twin with one cause at a time, and of loops without their properties."""
+"""Splitting a deviation: linear twins with one cause at a time, and loops without their properties."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How do the parts of a deviation come about side by side? A scenario with a linear twin that listens to it.
+"""Linear twin of a scenario: how do the parts of a deviation come about side by side?
 
 The twin, its parts under the prefix `linear.`, has the same mechanism and blocks without any cause. Each cause is given
 to it as it acts in the original at that very instant, times a weight:

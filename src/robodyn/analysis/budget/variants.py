@@ -1,4 +1,4 @@
-"""What would a loop do that is sampled as fast as one likes, whose gears are stiff, that carries no unknown payload?
+"""Loop variants: what would a loop do with fast sampling, with stiff gears, without an unknown payload?
 
 These are no causes that act at one place, but properties of the whole loop: their parts are differences between the
 motions of loops with and without them, all of them without causes, each on top of the one before.

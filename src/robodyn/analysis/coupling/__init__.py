@@ -1,1 +1,1 @@
-"""How good is a coupling? Errors and stability of co-simulated oscillators."""
+"""Accuracy and stability of co-simulation couplings: how good is one?"""

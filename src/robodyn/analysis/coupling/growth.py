@@ -1,4 +1,4 @@
-"""By how much does a small disturbance of any co-simulation grow in one macro step?
+"""Spectral radius of a macro step: by how much does a small disturbance of any co-simulation grow in one?
 
 One macro step H takes z to F(z). z has the states of all units and the memory of their sampled blocks, the signals of
 earlier exchanges that polynomials still go through, and of what units were sent last all that acts on what they send

@@ -1,4 +1,4 @@
-"""Up to which macro step does something hold? Strides to where it fails, then bisection."""
+"""Stability limit by bisection: up to which macro step does something hold?"""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Which parameters do measurements tell?"""
+"""Parameter identification: which values make a simulation agree with measurements?"""

@@ -1,4 +1,4 @@
-"""Which parameters make a simulation agree with measured signals? Bounded least squares from several starts.
+"""Bounded least squares from several starts: which parameters make a simulation agree with measured signals?
 
     minimise 1/2 sum_k r_k(p)^2,    r_k = (y(t_k; p) - measured_k) / noise
 
@@ -148,7 +148,7 @@ def _first_noise(data: Run, noise: Mapping[str, float] | float | None) -> Floats
 
 
 def _check_effects(residuals: Residuals, scales: Sequence[Scale]) -> None:
-    """Refuse parameters without effect, or not to be told apart, both at the given values and near them."""
+    """Refuse parameters without effect, or not distinguished, both at the given values and near them."""
     names = [scale.number.name for scale in scales]
     first = np.array([scale.scaled(scale.number.value) for scale in scales])
     if residuals.run(first) is None:

@@ -1,9 +1,9 @@
-"""Can these parameters be found from these data at all? What has no effect, and what cannot be told apart.
+"""Identifiability: can these data determine these parameters? Those without effect, those not distinguished.
 
 Symbols: J the slopes of the weighted residuals by the scaled parameters z, c its columns' lengths.
 
-The singular values of J diag(1/c) tell: a tiny one is a combination of parameters, its singular vector, along which the
-data do not change.
+The singular values of J diag(1/c) decide: a tiny one is a combination of parameters, its singular vector, along which
+the data do not change.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from robodyn.results.signal import Floats
 NO_EFFECT = 1e-7
 """Effect on a signal, in parts of its spread (or noise), of doubling a parameter, that is none."""
 NOT_TOLD_APART = 1e-6
-"""Smallest singular value, by the largest, of parameters that can be told apart; far above rounding."""
+"""Smallest singular value, by the largest, of parameters that can be distinguished; far above rounding."""
 STRONG = 0.99
 """Correlation of two estimates beyond which they are hard to tell apart."""
 NAMED = 0.05
@@ -48,7 +48,7 @@ def find_unidentifiable(J: Floats, names: Sequence[str]) -> list[Flaw]:
     for k in np.flatnonzero(values < NOT_TOLD_APART * values[0]):
         flaws.append(_describe_combination(rows[k] / lengths[used], [names[i] for i in used.tolist()]))
     if J.shape[0] < J.shape[1]:
-        flaws.append(Flaw("", f"{J.shape[0]} samples cannot tell {J.shape[1]} parameters", "measure more"))
+        flaws.append(Flaw("", f"{J.shape[0]} samples cannot determine {J.shape[1]} parameters", "measure more"))
     return flaws
 
 

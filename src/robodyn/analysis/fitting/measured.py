@@ -1,4 +1,4 @@
-"""What was measured? A table of samples as a run, in SI units, with every flaw of the file told by line and column."""
+"""Measured data: a table of samples as a run in SI units, every flaw of the file reported by line and column."""
 
 from __future__ import annotations
 

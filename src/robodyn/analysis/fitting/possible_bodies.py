@@ -1,4 +1,4 @@
-"""In which coordinates is the inertia of a body searched for, so that every place of the search is a possible body?
+"""Physically consistent inertia: in which coordinates is it searched for, so that every point is a possible body?
 
 Symbols: I the inertia tensor about the centre of mass, x its free entries, S the second moments of the mass about it.
 

@@ -1,4 +1,4 @@
-"""How is a fit told: as a table for people, as numbers for a file?"""
+"""Report of a fit: a table for people, numbers for a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far is a simulation with given parameters from the data, and how does that change with them?
+"""Residuals and their Jacobian: how far is a simulation from the data, and how does that change with parameters?
 
     r_k = (y(t_k; p) - measured_k) / noise,    J = dr/dz = (dy/dp)(dp/dz) / noise
 

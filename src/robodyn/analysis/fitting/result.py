@@ -1,4 +1,4 @@
-"""What did a fit find? Values with their intervals, how well each signal is met, and what every start led to."""
+"""Fit, as a result: values with their intervals, how well each signal is met, and what every start led to."""
 
 from __future__ import annotations
 

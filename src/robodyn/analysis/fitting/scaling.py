@@ -1,4 +1,4 @@
-"""In which variables are parameters searched for? Scaled ones: logarithms of positive numbers, relative ones of others.
+"""Parameter scaling: in which variables is the search done? Logarithms of positive numbers, multiples of others.
 
 p = exp(z) for a positive number whose bounds are not negative,   p = s z for any other, s its magnitude
 

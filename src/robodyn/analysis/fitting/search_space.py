@@ -1,4 +1,4 @@
-"""Where is a fit searched for? In coordinates y in which every place is a possible one.
+"""Search space of a fit: coordinates y in which every point is a possible one.
 
 For the entries of inertia tensors they are those of `possible_bodies`, for all other parameters the scaled ones z.
 """

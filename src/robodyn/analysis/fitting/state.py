@@ -1,4 +1,4 @@
-"""How does a fit go on after an interruption? Finished starts are kept in a file that belongs to one fit alone."""
+"""Checkpoint of a fit: how does it go on after an interruption? Finished starts are kept in a file of its own."""
 
 from __future__ import annotations
 

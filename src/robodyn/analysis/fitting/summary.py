@@ -1,4 +1,4 @@
-"""What does the best point of a fit say: intervals, correlations, agreement of signals and of starts?"""
+"""Confidence intervals and correlations at the best point of a fit, and how well signals and starts agree."""
 
 from __future__ import annotations
 

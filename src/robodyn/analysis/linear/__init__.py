@@ -1,1 +1,1 @@
-"""Linear models of systems: made, reduced, drawn, judged."""
+"""Linear systems: models of small deviations made, reduced, drawn, judged."""

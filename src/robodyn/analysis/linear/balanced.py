@@ -1,4 +1,4 @@
-"""Which states of a linear model matter least between its inputs and outputs? Balanced (Hankel) truncation.
+"""Balanced truncation (Hankel): which states of a linear model matter least between its inputs and outputs?
 
     A P + P A^T + B B^T = 0,   A^T Q + Q A + C^T C = 0,   sigma_i^2 = eigenvalues of P Q
 

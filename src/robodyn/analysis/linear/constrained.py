@@ -1,4 +1,4 @@
-"""Which linear model does a constrained machine have in as few coordinates as it can move in?
+"""Linearisation under constraints: which model does a machine have in as few coordinates as it can move in?
 
 Linearised in all coordinates, a machine with k constraint equations has 2 k states too many: errors of the constraints
 and of their rates, which decay by themselves. Motions that keep the constraints,
@@ -19,6 +19,7 @@ import numpy as np
 from scipy.linalg import qr
 
 from robodyn.analysis.linear.linear_model import LinearModel
+from robodyn.analysis.linear.tangent import find_tangent
 from robodyn.assembly import System
 from robodyn.assembly.functions import INPUTS
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
@@ -41,7 +42,8 @@ def reduce_constraints(model: LinearModel, system: System, keep: Sequence[str] =
         ModelError: when the system has no constraints, the kept joints do not determine the motion, or an input moves
             the constraints.
     """
-    slopes = ConstraintSlopes(system, model.order, tuple(variable.name for variable in model.inputs))
+    n = model.order + system.n_q - system.n_v
+    slopes = ConstraintSlopes(system, n, tuple(variable.name for variable in model.inputs))
     by_states, by_inputs = slopes.at(model)
     places = _find_places(model, system, keep)
     N, chosen = free_motions(by_states, places)
@@ -74,17 +76,18 @@ class ConstraintSlopes:
         slopes = ca.vec(ca.densify(ca.jacobian(values, columns)))
         by = [*system.symbols]
         self._module = compile_kernels({"slopes": ca.Function("slopes", by, [slopes])}, INPUTS.index("p"))
-        self._n, self._rows = n, values.numel()
+        self._system, self._n, self._rows = system, n, values.numel()
 
     def at(self, model: LinearModel) -> tuple[np.ndarray, np.ndarray]:
-        """By states (2 k, n) and by inputs (2 k, n_inputs), at the model's operating point."""
+        """By the model's states (2 k, order) and by inputs (2 k, n_inputs), at its operating point."""
         point = model.point
         if point is None:
             raise ModelError([Flaw("model", "does not know its operating point", "take one of `linearise`")])
         p = self._module.prepare(point.p)
         found = self._module.kernels["slopes"](np.array([point.t]), point.x, point.d, point.m, p)
-        matrix = np.array(found).reshape((self._rows, -1), order="F")
-        return matrix[:, : self._n], matrix[:, self._n :]
+        matrix, n = np.array(found).reshape((self._rows, -1), order="F"), self._n
+        tangent = find_tangent(self._system, point.x[:n], np.zeros(n), range(n))
+        return matrix[:, :n] @ tangent.into, matrix[:, n:]
 
 
 def free_motions(gradients: np.ndarray, first: Sequence[int] = ()) -> tuple[np.ndarray, list[int]]:
@@ -117,9 +120,10 @@ def _independent_rows(basis: np.ndarray, first: Sequence[int]) -> list[int]:
 def _find_places(model: LinearModel, system: System, keep: Sequence[str]) -> list[int]:
     """Positions and velocities of the kept joints among the states."""
     names = [state.name for state in model.states]
-    joints = [state.name.removesuffix(".position") for state in system.states[: system.n_q]]
-    flaws = FlawList()
-    if names != [state.name for state in system.states[: len(names)]]:
+    joints = [name.removesuffix(".position") for name in names if name.endswith(".position")]
+    flaws, n = FlawList(), len(names) + system.n_q - system.n_v
+    tangent = find_tangent(system, np.array([state.start for state in system.states[:n]]), np.zeros(n), range(n))
+    if names != [variable.name for variable in tangent.variables]:
         flaws.add("model", "is not one of this system in all its coordinates", "take `linearise(system, ...)`")
     for joint in keep:
         if joint not in joints:

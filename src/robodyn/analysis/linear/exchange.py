@@ -1,4 +1,4 @@
-"""How do linear models go to python-control and come from there?"""
+"""Exchange with python-control: how do linear models go there and come from there?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How strongly and how late does an output follow an input that swings?"""
+"""Frequency response (Bode): how strongly and how late does an output follow a sinusoidal input?"""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class FrequencyResponse:
 
     @property
     def phase(self) -> np.ndarray:
-        """Angle of y / u [deg], without jumps of a whole turn between neighbouring frequencies."""
+        """Angle of y / u [deg], without jumps of 360 deg between neighbouring frequencies."""
         return np.degrees(np.unwrap(np.angle(self.values)))
 
     @property

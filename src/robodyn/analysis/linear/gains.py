@@ -1,4 +1,4 @@
-"""Which numbers of a block are its gains?"""
+"""Controller gains: which numbers of a block are its gains?"""
 
 from __future__ import annotations
 

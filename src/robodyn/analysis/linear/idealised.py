@@ -1,4 +1,4 @@
-"""What of a machine counts when its loops are judged? Friction in or out, limits and quantisers as if ideal.
+"""Idealised loops: what of a machine counts when they are judged? Friction in or out, limits and quantisers ideal.
 
 Limits and resolutions (`LawInfo.ideal`) are taken at the values at which they do nothing: inside its limits a loop is
 as if it had none, and the slope of a staircase is zero or infinite but its mean is one. Friction

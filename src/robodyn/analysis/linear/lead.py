@@ -1,4 +1,4 @@
-"""Which lead compensator damps a vibration, given the frequency response from its actuator to its sensor?
+"""Lead compensator: which one damps a vibration, given the frequency response from its actuator to its sensor?
 
 Fed back as u = -C(s) y, a small C moves the pole s1 of a mode by -C(s1) times the residue of G there. Near its peak the
 response is that of the mode alone, G(j w) = residue / (zeta w), so that

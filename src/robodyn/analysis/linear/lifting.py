@@ -1,7 +1,7 @@
-"""What does a held signal do round its loop, over a whole turn of all ticks?
+"""Lifting of a multirate loop: what does a held signal do round its loop, over a whole cycle of all ticks?
 
 The signal is cut: whoever reads it reads u_j instead, from the instant of its j-th writing on; w_j is what its block
-wrote there. Over a turn, with X what is remembered from turn to turn,
+wrote there. Over a cycle, with X what is remembered from cycle to cycle,
 
     X+ = M X + B u,   w = C X + D u,   y = P X + Q u
 
@@ -19,19 +19,21 @@ from functools import cached_property
 import numpy as np
 
 from robodyn.analysis.linear.sampled_model import SampledModel, Update, remembered
-from robodyn.errors import FlawList, nearest
+from robodyn.errors import Flaw, FlawList, ModelError, nearest
 
 CHUNK = 64
 """Frequencies for which equations are solved at once."""
+MOST_WRITINGS = 128
+"""How often cut signals may be written in a turn: a loop's gain is a matrix of that size at each frequency."""
 
 
 @dataclass(frozen=True, eq=False)
 class Lifted:
-    """A loop cut open at held signals, over one turn.
+    """A loop cut open at held signals, over one cycle.
 
     Attributes:
-        times: of the writings in the turn [s], (r,); output_times: of the ticks at which P, Q give outputs.
-        late: whole turns that pass between a writing and its being read, (r,).
+        times: of the writings in the cycle [s], (r,); output_times: of the ticks at which P, Q give outputs.
+        late: whole cycles that pass between a writing and its being read, (r,).
         turn_time: [s].
     """
 
@@ -59,21 +61,30 @@ class Lifted:
         eye = np.eye(len(self.M))
         for k in range(0, z.size, CHUNK):
             part = slice(k, k + CHUNK)
-            found[part] = C @ np.linalg.solve(z[part, None, None] * eye - self.M, self.B[None].astype(complex)) + D
+            found[part] = C @ self._resolve(z[part], eye) + D
         return found
 
+    def _resolve(self, z: np.ndarray, eye: np.ndarray) -> np.ndarray:
+        """(z - M)^-1 B."""
+        try:
+            return np.linalg.solve(z[:, None, None] * eye - self.M, self.B[None].astype(complex))
+        except np.linalg.LinAlgError:
+            # Beside entries of 1e16 the number z is lost.
+            what = "its gains are too large for its poles to be seen"
+            raise ModelError([Flaw("loop", what, "reduce them")]) from None
+
     def close(self, gain: complex = 1.0) -> np.ndarray:
-        """The matrix of a turn with u = gain w; writings that are read turns later wait in further rows."""
+        """The matrix of a cycle with u = gain w; writings that are read cycles later wait in further rows."""
         if self.late.any():
             return self._close_late(gain)
         inner = np.linalg.solve(np.eye(len(self.D)) - gain * self.D, gain * self.C)
         return self.M + self.B @ inner
 
     def _close_late(self, gain: complex) -> np.ndarray:
-        """u_j = gain w_j of `late` turns before: state [X, w 1 turn ago, w 2 turns ago, ...]."""
+        """u_j = gain w_j of `late` cycles before: state [X, w 1 cycle ago, w 2 cycles ago, ...]."""
         r, n, depth = len(self.D), len(self.M), int(self.late.max())
         size = n + r * depth
-        # u = S [X, past] + now w: rows of S choose from the past, `now` are those of this turn.
+        # u = S [X, past] + now w: rows of S choose from the past, `now` are those of this cycle.
         now = np.diag((self.late == 0).astype(float))
         S = np.zeros((r, size))
         for j in np.flatnonzero(self.late):
@@ -88,7 +99,7 @@ class Lifted:
         return whole
 
     def multipliers(self, gain: complex = 1.0) -> np.ndarray:
-        """Of a turn with the loop closed by a gain, complex."""
+        """Of a cycle with the loop closed by a gain, complex."""
         return np.linalg.eigvals(self.close(gain))
 
     def radius(self, gain: complex = 1.0) -> float:
@@ -118,7 +129,20 @@ def lift(model: SampledModel, signals: Sequence[str], extra_delay: float = 0.0) 
         extra_delay: how much later than they are written they are read [s].
     """
     places = find_held(model, signals)
+    if not can_lift(model, signals):
+        what = f"is written more than {MOST_WRITINGS} times until all sample times meet again"
+        remedy = "cut the loop at a slower block, or choose periods that meet sooner"
+        raise ModelError([Flaw(f"signals.{signals[0]}", what, remedy)], "loop")
     return _Turn(model, places, extra_delay).lift()
+
+
+def can_lift(model: SampledModel, signals: Sequence[str]) -> bool:
+    """Whether signals are written seldom enough in a turn."""
+    places = find_held(model, signals)
+    due = (
+        sum(map(update.is_due, range(model.turn))) * np.isin(places, update.places).sum() for update in model.updates
+    )
+    return bool(sum(due) <= MOST_WRITINGS)
 
 
 def find_held(model: SampledModel, signals: Sequence[str]) -> np.ndarray:
@@ -143,7 +167,7 @@ def scale_held(model: SampledModel, signals: Sequence[str], gain: float) -> Samp
 
 
 class _Turn:
-    """One turn from instant to instant.
+    """One cycle from instant to instant.
 
     Rows are [x, m, s], s being what readers of the cut signals see; columns are [the same at the start, u].
     """
@@ -183,7 +207,7 @@ class _Turn:
         return self._pack(np.vstack(outputs), late)
 
     def _arrivals(self) -> tuple[np.ndarray, dict[int, float]]:
-        """Turns that pass before each writing is read, and when in the turn it is; none where it is at once."""
+        """Cycles that pass before each writing is read, and when in the cycle it is; none where it is at once."""
         model = self.model
         if not self.extra_delay:
             return np.zeros(len(self.writings), int), {}

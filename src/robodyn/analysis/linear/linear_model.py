@@ -1,4 +1,4 @@
-"""How does a system answer to small changes? Matrices with names, pure delays kept as they are.
+"""Linear state-space model: how does a system answer to small changes? Pure delays are kept as they are.
 
     x' = A x + B u + E d        states
     w  = F x + G u + H d        signals that are delayed

@@ -1,4 +1,4 @@
-"""Which linear model does a system have around an operating point? Exact derivatives, evaluated in native code.
+"""Linearisation: which linear model does a system have around an operating point? Exact derivatives, in native code.
 
 A = df/dx, B = df/dp, E = df/dd, and the same of the delayed signals and the outputs
 """
@@ -16,6 +16,7 @@ from robodyn.analysis.jumps import Jump, find_staircases, smooth_expressions
 from robodyn.analysis.linear.linear_model import DelayedSignal, LinearModel, Variable
 from robodyn.analysis.linear.linearisation_notes import describe_notes
 from robodyn.analysis.linear.operating_point import OperatingPoint, Place, find_point
+from robodyn.analysis.linear.tangent import find_tangent
 from robodyn.assembly import System
 from robodyn.assembly.functions import INPUTS, Expressions
 from robodyn.errors import FlawList, nearest
@@ -33,7 +34,7 @@ def linearise(
 
     Memory of sampled blocks is held, friction that sticks is left out (without its viscous part) where the point does
     not say what it does, and book-keeping states that nothing depends on are left out; quantisers and other staircases
-    have their mean slope. The model's notes tell so, and also what is not at rest and where a slope jumps.
+    have their mean slope. The model's notes say so, and also what is not at rest and where a slope jumps.
 
     Args:
         at: "equilibrium" | "start" | a run (its end) | (run, time [s]) | values of states and memory by name | the
@@ -150,7 +151,7 @@ class Slopes:
         return self._module.kernels[name](np.array([point.t]), x, point.d, point.m, self._p)
 
     def check(self) -> None:
-        """Refuse values and derivatives that are not numbers, and tell of what by what."""
+        """Refuse values and derivatives that are not numbers, and say of what by what."""
         flaws = FlawList()
         rows, columns = self._names()
         for k in np.flatnonzero(~np.isfinite(self.values)):
@@ -174,13 +175,17 @@ def _build_model(slopes: Slopes) -> LinearModel:
     system, n, n_d = parts.system, parts.n, len(parts.system.delays)
     rows = np.split(slopes.matrix, [n, n + n_d])
     (A, E, B), (F, H, G), (C, K, D) = (np.split(block, [n, n + n_d], axis=1) for block in rows)
+    # By small rotations instead of quaternions.
+    tangent = find_tangent(system, point.x[:n], slopes.values[:n], range(n))
+    A, E, B = tangent.out @ A @ tangent.into + tangent.turning, tangent.out @ E, tangent.out @ B
+    F, C = F @ tangent.into, C @ tangent.into
     units = {info.name: info.unit for info in system.signals}
     numbers = {number.name: number.unit for number in system.parameters}
     values = dict(zip(numbers, point.p.tolist(), strict=True))
     outputs = zip(parts.outputs, slopes.values[n + n_d :].tolist(), strict=True)
     return LinearModel(
         *(A, B, C, D, E, F, G, H, K),
-        states=tuple(Variable(system.states[k].name, system.states[k].unit, float(point.x[k])) for k in range(n)),
+        states=tangent.variables,
         inputs=tuple(Variable(name, numbers[name], values[name]) for name in parts.inputs),
         outputs=tuple(Variable(name, units[name], value) for name, value in outputs),
         delays=tuple(

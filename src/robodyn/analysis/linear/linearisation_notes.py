@@ -1,4 +1,4 @@
-"""What should whoever uses a linear model know: what is held, what moves, where is the system not smooth?"""
+"""Notes on a linearisation: what is held, what moves, where is the system not smooth?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Will a machine's sampled loops be stable, and if not, which gain is the cause and by how much?
+"""Stability check of sampled loops: will they be stable, and if not, which gain is the cause and by how much?
 
 All outputs of one block are scaled by k. Of the blocks whose scaling leaves the fewest growing motions the one that has
 to be changed least is named; then, with its outputs scaled well beyond that limit, the next, until nothing grows.
@@ -13,7 +13,7 @@ import numpy as np
 from scipy.linalg import eig
 
 from robodyn.analysis.linear.gains import find_gains
-from robodyn.analysis.linear.lifting import lift, scale_held
+from robodyn.analysis.linear.lifting import can_lift, lift, scale_held
 from robodyn.analysis.linear.loop_table import held_outputs
 from robodyn.analysis.linear.margins import STABLE, Curves, choose_between, count_growing
 from robodyn.analysis.linear.operating_point import Place
@@ -127,6 +127,8 @@ def _find_blame(model: SampledModel, blocks: Sequence[Block]) -> _Blame | None:
 def _scalings(model: SampledModel, block: Block) -> list[_Blame]:
     """The ranges of factors on a block's outputs other than the one of today, with what is left to grow in each."""
     signals = tuple(held_outputs(model, block))
+    if not can_lift(model, signals):
+        return []
     lifted = lift(model, signals)
     if not lifted.closes:
         return []

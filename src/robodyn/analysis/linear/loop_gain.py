@@ -1,4 +1,4 @@
-"""How does a sampled loop answer over frequency: its gain round the loop, what it follows, and up to where?
+"""Frequency response of a sampled loop: its gain round the loop, what it follows, and its bandwidth.
 
 A held signal that swings as u_j = e^(i omega t_j) makes everything swing; of the answer at the writings or ticks the
 part at the same frequency counts, (1 / n) sum_j y_j e^(-i omega t_j). With one sample time that is the transfer

@@ -1,7 +1,7 @@
-"""Do small deviations from a point at rest decay, sampled controllers and constraints included?
+"""Closed-loop poles: do deviations from a point at rest decay, sampled controllers and constraints included?
 
 Between ticks deviations of states and memory obey x' = A x + B m, m' = 0; at a tick each task due makes
-m <- J_x x + J_m m of them. One turn through all ticks is a matrix; its eigenvalues mu are poles s = log(mu) / T.
+m <- J_x x + J_m m of them. One cycle through all ticks is a matrix; its eigenvalues mu are poles s = log(mu) / T.
 Without sampled tasks these are the eigenvalues of A. Motions that break constraints are left out.
 """
 
@@ -89,7 +89,7 @@ class LoopPoles:
         )
 
     def _sampled(self, slopes: _Slopes) -> np.ndarray:
-        """Through all ticks of a turn."""
+        """Through all ticks of a cycle."""
         system, everything = self.system, np.arange(len(self._memory))
         updates = tuple(
             Update(task.name, task.period, task.offset, everything, by_x, by_m)

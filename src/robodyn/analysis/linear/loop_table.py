@@ -1,4 +1,4 @@
-"""Which bandwidth and which margins does each loop of a sampled controller have?"""
+"""Loop table: which bandwidth and which stability margins does each loop of a sampled controller have?"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""How much more or less gain, how much phase lag and how much delay does a sampled loop bear?
+"""Gain, phase and delay margins: how much of each does a sampled loop bear?
 
 The loop is cut at held signals and closed by a factor k on all of them, u = k w. It is at the limit of stability where
 k lambda = 1 for an eigenvalue lambda of L(z) (see `lifting`) at some z = e^(i omega T): the eigenvalues' curves over
-half a turn of z, the other half being their mirror, are followed and give
+half the unit circle of z, the other half being their mirror, are followed and give
 
     gain margins    k = 1 / lambda       where lambda is real and positive
     phase margin    |angle of lambda|    where |lambda| = 1
@@ -44,7 +44,7 @@ class Margins:
 
     Attributes:
         signals: held ones at which it is cut.
-        stable: as it is; radius: its largest multiplier's magnitude, of a turn.
+        stable: as it is; radius: its largest multiplier's magnitude, of a cycle.
         gain_from, gain_to: factors on the signals between which it is stable, the stable range nearest to 1; 0 and inf
             where there is no limit, nan where no factor makes it stable.
         phase: [deg], delay: [s]: what is borne in addition; nan where it is unstable, inf where there is no limit.

@@ -1,4 +1,4 @@
-"""How well does one linear model, for example one of lower order, stand for another?"""
+"""Model comparison: how well does one linear model, for example one of lower order, stand for another?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does a machine vibrate? Frequencies, damping, which states take part, and the shapes in space."""
+"""Modal analysis: how does a machine vibrate? Frequencies, damping, which states take part, and mode shapes."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ import numpy as np
 
 from robodyn.analysis.linear.linear_model import LinearModel
 from robodyn.analysis.linear.poles import PADE_ORDER, Root, find_poles
+from robodyn.analysis.linear.tangent import positions_by
+from robodyn.model.numbers import XYZ
 from robodyn.waiting import told_if_slow
 
 if TYPE_CHECKING:
@@ -19,12 +21,14 @@ if TYPE_CHECKING:
     from robodyn.assembly import System
 
 # Of the skeleton's size: how far a point of a drawn shape moves at most; how far joints, and nodes of flexible bodies,
-# turn at most [rad].
+# rotate at most [rad].
 DRAWN_DEFLECTION, DRAWN_ANGLE, DRAWN_BEND = 0.15, 0.5, 0.5
 # Share of all joints from which on a mode is one of the mechanism.
 MOVING_SHARE = 0.25
 # Of the fastest pole: what is slower is a free motion, whose pole is zero but for rounding.
 STILL = 1e-8
+MOVES = ("position", "velocity", *(f"{part}.{axis}" for part in ("rotation", "angular_velocity") for axis in XYZ))
+"""States of a joint or mode, by their names after its own."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,10 +113,16 @@ class ModeSet:
         return tuple(mode for mode in self.modes if mode.oscillates)
 
     @property
+    def free(self) -> tuple[Mode, ...]:
+        """Free motions: with a pole at zero, so that nothing brings them back."""
+        least = STILL * max((abs(mode.pole) for mode in self.modes), default=0.0)
+        return tuple(mode for mode in self.modes if abs(mode.pole) <= least)
+
+    @property
     def moving(self) -> tuple[Mode, ...]:
         """Oscillating ones in which joints or flexible bodies take part, not only valves, currents or filters."""
         joints = () if self.skeleton is None else self.skeleton.coordinates
-        states = [f"{joint}.{quantity}" for joint in joints for quantity in ("position", "velocity")]
+        states = [f"{joint}.{quantity}" for joint in joints for quantity in MOVES]
         least = STILL * max((abs(mode.pole) for mode in self.modes), default=0.0)
         swinging = [mode for mode in self.oscillating if abs(mode.pole) > least]
         return tuple(
@@ -157,12 +167,13 @@ def draw_shapes(found: ModeSet, system: System) -> ModeSet:
     if skeleton is None or point is None:
         return found
     mean = skeleton.place(point.x, point.p)
-    joints = system.states[: system.n_q]
+    into, positions = positions_by(system, point.x)
     turning = _turning(system)
     modes = []
     for mode in found:
         # The instant at which the leading joint is out furthest.
-        direction = np.array([mode.shape[state.name].real for state in joints] + [0.0] * (point.x.size - len(joints)))
+        direction = np.zeros(point.x.size)
+        direction[: system.n_q] = into @ [mode.shape[name].real for name in positions]
         amplitude = _drawn_amplitude(skeleton, point, direction, turning @ direction, mean)
         there, back = (skeleton.place(point.x + sign * amplitude * direction, point.p) for sign in (1, -1))
         modes.append(replace(mode, displaced=Displaced(there, back, amplitude) if direction.any() else None))

@@ -1,4 +1,4 @@
-"""Around which point is a system linearised? Time, states, delayed signals, memory and parameters."""
+"""Operating point: where is a system linearised? Time, states, delayed signals, memory and parameters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which small linear system behaves like a pure delay?
+"""Pade approximation: which small linear system behaves like a pure delay?
 
 The Pade approximation of order n of the delay,
 

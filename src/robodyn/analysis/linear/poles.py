@@ -1,4 +1,4 @@
-"""Where are the poles of a linear model with delays, exactly, and which states take part in them?
+"""Poles: where are those of a linear model with delays, exactly, and which states take part in them?
 
 A delay makes the characteristic equation transcendental,
 

@@ -1,4 +1,4 @@
-"""How does an output of a linear model follow an input in time?
+"""Step and time responses: how does an output of a linear model follow an input in time?
 
     x' = A x + B u,  y = C x + D u
 

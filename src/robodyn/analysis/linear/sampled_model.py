@@ -1,10 +1,10 @@
-"""How does a machine under sampled controllers answer to small changes, from tick to tick?
+"""Sampled-data linear model: how does a machine under sampled controllers answer to small changes, tick by tick?
 
     x' = A x + B m,   y = C x + D m          between ticks, the memory m held
     m[places] <- J_x x + J_m m               at the ticks of each task, one after another
 
-All are deviations. Memory is what tasks remember and what they hold as outputs. Over a turn of all ticks it is one
-matrix, [x, m] after the turn from [x, m] before it; its eigenvalues mu are the multipliers, log(mu) / T the poles.
+All are deviations. Memory is what tasks remember and what they hold as outputs. Over a cycle of all ticks it is one
+matrix, [x, m] after the cycle from [x, m] before it; its eigenvalues mu are the multipliers, log(mu) / T the poles.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from scipy.linalg import expm
 
 from robodyn.analysis.linear.linear_model import Variable
 from robodyn.analysis.linear.subspaces import sort_roots
+from robodyn.errors import Flaw, ModelError
 
 FORGOTTEN = 1e-6
 """Multipliers smaller than this, by base period, are those of memory that is written anew: they are no motion."""
@@ -105,23 +106,27 @@ class SampledModel:
 
     @cached_property
     def matrix(self) -> np.ndarray:
-        """[x, m] before the tasks of a turn's first tick, from the same a turn before."""
+        """[x, m] before the tasks of a cycle's first tick, from the same a cycle before."""
         whole = np.eye(self.size)
-        for tick in range(self.turn):
-            self.apply(tick, whole)
-            whole[: self.order] = self.glide @ whole
+        with np.errstate(over="ignore", invalid="ignore"):
+            for tick in range(self.turn):
+                self.apply(tick, whole)
+                whole[: self.order] = self.glide @ whole
+        if not np.isfinite(whole).all():
+            what = "its motion outgrows all numbers before its sample times meet again"
+            raise ModelError([Flaw("loop", what, "reduce the gains")])
         return whole
 
     @cached_property
     def multipliers(self) -> np.ndarray:
-        """By how much the motions are multiplied in a turn, complex, the largest first; those of zero are left out."""
+        """By how much the motions are multiplied in a cycle, complex, the largest first; those of zero are left out."""
         kept = remembered(self.matrix)
         found = np.linalg.eigvals(self.matrix[np.ix_(kept, kept)])
         found = found[np.abs(found) > FORGOTTEN**self.turn]
         return found[np.argsort(-np.abs(found), kind="stable")]
 
     def poles(self) -> np.ndarray:
-        """log(mu) / T [rad/s], by magnitude; frequencies above half a turn's look lower than they are."""
+        """log(mu) / T [rad/s], by magnitude; frequencies above half a cycle's look lower than they are."""
         return sort_roots(np.log(self.multipliers.astype(complex)) / self.turn_time)
 
     @property
@@ -132,7 +137,7 @@ class SampledModel:
 
 
 def remembered(matrix: np.ndarray, *readers: np.ndarray) -> np.ndarray:
-    """Places of a turn's start that its end, or a reader, depends on; the others only add multipliers of zero."""
+    """Places of a cycle's start that its end, or a reader, depends on; the others only add multipliers of zero."""
     kept = np.arange(len(matrix))
     while True:
         columns = np.vstack([matrix[np.ix_(kept, kept)], *(reader[:, kept] for reader in readers)])

@@ -1,4 +1,4 @@
-"""Which linear model does a machine with sampled controllers have around an operating point? Exact derivatives.
+"""Sampled-data linearisation: which linear model does a machine have with sampled controllers? Exact derivatives.
 
 Rates, tasks and signals of the traced system are differentiated by states and memory; see `sampled_model`.
 """
@@ -11,6 +11,7 @@ from functools import cached_property
 
 import casadi as ca
 import numpy as np
+from scipy.linalg import block_diag
 
 from robodyn.analysis.jumps import Jump, describe_staircases, find_staircases, smooth_expressions
 from robodyn.analysis.linear.constrained import free_motions
@@ -18,6 +19,7 @@ from robodyn.analysis.linear.idealised import check_friction, friction_states, i
 from robodyn.analysis.linear.linear_model import Variable
 from robodyn.analysis.linear.operating_point import OperatingPoint, Place, find_point
 from robodyn.analysis.linear.sampled_model import SampledModel, Update
+from robodyn.analysis.linear.tangent import find_tangent
 from robodyn.analysis.linear.trim import count_states, memory_changes
 from robodyn.assembly import System, assemble
 from robodyn.assembly.declarations import MemoryInfo, StateInfo
@@ -124,9 +126,12 @@ class _Parts:
         self, derivatives: _Derivatives, point: OperatingPoint, states: list[int], memory: list[int]
     ) -> SampledModel:
         system = self.system
-        rates, closed, *tasks, outputs = derivatives.at(point)
+        tangent = find_tangent(system, point.x[states], derivatives.call("rates", point), states)
+        n, m = len(tangent.variables), len(memory)
+        into = block_diag(tangent.into, np.eye(m))
+        rates, closed, *tasks, outputs = (matrix @ into for matrix in derivatives.at(point))
+        rates = tangent.out @ rates + np.hstack([tangent.turning, np.zeros((n, m))])
         values = derivatives.call("outputs", point)
-        n = len(states)
         N, chosen = free_motions(closed[:, :n]) if system.constraint_forces else (np.eye(n), list(range(n)))
         rates = rates[chosen]
         units = {info.name: info.unit for info in system.signals}
@@ -134,7 +139,7 @@ class _Parts:
             *(rates[:, :n] @ N, rates[:, n:], outputs[:, :n] @ N, outputs[:, n:]),
             tuple(self._update(k, matrix, n, N, memory) for k, matrix in enumerate(tasks)),
             float(system.base_period or 0),
-            tuple(_variable(system.states[states[k]], point.x[states[k]]) for k in chosen),
+            tuple(tangent.variables[k] for k in chosen),
             tuple(_variable(system.memory[k], point.m[k]) for k in memory),
             tuple(Variable(name, units[name], float(v)) for name, v in zip(self.outputs, values, strict=True)),
             self._notes(),

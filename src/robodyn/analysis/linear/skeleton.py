@@ -1,4 +1,4 @@
-"""Where are the joints, points and beams of a mechanism in a pose, as lines that can be drawn?"""
+"""Skeleton of a mechanism: where are joints, points and beams in a pose, as lines that can be drawn?"""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def build_skeleton(system: System) -> Skeleton | None:
     return Skeleton(
         (*names, *(f"{body}.{node}" for body, node in nodes)),
         np.array(edges, int).reshape(-1, 2),
-        tuple(state.name.removesuffix(".position") for state in system.states[: system.n_q]),
+        tuple(freedom.name for freedom in mechanism.freedoms),
         ca.Function("positions", [x, p], [positions]),
     )
 

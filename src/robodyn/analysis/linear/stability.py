@@ -1,4 +1,4 @@
-"""How do the poles of a machine move along a path, and where does it become unstable?
+"""Root locus and stability limit: how do the poles of a machine move along a path, where does it become unstable?
 
 A path is a tunable number that grows, or a signal (a joint's position) that is held at one value after another by
 inputs that are found: each point is one at rest. Sampled controllers count as they run, see `loop_poles`.
@@ -102,7 +102,7 @@ def follow_poles(
 
     Args:
         along: tunable numbers, or signals such as `arm1.q1.position`; several have the same value.
-        values: (n,), near enough to each other that poles can be told apart.
+        values: (n,), near enough to each other that poles can be distinguished.
         held: signals that stay at a value; by: tunable numbers that are found, which hold the signals.
         parameters: other tunable numbers to change.
     """

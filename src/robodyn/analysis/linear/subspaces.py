@@ -1,7 +1,7 @@
-"""Which motions of a linear model can its inputs reach and its outputs see?
+"""Controllability and observability: which motions of a linear model can inputs reach and outputs see?
 
 The staircase: directions that inputs move at once, those that these move, and so on, each round orthogonal to the
-rounds before (Rosenbrock 1970; Van Dooren 1981). What is left is not controllable; the transpose tells what is seen.
+rounds before (Rosenbrock 1970; Van Dooren 1981). The rest is not controllable; the transpose gives the observable.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""At which inputs does a machine rest where it is wanted? An equilibrium with some signals held and some numbers found.
+"""Trim: at which inputs does a machine rest where it is wanted? Some signals are held, some numbers found.
 
     f(x, d, m, u) = 0,   w - d = 0,   tasks leave m as it is,   h(q) = 0,   y(x, d, m, u) = wanted
 

@@ -1,4 +1,4 @@
-"""How does a mode look in motion? A period of it as a run, large enough to be seen.
+"""Mode animation: how does a mode look in motion? A period of it as a run, large enough to be seen.
 
     q = q0 + a Re(phi exp(j omega t))
 
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from robodyn.analysis.linear.modes import Mode, ModeSet
+from robodyn.analysis.linear.tangent import positions_by
 from robodyn.assembly import System
 from robodyn.model import describe
 from robodyn.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo
@@ -64,7 +65,8 @@ def _run(system: System, found: ModeSet, mode: Mode | None, period: float) -> Ru
     time = np.linspace(0.0, period, ROWS)
     swing = np.zeros((ROWS, system.n_q))
     if mode is not None and mode.displaced is not None:
-        shape = mode.displaced.amplitude * np.array([mode.shape[state.name] for state in coordinates])
+        into, positions = positions_by(system, point.x)
+        shape = mode.displaced.amplitude * (into @ [mode.shape[name] for name in positions])
         swing = np.real(np.exp(2j * np.pi * time / period)[:, None] * shape)
     infos = tuple(SignalInfo(state.name, state.unit) for state in coordinates)
     said = "the operating point" if mode is None else f"a period of {1 / mode.frequency:.4g} s, drawn in {period:g} s"

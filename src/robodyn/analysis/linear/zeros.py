@@ -1,4 +1,4 @@
-"""At which s do a linear model's outputs not answer to some input, and which of its poles do they hide?
+"""Invariant and transmission zeros: at which s do outputs not answer to some input, and which poles do they cancel?
 
     [A - s I  B]
     [C        D]   loses rank

@@ -1,1 +1,1 @@
-"""Inertia, forces, reach and kinematics of mechanisms."""
+"""Mechanics of mechanisms: inertia, forces, workspace and kinematics."""

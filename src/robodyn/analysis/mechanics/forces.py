@@ -1,4 +1,4 @@
-"""Of what parts is the force of each joint or cylinder made, at a state and along a motion?
+"""Force components: of what parts is the force of each joint or cylinder made, at a state and along a motion?
 
 Two ways to group the terms of F_i = sum_j D_ij a_j + sum_jk D_ijk v_j v_k + D_i, in the joints or in coordinates:
 

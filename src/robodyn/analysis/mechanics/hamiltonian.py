@@ -1,4 +1,4 @@
-"""What does a mechanism look like in positions and momenta, and how does it move symplectically?
+"""Hamiltonian form: what is a mechanism in positions and momenta, and how does it move symplectically?
 
     E(q, p) = p^T M(q)^-1 p / 2 + V(q),    q' = dE/dp = M^-1 p,    p' = -dE/dq + tau + H^T lam
 

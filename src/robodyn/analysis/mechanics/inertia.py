@@ -1,4 +1,4 @@
-"""How much inertia does each drive feel, and how strongly does it shake the others?
+"""Effective inertia and coupling: how much inertia does each drive feel, how strongly does it shake the others?
 
 In the joints that is the mass matrix M(q); in coordinates s, with G = ds/dq, it is G^-T M G^-1.
 """

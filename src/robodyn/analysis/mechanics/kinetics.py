@@ -1,4 +1,4 @@
-"""What are the equations of motion of a mechanism in its joints, or in other coordinates such as cylinders' lengths?
+"""Equations of motion as coefficients, in the joints or in other coordinates such as cylinders' lengths.
 
 In any coordinates s that determine the joints they have one form, D_lm symmetric and D_lmn symmetric in m and n:
 
@@ -23,7 +23,7 @@ from robodyn.assembly import System
 from robodyn.errors import FlawList, ModelError, nearest
 
 SINGULAR = 1e10
-"""Condition of ds/dq beyond which the coordinates no longer tell how the joints move."""
+"""Condition of ds/dq beyond which the coordinates no longer determine how the joints move."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +124,7 @@ def joint_names(system: System) -> tuple[str, ...]:
         flaws.add("machine.mechanism", "there is none", "forces and inertias belong to a mechanism")
         raise ModelError(flaws.found, f"scenario '{system.scenario.name}'")
 
-    return (*(joint.name for joint in mechanism.moving_joints), *(mode.name for mode in mechanism.modes))
+    return tuple(freedom.name for freedom in mechanism.freedoms)
 
 
 def start_positions(system: System) -> np.ndarray:

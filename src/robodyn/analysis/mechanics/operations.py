@@ -1,4 +1,4 @@
-"""How much arithmetic does each algorithm of dynamics cost, for a given tree?
+"""Operation counts: how much arithmetic does each algorithm of dynamics cost, for a given tree?
 
 Three ways to count, all by walking the instructions of the traced algorithm:
 

@@ -1,4 +1,4 @@
-"""Where are the joints and a point of a mechanism with closed loops, given its motors or given the point?
+"""Kinematics of closed loops: where are joints and a point, given the motors (forward) or the point (inverse)?
 
 Symbols: q joints, h(q) = 0 constraints with H = dh/dq, s(q) actuated positions with S = ds/dq, p(q) the point with
 P = dp/dq.
@@ -226,7 +226,7 @@ class ParallelKinematics:
     def branches(self, target: Any, *, around: float = np.pi, tries: int = 300, seed: int = 1) -> list[Posture]:
         """All ways found to put the point at a target, the nearest to the start first.
 
-        Postures with the same motor positions (angles modulo a turn) count once.
+        Postures with the same motor positions (angles modulo 2 pi) count once.
 
         Args:
             around: how far from the start guesses are scattered [rad or m].
@@ -242,14 +242,14 @@ class ParallelKinematics:
         return sorted(found, key=lambda posture: self._apart(posture.actuated, begin))
 
     def _unwind(self, target: Any, posture: Posture) -> Posture:
-        """The same posture without whole turns of joints away from the start, where no constraint counts turns."""
+        """The same posture without whole revolutions of joints away from the start, where no constraint counts them."""
         turns = np.array([state.unit == "rad" for state in self.system.states[: len(self.joints)]])
         apart = posture.q - self.start
         near = self.inverse(target, self.start + np.where(turns, np.angle(np.exp(1j * apart)), apart))
         return near if near.solved and near.iterations <= 1 else posture
 
     def _apart(self, a: np.ndarray, b: np.ndarray) -> float:
-        """Largest difference of two sets of motor positions, angles modulo a turn."""
+        """Largest difference of two sets of motor positions, angles modulo 2 pi."""
         units = {info.name: info.unit for info in self.system.signals}
         turns = np.array([units[f"{name}.position"] == "rad" for name in self.actuated])
         return float(np.max(np.where(turns, np.abs(np.angle(np.exp(1j * (a - b)))), np.abs(a - b))))

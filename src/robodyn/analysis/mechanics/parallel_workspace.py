@@ -1,4 +1,4 @@
-"""Where can a point of a mechanism with closed loops go, and how well conditioned is it there?
+"""Workspace of closed loops: where can a point of the mechanism go, and how well conditioned is it there?
 
 A grid is filled from the start posture outwards: each place is tried from neighbours that have been reached. What is
 reached without passing a singular posture belongs to the same working mode.

@@ -1,4 +1,4 @@
-"""Which joint positions belong to given positions of coordinates, such as cylinders' lengths?
+"""Inverse kinematics of coordinates: which joint positions belong to given cylinders' lengths and the like?
 
 s(q) = target is solved by Newton's method with the exact ds/dq, followed from a known position in steps that never
 cross a dead centre: the mechanism stays assembled as it is there.

@@ -1,4 +1,4 @@
-"""How do coordinates and joints move along cubic splines through given positions?
+"""Spline motion: how do coordinates and joints move along cubic splines through given positions?
 
 Positions of all coordinates (cylinders' lengths) at some times are joined by cubic splines, at rest at both ends and
 continuous to the second derivative; joint positions, speeds and accelerations follow from the exact gradients.

@@ -1,4 +1,4 @@
-"""Which region can a point of the mechanism reach, when its coordinates run along the ends of their ranges?
+"""Workspace boundary: which region can a point reach when coordinates run along the ends of their ranges?
 
 Two coordinates at their ends bound a region in the plane (r, z) through the vertical axis: r = sqrt(x^2 + y^2). Its
 boundary is four trajectories; on each, one of the two runs through its range while the other stays at an end.

@@ -1,1 +1,1 @@
-"""How runs change with parameters, exactly and by changes."""
+"""Sensitivity analysis: how do runs change with parameters, by exact derivatives and by finite changes?"""

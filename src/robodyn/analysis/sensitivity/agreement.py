@@ -1,4 +1,4 @@
-"""Do slopes say what a small change does? Where blocks may jump, both are compared before slopes are taken.
+"""Check of derivatives by finite differences: where blocks may jump, both are compared before derivatives are used.
 
 Symbols: y the signals, p the parameters, e their changes, all at once and each with about the same effect.
 

@@ -1,4 +1,4 @@
-"""How do delayed signals change with a parameter, also with the time of the delay itself?
+"""Sensitivities of delayed signals: how do they change with a parameter, also with the delay itself?
 
 Symbols: w the signals that are delayed, d(t) = w(t - T) what arrives, h a shift of the sensitivities.
 

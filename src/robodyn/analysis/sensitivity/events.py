@@ -1,4 +1,4 @@
-"""How do sensitivities jump at events and samples?
+"""Jumps of sensitivities: how do these change at events and samples?
 
 Symbols: g the guard, a the action's new x and m, T the event's time, dT its derivative by p; f- and f+ the rates before
 and after; primes of p left out.

@@ -1,4 +1,4 @@
-"""What is one number of a signal: its last value, its extremes, its step response?"""
+"""Measures of a signal: its last value, its extremes, its step response, as one number."""
 
 from __future__ import annotations
 

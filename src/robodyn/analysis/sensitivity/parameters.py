@@ -1,4 +1,4 @@
-"""By which numbers can a system be differentiated exactly, and why not by the others?"""
+"""Differentiable parameters: by which numbers can a system be differentiated exactly, and why not by the others?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which parameters does a result depend on most? Exact derivatives and finite changes, ranked.
+"""Sensitivity ranking: which parameters does a result depend on most? Exact derivatives and finite changes.
 
 Symbols: y the signals, Q(y) a measure of a run (an overshoot, a peak's time, a final value), p a parameter.
 

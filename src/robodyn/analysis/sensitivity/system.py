@@ -1,4 +1,4 @@
-"""How does a system's motion change with its parameters? Another system that integrates the sensitivities beside it.
+"""Forward sensitivity equations: how does a motion change with parameters? Integrated beside the motion itself.
 
 Symbols: S = dx/dp of the states, M = dm/dp of the memory, D = dd/dp of the delayed signals, for one parameter p:
 

@@ -1,4 +1,4 @@
-"""What is the derivative of any expression of a system along its motion, and along a change of a parameter?
+"""Tangents: what is the derivative of any expression along the motion, and along a change of a parameter?
 
 Symbols: S, M, D as in `sensitivity_system`; R = d_dot, the rates of the delayed signals.
 """
@@ -22,7 +22,7 @@ class Tangent:
     Attributes:
         smooth: the system's expressions as they are differentiated, staircases with their means.
         states: integrated columns U, S = U - shift; memory: M; delayed: D as it is read from history.
-        shifts: see `sensitivity_delays`; zero but for the time of a delay whose signal jumps.
+        shifts: see `sensitivity.delays`; zero but for the time of a delay whose signal jumps.
         rates: R, one entry a delay, zero where it is not needed.
         moved: D as seen at a fixed time: `D - R` for the delay whose time is the parameter.
         instant: memory that holds when the last event or tick was, and how far that moves with each parameter.
@@ -99,7 +99,7 @@ class Tangent:
 
 
 def start_tangent(system: System, smooth: Expressions, directions: tuple[Direction, ...]) -> Tangent:
-    """Symbols of the sensitivities of states and memory; delays are added by `sensitivity_delays`."""
+    """Symbols of the sensitivities of states and memory; delays are added by `sensitivity.delays`."""
     own = system.symbols
     n_x, n_m, n_d = own.x.numel(), own.m.numel(), own.d.numel()
     acts = any(guard.action for guard in system.guards)

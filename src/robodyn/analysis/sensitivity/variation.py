@@ -1,4 +1,4 @@
-"""How does a scenario run with other numbers, many times, without compiling again?"""
+"""Variation of parameters: how does a scenario run with other numbers, many times, without compiling again?"""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Many runs of one scenario with other numbers: grids and random draws, on all cores, resumable."""
+"""Parameter sweeps: many runs of one scenario on a grid or by Monte Carlo, on all cores, resumable."""

@@ -1,4 +1,4 @@
-"""Do the descriptions that hold changed numbers accept them? Only these are asked, run after run."""
+"""Checks of varied numbers: do the descriptions that hold them accept them? Only these are asked, run after run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How do signals of many runs come onto one grid, and which band do they fill?"""
+"""Resampled curves: how do signals of many runs come onto one grid, and which band do they fill?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which values do varied numbers take? Axes of a grid, of which every combination is run."""
+"""Grid of a sweep: which values do varied numbers take? Axes of which every combination is run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is this the same sweep? A digest of all that decides its results, and a readable account of them."""
+"""Digest of a sweep: is this the same one? All that decides its results, and a readable account of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is one number of a run? The largest deviation, its root mean square, where it ends."""
+"""Measures of a run: its largest deviation, root mean square or last value, as one number."""
 
 from __future__ import annotations
 

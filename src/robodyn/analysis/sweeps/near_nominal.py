@@ -1,4 +1,4 @@
-"""How are the runs of a sweep simulated near the nominal motion? Computed anew only where a number changes it."""
+"""Sweeps by the perturbation method: the nominal motion is computed anew only where a number changes it."""
 
 from __future__ import annotations
 

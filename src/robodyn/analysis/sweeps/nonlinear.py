@@ -1,4 +1,4 @@
-"""How does one compiled system run many times with little beside the engine's own work?
+"""Sweeps of the non-linear system: how does one compiled system run many times with little beside the engine?
 
 What a run's numbers do not change is made once: native code, start values, checks of the parts that hold the numbers.
 """
@@ -138,7 +138,7 @@ class Nonlinear:
         return system.run({name: value for name, value in changes.items() if name not in self.plan.structural})
 
     def _system(self, structural: Mapping[str, float]) -> LeanSystem | Track:
-        """Native code for these numbers, or the track that tells why there is none."""
+        """Native code for these numbers, or the track that says why there is none."""
         key = tuple(structural.values())
         if self._ready is None or key != self._key:
             self._key = key

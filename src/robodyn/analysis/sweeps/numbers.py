@@ -1,4 +1,4 @@
-"""Which numbers of a scenario does a name, a list of names or a pattern stand for?"""
+"""Patterns of parameter names: which numbers of a scenario does a name, a list of names or a pattern stand for?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How are finished runs kept so that a kill at any moment loses none of them?
+"""Append-only log of finished runs: how are they kept so that a kill at any moment loses none?
 
 Each process appends to a file of its own: one line a run, written at once when the run is done. A line that a kill cut
 off has no end and counts for nothing; a process started later never writes behind it.

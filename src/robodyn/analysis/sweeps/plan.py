@@ -1,4 +1,4 @@
-"""Which runs make a sweep, and what is kept of each?"""
+"""Sweep plan: which runs make a sweep, and what is kept of each?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What do texts such as `1:2:5`, `1,2,5` or `scale:0.8:1.2` mean?"""
+"""Parsing of ranges and distributions: what do `1:2:5`, `1,2,5` or `scale:0.8:1.2` mean?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What did a sweep find, in words?"""
+"""Summary of a sweep: what did it find, in words?"""
 
 from __future__ import annotations
 

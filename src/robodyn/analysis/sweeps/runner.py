@@ -1,4 +1,4 @@
-"""How is a plan carried out? Every run once, finished ones kept at once, on as many cores as there are."""
+"""Sweep runner: how is a plan carried out? Every run once, finished ones kept at once, on all cores."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def run_sweep(
         fresh: begin anew instead of going on.
 
     Raises:
-        ModelError: where the folder holds another sweep. ImportError: a folder needs pyarrow, told before any run.
+        ModelError: where the folder holds another sweep. ImportError: a folder needs pyarrow, reported before any run.
     """
     if workers is not None and workers < 1:
         raise ModelError([Flaw("workers", f"must be at least 1, is {workers}")], "sweep")

@@ -1,4 +1,4 @@
-"""How are random numbers drawn? One stream for each varied number, which no other number or worker changes."""
+"""Monte Carlo sampling: how are values drawn? One random stream for each number, independent of all others."""
 
 from __future__ import annotations
 

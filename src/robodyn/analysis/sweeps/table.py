@@ -1,4 +1,4 @@
-"""What came out of a sweep, as one table?"""
+"""Sweep table: what came out of a sweep, one row a run?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does one run of a sweep give, whichever way it is simulated?"""
+"""Track: what does one run of a sweep give, whichever way it is simulated?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How do several processes share the runs of a sweep, and end when they should?
+"""Worker processes: how do several share the runs of a sweep, and end when they should?
 
 Where the system can, processes are copies of this one made after the native code was: they start at once and need no
 main module to import. A process that has lost its parent keeps nothing and ends.
@@ -27,7 +27,7 @@ POLL_SECONDS = 0.5
 START_METHOD = "fork" if sys.platform == "linux" else "spawn"
 
 Work = Callable[[Callable[[], bool]], Callable[[int], float]]
-"""Called in each process with a function that tells whether it is still wanted: -> run number -> simulated time [s]."""
+"""Called in each process with a function that says whether it is still wanted: -> run number -> simulated time [s]."""
 
 
 class WorkerLost(RuntimeError):

@@ -1,4 +1,4 @@
-"""The travelling cable of an elevator: a chain of thin links between the car and the wall of its hoistway.
+"""Elevator cable: the travelling cable as a chain of thin links between the car and the wall of its hoistway.
 
 The study that this follows prints no numbers. Those here are this project's own choice: a light compensating cable as
 makers list it, 60 m of it.
@@ -168,7 +168,7 @@ def cable_coordinates(cable: Cable) -> tuple[Coordinate, ...]:
 def cable_machine(
     cable: Cable = STANDARD, sway: Motion = REST, lift: Motion = REST, blocks: tuple[Block, ...] = ()
 ) -> Machine:
-    """The cable hung between car and wall, both moved as told.
+    """The cable hung between car and wall, both moved as given.
 
     Args:
         sway, lift: position, velocity and acceleration of hoistway and car: signals or numbers.

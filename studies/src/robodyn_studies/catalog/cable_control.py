@@ -1,4 +1,4 @@
-"""The travelling cable of an elevator while the building sways, without and with a car that moves to calm it.
+"""Vibration control of the elevator cable: while the building sways, without and with a car that moves to calm it.
 
 As in the study, one displacement of the cable is measured, a lead compensator makes a command of it, and the car moves
 up and down. The study prints no numbers: the earthquake, the limits of the car, the place of the sensor and the
@@ -130,7 +130,7 @@ def sensor_block(cable: Cable, place: float) -> Block:
 
 
 def drive_block(control: CableControl, command: str) -> Block:
-    """The car, told what to do by a signal."""
+    """The car, commanded by a signal."""
     keys = ("begin", "end", "centring", "reach", "speed", "push")
     parameters = {key: getattr(control, key) for key in keys}
     return Block("drive", drive_car, inputs={"command": command}, parameters=parameters)

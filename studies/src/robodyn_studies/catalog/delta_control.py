@@ -1,4 +1,4 @@
-"""The delta robot under control: PID with gravity compensation, and feedback linearisation of the platform's place.
+"""Delta robot under control: PID with gravity compensation, and feedback linearisation of the platform's place.
 
 Controllers know the motors' angles and speeds alone. The other angles come from the forward kinematics: sampled ones
 take Newton steps from the last sample's solution, continuous ones the common point of three spheres. Gains, drives and

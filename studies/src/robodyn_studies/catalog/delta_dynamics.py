@@ -1,4 +1,4 @@
-"""Which motor torques does a delta robot's motion need? Its dynamics as functions of numbers or symbols.
+"""Inverse dynamics of the delta robot: which motor torques does a motion need? Functions of numbers or symbols.
 
 Arms, angles and frames as in `delta_kinematics`. Three arms are joined at their tips, so that the motors and the forces
 between the tips share what the arms' motions need: [B H^T] [u; lam] = M a + c + g.

@@ -1,4 +1,4 @@
-"""Where are a delta robot's platform and links? Kinematics as functions of numbers or symbols, for its controllers.
+"""Kinematics of the delta robot: where are platform and links? Functions of numbers or symbols, for controllers.
 
 Written by hand from the arms' geometry, apart from the mechanism that is simulated, as a controller's model is.
 Each arm k has a frame of its own, turned about z by its azimuth: x outwards, z up. Its angles are phi of the motor

@@ -1,4 +1,4 @@
-"""Two delta robots that carry one beam: machines with constraints between them, and grips that let go.
+"""Cooperating delta robots: two carry one beam, by constraints between machines and grips that let go.
 
 A grip holds as long as the beam does not pull at it with more than a limit. The values of the beam, the control and
 the grips are this project's choice.

@@ -1,4 +1,4 @@
-"""Which numbers make a delta robot? Lengths, masses, inertias and damping, and what follows from them alone."""
+"""Parameters of the delta robot: lengths, masses, inertias and damping, and what follows from them alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The delta robot: three arms on a base, their tips joined at the platform (closed chains by Baumgarte's method).
+"""Delta robot: three arms on a base, their tips joined at the platform (closed chains by Baumgarte's method).
 
 Its equations are those of the published study of Baumgarte's method in Modelica: the two distal rods of an arm count as
 one thin link, and each arm carries a third of the platform's mass at its tip. World axes: z is up, arm 1 points along

@@ -1,5 +1,7 @@
-"""The delta robot from all its bodies: base, three proximal links, six rods with universal joints, a platform that can
-turn, and six balls that close the loops. The parallelograms keep the platform upright; nothing is lumped.
+"""Delta robot from all its bodies, closed by six ball joints; nothing is lumped.
+
+They are the base, three proximal links, six rods with universal joints and a platform that can rotate. The
+parallelograms keep it upright.
 
 With the lumped robot's masses (a pair of rods is its distal link) it moves as that does: the rods of a pair stay
 parallel, and the pivots beside each other on the motor's axis move alike.

@@ -1,4 +1,4 @@
-"""What does the delta robot do under control? Moves to a place, answers a step, carries a load along a path.
+"""Tasks of the delta robot under control: it moves to a place, answers a step, carries a load along a path.
 
 Places, times and the load are this project's own choice.
 """

@@ -1,4 +1,4 @@
-"""The EPAAS robot: five hydraulic axes under position control, order 25 with nine pure delays.
+"""EPAAS robot: five hydraulic axes under position control, order 25 with nine pure delays.
 
 Steps of each axis from the piston-centred rest with the others holding, the rest itself, and a path through piston
 positions. Values: the published modelling study of the EPAAS robot; amplitudes and path are this project's choice.

@@ -1,4 +1,4 @@
-"""The five-axis arm of the EPAAS robot: links, and the four cylinders that turn them through linkages.
+"""EPAAS arm: its five axes, its links, and the four cylinders that rotate them through linkages.
 
 The linkages see angles against the horizontal: alpha of the upper arm, beta of the forearm, gamma of the wrist, and
 psi of the gripper's roll. In joint angles: alpha = theta2, beta = theta2 + theta3 - 2 pi, gamma = beta + theta4,

@@ -1,4 +1,4 @@
-"""The hydraulic position circuits of the EPAAS robot: controller, servovalve, actuator, friction, measuring circuit.
+"""EPAAS hydraulics: position circuits of controller, servovalve, actuator, friction, measuring circuit.
 
     target -> set point [V] -> controller [A] -> delay -> servovalve -> actuator -> piston -> sensor [V] -> delay -+
                                    ^-------------------------------------------------------------------------------+

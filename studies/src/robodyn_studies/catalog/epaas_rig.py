@@ -1,4 +1,4 @@
-"""The test rig of the EPAAS study: one cylinder lifts and lowers a mass under position control.
+"""EPAAS test rig: one cylinder lifts and lowers a mass under position control.
 
 Values: the published modelling study of the EPAAS robot. The step's amplitude is not printed there; with
 0.3 V the responses are nearest to the study's, if the level 60 ms after the step, at the end of its plots, is the

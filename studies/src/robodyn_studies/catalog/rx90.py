@@ -1,4 +1,4 @@
-"""The RX90B with a laser welding head: a straight weld under friction and digital control, and standing still.
+"""RX90B with a laser welding head: a straight weld under friction and digital control, and standing still.
 
 The study's robot and task; which numbers are published and which are this project's choice say `rx90_parameters` and
 docs/rx90.md.

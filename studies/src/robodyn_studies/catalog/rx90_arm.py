@@ -1,4 +1,4 @@
-"""Of which bodies and coordinates is the RX90B made, and which torques hold it at rest?
+"""RX90B arm: of which bodies and coordinates is it made, and which torques hold it at rest?
 
     joints -> motors: phi = T q, T diagonal, but motor 6 turns with axes 5 and 6
 
@@ -77,7 +77,7 @@ def holding_torques(mechanism: Mechanism, angles: Mapping[str, float]) -> np.nda
     places = place_bodies(mechanism, angles)
     gravity = np.array(mechanism.gravity)
     held = []
-    for joint in mechanism.moving_joints:
+    for joint in (joint for joint in mechanism.ordered_joints if joint.freedoms):
         hinge, moment = places[joint.child], np.zeros(3)
         for body in bodies_beyond(mechanism, joint.child):
             moment += np.cross(places[body.name].apply(body.com) - hinge.p, body.mass * gravity)

@@ -1,4 +1,4 @@
-"""Of which blocks are the drives, the friction and the digital controller of the RX90B made?
+"""RX90B drives: of which blocks are motors, friction and the digital controller made?
 
     path -> set points -+-> position loop (PI) -+-> velocity loop (D) -> current loop (PI) -> motor
                         +-> feed-forward -------+        ^

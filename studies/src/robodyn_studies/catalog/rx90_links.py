@@ -1,4 +1,4 @@
-"""How do the RX90B's two long links bend, and how far under the arm's weight?
+"""RX90B flexible links: how do its two long links bend, and how far under the arm's weight?
 
 Upper arm (link2) and forearm (link4) are aluminium tubes, this project's own choice, from where their joints hold them
 to where they carry the next one. Masses, centres of mass and inertias of the links stay those of the rigid arm: what a

@@ -1,4 +1,4 @@
-"""What are the numbers of the RX90B study? Geometry, drives, friction, controller, each with its origin.
+"""RX90B parameters: geometry, drives, friction, controller, each with its origin.
 
 Published: the arms' lengths, the controller's rates and structure, the seven places of friction, the coupling of axes 5
 and 6, the kind of path. The study prints no other number. All the others here are THIS PROJECT'S CHOICE: inertias and

@@ -1,4 +1,4 @@
-"""A seven-joint symmetric arm of the size of the space station's, with rigid or flexible booms.
+"""Space-station arm: seven joints, symmetric, with rigid or flexible booms.
 
 Masses, inertias and geometry: Nguyen and Hughes, "Teleoperation: from the Space Shuttle to the Space Station",
 Progress in Astronautics and Aeronautics 161 (1994), as in the TraceableRobotModels collection. This project's own

@@ -1,4 +1,4 @@
-"""The space arm brings a payload to a wall and holds it there: whole, and cut in two at the effector's centre of mass.
+"""Space-arm manoeuvre: a payload is brought to a wall and held there; whole, and cut in two at the end effector.
 
 The payload moves to the right, turns by 90 degrees while its corner A reaches the wall, and stays in touch, all in the
 plane of the three pitch joints. The shoulder's yaw is locked, so that six joints are left for six directions, and the
