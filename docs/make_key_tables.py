@@ -13,7 +13,7 @@ from typing import Any
 
 from robodyn.files.flexible_forms import FLEXIBLE, BeamForm, ElementForm, FrameForm, ModalForm, NodeForm
 from robodyn.files.forms import EVENTS, BodyForm, RowForm
-from robodyn.files.path_forms import PATHS, Limits, Pointing, Turned
+from robodyn.files.path_forms import PATHS, Pointing, Turned
 from robodyn.files.reading import is_required, key_of
 from robodyn.files.section_forms import SECTIONS
 from robodyn.model import (
@@ -41,6 +41,7 @@ from robodyn.model.coordinate import COORDINATES
 from robodyn.model.description import Description
 from robodyn.model.fields import IDENTITY
 from robodyn.model.kinds import Choice, Kind
+from robodyn.model.look import LOOKS
 from robodyn.model.referring_kinds import Part, Parts
 from robodyn.model.shape import Ball, Box, Plane
 from robodyn.model.vector_kinds import Rotation
@@ -49,6 +50,7 @@ PAGE = Path(__file__).with_name("toml.md")
 TABLES: Mapping[str, Sequence[type[Description]]] = {
     "scenario": (Scenario,),
     "body": (BodyForm,),
+    "look": LOOKS,
     "flexible body": FLEXIBLE,
     "beam and frame": (BeamForm, FrameForm),
     "element": (ElementForm,),
@@ -66,7 +68,6 @@ TABLES: Mapping[str, Sequence[type[Description]]] = {
     "block": (Block,),
     "path": PATHS,
     "orientation": (Pointing, Turned),
-    "limits": (Limits,),
     "signal": (FormulaSignal,),
     "delay": (Delay,),
     "load": (Load,),
@@ -130,7 +131,7 @@ def _mark(mark: str) -> str:
 def _meaning(kind: Any) -> str:
     unit = getattr(kind, "written", "") or getattr(kind, "unit", "")
     if isinstance(unit, Mapping):
-        unit = " or ".join(unit.values())
+        unit = " or ".join(dict.fromkeys(unit.values()))
     unit = unit.replace("{x}", "rad or m").replace("{F}", "N m or N").replace("{I}", "kg m^2 or kg")
     shown = "" if unit in ("", "1") or "{" in unit or "/rad or m" in unit else f"[{unit}]"
     words = [f'`"{word}"`' for word in kind.options] if isinstance(kind, Choice) else []

@@ -21,9 +21,12 @@ if TYPE_CHECKING:
         Block,
         Body,
         Box,
+        BoxLook,
+        CapsuleLook,
         ConstraintFunction,
         ConstraintMethod,
         Contact,
+        CylinderLook,
         Delay,
         Distance,
         ElasticGear,
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
         LoopJoint,
         Machine,
         Mechanism,
+        MeshLook,
         Obstacle,
         Plane,
         Point,
@@ -49,6 +53,7 @@ if TYPE_CHECKING:
         Scenario,
         ScenarioSequence,
         Solver,
+        SphereLook,
         TriangleLength,
         combine,
         with_elastic_joints,
@@ -64,10 +69,10 @@ _HOMES = {
     "errors": "ModelError",
     "files": "DHRow mechanism_from_dh read_reference read_scenario write_scenario",
     "laws": "law",
-    "model": "GROUND Ball Block Body Box ConstraintFunction ConstraintMethod Contact Delay Distance ElasticGear "
-    "Event FormulaSignal FunctionCoordinate Interface Joint LinearCombination LinearConstraint Load "
-    "LoopJoint Machine Mechanism Obstacle Plane Point PointCoordinate PrescribedMotion Recording "
-    "RigidContact Rod Scenario ScenarioSequence Solver TriangleLength combine with_elastic_joints",
+    "model": "GROUND Ball Block Body Box BoxLook CapsuleLook ConstraintFunction ConstraintMethod Contact CylinderLook "
+    "Delay Distance ElasticGear Event FormulaSignal FunctionCoordinate Interface Joint LinearCombination "
+    "LinearConstraint Load LoopJoint Machine Mechanism MeshLook Obstacle Plane Point PointCoordinate PrescribedMotion "
+    "Recording RigidContact Rod Scenario ScenarioSequence Solver SphereLook TriangleLength combine with_elastic_joints",
     "perturbation": "simulate_perturbed",
     "results": "Run compare load save",
     "simulation": "compile_system simulate",
@@ -81,6 +86,11 @@ __all__ = [
     "Block",
     "Body",
     "Box",
+    "BoxLook",
+    "CapsuleLook",
+    "CylinderLook",
+    "MeshLook",
+    "SphereLook",
     "ScenarioSequence",
     "LoopJoint",
     "LinearCombination",

@@ -36,7 +36,7 @@ def sampled_speeds(example):
 
 def test_every_example_has_a_test():
     assert {path.stem for path in EXAMPLES.glob("*.py")} == COVERED
-    assert {path.stem for path in EXAMPLES.glob("*.toml")} == {"flexible_arm", "gantry"}
+    assert {path.stem for path in EXAMPLES.glob("*.toml")} == {"flexible_arm", "gantry", "limited_arm"}
 
 
 @pytest.mark.parametrize("name", sorted(COVERED))
@@ -121,3 +121,18 @@ def test_motors_of_the_flexible_arm_carry_the_weights_where_its_links_have_sagge
     left = g * (upper.mass + fork.mass) * 5e-3
     assert run.final["elbow.torque"] == pytest.approx(elbow, abs=left)
     assert run.final["shoulder.torque"] == pytest.approx(shoulder, abs=left)
+
+
+def test_limited_arm_tells_that_its_elbow_is_sent_into_its_stop():
+    scenario = rd.read_scenario(EXAMPLES / "limited_arm.toml")
+    run = rd.simulate(scenario)
+    stop, effort = run.passed_limits
+    assert (stop.joint, stop.limit, effort.joint, effort.limit) == ("elbow", "upper_limit", "elbow", "effort_limit")
+    (warning,) = run.warnings
+    assert "'elbow_plan.position' of joint 'elbow' passes its upper limit of 0.349066 rad at 1.599 s" in warning
+    # At rest in the stop, friction holds a part of what the drive presses with.
+    bent = run["elbow.position"].final - stop.value
+    stiffness, friction = (scenario.numbers()[f"elbow.{name}"].value for name in ("stop_stiffness", "friction"))
+    carried = run["elbow.torque"].final - run["elbow.friction.torque"].final - run["elbow.effort"].final
+    assert carried == pytest.approx(-stiffness * bent, rel=1e-9)
+    assert abs(run["elbow.friction.torque"].final) <= friction

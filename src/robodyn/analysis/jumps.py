@@ -72,7 +72,7 @@ def _find_staircases(laws: Sequence[_Traced]) -> tuple[Jump, ...]:
 
 
 def _traced_laws(scenario: Scenario) -> list[_Traced]:
-    blocks = [block for block in scenario.machine.blocks if block.native and not block.info.sticks]
+    blocks = [block for block in scenario.machine.all_blocks if block.native and not block.info.sticks]
     return [*map(_Traced.of, blocks), *map(_Traced.of_formula, scenario.machine.signals)]
 
 

@@ -17,6 +17,7 @@ from robodyn.assembly.events import START, add_events, add_located, add_ranges_o
 from robodyn.assembly.formulas import add_formulas, check_formula_units
 from robodyn.assembly.functions import Expressions, Symbols
 from robodyn.assembly.inputs import open_inputs
+from robodyn.assembly.joint_limits import add_joint_limits
 from robodyn.assembly.linear import Linearise, LinearMechanics, replace_mechanics
 from robodyn.assembly.mechanics import add_dynamics
 from robodyn.assembly.minimal import START as MINIMAL_START
@@ -124,6 +125,7 @@ def _trace(
     if motion:
         add_dynamics(builder, motion, solvable=_check_inertia(builder, motion))
         add_ranges(builder, motion)
+        add_joint_limits(builder, motion)
         add_reactions(builder, motion, signals)
     # Connect and resolve: all names are known now.
     place_targets(builder)

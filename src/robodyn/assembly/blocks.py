@@ -28,7 +28,7 @@ LIKENESS = 50
 
 def add_blocks(builder: Builder) -> None:
     """All blocks, in order of declaration."""
-    for block in builder.scenario.machine.blocks:
+    for block in builder.scenario.machine.all_blocks:
         # Declare first, so that blocks may read one another in any order; then trace, then note what acts where.
         symbols = _declare(builder, block)
         arguments, bindings = bind_arguments(builder, block, symbols)

@@ -53,7 +53,7 @@ def add_located(builder: Builder) -> None:
     the engine puts there the side that the crossing led to.
     """
     start: dict[str, Deferred] = {}
-    for block in builder.scenario.machine.blocks:
+    for block in builder.scenario.machine.all_blocks:
         for output, argument in block.info.located.items():
             name, side = f"{block.name}.{output}", f"{block.name}.{argument}"
             if name not in builder.network.infos:
@@ -94,7 +94,7 @@ def watch_side(builder: Builder, name: str, side: ca.SX, value: Deferred) -> Non
 
 def located_sides(builder: Builder) -> list[str]:
     """Memory that notes sides."""
-    blocks = builder.scenario.machine.blocks
+    blocks = builder.scenario.machine.all_blocks
     return [f"{block.name}.{side}" for block in blocks for side in block.info.located.values()]
 
 

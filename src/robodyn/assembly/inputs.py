@@ -29,7 +29,7 @@ def open_inputs(builder: Builder, inputs: Mapping[str, float]) -> None:
 
 def _find_possible(builder: Builder) -> set[str]:
     """Outputs of blocks; states, their rates and memory of their own left out."""
-    blocks = builder.scenario.machine.blocks
+    blocks = builder.scenario.machine.all_blocks
     own = {f"{block.name}.{name}" for block in blocks for name in (*block.state_names, *block.memory_names)}
     own |= {f"{name}_dot" for name in own} | {info.name for info in builder.memory if info.hidden}
     owners = tuple(f"{block.name}." for block in blocks)

@@ -19,6 +19,7 @@ class Promise(Enum):
     APART = "bodies overlap"
     PUSHES = "pulls"
     CLOSED = "constraints are not kept"
+    WITHIN = "a joint passes a limit, which a right run may"
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,8 @@ class Watched:
         subject: block, contact or state that it is about.
         count: columns of the function "watched": those of the balance are E - W, kinetic and potential energy and the
             power and the size of all forces, those of a constraint the residuals of positions and velocities and its
-            size, all others how far the promise is broken (positive) and the size that it is measured by.
+            size, that of a joint's limit how far it is passed, all others how far the promise is broken (positive) and
+            the size that it is measured by.
     """
 
     promise: Promise

@@ -56,7 +56,7 @@ def units_of(block: Block, units: Mapping[str, str]) -> BlockUnits:
 def settle_units(scenario: Scenario, infos: dict[str, SignalInfo]) -> None:
     """Fill in units that were not known yet when a block was declared: its inputs may come from later blocks."""
     # A chain of blocks or formulas passes units on one part a round.
-    for _ in range(len(scenario.machine.blocks) + len(scenario.machine.signals) + 1):
+    for _ in range(len(scenario.machine.all_blocks) + len(scenario.machine.signals) + 1):
         units = {name: info.unit for name, info in infos.items()}
         fresh = {name: unit for name, unit in _block_units(scenario, units).items() if infos[name].unit != unit}
         for name, unit in fresh.items():
@@ -68,7 +68,7 @@ def settle_units(scenario: Scenario, infos: dict[str, SignalInfo]) -> None:
 def _block_units(scenario: Scenario, units: Mapping[str, str]) -> dict[str, str]:
     """Units of the signals of blocks, formulas and delays, as far as those of their inputs are known."""
     found = {}
-    for block in scenario.machine.blocks:
+    for block in scenario.machine.all_blocks:
         own = units_of(block, units)
         for quantity, unit in block.info.units.items():
             found[f"{block.name}.{quantity}"] = own.fill(unit)
@@ -87,7 +87,7 @@ def fill_numbers(scenario: Scenario, units: Mapping[str, str]) -> dict[str, Numb
         units: of all signals.
     """
     found = scenario.numbers()
-    for block in scenario.machine.blocks:
+    for block in scenario.machine.all_blocks:
         own = units_of(block, units)
         for number in block.numbers():
             found[number.name] = replace(number, unit=own.fill(number.unit))
@@ -100,7 +100,7 @@ def fill_numbers(scenario: Scenario, units: Mapping[str, str]) -> dict[str, Numb
 def compare_units(scenario: Scenario, units: Mapping[str, str]) -> list[str]:
     """A sentence for each input whose signal has another unit than the law expects; unknown units are let be."""
     sentences = []
-    for block in scenario.machine.blocks:
+    for block in scenario.machine.all_blocks:
         own = units_of(block, units)
         for argument, given in block.inputs.items():
             expected = own.fill(block.info.units.get(argument, ""))

@@ -11,6 +11,7 @@ from typing import Any
 import casadi as ca
 
 from robodyn.model import Block, Number, Scenario
+from robodyn.model.joint_block import JointBlock
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,8 @@ class Values:
         value = block.parameters[key]
         if isinstance(value, tuple):
             return tuple(self.table[f"{block.name}.{key}.{k}"] for k in range(len(value)))
+        if isinstance(block, JointBlock):
+            return self.table.get(block.sources.get(key, ""), value)
         return self.table[f"{block.name}.{key}"]
 
 
@@ -54,6 +57,8 @@ def _folded_names(scenario: Scenario) -> set[str]:
     parts = [*machine.coordinates, *([machine.mechanism] if machine.mechanism else [])]
     geometry = {number.name for part in parts for number in part.numbers()}
     # Numbers of the mechanism make the largest expressions: they are constants unless they are asked for.
+    for joint in machine.mechanism.joints if machine.mechanism else ():
+        geometry -= joint.tunable
     folded = {name for name in geometry if not any(fnmatchcase(name, pattern) for pattern in machine.tunable)}
     for contact in machine.contacts:
         folded |= contact.folded()

@@ -63,7 +63,9 @@ def _describe(system: System, found: Found) -> dict[str, Any]:
 
 
 def _warnings(system: System) -> list[str]:
-    return [*system.warnings, *find_loop_warnings([system], unknown=True)]
+    from robodyn.simulation.reference_limits import find_reference_warnings
+
+    return [*system.warnings, *find_reference_warnings(system), *find_loop_warnings([system], unknown=True)]
 
 
 def _prepare(file: str) -> list[tuple[System, Found]]:
@@ -88,11 +90,13 @@ def _prepare(file: str) -> list[tuple[System, Found]]:
 
 
 def _find_start(system: System) -> Found:
-    """Start values that a run would find."""
-    if system.scenario.initialisation == "given":
-        return {}
+    """Start values that a run would find, within the limits of all joints."""
     import numpy as np
 
+    from robodyn.simulation.passed_limits import check_start_limits
     from robodyn.simulation.starting import search_start
 
-    return search_start(system, np.array([number.value for number in system.parameters], float)).found
+    start = search_start(system, np.array([number.value for number in system.parameters], float))
+    states = dict(zip((state.name for state in system.states), start.x.tolist(), strict=True))
+    check_start_limits(system, states, {name: number.value for name, number in system.numbers.items()})
+    return start.found

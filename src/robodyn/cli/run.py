@@ -16,6 +16,7 @@ from robodyn.cli.targets import load_scenario, phases_of, read_pairs, read_setti
 from robodyn.errors import Flaw, ModelError
 
 if TYPE_CHECKING:
+    from robodyn.model import Scenario
     from robodyn.results import Run
 
 REFUSED = "has no effect on an FMU, which has its own solver"
@@ -57,7 +58,7 @@ def run_scenario(
     settings |= {"max_steps": max_steps, "max_wall_time": max_wall_time}
     folder = prepare_folder(out)
     unstable = find_loop_warnings(phases_of(what)) if loop_check else []
-    warn(unstable)
+    warn([*_find_limit_warnings(phases_of(what)), *unstable])
     given = {key: value for key, value in settings.items() if value is not None}
     done = _simulate(what, given, rate, signal, certify)
     keep_run(done, folder / f"{what.name}.run", as_json, unstable)
@@ -137,6 +138,17 @@ def save_run(done: Run, path: Path) -> None:
         raise fail(f"{path}: cannot write the run: {error.strerror}") from error
 
 
+def _find_limit_warnings(phases: Sequence[Scenario]) -> list[str]:
+    """Sentences on references that leave joints' limits; runs keep them too."""
+    limited = [phase for phase in phases if phase.machine.mechanism and phase.machine.mechanism.limited_joints]
+    if not limited:
+        return []
+    from robodyn.assembly import assemble
+    from robodyn.simulation.reference_limits import find_reference_warnings
+
+    return [sentence for phase in limited for sentence in find_reference_warnings(assemble(phase))]
+
+
 def _simulate(what: Any, settings: dict[str, Any], rate: float | None, signals: list[str] | None, certify: bool) -> Run:
     from dataclasses import replace
 
@@ -183,6 +195,7 @@ def _as_json(done: Run, path: Path) -> dict[str, Any]:
         "statistics": statistics,
         **done.certificate.to_plain(),
         **errors_as_json(done),
+        "passed_limits": [passed.to_plain() for passed in done.passed_limits],
         "events": [asdict(event) for event in done.events],
         "final": done.final,
         "solver": done.provenance.solver,

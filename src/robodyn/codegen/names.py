@@ -63,7 +63,7 @@ def _write_recording(model: Model) -> list[str]:
     times: Sequence[float] = [] if found.times is None else found.times.tolist()
     kind = "RECORD_STEPS" if found.times is None else "RECORD_TIMES"
     most = LARGEST_RECORD // (8 * (len(model.outputs) + 2))
-    fields = (kind, found.refine, int(found.keep_end), len(times), most, "record_times")
+    fields = (kind, found.refine, int(found.keep_end), 0, len(times), most, "record_times")
     return [
         emit_array("record_times", [] if rate else times),
         f"const Recording RECORDING = {{{', '.join(map(str, fields))}}};\n",

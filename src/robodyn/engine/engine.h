@@ -126,13 +126,14 @@ typedef struct {
   int64_t kind;
   int64_t refine;       /* points of each step; 0: as many as the polynomials between them need */
   int64_t keep_end;     /* 1: with given times, the end of the run is kept too */
+  int64_t watch_steps;  /* 1: with given times, what is watched is looked at in every step too */
   int64_t n_times;
   int64_t most_rows;    /* beyond these the run ends */
   const double *times;  /* ascending (n_times) */
 } Recording;
 
 /* What is kept of an output that is watched. */
-enum { FIRST, SMALLEST, SMALLEST_AT, LARGEST, LARGEST_AT, EXTREMES };
+enum { FIRST, SMALLEST, SMALLEST_AT, LARGEST, LARGEST_AT, POSITIVE_AT, EXTREMES };
 
 /* How a run stands: it goes on, or why it ended. */
 enum {
@@ -236,6 +237,7 @@ typedef struct {
   int64_t next_time;      /* of the times to record */
   int64_t n_rows;
   int64_t broken;         /* whether smoothness has ended since the last row */
+  int64_t watching;       /* whether anything has been watched yet */
   int64_t n_pieces;       /* pieces of steps that rows were kept of, and how many of them are more than the steps */
   int64_t n_added;
   int64_t errors_known;   /* whether output_errors are those of this step */
@@ -298,7 +300,8 @@ typedef struct {
   double *correction;       /* of an implicit step's unknowns (n_unknowns) */
   double *guard_values;     /* (N_GUARD_ROWS, n_guards + 2 n_limited) */
   double *bounds;           /* lower and upper limits (2, n_limited) */
-  double *extremes;         /* first, smallest, its time, largest, its time of what is watched (n_watched, EXTREMES) */
+  double *extremes;         /* of what is watched: first, smallest, its time, largest, its time, when first positive
+                               (nan: never) (n_watched, EXTREMES) */
   double *delay;            /* how late each delayed signal is [s], positive (n_d); the caller's */
   double *before;           /* delayed signals before the start (n_d); the caller's */
   double *nodes;            /* delayed signals at five points of a step (5, n_d) */

@@ -25,10 +25,12 @@ static void watch(Run *run, double t, const double *values) {
   double *kept = run->extremes;
   for (int64_t k = 0; k < run->model->n_watched; k++, kept += EXTREMES) {
     double value = values[k];
-    if (run->n_rows == 1) {
+    if (!run->watching) {
       kept[FIRST] = kept[SMALLEST] = kept[LARGEST] = value;
       kept[SMALLEST_AT] = kept[LARGEST_AT] = t;
+      kept[POSITIVE_AT] = NAN;
     }
+    if (value > 0.0 && kept[POSITIVE_AT] != kept[POSITIVE_AT]) kept[POSITIVE_AT] = t;
     if (value < kept[SMALLEST]) {
       kept[SMALLEST] = value;
       kept[SMALLEST_AT] = t;
@@ -38,6 +40,7 @@ static void watch(Run *run, double t, const double *values) {
       kept[LARGEST_AT] = t;
     }
   }
+  run->watching = 1;
 }
 
 /* Write a row of the outputs at a time and a row of states, under the time `label`; delayed signals as last read. What is
@@ -117,6 +120,19 @@ void take_probe(Run *run, double from, double length) {
   run->evaluations = evaluations;
 }
 
+/* Look at what is watched within the step just made and at its end, where no rows are; see take_probe. */
+static void watch_step(Run *run) {
+  int64_t end_known = run->end_known, evaluations = run->evaluations;
+  double *scratch = record_row(run, run->n_rows);
+  for (int64_t k = run->method->adaptive ? 1 : PIECE; k <= PIECE; k++) {
+    double t = place_point(run, POINTS[k]);
+    call_kernel(run, run->model->outputs, t, state(run, POINT), scratch + 1);
+    if (k < PIECE || run->t_new != run->event_at) watch(run, t, scratch + 1 + run->model->n_y);
+  }
+  run->end_known = end_known;
+  run->evaluations = evaluations;
+}
+
 /* The instants asked for from the start of the step to before its end, which the next step has by its right limit. The
    parts between them are pieces for probes. */
 static void record_times(Run *run) {
@@ -183,6 +199,7 @@ void record_step(Run *run) {
   }
   if (run->recording->kind == RECORD_TIMES) {
     record_times(run);
+    if (run->recording->watch_steps) watch_step(run);
     return;
   }
   if (refine > 1)

@@ -26,12 +26,14 @@ class Recording:
             between them need) and both sides of every jump; "times" keeps exactly `times`, each by its right limit;
             "none" keeps only the first and the last instant.
         keep_end: with "times", whether the instant at which the run ends is kept too.
+        watch_steps: with "times", whether what is watched is looked at in every step too.
     """
 
     kind: str = "steps"
     refine: int = 1
     times: np.ndarray | None = None
     keep_end: bool = False
+    watch_steps: bool = False
 
     def __post_init__(self) -> None:
         if self.kind not in RECORDING_KINDS:

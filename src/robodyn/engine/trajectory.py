@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-EXTREMES = 5
+EXTREMES = 6
 """Numbers kept of what is watched, as in engine.h."""
 
 
@@ -89,7 +89,8 @@ class Trajectory:
         events: (time, guard) in order of their happening.
         at_time, x, m: where the run ended.
         offender: index of the state (numerical failures) or of the guard (TERMINAL, CHATTERING) responsible, or -1.
-        extremes: first value, smallest, its time, largest, its time of what was watched, (n_watched, 5).
+        extremes: first value, smallest, its time, largest, its time, when first positive (nan: never) of what was
+            watched, (n_watched, 6).
         missed: looks at guards within steps, events that they found to be passed over, guard and time of the first.
         unknowns: what the equations of the last step were solved for, where the model gives them.
     """

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from robodyn.errors import Flaw, ModelError, nearest
 from robodyn.model import GROUND, Body, Joint, Mechanism, Point
 from robodyn.model.description import Description
-from robodyn.model.fields import choice, part_name, quantity
-from robodyn.model.joint import ARMATURE, KINDS
+from robodyn.model.fields import choice, declare_as, part_name, quantity
+from robodyn.model.joint import KINDS
 from robodyn.spatial import Pose, about_axis
 
 CONVENTIONS = ("standard", "modified")
@@ -32,9 +32,16 @@ class DHRow(Description):
     d: float = quantity("m", default=0.0, doc="length along z")
     theta: float = quantity("rad", default=0.0, doc="angle about z")
     kind: str = choice(KINDS, default="revolute", doc="of the joint")
-    armature: float = quantity(
-        ARMATURE, by="kind", non_negative=True, default=0.0, doc="rotor inertia as the joint sees it"
-    )
+    armature: float = declare_as(Joint, "armature")
+    lower_limit: float | None = declare_as(Joint, "lower_limit")
+    upper_limit: float | None = declare_as(Joint, "upper_limit")
+    speed_limit: float | None = declare_as(Joint, "speed_limit")
+    acceleration_limit: float | None = declare_as(Joint, "acceleration_limit")
+    effort_limit: float | None = declare_as(Joint, "effort_limit")
+    damping: float | None = declare_as(Joint, "damping")
+    friction: float | None = declare_as(Joint, "friction")
+    stop_stiffness: float | None = declare_as(Joint, "stop_stiffness")
+    stop_damping: float | None = declare_as(Joint, "stop_damping")
 
 
 def mechanism_from_dh(
@@ -79,4 +86,5 @@ def mechanism_from_dh(
 
 
 def _moving_joint(row: DHRow, parent: str, child: str, pose: Pose) -> Joint:
-    return Joint(row.joint, row.kind, parent, child, pose.p, pose.R, Z, row.armature)
+    own = {field: getattr(row, field) for field in row.KINDS if field in Joint.KINDS and field != "kind"}
+    return Joint(row.joint, row.kind, parent, child, pose.p, pose.R, Z, **own)

@@ -23,7 +23,7 @@ class BodyForm(Body):
 
     def made(self) -> Body:
         make = Body if self.about == "com" else Body.about_origin
-        return make(self.name, self.mass, self.com, self.inertia, self.physical)
+        return make(self.name, self.mass, self.com, self.inertia, self.physical, self.looks)
 
 
 class RowForm(DHRow):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from robodyn.errors import FlawList, ModelError
+from robodyn.errors import FlawList
 from robodyn.files.reading import Reader
 from robodyn.files.table import FAILED, Table, attempt
 from robodyn.model import Block, Mechanism
@@ -13,9 +13,7 @@ from robodyn.model.fields import (
     Z_AXIS,
     array,
     child,
-    children,
     choice,
-    part_name,
     quantities,
     quantity,
     reference,
@@ -27,7 +25,6 @@ from robodyn.model.fields import (
 from robodyn.model.numbers import Floats, Rows
 from robodyn.paths import (
     CartesianPath,
-    JointLimits,
     JointPath,
     arc_about,
     arc_through,
@@ -71,28 +68,6 @@ class Turned(Description):
         return self.rotation
 
 
-class Limits(Description):
-    """What a joint can do."""
-
-    NOUN = "limits"
-
-    name: str = part_name()
-    lower: float | None = quantity("rad", default=None, infinite=True)
-    upper: float | None = quantity("rad", default=None, infinite=True)
-    speed: float | None = quantity("rad/s", default=None, infinite=True)
-    acceleration: float | None = quantity("rad/s^2", default=None, infinite=True)
-
-    def check(self, flaws: FlawList) -> None:
-        try:
-            self.limits()
-        except ModelError as error:
-            flaws.extend(flaw for flaw in error.flaws if not flaws.concern(flaw.path))
-
-    def limits(self) -> JointLimits:
-        given = {key: getattr(self, key) for key in ("lower", "upper", "speed", "acceleration")}
-        return JointLimits(**{key: value for key, value in given.items() if value is not None})
-
-
 class PathForm(Description, kw_only=True):
     """What all paths have: the tool, its orientation, the speed along it, and how the joints are chosen."""
 
@@ -122,7 +97,6 @@ class PathForm(Description, kw_only=True):
         absent="the middle of each joint's limits, or 0",
     )  # fmt: skip
     branch: int | None = whole_number(default=None, doc="number of the branch instead")
-    limits: Any = children(Limits, default=(), doc="a table for each joint: what it can do", absent="none")
     singular: float | None = quantity(
         default=None, doc="smallest singular value of the Jacobian that is allowed", absent="0.02"
     )
@@ -200,7 +174,6 @@ def read_path(name: str, table: Table, reader: Reader, mechanism: Mechanism | No
         return FAILED
     profile = form.given("speed", "acceleration", "jerk")
     choice = form.given("near", "branch", "singular", "spacing")
-    limits = {limit.name: limit.limits() for limit in form.limits}
-    plan: JointPath | None = attempt(table, plan_path, mechanism, form.point, path, limits=limits, **choice, **profile)
+    plan: JointPath | None = attempt(table, plan_path, mechanism, form.point, path, **choice, **profile)
     timing = form.given("begin", "period", "delay")
     return FAILED if plan is None else attempt(table, path_block, name, plan, **profile, **timing)

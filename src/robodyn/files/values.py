@@ -189,10 +189,17 @@ def _read_parts(reader: Reader, kind: referring_kinds.Parts, table: Table, key: 
     return FAILED if None in found.values() else tuple(found.values())
 
 
+def _read_file(reader: Reader, kind: kinds.File, table: Table, key: str) -> Any:
+    """A path from the folder of the scenario's file."""
+    text = table.text(key)
+    return FAILED if text is None else str(reader.folder / text)
+
+
 VALUES: dict[type, Callable[[Reader, Any, Table, str], Any]] = {
     Kind: lambda reader, kind, table, key: table.text(key),
     kinds.Flag: lambda reader, kind, table, key: table.flag(key),
     kinds.Count: lambda reader, kind, table, key: table.integer(key),
+    kinds.File: _read_file,
     kinds.Texts: _read_texts,
     kinds.Quantity: _read_quantity,
     vector_kinds.Vector: _read_vector,

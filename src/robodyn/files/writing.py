@@ -54,9 +54,14 @@ def _table(description: Description, name: str, path: str, flaws: FlawList) -> d
             said |= _table(value, name, path, flaws) if value is not None else {}
         elif entry is not None:
             said.setdefault(key, []).append(value)
-        elif is_required(type(description), field) or value != default or key in description.MARKS:
+        elif is_required(type(description), field) or value != default or _marks(description, key, value):
             said[key] = _value(kind, value, name, f"{path}.{key}" if path else key, flaws)
     return said
+
+
+def _marks(description: Description, key: str, value: Any) -> bool:
+    """Whether a file tells the description's class by this key, or by this word under it."""
+    return key in description.MARKS or f"{key}={value}" in description.MARKS
 
 
 def _value(kind: Any, value: Any, name: str, path: str, flaws: FlawList) -> Any:
@@ -80,6 +85,9 @@ def _value(kind: Any, value: Any, name: str, path: str, flaws: FlawList) -> Any:
 def _lines(table: Mapping[str, Any], path: str) -> Iterator[str]:
     """A table's own keys, then the tables in it."""
     inner = {key: value for key, value in table.items() if _is_section(key, value, path)}
+    if inner and all(isinstance(value, Mapping) for value in table.values()):
+        # Parts keep their order, be some of them too long for a line.
+        inner = dict(table)
     for key, value in table.items():
         if key not in inner:
             yield f"{_key(key)} = {_text(value)}"

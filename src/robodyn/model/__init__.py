@@ -31,6 +31,7 @@ from robodyn.model.formula_signal import FormulaSignal
 from robodyn.model.freedom import Freedom
 from robodyn.model.interface import Interface
 from robodyn.model.joint import GROUND, Joint, Point
+from robodyn.model.look import BoxLook, CapsuleLook, CylinderLook, MeshLook, SphereLook
 from robodyn.model.machine import Load, Machine
 from robodyn.model.mechanism import Mechanism
 from robodyn.model.numbers import Floats, Number, check_finite, check_vector
@@ -50,11 +51,14 @@ __all__ = [
     "Body",
     "BodyNode",
     "Box",
+    "BoxLook",
+    "CapsuleLook",
     "Constraint",
     "ConstraintFunction",
     "ConstraintMethod",
     "Contact",
     "Coordinate",
+    "CylinderLook",
     "Delay",
     "Description",
     "Distance",
@@ -72,6 +76,7 @@ __all__ = [
     "LoopJoint",
     "Machine",
     "Mechanism",
+    "MeshLook",
     "ModalInertia",
     "Freedom",
     "Number",
@@ -87,6 +92,7 @@ __all__ = [
     "ScenarioSequence",
     "SetValues",
     "Solver",
+    "SphereLook",
     "TriangleLength",
     "check_finite",
     "check_vector",

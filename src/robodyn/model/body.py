@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
 
 from robodyn.errors import FlawList
 from robodyn.model.description import Description
-from robodyn.model.fields import ZERO, flag, part_name, place, quantity, vector
+from robodyn.model.fields import ZERO, children, flag, part_name, place, quantity, vector
+from robodyn.model.look import LOOKS, Look
 from robodyn.model.numbers import Floats, as_floats
 from robodyn.model.vector_kinds import Vector
 
@@ -67,6 +69,7 @@ class Body(Description):
         "with any of `xx`, `yy`, `zz`, `xy`, `xz`, `yz`",
     )
     physical: bool = flag(default=True, doc="`false` accepts an inertia no real body can have")
+    looks: tuple[Look, ...] = children(*LOOKS, default=(), doc="tables of [looks](#looks) by name", absent="made up")
 
     def check(self, flaws: FlawList) -> None:
         if self.physical and not flaws.concern("inertia"):
@@ -85,7 +88,9 @@ class Body(Description):
             flaws.add("inertia", what, remedy)
 
     @classmethod
-    def about_origin(cls, name: str, mass: float, com: Any, inertia: Any, physical: bool = True) -> Self:
+    def about_origin(
+        cls, name: str, mass: float, com: Any, inertia: Any, physical: bool = True, looks: Sequence[Look] = ()
+    ) -> Self:
         """A body whose inertia is given about the origin of its frame instead of its centre of mass.
 
         I_com = I_origin - m (c.c E - c c^T)
@@ -94,4 +99,4 @@ class Body(Description):
         checked = cls(name, mass, com, inertia, physical=False)
         c = np.array(checked.com)
         tensor = tensor_of(checked.inertia) - checked.mass * (c @ c * np.eye(3) - np.outer(c, c))
-        return cls(name, mass, com, as_floats(tensor), physical)
+        return cls(name, mass, com, as_floats(tensor), physical, tuple(looks))

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 @dataclass_transform(
     frozen_default=True,
     field_specifiers=(
-        f.part_name, f.text, f.texts, f.flag, f.choice, f.whole_number, f.quantity, f.quantities, f.vector, f.place,
-        f.unit_vector, f.rotation_matrix, f.array, f.reference, f.references, f.weights, f.target, f.reference_map,
-        f.text_map, f.numbers, f.plain_function, f.law_or_name, f.child, f.children,
+        f.part_name, f.text, f.file, f.texts, f.flag, f.choice, f.whole_number, f.quantity, f.quantities, f.vector,
+        f.place, f.unit_vector, f.rotation_matrix, f.array, f.reference, f.references, f.weights, f.target,
+        f.reference_map, f.text_map, f.numbers, f.plain_function, f.law_or_name, f.child, f.children,
     ),
 )  # fmt: skip
 class Description:

@@ -27,6 +27,8 @@ from robodyn.model.numbers import check_name
 
 ARM = (PointCoordinate, Distance, FunctionCoordinate, TriangleLength)
 """Coordinates of the arm itself; combinations turn with the drives."""
+OF_DRIVES: Mapping[str, Any] = {"armature": 0.0, "damping": None, "friction": None, "effort_limit": None}
+"""Properties of a joint that are its drive's, and their values without it; positions and speeds are the arm's."""
 
 
 @dataclass(frozen=True)
@@ -80,11 +82,13 @@ def with_elastic_joints(machine: Machine, gears: Mapping[str, ElasticGear], link
 
 
 def _add_drives(mechanism: Mechanism, gears: Mapping[str, ElasticGear]) -> Mechanism:
-    """Massless hinges on the ground after all others; armatures go to them."""
+    """Massless hinges on the ground after all others; what belongs to a joint's drive goes to them."""
     moved = {joint.name: joint for joint in mechanism.joints if joint.name in gears}
-    joints = [dataclasses.replace(j, armature=0.0) if j.name in moved else j for j in mechanism.joints]
+    joints = [joint.replaced(**OF_DRIVES) if joint.name in moved else joint for joint in mechanism.joints]
     drives = [
-        Joint(gear.drive, moved[name].kind, GROUND, f"{gear.drive}_rotor", armature=moved[name].armature)
+        Joint(gear.drive, moved[name].kind, GROUND, f"{gear.drive}_rotor").replaced(
+            **{field: getattr(moved[name], field) for field in OF_DRIVES}
+        )
         for name, gear in gears.items()
     ]
     rotors = tuple(Body(joint.child) for joint in drives)

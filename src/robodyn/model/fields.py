@@ -49,6 +49,11 @@ def text(*, default: Any = MISSING, **words: Any) -> Any:
     return declare(kinds.Text, default, **words)
 
 
+def file(*, default: Any = MISSING, **words: Any) -> Any:
+    """The path of a file, in files from the folder of the scenario's."""
+    return declare(kinds.File, default, **words)
+
+
 def texts(noun: str, *, default: Any = MISSING, **words: Any) -> Any:
     """A list of texts, which are called by a noun."""
     return declare(kinds.Texts, default, noun, **words)

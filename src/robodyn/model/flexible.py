@@ -83,6 +83,8 @@ class FlexibleBody(Body):
 
     def check(self, flaws: FlawList) -> None:
         super().check(flaws)
+        if self.looks:
+            flaws.add("looks", "have no effect on a body that deforms", "give them to a body fixed to it")
         self._check_modes(flaws)
         self._check_nodes(flaws)
 

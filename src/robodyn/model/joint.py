@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from robodyn.model.fields import (
     unit_vector,
 )
 from robodyn.model.freedom import Freedom
+from robodyn.model.joint_block import JointBlock
 from robodyn.model.numbers import XYZ, Floats, Rows, as_floats
 from robodyn.spatial import perpendicular_to
 
@@ -33,6 +35,23 @@ SINGLE = ("revolute", "prismatic", "screw")
 KINDS = (*SINGLE, "fixed", "ball", "free", "planar", "universal", "cylindrical")
 ARMATURE = {"revolute": "kg m^2", "prismatic": "kg", "screw": "kg m^2"}
 """Unit of a rotor's inertia as its joint sees it."""
+POSITION = {"revolute": "rad", "prismatic": "m", "screw": "rad"}
+EFFORT = {"revolute": "N m", "prismatic": "N", "screw": "N m"}
+DAMPING = {"revolute": "N m s/rad", "prismatic": "N s/m", "screw": "N m s/rad"}
+STIFFNESS = {"revolute": "N m/rad", "prismatic": "N/m", "screw": "N m/rad"}
+LIMITS = ("lower_limit", "upper_limit", "speed_limit", "acceleration_limit", "effort_limit")
+LOSSES = ("damping", "friction")
+STOPS = ("stop_stiffness", "stop_damping")
+OF_SINGLE = (*LIMITS, *LOSSES, *STOPS)
+"""Properties that only joints with one position have."""
+STOP = {"lower": "lower_limit", "upper": "upper_limit", "stiffness": "stop_stiffness", "damping": "stop_damping"}
+ENDLESS = {"end_stop": {"lower": -math.inf, "upper": math.inf}}
+"""Parameters of a law -> fields of the joint; and what stands in for limits that there are not."""
+NONE = "no limit"
+
+
+def rate_of(units: Mapping[str, str], time: str) -> dict[str, str]:
+    return {kind: f"{unit}/{time}" for kind, unit in units.items()}
 
 
 class Joint(Description):
@@ -68,6 +87,34 @@ class Joint(Description):
     pitch: float = quantity(
         {"screw": "m/rad"}, by="kind", default=0.0, doc="of a screw: how far it advances by angle", absent="none"
     )
+    lower_limit: float | None = quantity(POSITION, by="kind", default=None, doc="least position", absent=NONE)
+    upper_limit: float | None = quantity(POSITION, by="kind", default=None, doc="largest position", absent=NONE)
+    speed_limit: float | None = quantity(
+        rate_of(POSITION, "s"), by="kind", positive=True, default=None, doc="largest speed either way", absent=NONE
+    )
+    acceleration_limit: float | None = quantity(
+        rate_of(POSITION, "s^2"), by="kind", positive=True, default=None, doc="the same of acceleration", absent=NONE
+    )
+    effort_limit: float | None = quantity(
+        EFFORT,
+        by="kind",
+        positive=True,
+        default=None,
+        doc="largest torque or force that drives may put on it either way; friction, springs and constraints aside",
+        absent=NONE,
+    )
+    damping: float | None = quantity(
+        DAMPING, by="kind", non_negative=True, default=None, doc="viscous damping", absent="none"
+    )
+    friction: float | None = quantity(
+        EFFORT, by="kind", non_negative=True, default=None, doc="dry friction that sticks and slides", absent="none"
+    )
+    stop_stiffness: float | None = quantity(
+        STIFFNESS, by="kind", positive=True, default=None, doc="of end stops at its limits", absent="no end stops"
+    )
+    stop_damping: float | None = quantity(
+        DAMPING, by="kind", non_negative=True, default=None, doc="of the end stops", absent="0"
+    )
 
     def check(self, flaws: FlawList) -> None:
         no_effect = {
@@ -76,6 +123,7 @@ class Joint(Description):
             "pitch": self.kind != "screw" and self.pitch != 0,
             "second_axis": self.kind not in ("universal", "planar") and self.second_axis is not None,
         }
+        no_effect |= {field: self.kind not in SINGLE and getattr(self, field) is not None for field in OF_SINGLE}
         for field in (field for field, given in no_effect.items() if given and not flaws.concern(field)):
             flaws.add(field, f"has no effect on a {self.kind} joint", "leave it out")
         if self.kind == "screw" and self.pitch == 0 and not flaws.concern("pitch"):
@@ -84,6 +132,51 @@ class Joint(Description):
             )
         if self.second_axis is not None and abs(np.dot(self.axis, self.second_axis)) > SQUARE:
             flaws.add("second_axis", "must be perpendicular to axis", "for other angles take two revolute joints")
+        if self.kind in SINGLE and not flaws.concern("lower_limit", "upper_limit"):
+            self._check_limits(flaws)
+
+    def _check_limits(self, flaws: FlawList) -> None:
+        lower, upper = self.lower_limit, self.upper_limit
+        if lower is not None and upper is not None and not lower < upper:
+            flaws.add("upper_limit", f"must be above lower_limit ({lower:g}), is {upper:g}", "swap the two")
+        if self.stop_stiffness is not None and lower is None and upper is None:
+            flaws.add("stop_stiffness", "has no effect without a limit", "give lower_limit or upper_limit, or both")
+        if self.stop_damping is not None and self.stop_stiffness is None:
+            flaws.add("stop_damping", "has no effect without end stops", "give stop_stiffness")
+
+    @property
+    def blocks(self) -> tuple[JointBlock, ...]:
+        """What damping, friction and end stops are to the machine: laws on this joint, with its own numbers."""
+        found = []
+        if self.damping is not None:
+            found.append(self._block("damping", "viscous_friction", viscous="damping"))
+        if self.friction is not None:
+            found.append(self._block("friction", "stick_friction", coulomb="friction"))
+        if self.stop_stiffness is not None:
+            found.append(self._block("end_stop", "end_stop", **STOP))
+        return tuple(found)
+
+    def _block(self, name: str, law: str, **fields: str) -> JointBlock:
+        """A law whose parameters are fields of this joint; what it does not have limits nothing."""
+        given = {key: field for key, field in fields.items() if getattr(self, field) is not None}
+        parameters = ENDLESS.get(law, {}) | {key: getattr(self, field) for key, field in given.items()}
+        sources = {key: f"{self.name}.{field}" for key, field in given.items()}
+        return JointBlock(f"{self.name}.{name}", law, self.name, parameters=parameters, sources=sources)
+
+    def without_blocks(self) -> Joint:
+        """The same joint without damping, friction and end stops."""
+        return self.replaced(**dict.fromkeys((*LOSSES, *STOPS))) if self.blocks else self
+
+    @property
+    def limits(self) -> dict[str, float]:
+        """The limits that it has, by field."""
+        return {field: getattr(self, field) for field in LIMITS if getattr(self, field) is not None}
+
+    @property
+    def tunable(self) -> set[str]:
+        """Names of its numbers that are outside of the mechanics: they change without compiling again."""
+        given = [field for field in OF_SINGLE if getattr(self, field) is not None]
+        return {f"{self.name}.{field}" for field in given}
 
     @property
     def rotates(self) -> bool:

@@ -54,7 +54,7 @@ class Kind:
     def about(self) -> str:
         """Meaning and unit in a few words."""
         unit = getattr(self, "unit", "")
-        shown = unit if isinstance(unit, str) else " or ".join(unit.values())
+        shown = unit if isinstance(unit, str) else " or ".join(dict.fromkeys(unit.values()))
         return " ".join(filter(None, (self.doc, f"[{shown}]" if shown and "{" not in shown else "")))
 
     def accept(self, flaws: FlawList, path: str, value: Any) -> Any:
@@ -103,6 +103,11 @@ class Text(Kind):
         if not isinstance(value, str):
             flaws.add(path, f"must be text, is {value!r}")
         return value
+
+
+@dataclass(frozen=True)
+class File(Text):
+    """The path of a file."""
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
-from typing import Any
+from functools import cached_property
+from typing import Any, Self
 
 from robodyn.errors import FlawList, nearest
 from robodyn.model.block import Block
@@ -64,12 +65,31 @@ class Machine(Description):
     def check(self, flaws: FlawList) -> None:
         if flaws.found:
             return
-        check_part_names(flaws, (*self._joints, *self._balls, *self._points, *self._names(*PARTS)))
+        own = (block.name for block in self.joint_blocks)
+        check_part_names(flaws, (*self._joints, *self._balls, *self._points, *self._names(*PARTS), *own))
         names = reference_names(self._joints, self._points, tuple(self._names("coordinates")))
         check_references(flaws, names, {group: getattr(self, group) for group in PARTS})
         if not flaws.found:
             check_distinct(flaws, self.numbers())
         self._check_tunable(flaws)
+
+    @cached_property
+    def joint_blocks(self) -> tuple[Block, ...]:
+        """Damping, friction and end stops of the joints."""
+        joints = self.mechanism.ordered_joints if self.mechanism else ()
+        return tuple(block for joint in joints for block in joint.blocks)
+
+    @cached_property
+    def all_blocks(self) -> tuple[Block, ...]:
+        """Every block that acts: those given, then those of the joints."""
+        return (*self.blocks, *self.joint_blocks)
+
+    def with_all_blocks(self, blocks: Iterable[Block]) -> Self:
+        """The same machine with other blocks in place of all, those of its joints too."""
+        mechanism = self.mechanism
+        if mechanism is not None and self.joint_blocks:
+            mechanism = mechanism.replaced(joints=tuple(joint.without_blocks() for joint in mechanism.joints))
+        return self.replaced(blocks=tuple(blocks), mechanism=mechanism)
 
     @property
     def _joints(self) -> tuple[str, ...]:

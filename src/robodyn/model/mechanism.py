@@ -55,6 +55,11 @@ class Mechanism(Description):
         return tuple(freedom for freedom in self.freedoms if freedom.is_single)
 
     @cached_property
+    def limited_joints(self) -> tuple[Joint, ...]:
+        """The joints that have limits."""
+        return tuple(joint for joint in self.ordered_joints if joint.limits)
+
+    @cached_property
     def flexible_bodies(self) -> tuple[FlexibleBody, ...]:
         """The bodies that deform, in the order of the joints that carry them."""
         carried = [self.body(joint.child) for joint in self.ordered_joints]
@@ -90,13 +95,30 @@ class Mechanism(Description):
 
     def with_bodies(self, *bodies: Body) -> Mechanism:
         """The same mechanism with other bodies in place of those of the same names."""
-        flaws, known = FlawList(), [body.name for body in self.bodies]
-        for body in bodies:
-            if body.name not in known:
-                flaws.add(f"bodies.{body.name}", "there is no such body to replace", nearest(body.name, known))
+        return self._with_parts("bodies", bodies)
+
+    def with_joints(self, *joints: Joint) -> Mechanism:
+        """The same mechanism with other joints in place of those of the same names."""
+        return self._with_parts("joints", joints)
+
+    def _with_parts(self, group: str, parts: tuple[Body, ...] | tuple[Joint, ...]) -> Mechanism:
+        old = getattr(self, group)
+        flaws, known = FlawList(), [part.name for part in old]
+        for part in parts:
+            if part.name not in known:
+                what = f"there is no such {part.NOUN} to replace"
+                flaws.add(f"{group}.{part.name}", what, nearest(part.name, known))
         flaws.raise_if_any(f"mechanism '{self.name}'")
-        fresh = {body.name: body for body in bodies}
-        return dataclasses.replace(self, bodies=tuple(fresh.get(body.name, body) for body in self.bodies))
+        fresh = {part.name: part for part in parts}
+        return self.replaced(**{group: tuple(fresh.get(part.name, part) for part in old)})
+
+    def joint(self, name: str) -> Joint:
+        """The joint of that name; KeyError where there is none."""
+        return self._joints[name]
+
+    @cached_property
+    def _joints(self) -> dict[str, Joint]:
+        return {joint.name: joint for joint in self.joints}
 
     def with_payload(self, payload: Body, on: str, origin: Any = (0.0, 0.0, 0.0)) -> Mechanism:
         """The same mechanism carrying one more body, fixed to the body `on` at `origin`."""

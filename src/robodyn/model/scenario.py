@@ -145,7 +145,7 @@ class Scenario(Description):
         if self.keep is not None and not flaws.concern("keep"):
             freedoms = mechanism.freedoms if mechanism else ()
             check_keep(flaws, self.keep, list(state_units(freedoms, ())), self.initialisation)
-        check_event_names(flaws, [e.name for e in self.events], [block.name for block in self.machine.blocks])
+        check_event_names(flaws, [e.name for e in self.events], [block.name for block in self.machine.all_blocks])
         if not flaws.found:
             check_distinct(flaws, self._all_numbers())
 
@@ -161,7 +161,7 @@ class Scenario(Description):
     def state_units(self) -> dict[str, str]:
         """Units of the states and the memory that may be given start values, where the description says them."""
         mechanism = self.machine.mechanism
-        return state_units(mechanism.freedoms if mechanism else (), self.machine.blocks)
+        return state_units(mechanism.freedoms if mechanism else (), self.machine.all_blocks)
 
     def constraint_method_numbers(self) -> Iterator[Number]:
         """The pole of Baumgarte's method, where it is given and there is something to keep."""

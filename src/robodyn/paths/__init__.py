@@ -6,7 +6,6 @@ from robodyn.paths.inverse import Branches, find_branches
 from robodyn.paths.joint_path import JointPath
 from robodyn.paths.orientation import Orientation, point_tool
 from robodyn.paths.pieces import Arc, Blend, Line
-from robodyn.paths.plan_checks import JointLimits
 from robodyn.paths.planning import plan_path
 from robodyn.paths.reference import PathReference, path_block, path_law
 from robodyn.paths.shapes import arc_about, arc_through, straight_line, way_points
@@ -16,7 +15,6 @@ __all__ = [
     "Blend",
     "Branches",
     "CartesianPath",
-    "JointLimits",
     "JointPath",
     "Line",
     "Orientation",

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from robodyn.errors import FlawList, nearest
-from robodyn.model.numbers import check_finite
+from robodyn.errors import FlawList
+from robodyn.model import Joint
 from robodyn.paths.arm import SixAxisArm
 from robodyn.paths.cartesian import CartesianPath
 from robodyn.paths.inverse import find_branches
@@ -19,37 +17,6 @@ from robodyn.paths.tracing import Trace
 
 WRIST_SHARE = 0.3
 """Where the joints 1 to 3 have less of the rates that do not move the tool, it is the wrist that is singular."""
-
-
-@dataclass(frozen=True)
-class JointLimits:
-    """What a joint can do: positions [rad], speed [rad/s] and acceleration [rad/s^2] in either direction."""
-
-    lower: float = -np.inf
-    upper: float = np.inf
-    speed: float = np.inf
-    acceleration: float = np.inf
-
-    def __post_init__(self) -> None:
-        flaws = FlawList()
-        for key in ("lower", "upper", "speed", "acceleration"):
-            check_finite(flaws, key, getattr(self, key), infinite=True)
-        if not flaws.found and self.lower >= self.upper:
-            flaws.add("upper", f"must be above lower ({self.lower:g}), is {self.upper:g}")
-        for key in ("speed", "acceleration"):
-            if not flaws.found and getattr(self, key) <= 0:
-                flaws.add(key, f"must be positive, is {getattr(self, key):g}")
-        flaws.raise_if_any("joint limits")
-
-
-def check_settings(flaws: FlawList, arm: SixAxisArm, limits: Mapping[str, JointLimits], profile: Any) -> None:
-    """Limits name joints of the arm, and none of them is without effect."""
-    for name, limit in limits.items():
-        if name not in arm.joints:
-            flaws.add(f"limits.{name}", "the arm has no such joint", nearest(name, arm.joints))
-        elif profile is None and np.isfinite([limit.speed, limit.acceleration]).any():
-            remedy = "give the speed and acceleration along the path"
-            flaws.add(f"limits.{name}", "a limit of speed or acceleration has no effect", remedy)
 
 
 def check_reach(flaws: FlawList, arm: SixAxisArm, path: CartesianPath, trace: Trace) -> None:
@@ -72,23 +39,23 @@ def _edge(arm: SixAxisArm, path: CartesianPath, reached: float, missed: float) -
     return missed
 
 
-def check_limits(
-    flaws: FlawList, joints: tuple[str, ...], limits: Mapping[str, JointLimits], ways: np.ndarray, positions: np.ndarray
-) -> None:
+def check_limits(flaws: FlawList, joints: Sequence[Joint], ways: np.ndarray, positions: np.ndarray) -> None:
     """Report every stretch on which a joint would have to leave its range, and by how much.
 
     Args:
         ways: [m], (n,); positions: of the joints there [rad], nan where out of reach, (n, 6).
     """
     for column, joint in enumerate(joints):
-        limit = limits.get(joint, JointLimits())
         q = positions[:, column]
-        for word, excess, bound in (("upper", q - limit.upper, limit.upper), ("lower", limit.lower - q, limit.lower)):
+        for word, bound in (("upper", joint.upper_limit), ("lower", joint.lower_limit)):
+            if bound is None:
+                continue
+            excess = q - bound if word == "upper" else bound - q
             for first, last in _stretches(excess > 0):
                 most = np.degrees(np.nanmax(excess[first : last + 1]))
                 where = _where(ways[first], ways[last])
                 what = f"exceeds its {word} limit of {np.degrees(bound):.4g} deg by up to {most:.3g} deg {where}"
-                flaws.add(f"joints.{joint}", what, "another branch may keep within it, or move the path")
+                flaws.add(f"joints.{joint.name}", what, "another branch may keep within it, or move the path")
 
 
 def check_singularities(flaws: FlawList, trace: Trace, joints: tuple[str, ...], tolerance: float) -> None:
@@ -129,27 +96,24 @@ def singularity(idle: np.ndarray) -> tuple[str, int]:
     return "elbow", 1 + int(np.argmax(rates[1:3]))
 
 
-def check_motion(
-    flaws: FlawList, path: JointPath, limits: Mapping[str, JointLimits], profile: Mapping[str, float]
-) -> None:
+def check_motion(flaws: FlawList, path: JointPath, joints: Sequence[Joint], profile: Mapping[str, float]) -> None:
     """Report joints that must move faster than they can to keep the speed along the path, predicted from the table."""
     phases = plan_phases(path.length, profile["speed"], profile["acceleration"], profile["jerk"], 0.0)
     breaks = [float(phase.begin) for phase in phases]
     times = np.unique(np.concatenate([np.linspace(0.0, breaks[-1], 4001), breaks, np.nextafter(breaks, -np.inf)]))
     _, v, a = path.motion(times, **profile)
     ways = travel(times, phases)[0]
-    for column, joint in enumerate(path.joints):
-        limit = limits.get(joint, JointLimits())
-        pairs = (("speed", v, limit.speed, "deg/s"), ("acceleration", a, limit.acceleration, "deg/s^2"))
+    for column, joint in enumerate(joints):
+        pairs = (("speed", v, joint.speed_limit, "deg/s"), ("acceleration", a, joint.acceleration_limit, "deg/s^2"))
         for word, values, bound, unit in pairs:
             size = np.abs(values[:, column])
             needed = float(np.max(size))
             # The first place of several that differ by rounding alone.
             largest = int(np.argmax(size >= (1 - 1e-9) * needed))
-            if needed > bound:
+            if bound is not None and needed > bound:
                 what = f"must reach {np.degrees(needed):.4g} {unit} at {1e3 * ways[largest]:.1f} mm"
                 remedy = "go slower along the path" if word == "speed" else "lower speed or acceleration of the path"
-                flaws.add(f"joints.{joint}", f"{what}, its {word} limit is {np.degrees(bound):.4g} {unit}", remedy)
+                flaws.add(f"joints.{joint.name}", f"{what}, its {word} limit is {np.degrees(bound):.4g} {unit}", remedy)
 
 
 def _where(begin: float, end: float) -> str:

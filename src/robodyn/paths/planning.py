@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from robodyn.errors import FlawList
-from robodyn.model import Mechanism
+from robodyn.model import Joint, Mechanism
 from robodyn.model.numbers import check_finite, check_vector
 from robodyn.paths.arm import SixAxisArm, build_arm
 from robodyn.paths.cartesian import CartesianPath
 from robodyn.paths.inverse import find_branches
 from robodyn.paths.joint_path import JointPath, JointTable, make_table
 from robodyn.paths.plan_checks import (
-    JointLimits,
     check_limits,
     check_motion,
     check_reach,
-    check_settings,
     check_singularities,
 )
 from robodyn.paths.refinement import refine
@@ -43,21 +41,19 @@ def plan_path(
     *,
     near: Any = None,
     branch: int | None = None,
-    limits: Mapping[str, JointLimits] | None = None,
     speed: float | None = None,
     acceleration: float | None = None,
     jerk: float | None = None,
     spacing: float | None = None,
     singular: float = SINGULAR,
 ) -> JointPath:
-    """Joint positions along a path with exact derivatives, by inverse kinematics on one branch.
+    """Joint positions along a path with exact derivatives, by inverse kinematics on one branch, within joints' limits.
 
     Args:
         point: of the mechanism; its place is the tool's, its body's axes are the tool's.
         near: joint positions [rad] that the branch is chosen near to at the start, (6,); the middle of each joint's
             limits, or 0, by default.
         branch: number of the branch at the start instead, as `find_branches` counts.
-        limits: joint -> what it can do.
         speed, acceleration, jerk: along the path; predict what the joints need of theirs.
         spacing: of the knots [m]; by default what keeps the interpolation to 1e-11 rad.
         singular: smallest singular value of the Jacobian that is allowed, lengths over the arm's reach.
@@ -67,29 +63,28 @@ def plan_path(
             singularity; and every joint that would have to be too fast.
     """
     arm = build_arm(mechanism, point)
-    limits = dict(limits or {})
+    joints = [mechanism.joint(name) for name in arm.joints]
     flaws = FlawList()
     profile = _profile(flaws, speed, acceleration, jerk)
     _check_numbers(flaws, near, branch, spacing, singular)
     if spacing and not flaws.found and path.length > MOST_SPACED * spacing:
         what = f"{spacing:g} m on a path of {path.length:g} m are {path.length / spacing:.3g} knots"
         flaws.add("spacing", what, f"at most {MOST_SPACED} are placed; leave it out to have as many as are needed")
-    check_settings(flaws, arm, limits, profile)
     flaws.raise_if_any(f"path of '{point}'")
-    start = _start(arm, path, _wished(arm, limits) if near is None else near, branch)
+    start = _start(arm, path, _wished(joints) if near is None else near, branch)
     trace = follow(arm, path, start, spacing or path.length / COARSE)
     if trace.reached.all() and not trace.jumps and spacing is None:
         trace = _refined(arm, path, trace)
     check_reach(flaws, arm, path, trace)
     check_singularities(flaws, trace, arm.joints, singular)
     if trace.jumps or not trace.reached.all():
-        check_limits(flaws, arm.joints, limits, trace.knots, trace.position)
+        check_limits(flaws, joints, trace.knots, trace.position)
         flaws.raise_if_any(f"path of '{point}'")
     joint_path = _joint_path(arm, point, path, trace)
     ways = np.linspace(0.0, path.length, SHOWN)
-    check_limits(flaws, arm.joints, limits, ways, joint_path.at(ways)[0])
+    check_limits(flaws, joints, ways, joint_path.at(ways)[0])
     if profile is not None:
-        check_motion(flaws, joint_path, limits, profile)
+        check_motion(flaws, joint_path, joints, profile)
     flaws.raise_if_any(f"path of '{point}'")
     return joint_path
 
@@ -118,10 +113,10 @@ def _check_numbers(flaws: FlawList, near: Any, branch: Any, spacing: Any, singul
         flaws.add("singular", f"must not be negative, is {singular:g}")
 
 
-def _wished(arm: SixAxisArm, limits: Mapping[str, JointLimits]) -> np.ndarray:
+def _wished(joints: Sequence[Joint]) -> np.ndarray:
     """The middle of each joint's range, 0 where it has none."""
-    middles = [0.5 * (limit.lower + limit.upper) for limit in (limits.get(name, JointLimits()) for name in arm.joints)]
-    return np.where(np.isfinite(middles), middles, 0.0)
+    ranges = [(joint.lower_limit, joint.upper_limit) for joint in joints]
+    return np.array([0.0 if lower is None or upper is None else 0.5 * (lower + upper) for lower, upper in ranges])
 
 
 def _start(arm: SixAxisArm, path: CartesianPath, near: Any, branch: int | None) -> np.ndarray:

@@ -94,7 +94,7 @@ def _check_kind(system: System) -> None:
 
 def _check_sticking(system: System, varying: list[str]) -> None:
     flaws = FlawList()
-    for block in system.scenario.machine.blocks:
+    for block in system.scenario.machine.all_blocks:
         if block.info.sticks and block.on in varying:
             what = f"sticks on '{block.on}', which does not depend linearly on the joints"
             flaws.add(f"blocks.{block.name}", what, "take a friction law with bristles, such as lugre_friction")

@@ -4,6 +4,7 @@ from .certificate import Certificate, Check
 from .compare import Comparison, Difference, compare, identical
 from .errors import ErrorBar, Errors, compare_solutions
 from .exports import from_csv, to_csv, to_netcdf, to_parquet, to_xarray
+from .limits import PassedLimit
 from .outcome import Outcome, OutcomeKind
 from .probing import Probes, interpolation_errors
 from .provenance import Provenance
@@ -23,6 +24,7 @@ __all__ = [
     "EventRecord",
     "Outcome",
     "OutcomeKind",
+    "PassedLimit",
     "Probes",
     "Provenance",
     "Run",

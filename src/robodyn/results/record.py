@@ -7,6 +7,7 @@ import numpy as np
 
 from .certificate import certificate_from
 from .errors import errors_from
+from .limits import PassedLimit
 from .outcome import Outcome, OutcomeKind
 from .probing import Probes
 from .provenance import Provenance
@@ -32,6 +33,7 @@ def to_record(run: Run) -> dict[str, Any]:
         "end": run.end,
         "found": run.found,
         **run.certificate.to_plain(),
+        "passed_limits": [passed.to_plain() for passed in run.passed_limits],
         "errors": run.errors.to_plain() if run.errors else None,
     }
 
@@ -57,5 +59,6 @@ def from_record(
         found={name: (given, found) for name, (given, found) in record.get("found", {}).items()},
         certificate=certificate_from(record),
         errors=errors_from(record.get("errors")),
+        passed_limits=tuple(PassedLimit(**passed) for passed in record.get("passed_limits", [])),
     )
     return checked(run)

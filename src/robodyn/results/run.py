@@ -8,6 +8,7 @@ from robodyn.signals import SignalInfo as SignalInfo
 
 from .certificate import Certificate
 from .errors import Errors
+from .limits import PassedLimit
 from .outcome import Outcome
 from .probing import Probes
 from .provenance import Provenance
@@ -40,6 +41,7 @@ class Run:
         infos: what the columns mean, in their order.
         warnings: sentences for whoever uses the numbers.
         certificate: what the run checked of itself; empty for measurements.
+        passed_limits: limits of joints that were passed.
         errors: how far a second solution says the numbers are off, where there is one.
         knots: rows across which signals are not smooth, or may not be, (n,): nothing is interpolated across them. By
             default all of them: signals are then straight between rows, or cubic where their rates are known.
@@ -62,6 +64,7 @@ class Run:
     found: dict[str, tuple[float, float]] = field(default_factory=dict)
     certificate: Certificate = field(default_factory=Certificate)
     errors: Errors | None = None
+    passed_limits: tuple[PassedLimit, ...] = ()
 
     def __post_init__(self) -> None:
         for part in ("time", "values"):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .certificate import join_certificates
+from .limits import join_limits
 from .outcome import Outcome
 from .probing import Probes
 from .provenance import Provenance
@@ -45,6 +46,7 @@ def join(runs: Sequence[Run], provenance: Provenance) -> Run:
         probes=_probes(runs, infos),
         found=runs[0].found,
         certificate=join_certificates(run.certificate for run in runs),
+        passed_limits=join_limits(run.passed_limits for run in runs),
     )
 
 

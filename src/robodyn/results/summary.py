@@ -15,8 +15,8 @@ _STARTS_SHOWN = 20
 
 
 def summarise(run: Run) -> str:
-    """Outcome, costs, warnings, checks, start values found, events and signal ranges of a run as lines of text."""
-    message = [_warnings(run), run.certificate.lines(), _errors(run), list_found(run.found)]
+    """A run as lines of text: outcome, costs, warnings, limits passed, checks, start values found, events, signals."""
+    message = [_warnings(run), _limits(run), run.certificate.lines(), _errors(run), list_found(run.found)]
     blocks = [_head(run), *message, _events(run), _signals(run)]
     return "\n\n".join("\n".join(block) for block in blocks if block)
 
@@ -52,6 +52,10 @@ def _count(count: int, nouns: str) -> str:
 
 def _warnings(run: Run) -> list[str]:
     return [f"warning: {sentence}" for sentence in run.warnings]
+
+
+def _limits(run: Run) -> list[str]:
+    return [f"limit: {passed.sentence}" for passed in run.passed_limits]
 
 
 def list_found(found: Mapping[str, tuple[float, float]]) -> list[str]:

@@ -30,7 +30,7 @@ CLOSED_LIMITS = (1e-3, 0.1)
 where that is given so."""
 HASTY_STEPS = 3.0
 """How many fixed steps in a row may be too long for what drives the machine: a jump or a bend is seen so."""
-FIRST, SMALLEST, _, LARGEST, LARGEST_AT = range(5)
+FIRST, SMALLEST, _, LARGEST, LARGEST_AT, _ = range(6)
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,8 @@ def certify(
                 checks.append(_check_energy(solver, extremes, trajectory))
         elif watched.promise is Promise.CLOSED:
             checks += _check_residuals(system, watched, extremes)
+        elif watched.promise is Promise.WITHIN:
+            continue
         else:
             passive = watched.promise is Promise.PASSIVE and duration > 0
             # Neither a force nor a speed of the size of the tolerance is seen.

@@ -120,7 +120,7 @@ def guess_rest(system: System, given: Mapping[str, float]) -> tuple[np.ndarray, 
 
 
 def _directions(system: System) -> set[str]:
-    blocks = system.scenario.machine.blocks
+    blocks = system.scenario.machine.all_blocks
     return {f"{block.name}.direction" for block in blocks if block.info.sticks}
 
 

@@ -18,6 +18,7 @@ from robodyn.simulation.certificate import certify, check_rows, constraint_error
 from robodyn.simulation.choice import describe_choice
 from robodyn.simulation.compiled import CompiledSystem
 from robodyn.simulation.diagnostics import find_doubts
+from robodyn.simulation.passed_limits import find_passed_limits
 from robodyn.simulation.starting import Start
 
 
@@ -61,7 +62,8 @@ def make_run(
         certificate=certificate,
     )
     certificate = check_rows(run, rows_chosen)
-    return dataclasses.replace(run, certificate=certificate, outcome=judge(outcome, certificate))
+    limits = find_passed_limits(system, trajectory, run, rows_chosen)
+    return dataclasses.replace(run, certificate=certificate, outcome=judge(outcome, certificate), passed_limits=limits)
 
 
 def _end(system: System, trajectory: Trajectory) -> dict[str, float]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.assembly import System, assemble
+from robodyn.assembly.promises import Promise
 from robodyn.engine import BrokenRun, Trajectory, integrate
 from robodyn.errors import Flaw, ModelError
 from robodyn.model import Recording, Scenario, ScenarioSequence, Solver
@@ -17,9 +18,11 @@ from robodyn.results import Run, join
 from robodyn.simulation.compiled import CompiledSystem, compile_system
 from robodyn.simulation.extent import check_extent
 from robodyn.simulation.outcomes import describe_failure, describe_outcome
+from robodyn.simulation.passed_limits import check_start_limits
 from robodyn.simulation.problem import build_problem
 from robodyn.simulation.python_calls import PythonCalls
 from robodyn.simulation.recording import describe_chain, make_run
+from robodyn.simulation.reference_limits import find_reference_warnings
 from robodyn.simulation.second_solution import add_errors
 from robodyn.simulation.settings import engine_recording
 from robodyn.simulation.starting import Start, find_start
@@ -69,18 +72,24 @@ def simulate(
     if parameters:
         # The descriptions check themselves: a negative mass is refused here as it is anywhere else.
         system.scenario.with_numbers(dict(parameters))
+    # Of many runs of one system, their motions are compared with the limits, not their references.
+    once = not isinstance(what, CompiledSystem)
+    doubts = tuple(find_reference_warnings(system, compiled.number_values(values))) if once else ()
     calls = PythonCalls(compiled, compiled.module.prepare(values))
     begin = find_start(compiled, values, start)
+    if start is None:
+        states = dict(zip((state.name for state in system.states), begin.x.tolist(), strict=True))
+        check_start_limits(system, states, compiled.number_values(values))
     try:
         trajectory = _integrate(compiled, solver, recording, values, begin, calls, progress)
     except BrokenRun as broken:
         # A Python block or action failed: its error is the outcome, the motion so far is kept.
         outcome = describe_failure(broken.trajectory, calls.running, broken.cause)
-        warnings = ("".join(traceback.format_exception(broken.cause)),)
+        warnings = (*doubts, "".join(traceback.format_exception(broken.cause)))
         return make_run(compiled, solver, values, broken.trajectory, outcome, begin, warnings)
     outcome = describe_outcome(compiled, solver, trajectory)
     chosen = solver.adaptive and recording.rate is None and recording.times is None and recording.refine is None
-    return make_run(compiled, solver, values, trajectory, outcome, begin, rows_chosen=chosen)
+    return make_run(compiled, solver, values, trajectory, outcome, begin, doubts, rows_chosen=chosen)
 
 
 def _own_solver(what: Any, scenario: Scenario) -> Solver:
@@ -169,7 +178,8 @@ def _integrate(
     system = compiled.system
     numbers = compiled.number_values(values)
     duration = system.scenario.duration
-    kept = engine_recording(recording, solver, start.time, duration)
+    limited = any(watched.promise is Promise.WITHIN for watched in system.watched)
+    kept = engine_recording(recording, solver, start.time, duration, watch_steps=limited)
     check_extent(compiled, solver, kept, duration)
     with WaitingLine(f"simulating {system.scenario.name}", quiet=progress is not None, watched=False) as message:
         return integrate(

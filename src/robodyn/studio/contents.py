@@ -26,7 +26,8 @@ def describe_run(run: Run, label: str) -> Plain:
         "label": label,
         "title": str(run.provenance.description.get("title") or ""),
         "outcome": _outcome(run.outcome),
-        "warnings": list(run.warnings),
+        "warnings": [*run.warnings, *_undrawn(machine)],
+        "limits": [passed.sentence for passed in run.passed_limits],
         **_certificate(run),
         "statistics": _statistics(run),
         "events": [{"name": e.name, "time": e.time, "terminal": e.terminal} for e in run.events[:MOST_EVENTS]],
@@ -38,6 +39,11 @@ def describe_run(run: Run, label: str) -> Plain:
         "provenance": _provenance(run),
         **encode_columns(run),
     }
+
+
+def _undrawn(machine: Plain | None) -> list[str]:
+    """Sentences on looks that are not drawn."""
+    return [sentence for body in (machine["bodies"] if machine else []) for sentence in body.get("undrawn", [])]
 
 
 def choose_signals(runs: Sequence[Run]) -> list[str]:

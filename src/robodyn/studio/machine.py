@@ -9,6 +9,7 @@ from typing import Any
 from robodyn.results import Run
 
 from .deforming import find_carrier, is_inner, read_shape
+from .looks import read_looks
 from .surfaces import read_surfaces
 
 Plain = dict[str, Any]
@@ -61,9 +62,12 @@ def _geometry(mechanism: Plain, description: Plain, numbers: Plain) -> Plain:
 
 
 def _body(body: Plain, numbers: Plain) -> Plain:
-    """A rigid body by its centre of mass, one that deforms with its shape."""
+    """A rigid body by its centre of mass and its looks, one that deforms with its shape."""
     shape = read_shape(body)
     message = {"name": str(body["name"]), "com": _vector(body, "com", numbers)}
+    looks, undrawn = read_looks(body)
+    message |= {"looks": looks} if looks else {}
+    message |= {"undrawn": undrawn} if undrawn else {}
     return message if shape is None else message | {"shape": shape}
 
 

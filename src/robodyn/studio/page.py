@@ -33,6 +33,7 @@ SCRIPTS = (
     "shapes.js",
     "bending.js",
     "surfaces.js",
+    "looks.js",
     "struts.js",
     "camera.js",
     "scene.js",

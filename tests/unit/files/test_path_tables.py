@@ -21,8 +21,9 @@ from robodyn.paths import (
 INERTIA = [0.1, 0.1, 0.1]
 BODIES = {f"link{k}": {"mass": 1.0, "inertia": INERTIA} for k in range(1, 7)}
 QUARTER = "90 deg"
+LIMITS = {"lower_limit": "-160 deg", "upper_limit": "160 deg", "speed_limit": "236 deg/s"}
 ROWS = [
-    {"joint": "joint1", "body": "link1"},
+    {"joint": "joint1", "body": "link1"} | LIMITS,
     {"joint": "joint2", "body": "link2", "alpha": QUARTER},
     {"joint": "joint3", "body": "link3", "a": 0.45},
     {"joint": "joint4", "body": "link4", "alpha": "-90 deg", "d": 0.45},
@@ -40,7 +41,6 @@ LINE = {
     "jerk": 10.0,
     "begin": "0.5 s",
     "near": [0, "20 deg", "-150 deg", 0, "-60 deg", "180 deg"],
-    "limits": {"joint1": {"lower": "-160 deg", "upper": "160 deg", "speed": "236 deg/s", "acceleration": 100.0}},
     "singular": 0.01,
     "spacing": "20 mm",
 }
@@ -92,7 +92,7 @@ def test_a_line_is_the_block_python_makes(tmp_path):
     assert "path.position6" in assemble(scenario).signal_names
 
 
-ENDS = {"start": None, "end": None, "limits": None}
+ENDS = {"start": None, "end": None}
 ARC = {"kind": "arc", "start": [0.6, -0.2, -0.2]}
 SHAPES = {
     "arc through": (
@@ -142,8 +142,14 @@ def test_a_misspelt_key_is_answered_with_the_right_one(tmp_path, key):
 
 
 def test_unknown_keys_of_inner_tables_are_told(tmp_path):
-    data = with_path(orientation={"pointing": [0, 0, -1], "spim": 1}, limits={"joint1": {"uper": 1}})
-    assert list(flaws_of(tmp_path, data)) == ["paths.path.orientation.spim", "paths.path.limits.joint1.uper"]
+    data = with_path(orientation={"pointing": [0, 0, -1], "spim": 1})
+    assert list(flaws_of(tmp_path, data)) == ["paths.path.orientation.spim"]
+
+
+def test_a_path_keeps_within_the_joints_own_limits(tmp_path):
+    data = with_path()
+    data["dh"]["rows"][0]["upper_limit"] = "10 deg"
+    assert "exceeds its upper limit of 10 deg by up to 35" in flaws_of(tmp_path, data)["paths.path.joints.joint1"]
 
 
 @pytest.mark.parametrize(
@@ -159,8 +165,6 @@ def test_unknown_keys_of_inner_tables_are_told(tmp_path):
         ({"orientation": {}}, "orientation", "is missing"),
         ({"orientation": {"pointing": [0, 0, 0]}}, "orientation.pointing", "must not be zero"),
         ({"branch": 3}, "branch", "is given beside near"),
-        ({"limits": {"joint7": {"lower": 0}}}, "limits.joint7", "no such joint"),
-        ({"limits": {"joint1": {"upper": "10 deg"}}}, "joints.joint1", "exceeds its upper limit of 10 deg by up to 35"),
         ({"singular": 0.2}, "joints.joint3", "elbow singularity"),
         ({"end": [0.6, 1.6, -0.285]}, "", "out of reach from 1240."),
         ({"delay": 0.001}, "delay", "no effect on a continuous block"),

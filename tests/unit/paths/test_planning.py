@@ -1,5 +1,7 @@
 """Do planned joints follow the path exactly, on one branch, and is it reported where they cannot?"""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.support.six_axis_arms import offset_wrist
@@ -7,7 +9,6 @@ from tests.support.six_axis_arms import offset_wrist
 from robodyn import ModelError
 from robodyn.catalog import six_axis_mechanism
 from robodyn.paths import (
-    JointLimits,
     arc_through,
     build_arm,
     find_branches,
@@ -34,9 +35,14 @@ PLANS = {name: plan_path(ARM, "tool", path, near=ELBOW_UP) for name, path in PAT
 PLAN = PLANS["weld"]
 
 
-def plan_flaws(path, **settings):
+def limited(**limits):
+    """The arm with limits, by joint."""
+    return ARM.with_joints(*(replace(ARM.joint(name), **given) for name, given in limits.items()))
+
+
+def plan_flaws(path, arm=ARM, **settings):
     with pytest.raises(ModelError) as error:
-        plan_path(ARM, "tool", path, **({"near": ELBOW_UP} | settings))
+        plan_path(arm, "tool", path, **({"near": ELBOW_UP} | settings))
     return error.value.flaws
 
 
@@ -131,8 +137,9 @@ def test_a_branch_is_chosen_by_number_or_by_limits():
     for k in (0, 5):
         plan = plan_path(ARM, "tool", WELD, branch=k)
         assert np.allclose(plan.position[0], branches.positions[k], atol=1e-9)
-    limits = {name: JointLimits(q - 1.5, q + 1.5) for name, q in zip(PLAN.joints, ELBOW_UP, strict=True)}
-    assert np.allclose(plan_path(ARM, "tool", WELD, limits=limits).position, PLAN.position)
+    ranges = zip(PLAN.joints, ELBOW_UP, strict=True)
+    arm = limited(**{name: {"lower_limit": q - 1.5, "upper_limit": q + 1.5} for name, q in ranges})
+    assert np.allclose(plan_path(arm, "tool", WELD).position, PLAN.position)
 
 
 def test_given_knots_are_kept():
@@ -239,12 +246,12 @@ def test_a_smaller_tolerance_lets_a_path_pass():
 
 def test_limits_are_told_all_at_once_with_place_and_amount():
     turn = np.radians
-    limits = {
-        "joint3": JointLimits(turn(-175), turn(-120)),
-        "joint2": JointLimits(speed=turn(20)),
-        "joint1": JointLimits(acceleration=turn(30)),
-    }
-    message = [str(flaw) for flaw in plan_flaws(WELD, limits=limits, speed=0.2, acceleration=0.8)]
+    arm = limited(
+        joint3={"lower_limit": turn(-175), "upper_limit": turn(-120)},
+        joint2={"speed_limit": turn(20)},
+        joint1={"acceleration_limit": turn(30)},
+    )
+    message = [str(flaw) for flaw in plan_flaws(WELD, arm, speed=0.2, acceleration=0.8)]
     assert len(message) == 5
     # Closed form: bend of the elbow at the ends and in the middle, see the weld's joint speeds.
     bend = [np.degrees(-np.pi / 2 - np.arccos((d - 0.405) / 0.405)) for d in (0.76, 0.4)]
@@ -262,16 +269,13 @@ def test_predicted_speeds_are_those_of_the_motion():
     profile = {"speed": 0.2, "acceleration": 0.8}
     time = np.linspace(0, PLAN.duration(**profile), 20001)
     fastest = np.max(np.abs(PLAN.motion(time, **profile)[1]), axis=0)
-    just = {name: JointLimits(speed=1.001 * max(v, 1e-3)) for name, v in zip(PLAN.joints, fastest, strict=True)}
-    plan_path(ARM, "tool", WELD, near=ELBOW_UP, limits=just, **profile)
-    short = {"joint5": JointLimits(speed=0.999 * fastest[4])}
-    (flaw,) = plan_flaws(WELD, limits=short, **profile)
+    just = {name: {"speed_limit": 1.001 * max(v, 1e-3)} for name, v in zip(PLAN.joints, fastest, strict=True)}
+    plan_path(limited(**just), "tool", WELD, near=ELBOW_UP, **profile)
+    (flaw,) = plan_flaws(WELD, limited(joint5={"speed_limit": 0.999 * fastest[4]}), **profile)
     assert f"must reach {np.degrees(fastest[4]):.4g} deg/s" in flaw.what
 
 
 WRONG = {
-    "limits.jont4": {"limits": {"jont4": JointLimits(0, 1)}},
-    "limits.joint1": {"limits": {"joint1": JointLimits(speed=1.0)}},
     "speed": {"acceleration": 1.0},
     "acceleration": {"speed": 1.0, "acceleration": -1.0},
     "jerk": {"speed": 1.0, "acceleration": 1.0, "jerk": 0.0},
@@ -286,13 +290,6 @@ WRONG = {
 def test_wrong_settings_are_told(path):
     (flaw,) = plan_flaws(WELD, **WRONG[path])
     assert flaw.path == path
-
-
-def test_wrong_limits_are_told():
-    with pytest.raises(ModelError, match="must be above lower"):
-        JointLimits(1.0, 0.0)
-    with pytest.raises(ModelError, match="must be positive"):
-        JointLimits(speed=0.0)
 
 
 def test_a_path_of_any_length_is_told_out_of_reach_in_no_time():

@@ -48,6 +48,9 @@ def split_deviation(
         without: numbers that are parts of their own -> values without an effect; an unknown payload 0 by default.
         progress: called with what is simulated next.
     """
+    machine = scenario.machine
+    # Damping and friction of joints are causes like those of blocks.
+    scenario = scenario.replaced(machine=machine.with_all_blocks(machine.all_blocks))
     near = Perturbed(scenario, points=points, solver=solver, on_compile=on_compile)
     twin = find_twin(near)
     system = near.equations.outline.system

@@ -23,10 +23,10 @@ FRICTION = ("none", "stuck", "sliding")
 def leave_out_friction(scenario: Scenario) -> Scenario:
     """The scenario with all friction exerting nothing; its states and signals stay, by the same names."""
     machine = scenario.machine
-    blocks = tuple(_without_force(block) if block.info.disturbance else block for block in machine.blocks)
-    if not any(block.info.disturbance for block in machine.blocks):
+    if not any(block.info.disturbance for block in machine.all_blocks):
         return scenario
-    return dataclasses.replace(scenario, machine=dataclasses.replace(machine, blocks=blocks))
+    blocks = (_without_force(block) if block.info.disturbance else block for block in machine.all_blocks)
+    return dataclasses.replace(scenario, machine=machine.with_all_blocks(blocks))
 
 
 def _without_force(block: Block) -> Block:
@@ -51,7 +51,7 @@ def ideal_numbers(scenario: Scenario) -> dict[str, float]:
     """Numbers at which limits and quantisers do nothing: `axis1.encoder.resolution` -> 0."""
     return {
         f"{block.name}.{parameter}": value
-        for block in scenario.machine.blocks
+        for block in scenario.machine.all_blocks
         for parameter, value in block.info.ideal.items()
         if parameter in block.parameters
     }
@@ -59,7 +59,7 @@ def ideal_numbers(scenario: Scenario) -> dict[str, float]:
 
 def friction_states(scenario: Scenario) -> frozenset[str]:
     """Names of the states of all friction: bristles."""
-    found = [block for block in scenario.machine.blocks if block.info.disturbance]
+    found = [block for block in scenario.machine.all_blocks if block.info.disturbance]
     return frozenset(f"{block.name}.{state}" for block in found for state in block.state_names)
 
 

@@ -60,7 +60,7 @@ def find_point(system: System, at: Place, parameters: Mapping[str, float] | None
 
 def sticking_directions(system: System) -> set[str]:
     """Names of the memory that says what friction that sticks does: 0 holds, -1 or 1 slides, `FREE` is left out."""
-    return {f"{block.name}.direction" for block in system.scenario.machine.blocks if block.info.sticks}
+    return {f"{block.name}.direction" for block in system.scenario.machine.all_blocks if block.info.sticks}
 
 
 def _check_sizes(system: System, point: OperatingPoint) -> OperatingPoint:

@@ -158,7 +158,7 @@ class _Parts:
         return find_staircases(self.system.scenario)
 
     def _notes(self) -> tuple[str, ...]:
-        blocks = [block.name for block in self.system.scenario.machine.blocks if block.info.disturbance]
+        blocks = [block.name for block in self.system.scenario.machine.all_blocks if block.info.disturbance]
         message = {"none": "is left out", "stuck": "sticks", "sliding": "slides"}[self.friction]
         friction = f"friction {message}: {', '.join(blocks)}" if blocks else ""
         return tuple(filter(None, [friction, describe_staircases(self.staircases)]))

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-static const Recording NOTHING = {RECORD_NOTHING, 1, 0, 0, 0, NULL};
+static const Recording NOTHING = {RECORD_NOTHING, 1, 0, 0, 0, 0, NULL};
 
 void unit_free(Unit *unit) {
   run_free(unit->run);

@@ -25,7 +25,7 @@ function prepareScene(run, factor) {
   const floor = chooseFloor(machine, axes, low[2], reach);
   const radii = makeRadii(machine, reach);
   const surfaces = makeSurfaces(machine, reach);
-  const shapes = [...makeShapes(machine, reach, radii, strokes, floor, axes[2]), ...surfaces];
+  const shapes = [...makeShapes(machine, reach, radii, strokes, floor, axes[2]), ...surfaces, ...makeLooks(machine)];
   const barrels = barrelsOf(machine, motion.lengths);
   low[2] = floor;
   const back = (place) => turn(transpose(axes), place);
@@ -76,7 +76,7 @@ function drawScene(context, width, height, scene, camera, store, ghosts) {
 }
 
 function shapeItems(shape, pose, view, colours) {
-  const rgb = readShade(colours[shape.colour === "base" ? "floor" : shape.colour]);
+  const rgb = readShade(colours[shape.colour === "base" ? "floor" : shape.colour] ?? shape.colour);
   const places = shape.vertices.map((vertex) => placed(pose, vertex));
   const spots = places.map(view.project);
   const items = [];

@@ -83,7 +83,8 @@ function makeRadii(machine, reach) {
 // The rigid shapes of a machine that is about `reach` metres large; strokes: joint -> [lowest, highest] position [m].
 function makeShapes(machine, reach, radii, strokes, floor, up) {
   const shapes = machine.obstacles.map(makeBox);
-  for (const joint of machine.joints) {
+  // A body that has looks of its own is not made up.
+  for (const joint of machine.joints.filter(({ child }) => looksOf(machine, child).length === 0)) {
     const radius = radii.get(joint.child) ?? (isLongChain(machine) ? 0.004 : 0.02) * reach;
     const ends = shapeOf(machine, joint.child) ? [] : anchorsOf(machine, joint.child);
     for (const end of ends) shapes.push(makeTube(joint.child, [0, 0, 0], end, radius, "link"));

@@ -32,10 +32,10 @@ const SURFACES = {
   },
 };
 
-// All places that surfaces of a size of their own reach, at the ends and in the middle of a run.
+// All places that surfaces and looks of a size of their own reach, at the ends and in the middle of a run.
 function touchedPlaces(run, factor) {
   const [start, end] = [run.time[0], run.time[run.time.length - 1]];
-  const shapes = makeSurfaces(run.machine, 0);
+  const shapes = [...makeSurfaces(run.machine, 0), ...makeLooks(run.machine)];
   return [start, (start + end) / 2, end].flatMap((t) => {
     const poses = posesAt(run, t, factor);
     return shapes.flatMap(({ body, node, vertices }) => {

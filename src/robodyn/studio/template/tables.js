@@ -13,6 +13,7 @@ function makeCard(run, several) {
   const told = run.title ? make("p", { class: "title" }, run.title) : null;
   const facts = run.statistics.map(([name, text]) => make("div", {}, make("dt", {}, name), make("dd", {}, text)));
   const notes = run.warnings.map((sentence) => make("p", { class: "warning", role: "note" }, `Warning: ${sentence}`));
+  notes.push(...run.limits.map((sentence) => make("p", { class: "warning", role: "note" }, `Limit: ${sentence}`)));
   if (run.thinned) {
     const rows = `${run.rows.toLocaleString("en")} rows were thinned to ${run.kept.toLocaleString("en")}`;
     notes.push(make("p", { class: "note" }, `${rows} for this page; smallest and largest values are kept.`));

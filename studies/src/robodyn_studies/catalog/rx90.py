@@ -14,7 +14,7 @@ import numpy as np
 
 from robodyn.catalog.six_axis import ARM, FLANGE
 from robodyn.model import Block, ElasticGear, Machine, Recording, Scenario, Solver, with_elastic_joints
-from robodyn.paths import JointLimits, path_block, plan_path, point_tool, straight_line
+from robodyn.paths import path_block, plan_path, point_tool, straight_line
 from robodyn_studies.catalog import rx90_parameters as rx
 from robodyn_studies.catalog.rx90_arm import (
     balance_spring,
@@ -114,18 +114,8 @@ def weld_reference(speed: float, acceleration: float) -> Block:
     end = (WELD_START[0], WELD_START[1] + rx.WELD_LENGTH, WELD_START[2])
     line = straight_line(WELD_START, end, point_tool((0, 0, -1), spin=math.pi))
     near = tuple(weld_angles().values())
-    limits = joint_limits()
-    plan = plan_path(rx90_mechanism(), "tool", line, near=near, limits=limits, speed=speed, acceleration=acceleration)
+    plan = plan_path(rx90_mechanism(), "tool", line, near=near, speed=speed, acceleration=acceleration)
     return path_block("path", plan, speed=speed, acceleration=acceleration, begin=rx.WELD_REST)
-
-
-def joint_limits() -> dict[str, JointLimits]:
-    """Published ranges and top speeds, by joint."""
-    rows = zip(rx.JOINTS, rx.RANGES, rx.SPEEDS, strict=True)
-    return {
-        joint: JointLimits(math.radians(lower), math.radians(upper), math.radians(speed))
-        for joint, (lower, upper), speed in rows
-    }
 
 
 def followed_references(elastic: bool = False) -> dict[str, str]:

@@ -9,13 +9,14 @@ The balance spring is a strut of zero free length between the shoulder's column 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
 from robodyn.catalog import six_axis_mechanism
 from robodyn.catalog.six_axis import FLANGE
-from robodyn.model import GROUND, Block, Body, Coordinate, Distance, LinearCombination, Mechanism, Point
+from robodyn.model import GROUND, Block, Body, Coordinate, Distance, Joint, LinearCombination, Mechanism, Point
 from robodyn.spatial import Pose, about_axis
 from robodyn_studies.catalog import rx90_parameters as rx
 
@@ -34,8 +35,15 @@ def rx90_mechanism(payload: float = 0.0) -> Mechanism:
         Point("spring_top", "link1", (0.0, 0.0, rx.SPRING_HEIGHT)),
         Point("spring_foot", "link2", (rx.SPRING_ARM, 0.0, 0.0)),
     )
-    arm = dataclasses.replace(arm, name="rx90", points=points)
+    arm = dataclasses.replace(arm, name="rx90", points=points).with_joints(*_limited_joints(arm))
     return arm.with_payload(head, "link6", (0.0, 0.0, FLANGE)).with_payload(Body("payload", payload), "link6", tip)
+
+
+def _limited_joints(arm: Mechanism) -> Iterator[Joint]:
+    """The joints with their published ranges and top speeds."""
+    for name, (lower, upper), speed in zip(rx.JOINTS, rx.RANGES, rx.SPEEDS, strict=True):
+        first, last, fastest = map(math.radians, (lower, upper, speed))
+        yield dataclasses.replace(arm.joint(name), lower_limit=first, upper_limit=last, speed_limit=fastest)
 
 
 def turns_of(motor: int, joints: tuple[str, ...] = rx.JOINTS) -> dict[str, float]:
