@@ -50,6 +50,11 @@ class Description:
         self.check(flaws)
         flaws.raise_if_any(f"{self.NOUN} '{self._prefix}'" if self._prefix else self.NOUN)
 
+    @property
+    def derived(self) -> dict[str, Any]:
+        """Plain data that follow from the fields, for whoever reads a run without these classes."""
+        return {}
+
     def check(self, flaws: FlawList) -> None:
         """Note what concerns several fields; `flaws` has those of single fields."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -182,6 +183,13 @@ class Joint(Description):
     def rotates(self) -> bool:
         """Whether its position is an angle."""
         return self.kind in ("revolute", "screw")
+
+    @property
+    def derived(self) -> dict[str, Any]:
+        """The motions of a joint of several: name, kind and axis of each."""
+        if self.kind in (*SINGLE, "fixed"):
+            return {}
+        return {"motions": [[freedom.name, freedom.kind, list(freedom.axis or Z_AXIS)] for freedom in self.freedoms]}
 
     @property
     def freedoms(self) -> tuple[Freedom, ...]:
