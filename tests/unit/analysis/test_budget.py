@@ -66,6 +66,19 @@ def test_parts_of_a_linear_cart_are_its_step_responses(held):
         np.testing.assert_allclose(held.part(name, "cart.position"), values, atol=1e-11)
 
 
+def test_damping_of_a_joint_is_split_like_that_of_a_block():
+    """A cart that moves: with the same viscous friction as a property of its joint, and as a block."""
+    scenario = servo_cart()
+    friction = Block("cart.damping", "viscous_friction", on="cart", parameters={"viscous": 3.0})
+    machine = scenario.machine
+    damped = machine.mechanism.with_joints(dataclasses.replace(machine.mechanism.joint("cart"), damping=3.0))
+    as_block = scenario.replaced(machine=machine.replaced(blocks=(*machine.blocks, friction)))
+    as_property = scenario.replaced(machine=machine.replaced(mechanism=damped))
+    block, own = (split_deviation(one, POSITION) for one in (as_block, as_property))
+    assert [part.name for part in own.parts] == [part.name for part in block.parts]
+    np.testing.assert_allclose(own.values, block.values, atol=1e-12)
+
+
 def test_a_linear_cart_leaves_no_remainder(held):
     # Two adaptive runs of the same linear equations with rtol 1e-10.
     assert held.remainder_share < 1e-7
