@@ -11,11 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from robodyn.files.flexible_forms import FLEXIBLE, BeamForm, ElementForm, FrameForm, ModalForm, NodeForm
+from robodyn.files.flexible_forms import FLEXIBLE, BeamForm, FrameForm, ModalForm, NodeForm
 from robodyn.files.forms import EVENTS, BodyForm, RowForm
 from robodyn.files.path_forms import PATHS, Limits, Pointing, Turned
 from robodyn.files.reading import is_required, key_of
-from robodyn.files.section_forms import SECTIONS
 from robodyn.model import (
     Block,
     BodyNode,
@@ -44,6 +43,8 @@ from robodyn.model.kinds import Choice, Kind
 from robodyn.model.referring_kinds import Part, Parts
 from robodyn.model.shape import Ball, Box, Plane
 from robodyn.model.vector_kinds import Rotation
+from robodyn.structures import Element
+from robodyn.structures.sections import SECTIONS
 
 PAGE = Path(__file__).with_name("toml.md")
 TABLES: Mapping[str, Sequence[type[Description]]] = {
@@ -51,7 +52,7 @@ TABLES: Mapping[str, Sequence[type[Description]]] = {
     "body": (BodyForm,),
     "flexible body": FLEXIBLE,
     "beam and frame": (BeamForm, FrameForm),
-    "element": (ElementForm,),
+    "element": (Element,),
     "section": SECTIONS,
     "modal": (ModalForm,),
     "modal node": (NodeForm,),
@@ -96,9 +97,8 @@ def make_table(classes: Sequence[type[Description]]) -> str:
         rows["kind", ", ".join(words), "required"] = list(classes)
     for cls in classes:
         for key, name, kind, owner in _keys(cls):
-            if not (words and key == "kind"):
-                default = "" if key in cls.MARKS and len(classes) > 1 else _default(owner, name, kind)
-                rows.setdefault((key, _meaning(kind), default), []).append(cls)
+            default = "" if key in cls.MARKS and len(classes) > 1 else _default(owner, name, kind)
+            rows.setdefault((key, _meaning(kind), default), []).append(cls)
     lines = [f"| `{key}` | {_with(key, own, classes)}{doc} | {default} |" for (key, doc, default), own in rows.items()]
     return "\n".join(["| key | meaning | default |", "| --- | --- | --- |", *lines]) + "\n"
 

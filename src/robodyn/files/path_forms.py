@@ -14,7 +14,6 @@ from robodyn.model.fields import (
     array,
     child,
     children,
-    choice,
     part_name,
     quantities,
     quantity,
@@ -139,7 +138,6 @@ class PathForm(Description, kw_only=True):
 
 class Line(PathForm, kw_only=True):
     MARKS = ("kind=line",)
-    kind: str = choice(("line",))
     start: Floats = vector("m", suffixes=(), doc="in world axes")
     end: Floats = vector("m", suffixes=(), doc="in world axes")
 
@@ -149,7 +147,6 @@ class Line(PathForm, kw_only=True):
 
 class ArcThrough(PathForm, kw_only=True):
     MARKS = ("kind=arc",)
-    kind: str = choice(("arc",))
     start: Floats = vector("m", suffixes=(), doc="in world axes")
     middle: Floats = vector("m", suffixes=(), doc="a point on the way")
     end: Floats = vector("m", suffixes=(), doc="in world axes")
@@ -160,7 +157,6 @@ class ArcThrough(PathForm, kw_only=True):
 
 class ArcAbout(PathForm, kw_only=True):
     MARKS = ("kind=arc", "center")
-    kind: str = choice(("arc",))
     start: Floats = vector("m", suffixes=(), doc="in world axes")
     center: Floats = vector("m", suffixes=(), doc="or the middle of the circle")
     normal: Floats = vector("", suffixes=(), doc="about which it turns")
@@ -172,7 +168,6 @@ class ArcAbout(PathForm, kw_only=True):
 
 class Points(PathForm, kw_only=True):
     MARKS = ("kind=points",)
-    kind: str = choice(("points",))
     points: Rows = array("m", doc="way-points, a list of places")
     radius: Any = quantities("m", doc="of the blends at the inner way-points, one number or a list")
 

@@ -35,6 +35,11 @@ def is_required(cls: type, name: str) -> bool:
     return cls.__dataclass_fields__[name].default is dataclasses.MISSING  # type: ignore[attr-defined]
 
 
+def marked_words(cls: type[Description]) -> dict[str, str]:
+    """Keys that tell a class by a word: "kind" -> "tube"."""
+    return {key: word for key, _, word in (mark.partition("=") for mark in cls.MARKS) if word}
+
+
 @dataclass
 class Reader:
     """Reads the descriptions of one file.
@@ -71,7 +76,7 @@ class Reader:
         values = self.values(table, cls)
         if cls is FormulaSignal:
             values["parameter_units"] = written_units(table) | dict(values.get("parameter_units") or {})
-        for key, remedy in getattr(cls, "REFUSED", {}).items():
+        for key, remedy in cls.REFUSED.items():
             if key in table:
                 table.asked.add(key)
                 table.flaws.add(table.at(key), f"follows from '{cls.MARKS[0]}'", remedy)
@@ -81,7 +86,8 @@ class Reader:
     def values(self, table: Table, cls: type[Description]) -> dict[str, Any]:
         """What a table gives for the fields of a class; what cannot be read is None."""
         found: dict[str, Any] = {}
-        self.spelled |= {table.at(own): table.at(key) for own, key in getattr(cls, "SPELLED", {}).items()}
+        self.spelled |= {table.at(own): table.at(key) for own, key in cls.SPELLED.items()}
+        table.asked |= marked_words(cls).keys()
         for name, kind in cls.KINDS.items():
             key, entry = key_of(name, kind)
             if getattr(kind, "inline", False) or (name == "name" and not (kind.key and kind.key in table)):
@@ -112,12 +118,20 @@ class Reader:
             self.check(table, cls, values)
             return FAILED
         try:
-            made: Any = cls(**{name: value for name, value in values.items() if name not in failed})
-            made = made.made() if hasattr(made, "made") else made
+            made = cls(**{name: value for name, value in values.items() if name not in failed}).made()
         except ModelError as error:
             table.flaws.extend(self._spell(table, flaw) for flaw in error.flaws)
             return FAILED
         return FAILED if failed else made
+
+    def stand_in(self, table: Table, cls: type[Description]) -> Any:
+        """A description with defaults in place of what is flawed, so that flaws of what holds it are reported too."""
+        found = self.values(Table(table.data, table.path, FlawList()), cls)
+        for name, value in found.items():
+            flaws = FlawList()
+            cls.KINDS[name].accept(flaws, name, value)
+            found[name] = cls.__dataclass_fields__[name].default if flaws.found else value  # type: ignore[attr-defined]
+        return FAILED if dataclasses.MISSING in found.values() else cls(**found)
 
     def check(self, table: Table, cls: type[Description], values: dict[str, Any]) -> None:
         """Tell what is wrong with single fields of a description that cannot be made."""

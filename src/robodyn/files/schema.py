@@ -10,15 +10,15 @@ from robodyn.files.flexible_forms import Listed, Places
 from robodyn.files.forms import RowForm
 from robodyn.files.mechanism_tables import BODIES
 from robodyn.files.path_forms import PATHS
-from robodyn.files.reading import forms_of, is_required, key_of
+from robodyn.files.reading import forms_of, is_required, key_of, marked_words
 from robodyn.files.reference_files import FILE_REFERENCE
-from robodyn.files.section_forms import SECTIONS, SectionKind
 from robodyn.laws import known_laws
 from robodyn.laws.recorded import ENDS, INTERPOLATIONS
 from robodyn.model import Block, Scenario, kinds, referring_kinds, vector_kinds
 from robodyn.model.body import TENSOR, Inertia
 from robodyn.model.description import Description
 from robodyn.model.kinds import Kind
+from robodyn.structures.sections import SECTIONS, SectionPart
 
 Schema = dict[str, Any]
 STRING, BOOLEAN = {"type": "string"}, {"type": "boolean"}
@@ -81,8 +81,9 @@ def make_schema() -> Schema:
 
 def _properties(cls: type[Description]) -> tuple[Schema, list[str]]:
     """Schemas of the keys of a description, and the keys that must be there."""
-    properties: Schema = {}
-    required: list[str] = []
+    words = marked_words(cls)
+    properties: Schema = {key: {"enum": [word]} for key, word in words.items()}
+    required = list(words)
     for name, kind in cls.KINDS.items():
         key, entry = key_of(name, kind)
         if isinstance(kind, referring_kinds.Part) and kind.inline:
@@ -199,5 +200,5 @@ SCHEMAS: dict[type, Callable[[Any], Schema]] = {
     referring_kinds.Parts: lambda kind: _tables(BODIES if BODIES[-1] in kind.classes else kind.classes),
     Places: lambda kind: _mapping(_list(NUMBER, 3)),
     Listed: lambda kind: _list(_object(kind.classes)),
-    SectionKind: lambda kind: {"anyOf": [STRING, _object(SECTIONS)]},
+    SectionPart: lambda kind: {"anyOf": [STRING, _object(SECTIONS)]},
 }

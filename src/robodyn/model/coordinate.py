@@ -99,9 +99,16 @@ class TriangleLength(Description):
         "point", default=None, doc="the point at the hinge, where pictures draw the cylinder", absent="not drawn"
     )
     arm: Floats = vector(
-        "", suffixes=(), default=X_AXIS, frame="at", doc="with `at`: direction of the second side, in that point's body"
+        "",
+        suffixes=(),
+        zero=False,
+        default=X_AXIS,
+        frame="at",
+        doc="with `at`: direction of the second side, in that point's body",
     )
-    axis: Floats = vector("", suffixes=(), default=Z_AXIS, frame="at", doc="with `at`: the hinge's axis, likewise")
+    axis: Floats = vector(
+        "", suffixes=(), zero=False, default=Z_AXIS, frame="at", doc="with `at`: the hinge's axis, likewise"
+    )
 
     @property
     def reach(self) -> tuple[float, float]:
@@ -123,10 +130,7 @@ class TriangleLength(Description):
 
     def _check_place(self, flaws: FlawList) -> None:
         for field, idle in (("arm", X_AXIS), ("axis", Z_AXIS)):
-            value = getattr(self, field)
-            if np.linalg.norm(value) < 1e-9:
-                flaws.add(field, "must not be zero")
-            elif self.at is None and value != idle:
+            if self.at is None and getattr(self, field) != idle:
                 flaws.add(field, "has no effect without at", "name the point at the hinge")
         if self.at is not None and not np.any(np.cross(self.arm, self.axis)):
             flaws.add("arm", "is parallel to the axis", "the arm rotates about the axis: make it perpendicular to it")

@@ -31,11 +31,15 @@ class Description:
         NOUN: what one is called in messages.
         MARKS: keys by which a file tells this class from others that may stand in the same place.
         KINDS: field -> what it holds, in order.
+        SPELLED: fields of what is made of it -> the keys of a file that hold them, where these differ.
+        REFUSED: keys that a file cannot give, because they follow -> what to do instead.
     """
 
     NOUN: ClassVar[str] = ""
     MARKS: ClassVar[tuple[str, ...]] = ()
     KINDS: ClassVar[Mapping[str, Kind]] = {}
+    SPELLED: ClassVar[Mapping[str, str]] = {}
+    REFUSED: ClassVar[Mapping[str, str]] = {}
 
     def __init_subclass__(cls, *, kw_only: bool = False) -> None:
         made: Any = dataclass(frozen=True, kw_only=kw_only)(cls)
@@ -52,6 +56,10 @@ class Description:
 
     def check(self, flaws: FlawList) -> None:
         """Note what concerns several fields; `flaws` has those of single fields."""
+
+    def made(self) -> Any:
+        """What it stands for, where that is another description."""
+        return self
 
     def set_fields(self, **values: Any) -> None:
         """Set fields of a description that is being made."""
