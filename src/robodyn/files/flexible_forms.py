@@ -205,13 +205,8 @@ def _read_places(reader: Reader, kind: Places, table: Table, key: str) -> Any:
 
 
 def _read_listed(reader: Reader, kind: Listed, table: Table, key: str) -> Any:
-    entries = table.raw(key)
-    if not isinstance(entries, list) or not entries:
-        table.flaws.add(table.at(key), f"must be a list of tables, is {entries!r}")
-        return FAILED
-    rows = [Table(entry, f"{table.at(key)}[{k}]", table.flaws) for k, entry in enumerate(entries)]
-    found = [reader.read(row, kind.classes) or reader.stand_in(row, *kind.classes) for row in rows]
-    return FAILED if FAILED in found else tuple(found)
+    found = [reader.read(row, kind.classes) or reader.stand_in(row, *kind.classes) for row in table.rows(key)]
+    return tuple(found) if found and FAILED not in found else FAILED
 
 
 def _read_modal(reader: Reader, kind: ModalPart, table: Table, key: str) -> Any:

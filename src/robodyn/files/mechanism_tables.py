@@ -109,15 +109,12 @@ def _read_placed(
 def _read_rows(table: Table, bodies: Mapping[str, Any], reader: Reader) -> tuple[list[RowForm], list[Any], str]:
     """Good rows, the bodies they carry, the convention; each body of the file must be carried by one row."""
     convention = table.text("convention", "standard")
-    entries = table.raw("rows")
+    rows = table.rows("rows")
     table.finish()
     if convention not in (None, *CONVENTIONS):
         table.flaws.add(table.at("convention"), f"'{convention}' is unknown", nearest(convention, CONVENTIONS))
-    if not isinstance(entries, list) or not entries:
-        if "rows" in table:
-            table.flaws.add(table.at("rows"), f"must be a list of tables, is {entries!r}")
+    if not rows:
         return [], [], convention
-    rows = [Table(entry, f"{table.at('rows')}[{k}]", table.flaws) for k, entry in enumerate(entries)]
     carried = [row.text("body") for row in rows]
     found = [reader.read(row, (RowForm,)) for row in rows]
     for row, body in zip(rows, carried, strict=True):

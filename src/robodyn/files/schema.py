@@ -141,6 +141,10 @@ def _schema(kind: Any) -> Schema:
     return next(SCHEMAS[cls] for cls in type(kind).__mro__ if cls in SCHEMAS)(kind)
 
 
+def _count(kind: kinds.Count) -> Schema:
+    return {"type": "integer", "minimum": kind.least} | ({} if kind.most is None else {"maximum": kind.most})
+
+
 def _vector(kind: vector_kinds.Vector) -> Schema:
     if kind.units:
         entries = dict.fromkeys(kind.suffixes, NUMBER)
@@ -181,7 +185,7 @@ SCHEMAS: dict[type, Callable[[Any], Schema]] = {
     Kind: lambda kind: STRING,
     kinds.Flag: lambda kind: BOOLEAN,
     kinds.Choice: lambda kind: {"enum": list(kind.options)},
-    kinds.Count: lambda kind: {"type": "integer", "minimum": kind.least},
+    kinds.Count: _count,
     kinds.Texts: lambda kind: _list(STRING),
     kinds.Quantity: lambda kind: NUMBER,
     kinds.Quantities: lambda kind: {"anyOf": [NUMBER, _list(NUMBER)]},

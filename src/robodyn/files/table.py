@@ -131,6 +131,14 @@ class Table:
             group.asked.add(name)
             yield name, Table(group.data[name], group.at(name), self.flaws)
 
+    def rows(self, key: str, default: Any = REQUIRED) -> list[Table]:
+        """Tables of a list of tables."""
+        value = self.raw(key, default)
+        if key in self.data and (not isinstance(value, list) or not value):
+            self.flaws.add(self.at(key), f"must be a list of tables, is {value!r}")
+        entries = value if isinstance(value, list) else []
+        return [Table(entry, f"{self.at(key)}[{k}]", self.flaws) for k, entry in enumerate(entries)]
+
     def flattened(self) -> Table:
         """The same with dotted keys joined: `elbow.position = 1` is a table in a table to TOML."""
         flat = Table({}, self.path, self.flaws)

@@ -144,9 +144,10 @@ class Count(Kind):
     """A whole number."""
 
     least: int = 0
+    most: int | None = None
 
     def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
-        return int(value) if check_count(flaws, path, value, self.least) else value
+        return int(value) if check_count(flaws, path, value, self.least, self.most) else value
 
 
 @dataclass(frozen=True)
