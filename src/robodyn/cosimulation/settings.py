@@ -51,7 +51,7 @@ class CosimSettings(Description):
         "1", positive=True, default=1e12, doc="the largest for which its inertia exists; above it the run ends"
     )
     largest_value: float = quantity(
-        "1", positive=True, default=1e12, doc="of any exchanged signal, above which the run has diverged"
+        "1", positive=True, infinite=True, default=1e12, doc="of any exchanged signal; beyond it the run has diverged"
     )
 
     def check(self, flaws: FlawList) -> None:
