@@ -13,6 +13,7 @@ from typing import Any
 
 from robodyn.files.flexible_forms import FLEXIBLE, BeamForm, FrameForm, ModalForm, NodeForm
 from robodyn.files.forms import EVENTS, BodyForm, RowForm
+from robodyn.files.groups import keys_of
 from robodyn.files.path_forms import PATHS, Limits, Pointing, Turned
 from robodyn.files.reading import is_required, key_of
 from robodyn.model import (
@@ -39,8 +40,8 @@ from robodyn.model.contact import CONTACTS
 from robodyn.model.coordinate import COORDINATES
 from robodyn.model.description import Description
 from robodyn.model.fields import IDENTITY
-from robodyn.model.kinds import Choice, Kind
-from robodyn.model.referring_kinds import Part, Parts
+from robodyn.model.kinds import Choice, Kind, Quantity
+from robodyn.model.referring_kinds import Parts, Target
 from robodyn.model.shape import Ball, Box, Plane
 from robodyn.model.vector_kinds import Rotation
 from robodyn.structures import Element
@@ -105,14 +106,11 @@ def make_table(classes: Sequence[type[Description]]) -> str:
 
 def _keys(cls: type[Description]) -> Iterator[tuple[str, str, Kind, type[Description]]]:
     """Every key of a class, with its field, kind and owner; groups of a file the page lists by itself."""
-    for name, kind in cls.KINDS.items():
-        key, entry = key_of(name, kind)
-        if isinstance(kind, Part) and kind.inline:
-            yield from _keys(kind.classes[0])
-        elif entry or (name == "name" and not kind.key and cls is not Scenario):
-            continue
-        elif not (isinstance(kind, Parts) and cls in (Scenario, Machine, Mechanism)):
-            yield key, name, kind, cls
+    for key, name, kind, owner in keys_of(cls):
+        named = name == "name" and not kind.key and owner is not Scenario
+        group = isinstance(kind, Parts) and owner in (Scenario, Machine, Mechanism)
+        if not (named or group or key_of(name, kind)[1]):
+            yield key, name, kind, owner
 
 
 def _with(key: str, own: Sequence[type[Description]], classes: Sequence[type[Description]]) -> str:
@@ -128,7 +126,7 @@ def _mark(mark: str) -> str:
 
 
 def _meaning(kind: Any) -> str:
-    unit = getattr(kind, "written", "") or getattr(kind, "unit", "")
+    unit = (isinstance(kind, (Quantity, Target)) and kind.written) or kind.unit
     if isinstance(unit, Mapping):
         unit = " or ".join(unit.values())
     unit = unit.replace("{x}", "rad or m").replace("{F}", "N m or N").replace("{I}", "kg m^2 or kg")

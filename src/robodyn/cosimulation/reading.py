@@ -150,8 +150,7 @@ def read_cosimulation(path: str | Path, readers: Mapping[str, Reader] | None = N
     composed = load_composed(path)
     flaws = FlawList()
     found = _read(Table(composed.data, "", flaws), path, readers or {})
-    flaws.found = [composed.place(flaw) for flaw in flaws.found]
-    flaws.raise_if_any(str(path))
+    composed.raise_if_any(flaws, str(path))
     return found
 
 

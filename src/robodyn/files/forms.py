@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from robodyn.errors import FlawList
@@ -83,6 +83,13 @@ class GuardEvent(EventForm, kw_only=True):
 
 
 EVENTS = (LevelEvent, GuardEvent)
+FORMS: dict[type, Sequence[type[Description]]] = {Event: EVENTS}
+"""What files give instead of a description."""
+
+
+def forms_of(classes: Sequence[type[Description]]) -> Sequence[type[Description]]:
+    """The classes that files give in the place of others."""
+    return FORMS.get(classes[0], classes)
 
 
 def form_of(event: Event) -> EventForm:

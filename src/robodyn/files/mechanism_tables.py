@@ -9,7 +9,7 @@ from typing import Any
 from robodyn.errors import FlawList, nearest
 from robodyn.files.denavit_hartenberg import CONVENTIONS, mechanism_from_dh
 from robodyn.files.flexible_forms import FLEXIBLE
-from robodyn.files.forms import BodyForm, RowForm
+from robodyn.files.forms import FORMS, BodyForm, RowForm
 from robodyn.files.reading import Reader
 from robodyn.files.section_forms import read_sections
 from robodyn.files.table import FAILED, Table, attempt
@@ -18,7 +18,7 @@ from robodyn.model.description import Description
 from robodyn.model.flexible import check_attachments
 from robodyn.model.mechanism import check_topology
 
-BODIES = (BodyForm, *FLEXIBLE, FlexibleBody)
+BODIES = FORMS[Body] = (BodyForm, *FLEXIBLE, FlexibleBody)
 TABLES = ("bodies", "joints", "points", "dh", "gravity", "sections")
 # Modes that a flexible body is supposed to have as long as its own are not known.
 SUPPOSED = 12

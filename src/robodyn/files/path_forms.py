@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 from robodyn.errors import FlawList, ModelError
@@ -14,7 +15,6 @@ from robodyn.model.fields import (
     array,
     child,
     children,
-    part_name,
     quantities,
     quantity,
     reference,
@@ -75,7 +75,7 @@ class Limits(Description):
 
     NOUN = "limits"
 
-    name: str = part_name()
+    name: str = reference("moving joint")
     lower: float | None = quantity("rad", default=None, infinite=True)
     upper: float | None = quantity("rad", default=None, infinite=True)
     speed: float | None = quantity("rad/s", default=None, infinite=True)
@@ -92,7 +92,7 @@ class Limits(Description):
         return JointLimits(**{key: value for key, value in given.items() if value is not None})
 
 
-class PathForm(Description, kw_only=True):
+class PathForm(Description, ABC, kw_only=True):
     """What all paths have: the tool, its orientation, the speed along it, and how the joints are chosen."""
 
     NOUN = "path"
@@ -129,8 +129,9 @@ class PathForm(Description, kw_only=True):
         "m", positive=True, default=None, doc="of the knots", absent="what keeps the interpolation to 1e-11 rad"
     )
 
+    @abstractmethod
     def path(self, *turns: Any) -> CartesianPath:
-        raise NotImplementedError
+        """The path of the tool, turned so at its start and end."""
 
     def given(self, *names: str) -> dict[str, Any]:
         return {name: value for name in names if (value := getattr(self, name)) is not None}

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
-from robodyn.files.forms import EVENTS
+from robodyn.files.forms import forms_of
 from robodyn.files.table import FAILED, Table
 from robodyn.files.units import is_quantity, split_quantity
 from robodyn.files.values import VALUES, read_rotation
-from robodyn.model import Event, FormulaSignal, referring_kinds, vector_kinds
+from robodyn.model import FormulaSignal, referring_kinds, vector_kinds
 from robodyn.model.description import Description
 from robodyn.model.kinds import Kind
 from robodyn.units import known_unit
@@ -64,13 +64,13 @@ class Reader:
 
     def group(self, table: Table, key: str, classes: Sequence[type[Description]]) -> dict[str, Any]:
         """The descriptions of a table of tables by name; None for those that cannot be made."""
-        found = {name: self.read(part, forms_of(classes), name) for name, part in table.tables(key)}
+        found = {name: self.read(part, classes, name) for name, part in table.tables(key)}
         self.found[table.at(key)] = found
         return found
 
     def read(self, table: Table, classes: Sequence[type[Description]], name: str | None = None) -> Any:
         """The description of a table, or None where it cannot be made; its flaws are noted."""
-        cls = choose(table, classes)
+        cls = choose(table, forms_of(classes))
         if cls is None:
             return FAILED
         values = self.values(table, cls)
@@ -90,13 +90,14 @@ class Reader:
         table.asked |= marked_words(cls).keys()
         for name, kind in cls.KINDS.items():
             key, entry = key_of(name, kind)
-            if getattr(kind, "inline", False) or (name == "name" and not (kind.key and kind.key in table)):
+            inline = isinstance(kind, referring_kinds.Part) and kind.inline
+            if inline or (name == "name" and not (kind.key and kind.key in table)):
                 continue
             if key != name:
                 self.spelled[table.at(name)] = table.at(kind.key)
-            if entry is not None:
+            if isinstance(kind, referring_kinds.Reference) and entry is not None:
                 together = [own for own, other in cls.KINDS.items() if key_of(own, other)[0] == key]
-                found |= self._names(table, key, together, getattr(kind, "to", "name")) if entry == 0 else {}
+                found |= self._names(table, key, together, kind.to) if entry == 0 else {}
             elif isinstance(kind, vector_kinds.Rotation):
                 given = [way for way in ("rpy", "quaternion", key) if way in table]
                 found |= {name: read_rotation(table, key)} if given else {}
@@ -177,11 +178,6 @@ def written_units(table: Table) -> dict[str, str]:
         unit = known_unit(text) if text else None
         found |= {key: unit.name or "1"} if unit else {}
     return found
-
-
-def forms_of(classes: Sequence[type[Description]]) -> Sequence[type[Description]]:
-    """The classes that files give, where these are others."""
-    return EVENTS if tuple(classes) == (Event,) else classes
 
 
 def choose(table: Table, classes: Sequence[type[Description]]) -> type[Description] | None:

@@ -28,8 +28,7 @@ def read_scenario(path: str | Path) -> Scenario:
     composed = load_composed(path)
     flaws = FlawList()
     scenario = _read(Table(composed.data, "", flaws), path)
-    flaws.found = [composed.place(flaw) for flaw in flaws.found]
-    flaws.raise_if_any(str(path))
+    composed.raise_if_any(flaws, str(path))
     assert scenario is not None
     return scenario
 

@@ -7,10 +7,9 @@ from typing import Any
 
 from robodyn.files.denavit_hartenberg import CONVENTIONS
 from robodyn.files.flexible_forms import Listed, Places
-from robodyn.files.forms import RowForm
-from robodyn.files.mechanism_tables import BODIES
-from robodyn.files.path_forms import PATHS
-from robodyn.files.reading import forms_of, is_required, key_of, marked_words
+from robodyn.files.forms import RowForm, forms_of
+from robodyn.files.groups import GROUPS
+from robodyn.files.reading import is_required, key_of, marked_words
 from robodyn.files.reference_files import FILE_REFERENCE
 from robodyn.laws import known_laws
 from robodyn.laws.recorded import ENDS, INTERPOLATIONS
@@ -18,7 +17,7 @@ from robodyn.model import Block, Scenario, kinds, referring_kinds, vector_kinds
 from robodyn.model.body import TENSOR, Inertia
 from robodyn.model.description import Description
 from robodyn.model.kinds import Kind
-from robodyn.structures.sections import SECTIONS, SectionPart
+from robodyn.structures.sections import SectionPart
 
 Schema = dict[str, Any]
 STRING, BOOLEAN = {"type": "string"}, {"type": "boolean"}
@@ -59,8 +58,7 @@ def make_schema() -> Schema:
     dh = {"convention": {"enum": list(CONVENTIONS)}, "rows": rows}
     properties |= {
         "name": STRING | {"description": "name of the scenario, and of its run's file"},
-        "sections": _tables(SECTIONS),
-        "paths": _tables(PATHS),
+        **{key: _tables(classes) for key, classes in GROUPS.items()},
         "dh": {"type": "object", "properties": dh, "required": ["rows"], "additionalProperties": False},
     }
     properties |= COMPOSITION
@@ -201,8 +199,8 @@ SCHEMAS: dict[type, Callable[[Any], Schema]] = {
     referring_kinds.Function: lambda kind: {"type": "string", "pattern": ":"},
     referring_kinds.Law: _law,
     referring_kinds.Part: lambda kind: _object(kind.classes),
-    referring_kinds.Parts: lambda kind: _tables(BODIES if BODIES[-1] in kind.classes else kind.classes),
+    referring_kinds.Parts: lambda kind: _tables(kind.classes),
     Places: lambda kind: _mapping(_list(NUMBER, 3)),
     Listed: lambda kind: _list(_object(kind.classes)),
-    SectionPart: lambda kind: {"anyOf": [STRING, _object(SECTIONS)]},
+    SectionPart: lambda kind: {"anyOf": [STRING, _object(kind.classes)]},
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from robodyn.errors import nearest
+from robodyn.files.forms import FORMS
 from robodyn.files.reading import Reader
 from robodyn.files.table import FAILED, Table
 from robodyn.files.values import VALUES
@@ -37,7 +38,7 @@ def read_sections(root: Table, reader: Reader) -> Sections:
 def _pick(reader: Reader, kind: SectionPart, table: Table, key: str) -> Section:
     value, sections = table.raw(key), reader.sections
     if not isinstance(value, str):
-        return reader.read(table.table(key), SECTIONS) or STAND_IN
+        return reader.read(table.table(key), kind.classes) or STAND_IN
     sections.used.add(value)
     if value not in sections.found:
         table.flaws.add(table.at(key), f"there is no section '{value}'", nearest(value, sections.found))
@@ -45,3 +46,4 @@ def _pick(reader: Reader, kind: SectionPart, table: Table, key: str) -> Section:
 
 
 VALUES[SectionPart] = _pick
+FORMS[Section] = SECTIONS

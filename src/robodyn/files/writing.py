@@ -50,7 +50,7 @@ def _table(description: Description, name: str, path: str, flaws: FlawList) -> d
         default = description.__dataclass_fields__[field].default  # type: ignore[attr-defined]
         if field == "name":
             said |= {key: value} if kind.key and value != name else {}
-        elif getattr(kind, "inline", False):
+        elif isinstance(kind, referring_kinds.Part) and kind.inline:
             said |= _table(value, name, path, flaws) if value is not None else {}
         elif entry is not None:
             said.setdefault(key, []).append(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -25,7 +26,7 @@ FRICTION_INPUTS = ("slip1", "slip2", "normal")
 FRICTION = "law of friction: of `slip1`, `slip2` and the `normal` force"
 
 
-class ContactPoint(Description):
+class ContactPoint(Description, ABC):
     """What both kinds of contacts are: two shapes that may touch, and a law of friction."""
 
     NOUN = "contact"
@@ -39,9 +40,9 @@ class ContactPoint(Description):
         return self.touching.point, self.against.point
 
     @property
+    @abstractmethod
     def laws(self) -> dict[str, PlacedLaw]:
         """The laws that act in it, by field."""
-        raise NotImplementedError
 
     def folded(self) -> set[str]:
         """Names of numbers that laws want as constants."""

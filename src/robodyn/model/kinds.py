@@ -41,6 +41,7 @@ class Kind:
         key: in files; the field's own name where there is none, "rod[0]" for the first entry of a list.
         optional: whether None, or leaving it out, is allowed; absent: what that means, for the docs' tables.
         under: what its numbers' names have in place of the field's own name.
+        unit: of its numbers, in SI, "" for none; or by the value of another field.
     """
 
     _: KW_ONLY
@@ -49,12 +50,12 @@ class Kind:
     optional: bool = False
     absent: str = ""
     under: str | None = None
+    unit: str | Mapping[str, str] = ""
 
     @property
     def about(self) -> str:
         """Meaning and unit in a few words."""
-        unit = getattr(self, "unit", "")
-        shown = unit if isinstance(unit, str) else " or ".join(unit.values())
+        shown = self.unit if isinstance(self.unit, str) else " or ".join(self.unit.values())
         return " ".join(filter(None, (self.doc, f"[{shown}]" if shown and "{" not in shown else "")))
 
     def accept(self, flaws: FlawList, path: str, value: Any) -> Any:

@@ -125,7 +125,7 @@ def check_rotation(flaws: FlawList, rotation: Any, path: str = "rotation") -> bo
 
 def as_floats(value: Any) -> Any:
     """Arrays and lists as nested tuples of Python floats (hashable, comparable, writable to a file)."""
-    if hasattr(value, "tolist"):
+    if isinstance(value, (np.ndarray, np.generic)):
         value = value.tolist()
     if isinstance(value, (list, tuple)):
         return tuple(as_floats(entry) for entry in value)

@@ -219,7 +219,7 @@ class Part(Kind):
         inline: whether files give its fields beside those of its owner.
     """
 
-    classes: tuple[type, ...]
+    classes: tuple[type[Description], ...]
     inline: bool = False
 
     def settle(self, flaws: FlawList, path: str, value: Any) -> Any:

@@ -110,4 +110,4 @@ class Array(Kind):
     of: str = "number"
 
     def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
-        return as_floats(tuple(value) if isinstance(value, Iterable) and not hasattr(value, "tolist") else value)
+        return as_floats(tuple(value) if isinstance(value, Iterable) else value)
