@@ -12,7 +12,7 @@ import typer
 from robodyn.cli.application import INTERRUPTED, SIMULATION_FAILED, app, fail, messages, output, print_json
 from robodyn.cli.loops import find_loop_warnings, warn
 from robodyn.cli.progress import SimulationProgress
-from robodyn.cli.targets import load_scenario, phases_of, read_pairs, read_settings
+from robodyn.cli.targets import load_scenario, phases_of, read_pairs, read_settings, require_file
 from robodyn.errors import Flaw, ModelError
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ def run_scenario(
 ) -> None:
     """Simulate a scenario or a unit; exit code 3 where it could not be carried through (the partial run is kept)."""
     if scenario.endswith(".fmu"):
+        require_file(scenario)
         refused = {"solver": solver, "atol": atol, "max-steps": max_steps, "max-wall-time": max_wall_time, "rate": rate}
         refused |= {"no-loop-check": None if loop_check else True, "certify": certify or None}
         refuse_options(refused)
