@@ -40,18 +40,14 @@ STUDIES = "robodyn-studies"
 SCENARIOS: Mapping[str, Maker] = {
     "pendulum": pendulum,
     "double-pendulum": double_pendulum,
-    "cartesian-pendulum": cartesian_pendulum,
     "breaking-pendulum": breaking_pendulum,
     "four-bar": four_bars,
     "bouncing-ball": bouncing_ball,
     "box-on-slope": box_on_slope,
-    "tumbling-box": tumbling_box,
     "swinging-arm": swinging_arm,
-    "oscillator": oscillator,
     "oscillator-first": partial(oscillator_side, 0),
     "oscillator-second": partial(oscillator_side, 1),
     "scara-ptp": scara_ptp,
-    "scara-avoid": scara_avoid,
     "scara-phases": scara_phases,
     "two-link-loop": two_link_loop,
 }
