@@ -13,7 +13,7 @@ from robodyn.files.forms import FORMS, BodyForm, RowForm
 from robodyn.files.reading import Reader
 from robodyn.files.section_forms import read_sections
 from robodyn.files.table import FAILED, Table, attempt
-from robodyn.model import Body, FlexibleBody, Joint, Mechanism, Point
+from robodyn.model import Body, FlexibleBody, Joint, Mechanism, Mode, Point
 from robodyn.model.description import Description
 from robodyn.model.flexible import check_attachments
 from robodyn.model.mechanism import check_topology
@@ -33,6 +33,11 @@ class Declared:
     points: tuple[str, ...] = ()
     modes: tuple[str, ...] = ()
     flexible: tuple[str, ...] = ()
+
+    @property
+    def moving_parts(self) -> tuple[Joint | Mode, ...]:
+        """Moving joints and modes themselves, where the mechanism could be made."""
+        return (*self.mechanism.moving_joints, *self.mechanism.modes) if self.mechanism else ()
 
     @property
     def moving(self) -> tuple[str, ...]:

@@ -46,7 +46,7 @@ class Reader:
 
     Attributes:
         folder: where Python files and data files stand.
-        joints: unit of each moving joint's position, "rad" or "m".
+        positions: unit of the position of each moving joint, mode and coordinate, "rad" or "m".
         states: units of the states and the memory that the file may give values for.
         spelled: paths of fields -> paths of the keys that hold them, where these differ.
         loaded: functions by the paths of the keys that name them.
@@ -55,7 +55,7 @@ class Reader:
     """
 
     folder: Path
-    joints: Mapping[str, str] = field(default_factory=dict)
+    positions: Mapping[str, str] = field(default_factory=dict)
     states: Mapping[str, str] = field(default_factory=dict)
     spelled: dict[str, str] = field(default_factory=dict)
     loaded: dict[str, Any] = field(default_factory=dict)
@@ -63,10 +63,10 @@ class Reader:
     sections: Any = None
 
     def group(self, table: Table, key: str, classes: Sequence[type[Description]]) -> dict[str, Any]:
-        """The descriptions of a table of tables by name; None for those that cannot be made."""
-        found = {name: self.read(part, classes, name) for name, part in table.tables(key)}
-        self.found[table.at(key)] = found
-        return found
+        """The descriptions of a table of tables by name; None for those that cannot be made. They are read once."""
+        if table.at(key) not in self.found:
+            self.found[table.at(key)] = {name: self.read(part, classes, name) for name, part in table.tables(key)}
+        return self.found[table.at(key)]
 
     def read(self, table: Table, classes: Sequence[type[Description]], name: str | None = None) -> Any:
         """The description of a table, or None where it cannot be made; its flaws are noted."""

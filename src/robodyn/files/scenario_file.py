@@ -12,7 +12,8 @@ from robodyn.files.path_forms import read_path
 from robodyn.files.reading import Reader
 from robodyn.files.signal_names import check_initial_names, check_signal_names
 from robodyn.files.table import FAILED, Table
-from robodyn.model import Joint, Machine, Mode, Scenario
+from robodyn.model import Machine, Scenario
+from robodyn.model.coordinate import COORDINATES, coordinate_unit
 from robodyn.model.machine import PARTS, check_part_names, check_references, find_references, reference_names
 from robodyn.model.recording import check_duration
 from robodyn.model.scenario import check_event_names, check_keep, state_units
@@ -38,13 +39,13 @@ def _read(root: Table, path: Path) -> Scenario | None:
     reader = Reader(path.parent)
     name = root.text("name", path.stem)
     declared = read_mechanism(root, name, reader)
-    if declared.mechanism:
-        reader.joints = {joint.name: "rad" if joint.rotates else "m" for joint in declared.mechanism.moving_joints}
+    reader.positions = _position_units(root, declared, reader)
     paths = {key: read_path(key, table, reader, declared.mechanism) for key, table in root.tables("paths")}
     machine = {"name": name} | reader.values(root, Machine)
     blocks = (*paths.values(), *reader.found.get("blocks", {}).values())
-    reader.states = _state_units(declared, [block for block in blocks if block is not FAILED])
+    reader.states = state_units(declared.moving_parts, [block for block in blocks if block is not FAILED])
     formulas = [signal for signal in reader.found.get("signals", {}).values() if signal is not FAILED]
+    reader.states |= {f"{name}.position": unit for name, unit in reader.positions.items()}
     reader.states |= {signal.name: signal.find_unit(reader.states) for signal in formulas}
     scenario = {"name": name} | reader.values(root, Scenario)
     root.finish()
@@ -59,12 +60,12 @@ def _read(root: Table, path: Path) -> Scenario | None:
     return FAILED if made is FAILED else reader.make(top, Scenario, scenario | {"machine": made})
 
 
-def _state_units(declared: Declared, blocks: list[Any]) -> dict[str, str]:
-    """Units of the states and the memory that a file may give start values for."""
-    moving: list[Joint | Mode] = []
-    if declared.mechanism:
-        moving = [*declared.mechanism.moving_joints, *declared.mechanism.modes]
-    return state_units(moving, blocks)
+def _position_units(root: Table, declared: Declared, reader: Reader) -> dict[str, str]:
+    """Units of the positions of moving joints, modes and coordinates, as far as they are known."""
+    units = {part.name: "rad" if part.rotates else "m" for part in declared.moving_parts}
+    reader.positions = units
+    coordinates = reader.group(root, "coordinates", COORDINATES)
+    return units | {name: coordinate_unit(made, units) for name, made in coordinates.items() if made is not FAILED}
 
 
 def _check_whole(root: Table, reader: Reader, declared: Declared, given: dict[str, Any]) -> None:

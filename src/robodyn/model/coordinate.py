@@ -9,7 +9,7 @@ leaves it ends there, out of reach.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -56,7 +56,9 @@ class LinearCombination(Description):
     NOUN, MARKS = "coordinate", ("of",)
 
     name: str = part_name()
-    of: Mapping[str, float] = weights("moving joint", doc="table of joints with their weights: a weighted sum")
+    of: Mapping[str, float] = weights(
+        "moving joint", doc="table of joints with their weights: a weighted sum, in their unit"
+    )
     inertia: float = quantity(
         "kg m^2", written="{I}", non_negative=True, default=0.0, doc="of a rotor that rotates with it"
     )
@@ -161,3 +163,20 @@ class FunctionCoordinate(Description):
 
 Coordinate = LinearCombination | Distance | TriangleLength | PointCoordinate | FunctionCoordinate
 COORDINATES = (LinearCombination, Distance, TriangleLength, PointCoordinate, FunctionCoordinate)
+
+
+def coordinate_unit(coordinate: Coordinate, joints: Mapping[str, str]) -> str:
+    """Unit of a coordinate's position, "rad" or "m"; empty for a sum of angles and lengths.
+
+    Args:
+        joints: unit of each joint's position.
+    """
+    if isinstance(coordinate, LinearCombination):
+        return common_unit(coordinate.of, joints)
+    return coordinate.unit if isinstance(coordinate, FunctionCoordinate) else "m"
+
+
+def common_unit(names: Iterable[Any], units: Mapping[str, str]) -> str:
+    """The unit that all positions of these names have; empty where they differ or are not known."""
+    found = {units.get(str(name), "") for name in names}
+    return found.pop() if len(found) == 1 else ""
