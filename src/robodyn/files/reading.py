@@ -148,10 +148,7 @@ class Reader:
 
     def spell(self, flaw: Flaw) -> Flaw:
         """A flaw whose path names a field, as one of its key in the file."""
-        for own, key in self.spelled.items():
-            if flaw.path == own or flaw.path.startswith((f"{own}.", f"{own}[")):
-                return Flaw(key + flaw.path.removeprefix(own), flaw.what, flaw.remedy)
-        return flaw
+        return spell(flaw, self.spelled)
 
     def _names(self, table: Table, key: str, fields: Sequence[str], noun: str) -> dict[str, Any]:
         """Names that a list holds for as many fields."""
@@ -168,6 +165,14 @@ class Reader:
         """What a key that is there holds, None where it cannot be read."""
         read = next(VALUES[cls] for cls in type(kind).__mro__ if cls in VALUES)
         return read(self, kind, table, key)
+
+
+def spell(flaw: Flaw, spelled: Mapping[str, str]) -> Flaw:
+    """A flaw whose path names a field, as one of its key in the file."""
+    for own, key in spelled.items():
+        if flaw.path == own or flaw.path.startswith((f"{own}.", f"{own}[")):
+            return Flaw(key + flaw.path.removeprefix(own), flaw.what, flaw.remedy)
+    return flaw
 
 
 def written_units(table: Table) -> dict[str, str]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from robodyn.errors import FlawList
-from robodyn.files.composition import load_composed
+from robodyn.errors import Flaw, FlawList
+from robodyn.files.composition import Composed, load_composed
 from robodyn.files.mechanism_tables import Declared, read_mechanism
 from robodyn.files.path_forms import read_path
-from robodyn.files.reading import Reader
+from robodyn.files.reading import Reader, spell
 from robodyn.files.signal_names import check_initial_names, check_signal_names
 from robodyn.files.table import FAILED, Table
 from robodyn.model import Machine, Scenario
@@ -27,16 +29,29 @@ def read_scenario(path: str | Path) -> Scenario:
     """
     path = Path(path)
     composed = load_composed(path)
-    flaws = FlawList()
-    scenario = _read(Table(composed.data, "", flaws), path)
+    flaws, reader = FlawList(), Reader(path.parent)
+    scenario = _read(Table(composed.data, "", flaws), path, reader)
     composed.raise_if_any(flaws, str(path))
     assert scenario is not None
-    return scenario
+    file = ScenarioFile(str(path), composed, reader.spelled)
+    scenario.machine.read_from(file)
+    return scenario.read_from(file)
 
 
-def _read(root: Table, path: Path) -> Scenario | None:
+@dataclass(frozen=True)
+class ScenarioFile:
+    """The file of a scenario, by which what is found wrong later on is told as if it had been found when reading."""
+
+    source: str
+    composed: Composed
+    spelled: Mapping[str, str]
+
+    def place(self, flaw: Flaw) -> Flaw:
+        return self.composed.place(spell(flaw, self.spelled))
+
+
+def _read(root: Table, path: Path, reader: Reader) -> Scenario | None:
     """Mechanism, machine and scenario, each of which the file gives at its top."""
-    reader = Reader(path.parent)
     name = root.text("name", path.stem)
     declared = read_mechanism(root, name, reader)
     reader.positions = _position_units(root, declared, reader)

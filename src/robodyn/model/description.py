@@ -5,15 +5,26 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, dataclass_transform
 
-from robodyn.errors import FlawList
+from robodyn.errors import Flaw, FlawList
 from robodyn.model import fields as f
 from robodyn.model.kinds import Kind, Rename
 from robodyn.model.numbers import Number
 
 if TYPE_CHECKING:
     from robodyn.spatial import Pose
+
+
+class SourceFile(Protocol):
+    """A file that descriptions were read from."""
+
+    @property
+    def source(self) -> str:
+        """Its name."""
+
+    def place(self, flaw: Flaw) -> Flaw:
+        """The same flaw, told where the thing stands."""
 
 
 @dataclass_transform(
@@ -32,12 +43,14 @@ class Description:
         MARKS: keys by which a file tells this class from others that may stand in the same place.
         KINDS: field -> what it holds, in order.
         SPELLED: fields of what is made of it -> the keys of a file that hold them, where these differ.
+        written_in: the file it was read from, if it was; not a field, but kept by `replaced`.
         REFUSED: keys that a file cannot give, because they follow -> what to do instead.
     """
 
     NOUN: ClassVar[str] = ""
     MARKS: ClassVar[tuple[str, ...]] = ()
     KINDS: ClassVar[Mapping[str, Kind]] = {}
+    written_in: ClassVar[SourceFile | None] = None
     SPELLED: ClassVar[Mapping[str, str]] = {}
     REFUSED: ClassVar[Mapping[str, str]] = {}
 
@@ -68,7 +81,15 @@ class Description:
 
     def replaced(self, **changed: Any) -> Self:
         """The same description with other values in some fields; itself where there are none."""
-        return dataclasses.replace(self, **changed) if changed else self  # type: ignore[type-var]
+        if not changed:
+            return self
+        fresh: Self = dataclasses.replace(self, **changed)  # type: ignore[type-var]
+        return fresh if self.written_in is None else fresh.read_from(self.written_in)
+
+    def read_from(self, file: SourceFile) -> Self:
+        """Remember where this description was read from."""
+        object.__setattr__(self, "written_in", file)
+        return self
 
     @property
     def _prefix(self) -> str:

@@ -153,6 +153,14 @@ class Scenario(Description):
         if not flaws.found:
             check_distinct(flaws, self._all_numbers())
 
+    def raise_if_any(self, flaws: FlawList) -> None:
+        """Raise what is found wrong later on, each flaw told where it stands in the scenario's file."""
+        file, name = self.written_in or self.machine.written_in, f"scenario '{self.name}'"
+        if file is None:
+            flaws.raise_if_any(name)
+        else:
+            FlawList([file.place(flaw) for flaw in flaws.found]).raise_if_any(f"{file.source}: {name}")
+
     def _all_numbers(self) -> Iterator[Number]:
         yield from self.machine.numbers()
         for event in self.events:

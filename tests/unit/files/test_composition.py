@@ -1,5 +1,7 @@
 """Are includes and templates put together as said, and mistakes told where they stand?"""
 
+import dataclasses
+
 import pytest
 
 import robodyn as rd
@@ -196,6 +198,34 @@ def test_a_template_uses_others(tmp_path):
 )
 def test_what_is_wrong_with_templates_in_templates_is_told_where_it_stands(tmp_path, axis, cell, complaint):
     assert complaint in complaints(tmp_path, main=CELLS, axis=axis, cell=cell)
+
+
+@pytest.mark.parametrize(
+    ("axis", "complaint"),
+    [
+        (
+            AXIS.replace('"error", time', '"eror", time'),
+            "axis.toml: templates.axis.delays.late.signal: there is no signal 'eror'",
+        ),
+        (
+            AXIS.replace("slide.position - reference.value", "slide.position - slide.velocity"),
+            "axis.toml: templates.axis.signals.error.formula: '-' brings together m and m/s",
+        ),
+        (
+            AXIS + 'constraints.stay = { prescribed = "slide", position = "wish", velocity = 0 }',
+            "axis.toml: templates.axis.constraints.stay.position: there is no signal 'wish'",
+        ),
+        (AXIS + "initial.slide.positon = 0", "axis.toml: templates.axis.initial.slide.positon: "),
+    ],
+)
+def test_what_is_found_wrong_when_assembling_is_told_where_it_stands(tmp_path, axis, complaint):
+    scenario = rd.read_scenario(write(tmp_path, main=MAIN, axis=axis))
+    changed = dataclasses.replace(scenario.with_numbers({"x.carriage.mass": 3.0}), duration=2.0)
+    for one in (scenario, changed):
+        with pytest.raises(rd.ModelError) as caught:
+            rd.assemble(one)
+        assert complaint in str(caught.value)
+        assert f"{tmp_path / 'main.toml'}: scenario 'main'" in str(caught.value)
 
 
 def test_templates_in_templates_have_limits(tmp_path):
