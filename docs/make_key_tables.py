@@ -16,6 +16,7 @@ from robodyn.files.forms import EVENTS, BodyForm, RowForm
 from robodyn.files.groups import keys_of
 from robodyn.files.path_forms import PATHS, Limits, Pointing, Turned
 from robodyn.files.reading import is_required, key_of
+from robodyn.files.reference_files import FileReference
 from robodyn.model import (
     Block,
     BodyNode,
@@ -66,6 +67,7 @@ TABLES: Mapping[str, Sequence[type[Description]]] = {
     "obstacle": (Obstacle,),
     "coordinate": COORDINATES,
     "block": (Block,),
+    "file reference": (FileReference,),
     "path": PATHS,
     "orientation": (Pointing, Turned),
     "limits": (Limits,),

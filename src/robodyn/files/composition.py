@@ -13,14 +13,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.files.groups import LISTS
-from robodyn.files.table import load_toml
+from robodyn.files.table import entries_of, leaves_of, load_toml
 from robodyn.files.template import KEYS, flatten_names, instantiate, merge_tables
 from robodyn.model.numbers import check_name
 
@@ -108,14 +108,14 @@ class _Loader:
             flaws.extend(what, under="include")
             return Composed({})
         folder = os.path.dirname(file)
-        origins = {place: (file, place) for place in _places(part.data)}
+        origins = {place: (file, place) for place, _ in entries_of(part.data)}
         origins |= {place: (os.path.join(folder, name), there) for place, (name, there) in part.origins.items()}
         return Composed(_resolve(part.data, folder) if folder else part.data, origins)
 
 
 def _check_twice(flaws: FlawList, whole: Composed, part: Composed) -> None:
     """Two includes of one file must not differ: nobody could tell which one wins."""
-    first, second = (dict(_leaves(found.data)) for found in (whole, part))
+    first, second = (dict(leaves_of(found.data)) for found in (whole, part))
     for place in (place for place in second if place in first and first[place] != second[place]):
         files = f"'{whole.origins[place][0]}' and '{part.origins[place][0]}'"
         flaws.add(place, f"is said by two includes, {files}", "say it in one of them")
@@ -123,7 +123,7 @@ def _check_twice(flaws: FlawList, whole: Composed, part: Composed) -> None:
 
 def _merge(whole: Composed, part: Composed) -> None:
     """Put the tables of a part into the whole, where they win."""
-    for place in _places(part.data):
+    for place, _ in entries_of(part.data):
         whole.origins.pop(place, None)
     whole.origins |= part.origins
     whole.data = merge_tables(whole.data, part.data)
@@ -134,22 +134,6 @@ def _add_parts(whole: Composed, part: Composed) -> None:
     lists = {key: [*whole.data[key], *part.data[key]] for key in LISTS if key in whole.data and key in part.data}
     _merge(whole, part)
     whole.data |= lists
-
-
-def _leaves(data: Any) -> Iterator[tuple[str, Any]]:
-    return ((place, value) for place, value in _entries(data) if not isinstance(value, Mapping))
-
-
-def _places(data: Any) -> Iterator[str]:
-    return (place for place, _ in _entries(data))
-
-
-def _entries(data: Any, under: str = "") -> Iterator[tuple[str, Any]]:
-    """All entries of a table and of those in it, with their paths."""
-    for key, value in data.items() if isinstance(data, Mapping) else ():
-        place = f"{under}.{key}" if under else str(key)
-        yield place, value
-        yield from _entries(value, place)
 
 
 def _resolve(value: Any, folder: str, key: str = "") -> Any:

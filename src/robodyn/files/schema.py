@@ -10,9 +10,8 @@ from robodyn.files.flexible_forms import Listed, Places
 from robodyn.files.forms import RowForm, forms_of
 from robodyn.files.groups import GROUPS
 from robodyn.files.reading import is_required, key_of, marked_words
-from robodyn.files.reference_files import FILE_REFERENCE
+from robodyn.files.reference_files import FILE_REFERENCE, FileReference
 from robodyn.laws import known_laws
-from robodyn.laws.recorded import ENDS, INTERPOLATIONS
 from robodyn.model import Block, Scenario, kinds, referring_kinds, vector_kinds
 from robodyn.model.body import TENSOR, Inertia
 from robodyn.model.description import Description
@@ -42,12 +41,6 @@ COMPOSITION: Schema = {
         "description": "parts of a template under another name, with other numbers",
         "additionalProperties": {"type": "object", "properties": {"template": STRING}, "required": ["template"]},
     },
-}
-FILE_KEYS: Schema = {
-    "file": STRING | {"description": 'with law = "file_reference": a CSV or Parquet file'},
-    "column": STRING | {"description": "its column, over the column time"},
-    "interpolation": {"enum": list(INTERPOLATIONS)},
-    "ends": {"enum": list(ENDS)},
 }
 
 
@@ -98,7 +91,7 @@ def _properties(cls: type[Description]) -> tuple[Schema, list[str]]:
             if isinstance(kind, vector_kinds.Rotation):
                 properties |= {"rpy": _list(NUMBER, 3), "quaternion": _list(NUMBER, 4)}
             if isinstance(kind, referring_kinds.Law) and cls is Block:
-                properties |= FILE_KEYS
+                properties |= _properties(FileReference)[0]
     return properties, required
 
 

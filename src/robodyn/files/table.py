@@ -142,7 +142,7 @@ class Table:
     def flattened(self) -> Table:
         """The same with dotted keys joined: `elbow.position = 1` is a table in a table to TOML."""
         flat = Table({}, self.path, self.flaws)
-        for key, value in _leaves(self.data):
+        for key, value in leaves_of(self.data):
             if key in flat.data:
                 self.flaws.add(self.at(key), "is given twice", "with and without quotes it is the same key")
             flat.data[key] = value
@@ -158,12 +158,17 @@ class Table:
             self.flaws.add(self.at(key), "is unknown", remedy)
 
 
-def _leaves(data: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    for key, value in data.items():
-        if isinstance(value, Mapping):
-            yield from _leaves(value, f"{prefix}{key}.")
-        else:
-            yield f"{prefix}{key}", value
+def entries_of(data: Any, under: str = "") -> Iterator[tuple[str, Any]]:
+    """All entries of a table and of those in it, with their paths."""
+    for key, value in data.items() if isinstance(data, Mapping) else ():
+        place = f"{under}.{key}" if under else str(key)
+        yield place, value
+        yield from entries_of(value, place)
+
+
+def leaves_of(data: Any) -> Iterator[tuple[str, Any]]:
+    """All entries that are no tables."""
+    return ((place, value) for place, value in entries_of(data) if not isinstance(value, Mapping))
 
 
 def attempt(table: Table, make: Any, *arguments: Any, **named: Any) -> Any:

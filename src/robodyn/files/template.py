@@ -10,7 +10,7 @@ from robodyn.errors import FlawList, nearest
 from robodyn.files.forms import forms_of
 from robodyn.files.groups import BY_NAME, GROUPS, LISTS
 from robodyn.files.reading import choose, key_of
-from robodyn.files.table import Table
+from robodyn.files.table import Table, entries_of, leaves_of
 from robodyn.model import FormulaSignal
 from robodyn.model.description import Description
 from robodyn.model.formula import FormulaError, rename_signals
@@ -42,6 +42,7 @@ def instantiate(
     template, changes = flatten_names(template), flatten_names(changes)
     changed = _change(template, changes, use, flaws)
     names = _Names(prefix, frozenset(_part_names(changed)))
+    replaced = dict(entries_of(changes))
     data: dict[str, Any] = {}
     origins: dict[str, str] = {}
     for group, table in changed.items():
@@ -54,9 +55,9 @@ def instantiate(
             fresh = names.own(key) if group in GROUPS else names.signal(key)
             part = names.part(value, GROUPS[group]) if group in GROUPS else names.names(value)
             data.setdefault(group, {})[fresh] = part
-            for inner, entry in (("", value), *_entries(value)):
-                given = not isinstance(entry, Mapping) and _has(changes, f"{group}.{key}{inner}")
-                origins[f"{group}.{fresh}{inner}"] = f"{use if given else source}.{group}.{key}{inner}"
+            for inner, entry in entries_of({key: value}):
+                given = not isinstance(entry, Mapping) and f"{group}.{inner}" in replaced
+                origins[f"{group}.{fresh}{inner.removeprefix(key)}"] = f"{use if given else source}.{group}.{inner}"
     return Instance(data, origins)
 
 
@@ -82,7 +83,7 @@ def flatten_names(data: Mapping[str, Any]) -> dict[str, Any]:
     """Tables by name with their dotted keys joined, so that those of two files meet: `initial.elbow.position`."""
     flat = dict(data)
     for group in (group for group in BY_NAME if isinstance(data.get(group), Mapping)):
-        leaves = [(place[1:], value) for place, value in _entries(data[group]) if not isinstance(value, Mapping)]
+        leaves = list(leaves_of(data[group]))
         # A key that is there with and without quotes is reported by who reads the table.
         if len(dict(leaves)) == len(leaves):
             flat[group] = dict(leaves)
@@ -101,22 +102,6 @@ def merge_tables(table: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[s
 def _part_names(template: Mapping[str, Any]) -> Iterator[str]:
     for group in GROUPS:
         yield from template.get(group, {})
-
-
-def _entries(value: Any) -> Iterator[tuple[str, Any]]:
-    for key, entry in value.items() if isinstance(value, Mapping) else ():
-        yield f".{key}", entry
-        yield from ((f".{key}{inner}", deeper) for inner, deeper in _entries(entry))
-
-
-def _has(data: Mapping[str, Any], path: str) -> bool:
-    """Whether tables in tables have an entry; names may have dots."""
-    for key, value in data.items():
-        if path == key or (
-            isinstance(value, Mapping) and path.startswith(f"{key}.") and _has(value, path[len(key) + 1 :])
-        ):
-            return True
-    return False
 
 
 @dataclass(frozen=True)

@@ -176,7 +176,7 @@ def _read_function(reader: Reader, kind: Kind, table: Table, key: str) -> Any:
     text = table.text(key)
     law: Any
     if text == FILE_REFERENCE:
-        law = read_file_reference(table, reader.folder)
+        law = read_file_reference(table, reader)
     else:
         law = FAILED if text is None else load_function(text, table, key, reader.folder)
     reader.loaded[table.at(key)] = law
