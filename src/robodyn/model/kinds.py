@@ -132,7 +132,10 @@ class Flag(Kind):
 class Choice(Kind):
     """One of several words."""
 
-    options: tuple[str, ...]
+    options: Collection[str]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "options", tuple(self.options))
 
     def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
         if value not in self.options:
