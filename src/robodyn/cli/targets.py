@@ -35,23 +35,24 @@ def load_scenario(what: str) -> Scenario | ScenarioSequence:
 
 
 def require_file(what: str) -> None:
-    """End where what can only mean a file, by its ending or its folder, and there is none."""
+    """Refuse what can only mean a file, by its ending or its folder, where there is none."""
     path = Path(what)
     if path.exists() or not (path.suffix or path.name != what):
         return
-    from robodyn.catalog import list_scenarios
+    if path.suffix != ".toml":
+        from robodyn.catalog import list_scenarios
 
-    if what not in list_scenarios():
-        raise fail(f"there is no file '{what}'{_near_files(path)}")
+        if what in list_scenarios():
+            return
+    raise ModelError([Flaw("", f"there is no file '{what}'", _near_files(path))])
 
 
 def _near_files(path: Path) -> str:
-    """Files of nearly the same name in the same folder, in brackets."""
+    """Files of nearly the same name in the same folder."""
     if not path.parent.is_dir():
-        return f" (there is no folder '{path.parent}')"
-    files = [found.name for found in path.parent.iterdir()]
-    close = difflib.get_close_matches(path.name, files, n=3)
-    return f" (did you mean {' or '.join(repr(str(path.with_name(name))) for name in close)}?)" if close else ""
+        return f"there is no folder '{path.parent}'"
+    close = difflib.get_close_matches(path.name, [found.name for found in path.parent.iterdir()], n=3)
+    return f"did you mean {' or '.join(repr(str(path.with_name(name))) for name in close)}?" if close else ""
 
 
 def _other_kind(path: Path) -> tuple[str, str] | None:
@@ -93,7 +94,7 @@ def load_run(path: str) -> Run:
     try:
         return load(path)
     except FileNotFoundError as error:
-        raise fail(f"there is no run file '{path}'{_near_files(Path(path))}") from error
+        raise ModelError([Flaw("", f"there is no run file '{path}'", _near_files(Path(path)))]) from error
     except RunFileError as error:
         raise fail(error) from error
     except OSError as error:
