@@ -39,7 +39,7 @@ from robodyn.model import (
 from robodyn.model.constraint import CONSTRAINTS
 from robodyn.model.contact import CONTACTS
 from robodyn.model.coordinate import COORDINATES
-from robodyn.model.description import Description
+from robodyn.model.description import Description, default_of
 from robodyn.model.fields import IDENTITY
 from robodyn.model.kinds import Choice, Kind, Quantity
 from robodyn.model.referring_kinds import Parts, Target
@@ -144,7 +144,7 @@ def _default(cls: type[Description], name: str, kind: Kind) -> str:
         return kind.absent
     if is_required(cls, name):
         return "required"
-    value = cls.__dataclass_fields__[name].default  # type: ignore[attr-defined]
+    value = default_of(cls, name)
     return "" if value is None or value == IDENTITY or value in ((), {}, "") else _shown(value)
 
 

@@ -150,7 +150,7 @@ def _simulate(what: Any, settings: dict[str, Any], rate: float | None, signals: 
         recording = replace(recording, rate=rate, times=None, refine=None)
     if signals:
         recording = replace(recording, signals=tuple(signals))
-    base = first.solver.given()
+    base = first.solver.stated()
     if settings.get("method", first.solver.method) != first.solver.method:
         # Another method starts from its own defaults; tolerances that the scenario asks for are kept where they count.
         dropped = {"method", "step"} | (set() if is_adaptive(settings["method"]) else set(ADAPTIVE_ONLY))

@@ -55,10 +55,8 @@ class CosimSettings(Description):
     )
 
     def check(self, flaws: FlawList) -> None:
-        if self.tolerance is None:
-            for key in (*STEPS, "least_scale"):
-                if getattr(self, key) != getattr(CosimSettings, key):
-                    flaws.add(key, "has no effect without a tolerance", "give one, or leave it out")
+        for key in self.stated(*STEPS, "least_scale") if self.tolerance is None else ():
+            flaws.add(key, "has no effect without a tolerance", "give one, or leave it out")
         if flaws.found:
             return
         if not 1 <= self.condition_warning <= self.condition_limit:

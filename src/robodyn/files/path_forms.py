@@ -133,9 +133,6 @@ class PathForm(Description, ABC, kw_only=True):
     def path(self, *turns: Any) -> CartesianPath:
         """The path of the tool, turned so at its start and end."""
 
-    def given(self, *names: str) -> dict[str, Any]:
-        return {name: value for name in names if (value := getattr(self, name)) is not None}
-
 
 class Line(PathForm, kw_only=True):
     MARKS = ("kind=line",)
@@ -194,9 +191,9 @@ def read_path(name: str, table: Table, reader: Reader, mechanism: Mechanism | No
         table.flaws.add(table.at("point"), "there is no mechanism that could follow the path", "give bodies and joints")
     if path is FAILED or mechanism is None:
         return FAILED
-    profile = form.given("speed", "acceleration", "jerk")
-    choice = form.given("near", "branch", "singular", "spacing")
+    profile = form.stated("speed", "acceleration", "jerk")
+    choice = form.stated("near", "branch", "singular", "spacing")
     limits = {limit.name: limit.limits() for limit in form.limits}
     plan: JointPath | None = attempt(table, plan_path, mechanism, form.point, path, limits=limits, **choice, **profile)
-    timing = form.given("begin", "period", "delay")
+    timing = form.stated("begin", "period", "delay")
     return FAILED if plan is None else attempt(table, path_block, name, plan, **profile, **timing)

@@ -15,7 +15,7 @@ from robodyn.files.table import FAILED, Table
 from robodyn.files.units import is_quantity, split_quantity
 from robodyn.files.values import VALUES, read_rotation
 from robodyn.model import FormulaSignal, referring_kinds, vector_kinds
-from robodyn.model.description import Description
+from robodyn.model.description import Description, default_of
 from robodyn.model.kinds import Kind
 from robodyn.units import known_unit
 
@@ -32,7 +32,7 @@ def key_of(name: str, kind: Kind) -> tuple[str, int | None]:
 
 
 def is_required(cls: type, name: str) -> bool:
-    return cls.__dataclass_fields__[name].default is dataclasses.MISSING  # type: ignore[attr-defined]
+    return default_of(cls, name) is dataclasses.MISSING
 
 
 def marked_words(cls: type[Description]) -> dict[str, str]:
@@ -131,7 +131,7 @@ class Reader:
         for name, value in found.items():
             flaws = FlawList()
             cls.KINDS[name].accept(flaws, name, value)
-            found[name] = cls.__dataclass_fields__[name].default if flaws.found else value  # type: ignore[attr-defined]
+            found[name] = default_of(cls, name) if flaws.found else value
         return FAILED if dataclasses.MISSING in found.values() else cls(**found)
 
     def check(self, table: Table, cls: type[Description], values: dict[str, Any]) -> None:

@@ -85,18 +85,6 @@ class Table:
         entries = [self.quantity(f"{self.at(key)}[{k}]", entry, unit) for k, entry in enumerate(value)]
         return None if None in entries else tuple(entries)
 
-    def matrix(self, key: str, unit: str) -> Any:
-        """A list of rows of numbers; whether its shape is right is for the description to say."""
-        value = self.raw(key)
-        if not isinstance(value, list) or not all(isinstance(row, list) for row in value):
-            self.flaws.add(self.at(key), f"must be a list of rows of numbers, is {value!r}")
-            return None
-        rows = [
-            [self.quantity(f"{self.at(key)}[{i}][{j}]", entry, unit) for j, entry in enumerate(row)]
-            for i, row in enumerate(value)
-        ]
-        return None if any(None in row for row in rows) else rows
-
     def text(self, key: str, default: Any = REQUIRED) -> Any:
         return self._typed(key, str, "text", default)
 

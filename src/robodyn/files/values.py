@@ -40,8 +40,8 @@ def read_rotation(table: Table, key: str = "rotation") -> Any:
         table.flaws.add(table.path, f"gives {' and '.join(given)}", f"give one of rpy, quaternion, {key}")
     rpy = table.vector("rpy", "rad", 3, (0.0, 0.0, 0.0))
     quaternion = table.vector("quaternion", "", 4, (1.0, 0.0, 0.0, 0.0))
-    rotation = table.matrix(key, "") if key in table else np.eye(3)
-    if rpy is None or quaternion is None or len(given) > 1:
+    rotation = read_array(table, key, "") if key in table else np.eye(3)
+    if rpy is None or quaternion is None or rotation is FAILED or len(given) > 1:
         return FAILED
     if "quaternion" in table:
         if not np.linalg.norm(quaternion) > 0:
@@ -81,7 +81,7 @@ def _read_inertia(reader: Reader, kind: Inertia, table: Table, key: str) -> Any:
     if isinstance(value, dict):
         return _read_entries(table, key, dataclasses.replace(kind, suffixes=TENSOR))
     if isinstance(value, list) and any(isinstance(row, list) for row in value):
-        return table.matrix(key, kind.unit)
+        return read_array(table, key, kind.unit)
     return table.vector(key, kind.unit)
 
 
@@ -105,7 +105,7 @@ def read_array(table: Table, key: str, unit: str) -> Any:
     try:
         return np.array(numbers, float)
     except ValueError:
-        table.flaws.add(table.at(key), "has rows of different lengths")
+        table.flaws.add(table.at(key), "must be rows of numbers, has rows of different lengths")
         return FAILED
 
 

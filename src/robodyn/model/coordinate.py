@@ -131,9 +131,8 @@ class TriangleLength(Description):
             flaws.add("range", what, f"they allow {shortest:.6g} to {longest:.6g} m")
 
     def _check_place(self, flaws: FlawList) -> None:
-        for field, idle in (("arm", X_AXIS), ("axis", Z_AXIS)):
-            if self.at is None and getattr(self, field) != idle:
-                flaws.add(field, "has no effect without at", "name the point at the hinge")
+        for field in self.stated("arm", "axis") if self.at is None else ():
+            flaws.add(field, "has no effect without at", "name the point at the hinge")
         if self.at is not None and not np.any(np.cross(self.arm, self.axis)):
             flaws.add("arm", "is parallel to the axis", "the arm rotates about the axis: make it perpendicular to it")
 

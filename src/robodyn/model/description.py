@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from robodyn.spatial import Pose
 
 
+def default_of(cls: type, field: str) -> Any:
+    """The default of a field of a description; MISSING where it is required."""
+    return cls.__dataclass_fields__[field].default  # type: ignore[attr-defined]
+
+
 class SourceFile(Protocol):
     """A file that descriptions were read from."""
 
@@ -73,6 +78,11 @@ class Description:
     def made(self) -> Any:
         """What it stands for, where that is another description."""
         return self
+
+    def stated(self, *fields: str) -> dict[str, Any]:
+        """Of these fields, or of all, those that are not at their defaults."""
+        found = {field: getattr(self, field) for field in fields or self.KINDS}
+        return {field: value for field, value in found.items() if value != default_of(type(self), field)}
 
     def set_fields(self, **values: Any) -> None:
         """Set fields of a description that is being made."""
