@@ -71,7 +71,7 @@ def assemble(
         assert motion is not None
         expressions = make_minimal(builder, symbols, expressions, motion.N, start)
         start = MINIMAL_START
-        builder.flaws.raise_if_any(f"scenario '{scenario.name}'")
+        scenario.raise_if_any(builder.flaws)
     return System(
         scenario=scenario,
         states=tuple(replace(info, unit=units[info.name]) for info in builder.states),
@@ -135,7 +135,7 @@ def _trace(
     builder.network.resolve_all(builder.flaws)
     _check_initial(builder)
     check_nominal_depends(builder)
-    builder.flaws.raise_if_any(f"scenario '{builder.scenario.name}'")
+    builder.scenario.raise_if_any(builder.flaws)
     return motion, linear
 
 

@@ -9,16 +9,16 @@ from typing import Any
 from robodyn.errors import FlawList, nearest
 from robodyn.files.denavit_hartenberg import CONVENTIONS, mechanism_from_dh
 from robodyn.files.flexible_forms import FLEXIBLE
-from robodyn.files.forms import BodyForm, RowForm
+from robodyn.files.forms import FORMS, BodyForm, RowForm
 from robodyn.files.reading import Reader
 from robodyn.files.section_forms import read_sections
 from robodyn.files.table import FAILED, Table, attempt
-from robodyn.model import Body, FlexibleBody, Joint, Mechanism, Point
+from robodyn.model import Body, FlexibleBody, Freedom, Joint, Mechanism, Point
 from robodyn.model.description import Description
 from robodyn.model.flexible import check_attachments
 from robodyn.model.mechanism import check_topology
 
-BODIES = (BodyForm, *FLEXIBLE, FlexibleBody)
+BODIES = FORMS[Body] = (BodyForm, *FLEXIBLE, FlexibleBody)
 TABLES = ("bodies", "joints", "points", "dh", "gravity", "sections")
 # Modes that a flexible body is supposed to have as long as its own are not known.
 SUPPOSED = 12
@@ -33,6 +33,11 @@ class Declared:
     points: tuple[str, ...] = ()
     modes: tuple[str, ...] = ()
     flexible: tuple[str, ...] = ()
+
+    @property
+    def freedoms(self) -> tuple[Freedom, ...]:
+        """The motions of its joints, and its modes, where the mechanism could be made."""
+        return self.mechanism.freedoms if self.mechanism else ()
 
     @property
     def moving(self) -> tuple[str, ...]:
@@ -109,15 +114,12 @@ def _read_placed(
 def _read_rows(table: Table, bodies: Mapping[str, Any], reader: Reader) -> tuple[list[RowForm], list[Any], str]:
     """Good rows, the bodies they carry, the convention; each body of the file must be carried by one row."""
     convention = table.text("convention", "standard")
-    entries = table.raw("rows")
+    rows = table.rows("rows")
     table.finish()
     if convention not in (None, *CONVENTIONS):
         table.flaws.add(table.at("convention"), f"'{convention}' is unknown", nearest(convention, CONVENTIONS))
-    if not isinstance(entries, list) or not entries:
-        if "rows" in table:
-            table.flaws.add(table.at("rows"), f"must be a list of tables, is {entries!r}")
+    if not rows:
         return [], [], convention
-    rows = [Table(entry, f"{table.at('rows')}[{k}]", table.flaws) for k, entry in enumerate(entries)]
     carried = [row.text("body") for row in rows]
     found = [reader.read(row, (RowForm,)) for row in rows]
     for row, body in zip(rows, carried, strict=True):

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from robodyn.files.composition import load_composed
+from robodyn.files.groups import GROUPS
 from robodyn.files.units import is_quantity, split_quantity
 from robodyn.model.numbers import XYZ
 from robodyn.units import known_unit
 
-WITHIN = re.compile(r"^(bodies|joints|points|blocks|signals|delays|loads|constraints|contacts|coordinates|events)\.")
+WITHIN = re.compile(rf"^({'|'.join(GROUPS)})\.")
 
 
 def find_written_units(path: str | Path, numbers: Collection[str]) -> dict[str, str]:

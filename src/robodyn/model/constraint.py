@@ -162,9 +162,11 @@ class PrescribedMotion(Description):
 
     name: str = part_name()
     of: str = reference("joint or coordinate", key="prescribed", doc="a joint or coordinate whose motion is given")
-    position: Any = target("{x}", doc="a signal or a number")
-    velocity: Any = target("{x}/s", default=None, doc="its rate", absent="0; required for a signal")
-    acceleration: Any = target("{x}/s^2", default=None, doc="the rate of that", absent="0; required for a signal")
+    position: Any = target(written="{x}", doc="a signal or a number")
+    velocity: Any = target(written="{x}/s", default=None, doc="its rate", absent="0; required for a signal")
+    acceleration: Any = target(
+        written="{x}/s^2", default=None, doc="the rate of that", absent="0; required for a signal"
+    )
     active: bool = flag(default=True, doc=ACTIVE)
 
     def check(self, flaws: FlawList) -> None:

@@ -20,10 +20,10 @@ from robodyn.model.formula_signal import FormulaSignal
 from robodyn.model.interface import Interface
 from robodyn.model.joint import GROUND
 from robodyn.model.mechanism import Mechanism
-from robodyn.model.numbers import Floats, Number, check_distinct
+from robodyn.model.numbers import Floats, check_distinct
+from robodyn.model.referring_kinds import Parts
 from robodyn.model.vector_kinds import WORLD
 
-PARTS = ("coordinates", "blocks", "signals", "delays", "loads", "constraints", "contacts", "interfaces")
 Names = Mapping[str, Collection[str]]
 """What can be referred to ("point", "moving joint", ...) -> names of those that there are."""
 
@@ -121,11 +121,9 @@ class Machine(Description):
                 what = f"'{pattern}' matches no number of the mechanism"
                 flaws.add("tunable", what, f"{nearest(pattern, known)} (numbers of blocks and loads always are)")
 
-    def numbers(self, prefix: str | None = None) -> Iterator[Number]:
-        if self.mechanism:
-            yield from self.mechanism.numbers()
-        for part in (part for group in PARTS for part in getattr(self, group)):
-            yield from part.numbers()
+
+PARTS = tuple(field for field, kind in Machine.KINDS.items() if isinstance(kind, Parts))
+"""Groups of a machine's parts."""
 
 
 def check_part_names(flaws: FlawList, names: Iterable[str]) -> None:

@@ -37,8 +37,9 @@ class Reference(Kind):
 
 @dataclass(frozen=True)
 class Target(Reference):
-    """The name of a signal, or a number in its place."""
+    """The name of a signal, or a number in its place; files may give that in a unit."""
 
+    to: str = "signal"
     written: str = ""
 
     def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
@@ -137,6 +138,8 @@ class ReferenceMap(Kind):
 class TextMap(ReferenceMap):
     """Texts by what they are for, which refer to nothing."""
 
+    to: str = ""
+
     def references(self, path: str, value: Any) -> Iterator[tuple[str, str, str]]:
         return iter(())
 
@@ -152,11 +155,13 @@ class Numbers(Kind):
         law: field of the law whose units they have; "state" for units of states; "" for none.
         lists: whether a list of numbers may stand in place of one.
         dotted: whether the names have dots, which files may write without quotes.
+        open: whether numbers may be given that are not there yet.
     """
 
     law: str = ""
     lists: bool = False
     dotted: bool = False
+    open: bool = False
     infinite: bool = False
 
     def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
@@ -182,14 +187,17 @@ class Numbers(Kind):
                 yield Number(own, entry, units.get(key, ""))
 
     def changed(self, owner: Description, path: str, value: Any, changes: Mapping[str, float]) -> Any:
-        if self.under is None or not any(name.startswith(f"{path}.") for name in changes):
+        own = f"{path}."
+        given = {name.removeprefix(own): number for name, number in changes.items() if name.startswith(own)}
+        if self.under is None or not given:
             return value
-        return {
-            key: tuple(changes.get(f"{path}.{key}.{k}", one) for k, one in enumerate(entry))
+        fresh = {
+            key: tuple(given.get(f"{key}.{k}", one) for k, one in enumerate(entry))
             if isinstance(entry, tuple)
-            else changes.get(f"{path}.{key}", entry)
+            else given.get(key, entry)
             for key, entry in value.items()
         }
+        return fresh | given if self.open else fresh
 
 
 @dataclass(frozen=True)
@@ -217,10 +225,12 @@ class Part(Kind):
 
     Attributes:
         inline: whether files give its fields beside those of its owner.
+        numbered: whether its numbers are numbers of its owner.
     """
 
-    classes: tuple[type, ...]
+    classes: tuple[type[Description], ...]
     inline: bool = False
+    numbered: bool = True
 
     def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
         if not isinstance(value, self.classes):
@@ -230,7 +240,7 @@ class Part(Kind):
         return value
 
     def numbers(self, owner: Description, path: str, value: Any) -> Iterator[Number]:
-        yield from value.numbers(path)
+        return value.numbers(path) if self.numbered else iter(())
 
     def changed(self, owner: Description, path: str, value: Any, changes: Mapping[str, float]) -> Any:
         return value.with_numbers(changes, path)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
 from robodyn.errors import FlawList, nearest
@@ -94,14 +94,17 @@ class Scenario(Description):
     initial: Mapping[str, float] = numbers(
         "state",
         dotted=True,
+        open=True,
         under="initial",
         default=EMPTY,
         absent="0",
         doc="start values of states and memory by signal name",
     )
     events: tuple[Event, ...] = children(Event, default=())
-    recording: Recording = child(Recording, default=Recording(), doc="[what is kept](#recording)", absent="every step")
-    solver: Solver = child(Solver, default=Solver(), doc="[settings](#solver)", absent="`auto`")
+    recording: Recording = child(
+        Recording, default=Recording(), numbered=False, doc="[what is kept](#recording)", absent="every step"
+    )
+    solver: Solver = child(Solver, default=Solver(), numbered=False, doc="[settings](#solver)", absent="`auto`")
     title: str = text(default="", doc="a sentence for people")
     obstacles: tuple[Obstacle, ...] = children(Obstacle, default=())
     initialisation: str = choice(
@@ -147,30 +150,24 @@ class Scenario(Description):
             check_keep(flaws, self.keep, list(state_units(freedoms, ())), self.initialisation)
         check_event_names(flaws, [e.name for e in self.events], [block.name for block in self.machine.all_blocks])
         if not flaws.found:
-            check_distinct(flaws, self._all_numbers())
+            check_distinct(flaws, super().numbers(""))
 
-    def _all_numbers(self) -> Iterator[Number]:
-        yield from self.machine.numbers()
-        for event in self.events:
-            yield from event.numbers()
-        yield from self.constraint_method_numbers()
-        yield Number("duration", self.duration, "s")
-        for key, value in self.initial.items():
-            yield Number(f"initial.{key}", value, "")
+    def raise_if_any(self, flaws: FlawList) -> None:
+        """Raise what is found wrong later on, each flaw told where it stands in the scenario's file."""
+        file, name = self.written_in or self.machine.written_in, f"scenario '{self.name}'"
+        if file is None:
+            flaws.raise_if_any(name)
+        else:
+            FlawList([file.place(flaw) for flaw in flaws.found]).raise_if_any(f"{file.source}: {name}")
 
     def state_units(self) -> dict[str, str]:
         """Units of the states and the memory that may be given start values, where the description says them."""
         mechanism = self.machine.mechanism
         return state_units(mechanism.freedoms if mechanism else (), self.machine.all_blocks)
 
-    def constraint_method_numbers(self) -> Iterator[Number]:
-        """The pole of Baumgarte's method, where it is given and there is something to keep."""
-        if self.machine.constraints and self.constraint_method.pole is not None:
-            yield Number("constraint_method.pole", self.constraint_method.pole, "1/s")
-
     def numbers(self, prefix: str | None = None) -> dict[str, Number]:  # type: ignore[override]
         """Every named number of the scenario."""
-        return {number.name: number for number in self._all_numbers()}
+        return {number.name: number for number in super().numbers("")}
 
     def with_numbers(self, changes: Mapping[str, float], prefix: str | None = None) -> Self:
         """The same scenario with some numbers changed; an unknown name is an error.
@@ -186,12 +183,4 @@ class Scenario(Description):
             if name not in known and not name.startswith("initial."):
                 flaws.add(name, "there is no such number", nearest(name, known))
         flaws.raise_if_any(f"scenario '{self.name}'")
-        given = changes.items()
-        starts = {name.removeprefix("initial."): value for name, value in given if name.startswith("initial.")}
-        return self.replaced(
-            machine=self.machine.with_numbers(changes),
-            events=tuple(event.with_numbers(changes) for event in self.events),
-            duration=changes.get("duration", self.duration),
-            initial=dict(self.initial) | starts,
-            constraint_method=self.constraint_method.with_numbers(changes, "constraint_method"),
-        )
+        return super().with_numbers(changes, "")

@@ -235,7 +235,7 @@ def check_operations(system: System) -> None:
             operation = str(error).split()[0]
             flaws.add(info.name, f"its law uses {operation}, which native code does not have", "write it another way")
             break
-    flaws.raise_if_any(f"scenario '{system.scenario.name}'")
+    system.scenario.raise_if_any(flaws)
 
 
 def _own_functions(system: System, solver: Solver, tasks: bool) -> dict[str, ca.Function]:

@@ -241,7 +241,7 @@ def check_kept(equations: Equations, keep: Sequence[str]) -> None:
     for name in keep:
         if name not in equations.names:
             flaws.add(f"keep.{name}", "is no position or velocity of a moving joint", nearest(name, equations.names))
-    flaws.raise_if_any(equations.system.scenario.name)
+    equations.system.scenario.raise_if_any(flaws)
 
 
 def _same(a: np.ndarray, b: np.ndarray, turns: np.ndarray) -> bool:

@@ -41,7 +41,7 @@ def check_method(system: System, solver: Solver) -> None:
         _check_states(flaws, system, method)
     if solver.fused_step:
         _check_mechanism(flaws, system, method)
-    flaws.raise_if_any(f"scenario '{system.scenario.name}'")
+    system.scenario.raise_if_any(flaws)
 
 
 def _check_mechanism(flaws: FlawList, system: System, method: str) -> None:
