@@ -185,7 +185,6 @@ SCHEMAS: dict[type, Callable[[Any], Schema]] = {
     vector_kinds.Rotation: lambda kind: _list(_list(NUMBER, 3), 3),
     vector_kinds.Array: _array,
     referring_kinds.Target: lambda kind: {"type": ["string", "number"]},
-    referring_kinds.References: lambda kind: _list(STRING),
     referring_kinds.Weights: lambda kind: _mapping(NUMBER),
     referring_kinds.ReferenceMap: _reference_map,
     referring_kinds.Numbers: _numbers,

@@ -210,7 +210,6 @@ VALUES: dict[type, Callable[[Reader, Any, Table, str], Any]] = {
     vector_kinds.Vector: _read_vector,
     Inertia: _read_inertia,
     vector_kinds.Array: _read_plain_array,
-    referring_kinds.References: _read_texts,
     referring_kinds.Target: _read_target,
     referring_kinds.Weights: _read_weights,
     referring_kinds.ReferenceMap: _read_references,

@@ -227,7 +227,7 @@ class ConstraintMethod(Description):
         "1/s", positive=True, default=None, doc="rate at which errors decay", absent="from size and duration"
     )
     independent: tuple[str, ...] | None = texts(
-        "joints", default=None, doc='with `"minimal"`: joints that move by themselves', absent="chosen at the start"
+        "joint", default=None, doc='with `"minimal"`: joints that move by themselves', absent="chosen at the start"
     )
 
     def check(self, flaws: FlawList) -> None:

@@ -115,14 +115,14 @@ class File(Text):
 class Texts(Kind):
     """A list of texts: patterns, or names that nobody checks."""
 
-    noun: str = "texts"
+    noun: str = "text"
     empty: bool = True
 
     def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
-        if not check_texts(flaws, path, value, self.noun):
+        if not check_texts(flaws, path, value, f"{self.noun}s"):
             return value
-        if not self.empty and not tuple(value):
-            flaws.add(path, f"must name at least one of the {self.noun}")
+        if not (self.empty or tuple(value)):
+            flaws.add(path, f"must name at least one {self.noun}")
         return tuple(value)
 
 

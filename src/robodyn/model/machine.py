@@ -53,7 +53,7 @@ class Machine(Description):
     constraints: tuple[Constraint, ...] = children(*CONSTRAINTS, default=())
     contacts: tuple[AnyContact, ...] = children(*CONTACTS, default=())
     tunable: tuple[str, ...] = texts(
-        "patterns",
+        "pattern",
         default=(),
         absent="none",
         doc='patterns of numbers of the mechanism (`"*.mass"`, `"payload.*"`) that change without compiling again; '

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from robodyn.errors import FlawList
 from robodyn.model.frozen import FrozenDict
-from robodyn.model.kinds import Kind, Rename
-from robodyn.model.numbers import Number, as_floats, check_finite, check_text, check_texts
+from robodyn.model.kinds import Kind, Rename, Texts
+from robodyn.model.numbers import Number, as_floats, check_finite, check_text
 from robodyn.model.rules import find_law, units_of
 
 if TYPE_CHECKING:
@@ -49,25 +49,16 @@ class Target(Reference):
 
 
 @dataclass(frozen=True)
-class References(Kind):
-    """Names of several parts."""
+class References(Texts):
+    """Names of several parts, which their noun says."""
 
-    to: str
     empty: bool = False
 
-    def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
-        if not check_texts(flaws, path, value, f"{self.to}s"):
-            return value
-        if not (self.empty or tuple(value)):
-            flaws.add(path, f"must name at least one {self.to}")
-        return tuple(value)
-
     def references(self, path: str, value: Any) -> Iterator[tuple[str, str, str]]:
-        for name in value:
-            yield path, self.to, name
+        return ((path, self.noun, name) for name in value)
 
     def renamed(self, value: Any, rename: Rename) -> Any:
-        return tuple(rename(self.to, name) for name in value)
+        return tuple(rename(self.noun, name) for name in value)
 
 
 @dataclass(frozen=True)
@@ -81,11 +72,11 @@ class Weights(References):
         for name, weight in value.items():
             check_finite(flaws, f"{path}.{name}", weight)
         if not value:
-            flaws.add(path, f"must name at least one {self.to}")
+            flaws.add(path, f"must name at least one {self.noun}")
         return FrozenDict({name: as_floats(weight) for name, weight in value.items()})
 
     def renamed(self, value: Any, rename: Rename) -> Any:
-        return {rename(self.to, name): weight for name, weight in value.items()}
+        return {rename(self.noun, name): weight for name, weight in value.items()}
 
 
 @dataclass(frozen=True)

@@ -128,7 +128,7 @@ class Scenario(Description):
         "[nominal motion](perturbation.md)",
     )
     keep: tuple[str, ...] | None = texts(
-        "names",
+        "name",
         default=None,
         absent="the velocities given, and the first positions given, as many as are free",
         doc='with `initialisation = "assembled"`: names of the start values that stay, such as `["drive.position"]`; '

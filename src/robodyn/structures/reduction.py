@@ -30,7 +30,7 @@ class Reduction(Description):
     NOUN = "reduction"
 
     interfaces: tuple[str, ...] = texts(
-        "nodes", default=("tip",), doc="nodes whose static motions are kept exactly: where joints and loads are"
+        "node", default=("tip",), doc="nodes whose static motions are kept exactly: where joints and loads are"
     )
     modes: int | None = whole_number(
         default=None, doc="number of vibrations that are kept, with the interfaces held", absent="required, or:"
@@ -40,7 +40,7 @@ class Reduction(Description):
         "Hz", positive=True, default=None, doc="what is faster in the end is left out", absent="nothing is"
     )
     directions: tuple[str, ...] = texts(
-        "directions", default=DIRECTIONS, doc="how nodes can move; in the others they are held"
+        "direction", default=DIRECTIONS, doc="how nodes can move; in the others they are held"
     )
     stiffening: bool = flag(default=False, doc="whether bent beams get shorter, and so stiffer where they spin or hang")
 
