@@ -6,22 +6,26 @@ space, H_i with friction added; A = H M^-1 D^T with the machine's constraints ke
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import casadi as ca
 
-from robodyn.assembly.builder import Builder
-from robodyn.assembly.complementarity import Mobility
+from robodyn.assembly.builder import Builder, Deferred
+from robodyn.assembly.complementarity import Bounds, pushing_bounds
 from robodyn.assembly.contact import check_moves, own_name, trace_contact
 from robodyn.assembly.contact_geometry import ContactPoint, find_contact_points
 from robodyn.assembly.declarations import MemoryInfo
+from robodyn.assembly.mobility import COMPLIANCE, RETURN_RATE, Mobility, Solve, build_mobility, slack_of
 from robodyn.assembly.motion import Motion
 from robodyn.model import RigidContact
 from robodyn.model.contact import AnyContact
-from robodyn.symbolic import where
+from robodyn.symbolic import absolute, logical_and, logical_or, where
 
-Apply = Callable[[ca.SX], ca.SX]
+JAMS, SETTLING = "jams", "contacts.settling"
+"""Memory: of a contact for which no forces or impulses are found, and of what has to be sorted after an impact."""
+CLOSED = 1e-12
+"""Overlap [m] and speed of approach [m/s] at which a gap has closed; rounding is much less."""
 NEAR = 1e-7
 """Gap [m] up to which a contact point takes part in an impact of another."""
 SUNK = 1e-6
@@ -31,11 +35,10 @@ RESTING = 1e-6
 """Speed [m/s] below which a contact point neither approaches nor parts."""
 SINKING = 1e-5
 """Speed [m/s], and part of the largest one, at which a contact point must not go on after an impact."""
-RETURN_RATE = 20.0
-"""Rate [1/s] at which a resting contact point returns to its surface (Baumgarte)."""
-COMPLIANCE = 1e-7
-"""Part of the mean mobility by which contact points give way, so that four corners share a load; corrected for
-afterwards."""
+LOCKED = 0.01
+"""Part of its effect without friction at which a force can no longer hold a gap: it would grow beyond all bounds."""
+FREE = 1.1
+"""How many times more it must be to hold again."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +58,8 @@ class Rigid:
     H: ca.SX
     D: ca.SX
     directions: tuple[ca.SX, ...]
-    accelerate: Apply
-    constraint_force: Apply
+    accelerate: Solve
+    constraint_force: Solve
     drift: ca.SX
 
     @property
@@ -86,29 +89,20 @@ class Rigid:
     def has_friction(self) -> bool:
         return any(contact_point.contact.friction is not None for contact_point in self.contact_points)
 
-    def mobility(self, directions: ca.SX) -> Mobility:
-        """What forces in these directions (k, n_v) do to the gaps."""
-        columns, k = self.responses(directions), len(self.contact_points)
-        compliance = COMPLIANCE * ca.sum1(ca.sum2(self.H * columns.T)) / k
-        return Mobility(self.H, columns, ca.repmat(compliance, k, 1), directions is self.H)
+    @cached_property
+    def normal(self) -> Mobility:
+        """What forces along the normals do to the gaps."""
+        return build_mobility(self.accelerate, self.H, mean_compliance)
 
-    def responses(self, directions: ca.SX) -> ca.SX:
-        """M^-1 of forces in these directions, (n_v, k)."""
-        return ca.horzcat(*(self.accelerate(directions[k, :].T) for k in range(directions.shape[0])))
+    @cached_property
+    def mobility(self) -> Mobility:
+        """What forces with their friction do to the gaps."""
+        return build_mobility(self.accelerate, self.H, mean_compliance, self.D) if self.has_friction else self.normal
 
     def effect(self, i: int) -> ca.SX:
         """What a force with its friction does to its own gap, as a part of what it would do without."""
         # H_i M^-1 D_i^T by H_i M^-1 H_i^T: below zero, friction pulls the gap shut (Painleve).
-        smooth, rough = (ca.dot(self.H[i, :].T, self.accelerate(row.T)) for row in (self.H[i, :], self.D[i, :]))
-        return rough / smooth
-
-    def forces(self, a: ca.SX) -> ca.SX:
-        """Normal forces that keep what rests on its surface.
-
-        Args:
-            a: joint accelerations without contact forces.
-        """
-        return self.mobility(self.D).hold(self.approach(a), self.held)
+        return self.mobility.S[i, i] / self.normal.S[i, i]
 
     def approach(self, a: ca.SX) -> ca.SX:
         """Accelerations of the gaps without contact forces, and beside them what rests returns to its surface, (k,).
@@ -124,8 +118,37 @@ class Rigid:
         ]
         return b + ca.vertcat(*(where(held, more, 0.0) for held, more in zip(self.held, returning, strict=True)))
 
+    def bounds(self, builder: Builder, b: ca.SX) -> Bounds:
+        """Of the contact points that neither approach nor part.
 
-def build_rigid(builder: Builder, motion: Motion, accelerate: Apply, constraint_force: Apply) -> Rigid | None:
+        One whose friction would pull it in more than its force pushes is let go (Painleve's paradox): it sinks by a
+        rounding error and hits. That impact may stop its slip; if it does not, it hits again and again, which is told.
+        """
+        allowed = []
+        for i, contact_point in enumerate(self.contact_points):
+            # What rests may creep up to its rest speed before it counts as parting.
+            slow = where(self.held[i], builder.values[f"{contact_point.contact.name}.rest_speed"], RESTING)
+            at_rest = logical_and(self.near[i], absolute(contact_point.rate) <= slow)
+            allowed.append(logical_and(at_rest, self.effect(i) > FREE * LOCKED) if self.has_friction else at_rest)
+        return pushing_bounds(self.mobility, b, allowed, slack_of(b, allowed))
+
+    def note_jams(self, wrong: list[ca.SX]) -> dict[str, Deferred]:
+        """Contacts for which there are no forces or impulses that keep them from sinking in."""
+        updates = {}
+        for contact in self.contacts:
+            found = ca.SX(0)
+            for contact_point, bad in zip(self.contact_points, wrong, strict=True):
+                found = logical_or(found, bad) if contact_point.contact is contact else found
+            updates[f"{contact.name}.{JAMS}"] = Deferred(where(found, 1.0, 0.0), {})
+        return updates
+
+
+def mean_compliance(own: ca.SX) -> ca.SX:
+    """Alike for all, so that four corners share a load."""
+    return ca.repmat(COMPLIANCE * ca.sum1(own) / own.numel(), own.numel(), 1)
+
+
+def build_rigid(builder: Builder, motion: Motion, accelerate: Solve, constraint_force: Solve) -> Rigid | None:
     """The rigid contacts of a machine, if it has any.
 
     Args:
@@ -174,9 +197,6 @@ def _check_rest(builder: Builder, motion: Motion, contact_points: list[ContactPo
     """Tell what rigid contacts do not go together with."""
     scenario, path = builder.scenario, f"contacts.{contact_points[0].contact.name}"
     before = len(builder.flaws.found)
-    if builder.sticking:
-        what = "a rigid contact cannot be in one machine with friction that sticks on joints"
-        builder.flaws.add(path, what, "take a compliant Contact, or friction with bristles")
     if scenario.constraint_method.method in ("index3", "minimal"):
         what = f"a rigid contact does not go together with the constraint method '{scenario.constraint_method.method}'"
         builder.flaws.add(path, what, "say baumgarte or projection")
