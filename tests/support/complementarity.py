@@ -59,7 +59,7 @@ class Problem:
             else:
                 given[i] = self.below[i] if modes[i] > 0 else self.above[i]
         S, lam = A[held] @ E, np.zeros(len(held))
-        for _ in range(6 if held else 0):
+        for _ in range(30 if held else 0):
             lam += np.linalg.solve(S + np.diag(self.compliance[held]), -(self.b + A @ given)[held] - S @ lam)
         return E @ lam + given
 

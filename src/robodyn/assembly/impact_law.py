@@ -18,9 +18,9 @@ import casadi as ca
 
 from robodyn.assembly.builder import Builder
 from robodyn.assembly.complementarity import friction_bounds, pose_problem, pushing_bounds, stack_bounds
-from robodyn.assembly.mobility import Mobility, build_mobility, slack_of, stack
+from robodyn.assembly.mobility import Mobility, build_mobility, mean_compliance, slack_of, stack
 from robodyn.assembly.motion import Motion
-from robodyn.assembly.rigid_contact import CLOSED, Rigid, mean_compliance
+from robodyn.assembly.rigid_contact import CLOSED, Rigid
 from robodyn.symbolic import clip, logical_and, maximum, minimum, sqrt, where
 
 TINY_SLIP = 1e-9

@@ -142,12 +142,11 @@ def _no_force(b: ca.SX) -> ca.SX:
 
 def _add_reactions(builder: Builder, motion: Motion, reactions: Reactions, bindings: Bindings) -> None:
     """Signals, events and modes of friction that sticks and of rigid contacts."""
-    count, forces = reactions.n_sticking, (reactions.forces, reactions.deciding_forces)
+    forces, deciding = (reactions.split(column) for column in (reactions.forces, reactions.deciding_forces))
     if reactions.rigid:
-        contact_forces = forces[0][count:], forces[1][count:]
-        add_rigid(builder, motion, reactions.rigid, contact_forces, bindings)
+        add_rigid(builder, motion, reactions.rigid, forces[1:], deciding[1:], bindings)
     if reactions.sticking:
-        add_sticking(builder, reactions.sticking, forces, bindings)
+        add_sticking(builder, reactions.sticking, (forces[0], deciding[0]), bindings)
     add_modes(builder, motion, reactions, bindings)
 
 

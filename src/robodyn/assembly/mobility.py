@@ -129,6 +129,11 @@ def build_mobility(solve: Solve, rows: ca.SX, weigh: Weigh, directions: ca.SX | 
     return Mobility(rows, columns, S, weigh(ca.diag(S)), directions is None)
 
 
+def mean_compliance(own: ca.SX) -> ca.SX:
+    """Alike for all rows, so that four corners share a load."""
+    return ca.repmat(COMPLIANCE * ca.sum1(own) / own.numel(), own.numel(), 1)
+
+
 def stack(*parts: Mobility) -> Mobility:
     """Rows of several kinds together."""
     if len(parts) == 1:

@@ -14,9 +14,10 @@ import casadi as ca
 from robodyn.assembly.builder import Builder, Deferred
 from robodyn.assembly.complementarity import Bounds, pushing_bounds
 from robodyn.assembly.contact import check_moves, own_name, trace_contact
+from robodyn.assembly.contact_friction import DryFriction, DryPoint, build_dry_friction, find_dry_points
 from robodyn.assembly.contact_geometry import ContactPoint, find_contact_points
 from robodyn.assembly.declarations import MemoryInfo
-from robodyn.assembly.mobility import COMPLIANCE, RETURN_RATE, Mobility, Solve, build_mobility, slack_of
+from robodyn.assembly.mobility import RETURN_RATE, Mobility, Solve, build_mobility, mean_compliance, slack_of
 from robodyn.assembly.motion import Motion
 from robodyn.model import RigidContact
 from robodyn.model.contact import AnyContact
@@ -51,6 +52,7 @@ class Rigid:
         accelerate: M^-1, constraints kept, as a function of a column; constraint_force: force of constraints on the
         joints, likewise.
         drift: accelerations of the gaps while the joints do not accelerate (k,).
+        dry: friction that sticks, of those contact points that have it.
     """
 
     contact_points: tuple[ContactPoint, ...]
@@ -61,6 +63,7 @@ class Rigid:
     accelerate: Solve
     constraint_force: Solve
     drift: ca.SX
+    dry: DryFriction | None
 
     @property
     def held(self) -> list[ca.SX]:
@@ -99,12 +102,20 @@ class Rigid:
         """What forces with their friction do to the gaps."""
         return build_mobility(self.accelerate, self.H, mean_compliance, self.D) if self.has_friction else self.normal
 
+    @cached_property
+    def sorting(self) -> Mobility:
+        """The same where modes are found: friction that sticks has rows of its own."""
+        if self.dry is None:
+            return self.mobility
+        rows = [self.H[i, :] if t.contact.sticks else self.D[i, :] for i, t in enumerate(self.contact_points)]
+        return build_mobility(self.accelerate, self.H, mean_compliance, ca.vertcat(*rows))
+
     def effect(self, i: int) -> ca.SX:
         """What a force with its friction does to its own gap, as a part of what it would do without."""
         # H_i M^-1 D_i^T by H_i M^-1 H_i^T: below zero, friction pulls the gap shut (Painleve).
         return self.mobility.S[i, i] / self.normal.S[i, i]
 
-    def approach(self, a: ca.SX) -> ca.SX:
+    def motions(self, a: ca.SX) -> ca.SX:
         """Accelerations of the gaps without contact forces, and beside them what rests returns to its surface, (k,).
 
         Whether a contact point pushes is found from the same as how much: else one whose force has ended may go on
@@ -130,7 +141,7 @@ class Rigid:
             slow = where(self.held[i], builder.values[f"{contact_point.contact.name}.rest_speed"], RESTING)
             at_rest = logical_and(self.near[i], absolute(contact_point.rate) <= slow)
             allowed.append(logical_and(at_rest, self.effect(i) > FREE * LOCKED) if self.has_friction else at_rest)
-        return pushing_bounds(self.mobility, b, allowed, slack_of(b, allowed))
+        return pushing_bounds(self.sorting, b, allowed, slack_of(b, allowed))
 
     def note_jams(self, wrong: list[ca.SX]) -> dict[str, Deferred]:
         """Contacts for which there are no forces or impulses that keep them from sinking in."""
@@ -141,11 +152,6 @@ class Rigid:
                 found = logical_or(found, bad) if contact_point.contact is contact else found
             updates[f"{contact.name}.{JAMS}"] = Deferred(where(found, 1.0, 0.0), {})
         return updates
-
-
-def mean_compliance(own: ca.SX) -> ca.SX:
-    """Alike for all, so that four corners share a load."""
-    return ca.repmat(COMPLIANCE * ca.sum1(own) / own.numel(), own.numel(), 1)
 
 
 def build_rigid(builder: Builder, motion: Motion, accelerate: Solve, constraint_force: Solve) -> Rigid | None:
@@ -165,24 +171,26 @@ def build_rigid(builder: Builder, motion: Motion, accelerate: Solve, constraint_
     rates = ca.vertcat(*(contact_point.rate for contact_point in contact_points))
     H = ca.jacobian(rates, motion.v)
     resting = tuple(builder.add_memory(MemoryInfo(own_name(t, "rests"), "", 0.0, hidden=True)) for t in contact_points)
-    directions = tuple(
-        _push(builder, contact_point, memory) for contact_point, memory in zip(contact_points, resting, strict=True)
-    )
+    dry = find_dry_points(builder, motion, contact_points, resting)
+    directions = tuple(_push(builder, point, resting[i], dry.get(i)) for i, point in enumerate(contact_points))
     D = H
     if any(contact_point.contact.friction is not None for contact_point in contact_points):
         # D_i = (dw/dv)^T (n + friction), the force's direction in the space of the joints.
         rows = [ca.jtimes(t.velocity, motion.v, n, True).T for t, n in zip(contact_points, directions, strict=True)]
         D = ca.vertcat(*rows)
     drift = ca.jtimes(rates, motion.q, motion.q_dot)
-    return Rigid(tuple(contact_points), resting, H, D, directions, accelerate, constraint_force, drift)
+    friction = build_dry_friction(motion, dry, accelerate)
+    return Rigid(tuple(contact_points), resting, H, D, directions, accelerate, constraint_force, drift, friction)
 
 
-def _push(builder: Builder, contact_point: ContactPoint, resting: ca.SX) -> ca.SX:
+def _push(builder: Builder, contact_point: ContactPoint, resting: ca.SX, dry: DryPoint | None) -> ca.SX:
     """Force on the touching body for a normal force of 1 N: along the normal, and what its friction adds."""
     if contact_point.contact.friction is None:
         return contact_point.normal
-    first, second = contact_point.slips
+    first, second = dry.direction if dry else contact_point.slips
     given = {"slip1": first, "slip2": second, "normal": ca.SX(1)}
+    if contact_point.contact.sticks:
+        given["direction"] = where(dry.slides, 1.0, 0.0) if dry else ca.SX(0)
     rubbed = trace_contact(builder, contact_point, given, "friction", ("force1", "force2"), resting > 0.5)
     if rubbed is None:
         return contact_point.normal

@@ -7,10 +7,13 @@ no forces are found ends the run.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import casadi as ca
 
 from robodyn.assembly.builder import Builder, Deferred, reference_to
 from robodyn.assembly.contact import ContactForce, add_contact_signals, own_name
+from robodyn.assembly.contact_friction import add_dry_guards
 from robodyn.assembly.contact_geometry import ContactPoint
 from robodyn.assembly.declarations import Ending, Guard, MemoryInfo
 from robodyn.assembly.impact_law import Impulse, find_impulse
@@ -24,22 +27,28 @@ from robodyn.model.contact import function_of
 from robodyn.symbolic import absolute, maximum, minimum, where
 
 IMPACT = "action:impact"
+SORTING = Guard("", -1, action=ACTION, problems=(PROBLEM,))
 SETTLE = "contacts.settle"
 DEEP = 1e-4
 """Overlap [m] of what has gone in, whichever way it moves."""
 
 
-def add_rigid(builder: Builder, motion: Motion, rigid: Rigid, forces: tuple[ca.SX, ca.SX], bindings: Bindings) -> None:
+def add_rigid(
+    builder: Builder, motion: Motion, rigid: Rigid, forces: list[ca.SX], deciding: list[ca.SX], bindings: Bindings
+) -> None:
     """Forces of the rigid contacts as signals, their promises, impacts and guards.
 
     Args:
-        forces: along the normals, and those that decide which contact points rest.
+        forces: along the normals, and of dry friction; deciding: those by which contact points rest and stick.
     """
-    lam, deciding = forces
+    lam, across = forces
     pushed = [
         ContactForce(contact_point, lam[i], lam[i] * rigid.directions[i], rigid.held[i], bindings)
         for i, contact_point in enumerate(rigid.contact_points)
     ]
+    for point in rigid.dry.points if rigid.dry else ():
+        held = sum((across[point.first + k] * t for k, t in enumerate(point.tangents)), pushed[point.number].force)
+        pushed[point.number] = replace(pushed[point.number], force=held)
     for contact in rigid.contacts:
         builder.add_memory(MemoryInfo(f"{contact.name}.{JAMS}", "", 0.0, hidden=True))
         add_contact_signals(builder, contact, [one for one in pushed if one.contact_point.contact is contact])
@@ -48,7 +57,9 @@ def add_rigid(builder: Builder, motion: Motion, rigid: Rigid, forces: tuple[ca.S
         builder.watch(Promise.APART, contact_point.name, "m", [-contact_point.gap, 0.0], {})
         pulls = where(rigid.held[i], -lam[i], 0.0)
         builder.watch(Promise.PUSHES, contact_point.name, "N", [pulls, absolute(lam[i])], bindings)
-    _add_guards(builder, rigid, deciding, _add_impact(builder, motion, rigid, bindings), bindings)
+    _add_guards(builder, rigid, deciding[0], _add_impact(builder, motion, rigid, bindings), bindings)
+    if rigid.dry:
+        add_dry_guards(builder, rigid.dry, (deciding[0], deciding[1]), SORTING, bindings)
 
 
 def _add_impact(builder: Builder, motion: Motion, rigid: Rigid, bindings: Bindings) -> tuple[str, ...]:

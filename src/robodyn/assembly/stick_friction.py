@@ -53,8 +53,8 @@ class Sticking:
     """The elements of a machine and the expressions their behaviour is made of.
 
     Attributes:
-        mobility: of the elements' coordinates; position, speed, g: these, their rates, and their accelerations without
-            friction (k,).
+        mobility: of the elements' coordinates; position, speed: these and their rates (k,).
+        drift: their accelerations while the joints do not accelerate (k,).
         held_by: for each joint, the smallest sets of elements that hold it at rest together.
     """
 
@@ -62,12 +62,16 @@ class Sticking:
     mobility: Mobility
     position: ca.SX
     speed: ca.SX
-    g: ca.SX
+    drift: ca.SX
     held_by: HeldBy
 
     @property
-    def stuck(self) -> list[ca.SX]:
+    def held(self) -> list[ca.SX]:
         return [element.direction == 0 for element in self.elements]
+
+    def motions(self, a: ca.SX) -> ca.SX:
+        """Accelerations of the coordinates without friction, the joints' being a (k,)."""
+        return self.mobility.rows @ a + self.drift
 
     @property
     def returning(self) -> ca.SX:
@@ -80,13 +84,13 @@ class Sticking:
         """Force of each element that does not hold, 0 of one that does."""
         return [
             where(e.direction >= 1, e.forward, where(e.direction <= -1, e.backward, where(stuck, 0.0, e.frictionless)))
-            for e, stuck in zip(self.elements, self.stuck, strict=True)
+            for e, stuck in zip(self.elements, self.held, strict=True)
         ]
 
     @property
     def resting(self) -> list[ca.SX]:
         """What cannot hold anything slides, also where nothing moves it yet."""
-        fastest = [where(stuck, HELD_SPEED, REST_SPEED) for stuck in self.stuck]
+        fastest = [where(stuck, HELD_SPEED, REST_SPEED) for stuck in self.held]
         still = [absolute(self.speed[i]) <= speed for i, speed in enumerate(fastest)]
         return [logical_and(rests, e.strength > 0) for rests, e in zip(still, self.elements, strict=True)]
 
@@ -99,7 +103,7 @@ class Sticking:
         resting, margin = self.resting, LIMIT_MARGIN
         excess = [
             where(logical_and(stuck, rests), -reserve_of(e, forces[i], certain=False), -1.0)
-            for i, (e, stuck, rests) in enumerate(zip(self.elements, self.stuck, resting, strict=True))
+            for i, (e, stuck, rests) in enumerate(zip(self.elements, self.held, resting, strict=True))
         ]
         worst = excess[0]
         for value in excess[1:]:
@@ -130,11 +134,6 @@ class Sticking:
         # A joint rests exactly where some set of elements that holds it all sticks.
         held = [_any([_all([directions[i] == 0 for i in group]) for group in groups]) for groups in self.held_by]
         return ca.vertcat(*(where(h, 0.0, values[j]) for j, h in enumerate(held)))
-
-    def stop_resting(self, v: ca.SX) -> ca.SX:
-        """Joint speeds with the coordinates at rest exactly so: `v - W (S)^-1 s_dot`, the nearest in kinetic energy."""
-        # An impulse along what rests: G M^-1 G^T lam = -s_dot.
-        return v + self.mobility.columns @ self.mobility.holder(self.resting)(self.speed)
 
 
 def reserve_of(element: StickElement, force: ca.SX, certain: bool) -> ca.SX:
@@ -169,7 +168,7 @@ def build_sticking(
     G = ca.vertcat(*(motion.gradient(element.on) for element in elements))
     speed = ca.vertcat(*(motion.coordinate_rates[element.on] for element in elements))
     position = ca.vertcat(*(motion.positions[element.on] for element in elements))
-    g = G @ a + ca.jtimes(speed, motion.q, motion.q_dot)
+    drift = ca.jtimes(speed, motion.q, motion.q_dot)
     numeric = motion.value_somewhere(G)
     always, resting = np.zeros((0, motion.v.numel())), []
     if constrained is not None and all(active.is_constant() for active in constrained.active):
@@ -187,7 +186,7 @@ def build_sticking(
     mobility = build_mobility(
         constrained.respond if constrained else solve,
         G,
-        lambda own: COMPLIANCE * _share(elements, g) * own if shared or rigid else ca.SX(*own.shape),
+        lambda own: COMPLIANCE * _share(elements, G @ a + drift) * own if shared or rigid else ca.SX(*own.shape),
     )
     # At a dead centre S_ii goes to zero: the element lets go before it would need an unbounded force.
     open_ = [None if constrained is None and G[i, :].is_constant() else ca.SX(row) for i, row in enumerate(numeric)]
@@ -195,7 +194,7 @@ def build_sticking(
         e if row is None else _open(e, mobility.S[i, i] <= DEAD_CENTRE * ca.dot(row, solve(row)))
         for i, (e, row) in enumerate(zip(elements, open_, strict=True))
     )
-    return Sticking(elements, mobility, position, speed, g, find_held_joints(numeric, always[resting]))
+    return Sticking(elements, mobility, position, speed, drift, find_held_joints(numeric, always[resting]))
 
 
 def _rests(motion: Motion, equation: Equation) -> bool:
