@@ -25,9 +25,10 @@ from robodyn.assembly.contact_geometry import ContactPoint
 from robodyn.assembly.declarations import Guard, MemoryInfo
 from robodyn.assembly.mobility import RETURN_RATE, Mobility, Solve, build_mobility, mean_compliance
 from robodyn.assembly.motion import Motion
+from robodyn.assembly.promises import Promise
 from robodyn.assembly.stick_friction import HELD_SPEED, LEAST_SPEED, LIMIT_MARGIN, REST_SPEED, TINY
 from robodyn.assembly.tracing import Bindings
-from robodyn.symbolic import logical_and, logical_not, maximum, minimum, sqrt, where
+from robodyn.symbolic import absolute, logical_and, logical_not, maximum, minimum, sqrt, where
 
 STOP_MARGIN = 1.01
 IDLE = 1e-9
@@ -79,15 +80,17 @@ class DryPoint:
         )
 
     @property
+    def way(self) -> ca.SX:
+        """e: that of memory in a plane, so that it does not turn round in a step; in space that of the slip, (m,)."""
+        if len(self.tangents) == 1:
+            return self.memory
+        moved = self.slips + REST_SPEED * self.memory
+        return moved / sqrt(ca.sumsqr(moved) + TINY)
+
+    @property
     def direction(self) -> tuple[ca.SX, ca.SX]:
-        """e along both tangents: that of memory in a plane, so that it does not turn round in a step; in space that of
-        the slip."""
-        e = self.memory
-        if len(self.tangents) == 2:
-            moved = self.slips + REST_SPEED * self.memory
-            e = moved / sqrt(ca.sumsqr(moved) + TINY)
-        # Where nothing slides any direction will do.
-        e = where(self.slides, e, ca.SX([1.0, 0.0][: len(self.tangents)]))
+        """The same along both tangents; where nothing slides any will do."""
+        e = where(self.slides, self.way, ca.SX([1.0, 0.0][: len(self.tangents)]))
         full = {k: e[i] for i, k in enumerate(self.used)}
         return full.get(0, ca.SX(0)), full.get(1, ca.SX(0))
 
@@ -248,6 +251,10 @@ def add_dry_guards(
         ahead = ca.dot(point.memory, point.slips) + LEAST_SPEED
         stops = ahead if len(point.tangents) == 1 else maximum(point.speed - HELD_SPEED, ahead)
         sliding = logical_and(point.resting, point.slides)
+        # What sticks, and what slides beside others that stick, has no power but rounding.
+        power = ca.dot(held, point.slips) - where(point.slides, limit * ca.dot(point.way, point.slips), 0.0)
+        sizes = [power, absolute(power) + limit * HELD_SPEED]
+        builder.watch(Promise.PASSIVE, point.contact_point.name, "W", sizes, bindings)
         values = {"slips": where(point.held, margin, -1.0), "stops": where(sliding, stops, -1.0)}
         for event, value in values.items():
             name, contact = f"{point.contact_point.name}.{event}", point.contact_point.contact.name

@@ -97,9 +97,7 @@ def sliding_friction(slip1, slip2, normal, *, coefficient, smoothing_velocity):
     return {"force1": -share * slip1, "force2": -share * slip2}
 
 
-@law(
-    units=SLIP_UNITS, direction="", checks={"coefficient": "non-negative"}, sticks=True, disturbance=True, passive=True
-)
+@law(units=SLIP_UNITS, direction="", checks={"coefficient": "non-negative"}, sticks=True, disturbance=True)
 def dry_friction(slip1, slip2, normal, direction, *, coefficient):
     """Dry friction of rigid contacts that truly sticks: at rest whatever holds up to mu N, sliding `-mu N w / |w|`.
 
