@@ -25,9 +25,9 @@ from robodyn.assembly.minimal import make_minimal
 from robodyn.assembly.motion import Motion, add_kinematics
 from robodyn.assembly.network import SignalInfo
 from robodyn.assembly.nominal import check_nominal_depends, refer_to_nominal
+from robodyn.assembly.reaction_modes import ACTION
 from robodyn.assembly.reactions import add_reactions
 from robodyn.assembly.sampling import find_base_period
-from robodyn.assembly.stick_events import ACTION
 from robodyn.assembly.system import System, Terms
 from robodyn.assembly.tree import build_tree
 from robodyn.assembly.units import compare_units, fill_numbers, settle_units
@@ -98,6 +98,8 @@ def assemble(
         constraint_forces=builder.constraint_forces,
         spare=builder.spare,
         start_action=start,
+        problems=tuple(info for info, _ in builder.problems.values()),
+        start_problems=builder.start_problems,
         forces=tuple(builder.forces),
         loads=builder.loads,
         terms=Terms(linear.mass_matrix, linear.bias) if linear else None,
@@ -140,12 +142,8 @@ def _trace(
 
 
 def _start_action(builder: Builder) -> str | None:
-    """What is found at the start: directions of friction that sticks, sides of what is located."""
-    if builder.sticking and START in builder.actions:
-        builder.actions[START] = builder.actions[ACTION] | builder.actions[START]
-    if START in builder.actions:
-        return START
-    return ACTION if builder.sticking else None
+    """What is found at the start: modes of reactions, sides of what is located."""
+    return next((name for name in (START, ACTION) if name in builder.actions), None)
 
 
 def _symbols(builder: Builder) -> Symbols:
@@ -184,6 +182,7 @@ def _expressions(builder: Builder, n_q: int) -> Expressions:
         arguments={name: express(column) for name, column in builder.arguments.items()},
         updates={name: _update(builder, update) for name, update in builder.updates.items()},
         actions={name: _act(builder, update) for name, update in builder.actions.items()},
+        problems={name: express(data) for name, (_, data) in builder.problems.items()},
     )
 
 

@@ -47,6 +47,11 @@ class ContactPoint(Description, ABC):
         laws = self.laws.values()
         return {f"{prefix}.{key}" for prefix, law, _ in laws for key in info_of(function_of(law)).folded}
 
+    @property
+    def sticks(self) -> bool:
+        """Whether its friction holds at rest, and slides beyond its limit."""
+        return any(info_of(function_of(law)).sticks for _, law, _ in self.laws.values())
+
     def _check_shapes(self, flaws: FlawList) -> None:
         if not flaws.concern("touching", "against") and self.touching.point == self.against.point:
             what = f"is that of touching ('{self.against.point}')"
@@ -146,7 +151,8 @@ def _settle_law(flaws: FlawList, contact: ContactPoint, field: str, inputs: tupl
     if arguments is None:
         return
     info, given = info_of(function_of(law)), getattr(contact, group)
-    own = {*inputs, *info.states, *info.located.values()}
+    sticks = info.sticks and isinstance(contact, RigidContact)
+    own = {*inputs, *info.states, *info.located.values(), *(("direction",) if sticks else ())}
     wanted = [argument for argument in arguments if argument.name not in own]
     values = {a.name: given.get(a.name, a.default) for a in wanted if a.name in given or a.has_default}
     for argument in wanted:
@@ -158,8 +164,9 @@ def _settle_law(flaws: FlawList, contact: ContactPoint, field: str, inputs: tupl
         flaws.add(field, f"the law does not take {' and '.join(inputs[:2])}", "it is no law of this kind")
     if len(info.located) > (field == "law"):
         flaws.add(field, f"the law locates {', '.join(info.located)}", "only a normal force may locate one touch")
-    if info.memory or info.sticks:
-        flaws.add(field, "a contact's law has no memory and no direction", "take one with continuous states")
+    if info.memory or (info.sticks and not sticks):
+        what = "a contact's law has no memory, and only friction of a rigid contact has a direction"
+        flaws.add(field, what, "take one with continuous states")
     for key, value in values.items():
         check_finite(flaws, f"{group}.{key}", value)
     check_parameters(flaws, group, info, values)

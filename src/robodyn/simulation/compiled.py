@@ -247,7 +247,7 @@ def _own_functions(system: System, solver: Solver, tasks: bool) -> dict[str, ca.
     columns |= {"limits": own.limits} if system.limited else {}
     columns |= {"delayed": own.delayed} if system.delays else {}
     columns |= {"projection": own.projection} if own.projection is not None else {}
-    columns |= {**own.arguments, **(own.updates if tasks else {}), **own.actions}
+    columns |= {**own.arguments, **(own.updates if tasks else {}), **own.problems, **own.actions}
     functions = {name: system.function(column, name) for name, column in columns.items()}
     return functions | ({"guard_rates": system.guard_rates()} if system.guards else {})
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from robodyn.assembly import System
-from robodyn.assembly.stick_events import ACTION
+from robodyn.assembly.reaction_modes import ACTION
 from robodyn.errors import FlawList
 from robodyn.model import Solver
 from robodyn.simulation.fused_step import FUSED_STEPS, FusedStep
