@@ -41,6 +41,7 @@ from robodyn.dynamics import (
     kinetic_energy,
     ldl,
     mass_solver,
+    position_rates,
     potential_energy,
     solve_ldl,
 )
@@ -119,7 +120,8 @@ def _accelerate(builder: Builder, motion: Motion, tau: ca.SX, bindings: Bindings
         directions = [element.direction for element in builder.sticking]
         a = held.hold_joints(a, directions)
         # Not even the last digits of a speed, as implicit methods leave them, may move what is held.
-        motion.position_rates = held.hold_joints(motion.q_dot, directions)
+        resting: Any = held.hold_joints(motion.v, directions)
+        motion.position_rates = position_rates(tree, motion.q, resting)
     return a, tau
 
 
