@@ -215,7 +215,7 @@ def add_kinematics(builder: Builder) -> Motion | None:
     for freedom in motion.freedoms:
         rates = {**_pairs(freedom.velocities, freedom.accelerations)}
         rates |= _pairs(freedom.positions, freedom.velocities) if freedom.is_single else {}
-        for name, unit in (freedom.positions | freedom.velocities).items():
+        for name, unit in freedom.states.items():
             builder.network.infos[name] = SignalInfo(name, unit, rate=rates.get(name))
     described = builder.scenario.machine.coordinates
     motion.add_coordinates([(coordinate.name, *express_coordinate(motion, coordinate)) for coordinate in described])

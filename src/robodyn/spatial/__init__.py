@@ -2,7 +2,14 @@
 
 from robodyn.spatial.inertia import Inertia, Moments
 from robodyn.spatial.pose import Pose
-from robodyn.spatial.rotations import about_axis, clean_rotation, from_matrix, from_quaternion, from_rpy
+from robodyn.spatial.rotations import (
+    about_axis,
+    clean_rotation,
+    from_matrix,
+    from_quaternion,
+    from_rpy,
+    quaternion_from_rpy,
+)
 from robodyn.spatial.vectors import (
     as_vector,
     build_matrix,
@@ -29,6 +36,7 @@ __all__ = [
     "from_quaternion",
     "from_rpy",
     "perpendicular_to",
+    "quaternion_from_rpy",
     "rotate_symmetric",
     "skew",
 ]

@@ -42,6 +42,17 @@ def from_rpy(roll: Scalar, pitch: Scalar, yaw: Scalar) -> Matrix:
     return clean_rotation(about_axis(z, yaw) @ about_axis(y, pitch) @ about_axis(x, roll))
 
 
+def quaternion_from_rpy(roll: float, pitch: float, yaw: float) -> tuple[float, float, float, float]:
+    """The quaternion w, x, y, z of the same rotation as `from_rpy`, of length 1: q_z q_y q_x."""
+    (cx, sx), (cy, sy), (cz, sz) = ((float(np.cos(a / 2)), float(np.sin(a / 2))) for a in (roll, pitch, yaw))
+    return (
+        cz * cy * cx + sz * sy * sx,
+        cz * cy * sx - sz * sy * cx,
+        cz * sy * cx + sz * cy * sx,
+        sz * cy * cx - cz * sy * sx,
+    )
+
+
 def from_quaternion(w: Scalar, x: Scalar, y: Scalar, z: Scalar) -> Matrix:
     """Rotation of the quaternion w + x i + y j + z k, of any length but zero: only its direction counts."""
     s = 2.0 / (w * w + x * x + y * y + z * z)
