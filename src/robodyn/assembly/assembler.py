@@ -10,6 +10,7 @@ import casadi as ca
 import numpy as np
 
 from robodyn.assembly.blocks import add_blocks, add_delays
+from robodyn.assembly.body_signals import add_body_signals
 from robodyn.assembly.builder import Builder, Deferred, start_builder
 from robodyn.assembly.constraints import declare_constraints
 from robodyn.assembly.coordinates import add_ranges
@@ -50,8 +51,8 @@ def assemble(
         linearise: gives mechanics that stand in for the mechanism's own, near a nominal motion.
         inputs: outputs of blocks that are given from outside instead, with their start values; each becomes memory
             that only the outside writes.
-        signals: patterns of what will be recorded beside what the scenario says; reactions of joints are traced only
-            where they are asked for.
+        signals: patterns of what will be recorded beside what the scenario says; reactions of joints and motions of
+            bodies are traced only where they are asked for.
 
     Raises:
         ModelError: with all flaws found: unknown signals, laws that cannot be traced, algebraic loops, joints
@@ -125,6 +126,7 @@ def _trace(
         add_dynamics(builder, motion, solvable=_check_inertia(builder, motion))
         add_ranges(builder, motion)
         add_reactions(builder, motion, signals)
+        add_body_signals(builder, motion, signals)
     # Connect and resolve: all names are known now.
     place_targets(builder)
     open_inputs(builder, inputs)

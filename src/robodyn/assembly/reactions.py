@@ -12,7 +12,7 @@ joints are links of their own here.
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -76,10 +76,13 @@ def _entries(vector: Any) -> list[Any]:
 
 
 def _is_asked(builder: Builder, joint: str, patterns: Sequence[str]) -> bool:
-    names = reaction_units(joint)
+    return is_asked(builder, reaction_units(joint), [pattern for pattern in patterns if REACTION in pattern])
+
+
+def is_asked(builder: Builder, names: Iterable[str], patterns: Sequence[str]) -> bool:
+    """Whether something in the machine reads one of these signals, or a pattern matches one."""
     referred = {signal for bindings in builder.network.referred for _, signal, _ in bindings.values()}
-    meant = [pattern for pattern in patterns if REACTION in pattern]
-    return any(name in referred or any(fnmatchcase(name, pattern) for pattern in meant) for name in names)
+    return any(name in referred or any(fnmatchcase(name, pattern) for pattern in patterns) for name in names)
 
 
 def _warn_unplaced(builder: Builder) -> None:

@@ -38,7 +38,7 @@ class Declared:
     chained: tuple[str, ...] = ()
     points: tuple[str, ...] = ()
     modes: tuple[str, ...] = ()
-    flexible: tuple[str, ...] = ()
+    bodies: tuple[str, ...] = ()
 
     @property
     def moving(self) -> tuple[str, ...]:
@@ -73,7 +73,7 @@ def read_mechanism(root: Table, name: str, reader: Reader) -> Declared:
     names = {
         "points": tuple(dict.fromkeys([*points, *(point.name for point in good_points), *_supposed(bodies, tables)])),
         "modes": tuple(mode for key in flexible for mode in _mode_names(key, bodies[key])),
-        "flexible": flexible,
+        "bodies": tuple(bodies),
     }
     top = Table({}, "", root.flaws)
     if "dh" in root:

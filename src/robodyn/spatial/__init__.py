@@ -3,11 +3,15 @@
 from robodyn.spatial.inertia import Inertia, Moments
 from robodyn.spatial.pose import Pose
 from robodyn.spatial.rotations import (
+    Quaternion,
     about_axis,
     clean_rotation,
     from_matrix,
     from_quaternion,
     from_rpy,
+    multiply,
+    quaternion_about,
+    quaternion_from_matrix,
     quaternion_from_rpy,
 )
 from robodyn.spatial.vectors import (
@@ -25,6 +29,7 @@ __all__ = [
     "Inertia",
     "Moments",
     "Pose",
+    "Quaternion",
     "about_axis",
     "as_vector",
     "build_matrix",
@@ -35,7 +40,10 @@ __all__ = [
     "from_matrix",
     "from_quaternion",
     "from_rpy",
+    "multiply",
     "perpendicular_to",
+    "quaternion_about",
+    "quaternion_from_matrix",
     "quaternion_from_rpy",
     "rotate_symmetric",
     "skew",
