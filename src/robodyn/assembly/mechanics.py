@@ -25,6 +25,7 @@ from robodyn.assembly.contact import add_contacts
 from robodyn.assembly.declarations import StateInfo
 from robodyn.assembly.held_joints import find_held_joints
 from robodyn.assembly.interfaces import add_interfaces, define_forces
+from robodyn.assembly.loads import add_loads
 from robodyn.assembly.motion import Motion
 from robodyn.assembly.network import Definition, SignalInfo
 from robodyn.assembly.promises import Promise
@@ -37,7 +38,6 @@ from robodyn.assembly.tracing import Bindings, placeholder
 from robodyn.dynamics import (
     Tree,
     bias,
-    geometric_jacobian,
     kinetic_energy,
     ldl,
     mass_solver,
@@ -46,7 +46,6 @@ from robodyn.dynamics import (
     solve_ldl,
 )
 from robodyn.model import LinearCombination, PrescribedMotion
-from robodyn.model.numbers import XYZ
 from robodyn.symbolic import absolute, where
 
 
@@ -64,8 +63,8 @@ def add_dynamics(builder: Builder, motion: Motion, solvable: bool) -> None:
     n_v = motion.v.numel()
     tau = motion.joint_forces(forces)
     if motion.linear is None:
-        builder.loads = _load_torque(builder, motion)
-        tau = tau + builder.loads + add_contacts(builder, motion)
+        builder.loads, driven = add_loads(builder, motion, bindings)
+        tau = tau + builder.loads + driven + add_contacts(builder, motion)
     tau = tau + add_interfaces(builder, motion)
     a, applied = ca.SX.zeros(n_v), tau
     if solvable:
@@ -247,22 +246,6 @@ def _warn_shared(builder: Builder, shared: bool) -> None:
             f"of the friction that sticks ({names}) some holds the same motion: at rest, they share its load "
             "as their limits are"
         )
-
-
-def _load_torque(builder: Builder, motion: Motion) -> ca.SX:
-    """Joint torques of the constant loads: `J^T (torque, force)`."""
-    total = ca.SX.zeros(motion.v.numel())
-    for load in builder.scenario.machine.loads:
-        link, pose = motion.point_pose(load.point)
-        if link < 0:
-            builder.flaws.add(
-                f"loads.{load.name}.point", f"'{load.point}' is on the ground", "a load there has no effect"
-            )
-            continue
-        wrench = [builder.values.vector(f"{load.name}.{part}", XYZ) for part in ("torque", "force")]
-        J = geometric_jacobian(motion.mechanics.tree, motion.q, link, pose.p)
-        total = total + ca.SX(J).T @ ca.vertcat(*wrench[0], *wrench[1])
-    return total
 
 
 def _add_energies(builder: Builder, motion: Motion, power: Deferred | None, flows: tuple[Deferred, Deferred]) -> None:

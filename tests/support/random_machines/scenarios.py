@@ -35,11 +35,12 @@ from robodyn.model.constraint import Constraint
 from robodyn.symbolic import sin
 
 
-def random_scenario(seed: int, largest: int = 6) -> Scenario:
+def random_scenario(seed: int, largest: int = 6, without: tuple[str, ...] = ()) -> Scenario:
     """A machine with drives, friction, sensors and controllers, and what happens to it.
 
     Args:
         largest: number of bodies, from 3 on; rigid contacts, whose code is long, have half of them.
+        without: laws that came later than this seed's machine.
 
     Every fourth machine has joints of all kinds, the others revolute, prismatic and fixed ones.
     """
@@ -50,7 +51,7 @@ def random_scenario(seed: int, largest: int = 6) -> Scenario:
     frame = random_frame(rng, number, plain=seed % 4 != 2)
     constraints = random_constraints(frame, frame.n_v) if looped and frame.n_v > 1 else []
     coordinates = [_random_coordinate(frame, f"s{k}") for k in range(int(rng.integers(0, 3)))]
-    wiring = Wiring(rng, frame.units | {c.name: _unit(c, frame.units) for c in coordinates})
+    wiring = Wiring(rng, frame.units | {c.name: _unit(c, frame.units) for c in coordinates}, without)
     _add_blocks(rng, wiring, seed, largest)
     if rng.random() < 0.15 and frame.n_v > 1 and not constraints:
         constraints.append(_prescribe(frame, wiring))
