@@ -10,6 +10,7 @@ import casadi as ca
 import numpy as np
 
 from robodyn.assembly.blocks import add_blocks, add_delays
+from robodyn.assembly.body_signals import add_body_signals
 from robodyn.assembly.builder import Builder, Deferred, start_builder
 from robodyn.assembly.constraints import declare_constraints
 from robodyn.assembly.coordinates import add_ranges
@@ -51,8 +52,8 @@ def assemble(
         linearise: gives mechanics that stand in for the mechanism's own, near a nominal motion.
         inputs: outputs of blocks that are given from outside instead, with their start values; each becomes memory
             that only the outside writes.
-        signals: patterns of what will be recorded beside what the scenario says; reactions of joints are traced only
-            where they are asked for.
+        signals: patterns of what will be recorded beside what the scenario says; reactions of joints and motions of
+            bodies are traced only where they are asked for.
 
     Raises:
         ModelError: with all flaws found: unknown signals, laws that cannot be traced, algebraic loops, joints
@@ -129,6 +130,7 @@ def _trace(
         add_ranges(builder, motion)
         add_joint_limits(builder, motion)
         add_reactions(builder, motion, signals)
+        add_body_signals(builder, motion, signals)
     # Connect and resolve: all names are known now.
     place_targets(builder)
     open_inputs(builder, inputs)
@@ -266,7 +268,8 @@ def _pivots_at(builder: Builder, motion: Motion, tree: Tree, q: np.ndarray) -> n
     """Inertia that each joint feels with all joints beyond it free: from M, or from the sweep of a long chain."""
     if mean_depth(tree) > COMPOSITE_DEPTH and not motion.rotors and not tree.is_flexible:
         with suppress(np.linalg.LinAlgError):
-            return np.array([1.0 / h.factors.inverse_diagonal[0] for h in articulate(tree, list(q)).joints])
+            joints = articulate(tree, list(q)).joints
+            return np.array([1.0 / inverse for joint in joints for inverse in joint.factors.inverse_diagonal])
     return _pivots(np.asarray(mass_matrix(tree, list(q))) + _rotor_inertia(builder, motion))
 
 

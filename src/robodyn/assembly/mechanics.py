@@ -21,6 +21,7 @@ from robodyn.assembly.constraints import (
 from robodyn.assembly.contact import add_contacts
 from robodyn.assembly.declarations import StateInfo
 from robodyn.assembly.interfaces import add_interfaces, define_forces
+from robodyn.assembly.loads import add_loads
 from robodyn.assembly.mobility import Solve
 from robodyn.assembly.motion import Motion
 from robodyn.assembly.network import Definition, SignalInfo
@@ -35,15 +36,14 @@ from robodyn.assembly.tracing import Bindings, placeholder
 from robodyn.dynamics import (
     Tree,
     bias,
-    geometric_jacobian,
     kinetic_energy,
     ldl,
     mass_solver,
+    position_rates,
     potential_energy,
     solve_ldl,
 )
 from robodyn.model import LinearCombination, PrescribedMotion, RigidContact
-from robodyn.model.numbers import XYZ
 from robodyn.symbolic import absolute
 
 
@@ -61,8 +61,8 @@ def add_dynamics(builder: Builder, motion: Motion, solvable: bool) -> None:
     n_v = motion.v.numel()
     tau = motion.joint_forces(forces)
     if motion.linear is None:
-        builder.loads = _load_torque(builder, motion)
-        tau = tau + builder.loads + add_contacts(builder, motion)
+        builder.loads, driven = add_loads(builder, motion, bindings)
+        tau = tau + builder.loads + driven + add_contacts(builder, motion)
     tau = tau + add_interfaces(builder, motion)
     a, applied = ca.SX.zeros(n_v), tau
     if solvable:
@@ -111,7 +111,8 @@ def _accelerate(builder: Builder, motion: Motion, tau: ca.SX, bindings: Bindings
         directions = [element.direction for element in held.elements]
         a = held.hold_joints(a, directions)
         # Not even the last digits of a speed, as implicit methods leave them, may move what is held.
-        motion.position_rates = held.hold_joints(motion.q_dot, directions)
+        resting: Any = held.hold_joints(motion.v, directions)
+        motion.position_rates = position_rates(tree, motion.q, resting)
     return a, tau
 
 
@@ -192,22 +193,6 @@ def _define_torques(builder: Builder, motion: Motion, torques: tuple[ca.SX, ca.S
         outputs[info.name] = tau[k]
     for infos, outputs in groups.values():
         builder.network.define(infos, Definition(outputs, bindings))
-
-
-def _load_torque(builder: Builder, motion: Motion) -> ca.SX:
-    """Joint torques of the constant loads: `J^T (torque, force)`."""
-    total = ca.SX.zeros(motion.v.numel())
-    for load in builder.scenario.machine.loads:
-        link, pose = motion.point_pose(load.point)
-        if link < 0:
-            builder.flaws.add(
-                f"loads.{load.name}.point", f"'{load.point}' is on the ground", "a load there has no effect"
-            )
-            continue
-        wrench = [builder.values.vector(f"{load.name}.{part}", XYZ) for part in ("torque", "force")]
-        J = geometric_jacobian(motion.mechanics.tree, motion.q, link, pose.p)
-        total = total + ca.SX(J).T @ ca.vertcat(*wrench[0], *wrench[1])
-    return total
 
 
 def _add_energies(builder: Builder, motion: Motion, power: Deferred | None, flows: tuple[Deferred, Deferred]) -> None:

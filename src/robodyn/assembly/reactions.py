@@ -12,7 +12,7 @@ joints are links of their own here.
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -23,6 +23,7 @@ from robodyn.assembly.builder import Builder
 from robodyn.assembly.contact_geometry import find_contact_points
 from robodyn.assembly.coordinates import express_coordinate
 from robodyn.assembly.equations import express_equations
+from robodyn.assembly.loads import find_wrench
 from robodyn.assembly.motion import Motion
 from robodyn.assembly.network import Definition, SignalInfo
 from robodyn.assembly.tracing import Bindings, placeholder
@@ -76,10 +77,13 @@ def _entries(vector: Any) -> list[Any]:
 
 
 def _is_asked(builder: Builder, joint: str, patterns: Sequence[str]) -> bool:
-    names = reaction_units(joint)
+    return is_asked(builder, reaction_units(joint), [pattern for pattern in patterns if REACTION in pattern])
+
+
+def is_asked(builder: Builder, names: Iterable[str], patterns: Sequence[str]) -> bool:
+    """Whether something in the machine reads one of these signals, or a pattern matches one."""
     referred = {signal for bindings in builder.network.referred for _, signal, _ in bindings.values()}
-    meant = [pattern for pattern in patterns if REACTION in pattern]
-    return any(name in referred or any(fnmatchcase(name, pattern) for pattern in meant) for name in names)
+    return any(name in referred or any(fnmatchcase(name, pattern) for pattern in patterns) for name in names)
 
 
 def _warn_unplaced(builder: Builder) -> None:
@@ -97,11 +101,12 @@ class _Outside:
     """The forces on bodies that are not those of their joints, as functions of virtual displacements.
 
     Attributes:
-        moved: the motion with all bodies displaced; shifts: d and theta of each link, (6, n_links).
+        resting: the motion itself; moved: the same with all bodies displaced.
+        shifts: d and theta of each link, (6, n_links).
     """
 
     def __init__(self, builder: Builder, motion: Motion) -> None:
-        self.builder, self.machine = builder, builder.scenario.machine
+        self.builder, self.machine, self.resting = builder, builder.scenario.machine, motion
         self.bindings: Bindings = {}
         self.values: dict[str, ca.SX] = {}
         self.moved = copy.copy(motion)
@@ -154,10 +159,12 @@ class _Outside:
 
     def _work_at_points(self) -> ca.SX:
         """Of loads, of interfaces and of contacts."""
-        values, work = self.builder.values, ca.SX(0)
+        work = ca.SX(0)
         for load in self.machine.loads:
-            force, torque = (ca.vertcat(*values.vector(f"{load.name}.{part}", XYZ)) for part in UNITS)
-            work = work + ca.dot(force, self.moved.point_position(load.point)) + self._turn(load.point, torque)
+            # A virtual displacement does not rotate the force.
+            force, torque = find_wrench(self.resting, load)
+            pushed = ca.dot(force, self.moved.point_position(load.point)) + self._turn(load.point, torque)
+            work = work + (pushed if load.times is None else self.read(load.times) * pushed)
         for interface in (i for i in self.machine.interfaces if i.point is not None):
             rows = [self.read(name) for name in interface.names("force")]
             point = str(interface.point)

@@ -16,6 +16,7 @@ from robodyn.files.table import FAILED, Table, attempt
 from robodyn.model import Body, FlexibleBody, Freedom, Joint, Mechanism, Point
 from robodyn.model.description import Description
 from robodyn.model.flexible import check_attachments
+from robodyn.model.joint import name_axes
 from robodyn.model.mechanism import check_topology
 
 BODIES = FORMS[Body] = (BodyForm, *FLEXIBLE, FlexibleBody)
@@ -26,13 +27,18 @@ SUPPOSED = 12
 
 @dataclass(frozen=True)
 class Declared:
-    """The mechanism of a file (None where it has none or where it is flawed), and the names it declares."""
+    """The mechanism of a file (None where it has none or where it is flawed), and the names it declares.
+
+    Attributes:
+        joints: axes of joints; chained: joints that have several motions, or none.
+    """
 
     mechanism: Mechanism | None = None
     joints: tuple[str, ...] = ()
+    chained: tuple[str, ...] = ()
     points: tuple[str, ...] = ()
     modes: tuple[str, ...] = ()
-    flexible: tuple[str, ...] = ()
+    bodies: tuple[str, ...] = ()
 
     @property
     def freedoms(self) -> tuple[Freedom, ...]:
@@ -41,7 +47,7 @@ class Declared:
 
     @property
     def moving(self) -> tuple[str, ...]:
-        """Moving joints and modes, which can be used like them."""
+        """Axes of joints, and modes, which can be used like them."""
         return (*self.joints, *self.modes)
 
 
@@ -72,7 +78,7 @@ def read_mechanism(root: Table, name: str, reader: Reader) -> Declared:
     names = {
         "points": tuple(dict.fromkeys([*points, *(point.name for point in good_points), *_supposed(bodies, tables)])),
         "modes": tuple(mode for key in flexible for mode in _mode_names(key, bodies[key])),
-        "flexible": flexible,
+        "bodies": tuple(bodies),
     }
     top = Table({}, "", root.flaws)
     if "dh" in root:
@@ -83,15 +89,17 @@ def read_mechanism(root: Table, name: str, reader: Reader) -> Declared:
         moving = tuple(row.joint for row in rows if row.kind != "fixed")
         good = len(root.flaws.found) == before
         make = (mechanism_from_dh, name, rows, carried, convention)
-        return Declared(attempt(top, *make, points=good_points, gravity=gravity) if good else None, moving, **names)
+        return Declared(attempt(top, *make, points=good_points, gravity=gravity) if good else None, moving, (), **names)
     joints = {key: _read_placed(Joint, "parent", key, table, bodies, reader) for key, table in root.tables("joints")}
-    moving = tuple(key for key in joints if _raw(root, key, "kind") != "fixed")
+    motions = {key: name_axes(key, str(_raw(root, key, "kind"))) for key in joints}
+    moving = tuple(axis for axes in motions.values() for axis in axes)
+    chained = tuple(key for key in joints if key not in moving)
     if len(root.flaws.found) > before:
         _check_chain(root, list(bodies), list(joints), good_points)
         _check_carriers(root, bodies, joints, good_points)
-        return Declared(None, moving, **names)
+        return Declared(None, moving, chained, **names)
     made = attempt(top, Mechanism, name, tuple(bodies.values()), tuple(joints.values()), tuple(good_points), gravity)
-    return Declared(made, moving, **names)
+    return Declared(made, moving, chained, **names)
 
 
 def is_flexible(table: Table) -> bool:

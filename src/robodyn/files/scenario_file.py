@@ -14,11 +14,12 @@ from robodyn.files.path_forms import read_path
 from robodyn.files.reading import Reader, spell
 from robodyn.files.signal_names import STATES, check_initial_names, check_signal_names
 from robodyn.files.table import FAILED, Table
-from robodyn.model import Machine, Scenario
+from robodyn.model import Freedom, Machine, Scenario
 from robodyn.model.coordinate import COORDINATES, coordinate_unit
 from robodyn.model.machine import PARTS, check_part_names, check_references, find_references, reference_names
 from robodyn.model.recording import check_duration
 from robodyn.model.scenario import check_event_names, check_keep, state_units
+from robodyn.model.start_values import spread_vectors, vector_units
 
 
 def read_scenario(path: str | Path) -> Scenario:
@@ -58,7 +59,9 @@ def _read(root: Table, path: Path, reader: Reader) -> Scenario | None:
     paths = {key: read_path(key, table, reader, declared.mechanism) for key, table in root.tables("paths")}
     machine = {"name": name} | reader.values(root, Machine)
     blocks = (*paths.values(), *reader.found.get("blocks", {}).values())
+    joints = declared.mechanism.joints if declared.mechanism else ()
     reader.states = state_units(declared.freedoms, [block for block in blocks if block is not FAILED])
+    reader.states |= vector_units(joints)
     formulas = [signal for signal in reader.found.get("signals", {}).values() if signal is not FAILED]
     reader.states |= {f"{name}.position": unit for name, unit in reader.positions.items()}
     reader.states |= {signal.name: signal.find_unit(reader.states) for signal in formulas}
@@ -96,15 +99,21 @@ def _check_whole(root: Table, reader: Reader, declared: Declared, given: dict[st
     }
     check_references(flaws, reference_names(declared.moving, declared.points, names["coordinates"]), good)
     owners = [name for group in ("blocks", "delays", "constraints", "contacts", "interfaces") for name in names[group]]
-    others = [*declared.points, *declared.flexible, *names["coordinates"], "constraints", *owners]
+    others = [*declared.points, *declared.bodies, *declared.chained, *names["coordinates"], "constraints", *owners]
     used = [(path, name) for path, to, name in find_references(good) if to == "signal"]
     used += [(f"nominal.{joint}", signal) for joint, signal in (given.get("nominal") or {}).items()]
     check_signal_names(flaws, declared.joints, others, used, names["signals"])
     initial = root.table("initial").flattened().data
-    check_initial_names(flaws, declared.moving, owners, initial)
+    if given.get("initial", FAILED) is not FAILED:
+        # Of joints that cannot be made, nobody knows what may be a vector.
+        unknown = () if declared.mechanism else tuple(f"{joint}." for joint in declared.chained)
+        starts = {name: value for name, value in given["initial"].items() if not name.startswith(unknown)}
+        spread_vectors(flaws, starts, declared.mechanism.joints if declared.mechanism else ())
+    check_initial_names(flaws, declared.moving, [*declared.chained, *owners], initial)
     if given["duration"] is not FAILED and not root.flaws.concern("duration"):
         check_duration(flaws, given["duration"], given.get("recording"))
     if given.get("keep") is not None:
         known = [f"{joint}.{quantity}" for joint in declared.moving for quantity in STATES]
+        known += [state for ball in declared.chained for state in Freedom(ball, "ball").states]
         check_keep(flaws, given["keep"], known, given.get("initialisation", "given"))
     root.flaws.extend(reader.spell(flaw) for flaw in flaws.found)

@@ -31,6 +31,12 @@ DEFINED: Schema = {
         "type": "object",
         "additionalProperties": {"anyOf": [NUMBER, {"$ref": "#/$defs/dotted_numbers"}]},
     },
+    "dotted_vectors": {
+        "type": "object",
+        "additionalProperties": {
+            "anyOf": [NUMBER, {"type": "array", "items": NUMBER}, {"$ref": "#/$defs/dotted_vectors"}]
+        },
+    },
     "dotted_texts": {"type": "object", "additionalProperties": {"anyOf": [STRING, {"$ref": "#/$defs/dotted_texts"}]}},
 }
 
@@ -154,7 +160,7 @@ def _mapping(*values: Schema) -> Schema:
 
 def _numbers(kind: referring_kinds.Numbers) -> Schema:
     if kind.dotted:
-        return {"$ref": "#/$defs/dotted_numbers"}
+        return {"$ref": f"#/$defs/dotted_{'vectors' if kind.lists else 'numbers'}"}
     return _mapping(NUMBER, _list(NUMBER)) if kind.lists else _mapping(NUMBER)
 
 

@@ -17,6 +17,7 @@ from robodyn.model.body import TENSOR, Inertia
 from robodyn.model.coordinate import common_unit
 from robodyn.model.kinds import Kind
 from robodyn.model.rules import units_of
+from robodyn.model.start_values import list_unit
 from robodyn.spatial import from_quaternion, from_rpy
 from robodyn.units import fill_unit, known_unit
 
@@ -132,6 +133,8 @@ def _read_named(reader: Reader, kind: referring_kinds.Numbers, table: Table, key
     group = table.table(key).flattened() if kind.dotted else table.table(key)
     law = reader.loaded.get(table.at(kind.law), table.data.get(kind.law))
     units = reader.states if kind.law == "state" else _filled(reader, units_of(law), table)
+    lists = {name: entry for name, entry in group.data.items() if isinstance(entry, list)}
+    units = {**units, **{name: list_unit(name, units.get(name, ""), len(entry)) for name, entry in lists.items()}}
     found = read_numbers(group, units, lists=kind.lists)
     return FAILED if None in found.values() else found
 

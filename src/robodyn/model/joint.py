@@ -219,6 +219,12 @@ CHAINS: dict[str, Callable[[Floats, Floats, Floats], Chain]] = {
 """Names, kinds and axes of the motions that a joint of several is made of, by its axis and two perpendicular to it."""
 
 
+def name_axes(joint: str, kind: str) -> list[str]:
+    """Names of the motions along or about an axis of a joint; of one of unknown kind, the joint itself."""
+    chain = CHAINS[kind](Z_AXIS, Z_AXIS, Z_AXIS) if kind in CHAINS else [("", kind, None)]
+    return [joint + suffix for suffix, own, _ in chain if own != "ball"]
+
+
 def _slides(names: Iterable[str], axes: Iterable[Floats]) -> Chain:
     return [(f".{name}", "prismatic", axis) for name, axis in zip(names, axes, strict=True)]
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from functools import cached_property
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from robodyn.errors import FlawList, nearest
 from robodyn.model.block import Block
@@ -15,7 +15,7 @@ from robodyn.model.contact import CONTACTS, AnyContact
 from robodyn.model.coordinate import COORDINATES, Coordinate
 from robodyn.model.delay import Delay
 from robodyn.model.description import Description
-from robodyn.model.fields import ZERO, child, children, part_name, reference, texts, vector
+from robodyn.model.fields import ZERO, child, children, choice, part_name, reference, texts, vector
 from robodyn.model.formula_signal import FormulaSignal
 from robodyn.model.interface import Interface
 from robodyn.model.joint import GROUND
@@ -24,19 +24,33 @@ from robodyn.model.numbers import Floats, check_distinct
 from robodyn.model.referring_kinds import Parts
 from robodyn.model.vector_kinds import WORLD
 
+if TYPE_CHECKING:
+    from robodyn.spatial import Pose
+
+BODY = "body"
 Names = Mapping[str, Collection[str]]
 """What can be referred to ("point", "moving joint", ...) -> names of those that there are."""
 
 
 class Load(Description):
-    """A constant force and torque on a body at a named point, in world axes."""
+    """A force and torque on a body at a named point, constant or times a signal."""
 
     NOUN = "load"
 
     name: str = part_name()
     point: str = reference("point", doc="where it acts")
-    force: Floats = vector("N", default=ZERO, frame=WORLD, doc="in world axes")
-    torque: Floats = vector("N m", default=ZERO, frame=WORLD, doc="in world axes")
+    force: Floats = vector("N", default=ZERO, frame=WORLD, doc="in the axes of `frame`")
+    torque: Floats = vector("N m", default=ZERO, frame=WORLD, doc="in the axes of `frame`")
+    frame: str = choice((WORLD, BODY), default=WORLD, doc='`"world"`, or `"body"`: its axes rotate with the body')
+    times: str | None = reference(
+        "signal",
+        default=None,
+        absent="nothing",
+        doc="signal that force and torque are multiplied by; they are then those per unit of the signal",
+    )
+
+    def moved(self, place: Pose, grounded: Collection[str]) -> Self:
+        return self if self.frame == BODY else super().moved(place, grounded)
 
 
 class Machine(Description):

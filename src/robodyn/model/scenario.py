@@ -24,11 +24,13 @@ from robodyn.model.fields import (
     texts,
 )
 from robodyn.model.freedom import Freedom
+from robodyn.model.frozen import FrozenDict
 from robodyn.model.machine import Machine
 from robodyn.model.numbers import Number, check_distinct, check_finite
 from robodyn.model.obstacle import Obstacle
 from robodyn.model.recording import Recording, check_duration
 from robodyn.model.solver import Solver
+from robodyn.model.start_values import spread_vectors
 
 INITIALISATIONS = ("given", "assembled", "equilibrium")
 
@@ -55,7 +57,7 @@ def state_units(freedoms: Iterable[Freedom], blocks: Iterable[Block]) -> dict[st
     """Units of positions and velocities, and of what blocks integrate and remember."""
     units: dict[str, str] = {}
     for freedom in freedoms:
-        units |= freedom.positions | freedom.velocities
+        units |= freedom.states
     for block in blocks:
         for key in (*block.state_names, *block.memory_names):
             units[f"{block.name}.{key}"] = block.info.units.get(key, "")
@@ -95,10 +97,12 @@ class Scenario(Description):
         "state",
         dotted=True,
         open=True,
+        lists=True,
         under="initial",
         default=EMPTY,
         absent="0",
-        doc="start values of states and memory by signal name",
+        doc="start values of states and memory by signal name; of ball and free joints "
+        "[also as vectors](machines.md#start-values), `base.orientation`",
     )
     events: tuple[Event, ...] = children(Event, default=())
     recording: Recording = child(
@@ -143,6 +147,9 @@ class Scenario(Description):
         if self.constraint_method != ConstraintMethod() and not self.machine.constraints:
             flaws.add("constraint_method", "has no effect", "the machine has no constraints")
         mechanism = self.machine.mechanism
+        if not flaws.concern("initial"):
+            joints = mechanism.joints if mechanism else ()
+            self.set_fields(initial=FrozenDict(spread_vectors(flaws, self.initial, joints)))
         if isinstance(self.nominal, Mapping):
             check_nominal(flaws, self.nominal, [axis.name for axis in mechanism.axes] if mechanism else [])
         if self.keep is not None and not flaws.concern("keep"):

@@ -87,6 +87,9 @@ def _check_kind(system: System) -> None:
         flaws.add("constraints", "are not linearised along a motion", "simulate the scenario itself")
     if scenario.machine.contacts:
         flaws.add("contacts", "are not linearised along a motion", "simulate the scenario itself")
+    for load in (load for load in scenario.machine.loads if load.times is not None):
+        what = "loads by a signal are not linearised along a motion"
+        flaws.add(f"loads.{load.name}.times", what, "simulate the scenario itself")
     if system.terms or system.momenta:
         flaws.add("", "is not a mechanism in positions and velocities", "assemble the scenario itself")
     flaws.raise_if_any(f"nominal motion of '{scenario.name}'")

@@ -12,7 +12,9 @@ import casadi as ca
 import numpy as np
 
 from robodyn.assembly import SignalInfo, System
+from robodyn.assembly.body_signals import BODY_MOTIONS
 from robodyn.assembly.functions import INPUTS
+from robodyn.assembly.reactions import REACTION
 from robodyn.engine.problem import Derivatives
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.model import Solver, describe
@@ -257,7 +259,8 @@ def _choose_signals(system: System, patterns: tuple[str, ...]) -> list[int]:
     flaws = FlawList()
     for pattern in patterns:
         if not any(fnmatchcase(name, pattern) for name in names):
-            asked = "ask for it where the scenario is assembled" if "reaction" in pattern else nearest(pattern, names)
+            on_demand = any(word in pattern for word in (REACTION, *BODY_MOTIONS))
+            asked = "ask for it where the scenario is assembled" if on_demand else nearest(pattern, names)
             flaws.add("signals", f"'{pattern}' matches no signal", asked)
     flaws.raise_if_any("recording")
     return [k for k, name in enumerate(names) if any(fnmatchcase(name, pattern) for pattern in patterns)]

@@ -55,6 +55,8 @@ EXAMPLES = {
     "damper": {"damping": 2.0},
     "end_stop": {"lower": -0.5, "upper": 0.5, "stiffness": 1e3, "damping": 10.0},
     "constant_force": {"value": 3.0},
+    "rotor": {"thrust_factor": 2.0, "drag_factor": 0.3},
+    "drag": {"factor": 0.8},
     "pd_control": {"proportional": 5.0, "derivative": 1.0, "limit": 4.0},
     "pid_control": {"proportional": 5.0, "integral": 2.0, "derivative": 1.0, "limit": 4.0},
     "position_loop": {"proportional": 5.0, "limit": 4.0},
