@@ -55,6 +55,7 @@ if TYPE_CHECKING:
         Solver,
         SphereLook,
         TriangleLength,
+        Wheel,
         combine,
         with_elastic_joints,
     )
@@ -72,7 +73,8 @@ _HOMES = {
     "model": "GROUND Ball Block Body Box BoxLook CapsuleLook ConstraintFunction ConstraintMethod Contact CylinderLook "
     "Delay Distance ElasticGear Event FormulaSignal FunctionCoordinate Interface Joint LinearCombination "
     "LinearConstraint Load LoopJoint Machine Mechanism MeshLook Obstacle Plane Point PointCoordinate PrescribedMotion "
-    "Recording RigidContact Rod Scenario ScenarioSequence Solver SphereLook TriangleLength combine with_elastic_joints",
+    "Recording RigidContact Rod Scenario ScenarioSequence Solver SphereLook TriangleLength Wheel combine "
+    "with_elastic_joints",
     "perturbation": "simulate_perturbed",
     "results": "Run compare load save",
     "simulation": "compile_system simulate",
@@ -128,6 +130,7 @@ __all__ = [
     "System",
     "ConstraintMethod",
     "TriangleLength",
+    "Wheel",
     "assemble",
     "combine",
     "compare",

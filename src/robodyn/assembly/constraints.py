@@ -14,7 +14,7 @@ import casadi as ca
 
 from robodyn.assembly.builder import Builder, Deferred, Residuals
 from robodyn.assembly.declarations import Guard, MemoryInfo
-from robodyn.assembly.equations import express_equations
+from robodyn.assembly.equations import express_equations, express_rates
 from robodyn.assembly.mobility import COMPLIANCE, Solve, build_mobility
 from robodyn.assembly.motion import Motion
 from robodyn.assembly.redundancy import find_redundant
@@ -22,7 +22,7 @@ from robodyn.assembly.residuals import watch_residuals
 from robodyn.assembly.tracing import Bindings, placeholder
 from robodyn.assembly.undetermined import define_forces, mean_mobility
 from robodyn.assembly.units import FORCE
-from robodyn.model import Constraint, LoopJoint, PrescribedMotion, Rod
+from robodyn.model import Constraint, LoopJoint, PrescribedMotion, Rod, Wheel
 from robodyn.symbolic import where
 
 CLOSING = "action:closing"
@@ -145,8 +145,9 @@ def _trace(builder: Builder, motion: Motion, constraint: Constraint, bindings: B
         targets = [placeholder(f"{path}.{key}", signal, bindings) for key, signal in wanted.items()]
         builder.network.refer(bindings)
     # h' = H q_dot + h_t, and h'' = H a + drift; what a prescribed motion wants is taken off each.
-    for name, h in zip(constraint.equations, express_equations(motion, constraint), strict=True):
-        h_dot = _rate(builder, motion, h)
+    traced = zip(express_equations(motion, constraint), express_rates(motion, constraint), strict=True)
+    for name, (h, rate) in zip(constraint.equations, traced, strict=True):
+        h_dot = _rate(builder, motion, h) if rate is None else rate
         drift = _rate(builder, motion, h_dot)
         force = f"{constraint.name}.{name}"
         kind = (_force_unit(builder, constraint, name), _activity(builder, constraint))
@@ -170,7 +171,7 @@ def _activity(builder: Builder, constraint: Constraint) -> ca.SX:
 
 def _force_unit(builder: Builder, constraint: Constraint, force: str) -> str:
     """That of a force is N, of a torque N m; of coordinates of both kinds together there is none."""
-    if isinstance(constraint, (LoopJoint, Rod)):
+    if isinstance(constraint, (LoopJoint, Rod, Wheel)):
         return "N m" if force.startswith("torque") else "N"
     of = (constraint.of,) if isinstance(constraint, PrescribedMotion) else constraint.of
     units = {FORCE[builder.units[f"{name}.position"]] for name in of}

@@ -29,8 +29,9 @@ from robodyn.assembly.network import Definition, SignalInfo
 from robodyn.assembly.tracing import Bindings, placeholder
 from robodyn.assembly.tree import build_tree
 from robodyn.assembly.undetermined import NOTE
+from robodyn.assembly.wheels import find_touch
 from robodyn.dynamics import joint_wrenches, link_poses
-from robodyn.model import FunctionCoordinate, Rod, TriangleLength
+from robodyn.model import FunctionCoordinate, Rod, TriangleLength, Wheel
 from robodyn.model.interface import ROTATION
 from robodyn.model.numbers import XYZ
 from robodyn.spatial import Pose
@@ -152,6 +153,12 @@ class _Outside:
     def _work_of_constraints(self) -> ca.SX:
         work = ca.SX(0)
         for constraint in self.machine.constraints:
+            if isinstance(constraint, Wheel):
+                touch = find_touch(self.resting, constraint)
+                moved = self._carry(constraint.center, touch.place)
+                for name, direction in zip(constraint.equations, touch.directions, strict=True):
+                    work = work + self.read(f"{constraint.name}.{name}") * ca.dot(direction, moved)
+                continue
             sign = -1 if isinstance(constraint, Rod) else 1
             for name, h in zip(constraint.equations, express_equations(self.moved, constraint), strict=True):
                 work = work + sign * self.read(f"{constraint.name}.{name}") * h

@@ -10,6 +10,7 @@ from robodyn.model.constraint import (
     LoopJoint,
     PrescribedMotion,
     Rod,
+    Wheel,
 )
 from robodyn.model.contact import Contact, RigidContact
 from robodyn.model.coordinate import (
@@ -94,6 +95,7 @@ __all__ = [
     "Solver",
     "SphereLook",
     "TriangleLength",
+    "Wheel",
     "check_finite",
     "check_vector",
     "combine",

@@ -31,6 +31,7 @@ from robodyn.model.fields import (
     whole_number,
 )
 from robodyn.model.numbers import Floats, Rows, as_floats
+from robodyn.model.vector_kinds import WORLD
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -136,6 +137,28 @@ class Rod(Description):
         return ("tension",)
 
 
+class Wheel(Description):
+    """A wheel that rolls on a plane without slipping: where it touches, its rim is at rest.
+
+    Two of its three equations are of velocities alone (non-holonomic): along and across the way it rolls; the third
+    keeps it on the plane. It may lean, but not lie flat. Its forces act on the wheel.
+    """
+
+    NOUN, MARKS = "constraint", ("wheel",)
+
+    name: str = part_name()
+    center: str = reference("point", key="wheel", doc="point in the middle of a wheel, on its body")
+    radius: float = quantity("m", positive=True, doc="of the wheel")
+    axis: Floats = unit_vector(default=(0.0, 1.0, 0.0), doc="of the wheel, in its body's frame")
+    normal: Floats = unit_vector(default=Z_AXIS, frame=WORLD, doc="of the plane, in world axes")
+    height: float = quantity("m", default=0.0, doc="of the plane along its normal")
+    active: bool = flag(default=True, doc=ACTIVE)
+
+    @property
+    def equations(self) -> tuple[str, ...]:
+        return ("force.along", "force.across", "force.normal")
+
+
 class LinearConstraint(Description):
     """A linear relation of joints and coordinates: `sum c_i s_i = offset` (gears without play, parallel guides)."""
 
@@ -203,8 +226,8 @@ class ConstraintFunction(Description):
         return ("force",) if self.count == 1 else tuple(f"force.{k}" for k in range(self.count))
 
 
-Constraint = LoopJoint | Rod | LinearConstraint | PrescribedMotion | ConstraintFunction
-CONSTRAINTS = (LoopJoint, Rod, LinearConstraint, PrescribedMotion, ConstraintFunction)
+Constraint = LoopJoint | Rod | Wheel | LinearConstraint | PrescribedMotion | ConstraintFunction
+CONSTRAINTS = (LoopJoint, Rod, Wheel, LinearConstraint, PrescribedMotion, ConstraintFunction)
 
 TREATMENTS = ("baumgarte", "projection", "index3", "minimal")
 
