@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         LoopJoint,
         Machine,
         Mechanism,
+        Mimic,
         Obstacle,
         Plane,
         Point,
@@ -64,7 +65,7 @@ _HOMES = {
     "laws": "law",
     "model": "GROUND Ball Block Body Box ConstraintFunction ConstraintMethod Contact Delay Distance ElasticGear "
     "Event FormulaSignal FunctionCoordinate Interface Joint LinearCombination LinearConstraint Load "
-    "LoopJoint Machine Mechanism Obstacle Plane Point PointCoordinate PrescribedMotion Recording "
+    "LoopJoint Machine Mechanism Mimic Obstacle Plane Point PointCoordinate PrescribedMotion Recording "
     "RigidContact Rod Scenario ScenarioSequence Solver TriangleLength combine with_elastic_joints",
     "perturbation": "simulate_perturbed",
     "results": "Run compare load save",
@@ -99,6 +100,7 @@ __all__ = [
     "Machine",
     "CosimSettings",
     "Mechanism",
+    "Mimic",
     "ModelError",
     "Obstacle",
     "Plane",

@@ -151,7 +151,7 @@ class _Outside:
 
     def _work_of_constraints(self) -> ca.SX:
         work = ca.SX(0)
-        for constraint in self.machine.constraints:
+        for constraint in self.machine.all_constraints:
             sign = -1 if isinstance(constraint, Rod) else 1
             for name, h in zip(constraint.equations, express_equations(self.moved, constraint), strict=True):
                 work = work + sign * self.read(f"{constraint.name}.{name}") * h

@@ -30,7 +30,7 @@ from robodyn.model.flexible import BodyNode, FlexibleBody, ModalInertia
 from robodyn.model.formula_signal import FormulaSignal
 from robodyn.model.freedom import Freedom
 from robodyn.model.interface import Interface
-from robodyn.model.joint import GROUND, Joint, Point
+from robodyn.model.joint import GROUND, Joint, Mimic, Point
 from robodyn.model.machine import Load, Machine
 from robodyn.model.mechanism import Mechanism
 from robodyn.model.numbers import Floats, Number, check_finite, check_vector
@@ -72,6 +72,7 @@ __all__ = [
     "LoopJoint",
     "Machine",
     "Mechanism",
+    "Mimic",
     "ModalInertia",
     "Freedom",
     "Number",

@@ -21,6 +21,7 @@ from robodyn.model.fields import (
     text,
     unit_vector,
 )
+from robodyn.model.fields import child as description
 from robodyn.model.freedom import Freedom
 from robodyn.model.numbers import XYZ, Floats, Rows, as_floats
 from robodyn.spatial import perpendicular_to
@@ -33,6 +34,20 @@ SINGLE = ("revolute", "prismatic", "screw")
 KINDS = (*SINGLE, "fixed", "ball", "free", "planar", "universal", "cylindrical")
 ARMATURE = {"revolute": "kg m^2", "prismatic": "kg", "screw": "kg m^2"}
 """Unit of a rotor's inertia as its joint sees it."""
+
+
+class Mimic(Description):
+    """A joint's motion by that of another one: `position = ratio leader + offset`."""
+
+    NOUN = "mimic"
+
+    joint: str = reference("moving joint", doc="the one it follows, its leader")
+    ratio: float = quantity(named=False, default=1.0, doc="how far it moves by its leader's motion")
+    offset: float = quantity(default=0.0, doc="its position where its leader's is 0")
+
+    def check(self, flaws: FlawList) -> None:
+        if self.ratio == 0 and not flaws.concern("ratio"):
+            flaws.add("ratio", "must not be 0: it would follow nothing", 'for a joint that stands still take "fixed"')
 
 
 class Joint(Description):
@@ -68,12 +83,19 @@ class Joint(Description):
     pitch: float = quantity(
         {"screw": "m/rad"}, by="kind", default=0.0, doc="of a screw: how far it advances by angle", absent="none"
     )
+    mimic: Mimic | None = description(
+        Mimic,
+        default=None,
+        doc="table of the joint it [follows](machines.md#mimic-joints), a `ratio` and an `offset`",
+        absent="it follows none",
+    )
 
     def check(self, flaws: FlawList) -> None:
         no_effect = {
             "axis": self.kind in ("fixed", "ball", "free") and self.axis != Z_AXIS,
             "armature": self.kind not in SINGLE and self.armature != 0,
             "pitch": self.kind != "screw" and self.pitch != 0,
+            "mimic": self.kind not in SINGLE and self.mimic is not None,
             "second_axis": self.kind not in ("universal", "planar") and self.second_axis is not None,
         }
         for field in (field for field, given in no_effect.items() if given and not flaws.concern(field)):

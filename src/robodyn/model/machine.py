@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 from robodyn.errors import FlawList, nearest
@@ -19,6 +20,7 @@ from robodyn.model.formula_signal import FormulaSignal
 from robodyn.model.interface import Interface
 from robodyn.model.joint import GROUND
 from robodyn.model.mechanism import Mechanism
+from robodyn.model.mimic import mimic_constraints
 from robodyn.model.numbers import Floats, Number, check_distinct
 from robodyn.model.vector_kinds import WORLD
 
@@ -78,12 +80,19 @@ class Machine(Description):
     def check(self, flaws: FlawList) -> None:
         if flaws.found:
             return
-        check_part_names(flaws, (*self._joints, *self._balls, *self._points, *self._names(*PARTS)))
-        names = reference_names(self._joints, self._points, tuple(self._names("coordinates")))
-        check_references(flaws, names, {group: getattr(self, group) for group in PARTS})
+        others = [name for name in PARTS if name != "constraints"]
+        names = [*self._names(*others), *(constraint.name for constraint in self.all_constraints)]
+        check_part_names(flaws, (*self._joints, *self._balls, *self._points, *names))
+        known = reference_names(self._joints, self._points, tuple(self._names("coordinates")))
+        check_references(flaws, known, {group: getattr(self, group) for group in PARTS})
         if not flaws.found:
             check_distinct(flaws, self.numbers())
         self._check_tunable(flaws)
+
+    @cached_property
+    def all_constraints(self) -> tuple[Constraint, ...]:
+        """Those described, and those of joints that follow others."""
+        return (*self.constraints, *(mimic_constraints(self.mechanism.joints) if self.mechanism else ()))
 
     @property
     def _joints(self) -> tuple[str, ...]:
