@@ -74,9 +74,10 @@ def follow(initial: Mapping[str, float], joints: Sequence[Joint]) -> dict[str, f
 def check_starts(flaws: FlawList, initial: Mapping[str, float], joints: Sequence[Joint]) -> None:
     """Given start values of followers must be those that follow from their leaders'."""
     for key, value in follow(initial, joints).items():
-        given = initial.get(key, value)
-        if abs(given - value) > CONTRADICTS * max(1.0, abs(value)):
-            leader = followers(joints)[key.rpartition(".")[0]].joint
+        given, name = initial.get(key, value), key.rpartition(".")[0]
+        begins = initial.get(f"{name}.mimic.active", 1.0) != 0
+        if begins and abs(given - value) > CONTRADICTS * max(1.0, abs(value)):
+            leader = followers(joints)[name].joint
             flaws.add(
                 f"initial.{key}", f"is {given:g}, but it follows '{leader}' and begins at {value:.9g}", "leave it out"
             )
