@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         Machine,
         Mechanism,
         MeshLook,
+        Mimic,
         Obstacle,
         Plane,
         Point,
@@ -72,9 +73,9 @@ _HOMES = {
     "laws": "law",
     "model": "GROUND Ball Block Body Box BoxLook CapsuleLook ConstraintFunction ConstraintMethod Contact CylinderLook "
     "Delay Distance ElasticGear Event FormulaSignal FunctionCoordinate Interface Joint LinearCombination "
-    "LinearConstraint Load LoopJoint Machine Mechanism MeshLook Obstacle Plane Point PointCoordinate PrescribedMotion "
-    "Recording RigidContact Rod Scenario ScenarioSequence Solver SphereLook TriangleLength Wheel combine "
-    "with_elastic_joints",
+    "LinearConstraint Load LoopJoint Machine Mechanism MeshLook Mimic Obstacle Plane Point PointCoordinate "
+    "PrescribedMotion Recording RigidContact Rod Scenario ScenarioSequence Solver SphereLook TriangleLength Wheel "
+    "combine with_elastic_joints",
     "perturbation": "simulate_perturbed",
     "results": "Run compare load save",
     "simulation": "compile_system simulate",
@@ -114,6 +115,7 @@ __all__ = [
     "MachineDynamics",
     "CosimSettings",
     "Mechanism",
+    "Mimic",
     "ModelError",
     "Obstacle",
     "Plane",

@@ -101,7 +101,7 @@ class Constrained:
 
 def declare_constraints(builder: Builder) -> None:
     """Memory that says whether each constraint holds; events may change it."""
-    for constraint in builder.scenario.machine.constraints:
+    for constraint in builder.scenario.machine.all_constraints:
         name = f"{constraint.name}.active"
         start = builder.scenario.initial.get(name, float(constraint.active))
         builder.add_memory(MemoryInfo(name, "", start))
@@ -109,7 +109,7 @@ def declare_constraints(builder: Builder) -> None:
 
 def build_constrained(builder: Builder, motion: Motion, solve: Solve, bindings: Bindings) -> Constrained | None:
     """Trace all equations, leave out those that follow from others, and factorise."""
-    found = [e for c in builder.scenario.machine.constraints for e in _trace(builder, motion, c, bindings)]
+    found = [e for c in builder.scenario.machine.all_constraints for e in _trace(builder, motion, c, bindings)]
     if not found or builder.flaws.found:
         return None
     # Equations that follow from others would make S singular: they are left out before it is built.

@@ -77,7 +77,7 @@ def add_dynamics(builder: Builder, motion: Motion, solvable: bool) -> None:
     # E_kinetic + E_potential - work of all joint torques is constant: what runs watch of themselves.
     power = ca.dot(tau, motion.v)
     machine = builder.scenario.machine
-    outside = machine.loads or machine.constraints or machine.contacts or machine.interfaces
+    outside = machine.loads or machine.all_constraints or machine.contacts or machine.interfaces
     acting = forces or builder.sticking or outside
     passing = sum((absolute(force * motion.coordinate_rates[on]) for on, force in forces.items()), ca.SX(0))
     flows = (Deferred(passing, bindings), Deferred(ca.sum1(absolute(tau)), bindings))
@@ -187,7 +187,7 @@ def _define_torques(builder: Builder, motion: Motion, torques: tuple[ca.SX, ca.S
     for k, (name, unit) in enumerate(forces):
         info = SignalInfo(name, unit)
         # Multipliers couple all joints: a torque that holds some cannot be resolved before every force is.
-        bound = bool(builder.scenario.machine.constraints) and not ca.is_equal(applied[k], tau[k], 0)
+        bound = bool(builder.scenario.machine.all_constraints) and not ca.is_equal(applied[k], tau[k], 0)
         infos, outputs = groups.setdefault(-1 if bound else k, ([], {}))
         infos.append(info)
         outputs[info.name] = tau[k]
@@ -213,7 +213,7 @@ def _add_energies(builder: Builder, motion: Motion, power: Deferred | None, flow
     if power is not None:
         # An infinite nominal magnitude keeps the book-keeping out of the solver's error estimate. But a prescribed
         # motion is exact in steps of any length: there, its work alone says how well its force is followed.
-        prescribed = any(isinstance(c, PrescribedMotion) for c in builder.scenario.machine.constraints)
+        prescribed = any(isinstance(c, PrescribedMotion) for c in builder.scenario.machine.all_constraints)
         work = builder.add_state(StateInfo("energy.work", "J", 0.0, nominal=1.0 if prescribed else float("inf")))
         builder.network.infos["energy.work"] = SignalInfo("energy.work", "J", rate="energy.power")
         builder.network.define(

@@ -39,6 +39,7 @@ class Motion:
         self.mechanism = mechanism
         self.mechanics: Mechanics = build_tree(mechanism, builder.values)
         self.freedoms = mechanism.freedoms
+        self.initial = builder.scenario.start_values
         q = [symbol for f in self.freedoms for symbol in self._add_states(f.positions, f.origin)]
         v = [symbol for f in self.freedoms for symbol in self._add_states(f.velocities)]
         # Columns, which stand for sequences of scalars in `dynamics`.
@@ -59,7 +60,7 @@ class Motion:
 
     def _add_states(self, units: Mapping[str, str], origin: Mapping[str, float] = EMPTY) -> list[ca.SX]:
         """States that start as given; at the origin where none of them is, else at 0."""
-        initial = self.builder.scenario.initial
+        initial = self.initial
         start = {name: initial[name] for name in units if name in initial} or origin
         return [self.builder.add_state(StateInfo(name, unit, start.get(name, 0.0))) for name, unit in units.items()]
 

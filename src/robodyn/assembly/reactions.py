@@ -152,7 +152,7 @@ class _Outside:
 
     def _work_of_constraints(self) -> ca.SX:
         work = ca.SX(0)
-        for constraint in self.machine.constraints:
+        for constraint in self.machine.all_constraints:
             if isinstance(constraint, Wheel):
                 touch = find_touch(self.resting, constraint)
                 moved = self._carry(constraint.center, touch.place)

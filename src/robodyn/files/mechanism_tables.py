@@ -21,6 +21,7 @@ from robodyn.model.mechanism import check_topology
 
 BODIES = FORMS[Body] = (BodyForm, *FLEXIBLE, FlexibleBody)
 TABLES = ("bodies", "joints", "points", "dh", "gravity", "sections")
+POSITION_UNITS = {"revolute": "rad", "screw": "rad", "prismatic": "m"}
 # Modes that a flexible body is supposed to have as long as its own are not known.
 SUPPOSED = 12
 
@@ -112,11 +113,19 @@ def _read_placed(
 ) -> Any:
     """A joint or a point; what names a node of a flexible body and no origin stands at that node."""
     values = reader.values(table, cls)
+    _check_offset(table)
     table.finish()
     body, node = bodies.get(str(values.get(on))), values.get("node")
     carrier = body.find_node((0.0, 0.0, 0.0), node) if node is not None and isinstance(body, FlexibleBody) else None
     origin = {"origin": carrier.position} if carrier and "origin" not in values else {}
     return reader.make(table, cls, values | origin | {"name": name})
+
+
+def _check_offset(table: Table) -> None:
+    """Whether a mimic's offset is an angle or a length, its joint alone knows."""
+    mimic, unit = table.data.get("mimic"), POSITION_UNITS.get(str(table.data.get("kind")))
+    if unit and isinstance(mimic, Mapping) and isinstance(mimic.get("offset"), str):
+        table.table("mimic").number("offset", unit)
 
 
 def _read_rows(table: Table, bodies: Mapping[str, Any], reader: Reader) -> tuple[list[RowForm], list[Any], str]:

@@ -20,7 +20,7 @@ from robodyn.model.body import Body
 from robodyn.model.coordinate import Distance, FunctionCoordinate, LinearCombination, PointCoordinate, TriangleLength
 from robodyn.model.description import Description
 from robodyn.model.fields import part_name, quantity
-from robodyn.model.joint import GROUND, Joint
+from robodyn.model.joint import GROUND, SINGLE, Joint
 from robodyn.model.kinds import Rename
 from robodyn.model.machine import Machine
 from robodyn.model.mechanism import Mechanism
@@ -82,13 +82,17 @@ def _add_drives(mechanism: Mechanism, gears: Mapping[str, ElasticGear]) -> Mecha
     moved = {joint.name: joint for joint in mechanism.joints if joint.name in gears}
     joints = [joint.replaced(**OF_DRIVES) if joint.name in moved else joint for joint in mechanism.joints]
     drives = [
-        Joint(gear.drive, moved[name].kind, GROUND, f"{gear.drive}_rotor").replaced(
+        Joint(gear.drive, _drive_kind(moved[name]), GROUND, f"{gear.drive}_rotor").replaced(
             **{field: getattr(moved[name], field) for field in OF_DRIVES}
         )
         for name, gear in gears.items()
     ]
     rotors = tuple(Body(joint.child) for joint in drives)
     return dataclasses.replace(mechanism, bodies=(*mechanism.bodies, *rotors), joints=(*joints, *drives))
+
+
+def _drive_kind(joint: Joint) -> str:
+    return "revolute" if joint.rotates else "prismatic"
 
 
 def _to_drives(drives: Mapping[str, str]) -> Rename:
@@ -112,10 +116,10 @@ def _gear_block(gear: ElasticGear) -> Block:
 
 def _check(machine: Machine, gears: Mapping[str, ElasticGear], link_side: Collection[str]) -> None:
     flaws = FlawList()
-    joints = [axis.name for axis in machine.mechanism.axes] if machine.mechanism else []
+    joints = [joint.name for joint in machine.mechanism.joints if joint.kind in SINGLE] if machine.mechanism else []
     for name in gears:
         if name not in joints:
-            flaws.add(f"gears.{name}", f"there is no moving joint '{name}'", nearest(name, joints))
+            flaws.add(f"gears.{name}", f"there is no joint of one motion '{name}'", nearest(name, joints))
     known = [part.name for part in (*machine.coordinates, *machine.blocks, *machine.signals, *machine.delays)]
     for name in link_side:
         if name not in known:

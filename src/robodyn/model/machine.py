@@ -20,6 +20,7 @@ from robodyn.model.formula_signal import FormulaSignal
 from robodyn.model.interface import Interface
 from robodyn.model.joint import GROUND
 from robodyn.model.mechanism import Mechanism
+from robodyn.model.mimic import mimic_constraints
 from robodyn.model.numbers import Floats, check_distinct
 from robodyn.model.referring_kinds import Parts
 from robodyn.model.vector_kinds import WORLD
@@ -79,8 +80,9 @@ class Machine(Description):
     def check(self, flaws: FlawList) -> None:
         if flaws.found:
             return
-        own = (block.name for block in self.joint_blocks)
-        check_part_names(flaws, (*self._joints, *self._balls, *self._points, *self._names(*PARTS), *own))
+        others = [name for name in PARTS if name != "constraints"]
+        own = [*self._names(*others), *(part.name for part in (*self.all_constraints, *self.joint_blocks))]
+        check_part_names(flaws, (*self._joints, *self._balls, *self._points, *own))
         names = reference_names(self._joints, self._points, tuple(self._names("coordinates")))
         check_references(flaws, names, {group: getattr(self, group) for group in PARTS})
         if not flaws.found:
@@ -104,6 +106,11 @@ class Machine(Description):
         if mechanism is not None and self.joint_blocks:
             mechanism = mechanism.replaced(joints=tuple(joint.without_blocks() for joint in mechanism.joints))
         return self.replaced(blocks=tuple(blocks), mechanism=mechanism)
+
+    @cached_property
+    def all_constraints(self) -> tuple[Constraint, ...]:
+        """Those described, and those of joints that follow others."""
+        return (*self.constraints, *(mimic_constraints(self.mechanism.joints) if self.mechanism else ()))
 
     @property
     def _joints(self) -> tuple[str, ...]:

@@ -26,6 +26,7 @@ from robodyn.model.fields import (
 from robodyn.model.freedom import Freedom
 from robodyn.model.frozen import FrozenDict
 from robodyn.model.machine import Machine
+from robodyn.model.mimic import check_starts, follow
 from robodyn.model.numbers import Number, check_distinct, check_finite
 from robodyn.model.obstacle import Obstacle
 from robodyn.model.recording import Recording, check_duration
@@ -144,12 +145,14 @@ class Scenario(Description):
             return
         if not flaws.concern("duration", "recording"):
             check_duration(flaws, self.duration, self.recording)
-        if self.constraint_method != ConstraintMethod() and not self.machine.constraints:
+        if self.constraint_method != ConstraintMethod() and not self.machine.all_constraints:
             flaws.add("constraint_method", "has no effect", "the machine has no constraints")
         mechanism = self.machine.mechanism
         if not flaws.concern("initial"):
             joints = mechanism.joints if mechanism else ()
             self.set_fields(initial=FrozenDict(spread_vectors(flaws, self.initial, joints)))
+            if self.initialisation == "given" and not flaws.concern("initial"):
+                check_starts(flaws, self.initial, joints)
         if isinstance(self.nominal, Mapping):
             check_nominal(flaws, self.nominal, [axis.name for axis in mechanism.axes] if mechanism else [])
         if self.keep is not None and not flaws.concern("keep"):
@@ -166,6 +169,12 @@ class Scenario(Description):
             flaws.raise_if_any(name)
         else:
             FlawList([file.place(flaw) for flaw in flaws.found]).raise_if_any(f"{file.source}: {name}")
+
+    @property
+    def start_values(self) -> Mapping[str, float]:
+        """Those given, and those of joints that follow others."""
+        mechanism = self.machine.mechanism
+        return (follow(self.initial, mechanism.joints) if mechanism else {}) | dict(self.initial)
 
     def state_units(self) -> dict[str, str]:
         """Units of the states and the memory that may be given start values, where the description says them."""

@@ -83,7 +83,7 @@ def _check_kind(system: System) -> None:
     elif not scenario.nominal:
         remedy = "say for each moving joint which signal is its reference position"
         flaws.add("nominal", "is missing: there is no motion to linearise about", remedy)
-    if scenario.machine.constraints:
+    if scenario.machine.all_constraints:
         flaws.add("constraints", "are not linearised along a motion", "simulate the scenario itself")
     if scenario.machine.contacts:
         flaws.add("contacts", "are not linearised along a motion", "simulate the scenario itself")

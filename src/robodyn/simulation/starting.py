@@ -97,7 +97,7 @@ def _check_constraints(system: System, m: np.ndarray) -> None:
     """Whether a constraint holds is built in where no event changes it: a run before must not end otherwise."""
     flaws = FlawList()
     switched = {guard.name for guard in system.guards}
-    active = {f"{c.name}.active": c.name for c in system.scenario.machine.constraints}
+    active = {f"{c.name}.active": c.name for c in system.scenario.machine.all_constraints}
     for info, value in zip(system.memory, m, strict=True):
         name = active.get(info.name)
         if name and f"{name}.closes" not in switched and (value > 0.5) != (info.start > 0.5):

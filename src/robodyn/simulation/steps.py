@@ -37,7 +37,7 @@ def check_method(system: System, solver: Solver) -> None:
     if system.has_balls and (solver.implicit_step or solver.fused_step):
         what = f"{method} moves joints of one position each, and here are balls"
         flaws.add("solver.method", what, "say rodas4p, or auto with another constraint method")
-    if solver.implicit_step and any(isinstance(c, Wheel) for c in system.scenario.machine.constraints):
+    if solver.implicit_step and any(isinstance(c, Wheel) for c in system.scenario.machine.all_constraints):
         what = f"{method} keeps constraints of positions, and wheels roll by velocities"
         flaws.add("solver.method", what, "say another method, and baumgarte or projection")
     if solver.implicit_step:

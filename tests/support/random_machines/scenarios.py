@@ -56,7 +56,7 @@ def random_scenario(seed: int, largest: int = 6, without: tuple[str, ...] = ()) 
     if rng.random() < 0.15 and frame.n_v > 1 and not constraints:
         constraints.append(_prescribe(frame, wiring))
     contacts = _random_contacts(frame, wiring) if touching else ()
-    loads = [Load("load", _tip(frame).name, tuple(rng.normal(size=3) * 5.0))] if rng.random() < 0.15 else []
+    loads = [_random_load(frame, wiring)] if rng.random() < (0.15 if frame.plain else 0.5) else []
     tunable = ("*.mass",) if rng.random() < 0.2 else ()
     parts: dict[str, Any] = {"delays": wiring.delays, "constraints": constraints, "contacts": contacts}
     machine = Machine("m", finish(frame), wiring.blocks, coordinates, loads=loads, tunable=tunable, **parts)
@@ -119,6 +119,16 @@ def _prescribe(frame: Frame, wiring: Wiring) -> PrescribedMotion:
     values = {"times": times, "points": tuple(points)}
     wiring.blocks.append(Block("told", "spline_reference", parameters=values, unit=unit))
     return PrescribedMotion("follow", joint, "told.position", "told.velocity", "told.acceleration")
+
+
+def _random_load(frame: Frame, wiring: Wiring) -> Load:
+    """A force on the last body; where joints are of all kinds, in either frame, with a torque, and times a signal."""
+    rng, force = frame.rng, tuple(frame.rng.normal(size=3) * 5.0)
+    if frame.plain:
+        return Load("load", _tip(frame).name, force)
+    times = wiring.source("rad/s") if rng.random() < 0.5 else None
+    axes = str(rng.choice(["world", "body"]))
+    return Load("load", _tip(frame).name, force, tuple(rng.normal(size=3)), axes, times)
 
 
 def _random_contacts(frame: Frame, wiring: Wiring) -> list[Contact | RigidContact]:
