@@ -185,7 +185,7 @@ class Aligned:
         """
         columns: list[list[ca.SX]] = [[], [], [], [], []]
         for point, moves in zip(self.friction.points, self.moving, strict=True):
-            limit = (1 - LIMIT_MARGIN) * point.coefficient * normal_forces[point.number]
+            limit = (1 + 0.5 * LIMIT_MARGIN) * point.coefficient * normal_forces[point.number]
             for k in range(len(point.tangents)):
                 row = point.first + k
                 slips = logical_and(point.held, self.forces[row] ** 2 >= limit**2) if k == 0 else ca.SX(0)
@@ -246,14 +246,16 @@ def add_dry_guards(
     for point in friction.points:
         limit, held = point.coefficient * forces[0][point.number], forces[1][point.rows]
         # (mu N)^2 - f^2 has a rate also where nothing is to be held.
-        reserve = (limit**2 - ca.sumsqr(held)) / maximum(limit, TINY)
+        # A load that is just the limit, as four corners may have it that share one, sticks: rounding must not cross it.
+        most = (1 + LIMIT_MARGIN) * limit
+        reserve = (most**2 - ca.sumsqr(held)) / maximum(most, TINY)
         margin = minimum(reserve, limit * (1 - ca.sumsqr(point.slips) / HELD_SPEED**2))
         ahead = ca.dot(point.memory, point.slips) + LEAST_SPEED
         stops = ahead if len(point.tangents) == 1 else maximum(point.speed - HELD_SPEED, ahead)
         sliding = logical_and(point.resting, point.slides)
-        # What sticks, and what slides beside others that stick, has no power but rounding.
+        # What sticks, or slides beside others that stick, has no power but by the solver's errors: a millionth of 1 m/s.
         power = ca.dot(held, point.slips) - where(point.slides, limit * ca.dot(point.way, point.slips), 0.0)
-        sizes = [power, absolute(power) + limit * HELD_SPEED]
+        sizes = [power, absolute(power) + limit]
         builder.watch(Promise.PASSIVE, point.contact_point.name, "W", sizes, bindings)
         values = {"slips": where(point.held, margin, -1.0), "stops": where(sliding, stops, -1.0)}
         for event, value in values.items():

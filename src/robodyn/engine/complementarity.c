@@ -21,7 +21,7 @@
    tolerance that a contradiction must be to count in the end, and that is left to what is held; passes without fewer
    contradictions after which only the first is changed, and most passes for each row; most modes that are tried one by
    one. */
-enum { MOST_REFINEMENTS = 20, MARGIN = 10, LEFT = 1000, PATIENCE = 10, MOST_PASSES = 20, MOST_TRIED = 5000 };
+enum { MOST_REFINEMENTS = 20, MARGIN = 10, LEFT = 1000, PATIENCE = 10, MOST_PASSES = 20, MOST_TRIED = 20000 };
 #define ROUNDING 1e-3
 static void lay_out(Problem *p, int64_t k, int64_t n, const double *data, double *work, double *modes) {
   const double *K = data + N_VECTORS * k, *W = K + k * n;
