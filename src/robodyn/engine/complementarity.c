@@ -124,10 +124,7 @@ static int64_t lifting_friction(const Problem *p, int64_t i) {
 
 static void switch_row(Problem *p, int64_t i, double next) {
   int64_t friction = p->mode[i] == HELD ? lifting_friction(p, i) : -1;
-  if (friction >= 0)
-    p->mode[friction] = HELD;
-  else
-    p->mode[i] = next;
+  p->mode[friction >= 0 ? friction : i] = friction >= 0 ? HELD : next;
 }
 
 /* Change rows that contradict themselves; returns how many do. All those that would move the wrong way or pull, and without
@@ -144,8 +141,7 @@ static int64_t switch_modes(Problem *p, int how) {
     if (!(wrong > 0.0)) continue;
     count++;
     int slips = p->mode[i] == HELD && p->given[UPPER][i] < NO_BOUND;
-    if (how == GENTLY && slips) p->change[i] = NAN;
-    if (how == SINGLY && count > 1) p->change[i] = NAN;
+    if ((how == GENTLY && slips) || (how == SINGLY && count > 1)) p->change[i] = NAN;
     if (!isnan(p->change[i])) changed = 1;
     if (slips && wrong > excess) {
       excess = wrong;
@@ -215,10 +211,8 @@ static int next_modes(Problem *p) {
 static int try_all(Problem *p) {
   double count = 1.0;
   for (int64_t i = 0; i < p->k; i++)
-    if (p->given[ALLOWED][i] == MAY_CHANGE) count *= p->given[UPPER][i] < NO_BOUND ? 3.0 : 2.0;
+    if (p->given[ALLOWED][i] == MAY_CHANGE) count *= p->given[UPPER][i] < NO_BOUND ? 3.0 : 2.0, p->mode[i] = HELD;
   if (count > MOST_TRIED) return 0;
-  for (int64_t i = 0; i < p->k; i++)
-    if (p->given[ALLOWED][i] == MAY_CHANGE) p->mode[i] = HELD;
   do {
     if (is_settled(p)) return 1;
   } while (next_modes(p));
