@@ -10,7 +10,7 @@ from robodyn.engine.library import load_library
 
 NO_BOUND = 1e300
 COMPLIANCE, SLACK = 1e-7, 1e-9
-KINDS = ("independent", "dependent", "impact", "sliding")
+KINDS = ("independent", "dependent", "impact", "rebound", "sliding")
 
 
 @dataclass
@@ -99,13 +99,13 @@ def make_problem(generator: np.random.Generator, kind: str, sticks: int, contact
     """Friction that sticks and contacts on a random mechanism.
 
     Args:
-        kind: see KINDS. Dependent rows repeat or combine others or are near a dead centre; at an impact all contacts
-            have friction that may stick, and rebound alike; sliding contacts have friction in a given direction, which
-            makes the problem unsymmetric and may leave it without a solution (Painleve).
+        kind: see KINDS. Dependent rows repeat or combine others or are near a dead centre. At an impact all contacts
+            have friction that may stick; where they rebound, too, contacts that are opposed to each other may leave no
+            solution. Sliding contacts have friction in a given direction, which may do so as well (Painleve).
     """
     root = generator.normal(size=(joints, joints))
     solve = root @ root.T + 0.05 * np.eye(joints)
-    frictional = contacts if kind == "impact" else 0
+    frictional = contacts if kind in ("impact", "rebound") else 0
     K = generator.normal(size=(sticks + contacts + frictional, joints))
     if kind == "dependent" or generator.random() < 0.3:
         _make_dependent(generator, K, sticks)
@@ -118,8 +118,8 @@ def make_problem(generator: np.random.Generator, kind: str, sticks: int, contact
         )
     W = solve @ D.T
     b = K @ generator.normal(size=joints) * generator.choice([0.1, 1.0, 10.0])
-    if kind == "impact":
-        b[sticks : sticks + contacts] *= 1 + generator.choice([0.0, 0.5])
+    if kind == "rebound":
+        b[sticks : sticks + contacts] *= 1.5
     own = np.abs(np.sum(K * W.T, axis=1))
     compliance = _weigh(own, sticks, contacts)
     slack = SLACK * max(1.0, float(np.max(np.abs(b))))

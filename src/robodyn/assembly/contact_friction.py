@@ -22,13 +22,11 @@ from robodyn.assembly.builder import Builder, Deferred
 from robodyn.assembly.complementarity import ALLOWED, FIXED, Bounds
 from robodyn.assembly.contact import own_name
 from robodyn.assembly.contact_geometry import ContactPoint
-from robodyn.assembly.declarations import Guard, MemoryInfo
+from robodyn.assembly.declarations import MemoryInfo
 from robodyn.assembly.mobility import RETURN_RATE, Mobility, Solve, build_mobility, mean_compliance
 from robodyn.assembly.motion import Motion
-from robodyn.assembly.promises import Promise
-from robodyn.assembly.stick_friction import HELD_SPEED, LEAST_SPEED, LIMIT_MARGIN, REST_SPEED, TINY
-from robodyn.assembly.tracing import Bindings
-from robodyn.symbolic import absolute, logical_and, logical_not, maximum, minimum, sqrt, where
+from robodyn.assembly.stick_friction import HELD_SPEED, LIMIT_MARGIN, REST_SPEED, TINY
+from robodyn.symbolic import logical_and, logical_not, maximum, sqrt, where
 
 STOP_MARGIN = 1.01
 IDLE = 1e-9
@@ -185,7 +183,7 @@ class Aligned:
         """
         columns: list[list[ca.SX]] = [[], [], [], [], []]
         for point, moves in zip(self.friction.points, self.moving, strict=True):
-            limit = (1 - LIMIT_MARGIN) * point.coefficient * normal_forces[point.number]
+            limit = (1 + 0.5 * LIMIT_MARGIN) * point.coefficient * normal_forces[point.number]
             for k in range(len(point.tangents)):
                 row = point.first + k
                 slips = logical_and(point.held, self.forces[row] ** 2 >= limit**2) if k == 0 else ca.SX(0)
@@ -233,30 +231,3 @@ def build_dry_friction(motion: Motion, points: dict[int, DryPoint], solve: Solve
     slips = ca.vertcat(*(point.slips for point in points.values()))
     mobility = build_mobility(solve, ca.jacobian(slips, motion.v), mean_compliance)
     return DryFriction(tuple(points.values()), mobility, ca.jtimes(slips, motion.q, motion.q_dot))
-
-
-def add_dry_guards(
-    builder: Builder, friction: DryFriction, forces: tuple[ca.SX, ca.SX], action: Guard, bindings: Bindings
-) -> None:
-    """Guards of slipping and stopping, negative while they have no meaning.
-
-    Args:
-        forces: along the normals and across them, that decide what holds; action: a guard with the action of all.
-    """
-    for point in friction.points:
-        limit, held = point.coefficient * forces[0][point.number], forces[1][point.rows]
-        # (mu N)^2 - f^2 has a rate also where nothing is to be held.
-        reserve = (limit**2 - ca.sumsqr(held)) / maximum(limit, TINY)
-        margin = minimum(reserve, limit * (1 - ca.sumsqr(point.slips) / HELD_SPEED**2))
-        ahead = ca.dot(point.memory, point.slips) + LEAST_SPEED
-        stops = ahead if len(point.tangents) == 1 else maximum(point.speed - HELD_SPEED, ahead)
-        sliding = logical_and(point.resting, point.slides)
-        # What sticks, and what slides beside others that stick, has no power but rounding.
-        power = ca.dot(held, point.slips) - where(point.slides, limit * ca.dot(point.way, point.slips), 0.0)
-        sizes = [power, absolute(power) + limit * HELD_SPEED]
-        builder.watch(Promise.PASSIVE, point.contact_point.name, "W", sizes, bindings)
-        values = {"slips": where(point.held, margin, -1.0), "stops": where(sliding, stops, -1.0)}
-        for event, value in values.items():
-            name, contact = f"{point.contact_point.name}.{event}", point.contact_point.contact.name
-            guard = Guard(name, -1, action=action.action, problems=action.problems, contact=contact)
-            builder.add_guard(guard, Deferred(value, bindings))

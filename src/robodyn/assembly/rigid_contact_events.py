@@ -13,7 +13,7 @@ import casadi as ca
 
 from robodyn.assembly.builder import Builder, Deferred, reference_to
 from robodyn.assembly.contact import ContactForce, add_contact_signals, own_name
-from robodyn.assembly.contact_friction import add_dry_guards
+from robodyn.assembly.contact_friction import DryFriction
 from robodyn.assembly.contact_geometry import ContactPoint
 from robodyn.assembly.declarations import Ending, Guard, MemoryInfo
 from robodyn.assembly.impact_law import Impulse, find_impulse
@@ -21,13 +21,13 @@ from robodyn.assembly.motion import Motion
 from robodyn.assembly.promises import Promise
 from robodyn.assembly.reaction_modes import ACTION, PROBLEM
 from robodyn.assembly.rigid_contact import CLOSED, JAMS, LOCKED, SETTLING, SUNK, Rigid
+from robodyn.assembly.stick_friction import HELD_SPEED, LEAST_SPEED, LIMIT_MARGIN, TINY
 from robodyn.assembly.tracing import Bindings
 from robodyn.laws import info_of
 from robodyn.model.contact import function_of
-from robodyn.symbolic import absolute, maximum, minimum, where
+from robodyn.symbolic import absolute, logical_and, maximum, minimum, where
 
 IMPACT = "action:impact"
-SORTING = Guard("", -1, action=ACTION, problems=(PROBLEM,))
 SETTLE = "contacts.settle"
 DEEP = 1e-4
 """Overlap [m] of what has gone in, whichever way it moves."""
@@ -59,7 +59,7 @@ def add_rigid(
         builder.watch(Promise.PUSHES, contact_point.name, "N", [pulls, absolute(lam[i])], bindings)
     _add_guards(builder, rigid, deciding[0], _add_impact(builder, motion, rigid, bindings), bindings)
     if rigid.dry:
-        add_dry_guards(builder, rigid.dry, (deciding[0], deciding[1]), SORTING, bindings)
+        _add_dry_events(builder, rigid.dry, deciding, bindings)
 
 
 def _add_impact(builder: Builder, motion: Motion, rigid: Rigid, bindings: Bindings) -> tuple[str, ...]:
@@ -114,6 +114,30 @@ def _add_guards(builder: Builder, rigid: Rigid, lam: ca.SX, problems: tuple[str,
         name = f"{contact.name}.{JAMS}"
         jammed = Deferred(where(builder.memory_symbols[name] > 0.5, -1.0, 1.0), {})
         builder.add_guard(Guard(name, -1, Ending.JAMMED, contact=contact.name), jammed)
+
+
+def _add_dry_events(builder: Builder, friction: DryFriction, forces: list[ca.SX], bindings: Bindings) -> None:
+    """Guards of slipping and stopping, negative while they have no meaning.
+
+    Args:
+        forces: along the normals and across them, that decide what holds.
+    """
+    for point in friction.points:
+        limit, held = point.coefficient * forces[0][point.number], forces[1][point.rows]
+        # (mu N)^2 - f^2 has a rate also where nothing is to be held. A load that is just the limit, as four corners may
+        # have it that share one, sticks: rounding must not cross it.
+        most = (1 + LIMIT_MARGIN) * limit
+        reserve = (most**2 - ca.sumsqr(held)) / maximum(most, TINY)
+        margin = minimum(reserve, limit * (1 - ca.sumsqr(point.slips) / HELD_SPEED**2))
+        ahead = ca.dot(point.memory, point.slips) + LEAST_SPEED
+        stops = ahead if len(point.tangents) == 1 else maximum(point.speed - HELD_SPEED, ahead)
+        # What sticks, or slides beside others that stick, has power only by the solver's errors: a millionth of 1 m/s.
+        power = ca.dot(held, point.slips) - where(point.slides, limit * ca.dot(point.way, point.slips), 0.0)
+        builder.watch(Promise.PASSIVE, point.contact_point.name, "W", [power, absolute(power) + limit], bindings)
+        values = {"slips": (point.held, margin), "stops": (logical_and(point.resting, point.slides), stops)}
+        for event, (meant, value) in values.items():
+            guard = _guard(point.contact_point, event, ACTION, (PROBLEM,))
+            builder.add_guard(guard, Deferred(where(meant, value, -1.0), bindings))
 
 
 def _guard(contact_point: ContactPoint, event: str, action: str, problems: tuple[str, ...]) -> Guard:

@@ -15,35 +15,14 @@
    A small compliance makes dependent rows share what they hold; it is taken back by refinement. Forces are found only to
    find the modes: the model computes them again where it uses them, so that they have exact derivatives. */
 
-#include "parts.h"
-
-enum { HELD = 0, FORWARD = 1, BACKWARD = -1, UNSETTLED = 2 };
-
-/* Whether a row keeps its mode, may change it, or has no force and moves as it is moved. */
-enum { FIXED, MAY_CHANGE, FOLLOWS };
+#include "complementarity.h"
 
 /* Most corrections for the compliance, and the part of the tolerance that need not be corrected; times more than the
-   tolerance that a contradiction must be to count in the end, and that is left to what is held; passes
-   that may change all contradictions without fewer of them; most passes for each row; rounds of the guess; most modes that are tried one by one; a bound from which on
-   there is none. */
-enum { MOST_REFINEMENTS = 20, MARGIN = 10, LEFT = 1000, PATIENCE = 10, MOST_PASSES = 50, ROUNDS = 200, MOST_TRIED = 60000 };
+   tolerance that a contradiction must be to count in the end, and that is left to what is held; passes without fewer
+   contradictions after which only the first is changed, and most passes for each row; most modes that are tried one by
+   one. */
+enum { MOST_REFINEMENTS = 20, MARGIN = 10, LEFT = 1000, PATIENCE = 10, MOST_PASSES = 20, MOST_TRIED = 20000 };
 #define ROUNDING 1e-3
-#define NO_BOUND 1e200
-
-typedef struct {
-  int64_t k;
-  int64_t exact;   /* 0: with their compliance rows are independent, and pivoting finds the only solution; 1: without it */
-  const double *given[N_VECTORS];
-  double *A;       /* K W, row by row */
-  double *matrix;  /* of the rows that are held, column by column */
-  double *f;
-  double *w;
-  double *change;
-  double *mode;
-  int64_t *held;   /* numbers of these rows */
-  int64_t *pivots;
-} Problem;
-
 static void lay_out(Problem *p, int64_t k, int64_t n, const double *data, double *work, double *modes) {
   const double *K = data + N_VECTORS * k, *W = K + k * n;
   p->k = k;
@@ -65,16 +44,10 @@ static void lay_out(Problem *p, int64_t k, int64_t n, const double *data, double
     }
 }
 
-static int64_t partner_of(const Problem *p, int64_t i) { return (int64_t)p->given[PARTNER][i]; }
-
 /* Friction of a contact that does not push has nothing to hold or slide with. */
 static int is_idle(const Problem *p, int64_t i) { return partner_of(p, i) >= 0 && p->mode[partner_of(p, i)] != HELD; }
 
 static int may_change(const Problem *p, int64_t i) { return p->given[ALLOWED][i] == MAY_CHANGE && !is_idle(p, i); }
-
-static double own_mobility(const Problem *p, int64_t i) {
-  return fabs(p->A[i * p->k + i] + p->given[COMPLIANCE][i]);
-}
 
 /* Force of a row that moves: its own level, or that of its partner's force. */
 static double sliding_force(const Problem *p, int64_t i) {
@@ -151,10 +124,7 @@ static int64_t lifting_friction(const Problem *p, int64_t i) {
 
 static void switch_row(Problem *p, int64_t i, double next) {
   int64_t friction = p->mode[i] == HELD ? lifting_friction(p, i) : -1;
-  if (friction >= 0)
-    p->mode[friction] = HELD;
-  else
-    p->mode[i] = next;
+  p->mode[friction >= 0 ? friction : i] = friction >= 0 ? HELD : next;
 }
 
 /* Change rows that contradict themselves; returns how many do. All those that would move the wrong way or pull, and without
@@ -171,8 +141,7 @@ static int64_t switch_modes(Problem *p, int how) {
     if (!(wrong > 0.0)) continue;
     count++;
     int slips = p->mode[i] == HELD && p->given[UPPER][i] < NO_BOUND;
-    if (how == GENTLY && slips) p->change[i] = NAN;
-    if (how == SINGLY && count > 1) p->change[i] = NAN;
+    if ((how == GENTLY && slips) || (how == SINGLY && count > 1)) p->change[i] = NAN;
     if (!isnan(p->change[i])) changed = 1;
     if (slips && wrong > excess) {
       excess = wrong;
@@ -227,27 +196,6 @@ static int pivot_boldly(Problem *p) {
   return pivot_gently(p);
 }
 
-/* Modes of a guess: one row after the other is brought to rest as far as its bounds allow (projected Gauss-Seidel), which
-   does not go round in circles where friction is strong. */
-static void guess(Problem *p) {
-  int64_t k = p->k;
-  for (int64_t i = 0; i < k; i++) {
-    if (p->given[ALLOWED][i] == MAY_CHANGE) p->mode[i] = HELD;
-    p->f[i] = p->given[ALLOWED][i] == MAY_CHANGE ? 0.0 : sliding_force(p, i);
-  }
-  for (int64_t round = 0; round < ROUNDS; round++)
-    for (int64_t i = 0; i < k; i++) {
-      if (p->given[ALLOWED][i] != MAY_CHANGE) continue;
-      double lower = p->given[BELOW][i], upper = p->given[UPPER][i] < NO_BOUND ? p->given[ABOVE][i] : NO_BOUND;
-      if (partner_of(p, i) >= 0) upper = p->given[COEFFICIENT][i] * p->f[partner_of(p, i)], lower = -upper;
-      double w = p->given[MOTION][i];
-      for (int64_t j = 0; j < k; j++) w += p->A[i * k + j] * p->f[j];
-      double wanted = p->f[i] - w / own_mobility(p, i);
-      p->f[i] = least(largest(wanted, lower), upper);
-      p->mode[i] = wanted <= lower ? FORWARD : wanted >= upper ? BACKWARD : HELD;
-    }
-}
-
 /* The next modes in a fixed order; 0 after the last. */
 static int next_modes(Problem *p) {
   for (int64_t i = 0; i < p->k; i++) {
@@ -263,10 +211,8 @@ static int next_modes(Problem *p) {
 static int try_all(Problem *p) {
   double count = 1.0;
   for (int64_t i = 0; i < p->k; i++)
-    if (p->given[ALLOWED][i] == MAY_CHANGE) count *= p->given[UPPER][i] < NO_BOUND ? 3.0 : 2.0;
+    if (p->given[ALLOWED][i] == MAY_CHANGE) count *= p->given[UPPER][i] < NO_BOUND ? 3.0 : 2.0, p->mode[i] = HELD;
   if (count > MOST_TRIED) return 0;
-  for (int64_t i = 0; i < p->k; i++)
-    if (p->given[ALLOWED][i] == MAY_CHANGE) p->mode[i] = HELD;
   do {
     if (is_settled(p)) return 1;
   } while (next_modes(p));
@@ -282,8 +228,8 @@ static int find_solution(Problem *p) {
   if (pivot_gently(p)) return 1;
   begin(p);
   if (pivot_boldly(p)) return 1;
-  guess(p);
-  return pivot_boldly(p) || try_all(p);
+  begin(p);
+  return (find_by_lemke(p) && pivot_gently(p)) || try_all(p);
 }
 
 /* Modes of a problem; returns how many rows found none. Those that only push are marked as UNSETTLED, which is Painleve's

@@ -49,6 +49,16 @@ def test_large_symmetric_problems_have_the_solution_of_a_quadratic_programme(kin
         assert costs[0] <= costs[1] + CLOSE * abs(costs[1])
 
 
+def test_large_impacts_with_friction_have_modes():
+    """As Stewart and Trinkle (1996) prove; some of them are found by Lemke's method alone."""
+    generator = np.random.default_rng(12)
+    for _ in range(100):
+        problem = make_problem(generator, "impact", 2, 8, 9)
+        unsettled, modes = problem.solve()
+        assert unsettled == 0
+        assert problem.contradiction(modes) < CLOSE
+
+
 @pytest.mark.parametrize("k", [1, 2, 3, 5])
 @pytest.mark.parametrize("ratio", [1.0, 1.5])
 @pytest.mark.parametrize("back", [1.0, 4.0, 0.0])

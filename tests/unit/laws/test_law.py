@@ -68,6 +68,7 @@ EXAMPLES = {
     "lead_compensator": {"gain": 2.0, "pole": 3.0, "zero": 0.5},
     "kelvin_voigt": {"stiffness": 2.0, "damping": 0.5},
     "hunt_crossley": {"stiffness": 2.0, "dissipation": 0.5, "exponent": 1.5},
+    "dry_friction": {"coefficient": 0.4},
     "sliding_friction": {"coefficient": 0.4, "smoothing_velocity": 0.1},
     "bristle_friction": {
         "coefficient": 0.4,
