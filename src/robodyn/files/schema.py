@@ -19,6 +19,7 @@ from robodyn.model import Block, Scenario, kinds, referring_kinds, vector_kinds
 from robodyn.model.body import TENSOR, Inertia
 from robodyn.model.description import Description
 from robodyn.model.kinds import Kind
+from robodyn.robots.importing import BASES, LOOKS
 
 Schema = dict[str, Any]
 STRING, BOOLEAN = {"type": "string"}, {"type": "boolean"}
@@ -36,8 +37,19 @@ DEFINED: Schema = {
     "dotted_texts": {"type": "object", "additionalProperties": {"anyOf": [STRING, {"$ref": "#/$defs/dotted_texts"}]}},
 }
 
+ROBOT: Schema = {
+    "file": STRING,
+    "base": {"enum": list(BASES)},
+    "looks": {"enum": list(LOOKS)},
+    "search": {"type": "array", "items": STRING},
+    "keep_massless": BOOLEAN,
+}
 COMPOSITION: Schema = {
     "include": {"description": "files whose tables are put in", "anyOf": [STRING, {"type": "array", "items": STRING}]},
+    "robot": {
+        "description": "a robot file (URDF, SDF, MJCF, xacro) whose machine is put in",
+        "anyOf": [STRING, {"type": "object", "properties": ROBOT, "required": ["file"], "additionalProperties": False}],
+    },
     "templates": {"description": "tables of parts, used below", "additionalProperties": {"type": "object"}},
     "use": {
         "description": "parts of a template under another name, with other numbers",
