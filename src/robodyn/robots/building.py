@@ -57,11 +57,13 @@ def build_machine(draft: RobotDraft, keep_massless: bool) -> tuple[Machine, dict
     mechanism = Mechanism(
         draft.name, tuple(filter(None, bodies)), tuple(filter(None, made)), tuple(points), draft.gravity
     )
-    taken = [*(joint.name for joint in joints), *(point.name for point in points)]
+    taken = [*(joint.name for joint in joints), *draft.part_names, *(point.name for point in points)]
     machine = Machine(
         draft.name,
         mechanism,
         blocks=tuple(draft.blocks),
+        loads=tuple(draft.loads),
+        coordinates=tuple(draft.coordinates),
         constraints=(*draft.constraints, *_mimic_constraints(joints, taken)),
     )
     return machine, _start_positions(joints) | draft.initial
@@ -131,7 +133,7 @@ def _joint(joint: JointDraft, flaws: FlawList) -> Joint | None:
 def _tip_points(draft: RobotDraft, joints: Sequence[JointDraft]) -> list[Point]:
     """A point at the origin of every link that carries no other: tools, sensors, feet."""
     parents = {joint.parent for joint in joints}
-    taken = [joint.name for joint in joints] + [point.name for point in draft.points]
+    taken = [*(joint.name for joint in joints), *draft.part_names]
     found: list[Point] = []
     for link in draft.links:
         if link.name not in parents:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.errors import FlawList
-from robodyn.model import Block, Point
+from robodyn.model import Block, LinearCombination, Load, Point
 from robodyn.model.constraint import Constraint
 from robodyn.model.look import Look
 from robodyn.robots.xml_tree import Element
@@ -67,7 +67,8 @@ class RobotDraft:
 
     Attributes:
         bases: how links that no joint carries stand on the ground, by name: kind of joint and place.
-        points, constraints, blocks: parts that the file says itself; initial: positions at the start, by signal name.
+        points, constraints, blocks, loads, coordinates: parts that the file says itself.
+        initial: positions at the start, by signal name.
     """
 
     name: str
@@ -78,8 +79,16 @@ class RobotDraft:
     points: list[Point] = field(default_factory=list)
     constraints: list[Constraint] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
+    loads: list[Load] = field(default_factory=list)
+    coordinates: list[LinearCombination] = field(default_factory=list)
     initial: dict[str, float] = field(default_factory=dict)
     flaws: FlawList = field(default_factory=FlawList)
+
+    @property
+    def part_names(self) -> list[str]:
+        """Names of the parts that the file says itself, joints aside."""
+        groups = (self.points, self.constraints, self.blocks, self.loads, self.coordinates)
+        return [part.name for group in groups for part in group]
 
 
 def rotated_inertia(R: np.ndarray, inertia: np.ndarray) -> np.ndarray:

@@ -90,4 +90,8 @@ def _read(root: Element, path: Path, base: str, search: Sequence[str | Path], lo
     meshes = MeshFiles(path, search)
     if root.tag == "robot":
         return read_urdf(root, meshes, base, looks)
+    if root.tag == "mujoco":
+        from robodyn.robots.mjcf import read_mjcf
+
+        return read_mjcf(root, path, meshes, looks)
     raise Unreadable(f"has the root element <{root.tag[:80]}>: {FORMATS}")

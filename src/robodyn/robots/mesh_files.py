@@ -37,6 +37,10 @@ class MeshFiles:
         self.search = [Path(folder).resolve() for folder in search]
         self.home = _find_home(self.file)
 
+    def allows(self, path: Path) -> bool:
+        """Whether a file may be read: in the robot's folder, or in one that the caller names."""
+        return any(path.is_relative_to(folder) for folder in (self.home, *self.search))
+
     def find(self, uri: str) -> Path:
         """The file of a path; MeshError where there is none that may be read and drawn."""
         scheme, mark, rest = unquote(uri.strip()).partition("://")
