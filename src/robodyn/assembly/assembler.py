@@ -267,7 +267,8 @@ def _pivots_at(builder: Builder, motion: Motion, tree: Tree, q: np.ndarray) -> n
     """Inertia that each joint feels with all joints beyond it free: from M, or from the sweep of a long chain."""
     if mean_depth(tree) > COMPOSITE_DEPTH and not motion.rotors and not tree.is_flexible:
         with suppress(np.linalg.LinAlgError):
-            return np.array([1.0 / h.factors.inverse_diagonal[0] for h in articulate(tree, list(q)).joints])
+            joints = articulate(tree, list(q)).joints
+            return np.array([1.0 / inverse for joint in joints for inverse in joint.factors.inverse_diagonal])
     return _pivots(np.asarray(mass_matrix(tree, list(q))) + _rotor_inertia(builder, motion))
 
 

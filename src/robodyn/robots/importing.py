@@ -12,6 +12,7 @@ from robodyn.robots.building import Robot, build_machine
 from robodyn.robots.draft import RobotDraft
 from robodyn.robots.mesh_files import MeshFiles
 from robodyn.robots.names import usable_name
+from robodyn.robots.sdf import read_sdf
 from robodyn.robots.urdf import read_urdf
 from robodyn.robots.xml_tree import Element, load_xml, parse_xml
 from robodyn.untrusted import Unreadable
@@ -37,8 +38,8 @@ def import_robot(
     """Read a robot file, with its balance sheet.
 
     Args:
-        base: joint between the ground and a root link that the file says nothing of: "fixed" (by default), "free" or
-            "planar".
+        base: joint between the ground and a root link of which the file says nothing: "fixed" (by default of URDF),
+            "free" (of SDF) or "planar"; MJCF says it itself.
         search: folders in which packages and meshes are looked for, beside the robot's own.
         looks: which shapes are drawn: "visual" or "collision".
         keep_massless: keep joints that move nothing that has inertia; no motion can be simulated then.
@@ -50,7 +51,7 @@ def import_robot(
     _check_options(base, looks)
     try:
         root = _load(path)
-        draft = _read(root, path, base or "fixed", search, looks)
+        draft = _read(root, path, base, search, looks)
         draft.name = usable_name(draft.name, "robot")
         machine, initial = build_machine(draft, keep_massless)
     except OSError as error:
@@ -86,10 +87,12 @@ def _load(path: Path) -> Element:
         raise Unreadable(f"xacro cannot expand it: {error}") from error
 
 
-def _read(root: Element, path: Path, base: str, search: Sequence[str | Path], looks: str) -> RobotDraft:
+def _read(root: Element, path: Path, base: str | None, search: Sequence[str | Path], looks: str) -> RobotDraft:
     meshes = MeshFiles(path, search)
     if root.tag == "robot":
-        return read_urdf(root, meshes, base, looks)
+        return read_urdf(root, meshes, base or "fixed", looks)
+    if root.tag in ("sdf", "gazebo"):
+        return read_sdf(root, meshes, base, looks)
     if root.tag == "mujoco":
         from robodyn.robots.mjcf import read_mjcf
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from robodyn.errors import nearest
-from robodyn.robots.draft import JointDraft, LinkDraft, Mimic, RobotDraft, rotated_inertia
+from robodyn.robots.draft import JointDraft, Mimic, RobotDraft
 from robodyn.robots.mesh_files import MeshFiles
-from robodyn.robots.shapes import SHAPES, colour_of, distinct, make_look
+from robodyn.robots.urdf_links import LinkReader, name_of, origin_of
 from robodyn.robots.xml_tree import CHOICE, CONVERTED, READ, UNUSED, Element, floats_of, read_floats
-from robodyn.spatial import Pose, from_rpy
+from robodyn.spatial import Pose
 
 KINDS = {
     "revolute": "revolute",
@@ -21,7 +19,6 @@ KINDS = {
     "floating": "free",
     "planar": "planar",
 }
-RPY = "R = Rz(yaw) Ry(pitch) Rx(roll) [rad]"
 REASONS = {
     "transmission": "drives are added to the machine: say gear, rotor and control in the scenario's file",
     "gazebo": "is an extension of Gazebo",
@@ -29,12 +26,7 @@ REASONS = {
     "sensor": "sensors are added to the machine: say blocks in the scenario's file",
     "safety_controller": "soft limits belong to a controller, not to the mechanism",
     "calibration": "places of reference switches have no effect on the motion",
-    "contact": "contacts are not imported: say [contacts] in the scenario's file",
-    "collision_checking": "collisions are not checked",
-    "texture": "textures are not drawn",
-    "verbose": "has no effect on the motion",
 }
-OTHER = "drawn are the {drawn} shapes; looks = '{other}' draws these instead"
 LIMITS = {"lower": "lower_limit", "upper": "upper_limit", "velocity": "speed_limit", "effort": "effort_limit"}
 HUGE = 1e30
 
@@ -49,17 +41,14 @@ class _Reader:
         self.root, self.meshes, self.looks = root, meshes, looks
         self.draft = RobotDraft(root.take("name") or "robot")
         self.flaws = self.draft.flaws
-        self.colours: dict[str, str] = {}
 
     def read(self, base: str) -> RobotDraft:
         self.root.mark(READ)
         for tag, reason in REASONS.items():
             for element in self.root.all(tag):
                 element.drop(reason)
-        for material in self.root.walk():
-            if material.tag == "material" and material.one("color") is not None:
-                self.colours.setdefault(material.attributes.get("name", ""), self.colour(material))
-        self.draft.links = [self.link(element) for element in self.root.all("link")]
+        links = LinkReader(self.root, self.meshes, self.looks, self.flaws)
+        self.draft.links = [links.read(element) for element in self.root.all("link")]
         self.draft.joints = [joint for element in self.root.all("joint") if (joint := self.joint(element))]
         if not self.draft.links:
             self.flaws.add(self.root.place, "has no <link>", "a robot has one at least")
@@ -76,104 +65,9 @@ class _Reader:
             note = f"the root link stands on the ground by a {base} joint; base = '{kinds[0]}' or '{kinds[1]}'"
             link.element.mark(CHOICE, f"{note} to change it")
 
-    def name(self, element: Element) -> str:
-        name = element.take("name")
-        if not name:
-            self.flaws.add(element.place, "has no name", f'say <{element.tag} name="...">')
-        return name or f"{element.tag}_{element.line}"
-
-    def pose(self, element: Element) -> Pose:
-        """The <origin> of an element."""
-        origin = element.one("origin")
-        p = floats_of(origin, "xyz", 3, (0.0, 0.0, 0.0), self.flaws)
-        rpy = floats_of(origin, "rpy", 3, (0.0, 0.0, 0.0), self.flaws, RPY)
-        return Pose(from_rpy(*rpy), np.array(p))
-
-    def link(self, element: Element) -> LinkDraft:
-        element.mark(READ)
-        link = LinkDraft(self.name(element), element)
-        for tag in ("contact", "collision_checking"):
-            for child in element.all(tag):
-                child.drop(REASONS[tag])
-        inertial = element.one("inertial")
-        if inertial is not None:
-            self.inertia(link, inertial)
-        other = "collision" if self.looks == "visual" else "visual"
-        for shape in element.all(self.looks):
-            self.shape(link, shape)
-        for shape in element.all(other):
-            shape.drop(OTHER.format(drawn=self.looks, other=other))
-        return link
-
-    def inertia(self, link: LinkDraft, inertial: Element) -> None:
-        place = self.pose(inertial)
-        mass, tensor = inertial.one("mass"), inertial.one("inertia")
-        link.inertial = tensor if tensor is not None else inertial
-        if mass is None or tensor is None:
-            missing = "mass" if mass is None else "inertia"
-            inertial.mark(CHOICE, f"has no <{missing}>: taken as 0; give it in `bodies.{link.name}`")
-        link.mass = floats_of(mass, "value", 1, (0.0,), self.flaws)[0]
-        xx, xy, xz, yy, yz, zz = (
-            floats_of(tensor, key, 1, (0.0,), self.flaws)[0] for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
-        )
-        tensor_c = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-        link.com = place.p
-        link.inertia = rotated_inertia(place.R, tensor_c)
-        if tensor is not None and not np.array_equal(place.R, np.eye(3)):
-            tensor.mark(CONVERTED, "I = R I_file R^T [kg m^2], R of <origin>", *tensor.attributes)
-
-    def shape(self, link: LinkDraft, element: Element) -> None:
-        """A <visual> or <collision> as a look."""
-        element.mark(READ)
-        geometry = element.one("geometry")
-        shapes = [] if geometry is None else [child for child in geometry.children if child.tag in SHAPES]
-        if not shapes:
-            element.drop("has no shape that can be drawn")
-            element.mark(UNUSED, "has no shape that can be drawn")
-            return
-        name = distinct(_plain(element.take("name") or element.tag), [look.name for look in link.looks])
-        look = make_look(
-            shapes[0].tag, name, self.pose(element), self.material(element), self.meshes, self.sizes(shapes[0])
-        )
-        if isinstance(look, str):
-            shapes[0].mark(UNUSED, look, "", *shapes[0].attributes)
-        else:
-            link.looks.append(look)
-
-    def sizes(self, shape: Element) -> dict[str, Any]:
-        shape.mark(READ)
-        if shape.tag == "mesh":
-            scale = floats_of(shape, "scale", 3, (1.0, 1.0, 1.0), self.flaws)
-            return {"file": shape.take("filename", CONVERTED, "the file's full path") or "", "scale": tuple(scale)}
-        if shape.tag == "box":
-            return {"size": tuple(floats_of(shape, "size", 3, (0.0, 0.0, 0.0), self.flaws))}
-        keys = ("radius",) if shape.tag == "sphere" else ("radius", "length")
-        return {key: floats_of(shape, key, 1, (0.0,), self.flaws)[0] for key in keys}
-
-    def material(self, element: Element) -> str | None:
-        """The colour of a shape: its own, or that of the material of its name."""
-        material = element.one("material")
-        if material is None:
-            return None
-        for texture in material.all("texture"):
-            texture.drop(REASONS["texture"])
-        name = material.take("name") or ""
-        if material.one("color") is not None:
-            return self.colour(material)
-        if name and name not in self.colours:
-            material.mark(UNUSED, f"there is no colour of this name ({nearest(name, self.colours)})", "name")
-        return self.colours.get(name)
-
-    def colour(self, material: Element) -> str:
-        material.take("name")
-        for texture in material.all("texture"):
-            texture.drop(REASONS["texture"])
-        note = "#rrggbb: 255 times each, rounded; opacity is not drawn"
-        return colour_of(floats_of(material.one("color"), "rgba", 4, (0.5, 0.5, 0.5, 1.0), self.flaws, note))
-
     def joint(self, element: Element) -> JointDraft | None:
         element.mark(READ)
-        name, given = self.name(element), element.take("type")
+        name, given = name_of(element, self.flaws), element.take("type")
         for tag in ("safety_controller", "calibration"):
             for child in element.all(tag):
                 child.drop(REASONS[tag])
@@ -186,7 +80,7 @@ class _Reader:
         if KINDS[given] != given:
             note = "a revolute joint without limits" if given == "continuous" else f"a {KINDS[given]} joint"
             element.mark(CONVERTED, note, "type")
-        draft = JointDraft(name, element, KINDS[given], str(ends[0]), str(ends[1]), self.pose(element))
+        draft = JointDraft(name, element, KINDS[given], str(ends[0]), str(ends[1]), origin_of(element, self.flaws))
         self.axis(draft)
         if draft.kind in ("revolute", "prismatic"):
             self.limits(draft, given)
@@ -287,10 +181,3 @@ class _Reader:
         offset = floats_of(element, "offset", 1, (0.0,), self.flaws)[0]
         element.mark(CONVERTED, "a constraint: position = multiplier * position of the joint + offset")
         draft.mimic = Mimic(leader, ratio, offset, element)
-
-
-def _plain(name: str) -> str:
-    """The name of a look, which nothing refers to."""
-    from robodyn.robots.names import usable_name
-
-    return usable_name(name, "look")
