@@ -24,12 +24,13 @@ class Entry:
     """One element, or one attribute, of a file.
 
     Attributes:
-        path: of the element, with `@name` of the attribute.
+        path: of the element, with `@name` of the attribute; kind: the last two tags of it.
         value: of the attribute, or the element's text; note: formula, choice or reason.
     """
 
     line: int
     path: str
+    kind: str
     value: str
     column: str
     note: str = ""
@@ -75,23 +76,13 @@ def _grouped(entries: tuple[Entry, ...], alike: bool) -> Iterator[str]:
     """Entries of one note in one line, with their number and the first one's line."""
     groups: dict[tuple[str, str], list[Entry]] = {}
     for entry in entries:
-        what = _kind(entry.path) if alike else f"{entry.line} {entry.path}"
+        what = entry.kind if alike else f"{entry.line} {entry.path}"
         groups.setdefault((what, entry.note), []).append(entry)
     for (what, note), found in groups.items():
         if alike:
             yield f"{len(found):>5} x {what}: {note} (first in line {found[0].line})"
         else:
             yield f"line {what} {found[0].value}: {note}".replace(" : ", ": ")
-
-
-def _kind(path: str) -> str:
-    """The last two tags of a path, without names."""
-    path, at, key = path.rpartition("@") if "@" in path else (path, "", "")
-    plain, depth = "", 0
-    for letter in path:
-        depth += (letter == "[") - (letter == "]")
-        plain += letter if depth == 0 and letter != "]" else ""
-    return "/".join(plain.split("/")[-2:]) + at + key
 
 
 def make_balance_sheet(root: Element, source: str) -> BalanceSheet:
@@ -107,9 +98,7 @@ def make_balance_sheet(root: Element, source: str) -> BalanceSheet:
 
 
 def _entries(element: Element) -> Iterator[Entry]:
-    column, note = element.fates[""]
-    path = element.path
-    yield Entry(element.line, path, " ".join(element.text.split())[:LONGEST], column, note)
+    path, kind = element.path, f"{element.parent.tag}/{element.tag}" if element.parent else element.tag
+    yield Entry(element.line, path, kind, " ".join(element.text.split())[:LONGEST], *element.fates[""])
     for key, value in element.attributes.items():
-        column, note = element.fates[key]
-        yield Entry(element.line, f"{path}@{key}", value[:LONGEST], column, note)
+        yield Entry(element.line, f"{path}@{key}", f"{kind}@{key}", value[:LONGEST], *element.fates[key])

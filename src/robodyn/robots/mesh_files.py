@@ -63,7 +63,7 @@ class MeshFiles:
             target = path.resolve()
             if not target.is_file():
                 continue
-            if target.is_relative_to(folder):
+            if target.is_relative_to(folder) or self.allows(target):
                 return target
             outside = outside or target
         if outside is not None:

@@ -67,7 +67,8 @@ class _Reader:
         if not models:
             self.flaws.add(self.root.place, "has no <model>", "an SDF file has one, or a <world> with some")
         else:
-            self.draft.name = models[0].attributes.get("name") or "robot"
+            named = world if world is not None and len(models) > 1 else models[0]
+            self.draft.name = named.attributes.get("name") or "robot"
         for model in models:
             prefix = f"{model.attributes.get('name', '')}." if len(models) > 1 else ""
             self.model(model, prefix)
