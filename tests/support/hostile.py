@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 from support.guarded import run_guarded
-from support.mutants import edit_archive, edit_bytes, edit_csv, edit_json, edit_toml, make_mutant, pack
+from support.mutants import edit_archive, edit_bytes, edit_csv, edit_json, edit_toml, edit_xml, make_mutant, pack
 
-from robodyn import ModelError
+from robodyn import ModelError, Solver
 from robodyn.results import RunFileError
 
 ROOT = Path(__file__).parents[2]
@@ -202,6 +202,27 @@ def read_unit(path):
     plan_experiment(path, None, None)
 
 
+def _robots(*names):
+    files = [(ROOT / "tests/support/robots" / name).read_text() for name in names]
+    # What a file includes stands in its place: a mutant is alone in its folder.
+    inner = (ROOT / "tests/support/robots/arm_defaults.xml").read_text()
+    inner = inner.replace("<mujocoinclude>", "").replace("</mujocoinclude>", "")
+    return [file.replace('<include file="arm_defaults.xml"/>', inner).encode() for file in files]
+
+
+def read_robot(path):
+    """A robot file as the command line takes it: read, accounted for, and run for a moment."""
+    from dataclasses import replace
+
+    from robodyn.robots import import_robot
+    from robodyn.simulation import simulate
+
+    robot = import_robot(path)
+    robot.sheet.text()
+    if robot.machine.mechanism.freedoms:
+        simulate(replace(robot.scenario(0.01), solver=Solver(max_wall_time=1.0)))
+
+
 READERS = {
     "scenario": Reader(".toml", read_and_run, edit_toml, _scenarios),
     "modal-json": Reader(".json", read_modal, edit_json, lambda: [json.dumps(MODAL).encode()]),
@@ -213,4 +234,7 @@ READERS = {
     "table": Reader(".csv", read_table, edit_csv, lambda: [MEASURED.encode()], (ValueError,)),
     "reference": Reader(".parquet", read_column, edit_bytes, _columns),
     "unit": Reader(".fmu", read_unit, edit_archive, _units),
+    "urdf": Reader(".urdf", read_robot, edit_xml, lambda: _robots("arm.urdf", "floating.urdf")),
+    "sdf": Reader(".sdf", read_robot, edit_xml, lambda: _robots("crane.sdf")),
+    "mjcf": Reader(".xml", read_robot, edit_xml, lambda: _robots("arm.xml")),
 }

@@ -96,8 +96,8 @@ def load_run(path: str) -> Run:
 
 
 def written_units(source: str, known: Mapping[str, Number]) -> dict[str, str]:
-    """Units other than of SI that a scenario's file gives its numbers in; none for one of the catalogue."""
-    if not Path(source).is_file():
+    """Units other than of SI that a scenario's file gives its numbers in; none for others, which are in SI."""
+    if not Path(source).is_file() or Path(source).suffix.lower() in ROBOTS:
         return {}
     from robodyn.files.written_units import find_written_units
 

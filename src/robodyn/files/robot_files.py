@@ -10,6 +10,7 @@ from typing import Any
 from robodyn.errors import Flaw, FlawList, ModelError
 from robodyn.files.writing import scenario_tables, tables_text
 from robodyn.robots import Robot, import_robot
+from robodyn.untrusted import parse_toml
 
 ROBOT_KEYS = {"file": str, "base": str, "looks": str, "search": list, "keep_massless": bool}
 NOUNS = {str: "text", list: "a list of folders", bool: "true or false"}
@@ -32,7 +33,8 @@ def robot_tables(folder: Path, options: Mapping[str, Any]) -> dict[str, Any]:
     search = [folder / entry for entry in options.get("search", ())]
     others = {key: value for key, value in options.items() if key not in ("file", "search")}
     robot = import_robot(folder / options["file"], search=search, **others)
-    return {key: value for key, value in scenario_tables(robot.scenario()).items() if key not in OWN}
+    said = {key: value for key, value in scenario_tables(robot.scenario()).items() if key not in OWN}
+    return parse_toml(tables_text(said))
 
 
 def write_robot(robot: Robot, path: Path, embed: bool = False) -> list[Path]:

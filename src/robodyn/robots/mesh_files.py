@@ -14,8 +14,8 @@ from robodyn.untrusted import MEGABYTE
 
 MOST_BYTES = 200 * MEGABYTE
 """Of one mesh, this project's own choice."""
-LAYOUT = ("urdf", "robots", "robot", "xacro", "sdf", "mjcf", "xml")
-"""Names of folders that hold the descriptions of a package, beside its meshes."""
+LAYOUT = ("urdf", "robots", "xacro", "sdf", "mjcf", "xml")
+"""Names of folders that hold the descriptions of a package, beside the folder `meshes`."""
 MARKS = ("package.xml", "model.config")
 """Files at the top of a package."""
 _HEAD, _TRIANGLE = 84, 50
@@ -92,11 +92,12 @@ class MeshFiles:
 
 
 def _find_home(file: Path) -> Path:
-    """The folder of a robot: that of its package, else the file's, or the one above where that is named `urdf`."""
+    """The folder of a robot: that of its package, else the file's, or the one above where that has its meshes."""
     for folder in list(file.parents)[:4]:
         if any((folder / mark).is_file() for mark in MARKS):
             return folder
-    return file.parents[1] if file.parent.name in LAYOUT and len(file.parents) > 2 else file.parent
+    beside = file.parent.name in LAYOUT and (file.parents[1] / "meshes").is_dir()
+    return file.parents[1] if beside else file.parent
 
 
 def _check_mesh(path: Path) -> None:

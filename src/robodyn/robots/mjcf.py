@@ -67,11 +67,11 @@ class MjcfReader:
         return self.draft
 
     def name(self, kind: str, number: int) -> str:
-        """A part's name that no other has; parts without one have their kind's and number."""
-        import mujoco
-
-        given = mujoco.mj_id2name(self.model, getattr(mujoco.mjtObj, f"mjOBJ_{kind.upper()}"), number)
-        return given or f"{kind}_{number}"
+        """A part's name in the file; parts without one have their kind's and number."""
+        model = self.model
+        parts = {"body": model.body, "joint": model.joint, "geom": model.geom, "site": model.site}
+        parts |= {"tendon": model.tendon, "equality": model.equality, "actuator": model.actuator}
+        return parts[kind](number).name or f"{kind}_{number}"
 
     def own_name(self, wanted: str) -> str:
         """A name that no joint, point, block or constraint has yet."""

@@ -10,6 +10,7 @@ import numpy as np
 from robodyn.model import Block
 from robodyn.model.numbers import as_floats
 from robodyn.robots.draft import JointDraft, LinkDraft
+from robodyn.robots.mjcf_source import row_of
 from robodyn.robots.xml_tree import CHOICE, UNUSED, Element
 from robodyn.spatial import Pose
 
@@ -84,13 +85,11 @@ class JointReader:
     def fill(self, draft: JointDraft, number: int, kind: int) -> None:
         """Limits, losses, rotor and spring of a joint."""
         model, dof = self.model, int(self.model.jnt_dofadr[number])
-        for name in ("dof_dampingpoly", "jnt_stiffnesspoly"):
-            table = getattr(model, name, None)
-            row = None if table is None else np.asarray(table)[dof if name.startswith("dof") else number]
-            if row is not None and np.any(row):
-                draft.element.mark(CHOICE, f"{name[4:-4]} {CURVED}")
+        for name, table, at in (("damping", "dof_dampingpoly", dof), ("stiffness", "jnt_stiffnesspoly", number)):
+            if np.any(row_of(model, table, at)):
+                draft.element.mark(CHOICE, f"{name} {CURVED}")
         damping, friction, armature = (
-            float(getattr(model, f"dof_{key}")[dof]) for key in ("damping", "frictionloss", "armature")
+            float(table[dof]) for table in (model.dof_damping, model.dof_frictionloss, model.dof_armature)
         )
         stiffness = float(model.jnt_stiffness[number])
         if kind in (FREE, BALL):

@@ -9,7 +9,7 @@ import numpy as np
 from robodyn.model import Block, LinearCombination, LinearConstraint, LoopJoint, Point
 from robodyn.model.numbers import as_floats
 from robodyn.robots.mjcf_joints import BALL, FREE, effort_limit
-from robodyn.robots.mjcf_source import sections
+from robodyn.robots.mjcf_source import row_of, sections
 from robodyn.robots.xml_tree import CHOICE, CONVERTED, UNUSED, Element
 from robodyn.spatial import from_quaternion
 
@@ -57,7 +57,7 @@ class PartReader:
         if any(int(model.wrap_type[w]) != 1 for w in wraps):
             return "tendons through sites have no coordinate in robodyn; a distance of two points has"
         joints = [int(model.wrap_objid[w]) for w in wraps]
-        if np.any(getattr(model, "tendon_armature", np.zeros(k + 1))[k]) or model.tendon_frictionloss[k]:
+        if np.any(row_of(model, "tendon_armature", k)) or model.tendon_frictionloss[k]:
             element.mark(CHOICE, "its armature and friction are not used: only joints have them in robodyn")
         names = [self.joint(number) for number in joints]
         kinds = {int(model.jnt_type[number]) for number in joints}
@@ -140,7 +140,7 @@ class PartReader:
             or int(model.actuator_biastype[k]) not in affine
         ):
             return "has another gain than a constant, or another bias than an affine one"
-        if np.any(getattr(model, "actuator_armature", np.zeros(k + 1))[k]):
+        if np.any(row_of(model, "actuator_armature", k)):
             return "has a rotor of its own; say `armature` of its joint"
         on, shift = self.target(k)
         if on is None:

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from robodyn.robots.mesh_files import MeshFiles
 from robodyn.robots.xml_tree import READ, Element, load_xml
 from robodyn.untrusted import Unreadable
@@ -79,6 +81,12 @@ def compile_model(file: Path) -> Any:
         return mujoco.MjModel.from_xml_path(str(file))
     except (ValueError, RuntimeError, MemoryError, mujoco.FatalError) as error:
         raise Unreadable(f"MuJoCo's compiler refuses it: {str(error).strip()}") from error
+
+
+def row_of(model: Any, table: str, number: int) -> Any:
+    """A row of a table of the model, 0 where this version of MuJoCo does not have it."""
+    found = getattr(model, table, None)
+    return np.zeros(1) if found is None else np.asarray(found[number])
 
 
 def members(element: Element) -> Iterator[Element]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from robodyn.errors import nearest
 from robodyn.model.joint import GROUND
 from robodyn.robots.draft import JointDraft, RobotDraft
 from robodyn.robots.mesh_files import MeshFiles
-from robodyn.robots.sdf_frames import MODEL, Frames, mark_frame, pose_of, text_floats, text_of
+from robodyn.robots.sdf_frames import MODEL, WORLD, Frames, mark_frame, pose_of, scoped, text_floats, text_of
 from robodyn.robots.sdf_joints import JointReader
 from robodyn.robots.sdf_links import LinkReader
 from robodyn.robots.xml_tree import CHOICE, CONVERTED, READ, UNUSED, Element
@@ -25,7 +25,6 @@ KINDS = {
     "universal": "universal",
     "screw": "screw",
 }
-WORLD = "world"
 REASONS = {
     "plugin": "plugins of Gazebo are not called",
     "sensor": "sensors are added to the machine: say blocks in the scenario's file",
@@ -44,6 +43,33 @@ REASONS = {
 def read_sdf(root: Element, meshes: MeshFiles, base: str | None, looks: str) -> RobotDraft:
     """The draft of an SDF file; what is wrong with it is noted in its flaws."""
     return _Reader(root, meshes, base, looks).read()
+
+
+@dataclass(frozen=True)
+class _Joint:
+    """A joint of a model, its ends by their names in it."""
+
+    name: str
+    element: Element
+    scope: str
+    parent: str
+    child: str
+
+
+@dataclass
+class _Model:
+    """What there is in a model; our frames of its links stand at anchors, seen in SDF's."""
+
+    prefix: str
+    place: Pose
+    frames: Frames
+    links: dict[str, Element] = field(default_factory=dict)
+    joints: list[_Joint] = field(default_factory=list)
+    anchors: dict[str, np.ndarray] = field(default_factory=dict)
+
+    def pose(self, link: str) -> Pose:
+        """Of our frame of a link, in the model."""
+        return self.frames.pose(link) @ Pose.translation(self.anchors[link])
 
 
 class _Reader:
@@ -77,60 +103,60 @@ class _Reader:
                 element.drop(REASONS[element.tag])
         return self.draft
 
-    def model(self, model: Element, prefix: str) -> None:
+    def model(self, element: Element, prefix: str) -> None:
         """The links and joints of one model, with those of the models in it."""
-        model.mark(READ)
-        model.take("name")
-        frames = Frames(self.flaws)
-        links: dict[str, Element] = {}
-        joints: list[tuple[str, Element]] = []
-        self.collect(model, "", frames, links, joints)
-        place = pose_of(model, self.flaws)[0]
-        static = text_of(model, "static") in ("1", "true")
+        element.mark(READ)
+        element.take("name")
+        model = _Model(prefix, pose_of(element, self.flaws)[0], Frames(self.flaws))
+        self.collect(element, "", model)
+        static = text_of(element, "static") in ("1", "true")
         carriers: dict[str, str] = {}
-        for name, element in joints:
-            child = frames.link(text_of(element, "child") or "")
-            if child in links and element.attributes.get("type") in KINDS:
-                carriers.setdefault(child, name)
+        for joint in model.joints:
+            if joint.child in model.links and joint.element.attributes.get("type") in KINDS:
+                carriers.setdefault(joint.child, joint.name)
         # Our frame of a link has its axes, and stands at the joint that carries it.
-        anchors = {name: np.zeros(3) for name in links}
-        anchors |= {link: (frames.pose(link).inverse() @ frames.pose(joint)).p for link, joint in carriers.items()}
-        for name, element in links.items():
-            self.draft.links.append(self.links.read(prefix + name, element, anchors[name]))
+        model.anchors = {name: np.zeros(3) for name in model.links}
+        for link, carrier in carriers.items():
+            model.anchors[link] = (model.frames.pose(link).inverse() @ model.frames.pose(carrier)).p
+        for name, link_element in model.links.items():
+            self.draft.links.append(self.links.read(prefix + name, link_element, model.anchors[name]))
             if name not in carriers:
-                self.stand(prefix + name, element, place @ frames.pose(name), static)
-        for name, element in joints:
-            self.joint(name, element, prefix, frames, links, anchors, place, name not in carriers.values())
+                self.stand(prefix + name, link_element, model.place @ model.frames.pose(name), static)
+        for joint in model.joints:
+            self.joint(joint, model, joint.name not in carriers.values())
 
-    def collect(self, model: Element, scope: str, frames: Frames, links: dict[str, Element], joints: Any) -> None:
+    def collect(self, element: Element, scope: str, model: _Model) -> None:
         """Named parts of a model and of those in it, whose names are under theirs."""
-        default = scope.removesuffix(".") or MODEL
         for tag in ("link", "joint", "frame"):
-            for element in model.all(tag):
-                name = element.take("name")
-                if not name:
-                    self.flaws.add(element.place, "has no name", f'say <{tag} name="...">')
+            for part in element.all(tag):
+                given = part.take("name")
+                if not given:
+                    self.flaws.add(part.place, "has no name", f'say <{tag} name="...">')
                     continue
-                name = scope + name.replace("::", ".")
-                if name in frames.given:
-                    self.flaws.add(element.place, f"there is another part '{name}'", "give each its own name")
-                    continue
-                if tag == "link":
-                    links[name] = element
-                    frames.add(name, element, default)
+                name = scoped(scope, given)
+                if name in model.frames.given:
+                    self.flaws.add(part.place, f"there is another part '{name}'", "give each its own name")
+                elif tag == "link":
+                    model.links[name] = part
+                    model.frames.add(name, part, scope)
                 elif tag == "joint":
-                    joints.append((name, element))
-                    frames.add(name, element, scope + (text_of(element, "child") or ""))
+                    ends = [scoped(scope, text_of(part, end) or "") for end in ("parent", "child")]
+                    model.joints.append(_Joint(name, part, scope, ends[0], ends[1]))
+                    model.frames.add(name, part, scope, ends[1])
                 else:
-                    mark_frame(element)
-                    attached = element.attributes.get("attached_to", "")
-                    frames.add(name, element, scope + attached if attached else default)
-                    frames.attached |= {name: scope + attached} if attached else {}
-        for inner in model.all("model"):
+                    mark_frame(part)
+                    attached = scoped(scope, part.attributes.get("attached_to", ""))
+                    model.frames.add(name, part, scope, attached)
+                    model.frames.attached |= {name: attached} if part.attributes.get("attached_to") else {}
+        for inner in element.all("model"):
             inner.mark(READ)
-            name = scope + (inner.take("name") or "model")
-            frames.add(name, inner, default)
-            self.collect(inner, f"{name}.", frames, links, joints)
+            name = scoped(scope, inner.take("name") or "model")
+            model.frames.add(name, inner, scope)
+            self.collect(inner, f"{name}.", model)
+        model.joints = [
+            replace(joint, parent=model.frames.link(joint.parent), child=model.frames.link(joint.child))
+            for joint in model.joints
+        ]
 
     def stand(self, name: str, element: Element, place: Pose, static: bool) -> None:
         """A link that no joint carries stands on the ground as asked; by itself it is free, or fixed where static."""
@@ -140,51 +166,49 @@ class _Reader:
             kinds = " or ".join(f"'{other}'" for other in ("fixed", "free", "planar") if other != kind)
             element.mark(CHOICE, f"no joint carries it: it stands on the ground by a {kind} joint; base = {kinds}")
 
-    def joint(
-        self, name: str, element: Element, prefix: str, frames: Frames, links: dict[str, Element],
-        anchors: dict[str, np.ndarray], place: Pose, closes: bool,
-    ) -> None:  # fmt: skip
+    def joint(self, joint: _Joint, model: _Model, closes: bool) -> None:
+        element, frames = joint.element, model.frames
         element.mark(READ)
         given = element.take("type")
-        ends = [frames.link(text_of(element, tag) or "") for tag in ("parent", "child")]
+        if given == "gearbox":
+            reason = "gearbox joints have no counterpart in robodyn; [constraints] can couple two joints"
+            element.mark(UNUSED, reason)
+            element.drop(reason)
+            return
         if given not in KINDS:
-            reason = f"'{given}' joints have no counterpart in robodyn"
-            if given in ("gearbox", "revolute2"):
-                element.mark(UNUSED, reason)
-                element.drop(reason)
-            else:
-                self.flaws.add(f"{element.place}@type", f"'{given}' is unknown", nearest(str(given), KINDS))
+            remedy = "say two revolute joints" if given == "revolute2" else nearest(str(given), KINDS)
+            self.flaws.add(f"{element.place}@type", f"'{given}' is unknown", remedy)
             return
-        for tag, end in zip(("parent", "child"), ends, strict=True):
-            if end not in links and end != WORLD:
-                self.flaws.add(element.place, f"there is no {tag} link '{end}'", nearest(end, links))
+        for tag, end in (("parent", joint.parent), ("child", joint.child)):
+            if end not in model.links and (end != WORLD or tag == "child"):
+                self.flaws.add(element.place, f"there is no {tag} link '{end}'", nearest(end, model.links))
                 return
-        parent, child = ends
-        X_parent = place.inverse() if parent == WORLD else frames.pose(parent) @ Pose.translation(anchors[parent])
-        X_child = place.inverse() if child == WORLD else frames.pose(child) @ Pose.translation(anchors[child])
-        bodies = [GROUND if end == WORLD else prefix + end for end in ends]
-        draft = JointDraft(prefix + name, element, KINDS[given], bodies[0], bodies[1], X_parent.inverse() @ X_child)
-        axis = self.axis(element, frames, name, child)
+        X_child = model.pose(joint.child)
+        X_parent = model.place.inverse() if joint.parent == WORLD else model.pose(joint.parent)
+        parent = GROUND if joint.parent == WORLD else model.prefix + joint.parent
+        child, place = model.prefix + joint.child, X_parent.inverse() @ X_child
+        draft = JointDraft(model.prefix + joint.name, element, KINDS[given], parent, child, place)
+        axis = self.axis(joint, frames, "axis")
         if closes:
-            self.joints.close(draft, axis, frames.pose(name), X_parent, X_child)
+            self.joints.close(draft, axis, frames.pose(joint.name), X_parent, X_child)
             return
-        second = self.axis(element, frames, name, child, "axis2") if given == "universal" else None
+        second = self.axis(joint, frames, "axis2") if given == "universal" else None
         self.joints.fill(draft, given, axis, second)
         self.draft.joints.append(draft)
 
-    def axis(self, element: Element, frames: Frames, name: str, child: str, tag: str = "axis") -> np.ndarray:
-        """The axis of a joint in the child's frame."""
-        part = element.one(tag)
+    def axis(self, joint: _Joint, frames: Frames, tag: str) -> np.ndarray:
+        """An axis of a joint in the child's frame."""
+        part = joint.element.one(tag)
         xyz = np.array(text_floats(part, "xyz", 3, [0.0, 0.0, 1.0], self.flaws))
         size = float(np.linalg.norm(xyz))
         if size < 1e-9:
-            self.flaws.add(element.place, "the axis must not be zero")
+            self.flaws.add(joint.element.place, "the axis must not be zero")
             return np.array([0.0, 0.0, 1.0])
         source = None if part is None else part.one("xyz")
-        within = "" if source is None else source.take("expressed_in") or ""
-        if self.old_axes or text_of(part, "use_parent_model_frame") in ("1", "true"):
-            within = MODEL
+        within = joint.name
         if source is not None:
             source.mark(CONVERTED, "axis / |axis| in the child's frame")
-        R = frames.pose(within or name).R
-        return frames.pose(child).R.T @ R @ (xyz / size)
+            within = scoped(joint.scope, source.take("expressed_in") or "") or joint.name
+        if self.old_axes or text_of(part, "use_parent_model_frame") in ("1", "true"):
+            within = scoped(joint.scope, MODEL)
+        return frames.pose(joint.child).R.T @ frames.pose(within).R @ (xyz / size)

@@ -11,7 +11,14 @@ from robodyn.robots.xml_tree import CONVERTED, READ, Element, read_floats
 from robodyn.spatial import Pose, from_quaternion, from_rpy
 
 ROTATION = "R = Rz(yaw) Ry(pitch) Rx(roll), p [m]"
-MODEL = "__model__"
+MODEL, WORLD = "__model__", "world"
+
+
+def scoped(scope: str, name: str) -> str:
+    """The name of a part of a model within another one; a model by itself is its frame, "" the outermost."""
+    if name == WORLD or not name:
+        return name
+    return scope.removesuffix(".") if name == MODEL else scope + name.replace("::", ".")
 
 
 def text_floats(element: Element | None, tag: str, count: int, default: list[float], flaws: FlawList) -> list[float]:
@@ -58,7 +65,7 @@ class Frames:
     """The named frames of one model, seen from it.
 
     Attributes:
-        defaults: the frame that a frame is given in where it does not say; attached: links that frames are fixed to.
+        attached: parts that frames are fixed to.
     """
 
     def __init__(self, flaws: FlawList) -> None:
@@ -66,14 +73,16 @@ class Frames:
         self.given: dict[str, tuple[Pose, str, Element]] = {}
         self.attached: dict[str, str] = {}
 
-    def add(self, name: str, element: Element, default: str) -> None:
+    def add(self, name: str, element: Element, scope: str, default: str = "") -> None:
+        """A frame of a model within the outermost one; by default it is given in that model's own frame."""
         pose, relative = pose_of(element, self.flaws)
-        self.given.setdefault(name, (pose, relative or default, element))
+        within = scoped(scope, relative) or default or scoped(scope, MODEL)
+        self.given.setdefault(name, (pose, within, element))
 
     def pose(self, name: str) -> Pose:
         """A frame's pose in the model."""
         found, seen, element = Pose.identity(), [], None
-        while name not in ("", MODEL):
+        while name:
             if name not in self.given or name in seen:
                 what = "is given relative to itself" if name in seen else "there is no such frame"
                 place = element.place if element is not None else "model"

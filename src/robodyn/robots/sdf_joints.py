@@ -92,7 +92,9 @@ class JointReader:
         offset = text_floats(element, "offset", 1, [0.0], self.flaws)[0]
         reference = text_floats(element, "reference", 1, [0.0], self.flaws)[0]
         element.mark(CONVERTED, "a constraint: position = multiplier (position of the joint - reference) + offset")
-        draft.mimic = Mimic(leader, ratio, offset - ratio * reference, element)
+        # Names in a model are those of parts beside the joint.
+        scope = draft.name.removesuffix(draft.element.attributes["name"])
+        draft.mimic = Mimic(scope + leader, ratio, offset - ratio * reference, element)
 
     def close(self, draft: JointDraft, axis: np.ndarray, X_joint: Pose, X_parent: Pose, X_child: Pose) -> None:
         """A joint whose child hangs on another one already: a constraint between two points.
