@@ -18,7 +18,7 @@ from robodyn.robots.mjcf_parts import PartReader
 from robodyn.robots.mjcf_source import bodies_of, compile_model, load_includes, members, parts_of
 from robodyn.robots.names import usable_name
 from robodyn.robots.shapes import colour_of, distinct, make_look
-from robodyn.robots.xml_tree import CONVERTED, Element
+from robodyn.robots.xml_tree import CHOICE, CONVERTED, Element
 from robodyn.spatial import Pose, from_quaternion
 
 SHAPES = {2: "sphere", 3: "capsule", 5: "cylinder", 6: "box", 7: "mesh"}
@@ -64,6 +64,9 @@ class MjcfReader:
             self.read_body(body)
         self.read_sites()
         PartReader(self).read()
+        if self.model.nflex:
+            what = f"{self.model.nflex} deformable parts are loose masses: their elastic forces are not used"
+            self.elements[0].mark(CHOICE, f"{what}; [bodies.NAME.beam] and its like describe flexible bodies")
         return self.draft
 
     def name(self, kind: str, number: int) -> str:

@@ -15,7 +15,8 @@ SOFT = "softness of MuJoCo's constraints: robodyn's are exact, limits are watche
 COMPILED = "by MuJoCo's compiler: units, frames and defaults resolved, SI"
 POSE = "pose R, p [m] by MuJoCo's compiler"
 SHAPE = "inertia of the body by MuJoCo's compiler, where it has no <inertial>; its look"
-START = "position s = q - q_ref: 0 where the model stands as it is written"
+START = "position s = q - q_ref: 0 where the model stands; limits are watched, `stop_stiffness` gives end stops"
+MEDIUM = "forces of a fluid around the bodies are left out"
 POSES = ("pos", "quat", "euler", "axisangle", "xyaxes", "zaxis")
 DROPPED = {
     "visual": DRAWN,
@@ -67,7 +68,7 @@ KNOWN: dict[str, Fates] = {
     "actuator": {},
     "equality": {},
     "tendon": {},
-    "option": _fates(READ, "", "gravity"),
+    "option": _fates(READ, "", "gravity") | _fates(UNUSED, MEDIUM, "density viscosity wind"),
     "flag": _fates(CONVERTED, "gravity is 0 where it is disabled", "gravity"),
     "frame": NAMED | _fates(CONVERTED, POSE, " ".join(POSES)),
     "body": NAMED
@@ -100,7 +101,11 @@ KNOWN: dict[str, Fates] = {
     | _fates(CONVERTED, "a fixed loop joint between two points", "body1 body2 anchor relpose site1 site2 active"),
     "equality/joint": NAMED
     | _fates(CONVERTED, "s_1 = c_0 + c_1 s_2, s from where the model stands", "joint1 joint2 polycoef active"),
-    "fixed": NAMED | _fates(CONVERTED, "a coordinate: the weighted sum of positions", "stiffness damping springlength"),
+    "fixed": NAMED
+    | _fates(CONVERTED, "a coordinate: the weighted sum of positions", "stiffness damping springlength")
+    | _fates(UNUSED, "only joints have limits, friction and rotors", "range limited margin frictionloss armature")
+    | _fates(UNUSED, SOFT, "solreflimit solimplimit solreffriction solimpfriction")
+    | _fates(UNUSED, DRAWN, "width rgba material group"),
     "fixed/joint": _fates(CONVERTED, "weight of a joint in the sum", "joint coef"),
     "general": ACTUATOR,
     "motor": ACTUATOR,

@@ -57,8 +57,6 @@ class PartReader:
         if any(int(model.wrap_type[w]) != 1 for w in wraps):
             return "tendons through sites have no coordinate in robodyn; a distance of two points has"
         joints = [int(model.wrap_objid[w]) for w in wraps]
-        if np.any(row_of(model, "tendon_armature", k)) or model.tendon_frictionloss[k]:
-            element.mark(CHOICE, "its armature and friction are not used: only joints have them in robodyn")
         names = [self.joint(number) for number in joints]
         kinds = {int(model.jnt_type[number]) for number in joints}
         if None in names or len(kinds) != 1 or len(set(names)) < len(names):
@@ -68,6 +66,8 @@ class PartReader:
         self.draft.coordinates.append(LinearCombination(name, weights))
         self.coordinates[k] = name
         element.mark(CONVERTED, "a coordinate: the weighted sum of positions")
+        if np.any(row_of(model, "tendon_armature", k)) or model.tendon_frictionloss[k]:
+            element.mark(CHOICE, "its armature and friction are not used: only joints have them in robodyn")
         stiffness, damping = float(model.tendon_stiffness[k]), float(model.tendon_damping[k])
         low, high = map(float, model.tendon_lengthspring[k])
         if low != high and stiffness:
@@ -140,8 +140,13 @@ class PartReader:
             or int(model.actuator_biastype[k]) not in affine
         ):
             return "has another gain than a constant, or another bias than an affine one"
-        if np.any(row_of(model, "actuator_armature", k)):
-            return "has a rotor of its own; say `armature` of its joint"
+        own = [
+            name
+            for name in ("armature", "damping", "dampingpoly", "delay")
+            if np.any(row_of(model, f"actuator_{name}", k))
+        ]
+        if own:
+            return f"has {' and '.join(own)} of its own; say it of its joint or block"
         on, shift = self.target(k)
         if on is None:
             return "acts on no joint along one axis, and no sum of such"
