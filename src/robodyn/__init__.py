@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     )
     from robodyn.perturbation import simulate_perturbed
     from robodyn.results import Run, compare, load, save
+    from robodyn.robots import BalanceSheet, Robot, import_robot, read_robot
     from robodyn.simulation import compile_system, simulate
 
 _HOMES = {
@@ -78,6 +79,7 @@ _HOMES = {
     "combine with_elastic_joints",
     "perturbation": "simulate_perturbed",
     "results": "Run compare load save",
+    "robots": "BalanceSheet Robot import_robot read_robot",
     "simulation": "compile_system simulate",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
@@ -85,6 +87,7 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split
 __all__ = [
     "GROUND",
     "PointCoordinate",
+    "BalanceSheet",
     "Ball",
     "Block",
     "Body",
@@ -124,6 +127,7 @@ __all__ = [
     "Recording",
     "ConstraintFunction",
     "RigidContact",
+    "Robot",
     "Rod",
     "Run",
     "Scenario",
@@ -138,10 +142,12 @@ __all__ = [
     "compare",
     "compile_system",
     "cosimulate",
+    "import_robot",
     "law",
     "load",
     "mechanism_from_dh",
     "read_reference",
+    "read_robot",
     "read_scenario",
     "save",
     "simulate",

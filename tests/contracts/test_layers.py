@@ -11,7 +11,7 @@ pytest.importorskip("importlinter")
 
 ROOT = Path(__file__).parents[2]
 _DESCRIPTION = {"symbolic", "spatial", "laws", "model"}
-_BELOW_ASSEMBLY = _DESCRIPTION | {"paths", "structures", "files", "catalog", "dynamics"}
+_BELOW_ASSEMBLY = _DESCRIPTION | {"paths", "structures", "robots", "files", "catalog", "dynamics"}
 _BELOW_SIMULATION = _BELOW_ASSEMBLY | {"assembly", "native", "engine", "results"}
 _ABOVE_SIMULATION = _BELOW_SIMULATION | {"simulation", "perturbation", "cosimulation", "workbook", "codegen"}
 # What each package may import, the modules beside the packages aside, which all may.
@@ -22,8 +22,9 @@ MAY_IMPORT = {
     "model": {"symbolic", "spatial", "laws"},
     "paths": _DESCRIPTION,
     "structures": _DESCRIPTION,
-    "files": _DESCRIPTION | {"paths", "structures"},
-    "catalog": _DESCRIPTION | {"paths", "structures", "files"},
+    "robots": _DESCRIPTION,
+    "files": _DESCRIPTION | {"paths", "structures", "robots"},
+    "catalog": _DESCRIPTION | {"paths", "structures", "robots", "files"},
     "dynamics": {"symbolic", "spatial"},
     "assembly": _BELOW_ASSEMBLY,
     "native": {"symbolic"},

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 from support.guarded import run_guarded
-from support.mutants import edit_archive, edit_bytes, edit_csv, edit_json, edit_toml, make_mutant, pack
+from support.mutants import edit_archive, edit_bytes, edit_csv, edit_json, edit_toml, edit_xml, make_mutant, pack
 
-from robodyn import ModelError
+from robodyn import ModelError, Solver
 from robodyn.results import RunFileError
 
 ROOT = Path(__file__).parents[2]
@@ -34,6 +34,7 @@ MODAL = {
     "stiffness": [900], "nodes": {"tip": {"position": [0.6, 0, 0], "shift": [[0, 0, 1]], "turn": [[0, -2.4, 0]]}},
 }  # fmt: skip
 TABLE = "name,mass,x,y,z,mode1.x,mode1.y,mode1.z\n,0.4,0.3,0,0,0,0,0.3\ntip,0.4,0.6,0,0,0,0,1\n"
+MOST_CONSTRAINTS = 30
 MEASURED = "time [s],hinge.position [deg],hinge.velocity\n0,0,0\n0.1,1.5,0.2\n0.2,,nan\n0.3,4,0.1\n"
 
 
@@ -202,6 +203,28 @@ def read_unit(path):
     plan_experiment(path, None, None)
 
 
+def _robots(*names):
+    files = [(ROOT / "tests/support/robots" / name).read_text() for name in names]
+    # What a file includes stands in its place: a mutant is alone in its folder.
+    inner = (ROOT / "tests/support/robots/arm_defaults.xml").read_text()
+    inner = inner.replace("<mujocoinclude>", "").replace("</mujocoinclude>", "")
+    return [file.replace('<include file="arm_defaults.xml"/>', inner).encode() for file in files]
+
+
+def read_robot(path):
+    """A robot file as the command line takes it: read, accounted for, and run for a moment."""
+    from dataclasses import replace
+
+    from robodyn.robots import import_robot
+    from robodyn.simulation import simulate
+
+    robot = import_robot(path)
+    robot.sheet.text()
+    # Assembling takes minutes where a line of a constraint stands there hundreds of times.
+    if robot.machine.mechanism.freedoms and len(robot.machine.constraints) < MOST_CONSTRAINTS:
+        simulate(replace(robot.scenario(0.01), solver=Solver(max_wall_time=1.0)))
+
+
 READERS = {
     "scenario": Reader(".toml", read_and_run, edit_toml, _scenarios),
     "modal-json": Reader(".json", read_modal, edit_json, lambda: [json.dumps(MODAL).encode()]),
@@ -213,4 +236,7 @@ READERS = {
     "table": Reader(".csv", read_table, edit_csv, lambda: [MEASURED.encode()], (ValueError,)),
     "reference": Reader(".parquet", read_column, edit_bytes, _columns),
     "unit": Reader(".fmu", read_unit, edit_archive, _units),
+    "urdf": Reader(".urdf", read_robot, edit_xml, lambda: _robots("arm.urdf", "floating.urdf")),
+    "sdf": Reader(".sdf", read_robot, edit_xml, lambda: _robots("crane.sdf")),
+    "mjcf": Reader(".xml", read_robot, edit_xml, lambda: _robots("arm.xml")),
 }

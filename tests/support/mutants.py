@@ -192,7 +192,7 @@ def edit_xml(data, rng):
         return edit_bytes(data, rng)
     found = rng.choice(values)
     if rng.random() < 0.1:
-        text = text.replace("<fmiModel", '<!DOCTYPE a [<!ENTITY b "bbbb">]>\n<fmiModel', 1)
+        text = re.sub(r"<(?=\w)", '<!DOCTYPE a [<!ENTITY b "bbbb">]>\n<', text, count=1)
     if rng.random() < 0.2:
         lines = text.splitlines(keepends=True)
         k = rng.randrange(len(lines))

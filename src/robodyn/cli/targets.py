@@ -7,22 +7,26 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from robodyn.cli.application import fail
+from robodyn.cli.application import fail, messages
 from robodyn.errors import Flaw, ModelError, nearest
 
 if TYPE_CHECKING:
     from robodyn.model import Number, Scenario, ScenarioSequence
     from robodyn.results import Run
 
-
-ROBOTS = "write its bodies and joints in TOML; `robodyn new --kind arm` writes a file to begin with"
+ROBOTS = (".urdf", ".xacro", ".sdf", ".mjcf", ".xml")
+"""Endings of robot files."""
+SHOWN = 6
+"""Choices and start values of a robot that are printed."""
 
 
 def load_scenario(what: str) -> Scenario | ScenarioSequence:
-    """A scenario of the catalogue by name, or read from a TOML file."""
+    """A scenario of the catalogue by name, read from a TOML file, or a robot file's machine left to itself."""
     require_file(what)
     if what.endswith(".fmu"):
         raise fail(f"{what} is an FMU, not a scenario: `run` takes it, and `cosim` in a file")
+    if Path(what).suffix.lower() in ROBOTS and Path(what).is_file():
+        return _load_robot(Path(what))
     if (kind := _other_kind(Path(what))) is not None:
         raise fail(f"{what} is {kind[0]}, not a scenario: {kind[1]}")
     if what.endswith(".toml") or Path(what).is_file():
@@ -55,14 +59,27 @@ def _near_files(path: Path) -> str:
     return f"did you mean {' or '.join(repr(str(path.with_name(name))) for name in close)}?" if close else ""
 
 
+def _load_robot(path: Path) -> Scenario:
+    """A robot left to itself; what was assumed is said."""
+    from robodyn.robots import import_robot
+
+    robot = import_robot(path)
+    scenario = robot.scenario()
+    starts = ", ".join(f"{name} = {value:.4g}" for name, value in list(scenario.initial.items())[:SHOWN])
+    more = len(scenario.initial) - SHOWN
+    at = f"{starts}{f' and {more} more' if more > 0 else ''}, all else 0" if starts else "all positions 0"
+    messages.print(f"robodyn: {path}: left to itself for {scenario.duration:g} s, at rest at first, {at}", markup=False)
+    for choice in robot.sheet.choices[:SHOWN]:
+        messages.print(f"robodyn: choice: {choice}", markup=False)
+    if len(robot.sheet.choices) > SHOWN:
+        messages.print(f"robodyn: {len(robot.sheet.choices) - SHOWN} choices more", markup=False)
+    messages.print(f"robodyn: robodyn import {path} --out {path.stem}.toml writes a file to edit", markup=False)
+    return scenario
+
+
 def _other_kind(path: Path) -> tuple[str, str] | None:
     """What a file is that is no scenario, and what can be done with it; None where it may be one."""
     kinds = {
-        ".urdf": ("a robot description (URDF)", ROBOTS),
-        ".xacro": ("a robot description (xacro)", ROBOTS),
-        ".mjcf": ("a robot description (MJCF)", ROBOTS),
-        ".sdf": ("a robot description (SDF)", ROBOTS),
-        ".xml": ("an XML file, perhaps a robot description (MJCF)", ROBOTS),
         ".run": ("a run", "`show`, `plot`, `report` and `export` take it"),
         ".csv": ("a table of samples", '`fit` takes it, and a block with law = "file_reference"'),
         ".parquet": ("a table of samples", 'a block with law = "file_reference" takes it'),
@@ -102,8 +119,8 @@ def load_run(path: str) -> Run:
 
 
 def written_units(source: str, known: Mapping[str, Number]) -> dict[str, str]:
-    """Units other than of SI that a scenario's file gives its numbers in; none for one of the catalogue."""
-    if not Path(source).is_file():
+    """Units other than of SI that a scenario's file gives its numbers in; none for others, which are in SI."""
+    if not Path(source).is_file() or Path(source).suffix.lower() in ROBOTS:
         return {}
     from robodyn.files.written_units import find_written_units
 

@@ -1,6 +1,7 @@
 """Composed files: what does a TOML file say once its includes and templates are put in?
 
     include = "axis.toml"           another file's tables, or a list of files; this file's own values win
+    robot = "panda.urdf"            the machine of a robot file, likewise
     [templates.servo_axis]          tables of parts, as at the top level, that are not yet a part of the machine
     [use.x]                         its parts once, named `x.motor` ..., with the values given here in place of its own
     template = "servo_axis"
@@ -20,6 +21,7 @@ from typing import Any
 
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.files.groups import LISTS
+from robodyn.files.robot_files import ROBOT_KEYS, robot_tables
 from robodyn.files.table import entries_of, leaves_of, load_toml
 from robodyn.files.template import KEYS, flatten_names, instantiate, merge_tables
 from robodyn.model.numbers import check_name
@@ -82,8 +84,8 @@ class _Loader:
         if not isinstance(files, list) or not all(isinstance(file, str) for file in files):
             flaws.add("include", f"must be the name of a file or a list of them, is {includes!r}")
             files = []
-        for file in files:
-            part = self.include(path, file, (*within, path.resolve()), flaws)
+        parts = [self.include(path, file, (*within, path.resolve()), flaws) for file in files]
+        for part in (*parts, *_load_robot(path, data.pop("robot", None), flaws)):
             _check_twice(flaws, whole, part)
             _merge(whole, part)
         flaws.raise_if_any(str(path))
@@ -111,6 +113,31 @@ class _Loader:
         origins = {place: (file, place) for place, _ in entries_of(part.data)}
         origins |= {place: (os.path.join(folder, name), there) for place, (name, there) in part.origins.items()}
         return Composed(_resolve(part.data, folder) if folder else part.data, origins)
+
+
+def _load_robot(path: Path, given: Any, flaws: FlawList) -> list[Composed]:
+    """The tables of the machine that a robot file describes, where one is named."""
+    if given is None:
+        return []
+    options = {"file": given} if isinstance(given, str) else given
+    if not isinstance(options, Mapping) or not isinstance(options.get("file"), str):
+        flaws.add("robot", f"must be the name of a robot file, or a table with one as `file`, is {given!r}")
+        return []
+    for key in (key for key in options if key not in ROBOT_KEYS):
+        flaws.add(f"robot.{key}", "is unknown", nearest(key, ROBOT_KEYS))
+    known = {key: value for key, value in options.items() if key in ROBOT_KEYS}
+    try:
+        data = flatten_names(robot_tables(path.parent, known))
+    except ModelError as error:
+        flaws.extend(
+            [
+                Flaw(f"{options['file']}: {flaw.path}".removesuffix(": "), flaw.what, flaw.remedy)
+                for flaw in error.flaws
+            ],
+            under="robot",
+        )
+        return []
+    return [Composed(data, {place: (options["file"], place) for place, _ in entries_of(data)})]
 
 
 def _check_twice(flaws: FlawList, whole: Composed, part: Composed) -> None:

@@ -16,6 +16,7 @@ from robodyn.model import Block, Scenario, kinds, referring_kinds, vector_kinds
 from robodyn.model.body import TENSOR, Inertia
 from robodyn.model.description import Description
 from robodyn.model.kinds import Kind
+from robodyn.robots.importing import BASES, LOOKS
 from robodyn.structures.sections import SectionPart
 
 Schema = dict[str, Any]
@@ -40,8 +41,19 @@ DEFINED: Schema = {
     "dotted_texts": {"type": "object", "additionalProperties": {"anyOf": [STRING, {"$ref": "#/$defs/dotted_texts"}]}},
 }
 
+ROBOT: Schema = {
+    "file": STRING,
+    "base": {"enum": list(BASES)},
+    "looks": {"enum": list(LOOKS)},
+    "search": {"type": "array", "items": STRING},
+    "keep_massless": BOOLEAN,
+}
 COMPOSITION: Schema = {
     "include": {"description": "files whose tables are put in", "anyOf": [STRING, {"type": "array", "items": STRING}]},
+    "robot": {
+        "description": "a robot file (URDF, SDF, MJCF, xacro) whose machine is put in",
+        "anyOf": [STRING, {"type": "object", "properties": ROBOT, "required": ["file"], "additionalProperties": False}],
+    },
     "templates": {"description": "tables of parts, used below", "additionalProperties": {"type": "object"}},
     "use": {
         "description": "parts of a template under another name, with other numbers",
@@ -57,7 +69,7 @@ def make_schema() -> Schema:
     dh = {"convention": {"enum": list(CONVENTIONS)}, "rows": rows}
     properties |= {
         "name": STRING | {"description": "name of the scenario, and of its run's file"},
-        **{key: _tables(classes) for key, classes in GROUPS.items()},
+        **{key: _tables(classes, whole=False) for key, classes in GROUPS.items()},
         "dh": {"type": "object", "properties": dh, "required": ["rows"], "additionalProperties": False},
     }
     properties |= COMPOSITION
@@ -66,7 +78,9 @@ def make_schema() -> Schema:
         "title": "Scenario of robodyn",
         "type": "object",
         "properties": properties,
-        # What an included file may say need not be said again.
+        # What an included file or a robot file may say need not be said again: parts are then changed, not described.
+        "if": {"not": {"anyOf": [{"required": ["include"]}, {"required": ["robot"]}]}},
+        "then": {"properties": {key: _tables(classes) for key, classes in GROUPS.items()}},
         "anyOf": [
             {"required": [key for key in required if key not in ("bodies", "joints")]},
             {"required": ["include"]},
@@ -101,8 +115,8 @@ def _properties(cls: type[Description]) -> tuple[Schema, list[str]]:
     return properties, required
 
 
-def _object(classes: Sequence[type[Description]]) -> Schema:
-    """A table of one of several classes, which their marks distinguish."""
+def _object(classes: Sequence[type[Description]], whole: bool = True) -> Schema:
+    """A table of one of several classes, which their marks distinguish; whole, or some entries of it."""
     choices = []
     for cls in forms_of(classes):
         properties, required = _properties(cls)
@@ -114,15 +128,15 @@ def _object(classes: Sequence[type[Description]]) -> Schema:
                 "title": cls.__name__,
                 "description": (cls.__doc__ or "").splitlines()[0],
                 "properties": {key: value for key, value in properties.items() if key not in refused},
-                "required": list(dict.fromkeys([*marks, *required])),
+                "required": list(dict.fromkeys([*marks, *required])) if whole else [],
                 "additionalProperties": False,
             }
         )
     return choices[0] if len(choices) == 1 else {"anyOf": choices}
 
 
-def _tables(classes: Sequence[type[Description]]) -> Schema:
-    return {"type": "object", "additionalProperties": _object(classes)}
+def _tables(classes: Sequence[type[Description]], whole: bool = True) -> Schema:
+    return {"type": "object", "additionalProperties": _object(classes, whole)}
 
 
 def _list(items: Schema, length: int | None = None) -> Schema:

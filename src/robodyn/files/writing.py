@@ -32,9 +32,19 @@ def write_scenario(scenario: Scenario, path: str | Path) -> None:
 
 def scenario_text(scenario: Scenario) -> str:
     """The text of a scenario's TOML file."""
+    return tables_text(scenario_tables(scenario))
+
+
+def scenario_tables(scenario: Scenario) -> dict[str, Any]:
+    """The tables of a scenario's TOML file."""
     flaws = FlawList()
     data = {"name": scenario.name} | _table(scenario, scenario.name, "", flaws)
     flaws.raise_if_any(f"scenario '{scenario.name}' cannot be written to a file")
+    return data
+
+
+def tables_text(data: Mapping[str, Any]) -> str:
+    """Tables as TOML."""
     return "\n".join(_lines(data, "")).strip() + "\n"
 
 

@@ -108,8 +108,6 @@ def test_a_used_up_budget_ends_with_code_3_and_keeps_its_run(invoke, quick, tmp_
 @pytest.mark.parametrize(
     ("file", "kind"),
     [
-        ("arm.urdf", "a robot description (URDF), not a scenario"),
-        ("arm.xml", "an XML file, perhaps a robot description (MJCF)"),
         ("old.run", "a run, not a scenario: `show`"),
         ("track.csv", "a table of samples"),
         ("law.py", "a Python file"),

@@ -1,0 +1,82 @@
+"""robodyn import: which machine does a robot file describe, and what became of everything in it?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from robodyn.cli.application import app, fail, output, print_json
+
+if TYPE_CHECKING:
+    from robodyn.robots import Robot
+
+
+@app.command("import")
+def import_file(
+    file: Annotated[Path, typer.Argument(help="A robot file: URDF, SDF, MJCF or xacro.")],
+    out: Annotated[Path | None, typer.Option(help="Write an editable TOML file.")] = None,
+    embed: Annotated[bool, typer.Option("--embed", help="Copy the meshes beside the TOML file.")] = False,
+    report: Annotated[bool, typer.Option("--report", help="Print the whole balance sheet.")] = False,
+    html: Annotated[Path | None, typer.Option(help="Write the balance sheet as a page.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the balance sheet as JSON.")] = False,
+    base: Annotated[str | None, typer.Option(help="How the robot stands: fixed, free or planar.")] = None,
+    looks: Annotated[str, typer.Option(help="Shapes that are drawn: visual or collision.")] = "visual",
+    search: Annotated[
+        list[Path] | None, typer.Option(help="Folder in which packages and meshes are looked for.")
+    ] = None,
+    keep_massless: Annotated[
+        bool, typer.Option("--keep-massless", help="Keep joints that move nothing that has inertia.")
+    ] = False,
+) -> None:
+    """Read a robot file, account for every element and attribute, and write it as an editable TOML file."""
+    from robodyn.robots import import_robot
+
+    if embed and out is None:
+        raise fail("--embed: copies meshes beside the TOML file; say --out FILE.toml")
+    robot = import_robot(file, base, search or [], looks, keep_massless)
+    written = _write(robot, file, out, embed, html)
+    if as_json:
+        print_json(robot.sheet.to_plain() | {"written": [str(path) for path in written]})
+        return
+    output.print(robot.sheet.text() if report else describe_robot(robot, file), markup=False)
+    for path in written[:1] if out is None else [out, *([html] if html else [])]:
+        output.print(f"wrote {path}", markup=False)
+    if out is not None:
+        output.print(f"run it with: robodyn run {out}", markup=False)
+
+
+def _write(robot: Robot, file: Path, out: Path | None, embed: bool, html: Path | None) -> list[Path]:
+    written: list[Path] = []
+    for option, path in (("--out", out), ("--html", html)):
+        if path is not None and path.exists() and path.samefile(file):
+            raise fail(f"{option} {path}: is the robot's own file; name another one")
+    if out is not None:
+        from robodyn.files.robot_files import write_robot
+
+        written += write_robot(robot, out, embed)
+    if html is not None:
+        from robodyn.reporting.balance_page import balance_page
+
+        try:
+            html.write_text(balance_page(robot.sheet.to_plain()), encoding="utf-8")
+        except OSError as error:
+            raise fail(f"--html {html}: cannot be written: {error.strerror}") from error
+        written.append(html)
+    return written
+
+
+def describe_robot(robot: Robot, file: Path) -> str:
+    """What there is, how the file's entries add up, and the choices that were made."""
+    mechanism = robot.machine.mechanism
+    assert mechanism is not None
+    counts = robot.sheet.counts
+    free = sum(len(freedom.velocities) for freedom in mechanism.freedoms)
+    lines = [
+        f"{file}: '{robot.machine.name}' has {len(mechanism.bodies)} bodies, {len(mechanism.joints)} joints, "
+        f"{free} degrees of freedom, {sum(body.mass for body in mechanism.bodies):.6g} kg",
+        f"{len(robot.sheet.entries)} elements and attributes: {counts['read']} read as they are, {counts['converted']} "
+        f"converted, {counts['choice']} need a choice, {counts['not used']} not used; --report lists them",
+    ]
+    return "\n".join([*lines, *(f"choice: {choice}" for choice in robot.sheet.choices)])

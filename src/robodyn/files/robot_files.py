@@ -1,0 +1,93 @@
+"""Robots in scenario files: which tables does `robot = "panda.urdf"` stand for, and how is a file to edit made?"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from robodyn.errors import Flaw, FlawList, ModelError
+from robodyn.files.writing import scenario_tables, tables_text
+from robodyn.robots import Robot, import_robot
+from robodyn.untrusted import parse_toml
+
+ROBOT_KEYS = {"file": str, "base": str, "looks": str, "search": list, "keep_massless": bool}
+NOUNS = {str: "text", list: "a list of folders", bool: "true or false"}
+OWN = ("name", "duration", "title")
+"""Keys that the scenario says itself."""
+
+
+def robot_tables(folder: Path, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The tables of a robot's machine and of its start.
+
+    Args:
+        folder: of the scenario's file, from which paths are given.
+    """
+    flaws = FlawList()
+    for key, value in options.items():
+        texts = isinstance(value, list) and all(isinstance(entry, str) for entry in value)
+        if not isinstance(value, ROBOT_KEYS[key]) or (key == "search" and not texts):
+            flaws.add(key, f"must be {NOUNS[ROBOT_KEYS[key]]}, is {value!r}")
+    flaws.raise_if_any()
+    search = [folder / entry for entry in options.get("search", ())]
+    others = {key: value for key, value in options.items() if key not in ("file", "search")}
+    robot = import_robot(folder / options["file"], search=search, **others)
+    said = {key: value for key, value in scenario_tables(robot.scenario()).items() if key not in OWN}
+    return parse_toml(tables_text(said))
+
+
+def write_robot(robot: Robot, path: Path, embed: bool = False) -> list[Path]:
+    """Write a robot, left to itself, to a TOML file that can be edited; returns the files that were written.
+
+    Args:
+        embed: copy its meshes into a folder beside the file.
+
+    Raises:
+        ModelError: where a file cannot be written.
+    """
+    tables = scenario_tables(robot.scenario())
+    written = [path]
+    try:
+        if embed:
+            written += _embed(tables, path)
+        path.write_text("\n".join([*_head(robot), "", tables_text(tables)]), encoding="utf-8")
+    except OSError as error:
+        what = f"cannot be written: {error.strerror or error}"
+        raise ModelError([Flaw("", what)], str(error.filename or path)) from error
+    return written
+
+
+def _head(robot: Robot) -> Iterator[str]:
+    """Where the file is from, and what was chosen."""
+    counts = ", ".join(f"{count} {column}" for column, count in robot.sheet.counts.items())
+    total = f"{len(robot.sheet.entries)} elements and attributes"
+    yield f"# Imported from {Path(robot.sheet.source).name}: {total}, {counts}."
+    if robot.sheet.choices:
+        yield "# Choices made:"
+    yield from (f"#   {' '.join(choice.split())}" for choice in robot.sheet.choices)
+
+
+def _embed(tables: dict[str, Any], path: Path) -> list[Path]:
+    """Meshes copied into a folder beside the file, each once; the tables name the copies."""
+    folder = path.parent / f"{path.stem}_meshes"
+    copies: dict[str, Path] = {}
+    for body in tables["bodies"].values():
+        for look in body.get("looks", {}).values():
+            if "file" not in look:
+                continue
+            source = Path(look["file"])
+            if look["file"] not in copies:
+                folder.mkdir(exist_ok=True)
+                copies[look["file"]] = _free(folder, source, copies)
+                shutil.copyfile(source, copies[look["file"]])
+            look["file"] = f"{folder.name}/{copies[look['file']].name}"
+    return list(copies.values())
+
+
+def _free(folder: Path, source: Path, copies: Mapping[str, Path]) -> Path:
+    """A place for a copy that no other mesh of the robot has."""
+    taken, number, target = set(copies.values()), 2, folder / source.name
+    while target in taken:
+        target, number = folder / f"{source.stem}_{number}{source.suffix}", number + 1
+    return target

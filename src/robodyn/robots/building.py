@@ -1,0 +1,168 @@
+"""Robots as machines: how does the draft of a robot become bodies, joints, points and constraints?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from robodyn.errors import FlawList, ModelError
+from robodyn.model import Body, Joint, LinearConstraint, Machine, Mechanism, Point, Scenario
+from robodyn.model.joint import GROUND, SINGLE
+from robodyn.model.numbers import as_floats
+from robodyn.robots.balance_sheet import BalanceSheet
+from robodyn.robots.draft import JointDraft, LinkDraft, RobotDraft
+from robodyn.robots.massless import find_massless
+from robodyn.robots.names import free_name, settle_names
+from robodyn.robots.topology import order_joints
+from robodyn.robots.xml_tree import CHOICE
+
+DURATION = 1.0
+"""Simulated time [s] of a robot that is run as it is."""
+
+
+@dataclass(frozen=True)
+class Robot:
+    """A robot that was read from a file.
+
+    Attributes:
+        initial: start positions by signal name, where they are not 0; sheet: what became of the file.
+    """
+
+    machine: Machine
+    sheet: BalanceSheet
+    initial: dict[str, float] = field(default_factory=dict)
+
+    def scenario(self, duration: float = DURATION) -> Scenario:
+        """The robot left to itself."""
+        title = f"{self.machine.name}, left to itself"
+        return Scenario(self.machine.name, self.machine, duration, self.initial, title=title)
+
+
+def build_machine(draft: RobotDraft, keep_massless: bool) -> tuple[Machine, dict[str, float]]:
+    """The machine of a draft and its start positions.
+
+    Raises:
+        ModelError: with every problem of the file, each with its line.
+    """
+    settle_names(draft)
+    joints = [*_base_joints(draft), *order_joints(draft)]
+    draft.flaws.raise_if_any()
+    if not keep_massless:
+        _fix_massless(find_massless(draft.links, joints))
+    _check_mimics(joints)
+    bodies = [_body(link, draft.flaws) for link in draft.links]
+    made = [_joint(joint, draft.flaws) for joint in joints]
+    draft.flaws.raise_if_any()
+    points = [*draft.points, *_tip_points(draft, joints)]
+    mechanism = Mechanism(
+        draft.name, tuple(filter(None, bodies)), tuple(filter(None, made)), tuple(points), draft.gravity
+    )
+    taken = [*(joint.name for joint in joints), *draft.part_names, *(point.name for point in points)]
+    machine = Machine(
+        draft.name,
+        mechanism,
+        blocks=tuple(draft.blocks),
+        loads=tuple(draft.loads),
+        coordinates=tuple(draft.coordinates),
+        constraints=(*draft.constraints, *_mimic_constraints(joints, taken)),
+    )
+    return machine, _start_positions(joints) | draft.initial
+
+
+def _base_joints(draft: RobotDraft) -> list[JointDraft]:
+    """Joints between the ground and the links that no joint of the file carries."""
+    links = {link.name: link for link in draft.links}
+    taken = [joint.name for joint in draft.joints]
+    return [
+        JointDraft(free_name(f"{name}_base", taken), links[name].element, kind, GROUND, name, place)
+        for name, (kind, place) in draft.bases.items()
+    ]
+
+
+def _fix_massless(massless: Sequence[JointDraft]) -> None:
+    for joint in massless:
+        what = f"'{joint.name}' moves nothing that has inertia: it is fixed; keep_massless = true lets it move"
+        key = "type" if "type" in joint.element.attributes else ""
+        joint.element.mark(CHOICE, what, key)
+        joint.kind, joint.fields, joint.mimic = "fixed", {}, None
+
+
+def _check_mimics(joints: Sequence[JointDraft]) -> None:
+    """Leaders are other joints of one position; who follows none moves by itself."""
+    single = {joint.name for joint in joints if joint.kind in SINGLE}
+    for joint in joints:
+        if joint.mimic is not None and joint.mimic.leader not in single - {joint.name}:
+            what = f"there is no other joint '{joint.mimic.leader}' that moves along one axis"
+            joint.mimic.element.mark(CHOICE, f"{what}: '{joint.name}' moves by itself; [constraints] can couple it")
+            joint.mimic = None
+
+
+def _body(link: LinkDraft, flaws: FlawList) -> Body | None:
+    """A body; an inertia that none can have is kept as it is."""
+    numbers = (link.name, link.mass, as_floats(link.com), as_floats(link.inertia))
+    try:
+        return Body(*numbers, looks=tuple(link.looks))
+    except ModelError as error:
+        inertial = link.inertial or link.element
+        if all(flaw.path == "inertia" for flaw in error.flaws):
+            try:
+                made = Body(*numbers, physical=False, looks=tuple(link.looks))
+            except ModelError:
+                pass
+            else:
+                what = f"no real body can have it, it {error.flaws[0].what}; taken as published, `physical = false`"
+                inertial.mark(CHOICE, f"{what}; give `bodies.{link.name}.inertia` to change it")
+                return made
+        for flaw in error.flaws:
+            flaws.add(f"{inertial.place}: {flaw.path}", flaw.what, flaw.remedy)
+        return None
+
+
+def _joint(joint: JointDraft, flaws: FlawList) -> Joint | None:
+    try:
+        return Joint(
+            joint.name, joint.kind, joint.parent, joint.child, as_floats(joint.place.p), as_floats(joint.place.R),
+            **joint.fields,
+        )  # fmt: skip
+    except ModelError as error:
+        for flaw in error.flaws:
+            flaws.add(f"{joint.element.place}: {flaw.path}", flaw.what, flaw.remedy)
+        return None
+
+
+def _tip_points(draft: RobotDraft, joints: Sequence[JointDraft]) -> list[Point]:
+    """A point at the origin of every link that carries no other: tools, sensors, feet."""
+    parents = {joint.parent for joint in joints}
+    taken = [*(joint.name for joint in joints), *draft.part_names]
+    found: list[Point] = []
+    for link in draft.links:
+        if link.name not in parents:
+            found.append(Point(free_name(link.name, [*taken, *(point.name for point in found)]), link.name))
+    return found
+
+
+def _mimic_constraints(joints: Sequence[JointDraft], taken: Sequence[str]) -> list[LinearConstraint]:
+    found: list[LinearConstraint] = []
+    for joint in joints:
+        if joint.mimic is not None:
+            of = {joint.name: 1.0} | ({joint.mimic.leader: -joint.mimic.ratio} if joint.mimic.ratio else {})
+            name = free_name(f"{joint.name}_mimic", [*taken, *(constraint.name for constraint in found)])
+            found.append(LinearConstraint(name, of, joint.mimic.offset))
+    return found
+
+
+def _start_positions(joints: Sequence[JointDraft]) -> dict[str, float]:
+    """Zero where the limits allow it, else between them; joints that follow others as these say."""
+    start = {joint.name: _start(joint) for joint in joints if joint.kind in SINGLE}
+    mimics = {joint.name: joint.mimic for joint in joints if joint.mimic is not None}
+    for _ in mimics:
+        start |= {name: mimic.ratio * start[mimic.leader] + mimic.offset for name, mimic in mimics.items()}
+    return {f"{name}.position": value for name, value in start.items() if value}
+
+
+def _start(joint: JointDraft) -> float:
+    lower, upper = joint.fields.get("lower_limit"), joint.fields.get("upper_limit")
+    if (lower is None or lower <= 0.0) and (upper is None or upper >= 0.0):
+        return 0.0
+    ends = [end for end in (lower, upper) if end is not None]
+    return float(sum(ends)) / len(ends)

@@ -1,0 +1,100 @@
+"""Robot files: how is a URDF, SDF, MJCF or xacro file read as a machine, with an account of all that it says?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from robodyn.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.model import Machine
+from robodyn.robots.balance_sheet import make_balance_sheet
+from robodyn.robots.building import Robot, build_machine
+from robodyn.robots.draft import RobotDraft
+from robodyn.robots.mesh_files import MeshFiles
+from robodyn.robots.names import usable_name
+from robodyn.robots.sdf import read_sdf
+from robodyn.robots.urdf import read_urdf
+from robodyn.robots.xml_tree import Element, load_xml, parse_xml
+from robodyn.untrusted import Unreadable
+
+BASES, LOOKS = ("fixed", "free", "planar"), ("visual", "collision")
+ENDINGS = (".urdf", ".xacro", ".sdf", ".mjcf", ".xml")
+"""Of files that are robots."""
+FORMATS = "a robot file is URDF (<robot>), SDF (<sdf>) or MJCF (<mujoco>)"
+
+
+def read_robot(path: str | Path, **options: object) -> Machine:
+    """The machine that a URDF, SDF, MJCF or xacro file describes; options are those of `import_robot`."""
+    return import_robot(path, **options).machine  # type: ignore[arg-type]
+
+
+def import_robot(
+    path: str | Path,
+    base: str | None = None,
+    search: Sequence[str | Path] = (),
+    looks: str = "visual",
+    keep_massless: bool = False,
+) -> Robot:
+    """Read a robot file, with its balance sheet.
+
+    Args:
+        base: joint between the ground and a root link of which the file says nothing: "fixed" (by default of URDF),
+            "free" (of SDF) or "planar"; MJCF says it itself.
+        search: folders in which packages and meshes are looked for, beside the robot's own.
+        looks: which shapes are drawn: "visual" or "collision".
+        keep_massless: keep joints that move nothing that has inertia; no motion can be simulated then.
+
+    Raises:
+        ModelError: with every problem of the file, each with its line.
+    """
+    path = Path(path)
+    _check_options(base, looks)
+    try:
+        root = _load(path)
+        draft = _read(root, path, base, search, looks)
+        draft.name = usable_name(draft.name, "robot")
+        machine, initial = build_machine(draft, keep_massless)
+    except OSError as error:
+        raise ModelError([Flaw("", f"cannot be read: {error.strerror or error}")], str(path)) from error
+    except Unreadable as error:
+        raise ModelError([Flaw("", str(error))], str(path)) from error
+    except ModelError as error:
+        raise ModelError(error.flaws, str(path)) from error
+    return Robot(machine, make_balance_sheet(root, str(path)), initial)
+
+
+def _check_options(base: str | None, looks: str) -> None:
+    flaws = FlawList()
+    for key, value, known in (("base", base, BASES), ("looks", looks, LOOKS)):
+        if value is not None and value not in known:
+            flaws.add(key, f"'{value}' is unknown", nearest(str(value), known))
+    flaws.raise_if_any()
+
+
+def _load(path: Path) -> Element:
+    if path.suffix.lower() != ".xacro":
+        return load_xml(path)
+    load_xml(path)
+    try:
+        import xacro
+    except ImportError as error:
+        raise Unreadable("is a xacro file, which needs xacro: pip install 'robodyn[xacro]'") from error
+    try:
+        return parse_xml(xacro.process_file(str(path)).toprettyxml(indent="  "))
+    except Unreadable:
+        raise
+    except Exception as error:  # xacro raises whatever its expressions do
+        raise Unreadable(f"xacro cannot expand it: {error}") from error
+
+
+def _read(root: Element, path: Path, base: str | None, search: Sequence[str | Path], looks: str) -> RobotDraft:
+    meshes = MeshFiles(path, search)
+    if root.tag == "robot":
+        return read_urdf(root, meshes, base or "fixed", looks)
+    if root.tag in ("sdf", "gazebo"):
+        return read_sdf(root, meshes, base, looks)
+    if root.tag == "mujoco":
+        from robodyn.robots.mjcf import read_mjcf
+
+        return read_mjcf(root, path, meshes, looks)
+    raise Unreadable(f"has the root element <{root.tag[:80]}>: {FORMATS}")

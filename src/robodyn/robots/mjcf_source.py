@@ -1,0 +1,122 @@
+"""MJCF sources: which elements do a file and those it includes hold, and what does MuJoCo's compiler make of them?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from robodyn.robots.mesh_files import MeshFiles
+from robodyn.robots.xml_tree import READ, Element, load_xml
+from robodyn.untrusted import Unreadable
+
+MOST_FILES = 50
+FOLDERS = ("meshdir", "texturedir", "assetdir")
+TRANSPARENT = ("include", "mujocoinclude", "mujoco")
+"""Elements whose children count as those of the element around them."""
+
+
+def load_includes(root: Element, file: Path, folders: MeshFiles) -> None:
+    """Put the elements of included files below their <include>; files outside of the robot's folder are refused.
+
+    Raises:
+        Unreadable, OSError: for a file that cannot be read.
+    """
+    waiting, count = [(root, file)], 0
+    while waiting:
+        top, source = waiting.pop()
+        for element in [element for element in top.walk() if element.tag == "include"]:
+            name = element.take("file", READ, "its elements stand in its place")
+            count += 1
+            if count > MOST_FILES:
+                raise Unreadable(f"includes more than {MOST_FILES} files, or itself (line {element.line})")
+            target = _find_include(name or "", source, file, folders, element)
+            inner = load_xml(target)
+            inner.parent = element
+            inner.mark(READ)
+            element.children.append(inner)
+            waiting.append((inner, target))
+    _check_files(root, file, folders)
+
+
+def _find_include(name: str, source: Path, file: Path, folders: MeshFiles, element: Element) -> Path:
+    """An included file: from the folder of the whole model, as MuJoCo does, or of the one that includes it."""
+    for folder in (file.parent, source.parent):
+        target = (folder / name).resolve()
+        if name and "\0" not in name and target.is_file():
+            if not folders.allows(target):
+                raise Unreadable(f"includes '{name}' from outside of the robot's folder (line {element.line})")
+            return target
+    raise Unreadable(f"includes '{name[:200]}' in line {element.line}, which is no file")
+
+
+def _check_files(root: Element, file: Path, folders: MeshFiles) -> None:
+    """Meshes and other files of a model stand in the robot's folder, or in one that is allowed."""
+    elements = list(root.walk())
+    inner = {"", *(element.attributes.get(key, "") for element in elements for key in FOLDERS)}
+    for element in elements:
+        for key, value in element.attributes.items():
+            if not key.startswith("file") or element.tag == "include" or "\0" in value:
+                continue
+            for folder in inner:
+                target = (file.parent / folder / value).resolve()
+                if target.is_file() and not folders.allows(target):
+                    what = f"'{value}' in line {element.line} lies outside of the robot's folder"
+                    raise Unreadable(f"{what}; allow its folder with `search`")
+
+
+def compile_model(file: Path) -> Any:
+    """The model that MuJoCo's own compiler makes of a file.
+
+    Raises:
+        Unreadable: where it refuses, or is not installed.
+    """
+    try:
+        import mujoco
+    except ImportError as error:
+        raise Unreadable("is MJCF, which needs MuJoCo: pip install 'robodyn[mujoco]'") from error
+    try:
+        return mujoco.MjModel.from_xml_path(str(file))
+    except (ValueError, RuntimeError, MemoryError, mujoco.FatalError) as error:
+        raise Unreadable(f"MuJoCo's compiler refuses it: {str(error).strip()}") from error
+
+
+def row_of(model: Any, table: str, number: int) -> Any:
+    """A row of a table of the model, 0 where this version of MuJoCo does not have it."""
+    found = getattr(model, table, None)
+    return np.zeros(1) if found is None else np.asarray(found[number])
+
+
+def members(element: Element) -> Iterator[Element]:
+    """Children of an element, those of included files among them."""
+    for child in element.children:
+        if child.tag in TRANSPARENT:
+            yield from members(child)
+        else:
+            yield child
+
+
+def sections(root: Element, tag: str) -> list[Element]:
+    """All members of the sections of a tag, in the order of the file."""
+    return [member for section in members(root) if section.tag == tag for member in members(section)]
+
+
+def bodies_of(element: Element) -> Iterator[Element]:
+    """Bodies below an element in MuJoCo's order, depth first; frames are transparent."""
+    for child in members(element):
+        if child.tag == "body":
+            yield child
+            yield from bodies_of(child)
+        elif child.tag == "frame":
+            yield from bodies_of(child)
+
+
+def parts_of(body: Element, tags: tuple[str, ...]) -> Iterator[Element]:
+    """Joints, geoms or sites of a body itself."""
+    for child in members(body):
+        if child.tag in tags:
+            yield child
+        elif child.tag == "frame":
+            yield from parts_of(child, tags)

@@ -1,0 +1,108 @@
+"""Frames of SDF: where do links, joints and frames of a model stand, each given relative to another?"""
+
+from __future__ import annotations
+
+from math import radians
+
+import numpy as np
+
+from robodyn.errors import FlawList, nearest
+from robodyn.robots.xml_tree import CONVERTED, READ, Element, read_floats
+from robodyn.spatial import Pose, from_quaternion, from_rpy
+
+ROTATION = "R = Rz(yaw) Ry(pitch) Rx(roll), p [m]"
+MODEL, WORLD = "__model__", "world"
+
+
+def scoped(scope: str, name: str) -> str:
+    """The name of a part of a model within another one; a model by itself is its frame, "" the outermost."""
+    if name == WORLD or not name:
+        return name
+    return scope.removesuffix(".") if name == MODEL else scope + name.replace("::", ".")
+
+
+def text_floats(element: Element | None, tag: str, count: int, default: list[float], flaws: FlawList) -> list[float]:
+    """Numbers of a child's text; the default where it is not there or wrong, which is noted."""
+    child = None if element is None else element.one(tag)
+    if child is None:
+        return default
+    try:
+        return read_floats(child.text, count)
+    except ValueError as error:
+        flaws.add(child.place, str(error))
+        return default
+
+
+def text_of(element: Element | None, tag: str) -> str | None:
+    child = None if element is None else element.one(tag)
+    return None if child is None else child.text.strip()
+
+
+def pose_of(element: Element, flaws: FlawList) -> tuple[Pose, str]:
+    """The <pose> of an element, and the name of the frame that it is given in, "" by default."""
+    child = element.one("pose")
+    if child is None or not child.text.strip():
+        return Pose.identity(), "" if child is None else child.take("relative_to") or child.take("frame") or ""
+    child.mark(CONVERTED, ROTATION)
+    relative = child.take("relative_to") or child.take("frame") or ""
+    quaternion = child.take("rotation_format") == "quat_xyzw"
+    degrees = child.take("degrees") in ("true", "1")
+    try:
+        numbers = read_floats(child.text, 7 if quaternion else 6)
+        if quaternion:
+            x, y, z, w = numbers[3:]
+            if not (w or x or y or z):
+                raise ValueError("the quaternion must not be zero")
+            return Pose(from_quaternion(w, x, y, z), np.array(numbers[:3])), relative
+        angles = [radians(angle) for angle in numbers[3:]] if degrees else numbers[3:]
+        return Pose(from_rpy(*angles), np.array(numbers[:3])), relative
+    except ValueError as error:
+        flaws.add(child.place, str(error))
+        return Pose.identity(), relative
+
+
+class Frames:
+    """The named frames of one model, seen from it.
+
+    Attributes:
+        attached: parts that frames are fixed to.
+    """
+
+    def __init__(self, flaws: FlawList) -> None:
+        self.flaws = flaws
+        self.given: dict[str, tuple[Pose, str, Element]] = {}
+        self.attached: dict[str, str] = {}
+
+    def add(self, name: str, element: Element, scope: str, default: str = "") -> None:
+        """A frame of a model within the outermost one; by default it is given in that model's own frame."""
+        pose, relative = pose_of(element, self.flaws)
+        within = scoped(scope, relative) or default or scoped(scope, MODEL)
+        self.given.setdefault(name, (pose, within, element))
+
+    def pose(self, name: str) -> Pose:
+        """A frame's pose in the model."""
+        found, seen, element = Pose.identity(), [], None
+        while name:
+            if name not in self.given or name in seen:
+                what = "is given relative to itself" if name in seen else "there is no such frame"
+                place = element.place if element is not None else "model"
+                self.flaws.add(place, f"'{name}': {what}", nearest(name, self.given))
+                return found
+            seen.append(name)
+            pose, relative, element = self.given[name]
+            found, name = pose @ found, relative
+        return found
+
+    def link(self, name: str) -> str:
+        """The link that a name means: itself, or what a frame is attached to."""
+        for _ in range(len(self.attached) + 1):
+            if name not in self.attached:
+                break
+            name = self.attached[name]
+        return name
+
+
+def mark_frame(element: Element) -> None:
+    element.mark(READ)
+    element.take("name")
+    element.take("attached_to")

@@ -1,0 +1,79 @@
+"""Does import account for a robot file and write a file that runs, and do other commands take robot files too?"""
+
+import json
+import shutil
+
+import pytest
+from support.robot_files import OWN
+
+from robodyn import import_robot, load
+
+
+@pytest.fixture(autouse=True)
+def _robots(tmp_path):
+    shutil.copytree(OWN, tmp_path, dirs_exist_ok=True)
+
+
+def test_an_imported_file_runs(invoke, tmp_path):
+    done = invoke("import", "arm.urdf", "--out", "arm.toml", "--embed")
+    assert done.exit_code == 0, done.output
+    assert "'test_arm' has 8 bodies, 8 joints, 5 degrees of freedom, 10 kg" in done.output
+    assert "4 need a choice" in done.output
+    assert (tmp_path / "arm_meshes" / "tetrahedron.stl").is_file()
+    done = invoke("run", "arm.toml", "--duration", "0.1")
+    assert done.exit_code == 0, done.output
+    assert load(tmp_path / "out" / "test_arm.run").outcome.ok
+
+
+def test_the_report_is_printed_and_written_as_json_and_page(invoke, tmp_path):
+    sheet = import_robot(tmp_path / "arm.urdf").sheet
+    done = invoke("import", "arm.urdf", "--report", "--html", "sheet.html")
+    assert done.exit_code == 0, done.output
+    assert f"{len(sheet.entries)} elements and attributes" in done.output
+    assert "not used:" in done.output
+    assert (tmp_path / "sheet.html").read_text().count("<tr class=") == len(sheet.entries)
+    done = invoke("import", "arm.urdf", "--json")
+    assert json.loads(done.stdout)["counts"] == sheet.to_plain()["counts"]
+
+
+@pytest.mark.parametrize("name", ["arm.urdf", "floating.urdf", "arm.xml", "crane.sdf"])
+def test_a_robot_file_runs_by_itself_and_says_what_was_assumed(invoke, name):
+    done = invoke("run", name, "--duration", "0.05", "--json")
+    assert done.exit_code == 0, done.output
+    assert "left to itself for 1 s, at rest at first" in done.stderr
+    assert json.loads(done.stdout)["outcome"]["ok"]
+
+
+def test_a_robot_file_is_checked(invoke):
+    done = invoke("check", "arm.urdf")
+    assert done.exit_code == 0, done.output
+    assert "arm.urdf: usable; 11 states" in done.output
+
+
+def test_numbers_of_a_robot_are_set(invoke, tmp_path):
+    done = invoke(
+        "run", "arm.urdf", "--set", "hand.mass=2 kg", "--set", "initial.lift.position=1", "--duration", "0.01"
+    )
+    assert done.exit_code == 0, done.output
+    assert load(tmp_path / "out" / "test_arm.run")["lift.position"].values[0] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("import", "bad.urdf"), "line 7: robot[bad]/joint[one]@type: 'hinge' is unknown"),
+        (("run", "bad.urdf"), "line 7: robot[bad]/joint[one]@type: 'hinge' is unknown"),
+        (("check", "bad.urdf"), "line 7: robot[bad]/joint[one]@type: 'hinge' is unknown"),
+        (("import", "nothing.urdf"), "cannot be read: No such file"),
+        (("import", "meshes"), "is not a file"),
+        (("import", "arm.urdf", "--base", "flying"), "base: 'flying' is unknown"),
+        (("import", "arm.urdf", "--embed"), "say --out FILE.toml"),
+        (("import", "arm.urdf", "--out", "arm.urdf"), "is the robot's own file"),
+        (("import", "arm.urdf", "--out", "no/arm.toml"), "cannot be written"),
+        (("import", "arm.urdf", "--html", "no/arm.html"), "cannot be written"),
+    ],
+)
+def test_bad_input_ends_with_a_message(invoke, arguments, complaint):
+    done = invoke(*arguments)
+    assert done.exit_code == 2
+    assert complaint in done.output

@@ -1,0 +1,138 @@
+"""MJCF files: several joints of a body, equalities, tendons and drives; what MuJoCo has beyond is said."""
+
+import numpy as np
+import pytest
+from support.robot_files import OWN
+
+import robodyn as rd
+
+BODY = '<body name="b"><joint name="j"/><geom size="0.1"/>{}</body>'
+
+
+def read(tmp_path, text, **options):
+    path = tmp_path / "robot.xml"
+    path.write_text(f"<mujoco>{text}</mujoco>")
+    return rd.import_robot(path, **options)
+
+
+def refusal(tmp_path, text, **options):
+    with pytest.raises(rd.ModelError) as error:
+        read(tmp_path, text, **options)
+    return str(error.value)
+
+
+@pytest.fixture(scope="module")
+def robot():
+    return rd.import_robot(OWN / "arm.xml")
+
+
+def notes(robot, end):
+    return [entry.note for entry in robot.sheet.entries if entry.path.endswith(end)]
+
+
+def test_several_joints_of_a_body_are_a_chain_of_massless_frames(robot):
+    mechanism = robot.machine.mechanism
+    assert mechanism.joint("yaw").child == mechanism.joint("pitch").parent == "yaw_frame"
+    assert mechanism.body("yaw_frame").mass == 0.0
+    assert mechanism.joint("pitch").child == "shoulder"
+
+
+def test_a_free_joint_starts_where_the_model_stands(robot):
+    assert {name: value for name, value in robot.initial.items() if value} == {
+        "flight.x.position": 1.0, "flight.z.position": 2.0, "flight.orientation.w": 1.0,
+    }  # fmt: skip
+
+
+def test_equalities_are_constraints(robot):
+    joint, rope = robot.machine.constraints
+    assert (dict(joint.of), joint.offset, joint.active) == ({"slide": 1.0, "elbow": -0.02}, 0.01, False)
+    assert (rope.name, rope.kind, rope.active) == ("rope", "spherical", False)
+
+
+def test_a_weld_holds_two_bodies_as_they_stand(tmp_path):
+    text = '<worldbody><body name="a" pos="1 0 0" euler="0 90 0"><freejoint/><geom size="0.1"/></body>{}</worldbody>'
+    weld = '<equality><weld name="w" body1="a" body2="b"/></equality>'
+    robot = read(tmp_path, text.format(BODY.format("")) + weld)
+    run = rd.simulate(robot.scenario(0.2))
+    (held,) = robot.machine.constraints
+    ends = [[run[f"{point}.position.{axis}"].values for axis in "xyz"] for point in (held.first, held.second)]
+    assert run.outcome.ok
+    assert np.abs(np.array(ends[0]) - np.array(ends[1])).max() < 1e-6
+
+
+def test_drives_are_blocks_with_a_command(robot):
+    blocks = {block.name: block for block in robot.machine.blocks}
+    assert blocks["hold_loop"].parameters["proportional"] == 20.0
+    assert blocks["hold_loop"].parameters["derivative"] == pytest.approx(1.6)
+    assert blocks["push_command"].parameters["constant"] == 2.0
+    assert blocks["push"].parameters["torque_limit"] == 6.0
+    assert blocks["pull"].on == "belt"
+    assert "slow" not in blocks
+
+
+def test_what_has_no_part_in_robodyn_is_said(robot):
+    assert "dyntype" in notes(robot, "actuator/general[slow]")[0]
+    assert "only joints along or about one axis" in notes(robot, "joint[hook]@damping")[0]
+    drawn = rd.import_robot(OWN / "arm.xml", looks="collision")
+    assert any("counts for the inertia alone" in note for note in notes(drawn, "body[fore]/geom"))
+    assert "contacts are not imported" in notes(robot, "default/geom@contype")[0]
+
+
+def test_gravity_compensation_is_a_force_at_the_centre_of_mass(tmp_path):
+    body = '<body gravcomp="1"><joint name="j" type="slide"/><geom size="0.1" pos="0.3 0 0"/></body>'
+    robot = read(tmp_path, f"<worldbody>{body}</worldbody>")
+    run = rd.simulate(robot.scenario(1.0))
+    assert abs(run.final["j.position"]) < 1e-12
+
+
+def test_gravity_can_be_off(tmp_path):
+    off = '<option><flag gravity="disable"/></option>'
+    machine = read(tmp_path, f"{off}<worldbody>{BODY.format('')}</worldbody>").machine
+    assert machine.mechanism.gravity == (0.0, 0.0, 0.0)
+
+
+def test_what_mujoco_refuses_is_refused_with_its_words(tmp_path):
+    assert "MuJoCo's compiler refuses it: " in refusal(tmp_path, "<worldbody><body><joint/></body></worldbody>")
+
+
+def test_files_outside_of_the_folder_are_not_read(tmp_path):
+    inner = tmp_path / "mine"
+    inner.mkdir()
+    (tmp_path / "secret.xml").write_text('<mujocoinclude><option timestep="1"/></mujocoinclude>')
+    (tmp_path / "a.stl").write_bytes((OWN / "meshes/tetrahedron.stl").read_bytes())
+    assert "from outside of the robot's folder" in refusal(inner, '<include file="../secret.xml"/>')
+    mesh = '<asset><mesh name="a" file="../a.stl"/></asset>'
+    assert "lies outside of the robot's folder" in refusal(inner, mesh)
+    read(inner, f'<include file="../secret.xml"/><worldbody>{BODY.format("")}</worldbody>', search=[tmp_path])
+
+
+def test_files_that_include_themselves_end(tmp_path):
+    assert "or itself" in refusal(tmp_path, '<include file="robot.xml"/>')
+    assert "is no file" in refusal(tmp_path, '<include file="nothing.xml"/>')
+
+
+def test_document_types_of_included_files_are_refused(tmp_path):
+    (tmp_path / "inner.xml").write_text('<!DOCTYPE a [<!ENTITY b "c">]><mujocoinclude>&b;</mujocoinclude>')
+    assert "document type" in refusal(tmp_path, '<include file="inner.xml"/>')
+
+
+def test_meshes_are_drawn_in_their_own_frame(tmp_path):
+    (tmp_path / "a.stl").write_bytes(tetrahedron())
+    mesh = '<asset><mesh name="a" file="a.stl" scale="2 2 2"/></asset>'
+    body = '<body><joint/><geom type="mesh" mesh="a" pos="1 2 3"/></body>'
+    machine = read(tmp_path, f"{mesh}<worldbody>{body}</worldbody>").machine
+    (look,) = machine.mechanism.bodies[0].looks
+    assert look.origin == pytest.approx((1.0, 2.0, 3.0), abs=1e-6)
+    assert look.scale == (2.0, 2.0, 2.0)
+
+
+def tetrahedron():
+    """The mesh as a binary file, which is all that MuJoCo reads."""
+    import struct
+
+    corners = ((0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1))
+    faces = ((0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3))
+    data = bytes(80) + struct.pack("<I", 4)
+    for face in faces:
+        data += struct.pack("<12fH", *(0, 0, 0), *(x for corner in face for x in corners[corner]), 0)
+    return data

@@ -1,0 +1,103 @@
+"""SDF files: models, worlds, frames, loops; what has no counterpart is said."""
+
+import numpy as np
+import pytest
+from support.robot_files import OWN, example_robot
+
+import robodyn as rd
+
+INERTIA = "<ixx>1</ixx><iyy>1</iyy><izz>1</izz><ixy>0</ixy><ixz>0</ixz><iyz>0</iyz>"
+LINK = f'<link name="{{0}}">{{1}}<inertial><mass>1</mass><inertia>{INERTIA}</inertia></inertial></link>'
+
+
+def joint(name, parent, child, inner="", kind="revolute"):
+    ends = f"<parent>{parent}</parent><child>{child}</child>"
+    return f'<joint name="{name}" type="{kind}">{ends}<axis><xyz>0 0 1</xyz>{inner}</axis></joint>'
+
+
+def read(tmp_path, *parts, **options):
+    path = tmp_path / "robot.sdf"
+    path.write_text(f'<sdf version="1.9"><model name="m">{"".join(parts)}</model></sdf>')
+    return rd.import_robot(path, **options)
+
+
+def flaws(tmp_path, *parts):
+    with pytest.raises(rd.ModelError) as error:
+        read(tmp_path, *parts)
+    return str(error.value)
+
+
+def test_a_world_has_all_its_models_under_their_names():
+    machine = rd.read_robot(OWN / "crane.sdf")
+    kinds = {joint.name: joint.kind for joint in machine.mechanism.joints}
+    assert machine.name == "yard"
+    assert machine.mechanism.gravity == (0.0, 0.0, -9.8)
+    assert (kinds["slab.top_base"], kinds["crate.box_base"], kinds["crane.slew"]) == ("fixed", "free", "revolute")
+    assert (kinds["crane.swivel"], kinds["crane.thread"]) == ("universal", "screw")
+    assert machine.mechanism.joint("crane.thread").pitch == pytest.approx(0.01 / (2 * np.pi))
+    (spring,) = machine.blocks
+    assert dict(spring.parameters) | {"stiffness": 4.0, "rest": 0.1} == dict(spring.parameters)
+    assert machine.mechanism.joint("crane.slew").limits == {"lower_limit": -2.0, "upper_limit": 2.0}
+
+
+def test_a_model_without_a_joint_to_the_world_is_free_unless_asked_otherwise(tmp_path):
+    for base, kind in ((None, "free"), ("fixed", "fixed"), ("planar", "planar")):
+        robot = read(tmp_path, LINK.format("a", ""), base=base)
+        assert [part.kind for part in robot.machine.mechanism.joints] == [kind]
+    assert any("base = " in choice for choice in robot.sheet.choices)
+
+
+def test_poses_are_relative_to_models_links_joints_and_frames(tmp_path):
+    frame = '<frame name="f" attached_to="a"><pose degrees="true">1 0 0 0 0 90</pose></frame>'
+    b = LINK.format("b", '<pose relative_to="f">0 1 0 0 0 0</pose>')
+    c = LINK.format("c", '<pose relative_to="b" rotation_format="quat_xyzw">0 0 1 0 0 0 1</pose>')
+    robot = read(
+        tmp_path, LINK.format("a", "<pose>0 0 1 0 0 0</pose>"), frame, b, c, joint("j", "a", "b"), joint("k", "b", "c")
+    )
+    mechanism = robot.machine.mechanism
+    assert np.allclose(mechanism.joint("a_base").origin, (0, 0, 1))
+    assert np.allclose(mechanism.joint("j").origin, (0, 0, 0))
+    assert np.allclose(mechanism.joint("j").rotation, [[0, -1, 0], [1, 0, 0], [0, 0, 1]])
+    assert np.allclose(mechanism.joint("k").origin, (0, 0, 1))
+
+
+def test_models_in_models_have_their_names_before_their_parts(tmp_path):
+    inner = f'<model name="hand"><pose>0 0 2 0 0 0</pose>{LINK.format("palm", "")}</model>'
+    robot = read(tmp_path, LINK.format("a", ""), inner, joint("wrist", "a", "hand::palm"))
+    assert [body.name for body in robot.machine.mechanism.bodies] == ["a", "hand.palm"]
+    assert np.allclose(robot.machine.mechanism.joint("wrist").origin, (0, 0, 2))
+
+
+def test_a_joint_that_follows_another_does_so_from_its_reference(tmp_path):
+    mimic = '<mimic joint="j"><multiplier>2</multiplier><offset>1</offset><reference>0.5</reference></mimic>'
+    links = [LINK.format(name, "") for name in "abc"]
+    robot = read(tmp_path, *links, joint("j", "a", "b"), joint("k", "a", "c", mimic))
+    (held,) = robot.machine.constraints
+    assert (dict(held.of), held.offset) == ({"k": 1.0, "j": -2.0}, 0.0)
+
+
+def test_what_is_wrong_is_reported_at_once(tmp_path):
+    ring = LINK.format("c", '<pose relative_to="c">0 0 0 0 0 0</pose>')
+    links = [LINK.format("a", "<pose>0 0</pose>"), LINK.format("a", ""), LINK.format("b", ""), ring]
+    text = flaws(tmp_path, *links, joint("j", "a", "nobody"), joint("k", "a", "b", kind="hinge"))
+    for part in (
+        "must be 6 numbers",
+        "another part 'a'",
+        "no child link 'nobody'",
+        "'hinge' is unknown",
+        "relative to itself",
+    ):
+        assert part in text
+
+
+def test_a_file_without_a_model_is_refused(tmp_path):
+    path = tmp_path / "robot.sdf"
+    path.write_text('<sdf version="1.9"><world name="w"/></sdf>')
+    with pytest.raises(rd.ModelError, match="has no <model>"):
+        rd.read_robot(path)
+
+
+def test_gearboxes_of_a_published_robot_are_not_used_and_said():
+    sheet = rd.import_robot(example_robot("cassie.sdf")).sheet
+    lost = [entry for entry in sheet.entries if entry.column == "not used" and "gearbox joints" in entry.note]
+    assert lost

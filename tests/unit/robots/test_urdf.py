@@ -1,0 +1,187 @@
+"""URDF files become machines; everything wrong with one is reported at once, by line."""
+
+import numpy as np
+import pytest
+from support.robot_files import OWN, example_robot, walk_xml
+
+import robodyn as rd
+from robodyn.robots.building import Robot
+
+UNIT = '<mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+LINK = f'<link name="{{0}}"><inertial>{UNIT}</inertial></link>'
+
+
+def read(tmp_path, text, **options) -> Robot:
+    path = tmp_path / "robot.urdf"
+    path.write_text(text)
+    return rd.import_robot(path, **options)
+
+
+def flaws(tmp_path, text, **options):
+    with pytest.raises(rd.ModelError) as error:
+        read(tmp_path, text, **options)
+    return str(error.value)
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return rd.import_robot(OWN / "arm.urdf")
+
+
+def test_joints_have_their_kinds_limits_and_losses(arm):
+    mechanism = arm.machine.mechanism
+    kinds = {joint.name: joint.kind for joint in mechanism.joints}
+    assert kinds == {
+        "base_base": "fixed", "turn": "revolute", "lift": "revolute", "reach": "prismatic", "left": "revolute",
+        "right": "revolute", "tool_mount": "fixed", "wheel": "fixed",
+    }  # fmt: skip
+    lift, turn, reach = (mechanism.joint(name) for name in ("lift", "turn", "reach"))
+    assert lift.limits == {"lower_limit": 0.2, "upper_limit": 1.4, "speed_limit": 3.0, "effort_limit": 60.0}
+    assert (turn.limits, turn.damping, turn.friction) == ({"speed_limit": 2.0, "effort_limit": 80.0}, 0.5, None)
+    assert (turn.axis, reach.axis) == ((0.0, 0.0, 1.0), (0.0, 0.6, 0.8))
+    assert reach.limits == {"lower_limit": -0.1, "upper_limit": 0.3}
+
+
+def test_looks_are_the_visual_or_the_collision_shapes(arm):
+    looks = {body.name: body.looks for body in arm.machine.mechanism.bodies}
+    assert [type(look).__name__ for look in looks["base"]] == ["BoxLook"]
+    assert [look.colour for name in ("base", "column") for look in looks[name]] == ["#ff8033", "#0000ff"]
+    assert looks["boom"][0].scale == (0.1, 0.1, 0.1)
+    assert not looks["hand"]
+    other = rd.read_robot(OWN / "arm.urdf", looks="collision").mechanism
+    assert [type(look).__name__ for body in other.bodies for look in body.looks] == ["SphereLook"]
+
+
+def test_a_joint_that_mimics_is_held_by_a_constraint(arm):
+    (mimic,) = arm.machine.constraints
+    assert (dict(mimic.of), mimic.offset) == ({"right": 1.0, "left": 1.0}, 0.1)
+
+
+def test_the_start_is_zero_or_between_the_limits_and_keeps_what_follows(arm):
+    assert arm.initial == {"lift.position": pytest.approx(0.8), "right.position": 0.1}
+
+
+def test_links_without_others_have_a_point(arm):
+    assert [point.name for point in arm.machine.mechanism.points] == ["left_finger", "right_finger", "tool", "empty"]
+
+
+def test_the_base_is_as_asked():
+    for base, count in (("fixed", 5), ("planar", 8), ("free", 11)):
+        machine = rd.read_robot(OWN / "arm.urdf", base=base)
+        assert sum(len(freedom.velocities) for freedom in machine.mechanism.freedoms) == count
+
+
+def test_joints_that_move_nothing_are_kept_when_asked():
+    machine = rd.read_robot(OWN / "arm.urdf", keep_massless=True)
+    assert machine.mechanism.joint("wheel").kind == "revolute"
+    with pytest.raises(rd.ModelError, match="wheel: feels no inertia"):
+        rd.assemble(rd.Scenario("a", machine, 1.0))
+
+
+def test_all_problems_are_reported_at_once_with_their_lines():
+    with pytest.raises(rd.ModelError) as error:
+        rd.read_robot(OWN / "bad.urdf")
+    text = str(error.value)
+    for part in (
+        "line 3: robot[bad]/link[base]: there is another link 'base'",
+        "line 5: robot[bad]/link[arm]/inertial/inertia@izz: 'x' is no finite number",
+        "line 7: robot[bad]/joint[one]@type: 'hinge' is unknown",
+        "line 8: robot[bad]/joint[two]: there is no child link 'nobody'",
+        "line 8: robot[bad]/joint[two]/axis: the axis must not be zero",
+        "line 9: robot[bad]/joint[three]/axis@xyz: must be 3 numbers, is '1 0'",
+    ):
+        assert part in text
+
+
+def test_impossible_masses_are_refused_and_inertias_kept_as_published(tmp_path):
+    assert "mass: must not be negative" in flaws(
+        tmp_path, '<robot><link name="a"><inertial><mass value="-1"/></inertial></link></robot>'
+    )
+    text = f"<robot>{LINK.format('a')}</robot>".replace('ixx="1"', 'ixx="3"')
+    robot = read(tmp_path, text)
+    assert not robot.machine.mechanism.body("a").physical
+    assert any("triangle inequality" in choice and "physical = false" in choice for choice in robot.sheet.choices)
+
+
+def joint(name, parent, child, kind="revolute"):
+    ends = f'<parent link="{parent}"/><child link="{child}"/>'
+    return f'<joint name="{name}" type="{kind}">{ends}<axis xyz="0 0 1"/></joint>'
+
+
+def test_rings_and_islands_are_reported(tmp_path):
+    links = "".join(LINK.format(name) for name in "abcd")
+    ring = flaws(tmp_path, f"<robot>{links}{joint('1', 'b', 'c')}{joint('2', 'c', 'b')}{joint('3', 'a', 'd')}</robot>")
+    assert "link[b]: is in a ring of joints" in ring
+    assert "link[c]: is in a ring of joints" in ring
+    island = flaws(tmp_path, f"<robot>{links}{joint('1', 'a', 'b')}{joint('2', 'a', 'c')}</robot>")
+    assert "link[d]: is connected to nothing" in island
+    twice = flaws(tmp_path, f"<robot>{LINK.format('a')}{LINK.format('b')}{joint('1', 'a', 'b') * 2}</robot>")
+    assert "there is another joint '1'" in twice
+    assert "'b' is the child of 2 joints" in twice
+    itself = flaws(tmp_path, f"<robot>{LINK.format('a')}{joint('1', 'a', 'a')}</robot>")
+    assert "joins 'a' to itself" in itself
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("<robot/>", "has no <link>"),
+        ("<html/>", "has the root element <html>"),
+        ("no robot", "is not XML"),
+        ('<robot><link name="a"/><joint name="b" type="fixed"/></robot>', "has no parent link"),
+        ("<robot><link/></robot>", "has no name"),
+    ],
+)
+def test_what_is_no_robot_is_refused(tmp_path, text, what):
+    assert what in flaws(tmp_path, text)
+
+
+def test_options_and_files_that_are_not_there_are_refused(tmp_path):
+    with pytest.raises(rd.ModelError, match="base: 'freee' is unknown .did you mean 'free'"):
+        rd.read_robot(OWN / "arm.urdf", base="freee")
+    with pytest.raises(rd.ModelError, match="cannot be read: No such file"):
+        rd.read_robot(tmp_path / "nothing.urdf")
+
+
+def test_names_that_a_machine_cannot_have_are_changed_and_said(tmp_path):
+    links = "".join(LINK.format(name) for name in ("ground", "1/a b", "_1_a_b"))
+    robot = read(
+        tmp_path, f"<robot name='7'>{links}{joint('time', 'ground', '1/a b')}{joint('x', '1/a b', '_1_a_b')}</robot>"
+    )
+    assert [body.name for body in robot.machine.mechanism.bodies] == ["ground_link", "_1_a_b_2", "_1_a_b"]
+    assert "time_joint" in [part.name for part in robot.machine.mechanism.joints]
+    assert sum("the name is written" in entry.note for entry in robot.sheet.entries) == 3
+
+
+def test_a_leader_that_is_not_there_leaves_the_joint_to_itself(tmp_path):
+    mimic = joint("2", "a", "c").replace("</joint>", '<mimic joint="nobody"/></joint>')
+    links = "".join(LINK.format(name) for name in "abc")
+    robot = read(tmp_path, f"<robot>{links}{joint('_1', 'a', 'b')}{mimic}</robot>")
+    assert not robot.machine.constraints
+    assert any("moves by itself" in choice for choice in robot.sheet.choices)
+
+
+def test_a_robot_left_to_itself_runs(arm):
+    run = rd.simulate(arm.scenario(0.2))
+    assert run.outcome.ok
+    assert np.allclose(run["right.position"].values + run["left.position"].values, 0.1, atol=1e-6)
+
+
+def test_xacro_files_are_expanded(tmp_path):
+    pytest.importorskip("xacro", reason="comes with the extra test")
+    path = tmp_path / "robot.xacro"
+    link = LINK.format("${prefix}base")
+    space = 'xmlns:xacro="http://wiki.ros.org/xacro"'
+    path.write_text(f'<robot name="x" {space}><xacro:property name="prefix" value="my_"/>{link}</robot>')
+    assert [body.name for body in rd.read_robot(path).mechanism.bodies] == ["my_base"]
+    path.write_text(f"<robot {space}><xacro:nothing/>{link}</robot>")
+    with pytest.raises(rd.ModelError, match="xacro cannot expand it"):
+        rd.read_robot(path)
+
+
+def test_a_published_humanoid_is_read_with_all_its_joints():
+    path = example_robot("g1_29dof_rev_1_0.urdf")
+    machine = rd.read_robot(path)
+    assert len(machine.mechanism.freedoms) == 29
+    masses = [float(value) for key, value in walk_xml(path) if key == "mass@value"]
+    assert sum(body.mass for body in machine.mechanism.bodies) == pytest.approx(sum(masses), rel=1e-12)
