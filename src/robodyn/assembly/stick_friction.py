@@ -39,7 +39,7 @@ HELD_SPEED = 1e-6
 LIMIT_MARGIN = 1e-9
 """Part of the holding limit by which a located slip may fall short of it."""
 WEAKEST, TINY = 1e-3, 1e-30
-"""Part of all limits together below which an element shares no less of a load."""
+"""Part of all limits together below which an element shares no less of a load; a number that is none."""
 DEAD_CENTRE = 1e-9
 """Part of the mobility at a general position below which an element cannot hold the machine: its gradient is smaller by
 the root of this."""
@@ -211,7 +211,8 @@ def _share(elements: tuple[StickElement, ...], g: ca.SX) -> ca.SX:
         g: accelerations without friction: which way each would slide.
     """
     limits = ca.vertcat(*(where(g[i] > 0, *element.limits) for i, element in enumerate(elements)))
-    return ca.sum1(limits) / maximum(limits, WEAKEST * ca.sum1(limits) + TINY)
+    total = ca.sum1(limits) + TINY
+    return total / maximum(limits, WEAKEST * total)
 
 
 def _open(element: StickElement, condition: ca.SX) -> StickElement:
