@@ -46,10 +46,12 @@ def _load_robot(path: Path) -> Scenario:
     more = len(scenario.initial) - SHOWN
     at = f"{starts}{f' and {more} more' if more > 0 else ''}, all else 0" if starts else "all positions 0"
     messages.print(f"robodyn: {path}: left to itself for {scenario.duration:g} s, at rest at first, {at}", markup=False)
-    for choice in robot.sheet.choices[:SHOWN]:
-        messages.print(f"robodyn: choice: {choice}", markup=False)
-    if len(robot.sheet.choices) > SHOWN:
-        messages.print(f"robodyn: {len(robot.sheet.choices) - SHOWN} choices more", markup=False)
+    said = [f"choice: {choice}" for choice in robot.sheet.choices]
+    said += [f"shapes: {sentence}" for sentence in robot.sheet.not_drawn]
+    for sentence in said[:SHOWN]:
+        messages.print(f"robodyn: {sentence}", markup=False)
+    if len(said) > SHOWN:
+        messages.print(f"robodyn: and {len(said) - SHOWN} more", markup=False)
     messages.print(f"robodyn: robodyn import {path} --out {path.stem}.toml writes a file to edit", markup=False)
     return scenario
 

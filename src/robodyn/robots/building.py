@@ -16,6 +16,8 @@ from robodyn.robots.names import free_name, settle_names
 from robodyn.robots.topology import order_joints
 from robodyn.robots.xml_tree import CHOICE
 
+MOST_LINKS = 2000
+"""Of one robot, this project's own choice: larger trees take hours to assemble."""
 DURATION = 1.0
 """Simulated time [s] of a robot that is run as it is."""
 
@@ -44,6 +46,10 @@ def build_machine(draft: RobotDraft, keep_massless: bool) -> tuple[Machine, dict
     Raises:
         ModelError: with every problem of the file, each with its line.
     """
+    if len(draft.links) > MOST_LINKS:
+        what = f"has {len(draft.links)} links, at most {MOST_LINKS} are read"
+        draft.flaws.add("", what, "split it into several robots")
+        draft.flaws.raise_if_any()
     settle_names(draft)
     joints = [*_base_joints(draft), *order_joints(draft)]
     draft.flaws.raise_if_any()
