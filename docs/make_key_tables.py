@@ -11,11 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from robodyn.files.flexible_forms import FLEXIBLE, BeamForm, ElementForm, FrameForm, ModalForm, NodeForm
+from robodyn.files.flexible_forms import FLEXIBLE, BeamForm, FrameForm, ModalForm, NodeForm
 from robodyn.files.forms import EVENTS, BodyForm, RowForm
+from robodyn.files.groups import keys_of
 from robodyn.files.path_forms import PATHS, Pointing, Turned
 from robodyn.files.reading import is_required, key_of
-from robodyn.files.section_forms import SECTIONS
+from robodyn.files.reference_files import FileReference
 from robodyn.model import (
     Block,
     BodyNode,
@@ -38,13 +39,15 @@ from robodyn.model import (
 from robodyn.model.constraint import CONSTRAINTS
 from robodyn.model.contact import CONTACTS
 from robodyn.model.coordinate import COORDINATES
-from robodyn.model.description import Description
+from robodyn.model.description import Description, default_of
 from robodyn.model.fields import IDENTITY
-from robodyn.model.kinds import Choice, Kind
+from robodyn.model.kinds import Choice, Kind, Quantity
 from robodyn.model.look import LOOKS
-from robodyn.model.referring_kinds import Part, Parts
+from robodyn.model.referring_kinds import Parts, Target
 from robodyn.model.shape import Ball, Box, Plane
 from robodyn.model.vector_kinds import Rotation
+from robodyn.structures import Element
+from robodyn.structures.sections import SECTIONS
 
 PAGE = Path(__file__).with_name("toml.md")
 TABLES: Mapping[str, Sequence[type[Description]]] = {
@@ -53,7 +56,7 @@ TABLES: Mapping[str, Sequence[type[Description]]] = {
     "look": LOOKS,
     "flexible body": FLEXIBLE,
     "beam and frame": (BeamForm, FrameForm),
-    "element": (ElementForm,),
+    "element": (Element,),
     "section": SECTIONS,
     "modal": (ModalForm,),
     "modal node": (NodeForm,),
@@ -66,6 +69,7 @@ TABLES: Mapping[str, Sequence[type[Description]]] = {
     "obstacle": (Obstacle,),
     "coordinate": COORDINATES,
     "block": (Block,),
+    "file reference": (FileReference,),
     "path": PATHS,
     "orientation": (Pointing, Turned),
     "signal": (FormulaSignal,),
@@ -97,23 +101,19 @@ def make_table(classes: Sequence[type[Description]]) -> str:
         rows["kind", ", ".join(words), "required"] = list(classes)
     for cls in classes:
         for key, name, kind, owner in _keys(cls):
-            if not (words and key == "kind"):
-                default = "" if key in cls.MARKS and len(classes) > 1 else _default(owner, name, kind)
-                rows.setdefault((key, _meaning(kind), default), []).append(cls)
+            default = "" if key in cls.MARKS and len(classes) > 1 else _default(owner, name, kind)
+            rows.setdefault((key, _meaning(kind), default), []).append(cls)
     lines = [f"| `{key}` | {_with(key, own, classes)}{doc} | {default} |" for (key, doc, default), own in rows.items()]
     return "\n".join(["| key | meaning | default |", "| --- | --- | --- |", *lines]) + "\n"
 
 
 def _keys(cls: type[Description]) -> Iterator[tuple[str, str, Kind, type[Description]]]:
     """Every key of a class, with its field, kind and owner; groups of a file the page lists by itself."""
-    for name, kind in cls.KINDS.items():
-        key, entry = key_of(name, kind)
-        if isinstance(kind, Part) and kind.inline:
-            yield from _keys(kind.classes[0])
-        elif entry or (name == "name" and not kind.key and cls is not Scenario):
-            continue
-        elif not (isinstance(kind, Parts) and cls in (Scenario, Machine, Mechanism)):
-            yield key, name, kind, cls
+    for key, name, kind, owner in keys_of(cls):
+        named = name == "name" and not kind.key and owner is not Scenario
+        group = isinstance(kind, Parts) and owner in (Scenario, Machine, Mechanism)
+        if not (named or group or key_of(name, kind)[1]):
+            yield key, name, kind, owner
 
 
 def _with(key: str, own: Sequence[type[Description]], classes: Sequence[type[Description]]) -> str:
@@ -129,7 +129,7 @@ def _mark(mark: str) -> str:
 
 
 def _meaning(kind: Any) -> str:
-    unit = getattr(kind, "written", "") or getattr(kind, "unit", "")
+    unit = (isinstance(kind, (Quantity, Target)) and kind.written) or kind.unit
     if isinstance(unit, Mapping):
         unit = " or ".join(dict.fromkeys(unit.values()))
     unit = unit.replace("{x}", "rad or m").replace("{F}", "N m or N").replace("{I}", "kg m^2 or kg")
@@ -145,7 +145,7 @@ def _default(cls: type[Description], name: str, kind: Kind) -> str:
         return kind.absent
     if is_required(cls, name):
         return "required"
-    value = cls.__dataclass_fields__[name].default  # type: ignore[attr-defined]
+    value = default_of(cls, name)
     return "" if value is None or value == IDENTITY or value in ((), {}, "") else _shown(value)
 
 

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         Machine,
         Mechanism,
         MeshLook,
+        Mimic,
         Obstacle,
         Plane,
         Point,
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
         Solver,
         SphereLook,
         TriangleLength,
+        Wheel,
         combine,
         with_elastic_joints,
     )
@@ -72,8 +74,9 @@ _HOMES = {
     "laws": "law",
     "model": "GROUND Ball Block Body Box BoxLook CapsuleLook ConstraintFunction ConstraintMethod Contact CylinderLook "
     "Delay Distance ElasticGear Event FormulaSignal FunctionCoordinate Interface Joint LinearCombination "
-    "LinearConstraint Load LoopJoint Machine Mechanism MeshLook Obstacle Plane Point PointCoordinate PrescribedMotion "
-    "Recording RigidContact Rod Scenario ScenarioSequence Solver SphereLook TriangleLength combine with_elastic_joints",
+    "LinearConstraint Load LoopJoint Machine Mechanism MeshLook Mimic Obstacle Plane Point PointCoordinate "
+    "PrescribedMotion Recording RigidContact Rod Scenario ScenarioSequence Solver SphereLook TriangleLength Wheel "
+    "combine with_elastic_joints",
     "perturbation": "simulate_perturbed",
     "results": "Run compare load save",
     "robots": "BalanceSheet Robot import_robot read_robot",
@@ -115,6 +118,7 @@ __all__ = [
     "MachineDynamics",
     "CosimSettings",
     "Mechanism",
+    "Mimic",
     "ModelError",
     "Obstacle",
     "Plane",
@@ -132,6 +136,7 @@ __all__ = [
     "System",
     "ConstraintMethod",
     "TriangleLength",
+    "Wheel",
     "assemble",
     "combine",
     "compare",

@@ -36,7 +36,13 @@ def sampled_speeds(example):
 
 def test_every_example_has_a_test():
     assert {path.stem for path in EXAMPLES.glob("*.py")} == COVERED
-    assert {path.stem for path in EXAMPLES.glob("*.toml")} == {"flexible_arm", "gantry", "limited_arm"}
+    assert {path.stem for path in EXAMPLES.glob("*.toml")} == {
+        "flexible_arm",
+        "gantry",
+        "limited_arm",
+        "quadrotor",
+        "rover",
+    }
 
 
 @pytest.mark.parametrize("name", sorted(COVERED))

@@ -13,6 +13,10 @@ MACHINES, BATCH, LARGE = 200, 20, 20
 """Machines, and how many of them, the first ones, have up to three bodies; the others have up to two."""
 
 
+LATER = ("rotor", "drag")
+"""Laws that came after the seeds that found something."""
+
+
 def machine(seed):
     return random_scenario(seed, largest=3 if seed < LARGE else 2)
 
@@ -28,11 +32,11 @@ def test_two_methods_and_two_constraint_methods_agree_and_energy_is_kept(first):
     assert sum(share == 1 for share in shares) >= 0.75 * len(shares)
 
 
-@pytest.mark.parametrize("seed", [70235, 200239])
+@pytest.mark.parametrize("seed", [70235, 200239, 200431])
 def test_what_was_found_once_stays_mended(seed):
     """A clutch on a combination of moving joints slips by the force that it was found to hold with; friction on a joint
     that a constraint held is decided anew once that lets go."""
-    assert examine(random_scenario(seed, largest=6)).failures == []
+    assert examine(random_scenario(seed, largest=6, without=LATER)).failures == []
 
 
 def test_every_law_takes_part():
@@ -53,7 +57,7 @@ def test_an_assembly_meets_all_equations_or_is_refused():
 
     Index 3 leaves out what follows from others near the start values, and finds that one.
     """
-    scenario = random_scenario(20120)
+    scenario = random_scenario(20120, without=LATER)
     assert simulate(scenario)["constraints.position_error"](0.0) < 1e-9
     solver = Solver("generalised_alpha", step=1e-3)
     with pytest.raises(ModelError, match="of equations that seem to follow from the others"):

@@ -8,6 +8,9 @@ import numpy as np
 import pinocchio as pin
 
 from robodyn.dynamics import GROUND, Link, Tree
+from robodyn.model import GROUND as ROOT
+from robodyn.model import Joint, Mechanism
+from robodyn.model.body import tensor_of
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,7 @@ def _joint_model(link: Link):
     makers = {
         "revolute": lambda: pin.JointModelRevoluteUnaligned(*link.axis),
         "prismatic": lambda: pin.JointModelPrismaticUnaligned(*link.axis),
+        "screw": lambda: pin.JointModelHelicalUnaligned(*link.axis, link.pitch),
         "ball": pin.JointModelSpherical,
         "free": pin.JointModelFreeFlyer,
     }
@@ -96,3 +100,60 @@ def _coordinate_order(link: Link, part: slice) -> list[int]:
     w = own[-4]
 
     return [*(k for k in own if k != w), w]
+
+
+def build_mechanism_twin(mechanism: Mechanism) -> tuple[pin.Model, dict[str, tuple[int, pin.SE3]], list[str]]:
+    """Pinocchio's model of a mechanism, each joint one of its own kinds or a composite of them.
+
+    Returns:
+        the model; of each body Pinocchio's joint and the body's place on it; Pinocchio's joints in the order of its v.
+    """
+    model = pin.Model()
+    model.gravity.linear = np.array(mechanism.gravity)
+    places = {ROOT: (0, pin.SE3.Identity())}
+    order: list[str] = []
+    for joint in _nested(mechanism, ROOT):
+        body = mechanism.body(joint.child)
+        parent, place = places[joint.parent]
+        place = place * pin.SE3(np.array(joint.rotation), np.array(joint.origin))
+        if joint.kind != "fixed":
+            added = model.addJoint(parent, _model_of(joint), place, joint.name)
+            model.armature[model.idx_vs[added] :] = joint.armature
+            parent, place = added, pin.SE3.Identity()
+            order.append(joint.name)
+        places[body.name] = parent, place
+        model.appendBodyToJoint(parent, pin.Inertia(body.mass, np.array(body.com), tensor_of(body.inertia)), place)
+
+    return model, places, order
+
+
+def _nested(mechanism: Mechanism, parent: str) -> list[Joint]:
+    found = [joint for joint in mechanism.joints if joint.parent == parent]
+
+    return [inner for joint in found for inner in [joint, *_nested(mechanism, joint.child)]]
+
+
+def _model_of(joint: Joint):
+    axis = np.array(joint.axis)
+    revolute, prismatic = pin.JointModelRevoluteUnaligned(*axis), pin.JointModelPrismaticUnaligned(*axis)
+    second = np.array(joint.second_axis) if joint.second_axis else np.zeros(3)
+    slides = [pin.JointModelPrismaticUnaligned(*along) for along in (second, np.cross(axis, second))]
+    makers = {
+        "revolute": lambda: revolute,
+        "prismatic": lambda: prismatic,
+        "screw": lambda: pin.JointModelHelicalUnaligned(*axis, joint.pitch),
+        "ball": pin.JointModelSpherical,
+        "free": lambda: _composite(pin.JointModelTranslation(), pin.JointModelSpherical()),
+        "planar": lambda: _composite(*slides, revolute),
+        "universal": lambda: pin.JointModelUniversal(*axis, *second),
+        "cylindrical": lambda: _composite(revolute, prismatic),
+    }
+    return makers[joint.kind]()
+
+
+def _composite(*parts):
+    model = pin.JointModelComposite()
+    for part in parts:
+        model.addJoint(part)
+
+    return model

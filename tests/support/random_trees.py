@@ -76,6 +76,7 @@ def _random_link(rng: np.random.Generator, index: int, links: list[Link], kinds:
         axis=_random_axis(rng) if KINDS[kind].has_axis else None,
         inertia=Inertia.massless() if _may_be_massless(rng, links, parent) else random_inertia(rng),
         armature=float(rng.choice([0.0, rng.uniform(0.01, 1.0)])),
+        pitch=float(rng.uniform(-0.3, 0.3)) if kind == "screw" else 0.0,
     )
 
 

@@ -14,7 +14,7 @@ from support.sampled_loops import cascade
 from typer.testing import CliRunner
 
 from robodyn.assembly import assemble
-from robodyn.catalog import find_scenario
+from robodyn.catalog import cartesian_pendulum, find_scenario
 from robodyn.cli import app
 from robodyn.codegen import write_c
 from robodyn.errors import ModelError
@@ -222,7 +222,7 @@ def test_a_unit_chooses_the_same_steps(tmp_path):
 
 
 def test_constraints_on_the_level_of_positions_have_no_method_to_choose():
-    scenario = find_scenario("cartesian-pendulum")
+    scenario = cartesian_pendulum()
     scenario = dataclasses.replace(
         scenario, constraint_method=dataclasses.replace(scenario.constraint_method, method="index3")
     )

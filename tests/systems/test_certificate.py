@@ -9,7 +9,7 @@ from support.machines import cart
 from typer.testing import CliRunner
 
 from robodyn import Solver, assemble, simulate
-from robodyn.catalog import SCENARIOS, find_scenario
+from robodyn.catalog import SCENARIOS, cartesian_pendulum
 from robodyn.cli import app
 from robodyn.laws import law
 from robodyn.model import Block, Event, Recording, ScenarioSequence
@@ -113,7 +113,7 @@ def test_an_event_that_fixed_steps_pass_over_is_told():
 
 
 def test_constraints_that_drift_are_told():
-    fast = find_scenario("cartesian-pendulum")
+    fast = cartesian_pendulum()
     coarse = simulate(fast, Solver("euler", step=0.05))
     names = {check.name for check in coarse.certificate.violated}
     assert "constraints, positions" in names
@@ -129,7 +129,7 @@ def test_an_action_that_moves_leaves_the_balance_unchecked():
 
 
 def test_extremes_are_those_of_the_rows():
-    run = simulate(find_scenario("swinging-arm"))
+    run = simulate(SCENARIOS["swinging-arm"]())
     balance = run["energy.balance"].values
     moved = run["energy.kinetic"].max + abs(run["energy.potential"].values - run["energy.potential"].values[0]).max()
     expected = abs(balance - balance[0]).max() / moved

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from robodyn import Solver, assemble, simulate
 from robodyn.analysis.mechanics.hamiltonian import hamiltonian_system
-from robodyn.catalog import find_scenario
+from robodyn.catalog import cartesian_pendulum, find_scenario
 from robodyn.cli import app
 from robodyn.cosimulation import read_cosimulation
 from robodyn.model import Block, ConstraintMethod, Event, Recording
@@ -134,9 +134,7 @@ def test_the_command_line_gives_errors_by_signal(tmp_path):
 
 
 def test_momenta_are_compared_with_finer_steps():
-    system = hamiltonian_system(
-        assemble(dataclasses.replace(find_scenario("cartesian-pendulum"), constraint_method=INDEX3))
-    )
+    system = hamiltonian_system(assemble(dataclasses.replace(cartesian_pendulum(), constraint_method=INDEX3)))
     run, finer = (simulate(system, Solver("rattle", step=step), certify=True) for step in (0.01, 0.005))
     assert "finer steps" in run.errors.against
     # A method of second order.

@@ -10,7 +10,7 @@ from support.machines import cart
 
 from robodyn import Solver
 from robodyn.assembly import assemble
-from robodyn.catalog import find_scenario
+from robodyn.catalog import bouncing_ball, breaking_pendulum, scara_avoid
 from robodyn.engine import Recording, integrate
 from robodyn.model import Block, Event
 from robodyn.simulation import simulate
@@ -25,7 +25,11 @@ from fmpy.fmi3 import FMU3Slave  # noqa: E402
 from robodyn.fmi import write_fmu  # noqa: E402
 
 pytestmark = pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler here")
-SHORT = {"bouncing-ball": 3.0, "scara-avoid": 1.5, "breaking-pendulum": 0.6}
+SHORT = {
+    "bouncing-ball": (bouncing_ball, 3.0),
+    "scara-avoid": (scara_avoid, 1.5),
+    "breaking-pendulum": (breaking_pendulum, 0.6),
+}
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +39,8 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module", params=list(SHORT))
 def unit(request, folder):
-    scenario = replace(find_scenario(request.param), duration=SHORT[request.param])
+    make, duration = SHORT[request.param]
+    scenario = replace(make(), duration=duration)
     return scenario, write_fmu(scenario, folder / f"{request.param}.fmu", fmi=3).path
 
 

@@ -8,7 +8,7 @@ import pytest
 from support.machines import cart
 
 from robodyn import Solver
-from robodyn.catalog import find_scenario
+from robodyn.catalog import SCENARIOS, scara_avoid
 from robodyn.errors import ModelError
 from robodyn.model import Block, Delay, Event
 from robodyn.simulation import simulate
@@ -37,7 +37,7 @@ CASES = [("scara-avoid", 2), ("scara-avoid", 3), ("four-bar", 2), ("two-link-loo
 def made(request, folder):
     """Limited states and events; constraints by projection; sampled tasks and jumps; impacts."""
     name, fmi = request.param
-    scenario = replace(find_scenario(name), duration=1.0)
+    scenario = replace((SCENARIOS | {"scara-avoid": scara_avoid})[name](), duration=1.0)
     return write_fmu(scenario, folder / f"{name}{fmi}.fmu", fmi=fmi, kind="both")
 
 

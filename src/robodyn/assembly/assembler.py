@@ -10,6 +10,7 @@ import casadi as ca
 import numpy as np
 
 from robodyn.assembly.blocks import add_blocks, add_delays
+from robodyn.assembly.body_signals import add_body_signals
 from robodyn.assembly.builder import Builder, Deferred, start_builder
 from robodyn.assembly.constraints import declare_constraints
 from robodyn.assembly.coordinates import add_ranges
@@ -25,9 +26,9 @@ from robodyn.assembly.minimal import make_minimal
 from robodyn.assembly.motion import Motion, add_kinematics
 from robodyn.assembly.network import SignalInfo
 from robodyn.assembly.nominal import check_nominal_depends, refer_to_nominal
+from robodyn.assembly.reaction_modes import ACTION
 from robodyn.assembly.reactions import add_reactions
 from robodyn.assembly.sampling import find_base_period
-from robodyn.assembly.stick_events import ACTION
 from robodyn.assembly.system import System, Terms
 from robodyn.assembly.tree import build_tree
 from robodyn.assembly.units import compare_units, fill_numbers, settle_units
@@ -51,8 +52,8 @@ def assemble(
         linearise: gives mechanics that stand in for the mechanism's own, near a nominal motion.
         inputs: outputs of blocks that are given from outside instead, with their start values; each becomes memory
             that only the outside writes.
-        signals: patterns of what will be recorded beside what the scenario says; reactions of joints are traced only
-            where they are asked for.
+        signals: patterns of what will be recorded beside what the scenario says; reactions of joints and motions of
+            bodies are traced only where they are asked for.
 
     Raises:
         ModelError: with all flaws found: unknown signals, laws that cannot be traced, algebraic loops, joints
@@ -71,7 +72,7 @@ def assemble(
         assert motion is not None
         expressions = make_minimal(builder, symbols, expressions, motion.N, start)
         start = MINIMAL_START
-        builder.flaws.raise_if_any(f"scenario '{scenario.name}'")
+        scenario.raise_if_any(builder.flaws)
     return System(
         scenario=scenario,
         states=tuple(replace(info, unit=units[info.name]) for info in builder.states),
@@ -98,6 +99,8 @@ def assemble(
         constraint_forces=builder.constraint_forces,
         spare=builder.spare,
         start_action=start,
+        problems=tuple(info for info, _ in builder.problems.values()),
+        start_problems=builder.start_problems,
         forces=tuple(builder.forces),
         loads=builder.loads,
         terms=Terms(linear.mass_matrix, linear.bias) if linear else None,
@@ -127,6 +130,7 @@ def _trace(
         add_ranges(builder, motion)
         add_joint_limits(builder, motion)
         add_reactions(builder, motion, signals)
+        add_body_signals(builder, motion, signals)
     # Connect and resolve: all names are known now.
     place_targets(builder)
     open_inputs(builder, inputs)
@@ -135,17 +139,13 @@ def _trace(
     builder.network.resolve_all(builder.flaws)
     _check_initial(builder)
     check_nominal_depends(builder)
-    builder.flaws.raise_if_any(f"scenario '{builder.scenario.name}'")
+    builder.scenario.raise_if_any(builder.flaws)
     return motion, linear
 
 
 def _start_action(builder: Builder) -> str | None:
-    """What is found at the start: directions of friction that sticks, sides of what is located."""
-    if builder.sticking and START in builder.actions:
-        builder.actions[START] = builder.actions[ACTION] | builder.actions[START]
-    if START in builder.actions:
-        return START
-    return ACTION if builder.sticking else None
+    """What is found at the start: modes of reactions, sides of what is located."""
+    return next((name for name in (START, ACTION) if name in builder.actions), None)
 
 
 def _symbols(builder: Builder) -> Symbols:
@@ -184,6 +184,7 @@ def _expressions(builder: Builder, n_q: int) -> Expressions:
         arguments={name: express(column) for name, column in builder.arguments.items()},
         updates={name: _update(builder, update) for name, update in builder.updates.items()},
         actions={name: _act(builder, update) for name, update in builder.actions.items()},
+        problems={name: express(data) for name, (_, data) in builder.problems.items()},
     )
 
 

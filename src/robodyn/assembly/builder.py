@@ -10,7 +10,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from robodyn.assembly.declarations import BreakRule, DelayInfo, Guard, MemoryInfo, StateInfo, Task
+from robodyn.assembly.declarations import BreakRule, DelayInfo, Guard, MemoryInfo, ProblemInfo, StateInfo, Task
 from robodyn.assembly.network import Network, SignalInfo
 from robodyn.assembly.promises import Promise, Watched
 from robodyn.assembly.tracing import Bindings, placeholder
@@ -72,7 +72,8 @@ class Builder:
         null_forces: of each constraint force, its part in forces that move nothing, at the motion's `somewhere`.
         guard_values: one entry a guard; applied: joint torques without those of constraints.
         updates, actions: new values by name, of memory after a task, of states and memory after an event; what is not
-            named stays. projection: like an action, after every step. arguments: of calls in Python.
+            named stays. problems: what is solved before actions. projection: like an action, after every step.
+        arguments: of calls in Python.
     """
 
     scenario: Scenario
@@ -108,6 +109,8 @@ class Builder:
     arguments: dict[str, list[Deferred]] = field(default_factory=dict)
     updates: dict[str, dict[str, Deferred]] = field(default_factory=dict)
     actions: dict[str, dict[str, Deferred]] = field(default_factory=dict)
+    problems: dict[str, tuple[ProblemInfo, list[Deferred]]] = field(default_factory=dict)
+    start_problems: tuple[str, ...] = ()
 
     @property
     def units(self) -> Mapping[str, str]:

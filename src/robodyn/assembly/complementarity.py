@@ -1,161 +1,97 @@
-"""Linear complementarity problem (LCP): which of several contacts push, and how much? Pivoting on symbols.
+"""Complementarity problems: what does the engine need to know to find which rows hold and which move?
 
-    r = A lam + b,    r >= 0,  lam >= 0,  r_i lam_i = 0,    A = rows columns + compliance
+    HELD      w_i = 0,          lower_i <= f_i <= upper_i
+    FORWARD   f_i = below_i,    w_i >= 0
+    BACKWARD  f_i = above_i,    w_i <= 0,        w = b + K W f
 
-The number of passes is fixed, so that the solution is one expression; it is evaluated at impacts, not in every step.
+The engine finds the modes by pivoting (`engine/complementarity.c`) before an action runs, and writes them to memory.
+Given the modes, forces are linear equations, solved by the action itself, so that it has exact derivatives.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, fields
 
 import casadi as ca
 
-from robodyn.dynamics import ldl, solve_ldl
-from robodyn.symbolic import absolute, logical_and, logical_not, logical_or, maximum, where
-from robodyn.symbolic.linear import factor_linear
+from robodyn.assembly.builder import Builder, Deferred
+from robodyn.assembly.declarations import MemoryInfo, ProblemInfo
+from robodyn.assembly.mobility import Masks, Mobility
+from robodyn.assembly.tracing import Bindings
+from robodyn.symbolic import absolute, logical_and, where
 
-Masks = Sequence[ca.SX]
-Solve = Callable[[ca.SX], ca.SX]
-BLOCK_PIVOTS = 4
-"""Passes in which all contradictions are changed at once."""
-NO_FORCE = 1e-9
-"""Acceleration [m/s^2] or speed [m/s], or part of the largest one, that a force must make to count."""
-MARGIN = 10.0
-"""How many times more than that a contradiction must be to count."""
+NO_BOUND = 1e300
+FORWARD, UNSETTLED = 1.0, 2.0
+"""Modes; 0 is held, -1 backward. Unsettled is a row that only pushes and finds neither (Painleve's paradox)."""
+FIXED, ALLOWED, FOLLOWS = 0.0, 1.0, 2.0
+"""A row may change its mode or not; one that follows has no force, and its mode is the direction in which it moves."""
 
 
 @dataclass(frozen=True)
-class Mobility:
-    """What forces do where they act.
+class Bounds:
+    """Of k rows, each entry a column (k,).
 
     Attributes:
-        rows: motions of the places by the joints' (k, n); columns: motions of the joints by the forces (n, k).
-        compliance: how much each place gives way under its own force (k,), so that several share a load; corrected for
-            afterwards.
-        symmetric: whether A is; friction makes it otherwise.
+        lower, upper: forces that hold; below, above: of what moves forward and backward.
+        allowed: whether the mode may change; tolerance: motion that counts as none; initial: mode to begin with.
+        coefficient, partner: the levels are -+coefficient times the force of the row `partner`; -1 where there is none.
     """
 
-    rows: ca.SX
-    columns: ca.SX
-    compliance: ca.SX
-    symmetric: bool = True
+    lower: ca.SX
+    upper: ca.SX
+    below: ca.SX
+    above: ca.SX
+    allowed: ca.SX
+    tolerance: ca.SX
+    initial: ca.SX
+    coefficient: ca.SX
+    partner: ca.SX
 
-    @cached_property
-    def A(self) -> ca.SX:
-        return self.rows @ self.columns + ca.diag(self.compliance)
-
-    @cached_property
-    def own(self) -> list[ca.SX]:
-        """What each force does where it acts itself, negative where friction pulls more than the force pushes."""
-        return [ca.dot(self.rows[i, :].T, self.columns[:, i]) + self.compliance[i] for i in range(self.rows.shape[0])]
-
-    def motions(self, b: ca.SX, lam: ca.SX) -> ca.SX:
-        """r of given forces."""
-        return b + self.rows @ (self.columns @ lam)
-
-    def hold(self, b: ca.SX, held: Masks, corrections: int = 2) -> ca.SX:
-        """lam with `rows columns lam + b = 0` where held and 0 elsewhere, corrected for the compliance."""
-        # (A + give) lam = -b, then the same for what the compliance has left: iterative refinement.
-        solve = self.solver(held)
-        lam = solve(b)
-        for _ in range(corrections):
-            # What is left of the motion, not all of it again: rounding then shrinks with it.
-            lam = lam + solve(self.motions(b, lam))
-        return lam
-
-    def solver(self, held: Masks) -> Solve:
-        """lam as a function of b, with `A lam + b = 0` where held and 0 elsewhere; by the smaller set of equations."""
-        k, n = self.rows.shape
-        return self._by_joints(held) if n < k else self._by_places(held)
-
-    def _by_places(self, held: Masks) -> Solve:
-        """k equations: A, with rows and columns of what is not held taken out."""
-        k, A = len(held), self.A
-        # One matrix for every set that may be held: rows of what is not are rows of the identity.
-        both = [[logical_and(held[i], held[j]) for j in range(k)] for i in range(k)]
-        rows = [[where(both[i][j], A[i, j], float(i == j)) for j in range(k)] for i in range(k)]
-        if self.symmetric:
-            factors = ldl(ca.blockcat(rows))
-            return lambda b: ca.SX(solve_ldl(factors, [where(held[i], -b[i], 0.0) for i in range(k)]))
-        solve = factor_linear(rows)
-        return lambda b: ca.vertcat(*solve([where(held[i], -b[i], 0.0) for i in range(k)]))
-
-    def _by_joints(self, held: Masks) -> Solve:
-        """n equations for what the joints do, y = columns lam with lam_i = -(b_i + rows_i y) / compliance_i.
-
-        (g + sum c_i rows_i g / compliance_i) y = -sum c_i b_i g / compliance_i over what is held, c_i = columns_i
-        """
-        k, n = self.rows.shape
-        weights = ca.vertcat(*(where(held[i], self.compliance[0] / self.compliance[i], 0.0) for i in range(k)))
-        weighted = self.columns @ ca.diag(weights)
-        # Woodbury: with fewer joints than touches the matrix of the joints is the smaller one.
-        K = self.compliance[0] * ca.SX.eye(n) + weighted @ self.rows
-        solve = factor_linear([[K[i, j] for j in range(n)] for i in range(n)])
-
-        def find(b: ca.SX) -> ca.SX:
-            y = ca.vertcat(*solve(ca.vertsplit(-(weighted @ b))))
-            return -weights * (b + self.rows @ y) / self.compliance[0]
-
-        return find
-
-    def complement(self, b: ca.SX, allowed: Masks) -> tuple[ca.SX, list[ca.SX], list[ca.SX]]:
-        """Solution lam among those allowed, which of them push, and where it contradicts itself: there is none then.
-
-        Block pivots, all contradictions at once; then the first alone, which cannot go round in circles (Murty, 1974).
-        """
-        k = len(allowed)
-        slack = slack_of(b, allowed)
-        # First guess: whatever would move into its surface by itself pushes.
-        pushing = [logical_and(allowed[i], b[i] < -slack) for i in range(k)]
-        blocks = min(k, BLOCK_PIVOTS)
-        for step in range(blocks + k + 1):
-            # With these pushing, which pull (lam < 0), and which others sink in (r < 0)? They change sides.
-            lam = self.hold(b, pushing, corrections=1)
-            wrong = find_wrong(lam, self.motions(b, lam), self.own, pushing, allowed, slack)
-            chosen = wrong if step < blocks else _first(wrong)
-            pushing = [where(c, logical_not(p), p) for c, p in zip(chosen, pushing, strict=True)]
-        lam = self.hold(b, pushing)
-        r = self.motions(b, lam)
-        # What still contradicts itself after all passes has no solution, as in Painleve's paradox.
-        unsolved = [
-            where(
-                pushing[i],
-                lam[i] * absolute(self.own[i]) < -MARGIN * slack,
-                logical_and(allowed[i], r[i] < -MARGIN * slack),
-            )
-            for i in range(k)
-        ]
-        return lam, pushing, unsolved
+    def columns(self) -> list[ca.SX]:
+        """In the order of the engine, behind b and the compliance."""
+        levels = [self.lower, self.upper, self.below, self.above, self.coefficient, self.partner]
+        return [*levels, self.allowed, self.tolerance, self.initial]
 
 
-def slack_of(b: ca.SX, allowed: Masks) -> ca.SX:
-    """What counts as zero beside the motions b."""
-    scale = ca.SX(1)
-    for entry, may in zip(ca.vertsplit(b), allowed, strict=True):
-        scale = maximum(scale, where(may, absolute(entry), 0.0))
-    return NO_FORCE * scale
+def stack_bounds(*parts: Bounds) -> Bounds:
+    """Of rows of several kinds together."""
+    return Bounds(*(ca.vertcat(*(getattr(part, one.name) for part in parts)) for one in fields(Bounds)))
 
 
-def find_wrong(lam: ca.SX, r: ca.SX, own: Sequence[ca.SX], pushing: Masks, allowed: Masks, slack: ca.SX) -> list[ca.SX]:
-    """Those that would pull, and those that would move into what they touch.
+def pushing_bounds(mobility: Mobility, b: ca.SX, allowed: Masks, slack: ca.SX) -> Bounds:
+    """Of rows that push and do not pull: whatever would move in by itself pushes at first."""
+    k = len(allowed)
+    zero = ca.SX.zeros(k)
+    pushes = [logical_and(may, b[i] < -slack) for i, may in enumerate(allowed)]
+    return Bounds(
+        lower=slack / absolute(mobility.own),
+        upper=ca.SX.ones(k) * NO_BOUND,
+        below=zero,
+        above=zero,
+        allowed=ca.vertcat(*(where(may, ALLOWED, FIXED) for may in allowed)),
+        tolerance=ca.SX.ones(k) * slack,
+        initial=ca.vertcat(*(where(push, 0.0, FORWARD) for push in pushes)),
+        coefficient=zero,
+        partner=-ca.SX.ones(k),
+    )
 
-    Args:
-        own: mobility of each.
-    """
-    return [
-        where(pushing[i], lam[i] * absolute(own[i]) <= slack, logical_and(allowed[i], r[i] < -slack))
-        for i in range(len(own))
-    ]
+
+def friction_bounds(allowed: Masks, slack: ca.SX, coefficients: ca.SX, first: int = 0) -> Bounds:
+    """Of rows whose levels are -+mu times the forces of as many others, from number `first` on: all stick at first."""
+    k = len(allowed)
+    zero, partners = ca.SX.zeros(k), ca.SX([float(first + i) for i in range(k)])
+    may = ca.vertcat(*(where(one, ALLOWED, FIXED) for one in allowed))
+    return Bounds(zero, zero, zero, zero, may, ca.SX.ones(k) * slack, zero, coefficients, partners)
 
 
-def _first(conditions: Masks) -> list[ca.SX]:
-    """The first that is true, alone."""
-    found: list[ca.SX] = []
-    earlier = ca.SX(0)
-    for condition in conditions:
-        found.append(logical_and(condition, logical_not(earlier)))
-        earlier = logical_or(earlier, condition)
-    return found
+def pose_problem(
+    builder: Builder, name: str, mobility: Mobility, b: ca.SX, bounds: Bounds, bindings: Bindings
+) -> list[ca.SX]:
+    """Declare a problem that is solved before actions; returns its modes, memory that these read."""
+    k, n = mobility.rows.shape
+    memory = [MemoryInfo(f"{name}.mode{i}", "", FORWARD, hidden=True) for i in range(k)]
+    modes = [builder.add_memory(info) for info in memory]
+    columns = [b, mobility.compliance, *bounds.columns(), ca.vec(mobility.rows.T), ca.vec(mobility.columns)]
+    data = Deferred(ca.vertcat(*(ca.densify(column) for column in columns)), bindings)
+    builder.problems[name] = ProblemInfo(name, k, n, memory[0].name), [data]
+    return modes

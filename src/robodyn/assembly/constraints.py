@@ -8,31 +8,24 @@ rows as there are equations.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import casadi as ca
 
 from robodyn.assembly.builder import Builder, Deferred, Residuals
 from robodyn.assembly.declarations import Guard, MemoryInfo
-from robodyn.assembly.equations import express_equations
+from robodyn.assembly.equations import express_equations, express_rates
+from robodyn.assembly.mobility import COMPLIANCE, Solve, build_mobility
 from robodyn.assembly.motion import Motion
 from robodyn.assembly.redundancy import find_redundant
 from robodyn.assembly.residuals import watch_residuals
 from robodyn.assembly.tracing import Bindings, placeholder
 from robodyn.assembly.undetermined import define_forces, mean_mobility
 from robodyn.assembly.units import FORCE
-from robodyn.dynamics import ldl, solve_ldl
-from robodyn.dynamics.solve import Factors
-from robodyn.model import Constraint, LoopJoint, PrescribedMotion, Rod
-from robodyn.symbolic import logical_and, where
+from robodyn.model import Constraint, LoopJoint, PrescribedMotion, Rod, Wheel
+from robodyn.symbolic import where
 
-Solve = Callable[[ca.SX], ca.SX]
 CLOSING = "action:closing"
-COMPLIANCE = 1e-8
-"""Part of their mean mobility by which equations give way, so that a singular position does not stop the motion."""
-REFINEMENTS = 2
-"""How often forces are corrected for that (augmented Lagrangian), so that nothing of it is left at other positions."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +51,8 @@ class Constrained:
 
     Attributes:
         solve: M^-1 applied to a column.
-        H: (k, n_v); W: M^-1 H^T (n_v, k); factors: of S + compliance, with the rows of inactive constraints masked.
-        compliance: how much each equation gives way under its own force (k,).
+        H: (k, n_v); W: M^-1 H^T (n_v, k).
+        hold: the multipliers lam = -S^-1 r that take off a residual r, zero for what does not hold.
         pole: of Baumgarte's method [1/s].
         left_out: equations that follow from these; idle: names of the forces of those that no joint has an effect on.
         undetermined: names of the forces that the motion does not determine.
@@ -69,8 +62,7 @@ class Constrained:
     solve: Solve
     H: ca.SX
     W: ca.SX
-    factors: Factors
-    compliance: ca.SX
+    hold: Solve
     pole: ca.SX
     left_out: tuple[Equation, ...] = ()
     idle: tuple[str, ...] = ()
@@ -86,43 +78,30 @@ class Constrained:
         # Without the constraints first; then what they must add so that h'' + 2 p h' + p^2 h = 0 (Baumgarte 1972).
         a = self.solve(b)
         wanted = [e.drift + 2 * self.pole * e.h_dot + self.pole**2 * e.h for e in self.equations]
-        lam = self.solve_multipliers(self.H @ a + ca.vertcat(*wanted))
+        lam = self.hold(self.H @ a + ca.vertcat(*wanted))
         return a + self.W @ lam, lam
 
-    def mobility(self, b: ca.SX) -> ca.SX:
+    def respond(self, b: ca.SX) -> ca.SX:
         """Accelerations that a force causes, the constraints kept: the mobility of what is left free."""
         a = self.solve(b)
-        return a + self.W @ self.solve_multipliers(self.H @ a)
+        return a + self.W @ self.hold(self.H @ a)
 
     def constraint_force(self, b: ca.SX) -> ca.SX:
         """Force on the joints with which the constraints answer to a force."""
-        return self.H.T @ self.solve_multipliers(self.H @ self.solve(b))
+        return self.H.T @ self.hold(self.H @ self.solve(b))
 
     def carry(self, b: ca.SX) -> ca.SX:
         """Forces of the equations that would do to the joints what b does, as far as these are constrained (k,)."""
-        return -self.solve_multipliers(self.H @ self.solve(b))
+        return -self.hold(self.H @ self.solve(b))
 
     def project(self, v: ca.SX, rates: ca.SX) -> ca.SX:
         """Velocities nearest in kinetic energy to v at which the rates of the equations vanish."""
-        return v + self.W @ self.solve_multipliers(rates)
-
-    def solve_multipliers(self, residual: ca.SX) -> ca.SX:
-        """Lagrange multipliers -S^-1 residual, zero for what does not hold.
-
-        (S + compliance) lam_new = -residual + compliance lam,    a few times
-        """
-        # (S + compliance) lam = -r, then compliance lam is taken back: an augmented Lagrangian, whose fixed point is S
-        # lam = -r.
-        due = ca.vertcat(*(where(active, -residual[i], 0.0) for i, active in enumerate(self.active)))
-        first = lam = ca.SX(solve_ldl(self.factors, due))
-        for _ in range(REFINEMENTS):
-            lam = first + ca.SX(solve_ldl(self.factors, ca.vertsplit(self.compliance * lam)))
-        return lam
+        return v + self.W @ self.hold(rates)
 
 
 def declare_constraints(builder: Builder) -> None:
     """Memory that says whether each constraint holds; events may change it."""
-    for constraint in builder.scenario.machine.constraints:
+    for constraint in builder.scenario.machine.all_constraints:
         name = f"{constraint.name}.active"
         start = builder.scenario.initial.get(name, float(constraint.active))
         builder.add_memory(MemoryInfo(name, "", start))
@@ -130,7 +109,7 @@ def declare_constraints(builder: Builder) -> None:
 
 def build_constrained(builder: Builder, motion: Motion, solve: Solve, bindings: Bindings) -> Constrained | None:
     """Trace all equations, leave out those that follow from others, and factorise."""
-    found = [e for c in builder.scenario.machine.constraints for e in _trace(builder, motion, c, bindings)]
+    found = [e for c in builder.scenario.machine.all_constraints for e in _trace(builder, motion, c, bindings)]
     if not found or builder.flaws.found:
         return None
     # Equations that follow from others would make S singular: they are left out before it is built.
@@ -142,18 +121,14 @@ def build_constrained(builder: Builder, motion: Motion, solve: Solve, bindings: 
         for name in dict.fromkeys(e.constraint.name for e in found):
             builder.flaws.add(f"constraints.{name}", "has no effect: it holds whatever the joints do", "leave it out")
         return None
-    h = ca.vertcat(*(e.h for e in equations))
-    H = motion.slopes(h)
+    H = ca.jacobian(ca.vertcat(*(e.h_dot for e in equations)), motion.v)
     # S = H M^-1 H^T, by one solution with the mass matrix for each row.
-    W = ca.horzcat(*(solve(H[k, :].T) for k in range(len(equations))))
-    S = H @ W
-    # A little compliance for each equation.
-    compliance = COMPLIANCE * mean_mobility(equations, ca.vertsplit(ca.diag(S)))
-    factors = ldl(_mask(S, compliance, tuple(e.active for e in equations)))
+    mobility = build_mobility(solve, H, lambda own: COMPLIANCE * mean_mobility(equations, ca.vertsplit(own)))
+    hold = mobility.holder([e.active for e in equations])
     builder.spare = redundancy.spare
     left_out = tuple(found[k] for k in redundancy.left_out)
     idle, undetermined = (tuple(found[k].force for k in ks) for ks in (redundancy.idle, redundancy.undetermined))
-    own = (equations, solve, H, W, factors, compliance, ca.SX(motion.pole))
+    own = (equations, solve, H, mobility.columns, hold, ca.SX(motion.pole))
     return Constrained(*own, left_out, idle, undetermined)
 
 
@@ -170,8 +145,9 @@ def _trace(builder: Builder, motion: Motion, constraint: Constraint, bindings: B
         targets = [placeholder(f"{path}.{key}", signal, bindings) for key, signal in wanted.items()]
         builder.network.refer(bindings)
     # h' = H q_dot + h_t, and h'' = H a + drift; what a prescribed motion wants is taken off each.
-    for name, h in zip(constraint.equations, express_equations(motion, constraint), strict=True):
-        h_dot = _rate(builder, motion, h)
+    traced = zip(express_equations(motion, constraint), express_rates(motion, constraint), strict=True)
+    for name, (h, rate) in zip(constraint.equations, traced, strict=True):
+        h_dot = _rate(builder, motion, h) if rate is None else rate
         drift = _rate(builder, motion, h_dot)
         force = f"{constraint.name}.{name}"
         kind = (_force_unit(builder, constraint, name), _activity(builder, constraint))
@@ -193,21 +169,9 @@ def _activity(builder: Builder, constraint: Constraint) -> ca.SX:
     return builder.memory_symbols[name] > 0.5 if changed else ca.SX(float(start > 0.5))
 
 
-def _mask(S: ca.SX, compliance: ca.SX, active: tuple[ca.SX, ...]) -> ca.SX:
-    """S with its compliance, and with unit rows for what does not hold."""
-    k = len(active)
-    masked = ca.SX(k, k)
-    for i in range(k):
-        for j in range(i + 1):
-            entry = S[i, j] + (compliance[i] if i == j else 0)
-            other = ca.SX(1) if i == j else ca.SX(0)
-            masked[i, j] = masked[j, i] = where(logical_and(active[i], active[j]), entry, other)
-    return masked
-
-
 def _force_unit(builder: Builder, constraint: Constraint, force: str) -> str:
     """That of a force is N, of a torque N m; of coordinates of both kinds together there is none."""
-    if isinstance(constraint, (LoopJoint, Rod)):
+    if isinstance(constraint, (LoopJoint, Rod, Wheel)):
         return "N m" if force.startswith("torque") else "N"
     of = (constraint.of,) if isinstance(constraint, PrescribedMotion) else constraint.of
     units = {FORCE[builder.units[f"{name}.position"]] for name in of}

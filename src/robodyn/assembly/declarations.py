@@ -81,6 +81,7 @@ class Guard:
         action: key of its column, see `Expressions.actions`; None where nothing happens, or in Python.
         moves: whether its action can change continuous states, and with them the energy.
         coordinate, block: the one whose range it watches; contact: the one that it belongs to; if it is such a guard.
+        problems: names of the complementarity problems that are solved before its action.
         side: memory that notes on which side of zero it is, if any does.
     """
 
@@ -94,11 +95,22 @@ class Guard:
     block: str | None = None
     contact: str | None = None
     side: str | None = None
+    problems: tuple[str, ...] = ()
 
     @property
     def terminal(self) -> bool:
         """Whether it ends a run."""
         return self.ending is not None
+
+
+@dataclass(frozen=True)
+class ProblemInfo:
+    """A complementarity problem: its rows, the joints they depend on, and the first memory of its modes, one a row."""
+
+    name: str
+    rows: int
+    joints: int
+    modes: str
 
 
 @dataclass(frozen=True)

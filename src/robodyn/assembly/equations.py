@@ -9,8 +9,9 @@ import casadi as ca
 import numpy as np
 
 from robodyn.assembly.motion import Motion
+from robodyn.assembly.wheels import find_touch
 from robodyn.laws import arguments_of
-from robodyn.model import Constraint, ConstraintFunction, LinearConstraint, LoopJoint, PrescribedMotion, Rod
+from robodyn.model import Constraint, ConstraintFunction, LinearConstraint, LoopJoint, PrescribedMotion, Rod, Wheel
 from robodyn.spatial import perpendicular_to
 from robodyn.symbolic import sqrt
 
@@ -23,6 +24,17 @@ def express_equations(motion: Motion, constraint: Constraint) -> list[ca.SX]:
 def _rod(motion: Motion, rod: Rod) -> list[ca.SX]:
     apart = motion.point_position(rod.end) - motion.point_position(rod.start)
     return [sqrt(ca.sumsqr(apart)) - motion.builder.values[f"{rod.name}.length"]]
+
+
+def express_rates(motion: Motion, constraint: Constraint) -> list[ca.SX | None]:
+    """Rates of the residuals that follow from no residual of positions, by equation; None of all others."""
+    if isinstance(constraint, Wheel):
+        return [*find_touch(motion, constraint).slips, None]
+    return [None] * len(constraint.equations)
+
+
+def _wheel(motion: Motion, wheel: Wheel) -> list[ca.SX]:
+    return [ca.SX(0), ca.SX(0), find_touch(motion, wheel).height]
 
 
 def _coupling(motion: Motion, coupling: LinearConstraint) -> list[ca.SX]:
@@ -90,6 +102,7 @@ def _turn(R: ca.SX) -> list[ca.SX]:
 _EXPRESSIONS: dict[type, Callable[[Motion, Any], list[ca.SX]]] = {
     LoopJoint: _loop_joint,
     Rod: _rod,
+    Wheel: _wheel,
     LinearConstraint: _coupling,
     PrescribedMotion: _prescribed,
     ConstraintFunction: _relation,

@@ -43,6 +43,7 @@ class Expressions:
             accelerate; active: which equations hold, 1 or 0.
         momentum_rate: -dE/dq, of a system in momenta.
         projection: [x, m] put back on the constraints after a step, where the constraint method does so.
+        problems: data of complementarity problems that are solved before actions.
         updates: new memory m after a sampled task; actions: [x, m] after an event's action; arguments: of a call in
             Python. Several tasks or guards may share a column, so that they refer to it by its key.
     """
@@ -63,11 +64,12 @@ class Expressions:
     arguments: Mapping[str, ca.SX] = field(default_factory=dict)
     updates: Mapping[str, ca.SX] = field(default_factory=dict)
     actions: Mapping[str, ca.SX] = field(default_factory=dict)
+    problems: Mapping[str, ca.SX] = field(default_factory=dict)
 
     def columns(self) -> dict[str, ca.SX]:
         """All columns by the names of their functions: those of single ones, then those of tasks and events."""
         single = {name: column for name, column in vars(self).items() if isinstance(column, ca.SX)}
-        return {**single, **self.arguments, **self.updates, **self.actions}
+        return {**single, **self.arguments, **self.updates, **self.problems, **self.actions}
 
     def with_columns(self, fresh: Mapping[str, ca.SX]) -> Expressions:
         """The same functions, some of them with other columns."""

@@ -1,8 +1,13 @@
 """Impact law: which impulses act where bodies hit each other, and what do they change?
 
-Newton's law of impact as a complementarity problem of all contact points together, `v_n+ >= -r v_n-`, with friction
-where the contacts have some. It may give energy, by friction and where contacts differ: as much of the rebound is then
-left out.
+Symbols: lam, beta impulses along the k normals and along the k slips; r speeds along the normals above those of the
+rebound, s slips; mu coefficients of friction:
+
+    r = b + H y >= 0,    s = s0 + G y,    y = M^-1 (H^T lam + G^T beta),    |beta_i| <= mu_i lam_i
+
+Newton's law of impact as a complementarity problem of all contact points together, `v_n+ >= -r v_n-`. In the direction
+of the slip that there would be without friction, a contact point slides, beta_i = -+mu_i lam_i, or it sticks, s_i = 0.
+The law may give energy, by friction and where contacts differ: as much of the rebound is then left out.
 """
 
 from __future__ import annotations
@@ -12,16 +17,16 @@ from dataclasses import dataclass
 import casadi as ca
 
 from robodyn.assembly.builder import Builder
-from robodyn.assembly.complementarity import Mobility
-from robodyn.assembly.frictional_impact import FrictionalImpact
+from robodyn.assembly.complementarity import friction_bounds, pose_problem, pushing_bounds, stack_bounds
+from robodyn.assembly.mobility import Mobility, build_mobility, mean_compliance, slack_of, stack
 from robodyn.assembly.motion import Motion
-from robodyn.assembly.rigid_contact import COMPLIANCE, Rigid
-from robodyn.symbolic import maximum, minimum, sqrt, where
+from robodyn.assembly.rigid_contact import CLOSED, Rigid
+from robodyn.symbolic import clip, logical_and, maximum, minimum, sqrt, where
 
 TINY_SLIP = 1e-9
 """Slip [m/s] that has no direction."""
 NO_MOBILITY = 1e-9
-"""Part of the normal mobility that stands in for that along a slip without direction."""
+"""Part of the normal compliance that stands in for that along a slip without direction."""
 
 
 @dataclass(frozen=True)
@@ -39,14 +44,14 @@ class Impulse:
 def find_impulse(builder: Builder, motion: Motion, rigid: Rigid) -> Impulse:
     """With rebound, but not so much that it would give energy."""
     # Two problems of the same kind: v_n+ >= 0, and v_n+ >= -r v_n-.
-    without = rigid.rates
-    rebounding = without + _rebound(builder, rigid)
-    if not rigid.has_friction:
-        plastic, elastic = (_push_apart(rigid, b) for b in (without, rebounding))
-    else:
-        plastic, elastic = _rub(builder, motion, rigid, (without, rebounding))
+    problems = {"impact.plastic": rigid.rates, "impact.elastic": rigid.rates + _rebound(builder, rigid)}
     if len(rigid.contact_points) == 1 and not rigid.has_friction:
-        return elastic
+        return _push_apart(builder, rigid, "impact.elastic", problems["impact.elastic"])
+    if rigid.has_friction:
+        law = _find_slips(builder, motion, rigid, _push_apart(builder, rigid, "impact.smooth", rigid.rates).change)
+        plastic, elastic = (law.rub(builder, rigid, name, b) for name, b in problems.items())
+    else:
+        plastic, elastic = (_push_apart(builder, rigid, name, b) for name, b in problems.items())
     return _lose_energy(motion.v, plastic, elastic, rigid.sinks(elastic.change))
 
 
@@ -60,45 +65,71 @@ def _rebound(builder: Builder, rigid: Rigid) -> ca.SX:
     return ca.vertcat(*rebounds)
 
 
-def _push_apart(rigid: Rigid, b: ca.SX) -> Impulse:
+def _push_apart(builder: Builder, rigid: Rigid, name: str, b: ca.SX) -> Impulse:
     """The impact without friction.
 
     Args:
         b: speeds along the normals, above those of the rebound with its sign, (k,).
     """
-    mobility = rigid.mobility(rigid.H)
-    lam = mobility.complement(b, rigid.near)[0]
-    return Impulse(rigid.H.T @ lam, mobility.columns @ lam)
+    normal = rigid.normal
+    bounds = pushing_bounds(normal, b, rigid.near, slack_of(b, rigid.near, CLOSED))
+    modes = pose_problem(builder, name, normal, b, bounds, {})
+    lam = normal.holder([mode == 0 for mode in modes])(b)
+    return Impulse(rigid.H.T @ lam, normal.columns @ lam)
 
 
-def _rub(builder: Builder, motion: Motion, rigid: Rigid, problems: tuple[ca.SX, ca.SX]) -> list[Impulse]:
-    """The impacts with friction, against the slips that there would be without it.
+@dataclass(frozen=True)
+class FrictionalImpact:
+    """An impact with friction: mobility along the slips, slips before, coefficients, all of k contact points."""
+
+    slip: Mobility
+    s0: ca.SX
+    coefficients: ca.SX
+
+    def rub(self, builder: Builder, rigid: Rigid, name: str, b: ca.SX) -> Impulse:
+        """The impulses.
+
+        Args:
+            b: speeds along the normals, above those of the rebound with its sign, (k,).
+        """
+        normal, slip, k = rigid.normal, self.slip, b.numel()
+        slack, both = slack_of(b, rigid.near, CLOSED), stack(normal, slip)
+        motions = ca.vertcat(b, self.s0)
+        bounds = stack_bounds(
+            pushing_bounds(normal, b, rigid.near, slack), friction_bounds(rigid.near, slack, self.coefficients)
+        )
+        modes = pose_problem(builder, name, both, motions, bounds, {})
+        pushing, ways = [mode == 0 for mode in modes[:k]], modes[k:]
+        # A contact point that slides has beta = -+mu lam: its friction is a part of its normal column.
+        ratio = -ca.vertcat(*ways) * self.coefficients
+        columns = ca.horzcat(normal.columns + slip.columns @ ca.diag(ratio), slip.columns)
+        mobility = Mobility(both.rows, columns, both.rows @ columns, both.compliance, symmetric=False)
+        held = [*pushing, *(logical_and(p, way == 0) for p, way in zip(pushing, ways, strict=True))]
+        found = mobility.holder(held)(motions)
+        # Rounding aside, it is within the friction cone.
+        lam, limit = maximum(found[:k], 0.0), self.coefficients * maximum(found[:k], 0.0)
+        beta = clip(found[k:] + ratio * found[:k], -limit, limit)
+        return Impulse(rigid.H.T @ lam + slip.rows.T @ beta, normal.columns @ lam + slip.columns @ beta)
+
+
+def _find_slips(builder: Builder, motion: Motion, rigid: Rigid, smooth: ca.SX) -> FrictionalImpact:
+    """Friction acts against the slip that is left when the normals alone have acted.
 
     Args:
-        problems: speeds along the normals, above those of the rebound with its sign, each (k,).
+        smooth: change of the velocities without friction.
     """
-    smooth = _push_apart(rigid, problems[0]).change
     rows, coefficients = [], []
     for contact_point in rigid.contact_points:
         slips = ca.vertcat(*contact_point.slips)
-        # Friction acts against the slip that is left when the normals alone have acted.
         after = slips + ca.jtimes(slips, motion.v, smooth)
         speed = sqrt(ca.sumsqr(after) + TINY_SLIP**2)
         rows.append(ca.jtimes(slips, motion.v, after / speed, True).T)
-        has_friction = contact_point.contact.friction is not None
-        coefficients.append(
-            builder.values[f"{contact_point.contact.name}.friction.coefficient"] if has_friction else ca.SX(0)
-        )
-    G, normal = ca.vertcat(*rows), rigid.mobility(rigid.H)
-    columns, k = rigid.responses(G), len(rows)
-    compliance = COMPLIANCE * ca.sum1(ca.sum2(G * columns.T)) / k + NO_MOBILITY * normal.compliance[0]
-    frictional = FrictionalImpact(normal, Mobility(G, columns, ca.repmat(compliance, k, 1)), G @ motion.v, coefficients)
-    impacts: list[Impulse] = []
-    impulses = None
-    for b in problems:
-        lam, beta = impulses = frictional.solve(b, rigid.near, impulses)
-        impacts.append(Impulse(rigid.H.T @ lam + G.T @ beta, frictional.change(lam, beta)))
-    return impacts
+        rough = contact_point.contact.friction is not None
+        name = f"{contact_point.contact.name}.friction.coefficient"
+        coefficients.append(ca.SX(builder.values[name]) if rough else ca.SX(0))
+    G, least = ca.vertcat(*rows), NO_MOBILITY * rigid.normal.compliance
+    slip = build_mobility(rigid.accelerate, G, lambda own: mean_compliance(own) + least)
+    return FrictionalImpact(slip, G @ motion.v, ca.vertcat(*coefficients))
 
 
 def _lose_energy(v: ca.SX, plastic: Impulse, elastic: Impulse, sinks: ca.SX) -> Impulse:

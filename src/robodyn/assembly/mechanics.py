@@ -9,13 +9,10 @@ from functools import partial
 from typing import Any
 
 import casadi as ca
-import numpy as np
 
 from robodyn.assembly.builder import Builder, Deferred, reference_to
 from robodyn.assembly.constraints import (
     Constrained,
-    Equation,
-    Solve,
     add_closing,
     add_constraint_signals,
     add_projection,
@@ -23,30 +20,31 @@ from robodyn.assembly.constraints import (
 )
 from robodyn.assembly.contact import add_contacts
 from robodyn.assembly.declarations import StateInfo
-from robodyn.assembly.held_joints import find_held_joints
 from robodyn.assembly.interfaces import add_interfaces, define_forces
+from robodyn.assembly.loads import add_loads
+from robodyn.assembly.mobility import Solve
 from robodyn.assembly.motion import Motion
 from robodyn.assembly.network import Definition, SignalInfo
 from robodyn.assembly.promises import Promise
+from robodyn.assembly.reaction_modes import Reactions, add_modes
 from robodyn.assembly.rigid_contact import build_rigid
 from robodyn.assembly.rigid_contact_events import add_rigid
-from robodyn.assembly.stick_events import add_stick_events
-from robodyn.assembly.stick_friction import Sticking, build_sticking
+from robodyn.assembly.stick_events import add_sticking
+from robodyn.assembly.stick_friction import build_sticking
 from robodyn.assembly.system import build_mass_matrix
 from robodyn.assembly.tracing import Bindings, placeholder
 from robodyn.dynamics import (
     Tree,
     bias,
-    geometric_jacobian,
     kinetic_energy,
     ldl,
     mass_solver,
+    position_rates,
     potential_energy,
     solve_ldl,
 )
-from robodyn.model import LinearCombination, PrescribedMotion
-from robodyn.model.numbers import XYZ
-from robodyn.symbolic import absolute, where
+from robodyn.model import LinearCombination, PrescribedMotion, RigidContact
+from robodyn.symbolic import absolute
 
 
 def add_dynamics(builder: Builder, motion: Motion, solvable: bool) -> None:
@@ -63,8 +61,8 @@ def add_dynamics(builder: Builder, motion: Motion, solvable: bool) -> None:
     n_v = motion.v.numel()
     tau = motion.joint_forces(forces)
     if motion.linear is None:
-        builder.loads = _load_torque(builder, motion)
-        tau = tau + builder.loads + add_contacts(builder, motion)
+        builder.loads, driven = add_loads(builder, motion, bindings)
+        tau = tau + builder.loads + driven + add_contacts(builder, motion)
     tau = tau + add_interfaces(builder, motion)
     a, applied = ca.SX.zeros(n_v), tau
     if solvable:
@@ -79,7 +77,7 @@ def add_dynamics(builder: Builder, motion: Motion, solvable: bool) -> None:
     # E_kinetic + E_potential - work of all joint torques is constant: what runs watch of themselves.
     power = ca.dot(tau, motion.v)
     machine = builder.scenario.machine
-    outside = machine.loads or machine.constraints or machine.contacts or machine.interfaces
+    outside = machine.loads or machine.all_constraints or machine.contacts or machine.interfaces
     acting = forces or builder.sticking or outside
     passing = sum((absolute(force * motion.coordinate_rates[on]) for on, force in forces.items()), ca.SX(0))
     flows = (Deferred(passing, bindings), Deferred(ca.sum1(absolute(tau)), bindings))
@@ -91,36 +89,62 @@ def _accelerate(builder: Builder, motion: Motion, tau: ca.SX, bindings: Bindings
     tree: Tree = motion.mechanics.tree
     c = motion.linear.bias if motion.linear else ca.SX(bias(tree, motion.q, motion.v))
     solve = _mass_solver(motion)
-    # From outside in: contacts push on the constrained mechanism, friction acts on both, constraints answer to all.
     constrained = build_constrained(builder, motion, solve, bindings)
-    constraint_force = constrained.constraint_force if constrained else lambda b: ca.SX(*b.shape)
-    rigid = build_rigid(builder, motion, constrained.mobility if constrained else solve, constraint_force)
-    if rigid is not None:
-        free = constrained.accelerate(tau - c)[0] if constrained else solve(tau - c)
-        tau = tau + add_rigid(builder, motion, rigid, free, bindings)
-    if not builder.sticking and constrained is None:
-        _keep_applied(builder, tau, bindings)
-        return solve(tau - c), tau
-    if builder.sticking:
-        tau, held = _add_friction(builder, motion, (tau, c), (solve, constrained), bindings)
-    else:
-        held = None
+    for element in builder.sticking:
+        bindings.update(element.bindings)
+    reactions = _react(builder, motion, (tau - c, solve, constrained))
+    if reactions:
+        _add_reactions(builder, motion, reactions, bindings)
+        tau = tau + reactions.torques()
     _keep_applied(builder, tau, bindings)
     if constrained is None:
         a = solve(tau - c)
     else:
+        # Constraints answer to all other forces.
         a, lam = constrained.accelerate(tau - c)
         tau = tau + constrained.H.T @ lam
         add_constraint_signals(builder, motion, constrained, lam, bindings)
         add_closing(builder, motion, constrained, bindings)
         if builder.scenario.constraint_method.method == "projection":
             add_projection(builder, motion, constrained, bindings)
-    if held is not None:
-        directions = [element.direction for element in builder.sticking]
+    if reactions and (held := reactions.sticking):
+        directions = [element.direction for element in held.elements]
         a = held.hold_joints(a, directions)
         # Not even the last digits of a speed, as implicit methods leave them, may move what is held.
-        motion.position_rates = held.hold_joints(motion.q_dot, directions)
+        resting: Any = held.hold_joints(motion.v, directions)
+        motion.position_rates = position_rates(tree, motion.q, resting)
     return a, tau
+
+
+def _react(builder: Builder, motion: Motion, mechanism: tuple[ca.SX, Solve, Constrained | None]) -> Reactions | None:
+    """Friction that sticks and rigid contacts, which act on the constrained mechanism.
+
+    Args:
+        mechanism: tau - c, M^-1, and the constraints.
+    """
+    b, solve, constrained = mechanism
+    if not builder.sticking and not any(isinstance(c, RigidContact) for c in builder.scenario.machine.contacts):
+        return None
+    # What would happen without them decides what they have to hold.
+    a = constrained.accelerate(b)[0] if constrained else solve(b)
+    sticking = build_sticking(builder, motion, a, solve, constrained)
+    respond = constrained.respond if constrained else solve
+    rigid = build_rigid(builder, motion, respond, constrained.constraint_force if constrained else _no_force)
+    return Reactions(sticking, rigid, a) if sticking or rigid else None
+
+
+def _no_force(b: ca.SX) -> ca.SX:
+    return ca.SX(*b.shape)
+
+
+def _add_reactions(builder: Builder, motion: Motion, reactions: Reactions, bindings: Bindings) -> None:
+    """Signals, events and modes of friction that sticks and of rigid contacts."""
+    forces, deciding = (reactions.split(column) for column in (reactions.forces, reactions.deciding_forces))
+    if reactions.rigid:
+        add_rigid(builder, motion, reactions.rigid, forces[1:], deciding[1:], bindings)
+    if reactions.sticking:
+        add_sticking(builder, reactions.sticking, (forces[0], deciding[0]), bindings)
+    add_modes(builder, motion, reactions, bindings)
 
 
 def _keep_applied(builder: Builder, tau: ca.SX, bindings: Bindings) -> None:
@@ -138,37 +162,6 @@ def _mass_solver(motion: Motion) -> Solve:
     elif inner is None:
         inner = partial(solve_ldl, ldl(build_mass_matrix(tree, q, motion.rotors)))
     return lambda b: ca.SX(inner(b))
-
-
-def _add_friction(
-    builder: Builder,
-    motion: Motion,
-    loads: tuple[ca.SX, ca.SX],
-    mobility: tuple[Solve, Constrained | None],
-    bindings: Bindings,
-) -> tuple[ca.SX, Sticking]:
-    """Joint torques with those of the friction that sticks; its forces and drifts become signals.
-
-    Args:
-        loads: torques and bias; mobility: M^-1, and the constraints that friction acts through.
-    """
-    for element in builder.sticking:
-        bindings.update(element.bindings)
-    tau, c = loads
-    solve, constrained = mobility
-    # What would happen without friction decides what it has to hold.
-    a = constrained.accelerate(tau - c)[0] if constrained else solve(tau - c)
-    sticking = _build_sticking(builder, motion, a, solve, constrained)
-    forces = sticking.forces()
-    for element, force, position in zip(builder.sticking, forces, ca.vertsplit(sticking.position), strict=True):
-        info = builder.network.infos[element.force]
-        builder.network.define([info], Definition({info.name: force}, bindings))
-        drift = SignalInfo(f"{element.block.name}.stick_drift", builder.units[f"{element.on}.position"])
-        moved = where(element.direction == 0, position - element.anchor, 0.0)
-        builder.network.define([drift], Definition({drift.name: moved}, {}))
-    names = [name for freedom in motion.freedoms for name in freedom.velocities]
-    add_stick_events(builder, sticking, (names, motion.v), bindings)
-    return tau + sticking.G.T @ ca.vertcat(*forces), sticking
 
 
 def _define_accelerations(builder: Builder, motion: Motion, a: ca.SX, bindings: Bindings) -> None:
@@ -194,73 +187,12 @@ def _define_torques(builder: Builder, motion: Motion, torques: tuple[ca.SX, ca.S
     for k, (name, unit) in enumerate(forces):
         info = SignalInfo(name, unit)
         # Multipliers couple all joints: a torque that holds some cannot be resolved before every force is.
-        bound = bool(builder.scenario.machine.constraints) and not ca.is_equal(applied[k], tau[k], 0)
+        bound = bool(builder.scenario.machine.all_constraints) and not ca.is_equal(applied[k], tau[k], 0)
         infos, outputs = groups.setdefault(-1 if bound else k, ([], {}))
         infos.append(info)
         outputs[info.name] = tau[k]
     for infos, outputs in groups.values():
         builder.network.define(infos, Definition(outputs, bindings))
-
-
-def _build_sticking(
-    builder: Builder, motion: Motion, a: ca.SX, solve: Solve, constrained: Constrained | None
-) -> Sticking:
-    """What friction that sticks is made of, given the accelerations without it and the mobility it acts on."""
-    elements = builder.sticking
-    gradients = [motion.gradient(element.on) for element in elements]
-    speed = ca.vertcat(*(motion.coordinate_rates[element.on] for element in elements))
-    drift = ca.jtimes(speed, motion.q, motion.q_dot)
-    position = ca.vertcat(*(motion.positions[element.on] for element in elements))
-    numeric = motion.value_somewhere(ca.vertcat(*gradients))
-    always, resting = np.zeros((0, motion.v.numel())), []
-    if constrained is not None and all(active.is_constant() for active in constrained.active):
-        always = motion.value_somewhere(constrained.H)
-        resting = [k for k, equation in enumerate(constrained.equations) if _rests(motion, equation)]
-    # Rows that add no rank hold what others hold already: their share of the load is not determined.
-    shared = np.linalg.matrix_rank(np.vstack([always, numeric])) < np.linalg.matrix_rank(always) + len(numeric)
-    _warn_shared(builder, shared)
-    return build_sticking(
-        elements,
-        constrained.mobility if constrained else solve,
-        gradients,
-        (position, speed, ca.vertcat(*gradients) @ a + drift),
-        find_held_joints(numeric, always[resting]),
-        shared,
-        [
-            None if constrained is None and row.is_constant() else ca.dot(usual, solve(usual))
-            for row, usual in zip(gradients, (ca.SX(row) for row in numeric), strict=True)
-        ],
-    )
-
-
-def _rests(motion: Motion, equation: Equation) -> bool:
-    """Whether a constraint is kept where nothing moves; one that says how to move is not."""
-    return bool(ca.substitute(equation.h_dot, motion.v, ca.SX.zeros(motion.v.numel())).is_zero())
-
-
-def _warn_shared(builder: Builder, shared: bool) -> None:
-    if shared:
-        names = ", ".join(element.block.name for element in builder.sticking)
-        builder.warnings.append(
-            f"of the friction that sticks ({names}) some holds the same motion: at rest, they share its load "
-            "as their limits are"
-        )
-
-
-def _load_torque(builder: Builder, motion: Motion) -> ca.SX:
-    """Joint torques of the constant loads: `J^T (torque, force)`."""
-    total = ca.SX.zeros(motion.v.numel())
-    for load in builder.scenario.machine.loads:
-        link, pose = motion.point_pose(load.point)
-        if link < 0:
-            builder.flaws.add(
-                f"loads.{load.name}.point", f"'{load.point}' is on the ground", "a load there has no effect"
-            )
-            continue
-        wrench = [builder.values.vector(f"{load.name}.{part}", XYZ) for part in ("torque", "force")]
-        J = geometric_jacobian(motion.mechanics.tree, motion.q, link, pose.p)
-        total = total + ca.SX(J).T @ ca.vertcat(*wrench[0], *wrench[1])
-    return total
 
 
 def _add_energies(builder: Builder, motion: Motion, power: Deferred | None, flows: tuple[Deferred, Deferred]) -> None:
@@ -281,7 +213,7 @@ def _add_energies(builder: Builder, motion: Motion, power: Deferred | None, flow
     if power is not None:
         # An infinite nominal magnitude keeps the book-keeping out of the solver's error estimate. But a prescribed
         # motion is exact in steps of any length: there, its work alone says how well its force is followed.
-        prescribed = any(isinstance(c, PrescribedMotion) for c in builder.scenario.machine.constraints)
+        prescribed = any(isinstance(c, PrescribedMotion) for c in builder.scenario.machine.all_constraints)
         work = builder.add_state(StateInfo("energy.work", "J", 0.0, nominal=1.0 if prescribed else float("inf")))
         builder.network.infos["energy.work"] = SignalInfo("energy.work", "J", rate="energy.power")
         builder.network.define(

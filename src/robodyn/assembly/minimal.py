@@ -20,7 +20,7 @@ import numpy as np
 from robodyn.assembly.builder import Builder
 from robodyn.assembly.declarations import Ending, Guard
 from robodyn.assembly.functions import Expressions, Symbols
-from robodyn.assembly.redundancy import close
+from robodyn.assembly.redundancy import Evaluated, close
 from robodyn.errors import nearest
 from robodyn.symbolic.tables import spell_out
 
@@ -100,6 +100,10 @@ def make_minimal(builder: Builder, symbols: Symbols, found: Expressions, N: ca.S
     k = len(builder.constraint_forces)
     if not all(value.is_one() for value in ca.vertsplit(found.active)):
         builder.flaws.add("constraint_method.method", "minimal needs constraints that always hold", "say baumgarte")
+        return found
+    if any(entry.is_zero() for entry in ca.vertsplit(found.constraints[:k])):
+        what = "minimal needs constraints of positions, and wheels roll by velocities"
+        builder.flaws.add("constraint_method.method", what, "say baumgarte or projection")
         return found
     x = symbols.x
     h, h_dot = found.constraints[:k], found.constraints[k:]
@@ -181,9 +185,9 @@ def _gradients_at_start(builder: Builder, symbols: Symbols, h: ca.SX, N: ca.SX) 
     H = ca.jacobian(h, q)
     function = spell_out(ca.Function("h", [*symbols], [h, ca.densify(H), ca.densify(H @ N)]))
 
-    def evaluate(position: np.ndarray) -> list[np.ndarray]:
+    def evaluate(position: np.ndarray) -> Evaluated:
         values = function(0.0, np.concatenate([position, start[n:]]), delayed, memory, parameters)
-        return [np.array(values[0]).ravel(), np.array(values[1]), np.array(values[2])]
+        return np.array(values[0]).ravel(), np.array(values[1]), np.array(values[2])
 
-    closed, _ = close(lambda q: (evaluate(q)[0], evaluate(q)[1]), start[:n])
+    closed, _ = close(evaluate, start[:n])
     return evaluate(closed)[2]

@@ -16,11 +16,11 @@ from robodyn.assembly.declarations import Port, StateInfo
 from robodyn.assembly.elasticity import add_elasticity
 from robodyn.assembly.network import Definition, SignalInfo
 from robodyn.assembly.tree import Mechanics, build_tree
-from robodyn.dynamics import link_poses, position_rates
+from robodyn.dynamics import link_poses, link_quaternions, link_velocities, position_rates
 from robodyn.model import LinearCombination, Mechanism, Point
 from robodyn.model.fields import EMPTY
 from robodyn.model.numbers import XYZ
-from robodyn.spatial import Pose
+from robodyn.spatial import Pose, Quaternion
 from robodyn.symbolic import is_symbolic, sqrt, stack
 from robodyn.symbolic.tables import spell_out
 
@@ -39,6 +39,7 @@ class Motion:
         self.mechanism = mechanism
         self.mechanics: Mechanics = build_tree(mechanism, builder.values)
         self.freedoms = mechanism.freedoms
+        self.initial = builder.scenario.start_values
         q = [symbol for f in self.freedoms for symbol in self._add_states(f.positions, f.origin)]
         v = [symbol for f in self.freedoms for symbol in self._add_states(f.velocities)]
         # Columns, which stand for sequences of scalars in `dynamics`.
@@ -59,7 +60,7 @@ class Motion:
 
     def _add_states(self, units: Mapping[str, str], origin: Mapping[str, float] = EMPTY) -> list[ca.SX]:
         """States that start as given; at the origin where none of them is, else at 0."""
-        initial = self.builder.scenario.initial
+        initial = self.initial
         start = {name: initial[name] for name in units if name in initial} or origin
         return [self.builder.add_state(StateInfo(name, unit, start.get(name, 0.0))) for name, unit in units.items()]
 
@@ -68,6 +69,16 @@ class Motion:
         """Where the first position of each freedom stands in q."""
         sizes = [len(freedom.positions) for freedom in self.freedoms]
         return dict(zip((freedom.name for freedom in self.freedoms), accumulate([0, *sizes]), strict=False))
+
+    @cached_property
+    def quaternions(self) -> list[Quaternion]:
+        """Orientation of each link, world from link."""
+        return link_quaternions(self.mechanics.tree, self.q)
+
+    @cached_property
+    def angular_velocities(self) -> list[Any]:
+        """Of each link, in its own axes."""
+        return [omega for omega, _ in link_velocities(self.mechanics.tree, self.q, self.v)]
 
     @cached_property
     def _points(self) -> dict[str, Point]:
@@ -215,7 +226,7 @@ def add_kinematics(builder: Builder) -> Motion | None:
     for freedom in motion.freedoms:
         rates = {**_pairs(freedom.velocities, freedom.accelerations)}
         rates |= _pairs(freedom.positions, freedom.velocities) if freedom.is_single else {}
-        for name, unit in (freedom.positions | freedom.velocities).items():
+        for name, unit in freedom.states.items():
             builder.network.infos[name] = SignalInfo(name, unit, rate=rates.get(name))
     described = builder.scenario.machine.coordinates
     motion.add_coordinates([(coordinate.name, *express_coordinate(motion, coordinate)) for coordinate in described])

@@ -12,7 +12,7 @@ joints are links of their own here.
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -23,13 +23,15 @@ from robodyn.assembly.builder import Builder
 from robodyn.assembly.contact_geometry import find_contact_points
 from robodyn.assembly.coordinates import express_coordinate
 from robodyn.assembly.equations import express_equations
+from robodyn.assembly.loads import find_wrench
 from robodyn.assembly.motion import Motion
 from robodyn.assembly.network import Definition, SignalInfo
 from robodyn.assembly.tracing import Bindings, placeholder
 from robodyn.assembly.tree import build_tree
 from robodyn.assembly.undetermined import NOTE
+from robodyn.assembly.wheels import find_touch
 from robodyn.dynamics import joint_wrenches, link_poses
-from robodyn.model import FunctionCoordinate, Rod, TriangleLength
+from robodyn.model import FunctionCoordinate, Rod, TriangleLength, Wheel
 from robodyn.model.interface import ROTATION
 from robodyn.model.numbers import XYZ
 from robodyn.spatial import Pose
@@ -76,10 +78,13 @@ def _entries(vector: Any) -> list[Any]:
 
 
 def _is_asked(builder: Builder, joint: str, patterns: Sequence[str]) -> bool:
-    names = reaction_units(joint)
+    return is_asked(builder, reaction_units(joint), [pattern for pattern in patterns if REACTION in pattern])
+
+
+def is_asked(builder: Builder, names: Iterable[str], patterns: Sequence[str]) -> bool:
+    """Whether something in the machine reads one of these signals, or a pattern matches one."""
     referred = {signal for bindings in builder.network.referred for _, signal, _ in bindings.values()}
-    meant = [pattern for pattern in patterns if REACTION in pattern]
-    return any(name in referred or any(fnmatchcase(name, pattern) for pattern in meant) for name in names)
+    return any(name in referred or any(fnmatchcase(name, pattern) for pattern in patterns) for name in names)
 
 
 def _warn_unplaced(builder: Builder) -> None:
@@ -97,11 +102,12 @@ class _Outside:
     """The forces on bodies that are not those of their joints, as functions of virtual displacements.
 
     Attributes:
-        moved: the motion with all bodies displaced; shifts: d and theta of each link, (6, n_links).
+        resting: the motion itself; moved: the same with all bodies displaced.
+        shifts: d and theta of each link, (6, n_links).
     """
 
     def __init__(self, builder: Builder, motion: Motion) -> None:
-        self.builder, self.machine = builder, builder.scenario.machine
+        self.builder, self.machine, self.resting = builder, builder.scenario.machine, motion
         self.bindings: Bindings = {}
         self.values: dict[str, ca.SX] = {}
         self.moved = copy.copy(motion)
@@ -146,7 +152,13 @@ class _Outside:
 
     def _work_of_constraints(self) -> ca.SX:
         work = ca.SX(0)
-        for constraint in self.machine.constraints:
+        for constraint in self.machine.all_constraints:
+            if isinstance(constraint, Wheel):
+                touch = find_touch(self.resting, constraint)
+                moved = self._carry(constraint.center, touch.place)
+                for name, direction in zip(constraint.equations, touch.directions, strict=True):
+                    work = work + self.read(f"{constraint.name}.{name}") * ca.dot(direction, moved)
+                continue
             sign = -1 if isinstance(constraint, Rod) else 1
             for name, h in zip(constraint.equations, express_equations(self.moved, constraint), strict=True):
                 work = work + sign * self.read(f"{constraint.name}.{name}") * h
@@ -154,10 +166,12 @@ class _Outside:
 
     def _work_at_points(self) -> ca.SX:
         """Of loads, of interfaces and of contacts."""
-        values, work = self.builder.values, ca.SX(0)
+        work = ca.SX(0)
         for load in self.machine.loads:
-            force, torque = (ca.vertcat(*values.vector(f"{load.name}.{part}", XYZ)) for part in UNITS)
-            work = work + ca.dot(force, self.moved.point_position(load.point)) + self._turn(load.point, torque)
+            # A virtual displacement does not rotate the force.
+            force, torque = find_wrench(self.resting, load)
+            pushed = ca.dot(force, self.moved.point_position(load.point)) + self._turn(load.point, torque)
+            work = work + (pushed if load.times is None else self.read(load.times) * pushed)
         for interface in (i for i in self.machine.interfaces if i.point is not None):
             rows = [self.read(name) for name in interface.names("force")]
             point = str(interface.point)

@@ -18,7 +18,7 @@ import numpy as np
 
 from robodyn.assembly.builder import Builder
 from robodyn.assembly.motion import Motion
-from robodyn.model import Constraint, LoopJoint, PrescribedMotion
+from robodyn.model import Constraint, LoopJoint, PrescribedMotion, Wheel
 from robodyn.symbolic.tables import spell_out
 
 if TYPE_CHECKING:
@@ -34,6 +34,10 @@ SAME = 1e-6
 """Difference of coefficients of a combination that counts as none."""
 ELSEWHERE = 0.1
 """How far from the start the second position is looked for [rad or m]."""
+
+
+Evaluated = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Residuals, their gradients by the positions, and those of their rates by the velocities."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,7 @@ def find_redundant(
     other, residual = close(evaluate, closed + ELSEWHERE * generator.standard_normal(len(closed)))
     both_met = met and residual <= CLOSED
     motion.somewhere = other if both_met else closed
-    gradients = [evaluate(place)[1] for place in (closed, other)]
+    gradients = [evaluate(place)[2] for place in (closed, other)]
     if not np.all(np.isfinite(gradients)):
         return Redundancy()
     idle = _agree(_idle_rows(H) for H in gradients)
@@ -121,10 +125,10 @@ def _report(
 
 
 def _check_directions(
-    builder: Builder, equations: Sequence[Equation], steady: Sequence[bool], start: tuple[np.ndarray, np.ndarray]
+    builder: Builder, equations: Sequence[Equation], steady: Sequence[bool], start: Evaluated
 ) -> bool:
     """Whether all equations have gradients at the start; which have none, and why, is reported."""
-    values, H = start
+    values, _, H = start
     good = np.isfinite(values) & np.all(np.isfinite(H), axis=1)
     blind = {equations[k].constraint.name: k for k in range(len(equations)) if not good[k]}
     for name, k in blind.items():
@@ -139,6 +143,8 @@ def _check_directions(
 
 def _why_blind(constraint: Constraint) -> tuple[str, str]:
     """What is wrong with a constraint that has no direction, and the remedy."""
+    if isinstance(constraint, Wheel):
+        return "lies flat on its plane at the start", "start it upright or leaning"
     if not isinstance(constraint, LoopJoint):
         return "has no direction at the start: its ends may coincide", "start elsewhere"
     if constraint.kind == "revolute":
@@ -147,28 +153,28 @@ def _why_blind(constraint: Constraint) -> tuple[str, str]:
     return "is rotated by 180 deg at the start", "change its rotation, or start elsewhere"
 
 
-def _numeric(motion: Motion, equations: Sequence[Equation]) -> Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]:
-    """Residuals and gradients at a position, at time zero; a prescribed coordinate is where it should be."""
+def _numeric(motion: Motion, equations: Sequence[Equation]) -> Callable[[np.ndarray], Evaluated]:
+    """Residuals at a position, at time zero; a prescribed coordinate is where it should be."""
     rows = [ca.SX(0) if isinstance(e.constraint, PrescribedMotion) else e.h for e in equations]
     h = ca.vertcat(*rows)
-    gradients = ca.jacobian(ca.vertcat(*(e.h for e in equations)), motion.q)
+    by_positions = ca.jacobian(ca.vertcat(*(e.h for e in equations)), motion.q)
+    gradients = ca.jacobian(ca.vertcat(*(e.h_dot for e in equations)), motion.v)
     values = motion.builder.values
     inputs = [motion.q, motion.builder.time, ca.vertcat(ca.SX(0, 1), *values.symbols)]
-    function = spell_out(ca.Function("equations", inputs, [h, ca.densify(gradients)], {"allow_free": True}))
+    outputs = [h, ca.densify(by_positions), ca.densify(gradients)]
+    function = spell_out(ca.Function("equations", inputs, outputs, {"allow_free": True}))
     given = [number.value for number in values.tunable]
 
-    def evaluate(q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def evaluate(q: np.ndarray) -> Evaluated:
         found: Any = function(q, 0.0, given)
-        return np.array(found[0]).ravel(), np.array(found[1])
+        return np.array(found[0]).ravel(), np.array(found[1]), np.array(found[2])
 
     return evaluate
 
 
-def close(
-    evaluate: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]], q: np.ndarray, steps: int = 60
-) -> tuple[np.ndarray, float]:
+def close(evaluate: Callable[[np.ndarray], Evaluated], q: np.ndarray, steps: int = 60) -> tuple[np.ndarray, float]:
     """The position nearest to q at which the equations are met, by damped Newton; and the residual left."""
-    h, H = evaluate(q)
+    h, H, _ = evaluate(q)
     for _ in range(steps):
         if not np.all(np.isfinite(H)):
             return q, np.inf
@@ -180,7 +186,7 @@ def close(
         while factor > 1e-3 and not np.linalg.norm(evaluate(q + factor * step)[0]) < np.linalg.norm(h):
             factor /= 2
         q = q + factor * step
-        h, H = evaluate(q)
+        h, H, _ = evaluate(q)
     return q, float(np.max(np.abs(h), initial=0.0))
 
 

@@ -6,22 +6,27 @@ space, H_i with friction added; A = H M^-1 D^T with the machine's constraints ke
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import casadi as ca
 
-from robodyn.assembly.builder import Builder
-from robodyn.assembly.complementarity import Mobility
+from robodyn.assembly.builder import Builder, Deferred
+from robodyn.assembly.complementarity import Bounds, pushing_bounds
 from robodyn.assembly.contact import check_moves, own_name, trace_contact
+from robodyn.assembly.contact_friction import DryFriction, DryPoint, build_dry_friction, find_dry_points
 from robodyn.assembly.contact_geometry import ContactPoint, find_contact_points
 from robodyn.assembly.declarations import MemoryInfo
+from robodyn.assembly.mobility import RETURN_RATE, Mobility, Solve, build_mobility, mean_compliance, slack_of
 from robodyn.assembly.motion import Motion
 from robodyn.model import RigidContact
 from robodyn.model.contact import AnyContact
-from robodyn.symbolic import where
+from robodyn.symbolic import absolute, logical_and, logical_or, where
 
-Apply = Callable[[ca.SX], ca.SX]
+JAMS, SETTLING = "jams", "contacts.settling"
+"""Memory: of a contact for which no forces or impulses are found, and of what has to be sorted after an impact."""
+CLOSED = 1e-12
+"""Overlap [m] and speed of approach [m/s] at which a gap has closed; rounding is much less."""
 NEAR = 1e-7
 """Gap [m] up to which a contact point takes part in an impact of another."""
 SUNK = 1e-6
@@ -31,11 +36,10 @@ RESTING = 1e-6
 """Speed [m/s] below which a contact point neither approaches nor parts."""
 SINKING = 1e-5
 """Speed [m/s], and part of the largest one, at which a contact point must not go on after an impact."""
-RETURN_RATE = 20.0
-"""Rate [1/s] at which a resting contact point returns to its surface (Baumgarte)."""
-COMPLIANCE = 1e-7
-"""Part of the mean mobility by which contact points give way, so that four corners share a load; corrected for
-afterwards."""
+LOCKED = 0.01
+"""Part of its effect without friction at which a force can no longer hold a gap: it would grow beyond all bounds."""
+FREE = 1.1
+"""How many times more it must be to hold again."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,7 @@ class Rigid:
         accelerate: M^-1, constraints kept, as a function of a column; constraint_force: force of constraints on the
         joints, likewise.
         drift: accelerations of the gaps while the joints do not accelerate (k,).
+        dry: friction that sticks, of those contact points that have it.
     """
 
     contact_points: tuple[ContactPoint, ...]
@@ -55,9 +60,10 @@ class Rigid:
     H: ca.SX
     D: ca.SX
     directions: tuple[ca.SX, ...]
-    accelerate: Apply
-    constraint_force: Apply
+    accelerate: Solve
+    constraint_force: Solve
     drift: ca.SX
+    dry: DryFriction | None
 
     @property
     def held(self) -> list[ca.SX]:
@@ -86,31 +92,30 @@ class Rigid:
     def has_friction(self) -> bool:
         return any(contact_point.contact.friction is not None for contact_point in self.contact_points)
 
-    def mobility(self, directions: ca.SX) -> Mobility:
-        """What forces in these directions (k, n_v) do to the gaps."""
-        columns, k = self.responses(directions), len(self.contact_points)
-        compliance = COMPLIANCE * ca.sum1(ca.sum2(self.H * columns.T)) / k
-        return Mobility(self.H, columns, ca.repmat(compliance, k, 1), directions is self.H)
+    @cached_property
+    def normal(self) -> Mobility:
+        """What forces along the normals do to the gaps."""
+        return build_mobility(self.accelerate, self.H, mean_compliance)
 
-    def responses(self, directions: ca.SX) -> ca.SX:
-        """M^-1 of forces in these directions, (n_v, k)."""
-        return ca.horzcat(*(self.accelerate(directions[k, :].T) for k in range(directions.shape[0])))
+    @cached_property
+    def mobility(self) -> Mobility:
+        """What forces with their friction do to the gaps."""
+        return build_mobility(self.accelerate, self.H, mean_compliance, self.D) if self.has_friction else self.normal
+
+    @cached_property
+    def sorting(self) -> Mobility:
+        """The same where modes are found: friction that sticks has rows of its own."""
+        if self.dry is None:
+            return self.mobility
+        rows = [self.H[i, :] if t.contact.sticks else self.D[i, :] for i, t in enumerate(self.contact_points)]
+        return build_mobility(self.accelerate, self.H, mean_compliance, ca.vertcat(*rows))
 
     def effect(self, i: int) -> ca.SX:
         """What a force with its friction does to its own gap, as a part of what it would do without."""
         # H_i M^-1 D_i^T by H_i M^-1 H_i^T: below zero, friction pulls the gap shut (Painleve).
-        smooth, rough = (ca.dot(self.H[i, :].T, self.accelerate(row.T)) for row in (self.H[i, :], self.D[i, :]))
-        return rough / smooth
+        return self.mobility.S[i, i] / self.normal.S[i, i]
 
-    def forces(self, a: ca.SX) -> ca.SX:
-        """Normal forces that keep what rests on its surface.
-
-        Args:
-            a: joint accelerations without contact forces.
-        """
-        return self.mobility(self.D).hold(self.approach(a), self.held)
-
-    def approach(self, a: ca.SX) -> ca.SX:
+    def motions(self, a: ca.SX) -> ca.SX:
         """Accelerations of the gaps without contact forces, and beside them what rests returns to its surface, (k,).
 
         Whether a contact point pushes is found from the same as how much: else one whose force has ended may go on
@@ -124,8 +129,32 @@ class Rigid:
         ]
         return b + ca.vertcat(*(where(held, more, 0.0) for held, more in zip(self.held, returning, strict=True)))
 
+    def bounds(self, builder: Builder, b: ca.SX) -> Bounds:
+        """Of the contact points that neither approach nor part.
 
-def build_rigid(builder: Builder, motion: Motion, accelerate: Apply, constraint_force: Apply) -> Rigid | None:
+        One whose friction would pull it in more than its force pushes is let go (Painleve's paradox): it sinks by a
+        rounding error and hits. That impact may stop its slip; if it does not, it hits again and again, which is told.
+        """
+        allowed = []
+        for i, contact_point in enumerate(self.contact_points):
+            # What rests may creep up to its rest speed before it counts as parting.
+            slow = where(self.held[i], builder.values[f"{contact_point.contact.name}.rest_speed"], RESTING)
+            at_rest = logical_and(self.near[i], absolute(contact_point.rate) <= slow)
+            allowed.append(logical_and(at_rest, self.effect(i) > FREE * LOCKED) if self.has_friction else at_rest)
+        return pushing_bounds(self.sorting, b, allowed, slack_of(b, allowed))
+
+    def note_jams(self, wrong: list[ca.SX]) -> dict[str, Deferred]:
+        """Contacts for which there are no forces or impulses that keep them from sinking in."""
+        updates = {}
+        for contact in self.contacts:
+            found = ca.SX(0)
+            for contact_point, bad in zip(self.contact_points, wrong, strict=True):
+                found = logical_or(found, bad) if contact_point.contact is contact else found
+            updates[f"{contact.name}.{JAMS}"] = Deferred(where(found, 1.0, 0.0), {})
+        return updates
+
+
+def build_rigid(builder: Builder, motion: Motion, accelerate: Solve, constraint_force: Solve) -> Rigid | None:
     """The rigid contacts of a machine, if it has any.
 
     Args:
@@ -142,24 +171,26 @@ def build_rigid(builder: Builder, motion: Motion, accelerate: Apply, constraint_
     rates = ca.vertcat(*(contact_point.rate for contact_point in contact_points))
     H = ca.jacobian(rates, motion.v)
     resting = tuple(builder.add_memory(MemoryInfo(own_name(t, "rests"), "", 0.0, hidden=True)) for t in contact_points)
-    directions = tuple(
-        _push(builder, contact_point, memory) for contact_point, memory in zip(contact_points, resting, strict=True)
-    )
+    dry = find_dry_points(builder, motion, contact_points, resting)
+    directions = tuple(_push(builder, point, resting[i], dry.get(i)) for i, point in enumerate(contact_points))
     D = H
     if any(contact_point.contact.friction is not None for contact_point in contact_points):
         # D_i = (dw/dv)^T (n + friction), the force's direction in the space of the joints.
         rows = [ca.jtimes(t.velocity, motion.v, n, True).T for t, n in zip(contact_points, directions, strict=True)]
         D = ca.vertcat(*rows)
     drift = ca.jtimes(rates, motion.q, motion.q_dot)
-    return Rigid(tuple(contact_points), resting, H, D, directions, accelerate, constraint_force, drift)
+    friction = build_dry_friction(motion, dry, accelerate)
+    return Rigid(tuple(contact_points), resting, H, D, directions, accelerate, constraint_force, drift, friction)
 
 
-def _push(builder: Builder, contact_point: ContactPoint, resting: ca.SX) -> ca.SX:
+def _push(builder: Builder, contact_point: ContactPoint, resting: ca.SX, dry: DryPoint | None) -> ca.SX:
     """Force on the touching body for a normal force of 1 N: along the normal, and what its friction adds."""
     if contact_point.contact.friction is None:
         return contact_point.normal
-    first, second = contact_point.slips
+    first, second = dry.direction if dry else contact_point.slips
     given = {"slip1": first, "slip2": second, "normal": ca.SX(1)}
+    if contact_point.contact.sticks:
+        given["direction"] = where(dry.slides, 1.0, 0.0) if dry else ca.SX(0)
     rubbed = trace_contact(builder, contact_point, given, "friction", ("force1", "force2"), resting > 0.5)
     if rubbed is None:
         return contact_point.normal
@@ -174,9 +205,6 @@ def _check_rest(builder: Builder, motion: Motion, contact_points: list[ContactPo
     """Report what rigid contacts do not go together with."""
     scenario, path = builder.scenario, f"contacts.{contact_points[0].contact.name}"
     before = len(builder.flaws.found)
-    if builder.sticking:
-        what = "a rigid contact cannot be in one machine with friction that sticks on joints"
-        builder.flaws.add(path, what, "take a compliant Contact, or friction with bristles")
     if scenario.constraint_method.method in ("index3", "minimal"):
         what = f"a rigid contact does not go together with the constraint method '{scenario.constraint_method.method}'"
         builder.flaws.add(path, what, "say baumgarte or projection")

@@ -1,6 +1,6 @@
 """Stick-slip friction: which joints and coordinates hold at rest, with which force, and which slide?
 
-Symbols: k elements with friction that sticks, each on a coordinate s_i with gradient G_i = ds_i/dq. A memory
+Symbols: k elements with friction that sticks, each on a coordinate s_i with gradient G_i = d(s_i)'/dv. A memory
 `direction` says what each does: 0 holds, -1 or 1 slides, -2 or 2 slides because it can hold nothing. The forces F of
 those that hold keep them at rest:
 
@@ -17,15 +17,19 @@ holds anything there. It passes like an open brake, with a holding limit of zero
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from itertools import combinations
 
 import casadi as ca
+import numpy as np
 
-from robodyn.assembly.builder import StickElement
-from robodyn.dynamics import solve_symmetric
-from robodyn.symbolic import absolute, logical_and, logical_not, maximum, minimum, sign, where
+from robodyn.assembly.builder import Builder, StickElement
+from robodyn.assembly.complementarity import ALLOWED, FIXED, FOLLOWS, Bounds
+from robodyn.assembly.constraints import Constrained, Equation
+from robodyn.assembly.mobility import COMPLIANCE, RETURN_RATE, Mobility, Solve, build_mobility
+from robodyn.assembly.motion import Motion
+from robodyn.model import RigidContact
+from robodyn.symbolic import absolute, logical_and, maximum, minimum, sign, where
 
 REST_SPEED = 1e-9
 """Speed [rad/s or m/s] below which an element that slides has come to rest: a located zero is much nearer."""
@@ -37,13 +41,15 @@ LIMIT_MARGIN = 1e-9
 """Part of the holding limit by which a located slip may fall short of it."""
 WEAKEST, TINY = 1e-3, 1e-30
 """Part of all limits together below which an element shares no less of a load."""
-RETURN_RATE = 20.0
-"""Rate [1/s] at which a held coordinate on moving joints returns to where it stuck (Baumgarte)."""
 OPEN = 2.0
 """Size of the direction of what can hold nothing: it may hold as soon as it is able to, if it is still at rest then."""
 DEAD_CENTRE = 1e-9
 """Part of the mobility at a general position below which an element cannot hold the machine: its gradient is smaller by
 the root of this."""
+LARGEST_SEARCH = 10
+"""Number of elements up to which all their combinations are looked at for joints they hold together."""
+
+HeldBy = tuple[tuple[tuple[int, ...], ...], ...]
 
 
 @dataclass(frozen=True)
@@ -51,50 +57,81 @@ class Sticking:
     """The elements of a machine and the expressions their behaviour is made of.
 
     Attributes:
-        G: gradients (k, n_v); W: M^-1 G^T (n_v, k); S: (k, k).
-        position, speed: of the elements' coordinates (k,).
-        g: accelerations G a + G_dot v of the coordinates without friction (k,).
+        mobility: of the elements' coordinates; position, speed: these and their rates (k,).
+        drift: their accelerations while the joints do not accelerate (k,).
         held_by: for each joint, the smallest sets of elements that hold it at rest together.
     """
 
     elements: tuple[StickElement, ...]
-    G: ca.SX
-    W: ca.SX
-    S: ca.SX
+    mobility: Mobility
     position: ca.SX
     speed: ca.SX
-    g: ca.SX
-    held_by: tuple[tuple[tuple[int, ...], ...], ...]
+    drift: ca.SX
+    held_by: HeldBy
 
     @property
-    def count(self) -> int:
-        return len(self.elements)
+    def held(self) -> list[ca.SX]:
+        return [element.direction == 0 for element in self.elements]
 
-    def forces(self) -> list[ca.SX]:
-        """Friction force of each element: the one that holds, or the one of sliding."""
-        # What holds also returns, r the rate of it: G a + G_dot v = -2 r s_dot - r^2 (s - anchor).
-        drift = [position - e.anchor for position, e in zip(ca.vertsplit(self.position), self.elements, strict=True)]
-        returning = [
-            2 * RETURN_RATE * self.speed[i] + RETURN_RATE**2 * where(e.direction == 0, drift[i], 0.0)
-            for i, e in enumerate(self.elements)
+    def motions(self, a: ca.SX) -> ca.SX:
+        """Accelerations of the coordinates without friction, the joints' being a (k,)."""
+        return self.mobility.rows @ a + self.drift
+
+    @property
+    def returning(self) -> ca.SX:
+        """What is held also returns, r the rate of it: G a + G_dot v = -2 r s_dot - r^2 (s - anchor)."""
+        anchors = [where(e.direction == 0, e.anchor, self.position[i]) for i, e in enumerate(self.elements)]
+        return 2 * RETURN_RATE * self.speed + RETURN_RATE**2 * (self.position - ca.vertcat(*anchors))
+
+    @property
+    def sliding(self) -> list[ca.SX]:
+        """Force of each element that does not hold, 0 of one that does."""
+        return [
+            where(e.direction >= 1, e.forward, where(e.direction <= -1, e.backward, where(stuck, 0.0, e.frictionless)))
+            for e, stuck in zip(self.elements, self.held, strict=True)
         ]
-        return self._forces([self.g[i] + returning[i] for i in range(self.count)])
 
-    def physical_forces(self) -> list[ca.SX]:
-        """The same without what returns a held element to its anchor: the forces by which it holds or slips, here as
-        where the directions are found, so that a located slip is one there too."""
-        return self._forces(ca.vertsplit(self.g))
+    @property
+    def resting(self) -> list[ca.SX]:
+        """What cannot hold anything slides, also where nothing moves it yet."""
+        fastest = [where(stuck, HELD_SPEED, REST_SPEED) for stuck in self.held]
+        still = [absolute(self.speed[i]) <= speed for i, speed in enumerate(fastest)]
+        return [logical_and(rests, e.strength > 0) for rests, e in zip(still, self.elements, strict=True)]
 
-    def _forces(self, g: list[ca.SX]) -> list[ca.SX]:
-        """Forces that make `g + S F` zero where held, else those of sliding."""
-        direction = [element.direction for element in self.elements]
-        stuck = [d == 0 for d in direction]
-        sliding = [
-            where(d >= 1, e.forward, where(d <= -1, e.backward, e.frictionless))
-            for d, e in zip(direction, self.elements, strict=True)
+    def bounds(self, forces: list[ca.SX]) -> Bounds:
+        """Limits and forces of sliding of those that rest: all hold at first, but the one furthest beyond its limit.
+
+        Args:
+            forces: by the present directions, that locate slips: what holds is decided by the same.
+        """
+        resting, margin = self.resting, LIMIT_MARGIN
+        excess = [
+            where(logical_and(stuck, rests), -reserve_of(e, forces[i], certain=False), -1.0)
+            for i, (e, stuck, rests) in enumerate(zip(self.elements, self.held, resting, strict=True))
         ]
-        holding = solve_holding(self.S, g, sliding, stuck)
-        return [where(stuck[i], holding[i], sliding[i]) for i in range(self.count)]
+        worst = excess[0]
+        for value in excess[1:]:
+            worst = maximum(worst, value)
+        first, allowed = [], []
+        for i, (element, rests) in enumerate(zip(self.elements, resting, strict=True)):
+            slips = logical_and(excess[i] > 0, excess[i] >= worst)
+            first.append(where(rests, where(slips, -sign(forces[i]), 0.0), where(self.speed[i] < 0, -1.0, 1.0)))
+            idle = logical_and(absolute(self.speed[i]) <= REST_SPEED, element.strength <= 0)
+            allowed.append(where(rests, ALLOWED, where(idle, FOLLOWS, FIXED)))
+        levels = [_levels(element) for element in self.elements]
+        strength = ca.vertcat(*(element.strength for element in self.elements))
+        zero = ca.SX.zeros(len(self.elements))
+        return Bounds(
+            lower=-ca.vertcat(*(forth for forth, _ in levels)),
+            upper=ca.vertcat(*(back for _, back in levels)),
+            below=ca.vertcat(*(element.forward for element in self.elements)),
+            above=ca.vertcat(*(element.backward for element in self.elements)),
+            allowed=ca.vertcat(*allowed),
+            tolerance=margin * strength * self.mobility.own + TINY,
+            initial=ca.vertcat(*first),
+            coefficient=zero,
+            partner=zero - 1,
+        )
 
     def hold_joints(self, values: ca.SX, directions: list[ca.SX]) -> ca.SX:
         """Rates of the joints, exactly zero where the elements hold a joint at rest."""
@@ -102,145 +139,79 @@ class Sticking:
         held = [_any([_all([directions[i] == 0 for i in group]) for group in groups]) for groups in self.held_by]
         return ca.vertcat(*(where(h, 0.0, values[j]) for j, h in enumerate(held)))
 
-    def find_directions(self) -> tuple[list[ca.SX], list[ca.SX]]:
-        """Directions that agree with forces and speeds, and which elements are at rest.
-
-        All at rest hold at first. In each pass those that would slide against their own direction hold again; if there
-        are none, the one furthest beyond its limit slides. That may go round in circles: later passes change the first
-        element that contradicts its forces alone, which cannot (Murty, 1974).
-        """
-        # What cannot hold anything slides, also where nothing moves it yet.
-        resting = [
-            logical_and(
-                absolute(self.speed[i]) <= where(element.direction == 0, HELD_SPEED, REST_SPEED), element.strength > 0
-            )
-            for i, element in enumerate(self.elements)
-        ]
-        direction = [where(rest, 0.0, _direction_of(self.speed[i])) for i, rest in enumerate(resting)]
-        # Principal pivoting of the linear complementarity problem (LCP), unrolled: as many passes as are ever needed.
-        for step in range(3 * self.count + 1):
-            wrong, excess, holding, _ = self._find_contradictions(direction, resting)
-            chosen = _pick_worst(wrong, excess) if step <= self.count else _pick_first(wrong, excess)
-            direction = [
-                where(chosen[i], where(wrong[i], 0.0, -sign(holding[i])), direction[i]) for i in range(self.count)
-            ]
-        return self._follow_motion(direction, resting), resting
-
-    def _follow_motion(self, direction: list[ca.SX], resting: list[ca.SX]) -> list[ca.SX]:
-        """Directions of what cannot hold, an open brake: the way it moves or will move, and that it is open."""
-        *_, acceleration = self._find_contradictions(direction, resting)
-        found = []
-        for i, element in enumerate(self.elements):
-            ahead = where(absolute(self.speed[i]) <= REST_SPEED, _direction_of(acceleration[i]), direction[i])
-            found.append(where(element.strength <= 0, OPEN * ahead, direction[i]))
-        return found
-
-    def _find_contradictions(
-        self, direction: list[ca.SX], resting: list[ca.SX]
-    ) -> tuple[list[ca.SX], list[ca.SX], list[ca.SX], ca.SX]:
-        """Which elements would slide against their direction, how far each is beyond its limit, what holds it, and how
-        all accelerate."""
-        stuck = [d == 0 for d in direction]
-        sliding = [where(d > 0, e.forward, e.backward) for d, e in zip(direction, self.elements, strict=True)]
-        holding = solve_holding(self.S, [self.g[i] for i in range(self.count)], sliding, stuck)
-        # s_ddot = g + S F, with F as the directions would have it.
-        force = ca.vertcat(*(where(stuck[i], holding[i], sliding[i]) for i in range(self.count)))
-        acceleration = self.g + self.S @ force
-        # At a located slip an element is let go a little below its limit: it must not be caught again for that.
-        slack = [LIMIT_MARGIN * e.strength * self.S[i, i] for i, e in enumerate(self.elements)]
-        wrong = [logical_and(resting[i], direction[i] * acceleration[i] < -slack[i]) for i in range(self.count)]
-        excess = [where(stuck[i], -reserve_of(e, holding[i], certain=False), -1.0) for i, e in enumerate(self.elements)]
-        return wrong, excess, holding, acceleration
-
-    def stop_resting(self, v: ca.SX, resting: list[ca.SX]) -> ca.SX:
-        """Joint speeds with the coordinates at rest exactly so: `v - W (S)^-1 s_dot`, the nearest in kinetic energy."""
-        # An impulse along what rests: G M^-1 G^T lam = -s_dot.
-        none = [ca.SX(0)] * self.count
-        impulse = solve_holding(self.S, [self.speed[i] for i in range(self.count)], none, resting)
-        return v + self.W @ ca.vertcat(*impulse)
-
 
 def reserve_of(element: StickElement, force: ca.SX, certain: bool) -> ca.SX:
     """How much more force would hold: what holds against sliding forth is negative, against sliding back positive.
 
-    A limit of zero beside another gives way to more than rounding only.
-
     Args:
         certain: False where a slip has been located: then the force may fall short of the limit by a margin.
     """
-    least = LIMIT_MARGIN * element.strength
-    shares = (1.0, 1.0) if certain else (1 - LIMIT_MARGIN, 0.5)
-    forth, back = (maximum(shares[0] * limit, shares[1] * least) for limit in element.limits)
+    forth, back = _levels(element, certain)
     return minimum(forth + force, back - force)
 
 
-def _direction_of(rate: ca.SX) -> ca.SX:
-    return where(rate < 0, -1.0, 1.0)
-
-
-def _pick_worst(wrong: list[ca.SX], excess: list[ca.SX]) -> list[ca.SX]:
-    """All that slide the wrong way, else the one furthest beyond its limit."""
-    worst = _largest(excess)
-    may_slide = logical_and(logical_not(_any(wrong)), worst > 0)
-    return [maximum(w, logical_and(may_slide, e >= worst)) for w, e in zip(wrong, excess, strict=True)]
-
-
-def _pick_first(wrong: list[ca.SX], excess: list[ca.SX]) -> list[ca.SX]:
-    """The first element that slides the wrong way or is beyond its limit."""
-    chosen: list[ca.SX] = []
-    for w, e in zip(wrong, excess, strict=True):
-        chosen.append(logical_and(maximum(w, e > 0), logical_not(_any(chosen))))
-    return chosen
-
-
-def solve_holding(S: ca.SX, g: list[ca.SX], sliding: list[ca.SX], stuck: list[ca.SX]) -> list[ca.SX]:
-    """Forces F of the stuck elements that make `g + S F` zero for them; 0 for the others, whose forces are given."""
-    k = len(stuck)
-    # S_ss F_s = -g_s - S_sm F_m, written with all k rows: those of what slides are rows of the identity, so that one
-    # factorisation serves every combination of modes.
-    moving = [where(stuck[j], 0.0, sliding[j]) for j in range(k)]
-    due = [where(stuck[i], -g[i] - sum(S[i, j] * moving[j] for j in range(k)), 0.0) for i in range(k)]
-    masked = ca.SX(k, k)
-    for i in range(k):
-        for j in range(i + 1):
-            other = ca.SX(1) if i == j else ca.SX(0)
-            masked[i, j] = masked[j, i] = where(logical_and(stuck[i], stuck[j]), S[i, j], other)
-    solution = solve_symmetric(masked, due)
-    return [solution[i] for i in range(k)]
+def _levels(element: StickElement, certain: bool = False) -> tuple[ca.SX, ca.SX]:
+    """Limits of holding forth and back; one of zero beside another gives way to more than rounding only."""
+    least = LIMIT_MARGIN * element.strength
+    shares = (1.0, 1.0) if certain else (1 - LIMIT_MARGIN, 0.5)
+    forth, back = (maximum(shares[0] * limit, shares[1] * least) for limit in element.limits)
+    return forth, back
 
 
 def build_sticking(
-    elements: list[StickElement],
-    solve: Callable[[ca.SX], ca.SX],
-    gradients: list[Any],
-    motion: tuple[ca.SX, ca.SX, ca.SX],
-    held_by: tuple[tuple[tuple[int, ...], ...], ...],
-    shared: bool,
-    mobility: list[ca.SX | None],
-) -> Sticking:
-    """Gather the expressions of all elements.
+    builder: Builder, motion: Motion, a: ca.SX, solve: Solve, constrained: Constrained | None
+) -> Sticking | None:
+    """What friction that sticks is made of, if there is any.
 
     Args:
-        accelerate: M^-1, constraints kept, as a function of a column; gradients: G_i, each (1, n_v).
-        motion: positions, speeds of the coordinates, and accelerations without friction.
-        held_by: for each joint the sets of elements that hold it; shared: whether some hold the same motion.
-        mobility: S_ii where the machine is not at a dead centre of an element; None for one that has none.
+        a: accelerations without friction and contacts; solve: M^-1.
     """
-    G = ca.vertcat(*gradients)
-    W = ca.horzcat(*(solve(row.T) for row in gradients))
-    S = G @ W
-    # At a dead centre S_ii goes to zero: the element lets go before it would need an unbounded force.
-    elements = [
-        e if usual is None else _open(e, S[i, i] <= DEAD_CENTRE * usual)
-        for i, (e, usual) in enumerate(zip(elements, mobility, strict=True))
-    ]
-    # Elements that hold the same motion make S singular: each gives way a little, and the solution is unique.
+    elements = tuple(builder.sticking)
+    if not elements:
+        return None
+    G = ca.vertcat(*(motion.gradient(element.on) for element in elements))
+    speed = ca.vertcat(*(motion.coordinate_rates[element.on] for element in elements))
+    position = ca.vertcat(*(motion.positions[element.on] for element in elements))
+    drift = ca.jtimes(speed, motion.q, motion.q_dot)
+    numeric = motion.value_somewhere(G)
+    always, resting = np.zeros((0, motion.v.numel())), []
+    if constrained is not None and all(active.is_constant() for active in constrained.active):
+        always = motion.value_somewhere(constrained.H)
+        resting = [k for k, equation in enumerate(constrained.equations) if _rests(motion, equation)]
+    # Rows that add no rank hold what others hold already, with all constraints or without those that may let go: their
+    # share of the load is not determined.
+    whole = motion.value_somewhere(constrained.H) if constrained else always
+    shared = any(
+        np.linalg.matrix_rank(np.vstack([rows, numeric])) < np.linalg.matrix_rank(rows) + len(numeric)
+        for rows in (always, whole)
+    )
     if shared:
-        S = S + ca.diag(LIMIT_MARGIN * _compliance_of(elements, motion[2]) * ca.diag(S))
-    return Sticking(tuple(elements), G, W, S, *motion, held_by)
+        names = ", ".join(element.block.name for element in elements)
+        builder.warnings.append(
+            f"of the friction that sticks ({names}) some holds the same motion: at rest, they share its load "
+            "as their limits are"
+        )
+    rigid = any(isinstance(contact, RigidContact) for contact in builder.scenario.machine.contacts)
+    mobility = build_mobility(
+        constrained.respond if constrained else solve,
+        G,
+        lambda own: COMPLIANCE * _share(elements, G @ a + drift) * own if shared or rigid else ca.SX(*own.shape),
+    )
+    # At a dead centre S_ii goes to zero: the element lets go before it would need an unbounded force.
+    open_ = [None if constrained is None and G[i, :].is_constant() else ca.SX(row) for i, row in enumerate(numeric)]
+    elements = tuple(
+        e if row is None else _open(e, mobility.S[i, i] <= DEAD_CENTRE * ca.dot(row, solve(row)))
+        for i, (e, row) in enumerate(zip(elements, open_, strict=True))
+    )
+    return Sticking(elements, mobility, position, speed, drift, find_held_joints(numeric, always[resting]))
 
 
-def _compliance_of(elements: list[StickElement], g: ca.SX) -> ca.SX:
+def _rests(motion: Motion, equation: Equation) -> bool:
+    """Whether a constraint is kept where nothing moves; one that says how to move is not."""
+    return bool(ca.substitute(equation.h_dot, motion.v, ca.SX.zeros(motion.v.numel())).is_zero())
+
+
+def _share(elements: tuple[StickElement, ...], g: ca.SX) -> ca.SX:
     """How much elements give way that hold the same motion: inversely to their limits, so that they share its load in
     that proportion and all of them slip at once.
 
@@ -257,6 +228,29 @@ def _open(element: StickElement, condition: ca.SX) -> StickElement:
     return replace(element, limits=(forth, back))
 
 
+def find_held_joints(G: np.ndarray, always: np.ndarray | None = None) -> HeldBy:
+    """For each joint the smallest sets of rows of G in whose span its own axis lies: held, they hold the joint.
+
+    Args:
+        always: gradients of constraints, which hold in any case and leave the joints at rest.
+    """
+    k, n = G.shape
+    always = np.zeros((0, n)) if always is None else always
+    sizes = range(1, k + 1) if k <= LARGEST_SEARCH else (1, 2, 3, k)
+    found: list[list[tuple[int, ...]]] = [[] for _ in range(n)]
+    for size in sizes:
+        for group in combinations(range(k), size):
+            # pinv(R) R projects on the span of the rows: the joint's own axis lies in it where the entry is 1.
+            rows = np.vstack([always, G[list(group)]])
+            reached = np.linalg.pinv(rows, rcond=1e-9) @ rows
+            for j in range(n):
+                # Only sets without a smaller one inside are kept.
+                new = not any(set(smaller) <= set(group) for smaller in found[j])
+                if new and reached[j, j] > 1 - 1e-9:
+                    found[j].append(group)
+    return tuple(tuple(groups) for groups in found)
+
+
 def _all(conditions: list[ca.SX]) -> ca.SX:
     together = ca.SX(1)
     for condition in conditions:
@@ -269,10 +263,3 @@ def _any(conditions: list[ca.SX]) -> ca.SX:
     for condition in conditions:
         together = maximum(together, condition)
     return together
-
-
-def _largest(values: list[ca.SX]) -> ca.SX:
-    largest = values[0]
-    for value in values[1:]:
-        largest = maximum(largest, value)
-    return largest

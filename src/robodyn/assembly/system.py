@@ -11,7 +11,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from robodyn.assembly.declarations import BreakRule, DelayInfo, Guard, MemoryInfo, Port, StateInfo, Task
+from robodyn.assembly.declarations import BreakRule, DelayInfo, Guard, MemoryInfo, Port, ProblemInfo, StateInfo, Task
 from robodyn.assembly.functions import Expressions, Symbols
 from robodyn.assembly.network import SignalInfo
 from robodyn.assembly.promises import Watched
@@ -52,6 +52,8 @@ class System:
             `expressions.constraints`; spare: how many of them follow from others.
         momenta: whether the states after the positions are the momenta p = M v instead of the velocities.
         start_action: key of the action that makes states and memory consistent at the start, if there is one.
+        problems: complementarity problems that are solved before actions, start_problems: names of those before the
+            start_action.
         inputs: memory that only the outside writes, with its start values.
         watched: what a run watches of itself, in the order of `expressions.watched`.
         warnings: what is allowed but looks like a mistake, such as units that do not match.
@@ -80,6 +82,8 @@ class System:
     constraint_forces: tuple[str, ...] = ()
     spare: int = 0
     start_action: str | None = None
+    problems: tuple[ProblemInfo, ...] = ()
+    start_problems: tuple[str, ...] = ()
     momenta: bool = False
     watched: tuple[Watched, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -159,6 +163,14 @@ class System:
     def side_place(self, guard: Guard) -> int:
         """1 + the entry of m that notes the side of a guard; 0 where none does."""
         return next((k for k, info in enumerate(self.memory, 1) if info.name == guard.side), 0)
+
+    def mode_place(self, problem: ProblemInfo) -> int:
+        """Place in m of the first mode of a complementarity problem."""
+        return next(k for k, info in enumerate(self.memory) if info.name == problem.modes)
+
+    def problem_set(self, names: Sequence[str]) -> int:
+        """Complementarity problems by name as the engine takes them: the sum of 2^number."""
+        return sum(1 << k for k, problem in enumerate(self.problems) if problem.name in names)
 
     @property
     def signal_names(self) -> tuple[str, ...]:

@@ -51,7 +51,7 @@ def _share_forces(motion: Motion, constrained: Constrained, lam: ca.SX) -> list[
             # Compliance has shared them so, but for what errors of the motion add: H^T does not see that.
             lam = constrained.carry(constrained.H.T @ lam)
         return [*idle, *zip(constrained.equations, ca.vertsplit(lam), strict=True)]
-    H_d, k = motion.slopes(ca.vertcat(*(e.h for e in shared))), len(constrained.equations)
+    H_d, k = ca.jacobian(ca.vertcat(*(e.h_dot for e in shared)), motion.v), len(constrained.equations)
     w = _weigh(constrained, shared, H_d)
     # Column d: the forces of the equations that stay which do to the joints what equation d does.
     C_T = ca.horzcat(*(constrained.carry(H_d[d, :].T) for d in range(len(shared))))

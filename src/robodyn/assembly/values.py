@@ -42,7 +42,7 @@ def collect_values(scenario: Scenario) -> Values:
     """Name the numbers of a scenario and decide which of them stay symbols."""
     folded = _folded_names(scenario)
     numbers = [*scenario.machine.numbers(), *(n for event in scenario.events for n in event.numbers())]
-    numbers += scenario.constraint_method_numbers()
+    numbers += scenario.constraint_method.numbers("constraint_method")
     # An infinite number, such as a limit that is none, is folded: it would only spoil derivatives.
     tunable = tuple(n for n in numbers if n.name not in folded and math.isfinite(n.value))
     symbols = tuple(ca.SX.sym(number.name) for number in tunable)

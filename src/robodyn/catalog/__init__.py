@@ -40,18 +40,14 @@ STUDIES = "robodyn-studies"
 SCENARIOS: Mapping[str, Maker] = {
     "pendulum": pendulum,
     "double-pendulum": double_pendulum,
-    "cartesian-pendulum": cartesian_pendulum,
     "breaking-pendulum": breaking_pendulum,
     "four-bar": four_bars,
     "bouncing-ball": bouncing_ball,
     "box-on-slope": box_on_slope,
-    "tumbling-box": tumbling_box,
     "swinging-arm": swinging_arm,
-    "oscillator": oscillator,
     "oscillator-first": partial(oscillator_side, 0),
     "oscillator-second": partial(oscillator_side, 1),
     "scara-ptp": scara_ptp,
-    "scara-avoid": scara_avoid,
     "scara-phases": scara_phases,
     "two-link-loop": two_link_loop,
 }
@@ -78,10 +74,26 @@ def find_scenario(name: str) -> Scenario | ScenarioSequence:
 
 def make_scenario(name: str, entry: Extension[Maker]) -> Scenario | ScenarioSequence:
     """What an entry of the catalogue makes."""
-    made = entry.thing()
+    try:
+        made = entry.thing()
+    except ModelError:
+        raise
+    except Exception as error:  # code of another package, which may fail in any way
+        what = f"'{name}' of {entry.package} cannot be made: {type(error).__name__}: {error}"
+        raise ModelError([Flaw("", what)]) from error
     if not isinstance(made, (Scenario, ScenarioSequence)):
         raise ModelError([Flaw("", f"'{name}' of {entry.package} must be a scenario, is {type(made).__name__}")])
     return made
+
+
+def title_of(maker: Maker) -> str:
+    """What a scenario is, in the words of the function that makes it, which is not called: some take their time."""
+    function, given = maker, ""
+    if isinstance(maker, partial):
+        function = maker.func
+        words = [*map(str, maker.args), *(f"{key}={value}" for key, value in maker.keywords.items())]
+        given = f" ({', '.join(words)})" if words else ""
+    return (function.__doc__ or "").strip().partition("\n")[0].rstrip(".") + given
 
 
 __all__ = [
@@ -115,6 +127,7 @@ __all__ = [
     "six_axis_mechanism",
     "solve_exactly",
     "swinging_arm",
+    "title_of",
     "tumbling_box",
     "two_link_loop",
     "two_link_mechanism",

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import expm
 
 from robodyn.errors import FlawList, nearest
 from robodyn.model import (
@@ -120,6 +119,8 @@ def exact_matrix(numbers: Oscillator) -> np.ndarray:
 def solve_exactly(numbers: Oscillator, time: float) -> np.ndarray:
     """(x1, v1, x2, v2) at a time, without any coupling error."""
     start = np.array([0.0, numbers.velocities[0], 0.0, numbers.velocities[1]])
+    from scipy.linalg import expm
+
     return expm(exact_matrix(numbers) * time) @ start
 
 

@@ -131,7 +131,7 @@ def _choose_solver(scenario: Scenario, method: str | None, step: float | None) -
     from robodyn.model import Solver
 
     own = method in (None, scenario.solver.method)
-    settings: dict[str, Any] = scenario.solver.given() if own else {"method": method}
+    settings: dict[str, Any] = scenario.solver.stated() if own else {"method": method}
     return Solver(**(settings | ({} if step is None else {"step": step})))
 
 

@@ -12,7 +12,7 @@ import typer
 from robodyn.cli.application import INTERRUPTED, SIMULATION_FAILED, app, fail, messages, output, print_json
 from robodyn.cli.loops import find_loop_warnings, warn
 from robodyn.cli.progress import SimulationProgress
-from robodyn.cli.targets import load_scenario, phases_of, read_pairs, read_settings
+from robodyn.cli.targets import load_scenario, phases_of, read_pairs, read_settings, require_file
 from robodyn.errors import Flaw, ModelError
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ def run_scenario(
 ) -> None:
     """Simulate a scenario or an FMU; exit code 3 where it could not be carried through (the partial run is kept)."""
     if scenario.endswith(".fmu"):
+        require_file(scenario)
         refused = {"solver": solver, "atol": atol, "max-steps": max_steps, "max-wall-time": max_wall_time, "rate": rate}
         refused |= {"no-loop-check": None if loop_check else True, "certify": certify or None}
         refuse_options(refused)
@@ -161,7 +162,7 @@ def _simulate(what: Any, settings: dict[str, Any], rate: float | None, signals: 
         recording = replace(recording, rate=rate, times=None, refine=None)
     if signals:
         recording = replace(recording, signals=tuple(signals))
-    base = first.solver.given()
+    base = first.solver.stated()
     if settings.get("method", first.solver.method) != first.solver.method:
         # Another method starts from its own defaults; tolerances that the scenario asks for are kept where they count.
         dropped = {"method", "step"} | (set() if is_adaptive(settings["method"]) else set(ADAPTIVE_ONLY))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ SHOWN = 6
 
 def load_scenario(what: str) -> Scenario | ScenarioSequence:
     """A scenario of the catalogue by name, read from a TOML file, or a robot file's machine left to itself."""
+    require_file(what)
     if what.endswith(".fmu"):
         raise fail(f"{what} is an FMU, not a scenario: `run` takes it, and `cosim` in a file")
     if Path(what).suffix.lower() in ROBOTS and Path(what).is_file():
@@ -54,6 +56,27 @@ def _load_robot(path: Path) -> Scenario:
         messages.print(f"robodyn: and {len(said) - SHOWN} more", markup=False)
     messages.print(f"robodyn: robodyn import {path} --out {path.stem}.toml writes a file to edit", markup=False)
     return scenario
+
+
+def require_file(what: str) -> None:
+    """Refuse what can only mean a file, by its ending or its folder, where there is none."""
+    path = Path(what)
+    if path.exists() or not (path.suffix or path.name != what):
+        return
+    if path.suffix != ".toml":
+        from robodyn.catalog import list_scenarios
+
+        if what in list_scenarios():
+            return
+    raise ModelError([Flaw("", f"there is no file '{what}'", _near_files(path))])
+
+
+def _near_files(path: Path) -> str:
+    """Files of nearly the same name in the same folder."""
+    if not path.parent.is_dir():
+        return f"there is no folder '{path.parent}'"
+    close = difflib.get_close_matches(path.name, [found.name for found in path.parent.iterdir()], n=3)
+    return f"did you mean {' or '.join(repr(str(path.with_name(name))) for name in close)}?" if close else ""
 
 
 def _other_kind(path: Path) -> tuple[str, str] | None:
@@ -90,7 +113,7 @@ def load_run(path: str) -> Run:
     try:
         return load(path)
     except FileNotFoundError as error:
-        raise fail(f"there is no run file '{path}'") from error
+        raise ModelError([Flaw("", f"there is no run file '{path}'", _near_files(Path(path)))]) from error
     except RunFileError as error:
         raise fail(error) from error
     except OSError as error:

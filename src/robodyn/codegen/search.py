@@ -34,8 +34,8 @@ def trace_search(system: System) -> Search:
     kind = system.scenario.initialisation
     rest = trace_rest(system) if kind == "equilibrium" else NO_REST
     closing = trace_closing(system) if kind == "assembled" else {}
-    if closing and system.has_balls:
-        what = "an assembled start of a machine with ball joints is not searched for in exported code"
+    if "slopes" in closing:
+        what = "an assembled start of a machine with ball joints or wheels is not searched for in exported code"
         raise ModelError([Flaw("initialisation", what, "give start values that meet the constraints")])
     n_equations = len(system.constraint_forces) if closing else 0
     ranged = [c for c in system.scenario.machine.coordinates if c.range is not None] if kind != "given" else []

@@ -164,9 +164,14 @@ def _write_model(model: Model, symbols: Mapping[str, str]) -> list[str]:
         "guard_direction": [guard.direction for guard in guards],
         "guard_terminal": [int(guard.terminal) for guard in guards],
         "guard_side": [system.side_place(guard) for guard in guards],
+        "guard_problems": [system.problem_set(guard.problems) for guard in guards],
+        "problem_rows": [problem.rows for problem in system.problems],
+        "problem_joints": [problem.joints for problem in system.problems],
+        "problem_place": [system.mode_place(problem) for problem in system.problems],
         "unit": number_units(model.outputs),
     }
     kernels = {
+        "problem": [symbols[problem.name] for problem in system.problems],
         "task": [symbols[str(tick.function)] for tick in ticks],
         "guard_action": [symbols.get(guard.action or "", "0") for guard in guards],
     }
@@ -182,6 +187,8 @@ def _write_model(model: Model, symbols: Mapping[str, str]) -> list[str]:
         "n_breaks": model.breaks.out_sizes[0],
         "n_kept": model.kernels.n_kept,
         "n_unknowns": model.kernels.n_unknowns,
+        "n_problems": len(system.problems),
+        "start_problems": system.problem_set(system.start_problems),
         "n_drives": model.programs["drives"].out_sizes[0] if "drives" in model.programs else 0,
         "n_quadratures": system.n_quadratures,
         "autonomous": int(not system.depends_on_time),

@@ -22,43 +22,47 @@ from robodyn.cosimulation.polynomials import HIGHEST_ORDER
 from robodyn.cosimulation.port_signals import MEAN
 from robodyn.cosimulation.unit import Unit
 from robodyn.errors import FlawList, nearest
-from robodyn.model import Interface
-from robodyn.model.numbers import check_finite, check_flag
+from robodyn.model import Description, Interface
+from robodyn.model.fields import choice, flag, quantity, reference, whole_number
+
+ORDER = "of the polynomials by which it goes on between exchanges; 0 holds it"
 
 
-@dataclass(frozen=True)
-class Connection:
-    """Two interfaces that are one place.
+class Connection(Description):
+    """Two interfaces that are one place: their signals, and the forces of reduced models.
 
-    Attributes:
-        first, second: "unit.interface".
-        order: of the polynomials by which signals, and the forces of reduced models, go on between exchanges; 0 holds
-            them.
-        mean: whether a force is sent as its mean over the last macro step, not as it is; None: where the force of a
-            reduced model goes back.
-        join: how two sides that take models and are joined rigidly come together at an exchange: "inertia", each by
-            the other's share of the inertia, or "mean", both halfway. None: "inertia".
+    Two sides that take models and are joined rigidly come together at an exchange each by the other's share of the
+    inertia ("inertia"), or both halfway ("mean").
     """
 
-    first: str
-    second: str
-    order: int = 0
-    mean: bool | None = None
-    join: str | None = None
+    NOUN = "connection"
+
+    first: str = reference("interface", key="between[0]", doc="two interfaces, `unit.interface`")
+    second: str = reference("interface", key="between[1]")
+    order: int = whole_number(most=HIGHEST_ORDER, default=0, doc=ORDER)
+    mean: bool | None = flag(
+        default=None,
+        doc="whether a force is sent as its mean over the last macro step, not as it is",
+        absent="where the force of a reduced model goes back",
+    )
+    join: str | None = choice(
+        JOININGS, default=None, doc="how sides joined rigidly come together", absent=f'`"{JOININGS[0]}"`'
+    )
 
     @property
     def name(self) -> str:
         return f"{self.first}-{self.second}"
 
 
-@dataclass(frozen=True)
-class SignalConnection:
-    """One signal that feeds one input: `input = gain output`; source: "unit.output", target: "unit.input"."""
+class SignalConnection(Description):
+    """One signal that feeds one input: `input = gain output`."""
 
-    source: str
-    target: str
-    order: int = 0
-    gain: float = 1.0
+    NOUN = "signal connection"
+
+    source: str = reference("output", doc="`unit.output`")
+    target: str = reference("input", doc="`unit.input`")
+    order: int = whole_number(most=HIGHEST_ORDER, default=0, doc=ORDER)
+    gain: float = quantity(default=1.0, doc="by which it is multiplied")
 
 
 @dataclass(frozen=True)
@@ -173,24 +177,10 @@ def _check_bond(connection: Connection, sides: tuple[Side, Side], takes: Any, pa
         flaws.add(path, "one side takes a motion, the other a model", "let both take the same, or one a force")
     elif takes == ("model", "model") and sides[0].elastic != sides[1].elastic:
         flaws.add(path, "one side is elastic, the other rigid", "give both the same stiffness, or none")
-    check_order(connection.order, path, flaws)
-    if connection.mean is not None:
-        check_flag(flaws, f"{path}.mean", connection.mean)
-        if "force" not in takes:
-            flaws.add(f"{path}.mean", "has no effect", "no force is sent")
-    _check_join(connection.join, takes == ("model", "model") and not sides[0].elastic, path, flaws)
-
-
-def _check_join(join: str | None, joined: bool, path: str, flaws: FlawList) -> None:
-    if join is not None and not joined:
+    if connection.mean is not None and "force" not in takes:
+        flaws.add(f"{path}.mean", "has no effect", "no force is sent")
+    if connection.join is not None and (takes != ("model", "model") or sides[0].elastic):
         flaws.add(f"{path}.join", "has no effect", "only sides that both take a model, rigidly, are joined")
-    elif join is not None and join not in JOININGS:
-        flaws.add(f"{path}.join", f"'{join}' is unknown", nearest(join, JOININGS))
-
-
-def check_order(order: Any, path: str, flaws: FlawList) -> None:
-    if not isinstance(order, int) or isinstance(order, bool) or not 0 <= order <= HIGHEST_ORDER:
-        flaws.add(f"{path}.order", f"must be 0, 1 or 2, is {order!r}")
 
 
 def _motion_channels(source: Side, target: Side, order: int) -> list[Channel]:
@@ -228,8 +218,6 @@ def make_channels(
                 f"there is no input '{signal_connection.target}'",
                 nearest(signal_connection.target, inputs),
             )
-        check_order(signal_connection.order, path, flaws)
-        check_finite(flaws, f"{path}.gain", signal_connection.gain)
         if signal_connection.source in outputs and signal_connection.target in inputs:
             (source, output), (target, entry) = outputs[signal_connection.source], inputs[signal_connection.target]
             found.append(Channel(source, (output,), target, (entry,), signal_connection.order, signal_connection.gain))

@@ -27,10 +27,6 @@ from robodyn.model.numbers import check_name
 from robodyn.results import compare_solutions
 from robodyn.simulation.second_solution import other_solver
 
-STEP_KEYS = ("smallest_step", "largest_step")
-PLAIN_KEYS = ("tolerance", "least_scale", "condition_warning", "condition_limit", "largest_value")
-
-
 FINER = 4.0
 """How many times finer the macro steps of a second solution are."""
 OnCompile = Callable[[str], None] | None
@@ -154,8 +150,7 @@ def read_cosimulation(path: str | Path, readers: Mapping[str, Reader] | None = N
     composed = load_composed(path)
     flaws = FlawList()
     found = _read(Table(composed.data, "", flaws), path, readers or {})
-    flaws.found = [composed.place(flaw) for flaw in flaws.found]
-    flaws.raise_if_any(str(path))
+    composed.raise_if_any(flaws, str(path))
     return found
 
 
@@ -168,9 +163,10 @@ def _read(root: Table, path: Path, readers: Mapping[str, Reader]) -> Any:
         _choose_reader(table, readers)(key, table, path.parent, duration) for key, table in root.tables("subsystems")
     ]
     _check_durations(root, parts)
-    connections = [_read_connection(table) for table in _list(root, "connections")]
-    signal_connections = [_read_link(table) for table in _list(root, "signal_connections")]
-    settings = _read_master(root.table("settings"))
+    reader = reading.Reader(path.parent)
+    connections = [reader.read(row, (Connection,)) for row in root.rows("connections", [])]
+    signal_connections = [reader.read(row, (SignalConnection,)) for row in root.rows("signal_connections", [])]
+    settings = reader.read(root.table("settings"), (CosimSettings,))
     root.finish()
     if root.flaws.found:
         return None
@@ -188,15 +184,6 @@ def _check_durations(root: Table, parts: Sequence[Part | None]) -> None:
         root.flaws.add("subsystems", "there are none", "name scenarios of the catalogue, or files")
     elif all(part is not None and part.duration is None for part in parts):
         root.flaws.add("duration", "is missing", "no subsystem has one of its own")
-
-
-def _list(root: Table, key: str) -> list[Table]:
-    """Tables of a list of tables."""
-    value = root.raw(key, [])
-    if not isinstance(value, list):
-        root.flaws.add(key, f"must be a list of tables, [[{key}]], is {value!r}")
-        return []
-    return [Table(entry, f"{key}[{k}]", root.flaws) for k, entry in enumerate(value)]
 
 
 def _read_subsystem(name: str, table: Table, folder: Path, duration: float | None) -> Any:
@@ -247,46 +234,3 @@ def _from_catalogue(name: str) -> Scenario:
     if isinstance(found, ScenarioSequence):
         raise ModelError([Flaw("", f"'{name}' is a sequence of phases", "name one scenario")])
     return found
-
-
-def _read_connection(table: Table) -> Any:
-    between = table.texts("between")
-    fields: dict[str, Any] = {}
-    if "order" in table:
-        fields["order"] = table.integer("order")
-    if "mean" in table:
-        fields["mean"] = table.flag("mean")
-    if "join" in table:
-        fields["join"] = table.text("join")
-    table.finish()
-    if len(between) != 2:
-        table.flaws.add(table.at("between"), f"must name two interfaces, names {len(between)}")
-        return None
-    return Connection(*between, **fields)
-
-
-def _read_link(table: Table) -> Any:
-    source, target = table.text("source"), table.text("target")
-    fields: dict[str, Any] = {}
-    if "order" in table:
-        fields["order"] = table.integer("order")
-    if "gain" in table:
-        fields["gain"] = table.number("gain")
-    table.finish()
-    return SignalConnection(source, target, **fields) if source and target else None
-
-
-def _read_master(table: Table) -> Any:
-    fields: dict[str, Any] = {"step": table.number("step", "s")}
-    for key in STEP_KEYS:
-        if key in table:
-            fields[key] = table.number(key, "s")
-    for key in PLAIN_KEYS:
-        if key in table:
-            fields[key] = table.number(key, "1")
-    if "scheme" in table:
-        fields["scheme"] = table.text("scheme")
-    table.finish()
-    if None in fields.values():
-        return None
-    return attempt(table, CosimSettings, **fields)

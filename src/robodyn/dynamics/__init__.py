@@ -8,6 +8,7 @@ from robodyn.dynamics.forward import forward_dynamics, mass_solver, mean_depth
 from robodyn.dynamics.kinematics import (
     geometric_jacobian,
     link_poses,
+    link_quaternions,
     link_velocities,
     point_position,
     point_velocity,
@@ -41,6 +42,7 @@ __all__ = [
     "lagrange_inverse_dynamics",
     "ldl",
     "link_poses",
+    "link_quaternions",
     "link_velocities",
     "mass_matrix",
     "mass_solver",

@@ -23,8 +23,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from robodyn import symbolic as sym
 from robodyn.dynamics.joints import Column
-from robodyn.spatial import Moments, Pose, build_matrix, cross, dot
+from robodyn.spatial import Moments, Pose, Quaternion, build_matrix, cross, dot
 from robodyn.spatial.vectors import Matrix, Scalar, Vector
 
 Load = tuple[Vector, Vector]
@@ -134,6 +135,13 @@ class Node:
         shifts = [_extend(self.shift[i], self.shortening[i], half) for i in range(len(self.shift))]
 
         return Pose(cayley(_weigh(list(self.turn), eta)), _weigh(shifts, eta, self.position))
+
+    def quaternion(self, eta: Sequence[Scalar]) -> Quaternion:
+        """Of the rotation R(theta): (1, theta / 2), of length 1."""
+        half = 0.5 * _weigh(list(self.turn), eta)
+        length = sym.sqrt(1.0 + dot(half, half))
+
+        return 1.0 / length, half[0] / length, half[1] / length, half[2] / length
 
     def columns(self, eta: Sequence[Scalar]) -> list[Column]:
         """Angular and linear motion for a unit rate of each mode, in the node's axes."""

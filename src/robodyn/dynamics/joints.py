@@ -22,8 +22,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robodyn.spatial import Pose, about_axis, from_quaternion
+from robodyn.spatial import Pose, Quaternion, about_axis, from_quaternion, quaternion_about
 from robodyn.spatial.vectors import Scalar, Vector
+from robodyn.symbolic import sqrt
 
 Column = tuple[np.ndarray, np.ndarray]
 """One column of S: (angular (3,), linear (3,)) in link axes, for a unit rate."""
@@ -46,6 +47,18 @@ class JointKind:
 def motion(kind: str, axis: Vector, pitch: Scalar, q: Sequence[Scalar]) -> Pose:
     """Pose of the link frame in the joint frame at the joint's coordinates q [rad or m]; pitch [m/rad] of a screw."""
     return KINDS[kind].motion(axis, pitch, q)
+
+
+def orientation(kind: str, axis: Vector, q: Sequence[Scalar]) -> Quaternion:
+    """Unit quaternion of the link frame in the joint frame, continuous in q."""
+    if kind in ("revolute", "screw"):
+        return quaternion_about(axis, q[0])
+    if kind not in ("ball", "free"):
+        return 1.0, 0.0, 0.0, 0.0
+    w, x, y, z = (q[k] for k in range(KINDS[kind].n_q)[-4:])
+    length = sqrt(w * w + x * x + y * y + z * z)
+
+    return w / length, x / length, y / length, z / length
 
 
 def subspace(kind: str, axis: Vector, pitch: Scalar) -> tuple[Column, ...]:

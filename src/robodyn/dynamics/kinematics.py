@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from robodyn import symbolic as sym
-from robodyn.dynamics.joints import combine, position_rate
+from robodyn.dynamics.joints import combine, orientation, position_rate
 from robodyn.dynamics.tree import GROUND, Tree
-from robodyn.spatial import Pose, build_matrix, cross
+from robodyn.spatial import Pose, Quaternion, build_matrix, cross, multiply, quaternion_from_matrix
 from robodyn.spatial.vectors import Matrix, Scalar, Vector
 
 
@@ -21,6 +21,18 @@ def link_poses(tree: Tree, q: Sequence[Scalar]) -> list[Pose]:
         poses.append(joint_pose if link.parent == GROUND else poses[link.parent] @ joint_pose)
 
     return poses
+
+
+def link_quaternions(tree: Tree, q: Sequence[Scalar]) -> list[Quaternion]:
+    """Orientation of each link, world from link, as unit quaternions that are continuous in q."""
+    found: list[Quaternion] = []
+    eta = tree.deformations(q)
+    for link, part in zip(tree.links, tree.split_coordinates(q), strict=True):
+        moved = link.node.quaternion(eta[link.parent]) if link.node else orientation(link.kind, link.axis, part)
+        own = multiply(quaternion_from_matrix(link.frame.R), moved)
+        found.append(own if link.parent == GROUND else multiply(found[link.parent], own))
+
+    return found
 
 
 def link_velocities(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[tuple[Vector, Vector]]:

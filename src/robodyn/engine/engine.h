@@ -43,6 +43,8 @@ typedef struct {
   int64_t n_breaks;         /* most times at which references may jump */
   int64_t n_kept;           /* numbers that an implicit step hands to the next */
   int64_t n_unknowns;       /* unknowns of an implicit step */
+  int64_t n_problems;       /* complementarity problems */
+  int64_t start_problems;   /* which of them are solved before start_action: the sum of 2^number */
   int64_t n_drives;         /* quantities that depend on time alone */
   int64_t n_quadratures;    /* last states on which no rate depends: implicit methods find them by substitution */
   int64_t autonomous;       /* 1: the rates do not depend on time itself, delays aside */
@@ -79,6 +81,11 @@ typedef struct {
   const int64_t *guard_terminal;  /* 1: the event ends the run (n_guards) */
   const int64_t *guard_side;      /* 1 + place in m of the side of zero that a guard is on, -1 or 1; 0: none (n_guards) */
   const Kernel *guard_action;     /* [x, m] after the event; null: none; OUTSIDE: the caller's (n_guards) */
+  const int64_t *guard_problems;  /* complementarity problems solved before that: the sum of 2^number (n_guards) */
+  const Kernel *problem;          /* data of each, see complementarity.c (n_problems) */
+  const int64_t *problem_rows;    /* its rows (n_problems) */
+  const int64_t *problem_joints;  /* joints that they depend on (n_problems) */
+  const int64_t *problem_place;   /* where in m its modes go (n_problems) */
   const double *scale;            /* nominal magnitude of each state (n_x) */
   const int64_t *unit;            /* number of each output's unit, 0 for none: numbers of about 1; negative: it holds (n_y) */
 } Model;
@@ -299,6 +306,7 @@ typedef struct {
   double *finish;           /* what step_end writes (2 n_x + n_kept) */
   double *correction;       /* of an implicit step's unknowns (n_unknowns) */
   double *guard_values;     /* (N_GUARD_ROWS, n_guards + 2 n_limited) */
+  double *problem;          /* data of a complementarity problem and room to solve it */
   double *bounds;           /* lower and upper limits (2, n_limited) */
   double *extremes;         /* of what is watched: first, smallest, its time, largest, its time, when first positive
                                (nan: never) (n_watched, EXTREMES) */

@@ -24,10 +24,22 @@ void begin_instant(Run *run) {
   run->phase = EVENTS;
 }
 
-/* A compiled action: new x and m. */
-static void act(Run *run, Kernel action) {
+/* Modes of complementarity problems, one after the other, each on the m the one before it left. */
+static void find_modes(Run *run, int64_t problems) {
+  const Model *model = run->model;
+  for (int64_t j = 0; j < model->n_problems; j++) {
+    if (!(problems >> j & 1)) continue;
+    int64_t k = model->problem_rows[j], n = model->problem_joints[j];
+    call_kernel(run, model->problem[j], run->t, state(run, START), run->problem);
+    solve_complementarity(k, n, run->problem, run->problem + complementarity_data(k, n), run->m + model->problem_place[j]);
+  }
+}
+
+/* A compiled action: new x and m, after the modes that it reads there. */
+static void act(Run *run, Kernel action, int64_t problems) {
   const Model *model = run->model;
   double *x = state(run, START);
+  find_modes(run, problems);
   call_kernel(run, action, run->t, x, run->changed);
   for (int64_t i = 0; i < model->n_x; i++) x[i] = run->changed[i];
   for (int64_t i = 0; i < model->n_m; i++) run->m[i] = run->changed[model->n_x + i];
@@ -57,7 +69,7 @@ int64_t run_events(Run *run) {
         run->x_changed = 1;
         return NEEDS_ACTION;
       }
-      if (model->guard_action[j]) act(run, model->guard_action[j]);
+      if (model->guard_action[j]) act(run, model->guard_action[j], model->guard_problems[j]);
     }
     run->guard = 0;
   } while (run_again(run));
@@ -108,7 +120,7 @@ void settle_instant(Run *run) {
   const Model *model = run->model;
   int first = run->t <= run->t0;
   /* The start is made consistent, then within its limits. */
-  if (!run->armed && model->start_action && first) act(run, model->start_action);
+  if (!run->armed && model->start_action && first) act(run, model->start_action, model->start_problems);
   if (model->n_limited > 0 && (run->x_changed || run->m_changed || first)) clip_row(run, run->t, START);
   if (run->x_changed || run->m_changed) forget_slope(run);
   /* A state that meets its limit has a rate that jumps. */

@@ -31,6 +31,16 @@ static int64_t count_inputs(const Model *model) {
   return 2 * model->n_x + at_least(model->n_kept + 3 + model->n_unknowns, model->n_d + 2);
 }
 
+/* Numbers of the largest complementarity problem, with the room to solve it. */
+static int64_t count_problem(const Model *model) {
+  int64_t most = 0;
+  for (int64_t j = 0; j < model->n_problems; j++) {
+    int64_t k = model->problem_rows[j];
+    most = at_least(complementarity_data(k, model->problem_joints[j]) + complementarity_work(k), most);
+  }
+  return most;
+}
+
 /* Give each array its place in the block, or only count where there is no block yet; whole numbers are as long as
    others. */
 static int64_t place_arrays(Run *run, double *block) {
@@ -50,6 +60,7 @@ static int64_t place_arrays(Run *run, double *block) {
   PLACE(finish, 2 * n + model->n_kept);
   PLACE(correction, model->n_unknowns);
   PLACE(guard_values, N_GUARD_ROWS * n_all);
+  PLACE(problem, count_problem(model));
   PLACE(bounds, 2 * model->n_limited);
   PLACE(extremes, EXTREMES * model->n_watched);
   PLACE(delay, model->n_d);

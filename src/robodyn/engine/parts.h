@@ -133,6 +133,13 @@ void settle_instant(Run *run);
 void pass_tick(Run *run);
 void plan_segment(Run *run);
 
+/* complementarity.c: the data of a problem are these vectors of k numbers, then K row by row, then W column by column. ALLOWED
+   says whether a row may leave its INITIAL mode. TOLERANCE: motion that counts as none. */
+enum { MOTION, COMPLIANCE, LOWER, UPPER, BELOW, ABOVE, COEFFICIENT, PARTNER, ALLOWED, TOLERANCE, INITIAL, N_VECTORS };
+static inline int64_t complementarity_data(int64_t k, int64_t n) { return (N_VECTORS + 2 * n) * k; }
+static inline int64_t complementarity_work(int64_t k) { return 2 * k * k + 5 * k; }
+ENGINE_API int64_t solve_complementarity(int64_t k, int64_t n, const double *data, double *work, double *modes);
+
 /* record.c, pieces.c */
 double *record_row(const Run *run, int64_t index);
 double record_piece(Run *run, double from, double length, int64_t n);

@@ -62,6 +62,9 @@ class Problem(NamedTuple):
         guard_direction: +1 rising, -1 falling, 0 both. guard_terminal: 1 when the event ends the run.
         guard_side: 1 + the entry of m that notes on which side of zero a guard is, -1 or 1; 0 none (all, by default).
         guard_action: writes [new x (n_x), new m (n_m)]; 0 none, -1 a Python action.
+        problem: writes the data of a complementarity problem of problem_rows rows and problem_joints joints, see
+            complementarity.c; its modes go to m from problem_place on.
+        guard_problems, start_problems: problems solved before an action, the sum of 2^number (none by default).
         start_action: like a guard's action, carried out once at the start, after the tasks due there.
         projection: like a guard's action, carried out on x at the end of each step.
         step_guess, step_residual, step_jacobian, step_end: the equations of a step, where the model gives them. Their
@@ -122,6 +125,13 @@ class Problem(NamedTuple):
     guard_terminal: Integers = NO_INTEGERS
     guard_side: Integers = NO_INTEGERS
     guard_action: Integers = NO_INTEGERS
+    guard_problems: Integers = NO_INTEGERS
+    n_problems: int = 0
+    problem: Integers = NO_INTEGERS
+    problem_rows: Integers = NO_INTEGERS
+    problem_joints: Integers = NO_INTEGERS
+    problem_place: Integers = NO_INTEGERS
+    start_problems: int = 0
     start_action: int = 0
     projection: int = 0
     breaks: Floats = NO_FLOATS
@@ -137,6 +147,11 @@ SIZES = {
     "guard_terminal": "n_guards",
     "guard_side": "n_guards",
     "guard_action": "n_guards",
+    "guard_problems": "n_guards",
+    "problem": "n_problems",
+    "problem_rows": "n_problems",
+    "problem_joints": "n_problems",
+    "problem_place": "n_problems",
     "scale": "n_x",
     "unit": "n_y",
 }
@@ -149,6 +164,8 @@ def check_problem(problem: Problem) -> Problem:
         problem = problem._replace(scale=np.ones(problem.n_x))
     if len(problem.guard_side) == 0:
         problem = problem._replace(guard_side=np.zeros(problem.n_guards, np.int64))
+    if len(problem.guard_problems) == 0:
+        problem = problem._replace(guard_problems=np.zeros(problem.n_guards, np.int64))
     if len(problem.unit) == 0:
         problem = problem._replace(unit=np.zeros(problem.n_y, np.int64))
     typed = Problem(*(_exact(value, Problem.__annotations__[name]) for name, value in problem._asdict().items()))

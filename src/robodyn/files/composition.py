@@ -6,26 +6,28 @@
     [use.x]                         its parts once, named `x.motor` ..., with the values given here in place of its own
     template = "servo_axis"
 
-Works on the data before any table is read. Parts of templates come first, then those of includes, then the file's own.
+A template may use others likewise. Works on the data before any table is read. Parts of templates come first, then
+those of includes, then the file's own.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
+from robodyn.files.groups import LISTS
 from robodyn.files.robot_files import ROBOT_KEYS, robot_tables
-from robodyn.files.table import load_toml
-from robodyn.files.template import KEYS, LISTS, flatten_names, instantiate, merge_tables
+from robodyn.files.table import entries_of, leaves_of, load_toml
+from robodyn.files.template import KEYS, flatten_names, instantiate, merge_tables
 from robodyn.model.numbers import check_name
 
 DEEPEST, MOST_FILES, MOST_ENTRIES = 8, 50, 200_000
-"""Files that include each other, files together, and entries of all tables together."""
+"""Files that include each other, or templates that use each other; files together; entries of all tables together."""
 
 
 @dataclass
@@ -49,6 +51,10 @@ class Composed:
                 return Flaw(f"{file + ': ' if file else ''}{place}{rest}", flaw.what, flaw.remedy)
             path = path.rpartition(".")[0]
         return flaw
+
+    def raise_if_any(self, flaws: FlawList, source: str) -> None:
+        """Raise all flaws as one error, each told where the thing stands."""
+        FlawList([self.place(flaw) for flaw in flaws.found]).raise_if_any(source)
 
 
 def load_composed(path: Path) -> Composed:
@@ -104,7 +110,7 @@ class _Loader:
             flaws.extend(what, under="include")
             return Composed({})
         folder = os.path.dirname(file)
-        origins = {place: (file, place) for place in _places(part.data)}
+        origins = {place: (file, place) for place, _ in entries_of(part.data)}
         origins |= {place: (os.path.join(folder, name), there) for place, (name, there) in part.origins.items()}
         return Composed(_resolve(part.data, folder) if folder else part.data, origins)
 
@@ -131,12 +137,12 @@ def _load_robot(path: Path, given: Any, flaws: FlawList) -> list[Composed]:
             under="robot",
         )
         return []
-    return [Composed(data, {place: (options["file"], place) for place in _places(data)})]
+    return [Composed(data, {place: (options["file"], place) for place, _ in entries_of(data)})]
 
 
 def _check_twice(flaws: FlawList, whole: Composed, part: Composed) -> None:
     """Two includes of one file must not differ: nobody could know which one wins."""
-    first, second = (dict(_leaves(found.data)) for found in (whole, part))
+    first, second = (dict(leaves_of(found.data)) for found in (whole, part))
     for place in (place for place in second if place in first and first[place] != second[place]):
         files = f"'{whole.origins[place][0]}' and '{part.origins[place][0]}'"
         flaws.add(place, f"is said by two includes, {files}", "say it in one of them")
@@ -144,7 +150,7 @@ def _check_twice(flaws: FlawList, whole: Composed, part: Composed) -> None:
 
 def _merge(whole: Composed, part: Composed) -> None:
     """Put the tables of a part into the whole, where they win."""
-    for place in _places(part.data):
+    for place, _ in entries_of(part.data):
         whole.origins.pop(place, None)
     whole.origins |= part.origins
     whole.data = merge_tables(whole.data, part.data)
@@ -157,22 +163,6 @@ def _add_parts(whole: Composed, part: Composed) -> None:
     whole.data |= lists
 
 
-def _leaves(data: Any) -> Iterator[tuple[str, Any]]:
-    return ((place, value) for place, value in _entries(data) if not isinstance(value, Mapping))
-
-
-def _places(data: Any) -> Iterator[str]:
-    return (place for place, _ in _entries(data))
-
-
-def _entries(data: Any, under: str = "") -> Iterator[tuple[str, Any]]:
-    """All entries of a table and of those in it, with their paths."""
-    for key, value in data.items() if isinstance(data, Mapping) else ():
-        place = f"{under}.{key}" if under else str(key)
-        yield place, value
-        yield from _entries(value, place)
-
-
 def _resolve(value: Any, folder: str, key: str = "") -> Any:
     """The same data with names of files as they are seen from the folder of the file that includes it."""
     if isinstance(value, Mapping):
@@ -183,41 +173,87 @@ def _resolve(value: Any, folder: str, key: str = "") -> Any:
 
 def _expand(whole: Composed, source: str) -> None:
     """Put the parts of used templates into the tables."""
-    own = whole.data
-    templates, uses = own.pop("templates", {}), own.pop("use", {})
     flaws = FlawList()
-    for key, value in (("templates", templates), ("use", uses)):
-        if not isinstance(value, Mapping) or not all(isinstance(entry, Mapping) for entry in value.values()):
-            flaws.add(key, f"must be a table of tables, is {value!r}")
-    flaws.raise_if_any(source)
+    templates, uses = (whole.data.pop(key, {}) for key in ("templates", "use"))
+    named = {"templates": templates, "use": uses}
+    if _check_tables(flaws, named):
+        inner = {f"templates.{name}.use": table["use"] for name, table in templates.items() if "use" in table}
+        _check_tables(flaws, inner)
+    whole.raise_if_any(flaws, source)
     for name, template in templates.items():
         for key in template:
-            if key not in KEYS:
+            if key not in (*KEYS, "use"):
                 flaws.add(f"templates.{name}.{key}", "is unknown in a template", nearest(key, KEYS))
-    made = Composed({})
-    for name, use in uses.items():
-        _add_parts(made, _use(whole, name, use, templates, flaws))
-        if len(made.origins) > MOST_ENTRIES:
-            flaws.add("use", f"makes more than {MOST_ENTRIES} entries", "use fewer or smaller templates")
-            break
-    if flaws.found:
-        raise ModelError([whole.place(flaw) for flaw in flaws.found], source)
+    known = _Templates(whole, templates, flaws)
+    for name in templates:
+        known.expand(name, ())
+    made = known.use_all(uses, "use", ())
+    whole.raise_if_any(flaws, source)
     _add_parts(made, whole)
     whole.data, whole.origins = made.data, made.origins
 
 
-def _use(whole: Composed, name: str, use: Mapping[str, Any], templates: Mapping[str, Any], flaws: FlawList) -> Composed:
-    """The parts of a template used once."""
-    path = f"use.{name}"
-    named = FlawList()
-    check_name(named, name)
-    flaws.extend([Flaw(path, flaw.what, flaw.remedy) for flaw in named.found])
-    template = use.get("template")
-    if not isinstance(template, str) or template not in templates:
-        what = "is missing" if template is None else f"there is no template '{template}'"
-        flaws.add(f"{path}.template", what, nearest(str(template), templates))
+def _check_tables(flaws: FlawList, tables: Mapping[str, Any]) -> bool:
+    """Whether each is a table of tables."""
+    for key, value in tables.items():
+        if not isinstance(value, Mapping) or not all(isinstance(entry, Mapping) for entry in value.values()):
+            flaws.add(key, f"must be a table of tables, is {value!r}")
+    return not flaws.found
+
+
+class _Templates:
+    """Templates of a file, and their parts where they are used."""
+
+    def __init__(self, whole: Composed, templates: Mapping[str, Any], flaws: FlawList) -> None:
+        self.whole, self.templates, self.flaws = whole, templates, flaws
+        self.expanded: dict[str, dict[str, Any]] = {}
+
+    def use_all(self, uses: Mapping[str, Any], path: str, within: tuple[str, ...]) -> Composed:
+        """The parts that a table of uses makes.
+
+        Args:
+            within: templates of which it is a part, outermost first.
+        """
+        made = Composed({})
+        for name, use in uses.items():
+            _add_parts(made, self.use(name, use, f"{path}.{name}", within))
+            if len(made.origins) > MOST_ENTRIES:
+                self.flaws.add(path, f"makes more than {MOST_ENTRIES} entries", "use fewer or smaller templates")
+                return Composed({})
+        return made
+
+    def use(self, name: str, use: Mapping[str, Any], path: str, within: tuple[str, ...]) -> Composed:
+        """The parts of a template used once."""
+        named = FlawList()
+        check_name(named, name)
+        self.flaws.extend([Flaw(path, flaw.what, flaw.remedy) for flaw in named.found])
+        template = use.get("template")
+        if not isinstance(template, str) or template not in self.templates:
+            what = "is missing" if template is None else f"there is no template '{template}'"
+            self.flaws.add(f"{path}.template", what, nearest(str(template), self.templates))
+        elif template in within:
+            cycle = " -> ".join((*within[within.index(template) :], template))
+            self.flaws.add(f"{path}.template", f"'{template}' uses itself: {cycle}", "leave one of them out")
+        elif len(within) > DEEPEST:
+            self.flaws.add(f"{path}.template", f"is one too many: {DEEPEST} templates deep may be used")
+        else:
+            changes = {key: value for key, value in use.items() if key != "template"}
+            tables = self.expand(template, within)
+            instance = instantiate(name, tables, changes, path, f"templates.{template}", self.flaws)
+            origins = {place: self.origin(there) for place, there in instance.origins.items()}
+            return Composed(instance.data, origins)
         return Composed({})
-    changes = {key: value for key, value in use.items() if key != "template"}
-    instance = instantiate(name, templates[template], changes, path, f"templates.{template}", flaws)
-    origins = {place: whole.origins.get(there, ("", there)) for place, there in instance.origins.items()}
-    return Composed(instance.data, origins)
+
+    def expand(self, name: str, within: tuple[str, ...]) -> dict[str, Any]:
+        """A template with the parts of those that it uses itself."""
+        if name not in self.expanded:
+            own = dict(self.templates[name])
+            made = self.use_all(own.pop("use", {}), f"templates.{name}.use", (*within, name))
+            _add_parts(made, Composed(own))
+            self.whole.origins |= {f"templates.{name}.{place}": there for place, there in made.origins.items()}
+            self.expanded[name] = made.data
+        return self.expanded[name]
+
+    def origin(self, place: str) -> tuple[str, str]:
+        """File and path of what stands at a place of the composed tables."""
+        return self.whole.origins.get(place, ("", place))

@@ -10,14 +10,12 @@ import numpy as np
 from robodyn.errors import FlawList, ModelError
 from robodyn.files.modal_files import join_file
 from robodyn.files.reading import Reader
-from robodyn.files.section_forms import section
 from robodyn.files.table import FAILED, Table
 from robodyn.files.values import VALUES
 from robodyn.model import FlexibleBody
 from robodyn.model.description import Description
 from robodyn.model.fields import (
     MISSING,
-    Z_AXIS,
     array,
     child,
     children,
@@ -27,8 +25,6 @@ from robodyn.model.fields import (
     part_name,
     quantity,
     text,
-    texts,
-    vector,
     whole_number,
 )
 from robodyn.model.kinds import Kind
@@ -36,39 +32,18 @@ from robodyn.model.numbers import Floats, check_vector
 from robodyn.model.referring_kinds import Part
 from robodyn.structures import Element, Particles, Reduction, Section, beam, frame, modal_body
 from robodyn.structures.checks import check_element, check_modes, check_size
-from robodyn.structures.reduction import DIRECTIONS
+from robodyn.structures.sections import section
 
 FACTORS = ("stiffness", "damping", "rayleigh")
 
 
-class Reduced(Description, kw_only=True):
-    """How many modes of a structure are kept."""
-
-    modes: int | None = whole_number(
-        default=None, doc="number of vibrations that are kept, with the interfaces held", absent="required, or:"
-    )
-    frequency: float | None = quantity("Hz", positive=True, default=None, doc="those up to this one")
-    interfaces: tuple[str, ...] = texts(
-        "nodes", default=("tip",), doc="nodes whose static motions are kept exactly: where joints and loads are"
-    )
-    highest: float | None = quantity(
-        "Hz", positive=True, default=None, doc="what is faster in the end is left out", absent="nothing is"
-    )
-    directions: tuple[str, ...] = texts(
-        "directions", default=DIRECTIONS, doc="how nodes can move; in the others they are held"
-    )
-    stiffening: bool = flag(default=False, doc="whether bent beams get shorter, and so stiffer where they spin or hang")
+class Reduced(Reduction):
+    """How many modes of a structure are kept, which files must say."""
 
     def check(self, flaws: FlawList) -> None:
         if self.modes is None and self.frequency is None and not flaws.concern("modes", "frequency"):
             flaws.add("modes", "is missing", "give their number, or frequency, up to which they are kept")
-        try:
-            self.reduction()
-        except ModelError as error:
-            flaws.extend(flaw for flaw in error.flaws if not flaws.concern(flaw.path))
-
-    def reduction(self) -> Reduction:
-        return Reduction(**{name: getattr(self, name) for name in Reduced.KINDS})
+        super().check(flaws)
 
 
 class BeamForm(Reduced, kw_only=True):
@@ -79,23 +54,6 @@ class BeamForm(Reduced, kw_only=True):
     length: float = quantity("m", positive=True)
     section: Section = section()
     elements: int = whole_number(least=1, default=8, doc="number of elements")
-
-
-class ElementForm(Description):
-    """Beams between two nodes of a frame."""
-
-    NOUN = "element"
-
-    start: str = text(doc="node")
-    end: str = text(doc="node")
-    section: Section = section()
-    parts: int = whole_number(default=1, doc="number of elements")
-    up: Floats = vector(
-        "", suffixes=(), default=Z_AXIS, doc="a direction in the plane x-z of the section; 1, 0, 0 for one along z"
-    )
-
-    def made(self) -> Element:
-        return Element(self.start, self.end, self.section, self.parts, self.up)
 
 
 class Places(Kind):
@@ -120,7 +78,7 @@ class FrameForm(Reduced, kw_only=True):
     NOUN = "frame"
 
     nodes: Mapping[str, Floats] = declare(Places, MISSING, doc="table of places [m]")
-    elements: Any = declare(Listed, MISSING, (ElementForm,), doc="list of tables")
+    elements: Any = declare(Listed, MISSING, (Element,), doc="list of tables")
     root: str = text(default="root", doc="the node that is clamped")
 
     def check(self, flaws: FlawList) -> None:
@@ -215,7 +173,7 @@ class BeamBody(FlexibleForm, kw_only=True):
 
     def made(self) -> FlexibleBody:
         form, more = self.beam, self.factors()
-        sizes = (form.length, form.section, form.reduction())
+        sizes = (form.length, form.section, form)
         return _under("beam", lambda: beam(self.name, *sizes, elements=form.elements, **more))
 
 
@@ -225,7 +183,7 @@ class FrameBody(FlexibleForm, kw_only=True):
 
     def made(self) -> FlexibleBody:
         form, more = self.frame, self.factors()
-        parts = (form.nodes, form.elements, form.reduction())
+        parts = (form.nodes, form.elements, form)
         return _under("frame", lambda: frame(self.name, *parts, root=form.root, **more))
 
 
@@ -247,13 +205,8 @@ def _read_places(reader: Reader, kind: Places, table: Table, key: str) -> Any:
 
 
 def _read_listed(reader: Reader, kind: Listed, table: Table, key: str) -> Any:
-    entries = table.raw(key)
-    if not isinstance(entries, list) or not entries:
-        table.flaws.add(table.at(key), f"must be a list of tables, is {entries!r}")
-        return FAILED
-    rows = [Table(entry, f"{table.at(key)}[{k}]", table.flaws) for k, entry in enumerate(entries)]
-    found = [reader.read(row, kind.classes) for row in rows]
-    return FAILED if FAILED in found else tuple(found)
+    found = [reader.read(row, kind.classes) or reader.stand_in(row, *kind.classes) for row in table.rows(key)]
+    return tuple(found) if found and FAILED not in found else FAILED
 
 
 def _read_modal(reader: Reader, kind: ModalPart, table: Table, key: str) -> Any:

@@ -9,34 +9,46 @@ from typing import Any
 from robodyn.errors import FlawList, nearest
 from robodyn.files.denavit_hartenberg import CONVENTIONS, mechanism_from_dh
 from robodyn.files.flexible_forms import FLEXIBLE
-from robodyn.files.forms import BodyForm, RowForm
+from robodyn.files.forms import FORMS, BodyForm, RowForm
 from robodyn.files.reading import Reader
 from robodyn.files.section_forms import read_sections
 from robodyn.files.table import FAILED, Table, attempt
-from robodyn.model import Body, FlexibleBody, Joint, Mechanism, Point
+from robodyn.model import Body, FlexibleBody, Freedom, Joint, Mechanism, Point
 from robodyn.model.description import Description
 from robodyn.model.flexible import check_attachments
+from robodyn.model.joint import name_axes
 from robodyn.model.mechanism import check_topology
 
-BODIES = (BodyForm, *FLEXIBLE, FlexibleBody)
+BODIES = FORMS[Body] = (BodyForm, *FLEXIBLE, FlexibleBody)
 TABLES = ("bodies", "joints", "points", "dh", "gravity", "sections")
+POSITION_UNITS = {"revolute": "rad", "screw": "rad", "prismatic": "m"}
 # Modes that a flexible body is supposed to have as long as its own are not known.
 SUPPOSED = 12
 
 
 @dataclass(frozen=True)
 class Declared:
-    """The mechanism of a file (None where it has none or where it is flawed), and the names it declares."""
+    """The mechanism of a file (None where it has none or where it is flawed), and the names it declares.
+
+    Attributes:
+        joints: axes of joints; chained: joints that have several motions, or none.
+    """
 
     mechanism: Mechanism | None = None
     joints: tuple[str, ...] = ()
+    chained: tuple[str, ...] = ()
     points: tuple[str, ...] = ()
     modes: tuple[str, ...] = ()
-    flexible: tuple[str, ...] = ()
+    bodies: tuple[str, ...] = ()
+
+    @property
+    def freedoms(self) -> tuple[Freedom, ...]:
+        """The motions of its joints, and its modes, where the mechanism could be made."""
+        return self.mechanism.freedoms if self.mechanism else ()
 
     @property
     def moving(self) -> tuple[str, ...]:
-        """Moving joints and modes, which can be used like them."""
+        """Axes of joints, and modes, which can be used like them."""
         return (*self.joints, *self.modes)
 
 
@@ -67,7 +79,7 @@ def read_mechanism(root: Table, name: str, reader: Reader) -> Declared:
     names = {
         "points": tuple(dict.fromkeys([*points, *(point.name for point in good_points), *_supposed(bodies, tables)])),
         "modes": tuple(mode for key in flexible for mode in _mode_names(key, bodies[key])),
-        "flexible": flexible,
+        "bodies": tuple(bodies),
     }
     top = Table({}, "", root.flaws)
     if "dh" in root:
@@ -78,15 +90,17 @@ def read_mechanism(root: Table, name: str, reader: Reader) -> Declared:
         moving = tuple(row.joint for row in rows if row.kind != "fixed")
         good = len(root.flaws.found) == before
         make = (mechanism_from_dh, name, rows, carried, convention)
-        return Declared(attempt(top, *make, points=good_points, gravity=gravity) if good else None, moving, **names)
+        return Declared(attempt(top, *make, points=good_points, gravity=gravity) if good else None, moving, (), **names)
     joints = {key: _read_placed(Joint, "parent", key, table, bodies, reader) for key, table in root.tables("joints")}
-    moving = tuple(key for key in joints if _raw(root, key, "kind") != "fixed")
+    motions = {key: name_axes(key, str(_raw(root, key, "kind"))) for key in joints}
+    moving = tuple(axis for axes in motions.values() for axis in axes)
+    chained = tuple(key for key in joints if key not in moving)
     if len(root.flaws.found) > before:
         _check_chain(root, list(bodies), list(joints), good_points)
         _check_carriers(root, bodies, joints, good_points)
-        return Declared(None, moving, **names)
+        return Declared(None, moving, chained, **names)
     made = attempt(top, Mechanism, name, tuple(bodies.values()), tuple(joints.values()), tuple(good_points), gravity)
-    return Declared(made, moving, **names)
+    return Declared(made, moving, chained, **names)
 
 
 def is_flexible(table: Table) -> bool:
@@ -99,6 +113,7 @@ def _read_placed(
 ) -> Any:
     """A joint or a point; what names a node of a flexible body and no origin stands at that node."""
     values = reader.values(table, cls)
+    _check_offset(table)
     table.finish()
     body, node = bodies.get(str(values.get(on))), values.get("node")
     carrier = body.find_node((0.0, 0.0, 0.0), node) if node is not None and isinstance(body, FlexibleBody) else None
@@ -106,18 +121,22 @@ def _read_placed(
     return reader.make(table, cls, values | origin | {"name": name})
 
 
+def _check_offset(table: Table) -> None:
+    """Whether a mimic's offset is an angle or a length, its joint alone knows."""
+    mimic, unit = table.data.get("mimic"), POSITION_UNITS.get(str(table.data.get("kind")))
+    if unit and isinstance(mimic, Mapping) and isinstance(mimic.get("offset"), str):
+        table.table("mimic").number("offset", unit)
+
+
 def _read_rows(table: Table, bodies: Mapping[str, Any], reader: Reader) -> tuple[list[RowForm], list[Any], str]:
     """Good rows, the bodies they carry, the convention; each body of the file must be carried by one row."""
     convention = table.text("convention", "standard")
-    entries = table.raw("rows")
+    rows = table.rows("rows")
     table.finish()
     if convention not in (None, *CONVENTIONS):
         table.flaws.add(table.at("convention"), f"'{convention}' is unknown", nearest(convention, CONVENTIONS))
-    if not isinstance(entries, list) or not entries:
-        if "rows" in table:
-            table.flaws.add(table.at("rows"), f"must be a list of tables, is {entries!r}")
+    if not rows:
         return [], [], convention
-    rows = [Table(entry, f"{table.at('rows')}[{k}]", table.flaws) for k, entry in enumerate(entries)]
     carried = [row.text("body") for row in rows]
     found = [reader.read(row, (RowForm,)) for row in rows]
     for row, body in zip(rows, carried, strict=True):

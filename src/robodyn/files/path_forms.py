@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 from robodyn.errors import FlawList
@@ -13,7 +14,6 @@ from robodyn.model.fields import (
     Z_AXIS,
     array,
     child,
-    choice,
     quantities,
     quantity,
     reference,
@@ -68,7 +68,7 @@ class Turned(Description):
         return self.rotation
 
 
-class PathForm(Description, kw_only=True):
+class PathForm(Description, ABC, kw_only=True):
     """What all paths have: the tool, its orientation, the speed along it, and how the joints are chosen."""
 
     NOUN = "path"
@@ -104,16 +104,13 @@ class PathForm(Description, kw_only=True):
         "m", positive=True, default=None, doc="of the knots", absent="what keeps the interpolation to 1e-11 rad"
     )
 
+    @abstractmethod
     def path(self, *turns: Any) -> CartesianPath:
-        raise NotImplementedError
-
-    def given(self, *names: str) -> dict[str, Any]:
-        return {name: value for name in names if (value := getattr(self, name)) is not None}
+        """The path of the tool, turned so at its start and end."""
 
 
 class Line(PathForm, kw_only=True):
     MARKS = ("kind=line",)
-    kind: str = choice(("line",))
     start: Floats = vector("m", suffixes=(), doc="in world axes")
     end: Floats = vector("m", suffixes=(), doc="in world axes")
 
@@ -123,7 +120,6 @@ class Line(PathForm, kw_only=True):
 
 class ArcThrough(PathForm, kw_only=True):
     MARKS = ("kind=arc",)
-    kind: str = choice(("arc",))
     start: Floats = vector("m", suffixes=(), doc="in world axes")
     middle: Floats = vector("m", suffixes=(), doc="a point on the way")
     end: Floats = vector("m", suffixes=(), doc="in world axes")
@@ -134,7 +130,6 @@ class ArcThrough(PathForm, kw_only=True):
 
 class ArcAbout(PathForm, kw_only=True):
     MARKS = ("kind=arc", "center")
-    kind: str = choice(("arc",))
     start: Floats = vector("m", suffixes=(), doc="in world axes")
     center: Floats = vector("m", suffixes=(), doc="or the middle of the circle")
     normal: Floats = vector("", suffixes=(), doc="about which it goes round")
@@ -146,7 +141,6 @@ class ArcAbout(PathForm, kw_only=True):
 
 class Points(PathForm, kw_only=True):
     MARKS = ("kind=points",)
-    kind: str = choice(("points",))
     points: Rows = array("m", doc="way-points, a list of places")
     radius: Any = quantities("m", doc="of the blends at the inner way-points, one number or a list")
 
@@ -172,8 +166,8 @@ def read_path(name: str, table: Table, reader: Reader, mechanism: Mechanism | No
         table.flaws.add(table.at("point"), "there is no mechanism that could follow the path", "give bodies and joints")
     if path is FAILED or mechanism is None:
         return FAILED
-    profile = form.given("speed", "acceleration", "jerk")
-    choice = form.given("near", "branch", "singular", "spacing")
+    profile = form.stated("speed", "acceleration", "jerk")
+    choice = form.stated("near", "branch", "singular", "spacing")
     plan: JointPath | None = attempt(table, plan_path, mechanism, form.point, path, **choice, **profile)
-    timing = form.given("begin", "period", "delay")
+    timing = form.stated("begin", "period", "delay")
     return FAILED if plan is None else attempt(table, path_block, name, plan, **profile, **timing)

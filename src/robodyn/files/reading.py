@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
-from robodyn.files.forms import EVENTS
+from robodyn.files.forms import forms_of
 from robodyn.files.table import FAILED, Table
 from robodyn.files.units import is_quantity, split_quantity
 from robodyn.files.values import VALUES, read_rotation
-from robodyn.model import Event, FormulaSignal, referring_kinds, vector_kinds
-from robodyn.model.description import Description
+from robodyn.model import FormulaSignal, referring_kinds, vector_kinds
+from robodyn.model.description import Description, default_of
 from robodyn.model.kinds import Kind
 from robodyn.units import known_unit
 
@@ -32,7 +32,12 @@ def key_of(name: str, kind: Kind) -> tuple[str, int | None]:
 
 
 def is_required(cls: type, name: str) -> bool:
-    return cls.__dataclass_fields__[name].default is dataclasses.MISSING  # type: ignore[attr-defined]
+    return default_of(cls, name) is dataclasses.MISSING
+
+
+def marked_words(cls: type[Description]) -> dict[str, str]:
+    """Keys that tell a class by a word: "kind" -> "tube"."""
+    return {key: word for key, _, word in (mark.partition("=") for mark in cls.MARKS) if word}
 
 
 @dataclass
@@ -41,7 +46,7 @@ class Reader:
 
     Attributes:
         folder: where Python files and data files stand.
-        joints: unit of each moving joint's position, "rad" or "m".
+        positions: unit of the position of each moving joint, mode and coordinate, "rad" or "m".
         states: units of the states and the memory that the file may give values for.
         spelled: paths of fields -> paths of the keys that hold them, where these differ.
         loaded: functions by the paths of the keys that name them.
@@ -50,7 +55,7 @@ class Reader:
     """
 
     folder: Path
-    joints: Mapping[str, str] = field(default_factory=dict)
+    positions: Mapping[str, str] = field(default_factory=dict)
     states: Mapping[str, str] = field(default_factory=dict)
     spelled: dict[str, str] = field(default_factory=dict)
     loaded: dict[str, Any] = field(default_factory=dict)
@@ -58,20 +63,20 @@ class Reader:
     sections: Any = None
 
     def group(self, table: Table, key: str, classes: Sequence[type[Description]]) -> dict[str, Any]:
-        """The descriptions of a table of tables by name; None for those that cannot be made."""
-        found = {name: self.read(part, forms_of(classes), name) for name, part in table.tables(key)}
-        self.found[table.at(key)] = found
-        return found
+        """The descriptions of a table of tables by name; None for those that cannot be made. They are read once."""
+        if table.at(key) not in self.found:
+            self.found[table.at(key)] = {name: self.read(part, classes, name) for name, part in table.tables(key)}
+        return self.found[table.at(key)]
 
     def read(self, table: Table, classes: Sequence[type[Description]], name: str | None = None) -> Any:
         """The description of a table, or None where it cannot be made; its flaws are noted."""
-        cls = choose(table, classes)
+        cls = choose(table, forms_of(classes))
         if cls is None:
             return FAILED
         values = self.values(table, cls)
         if cls is FormulaSignal:
             values["parameter_units"] = written_units(table) | dict(values.get("parameter_units") or {})
-        for key, remedy in getattr(cls, "REFUSED", {}).items():
+        for key, remedy in cls.REFUSED.items():
             if key in table:
                 table.asked.add(key)
                 table.flaws.add(table.at(key), f"follows from '{cls.MARKS[0]}'", remedy)
@@ -81,16 +86,18 @@ class Reader:
     def values(self, table: Table, cls: type[Description]) -> dict[str, Any]:
         """What a table gives for the fields of a class; what cannot be read is None."""
         found: dict[str, Any] = {}
-        self.spelled |= {table.at(own): table.at(key) for own, key in getattr(cls, "SPELLED", {}).items()}
+        self.spelled |= {table.at(own): table.at(key) for own, key in cls.SPELLED.items()}
+        table.asked |= marked_words(cls).keys()
         for name, kind in cls.KINDS.items():
             key, entry = key_of(name, kind)
-            if getattr(kind, "inline", False) or (name == "name" and not (kind.key and kind.key in table)):
+            inline = isinstance(kind, referring_kinds.Part) and kind.inline
+            if inline or (name == "name" and not (kind.key and kind.key in table)):
                 continue
             if key != name:
                 self.spelled[table.at(name)] = table.at(kind.key)
-            if entry is not None:
+            if isinstance(kind, referring_kinds.Reference) and entry is not None:
                 together = [own for own, other in cls.KINDS.items() if key_of(own, other)[0] == key]
-                found |= self._names(table, key, together, getattr(kind, "to", "name")) if entry == 0 else {}
+                found |= self._names(table, key, together, kind.to) if entry == 0 else {}
             elif isinstance(kind, vector_kinds.Rotation):
                 given = [way for way in ("rpy", "quaternion", key) if way in table]
                 found |= {name: read_rotation(table, key)} if given else {}
@@ -112,12 +119,20 @@ class Reader:
             self.check(table, cls, values)
             return FAILED
         try:
-            made: Any = cls(**{name: value for name, value in values.items() if name not in failed})
-            made = made.made() if hasattr(made, "made") else made
+            made = cls(**{name: value for name, value in values.items() if name not in failed}).made()
         except ModelError as error:
             table.flaws.extend(self._spell(table, flaw) for flaw in error.flaws)
             return FAILED
         return FAILED if failed else made
+
+    def stand_in(self, table: Table, cls: type[Description]) -> Any:
+        """A description with defaults in place of what is flawed, so that flaws of what holds it are reported too."""
+        found = self.values(Table(table.data, table.path, FlawList()), cls)
+        for name, value in found.items():
+            flaws = FlawList()
+            cls.KINDS[name].accept(flaws, name, value)
+            found[name] = default_of(cls, name) if flaws.found else value
+        return FAILED if dataclasses.MISSING in found.values() else cls(**found)
 
     def check(self, table: Table, cls: type[Description], values: dict[str, Any]) -> None:
         """Report what is wrong with single fields of a description that cannot be made."""
@@ -133,10 +148,7 @@ class Reader:
 
     def spell(self, flaw: Flaw) -> Flaw:
         """A flaw whose path names a field, as one of its key in the file."""
-        for own, key in self.spelled.items():
-            if flaw.path == own or flaw.path.startswith((f"{own}.", f"{own}[")):
-                return Flaw(key + flaw.path.removeprefix(own), flaw.what, flaw.remedy)
-        return flaw
+        return spell(flaw, self.spelled)
 
     def _names(self, table: Table, key: str, fields: Sequence[str], noun: str) -> dict[str, Any]:
         """Names that a list holds for as many fields."""
@@ -155,6 +167,14 @@ class Reader:
         return read(self, kind, table, key)
 
 
+def spell(flaw: Flaw, spelled: Mapping[str, str]) -> Flaw:
+    """A flaw whose path names a field, as one of its key in the file."""
+    for own, key in spelled.items():
+        if flaw.path == own or flaw.path.startswith((f"{own}.", f"{own}[")):
+            return Flaw(key + flaw.path.removeprefix(own), flaw.what, flaw.remedy)
+    return flaw
+
+
 def written_units(table: Table) -> dict[str, str]:
     """SI units of the parameters of a formula that are written with a unit."""
     found: dict[str, str] = {}
@@ -163,11 +183,6 @@ def written_units(table: Table) -> dict[str, str]:
         unit = known_unit(text) if text else None
         found |= {key: unit.name or "1"} if unit else {}
     return found
-
-
-def forms_of(classes: Sequence[type[Description]]) -> Sequence[type[Description]]:
-    """The classes that files give, where these are others."""
-    return EVENTS if tuple(classes) == (Event,) else classes
 
 
 def choose(table: Table, classes: Sequence[type[Description]]) -> type[Description] | None:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.files.sample_files import Samples, read_parquet, read_samples
-from robodyn.files.table import Table
+from robodyn.files.table import FAILED, Table
 from robodyn.laws.recorded import ENDS, INTERPOLATIONS, RecordedReference
+from robodyn.model.description import Description
+from robodyn.model.fields import choice, text
+
+if TYPE_CHECKING:
+    from robodyn.files.reading import Reader
 
 FILE_REFERENCE = "file_reference"
 """Name of the law in a file."""
@@ -17,40 +23,49 @@ MOST_SAMPLES = 100_000
 """Of one reference: a step ends at each of them."""
 
 
+class FileReference(Description):
+    """A column of a file, over its column `time`, as a law."""
+
+    NOUN = "reference"
+
+    file: str = text(doc="a CSV file, or one that ends in `.parquet`, beside this one; its first column is `time`")
+    column: str = text(doc="name of the column, without the unit that may stand in brackets behind it")
+    interpolation: str = choice(INTERPOLATIONS, default="linear", doc="between the samples")
+    ends: str = choice(
+        ENDS,
+        default="natural",
+        doc='of a cubic spline: `"natural"` (no acceleration at the ends) or `"clamped"` (no speed)',
+    )
+
+    def check(self, flaws: FlawList) -> None:
+        if self.ends != "natural" and self.interpolation in ("held", "linear"):
+            flaws.add("ends", f"has no effect on the interpolation '{self.interpolation}'", "it belongs to cubic")
+
+    def load(self, folder: Path) -> RecordedReference:
+        """The law, of a file in a folder."""
+        path, column = folder / self.file, self.column
+        flaws = FlawList()
+        data = _load(path, column)
+        if column not in data.names:
+            flaws.add("column", f"there is no column '{column}'", nearest(column, data.names))
+            flaws.raise_if_any(str(path))
+        k = data.names.index(column)
+        _check_samples(flaws, column, data.time, data.values[:, k])
+        flaws.raise_if_any(str(path))
+        samples = tuple(data.time.tolist()), tuple(data.values[:, k].tolist())
+        unit = data.units[k] or None
+        return RecordedReference(*samples, self.interpolation, self.ends, unit, f"{path.name}: {column}")
+
+
 def read_reference(
     path: str | Path, column: str, interpolation: str = "linear", ends: str = "natural"
 ) -> RecordedReference:
     """A column over the column `time` as a law with the outputs value, rate and acceleration.
 
-    Args:
-        path: a CSV file, or one that ends in .parquet.
-        column: its name, without the unit that may stand in brackets behind it.
-        interpolation: "held", "linear" or "cubic"; ends: "natural" or "clamped", of a cubic spline.
-
     Raises:
         ModelError: with every flaw of the file.
     """
-    path = Path(path)
-    flaws = FlawList()
-    check_choices(flaws, interpolation, ends)
-    flaws.raise_if_any(str(path))
-    data = _load(path, column)
-    if column not in data.names:
-        flaws.add("column", f"there is no column '{column}'", nearest(column, data.names))
-        flaws.raise_if_any(str(path))
-    k = data.names.index(column)
-    _check_samples(flaws, column, data.time, data.values[:, k])
-    flaws.raise_if_any(str(path))
-    samples = tuple(data.time.tolist()), tuple(data.values[:, k].tolist())
-    return RecordedReference(*samples, interpolation, ends, data.units[k] or None, f"{path.name}: {column}")
-
-
-def check_choices(flaws: FlawList, interpolation: str, ends: str) -> None:
-    for key, value, known in (("interpolation", interpolation, INTERPOLATIONS), ("ends", ends, ENDS)):
-        if value not in known:
-            flaws.add(key, f"{value!r} is unknown", nearest(str(value), known))
-    if ends != "natural" and interpolation in ("held", "linear"):
-        flaws.add("ends", f"has no effect on the interpolation '{interpolation}'", "it belongs to cubic")
+    return FileReference(str(path), column, interpolation, ends).load(Path())
 
 
 def _load(path: Path, column: str) -> Samples:
@@ -70,23 +85,18 @@ def _check_samples(flaws: FlawList, column: str, time: np.ndarray, values: np.nd
         flaws.add(column, f"is missing at {time[k]:g} s", "leave the line out, or fill it in")
 
 
-def read_file_reference(table: Table, folder: Path) -> RecordedReference | None:
+def read_file_reference(table: Table, reader: Reader) -> RecordedReference | None:
     """The law of a block whose `law` is "file_reference"."""
-    file, column = table.text("file"), table.text("column")
-    interpolation, ends = table.text("interpolation", "linear"), table.text("ends", "natural")
-    if None in (file, column, interpolation, ends):
-        return None
-    choices = FlawList()
-    check_choices(choices, interpolation, ends)
-    table.flaws.extend(choices.found, under=table.path)
-    if choices.found:
-        return None
+    form = reader.make(table, FileReference, reader.values(table, FileReference))
+    if form is FAILED:
+        return FAILED
     try:
-        law = read_reference(folder / file, column, interpolation, ends)
+        law: RecordedReference = form.load(reader.folder)
     except ModelError as error:
         table.flaws.extend(error.flaws, under=table.at("file"))
-        return None
+        return FAILED
     if law.unit and "unit" in table:
-        table.flaws.add(table.at("unit"), f"has no effect: the file gives '{column}' in {law.unit}", "leave it out")
-        return None
+        what = f"has no effect: the file gives '{form.column}' in {law.unit}"
+        table.flaws.add(table.at("unit"), what, "leave it out")
+        return FAILED
     return law

@@ -60,7 +60,7 @@ def _read_lines(path: Path) -> list[tuple[int, str]]:
     try:
         text = read_text(path, MOST_BYTES, "utf-8-sig")
     except (OSError, Unreadable) as error:
-        reason = getattr(error, "strerror", None) or error
+        reason = (isinstance(error, OSError) and error.strerror) or error
         raise ModelError([Flaw("", f"cannot be read: {reason}")], str(path)) from error
     numbered = enumerate(text.splitlines(), start=1)
     return [(number, line) for number, line in numbered if line.strip() and not line.lstrip().startswith("#")]

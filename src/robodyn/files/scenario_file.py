@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from robodyn.errors import FlawList
-from robodyn.files.composition import load_composed
+from robodyn.errors import Flaw, FlawList
+from robodyn.files.composition import Composed, load_composed
 from robodyn.files.mechanism_tables import Declared, read_mechanism
 from robodyn.files.path_forms import read_path
-from robodyn.files.reading import Reader
+from robodyn.files.reading import Reader, spell
 from robodyn.files.signal_names import STATES, check_initial_names, check_signal_names
 from robodyn.files.table import FAILED, Table
-from robodyn.model import Machine, Scenario
+from robodyn.model import Freedom, Machine, Scenario
+from robodyn.model.coordinate import COORDINATES, coordinate_unit
 from robodyn.model.machine import PARTS, check_part_names, check_references, find_references, reference_names
 from robodyn.model.recording import check_duration
 from robodyn.model.scenario import check_event_names, check_keep, state_units
+from robodyn.model.start_values import spread_vectors, vector_units
 
 
 def read_scenario(path: str | Path) -> Scenario:
@@ -26,26 +30,40 @@ def read_scenario(path: str | Path) -> Scenario:
     """
     path = Path(path)
     composed = load_composed(path)
-    flaws = FlawList()
-    scenario = _read(Table(composed.data, "", flaws), path)
-    flaws.found = [composed.place(flaw) for flaw in flaws.found]
-    flaws.raise_if_any(str(path))
+    flaws, reader = FlawList(), Reader(path.parent)
+    scenario = _read(Table(composed.data, "", flaws), path, reader)
+    composed.raise_if_any(flaws, str(path))
     assert scenario is not None
-    return scenario
+    file = ScenarioFile(str(path), composed, reader.spelled)
+    scenario.machine.read_from(file)
+    return scenario.read_from(file)
 
 
-def _read(root: Table, path: Path) -> Scenario | None:
+@dataclass(frozen=True)
+class ScenarioFile:
+    """The file of a scenario, by which what is found wrong later on is told as if it had been found when reading."""
+
+    source: str
+    composed: Composed
+    spelled: Mapping[str, str]
+
+    def place(self, flaw: Flaw) -> Flaw:
+        return self.composed.place(spell(flaw, self.spelled))
+
+
+def _read(root: Table, path: Path, reader: Reader) -> Scenario | None:
     """Mechanism, machine and scenario, each of which the file gives at its top."""
-    reader = Reader(path.parent)
     name = root.text("name", path.stem)
     declared = read_mechanism(root, name, reader)
-    if declared.mechanism:
-        reader.joints = {axis.name: axis.unit for axis in declared.mechanism.axes}
+    reader.positions = _position_units(root, declared, reader)
     paths = {key: read_path(key, table, reader, declared.mechanism) for key, table in root.tables("paths")}
     machine = {"name": name} | reader.values(root, Machine)
     blocks = (*paths.values(), *reader.found.get("blocks", {}).values())
-    reader.states = _state_units(declared, [block for block in blocks if block is not FAILED])
+    joints = declared.mechanism.joints if declared.mechanism else ()
+    reader.states = state_units(declared.freedoms, [block for block in blocks if block is not FAILED])
+    reader.states |= vector_units(joints)
     formulas = [signal for signal in reader.found.get("signals", {}).values() if signal is not FAILED]
+    reader.states |= {f"{name}.position": unit for name, unit in reader.positions.items()}
     reader.states |= {signal.name: signal.find_unit(reader.states) for signal in formulas}
     scenario = {"name": name} | reader.values(root, Scenario)
     root.finish()
@@ -60,9 +78,12 @@ def _read(root: Table, path: Path) -> Scenario | None:
     return FAILED if made is FAILED else reader.make(top, Scenario, scenario | {"machine": made})
 
 
-def _state_units(declared: Declared, blocks: list[Any]) -> dict[str, str]:
-    """Units of the states and the memory that a file may give start values for."""
-    return state_units(declared.mechanism.freedoms if declared.mechanism else (), blocks)
+def _position_units(root: Table, declared: Declared, reader: Reader) -> dict[str, str]:
+    """Units of the positions of moving joints, modes and coordinates, as far as they are known."""
+    units = {freedom.name: freedom.unit for freedom in declared.freedoms if freedom.is_single}
+    reader.positions = units
+    coordinates = reader.group(root, "coordinates", COORDINATES)
+    return units | {name: coordinate_unit(made, units) for name, made in coordinates.items() if made is not FAILED}
 
 
 def _check_whole(root: Table, reader: Reader, declared: Declared, given: dict[str, Any]) -> None:
@@ -78,15 +99,21 @@ def _check_whole(root: Table, reader: Reader, declared: Declared, given: dict[st
     }
     check_references(flaws, reference_names(declared.moving, declared.points, names["coordinates"]), good)
     owners = [name for group in ("blocks", "delays", "constraints", "contacts", "interfaces") for name in names[group]]
-    others = [*declared.points, *declared.flexible, *names["coordinates"], "constraints", *owners]
+    others = [*declared.points, *declared.bodies, *declared.chained, *names["coordinates"], "constraints", *owners]
     used = [(path, name) for path, to, name in find_references(good) if to == "signal"]
     used += [(f"nominal.{joint}", signal) for joint, signal in (given.get("nominal") or {}).items()]
     check_signal_names(flaws, declared.joints, others, used, names["signals"])
     initial = root.table("initial").flattened().data
-    check_initial_names(flaws, declared.moving, owners, initial)
+    if given.get("initial", FAILED) is not FAILED:
+        # Of joints that cannot be made, nobody knows what may be a vector.
+        unknown = () if declared.mechanism else tuple(f"{joint}." for joint in declared.chained)
+        starts = {name: value for name, value in given["initial"].items() if not name.startswith(unknown)}
+        spread_vectors(flaws, starts, declared.mechanism.joints if declared.mechanism else ())
+    check_initial_names(flaws, declared.moving, [*declared.chained, *owners], initial)
     if given["duration"] is not FAILED and not root.flaws.concern("duration"):
         check_duration(flaws, given["duration"], given.get("recording"))
     if given.get("keep") is not None:
         known = [f"{joint}.{quantity}" for joint in declared.moving for quantity in STATES]
+        known += [state for ball in declared.chained for state in Freedom(ball, "ball").states]
         check_keep(flaws, given["keep"], known, given.get("initialisation", "given"))
     root.flaws.extend(reader.spell(flaw) for flaw in flaws.found)

@@ -7,19 +7,17 @@ from typing import Any
 
 from robodyn.files.denavit_hartenberg import CONVENTIONS
 from robodyn.files.flexible_forms import Listed, Places
-from robodyn.files.forms import RowForm
-from robodyn.files.mechanism_tables import BODIES
-from robodyn.files.path_forms import PATHS
-from robodyn.files.reading import forms_of, is_required, key_of
-from robodyn.files.reference_files import FILE_REFERENCE
-from robodyn.files.section_forms import SECTIONS, SectionKind
+from robodyn.files.forms import RowForm, forms_of
+from robodyn.files.groups import GROUPS
+from robodyn.files.reading import is_required, key_of, marked_words
+from robodyn.files.reference_files import FILE_REFERENCE, FileReference
 from robodyn.laws import known_laws
-from robodyn.laws.recorded import ENDS, INTERPOLATIONS
 from robodyn.model import Block, Scenario, kinds, referring_kinds, vector_kinds
 from robodyn.model.body import TENSOR, Inertia
 from robodyn.model.description import Description
 from robodyn.model.kinds import Kind
 from robodyn.robots.importing import BASES, LOOKS
+from robodyn.structures.sections import SectionPart
 
 Schema = dict[str, Any]
 STRING, BOOLEAN = {"type": "string"}, {"type": "boolean"}
@@ -33,6 +31,12 @@ DEFINED: Schema = {
     "dotted_numbers": {
         "type": "object",
         "additionalProperties": {"anyOf": [NUMBER, {"$ref": "#/$defs/dotted_numbers"}]},
+    },
+    "dotted_vectors": {
+        "type": "object",
+        "additionalProperties": {
+            "anyOf": [NUMBER, {"type": "array", "items": NUMBER}, {"$ref": "#/$defs/dotted_vectors"}]
+        },
     },
     "dotted_texts": {"type": "object", "additionalProperties": {"anyOf": [STRING, {"$ref": "#/$defs/dotted_texts"}]}},
 }
@@ -56,12 +60,6 @@ COMPOSITION: Schema = {
         "additionalProperties": {"type": "object", "properties": {"template": STRING}, "required": ["template"]},
     },
 }
-FILE_KEYS: Schema = {
-    "file": STRING | {"description": 'with law = "file_reference": a CSV or Parquet file'},
-    "column": STRING | {"description": "its column, over the column time"},
-    "interpolation": {"enum": list(INTERPOLATIONS)},
-    "ends": {"enum": list(ENDS)},
-}
 
 
 def make_schema() -> Schema:
@@ -71,8 +69,7 @@ def make_schema() -> Schema:
     dh = {"convention": {"enum": list(CONVENTIONS)}, "rows": rows}
     properties |= {
         "name": STRING | {"description": "name of the scenario, and of its run's file"},
-        "sections": _tables(SECTIONS),
-        "paths": _tables(PATHS),
+        **{key: _tables(classes) for key, classes in GROUPS.items()},
         "dh": {"type": "object", "properties": dh, "required": ["rows"], "additionalProperties": False},
     }
     properties |= COMPOSITION
@@ -93,8 +90,9 @@ def make_schema() -> Schema:
 
 def _properties(cls: type[Description]) -> tuple[Schema, list[str]]:
     """Schemas of the keys of a description, and the keys that must be there."""
-    properties: Schema = {}
-    required: list[str] = []
+    words = marked_words(cls)
+    properties: Schema = {key: {"enum": [word]} for key, word in words.items()}
+    required = list(words)
     for name, kind in cls.KINDS.items():
         key, entry = key_of(name, kind)
         if isinstance(kind, referring_kinds.Part) and kind.inline:
@@ -111,7 +109,7 @@ def _properties(cls: type[Description]) -> tuple[Schema, list[str]]:
             if isinstance(kind, vector_kinds.Rotation):
                 properties |= {"rpy": _list(NUMBER, 3), "quaternion": _list(NUMBER, 4)}
             if isinstance(kind, referring_kinds.Law) and cls is Block:
-                properties |= FILE_KEYS
+                properties |= _properties(FileReference)[0]
     return properties, required
 
 
@@ -152,6 +150,10 @@ def _schema(kind: Any) -> Schema:
     return next(SCHEMAS[cls] for cls in type(kind).__mro__ if cls in SCHEMAS)(kind)
 
 
+def _count(kind: kinds.Count) -> Schema:
+    return {"type": "integer", "minimum": kind.least} | ({} if kind.most is None else {"maximum": kind.most})
+
+
 def _vector(kind: vector_kinds.Vector) -> Schema:
     if kind.units:
         entries = dict.fromkeys(kind.suffixes, NUMBER)
@@ -170,7 +172,7 @@ def _mapping(*values: Schema) -> Schema:
 
 def _numbers(kind: referring_kinds.Numbers) -> Schema:
     if kind.dotted:
-        return {"$ref": "#/$defs/dotted_numbers"}
+        return {"$ref": f"#/$defs/dotted_{'vectors' if kind.lists else 'numbers'}"}
     return _mapping(NUMBER, _list(NUMBER)) if kind.lists else _mapping(NUMBER)
 
 
@@ -192,7 +194,7 @@ SCHEMAS: dict[type, Callable[[Any], Schema]] = {
     Kind: lambda kind: STRING,
     kinds.Flag: lambda kind: BOOLEAN,
     kinds.Choice: lambda kind: {"enum": list(kind.options)},
-    kinds.Count: lambda kind: {"type": "integer", "minimum": kind.least},
+    kinds.Count: _count,
     kinds.Texts: lambda kind: _list(STRING),
     kinds.Quantity: lambda kind: NUMBER,
     kinds.Quantities: lambda kind: {"anyOf": [NUMBER, _list(NUMBER)]},
@@ -201,15 +203,14 @@ SCHEMAS: dict[type, Callable[[Any], Schema]] = {
     vector_kinds.Rotation: lambda kind: _list(_list(NUMBER, 3), 3),
     vector_kinds.Array: _array,
     referring_kinds.Target: lambda kind: {"type": ["string", "number"]},
-    referring_kinds.References: lambda kind: _list(STRING),
     referring_kinds.Weights: lambda kind: _mapping(NUMBER),
     referring_kinds.ReferenceMap: _reference_map,
     referring_kinds.Numbers: _numbers,
     referring_kinds.Function: lambda kind: {"type": "string", "pattern": ":"},
     referring_kinds.Law: _law,
     referring_kinds.Part: lambda kind: _object(kind.classes),
-    referring_kinds.Parts: lambda kind: _tables(BODIES if BODIES[-1] in kind.classes else kind.classes),
+    referring_kinds.Parts: lambda kind: _tables(kind.classes),
     Places: lambda kind: _mapping(_list(NUMBER, 3)),
     Listed: lambda kind: _list(_object(kind.classes)),
-    SectionKind: lambda kind: {"anyOf": [STRING, _object(SECTIONS)]},
+    SectionPart: lambda kind: {"anyOf": [STRING, _object(kind.classes)]},
 }

@@ -85,18 +85,6 @@ class Table:
         entries = [self.quantity(f"{self.at(key)}[{k}]", entry, unit) for k, entry in enumerate(value)]
         return None if None in entries else tuple(entries)
 
-    def matrix(self, key: str, unit: str) -> Any:
-        """A list of rows of numbers; whether its shape is right is for the description to say."""
-        value = self.raw(key)
-        if not isinstance(value, list) or not all(isinstance(row, list) for row in value):
-            self.flaws.add(self.at(key), f"must be a list of rows of numbers, is {value!r}")
-            return None
-        rows = [
-            [self.quantity(f"{self.at(key)}[{i}][{j}]", entry, unit) for j, entry in enumerate(row)]
-            for i, row in enumerate(value)
-        ]
-        return None if any(None in row for row in rows) else rows
-
     def text(self, key: str, default: Any = REQUIRED) -> Any:
         return self._typed(key, str, "text", default)
 
@@ -131,10 +119,18 @@ class Table:
             group.asked.add(name)
             yield name, Table(group.data[name], group.at(name), self.flaws)
 
+    def rows(self, key: str, default: Any = REQUIRED) -> list[Table]:
+        """Tables of a list of tables."""
+        value = self.raw(key, default)
+        if key in self.data and (not isinstance(value, list) or not value):
+            self.flaws.add(self.at(key), f"must be a list of tables, is {value!r}")
+        entries = value if isinstance(value, list) else []
+        return [Table(entry, f"{self.at(key)}[{k}]", self.flaws) for k, entry in enumerate(entries)]
+
     def flattened(self) -> Table:
         """The same with dotted keys joined: `elbow.position = 1` is a table in a table to TOML."""
         flat = Table({}, self.path, self.flaws)
-        for key, value in _leaves(self.data):
+        for key, value in leaves_of(self.data):
             if key in flat.data:
                 self.flaws.add(self.at(key), "is given twice", "with and without quotes it is the same key")
             flat.data[key] = value
@@ -150,12 +146,17 @@ class Table:
             self.flaws.add(self.at(key), "is unknown", remedy)
 
 
-def _leaves(data: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    for key, value in data.items():
-        if isinstance(value, Mapping):
-            yield from _leaves(value, f"{prefix}{key}.")
-        else:
-            yield f"{prefix}{key}", value
+def entries_of(data: Any, under: str = "") -> Iterator[tuple[str, Any]]:
+    """All entries of a table and of those in it, with their paths."""
+    for key, value in data.items() if isinstance(data, Mapping) else ():
+        place = f"{under}.{key}" if under else str(key)
+        yield place, value
+        yield from entries_of(value, place)
+
+
+def leaves_of(data: Any) -> Iterator[tuple[str, Any]]:
+    """All entries that are no tables."""
+    return ((place, value) for place, value in entries_of(data) if not isinstance(value, Mapping))
 
 
 def attempt(table: Table, make: Any, *arguments: Any, **named: Any) -> Any:

@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from robodyn.errors import FlawList, nearest
+from robodyn.files.forms import forms_of
+from robodyn.files.groups import BY_NAME, GROUPS, LISTS
+from robodyn.files.reading import choose, key_of
+from robodyn.files.table import Table, entries_of, leaves_of
+from robodyn.model import FormulaSignal
+from robodyn.model.description import Description
 from robodyn.model.formula import FormulaError, rename_signals
+from robodyn.model.kinds import Kind
+from robodyn.model.referring_kinds import Numbers, Part, Parts, Reference, ReferenceMap, References, Weights
+from robodyn.structures.sections import SectionPart
 
-PARTS = (
-    "bodies", "sections", "joints", "points", "coordinates", "blocks", "signals", "paths", "delays", "loads",
-    "constraints", "contacts", "interfaces", "events", "obstacles",
-)  # fmt: skip
-"""Tables of named parts, as at the top level of a file."""
-BY_NAME = ("initial", "nominal")
-"""Tables whose keys name parts."""
-LISTS = ("tunable", "keep")
-KEYS = (*PARTS, *BY_NAME, *LISTS)
-WORDS = (
-    "law", "kind", "takes", "unit", "about", "direction", "file", "column", "interpolation", "ends",
-    "friction", "title", "node",
-)  # fmt: skip
-"""Keys whose texts are no names of parts."""
-REFERRING = ("of", "set", "limits")
-"""Tables within a part whose keys name parts."""
-ELASTIC = ("beam", "frame", "modal")
-"""Tables of a flexible body: their names are its nodes, but for sections."""
+KEYS = (*GROUPS, *BY_NAME, *LISTS)
+"""What a template may have."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +42,7 @@ def instantiate(
     template, changes = flatten_names(template), flatten_names(changes)
     changed = _change(template, changes, use, flaws)
     names = _Names(prefix, frozenset(_part_names(changed)))
+    replaced = dict(entries_of(changes))
     data: dict[str, Any] = {}
     origins: dict[str, str] = {}
     for group, table in changed.items():
@@ -58,11 +52,12 @@ def instantiate(
             origins[group] = place
             continue
         for key, value in table.items():
-            fresh = names.own(key) if group in PARTS else names.signal(key)
-            data.setdefault(group, {})[fresh] = names.rename(value, group)
-            for inner, entry in (("", value), *_entries(value)):
-                given = not isinstance(entry, Mapping) and _has(changes, f"{group}.{key}{inner}")
-                origins[f"{group}.{fresh}{inner}"] = f"{use if given else source}.{group}.{key}{inner}"
+            fresh = names.own(key) if group in GROUPS else names.signal(key)
+            part = names.part(value, GROUPS[group]) if group in GROUPS else names.names(value)
+            data.setdefault(group, {})[fresh] = part
+            for inner, entry in entries_of({key: value}):
+                given = not isinstance(entry, Mapping) and f"{group}.{inner}" in replaced
+                origins[f"{group}.{fresh}{inner.removeprefix(key)}"] = f"{use if given else source}.{group}.{inner}"
     return Instance(data, origins)
 
 
@@ -71,7 +66,7 @@ def _change(template: Mapping[str, Any], changes: Mapping[str, Any], use: str, f
     for group, table in changes.items():
         if group not in KEYS:
             flaws.add(f"{use}.{group}", "is unknown", nearest(group, ("template", *KEYS)))
-        elif group in PARTS:
+        elif group in GROUPS:
             known = template.get(group, {})
             for name in table if isinstance(table, Mapping) else ():
                 if isinstance(known, Mapping) and name not in known:
@@ -88,7 +83,7 @@ def flatten_names(data: Mapping[str, Any]) -> dict[str, Any]:
     """Tables by name with their dotted keys joined, so that those of two files meet: `initial.elbow.position`."""
     flat = dict(data)
     for group in (group for group in BY_NAME if isinstance(data.get(group), Mapping)):
-        leaves = [(place[1:], value) for place, value in _entries(data[group]) if not isinstance(value, Mapping)]
+        leaves = list(leaves_of(data[group]))
         # A key that is there with and without quotes is reported by who reads the table.
         if len(dict(leaves)) == len(leaves):
             flat[group] = dict(leaves)
@@ -105,24 +100,8 @@ def merge_tables(table: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[s
 
 
 def _part_names(template: Mapping[str, Any]) -> Iterator[str]:
-    for group in PARTS:
+    for group in GROUPS:
         yield from template.get(group, {})
-
-
-def _entries(value: Any) -> Iterator[tuple[str, Any]]:
-    for key, entry in value.items() if isinstance(value, Mapping) else ():
-        yield f".{key}", entry
-        yield from ((f".{key}{inner}", deeper) for inner, deeper in _entries(entry))
-
-
-def _has(data: Mapping[str, Any], path: str) -> bool:
-    """Whether tables in tables have an entry; names may have dots."""
-    for key, value in data.items():
-        if path == key or (
-            isinstance(value, Mapping) and path.startswith(f"{key}.") and _has(value, path[len(key) + 1 :])
-        ):
-            return True
-    return False
 
 
 @dataclass(frozen=True)
@@ -143,22 +122,41 @@ class _Names:
     def pattern(self, text: Any) -> Any:
         return self.own(text) if isinstance(text, str) else text
 
-    def rename(self, value: Any, key: str) -> Any:
-        """An entry of a part with the names of parts in it prefixed."""
-        if key in ELASTIC:
-            return self.rename_sections(value)
-        if isinstance(value, Mapping) and isinstance(value.get("formula"), str):
-            return {**value, "formula": self.rename_formula(value["formula"], value.get("parameters", ()))}
-        if isinstance(value, Mapping):
-            return {
-                self.signal(name) if key in REFERRING else name: self.rename(entry, name)
-                for name, entry in value.items()
-            }
-        if isinstance(value, list):
-            return [self.rename(entry, key) for entry in value]
-        if not isinstance(value, str) or key in WORDS:
+    def part(self, value: Any, classes: Sequence[type[Description]]) -> Any:
+        """The table of a part with the names of parts in it prefixed, as its fields declare."""
+        table = Table(value, "", FlawList())
+        cls = choose(table, forms_of(classes))
+        if cls is None or not isinstance(value, Mapping):
             return value
-        return self.signal(value)
+        if cls is FormulaSignal and isinstance(value.get("formula"), str):
+            return {**value, "formula": self.rename_formula(value["formula"], value.get("parameters", ()))}
+        kinds = {key_of(name, kind)[0]: kind for name, kind in cls.KINDS.items()}
+        return {key: self.entry(entry, kinds[key]) if key in kinds else entry for key, entry in value.items()}
+
+    def entry(self, value: Any, kind: Kind) -> Any:
+        """What a field holds, with the names of parts in it prefixed."""
+        if isinstance(kind, SectionPart) and isinstance(value, str):
+            return self.names(value)
+        if isinstance(kind, Parts) and isinstance(value, Mapping):
+            named = isinstance(kind.classes[0].KINDS["name"], Reference)
+            parts = {name: self.part(entry, kind.classes) for name, entry in value.items()}
+            return {self.signal(name) if named else name: part for name, part in parts.items()}
+        if isinstance(kind, Part):
+            many = isinstance(value, list)
+            return [self.part(entry, kind.classes) for entry in value] if many else self.part(value, kind.classes)
+        if isinstance(kind, Numbers) and kind.law != "state":
+            return value
+        by_name = isinstance(kind, (Weights, Numbers)) or (isinstance(kind, ReferenceMap) and bool(kind.keys_to))
+        referring = by_name or isinstance(kind, (Reference, References, ReferenceMap))
+        return self.names(value, by_name) if referring else value
+
+    def names(self, value: Any, by_name: bool = False) -> Any:
+        """A name, or a list or table of them, in tables by name the keys too."""
+        if isinstance(value, Mapping):
+            return {self.signal(key) if by_name else key: self.names(entry) for key, entry in value.items()}
+        if isinstance(value, list):
+            return [self.names(entry) for entry in value]
+        return self.signal(value) if isinstance(value, str) else value
 
     def rename_formula(self, formula: str, parameters: Collection[str]) -> str:
         """A formula of the signals of this use; its parameters are its own."""
@@ -166,13 +164,3 @@ class _Names:
             return rename_signals(formula, lambda name: name if name in parameters else self.signal(name))
         except FormulaError:
             return formula  # reported with the signal itself
-
-    def rename_sections(self, value: Any) -> Any:
-        if isinstance(value, list):
-            return [self.rename_sections(entry) for entry in value]
-        if not isinstance(value, Mapping):
-            return value
-        return {
-            key: self.rename(entry, key) if key == "section" else self.rename_sections(entry)
-            for key, entry in value.items()
-        }

@@ -14,8 +14,10 @@ from robodyn.files.table import FAILED, Table
 from robodyn.files.units import LINEAR, ROTARY, is_quantity
 from robodyn.model import kinds, referring_kinds, vector_kinds
 from robodyn.model.body import TENSOR, Inertia
+from robodyn.model.coordinate import common_unit
 from robodyn.model.kinds import Kind
 from robodyn.model.rules import units_of
+from robodyn.model.start_values import list_unit
 from robodyn.spatial import from_quaternion, from_rpy
 from robodyn.units import fill_unit, known_unit
 
@@ -39,8 +41,8 @@ def read_rotation(table: Table, key: str = "rotation") -> Any:
         table.flaws.add(table.path, f"gives {' and '.join(given)}", f"give one of rpy, quaternion, {key}")
     rpy = table.vector("rpy", "rad", 3, (0.0, 0.0, 0.0))
     quaternion = table.vector("quaternion", "", 4, (1.0, 0.0, 0.0, 0.0))
-    rotation = table.matrix(key, "") if key in table else np.eye(3)
-    if rpy is None or quaternion is None or len(given) > 1:
+    rotation = read_array(table, key, "") if key in table else np.eye(3)
+    if rpy is None or quaternion is None or rotation is FAILED or len(given) > 1:
         return FAILED
     if "quaternion" in table:
         if not np.linalg.norm(quaternion) > 0:
@@ -56,12 +58,14 @@ def _read_quantity(reader: Reader, kind: kinds.Quantity, table: Table, key: str)
         unit = unit.get(str(table.data.get(kind.by)), "")
     elif unit.startswith("{") and unit[1:-1] in table.data:
         unit = reader.states.get(str(table.data[unit[1:-1]]), "")
+    unit = fill_unit(unit, _place(reader, table))
     many = isinstance(kind, kinds.Quantities) and isinstance(table.data[key], list)
     return table.vector(key, unit) if many else table.number(key, unit)
 
 
 def _read_vector(reader: Reader, kind: vector_kinds.Vector, table: Table, key: str) -> Any:
-    return _read_entries(table, key, kind) if kind.units else table.vector(key, kind.unit, kind.length)
+    unit = fill_unit(kind.unit, _place(reader, table))
+    return _read_entries(table, key, kind) if kind.units else table.vector(key, unit, kind.length)
 
 
 def _read_entries(table: Table, key: str, kind: vector_kinds.Vector) -> Any:
@@ -78,7 +82,7 @@ def _read_inertia(reader: Reader, kind: Inertia, table: Table, key: str) -> Any:
     if isinstance(value, dict):
         return _read_entries(table, key, dataclasses.replace(kind, suffixes=TENSOR))
     if isinstance(value, list) and any(isinstance(row, list) for row in value):
-        return table.matrix(key, kind.unit)
+        return read_array(table, key, kind.unit)
     return table.vector(key, kind.unit)
 
 
@@ -102,7 +106,7 @@ def read_array(table: Table, key: str, unit: str) -> Any:
     try:
         return np.array(numbers, float)
     except ValueError:
-        table.flaws.add(table.at(key), "has rows of different lengths")
+        table.flaws.add(table.at(key), "must be rows of numbers, has rows of different lengths")
         return FAILED
 
 
@@ -129,6 +133,8 @@ def _read_named(reader: Reader, kind: referring_kinds.Numbers, table: Table, key
     group = table.table(key).flattened() if kind.dotted else table.table(key)
     law = reader.loaded.get(table.at(kind.law), table.data.get(kind.law))
     units = reader.states if kind.law == "state" else _filled(reader, units_of(law), table)
+    lists = {name: entry for name, entry in group.data.items() if isinstance(entry, list)}
+    units = {**units, **{name: list_unit(name, units.get(name, ""), len(entry)) for name, entry in lists.items()}}
     found = read_numbers(group, units, lists=kind.lists)
     return FAILED if None in found.values() else found
 
@@ -141,8 +147,10 @@ def _filled(reader: Reader, units: Mapping[str, str], table: Table) -> Mapping[s
 
 
 def _place(reader: Reader, table: Table) -> dict[str, str]:
-    """What {x}, {F} and {I} are on the joint that a table names; nothing of a coordinate, which may be either."""
-    unit = reader.joints.get(str(table.data.get("on", table.data.get("prescribed"))), "")
+    """What {x}, {F} and {I} are on the joint or coordinate that a table names, or is; nothing where that is unknown."""
+    of = table.data.get("on", table.data.get("prescribed", table.data.get("of")))
+    unit = common_unit(of if isinstance(of, (dict, list)) else [of], reader.positions)
+    unit = table.data.get("unit", "m") if "function" in table.data else unit
     return dict({"rad": ROTARY, "m": LINEAR}.get(unit, {}))
 
 
@@ -171,7 +179,7 @@ def _read_function(reader: Reader, kind: Kind, table: Table, key: str) -> Any:
     text = table.text(key)
     law: Any
     if text == FILE_REFERENCE:
-        law = read_file_reference(table, reader.folder)
+        law = read_file_reference(table, reader)
     else:
         law = FAILED if text is None else load_function(text, table, key, reader.folder)
     reader.loaded[table.at(key)] = law
@@ -205,7 +213,6 @@ VALUES: dict[type, Callable[[Reader, Any, Table, str], Any]] = {
     vector_kinds.Vector: _read_vector,
     Inertia: _read_inertia,
     vector_kinds.Array: _read_plain_array,
-    referring_kinds.References: _read_texts,
     referring_kinds.Target: _read_target,
     referring_kinds.Weights: _read_weights,
     referring_kinds.ReferenceMap: _read_references,

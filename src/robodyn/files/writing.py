@@ -11,7 +11,7 @@ from typing import Any
 from robodyn.errors import FlawList
 from robodyn.files.forms import form_of
 from robodyn.files.laws_of_files import name_function
-from robodyn.files.reading import is_required, key_of
+from robodyn.files.reading import key_of
 from robodyn.model import Event, Scenario, referring_kinds
 from robodyn.model.description import Description
 from robodyn.model.vector_kinds import Vector
@@ -55,16 +55,16 @@ def _table(description: Description, name: str, path: str, flaws: FlawList) -> d
         name: of the file, which names what has no other name.
     """
     said: dict[str, Any] = {}
+    stated = description.stated()
     for field, kind in description.KINDS.items():
         value, (key, entry) = getattr(description, field), key_of(field, kind)
-        default = description.__dataclass_fields__[field].default  # type: ignore[attr-defined]
         if field == "name":
             said |= {key: value} if kind.key and value != name else {}
-        elif getattr(kind, "inline", False):
+        elif isinstance(kind, referring_kinds.Part) and kind.inline:
             said |= _table(value, name, path, flaws) if value is not None else {}
         elif entry is not None:
             said.setdefault(key, []).append(value)
-        elif is_required(type(description), field) or value != default or _marks(description, key, value):
+        elif field in stated or _marks(description, key, value):
             said[key] = _value(kind, value, name, f"{path}.{key}" if path else key, flaws)
     return said
 

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from robodyn.files.composition import load_composed
+from robodyn.files.groups import GROUPS
 from robodyn.files.units import is_quantity, split_quantity
 from robodyn.model.numbers import XYZ
+from robodyn.model.start_values import ORIENTATION
 from robodyn.units import known_unit
 
-WITHIN = re.compile(r"^(bodies|joints|points|blocks|signals|delays|loads|constraints|contacts|coordinates|events)\.")
+WITHIN = re.compile(rf"^({'|'.join(GROUPS)})\.")
 
 
 def find_written_units(path: str | Path, numbers: Collection[str]) -> dict[str, str]:
@@ -40,5 +42,9 @@ def _names(place: str) -> Iterator[str]:
     name = WITHIN.sub("", place).replace(".parameters.", ".")
     yield name
     stem, _, last = name.rpartition(".")
-    if last in ("0", "1", "2"):
-        yield f"{stem}.{XYZ[int(last)]}"
+    if last not in ("0", "1", "2") or stem.endswith(ORIENTATION):
+        return
+    yield f"{stem}.{XYZ[int(last)]}"
+    # A free joint's `base.position[0]` is that of its axis `base.x`.
+    owner, _, quantity = stem.rpartition(".")
+    yield f"{owner}.{XYZ[int(last)]}.{quantity}"

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Any
 
 from robodyn.laws import (
+    aerodynamics,
     clutches,
     contact,
     control,
@@ -20,7 +21,10 @@ from robodyn.laws import (
 )
 from robodyn.laws.definition import RULES, Argument, Law, LawInfo, arguments_of, info_of, law
 
-MODULES = (friction, clutches, drives, hydraulics, elements, gears, contact, control, servo, references, sensors)
+MODULES = (
+    *(friction, clutches, drives, hydraulics, elements, gears, contact, control, servo, references, sensors),
+    aerodynamics,
+)
 
 
 @cache

@@ -97,6 +97,17 @@ def sliding_friction(slip1, slip2, normal, *, coefficient, smoothing_velocity):
     return {"force1": -share * slip1, "force2": -share * slip2}
 
 
+@law(units=SLIP_UNITS, direction="", checks={"coefficient": "non-negative"}, sticks=True, disturbance=True)
+def dry_friction(slip1, slip2, normal, direction, *, coefficient):
+    """Dry friction of rigid contacts that truly sticks: at rest whatever holds up to mu N, sliding `-mu N w / |w|`.
+
+    Args:
+        direction: 1 where it slides, 0 where it sticks; both instants are located.
+    """
+    share = direction * coefficient * normal / length_of(slip1 * slip1 + slip2 * slip2)
+    return {"force1": -share * slip1, "force2": -share * slip2}
+
+
 @law(
     units=SLIP_UNITS,
     bristle1="m",

@@ -10,6 +10,7 @@ from robodyn.model.constraint import (
     LoopJoint,
     PrescribedMotion,
     Rod,
+    Wheel,
 )
 from robodyn.model.contact import Contact, RigidContact
 from robodyn.model.coordinate import (
@@ -30,7 +31,7 @@ from robodyn.model.flexible import BodyNode, FlexibleBody, ModalInertia
 from robodyn.model.formula_signal import FormulaSignal
 from robodyn.model.freedom import Freedom
 from robodyn.model.interface import Interface
-from robodyn.model.joint import GROUND, Joint, Point
+from robodyn.model.joint import GROUND, Joint, Mimic, Point
 from robodyn.model.look import BoxLook, CapsuleLook, CylinderLook, MeshLook, SphereLook
 from robodyn.model.machine import Load, Machine
 from robodyn.model.mechanism import Mechanism
@@ -77,6 +78,7 @@ __all__ = [
     "Machine",
     "Mechanism",
     "MeshLook",
+    "Mimic",
     "ModalInertia",
     "Freedom",
     "Number",
@@ -94,6 +96,7 @@ __all__ = [
     "Solver",
     "SphereLook",
     "TriangleLength",
+    "Wheel",
     "check_finite",
     "check_vector",
     "combine",

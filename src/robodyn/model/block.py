@@ -6,10 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
 from typing import Any
 
-import numpy as np
-
 from robodyn.errors import FlawList, nearest
-from robodyn.laws import Argument, LawInfo, arguments_of, info_of, known_laws
+from robodyn.laws import Argument, LawInfo, arguments_of, info_of
 from robodyn.model.description import Description
 from robodyn.model.fields import (
     EMPTY,
@@ -24,7 +22,7 @@ from robodyn.model.fields import (
 )
 from robodyn.model.frozen import FrozenDict
 from robodyn.model.numbers import Number, as_floats
-from robodyn.model.rules import check_rule, find_law
+from robodyn.model.rules import check_law, check_parameters, find_law
 
 SHORTEST_TIME, LONGEST_TIME = 1e-9, 1e9
 """Periods, offsets and delays of sampled blocks [s]: they are counted in whole numbers of a base period."""
@@ -90,27 +88,18 @@ class Block(Description):
     )
 
     def check(self, flaws: FlawList) -> None:
-        self._check_law(flaws)
-        if flaws.concern("law") or not all(isinstance(getattr(self, group), Mapping) for group in MAPPINGS):
+        if check_law(flaws, "law", self.law) is None or not all(
+            isinstance(getattr(self, group), Mapping) for group in MAPPINGS
+        ):
             return
         self._set_parameters()
         self._check_arguments(flaws)
-        self._check_rules(flaws)
+        check_parameters(flaws, "parameters", self.info, self.parameters)
         self._check_connections(flaws)
         if self.period is None:
             self._check_continuous(flaws)
         else:
             self._check_sampled(flaws)
-
-    def _check_law(self, flaws: FlawList) -> None:
-        function = find_law(self.law)
-        if function is None:
-            flaws.add("law", f"'{self.law}' is unknown", nearest(str(self.law), known_laws()))
-            return
-        try:
-            arguments_of(function)
-        except (TypeError, ValueError) as error:
-            flaws.add("law", str(error), "write the law as a plain function with named arguments")
 
     @property
     def function(self) -> Callable[..., Any]:
@@ -191,13 +180,6 @@ class Block(Description):
     def _law_name(self) -> str:
         return self.law if isinstance(self.law, str) else getattr(self.law, "__name__", repr(self.law))
 
-    def _check_rules(self, flaws: FlawList) -> None:
-        """Parameters obey the rules of their law."""
-        values = {key: np.atleast_1d(v) for key, v in self.parameters.items() if not flaws.concern(f"parameters.{key}")}
-        for key, rule in self.info.checks.items():
-            if key in values:
-                check_rule(flaws, f"parameters.{key}", rule, values[key], values)
-
     def _check_connections(self, flaws: FlawList) -> None:
         """What is given fits what the law is: one that holds by friction, or locates something, knows its own place."""
         if self.unit is not None and not flaws.concern("unit"):
@@ -226,9 +208,8 @@ class Block(Description):
             flaws.add("unit", f"must be 'rad' or 'm', is {self.unit!r}", "the law works on an angle or a length")
 
     def _check_continuous(self, flaws: FlawList) -> None:
-        for key, idle in (("offset", 0.0), ("delay", 0.0), ("hold", {}), ("native", True)):
-            if getattr(self, key) != idle:
-                flaws.add(key, "has no effect on a continuous block", "give a period, or use a Delay")
+        for key in self.stated("offset", "delay", "hold", "native"):
+            flaws.add(key, "has no effect on a continuous block", "give a period, or use a Delay")
         # Memory given with the block itself may be changed by events; a law that declares memory updates it by samples.
         if self.info.memory:
             flaws.add("period", "is missing", f"the law remembers {', '.join(self.info.memory)}: it is sampled")

@@ -31,6 +31,7 @@ from robodyn.model.fields import (
     whole_number,
 )
 from robodyn.model.numbers import Floats, Rows, as_floats
+from robodyn.model.vector_kinds import WORLD
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -136,6 +137,28 @@ class Rod(Description):
         return ("tension",)
 
 
+class Wheel(Description):
+    """A wheel that rolls on a plane without slipping: where it touches, its rim is at rest.
+
+    Two of its three equations are of velocities alone (non-holonomic): along and across the way it rolls; the third
+    keeps it on the plane. It may lean, but not lie flat. Its forces act on the wheel.
+    """
+
+    NOUN, MARKS = "constraint", ("wheel",)
+
+    name: str = part_name()
+    center: str = reference("point", key="wheel", doc="point in the middle of a wheel, on its body")
+    radius: float = quantity("m", positive=True, doc="of the wheel")
+    axis: Floats = unit_vector(default=(0.0, 1.0, 0.0), doc="of the wheel, in its body's frame")
+    normal: Floats = unit_vector(default=Z_AXIS, frame=WORLD, doc="of the plane, in world axes")
+    height: float = quantity("m", default=0.0, doc="of the plane along its normal")
+    active: bool = flag(default=True, doc=ACTIVE)
+
+    @property
+    def equations(self) -> tuple[str, ...]:
+        return ("force.along", "force.across", "force.normal")
+
+
 class LinearConstraint(Description):
     """A linear relation of joints and coordinates: `sum c_i s_i = offset` (gears without play, parallel guides)."""
 
@@ -162,9 +185,11 @@ class PrescribedMotion(Description):
 
     name: str = part_name()
     of: str = reference("joint or coordinate", key="prescribed", doc="a joint or coordinate whose motion is given")
-    position: Any = target("{x}", doc="a signal or a number")
-    velocity: Any = target("{x}/s", default=None, doc="its rate", absent="0; required for a signal")
-    acceleration: Any = target("{x}/s^2", default=None, doc="the rate of that", absent="0; required for a signal")
+    position: Any = target(written="{x}", doc="a signal or a number")
+    velocity: Any = target(written="{x}/s", default=None, doc="its rate", absent="0; required for a signal")
+    acceleration: Any = target(
+        written="{x}/s^2", default=None, doc="the rate of that", absent="0; required for a signal"
+    )
     active: bool = flag(default=True, doc=ACTIVE)
 
     def check(self, flaws: FlawList) -> None:
@@ -201,8 +226,8 @@ class ConstraintFunction(Description):
         return ("force",) if self.count == 1 else tuple(f"force.{k}" for k in range(self.count))
 
 
-Constraint = LoopJoint | Rod | LinearConstraint | PrescribedMotion | ConstraintFunction
-CONSTRAINTS = (LoopJoint, Rod, LinearConstraint, PrescribedMotion, ConstraintFunction)
+Constraint = LoopJoint | Rod | Wheel | LinearConstraint | PrescribedMotion | ConstraintFunction
+CONSTRAINTS = (LoopJoint, Rod, Wheel, LinearConstraint, PrescribedMotion, ConstraintFunction)
 
 TREATMENTS = ("baumgarte", "projection", "index3", "minimal")
 
@@ -225,7 +250,7 @@ class ConstraintMethod(Description):
         "1/s", positive=True, default=None, doc="rate at which errors decay", absent="from size and duration"
     )
     independent: tuple[str, ...] | None = texts(
-        "joints", default=None, doc='with `"minimal"`: joints that move by themselves', absent="chosen at the start"
+        "joint", default=None, doc='with `"minimal"`: joints that move by themselves', absent="chosen at the start"
     )
 
     def check(self, flaws: FlawList) -> None:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
-
 from robodyn.errors import FlawList, nearest
-from robodyn.laws import arguments_of, info_of, known_laws
+from robodyn.laws import info_of
 from robodyn.model.description import Description
 from robodyn.model.fields import EMPTY, child, law_or_name, numbers, part_name, quantity
 from robodyn.model.frozen import FrozenDict
 from robodyn.model.numbers import as_floats, check_finite
-from robodyn.model.rules import check_rule, find_law
+from robodyn.model.rules import check_law, check_parameters, find_law
 from robodyn.model.shape import Ball, Box, Plane, Touched, Touching
 
 OWN = "as the law says"
@@ -25,7 +24,7 @@ FRICTION_INPUTS = ("slip1", "slip2", "normal")
 FRICTION = "law of friction: of `slip1`, `slip2` and the `normal` force"
 
 
-class ContactPoint(Description):
+class ContactPoint(Description, ABC):
     """What both kinds of contacts are: two shapes that may touch, and a law of friction."""
 
     NOUN = "contact"
@@ -39,14 +38,19 @@ class ContactPoint(Description):
         return self.touching.point, self.against.point
 
     @property
+    @abstractmethod
     def laws(self) -> dict[str, PlacedLaw]:
         """The laws that act in it, by field."""
-        raise NotImplementedError
 
     def folded(self) -> set[str]:
         """Names of numbers that laws want as constants."""
         laws = self.laws.values()
         return {f"{prefix}.{key}" for prefix, law, _ in laws for key in info_of(function_of(law)).folded}
+
+    @property
+    def sticks(self) -> bool:
+        """Whether its friction holds at rest, and slides beyond its limit."""
+        return any(info_of(function_of(law)).sticks for _, law, _ in self.laws.values())
 
     def _check_shapes(self, flaws: FlawList) -> None:
         if not flaws.concern("touching", "against") and self.touching.point == self.against.point:
@@ -143,17 +147,12 @@ def function_of(law: Any) -> Callable[..., Any]:
 def _settle_law(flaws: FlawList, contact: ContactPoint, field: str, inputs: tuple[str, ...]) -> None:
     """Check a law and its parameters, and fill in the defaults of these."""
     law, group = getattr(contact, field), GROUPS[field]
-    function = find_law(law)
-    if function is None:
-        flaws.add(field, f"'{law}' is unknown", nearest(str(law), known_laws()))
+    arguments = check_law(flaws, field, law)
+    if arguments is None:
         return
-    info, given = info_of(function), getattr(contact, group)
-    try:
-        arguments = arguments_of(function)
-    except (TypeError, ValueError) as error:
-        flaws.add(field, str(error), "write the law as a plain function with named arguments")
-        return
-    own = {*inputs, *info.states, *info.located.values()}
+    info, given = info_of(function_of(law)), getattr(contact, group)
+    sticks = info.sticks and isinstance(contact, RigidContact)
+    own = {*inputs, *info.states, *info.located.values(), *(("direction",) if sticks else ())}
     wanted = [argument for argument in arguments if argument.name not in own]
     values = {a.name: given.get(a.name, a.default) for a in wanted if a.name in given or a.has_default}
     for argument in wanted:
@@ -165,11 +164,10 @@ def _settle_law(flaws: FlawList, contact: ContactPoint, field: str, inputs: tupl
         flaws.add(field, f"the law does not take {' and '.join(inputs[:2])}", "it is no law of this kind")
     if len(info.located) > (field == "law"):
         flaws.add(field, f"the law locates {', '.join(info.located)}", "only a normal force may locate one touch")
-    if info.memory or info.sticks:
-        flaws.add(field, "a contact's law has no memory and no direction", "take one with continuous states")
-    usable = {key: value for key, value in values.items() if check_finite(flaws, f"{group}.{key}", value)}
-    arrays = {key: np.array([float(value)]) for key, value in usable.items()}
-    for key, rule in info.checks.items():
-        if key in arrays:
-            check_rule(flaws, f"{group}.{key}", rule, arrays[key], arrays)
+    if info.memory or (info.sticks and not sticks):
+        what = "a contact's law has no memory, and only friction of a rigid contact has a direction"
+        flaws.add(field, what, "take one with continuous states")
+    for key, value in values.items():
+        check_finite(flaws, f"{group}.{key}", value)
+    check_parameters(flaws, group, info, values)
     contact.set_fields(**{group: FrozenDict({key: as_floats(value) for key, value in values.items()})})

@@ -9,7 +9,7 @@ leaves it ends there, out of reach.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -56,7 +56,9 @@ class LinearCombination(Description):
     NOUN, MARKS = "coordinate", ("of",)
 
     name: str = part_name()
-    of: Mapping[str, float] = weights("moving joint", doc="table of joints with their weights: a weighted sum")
+    of: Mapping[str, float] = weights(
+        "moving joint", doc="table of joints with their weights: a weighted sum, in their unit"
+    )
     inertia: float = quantity(
         "kg m^2", written="{I}", non_negative=True, default=0.0, doc="of a rotor that rotates with it"
     )
@@ -99,9 +101,16 @@ class TriangleLength(Description):
         "point", default=None, doc="the point at the hinge, where pictures draw the cylinder", absent="not drawn"
     )
     arm: Floats = vector(
-        "", suffixes=(), default=X_AXIS, frame="at", doc="with `at`: direction of the second side, in that point's body"
+        "",
+        suffixes=(),
+        zero=False,
+        default=X_AXIS,
+        frame="at",
+        doc="with `at`: direction of the second side, in that point's body",
     )
-    axis: Floats = vector("", suffixes=(), default=Z_AXIS, frame="at", doc="with `at`: the hinge's axis, likewise")
+    axis: Floats = vector(
+        "", suffixes=(), zero=False, default=Z_AXIS, frame="at", doc="with `at`: the hinge's axis, likewise"
+    )
 
     @property
     def reach(self) -> tuple[float, float]:
@@ -122,12 +131,8 @@ class TriangleLength(Description):
             flaws.add("range", what, f"they allow {shortest:.6g} to {longest:.6g} m")
 
     def _check_place(self, flaws: FlawList) -> None:
-        for field, idle in (("arm", X_AXIS), ("axis", Z_AXIS)):
-            value = getattr(self, field)
-            if np.linalg.norm(value) < 1e-9:
-                flaws.add(field, "must not be zero")
-            elif self.at is None and value != idle:
-                flaws.add(field, "has no effect without at", "name the point at the hinge")
+        for field in self.stated("arm", "axis") if self.at is None else ():
+            flaws.add(field, "has no effect without at", "name the point at the hinge")
         if self.at is not None and not np.any(np.cross(self.arm, self.axis)):
             flaws.add("arm", "is parallel to the axis", "the arm rotates about the axis: make it perpendicular to it")
 
@@ -157,3 +162,20 @@ class FunctionCoordinate(Description):
 
 Coordinate = LinearCombination | Distance | TriangleLength | PointCoordinate | FunctionCoordinate
 COORDINATES = (LinearCombination, Distance, TriangleLength, PointCoordinate, FunctionCoordinate)
+
+
+def coordinate_unit(coordinate: Coordinate, joints: Mapping[str, str]) -> str:
+    """Unit of a coordinate's position, "rad" or "m"; empty for a sum of angles and lengths.
+
+    Args:
+        joints: unit of each joint's position.
+    """
+    if isinstance(coordinate, LinearCombination):
+        return common_unit(coordinate.of, joints)
+    return coordinate.unit if isinstance(coordinate, FunctionCoordinate) else "m"
+
+
+def common_unit(names: Iterable[Any], units: Mapping[str, str]) -> str:
+    """The unit that all positions of these names have; empty where they differ or are not known."""
+    found = {units.get(str(name), "") for name in names}
+    return found.pop() if len(found) == 1 else ""

@@ -8,12 +8,15 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from robodyn.model.description import Description
+
 
 def describe(value: Any) -> Any:
     """Any description as dictionaries, lists, strings and numbers; fields at their defaults are left out."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         said = [field.name for field in dataclasses.fields(value) if not _is_default(field, value)]
-        return {"type": type(value).__name__} | {name: describe(getattr(value, name)) for name in said}
+        plain = {"type": type(value).__name__} | {name: describe(getattr(value, name)) for name in said}
+        return plain | (value.derived if isinstance(value, Description) else {})
     if isinstance(value, Mapping):
         return {str(key): describe(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):

@@ -5,15 +5,31 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, dataclass_transform
 
-from robodyn.errors import FlawList
+from robodyn.errors import Flaw, FlawList
 from robodyn.model import fields as f
 from robodyn.model.kinds import Kind, Rename
 from robodyn.model.numbers import Number
 
 if TYPE_CHECKING:
     from robodyn.spatial import Pose
+
+
+def default_of(cls: type, field: str) -> Any:
+    """The default of a field of a description; MISSING where it is required."""
+    return cls.__dataclass_fields__[field].default  # type: ignore[attr-defined]
+
+
+class SourceFile(Protocol):
+    """A file that descriptions were read from."""
+
+    @property
+    def source(self) -> str:
+        """Its name."""
+
+    def place(self, flaw: Flaw) -> Flaw:
+        """The same flaw, told where the thing stands."""
 
 
 @dataclass_transform(
@@ -31,11 +47,17 @@ class Description:
         NOUN: what one is called in messages.
         MARKS: keys by which a file distinguishes this class from others that may stand in the same place.
         KINDS: field -> what it holds, in order.
+        SPELLED: fields of what is made of it -> the keys of a file that hold them, where these differ.
+        written_in: the file it was read from, if it was; not a field, but kept by `replaced`.
+        REFUSED: keys that a file cannot give, because they follow -> what to do instead.
     """
 
     NOUN: ClassVar[str] = ""
     MARKS: ClassVar[tuple[str, ...]] = ()
     KINDS: ClassVar[Mapping[str, Kind]] = {}
+    written_in: ClassVar[SourceFile | None] = None
+    SPELLED: ClassVar[Mapping[str, str]] = {}
+    REFUSED: ClassVar[Mapping[str, str]] = {}
 
     def __init_subclass__(cls, *, kw_only: bool = False) -> None:
         made: Any = dataclass(frozen=True, kw_only=kw_only)(cls)
@@ -50,8 +72,22 @@ class Description:
         self.check(flaws)
         flaws.raise_if_any(f"{self.NOUN} '{self._prefix}'" if self._prefix else self.NOUN)
 
+    @property
+    def derived(self) -> dict[str, Any]:
+        """Plain data that follow from the fields, for whoever reads a run without these classes."""
+        return {}
+
     def check(self, flaws: FlawList) -> None:
         """Note what concerns several fields; `flaws` has those of single fields."""
+
+    def made(self) -> Any:
+        """What it stands for, where that is another description."""
+        return self
+
+    def stated(self, *fields: str) -> dict[str, Any]:
+        """Of these fields, or of all, those that are not at their defaults."""
+        found = {field: getattr(self, field) for field in fields or self.KINDS}
+        return {field: value for field, value in found.items() if value != default_of(type(self), field)}
 
     def set_fields(self, **values: Any) -> None:
         """Set fields of a description that is being made."""
@@ -60,7 +96,15 @@ class Description:
 
     def replaced(self, **changed: Any) -> Self:
         """The same description with other values in some fields; itself where there are none."""
-        return dataclasses.replace(self, **changed) if changed else self  # type: ignore[type-var]
+        if not changed:
+            return self
+        fresh: Self = dataclasses.replace(self, **changed)  # type: ignore[type-var]
+        return fresh if self.written_in is None else fresh.read_from(self.written_in)
+
+    def read_from(self, file: SourceFile) -> Self:
+        """Remember where this description was read from."""
+        object.__setattr__(self, "written_in", file)
+        return self
 
     @property
     def _prefix(self) -> str:

@@ -12,18 +12,18 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from robodyn.errors import FlawList, nearest
 from robodyn.model.block import Block
 from robodyn.model.body import Body
 from robodyn.model.coordinate import Distance, FunctionCoordinate, LinearCombination, PointCoordinate, TriangleLength
-from robodyn.model.joint import GROUND, Joint
+from robodyn.model.description import Description
+from robodyn.model.fields import part_name, quantity
+from robodyn.model.joint import GROUND, SINGLE, Joint
 from robodyn.model.kinds import Rename
 from robodyn.model.machine import Machine
 from robodyn.model.mechanism import Mechanism
-from robodyn.model.numbers import check_name
 
 ARM = (PointCoordinate, Distance, FunctionCoordinate, TriangleLength)
 """Coordinates of the arm itself; combinations turn with the drives."""
@@ -31,23 +31,19 @@ OF_DRIVES: Mapping[str, Any] = {"armature": 0.0, "damping": None, "friction": No
 """Properties of a joint that are its drive's, and their values without it; positions and speeds are the arm's."""
 
 
-@dataclass(frozen=True)
-class ElasticGear:
-    """A gear that twists.
+class ElasticGear(Description):
+    """A gear that twists."""
 
-    Attributes:
-        drive: name of the coordinate of the motor's side, in joint units; twist: of joint minus drive.
-        stiffness: joint side [N m/rad or N/m]; damping: [N m s/rad or N s/m].
-        gap: whole play between the teeth [rad or m]; 0 for none.
-    """
+    NOUN = "gear"
 
-    drive: str
-    stiffness: float
-    damping: float = 0.0
-    gap: float = 0.0
+    drive: str = part_name(doc="name of the coordinate of the motor's side, in joint units")
+    stiffness: float = quantity(positive=True, doc="on the joint's side [N m/rad or N/m]")
+    damping: float = quantity(non_negative=True, default=0.0, doc="[N m s/rad or N s/m]")
+    gap: float = quantity(non_negative=True, default=0.0, doc="whole play between the teeth [rad or m]")
 
     @property
     def twist(self) -> str:
+        """Name of the coordinate of joint minus drive."""
         return f"{self.drive}_twist"
 
 
@@ -86,13 +82,17 @@ def _add_drives(mechanism: Mechanism, gears: Mapping[str, ElasticGear]) -> Mecha
     moved = {joint.name: joint for joint in mechanism.joints if joint.name in gears}
     joints = [joint.replaced(**OF_DRIVES) if joint.name in moved else joint for joint in mechanism.joints]
     drives = [
-        Joint(gear.drive, moved[name].kind, GROUND, f"{gear.drive}_rotor").replaced(
+        Joint(gear.drive, _drive_kind(moved[name]), GROUND, f"{gear.drive}_rotor").replaced(
             **{field: getattr(moved[name], field) for field in OF_DRIVES}
         )
         for name, gear in gears.items()
     ]
     rotors = tuple(Body(joint.child) for joint in drives)
     return dataclasses.replace(mechanism, bodies=(*mechanism.bodies, *rotors), joints=(*joints, *drives))
+
+
+def _drive_kind(joint: Joint) -> str:
+    return "revolute" if joint.rotates else "prismatic"
 
 
 def _to_drives(drives: Mapping[str, str]) -> Rename:
@@ -116,11 +116,10 @@ def _gear_block(gear: ElasticGear) -> Block:
 
 def _check(machine: Machine, gears: Mapping[str, ElasticGear], link_side: Collection[str]) -> None:
     flaws = FlawList()
-    joints = [axis.name for axis in machine.mechanism.axes] if machine.mechanism else []
-    for name, gear in gears.items():
+    joints = [joint.name for joint in machine.mechanism.joints if joint.kind in SINGLE] if machine.mechanism else []
+    for name in gears:
         if name not in joints:
-            flaws.add(f"gears.{name}", f"there is no moving joint '{name}'", nearest(name, joints))
-        check_name(flaws, gear.drive)
+            flaws.add(f"gears.{name}", f"there is no joint of one motion '{name}'", nearest(name, joints))
     known = [part.name for part in (*machine.coordinates, *machine.blocks, *machine.signals, *machine.delays)]
     for name in link_side:
         if name not in known:

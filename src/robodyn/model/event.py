@@ -33,7 +33,7 @@ class Event(Description):
     action: Callable[..., Any] | None = plain_function(
         default=None, doc="returns new values of states or memory by name", absent="nothing changes"
     )
-    terminal: bool = flag(default=False, doc="whether the run ends there")
+    terminal: bool = flag(key="stop", default=False, doc="whether the run ends there")
     native: bool = flag(default=True, doc="`false` calls the action in Python")
 
     def check(self, flaws: FlawList) -> None:

@@ -9,7 +9,7 @@ Further words that each of these functions takes are the attributes of `Kind`.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from robodyn.model import kinds, referring_kinds, vector_kinds
@@ -35,130 +35,72 @@ def declare_as(other: Any, name: str) -> Any:
     return dataclasses.field(default=like.default, metadata=like.metadata)
 
 
-def _bounded(words: dict[str, Any]) -> dict[str, Any]:
-    limits = {field.name: words.pop(field.name) for field in dataclasses.fields(Bounds) if field.name in words}
-    return words | {"bounds": Bounds(**limits)}
+def _field(make: type[Kind]) -> Callable[..., Any]:
+    """The function that declares fields of a kind: `unit` and what else it is of, `default`, attributes of the kind."""
+    bounded = any(field.name == "bounds" for field in dataclasses.fields(make))
+    limits = {field.name for field in dataclasses.fields(Bounds)} if bounded else set()
+
+    def field(*arguments: Any, default: Any = MISSING, **words: Any) -> Any:
+        bounds = {word: words.pop(word) for word in limits & words.keys()}
+        return declare(make, default, *arguments, **words, **({"bounds": Bounds(**bounds)} if bounds else {}))
+
+    return field
 
 
-def part_name(**words: Any) -> Any:
-    """The part's own name."""
-    return declare(kinds.Name, MISSING, **words)
+part_name = _field(kinds.Name)
+"""The part's own name."""
+text = _field(kinds.Text)
+file = _field(kinds.File)
+"""The path of a file, in files from the folder of the scenario's."""
+texts = _field(kinds.Texts)
+"""A list of texts, which are called by a noun."""
+flag = _field(kinds.Flag)
+choice = _field(kinds.Choice)
+"""One of several words."""
+whole_number = _field(kinds.Count)
+quantity = _field(kinds.Quantity)
+"""A number with a unit; bounds are words of `Bounds`."""
+quantities = _field(kinds.Quantities)
+"""A number, or several."""
+unit_vector = _field(vector_kinds.Direction)
+rotation_matrix = _field(vector_kinds.Rotation)
+array = _field(vector_kinds.Array)
+"""Numbers in nested lists."""
+reference = _field(referring_kinds.Reference)
+"""The name of another part, or of a signal."""
+references = _field(referring_kinds.References)
+"""Names of other parts."""
+weights = _field(referring_kinds.Weights)
+"""Factors by the name of what they belong to."""
+target = _field(referring_kinds.Target)
+"""A signal, or a number in its place."""
+reference_map = _field(referring_kinds.ReferenceMap)
+"""Names of other parts, or of signals, by what they are for."""
+text_map = _field(referring_kinds.TextMap)
+"""Texts by what they are for."""
+numbers = _field(referring_kinds.Numbers)
+"""Numbers by name, in the units of a law."""
+plain_function = _field(referring_kinds.Function)
+law_or_name = _field(referring_kinds.Law)
+"""A law by name, or a function."""
 
 
-def text(*, default: Any = MISSING, **words: Any) -> Any:
-    return declare(kinds.Text, default, **words)
-
-
-def file(*, default: Any = MISSING, **words: Any) -> Any:
-    """The path of a file, in files from the folder of the scenario's."""
-    return declare(kinds.File, default, **words)
-
-
-def texts(noun: str, *, default: Any = MISSING, **words: Any) -> Any:
-    """A list of texts, which are called by a noun."""
-    return declare(kinds.Texts, default, noun, **words)
-
-
-def flag(*, default: Any = MISSING, **words: Any) -> Any:
-    return declare(kinds.Flag, default, **words)
-
-
-def choice(options: Iterable[str], *, default: Any = MISSING, **words: Any) -> Any:
-    """One of several words."""
-    return declare(kinds.Choice, default, tuple(options), **words)
-
-
-def whole_number(*, least: int = 0, default: Any = MISSING, **words: Any) -> Any:
-    """A whole number."""
-    return declare(kinds.Count, default, least, **words)
-
-
-def quantity(unit: str | Mapping[str, str] = "", *, default: Any = MISSING, **words: Any) -> Any:
-    """A number with a unit; bounds are words of `Bounds`."""
-    return declare(kinds.Quantity, default, unit, **_bounded(words))
-
-
-def quantities(unit: str = "", *, default: Any = MISSING, **words: Any) -> Any:
-    """A number, or several."""
-    return declare(kinds.Quantities, default, unit, **_bounded(words))
-
-
-def vector(unit: str, length: int | None = 3, *, default: Any = MISSING, **words: Any) -> Any:
+def vector(unit: str, length: int | None = 3, *, make: type[Kind] = vector_kinds.Vector, **words: Any) -> Any:
     """Several numbers; of three of a description the names end in x, y, z."""
     suffixes = words.pop("suffixes", XYZ if length == 3 else ())
-    make = words.pop("make", vector_kinds.Vector)
-    return declare(make, default, unit, length, suffixes, **_bounded(words))
+    return _field(make)(unit, length, suffixes, **words)
 
 
-def place(*, default: Any = MISSING, **words: Any) -> Any:
+def place(**words: Any) -> Any:
     """A place in a frame [m]."""
-    return vector("m", default=default, placed=True, **words)
+    return vector("m", placed=True, **words)
 
 
-def unit_vector(*, default: Any = MISSING, **words: Any) -> Any:
-    """A unit vector."""
-    return declare(vector_kinds.Direction, default, **words)
-
-
-def rotation_matrix(*, default: Any = MISSING, **words: Any) -> Any:
-    """A rotation matrix."""
-    return declare(vector_kinds.Rotation, default, **words)
-
-
-def array(unit: str = "", *, default: Any = MISSING, **words: Any) -> Any:
-    """Numbers in nested lists."""
-    return declare(vector_kinds.Array, default, unit, **words)
-
-
-def reference(to: str, *, default: Any = MISSING, **words: Any) -> Any:
-    """The name of another part, or of a signal."""
-    return declare(referring_kinds.Reference, default, to, **words)
-
-
-def references(to: str, *, default: Any = MISSING, **words: Any) -> Any:
-    """Names of other parts."""
-    return declare(referring_kinds.References, default, to, **words)
-
-
-def weights(to: str, *, default: Any = MISSING, **words: Any) -> Any:
-    """Factors by the name of what they belong to."""
-    return declare(referring_kinds.Weights, default, to, **words)
-
-
-def target(written: str, *, default: Any = MISSING, **words: Any) -> Any:
-    """A signal, or a number in its place."""
-    return declare(referring_kinds.Target, default, "signal", written, **words)
-
-
-def reference_map(to: str, *, default: Any = MISSING, **words: Any) -> Any:
-    """Names of other parts, or of signals, by what they are for."""
-    return declare(referring_kinds.ReferenceMap, default, to, **words)
-
-
-def text_map(*, default: Any = MISSING, **words: Any) -> Any:
-    """Texts by what they are for."""
-    return declare(referring_kinds.TextMap, default, "", **words)
-
-
-def numbers(law: str = "", *, default: Any = MISSING, **words: Any) -> Any:
-    """Numbers by name, in the units of a law."""
-    return declare(referring_kinds.Numbers, default, law, **words)
-
-
-def plain_function(*, default: Any = MISSING, **words: Any) -> Any:
-    return declare(referring_kinds.Function, default, **words)
-
-
-def law_or_name(*, default: Any = MISSING, **words: Any) -> Any:
-    """A law by name, or a function."""
-    return declare(referring_kinds.Law, default, **words)
-
-
-def child(*classes: type, default: Any = MISSING, **words: Any) -> Any:
+def child(*classes: type, **words: Any) -> Any:
     """A description within the description."""
-    return declare(referring_kinds.Part, default, classes, **words)
+    return _field(referring_kinds.Part)(classes, **words)
 
 
-def children(*classes: type, default: Any = MISSING, **words: Any) -> Any:
+def children(*classes: type, **words: Any) -> Any:
     """Descriptions that have names, in order."""
-    return declare(referring_kinds.Parts, default, classes, **words)
+    return _field(referring_kinds.Parts)(classes, **words)

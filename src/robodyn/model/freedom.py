@@ -54,6 +54,11 @@ class Freedom:
         return self._rates("velocity", "/s")
 
     @property
+    def states(self) -> dict[str, str]:
+        """Names and units of its positions and velocities."""
+        return self.positions | self.velocities
+
+    @property
     def accelerations(self) -> dict[str, str]:
         """Names and units of the rates of its velocities."""
         return self._rates("acceleration", "/s^2")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from robodyn.model.fields import (
     text,
     unit_vector,
 )
+from robodyn.model.fields import child as description
 from robodyn.model.freedom import Freedom
 from robodyn.model.joint_block import JointBlock
 from robodyn.model.numbers import XYZ, Floats, Rows, as_floats
@@ -52,6 +54,20 @@ NONE = "no limit"
 
 def rate_of(units: Mapping[str, str], time: str) -> dict[str, str]:
     return {kind: f"{unit}/{time}" for kind, unit in units.items()}
+
+
+class Mimic(Description):
+    """A joint's motion by that of another one: `position = ratio leader + offset`."""
+
+    NOUN = "mimic"
+
+    joint: str = reference("moving joint", doc="the one it follows, its leader")
+    ratio: float = quantity(named=False, default=1.0, doc="how far it moves by its leader's motion")
+    offset: float = quantity(default=0.0, doc="its position where its leader's is 0")
+
+    def check(self, flaws: FlawList) -> None:
+        if self.ratio == 0 and not flaws.concern("ratio"):
+            flaws.add("ratio", "must not be 0: it would follow nothing", 'for a joint that stands still take "fixed"')
 
 
 class Joint(Description):
@@ -115,12 +131,19 @@ class Joint(Description):
     stop_damping: float | None = quantity(
         DAMPING, by="kind", non_negative=True, default=None, doc="of the end stops", absent="0"
     )
+    mimic: Mimic | None = description(
+        Mimic,
+        default=None,
+        doc="table of the joint it [follows](machines.md#mimic-joints), a `ratio` and an `offset`",
+        absent="it follows none",
+    )
 
     def check(self, flaws: FlawList) -> None:
         no_effect = {
             "axis": self.kind in ("fixed", "ball", "free") and self.axis != Z_AXIS,
             "armature": self.kind not in SINGLE and self.armature != 0,
             "pitch": self.kind != "screw" and self.pitch != 0,
+            "mimic": self.kind not in SINGLE and self.mimic is not None,
             "second_axis": self.kind not in ("universal", "planar") and self.second_axis is not None,
         }
         no_effect |= {field: self.kind not in SINGLE and getattr(self, field) is not None for field in OF_SINGLE}
@@ -184,6 +207,13 @@ class Joint(Description):
         return self.kind in ("revolute", "screw")
 
     @property
+    def derived(self) -> dict[str, Any]:
+        """The motions of a joint of several: name, kind and axis of each."""
+        if self.kind in (*SINGLE, "fixed"):
+            return {}
+        return {"motions": [[freedom.name, freedom.kind, list(freedom.axis or Z_AXIS)] for freedom in self.freedoms]}
+
+    @property
     def freedoms(self) -> tuple[Freedom, ...]:
         """The elementary motions that it is made of, from the parent to the child."""
         if self.kind in SINGLE:
@@ -209,6 +239,12 @@ CHAINS: dict[str, Callable[[Floats, Floats, Floats], Chain]] = {
     "cylindrical": lambda axis, second, third: [(".angle", "revolute", axis), (".slide", "prismatic", axis)],
 }
 """Names, kinds and axes of the motions that a joint of several is made of, by its axis and two perpendicular to it."""
+
+
+def name_axes(joint: str, kind: str) -> list[str]:
+    """Names of the motions along or about an axis of a joint; of one of unknown kind, the joint itself."""
+    chain = CHAINS[kind](Z_AXIS, Z_AXIS, Z_AXIS) if kind in CHAINS else [("", kind, None)]
+    return [joint + suffix for suffix, own, _ in chain if own != "ball"]
 
 
 def _slides(names: Iterable[str], axes: Iterable[Floats]) -> Chain:

@@ -41,6 +41,7 @@ class Kind:
         key: in files; the field's own name where there is none, "rod[0]" for the first entry of a list.
         optional: whether None, or leaving it out, is allowed; absent: what that means, for the docs' tables.
         under: what its numbers' names have in place of the field's own name.
+        unit: of its numbers, in SI, "" for none; or by the value of another field.
     """
 
     _: KW_ONLY
@@ -49,12 +50,12 @@ class Kind:
     optional: bool = False
     absent: str = ""
     under: str | None = None
+    unit: str | Mapping[str, str] = ""
 
     @property
     def about(self) -> str:
         """Meaning and unit in a few words."""
-        unit = getattr(self, "unit", "")
-        shown = unit if isinstance(unit, str) else " or ".join(dict.fromkeys(unit.values()))
+        shown = self.unit if isinstance(self.unit, str) else " or ".join(dict.fromkeys(self.unit.values()))
         return " ".join(filter(None, (self.doc, f"[{shown}]" if shown and "{" not in shown else "")))
 
     def accept(self, flaws: FlawList, path: str, value: Any) -> Any:
@@ -114,14 +115,14 @@ class File(Text):
 class Texts(Kind):
     """A list of texts: patterns, or names that nobody checks."""
 
-    noun: str = "texts"
+    noun: str = "text"
     empty: bool = True
 
     def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
-        if not check_texts(flaws, path, value, self.noun):
+        if not check_texts(flaws, path, value, f"{self.noun}s"):
             return value
-        if not self.empty and not tuple(value):
-            flaws.add(path, f"must name at least one of the {self.noun}")
+        if not (self.empty or tuple(value)):
+            flaws.add(path, f"must name at least one {self.noun}")
         return tuple(value)
 
 
@@ -136,7 +137,10 @@ class Flag(Kind):
 class Choice(Kind):
     """One of several words."""
 
-    options: tuple[str, ...]
+    options: Collection[str]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "options", tuple(self.options))
 
     def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
         if value not in self.options:
@@ -149,9 +153,10 @@ class Count(Kind):
     """A whole number."""
 
     least: int = 0
+    most: int | None = None
 
     def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
-        return int(value) if check_count(flaws, path, value, self.least) else value
+        return int(value) if check_count(flaws, path, value, self.least, self.most) else value
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from functools import cached_property
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from robodyn.errors import FlawList, nearest
 from robodyn.model.block import Block
@@ -15,28 +15,43 @@ from robodyn.model.contact import CONTACTS, AnyContact
 from robodyn.model.coordinate import COORDINATES, Coordinate
 from robodyn.model.delay import Delay
 from robodyn.model.description import Description
-from robodyn.model.fields import ZERO, child, children, part_name, reference, texts, vector
+from robodyn.model.fields import ZERO, child, children, choice, part_name, reference, texts, vector
 from robodyn.model.formula_signal import FormulaSignal
 from robodyn.model.interface import Interface
 from robodyn.model.joint import GROUND
 from robodyn.model.mechanism import Mechanism
-from robodyn.model.numbers import Floats, Number, check_distinct
+from robodyn.model.mimic import mimic_constraints
+from robodyn.model.numbers import Floats, check_distinct
+from robodyn.model.referring_kinds import Parts
 from robodyn.model.vector_kinds import WORLD
 
-PARTS = ("coordinates", "blocks", "signals", "delays", "loads", "constraints", "contacts", "interfaces")
+if TYPE_CHECKING:
+    from robodyn.spatial import Pose
+
+BODY = "body"
 Names = Mapping[str, Collection[str]]
 """What can be referred to ("point", "moving joint", ...) -> names of those that there are."""
 
 
 class Load(Description):
-    """A constant force and torque on a body at a named point, in world axes."""
+    """A force and torque on a body at a named point, constant or times a signal."""
 
     NOUN = "load"
 
     name: str = part_name()
     point: str = reference("point", doc="where it acts")
-    force: Floats = vector("N", default=ZERO, frame=WORLD, doc="in world axes")
-    torque: Floats = vector("N m", default=ZERO, frame=WORLD, doc="in world axes")
+    force: Floats = vector("N", default=ZERO, frame=WORLD, doc="in the axes of `frame`")
+    torque: Floats = vector("N m", default=ZERO, frame=WORLD, doc="in the axes of `frame`")
+    frame: str = choice((WORLD, BODY), default=WORLD, doc='`"world"`, or `"body"`: its axes rotate with the body')
+    times: str | None = reference(
+        "signal",
+        default=None,
+        absent="nothing",
+        doc="signal that force and torque are multiplied by; they are then those per unit of the signal",
+    )
+
+    def moved(self, place: Pose, grounded: Collection[str]) -> Self:
+        return self if self.frame == BODY else super().moved(place, grounded)
 
 
 class Machine(Description):
@@ -53,7 +68,7 @@ class Machine(Description):
     constraints: tuple[Constraint, ...] = children(*CONSTRAINTS, default=())
     contacts: tuple[AnyContact, ...] = children(*CONTACTS, default=())
     tunable: tuple[str, ...] = texts(
-        "patterns",
+        "pattern",
         default=(),
         absent="none",
         doc='patterns of numbers of the mechanism (`"*.mass"`, `"payload.*"`) that change without compiling again; '
@@ -65,8 +80,9 @@ class Machine(Description):
     def check(self, flaws: FlawList) -> None:
         if flaws.found:
             return
-        own = (block.name for block in self.joint_blocks)
-        check_part_names(flaws, (*self._joints, *self._balls, *self._points, *self._names(*PARTS), *own))
+        others = [name for name in PARTS if name != "constraints"]
+        own = [*self._names(*others), *(part.name for part in (*self.all_constraints, *self.joint_blocks))]
+        check_part_names(flaws, (*self._joints, *self._balls, *self._points, *own))
         names = reference_names(self._joints, self._points, tuple(self._names("coordinates")))
         check_references(flaws, names, {group: getattr(self, group) for group in PARTS})
         if not flaws.found:
@@ -90,6 +106,11 @@ class Machine(Description):
         if mechanism is not None and self.joint_blocks:
             mechanism = mechanism.replaced(joints=tuple(joint.without_blocks() for joint in mechanism.joints))
         return self.replaced(blocks=tuple(blocks), mechanism=mechanism)
+
+    @cached_property
+    def all_constraints(self) -> tuple[Constraint, ...]:
+        """Those described, and those of joints that follow others."""
+        return (*self.constraints, *(mimic_constraints(self.mechanism.joints) if self.mechanism else ()))
 
     @property
     def _joints(self) -> tuple[str, ...]:
@@ -121,11 +142,9 @@ class Machine(Description):
                 what = f"'{pattern}' matches no number of the mechanism"
                 flaws.add("tunable", what, f"{nearest(pattern, known)} (numbers of blocks and loads always are)")
 
-    def numbers(self, prefix: str | None = None) -> Iterator[Number]:
-        if self.mechanism:
-            yield from self.mechanism.numbers()
-        for part in (part for group in PARTS for part in getattr(self, group)):
-            yield from part.numbers()
+
+PARTS = tuple(field for field, kind in Machine.KINDS.items() if isinstance(kind, Parts))
+"""Groups of a machine's parts."""
 
 
 def check_part_names(flaws: FlawList, names: Iterable[str]) -> None:

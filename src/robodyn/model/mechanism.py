@@ -15,6 +15,7 @@ from robodyn.model.flexible import FlexibleBody, check_attachments
 from robodyn.model.freedom import Freedom
 from robodyn.model.joint import GROUND, Joint, Point
 from robodyn.model.kinds import Kind
+from robodyn.model.mimic import check_mimics
 from robodyn.model.numbers import Floats, check_distinct
 
 
@@ -37,6 +38,7 @@ class Mechanism(Description):
         check_topology(flaws, [b.name for b in self.bodies], self.joints, self.points)
         if not flaws.found:
             check_attachments(flaws, self.bodies, self.joints, self.points)
+            check_mimics(flaws, self.joints)
             check_distinct(flaws, self.numbers())
 
     @cached_property

@@ -63,11 +63,13 @@ def check_flag(flaws: FlawList, path: str, value: Any) -> None:
         flaws.add(path, f"must be true or false, is {value!r}")
 
 
-def check_count(flaws: FlawList, path: str, value: Any, least: int) -> bool:
-    good = isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= least
-    if not good:
-        flaws.add(path, f"must be a whole number of at least {least}, is {value!r}")
-    return bool(good)
+def check_count(flaws: FlawList, path: str, value: Any, least: int, most: int | None = None) -> bool:
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if whole and least <= value and (most is None or value <= most):
+        return True
+    bounds = f"of at least {least}" if most is None else f"from {least} to {most}"
+    flaws.add(path, f"must be a whole number {bounds}, is {value!r}")
+    return False
 
 
 def check_finite(flaws: FlawList, path: str, value: Any, *, infinite: bool = False) -> bool:
@@ -123,7 +125,7 @@ def check_rotation(flaws: FlawList, rotation: Any, path: str = "rotation") -> bo
 
 def as_floats(value: Any) -> Any:
     """Arrays and lists as nested tuples of Python floats (hashable, comparable, writable to a file)."""
-    if hasattr(value, "tolist"):
+    if isinstance(value, (np.ndarray, np.generic)):
         value = value.tolist()
     if isinstance(value, (list, tuple)):
         return tuple(as_floats(entry) for entry in value)

@@ -24,7 +24,7 @@ class Recording(Description):
         absent="as many as needed, at least 4, for adaptive methods; 1 for others",
     )
     signals: tuple[str, ...] = texts(
-        "patterns", empty=False, default=("*",), doc='patterns of the signals kept: `"elbow.*"`'
+        "pattern", empty=False, default=("*",), doc='patterns of the signals kept: `"elbow.*"`'
     )
 
     def check(self, flaws: FlawList) -> None:

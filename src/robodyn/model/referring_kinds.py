@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from robodyn.errors import FlawList
 from robodyn.model.frozen import FrozenDict
-from robodyn.model.kinds import Kind, Rename
-from robodyn.model.numbers import Number, as_floats, check_finite, check_text, check_texts
+from robodyn.model.kinds import Kind, Rename, Texts
+from robodyn.model.numbers import Number, as_floats, check_finite, check_text
 from robodyn.model.rules import find_law, units_of
 
 if TYPE_CHECKING:
@@ -37,8 +37,9 @@ class Reference(Kind):
 
 @dataclass(frozen=True)
 class Target(Reference):
-    """The name of a signal, or a number in its place."""
+    """The name of a signal, or a number in its place; files may give that in a unit."""
 
+    to: str = "signal"
     written: str = ""
 
     def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
@@ -48,25 +49,16 @@ class Target(Reference):
 
 
 @dataclass(frozen=True)
-class References(Kind):
-    """Names of several parts."""
+class References(Texts):
+    """Names of several parts, which their noun says."""
 
-    to: str
     empty: bool = False
 
-    def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
-        if not check_texts(flaws, path, value, f"{self.to}s"):
-            return value
-        if not (self.empty or tuple(value)):
-            flaws.add(path, f"must name at least one {self.to}")
-        return tuple(value)
-
     def references(self, path: str, value: Any) -> Iterator[tuple[str, str, str]]:
-        for name in value:
-            yield path, self.to, name
+        return ((path, self.noun, name) for name in value)
 
     def renamed(self, value: Any, rename: Rename) -> Any:
-        return tuple(rename(self.to, name) for name in value)
+        return tuple(rename(self.noun, name) for name in value)
 
 
 @dataclass(frozen=True)
@@ -80,11 +72,11 @@ class Weights(References):
         for name, weight in value.items():
             check_finite(flaws, f"{path}.{name}", weight)
         if not value:
-            flaws.add(path, f"must name at least one {self.to}")
+            flaws.add(path, f"must name at least one {self.noun}")
         return FrozenDict({name: as_floats(weight) for name, weight in value.items()})
 
     def renamed(self, value: Any, rename: Rename) -> Any:
-        return {rename(self.to, name): weight for name, weight in value.items()}
+        return {rename(self.noun, name): weight for name, weight in value.items()}
 
 
 @dataclass(frozen=True)
@@ -137,6 +129,8 @@ class ReferenceMap(Kind):
 class TextMap(ReferenceMap):
     """Texts by what they are for, which refer to nothing."""
 
+    to: str = ""
+
     def references(self, path: str, value: Any) -> Iterator[tuple[str, str, str]]:
         return iter(())
 
@@ -152,11 +146,13 @@ class Numbers(Kind):
         law: field of the law whose units they have; "state" for units of states; "" for none.
         lists: whether a list of numbers may stand in place of one.
         dotted: whether the names have dots, which files may write without quotes.
+        open: whether numbers may be given that are not there yet.
     """
 
     law: str = ""
     lists: bool = False
     dotted: bool = False
+    open: bool = False
     infinite: bool = False
 
     def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
@@ -182,14 +178,17 @@ class Numbers(Kind):
                 yield Number(own, entry, units.get(key, ""))
 
     def changed(self, owner: Description, path: str, value: Any, changes: Mapping[str, float]) -> Any:
-        if self.under is None or not any(name.startswith(f"{path}.") for name in changes):
+        own = f"{path}."
+        given = {name.removeprefix(own): number for name, number in changes.items() if name.startswith(own)}
+        if self.under is None or not given:
             return value
-        return {
-            key: tuple(changes.get(f"{path}.{key}.{k}", one) for k, one in enumerate(entry))
+        fresh = {
+            key: tuple(given.get(f"{key}.{k}", one) for k, one in enumerate(entry))
             if isinstance(entry, tuple)
-            else changes.get(f"{path}.{key}", entry)
+            else given.get(key, entry)
             for key, entry in value.items()
         }
+        return fresh | given if self.open else fresh
 
 
 @dataclass(frozen=True)
@@ -217,10 +216,12 @@ class Part(Kind):
 
     Attributes:
         inline: whether files give its fields beside those of its owner.
+        numbered: whether its numbers are numbers of its owner.
     """
 
-    classes: tuple[type, ...]
+    classes: tuple[type[Description], ...]
     inline: bool = False
+    numbered: bool = True
 
     def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
         if not isinstance(value, self.classes):
@@ -230,7 +231,7 @@ class Part(Kind):
         return value
 
     def numbers(self, owner: Description, path: str, value: Any) -> Iterator[Number]:
-        yield from value.numbers(path)
+        return value.numbers(path) if self.numbered else iter(())
 
     def changed(self, owner: Description, path: str, value: Any, changes: Mapping[str, float]) -> Any:
         return value.with_numbers(changes, path)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.errors import FlawList
-from robodyn.laws import RULES, info_of, known_laws
+from robodyn.errors import FlawList, nearest
+from robodyn.laws import RULES, Argument, LawInfo, arguments_of, info_of, known_laws
 
 
 def find_law(law: Any) -> Callable[..., Any] | None:
@@ -20,6 +20,27 @@ def units_of(law: Any) -> Mapping[str, str]:
     """Units of a law's arguments and outputs, none where there is no such law."""
     function = find_law(law) if law is not None else None
     return info_of(function).units if function else {}
+
+
+def check_law(flaws: FlawList, path: str, law: Any) -> list[Argument] | None:
+    """The arguments of a law, None where there is no such law, or its function cannot be one."""
+    function = find_law(law)
+    if function is None:
+        flaws.add(path, f"'{law}' is unknown", nearest(str(law), known_laws()))
+        return None
+    try:
+        return list(arguments_of(function))
+    except (TypeError, ValueError) as error:
+        flaws.add(path, str(error), "write the law as a plain function with named arguments")
+        return None
+
+
+def check_parameters(flaws: FlawList, group: str, info: LawInfo, parameters: Mapping[str, Any]) -> None:
+    """Parameters obey the rules of their law, where nothing else is wrong with them."""
+    good = {key: np.atleast_1d(one) for key, one in parameters.items() if not flaws.concern(f"{group}.{key}")}
+    for key, rule in info.checks.items():
+        if key in good:
+            check_rule(flaws, f"{group}.{key}", rule, good[key], good)
 
 
 def check_rule(flaws: FlawList, path: str, rule: str, values: np.ndarray, others: Mapping[str, np.ndarray]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
 from robodyn.errors import FlawList, nearest
@@ -24,11 +24,14 @@ from robodyn.model.fields import (
     texts,
 )
 from robodyn.model.freedom import Freedom
+from robodyn.model.frozen import FrozenDict
 from robodyn.model.machine import Machine
+from robodyn.model.mimic import check_starts, follow
 from robodyn.model.numbers import Number, check_distinct, check_finite
 from robodyn.model.obstacle import Obstacle
 from robodyn.model.recording import Recording, check_duration
 from robodyn.model.solver import Solver
+from robodyn.model.start_values import spread_vectors
 
 INITIALISATIONS = ("given", "assembled", "equilibrium")
 
@@ -55,7 +58,7 @@ def state_units(freedoms: Iterable[Freedom], blocks: Iterable[Block]) -> dict[st
     """Units of positions and velocities, and of what blocks integrate and remember."""
     units: dict[str, str] = {}
     for freedom in freedoms:
-        units |= freedom.positions | freedom.velocities
+        units |= freedom.states
     for block in blocks:
         for key in (*block.state_names, *block.memory_names):
             units[f"{block.name}.{key}"] = block.info.units.get(key, "")
@@ -94,14 +97,19 @@ class Scenario(Description):
     initial: Mapping[str, float] = numbers(
         "state",
         dotted=True,
+        open=True,
+        lists=True,
         under="initial",
         default=EMPTY,
         absent="0",
-        doc="start values of states and memory by signal name",
+        doc="start values of states and memory by signal name; of ball and free joints "
+        "[also as vectors](machines.md#start-values), `base.orientation`",
     )
     events: tuple[Event, ...] = children(Event, default=())
-    recording: Recording = child(Recording, default=Recording(), doc="[what is kept](#recording)", absent="every step")
-    solver: Solver = child(Solver, default=Solver(), doc="[settings](#solver)", absent="`auto`")
+    recording: Recording = child(
+        Recording, default=Recording(), numbered=False, doc="[what is kept](#recording)", absent="every step"
+    )
+    solver: Solver = child(Solver, default=Solver(), numbered=False, doc="[settings](#solver)", absent="`auto`")
     title: str = text(default="", doc="a sentence for people")
     obstacles: tuple[Obstacle, ...] = children(Obstacle, default=())
     initialisation: str = choice(
@@ -125,7 +133,7 @@ class Scenario(Description):
         "[nominal motion](perturbation.md)",
     )
     keep: tuple[str, ...] | None = texts(
-        "names",
+        "name",
         default=None,
         absent="the velocities given, and the first positions given, as many as are free",
         doc='with `initialisation = "assembled"`: names of the start values that stay, such as `["drive.position"]`; '
@@ -137,9 +145,14 @@ class Scenario(Description):
             return
         if not flaws.concern("duration", "recording"):
             check_duration(flaws, self.duration, self.recording)
-        if self.constraint_method != ConstraintMethod() and not self.machine.constraints:
+        if self.constraint_method != ConstraintMethod() and not self.machine.all_constraints:
             flaws.add("constraint_method", "has no effect", "the machine has no constraints")
         mechanism = self.machine.mechanism
+        if not flaws.concern("initial"):
+            joints = mechanism.joints if mechanism else ()
+            self.set_fields(initial=FrozenDict(spread_vectors(flaws, self.initial, joints)))
+            if self.initialisation == "given" and not flaws.concern("initial"):
+                check_starts(flaws, self.initial, joints)
         if isinstance(self.nominal, Mapping):
             check_nominal(flaws, self.nominal, [axis.name for axis in mechanism.axes] if mechanism else [])
         if self.keep is not None and not flaws.concern("keep"):
@@ -147,30 +160,30 @@ class Scenario(Description):
             check_keep(flaws, self.keep, list(state_units(freedoms, ())), self.initialisation)
         check_event_names(flaws, [e.name for e in self.events], [block.name for block in self.machine.all_blocks])
         if not flaws.found:
-            check_distinct(flaws, self._all_numbers())
+            check_distinct(flaws, super().numbers(""))
 
-    def _all_numbers(self) -> Iterator[Number]:
-        yield from self.machine.numbers()
-        for event in self.events:
-            yield from event.numbers()
-        yield from self.constraint_method_numbers()
-        yield Number("duration", self.duration, "s")
-        for key, value in self.initial.items():
-            yield Number(f"initial.{key}", value, "")
+    def raise_if_any(self, flaws: FlawList) -> None:
+        """Raise what is found wrong later on, each flaw told where it stands in the scenario's file."""
+        file, name = self.written_in or self.machine.written_in, f"scenario '{self.name}'"
+        if file is None:
+            flaws.raise_if_any(name)
+        else:
+            FlawList([file.place(flaw) for flaw in flaws.found]).raise_if_any(f"{file.source}: {name}")
+
+    @property
+    def start_values(self) -> Mapping[str, float]:
+        """Those given, and those of joints that follow others."""
+        mechanism = self.machine.mechanism
+        return (follow(self.initial, mechanism.joints) if mechanism else {}) | dict(self.initial)
 
     def state_units(self) -> dict[str, str]:
         """Units of the states and the memory that may be given start values, where the description says them."""
         mechanism = self.machine.mechanism
         return state_units(mechanism.freedoms if mechanism else (), self.machine.all_blocks)
 
-    def constraint_method_numbers(self) -> Iterator[Number]:
-        """The pole of Baumgarte's method, where it is given and there is something to keep."""
-        if self.machine.constraints and self.constraint_method.pole is not None:
-            yield Number("constraint_method.pole", self.constraint_method.pole, "1/s")
-
     def numbers(self, prefix: str | None = None) -> dict[str, Number]:  # type: ignore[override]
         """Every named number of the scenario."""
-        return {number.name: number for number in self._all_numbers()}
+        return {number.name: number for number in super().numbers("")}
 
     def with_numbers(self, changes: Mapping[str, float], prefix: str | None = None) -> Self:
         """The same scenario with some numbers changed; an unknown name is an error.
@@ -186,12 +199,4 @@ class Scenario(Description):
             if name not in known and not name.startswith("initial."):
                 flaws.add(name, "there is no such number", nearest(name, known))
         flaws.raise_if_any(f"scenario '{self.name}'")
-        given = changes.items()
-        starts = {name.removeprefix("initial."): value for name, value in given if name.startswith("initial.")}
-        return self.replaced(
-            machine=self.machine.with_numbers(changes),
-            events=tuple(event.with_numbers(changes) for event in self.events),
-            duration=changes.get("duration", self.duration),
-            initial=dict(self.initial) | starts,
-            constraint_method=self.constraint_method.with_numbers(changes, "constraint_method"),
-        )
+        return super().with_numbers(changes, "")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 from robodyn.errors import FlawList
 from robodyn.model.description import Description
@@ -92,14 +91,9 @@ class Solver(Description):
         if self.min_step is not None and self.min_step > self.max_step:
             flaws.add("min_step", f"must not be above max_step = {self.max_step:g}, is {self.min_step:g}")
         idle = () if self.method == "generalised_alpha" else ("spectral_radius",)
-        for field in self.given().keys() & {*idle, *(() if self.adaptive else ADAPTIVE_ONLY)}:
+        for field in self.stated().keys() & {*idle, *(() if self.adaptive else ADAPTIVE_ONLY)}:
             sort = "method" if field == "spectral_radius" else "fixed-step method"
             flaws.add(field, f"has no effect on the {sort} {self.method}", "leave it out")
-
-    def given(self) -> dict[str, Any]:
-        """Settings that are not at their defaults."""
-        defaults = {name: field.default for name, field in self.__dataclass_fields__.items()}
-        return {field: value for field in Solver.KINDS if (value := getattr(self, field)) != defaults[field]}
 
     @staticmethod
     def names() -> tuple[str, ...]:

@@ -34,6 +34,7 @@ class Vector(Kind):
         units: of each of them, where they differ; in files they are then a table by their suffixes.
         frame: field that names the point or body in whose frame it is given, or "world".
         placed: whether it is a place, not a direction or a free vector.
+        zero: whether it may have no length.
     """
 
     unit: str = ""
@@ -43,12 +44,15 @@ class Vector(Kind):
     bounds: Bounds = FREE
     frame: str = ""
     placed: bool = False
+    zero: bool = True
 
     def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
         if not check_vector(flaws, path, value, self.length):
             return value
         for k, entry in enumerate(value if self.bounds != FREE else ()):
             self.bounds.check(flaws, f"{path}[{k}]", entry, self.unit)
+        if not self.zero and float(np.linalg.norm(value)) < 1e-9:
+            flaws.add(path, "must not be zero")
         return as_floats(tuple(value))
 
     def numbers(self, owner: Description, path: str, value: Any) -> Iterator[Number]:
@@ -73,17 +77,16 @@ class Direction(Vector):
     """Three numbers, kept as a unit vector."""
 
     length: int | None = 3
+    zero: bool = False
 
     def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
-        if not check_vector(flaws, path, value, 3):
+        value = super().settle(flaws, path, value)
+        if flaws.concern(path):
             return value
         size = float(np.linalg.norm(value))
-        if size < 1e-9:
-            flaws.add(path, "must not be zero")
-            return value
         # A vector of length one to the last bits stays as it is, so that descriptions are the same when read again.
         near = abs(size - 1.0) < 4 * np.finfo(float).eps
-        return as_floats(tuple(value) if near else np.asarray(value, float) / size)
+        return value if near else as_floats(np.array(value) / size)
 
 
 @dataclass(frozen=True)
@@ -107,4 +110,4 @@ class Array(Kind):
     of: str = "number"
 
     def settle(self, flaws: FlawList, path: str, value: Any) -> Any:
-        return as_floats(tuple(value) if isinstance(value, Iterable) and not hasattr(value, "tolist") else value)
+        return as_floats(tuple(value) if isinstance(value, Iterable) else value)

@@ -83,10 +83,13 @@ def _check_kind(system: System) -> None:
     elif not scenario.nominal:
         remedy = "say for each moving joint which signal is its reference position"
         flaws.add("nominal", "is missing: there is no motion to linearise about", remedy)
-    if scenario.machine.constraints:
+    if scenario.machine.all_constraints:
         flaws.add("constraints", "are not linearised along a motion", "simulate the scenario itself")
     if scenario.machine.contacts:
         flaws.add("contacts", "are not linearised along a motion", "simulate the scenario itself")
+    for load in (load for load in scenario.machine.loads if load.times is not None):
+        what = "loads by a signal are not linearised along a motion"
+        flaws.add(f"loads.{load.name}.times", what, "simulate the scenario itself")
     if system.terms or system.momenta:
         flaws.add("", "is not a mechanism in positions and velocities", "assemble the scenario itself")
     flaws.raise_if_any(f"nominal motion of '{scenario.name}'")

@@ -193,7 +193,7 @@ def _check_energy(solver: Solver, extremes: np.ndarray, trajectory: Trajectory) 
 
 def _check_residuals(system: System, watched: Watched, extremes: np.ndarray) -> list[Check]:
     """Positions and velocities of one constraint, against limits of its size."""
-    constraint = next(c for c in system.scenario.machine.constraints if c.name == watched.subject)
+    constraint = next(c for c in system.scenario.machine.all_constraints if c.name == watched.subject)
     remedy = "shorten the step or tighten the tolerances"
     if system.scenario.constraint_method.method != "projection":
         remedy += ", or take the constraint method projection"

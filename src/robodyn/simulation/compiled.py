@@ -12,7 +12,9 @@ import casadi as ca
 import numpy as np
 
 from robodyn.assembly import SignalInfo, System
+from robodyn.assembly.body_signals import BODY_MOTIONS
 from robodyn.assembly.functions import INPUTS
+from robodyn.assembly.reactions import REACTION
 from robodyn.engine.problem import Derivatives
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.model import Solver, describe
@@ -235,7 +237,7 @@ def check_operations(system: System) -> None:
             operation = str(error).split()[0]
             flaws.add(info.name, f"its law uses {operation}, which native code does not have", "write it another way")
             break
-    flaws.raise_if_any(f"scenario '{system.scenario.name}'")
+    system.scenario.raise_if_any(flaws)
 
 
 def _own_functions(system: System, solver: Solver, tasks: bool) -> dict[str, ca.Function]:
@@ -247,7 +249,7 @@ def _own_functions(system: System, solver: Solver, tasks: bool) -> dict[str, ca.
     columns |= {"limits": own.limits} if system.limited else {}
     columns |= {"delayed": own.delayed} if system.delays else {}
     columns |= {"projection": own.projection} if own.projection is not None else {}
-    columns |= {**own.arguments, **(own.updates if tasks else {}), **own.actions}
+    columns |= {**own.arguments, **(own.updates if tasks else {}), **own.problems, **own.actions}
     functions = {name: system.function(column, name) for name, column in columns.items()}
     return functions | ({"guard_rates": system.guard_rates()} if system.guards else {})
 
@@ -257,7 +259,8 @@ def _choose_signals(system: System, patterns: tuple[str, ...]) -> list[int]:
     flaws = FlawList()
     for pattern in patterns:
         if not any(fnmatchcase(name, pattern) for name in names):
-            asked = "ask for it where the scenario is assembled" if "reaction" in pattern else nearest(pattern, names)
+            on_demand = any(word in pattern for word in (REACTION, *BODY_MOTIONS))
+            asked = "ask for it where the scenario is assembled" if on_demand else nearest(pattern, names)
             flaws.add("signals", f"'{pattern}' matches no signal", asked)
     flaws.raise_if_any("recording")
     return [k for k, name in enumerate(names) if any(fnmatchcase(name, pattern) for pattern in patterns)]

@@ -118,7 +118,7 @@ class Equations:
 
     def slopes_at(self, x: np.ndarray) -> np.ndarray:
         """The gradients of the rates by the velocities (k, n_v)."""
-        if not self.system.has_balls:
+        if "slopes" not in self.module.kernels:
             return self.at(x)[1]
         inputs = (np.array([self.time]), x, self.d, self.m, self.p)
         slopes = np.array(self.module.kernels["slopes"](*inputs))
@@ -146,8 +146,9 @@ def trace_closing(system: System) -> dict[str, ca.Function]:
     values = ca.densify(system.expressions.constraints)
     h, columns = values[: len(system.constraint_forces)], [*system.symbols]
     found = {"values": values, "gradients": ca.vec(ca.densify(ca.jacobian(h, system.q)))}
-    if system.has_balls:
-        found["slopes"] = ca.vec(ca.densify(system.slopes(h)))
+    if system.has_balls or any(entry.is_zero() for entry in ca.vertsplit(h)):
+        rates = values[len(system.constraint_forces) :]
+        found["slopes"] = ca.vec(ca.densify(ca.jacobian(rates, system.v)))
     return {name: ca.Function(name, columns, [column]) for name, column in found.items()}
 
 
@@ -241,7 +242,7 @@ def check_kept(equations: Equations, keep: Sequence[str]) -> None:
     for name in keep:
         if name not in equations.names:
             flaws.add(f"keep.{name}", "is no position or velocity of a moving joint", nearest(name, equations.names))
-    flaws.raise_if_any(equations.system.scenario.name)
+    equations.system.scenario.raise_if_any(flaws)
 
 
 def _same(a: np.ndarray, b: np.ndarray, turns: np.ndarray) -> bool:

@@ -68,7 +68,7 @@ def _treat_otherwise(what: Target) -> Target:
 
 
 def _treat_scenario(scenario: Scenario) -> Scenario:
-    if not scenario.machine.constraints:
+    if not scenario.machine.all_constraints:
         return scenario
     other = "baumgarte" if scenario.constraint_method.method == "projection" else "projection"
     return dataclasses.replace(scenario, constraint_method=ConstraintMethod(other))

@@ -84,7 +84,7 @@ def _check_left_out(system: System, x: np.ndarray, m: np.ndarray, values: np.nda
     if float(left) > LEFT:
         what = f"are met by the start found but for {float(left):.3g} of equations that seem to follow from the others"
         flaws.add("constraints", what, "give start values nearer to where all are met, or leave a constraint out")
-    flaws.raise_if_any(f"scenario '{system.scenario.name}'")
+    system.scenario.raise_if_any(flaws)
 
 
 def _list_changes(system: System, given: np.ndarray, found: np.ndarray) -> dict[str, tuple[float, float]]:
@@ -97,13 +97,13 @@ def _check_constraints(system: System, m: np.ndarray) -> None:
     """Whether a constraint holds is built in where no event changes it: a run before must not end otherwise."""
     flaws = FlawList()
     switched = {guard.name for guard in system.guards}
-    active = {f"{c.name}.active": c.name for c in system.scenario.machine.constraints}
+    active = {f"{c.name}.active": c.name for c in system.scenario.machine.all_constraints}
     for info, value in zip(system.memory, m, strict=True):
         name = active.get(info.name)
         if name and f"{name}.closes" not in switched and (value > 0.5) != (info.start > 0.5):
             what = f"{'holds' if value > 0.5 else 'is broken'} at the end of the run before, and not here"
             flaws.add(f"constraints.{name}", what, f"start with '{info.name}' = {value:g}")
-    flaws.raise_if_any(system.scenario.name)
+    system.scenario.raise_if_any(flaws)
 
 
 def check_ranges(system: System, x: np.ndarray, values: np.ndarray) -> None:
@@ -119,4 +119,4 @@ def check_ranges(system: System, x: np.ndarray, values: np.ndarray) -> None:
         if not lower <= position <= upper:
             what = f"the start found at {position:.6g} is out of reach, allowed is {lower:g} to {upper:g}"
             flaws.add(f"coordinates.{c.name}.range", what, "change initial, the set point or the range")
-    flaws.raise_if_any(f"scenario '{system.scenario.name}'")
+    system.scenario.raise_if_any(flaws)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from robodyn.assembly import System
-from robodyn.assembly.stick_events import ACTION
+from robodyn.assembly.reaction_modes import ACTION
 from robodyn.errors import FlawList
-from robodyn.model import Solver
+from robodyn.model import Solver, Wheel
 from robodyn.simulation.fused_step import FUSED_STEPS, FusedStep
 from robodyn.simulation.generalised_alpha import trace_generalised_alpha
 from robodyn.simulation.implicit_step import ImplicitStep
@@ -37,11 +37,14 @@ def check_method(system: System, solver: Solver) -> None:
     if system.has_balls and (solver.implicit_step or solver.fused_step):
         what = f"{method} moves joints of one position each, and here are balls"
         flaws.add("solver.method", what, "say rodas4p, or auto with another constraint method")
+    if solver.implicit_step and any(isinstance(c, Wheel) for c in system.scenario.machine.all_constraints):
+        what = f"{method} keeps constraints of positions, and wheels roll by velocities"
+        flaws.add("solver.method", what, "say another method, and baumgarte or projection")
     if solver.implicit_step:
         _check_states(flaws, system, method)
     if solver.fused_step:
         _check_mechanism(flaws, system, method)
-    flaws.raise_if_any(f"scenario '{system.scenario.name}'")
+    system.scenario.raise_if_any(flaws)
 
 
 def _check_mechanism(flaws: FlawList, system: System, method: str) -> None:

@@ -2,7 +2,18 @@
 
 from robodyn.spatial.inertia import Inertia, Moments
 from robodyn.spatial.pose import Pose
-from robodyn.spatial.rotations import about_axis, clean_rotation, from_matrix, from_quaternion, from_rpy
+from robodyn.spatial.rotations import (
+    Quaternion,
+    about_axis,
+    clean_rotation,
+    from_matrix,
+    from_quaternion,
+    from_rpy,
+    multiply,
+    quaternion_about,
+    quaternion_from_matrix,
+    quaternion_from_rpy,
+)
 from robodyn.spatial.vectors import (
     as_vector,
     build_matrix,
@@ -18,6 +29,7 @@ __all__ = [
     "Inertia",
     "Moments",
     "Pose",
+    "Quaternion",
     "about_axis",
     "as_vector",
     "build_matrix",
@@ -28,7 +40,11 @@ __all__ = [
     "from_matrix",
     "from_quaternion",
     "from_rpy",
+    "multiply",
     "perpendicular_to",
+    "quaternion_about",
+    "quaternion_from_matrix",
+    "quaternion_from_rpy",
     "rotate_symmetric",
     "skew",
 ]

@@ -15,6 +15,9 @@ from robodyn.spatial.vectors import Matrix, Scalar, Vector, build_matrix, skew
 ROUNDING = 1e-15
 """Entries this near to 0, 1 or -1 are rounding errors of a right angle, e.g. cos(pi/2) = 6e-17."""
 
+Quaternion = tuple[Scalar, Scalar, Scalar, Scalar]
+"""w, x, y, z of a rotation, of length 1."""
+
 ORTHOGONAL = 1e-6
 """Largest error of R R^T = 1 forgiven in a given matrix: files often print six digits."""
 
@@ -40,6 +43,50 @@ def from_rpy(roll: Scalar, pitch: Scalar, yaw: Scalar) -> Matrix:
     x, y, z = np.eye(3)
 
     return clean_rotation(about_axis(z, yaw) @ about_axis(y, pitch) @ about_axis(x, roll))
+
+
+def quaternion_about(axis: Vector, angle: Scalar) -> Quaternion:
+    """The quaternion w, x, y, z of the same rotation as `about_axis`; continuous in the angle, of period 4 pi."""
+    s = sym.sin(0.5 * angle)
+
+    return sym.cos(0.5 * angle), axis[0] * s, axis[1] * s, axis[2] * s
+
+
+def quaternion_from_rpy(roll: Scalar, pitch: Scalar, yaw: Scalar) -> Quaternion:
+    """The quaternion of the same rotation as `from_rpy`."""
+    x, y, z = np.eye(3)
+
+    return multiply(quaternion_about(z, yaw), multiply(quaternion_about(y, pitch), quaternion_about(x, roll)))
+
+
+def quaternion_from_matrix(R: np.ndarray) -> Quaternion:
+    """The quaternion of a rotation of numbers, its largest part positive (Shepperd 1978)."""
+    # 4 q q^T, of which the column with the largest diagonal is the best known.
+    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = np.asarray(R, float).tolist()
+    outer = np.array(
+        [
+            [1 + xx + yy + zz, zy - yz, xz - zx, yx - xy],
+            [zy - yz, 1 + xx - yy - zz, xy + yx, xz + zx],
+            [xz - zx, xy + yx, 1 - xx + yy - zz, yz + zy],
+            [yx - xy, xz + zx, yz + zy, 1 - xx - yy + zz],
+        ]
+    )
+    column = outer[:, np.argmax(np.diag(outer))]
+    w, x, y, z = (column / np.linalg.norm(column)).tolist()
+
+    return w, x, y, z
+
+
+def multiply(p: Quaternion, q: Quaternion) -> Quaternion:
+    """Quaternion of the rotation q, then p: R(p q) = R(p) R(q)."""
+    (a, b, c, d), (w, x, y, z) = p, q
+
+    return (
+        a * w - b * x - c * y - d * z,
+        a * x + b * w + c * z - d * y,
+        a * y + c * w + d * x - b * z,
+        a * z + d * w + b * y - c * x,
+    )
 
 
 def from_quaternion(w: Scalar, x: Scalar, y: Scalar, z: Scalar) -> Matrix:

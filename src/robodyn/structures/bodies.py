@@ -9,15 +9,14 @@ import numpy as np
 
 from robodyn.errors import FlawList
 from robodyn.model import BodyNode, FlexibleBody
-from robodyn.model.numbers import as_floats
+from robodyn.model.kinds import Bounds
+from robodyn.model.numbers import as_floats, check_count
 from robodyn.structures.assembled import Structure, assemble_structure
 from robodyn.structures.checks import (
-    check_count,
     check_element,
     check_joined,
     check_modes,
     check_nodes,
-    check_positive,
     check_size,
 )
 from robodyn.structures.elements import Element
@@ -39,8 +38,8 @@ def beam(
         numbers: `stiffness`, `damping`, `rayleigh` of the body.
     """
     flaws = FlawList()
-    check_positive(flaws, "length", length)
-    check_count(flaws, "elements", elements)
+    Bounds(positive=True).check(flaws, "length", length, "m")
+    check_count(flaws, "elements", elements, 1)
     flaws.raise_if_any(f"flexible body '{name}'")
     nodes = {"root": (0.0, 0.0, 0.0), "tip": (length, 0.0, 0.0)}
     return frame(name, nodes, [Element("root", "tip", section, elements)], how, **numbers)

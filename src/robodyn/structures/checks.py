@@ -9,29 +9,13 @@ import numpy as np
 
 from robodyn.errors import FlawList, nearest
 from robodyn.model.flexible import NEAR
-from robodyn.model.numbers import LARGEST, check_finite, check_vector
+from robodyn.model.numbers import LARGEST, check_vector
 from robodyn.structures.elements import Element, is_along
 
 MOST_MODES, MOST_CELLS = 60, 10**7
 """Modes of a body, and particles times modes squared: the equations of more are too long to be of use."""
 MOST_PARTS = 200
 """Elements of a frame, this project's own choice: their dense matrices take some seconds."""
-
-
-def check_positive(flaws: FlawList, path: str, value: Any) -> bool:
-    """Whether a value is a positive number."""
-    good = check_finite(flaws, path, value)
-    if good and not value > 0:
-        flaws.add(path, f"must be positive, is {value:g}")
-    return good and value > 0
-
-
-def check_count(flaws: FlawList, path: str, value: Any) -> bool:
-    """Whether a value is a positive whole number."""
-    good = isinstance(value, int) and not isinstance(value, bool) and value > 0
-    if not good:
-        flaws.add(path, f"must be a positive count, is {value!r}")
-    return good
 
 
 def check_size(flaws: FlawList, elements: Sequence[Element]) -> None:
@@ -57,7 +41,7 @@ def check_nodes(flaws: FlawList, nodes: Mapping[str, Any], root: str, interfaces
 
 
 def check_element(flaws: FlawList, element: Element, nodes: Mapping[str, Any]) -> None:
-    """Its ends are nodes apart from each other, its parts a count, and `up` a direction."""
+    """Its ends are nodes apart from each other, and `up` is across."""
     ends = [end for end in (element.start, element.end) if end not in nodes]
     for end in ends:
         flaws.add("", f"there is no node '{end}'", nearest(end, nodes))
@@ -67,12 +51,7 @@ def check_element(flaws: FlawList, element: Element, nodes: Mapping[str, Any]) -
     if along is not None and not np.linalg.norm(along) > 0:
         flaws.add("", "has no length", "its ends must be apart")
         along = None
-    check_count(flaws, "parts", element.parts)
-    if not check_vector(flaws, "up", element.up, 3):
-        return
-    if not np.linalg.norm(element.up) > 0:
-        flaws.add("up", "must not be zero")
-    elif along is not None and tuple(element.up) != Element.up and is_along(along, np.array(element.up)):
+    if along is not None and element.up != Element.up and is_along(along, np.array(element.up)):
         flaws.add("up", "is along the element", "name a direction across it")
 
 

@@ -6,31 +6,34 @@ end. With shear (Timoshenko) the shape functions depend on Phi = 12 E I / (G A_s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from robodyn.structures.sections import Section
+from robodyn.model.description import Description
+from robodyn.model.fields import Z_AXIS, text, vector, whole_number
+from robodyn.model.numbers import Floats
+from robodyn.structures.sections import Section, section
 
 X, V, W, TWIST = (0, 6), (1, 7), (2, 8), (3, 9)
 BEND_Y, BEND_Z = (1, 5, 7, 11), (2, 4, 8, 10)
 """Freedoms of bending in the planes x-y and x-z; a rotation about y is -dw/dx."""
 
 
-@dataclass(frozen=True)
-class Element:
-    """Beams between two named nodes of a frame.
+class Element(Description):
+    """Beams between two named nodes of a frame."""
 
-    Attributes:
-        parts: number of elements it is divided into.
-        up: a direction in the plane x-z of the section, in the body's axes; instead of z, x for an element along z.
-    """
+    NOUN = "element"
 
-    start: str
-    end: str
-    section: Section
-    parts: int = 1
-    up: tuple[float, ...] = (0.0, 0.0, 1.0)
+    start: str = text(doc="node")
+    end: str = text(doc="node")
+    section: Section = section()
+    parts: int = whole_number(least=1, default=1, doc="number of elements")
+    up: Floats = vector(
+        "",
+        suffixes=(),
+        zero=False,
+        default=Z_AXIS,
+        doc="a direction in the plane x-z of the section; 1, 0, 0 for one along z",
+    )
 
 
 def is_along(first: np.ndarray, second: np.ndarray) -> bool:

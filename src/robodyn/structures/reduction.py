@@ -7,13 +7,15 @@ are then made orthogonal, so that each has one mass and one stiffness.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
-from robodyn.model.numbers import LARGEST, check_finite, check_texts
+from robodyn.model.description import Description
+from robodyn.model.fields import flag, quantity, texts, whole_number
+from robodyn.model.numbers import LARGEST
 from robodyn.structures.checks import check_modes_count
 
 ALIKE = 1e-9
@@ -22,52 +24,42 @@ DIRECTIONS = ("x", "y", "z", "rx", "ry", "rz")
 DEFAULT_MODES = 2
 
 
-@dataclass(frozen=True)
-class Reduction:
-    """How a structure is reduced.
+class Reduction(Description):
+    """How a structure is reduced; to two vibrations where neither their number nor a frequency is given."""
 
-    Attributes:
-        interfaces: names of nodes whose motions under static loads are kept exactly (a joint or a load acts there).
-        modes: number of fixed-interface modes, or all up to `frequency` [Hz]; two where neither is given.
-        highest: of the modes found in the end, those beyond this frequency [Hz] are left out; None for none.
-        directions: how the nodes can move, in the body's axes; the others are held everywhere.
-        stiffening: whether bent beams get shorter, which makes them stiffer under tension and when they spin.
-    """
+    NOUN = "reduction"
 
-    interfaces: tuple[str, ...] = ("tip",)
-    modes: int | None = None
-    frequency: float | None = None
-    highest: float | None = None
-    directions: tuple[str, ...] = DIRECTIONS
-    stiffening: bool = False
+    interfaces: tuple[str, ...] = texts(
+        "node", default=("tip",), doc="nodes whose static motions are kept exactly: where joints and loads are"
+    )
+    modes: int | None = whole_number(
+        default=None, doc="number of vibrations that are kept, with the interfaces held", absent="required, or:"
+    )
+    frequency: float | None = quantity("Hz", positive=True, default=None, doc="those up to this one")
+    highest: float | None = quantity(
+        "Hz", positive=True, default=None, doc="what is faster in the end is left out", absent="nothing is"
+    )
+    directions: tuple[str, ...] = texts(
+        "direction", default=DIRECTIONS, doc="how nodes can move; in the others they are held"
+    )
+    stiffening: bool = flag(default=False, doc="whether bent beams get shorter, and so stiffer where they spin or hang")
 
-    def __post_init__(self) -> None:
-        flaws = FlawList()
-        for name, noun in (("interfaces", "nodes"), ("directions", "directions")):
-            check_texts(flaws, name, getattr(self, name), noun)
-        flaws.raise_if_any("reduction")
-        for direction in dict.fromkeys(self.directions):
-            if list(self.directions).count(direction) > 1:
-                flaws.add("directions", f"'{direction}' is there twice")
-            if direction not in DIRECTIONS:
-                flaws.add("directions", f"'{direction}' is unknown", nearest(str(direction), DIRECTIONS))
-        if not self.directions:
-            flaws.add("directions", "there is none", nearest("", DIRECTIONS))
+    def check(self, flaws: FlawList) -> None:
+        if not flaws.concern("directions"):
+            self._check_directions(flaws)
         if self.modes is not None and self.frequency is not None:
             flaws.add("modes", "give either modes or frequency", "leave one of them out")
-        for name in ("frequency", "highest"):
-            value = getattr(self, name)
-            if value is not None and check_finite(flaws, name, value) and not value > 0:
-                flaws.add(name, f"must be positive, is {value:g}")
-        if self.modes is not None and (
-            isinstance(self.modes, bool) or not isinstance(self.modes, int) or self.modes < 0
-        ):
-            flaws.add("modes", f"must be a count, is {self.modes!r}")
-        flaws.raise_if_any("reduction")
-        for name in ("interfaces", "directions"):
-            object.__setattr__(self, name, tuple(getattr(self, name)))
         if self.modes is None and self.frequency is None:
-            object.__setattr__(self, "modes", DEFAULT_MODES)
+            self.set_fields(modes=DEFAULT_MODES)
+
+    def _check_directions(self, flaws: FlawList) -> None:
+        if not self.directions:
+            flaws.add("directions", "there is none", nearest("", DIRECTIONS))
+        for direction, count in Counter(self.directions).items():
+            if count > 1:
+                flaws.add("directions", f"'{direction}' is there twice")
+            if direction not in DIRECTIONS:
+                flaws.add("directions", f"'{direction}' is unknown", nearest(direction, DIRECTIONS))
 
     def free(self, n_nodes: int, root: int) -> np.ndarray:
         """Numbers of the freedoms left: of all nodes but the root, in the directions given."""

@@ -20,7 +20,7 @@ _IDENTITY = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 _X_AXIS = (1.0, 0.0, 0.0)
 _Z_AXIS = (0.0, 0.0, 1.0)
 _STANDARD_GRAVITY = (0.0, 0.0, -9.81)
-_DRAWN_KINDS = ("revolute", "prismatic", "fixed")
+_DRAWN_KINDS = ("revolute", "prismatic", "screw", "ball", "fixed")
 
 
 def read_machine(run: Run) -> tuple[Plain | None, str]:
@@ -47,7 +47,7 @@ def _geometry(mechanism: Plain, description: Plain, numbers: Plain) -> Plain:
     gravity = zip(_AXES, _triple(mechanism.get("gravity", _STANDARD_GRAVITY)), strict=True)
     bodies = [_body(body, numbers) for body in mechanism["bodies"]]
     shapes = {body["name"]: body.get("shape") for body in bodies}
-    joints = _ordered([_joint(joint, shapes, numbers) for joint in mechanism["joints"]])
+    joints = _ordered([part for joint in mechanism["joints"] for part in _joint(joint, shapes, numbers)])
     points = [_point(point, shapes, joints, numbers) for point in mechanism.get("points", [])]
     return {
         "name": str(mechanism.get("name", "")),
@@ -71,13 +71,31 @@ def _body(body: Plain, numbers: Plain) -> Plain:
     return message if shape is None else message | {"shape": shape}
 
 
-def _joint(joint: Plain, shapes: Plain, numbers: Plain) -> Plain:
+def _joint(joint: Plain, shapes: Plain, numbers: Plain) -> list[Plain]:
+    """The elementary motions that a joint is made of, each carried by the one before it."""
     first, second, third = joint.get("rotation", _IDENTITY)
     rotation = [_triple(row) for row in (first, second, third)]
     names = {key: str(joint[key]) for key in ("name", "kind", "parent", "child")}
-    axis = _triple(joint.get("axis", _Z_AXIS))
-    place = {"origin": _vector(joint, "origin", numbers), "rotation": rotation, "axis": axis}
-    return names | place | find_carrier(shapes.get(names["parent"]), joint)
+    place = {"origin": _vector(joint, "origin", numbers), "rotation": rotation}
+    carrier = find_carrier(shapes.get(names["parent"]), joint)
+    motions = _motions(joint, names["name"], names["kind"])
+    between = [f"{names['child']} {k}" for k in range(1, len(motions))]
+    pitch = _number(numbers, f"{names['name']}.pitch", joint.get("pitch", 0.0))
+    found = []
+    for (name, kind, axis), parent, child in zip(
+        motions, [names["parent"], *between], [*between, names["child"]], strict=True
+    ):
+        # Slides of a body that moves freely stand for no guides.
+        plain = {"name": name, "kind": kind, "parent": parent, "child": child, "axis": axis, "pitch": pitch}
+        found.append(plain | place | carrier | ({"bare": True} if names["kind"] in ("free", "planar") else {}))
+        place, carrier = {"origin": list(_ORIGIN), "rotation": [list(row) for row in _IDENTITY]}, {}
+    return found
+
+
+def _motions(joint: Plain, name: str, kind: str) -> list[tuple[str, str, list[float]]]:
+    """Name, kind and axis of each."""
+    given = joint.get("motions") or [[name, kind, joint.get("axis", _Z_AXIS)]]
+    return [(str(own), str(motion), _triple(axis)) for own, motion, axis in given]
 
 
 def _point(point: Plain, shapes: Plain, joints: list[Plain], numbers: Plain) -> Plain:
@@ -164,7 +182,8 @@ def _problem(machine: Plain, run: Run) -> str:
         return f"The points {', '.join(loose)} are on no body of the mechanism, so it cannot be drawn."
     moving = [joint["name"] for joint in machine["joints"] if joint["kind"] != "fixed"]
     moving += [name.removesuffix(".position") for body in machine["bodies"] for name in _modes(body)]
-    missing = [name for name in moving if f"{name}.position" not in run]
+    balls = {joint["name"] for joint in machine["joints"] if joint["kind"] == "ball"}
+    missing = [name for name in moving if f"{name}.{'orientation.w' if name in balls else 'position'}" not in run]
     if missing:
         return f"The position of {', '.join(missing)} was not recorded, so the machine cannot be drawn."
     return "" if moving and run.time.size else "Nothing of the mechanism moves in this record."

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from robodyn.studies import Study
-from robodyn_studies.constraints import STUDY as CONSTRAINTS
-from robodyn_studies.cosimulation import STUDY as COSIMULATION
-from robodyn_studies.epaas import STUDY as EPAAS
-from robodyn_studies.rx90 import STUDY as RX90
-from robodyn_studies.scara import STUDY as SCARA
-
-STUDIES: dict[str, Study] = {study.name: study for study in (SCARA, EPAAS, CONSTRAINTS, RX90, COSIMULATION)}
+from typing import Any
 
 __all__ = ["STUDIES"]
+
+
+def __getattr__(name: str) -> Any:
+    """The studies are loaded where they are asked for: a list of the catalogue's scenarios is made without them."""
+    if name == "STUDIES":
+        from robodyn_studies.studies import STUDIES
+
+        return STUDIES
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

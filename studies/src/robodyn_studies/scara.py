@@ -11,8 +11,8 @@ from functools import cache
 
 import numpy as np
 
-from robodyn.catalog import SCENARIOS, scara_avoid_sampled
-from robodyn.model import Solver
+from robodyn.catalog import scara_avoid, scara_avoid_sampled, scara_phases, scara_ptp
+from robodyn.model import Scenario, ScenarioSequence, Solver
 from robodyn.reporting import plot_difference, plot_path, plot_signals
 from robodyn.results import Run, compare
 from robodyn.simulation import simulate
@@ -23,6 +23,11 @@ PAPER = "SNE 29(3) 2019, ARGESIM C11"
 OWN = "own reference, explicit Euler in plain code"
 STEPS = (4e-4, 1e-3, 2e-3)
 POSITIONS = ("shoulder.position", "elbow.position", "lift.position")
+TASKS: Mapping[str, Callable[[], Scenario | ScenarioSequence]] = {
+    "scara-ptp": scara_ptp,
+    "scara-avoid": scara_avoid,
+    "scara-phases": scara_phases,
+}
 CONVERGED = Solver("dopri5", rtol=1e-9, atol=1e-11)
 
 
@@ -30,7 +35,7 @@ CONVERGED = Solver("dopri5", rtol=1e-9, atol=1e-11)
 def motion(name: str, method: str = "", step: float = 0.0) -> Run:
     """A run of a scenario of this study; without a method the converged one."""
     solver = Solver(method, step=step) if method else CONVERGED
-    scenario = scara_avoid_sampled(step) if name == "scara-avoid-sampled" else SCENARIOS[name]()
+    scenario = scara_avoid_sampled(step) if name == "scara-avoid-sampled" else TASKS[name]()
     return simulate(scenario, solver)
 
 
@@ -74,10 +79,10 @@ def _end_times() -> Iterator[PublishedValue]:
     converged = times_of(motion("scara-ptp"))
     reason = "the reference's own step of 5e-5 s leaves errors of this size"
     yield PublishedValue("b_end_time_converged", 2.8124, converged["arrived"], "s", 5e-4, reason, OWN)
-    stiff = simulate(SCENARIOS["scara-ptp"](), Solver("rodas4p", rtol=1e-8, atol=1e-10))
+    stiff = simulate(scara_ptp(), Solver("rodas4p", rtol=1e-8, atol=1e-10))
     value = abs(stiff.outcome.time - converged["arrived"])
     yield below("b_end_time_stiff_against_explicit", value, 1e-6, "s", "two converged solvers, tolerance 1e-8")
-    pair = simulate(SCENARIOS["scara-ptp"](), Solver("heun_euler", rtol=1e-6, atol=1e-8))
+    pair = simulate(scara_ptp(), Solver("heun_euler", rtol=1e-6, atol=1e-8))
     value = abs(pair.outcome.time - converged["arrived"])
     yield below("b_end_time_embedded_pair", value, 1e-4, "s", "order 2 at tolerance 1e-6", f"{PAPER}: proposed")
     order = converged["elbow_settled"] < converged["lift_settled"] > converged["shoulder_settled"]

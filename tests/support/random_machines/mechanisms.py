@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +13,7 @@ from robodyn.model import (
     Body,
     ConstraintFunction,
     FlexibleBody,
+    Freedom,
     Joint,
     LinearConstraint,
     LoopJoint,
@@ -20,7 +22,8 @@ from robodyn.model import (
     Rod,
 )
 from robodyn.model.constraint import Constraint
-from robodyn.spatial import about_axis, from_rpy
+from robodyn.model.joint import KINDS, SINGLE
+from robodyn.spatial import about_axis, from_quaternion, from_rpy
 from robodyn.structures import Reduction, Section, beam
 from robodyn.symbolic import sin
 
@@ -31,19 +34,33 @@ ALUMINIUM = Section.tube(0.01, 0.002, 70e9, 26e9, 2700.0)
 
 @dataclass
 class Frame:
-    """A mechanism under construction, with the pose of every body at the joint positions q."""
+    """A mechanism under construction, with the pose of every body at the joint positions q.
+
+    Attributes:
+        plain: whether all joints are revolute, prismatic or fixed; bending: part of the bodies that are flexible.
+        q: position of each axis; units: of them; orientations: quaternion of each ball.
+    """
 
     rng: np.random.Generator
     planar: bool
+    plain: bool = True
+    bending: float = 0.03
     bodies: list[Body] = field(default_factory=list)
     joints: list[Joint] = field(default_factory=list)
     points: list[Point] = field(default_factory=list)
     poses: dict[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
     q: dict[str, float] = field(default_factory=dict)
+    units: dict[str, str] = field(default_factory=dict)
+    orientations: dict[str, np.ndarray] = field(default_factory=dict)
 
     @property
     def moving(self) -> list[Joint]:
         return [joint for joint in self.joints if joint.kind != "fixed"]
+
+    @property
+    def n_v(self) -> int:
+        """Degrees of freedom of the joints."""
+        return len(self.q) + 3 * len(self.orientations)
 
     def carrier(self, body: str) -> str:
         """The body that moves by a joint, or the ground, to which a body is fixed."""
@@ -72,9 +89,9 @@ class Frame:
         return "tip" if any(isinstance(b, FlexibleBody) and b.name == body for b in self.bodies) else None
 
 
-def random_frame(rng: np.random.Generator, n: int) -> Frame:
-    """A branching tree of n bodies, every third one planar, with points on all bodies."""
-    frame = Frame(rng, planar=bool(rng.random() < 0.35))
+def random_frame(rng: np.random.Generator, n: int, plain: bool = True, bending: float = 0.03) -> Frame:
+    """A branching tree of n bodies with points on all of them; of the plain ones every third is planar."""
+    frame = Frame(rng, planar=bool(rng.random() < 0.35) and plain, plain=plain, bending=bending)
     frame.poses[GROUND] = np.eye(3), np.zeros(3)
     frame.points.append(Point("base", GROUND))
     for k in range(n):
@@ -84,27 +101,50 @@ def random_frame(rng: np.random.Generator, n: int) -> Frame:
 
 def _add_body(frame: Frame, k: int, parent: str) -> None:
     rng, name = frame.rng, f"b{k}"
-    kind = str(rng.choice(["revolute", "prismatic", "fixed"], p=[0.6, 0.28, 0.12])) if k else "revolute"
-    fields: dict[str, Any] = {} if kind == "fixed" else {"axis": _axis(frame, kind)}
-    if kind != "fixed" and rng.random() < 0.3:
+    kind = _kind(frame, k)
+    fields: dict[str, Any] = {} if kind in ("fixed", "ball", "free") else {"axis": _axis(frame, kind)}
+    if kind in SINGLE and rng.random() < 0.3:
         fields["armature"] = rng.uniform(0.001, 0.1)
+    if kind in ("universal", "planar"):
+        fields["second_axis"] = tuple(np.cross(fields["axis"], rng.normal(size=3)))
+    if kind == "screw":
+        fields["pitch"] = rng.uniform(0.01, 0.1) * rng.choice([-1, 1])
     if not frame.planar and rng.random() < 0.5:
         fields["rotation"] = from_rpy(*rng.uniform(-1.5, 1.5, 3))
     origin = rng.uniform(-SIZE, SIZE, 3) * ([1, 0, 1] if frame.planar else [1, 1, 1])
     joint = Joint(f"j{k}", kind, parent, name, tuple(origin), node=frame.node(parent), **fields)
     frame.joints.append(joint)
     frame.bodies.append(_random_body(frame, name))
-    q = float(rng.uniform(-1.0, 1.0)) * (1.0 if joint.rotates else SIZE)
     R, p = frame.poses[parent]
-    R, p, axis = R @ np.array(joint.rotation), p + R @ np.array(joint.origin), np.array(joint.axis)
-    if kind == "revolute":
-        R = R @ np.array(about_axis(axis, q), float)
-    elif kind == "prismatic":
-        p = p + R @ axis * q
+    R, p = R @ np.array(joint.rotation), p + R @ np.array(joint.origin)
+    if kind == "fixed":
+        rng.random()  # keeps the machines of old seeds
+    for freedom in joint.freedoms:
+        R_moved, p_moved = _draw_motion(frame, freedom, joint.pitch)
+        R, p = R @ R_moved, p + R @ p_moved
     frame.poses[name] = R, p
-    if kind != "fixed":
-        frame.q[joint.name] = q
     frame.attach(name, rng.uniform(-SIZE, SIZE, 3))
+
+
+def _kind(frame: Frame, k: int) -> str:
+    """The first joint moves, and has an axis."""
+    if frame.plain:
+        return str(frame.rng.choice(["revolute", "prismatic", "fixed"], p=[0.6, 0.28, 0.12])) if k else "revolute"
+    return str(frame.rng.choice(KINDS if k else [kind for kind in KINDS if kind not in ("fixed", "ball")]))
+
+
+def _draw_motion(frame: Frame, freedom: Freedom, pitch: float) -> tuple[np.ndarray, np.ndarray]:
+    """Where an elementary motion of a joint stands: it rotates by R and moves by p."""
+    rng, name = frame.rng, freedom.name
+    if freedom.kind == "ball":
+        frame.orientations[name] = (drawn := rng.normal(size=4)) / np.linalg.norm(drawn)
+        return np.array(from_quaternion(*frame.orientations[name]), float), np.zeros(3)
+    axis = np.array(freedom.axis)
+    frame.q[name] = q = float(rng.uniform(-1.0, 1.0)) * (1.0 if freedom.rotates else SIZE)
+    frame.units[name] = freedom.unit
+    if freedom.kind == "prismatic":
+        return np.eye(3), axis * q
+    return np.array(about_axis(axis, q), float), axis * (pitch * q)
 
 
 def _axis(frame: Frame, kind: str) -> tuple[float, ...]:
@@ -119,7 +159,7 @@ def _axis(frame: Frame, kind: str) -> tuple[float, ...]:
 def _random_body(frame: Frame, name: str) -> Body:
     """A box of some size off the joint; some of them are beams that bends."""
     rng = frame.rng
-    if rng.random() < 0.03:
+    if rng.random() < frame.bending:
         bends = Reduction((), modes=2, directions=("y", "rz", "z", "ry"))
         return beam(name, 2 * SIZE, ALUMINIUM, bends, elements=3, damping=float(rng.choice([0.0, 0.02])))
     mass, sides = rng.uniform(0.3, 3.0), rng.uniform(0.1, 1.0, 3) * SIZE
@@ -136,13 +176,19 @@ def random_constraints(frame: Frame, freedoms: int) -> list[Constraint]:
     """Loops, rods and couplings that the pose meets and that leave one freedom at least."""
     found: list[Constraint] = []
     for _ in range(int(frame.rng.integers(1, 3))):
-        makers = [(count, maker) for count, maker in (PLANAR if frame.planar else MAKERS) if count < freedoms]
+        kinds = PLANAR if frame.planar else MAKERS
+        makers = [(count, maker) for count, maker in kinds if count < freedoms and _has_axes(frame, maker)]
         if not makers:
             break
         count, maker = makers[int(frame.rng.integers(len(makers)))]
         found.append(maker(frame, f"c{len(found)}"))
         freedoms -= count
     return found
+
+
+def _has_axes(frame: Frame, maker: Callable[[Frame, str], Constraint]) -> bool:
+    """Some constraints are between two axes."""
+    return len(frame.q) > 1 or maker not in (_coupling, _relation)
 
 
 def _far_ends(frame: Frame) -> tuple[str, str]:

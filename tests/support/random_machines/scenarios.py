@@ -35,25 +35,28 @@ from robodyn.model.constraint import Constraint
 from robodyn.symbolic import sin
 
 
-def random_scenario(seed: int, largest: int = 6) -> Scenario:
+def random_scenario(seed: int, largest: int = 6, without: tuple[str, ...] = ()) -> Scenario:
     """A machine with drives, friction, sensors and controllers, and what happens to it.
 
     Args:
         largest: number of bodies, from 3 on; rigid contacts, whose code is long, have half of them.
+        without: laws that came later than this seed's machine.
+
+    Every fourth machine has joints of all kinds, the others revolute, prismatic and fixed ones.
     """
     rng = np.random.default_rng(seed)
     looped, touching = rng.random() < 0.4, rng.random() < 0.2
     most = (largest + 1) // 2 if touching else largest
-    frame = random_frame(rng, int(rng.integers(min(3, most), most + 1) if looped else rng.integers(1, most + 1)))
-    constraints = random_constraints(frame, len(frame.moving)) if looped and len(frame.moving) > 1 else []
+    number = int(rng.integers(min(3, most), most + 1) if looped else rng.integers(1, most + 1))
+    frame = random_frame(rng, number, plain=seed % 4 != 2)
+    constraints = random_constraints(frame, frame.n_v) if looped and frame.n_v > 1 else []
     coordinates = [_random_coordinate(frame, f"s{k}") for k in range(int(rng.integers(0, 3)))]
-    places = {joint.name: "rad" if joint.rotates else "m" for joint in frame.moving}
-    wiring = Wiring(rng, places | {c.name: _unit(c, places) for c in coordinates})
+    wiring = Wiring(rng, frame.units | {c.name: _unit(c, frame.units) for c in coordinates}, without)
     _add_blocks(rng, wiring, seed, largest)
-    if rng.random() < 0.15 and len(frame.moving) > 1 and not constraints:
+    if rng.random() < 0.15 and frame.n_v > 1 and not constraints:
         constraints.append(_prescribe(frame, wiring))
     contacts = _random_contacts(frame, wiring) if touching else ()
-    loads = [Load("load", _tip(frame).name, tuple(rng.normal(size=3) * 5.0))] if rng.random() < 0.15 else []
+    loads = [_random_load(frame, wiring)] if rng.random() < (0.15 if frame.plain else 0.5) else []
     tunable = ("*.mass",) if rng.random() < 0.2 else ()
     parts: dict[str, Any] = {"delays": wiring.delays, "constraints": constraints, "contacts": contacts}
     machine = Machine("m", finish(frame), wiring.blocks, coordinates, loads=loads, tunable=tunable, **parts)
@@ -78,7 +81,7 @@ def _add_blocks(rng: np.random.Generator, wiring: Wiring, seed: int, largest: in
 def _random_coordinate(frame: Frame, name: str) -> Coordinate:
     rng = frame.rng
     joints = [str(j) for j in rng.choice(list(frame.q), min(2, len(frame.q)), replace=False)]
-    turning = [joint.name for joint in frame.moving if joint.rotates]
+    turning = [name for name, unit in frame.units.items() if unit == "rad"]
     kind = rng.integers(5)
     weights = {joint: float(rng.uniform(-2.0, 2.0)) for joint in joints}
     if kind == 0:
@@ -87,7 +90,7 @@ def _random_coordinate(frame: Frame, name: str) -> Coordinate:
         return PointCoordinate(name, _tip(frame).name, tuple(rng.normal(size=3)))
     if kind == 2:
         return Distance(name, "base", _tip(frame).name)
-    if kind == 3:
+    if kind == 3 and turning:
         offset = 1.5 - frame.q[turning[0]]
         return TriangleLength(name, {turning[0]: 1.0}, (0.2, 0.35), offset)
     gain = float(rng.uniform(0.1, 1.0))
@@ -109,13 +112,23 @@ def _unit(coordinate: Coordinate, joints: dict[str, str]) -> str:
 
 def _prescribe(frame: Frame, wiring: Wiring) -> PrescribedMotion:
     """A joint that follows a spline from where it stands."""
-    rng, joint = frame.rng, frame.moving[-1].name
+    rng, joint = frame.rng, list(frame.q)[-1]
     times = tuple(np.linspace(0.0, DURATION, 4))
     points = frame.q[joint] + 0.3 * SIZE * rng.uniform(-1.0, 1.0, 4) * [0, 1, 1, 1]
     unit = wiring.places[joint]
     values = {"times": times, "points": tuple(points)}
     wiring.blocks.append(Block("told", "spline_reference", parameters=values, unit=unit))
     return PrescribedMotion("follow", joint, "told.position", "told.velocity", "told.acceleration")
+
+
+def _random_load(frame: Frame, wiring: Wiring) -> Load:
+    """A force on the last body; where joints are of all kinds, in either frame, with a torque, and times a signal."""
+    rng, force = frame.rng, tuple(frame.rng.normal(size=3) * 5.0)
+    if frame.plain:
+        return Load("load", _tip(frame).name, force)
+    times = wiring.source("rad/s") if rng.random() < 0.5 else None
+    axes = str(rng.choice(["world", "body"]))
+    return Load("load", _tip(frame).name, force, tuple(rng.normal(size=3)), axes, times)
 
 
 def _random_contacts(frame: Frame, wiring: Wiring) -> list[Contact | RigidContact]:
@@ -147,7 +160,16 @@ def _random_start(frame: Frame, assembled: bool) -> dict[str, float]:
         start[f"{joint}.position"] = q + (0.02 * float(rng.uniform(-1, 1)) if assembled else 0.0)
         if rng.random() < 0.5:
             start[f"{joint}.velocity"] = float(rng.normal()) * (1.5 if frame.q else 0.0)
+    for ball, quaternion in frame.orientations.items():
+        near = quaternion + (0.02 * rng.uniform(-1, 1, 4) if assembled else 0.0)
+        start |= _components(f"{ball}.orientation", "wxyz", near / np.linalg.norm(near))
+        if rng.random() < 0.5:
+            start |= _components(f"{ball}.angular_velocity", "xyz", 1.5 * rng.normal(size=3))
     return start
+
+
+def _components(quantity: str, axes: str, values: np.ndarray) -> dict[str, float]:
+    return {f"{quantity}.{axis}": float(value) for axis, value in zip(axes, values, strict=True)}
 
 
 def _random_events(frame: Frame, constraints: list[Constraint]) -> list[Event]:

@@ -20,7 +20,7 @@ from support.budgets import (
 )
 from support.followers import BRISTLES, two_link
 
-from robodyn import Block, Event, Recording
+from robodyn import Block, Event, FormulaSignal, Recording
 from robodyn.analysis import split_deviation
 from robodyn.analysis.budget.causes import find_causes
 from robodyn.analysis.budget.replay import Replay, find_twin
@@ -66,9 +66,64 @@ def test_parts_of_a_linear_cart_are_its_step_responses(held):
         np.testing.assert_allclose(held.part(name, "cart.position"), values, atol=1e-11)
 
 
+def test_damping_of_a_joint_is_split_like_that_of_a_block():
+    """A cart that moves: with the same viscous friction as a property of its joint, and as a block."""
+    scenario = servo_cart()
+    friction = Block("cart.damping", "viscous_friction", on="cart", parameters={"viscous": 3.0})
+    machine = scenario.machine
+    damped = machine.mechanism.with_joints(dataclasses.replace(machine.mechanism.joint("cart"), damping=3.0))
+    as_block = scenario.replaced(machine=machine.replaced(blocks=(*machine.blocks, friction)))
+    as_property = scenario.replaced(machine=machine.replaced(mechanism=damped))
+    block, own = (split_deviation(one, POSITION) for one in (as_block, as_property))
+    assert [part.name for part in own.parts] == [part.name for part in block.parts]
+    np.testing.assert_allclose(own.values, block.values, atol=1e-12)
+
+
 def test_a_linear_cart_leaves_no_remainder(held):
     # Two adaptive runs of the same linear equations with rtol 1e-10.
     assert held.remainder_share < 1e-7
+
+
+def with_formula(scenario):
+    signals = (FormulaSignal("felt", "2 * bristles.torque"),)
+    return dataclasses.replace(scenario, machine=dataclasses.replace(scenario.machine, signals=signals))
+
+
+def by_formulas():
+    """The held cart whose control reads its sensor through formulas, one of them of what the twin shares."""
+    scenario = held_cart()
+    blocks = [
+        block
+        if block.name != "control"
+        else dataclasses.replace(block, inputs={"target": "wanted", "position": "arm.seen"})
+        for block in scenario.machine.blocks
+    ]
+    signals = (
+        FormulaSignal("wanted", "2 * reference.position - reference.position"),
+        FormulaSignal("arm.seen", "shift + sensor.measured - shift", parameters={"shift": 0.5}),
+        FormulaSignal("lag", "reference.position - cart.position"),
+    )
+    return dataclasses.replace(scenario, machine=dataclasses.replace(scenario.machine, blocks=blocks, signals=signals))
+
+
+def test_formulas_in_a_loop_are_split_like_blocks(held):
+    found = split_deviation(by_formulas(), (*POSITION, "lag"))
+    for part in held.parts:
+        expected = held.part(part.name, "cart.position")
+        # Rounding of the formulas' sums, in runs of rtol 1e-10.
+        np.testing.assert_allclose(found.part(part.name, "cart.position"), expected, atol=1e-11)
+        np.testing.assert_allclose(found.part(part.name, "lag"), -expected, atol=1e-11)
+    assert found.remainder_share < 1e-7
+
+
+def test_a_twin_hears_formulas_of_the_motion_from_itself_and_others_from_the_original():
+    twin = find_twin(Perturbed(by_formulas()))
+    assert {s.name: s.formula for s in twin.scenario.machine.signals if s.name.startswith("linear.")} == {
+        "linear.arm.seen": "shift + linear.sensor.measured - shift",
+        "linear.lag": "reference.position - linear.cart.position",
+    }
+    control = next(block for block in twin.scenario.machine.blocks if block.name == "linear.control")
+    assert dict(control.inputs) == {"target": "wanted", "position": "linear.arm.seen"}
 
 
 def test_parts_and_remainder_add_up_to_the_total_exactly(servo):
@@ -255,6 +310,7 @@ RESET = Event("reset", beyond, {"position": "cart.position"}, action=back)
         (held_cart(STICKING), "blocks.dry: sticks in modes"),
         (held_cart(IN_PYTHON), "blocks.guess: is called in Python"),
         (held_cart(BRUSH, OBSERVER), "blocks.observer: reads 'bristles.torque' of the disturbance 'bristles'"),
+        (with_formula(held_cart(BRUSH)), "signals.felt: reads 'bristles.torque' of the disturbance 'bristles'"),
         (held_cart(events=(RESET,)), "events.reset: changes the motion by an action"),
     ],
 )

@@ -73,7 +73,7 @@ def ring(seed, order, sampled=False):
 def test_growth_is_what_runs_of_random_linear_units_with_direct_paths_show(seed, scheme, order, sampled):
     step, count, last = 0.1, 300, 200
     units, signal_connections = ring(seed, order, sampled)
-    settings = CosimSettings(step, scheme, largest_value=1e300)
+    settings = CosimSettings(step, scheme, largest_value=np.inf)
     growth = MacroSteps(units, signal_connections=signal_connections, settings=settings, time=0.2).growth(step)
     run = cosimulate(
         [unit.renew() for unit in units],
@@ -106,7 +106,7 @@ def test_growth_counts_a_model_that_passes_on_what_came_in_at_another_interface(
     units = [sliding_mass(name, mass, ports[name]) for name, mass in (("a", 1.0), ("b", 0.5), ("c", 2.0))]
     connections = [Connection("a.right", "b.left"), Connection("b.right", "c.left")]
     step, count = 0.3, 160
-    settings = CosimSettings(step, largest_value=1e300)
+    settings = CosimSettings(step, largest_value=np.inf)
     growth = MacroSteps([unit.renew() for unit in units], connections, settings=settings, time=step).growth(step)
     run = cosimulate([unit.renew() for unit in units], connections, settings=settings, duration=count * step)
     k = np.arange(count // 2, count)

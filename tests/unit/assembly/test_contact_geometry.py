@@ -1,13 +1,10 @@
 """Are gaps, normals and speeds of touches those of the geometry, and are complementarity problems solved?"""
 
-from itertools import combinations
-
 import casadi as ca
 import numpy as np
 import pytest
 
 from robodyn.assembly.builder import start_builder
-from robodyn.assembly.complementarity import Mobility
 from robodyn.assembly.contact_geometry import find_contact_points
 from robodyn.assembly.motion import add_kinematics
 from robodyn.model import GROUND, Ball, Body, Box, Contact, Joint, Machine, Mechanism, Plane, Point, Scenario
@@ -69,28 +66,3 @@ def test_the_distance_to_a_box_is_that_to_its_nearest_point():
         assert gap[0] == pytest.approx(expected, abs=1e-12)
         signs.add(np.sign(expected))
     assert signs == {-1.0, 1.0}
-
-
-def enumerate_solutions(S, b):
-    """All lam >= 0 with S lam + b >= 0 and no entry of both positive, by trying every set."""
-    n = len(b)
-    for size in range(n + 1):
-        for chosen in map(list, combinations(range(n), size)):
-            lam = np.zeros(n)
-            lam[chosen] = np.linalg.solve(S[np.ix_(chosen, chosen)], -b[chosen])
-            if lam.min() >= -1e-9 and (S @ lam + b).min() >= -1e-9:
-                return lam
-    raise AssertionError("no solution")
-
-
-def test_complementarity_problems_have_the_solution_that_trying_every_set_finds():
-    n = 5
-    S, b = ca.SX.sym("S", n, n), ca.SX.sym("b", n)
-    lam, _, _ = Mobility(S, ca.SX.eye(n), ca.SX.zeros(n)).complement(b, [ca.SX(1)] * n)
-    solve = ca.Function("lcp", [S, b], [lam])
-    generator = np.random.default_rng(7)
-    for _ in range(300):
-        A = generator.normal(size=(n, n))
-        matrix, right = A @ A.T + 0.01 * np.eye(n), generator.normal(size=n)
-        expected = enumerate_solutions(matrix, right)
-        np.testing.assert_allclose(np.array(solve(matrix, right)).ravel(), expected, atol=1e-6 * (1 + expected.max()))

@@ -1,6 +1,7 @@
 """Do list, check, show, compare, export and info say what is there, in words and in JSON?"""
 
 import csv
+from functools import partial
 
 import pytest
 
@@ -21,6 +22,41 @@ def test_list_names_every_scenario(invoke, read_json):
     assert [row["name"] for row in rows if row["package"] == "robodyn"] == list(SCENARIOS)
     lines = invoke("list").stdout.splitlines()
     assert [line.split()[:2] for line in lines] == [[row["name"], row["package"]] for row in rows]
+
+
+def test_list_tells_scenarios_without_making_them(invoke, read_json, monkeypatch):
+    def slow(size):
+        """A crane of a size.
+
+        It takes a minute to make.
+        """
+        raise AssertionError("made")
+
+    crane = {"crane": partial(slow, size=3), "plain": slow}
+    monkeypatch.setattr("robodyn.catalog.SCENARIOS", crane)
+    titles = {row["name"]: row["title"] for row in read_json(invoke("list", "--json").stdout)}
+    assert titles["crane"] == "A crane of a size (size=3)"
+    assert titles["plain"] == "A crane of a size"
+
+
+@pytest.mark.parametrize(
+    ("what", "told"),
+    [
+        ("arm.urdf", "there is no file 'arm.urdf' (did you mean 'arms.urdf'?)"),
+        ("quik.toml", "there is no file 'quik.toml' (did you mean 'quick.toml'?)"),
+        ("unit.fmu", "there is no file 'unit.fmu'\n"),
+        ("robots/arm.urdf", "there is no file 'robots/arm.urdf' (there is no folder 'robots')"),
+        ("./quick", "there is no file './quick' (did you mean 'quick.toml'?)"),
+        ("pendulm", "there is no scenario 'pendulm' (did you mean 'pendulum'?"),
+    ],
+)
+def test_a_file_that_is_not_there_is_told_with_those_nearly_of_its_name(invoke, quick, tmp_path, what, told):
+    (tmp_path / "arms.urdf").write_text("<robot/>")
+    done = invoke("run", what)
+    assert done.exit_code == 2
+    assert told in done.stderr
+    if "." in what[1:] and not what.endswith(".fmu"):
+        assert told in invoke("check", what).stderr
 
 
 def test_info_tells_versions_and_the_cache(invoke, read_json):

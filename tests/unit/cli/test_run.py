@@ -46,7 +46,7 @@ def test_settings_on_the_command_line_count(invoke, quick, read_json):
     ("arguments", "complaint"),
     [
         (("run", "scara-pt"), "did you mean 'scara-ptp'?"),
-        (("run", "none.toml"), "none.toml: 1 problem"),
+        (("run", "none.toml"), "there is no file 'none.toml'"),
         (("run", "pendulum", "--set", "bob.mas=3"), "did you mean 'bob.mass'?"),
         (("run", "pendulum", "--set", "bob.mass=3 m"), "must be in kg"),
         (("run", "pendulum", "--set", "bob.mass"), "key=value"),

@@ -63,7 +63,7 @@ def test_what_a_unit_does_not_take_is_told(invoke, ball, arguments, message):
 
 def test_files_that_are_no_units_are_told(invoke, tmp_path):
     done = invoke("run", "none.fmu")
-    assert (done.exit_code, "none.fmu: there is no such file" in done.output) == (2, True)
+    assert (done.exit_code, "there is no file 'none.fmu'" in done.output) == (2, True)
     (tmp_path / "bad.fmu").write_text("no archive")
     done = invoke("run", "bad.fmu")
     assert (done.exit_code, "copy or export it again" in done.output) == (2, True)

@@ -6,7 +6,14 @@ from support.coupled import held_pendulum
 
 from robodyn import ModelError, simulate
 from robodyn.catalog.oscillator import oscillator_sides
-from robodyn.cosimulation import Connection, CosimSettings, ScenarioUnit, SignalConnection, cosimulate
+from robodyn.cosimulation import (
+    Connection,
+    CosimSettings,
+    ScenarioUnit,
+    SignalConnection,
+    cosimulate,
+    read_cosimulation,
+)
 from robodyn.results import Outcome, OutcomeKind
 
 
@@ -152,7 +159,7 @@ def simulate_whole(time):
 
 def test_all_flaws_of_a_co_simulation_are_told_at_once():
     first, second = oscillator_sides("force-displacement")
-    connections = [Connection("a.port", "b.prt"), Connection("a.port", "b.port", order=3)]
+    connections = [Connection("a.port", "b.prt"), Connection("a.port", "b.port", order=2)]
     signal_connections = [
         SignalConnection("a.slide.positon", "b.port.force", order=1),
         SignalConnection("a.slide.position", "b.nothing"),
@@ -163,8 +170,52 @@ def test_all_flaws_of_a_co_simulation_are_told_at_once():
             units, connections, signal_connections=signal_connections, settings=CosimSettings(0.01), duration=20.0
         )
     message = "\n".join(str(flaw) for flaw in caught.value.flaws)
-    for part in ("no interface 'b.prt'", "order", "positon", "b.nothing", "20 s is more than the 10 s"):
+    for part in ("no interface 'b.prt'", "positon", "b.nothing", "20 s is more than the 10 s"):
         assert part in message
+
+
+def test_all_flaws_of_a_connection_are_told_at_once():
+    with pytest.raises(ModelError) as caught:
+        Connection("a.port", "b.port", order=3, mean=1, join="inertias")
+    assert [flaw.path for flaw in caught.value.flaws] == ["order", "mean", "join"]
+    with pytest.raises(ModelError, match="order: must be a whole number from 0 to 2, is -1"):
+        SignalConnection("a.x", "b.y", order=-1)
+
+
+FLAWED = """
+[subsystems.a]
+scenario = "oscillator-first"
+[[connections]]
+between = ["a.port"]
+order = 3
+[[connections]]
+betwen = ["a.port", "b.port"]
+[[signal_connections]]
+source = "a.slide.position"
+target = 4
+[settings]
+scheme = "paralel"
+smallest_step = "1 m"
+"""
+
+
+def test_all_flaws_of_a_file_of_a_co_simulation_are_told_at_once(tmp_path):
+    (tmp_path / "flawed.toml").write_text(FLAWED)
+    with pytest.raises(ModelError) as caught:
+        read_cosimulation(tmp_path / "flawed.toml")
+    told = {flaw.path: str(flaw) for flaw in caught.value.flaws}
+    expected = {
+        "connections[0].between": "must name two interfaces, names 1",
+        "connections[0].order": "from 0 to 2",
+        "connections[1].between": "is missing",
+        "connections[1].betwen": "did you mean 'between'",
+        "signal_connections[0].target": "must be text",
+        "settings.step": "is missing",
+        "settings.scheme": "did you mean 'parallel'",
+        "settings.smallest_step": "must be in s",
+    }
+    assert told.keys() == expected.keys()
+    assert all(part in told[path] for path, part in expected.items())
 
 
 def test_interfaces_that_do_not_fit_are_told():

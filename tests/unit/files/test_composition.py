@@ -1,5 +1,7 @@
 """Are includes and templates put together as said, and mistakes reported where they stand?"""
 
+import dataclasses
+
 import pytest
 
 import robodyn as rd
@@ -141,6 +143,129 @@ def test_includes_and_templates_have_limits(tmp_path):
     parts = "\n".join(f"bodies.b{k}.mass = 1" for k in range(2000))
     uses = "\n".join(f'[use.u{k}]\ntemplate = "t"' for k in range(200))
     assert "makes more than 200000 entries" in complaints(tmp_path, main=f"[templates.t]\n{parts}\n{uses}")
+
+
+CELL = """
+[templates.cell]
+points.mark.body = "x.carriage"
+blocks.brake = { law = "viscous_friction", on = "x.slide", parameters.viscous = 3 }
+[templates.cell.use.x]
+template = "axis"
+[templates.cell.use.y]
+template = "axis"
+joints.slide.parent = "x.carriage"
+joints.slide.axis = [0, 1, 0]
+"""
+CELLS = """
+include = ["axis.toml", "cell.toml"]
+duration = "1 s"
+use.left.template = "cell"
+[use.right]
+template = "cell"
+bodies."y.carriage".mass = "300 g"
+"""
+
+
+def test_a_template_uses_others(tmp_path):
+    machine = rd.read_scenario(write(tmp_path, main=CELLS, axis=AXIS, cell=CELL)).machine
+    joints = {joint.name: joint for joint in machine.mechanism.joints}
+    assert list(joints) == ["left.x.slide", "left.y.slide", "right.x.slide", "right.y.slide"]
+    assert joints["right.y.slide"].parent == "right.x.carriage"
+    assert {body.name: body.mass for body in machine.mechanism.bodies}["right.y.carriage"] == 0.3
+    assert next(block for block in machine.blocks if block.name == "right.brake").on == "right.x.slide"
+    assert machine.tunable == ("left.x.*.mass", "left.y.*.mass", "right.x.*.mass", "right.y.*.mass")
+    assert machine.signals[3].formula == "right.y.slide.position - right.y.reference.value + 0 * other"
+
+
+@pytest.mark.parametrize(
+    ("axis", "cell", "complaint"),
+    [
+        (AXIS.replace('"2 N/mm"', '"2 mm"'), CELL, "axis.toml: templates.axis.blocks.spring.parameters.stiffness"),
+        (
+            AXIS,
+            CELL.replace("[0, 1, 0]", "[0, 1]"),
+            "cell.toml: templates.cell.use.y.joints.slide.axis: must be a list",
+        ),
+        (AXIS, CELL.replace('"axis"', '"axle"', 1), "cell.toml: templates.cell.use.x.template: there is no template"),
+        (
+            AXIS,
+            CELL.replace("slide.axis", "slid.axis"),
+            "cell.toml: templates.cell.use.y.joints.slid: the template has",
+        ),
+        (AXIS, "templates.cell.use.x = 3", "cell.toml: templates.cell.use: must be a table of tables"),
+        (
+            AXIS + '[templates.axis.use.whole]\ntemplate = "cell"',
+            CELL,
+            "cell.toml: templates.cell.use.x.template: 'axis' uses itself: axis -> cell -> axis (leave one",
+        ),
+        (AXIS + '[templates.axis.use.a]\ntemplate = "axis"', CELL, "'axis' uses itself: axis -> axis"),
+    ],
+)
+def test_what_is_wrong_with_templates_in_templates_is_told_where_it_stands(tmp_path, axis, cell, complaint):
+    assert complaint in complaints(tmp_path, main=CELLS, axis=axis, cell=cell)
+
+
+@pytest.mark.parametrize(
+    ("axis", "complaint"),
+    [
+        (
+            AXIS.replace('"error", time', '"eror", time'),
+            "axis.toml: templates.axis.delays.late.signal: there is no signal 'eror'",
+        ),
+        (
+            AXIS.replace("slide.position - reference.value", "slide.position - slide.velocity"),
+            "axis.toml: templates.axis.signals.error.formula: '-' brings together m and m/s",
+        ),
+        (
+            AXIS + 'constraints.stay = { prescribed = "slide", position = "wish", velocity = 0 }',
+            "axis.toml: templates.axis.constraints.stay.position: there is no signal 'wish'",
+        ),
+        (AXIS + "initial.slide.positon = 0", "axis.toml: templates.axis.initial.slide.positon: "),
+    ],
+)
+def test_what_is_found_wrong_when_assembling_is_told_where_it_stands(tmp_path, axis, complaint):
+    scenario = rd.read_scenario(write(tmp_path, main=MAIN, axis=axis))
+    changed = dataclasses.replace(scenario.with_numbers({"x.carriage.mass": 3.0}), duration=2.0)
+    for one in (scenario, changed):
+        with pytest.raises(rd.ModelError) as caught:
+            rd.assemble(one)
+        assert complaint in str(caught.value)
+        assert f"{tmp_path / 'main.toml'}: scenario 'main'" in str(caught.value)
+
+
+def test_templates_in_templates_have_limits(tmp_path):
+    doubled = "\n".join(
+        f"[templates.t{k}]\n" + "\n".join(f'use.u{n} = {{ template = "t{k + 1}" }}' for n in range(10))
+        for k in range(7)
+    )
+    bomb = f"{doubled}\n[templates.t7]\nbodies.b.mass = 1\n[use.all]\ntemplate = 't0'"
+    assert "makes more than 200000 entries" in complaints(tmp_path, main=bomb)
+    chain = "\n".join(f'[templates.t{k}.use.u]\ntemplate = "t{k + 1}"' for k in range(DEEPEST + 2))
+    assert "is one too many" in complaints(tmp_path, main=f"{chain}\n[templates.t{DEEPEST + 2}]\nbodies.b.mass = 1")
+
+
+def test_texts_that_are_no_names_of_parts_stay(tmp_path):
+    odd = """
+[templates.odd]
+bodies.m.mass = 1
+joints.spring = { kind = "prismatic", parent = "ground", child = "m" }
+points.force.body = "m"
+blocks.hold = { law = "spring", on = "spring", parameters = { stiffness = 3, damping = 0 } }
+blocks.wish = { law = "constant_reference", unit = "m", parameters.constant = 0 }
+blocks.sum = { law = "pid", inputs = { reference = "wish.value", measured = ["spring.position"] } }
+interfaces.port = { takes = "force", on = "spring", given = { force = 3 } }
+constraints.rod = { rod = ["force", "fixed"], length = 1 }
+obstacles.force = { center = [0, 0, 0], size = [1, 1, 1] }
+[use.a]
+template = "odd"
+"""
+    data = load_composed(write(tmp_path, main=odd)).data
+    assert data["blocks"]["a.hold"]["law"] == "spring"
+    assert data["blocks"]["a.hold"]["on"] == "a.spring"
+    assert data["blocks"]["a.wish"]["unit"] == "m"
+    assert data["blocks"]["a.sum"]["inputs"] == {"reference": "a.wish.value", "measured": ["a.spring.position"]}
+    assert data["interfaces"]["a.port"] == {"takes": "force", "on": "a.spring", "given": {"force": 3}}
+    assert data["constraints"]["a.rod"]["rod"] == ["a.force", "fixed"]
 
 
 def test_nodes_of_a_flexible_body_keep_their_names_and_its_sections_do_not(tmp_path):

@@ -238,7 +238,7 @@ def test_everything_wrong_with_flexible_bodies_is_told_at_once(tmp_path):
         "bodies.fork.rayleigh.mass": "1/s",
         "bodies.fork.frame.modes": "either",
         "bodies.fork.frame.elements[0]": "'tip'",
-        "bodies.fork.frame.elements[0].parts": "count",
+        "bodies.fork.frame.elements[0].parts": "at least 1",
         "bodies.fork.frame.elements[0].up": "zero",
         "bodies.both": "exactly one of 'beam', 'frame', 'modal'",
         "initial.fork.mode2.positon": "'fork.mode2.position'",

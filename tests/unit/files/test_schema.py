@@ -51,7 +51,7 @@ def test_every_example_is_right(name):
     assert flaws_of(tomllib.loads(FILES[name])) == []
 
 
-@pytest.mark.parametrize("name", ["scara-ptp", "four-bar", "tumbling-box", "pendulum"])
+@pytest.mark.parametrize("name", ["scara-ptp", "four-bar", "box-on-slope", "pendulum"])
 def test_what_is_written_is_right(name):
     made = SCENARIOS[name]()
     assert not isinstance(made, ScenarioSequence)

@@ -55,6 +55,8 @@ EXAMPLES = {
     "damper": {"damping": 2.0},
     "end_stop": {"lower": -0.5, "upper": 0.5, "stiffness": 1e3, "damping": 10.0},
     "constant_force": {"value": 3.0},
+    "rotor": {"thrust_factor": 2.0, "drag_factor": 0.3},
+    "drag": {"factor": 0.8},
     "pd_control": {"proportional": 5.0, "derivative": 1.0, "limit": 4.0},
     "pid_control": {"proportional": 5.0, "integral": 2.0, "derivative": 1.0, "limit": 4.0},
     "position_loop": {"proportional": 5.0, "limit": 4.0},
@@ -66,6 +68,7 @@ EXAMPLES = {
     "lead_compensator": {"gain": 2.0, "pole": 3.0, "zero": 0.5},
     "kelvin_voigt": {"stiffness": 2.0, "damping": 0.5},
     "hunt_crossley": {"stiffness": 2.0, "dissipation": 0.5, "exponent": 1.5},
+    "dry_friction": {"coefficient": 0.4},
     "sliding_friction": {"coefficient": 0.4, "smoothing_velocity": 0.1},
     "bristle_friction": {
         "coefficient": 0.4,

@@ -21,6 +21,7 @@ from robodyn.model import (
     combine,
     describe,
 )
+from robodyn.model.contact import ContactPoint
 from robodyn.spatial import Pose, from_rpy
 
 TIP, FLOOR = Ball("tip", 0.1), Plane("floor")
@@ -111,3 +112,8 @@ def test_surfaces_on_the_ground_turn_with_their_machine():
     assert left.name == "left.touch"
     assert left.points == ("left.tip", "left.floor")
     np.testing.assert_allclose(right.against.normal, R @ [0, 0, 1], atol=1e-12)
+
+
+def test_what_both_kinds_of_contacts_are_is_no_contact_itself():
+    with pytest.raises(TypeError, match="abstract"):
+        ContactPoint("touch", Ball("tip"), Plane("floor"))

@@ -103,11 +103,18 @@ def test_modes_beyond_a_frequency_are_left_out():
 
 def test_everything_wrong_with_a_frame_is_told_at_once():
     along = Element("root", "tip", SECTION, up=(1, 0, 0))
-    elements = [Element("root", "hand", SECTION), Element("root", "root", SECTION, 0), along]
+    elements = [Element("root", "hand", SECTION), Element("root", "root", SECTION), along]
     with pytest.raises(ModelError) as error:
         frame("arm", {"root": (0, 0, 0), "tip": (1, 0, 0)}, elements, Reduction(interfaces=("top",)))
 
-    for part in ("'hand'", "no length", "positive count", "along the element", "'top'"):
+    for part in ("'hand'", "no length", "along the element", "'top'"):
+        assert part in str(error.value)
+
+
+def test_everything_wrong_with_an_element_is_told_at_once():
+    with pytest.raises(ModelError) as error:
+        Element("root", "tip", 3.0, 0, up=(0, 0, 0))
+    for part in ("section: must be a Section", "parts: must be a whole number of at least 1", "up: must not be zero"):
         assert part in str(error.value)
 
 

@@ -4,6 +4,7 @@ import copy
 
 import pytest
 
+from robodyn import Body, Joint, Machine, Mechanism, Scenario, simulate
 from robodyn.model import TriangleLength, describe
 from robodyn.studio.machine import read_machine
 
@@ -123,7 +124,7 @@ def test_an_unrecorded_joint_is_named(make_measured, make_crane):
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        (lambda joints: joints[0].update(kind="screw"), "kind screw"),
+        (lambda joints: joints[0].update(kind="cam"), "kind cam"),
         (lambda joints: joints[0].update(parent="moon"), "never reaches the ground"),
         (lambda joints: joints[0].update(axis=None), "cannot be drawn"),
         (lambda joints: joints[0].pop("child"), "cannot be drawn"),
@@ -137,3 +138,20 @@ def test_a_strange_description_is_answered_with_a_sentence(described, change, co
     machine, note = read_machine(described(lambda d: change(d["machine"]["mechanism"]["joints"])))
     assert machine is None
     assert complaint in note
+
+
+def test_a_joint_of_several_motions_is_drawn_as_a_chain_of_them():
+    bodies = [Body("hub", 1.0, inertia=(1, 1, 1, 0, 0, 0)), Body("hand", 1.0, inertia=(1, 1, 1, 0, 0, 0))]
+    joints = [Joint("base", "free", "ground", "hub"), Joint("neck", "universal", "hub", "hand", origin=(1, 0, 0))]
+    run = simulate(Scenario("floats", Machine("m", Mechanism("m", bodies, joints)), 0.01))
+    machine, note = read_machine(run)
+    assert note == ""
+    motions = [(joint["name"], joint["kind"], joint["parent"], joint["child"]) for joint in machine["joints"]]
+    assert motions[0] == ("base.x", "prismatic", "ground", "hub 1")
+    assert motions[3:] == [
+        ("base", "ball", "hub 3", "hub"),
+        ("neck.first", "revolute", "hub", "hand 1"),
+        ("neck.second", "revolute", "hand 1", "hand"),
+    ]
+    assert machine["joints"][4]["origin"] == [1, 0, 0]
+    assert machine["joints"][5]["origin"] == [0, 0, 0]

@@ -12,7 +12,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from robodyn.errors import FlawList
-from robodyn.model import Block, Machine, Scenario
+from robodyn.model import Block, Delay, FormulaSignal, Machine, Scenario
+
+Reading = Block | FormulaSignal | Delay
 
 
 @dataclass(frozen=True)
@@ -90,24 +92,24 @@ def moving_parts(machine: Machine) -> set[str]:
 
 def part_names(machine: Machine) -> set[str]:
     """Every part that has signals."""
-    return moving_parts(machine) | {block.name for block in machine.blocks} | {delay.name for delay in machine.delays}
+    return moving_parts(machine) | {part.name for part in readers_of(machine)}
+
+
+def readers_of(machine: Machine) -> tuple[Reading, ...]:
+    """Parts that make signals of signals."""
+    return (*machine.blocks, *machine.signals, *machine.delays)
 
 
 def owner_of(signal: str, names: Collection[str]) -> str | None:
-    """The part of a machine that a signal belongs to: the longest of all names it begins with."""
-    while "." in signal:
+    """The part of a machine that a signal belongs to: the longest of all names it begins with; a formula is its own."""
+    while signal and signal not in names:
         signal = signal.rpartition(".")[0]
-        if signal in names:
-            return signal
-    return None
+    return signal or None
 
 
-def signals_read(block: Block) -> Iterator[str]:
-    """Every signal that a block names as an input."""
-    for value in block.inputs.values():
-        for signal in value if isinstance(value, (tuple, list)) else (value,):
-            if isinstance(signal, str):
-                yield signal
+def signals_read(part: Reading) -> Iterator[str]:
+    """Every signal that a part reads."""
+    return (name for _, to, name in part.references() if to == "signal")
 
 
 def _check(scenario: Scenario) -> None:
@@ -120,12 +122,6 @@ def _check(scenario: Scenario) -> None:
         if not block.native:
             what = "is called in Python: what it remembers cannot be doubled"
             flaws.add(f"blocks.{block.name}", what, "trace it: native = true")
-    formulas = {signal.name for signal in scenario.machine.signals}
-    readers = [(f"blocks.{block.name}", signal) for block in scenario.machine.blocks for signal in signals_read(block)]
-    readers += [(f"delays.{delay.name}", delay.signal) for delay in scenario.machine.delays]
-    for path, signal in readers:
-        if signal in formulas:
-            flaws.add(path, f"reads the formula '{signal}', which is not split", "write it as a law of a block")
     for event in scenario.events:
         if event.action is not None:
             flaws.add(f"events.{event.name}", "changes the motion by an action", "leave it out")
@@ -135,10 +131,10 @@ def _check(scenario: Scenario) -> None:
 def _check_readers(machine: Machine, silent: list[str]) -> None:
     flaws = FlawList()
     names = part_names(machine)
-    for block in machine.blocks:
-        for signal in signals_read(block):
+    for part in readers_of(machine):
+        for signal in signals_read(part) if part.name not in silent else ():
             owner = owner_of(signal, names)
-            if owner in silent and block.name not in silent:
+            if owner in silent:
                 what = f"reads '{signal}' of the disturbance '{owner}'"
-                flaws.add(f"blocks.{block.name}", what, "a linear loop has no such signal")
+                flaws.add(f"{part.NOUN}s.{part.name}", what, "a linear loop has no such signal")
     flaws.raise_if_any(f"budget of '{machine.name}'")

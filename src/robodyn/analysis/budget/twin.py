@@ -15,11 +15,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from robodyn.analysis.budget.causes import Cause, moving_parts, owner_of, part_names, signals_read
+from robodyn.analysis.budget.causes import Cause, moving_parts, owner_of, part_names, readers_of, signals_read
 from robodyn.analysis.budget.listening import add_difference, pass_on
-from robodyn.model import Block, Delay, Machine, Scenario, combine
+from robodyn.model import Block, Machine, Scenario, combine
+from robodyn.model.kinds import Rename
 
 PREFIX = "linear"
 
@@ -52,7 +52,8 @@ def build_twin(scenario: Scenario, causes: Mapping[str, Cause]) -> Twin:
     copied = find_copied(machine, causes)
     own = copied - {name for name, cause in causes.items() if cause.forces}
     prefixed = combine(PREFIX, {PREFIX: _keep(machine, own)})
-    twins = {block.name: _reconnect_block(block, own, names) for block in prefixed.blocks}
+    connect = _reconnect(own, names)
+    twins = {block.name: block.renamed(connect) for block in prefixed.blocks}
     blocks: list[Block] = []
     for block in machine.blocks:
         copy = twins.get(f"{PREFIX}.{block.name}")
@@ -62,8 +63,12 @@ def build_twin(scenario: Scenario, causes: Mapping[str, Cause]) -> Twin:
         elif copy:
             blocks.append(copy)
         blocks.append(block)
-    delays = [dataclasses.replace(d, signal=_reconnect(d.signal, own, names)) for d in prefixed.delays]
-    both = _join(machine, prefixed, tuple(blocks), (*machine.delays, *delays))
+    both = dataclasses.replace(
+        _join(machine, prefixed),
+        blocks=tuple(blocks),
+        delays=(*machine.delays, *(delay.renamed(connect) for delay in prefixed.delays)),
+        signals=(*machine.signals, *(signal.renamed(connect) for signal in prefixed.signals)),
+    )
     initial = {f"{PREFIX}.{key}": x for key, x in scenario.initial.items() if owner_of(key, names) in own}
     nominal = {f"{PREFIX}.{joint}": signal for joint, signal in scenario.nominal.items()}
     whole = dataclasses.replace(
@@ -80,8 +85,7 @@ def find_copied(machine: Machine, causes: Mapping[str, Cause]) -> set[str]:
     names = part_names(machine)
     found = moving_parts(machine)
     found |= {block.name for block in machine.blocks if block.on or block.acts or block.name in causes}
-    reads = {block.name: tuple(signals_read(block)) for block in machine.blocks}
-    reads |= {delay.name: (delay.signal,) for delay in machine.delays}
+    reads = {part.name: tuple(signals_read(part)) for part in readers_of(machine)}
     before = 0
     while len(found) > before:
         before = len(found)
@@ -90,19 +94,19 @@ def find_copied(machine: Machine, causes: Mapping[str, Cause]) -> set[str]:
 
 
 def _keep(machine: Machine, kept: set[str]) -> Machine:
-    """The machine with some of its blocks, without formulas; leaving a range ends the run of the original alone."""
+    """The machine with some of its parts; leaving a range ends the run of the original alone."""
     return dataclasses.replace(
         machine,
         blocks=tuple(block for block in machine.blocks if block.name in kept),
         delays=tuple(delay for delay in machine.delays if delay.name in kept),
-        signals=(),
+        signals=tuple(signal for signal in machine.signals if signal.name in kept),
         coordinates=tuple(dataclasses.replace(coordinate, range=None) for coordinate in machine.coordinates),
         tunable=(),
     )
 
 
-def _join(machine: Machine, twin: Machine, blocks: tuple[Block, ...], delays: tuple[Delay, ...]) -> Machine:
-    """Both machines as one, the original's joints first."""
+def _join(machine: Machine, twin: Machine) -> Machine:
+    """Both mechanisms as one, the original's joints first."""
     mechanism, other = machine.mechanism, twin.mechanism
     assert mechanism is not None
     assert other is not None
@@ -115,21 +119,16 @@ def _join(machine: Machine, twin: Machine, blocks: tuple[Block, ...], delays: tu
     return dataclasses.replace(
         machine,
         mechanism=together,
-        blocks=blocks,
         coordinates=(*machine.coordinates, *twin.coordinates),
-        delays=delays,
         loads=(*machine.loads, *twin.loads),
     )
 
 
-def _reconnect_block(block: Block, own: set[str], names: set[str]) -> Block:
-    """A block of the twin that reads what the twin shares with the original from there."""
-    inputs = {key: _reconnect(value, own, names) for key, value in block.inputs.items()}
-    return dataclasses.replace(block, inputs=inputs)
+def _reconnect(own: set[str], names: set[str]) -> Rename:
+    """Parts of the twin read what it shares with the original from there."""
 
+    def rename(to: str, name: str) -> str:
+        bare = name.removeprefix(f"{PREFIX}.")
+        return bare if to == "signal" and owner_of(bare, names) not in own else name
 
-def _reconnect(signal: Any, own: set[str], names: set[str]) -> Any:
-    if isinstance(signal, (tuple, list)):
-        return tuple(_reconnect(entry, own, names) for entry in signal)
-    bare = signal.removeprefix(f"{PREFIX}.") if isinstance(signal, str) else signal
-    return signal if owner_of(str(bare), names) in own else bare
+    return rename

@@ -161,7 +161,7 @@ class MachineDynamics:
         system = self._system
         columns = {"mass_matrix": system.mass_matrix, "bias": system.bias - system.loads}
         if k := len(system.constraint_forces):
-            columns["constraint_gradients"] = system.slopes(system.expressions.constraints[:k])
+            columns["constraint_gradients"] = ca.jacobian(system.expressions.constraints[k:], system.v)
         columns |= {f"jacobian {name}": _jacobian(system, name) for name in self._points}
         outputs = dict(zip(system.signal_names, ca.vertsplit(system.expressions.outputs), strict=True))
         for name in self._points:

@@ -148,7 +148,7 @@ def plan_sweep(
     _check_settings(flaws, {"runs": runs, "seed": seed} if not random else {}, "nothing is drawn at random")
     _check_settings(flaws, {"along": along or None, "points": points} if not keep else {}, "no curves are kept")
     _check_positive(flaws, runs=runs, points=points, rate=rate)
-    tuned = scenario if scenario.machine.constraints else make_tunable(scenario, names)
+    tuned = scenario if scenario.machine.all_constraints else make_tunable(scenario, names)
     system = system if tuned is scenario else assemble(tuned)
     taken = find_measures(flaws, measures, system)
     kept = _match_signals(flaws, "keep", keep, system)
@@ -210,7 +210,7 @@ def _find_structural(plan: SweepPlan, system: System) -> tuple[str, ...]:
     start values: both belong to what is assembled.
     """
     inputs = {number.name for number in system.parameters}
-    constrained = bool(plan.scenario.machine.constraints)
+    constrained = bool(plan.scenario.machine.all_constraints)
     found = []
     for k, name in enumerate(plan.names):
         start = name.startswith(INITIAL) and plan.scenario.initialisation == "given"

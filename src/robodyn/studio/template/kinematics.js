@@ -31,18 +31,37 @@ function aboutAxis([x, y, z], angle) {
   ];
 }
 
-// The child's pose: to the joint's place on the parent, then along or about its axis.
+// The rotation of a quaternion of any length.
+function ofQuaternion([w, x, y, z]) {
+  const s = 2 / (w * w + x * x + y * y + z * z || 1);
+  return [
+    [1 - s * (y * y + z * z), s * (x * y - w * z), s * (x * z + w * y)],
+    [s * (x * y + w * z), 1 - s * (x * x + z * z), s * (y * z - w * x)],
+    [s * (x * z - w * y), s * (y * z + w * x), 1 - s * (x * x + y * y)],
+  ];
+}
+
+// The child's pose: to the joint's place on the parent, then along or about its axis, or by its quaternion.
 function childPose(parent, joint, q) {
   const R = product(parent.R, joint.rotation);
   const p = placed(parent, joint.origin);
-  if (joint.kind === "revolute") return { R: product(R, aboutAxis(joint.axis, q)), p };
-  return { R, p: joint.kind === "prismatic" ? add(p, turn(R, scale(joint.axis, q))) : p };
+  if (joint.kind === "ball") return { R: product(R, ofQuaternion(q)), p };
+  const along = { prismatic: q, screw: joint.pitch * q }[joint.kind] ?? 0;
+  const turns = joint.kind === "revolute" || joint.kind === "screw";
+  return { R: turns ? product(R, aboutAxis(joint.axis, q)) : R, p: add(p, turn(R, scale(joint.axis, along))) };
 }
 
 // A recorded coordinate at a time; zero where the record has no number.
 function coordinateAt(run, name, t) {
   const q = heldValueAt(run, name, t);
   return Number.isFinite(q) ? q : 0;
+}
+
+// What a joint's pose depends on at a time: its position, or its quaternion.
+function stateAt(run, joint, t) {
+  if (joint.kind === "fixed") return 0;
+  if (joint.kind !== "ball") return positionAt(run, joint.name, t);
+  return ["w", "x", "y", "z"].map((part) => coordinateAt(run, `${joint.name}.orientation.${part}`, t));
 }
 
 // Where a joint stands at a time.
@@ -54,8 +73,7 @@ function positionAt(run, joint, t) {
 function posesAt(run, t, factor = 1) {
   const poses = new Map([[GROUND, { R: NO_TURN, p: [0, 0, 0] }]]);
   for (const joint of run.machine.joints) {
-    const q = joint.kind === "fixed" ? 0 : positionAt(run, joint.name, t);
-    const pose = childPose(carrierOf(poses.get(joint.parent), joint), joint, q);
+    const pose = childPose(carrierOf(poses.get(joint.parent), joint), joint, stateAt(run, joint, t));
     poses.set(joint.child, bentPose(run, joint.child, pose, t, factor));
   }
   return poses;
@@ -88,7 +106,7 @@ function bonesOf(machine, body, pose) {
 
 // Lowest and highest position of each slide, the zero position included: joint -> [low, high] [m].
 function strokesOf(run) {
-  const slides = run.machine.joints.filter((joint) => joint.kind === "prismatic");
+  const slides = run.machine.joints.filter((joint) => joint.kind === "prismatic" && !joint.bare);
   return new Map(slides.map(({ name }) => {
     const values = [...valuesOf(run, `${name}.position`)].filter(Number.isFinite);
     return [name, [values.reduce((a, b) => Math.min(a, b), 0), values.reduce((a, b) => Math.max(a, b), 0)]];

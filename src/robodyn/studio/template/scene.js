@@ -173,7 +173,7 @@ function skeletonOf(machine, poses) {
 function ghostItems(ghost, time, scene, view, colours) {
   const poses = posesAt(ghost, time, scene.factor);
   const bones = skeletonOf(ghost.machine, poses);
-  const joints = ghost.machine.joints.filter((joint) => joint.kind === "prismatic");
+  const joints = ghost.machine.joints.filter((joint) => joint.kind === "prismatic" && !joint.bare);
   for (const joint of joints) {
     bones.push([placed(carrierOf(poses.get(joint.parent), joint), joint.origin), poses.get(joint.child).p]);
   }

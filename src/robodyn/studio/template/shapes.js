@@ -88,7 +88,8 @@ function makeShapes(machine, reach, radii, strokes, floor, up) {
     const radius = radii.get(joint.child) ?? (isLongChain(machine) ? 0.004 : 0.02) * reach;
     const ends = shapeOf(machine, joint.child) ? [] : anchorsOf(machine, joint.child);
     for (const end of ends) shapes.push(makeTube(joint.child, [0, 0, 0], end, radius, "link"));
-    if (joint.kind === "revolute") shapes.push(makeDrum(joint, radius * 1.45, radius * 1.7));
+    if (joint.bare) continue;
+    if (["revolute", "screw", "ball"].includes(joint.kind)) shapes.push(makeDrum(joint, radius * 1.45, radius * 1.7));
     if (joint.kind === "prismatic") shapes.push(...makeSlide(joint, radius, strokes.get(joint.name)));
     if (joint.parent === GROUND) shapes.push(...makePedestal(joint, radius, floor, up));
   }

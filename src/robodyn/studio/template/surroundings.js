@@ -74,7 +74,7 @@ function drawTriad(context, scene, view, height) {
 }
 
 function jointPlaces(scene, poses) {
-  return scene.run.machine.joints.filter((joint) => joint.kind !== "fixed").map((joint) => {
+  return scene.run.machine.joints.filter((joint) => !["fixed", "ball"].includes(joint.kind) && !joint.bare).map((joint) => {
     const pose = poses.get(joint.child);
     return { joint, place: pose.p, axis: turn(pose.R, joint.axis) };
   });

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from robodyn import Scenario, ScenarioSequence
-from robodyn.catalog import four_bars, scara_avoid_sampled
+from robodyn.catalog import cartesian_pendulum, four_bars, oscillator, scara_avoid, scara_avoid_sampled
 from robodyn_studies.catalog.andrews import andrews, andrews_max_error
 from robodyn_studies.catalog.cable import Cable, cable_hang, cable_machine
 from robodyn_studies.catalog.cable_control import CableControl, cable_controlled, cable_probe, cable_sway
@@ -25,9 +25,12 @@ from robodyn_studies.catalog.space_arm import space_arm_machine, space_arm_mecha
 from robodyn_studies.catalog.space_case import space_case, space_case_arm, space_case_payload, space_case_sides
 
 SCENARIOS: Mapping[str, Callable[[], Scenario | ScenarioSequence]] = {
+    "cartesian-pendulum": cartesian_pendulum,
     "four-bars-10": partial(four_bars, 10),
     "andrews": andrews,
+    "scara-avoid": scara_avoid,
     "scara-avoid-sampled": scara_avoid_sampled,
+    "oscillator": oscillator,
     "epaas-rig-extend": epaas_rig_extend,
     "epaas-rig-retract": epaas_rig_retract,
     "epaas-hold": epaas_hold,

@@ -1,0 +1,233 @@
+"""Dry friction of rigid contacts: which contact points stick, and which slide in which direction?
+
+Symbols: w slips of a contact point along one or two tangents, T their gradients, N the normal force, f what holds:
+
+    sticks    T a + T_dot v = 0,    |f| <= mu N
+    slides    f = -mu N e,          e = w / |w|
+
+What slides is a part of the normal force, whose direction it changes; what sticks is a row of its own. Memory holds e,
+zero where the point sticks. In space the cone is a pyramid wherever modes are found, with an edge along the force that
+has reached its limit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import casadi as ca
+import numpy as np
+
+from robodyn.assembly.builder import Builder, Deferred
+from robodyn.assembly.complementarity import ALLOWED, FIXED, Bounds
+from robodyn.assembly.contact import own_name
+from robodyn.assembly.contact_geometry import ContactPoint
+from robodyn.assembly.declarations import MemoryInfo
+from robodyn.assembly.mobility import RETURN_RATE, Mobility, Solve, build_mobility, mean_compliance
+from robodyn.assembly.motion import Motion
+from robodyn.assembly.stick_friction import HELD_SPEED, LIMIT_MARGIN, REST_SPEED, TINY
+from robodyn.symbolic import logical_and, logical_not, maximum, sqrt, where
+
+STOP_MARGIN = 1.01
+IDLE = 1e-9
+"""Gradient [m or m/rad] of a slip that no joint makes."""
+
+
+@dataclass(frozen=True)
+class DryPoint:
+    """A contact point with dry friction.
+
+    Attributes:
+        number: of the contact point; first: number of its first row.
+        used, tangents: along which of the two it can slip, and these, (3,) each.
+        slips: along these (m,); memory: the direction e (m,); resting: whether the contact point rests.
+    """
+
+    contact_point: ContactPoint
+    number: int
+    first: int
+    used: list[int]
+    tangents: list[ca.SX]
+    slips: ca.SX
+    memory: ca.SX
+    coefficient: ca.SX
+    resting: ca.SX
+
+    @property
+    def rows(self) -> slice:
+        return slice(self.first, self.first + len(self.tangents))
+
+    @property
+    def slides(self) -> ca.SX:
+        return ca.sumsqr(self.memory) > 0.25
+
+    @property
+    def held(self) -> ca.SX:
+        return logical_and(self.resting, logical_not(self.slides))
+
+    @property
+    def speed(self) -> ca.SX:
+        return sqrt(ca.sumsqr(self.slips) + TINY)
+
+    @property
+    def slowest(self) -> ca.SX:
+        """Speed from which on it moves. What slid in a plane is at rest only where its zero was located; in space the
+        slip need not pass zero, and is stopped a little before."""
+        return (
+            where(self.slides, REST_SPEED, HELD_SPEED) if len(self.tangents) == 1 else ca.SX(STOP_MARGIN * HELD_SPEED)
+        )
+
+    @property
+    def way(self) -> ca.SX:
+        """e: that of memory in a plane, so that it does not turn round in a step; in space that of the slip, (m,)."""
+        if len(self.tangents) == 1:
+            return self.memory
+        moved = self.slips + REST_SPEED * self.memory
+        return moved / sqrt(ca.sumsqr(moved) + TINY)
+
+    @property
+    def direction(self) -> tuple[ca.SX, ca.SX]:
+        """The same along both tangents; where nothing slides any will do."""
+        e = where(self.slides, self.way, ca.SX([1.0, 0.0][: len(self.tangents)]))
+        full = {k: e[i] for i, k in enumerate(self.used)}
+        return full.get(0, ca.SX(0)), full.get(1, ca.SX(0))
+
+
+def find_dry_points(
+    builder: Builder, motion: Motion, contact_points: list[ContactPoint], resting: tuple[ca.SX, ...]
+) -> dict[int, DryPoint]:
+    """Those whose friction sticks, by number; slips that no joint makes are left out."""
+    found: dict[int, DryPoint] = {}
+    first = 0
+    for i, point in enumerate(contact_points):
+        if not point.contact.sticks:
+            continue
+        slips = ca.vertcat(*point.slips)
+        moved = np.linalg.norm(motion.value_somewhere(ca.jacobian(slips, motion.v)), axis=1) > IDLE
+        used = [k for k in range(2) if moved[k]]
+        memory = [builder.add_memory(MemoryInfo(own_name(point, f"slides{k + 1}"), "", 0.0, hidden=True)) for k in used]
+        mu = ca.SX(builder.values[f"{point.contact.name}.friction.coefficient"])
+        tangents = [point.tangents[k] for k in used]
+        own = (used, tangents, slips[used], ca.vertcat(ca.SX(0, 1), *memory), mu, resting[i] > 0.5)
+        found[i] = DryPoint(point, i, first, *own)
+        first += len(used)
+    return {i: point for i, point in found.items() if point.tangents}
+
+
+@dataclass(frozen=True)
+class DryFriction:
+    """All contact points with dry friction, and the rows of their slips."""
+
+    points: tuple[DryPoint, ...]
+    mobility: Mobility
+    drift: ca.SX
+
+    @property
+    def held(self) -> list[ca.SX]:
+        return [point.held for point in self.points for _ in point.tangents]
+
+    @property
+    def slips(self) -> ca.SX:
+        return ca.vertcat(*(point.slips for point in self.points))
+
+    def motions(self, a: ca.SX) -> ca.SX:
+        """Accelerations of the slips without the forces of contacts."""
+        return self.mobility.rows @ a + self.drift
+
+    @property
+    def returning(self) -> ca.SX:
+        """What is held comes to rest again, should it move by the solver's errors."""
+        return 2 * RETURN_RATE * self.slips
+
+    def align(self, motions: ca.SX, forces: ca.SX) -> Aligned:
+        """Rows along and across the direction in which each contact point slips, or would.
+
+        Args:
+            forces: across the normals, by the present modes.
+        """
+        turns = ca.SX(*self.mobility.S.shape)
+        for point in self.points:
+            if len(point.tangents) == 1:
+                turns[point.first, point.first] = 1.0
+                continue
+            rests = point.speed <= point.slowest
+            wanted = where(point.held, forces[point.rows], where(rests, motions[point.rows], point.slips))
+            size = sqrt(ca.sumsqr(wanted) + TINY)
+            e = where(size > REST_SPEED, wanted / size, ca.SX([1.0, 0.0]))
+            turns[point.rows, point.rows] = ca.vertcat(ca.horzcat(e[0], e[1]), ca.horzcat(-e[1], e[0]))
+        m = self.mobility
+        turned = Mobility(turns @ m.rows, m.columns @ turns.T, turns @ m.S @ turns.T, m.compliance)
+        return Aligned(self, turned, turns @ motions, turns @ self.slips, turns @ forces, turns)
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """The rows of slips, turned so that each contact point slips along its first."""
+
+    friction: DryFriction
+    mobility: Mobility
+    motions: ca.SX
+    slips: ca.SX
+    forces: ca.SX
+    turns: ca.SX
+
+    @cached_property
+    def moving(self) -> list[ca.SX]:
+        return [point.speed > point.slowest for point in self.friction.points]
+
+    def bounds(self, normal_forces: ca.SX, normals: Bounds, first: int) -> Bounds:
+        """What rests sticks at first, but for what is beyond its limit; what moves slides.
+
+        Args:
+            normal_forces: by the present modes; normals: bounds of the normals; first: number of the first of them.
+        """
+        columns: list[list[ca.SX]] = [[], [], [], [], []]
+        for point, moves in zip(self.friction.points, self.moving, strict=True):
+            limit = (1 + 0.5 * LIMIT_MARGIN) * point.coefficient * normal_forces[point.number]
+            for k in range(len(point.tangents)):
+                row = point.first + k
+                slips = logical_and(point.held, self.forces[row] ** 2 >= limit**2) if k == 0 else ca.SX(0)
+                begins = where(moves, _sign(self.slips[row]), where(slips, -_sign(self.forces[row]), 0.0))
+                columns[0].append(where(moves, FIXED, where(normals.allowed[point.number] == ALLOWED, ALLOWED, FIXED)))
+                columns[1].append(normals.tolerance[point.number])
+                columns[2].append(begins)
+                # What moves along has no force across.
+                columns[3].append(point.coefficient if k == 0 else where(moves, 0.0, point.coefficient))
+                columns[4].append(ca.SX(float(first + point.number)))
+        zero = ca.SX.zeros(len(columns[0]))
+        return Bounds(zero, zero, zero, zero, *(ca.vertcat(*column) for column in columns))
+
+    def take_over(self, modes: list[ca.SX], rests: list[ca.SX]) -> dict[str, Deferred]:
+        """The new directions, of contact points that rest."""
+        update: dict[str, Deferred] = {}
+        for point, moves in zip(self.friction.points, self.moving, strict=True):
+            ways = ca.vertcat(*modes[point.rows])
+            slid = self.turns[point.rows, point.rows].T @ ways
+            slid = slid / maximum(sqrt(ca.sumsqr(slid)), 0.5)
+            slid = where(moves, point.slips / point.speed, slid)
+            for k in range(len(point.tangents)):
+                update[point.memory[k].name()] = Deferred(where(rests[point.number], slid[k], 0.0), {})
+        return update
+
+    def stops(self, modes: list[ca.SX], rests: list[ca.SX]) -> list[ca.SX]:
+        """Rows that have come to rest."""
+        stopped = []
+        for point, moves in zip(self.friction.points, self.moving, strict=True):
+            still = logical_and(rests[point.number], logical_not(moves))
+            for mode in modes[point.rows]:
+                still = logical_and(still, mode == 0)
+            stopped += [still] * len(point.tangents)
+        return stopped
+
+
+def _sign(value: ca.SX) -> ca.SX:
+    return where(value < 0, -1.0, 1.0)
+
+
+def build_dry_friction(motion: Motion, points: dict[int, DryPoint], solve: Solve) -> DryFriction | None:
+    """The rows of all contact points with dry friction, if there are any."""
+    if not points:
+        return None
+    slips = ca.vertcat(*(point.slips for point in points.values()))
+    mobility = build_mobility(solve, ca.jacobian(slips, motion.v), mean_compliance)
+    return DryFriction(tuple(points.values()), mobility, ca.jtimes(slips, motion.q, motion.q_dot))

@@ -1,0 +1,151 @@
+"""Mobility: which forces keep rows of accelerations or velocities at rest?
+
+Symbols: k rows K of motions of the n joints; D the directions in which their forces act; f forces, w motions:
+
+    w = b + K W f,    W = M^-1 D^T,    w_i = 0 where a row is held, f_i = 0 where it is not
+
+Constraints, friction that sticks and rigid contacts are such rows. Rows that depend on each other share what they hold:
+each gives way by a little compliance, which refinement takes back where it changes the motion (augmented Lagrangian).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import casadi as ca
+
+from robodyn.dynamics import ldl, solve_ldl
+from robodyn.symbolic import absolute, logical_and, maximum, where
+from robodyn.symbolic.linear import factor_linear
+
+Masks = Sequence[ca.SX]
+Solve = Callable[[ca.SX], ca.SX]
+COMPLIANCE = 1e-8
+"""Part of their mean mobility by which rows give way, so that a singular position does not stop the motion."""
+REFINEMENTS = 2
+"""How often forces are corrected for that, so that nothing of it is left at other positions."""
+RETURN_RATE = 20.0
+"""Rate [1/s] at which what is held on moving joints returns to where it should be (Baumgarte)."""
+NO_FORCE = 1e-9
+"""Acceleration [m/s^2], and part of the largest acceleration or speed, that a force must make to count."""
+
+
+Weigh = Callable[[ca.SX], ca.SX]
+"""The compliance of each row, from what their forces do where they act themselves, both (k,)."""
+
+
+@dataclass(frozen=True)
+class Mobility:
+    """What forces do where they act.
+
+    Attributes:
+        rows: K (k, n); columns: W (n, k); S: K W.
+        compliance: how much each row gives way under its own force (k,).
+        symmetric: whether S is; friction makes it otherwise.
+    """
+
+    rows: ca.SX
+    columns: ca.SX
+    S: ca.SX
+    compliance: ca.SX
+    symmetric: bool = True
+
+    @cached_property
+    def own(self) -> ca.SX:
+        """What each force does where it acts itself, negative where friction pulls more than the force pushes, (k,)."""
+        return ca.diag(self.S) + self.compliance
+
+    def motions(self, b: ca.SX, f: ca.SX) -> ca.SX:
+        """w of given forces."""
+        return b + self.rows @ (self.columns @ f)
+
+    def holder(self, held: Masks) -> Solve:
+        """f as a function of b: `K W f + b = 0` where held, 0 elsewhere; by the smaller set of equations."""
+        k, n = self.rows.shape
+        stiff = any(c.is_zero() for c in ca.vertsplit(self.compliance))
+        return self._by_rows(held) if k <= n or stiff else self._by_joints(held)
+
+    def _by_rows(self, held: Masks) -> Solve:
+        """k equations, (K W + compliance) f_new = -b + compliance f, a few times, whose fixed point is K W f = -b."""
+        k = len(held)
+        A = self.S + ca.diag(self.compliance)
+        # One matrix for every set that may be held: rows of what is not are rows of the identity.
+        matrix = ca.SX(k, k)
+        for i in range(k):
+            for j in range(i + 1 if self.symmetric else k):
+                matrix[i, j] = where(logical_and(held[i], held[j]), A[i, j], ca.SX(float(i == j)))
+        if self.symmetric:
+            factors = ldl(matrix)
+            solve: Callable[[list[ca.SX]], ca.SX] = lambda due: ca.SX(solve_ldl(factors, due))  # noqa: E731
+        else:
+            general = factor_linear([[matrix[i, j] for j in range(k)] for i in range(k)])
+            solve = lambda due: ca.vertcat(*general(due))  # noqa: E731
+
+        def find(b: ca.SX) -> ca.SX:
+            first = f = solve([where(held[i], -b[i], 0.0) for i in range(k)])
+            for _ in range(0 if self.compliance.is_zero() else REFINEMENTS):
+                f = first + solve(ca.vertsplit(self.compliance * f))
+            return f
+
+        return find
+
+    def _by_joints(self, held: Masks) -> Solve:
+        """n equations for what the joints do, y = W f with f_i = -(b_i + K_i y) / compliance_i (Woodbury).
+
+        (g + sum W_i K_i g / compliance_i) y = -sum W_i b_i g / compliance_i over what is held
+        """
+        k, n = self.rows.shape
+        g = self.compliance[0]
+        weights = ca.vertcat(*(where(held[i], g / self.compliance[i], 0.0) for i in range(k)))
+        weighted = self.columns @ ca.diag(weights)
+        matrix = g * ca.SX.eye(n) + weighted @ self.rows
+        solve = factor_linear([[matrix[i, j] for j in range(n)] for i in range(n)])
+
+        def find_once(b: ca.SX) -> ca.SX:
+            y = ca.vertcat(*solve(ca.vertsplit(-(weighted @ b))))
+            return -weights * (b + self.rows @ y) / g
+
+        def find(b: ca.SX) -> ca.SX:
+            f = find_once(b)
+            for _ in range(REFINEMENTS):
+                # What is left of the motion, not all of it again: rounding then shrinks with it.
+                f = f + find_once(self.motions(b, f))
+            return f
+
+        return find
+
+
+def build_mobility(solve: Solve, rows: ca.SX, weigh: Weigh, directions: ca.SX | None = None) -> Mobility:
+    """Of rows (k, n) on a mechanism.
+
+    Args:
+        solve: M^-1 as a function of a column; directions: of the forces (k, n), those of the rows by default.
+    """
+    along = rows if directions is None else directions
+    columns = ca.horzcat(*(solve(along[i, :].T) for i in range(along.shape[0])))
+    S = rows @ columns
+    return Mobility(rows, columns, S, weigh(ca.diag(S)), directions is None)
+
+
+def mean_compliance(own: ca.SX) -> ca.SX:
+    """Alike for all rows, so that four corners share a load."""
+    return ca.repmat(COMPLIANCE * ca.sum1(own) / own.numel(), own.numel(), 1)
+
+
+def stack(*parts: Mobility) -> Mobility:
+    """Rows of several kinds together."""
+    if len(parts) == 1:
+        return parts[0]
+    rows, columns = ca.vertcat(*(part.rows for part in parts)), ca.horzcat(*(part.columns for part in parts))
+    compliance, symmetric = ca.vertcat(*(part.compliance for part in parts)), all(part.symmetric for part in parts)
+    return Mobility(rows, columns, rows @ columns, compliance, symmetric)
+
+
+def slack_of(b: ca.SX, allowed: Masks, least: float = NO_FORCE) -> ca.SX:
+    """What counts as zero beside the motions b, at least so much."""
+    scale = ca.SX(least / NO_FORCE)
+    for entry, may in zip(ca.vertsplit(b), allowed, strict=True):
+        scale = maximum(scale, where(may, absolute(entry), 0.0))
+    return NO_FORCE * scale

@@ -1,0 +1,39 @@
+/* What do the methods for complementarity problems share? See complementarity.c. */
+
+#ifndef COMPLEMENTARITY_H
+#define COMPLEMENTARITY_H
+
+#include "parts.h"
+
+enum { HELD = 0, FORWARD = 1, BACKWARD = -1, UNSETTLED = 2 };
+
+/* Whether a row keeps its mode, may change it, or has no force and moves as it is moved. */
+enum { FIXED, MAY_CHANGE, FOLLOWS };
+
+/* A bound from which on there is none. */
+#define NO_BOUND 1e200
+
+typedef struct {
+  int64_t k;
+  int64_t exact;   /* 0: with their compliance rows are independent, and pivoting finds the only solution; 1: without it */
+  const double *given[N_VECTORS];
+  double *A;       /* K W, row by row */
+  double *matrix;  /* of the rows that are held, column by column */
+  double *f;
+  double *w;
+  double *change;
+  double *mode;
+  int64_t *held;   /* numbers of these rows */
+  int64_t *pivots;
+} Problem;
+
+static inline int64_t partner_of(const Problem *p, int64_t i) { return (int64_t)p->given[PARTNER][i]; }
+
+static inline double own_mobility(const Problem *p, int64_t i) {
+  return fabs(p->A[i * p->k + i] + p->given[COMPLIANCE][i]);
+}
+
+/* lemke.c: modes of a solution, up to rounding; 0 where it finds none. */
+int find_by_lemke(Problem *p);
+
+#endif
