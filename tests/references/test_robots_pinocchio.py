@@ -57,7 +57,7 @@ class Pair:
             :: max(len(bodies) // 4, 1)
         ]
         mechanism = replace(machine.mechanism, points=tuple(self.points))
-        self.dynamics = rd.MachineDynamics(machine.replaced(mechanism=mechanism, constraints=()))
+        self.dynamics = rd.MachineDynamics(machine.replaced(mechanism=mechanism))
         return self.dynamics
 
     def _pinocchio_name(self, robot, name):

@@ -79,4 +79,5 @@ def describe_robot(robot: Robot, file: Path) -> str:
         f"{len(robot.sheet.entries)} elements and attributes: {counts['read']} read as they are, {counts['converted']} "
         f"converted, {counts['choice']} need a choice, {counts['not used']} not used; --report lists them",
     ]
+    lines += [f"shapes: {sentence}" for sentence in robot.sheet.not_drawn]
     return "\n".join([*lines, *(f"choice: {choice}" for choice in robot.sheet.choices)])

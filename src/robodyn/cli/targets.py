@@ -38,6 +38,26 @@ def load_scenario(what: str) -> Scenario | ScenarioSequence:
     return find_scenario(what)
 
 
+def _load_robot(path: Path) -> Scenario:
+    """A robot left to itself; what was assumed is said."""
+    from robodyn.robots import import_robot
+
+    robot = import_robot(path)
+    scenario = robot.scenario()
+    starts = ", ".join(f"{name} = {value:.4g}" for name, value in list(scenario.initial.items())[:SHOWN])
+    more = len(scenario.initial) - SHOWN
+    at = f"{starts}{f' and {more} more' if more > 0 else ''}, all else 0" if starts else "all positions 0"
+    messages.print(f"robodyn: {path}: left to itself for {scenario.duration:g} s, at rest at first, {at}", markup=False)
+    said = [f"choice: {choice}" for choice in robot.sheet.choices]
+    said += [f"shapes: {sentence}" for sentence in robot.sheet.not_drawn]
+    for sentence in said[:SHOWN]:
+        messages.print(f"robodyn: {sentence}", markup=False)
+    if len(said) > SHOWN:
+        messages.print(f"robodyn: and {len(said) - SHOWN} more", markup=False)
+    messages.print(f"robodyn: robodyn import {path} --out {path.stem}.toml writes a file to edit", markup=False)
+    return scenario
+
+
 def require_file(what: str) -> None:
     """Refuse what can only mean a file, by its ending or its folder, where there is none."""
     path = Path(what)
@@ -57,24 +77,6 @@ def _near_files(path: Path) -> str:
         return f"there is no folder '{path.parent}'"
     close = difflib.get_close_matches(path.name, [found.name for found in path.parent.iterdir()], n=3)
     return f"did you mean {' or '.join(repr(str(path.with_name(name))) for name in close)}?" if close else ""
-
-
-def _load_robot(path: Path) -> Scenario:
-    """A robot left to itself; what was assumed is said."""
-    from robodyn.robots import import_robot
-
-    robot = import_robot(path)
-    scenario = robot.scenario()
-    starts = ", ".join(f"{name} = {value:.4g}" for name, value in list(scenario.initial.items())[:SHOWN])
-    more = len(scenario.initial) - SHOWN
-    at = f"{starts}{f' and {more} more' if more > 0 else ''}, all else 0" if starts else "all positions 0"
-    messages.print(f"robodyn: {path}: left to itself for {scenario.duration:g} s, at rest at first, {at}", markup=False)
-    for choice in robot.sheet.choices[:SHOWN]:
-        messages.print(f"robodyn: choice: {choice}", markup=False)
-    if len(robot.sheet.choices) > SHOWN:
-        messages.print(f"robodyn: {len(robot.sheet.choices) - SHOWN} choices more", markup=False)
-    messages.print(f"robodyn: robodyn import {path} --out {path.stem}.toml writes a file to edit", markup=False)
-    return scenario
 
 
 def _other_kind(path: Path) -> tuple[str, str] | None:

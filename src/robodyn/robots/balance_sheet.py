@@ -15,6 +15,8 @@ TITLES = {
     "choice": "needs a choice",
     "not used": "not used",
 }
+NOT_DRAWN = "is not drawn: "
+"""With the reason, the note of a shape that cannot be drawn."""
 LONGEST = 80
 """Letters of a value that are shown."""
 
@@ -56,6 +58,12 @@ class BalanceSheet:
     def choices(self) -> tuple[str, ...]:
         """A sentence for each choice that was made."""
         return tuple(f"line {entry.line}: {entry.path}: {entry.note}" for entry in self.of(CHOICE))
+
+    @property
+    def not_drawn(self) -> tuple[str, ...]:
+        """A sentence for each reason why shapes are not drawn, with their number."""
+        notes = Counter(entry.note for entry in self.entries if NOT_DRAWN in entry.note and "@" not in entry.kind)
+        return tuple(f"{count} x {note}" for note, count in notes.items())
 
     def to_plain(self) -> dict[str, Any]:
         total = {"entries": len(self.entries), **self.counts}

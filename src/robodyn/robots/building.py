@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from robodyn.errors import FlawList, ModelError
-from robodyn.model import Body, Joint, LinearConstraint, Machine, Mechanism, Point, Scenario
+from robodyn.model import Body, Joint, LinearConstraint, Machine, Mechanism, Mimic, Point, Scenario
 from robodyn.model.joint import GROUND, SINGLE
 from robodyn.model.numbers import as_floats
 from robodyn.robots.balance_sheet import BalanceSheet
@@ -16,6 +16,8 @@ from robodyn.robots.names import free_name, settle_names
 from robodyn.robots.topology import order_joints
 from robodyn.robots.xml_tree import CHOICE
 
+MOST_LINKS = 2000
+"""Of one robot, this project's own choice: larger trees take hours to assemble."""
 DURATION = 1.0
 """Simulated time [s] of a robot that is run as it is."""
 
@@ -44,6 +46,10 @@ def build_machine(draft: RobotDraft, keep_massless: bool) -> tuple[Machine, dict
     Raises:
         ModelError: with every problem of the file, each with its line.
     """
+    if len(draft.links) > MOST_LINKS:
+        what = f"has {len(draft.links)} links, at most {MOST_LINKS} are read"
+        draft.flaws.add("", what, "split it into several robots")
+        draft.flaws.raise_if_any()
     settle_names(draft)
     joints = [*_base_joints(draft), *order_joints(draft)]
     draft.flaws.raise_if_any()
@@ -64,7 +70,7 @@ def build_machine(draft: RobotDraft, keep_massless: bool) -> tuple[Machine, dict
         blocks=tuple(draft.blocks),
         loads=tuple(draft.loads),
         coordinates=tuple(draft.coordinates),
-        constraints=(*draft.constraints, *_mimic_constraints(joints, taken)),
+        constraints=(*draft.constraints, *_hold_still(joints, taken)),
     )
     return machine, _start_positions(joints) | draft.initial
 
@@ -119,10 +125,12 @@ def _body(link: LinkDraft, flaws: FlawList) -> Body | None:
 
 
 def _joint(joint: JointDraft, flaws: FlawList) -> Joint | None:
+    follows = joint.mimic
     try:
+        mimic = Mimic(follows.leader, follows.ratio, follows.offset) if follows and follows.ratio else None
         return Joint(
             joint.name, joint.kind, joint.parent, joint.child, as_floats(joint.place.p), as_floats(joint.place.R),
-            **joint.fields,
+            mimic=mimic, **joint.fields,
         )  # fmt: skip
     except ModelError as error:
         for flaw in error.flaws:
@@ -141,22 +149,20 @@ def _tip_points(draft: RobotDraft, joints: Sequence[JointDraft]) -> list[Point]:
     return found
 
 
-def _mimic_constraints(joints: Sequence[JointDraft], taken: Sequence[str]) -> list[LinearConstraint]:
+def _hold_still(joints: Sequence[JointDraft], taken: Sequence[str]) -> list[LinearConstraint]:
+    """Constraints of joints that follow another one by a ratio of 0: they stand where their offset says."""
     found: list[LinearConstraint] = []
     for joint in joints:
-        if joint.mimic is not None:
-            of = {joint.name: 1.0} | ({joint.mimic.leader: -joint.mimic.ratio} if joint.mimic.ratio else {})
+        if joint.mimic is not None and not joint.mimic.ratio:
             name = free_name(f"{joint.name}_mimic", [*taken, *(constraint.name for constraint in found)])
-            found.append(LinearConstraint(name, of, joint.mimic.offset))
+            found.append(LinearConstraint(name, {joint.name: 1.0}, joint.mimic.offset))
     return found
 
 
 def _start_positions(joints: Sequence[JointDraft]) -> dict[str, float]:
-    """Zero where the limits allow it, else between them; joints that follow others as these say."""
-    start = {joint.name: _start(joint) for joint in joints if joint.kind in SINGLE}
-    mimics = {joint.name: joint.mimic for joint in joints if joint.mimic is not None}
-    for _ in mimics:
-        start |= {name: mimic.ratio * start[mimic.leader] + mimic.offset for name, mimic in mimics.items()}
+    """Zero where the limits allow it, else between them; joints that follow others start as these say."""
+    start = {joint.name: _start(joint) for joint in joints if joint.kind in SINGLE and joint.mimic is None}
+    start |= {joint.name: joint.mimic.offset for joint in joints if joint.mimic is not None and not joint.mimic.ratio}
     return {f"{name}.position": value for name, value in start.items() if value}
 
 

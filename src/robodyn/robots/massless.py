@@ -48,7 +48,7 @@ def _has_inertia(joint: JointDraft, carried: Sequence[LinkDraft], poses: dict[st
     if joint.kind not in SINGLE:
         return any(link.mass > NOTHING for link in carried)
     if joint.kind == "prismatic":
-        return sum(link.mass for link in carried) > NOTHING
+        return any(link.mass > NOTHING for link in carried)
     # Moment of inertia about the axis: k^T I k + m |k x (c - p)|^2.
     pose = poses[joint.child]
     axis, total = pose.R @ joint.axis, 0.0
@@ -56,4 +56,6 @@ def _has_inertia(joint: JointDraft, carried: Sequence[LinkDraft], poses: dict[st
         R = poses[link.name].R
         arm = np.cross(axis, poses[link.name].apply(link.com) - pose.p)
         total += axis @ (R @ link.inertia @ R.T) @ axis + link.mass * float(arm @ arm)
-    return bool(total > NOTHING)
+        if total > NOTHING:
+            return True
+    return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -77,10 +78,15 @@ def compile_model(file: Path) -> Any:
         import mujoco
     except ImportError as error:
         raise Unreadable("is MJCF, which needs MuJoCo: pip install 'robodyn[mujoco]'") from error
+    previous = mujoco.get_mju_user_warning()
+    # By itself MuJoCo prints what it warns of, and writes it to a file in the current folder.
+    mujoco.set_mju_user_warning(lambda text: warnings.warn(f"MuJoCo: {text}", stacklevel=2))
     try:
         return mujoco.MjModel.from_xml_path(str(file))
     except (ValueError, RuntimeError, MemoryError, mujoco.FatalError) as error:
         raise Unreadable(f"MuJoCo's compiler refuses it: {str(error).strip()}") from error
+    finally:
+        mujoco.set_mju_user_warning(previous)
 
 
 def row_of(model: Any, table: str, number: int) -> Any:

@@ -15,6 +15,7 @@ from robodyn.robots.sdf_joints import JointReader
 from robodyn.robots.sdf_links import LinkReader
 from robodyn.robots.xml_tree import CHOICE, CONVERTED, READ, UNUSED, Element
 from robodyn.spatial import Pose
+from robodyn.untrusted import Unreadable
 
 KINDS = {
     "revolute": "revolute",
@@ -25,6 +26,8 @@ KINDS = {
     "universal": "universal",
     "screw": "screw",
 }
+MOST_PARTS = 6000
+"""Of one file, this project's own choice."""
 REASONS = {
     "plugin": "plugins of Gazebo are not called",
     "sensor": "sensors are added to the machine: say blocks in the scenario's file",
@@ -95,6 +98,9 @@ class _Reader:
         else:
             named = world if world is not None and len(models) > 1 else models[0]
             self.draft.name = named.attributes.get("name") or "robot"
+        count = sum(element.tag in ("link", "joint", "frame") for element in self.root.walk())
+        if count > MOST_PARTS:
+            raise Unreadable(f"has {count} links, joints and frames, at most {MOST_PARTS} are read")
         for model in models:
             prefix = f"{model.attributes.get('name', '')}." if len(models) > 1 else ""
             self.model(model, prefix)

@@ -65,13 +65,14 @@ class Frames:
     """The named frames of one model, seen from it.
 
     Attributes:
-        attached: parts that frames are fixed to.
+        attached: parts that frames are fixed to; known: poses that have been found.
     """
 
     def __init__(self, flaws: FlawList) -> None:
         self.flaws = flaws
         self.given: dict[str, tuple[Pose, str, Element]] = {}
         self.attached: dict[str, str] = {}
+        self.known: dict[str, Pose] = {}
 
     def add(self, name: str, element: Element, scope: str, default: str = "") -> None:
         """A frame of a model within the outermost one; by default it is given in that model's own frame."""
@@ -81,16 +82,19 @@ class Frames:
 
     def pose(self, name: str) -> Pose:
         """A frame's pose in the model."""
-        found, seen, element = Pose.identity(), [], None
-        while name:
-            if name not in self.given or name in seen:
-                what = "is given relative to itself" if name in seen else "there is no such frame"
-                place = element.place if element is not None else "model"
+        waiting: list[str] = []
+        while name and name not in self.known:
+            if name not in self.given or name in waiting:
+                what = "is given relative to itself" if name in waiting else "there is no such frame"
+                place = self.given[waiting[-1]][2].place if waiting else "model"
                 self.flaws.add(place, f"'{name}': {what}", nearest(name, self.given))
-                return found
-            seen.append(name)
-            pose, relative, element = self.given[name]
-            found, name = pose @ found, relative
+                self.known[name] = Pose.identity()
+                break
+            waiting.append(name)
+            name = self.given[name][1]
+        found = self.known[name] if name else Pose.identity()
+        for inner in reversed(waiting):
+            found = self.known.setdefault(inner, found @ self.given[inner][0])
         return found
 
     def link(self, name: str) -> str:

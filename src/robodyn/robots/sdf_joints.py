@@ -91,7 +91,7 @@ class JointReader:
         ratio = text_floats(element, "multiplier", 1, [1.0], self.flaws)[0]
         offset = text_floats(element, "offset", 1, [0.0], self.flaws)[0]
         reference = text_floats(element, "reference", 1, [0.0], self.flaws)[0]
-        element.mark(CONVERTED, "a constraint: position = multiplier (position of the joint - reference) + offset")
+        element.mark(CONVERTED, "`mimic`: position = multiplier (position of the joint - reference) + offset")
         # Names in a model are those of parts beside the joint.
         scope = draft.name.removesuffix(draft.element.attributes["name"])
         draft.mimic = Mimic(scope + leader, ratio, offset - ratio * reference, element)

@@ -8,6 +8,7 @@ from typing import Any
 from robodyn.errors import ModelError
 from robodyn.model.look import BoxLook, CapsuleLook, CylinderLook, Look, MeshLook, SphereLook
 from robodyn.model.numbers import as_floats
+from robodyn.robots.balance_sheet import NOT_DRAWN
 from robodyn.robots.mesh_files import MeshError, MeshFiles
 from robodyn.spatial import Pose
 
@@ -35,9 +36,9 @@ def make_look(
             sizes = sizes | {"file": str(meshes.find(sizes["file"]))}
         return SHAPES[kind](name=name, origin=as_floats(place.p), rotation=as_floats(place.R), colour=colour, **sizes)
     except MeshError as error:
-        return f"is not drawn: {error}"
+        return f"{NOT_DRAWN}{error}"
     except ModelError as error:
-        return f"is not drawn: {'; '.join(str(flaw) for flaw in error.flaws)}"
+        return f"{NOT_DRAWN}{'; '.join(str(flaw) for flaw in error.flaws)}"
 
 
 def distinct(name: str, taken: Sequence[str]) -> str:

@@ -179,5 +179,5 @@ class _Reader:
             return
         ratio = floats_of(element, "multiplier", 1, (1.0,), self.flaws)[0]
         offset = floats_of(element, "offset", 1, (0.0,), self.flaws)[0]
-        element.mark(CONVERTED, "a constraint: position = multiplier * position of the joint + offset")
+        element.mark(CONVERTED, "`mimic`: position = multiplier * position of the joint + offset")
         draft.mimic = Mimic(leader, ratio, offset, element)

@@ -72,8 +72,7 @@ def test_a_joint_that_follows_another_does_so_from_its_reference(tmp_path):
     mimic = '<mimic joint="j"><multiplier>2</multiplier><offset>1</offset><reference>0.5</reference></mimic>'
     links = [LINK.format(name, "") for name in "abc"]
     robot = read(tmp_path, *links, joint("j", "a", "b"), joint("k", "a", "c", mimic))
-    (held,) = robot.machine.constraints
-    assert (dict(held.of), held.offset) == ({"k": 1.0, "j": -2.0}, 0.0)
+    assert robot.machine.mechanism.joint("k").mimic == rd.Mimic("j", 2.0, 0.0)
 
 
 def test_what_is_wrong_is_reported_at_once(tmp_path):

@@ -52,13 +52,12 @@ def test_looks_are_the_visual_or_the_collision_shapes(arm):
     assert [type(look).__name__ for body in other.bodies for look in body.looks] == ["SphereLook"]
 
 
-def test_a_joint_that_mimics_is_held_by_a_constraint(arm):
-    (mimic,) = arm.machine.constraints
-    assert (dict(mimic.of), mimic.offset) == ({"right": 1.0, "left": 1.0}, 0.1)
+def test_a_joint_that_mimics_follows_its_leader(arm):
+    assert arm.machine.mechanism.joint("right").mimic == rd.Mimic("left", -1.0, 0.1)
 
 
 def test_the_start_is_zero_or_between_the_limits_and_keeps_what_follows(arm):
-    assert arm.initial == {"lift.position": pytest.approx(0.8), "right.position": 0.1}
+    assert arm.initial == {"lift.position": pytest.approx(0.8)}
 
 
 def test_links_without_others_have_a_point(arm):
@@ -157,8 +156,16 @@ def test_a_leader_that_is_not_there_leaves_the_joint_to_itself(tmp_path):
     mimic = joint("2", "a", "c").replace("</joint>", '<mimic joint="nobody"/></joint>')
     links = "".join(LINK.format(name) for name in "abc")
     robot = read(tmp_path, f"<robot>{links}{joint('_1', 'a', 'b')}{mimic}</robot>")
-    assert not robot.machine.constraints
+    assert robot.machine.mechanism.joint("_2").mimic is None
     assert any("moves by itself" in choice for choice in robot.sheet.choices)
+
+
+def test_a_joint_that_follows_by_nothing_stands_at_its_offset(tmp_path):
+    mimic = joint("k", "a", "c").replace("</joint>", '<mimic joint="j" multiplier="0" offset="0.3"/></joint>')
+    links = "".join(LINK.format(name) for name in "abc")
+    robot = read(tmp_path, f"<robot>{links}{joint('j', 'a', 'b')}{mimic}</robot>")
+    run = rd.simulate(robot.scenario(0.1))
+    assert np.allclose(run["k.position"].values, 0.3, atol=1e-9)
 
 
 def test_a_robot_left_to_itself_runs(arm):

@@ -173,8 +173,8 @@ class MachineDynamics:
 
 def _bare_system(machine: Machine) -> System:
     """The machine without what drives, brakes or measures it."""
-    left_out: dict[str, Any] = dict.fromkeys(("blocks", "delays", "signals", "contacts", "interfaces", "tunable"), ())
-    return assemble(Scenario(machine.name, replace(machine, **left_out), 1.0))
+    left_out: dict[str, Any] = dict.fromkeys(("delays", "signals", "contacts", "interfaces", "tunable"), ())
+    return assemble(Scenario(machine.name, replace(machine.with_all_blocks(()), **left_out), 1.0))
 
 
 def _jacobian(system: System, point: str) -> ca.SX:
