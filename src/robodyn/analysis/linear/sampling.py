@@ -11,7 +11,6 @@ from functools import cached_property
 
 import casadi as ca
 import numpy as np
-from scipy.linalg import block_diag
 
 from robodyn.analysis.jumps import Jump, describe_staircases, find_staircases, smooth_expressions
 from robodyn.analysis.linear.constrained import free_motions
@@ -128,8 +127,10 @@ class _Parts:
         system = self.system
         tangent = find_tangent(system, point.x[states], derivatives.call("rates", point), states)
         n, m = len(tangent.variables), len(memory)
-        into = block_diag(tangent.into, np.eye(m))
-        rates, closed, *tasks, outputs = (matrix @ into for matrix in derivatives.at(point))
+        k = len(states)
+        rates, closed, *tasks, outputs = (
+            np.hstack([matrix[:, :k] @ tangent.into, matrix[:, k:]]) for matrix in derivatives.at(point)
+        )
         rates = tangent.out @ rates + np.hstack([tangent.turning, np.zeros((n, m))])
         values = derivatives.call("outputs", point)
         N, chosen = free_motions(closed[:, :n]) if system.constraint_forces else (np.eye(n), list(range(n)))
