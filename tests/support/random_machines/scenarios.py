@@ -143,7 +143,7 @@ def _random_contacts(frame: Frame, wiring: Wiring) -> list[Contact | RigidContac
     friction = _draw_law(rng, rubbing) if rng.random() < 0.6 else None
     rub = {"friction": friction[0], "friction_parameters": friction[1]} if friction else {}
     if rng.random() < 0.5:
-        if friction and rng.random() < 0.5:
+        if friction and rng.random() < 0.7:
             rub = {"friction": "dry_friction", "friction_parameters": {"coefficient": friction[1]["coefficient"]}}
         return [RigidContact("touch", shape, floor, float(rng.choice([0.0, 0.3, 0.8])), **rub)]
     law, values = _draw_law(rng, [law for law in wiring.laws if law.touches])
