@@ -61,7 +61,8 @@ sanitize: setup
 	ROBODYN_ENGINE=$(CURDIR)/build/engine-thread.so LD_PRELOAD="$(call runtime,tsan)" \
 	  $(BIN)/python -m pytest --capture=sys tests/unit/engine/test_threads.py
 
-# Spoiled files and random machines by the thousands, from SEED on; what fails is reported, files are kept in build/soak.
+# Spoiled files and random machines by the thousands, from SEED on, and published robots; what fails is reported, files are
+# kept in build/soak.
 FILES ?= 20000
 MACHINES ?= 5000
 SEED ?= 1
@@ -69,6 +70,7 @@ SEED ?= 1
 soak: setup
 	PYTHONPATH=tests $(BIN)/python tests/soak/files.py --count $(FILES) --seed $(SEED)
 	PYTHONPATH=tests $(BIN)/python tests/soak/machines.py --count $(MACHINES) --first $(SEED)
+	PYTHONPATH=tests $(BIN)/python tests/soak/robots.py
 
 lint: setup
 	$(BIN)/ruff check .
