@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 BAD_INPUT, SIMULATION_FAILED, INTERRUPTED = 2, 3, 130
 
 COMMANDS = (
-    "budget", "check", "compare", "cosim", "export", "fit", "info", "list", "loops", "modes", "new", "perturb", "plot",
-    "report", "reproduce", "run", "schema", "sensitivity", "show", "sweep", "view",
+    "budget", "check", "compare", "cosim", "dress", "export", "fit", "info", "list", "loops", "modes", "new",
+    "perturb", "plot", "report", "reproduce", "run", "schema", "sensitivity", "show", "sweep", "view",
 )  # fmt: skip
 """Each is a module of this package, which registers it."""
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.paths.speed_profile import plan_phases, travel
+from robodyn.laws.speed_profile import plan_phases, travel
 
 # Rows: coefficients of u^0 .. u^5; columns: q, h q', h^2 q'' at the left end, then at the right one.
 HERMITE = np.array(

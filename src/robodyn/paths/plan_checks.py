@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from robodyn.errors import FlawList
+from robodyn.laws.speed_profile import plan_phases, travel
 from robodyn.model import Joint
 from robodyn.paths.arm import SixAxisArm
 from robodyn.paths.cartesian import CartesianPath
 from robodyn.paths.inverse import find_branches
 from robodyn.paths.joint_path import JointPath
-from robodyn.paths.speed_profile import plan_phases, travel
 from robodyn.paths.tracing import Trace
 
 WRIST_SHARE = 0.3

@@ -11,10 +11,10 @@ import numpy as np
 
 from robodyn import symbolic as sym
 from robodyn.laws import LawInfo
+from robodyn.laws.speed_profile import plan_phases, time_at, travel
 from robodyn.model import Block
 from robodyn.model.numbers import as_floats
 from robodyn.paths.joint_path import JointPath, evaluate, evaluate_bend, evaluate_slope, make_table
-from robodyn.paths.speed_profile import plan_phases, time_at, travel
 
 Rows = tuple[tuple[float, ...], ...]
 NUMBERS = ("speed", "acceleration", "jerk")
