@@ -11,10 +11,10 @@ import numpy as np
 
 from robodyn import symbolic as sym
 from robodyn.laws import LawInfo
+from robodyn.laws.speed_profile import plan_phases, time_at, travel
 from robodyn.model import Block
 from robodyn.model.numbers import as_floats
 from robodyn.paths.joint_path import JointPath, evaluate, evaluate_bend, evaluate_slope, make_table
-from robodyn.paths.speed_profile import plan_phases, time_at, travel
 
 Rows = tuple[tuple[float, ...], ...]
 NUMBERS = ("speed", "acceleration", "jerk")
@@ -38,6 +38,7 @@ class PathReference:
     position: Rows = field(repr=False)
     slope: Rows = field(repr=False)
     bend: Rows = field(repr=False)
+    units: tuple[str, ...] = ()
 
     __name__ = "path_reference"
 
@@ -69,8 +70,8 @@ class PathReference:
     @cached_property
     def law_info(self) -> LawInfo:
         units = {"time": "s", "speed": "m/s", "acceleration": "m/s^2", "jerk": "m/s^3", "begin": "s", "s": "m"}
-        for k in range(1, len(self.joints) + 1):
-            units |= {f"position{k}": "rad", f"velocity{k}": "rad/s", f"acceleration{k}": "rad/s^2"}
+        for k, unit in enumerate(self.units or ["rad"] * len(self.joints), start=1):
+            units |= {f"position{k}": unit, f"velocity{k}": f"{unit}/s", f"acceleration{k}": f"{unit}/s^2"}
         return LawInfo(units=units, checks=dict.fromkeys(NUMBERS, "positive"), breaks=self.breaks)
 
     def breaks(self, parameters: Mapping[str, float]) -> list[float]:
@@ -82,8 +83,8 @@ class PathReference:
 
 def path_law(path: JointPath) -> PathReference:
     """The law of a planned path."""
-    rows = (as_floats(table) for table in (path.position, path.slope, path.bend))
-    return PathReference(path.joints, as_floats(path.knots), *rows)
+    position, slope, bend = (as_floats(table) for table in (path.position, path.slope, path.bend))
+    return PathReference(path.joints, as_floats(path.knots), position, slope, bend, path.units)
 
 
 def path_block(
