@@ -23,11 +23,22 @@ FAILED: Any = None
 def load_toml(path: Path) -> dict[str, Any]:
     """The contents of a TOML file; what cannot be read is a ModelError that names it."""
     try:
-        return parse_toml(read_text(path, MOST_BYTES))
+        data = parse_toml(read_text(path, MOST_BYTES))
     except OSError as error:
         raise ModelError([Flaw("", f"cannot be read: {error.strerror or error}")], str(path)) from error
     except Unreadable as error:
         raise ModelError([Flaw("", str(error))], str(path)) from error
+    flaws = FlawList()
+    for place, value in leaves_of(data):
+        # No name of a file, a signal or a function has it, and what looks one up may not bear it.
+        if _has_null(value) or "\0" in place:
+            flaws.add(place.replace("\0", "?"), f"has a null character: {value!r}", "leave it out")
+    flaws.raise_if_any(str(path))
+    return data
+
+
+def _has_null(value: Any) -> bool:
+    return any(map(_has_null, value)) if isinstance(value, list) else isinstance(value, str) and "\0" in value
 
 
 class Table:

@@ -131,3 +131,13 @@ def test_a_file_wrong_in_very_many_places_tells_the_first_hundred(tmp_path):
     assert "10000 problems" in message
     assert message.endswith("  ... and 9900 more")
     assert len(message) < 20_000
+
+
+@pytest.mark.parametrize(
+    "text", ['include = "a\\u0000"', 'robot = "a\\u0000"', 'tunable = ["x", "a\\u0000"]', '"a\\u0000" = 1']
+)
+def test_a_null_character_is_refused_wherever_it_stands(tmp_path, text):
+    file = tmp_path / "spoiled.toml"
+    file.write_text(f"{text}\nduration = 1\n")
+    with pytest.raises(ModelError, match="null character"):
+        read_scenario(file)
