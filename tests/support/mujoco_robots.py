@@ -97,16 +97,30 @@ class MujocoPair:
             good = limited == (joint.lower_limit is not None)
             good &= not limited or np.allclose((joint.lower_limit, joint.upper_limit), ends, rtol=1e-14, atol=1e-14)
             ours = (joint.damping or 0.0, joint.friction or 0.0, joint.armature)
-            tables = (self.model.dof_damping, self.model.dof_frictionloss, self.model.dof_armature)
-            found += [] if good and ours == tuple(table[dof] for table in tables) else [name]
+            theirs = np.array(
+                [self.model.dof_damping[dof], self.model.dof_frictionloss[dof], self.model.dof_armature[dof]]
+            )
+            theirs += self.of_actuators(number)
+            found += [] if good and np.allclose(ours, theirs, rtol=1e-14, atol=0) else [name]
         return found
+
+    def of_actuators(self, joint):
+        """Damping, friction and rotors that the actuators of a joint put on it."""
+        total = np.zeros(3)
+        for k in range(self.model.nu):
+            if self.model.actuator_trnid[k][0] == joint and self.model.actuator_trntype[k] == 0:
+                gear = self.model.actuator_gear[k][0]
+                own = (self.model.actuator_damping[k], 0.0, self.model.actuator_armature[k])
+                total += gear * gear * np.array(own)
+        return total
 
     def compare_swing(self, duration=1.0, step=1e-4):
         """Largest difference of positions after a robot is left to itself, without losses, springs and drives."""
         model, off = self.model, mujoco.mjtDisableBit
         for flag in (off.mjDSBL_LIMIT, off.mjDSBL_ACTUATION, off.mjDSBL_CONTACT, off.mjDSBL_EQUALITY):
             model.opt.disableflags |= flag
-        for table in (model.dof_damping, model.dof_frictionloss, model.jnt_stiffness, model.body_gravcomp):
+        losses = (model.dof_damping, model.dof_frictionloss, model.actuator_damping)
+        for table in (*losses, model.jnt_stiffness, model.body_gravcomp):
             table[:] = 0.0
         model.tendon_stiffness[:], model.tendon_damping[:], model.tendon_frictionloss[:] = 0.0, 0.0, 0.0
         model.opt.density, model.opt.viscosity = 0.0, 0.0

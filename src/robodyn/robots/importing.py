@@ -11,10 +11,9 @@ from robodyn.robots.balance_sheet import make_balance_sheet
 from robodyn.robots.building import Robot, build_machine
 from robodyn.robots.draft import RobotDraft
 from robodyn.robots.mesh_files import MeshFiles
-from robodyn.robots.names import usable_name
 from robodyn.robots.sdf import read_sdf
 from robodyn.robots.urdf import read_urdf
-from robodyn.robots.xml_tree import Element, load_xml, parse_xml
+from robodyn.robots.xml_tree import CONVERTED, Element, load_xml, parse_xml
 from robodyn.untrusted import Unreadable
 
 BASES, LOOKS = ("fixed", "free", "planar"), ("visual", "collision")
@@ -52,8 +51,9 @@ def import_robot(
     try:
         root = _load(path)
         draft = _read(root, path, base, search, looks)
-        draft.name = usable_name(draft.name, "robot")
         machine, initial = build_machine(draft, keep_massless)
+        if machine.name not in root.attributes.values():
+            root.mark(CONVERTED, f"the name is written '{machine.name}'", "name", "model")
     except OSError as error:
         raise ModelError([Flaw("", f"cannot be read: {error.strerror or error}")], str(path)) from error
     except Unreadable as error:
