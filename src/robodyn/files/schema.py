@@ -73,11 +73,15 @@ def make_schema() -> Schema:
         "dh": {"type": "object", "properties": dh, "required": ["rows"], "additionalProperties": False},
     }
     properties |= COMPOSITION
+    completed = {"anyOf": [{"required": ["include"]}, {"required": ["robot"]}]}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Scenario of robodyn",
         "type": "object",
-        "properties": properties,
+        # Parts of other files are changed by single keys; where there are none, each part must be whole.
+        "properties": properties | {key: _in_part(properties[key]) for key in GROUPS},
+        "if": {"not": completed},
+        "then": {"properties": {key: properties[key] for key in GROUPS}},
         # What an included file may say need not be said again.
         "anyOf": [
             {"required": [key for key in required if key not in ("bodies", "joints")]},
@@ -86,6 +90,13 @@ def make_schema() -> Schema:
         "additionalProperties": False,
         "$defs": DEFINED,
     }
+
+
+def _in_part(schema: Any) -> Any:
+    """The same schema without keys that must be there."""
+    if isinstance(schema, dict):
+        return {key: _in_part(value) for key, value in schema.items() if key != "required"}
+    return [_in_part(entry) for entry in schema] if isinstance(schema, list) else schema
 
 
 def _properties(cls: type[Description]) -> tuple[Schema, list[str]]:

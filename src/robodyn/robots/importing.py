@@ -37,8 +37,8 @@ def import_robot(
     """Read a robot file, with its balance sheet.
 
     Args:
-        base: joint between the ground and a root link of which the file says nothing: "fixed" (by default of URDF),
-            "free" (of SDF) or "planar"; MJCF says it itself.
+        base: joint between the ground and a root link of which the file says nothing: "fixed" (by default of URDF
+            with joints that move), "free" (of others) or "planar"; MJCF says it itself.
         search: folders in which packages and meshes are looked for, beside the robot's own.
         looks: which shapes are drawn: "visual" or "collision".
         keep_massless: keep joints that move nothing that has inertia; no motion can be simulated then.
@@ -90,7 +90,7 @@ def _load(path: Path) -> Element:
 def _read(root: Element, path: Path, base: str | None, search: Sequence[str | Path], looks: str) -> RobotDraft:
     meshes = MeshFiles(path, search)
     if root.tag == "robot":
-        return read_urdf(root, meshes, base or "fixed", looks)
+        return read_urdf(root, meshes, base, looks)
     if root.tag in ("sdf", "gazebo"):
         return read_sdf(root, meshes, base, looks)
     if root.tag == "mujoco":
