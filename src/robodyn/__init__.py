@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from robodyn.analysis.mechanics.machine_dynamics import MachineDynamics
     from robodyn.assembly import System, assemble
+    from robodyn.commissioning import dress, move
     from robodyn.cosimulation import Connection, CosimSettings, ScenarioUnit, SignalConnection, cosimulate
     from robodyn.errors import ModelError
     from robodyn.files import DHRow, mechanism_from_dh, read_reference, read_scenario, write_scenario
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "analysis.mechanics.machine_dynamics": "MachineDynamics",
     "assembly": "System assemble",
+    "commissioning": "dress move",
     "cosimulation": "Connection SignalConnection CosimSettings ScenarioUnit cosimulate",
     "errors": "ModelError",
     "files": "DHRow mechanism_from_dh read_reference read_scenario write_scenario",
@@ -143,9 +145,11 @@ __all__ = [
     "compile_system",
     "cosimulate",
     "import_robot",
+    "dress",
     "law",
     "load",
     "mechanism_from_dh",
+    "move",
     "read_reference",
     "read_robot",
     "read_scenario",

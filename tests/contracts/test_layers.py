@@ -37,10 +37,11 @@ MAY_IMPORT = {
     "codegen": _BELOW_SIMULATION | {"simulation"},
     "fmi": _ABOVE_SIMULATION,
     "analysis": _ABOVE_SIMULATION | {"fmi"},
+    "commissioning": _ABOVE_SIMULATION | {"fmi", "analysis"},
     "reporting": {"results", "analysis"},
     "studio": {"results", "analysis"},
-    "studies": _ABOVE_SIMULATION | {"fmi", "analysis", "reporting", "studio"},
-    "cli": _ABOVE_SIMULATION | {"fmi", "analysis", "reporting", "studio", "studies"},
+    "studies": _ABOVE_SIMULATION | {"fmi", "analysis", "commissioning", "reporting", "studio"},
+    "cli": _ABOVE_SIMULATION | {"fmi", "analysis", "commissioning", "reporting", "studio", "studies"},
 }
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from robodyn import Body, DHRow, Point, mechanism_from_dh
-from robodyn.paths import SixAxisArm
+from robodyn.paths import SerialArm
 
 INERTIA = (0.1, 0.1, 0.1)
 
@@ -30,4 +30,5 @@ def random_arm(seed, first_two="skew"):
         w[1] = w[0]
     # Points anywhere on the axes say the same.
     o += generator.normal(size=(6, 1)) * w
-    return SixAxisArm(tuple(f"joint{k + 1}" for k in range(6)), w, o, np.eye(3), generator.normal(size=3))
+    free, names = np.full(6, np.inf), tuple(f"joint{k + 1}" for k in range(6))
+    return SerialArm(names, w, o, np.ones(6), np.zeros(6), np.eye(3), generator.normal(size=3), -free, free)

@@ -18,6 +18,7 @@ from robodyn import (
     Scenario,
     Solver,
     simulate,
+    simulate_perturbed,
 )
 from robodyn.files import read_scenario
 from robodyn.files.writing import scenario_text
@@ -155,3 +156,12 @@ def test_an_unknown_signal_or_frame_is_refused():
         run(puck(Load("push", "rim", (1, 0, 0), times="thrust")))
     with pytest.raises(ModelError, match="frame: 'tool' is unknown"):
         Load("push", "rim", (1, 0, 0), frame="tool")
+
+
+def test_a_load_by_a_signal_is_not_linearised_along_a_motion():
+    rail = Joint("rail", "prismatic", GROUND, "cart", axis=(1, 0, 0))
+    mechanism = Mechanism("m", [Body("cart", 1.0)], [rail], [Point("nose", "cart")])
+    path = Block("path", "sine_reference", parameters={"amplitude": 0.1, "frequency": 1.0}, unit="m")
+    machine = Machine("m", mechanism, [path], loads=[Load("push", "nose", (1, 0, 0), times="path.value")])
+    with pytest.raises(ModelError, match="loads.push.times: loads by a signal are not linearised"):
+        simulate_perturbed(Scenario("s", machine, 0.1, nominal={"rail": "path.value"}))

@@ -40,7 +40,7 @@ HELD_SPEED = 1e-6
 LIMIT_MARGIN = 1e-9
 """Part of the holding limit by which a located slip may fall short of it."""
 WEAKEST, TINY = 1e-3, 1e-30
-"""Part of all limits together below which an element shares no less of a load."""
+"""Part of all limits together below which an element shares no less of a load; a number that is none."""
 OPEN = 2.0
 """Size of the direction of what can hold nothing: it may hold as soon as it is able to, if it is still at rest then."""
 DEAD_CENTRE = 1e-9
@@ -219,7 +219,8 @@ def _share(elements: tuple[StickElement, ...], g: ca.SX) -> ca.SX:
         g: accelerations without friction: which way each would slide.
     """
     limits = ca.vertcat(*(where(g[i] > 0, *element.limits) for i, element in enumerate(elements)))
-    return ca.sum1(limits) / maximum(limits, WEAKEST * ca.sum1(limits) + TINY)
+    total = ca.sum1(limits) + TINY
+    return total / maximum(limits, WEAKEST * total)
 
 
 def _open(element: StickElement, condition: ca.SX) -> StickElement:

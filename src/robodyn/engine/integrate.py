@@ -243,7 +243,7 @@ class Integration:
         """What there is so far."""
         run, problem, view = self.run, self.problem, self.engine.view
         width = problem.n_y + 2
-        rows = view(run.rows, run.n_rows * width).reshape(-1, width)
+        rows, y = _copied(view(run.rows, run.n_rows * width).reshape(-1, width))
         log = view(run.log, 2 * run.n_log).reshape(-1, 2)
         counters = Counters(
             **{name: getattr(run, name) for name in INTEGER_COUNTERS},
@@ -258,11 +258,11 @@ class Integration:
         unknowns = run.inputs + 8 * (2 * problem.n_x + problem.n_kept + 3) if problem.n_unknowns else 0
         return Trajectory(
             time=rows[:, 0].copy(),
-            y=rows[:, 1:-1].copy(),
+            y=y,
             knots=rows[:, -1] > 0,
             probes=self.probes(),
             events=[(t, int(j)) for t, j in log.tolist()],
-            status=Status(run.status),
+            status=Status(run.status) if len(rows) == run.n_rows else Status.NO_MEMORY,
             at_time=run.t,
             x=self.x.copy(),
             m=self.m.copy(),
@@ -273,3 +273,12 @@ class Integration:
             missed=(run.n_looks, run.n_missed, run.missed, run.missed_at),
             unknowns=view(unknowns, problem.n_unknowns).copy(),
         )
+
+
+def _copied(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The rows and a copy of their signals; where there is no memory for it, the first ones that there is for."""
+    while True:
+        try:
+            return rows, rows[:, 1:-1].copy()
+        except MemoryError:
+            rows = rows[: len(rows) // 4]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import Any
 
 from robodyn.errors import FlawList
@@ -18,8 +19,10 @@ from robodyn.model.fields import (
     quantity,
     reference,
     rotation_matrix,
+    texts,
     unit_vector,
     vector,
+    weights,
     whole_number,
 )
 from robodyn.model.numbers import Floats, Rows
@@ -34,6 +37,9 @@ from robodyn.paths import (
     straight_line,
     way_points,
 )
+
+TURNS = ("rx", "ry", "rz")
+"""Rotations of the tool, in `free`."""
 
 
 class Pointing(Description):
@@ -73,8 +79,14 @@ class PathForm(Description, ABC, kw_only=True):
 
     NOUN = "path"
 
-    point: str = reference("point", doc="the point of a six-axis arm that follows the path")
-    orientation: Any = child(Pointing, Turned, doc="table that says how the tool is turned")
+    point: str = reference("point", doc="the point of an arm that follows the path")
+    orientation: Any = child(
+        Pointing,
+        Turned,
+        default=None,
+        doc="table that says how the tool is turned",
+        absent="turns as it likes, if `free` says so",
+    )
     end_orientation: Any = child(
         Pointing,
         Turned,
@@ -93,9 +105,22 @@ class PathForm(Description, ABC, kw_only=True):
     )
     delay: float = quantity("s", non_negative=True, default=0.0, doc="of their effect")
     near: Floats | None = vector(
-        "rad", 6, default=None, doc="joint positions the branch is chosen near to at the start",
+        "", None, default=None, doc="joint positions [rad or m] the branch is chosen near to at the start",
         absent="the middle of each joint's limits, or 0",
     )  # fmt: skip
+    free: tuple[str, ...] = texts(
+        "motion",
+        default=(),
+        doc='motions of the tool that may be as they like: `"x"`, `"y"`, `"z"` of the world, one of `"rx"`, `"ry"`, '
+        '`"rz"` about its own axes, or all three',
+        absent="none",
+    )
+    prefer: Mapping[str, float] | None = weights(
+        "moving joint",
+        default=None,
+        doc="positions [rad or m] of joints to keep or reach, of an arm with joints to spare",
+        absent="as at the start",
+    )
     branch: int | None = whole_number(default=None, doc="number of the branch instead")
     singular: float | None = quantity(
         default=None, doc="smallest singular value of the Jacobian that is allowed", absent="0.02"
@@ -103,6 +128,11 @@ class PathForm(Description, ABC, kw_only=True):
     spacing: float | None = quantity(
         "m", positive=True, default=None, doc="of the knots", absent="what keeps the interpolation to 1e-11 rad"
     )
+
+    def check(self, flaws: FlawList) -> None:
+        if self.orientation is None and not flaws.concern("orientation", "free") and not set(TURNS) <= set(self.free):
+            remedy = f"say where the tool points: {{ pointing = [0, 0, -1] }}, or free = {list(TURNS)} to let it turn"
+            flaws.add("orientation", "is missing", remedy)
 
     @abstractmethod
     def path(self, *turns: Any) -> CartesianPath:
@@ -160,14 +190,14 @@ def read_path(name: str, table: Table, reader: Reader, mechanism: Mechanism | No
     form: PathForm | None = reader.read(table, PATHS)
     if form is None:
         return FAILED
-    turns = [turn.matrix for turn in (form.orientation, form.end_orientation) if turn is not None]
+    turns = [None if turn is None else turn.matrix for turn in (form.orientation, form.end_orientation)]
     path = attempt(table, form.path, *turns)
     if mechanism is None and not table.flaws.found:
         table.flaws.add(table.at("point"), "there is no mechanism that could follow the path", "give bodies and joints")
     if path is FAILED or mechanism is None:
         return FAILED
     profile = form.stated("speed", "acceleration", "jerk")
-    choice = form.stated("near", "branch", "singular", "spacing")
+    choice = form.stated("near", "branch", "free", "prefer", "singular", "spacing")
     plan: JointPath | None = attempt(table, plan_path, mechanism, form.point, path, **choice, **profile)
     timing = form.stated("begin", "period", "delay")
     return FAILED if plan is None else attempt(table, path_block, name, plan, **profile, **timing)

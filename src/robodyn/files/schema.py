@@ -69,20 +69,18 @@ def make_schema() -> Schema:
     dh = {"convention": {"enum": list(CONVENTIONS)}, "rows": rows}
     properties |= {
         "name": STRING | {"description": "name of the scenario, and of its run's file"},
-        **{key: _tables(classes) for key, classes in GROUPS.items()},
+        **{key: _tables(classes, whole=False) for key, classes in GROUPS.items()},
         "dh": {"type": "object", "properties": dh, "required": ["rows"], "additionalProperties": False},
     }
     properties |= COMPOSITION
-    completed = {"anyOf": [{"required": ["include"]}, {"required": ["robot"]}]}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Scenario of robodyn",
         "type": "object",
-        # Parts of other files are changed by single keys; where there are none, each part must be whole.
-        "properties": properties | {key: _in_part(properties[key]) for key in GROUPS},
-        "if": {"not": completed},
-        "then": {"properties": {key: properties[key] for key in GROUPS}},
-        # What an included file may say need not be said again.
+        "properties": properties,
+        # What an included file or a robot file may say need not be said again: parts are then changed, not described.
+        "if": {"not": {"anyOf": [{"required": ["include"]}, {"required": ["robot"]}]}},
+        "then": {"properties": {key: _tables(classes) for key, classes in GROUPS.items()}},
         "anyOf": [
             {"required": [key for key in required if key not in ("bodies", "joints")]},
             {"required": ["include"]},
@@ -90,13 +88,6 @@ def make_schema() -> Schema:
         "additionalProperties": False,
         "$defs": DEFINED,
     }
-
-
-def _in_part(schema: Any) -> Any:
-    """The same schema without keys that must be there."""
-    if isinstance(schema, dict):
-        return {key: _in_part(value) for key, value in schema.items() if key != "required"}
-    return [_in_part(entry) for entry in schema] if isinstance(schema, list) else schema
 
 
 def _properties(cls: type[Description]) -> tuple[Schema, list[str]]:
@@ -124,8 +115,8 @@ def _properties(cls: type[Description]) -> tuple[Schema, list[str]]:
     return properties, required
 
 
-def _object(classes: Sequence[type[Description]]) -> Schema:
-    """A table of one of several classes, which their marks distinguish."""
+def _object(classes: Sequence[type[Description]], whole: bool = True) -> Schema:
+    """A table of one of several classes, which their marks distinguish; whole, or some entries of it."""
     choices = []
     for cls in forms_of(classes):
         properties, required = _properties(cls)
@@ -137,15 +128,15 @@ def _object(classes: Sequence[type[Description]]) -> Schema:
                 "title": cls.__name__,
                 "description": (cls.__doc__ or "").splitlines()[0],
                 "properties": {key: value for key, value in properties.items() if key not in refused},
-                "required": list(dict.fromkeys([*marks, *required])),
+                "required": list(dict.fromkeys([*marks, *required])) if whole else [],
                 "additionalProperties": False,
             }
         )
     return choices[0] if len(choices) == 1 else {"anyOf": choices}
 
 
-def _tables(classes: Sequence[type[Description]]) -> Schema:
-    return {"type": "object", "additionalProperties": _object(classes)}
+def _tables(classes: Sequence[type[Description]], whole: bool = True) -> Schema:
+    return {"type": "object", "additionalProperties": _object(classes, whole)}
 
 
 def _list(items: Schema, length: int | None = None) -> Schema:

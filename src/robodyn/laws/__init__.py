@@ -18,11 +18,25 @@ from robodyn.laws import (
     references,
     sensors,
     servo,
+    speed_profile,
 )
 from robodyn.laws.definition import RULES, Argument, Law, LawInfo, arguments_of, info_of, law
 
 MODULES = (
-    *(friction, clutches, drives, hydraulics, elements, gears, contact, control, servo, references, sensors),
+    *(
+        friction,
+        clutches,
+        drives,
+        hydraulics,
+        elements,
+        gears,
+        contact,
+        control,
+        servo,
+        references,
+        speed_profile,
+        sensors,
+    ),
     aerodynamics,
 )
 

@@ -1,6 +1,6 @@
 """Cartesian paths of a tool in space, and the joints' motion along them."""
 
-from robodyn.paths.arm import SixAxisArm, build_arm, jacobian, jacobian_rate
+from robodyn.paths.arm import SerialArm, build_arm, jacobian, jacobian_rate
 from robodyn.paths.cartesian import CartesianPath, PathMotion, join_pieces
 from robodyn.paths.inverse import Branches, find_branches
 from robodyn.paths.joint_path import JointPath
@@ -20,7 +20,7 @@ __all__ = [
     "Orientation",
     "PathMotion",
     "PathReference",
-    "SixAxisArm",
+    "SerialArm",
     "arc_about",
     "arc_through",
     "build_arm",

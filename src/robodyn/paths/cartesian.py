@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robodyn.errors import FlawList
+from robodyn.errors import Flaw, FlawList, ModelError
 from robodyn.paths.orientation import Orientation
 from robodyn.paths.pieces import Piece
 
@@ -33,10 +33,10 @@ class PathMotion(NamedTuple):
 
 @dataclass(frozen=True)
 class CartesianPath:
-    """Pieces, each beginning where the one before ends and in its direction, and the tool's orientation."""
+    """Pieces, each beginning where the one before ends and in its direction; how the tool is turned, if that counts."""
 
     pieces: tuple[Piece, ...]
-    orientation: Orientation
+    orientation: Orientation | None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "pieces", tuple(self.pieces))
@@ -85,12 +85,19 @@ class CartesianPath:
         for k in np.unique(chosen):
             rows = np.flatnonzero(np.broadcast_to(chosen, s.shape) == k)
             p[rows], tangent[rows], bend[rows] = self.pieces[k].at(s[rows] - self.ends[k])
-        R, turn = self.orientation.at(s / self.length)
+        free = np.broadcast_to(np.eye(3), (s.size, 3, 3)), np.zeros(3)
+        R, turn = free if self.orientation is None else self.orientation.at(s / self.length)
         omega = np.broadcast_to(turn / self.length, (s.size, 3))
         rate = np.concatenate([np.zeros((s.size, 3)), bend], axis=1)
         return PathMotion(R, p, np.concatenate([omega, tangent], axis=1), rate)
 
 
-def join_pieces(pieces: Sequence[Piece], orientation: Any, end_orientation: Any = None) -> CartesianPath:
-    """A path of given pieces with a constant orientation, or one that turns into another (3 x 3, R_world_tool)."""
-    return CartesianPath(tuple(pieces), Orientation(orientation, end_orientation))
+def join_pieces(pieces: Sequence[Piece], orientation: Any = None, end_orientation: Any = None) -> CartesianPath:
+    """A path of given pieces with a constant orientation, or one that turns into another (3 x 3, R_world_tool).
+
+    Without an orientation the tool may turn as it likes.
+    """
+    if orientation is None and end_orientation is not None:
+        what = "is given without orientation"
+        raise ModelError([Flaw("end_orientation", what, "say how the tool is turned at the start")], "path")
+    return CartesianPath(tuple(pieces), None if orientation is None else Orientation(orientation, end_orientation))

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.paths.speed_profile import plan_phases, travel
+from robodyn.laws.speed_profile import plan_phases, travel
 
 # Rows: coefficients of u^0 .. u^5; columns: q, h q', h^2 q'' at the left end, then at the right one.
 HERMITE = np.array(
@@ -89,6 +89,7 @@ class JointPath:
         position: [rad], (m, n_joints); slope: dq/ds [rad/m]; bend: d2q/ds2 [rad/m^2].
         error: largest error of the interpolation, measured half way between the knots [rad].
         closeness: smallest singular value of the scaled Jacobian at the knots, (m,): 0 at a singularity.
+        units: of the joints' positions; rad where there are none.
     """
 
     joints: tuple[str, ...]
@@ -99,6 +100,7 @@ class JointPath:
     bend: np.ndarray
     error: float
     closeness: np.ndarray
+    units: tuple[str, ...] = ()
 
     @property
     def length(self) -> float:

@@ -7,19 +7,20 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from robodyn.errors import FlawList
+from robodyn.laws.speed_profile import plan_phases, travel
 from robodyn.model import Joint
-from robodyn.paths.arm import SixAxisArm
+from robodyn.paths.arm import SerialArm
 from robodyn.paths.cartesian import CartesianPath
 from robodyn.paths.inverse import find_branches
 from robodyn.paths.joint_path import JointPath
-from robodyn.paths.speed_profile import plan_phases, travel
 from robodyn.paths.tracing import Trace
 
+N_JOINTS = 6
 WRIST_SHARE = 0.3
 """Where the joints 1 to 3 have less of the rates that do not move the tool, it is the wrist that is singular."""
 
 
-def check_reach(flaws: FlawList, arm: SixAxisArm, path: CartesianPath, trace: Trace) -> None:
+def check_reach(flaws: FlawList, arm: SerialArm, path: CartesianPath, trace: Trace) -> None:
     """Report every stretch of the path that the tool cannot follow, its ends to a tenth of a millimetre."""
     for first, last in _stretches(~trace.reached):
         begin = trace.knots[first] if first == 0 else _edge(arm, path, trace.knots[first - 1], trace.knots[first])
@@ -29,7 +30,7 @@ def check_reach(flaws: FlawList, arm: SixAxisArm, path: CartesianPath, trace: Tr
         flaws.add("", f"the path is out of reach {_where(begin, end)}", remedy)
 
 
-def _edge(arm: SixAxisArm, path: CartesianPath, reached: float, missed: float) -> float:
+def _edge(arm: SerialArm, path: CartesianPath, reached: float, missed: float) -> float:
     """Way at which the reach ends, between a way in reach and one out of it [m]."""
     # On a path of any length there are no numbers between neighbours.
     while abs(missed - reached) > max(1e-4, 2 * np.spacing(max(reached, missed))):
@@ -43,7 +44,7 @@ def check_limits(flaws: FlawList, joints: Sequence[Joint], ways: np.ndarray, pos
     """Report every stretch on which a joint would have to leave its range, and by how much.
 
     Args:
-        ways: [m], (n,); positions: of the joints there [rad], nan where out of reach, (n, 6).
+        ways: [m], (n,); positions: of the joints there, nan where out of reach, (n, n_joints).
     """
     for column, joint in enumerate(joints):
         q = positions[:, column]
@@ -52,25 +53,27 @@ def check_limits(flaws: FlawList, joints: Sequence[Joint], ways: np.ndarray, pos
                 continue
             excess = q - bound if word == "upper" else bound - q
             for first, last in _stretches(excess > 0):
-                most = np.degrees(np.nanmax(excess[first : last + 1]))
+                most = np.nanmax(excess[first : last + 1])
                 where = _where(ways[first], ways[last])
-                what = f"exceeds its {word} limit of {np.degrees(bound):.4g} deg by up to {most:.3g} deg {where}"
+                limit = f"exceeds its {word} limit of {_shown(joint, bound)}"
+                what = f"{limit} by up to {_shown(joint, most, digits=3)} {where}"
                 flaws.add(f"joints.{joint.name}", what, "another branch may keep within it, or move the path")
 
 
-def check_singularities(flaws: FlawList, trace: Trace, joints: tuple[str, ...], tolerance: float) -> None:
+def check_singularities(flaws: FlawList, trace: Trace, arm: SerialArm, tolerance: float) -> None:
     """Report where the arm comes near a singularity, which one, and which joint would race."""
+    joints, hinges = arm.joints, arm.n == N_JOINTS and bool(np.all(arm.periodic))
     near = trace.closeness < tolerance
     remedy = "turn the tool, move the path, or take another branch"
     for first, last in _stretches(near):
         worst = first + int(np.nanargmin(trace.closeness[first : last + 1]))
-        kind, joint = singularity(trace.idle[worst])
+        kind, joint = _singularity(trace.idle[worst], hinges)
         where = _where(trace.knots[first], trace.knots[last])
         value = f"smallest singular value {trace.closeness[worst]:.2g}, allowed {tolerance:g}"
         flaws.add(f"joints.{joints[joint]}", f"comes too near the {kind} singularity {where} ({value})", remedy)
     for k in _crossings(trace):
         if not near[k : k + 2].any():
-            kind, joint = singularity(trace.idle[k])
+            kind, joint = _singularity(trace.idle[k], hinges)
             begin, end = 1e3 * trace.knots[k : k + 2]
             what = f"reaches the {kind} singularity between {begin:.1f} and {end:.1f} mm"
             flaws.add(f"joints.{joints[joint]}", f"{what}, where its branch ends", remedy)
@@ -80,6 +83,11 @@ def _crossings(trace: Trace) -> np.ndarray:
     """Knots behind which, before the next one, the arm changes its branch."""
     lost = np.searchsorted(trace.knots, trace.jumps) - 1
     return np.union1d(lost.astype(int), np.flatnonzero(trace.sense[:-1] * trace.sense[1:] < 0))
+
+
+def _singularity(idle: np.ndarray, hinges: bool) -> tuple[str, int]:
+    """Its name in an arm of six hinges, else the arm's; and the joint that would race."""
+    return singularity(idle) if hinges else ("arm's", int(np.argmax(np.abs(idle))))
 
 
 def singularity(idle: np.ndarray) -> tuple[str, int]:
@@ -104,16 +112,21 @@ def check_motion(flaws: FlawList, path: JointPath, joints: Sequence[Joint], prof
     _, v, a = path.motion(times, **profile)
     ways = travel(times, phases)[0]
     for column, joint in enumerate(joints):
-        pairs = (("speed", v, joint.speed_limit, "deg/s"), ("acceleration", a, joint.acceleration_limit, "deg/s^2"))
-        for word, values, bound, unit in pairs:
+        pairs = (("speed", v, joint.speed_limit, "/s"), ("acceleration", a, joint.acceleration_limit, "/s^2"))
+        for word, values, bound, per in pairs:
             size = np.abs(values[:, column])
             needed = float(np.max(size))
             # The first place of several that differ by rounding alone.
             largest = int(np.argmax(size >= (1 - 1e-9) * needed))
             if bound is not None and needed > bound:
-                what = f"must reach {np.degrees(needed):.4g} {unit} at {1e3 * ways[largest]:.1f} mm"
+                what = f"must reach {_shown(joint, needed, per)} at {1e3 * ways[largest]:.1f} mm"
                 remedy = "go slower along the path" if word == "speed" else "lower speed or acceleration of the path"
-                flaws.add(f"joints.{joint.name}", f"{what}, its {word} limit is {np.degrees(bound):.4g} {unit}", remedy)
+                flaws.add(f"joints.{joint.name}", f"{what}, its {word} limit is {_shown(joint, bound, per)}", remedy)
+
+
+def _shown(joint: Joint, value: float, per: str = "", digits: int = 4) -> str:
+    """A position of a joint, or its rate, in degrees or metres."""
+    return f"{np.degrees(value) if joint.rotates else value:.{digits}g} {'deg' if joint.rotates else 'm'}{per}"
 
 
 def _where(begin: float, end: float) -> str:

@@ -11,13 +11,29 @@ import numpy as np
 
 from robodyn import symbolic as sym
 from robodyn.laws import LawInfo
+from robodyn.laws.speed_profile import plan_phases, time_at, travel
 from robodyn.model import Block
 from robodyn.model.numbers import as_floats
-from robodyn.paths.joint_path import JointPath, evaluate, evaluate_bend, evaluate_slope, make_table
-from robodyn.paths.speed_profile import plan_phases, time_at, travel
+from robodyn.paths.joint_path import JointPath, JointTable, evaluate, evaluate_bend, evaluate_slope, make_table
 
 Rows = tuple[tuple[float, ...], ...]
 NUMBERS = ("speed", "acceleration", "jerk")
+
+
+def look_up(s: Any, table: JointTable) -> list[tuple[Any, Any, Any]]:
+    """Value, slope and bend of each column of a table at a way s, a number or a symbol."""
+
+    def hold(values: np.ndarray) -> Any:
+        """The entry of the piece that s lies in; a plain number where all are alike."""
+        return float(values[0]) if np.ptp(values) == 0.0 else sym.hold_table(s, table.starts, values)
+
+    width = hold(table.widths)
+    u = (s - hold(table.starts)) / width
+    columns = []
+    for k in range(table.coefficients.shape[2]):
+        c = [hold(table.coefficients[:, power, k]) for power in range(6)]
+        columns.append((evaluate(c, u), evaluate_slope(c, u) / width, evaluate_bend(c, u) / width**2))
+    return columns
 
 
 @dataclass(frozen=True)
@@ -38,39 +54,28 @@ class PathReference:
     position: Rows = field(repr=False)
     slope: Rows = field(repr=False)
     bend: Rows = field(repr=False)
+    units: tuple[str, ...] = ()
 
     __name__ = "path_reference"
 
     def __call__(self, time: Any, *, speed: Any, acceleration: Any, jerk: Any = np.inf, begin: Any = 0.0) -> Any:
         s, rate, change = travel(time, plan_phases(self.knots[-1], speed, acceleration, jerk, begin))
-        table = make_table(self.knots, self.position, self.slope, self.bend)
-        width = self._hold(s, table.widths)
-        u = (s - self._hold(s, table.starts)) / width
         outputs: dict[str, Any] = {}
-        for k in range(len(self.joints)):
-            c = [self._hold(s, table.coefficients[:, power, k]) for power in range(6)]
-            slope, bend = evaluate_slope(c, u) / width, evaluate_bend(c, u) / width**2
-            outputs[f"position{k + 1}"] = evaluate(c, u)
-            outputs[f"velocity{k + 1}"] = slope * rate
-            outputs[f"acceleration{k + 1}"] = bend * rate**2 + slope * change
+        for k, (value, slope, bend) in enumerate(look_up(s, self._table), start=1):
+            outputs[f"position{k}"] = value
+            outputs[f"velocity{k}"] = slope * rate
+            outputs[f"acceleration{k}"] = bend * rate**2 + slope * change
         return outputs | {"s": s, "speed": rate}
 
-    def _hold(self, s: Any, values: np.ndarray) -> Any:
-        """The entry of the piece that s lies in; a plain number where all are alike."""
-        if np.ptp(values) == 0.0:
-            return float(values[0])
-        return sym.hold_table(s, self._starts, values)
-
     @cached_property
-    def _starts(self) -> np.ndarray:
-        knots = np.asarray(self.knots)
-        return knots[:-1][np.diff(knots) > 0]
+    def _table(self) -> JointTable:
+        return make_table(self.knots, self.position, self.slope, self.bend)
 
     @cached_property
     def law_info(self) -> LawInfo:
         units = {"time": "s", "speed": "m/s", "acceleration": "m/s^2", "jerk": "m/s^3", "begin": "s", "s": "m"}
-        for k in range(1, len(self.joints) + 1):
-            units |= {f"position{k}": "rad", f"velocity{k}": "rad/s", f"acceleration{k}": "rad/s^2"}
+        for k, unit in enumerate(self.units or ["rad"] * len(self.joints), start=1):
+            units |= {f"position{k}": unit, f"velocity{k}": f"{unit}/s", f"acceleration{k}": f"{unit}/s^2"}
         return LawInfo(units=units, checks=dict.fromkeys(NUMBERS, "positive"), breaks=self.breaks)
 
     def breaks(self, parameters: Mapping[str, float]) -> list[float]:
@@ -82,8 +87,8 @@ class PathReference:
 
 def path_law(path: JointPath) -> PathReference:
     """The law of a planned path."""
-    rows = (as_floats(table) for table in (path.position, path.slope, path.bend))
-    return PathReference(path.joints, as_floats(path.knots), *rows)
+    position, slope, bend = (as_floats(table) for table in (path.position, path.slope, path.bend))
+    return PathReference(path.joints, as_floats(path.knots), position, slope, bend, path.units)
 
 
 def path_block(

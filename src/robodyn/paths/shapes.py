@@ -18,11 +18,12 @@ STRAIGHT = 1e-9
 """Turn below which a way-point lies on a straight line [rad]."""
 
 
-def straight_line(start: Any, end: Any, orientation: Any, end_orientation: Any = None) -> CartesianPath:
+def straight_line(start: Any, end: Any, orientation: Any = None, end_orientation: Any = None) -> CartesianPath:
     """Straight from one place to another [m, world].
 
     Args:
-        orientation: R_world_tool, 3 x 3 (`point_tool` makes one); end_orientation: what it turns into on the way.
+        orientation: R_world_tool, 3 x 3 (`point_tool` makes one), None where only the place counts.
+        end_orientation: what it turns into on the way.
     """
     flaws = FlawList()
     _check_places(flaws, {"start": start, "end": end})
@@ -30,7 +31,9 @@ def straight_line(start: Any, end: Any, orientation: Any, end_orientation: Any =
     return join_pieces([Line(as_floats(start), as_floats(end))], orientation, end_orientation)
 
 
-def arc_through(start: Any, middle: Any, end: Any, orientation: Any, end_orientation: Any = None) -> CartesianPath:
+def arc_through(
+    start: Any, middle: Any, end: Any, orientation: Any = None, end_orientation: Any = None
+) -> CartesianPath:
     """Arc from start over middle to end [m, world]."""
     flaws = FlawList()
     _check_places(flaws, {"start": start, "middle": middle, "end": end})
@@ -51,7 +54,7 @@ def arc_through(start: Any, middle: Any, end: Any, orientation: Any, end_orienta
 
 
 def arc_about(
-    center: Any, normal: Any, start: Any, angle: float, orientation: Any, end_orientation: Any = None
+    center: Any, normal: Any, start: Any, angle: float, orientation: Any = None, end_orientation: Any = None
 ) -> CartesianPath:
     """Arc from start about an axis through center [m, world] by an angle [rad], right-handed about the normal."""
     flaws = FlawList()
@@ -73,7 +76,7 @@ def arc_about(
     return join_pieces([arc], orientation, end_orientation)
 
 
-def way_points(points: Any, radius: Any, orientation: Any, end_orientation: Any = None) -> CartesianPath:
+def way_points(points: Any, radius: Any, orientation: Any = None, end_orientation: Any = None) -> CartesianPath:
     """Straight lines through way-points [m, world], their corners rounded by blends of continuous curvature.
 
     Args:

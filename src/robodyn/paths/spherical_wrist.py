@@ -15,16 +15,19 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from robodyn.paths.arm import SixAxisArm
+from robodyn.paths.arm import SerialArm
 
+N_JOINTS = 6
 TINY = 1e-9
 """Distances over the reach, and sines, that count as zero."""
 ON_CIRCLE = 1e-5
 """How far a root exp(i x) may lie off the unit circle: double roots move by the square root of rounding."""
 
 
-def wrist_center(arm: SixAxisArm) -> np.ndarray | None:
-    """The point in which axes 4 to 6 meet at zero position [m]; None where they do not."""
+def wrist_center(arm: SerialArm) -> np.ndarray | None:
+    """The point in which axes 4 to 6 meet at zero position [m]; None where they do not, or it is another arm."""
+    if arm.n != N_JOINTS or not np.all(arm.periodic) or not arm.whole:
+        return None
     across = [np.eye(3) - np.outer(w, w) for w in arm.w[3:]]
     matrix = np.concatenate(across)
     right = np.concatenate([A @ o for A, o in zip(across, arm.o[3:], strict=True)])
@@ -34,7 +37,7 @@ def wrist_center(arm: SixAxisArm) -> np.ndarray | None:
     return center if rank == 3 and missed < TINY * arm.reach and turning > TINY else None
 
 
-def solve_closed_form(arm: SixAxisArm, center: np.ndarray, R: np.ndarray, p: np.ndarray) -> Iterator[np.ndarray]:
+def solve_closed_form(arm: SerialArm, center: np.ndarray, R: np.ndarray, p: np.ndarray) -> Iterator[np.ndarray]:
     """All joint positions (6,) that bring the tool to a pose, up to eight."""
     # X = exp(S_1 q_1) ... exp(S_6 q_6) is what the joints do; the center's place is X c.
     turn = R @ arm.R.T
@@ -45,7 +48,7 @@ def solve_closed_form(arm: SixAxisArm, center: np.ndarray, R: np.ndarray, p: np.
             yield np.array([q1, q2, q3, *wrist])
 
 
-def _solve_shoulder(arm: SixAxisArm, center: np.ndarray, target: np.ndarray) -> Iterator[tuple[float, float, float]]:
+def _solve_shoulder(arm: SerialArm, center: np.ndarray, target: np.ndarray) -> Iterator[tuple[float, float, float]]:
     """Joints 1 to 3 that bring the center to the target: q3 from what joint 1 cannot change, then q2, then q1."""
     w1, w2 = arm.w[0], arm.w[1]
     o1, o2 = _common_normal(w1, arm.o[0], w2, arm.o[1])
@@ -94,7 +97,7 @@ def _solve_second(
     return [_angle_about(w2, e, alpha / (a @ a) * a + beta / (d @ d) * d)]
 
 
-def _solve_wrist(arm: SixAxisArm, turn: np.ndarray) -> Iterator[tuple[float, float, float]]:
+def _solve_wrist(arm: SerialArm, turn: np.ndarray) -> Iterator[tuple[float, float, float]]:
     """Joints 4 to 6 that make a rotation: q5 from w4 . (turn w6), then q4, then q6."""
     w4, w5, w6 = arm.w[3:]
     goal = turn @ w6

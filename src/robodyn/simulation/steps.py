@@ -54,7 +54,7 @@ def _check_mechanism(flaws: FlawList, system: System, method: str) -> None:
     if system.constraint_forces:
         flaws.add("solver.method", f"{method} does not go with constraints", "say rodas4p")
     if ACTION in system.expressions.actions:
-        flaws.add("solver.method", f"{method} does not go with friction that sticks in modes", "say rodas4p")
+        flaws.add("solver.method", f"{method} does not go with friction that sticks or rigid contacts", "say rodas4p")
 
 
 def _check_states(flaws: FlawList, system: System, method: str) -> None:

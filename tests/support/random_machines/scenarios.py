@@ -139,10 +139,12 @@ def _random_contacts(frame: Frame, wiring: Wiring) -> list[Contact | RigidContac
     floor = Plane("floor", (*rng.uniform(-0.2, 0.2, 2), 1.0))
     ball, box = Ball(point.name, float(rng.choice([0.0, 0.02]))), Box(point.name, (0.02, 0.02, 0.02))
     shape = ball if rng.random() < 0.85 else box
-    friction = _draw_law(rng, [law for law in wiring.laws if law.rubs]) if rng.random() < 0.6 else None
+    rubbing = [law for law in wiring.laws if law.rubs and not law.info.sticks]
+    friction = _draw_law(rng, rubbing) if rng.random() < 0.6 else None
     rub = {"friction": friction[0], "friction_parameters": friction[1]} if friction else {}
-    sticks = any(block.info.sticks for block in wiring.blocks)
-    if rng.random() < 0.5 and not sticks:
+    if rng.random() < 0.5:
+        if friction and rng.random() < 0.7:
+            rub = {"friction": "dry_friction", "friction_parameters": {"coefficient": friction[1]["coefficient"]}}
         return [RigidContact("touch", shape, floor, float(rng.choice([0.0, 0.3, 0.8])), **rub)]
     law, values = _draw_law(rng, [law for law in wiring.laws if law.touches])
     return [Contact("touch", shape, floor, law, values | {"stiffness": float(rng.uniform(1e3, 1e5))}, **rub)]

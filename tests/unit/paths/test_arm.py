@@ -73,17 +73,13 @@ def test_an_unknown_point_is_answered_with_the_right_one():
     assert "did you mean 'tool'" in flaws_of(MECHANISMS["six-axis"], "tol")["point"]
 
 
-def test_what_is_no_six_axis_arm_is_told_whole():
+def test_what_is_no_arm_is_told_whole():
     mechanism = scara_mechanism()
-    message = flaws_of(mechanism, mechanism.points[0].name)
-    assert "the arm must have six" in message["point"]
-
-
-def test_a_sliding_joint_is_named():
-    bodies = [Body(f"link{k}", 1.0, inertia=(1, 1, 1)) for k in range(6)]
-    kinds = ["revolute", "prismatic", *["revolute"] * 4]
-    parents = [GROUND, *(body.name for body in bodies[:-1])]
-    joints = [Joint(f"joint{k}", kinds[k], parents[k], f"link{k}") for k in range(6)]
-    message = flaws_of(Mechanism("slider", bodies, joints, (Point("tool", "link5"),)), "tool")
-    assert list(message) == ["joints.joint1"]
-    assert "is prismatic" in message["joints.joint1"]
+    base = Joint("base", "free", GROUND, "base_body")
+    ball = Joint("hip", "ball", "base_body", "leg")
+    bodies = [Body(name, 1.0, inertia=(1, 1, 1)) for name in ("base_body", "leg")]
+    message = flaws_of(Mechanism("walker", bodies, (base, ball), (Point("tool", "leg"),)), "tool")
+    assert set(message) == {"joints.base", "joints.hip"}
+    assert "have single positions" in message["joints.hip"]
+    standing = dataclasses.replace(mechanism, points=(Point("tool", GROUND),))
+    assert "hangs on no joints" in flaws_of(standing, "tool")["point"]

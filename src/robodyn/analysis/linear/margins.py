@@ -59,8 +59,12 @@ class Margins:
     delay: float
 
 
-def find_margins(model: SampledModel, signals: str | Sequence[str]) -> Margins:
-    """Gain, phase and delay margins of a loop cut at one held signal, or at several that are scaled together."""
+def find_margins(model: SampledModel, signals: str | Sequence[str], delay: bool = True) -> Margins:
+    """Gain, phase and delay margins of a loop cut at one held signal, or at several that are scaled together.
+
+    Args:
+        delay: whether that margin, which takes longest, is looked for; else it is nan.
+    """
     names = (signals,) if isinstance(signals, str) else tuple(signals)
     lifted = lift(model, names)
     curves = Curves(lifted)
@@ -72,7 +76,8 @@ def find_margins(model: SampledModel, signals: str | Sequence[str]) -> Margins:
         return Margins(names, False, radius, gains[0], gains[1], float("nan"), float("nan"))
     crossings = curves.unit_crossings()
     phase = min((abs(np.angle(value)) for _, value in crossings), default=np.inf)
-    return Margins(names, True, radius, gains[0], gains[1], float(np.degrees(phase)), _find_delay(model, lifted, names))
+    late = _find_delay(model, lifted, names) if delay else float("nan")
+    return Margins(names, True, radius, gains[0], gains[1], float(np.degrees(phase)), late)
 
 
 def count_growing(lifted: Lifted, limits: Sequence[float]) -> list[tuple[float, float, int]]:

@@ -19,6 +19,8 @@ from robodyn.analysis.linear.linear_model import Variable
 from robodyn.analysis.linear.subspaces import sort_roots
 from robodyn.errors import Flaw, ModelError
 
+MOST_WORK = 10**9
+"""Base periods of a cycle times the entries of its matrix that are followed: seconds of computing."""
 FORGOTTEN = 1e-6
 """Multipliers smaller than this, by base period, are those of memory that is written anew: they are no motion."""
 
@@ -107,6 +109,9 @@ class SampledModel:
     @cached_property
     def matrix(self) -> np.ndarray:
         """[x, m] before the tasks of a cycle's first tick, from the same a cycle before."""
+        if self.turn * self.size**2 > MOST_WORK:
+            what = f"{self.size} states and memory are too many for {self.turn} base periods until sample times meet"
+            raise ModelError([Flaw("loop", what, "choose longer periods, or shorter delays")])
         whole = np.eye(self.size)
         with np.errstate(over="ignore", invalid="ignore"):
             for tick in range(self.turn):

@@ -5,13 +5,12 @@ Rates, tasks and signals of the traced system are differentiated by states and m
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import casadi as ca
 import numpy as np
-from scipy.linalg import block_diag
 
 from robodyn.analysis.jumps import Jump, describe_staircases, find_staircases, smooth_expressions
 from robodyn.analysis.linear.constrained import free_motions
@@ -51,6 +50,13 @@ def linearise_sampled(
             speeds are 0); "sliding" with bristles bent as at the point's speeds.
         parameters: tunable numbers to change.
     """
+    return sampled_lineariser(what, outputs, friction)(at, parameters)
+
+
+def sampled_lineariser(
+    what: System | Scenario, outputs: Sequence[str] = (), friction: str = "none"
+) -> Callable[[Place, Mapping[str, float] | None], SampledModel]:
+    """The function of places and parameters that gives linear models, compiled once for many of them."""
     check_friction(friction)
     system = what if isinstance(what, System) else assemble(what)
     check_sampled(system)
@@ -58,7 +64,11 @@ def linearise_sampled(
     if ideal is not system.scenario:
         system = assemble(ideal)
     parts = _Parts(system, tuple(outputs), friction)
-    return parts.build(_choose_point(system, at, friction, dict(parameters or {})))
+
+    def linearise(at: Place, parameters: Mapping[str, float] | None = None) -> SampledModel:
+        return parts.build(_choose_point(system, at, friction, dict(parameters or {})))
+
+    return linearise
 
 
 def check_sampled(system: System) -> None:
@@ -94,6 +104,14 @@ class _Parts:
     friction: str
 
     def build(self, point: OperatingPoint) -> SampledModel:
+        states, memory, derivatives = self._traced
+        if self.friction == "sliding":
+            point = _bend_bristles(derivatives, point)
+        return self._cut(derivatives, point, states, memory)
+
+    @cached_property
+    def _traced(self) -> tuple[list[int], list[int], _Derivatives]:
+        """States and memory that count, and the derivatives by them."""
         system = self.system
         self._check_outputs()
         changes = memory_changes(system)
@@ -101,10 +119,7 @@ class _Parts:
         left_out = friction_states(system.scenario) if self.friction == "none" else frozenset()
         # States of friction that exerts nothing move nothing; books are read by nothing.
         states = [k for k in range(count_states(system)) if system.states[k].name not in left_out]
-        derivatives = _Derivatives(system, self._rows(states, memory), states, memory)
-        if self.friction == "sliding":
-            point = _bend_bristles(derivatives, point)
-        return self._cut(derivatives, point, states, memory)
+        return states, memory, _Derivatives(system, self._rows(states, memory), states, memory)
 
     def _rows(self, states: list[int], memory: list[int]) -> list[ca.SX]:
         expressions, signals = smooth_expressions(self.system, self.staircases), self.system.signal_names
@@ -128,8 +143,10 @@ class _Parts:
         system = self.system
         tangent = find_tangent(system, point.x[states], derivatives.call("rates", point), states)
         n, m = len(tangent.variables), len(memory)
-        into = block_diag(tangent.into, np.eye(m))
-        rates, closed, *tasks, outputs = (matrix @ into for matrix in derivatives.at(point))
+        k = len(states)
+        rates, closed, *tasks, outputs = (
+            np.hstack([matrix[:, :k] @ tangent.into, matrix[:, k:]]) for matrix in derivatives.at(point)
+        )
         rates = tangent.out @ rates + np.hstack([tangent.turning, np.zeros((n, m))])
         values = derivatives.call("outputs", point)
         N, chosen = free_motions(closed[:, :n]) if system.constraint_forces else (np.eye(n), list(range(n)))

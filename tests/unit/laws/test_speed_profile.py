@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from robodyn.laws.references import trapezoid_reference
+from robodyn.laws.speed_profile import plan_phases, s_curve_reference, time_at, travel
 from robodyn.native import compile_kernels
-from robodyn.paths.speed_profile import plan_phases, time_at, travel
 
 # length, speed, acceleration, jerk
 CASES = {
@@ -124,3 +124,27 @@ def test_native_code_does_the_same(case):
     native = np.array([kernel(instant, numbers) for instant in time])
     # Fused multiply-adds and the library's power round differently.
     assert np.allclose(native, np.array(found).T, atol=1e-13)
+
+
+def test_s_curve_reference_never_exceeds_its_limits_and_ends_at_its_target():
+    random = np.random.default_rng(3)
+    for _ in range(50):
+        start, target = random.uniform(-3, 3, 2)
+        speed, acceleration, jerk = 10 ** random.uniform(-1, 2, 3)
+        limits = {"speed": speed, "top_acceleration": acceleration, "jerk": jerk}
+        numbers = {"target": target, "start": start, "begin": 0.2} | limits
+        breaks = s_curve_reference.law_info.breaks(numbers)
+        times = np.linspace(0.0, breaks[-1] + 0.1, 4001)
+        move = s_curve_reference(times, **numbers)
+        # Rounding of sums of eight phases; the jerk is a difference of accelerations over a step.
+        assert np.max(np.abs(move["velocity"])) <= speed * (1 + 1e-12)
+        assert np.max(np.abs(move["acceleration"])) <= acceleration * (1 + 1e-12)
+        assert np.max(np.abs(np.diff(move["acceleration"]))) <= jerk * (times[1] - times[0]) * (1 + 1e-6)
+        assert move["position"][-1] == pytest.approx(target, abs=1e-12)
+        assert move["position"][0] == start
+
+
+def test_a_move_to_where_it_starts_stands_still():
+    move = s_curve_reference(np.linspace(0, 1, 5), target=0.4, start=0.4, speed=1.0, top_acceleration=1.0, jerk=1.0)
+    assert np.all(move["position"] == 0.4)
+    assert not np.any(move["velocity"])

@@ -14,7 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robodyn import symbolic as sym
-from robodyn.laws.references import trapezoid_breaks, trapezoid_times
+from robodyn.laws.definition import law
+from robodyn.laws.references import MOTION, trapezoid_breaks, trapezoid_times
+
+SHORTEST = 1e-30
+"""Length in place of none, which leaves every phase without duration instead of 0 / 0."""
 
 
 class Phase(NamedTuple):
@@ -105,3 +109,30 @@ def time_at(way: float, phases: Sequence[Phase]) -> float:
         reached = travel(middle, phases)[0] >= way
         before, after = (before, middle) if reached else (middle, after)
     return float(np.nextafter(after, math.inf))
+
+
+def _phases_of_move(target: Any, start: Any, speed: Any, top_acceleration: Any, jerk: Any, begin: Any) -> Any:
+    length = sym.maximum(sym.absolute(target - start), SHORTEST)
+    return plan_phases(length, speed, top_acceleration, jerk, begin)
+
+
+@law(
+    units=MOTION,
+    start="{x}",
+    target="{x}",
+    speed="{x}/s",
+    top_acceleration="{x}/s^2",
+    jerk="{x}/s^3",
+    begin="s",
+    checks={"speed": "positive", "top_acceleration": "positive", "jerk": "positive"},
+    breaks=lambda p: [float(phase.begin) for phase in _phases_of_move(**p)],
+)
+def s_curve_reference(time, *, target, speed, top_acceleration, jerk, start=0.0, begin=0.0):
+    """Rest-to-rest move with limited jerk: position, velocity and acceleration.
+
+    Speed, acceleration and jerk are never exceeded; a short move reaches less than the top speed or acceleration.
+    """
+    way, rate, change = travel(time, _phases_of_move(target, start, speed, top_acceleration, jerk, begin))
+    direction = sym.sign(target - start)
+    position = start + direction * way
+    return {"position": position, "velocity": direction * rate, "acceleration": direction * change}

@@ -1,0 +1,63 @@
+"""robodyn dress: a robot's file with drives, friction, encoders and tuned loops added, as a TOML file to edit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from robodyn.cli.application import app, fail, output, print_json
+from robodyn.cli.targets import load_single
+
+if TYPE_CHECKING:
+    from robodyn.commissioning import Dressed
+
+
+@app.command("dress")
+def dress_robot(
+    robot: Annotated[str, typer.Argument(help="TOML file with a mechanism, or a name of the catalogue.")],
+    drives: Annotated[
+        str, typer.Option(help="strain-wave, planetary or ball-screw; or a TOML file with [all] and [JOINT] tables.")
+    ] = "strain-wave",
+    control: Annotated[str, typer.Option(help="cascade; or a TOML file with an [all] table.")] = "cascade",
+    joint: Annotated[list[str] | None, typer.Option(help="Joint to dress; default: all that nothing drives.")] = None,
+    out: Annotated[Path | None, typer.Option(help="TOML file to write; it must not be there yet.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Add a drive, friction, an encoder and tuned loops to joints; print what was assumed, and from which source."""
+    from robodyn.commissioning import dress
+    from robodyn.commissioning.summary import dressing_table
+    from robodyn.files import write_scenario
+
+    if out is not None and out.exists():
+        raise fail(f"--out {out}: is there already; name another file, or remove it")
+    bare = load_single(robot)
+    start = {name.removesuffix(".position"): q for name, q in bare.initial.items() if name.endswith(".position")}
+    found = dress(bare.machine, drives, control, joint, start=start, duration=bare.duration)
+    if out is not None:
+        write_scenario(found.scenario, out)
+    if as_json:
+        print_json(_as_json(found))
+        return
+    for line in dressing_table(found):
+        output.print(line, markup=False)
+    if out is not None:
+        output.print(f"\nwrote {out}; run it with: robodyn run {out}", markup=False)
+
+
+def _as_json(found: Dressed) -> dict[str, object]:
+    joints = {
+        part.axis.name: {
+            "family": part.axis.sized.family,
+            "size": part.axis.sized.size,
+            "scale": part.axis.sized.scale,
+            "inertia": [part.least_inertia, part.most_inertia],
+            "gains": vars(part.gains),
+            "phase_margin": part.margins.phase,
+            "gain_margin": part.margins.gain,
+            "numbers": {key: vars(number) for key, number in part.axis.sized.numbers.items()},
+        }
+        for part in found.axes
+    }
+    return {"joints": joints, "undressed": dict(found.undressed)}

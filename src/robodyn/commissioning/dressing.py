@@ -1,0 +1,194 @@
+"""Dressing a robot: what does a mechanism become with drives, friction, encoders and control? And what was assumed?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from robodyn.analysis.mechanics.machine_dynamics import MachineDynamics
+from robodyn.commissioning.axis import Axis, Gains
+from robodyn.commissioning.drive_sizes import size_drive
+from robodyn.commissioning.loop_design import Inertias, LoopMargins, design_loops, find_inertias, rigid_gains
+from robodyn.commissioning.options import Control, Drive, read_control, read_drives
+from robodyn.commissioning.standing import find_standing
+from robodyn.errors import FlawList, nearest
+from robodyn.model import Joint, Machine, Mechanism, Scenario, with_elastic_joints
+from robodyn.model.joint import SINGLE
+
+
+@dataclass(frozen=True)
+class DressedAxis:
+    """One joint of a dressed robot: its drive, the inertias it sees, gains and the margins they keep."""
+
+    axis: Axis
+    least_inertia: float
+    most_inertia: float
+    gains: Gains
+    margins: LoopMargins
+
+
+@dataclass(frozen=True)
+class Dressed:
+    """A dressed robot.
+
+    Attributes:
+        scenario: the machine, held where it stands; axes: what each dressed joint has got, with sources.
+        undressed: joints without a drive, and why.
+    """
+
+    scenario: Scenario
+    axes: tuple[DressedAxis, ...]
+    undressed: Mapping[str, str]
+
+    @property
+    def machine(self) -> Machine:
+        return self.scenario.machine
+
+    def assumptions(self) -> list[tuple[str, str, float, str]]:
+        """Every number that was chosen: joint, what, value, source."""
+        return [
+            (part.axis.name, key, number.value, number.source)
+            for part in self.axes
+            for key, number in part.axis.sized.numbers.items()
+        ]
+
+
+def dress(
+    machine: Machine,
+    drives: str | Path | Drive | Mapping[str, Any] = "strain-wave",
+    control: str | Path | Control | Mapping[str, Any] = "cascade",
+    joints: Iterable[str] | None = None,
+    *,
+    start: Mapping[str, float] | None = None,
+    duration: float = 1.0,
+) -> Dressed:
+    """A robot with a drive, friction, an encoder and a cascade of sampled loops on each joint.
+
+    Args:
+        drives: a family ("strain-wave", "planetary", "ball-screw"), a `Drive`, a TOML file, or tables by joint, that
+            under "all" for every joint: `{"all": {"friction": "stick"}, "elbow": {"ratio": 50}}`.
+        control: "cascade", a `Control`, a table or a TOML file.
+        joints: to dress; by default every joint with one position that nothing drives yet.
+        start: joint positions [rad or m] it stands at; 0 by default, or the nearest that the limits allow.
+        duration: of the scenario [s].
+
+    Raises:
+        ModelError: with every joint whose effort is not known or that is driven already, and where no gains keep the
+            margins wanted.
+    """
+    chosen, undressed = _choose_joints(machine, joints)
+    options, loops = read_drives(drives, [joint.name for joint in chosen]), read_control(control)
+    axes = _size(chosen, options, loops)
+    rigid = _with_joints(machine, axes)
+    dynamics = MachineDynamics(rigid)
+    places = _start(machine, start or {})
+    inertias = find_inertias(dynamics, axes, places)
+    gains = {axis.name: rigid_gains(axis, inertias.least[axis.name], inertias.most[axis.name]) for axis in axes}
+    draft = Scenario(machine.name, _dressed(rigid, axes, places, gains), duration)
+    gains, margins = design_loops(draft, axes, gains, inertias)
+    dressed = _dressed(rigid, axes, places, gains)
+    initial = find_standing(dynamics, axes, places, gains)
+    nominal = _nominal(dressed, axes)
+    scenario = Scenario(machine.name, dressed, duration, initial, nominal=nominal)
+    return Dressed(scenario, _rows(axes, inertias, gains, margins), undressed)
+
+
+def _choose_joints(machine: Machine, wanted: Iterable[str] | None) -> tuple[list[Joint], dict[str, str]]:
+    flaws = FlawList()
+    mechanism = machine.mechanism
+    if mechanism is None:
+        flaws.add("machine", "has no mechanism", "give it bodies and joints")
+        flaws.raise_if_any("dress")
+    assert mechanism is not None
+    single = {joint.name: joint for joint in mechanism.joints if joint.kind in SINGLE}
+    names = list(single) if wanted is None else list(wanted)
+    for name in names:
+        if name not in single:
+            flaws.add(f"joints.{name}", "is no joint with one position", nearest(name, single))
+    driven = {block.on: block.name for block in machine.blocks if block.on in single}
+    undressed = {
+        joint.name: f"a {joint.kind} joint has several motions"
+        for joint in mechanism.joints
+        if joint.name not in single and joint.kind != "fixed"
+    }
+    undressed |= {name: "not asked for" for name in single if name not in names}
+    for name in list(names):
+        if name in driven and wanted is None:
+            names.remove(name)
+            undressed[name] = f"{driven[name]} acts on it already"
+        elif name in driven:
+            flaws.add(f"joints.{name}", f"'{driven[name]}' acts on it already", "leave the joint or the block out")
+    if not names:
+        flaws.add("joints", "there is none to dress", "joints with one position can be dressed")
+    flaws.raise_if_any("dress")
+    return [single[name] for name in names], undressed
+
+
+def _size(joints: list[Joint], drives: Mapping[str, Drive], control: Control) -> list[Axis]:
+    flaws, axes = FlawList(), []
+    for joint in joints:
+        drive = drives[joint.name]
+        effort = drive.effort or joint.effort_limit
+        if effort is None:
+            remedy = f'give it one, or drives = {{"{joint.name}": {{"effort": ...}}}}; joints=[...] leaves it out'
+            flaws.add(f"joints.{joint.name}", "has no effort limit to choose a drive by", remedy)
+        elif drive.stated("family") and (drive.family == "ball-screw") == joint.rotates:
+            flaws.add(f"drives.{joint.name}.family", f"'{drive.family}' does not fit a {joint.kind} joint")
+        else:
+            axes.append(Axis(joint, drive, size_drive(drive, joint, effort), control))
+    flaws.raise_if_any("dress")
+    return axes
+
+
+def _with_joints(machine: Machine, axes: Iterable[Axis]) -> Machine:
+    """The machine with rotors in its joints, their own friction gone."""
+    assert machine.mechanism is not None
+    bare = {axis.name: axis.bare_joint() for axis in axes}
+    joints = tuple(bare.get(joint.name, joint) for joint in machine.mechanism.joints)
+    mechanism: Mechanism = machine.mechanism.replaced(joints=joints)
+    return machine.replaced(mechanism=mechanism)
+
+
+def _dressed(rigid: Machine, axes: list[Axis], places: Mapping[str, float], gains: Mapping[str, Gains]) -> Machine:
+    blocks = tuple(block for axis in axes for block in axis.blocks(places[axis.name], gains[axis.name]))
+    gears = {axis.name: axis.gear for axis in axes if axis.gear is not None}
+    return with_elastic_joints(rigid.replaced(blocks=(*rigid.blocks, *blocks)), gears)
+
+
+def _start(machine: Machine, given: Mapping[str, float]) -> dict[str, float]:
+    """Positions of all joints with one: as given, else the one nearest to 0 within the limits."""
+    assert machine.mechanism is not None
+    joints = {joint.name: joint for joint in machine.mechanism.joints if joint.kind in SINGLE}
+    flaws = FlawList()
+    for name in given:
+        if name not in joints:
+            flaws.add(f"start.{name}", "there is no such joint", nearest(name, joints))
+    flaws.raise_if_any("dress")
+    places = {}
+    for name, joint in joints.items():
+        lower = -float("inf") if joint.lower_limit is None else joint.lower_limit
+        upper = float("inf") if joint.upper_limit is None else joint.upper_limit
+        places[name] = float(given.get(name, min(max(0.0, lower), upper)))
+    return places
+
+
+def _nominal(machine: Machine, axes: Iterable[Axis]) -> dict[str, str]:
+    """References as the nominal motion, where every joint of the machine has one."""
+    assert machine.mechanism is not None
+    signals = {}
+    for axis in axes:
+        reference = f"{axis.name}.reference.position"
+        signals[axis.name] = reference
+        if axis.gear is not None:
+            signals[axis.gear.drive] = reference
+    return signals if all(part.name in signals for part in machine.mechanism.axes) else {}
+
+
+def _rows(
+    axes: Iterable[Axis], inertias: Inertias, gains: Mapping[str, Gains], margins: Mapping[str, LoopMargins]
+) -> tuple[DressedAxis, ...]:
+    return tuple(
+        DressedAxis(a, inertias.least[a.name], inertias.most[a.name], gains[a.name], margins[a.name]) for a in axes
+    )

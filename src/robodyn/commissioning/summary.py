@@ -1,0 +1,46 @@
+"""Table of a dressing: what did each joint get, which margins does it keep, and where do the numbers come from?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from robodyn.commissioning.dressing import Dressed, DressedAxis
+
+HEAD = ("joint", "drive", "ratio", "inertia", "position gain", "P", "I", "phase margin", "gain margin")
+UNITS = ("", "", "", "kg m^2 or kg", "1/s", "N m s/rad", "N m/rad", "deg", "")
+
+
+def dressing_table(dressed: Dressed) -> list[str]:
+    """Lines of the table: drives, gains and margins, then every number with its source."""
+    rows = [_row(part) for part in dressed.axes]
+    lines = align([HEAD, UNITS, *rows])
+    lines += [
+        "",
+        "P and I are N s/m and N/m of prismatic joints; inertia: least ... largest over poses, rotor included.",
+    ]
+    lines += [f"{name}: not dressed, {why}" for name, why in dressed.undressed.items()]
+    return [*lines, "", *source_lines(dressed)]
+
+
+def source_lines(dressed: Dressed) -> list[str]:
+    """Every number that was assumed, with its source; joints that share a number share a line."""
+    shared: dict[tuple[str, str, str], list[str]] = {}
+    for joint, key, value, source in dressed.assumptions():
+        shared.setdefault((key, f"{value:.4g}", source), []).append(joint)
+    rows = [(key, value, ", ".join(joints), source) for (key, value, source), joints in shared.items()]
+    return align([("number", "value", "joints", "source"), *sorted(rows, key=lambda row: row[0])])
+
+
+def _row(part: DressedAxis) -> tuple[str, ...]:
+    sized, gains = part.axis.sized, part.gains
+    drive = f"{sized.family} {sized.size} x {sized.scale:.3g}" + ("" if sized.elastic else ", rigid")
+    inertia = f"{part.least_inertia:.3g} ... {part.most_inertia:.3g}"
+    numbers = (gains.position, gains.proportional, gains.integral, math.degrees(part.margins.phase), part.margins.gain)
+    return (part.axis.name, drive, f"{sized['ratio']:.4g}", inertia, *(f"{value:.3g}" for value in numbers))
+
+
+def align(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Columns side by side, texts to the left."""
+    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
+    return ["  ".join(f"{cell:<{wide}}" for cell, wide in zip(row, widths, strict=True)).rstrip() for row in rows]

@@ -1,0 +1,143 @@
+"""Does a dressed arm hold its margins, stand where its model says, and say what was assumed?"""
+
+import math
+from functools import cache
+
+import numpy as np
+import pytest
+
+import robodyn as rd
+from robodyn.analysis.linear.loop_table import loop_table
+from robodyn.catalog.two_link import two_link_mechanism
+from robodyn.commissioning import Control, Drive, dress
+from robodyn.commissioning.drive_sizes import drive_families
+from robodyn.commissioning.summary import dressing_table
+
+EFFORTS = {"shoulder": 150.0, "elbow": 50.0}
+START = {"shoulder": 0.3, "elbow": 0.5}
+
+
+def arm(**changes):
+    """The two-link arm without its own rotors, with limits."""
+    mechanism = two_link_mechanism()
+    limits = {"lower_limit": -2.5, "upper_limit": 2.5, "speed_limit": 3.0, "armature": 0.0} | changes
+    joints = [joint.replaced(effort_limit=EFFORTS[joint.name]).replaced(**limits) for joint in mechanism.joints]
+    return rd.Machine("arm", mechanism.replaced(joints=tuple(joints)))
+
+
+@cache
+def dressed(friction="none"):
+    return dress(arm(), {"all": {"friction": friction}}, start=START)
+
+
+def test_a_dressed_arm_keeps_the_margins_it_states():
+    found = dressed()
+    at = {f"{name}{side}.position": q for name, q in START.items() for side in ("", "_drive")}
+    table = loop_table(found.scenario, at=at)
+    assert len(table.rows) == 4
+    stated = {part.axis.name: part.margins for part in found.axes}
+    for row in table.rows:
+        joint = row.name.split(".")[0]
+        assert row.margins.stable
+        # The stated ones are the least over several poses, this one among them.
+        assert math.radians(row.margins.phase) > stated[joint].phase - 1e-6
+        assert row.margins.phase > 45.0
+        assert row.margins.gain_to > 2.0
+
+
+def test_it_stands_still_where_gears_sag_under_the_load():
+    found = dressed()
+    run = rd.simulate(found.scenario)
+    dynamics = rd.MachineDynamics(arm())
+    end = [run.final[f"{name}.position"] for name in START]
+    torques = dynamics.holding_forces(np.array(end))
+    for part, q, torque in zip(found.axes, end, torques, strict=True):
+        sag = -torque / part.axis.sized["stiffness"]
+        # The encoder's step over the gear is 1.2e-7 rad.
+        assert q - START[part.axis.name] == pytest.approx(sag, abs=3e-7)
+        assert abs(sag) > 1e-3
+    assert max(abs(run.final[f"{name}.velocity"]) for name in START) < 1e-5
+
+
+def test_friction_leaves_it_standing():
+    run = rd.simulate(dressed("lugre").scenario)
+    assert run.outcome.kind.name == "FINISHED"
+    assert run.final["shoulder_drive.position"] == pytest.approx(START["shoulder"], abs=1e-6)
+
+
+def test_the_file_written_is_read_back_equal(tmp_path):
+    found = dressed("lugre")
+    rd.write_scenario(found.scenario, tmp_path / "arm.toml")
+    assert rd.read_scenario(tmp_path / "arm.toml") == found.scenario
+
+
+@pytest.mark.parametrize("friction", ["coulomb", "stribeck", "stick"])
+def test_every_friction_law_runs(friction):
+    blocks = {block.name: block for block in dressed(friction).machine.blocks}
+    assert blocks["elbow.friction"].law == f"{friction}_friction"
+    run = rd.simulate(dressed(friction).scenario)
+    assert run.outcome.kind.name == "FINISHED"
+
+
+def test_numbers_scale_with_the_effort_limit_and_have_sources():
+    found = {part.axis.name: part.axis.sized for part in dressed().axes}
+    size = next(row for row in drive_families()["strain-wave"]["sizes"] if row["name"] == "Orange")
+    x = 150.0 / size["peak_torque"]
+    assert found["shoulder"].scale == pytest.approx(x)
+    assert found["shoulder"]["stiffness"] == pytest.approx(size["stiffness"] * x)
+    assert found["shoulder"]["rotor_inertia"] == pytest.approx(size["rotor_inertia"] * x ** (5 / 3))
+    assert all(source for _, _, _, source in dressed().assumptions())
+    text = "\n".join(dressing_table(dressed()))
+    assert "rule of thumb" in text
+    assert "CompliantJointToolbox" in text
+
+
+def test_every_number_of_the_data_base_has_a_source():
+    for family in drive_families().values():
+        for size in family["sizes"]:
+            assert size["source"]
+            assert set(size) - {"name", "source"} <= set(family["sources"])
+        assert {"loss", "counts", "static", "damping"} <= set(family["sources"])
+
+
+def test_what_the_robot_says_itself_is_kept():
+    machine = arm(armature=0.5, friction=2.0, damping=1.5)
+    found = dress(machine, {"all": {"friction": "coulomb", "elastic": False}, "elbow": {"ratio": 50}}, start=START)
+    for part in found.axes:
+        joint = next(joint for joint in found.machine.mechanism.joints if joint.name == part.axis.name)
+        assert joint.armature == pytest.approx(0.5)
+        assert joint.friction is None
+        assert (part.axis.sized["coulomb"], part.axis.sized["viscous"]) == (2.0, 1.5)
+        assert part.axis.sized.numbers["coulomb"].source == "the robot's own"
+
+
+def test_prismatic_joints_get_screws():
+    slide = rd.Joint("x", "prismatic", rd.GROUND, "car", effort_limit=500.0, axis=(1.0, 0.0, 0.0))
+    machine = rd.Machine("axis", rd.Mechanism("axis", (rd.Body("car", mass=20.0),), (slide,)))
+    found = dress(machine, Drive(friction="none"))
+    assert found.axes[0].axis.sized.family == "ball-screw"
+    run = rd.simulate(found.scenario)
+    assert run["x.encoder.measured"].unit == "m"
+    assert run["x.velocity_loop.torque_command"].unit == "N"
+    assert run.outcome.kind.name == "FINISHED"
+
+
+def test_all_that_is_wrong_is_told_at_once():
+    with pytest.raises(rd.ModelError) as error:
+        dress(arm(effort_limit=None))
+    assert len(error.value.flaws) == 2
+    assert "effort" in error.value.flaws[0].remedy
+    with pytest.raises(rd.ModelError, match="did you mean 'friction'"):
+        dress(arm(), {"all": {"frction": "stick"}})
+    with pytest.raises(rd.ModelError, match="no such joint"):
+        dress(arm(), {"elbo": {"ratio": 50}})
+    with pytest.raises(rd.ModelError, match="does not fit a revolute"):
+        dress(arm(), "ball-screw")
+    with pytest.raises(rd.ModelError, match="computed-torque.*inverse dynamics"):
+        dress(arm(), control="computed-torque")
+    with pytest.raises(rd.ModelError, match="whole multiple"):
+        Control(velocity_rate=1500.0)
+    with pytest.raises(rd.ModelError, match="no effect on a rigid gear"):
+        Drive(elastic=False, stiffness=1e4)
+    with pytest.raises(rd.ModelError, match="acts on it already"):
+        dress(dressed().machine, joints=["elbow_drive"])
