@@ -53,6 +53,8 @@ def test_springs_dampers_and_drives_act_as_in_mujoco(pair):
     data, rng = pair.data, np.random.default_rng(8)
     data.ctrl[model.actuator("push").id] = 1.0
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_LIMIT
+    # Forces follow from states as they are, not as they will be after a step.
+    model.actuator_actearly[:] = 0
     for _ in range(3):
         q, v = pair.set(rng.uniform(-1, 1, model.nq), rng.uniform(-1, 1, model.nv))
         ours = accelerations(pair.machine, q, v)

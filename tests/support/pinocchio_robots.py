@@ -22,7 +22,7 @@ class PinocchioPair:
     """A robot here and in Pinocchio, with the same order of joints; what is fixed here is locked there."""
 
     def __init__(self, path):
-        robot = rd.import_robot(path)
+        robot = rd.import_robot(path, base="fixed")
         bodies = robot.machine.mechanism.bodies
         points = [rd.Point(f"point_{k}", body.name, (0.1, 0.02, -0.3)) for k, body in enumerate(bodies)]
         self.points = points[:: max(len(bodies) // 4, 1)]

@@ -11,10 +11,9 @@ from robodyn.robots.balance_sheet import make_balance_sheet
 from robodyn.robots.building import Robot, build_machine
 from robodyn.robots.draft import RobotDraft
 from robodyn.robots.mesh_files import MeshFiles
-from robodyn.robots.names import usable_name
 from robodyn.robots.sdf import read_sdf
 from robodyn.robots.urdf import read_urdf
-from robodyn.robots.xml_tree import Element, load_xml, parse_xml
+from robodyn.robots.xml_tree import CONVERTED, Element, load_xml, parse_xml
 from robodyn.untrusted import Unreadable
 
 BASES, LOOKS = ("fixed", "free", "planar"), ("visual", "collision")
@@ -38,8 +37,8 @@ def import_robot(
     """Read a robot file, with its balance sheet.
 
     Args:
-        base: joint between the ground and a root link of which the file says nothing: "fixed" (by default of URDF),
-            "free" (of SDF) or "planar"; MJCF says it itself.
+        base: joint between the ground and a root link of which the file says nothing: "fixed" (by default of URDF
+            with joints that move), "free" (of others) or "planar"; MJCF says it itself.
         search: folders in which packages and meshes are looked for, beside the robot's own.
         looks: which shapes are drawn: "visual" or "collision".
         keep_massless: keep joints that move nothing that has inertia; no motion can be simulated then.
@@ -52,8 +51,9 @@ def import_robot(
     try:
         root = _load(path)
         draft = _read(root, path, base, search, looks)
-        draft.name = usable_name(draft.name, "robot")
         machine, initial = build_machine(draft, keep_massless)
+        if machine.name not in root.attributes.values():
+            root.mark(CONVERTED, f"the name is written '{machine.name}'", "name", "model")
     except OSError as error:
         raise ModelError([Flaw("", f"cannot be read: {error.strerror or error}")], str(path)) from error
     except Unreadable as error:
@@ -90,7 +90,7 @@ def _load(path: Path) -> Element:
 def _read(root: Element, path: Path, base: str | None, search: Sequence[str | Path], looks: str) -> RobotDraft:
     meshes = MeshFiles(path, search)
     if root.tag == "robot":
-        return read_urdf(root, meshes, base or "fixed", looks)
+        return read_urdf(root, meshes, base, looks)
     if root.tag in ("sdf", "gazebo"):
         return read_sdf(root, meshes, base, looks)
     if root.tag == "mujoco":

@@ -56,6 +56,7 @@ ACTUATOR = NAMED | _fates(
     "joint tendon gear kp kv gainprm gaintype biasprm biastype dampratio inheritrange timeconst",
 )
 ACTUATOR |= _fates(CONVERTED, "limit of the torque: gear times it", "forcerange forcelimited")
+ACTUATOR |= _fates(CONVERTED, "gear^2 times it on the joint", "armature damping")
 ACTUATOR |= _fates(CONVERTED, "the command is 0, or the nearest that it allows", "ctrlrange ctrllimited")
 KNOWN: dict[str, Fates] = {
     "mujoco": _fates(READ, "", "model"),
@@ -107,6 +108,12 @@ KNOWN: dict[str, Fates] = {
     | _fates(UNUSED, SOFT, "solreflimit solimplimit solreffriction solimpfriction")
     | _fates(UNUSED, DRAWN, "width rgba material group"),
     "fixed/joint": _fates(CONVERTED, "weight of a joint in the sum", "joint coef"),
+    "dcmotor": ACTUATOR
+    | _fates(
+        CONVERTED,
+        "torque = g K i, L i_dot + R i = u - K g v; LuGre friction on the shaft, on the joint's side",
+        "motorconst resistance nominal inductance lugre",
+    ),
     "general": ACTUATOR,
     "motor": ACTUATOR,
     "position": ACTUATOR,

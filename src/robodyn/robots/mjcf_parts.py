@@ -1,4 +1,4 @@
-"""Equalities, tendons and actuators of MJCF: which constraints, coordinates and drives are they?"""
+"""Equalities and tendons of MJCF: which constraints and coordinates are they?"""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import numpy as np
 
 from robodyn.model import Block, LinearCombination, LinearConstraint, LoopJoint, Point
 from robodyn.model.numbers import as_floats
-from robodyn.robots.mjcf_joints import BALL, FREE, effort_limit
+from robodyn.robots.mjcf_actuators import ActuatorReader
+from robodyn.robots.mjcf_joints import BALL, FREE
 from robodyn.robots.mjcf_source import row_of, sections
 from robodyn.robots.xml_tree import CHOICE, CONVERTED, UNUSED, Element
 from robodyn.spatial import from_quaternion
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from robodyn.robots.mjcf import MjcfReader
 
 EXACT = "held exactly, where MuJoCo's constraint gives way a little"
-COMMAND = "`{name}_command.constant` is its command, {value:g}: name a signal in its place to control it"
 
 
 class PartReader:
@@ -30,7 +30,7 @@ class PartReader:
     def read(self) -> None:
         self.each("tendon", self.model.ntendon, self.tendon)
         self.each("equality", self.model.neq, self.equality)
-        self.each("actuator", self.model.nu, self.actuator)
+        self.each("actuator", len(self.model.actuator_gear), ActuatorReader(self).read)
 
     def each(self, section: str, count: int, read: Any) -> None:
         """Read parts in order, each with its element; a reason that comes back says why it is not used."""
@@ -123,93 +123,3 @@ class PartReader:
         self.draft.constraints.append(LinearConstraint(self.reader.own_name(name), of, float(data[0]), active))
         element.mark(CONVERTED, f"s_1 = c_0 + c_1 s_2, {EXACT}")
         return ""
-
-    def actuator(self, k: int, element: Element) -> str:
-        """An actuator with constant gain and affine bias on a joint or coordinate.
-
-        torque = g (gain u + b_0) + g^2 (b_1 (s + q_ref) + b_2 v) = P (target - s) - D v
-        """
-        import mujoco
-
-        model = self.model
-        if int(model.actuator_dyntype[k]) != mujoco.mjtDyn.mjDYN_NONE:
-            return "has a state of its own (dyntype), for which robodyn has no law"
-        affine = (mujoco.mjtBias.mjBIAS_NONE, mujoco.mjtBias.mjBIAS_AFFINE)
-        if (
-            int(model.actuator_gaintype[k]) != mujoco.mjtGain.mjGAIN_FIXED
-            or int(model.actuator_biastype[k]) not in affine
-        ):
-            return "has another gain than a constant, or another bias than an affine one"
-        own = [
-            name
-            for name in ("armature", "damping", "dampingpoly", "delay")
-            if np.any(row_of(model, f"actuator_{name}", k))
-        ]
-        if own:
-            return f"has {' and '.join(own)} of its own; say it of its joint or block"
-        on, shift = self.target(k)
-        if on is None:
-            return "acts on no joint along one axis, and no sum of such"
-        gear, bias = float(model.actuator_gear[k][0]), [float(b) for b in model.actuator_biasprm[k][:3]]
-        gain = float(model.actuator_gainprm[k][0])
-        low, high = map(float, model.actuator_ctrlrange[k])
-        command = min(max(0.0, low), high) if model.actuator_ctrllimited[k] else 0.0
-        P, D = -gear * gear * bias[1], -gear * gear * bias[2]
-        limit = {}
-        if model.actuator_forcelimited[k]:
-            ends = [gear * float(end) for end in model.actuator_forcerange[k]]
-            limit = {"limit": effort_limit(element, sorted(ends), "forcerange")["effort_limit"]}
-        wanted = gear * (gain * command + bias[0])
-        self.drive(self.reader.own_name(self.reader.name("actuator", k)), on, P, D, wanted, shift, limit, element)
-        return ""
-
-    def target(self, k: int) -> tuple[str | None, float]:
-        """The joint or coordinate that an actuator acts on, and MuJoCo's length of it where ours is 0, without gear."""
-        import mujoco
-
-        kind, number = int(self.model.actuator_trntype[k]), int(self.model.actuator_trnid[k][0])
-        if kind in (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_JOINTINPARENT):
-            return self.joint(number), self.zero(number)
-        if kind == mujoco.mjtTrn.mjTRN_TENDON and number in self.coordinates:
-            first = int(self.model.tendon_adr[number])
-            wraps = range(first, first + int(self.model.tendon_num[number]))
-            shift = sum(float(self.model.wrap_prm[w]) * self.zero(int(self.model.wrap_objid[w])) for w in wraps)
-            return self.coordinates[number], shift
-        return None, 0.0
-
-    def drive(
-        self,
-        name: str,
-        on: str,
-        P: float,
-        D: float,
-        wanted: float,
-        shift: float,
-        limit: dict[str, float],
-        element: Element,
-    ) -> None:
-        blocks, command = self.draft.blocks, self.reader.own_name(f"{name}_command")
-        torque = self.force_unit(on)
-        constant = wanted / P - shift if P else wanted
-        unit = torque[1] if P else torque[0]
-        blocks.append(Block(command, "constant_reference", parameters={"constant": constant}, unit=unit))
-        signal = f"{command}.value"
-        if P:
-            loop = self.reader.own_name(f"{name}_loop")
-            inputs = {"target": signal, "position": f"{on}.position", "velocity": f"{on}.velocity"}
-            values = {"proportional": P, "derivative": D, **limit}
-            blocks.append(Block(loop, "pd_control", inputs=inputs, parameters=values, unit=torque[0]))
-            blocks.append(Block(name, "torque_source", on, inputs={"command": f"{loop}.command"}))
-        else:
-            most = {"torque_limit": limit["limit"]} if limit else {}
-            blocks.append(Block(name, "torque_source", on, inputs={"command": signal}, parameters=most))
-            if D:
-                damper = self.reader.own_name(f"{name}_damping")
-                blocks.append(Block(damper, "damper", on, parameters={"damping": D}))
-        element.mark(CHOICE, COMMAND.format(name=name, value=constant))
-
-    def force_unit(self, on: str) -> tuple[str, str]:
-        """Units of the force on a joint or coordinate, and of its position."""
-        joints = {joint.name: joint.kind for joint in self.draft.joints}
-        sums = {coordinate.name: next(iter(coordinate.of)) for coordinate in self.draft.coordinates}
-        return ("N", "m") if joints[sums.get(on, on)] == "prismatic" else ("N m", "rad")

@@ -26,6 +26,7 @@ def usable_name(name: str, suffix: str) -> str:
 
 def settle_names(draft: RobotDraft) -> None:
     """Give links and joints names that a machine may have, everywhere where they are named."""
+    draft.name = usable_name(draft.name, "robot")
     links = _rename(draft.flaws, draft.links, "link")
     joints = _rename(draft.flaws, draft.joints, "joint")
     for joint in draft.joints:

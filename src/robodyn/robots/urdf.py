@@ -31,7 +31,7 @@ LIMITS = {"lower": "lower_limit", "upper": "upper_limit", "velocity": "speed_lim
 HUGE = 1e30
 
 
-def read_urdf(root: Element, meshes: MeshFiles, base: str, looks: str) -> RobotDraft:
+def read_urdf(root: Element, meshes: MeshFiles, base: str | None, looks: str) -> RobotDraft:
     """The draft of a URDF file; what is wrong with it is noted in its flaws."""
     return _Reader(root, meshes, looks).read(base)
 
@@ -42,7 +42,7 @@ class _Reader:
         self.draft = RobotDraft(root.take("name") or "robot")
         self.flaws = self.draft.flaws
 
-    def read(self, base: str) -> RobotDraft:
+    def read(self, base: str | None) -> RobotDraft:
         self.root.mark(READ)
         for tag, reason in REASONS.items():
             for element in self.root.all(tag):
@@ -52,7 +52,9 @@ class _Reader:
         self.draft.joints = [joint for element in self.root.all("joint") if (joint := self.joint(element))]
         if not self.draft.links:
             self.flaws.add(self.root.place, "has no <link>", "a robot has one at least")
-        self.stand(base)
+        moves = any(joint.kind != "fixed" for joint in self.draft.joints)
+        # What has no joint that moves flies or swims.
+        self.stand(base or ("fixed" if moves else "free"))
         return self.draft
 
     def stand(self, base: str) -> None:

@@ -67,6 +67,9 @@ def test_drives_are_blocks_with_a_command(robot):
     assert blocks["push_command"].parameters["constant"] == 2.0
     assert blocks["push"].parameters["torque_limit"] == 6.0
     assert blocks["pull"].on == "belt"
+    assert dict(blocks["wind"].parameters) | {"inductance": 0.01, "gear": 4.0} == dict(blocks["wind"].parameters)
+    assert blocks["wind_friction"].parameters["coulomb"] == pytest.approx(0.4)
+    assert blocks["quick_command"].parameters["constant"] == pytest.approx(-3 * 0.04 * 2)
     assert "slow" not in blocks
 
 
@@ -76,6 +79,14 @@ def test_what_has_no_part_in_robodyn_is_said(robot):
     drawn = rd.import_robot(OWN / "arm.xml", looks="collision")
     assert any("counts for the inertia alone" in note for note in notes(drawn, "body[fore]/geom"))
     assert "contacts are not imported" in notes(robot, "default/geom@contype")[0]
+
+
+@pytest.mark.parametrize("more", ['cogging="0.1 4 0"', 'saturation="1 0 0"', 'input="pos" controller="1 2 0 0 0 0"'])
+def test_dc_motors_beyond_our_laws_are_not_used_and_said(tmp_path, more):
+    motor = f'<actuator><dcmotor name="m" joint="j" motorconst="0.1" resistance="1" {more}/></actuator>'
+    robot = read(tmp_path, f"<worldbody>{BODY.format('')}</worldbody>{motor}")
+    assert not robot.machine.blocks
+    assert "robodyn has no law" in notes(robot, "dcmotor[m]")[0]
 
 
 def test_gravity_compensation_is_a_force_at_the_centre_of_mass(tmp_path):

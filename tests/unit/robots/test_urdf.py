@@ -70,6 +70,12 @@ def test_the_base_is_as_asked():
         assert sum(len(freedom.velocities) for freedom in machine.mechanism.freedoms) == count
 
 
+def test_what_has_no_joint_flies():
+    robot = rd.import_robot(example_robot("quadrotor_base.urdf"))
+    run = rd.simulate(robot.scenario(1.0))
+    assert run["base_link_base.z.position"].final == pytest.approx(-0.5 * 9.81)
+
+
 def test_joints_that_move_nothing_are_kept_when_asked():
     machine = rd.read_robot(OWN / "arm.urdf", keep_massless=True)
     assert machine.mechanism.joint("wheel").kind == "revolute"
@@ -149,7 +155,7 @@ def test_names_that_a_machine_cannot_have_are_changed_and_said(tmp_path):
     )
     assert [body.name for body in robot.machine.mechanism.bodies] == ["ground_link", "_1_a_b_2", "_1_a_b"]
     assert "time_joint" in [part.name for part in robot.machine.mechanism.joints]
-    assert sum("the name is written" in entry.note for entry in robot.sheet.entries) == 3
+    assert sum("the name is written" in entry.note for entry in robot.sheet.entries) == 4
 
 
 def test_a_leader_that_is_not_there_leaves_the_joint_to_itself(tmp_path):
