@@ -50,6 +50,8 @@ def build_machine(draft: RobotDraft, keep_massless: bool) -> tuple[Machine, dict
         what = f"has {len(draft.links)} links, at most {MOST_LINKS} are read"
         draft.flaws.add("", what, "split it into several robots")
         draft.flaws.raise_if_any()
+    if not draft.links and not draft.flaws.found:
+        draft.flaws.add("", "has no links of its own", "import the files that it names by themselves")
     settle_names(draft)
     joints = [*_base_joints(draft), *order_joints(draft)]
     draft.flaws.raise_if_any()

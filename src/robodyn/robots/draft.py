@@ -67,6 +67,7 @@ class RobotDraft:
 
     Attributes:
         bases: how links that no joint carries stand on the ground, by name: kind of joint and place.
+        stands_as_asked: whether one of them is the caller's choice.
         points, constraints, blocks, loads, coordinates: parts that the file says itself.
         initial: positions at the start, by signal name.
     """
@@ -75,6 +76,7 @@ class RobotDraft:
     links: list[LinkDraft] = field(default_factory=list)
     joints: list[JointDraft] = field(default_factory=list)
     bases: dict[str, tuple[str, Pose]] = field(default_factory=dict)
+    stands_as_asked: bool = False
     gravity: tuple[float, ...] = (0.0, 0.0, -9.81)
     points: list[Point] = field(default_factory=list)
     constraints: list[Constraint] = field(default_factory=list)

@@ -17,8 +17,7 @@ from robodyn.robots.xml_tree import CONVERTED, Element, load_xml, parse_xml
 from robodyn.untrusted import Unreadable
 
 BASES, LOOKS = ("fixed", "free", "planar"), ("visual", "collision")
-ENDINGS = (".urdf", ".xacro", ".sdf", ".mjcf", ".xml")
-"""Of files that are robots."""
+XACRO = ".xacro"
 FORMATS = "a robot file is URDF (<robot>), SDF (<sdf>) or MJCF (<mujoco>)"
 
 
@@ -51,6 +50,8 @@ def import_robot(
     try:
         root = _load(path)
         draft = _read(root, path, base, search, looks)
+        if base is not None and not draft.stands_as_asked:
+            draft.flaws.add("base", f"'{base}' has no effect: the file says how the robot stands", "leave it out")
         machine, initial = build_machine(draft, keep_massless)
         if machine.name not in root.attributes.values():
             root.mark(CONVERTED, f"the name is written '{machine.name}'", "name", "model")
@@ -60,7 +61,8 @@ def import_robot(
         raise ModelError([Flaw("", str(error))], str(path)) from error
     except ModelError as error:
         raise ModelError(error.flaws, str(path)) from error
-    return Robot(machine, make_balance_sheet(root, str(path)), initial)
+    source = f"{path} (expanded by xacro)" if path.suffix.lower() == XACRO else str(path)
+    return Robot(machine, make_balance_sheet(root, source), initial)
 
 
 def _check_options(base: str | None, looks: str) -> None:
@@ -72,7 +74,7 @@ def _check_options(base: str | None, looks: str) -> None:
 
 
 def _load(path: Path) -> Element:
-    if path.suffix.lower() != ".xacro":
+    if path.suffix.lower() != XACRO:
         return load_xml(path)
     load_xml(path)
     try:

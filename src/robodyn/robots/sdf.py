@@ -169,6 +169,7 @@ class _Reader:
         kind = "fixed" if static else self.base or "free"
         self.draft.bases[name] = (kind, place)
         if not static:
+            self.draft.stands_as_asked = True
             kinds = " or ".join(f"'{other}'" for other in ("fixed", "free", "planar") if other != kind)
             element.mark(CHOICE, f"no joint carries it: it stands on the ground by a {kind} joint; base = {kinds}")
 

@@ -63,6 +63,7 @@ class _Reader:
         roots = [link for link in self.draft.links if link.name not in carried]
         for link in roots[:1]:
             self.draft.bases[link.name] = (base, Pose.identity())
+            self.draft.stands_as_asked = True
             kinds = [other for other in ("fixed", "free", "planar") if other != base]
             note = f"the root link stands on the ground by a {base} joint; base = '{kinds[0]}' or '{kinds[1]}'"
             link.element.mark(CHOICE, f"{note} to change it")

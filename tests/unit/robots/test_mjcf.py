@@ -96,6 +96,10 @@ def test_gravity_compensation_is_a_force_at_the_centre_of_mass(tmp_path):
     assert abs(run.final["j.position"]) < 1e-12
 
 
+def test_a_base_has_no_effect_and_is_refused(tmp_path):
+    assert "base: 'free' has no effect" in refusal(tmp_path, f"<worldbody>{BODY.format('')}</worldbody>", base="free")
+
+
 def test_gravity_can_be_off(tmp_path):
     off = '<option><flag gravity="disable"/></option>'
     machine = read(tmp_path, f"{off}<worldbody>{BODY.format('')}</worldbody>").machine

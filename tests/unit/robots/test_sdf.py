@@ -96,6 +96,10 @@ def test_a_file_without_a_model_is_refused(tmp_path):
         rd.read_robot(path)
 
 
+def test_a_model_of_nothing_but_other_files_is_refused(tmp_path):
+    assert "has no links" in flaws(tmp_path, "<include><uri>model://arm</uri></include>")
+
+
 def test_gearboxes_of_a_published_robot_are_not_used_and_said():
     sheet = rd.import_robot(example_robot("cassie.sdf")).sheet
     lost = [entry for entry in sheet.entries if entry.column == "not used" and "gearbox joints" in entry.note]
