@@ -227,10 +227,11 @@ def _move_tool(
     plan = plan_path(machine.mechanism, tool, along, near=near, **profile, **choice)
     if isinstance(what, Scenario):
         check_read(flaws, what, plan.joints)
+    units = dict(zip(plan.joints, plan.units, strict=True))
     gaps = {name: plan.position[0, k] - places[name] for k, name in enumerate(plan.joints) if name in places}
     for name, gap in gaps.items() if isinstance(what, Scenario) else ():
         if abs(gap) > 1e-9:
-            away = f"stands {abs(gap):.3g} {unit_of(plan, name)} from where the path begins"
+            away = f"stands {abs(gap):.3g} {units[name]} from where the path begins"
             flaws.add(f"joints.{name}", away, f"move it to {places[name] + gap:.9g} first, or dress it with that start")
     duration = plan.duration(**profile, begin=begin)
     time = np.linspace(begin, duration, SAMPLES)
@@ -243,10 +244,6 @@ def _move_tool(
     blocks = (path_block(NAME, plan, **profile, begin=begin), *tool_blocks(machine, NAME, tool, along, plan))
     scenario = with_references(what, blocks, duration + SETTLING, plan) if isinstance(what, Scenario) else None
     return Move(plan.joints, duration, time, *motion, effort, blocks, scenario, plan)
-
-
-def unit_of(plan: JointPath, name: str) -> str:
-    return plan.units[plan.joints.index(name)]
 
 
 def _near(mechanism: Mechanism, tool: str, places: Mapping[str, float]) -> dict[str, float]:
