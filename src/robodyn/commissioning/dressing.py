@@ -10,6 +10,7 @@ from typing import Any
 from robodyn.analysis.mechanics.machine_dynamics import MachineDynamics
 from robodyn.commissioning.axis import Axis, Gains
 from robodyn.commissioning.drive_sizes import size_drive
+from robodyn.commissioning.efforts import check_unconstrained
 from robodyn.commissioning.loop_design import Inertias, LoopMargins, design_loops, find_inertias, rigid_gains
 from robodyn.commissioning.options import Control, Drive, read_control, read_drives
 from robodyn.commissioning.standing import find_standing
@@ -84,6 +85,10 @@ def dress(
     rigid = _with_joints(machine, axes)
     dynamics = MachineDynamics(rigid)
     places = _start(machine, start or {})
+    flaws = FlawList()
+    q = dynamics.positions_at({f"{name}.position": value for name, value in places.items()})
+    check_unconstrained(flaws, dynamics, q, [axis.name for axis in axes])
+    flaws.raise_if_any("dress")
     inertias = find_inertias(dynamics, axes, places)
     gains = {axis.name: rigid_gains(axis, inertias.least[axis.name], inertias.most[axis.name]) for axis in axes}
     draft = Scenario(machine.name, _dressed(rigid, axes, places, gains), duration)

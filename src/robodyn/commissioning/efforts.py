@@ -22,6 +22,14 @@ def drives_of(machine: Machine) -> dict[str, str]:
     return found
 
 
+def check_unconstrained(flaws: FlawList, dynamics: MachineDynamics, q: np.ndarray, joints: Sequence[str]) -> None:
+    """Report joints that constraints hold: what they move, and who helps them, is not known joint by joint."""
+    H = dynamics.constraint_gradients(q)
+    for name in joints if len(H) else ():
+        if np.any(np.abs(H[:, dynamics.velocities.index(f"{name}.velocity")]) > 1e-12):
+            flaws.add(f"joints.{name}", "is held by a constraint", "only joints without constraints are taken")
+
+
 def check_efforts(
     flaws: FlawList,
     machine: Machine,
@@ -44,14 +52,9 @@ def check_efforts(
     rests = {f"{name}.position": q for name, q in places.items()}
     rests |= {f"{drive}.position": places.get(joint, 0.0) for joint, drive in drives.items()}
     q0 = dynamics.positions_at(rests)
-    if len(H := dynamics.constraint_gradients(q0)):
-        for name in joints:
-            if np.any(np.abs(H[:, dynamics.velocities.index(f"{name}.velocity")]) > 1e-12):
-                flaws.add(
-                    f"joints.{name}", "is held by a constraint", "moves are planned for joints that are free of them"
-                )
-        if flaws.found:
-            return np.zeros_like(position)
+    check_unconstrained(flaws, dynamics, q0, joints)
+    if flaws.found:
+        return np.zeros_like(position)
     columns = [[name, *([drives[name]] if name in drives else [])] for name in joints]
     effort = np.empty_like(position)
     for k in range(len(time)):

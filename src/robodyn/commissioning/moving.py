@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.commissioning.efforts import check_efforts
-from robodyn.commissioning.references import tool_blocks, with_references
+from robodyn.commissioning.references import check_read, tool_blocks, with_references
 from robodyn.errors import FlawList, nearest
 from robodyn.laws.speed_profile import plan_phases, s_curve_times, travel
 from robodyn.model import Block, Joint, Machine, Mechanism, Scenario
@@ -88,8 +88,8 @@ def move(
     flaws = FlawList()
     _check_call(flaws, machine, to, along, tool, {"acceleration": acceleration, "jerk": jerk} | choice)
     for key, value in {"speed": speed, "begin": begin}.items():
-        if check_finite(flaws, key, value) and value < 0 or (key == "speed" and value == 0):
-            flaws.add(key, f"must be positive, is {value:g}")
+        if check_finite(flaws, key, value) and (value < 0 or (key == "speed" and value == 0)):
+            flaws.add(key, f"must {'be positive' if key == 'speed' else 'not be negative'}, is {value:g}")
     flaws.raise_if_any("move")
     assert machine.mechanism is not None
     places = _start(flaws, what, machine.mechanism, start or {})
@@ -99,7 +99,7 @@ def move(
     top = speed / RISE if acceleration is None else acceleration
     profile = {"speed": speed, "acceleration": top, "jerk": top / JERK_TIME if jerk is None else jerk}
     point = tool or machine.mechanism.points[0].name
-    return _move_tool(flaws, what, machine, point, along, places, profile, begin, choice, isinstance(what, Scenario))
+    return _move_tool(flaws, what, machine, point, along, places, profile, begin, choice)
 
 
 def _check_call(flaws: FlawList, machine: Machine, to: Any, along: Any, tool: Any, of_paths: Mapping[str, Any]) -> None:
@@ -152,6 +152,8 @@ def _move_joints(
             _check_ends(flaws, own[name], places[name], value)
     if speed > 1:
         flaws.add("speed", f"is {speed:g} of the joints' limits", "at most 1")
+    if isinstance(what, Scenario):
+        check_read(flaws, what, [name for name in to if name in own])
     flaws.raise_if_any("move")
     ways = {name: float(to[name]) - places[name] for name in to}
     moving = [own[name] for name, way in ways.items() if way]
@@ -219,15 +221,17 @@ def _move_tool(
     profile: Mapping[str, Any],
     begin: float,
     choice: Mapping[str, Any],
-    standing: bool,
 ) -> Move:
     assert machine.mechanism is not None
     near = None if "branch" in choice else _near(machine.mechanism, tool, places)
     plan = plan_path(machine.mechanism, tool, along, near=near, **profile, **choice)
+    if isinstance(what, Scenario):
+        check_read(flaws, what, plan.joints)
+    units = dict(zip(plan.joints, plan.units, strict=True))
     gaps = {name: plan.position[0, k] - places[name] for k, name in enumerate(plan.joints) if name in places}
-    for name, gap in gaps.items() if standing else ():
+    for name, gap in gaps.items() if isinstance(what, Scenario) else ():
         if abs(gap) > 1e-9:
-            away = f"stands {abs(gap):.3g} {unit_of(plan, name)} from where the path begins"
+            away = f"stands {abs(gap):.3g} {units[name]} from where the path begins"
             flaws.add(f"joints.{name}", away, f"move it to {places[name] + gap:.9g} first, or dress it with that start")
     duration = plan.duration(**profile, begin=begin)
     time = np.linspace(begin, duration, SAMPLES)
@@ -240,10 +244,6 @@ def _move_tool(
     blocks = (path_block(NAME, plan, **profile, begin=begin), *tool_blocks(machine, NAME, tool, along, plan))
     scenario = with_references(what, blocks, duration + SETTLING, plan) if isinstance(what, Scenario) else None
     return Move(plan.joints, duration, time, *motion, effort, blocks, scenario, plan)
-
-
-def unit_of(plan: JointPath, name: str) -> str:
-    return plan.units[plan.joints.index(name)]
 
 
 def _near(mechanism: Mechanism, tool: str, places: Mapping[str, float]) -> dict[str, float]:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from robodyn.errors import FlawList
 from robodyn.model import Block, Machine, Scenario
 from robodyn.paths import CartesianPath, JointPath, build_arm
 from robodyn.paths.deviation import deviation_law, nominal_tool
+
+DEVIATION, SEEN, NOMINAL = "deviation", "deviation_seen", "nominal_tool"
+"""Blocks that measure how far the tool is from its path, and encoders see it; `budget` splits the first."""
 
 
 def with_references(
@@ -32,18 +36,26 @@ def with_references(
     return scenario.replaced(machine=machine, nominal=nominal, duration=max(scenario.duration, duration))
 
 
+def check_read(flaws: FlawList, scenario: Scenario, joints: Sequence[str]) -> None:
+    """Joints whose references nothing reads would not move."""
+    blocks = scenario.machine.blocks
+    read = {name for block in blocks for _, to, name in block.references() if to == "signal"}
+    for joint in joints:
+        if f"{joint}.reference.position" not in read:
+            what = f"nothing follows '{joint}.reference.position'"
+            flaws.add(f"joints.{joint}", what, "dress the robot first; one that follows a path already has no others")
+
+
 def tool_blocks(machine: Machine, name: str, tool: str, path: CartesianPath, plan: JointPath) -> tuple[Block, ...]:
     """Deviations from a path: of the tool; and of where encoders see it, if every joint has one."""
     assert machine.mechanism is not None
     law, way = deviation_law(path), {"s": f"{name}.s"}
     places = {axis: f"{tool}.position.{axis}" for axis in "xyz"}
-    found = [Block(f"{name}.deviation", law, inputs=places | way)]
+    found = [Block(DEVIATION, law, inputs=places | way)]
     encoders = [f"{joint}.encoder" for joint in plan.joints]
     if {block.name for block in machine.blocks} >= set(encoders):
         measured = tuple(f"{encoder}.measured" for encoder in encoders)
-        nominal = Block(
-            f"{name}.nominal", nominal_tool(build_arm(machine.mechanism, tool)), inputs={"positions": measured}
-        )
-        seen = {axis: f"{name}.nominal.{axis}" for axis in "xyz"}
-        found += [nominal, Block(f"{name}.seen", law, inputs=seen | way)]
+        nominal = Block(NOMINAL, nominal_tool(build_arm(machine.mechanism, tool)), inputs={"positions": measured})
+        seen = {axis: f"{NOMINAL}.{axis}" for axis in "xyz"}
+        found += [nominal, Block(SEEN, law, inputs=seen | way)]
     return tuple(found)

@@ -141,3 +141,10 @@ def test_all_that_is_wrong_is_told_at_once():
         Drive(elastic=False, stiffness=1e4)
     with pytest.raises(rd.ModelError, match="acts on it already"):
         dress(dressed().machine, joints=["elbow_drive"])
+
+
+def test_joints_held_by_constraints_are_refused_not_mistuned():
+    tie = rd.LinearConstraint("tie", {"shoulder": 1.0, "elbow": -1.0})
+    with pytest.raises(rd.ModelError) as error:
+        dress(arm().replaced(constraints=(tie,)))
+    assert [flaw.path for flaw in error.value.flaws] == ["joints.shoulder", "joints.elbow"]

@@ -78,18 +78,16 @@ def test_deviations_are_measured_from_any_path(shape):
     tool = np.stack([run[f"tool.position.{axis}"](times) for axis in "xyz"], axis=1)
     wanted = path.at(run["move.s"](times))
     error = tool - wanted.p
-    assert run["move.deviation.along"](times) == pytest.approx(np.sum(error * wanted.twist[:, 3:], axis=1), abs=1e-9)
-    across = np.hypot(run["move.deviation.horizontal"](times), run["move.deviation.vertical"](times))
-    assert np.hypot(across, run["move.deviation.along"](times)) == pytest.approx(
-        np.linalg.norm(error, axis=1), abs=1e-9
-    )
+    assert run["deviation.along"](times) == pytest.approx(np.sum(error * wanted.twist[:, 3:], axis=1), abs=1e-9)
+    across = np.hypot(run["deviation.horizontal"](times), run["deviation.vertical"](times))
+    assert np.hypot(across, run["deviation.along"](times)) == pytest.approx(np.linalg.norm(error, axis=1), abs=1e-9)
     fine = path.at(np.linspace(0.0, path.length, 20001)).p
     nearest = np.min(np.linalg.norm(tool[:, None, :] - fine[None, :, :], axis=2), axis=1)
     # Places of the path are 1e-5 m apart or less, which is squared over the distance.
-    assert run["move.deviation.distance"](times) == pytest.approx(nearest, abs=2e-7)
+    assert run["deviation.distance"](times) == pytest.approx(nearest, abs=2e-7)
     # Gears sag: the tool is off by millimetres, of which encoders see nothing at the start.
-    assert run["move.deviation.distance"](0.0) > 1e-3
-    assert run["move.seen.distance"](0.0) < 1e-6
+    assert run["deviation.distance"](0.0) > 1e-3
+    assert run["deviation_seen.distance"](0.0) < 1e-6
 
 
 def test_what_hinders_a_move_is_told_at_once():
@@ -111,6 +109,11 @@ def test_what_hinders_a_move_is_told_at_once():
         rd.move(standing(), along=straight_line(p - (0.1, 0, 0), p - (0.2, 0, 0)), speed=0.1)
     with pytest.raises(rd.ModelError, match=r"must give .* at .* mm, its effort limit"):
         rd.move(arm(effort_limit=20.0), along=straight_line(p, p - (0.1, 0, 0)), start=START, speed=0.1)
+
+
+def test_a_robot_that_nothing_would_move_is_refused():
+    with pytest.raises(rd.ModelError, match="nothing follows 'elbow.reference.position'.*dress the robot"):
+        rd.move(rd.Scenario("bare", arm(), 1.0), {"elbow": 0.3})
 
 
 def test_joints_held_by_constraints_are_not_moved():
