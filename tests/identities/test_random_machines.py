@@ -29,7 +29,7 @@ def test_two_methods_and_two_constraint_methods_agree_and_energy_is_kept(first):
     # Most pairs of runs are compared over all of their time: errors grow little in most machines.
     shares = [share for finding in findings for share in finding.compared]
     assert len(shares) >= BATCH
-    assert sum(share == 1 for share in shares) >= 0.75 * len(shares)
+    assert sum(share == 1 for share in shares) >= 0.7 * len(shares)
 
 
 @pytest.mark.parametrize("seed", [70235, 200239, 200431])

@@ -26,6 +26,9 @@ from robodyn.model import Constraint, LoopJoint, PrescribedMotion, Rod, Wheel
 from robodyn.symbolic import where
 
 CLOSING = "action:closing"
+STIFFER = 0.1
+"""Part of what contacts give way by that equations do: contacts share their loads, but a toggle near a dead centre must
+hold."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +126,7 @@ def build_constrained(builder: Builder, motion: Motion, solve: Solve, bindings: 
         return None
     H = ca.jacobian(ca.vertcat(*(e.h_dot for e in equations)), motion.v)
     # S = H M^-1 H^T, by one solution with the mass matrix for each row.
-    mobility = build_mobility(solve, H, lambda own: COMPLIANCE * mean_mobility(equations, ca.vertsplit(own)))
+    mobility = build_mobility(solve, H, lambda own: STIFFER * COMPLIANCE * mean_mobility(equations, ca.vertsplit(own)))
     hold = mobility.holder([e.active for e in equations])
     builder.spare = redundancy.spare
     left_out = tuple(found[k] for k in redundancy.left_out)

@@ -22,7 +22,7 @@ from robodyn.symbolic.linear import factor_linear
 
 Masks = Sequence[ca.SX]
 Solve = Callable[[ca.SX], ca.SX]
-COMPLIANCE = 1e-8
+COMPLIANCE = 1e-7
 """Part of their mean mobility by which rows give way, so that a singular position does not stop the motion."""
 REFINEMENTS = 2
 """How often forces are corrected for that, so that nothing of it is left at other positions."""
