@@ -148,7 +148,7 @@ def test_a_free_floating_two_link_arm_keeps_its_momenta():
     system, run = assemble(case), simulate(case)
     tree = system.mechanics.tree
     columns = np.array([run[state.name].values for state in system.states[: system.n_q + system.n_v]]).T
-    found = np.array([_momenta(tree, x[: system.n_q], x[system.n_q :]) for x in columns])
+    found = np.array([_momenta(tree, x[: system.n_q], x[system.n_q :]) for x in columns[:: len(columns) // 50]])
     assert np.ptp(run["shoulder.position"].values) > 0.3
     assert_close(found, np.broadcast_to(found[0], found.shape), atol=1e-9)
 

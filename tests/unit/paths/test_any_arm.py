@@ -127,7 +127,7 @@ def test_a_planar_arm_keeps_the_joint_it_is_told_to_keep():
 def test_spare_joints_make_the_arm_more_dexterous():
     q = (0.3, 0.5, 0.4, 0.9, 0.2, -0.7, 0.1)
     R, p = start_of(SEVEN, q)
-    path = arc_about(p + np.array([0.0, 0.1, 0.0]), Z, p, 1.2, R)
+    path = arc_about(p + np.array([0.0, 0.1, 0.0]), Z, p, 0.6, R)
     plain = plan_path(SEVEN, "tool", path, near=q)
     assert misses(SEVEN, plain, path)[0] < 1e-9
     assert np.max(np.abs(misses(SEVEN, plain, path)[1])) < 1e-9
