@@ -30,7 +30,7 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("units")
 
 
-CASES = [("scara-avoid", 2), ("scara-avoid", 3), ("four-bar", 2), ("two-link-loop", 3), ("bouncing-ball", 2)]
+CASES = [("scara-avoid", 2), ("four-bar", 2), ("two-link-loop", 3), ("bouncing-ball", 2)]
 
 
 @pytest.fixture(scope="module", params=CASES, ids=lambda case: f"{case[0]}-{case[1]}")

@@ -132,8 +132,9 @@ def test_spare_joints_make_the_arm_more_dexterous():
     assert misses(SEVEN, plain, path)[0] < 1e-9
     assert np.max(np.abs(misses(SEVEN, plain, path)[1])) < 1e-9
     assert_rates_belong_together(plain)
-    kept = plan_path(SEVEN, "tool", path, near=q, prefer=dict(zip(plain.joints, q, strict=True)))
-    apt = plan_path(SEVEN, "tool", path, near=q, prefer="manipulability")
+    coarse = {"near": q, "spacing": 0.01}
+    kept = plan_path(SEVEN, "tool", path, prefer=dict(zip(plain.joints, q, strict=True)), **coarse)
+    apt = plan_path(SEVEN, "tool", path, prefer="manipulability", **coarse)
     arm = build_arm(SEVEN, "tool")
     ends = [jacobian(arm.place(plan.position[-1])) for plan in (kept, plain, apt)]
     assert np.all(np.diff([np.prod(np.linalg.svd(J)[1]) for J in ends]) > 0)
