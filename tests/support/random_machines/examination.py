@@ -29,6 +29,9 @@ GROWN = 1e-3
 """Error of the coarse run, as part of the largest values, up to which motions are compared."""
 CLOSE = 1e-5
 """Difference of two fine runs, as part of the largest values, that is always allowed."""
+UNSEEN = 1e-10
+"""Difference of any state, in its own unit, that a tenth of what positions may be off in a step makes of it: bristles of
+a machine that cannot move bend by less."""
 SHARE = 3.0
 """Difference of two fine runs that is allowed, as part of the coarse run's error so far."""
 TOLD = ("FINISHED", "STOPPED", "STEP_LIMIT", "WALL_TIME", "CHATTERING", "JAMMED", "OUT_OF_REACH", "SINGULAR")
@@ -164,7 +167,7 @@ def _compare(finding: Finding, what: str, system: System, fine: Run, other: Run,
             continue
         values, others, rough = (run[state.name].values[:n] for run in (fine, other, coarse))
         scale = max(np.max(np.abs(values), initial=0.0), 0.1 * state.nominal)
-        difference = np.abs(values - others) / scale
+        difference = np.maximum(np.abs(values - others) - UNSEEN, 0.0) / scale
         worst = state.name if np.max(difference, initial=0.0) > np.max(apart, initial=0.0) else worst
         apart, error = np.maximum(apart, difference), np.maximum(error, np.abs(values - rough) / scale)
     error = np.maximum.accumulate(error)
