@@ -31,6 +31,11 @@ class Posed:
     axes: tuple[str, ...]
     free: int
 
+    @property
+    def rest(self) -> dict[str, float]:
+        """The state without velocities."""
+        return self.q | dict.fromkeys(self.v, 0.0)
+
     def scenario(self, *blocks: Block, **parts: Any) -> Scenario:
         machine = self.machine.replaced(blocks=(*self.machine.blocks, *blocks), **parts)
         return Scenario("m", machine, 1.0, self.q | self.v)

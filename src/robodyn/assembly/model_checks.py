@@ -14,7 +14,7 @@ from robodyn.model import Block
 from robodyn.model.control_model import ControlModel
 
 SINGULAR = 1e-9
-"""Part of the most mobile direction's acceleration, by the same force, below which a direction counts as immobile."""
+"""Part of a common mobility below which a direction counts as immobile."""
 SHOWN = 1e-3
 """Least part of a direction that is told."""
 
@@ -64,20 +64,29 @@ def check_axes(
         )
         builder.warnings.append(f"blocks.{block.name}: {what}")
     q = np.array([info.start for info in system.states[: system.n_q]])
-    mobility = functions.at_rest("mobility", q)
-    _check_mobile(flaws, "model.axes", mobility, axes)
+    mobility, scale = functions.at_rest("mobility", q), _free_mobilities(functions, q)
+    n = len(axes)
+    _check_mobile(flaws, "model.axes", mobility, scale[:n], axes)
     if task and not flaws.found:
         reach = functions.at_rest("task_mobility", q)
-        _check_mobile(flaws, "model.task", reach @ np.linalg.solve(mobility, reach.T), task)
+        _check_mobile(flaws, "model.task", reach @ np.linalg.solve(mobility, reach.T), scale[n:], task)
 
 
-def _check_mobile(flaws: FlawList, path: str, mobility: np.ndarray, names: Sequence[str]) -> None:
+def _free_mobilities(functions: ModelFunctions, q: np.ndarray) -> np.ndarray:
+    """What a common mobility is: that of each axis and position of the task without constraints, off every symmetry."""
+    elsewhere = q + 0.3 * np.sin(1.0 + np.arange(q.size))
+    M, S = (functions.at_rest(name, elsewhere) for name in ("free_mass_matrix", "slopes"))
+    return np.einsum("ij,ij->i", S, np.linalg.solve(M, S.T).T)
+
+
+def _check_mobile(flaws: FlawList, path: str, mobility: np.ndarray, scale: np.ndarray, names: Sequence[str]) -> None:
     """Forces must accelerate every direction."""
-    values, vectors = np.linalg.eigh((mobility + mobility.T) / 2)
-    if values[0] > SINGULAR * values[-1]:
+    root = np.sqrt(scale)
+    values, vectors = np.linalg.eigh((mobility + mobility.T) / 2 / np.outer(root, root))
+    if values[0] > SINGULAR:
         return
-    parts = zip(np.round(vectors[:, 0], 3), names, strict=True)
-    direction = " ".join(f"{part:+g} {name}" for part, name in parts if abs(part) > SHOWN)
-    share = max(values[0], 0.0) / values[-1] if values[-1] > 0 else 0.0
-    what = f"the start is singular: no force accelerates {direction}"
-    flaws.add(path, f"{what} (mobility {share:.1g} of the best direction's)", "start elsewhere, or name others")
+    direction = vectors[:, 0] / root
+    parts = zip(np.round(direction / np.linalg.norm(direction), 3), names, strict=True)
+    told = " ".join(f"{part:+g} {name}" for part, name in parts if abs(part) > SHOWN)
+    what = f"the start is singular: no force accelerates {told} (mobility {max(values[0], 0.0):.1g} of a common one)"
+    flaws.add(path, what, "start elsewhere, or name others")

@@ -93,6 +93,8 @@ def columns_of(system: System, axes: Sequence[str], task: Sequence[str]) -> dict
         "task_velocity": y_dot,
         "task_drift": y_ddot,
         "task_mobility": ca.jacobian(y_ddot, f),
+        "free_mass_matrix": system.mass_matrix,
+        "slopes": system.slopes(ca.vertcat(s, y)),
         "positions": ca.vertcat(s, h),
         "position_slopes": system.slopes(ca.vertcat(s, h)),
         "rates": ca.vertcat(s_dot, h_dot),

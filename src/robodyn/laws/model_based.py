@@ -16,9 +16,7 @@ AXES = {
     "torque": "{F}",
 }
 RATES = {"stiffness": "1/s^2", "damping": "1/s"}
-SINGULAR = {"independence": "keep the task away from singular positions, or control fewer positions"}
-NEAR_SINGULAR = 1e-6
-"""Independence of the task, see `ModelDynamics.independence`, at which its forces are no longer found."""
+SINGULAR = {"margin": "keep the task away from singular positions, or control fewer positions"}
 
 
 def spread(value, count):
@@ -81,7 +79,11 @@ def _damp_null_space(model, position, velocity, null_damping):
     return model.null_space(position, braking)
 
 
-@law(units=AXES | RATES | {"target": "", "target_velocity": "", "target_acceleration": ""}, positive=SINGULAR)
+@law(
+    units=AXES | RATES | {"target": "", "target_velocity": "", "target_acceleration": ""},
+    checks={"least_independence": "positive"},
+    positive=SINGULAR,
+)
 def operational_space_control(
     model,
     position,
@@ -93,6 +95,7 @@ def operational_space_control(
     stiffness,
     damping,
     null_damping=0.0,
+    least_independence=0.01,
 ):
     """Feedback linearisation of the task: `y'' = y_ref'' + kd e' + kp e` (Khatib 1987).
 
@@ -100,6 +103,8 @@ def operational_space_control(
 
     Args:
         null_damping: of the axes [N m s/rad or N s/m], one for all or one each.
+        least_independence: of the task's directions, 1 where they are, 0 at a singular position: a run ends there, at a
+            `margin` of 0.
     """
     found = model.task_position(position), model.task_velocity(position, velocity)
     errors = _differences(_each(target, model.task), found[0]), _differences(target_velocity, found[1])
@@ -107,7 +112,7 @@ def operational_space_control(
     forces = model.task_dynamics(position, velocity, wanted)
     if len(model.axes) > len(model.task):
         forces = _sum(forces, _damp_null_space(model, position, velocity, null_damping))
-    return {"torque": forces, "independence": model.independence(position) - NEAR_SINGULAR}
+    return {"torque": forces, "margin": model.independence(position) - least_independence}
 
 
 @law(units=AXES, stiffness="N/m", damping="N s/m", target="", target_velocity="")
