@@ -13,7 +13,7 @@ from robodyn.native.instructions import library_functions
 
 OPTIMISATION = 1
 QUICK = 0
-"""Level of optimisation for code that is called a few times: compiled in half the time, a third slower, the same bits."""
+"""Level of optimisation for code that is called a few times: compiled in half the time, a third slower, same bits."""
 LEVEL = "ROBODYN_OPTIMISATION"
 """Environment variable with another level for all code."""
 
