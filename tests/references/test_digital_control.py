@@ -190,7 +190,7 @@ def test_friction_fed_forward_carries_an_axis_through_its_reversal():
     known = Block(
         "known",
         "reversal_feed_forward",
-        inputs={"velocity": "wave.rate", "acceleration": "wave.acceleration"},
+        inputs={"target_velocity": "wave.rate", "target_acceleration": "wave.acceleration"},
         parameters={"coulomb": 5.0, "static": 5.0, "stribeck_velocity": 0.01},
         unit="m",
     )

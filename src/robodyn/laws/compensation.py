@@ -34,8 +34,8 @@ def disturbance_observer(command, velocity, momentum, *, inertia, frequency, per
 
 
 @law(
-    velocity="{x}/s",
-    acceleration="{x}/s^2",
+    target_velocity="{x}/s",
+    target_acceleration="{x}/s^2",
     torque_command="{F}",
     coulomb="{F}",
     static="{F}",
@@ -43,7 +43,7 @@ def disturbance_observer(command, velocity, momentum, *, inertia, frequency, per
     stribeck_velocity="{x}/s",
     checks=dict.fromkeys(("coulomb", "static", "viscous"), "non-negative") | {"stribeck_velocity": "positive"},
 )
-def reversal_feed_forward(velocity, acceleration, *, coulomb, static, stribeck_velocity, viscous=0.0):
+def reversal_feed_forward(target_velocity, target_acceleration, *, coulomb, static, stribeck_velocity, viscous=0.0):
     """Force against friction that sticks at a reversal, from the wanted motion: it turns as soon as that does.
 
         f = sign (Tc + (max(Ts, Tc) - Tc) exp(-(v / vs)^2)) + B v
@@ -53,9 +53,10 @@ def reversal_feed_forward(velocity, acceleration, *, coulomb, static, stribeck_v
     Args:
         static: level that has to be broken through; stribeck_velocity: over which it falls to the sliding one.
     """
-    direction = sym.where(velocity == 0, sym.sign(acceleration), sym.sign(velocity))
-    excess = (sym.maximum(static, coulomb) - coulomb) * sym.exp(-((velocity / stribeck_velocity) ** 2))
-    return {"torque_command": direction * (coulomb + excess) + viscous * velocity}
+    v = target_velocity
+    direction = sym.where(v == 0, sym.sign(target_acceleration), sym.sign(v))
+    excess = (sym.maximum(static, coulomb) - coulomb) * sym.exp(-((v / stribeck_velocity) ** 2))
+    return {"torque_command": direction * (coulomb + excess) + viscous * v}
 
 
 def shaper_delay(frequency, damping=0.0):
@@ -68,8 +69,8 @@ def shaper_delay(frequency, damping=0.0):
 
 
 def _decay(damping):
-    """What half a period leaves of an oscillation: `exp(-pi d / sqrt(1 - d^2))`."""
-    return sym.exp(-math.pi * damping / sym.sqrt(1.0 - damping * damping))
+    """What half a period leaves of an oscillation: `exp(-pi d / sqrt(1 - d^2))`, nothing for d = 1."""
+    return sym.exp(-math.pi * damping / sym.sqrt(sym.maximum(1.0 - damping * damping, 1e-30)))
 
 
 @law(value="{u}", late="{u}", output="{u}", damping="", checks={"damping": "non-negative, below one"})

@@ -52,7 +52,6 @@ def chirp_reference(time, *, amplitude, start_frequency, end_frequency, duration
     seed="",
     drawn="",
     memory={"drawn": 0.0},
-    folded=("seed",),
     checks={"deviation": "non-negative", "seed": "positive, whole"},
     ideal={"deviation": 0.0},
 )
