@@ -9,11 +9,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from urllib.parse import unquote
 
-from robodyn.model.look import MESHES
+from robodyn.model.look import MESHES, MOST_BYTES
 from robodyn.untrusted import MEGABYTE
 
-MOST_BYTES = 200 * MEGABYTE
-"""Of one mesh, this project's own choice."""
 LAYOUT = ("urdf", "robots", "xacro", "sdf", "mjcf", "xml")
 """Names of folders that hold the descriptions of a package, beside the folder `meshes`."""
 MARKS = ("package.xml", "model.config")
