@@ -23,13 +23,10 @@ from robodyn.model.fields import (
 )
 from robodyn.model.kinds import Rename
 from robodyn.model.numbers import Floats, Rows
-from robodyn.untrusted import MEGABYTE
 
 COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 MESHES = (".stl", ".obj", ".dae", ".gltf", ".glb")
 """Endings of files of meshes; all but the first are read by trimesh."""
-MOST_BYTES = 200 * MEGABYTE
-"""Of one mesh, this project's own choice."""
 
 
 class Look(Description, kw_only=True):

@@ -13,8 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from robodyn.model.look import MOST_BYTES
-from robodyn.untrusted import read_bytes
+from robodyn.untrusted import MOST_OF_A_MESH, read_bytes
 
 FINEST = 65535
 """Steps of the grid on which corners are kept, along each axis of the box around a mesh."""
@@ -43,7 +42,7 @@ def read_meshes(path: str, scale: Sequence[float] = (1.0, 1.0, 1.0)) -> list[Mes
         OSError, ValueError: for a file that is not there, or cannot be read.
     """
     file = Path(path)
-    data = read_bytes(file, MOST_BYTES)
+    data = read_bytes(file, MOST_OF_A_MESH)
     found = [_read_stl(data)] if file.suffix.lower() == ".stl" else _read_other(file, data)
     triangles: dict[str | None, list[np.ndarray]] = {}
     for corners, colour in found:

@@ -12,8 +12,7 @@ import numpy as np
 import trimesh
 from trimesh.resolvers import Resolver
 
-from robodyn.model.look import MOST_BYTES
-from robodyn.untrusted import read_bytes
+from robodyn.untrusted import MOST_OF_A_MESH, read_bytes
 
 _BESIDE = (".mtl", ".bin")
 _UNIT = re.compile(r"([\d.eE+-]+) \* meters")
@@ -43,7 +42,7 @@ class _Beside(Resolver):
         target = (self.folder / str(name)).resolve()
         if not target.is_relative_to(self.folder) or target.suffix.lower() not in _BESIDE:
             raise ValueError(f"it names '{name}': only {' and '.join(_BESIDE)} files of its own folder are read")
-        return read_bytes(target, MOST_BYTES)
+        return read_bytes(target, MOST_OF_A_MESH)
 
     def keys(self) -> list[str]:
         return []
