@@ -70,7 +70,8 @@ def test_bristles_that_give_energy_by_their_own_numbers_are_told_with_the_remedy
         rub = Block("rub", "lugre_friction", on="rail", parameters=numbers | {"damping": damping})
         run = simulate(cart(rub, initial=start, duration=0.1))
         assert run.outcome.kind is kind
-    assert "'rub'" in run.outcome.sentence and "lower that damping" in run.outcome.sentence
+    assert "'rub'" in run.outcome.sentence
+    assert "lower that damping" in run.outcome.sentence
 
 
 def test_energy_that_appears_is_told_with_its_time():
