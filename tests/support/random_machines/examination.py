@@ -30,8 +30,8 @@ GROWN = 1e-3
 CLOSE = 1e-5
 """Difference of two fine runs, as part of the largest values, that is always allowed."""
 UNSEEN = 1e-10
-"""Difference of any state, in its own unit, that a tenth of what positions may be off in a step makes of it: bristles of
-a machine that cannot move bend by less."""
+"""Difference of any state, in its own unit, that is always allowed, a tenth of what positions may be off in a step:
+bristles of a machine that cannot move bend by less."""
 SHARE = 3.0
 """Difference of two fine runs that is allowed, as part of the coarse run's error so far."""
 TOLD = ("FINISHED", "STOPPED", "STEP_LIMIT", "WALL_TIME", "CHATTERING", "JAMMED", "OUT_OF_REACH", "SINGULAR")
