@@ -19,6 +19,7 @@ from robodyn.laws import (
     sensors,
     servo,
     speed_profile,
+    walking,
 )
 from robodyn.laws.definition import RULES, Argument, Law, LawInfo, arguments_of, info_of, law
 
@@ -38,6 +39,7 @@ MODULES = (
         sensors,
     ),
     aerodynamics,
+    walking,
 )
 
 
