@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         Event,
         FormulaSignal,
         FunctionCoordinate,
+        HeightField,
         Interface,
         Joint,
         LinearCombination,
@@ -75,7 +76,7 @@ _HOMES = {
     "files": "DHRow mechanism_from_dh read_reference read_scenario write_scenario",
     "laws": "law",
     "model": "GROUND Ball Block Body Box BoxLook CapsuleLook ConstraintFunction ConstraintMethod Contact CylinderLook "
-    "Delay Distance ElasticGear Event FormulaSignal FunctionCoordinate Interface Joint LinearCombination "
+    "Delay Distance ElasticGear Event FormulaSignal FunctionCoordinate HeightField Interface Joint LinearCombination "
     "LinearConstraint Load LoopJoint Machine Mechanism MeshLook Mimic Obstacle Plane Point PointCoordinate "
     "PrescribedMotion Recording RigidContact Rod Scenario ScenarioSequence Solver SphereLook TriangleLength Wheel "
     "combine with_elastic_joints",
@@ -111,6 +112,7 @@ __all__ = [
     "ElasticGear",
     "Event",
     "FormulaSignal",
+    "HeightField",
     "Interface",
     "Joint",
     "SignalConnection",

@@ -74,9 +74,7 @@ class DryPoint:
     def slowest(self) -> ca.SX:
         """Speed from which on it moves. What slid in a plane is at rest only where its zero was located; in space the
         slip need not pass zero, and is stopped a little before."""
-        return (
-            where(self.slides, REST_SPEED, HELD_SPEED) if len(self.tangents) == 1 else STOP_MARGIN * self.rest_speed
-        )
+        return where(self.slides, REST_SPEED, HELD_SPEED) if len(self.tangents) == 1 else STOP_MARGIN * self.rest_speed
 
     @property
     def way(self) -> ca.SX:

@@ -1,14 +1,14 @@
-"""Quadruped: a legged robot on a floating base with twelve motors, that stands, trots and falls.
+"""Quadruped: a legged robot on a floating base with twelve motors, that stands, trots or falls.
 
-    x ahead, y to the left, z up; legs front_left ... rear_right, each with joints abduction (about x), hip and knee (about y)
-
-Its numbers are this project's own choice, of the size of a robot of 12 kg.
+x ahead, y to the left, z up; each leg has the joints `abduction` (about x), `hip` and `knee` (about y). The numbers are
+this project's own choice, of the size of a robot of 12 kg.
 """
 
 from __future__ import annotations
 
 import math
 
+from robodyn.laws.walking import walking_leg
 from robodyn.model import (
     GROUND,
     Ball,
@@ -17,6 +17,8 @@ from robodyn.model import (
     BoxLook,
     CapsuleLook,
     Contact,
+    CylinderLook,
+    HeightField,
     Joint,
     Machine,
     Mechanism,
@@ -29,9 +31,9 @@ from robodyn.model import (
 )
 
 THIGH = SHANK = 0.2
-FOOT = 0.02
+FOOT, BUMPER = 0.02, 0.03
 HEIGHT = 0.29
-"""Of the hips over the middles of the feet."""
+"""Of the hips over the middles of the feet [m]."""
 LEGS = {
     "front_left": (0.19, 0.06),
     "front_right": (0.19, -0.06),
@@ -41,87 +43,108 @@ LEGS = {
 """Where the abduction joints are on the trunk [m]."""
 DIAGONAL = ("front_left", "rear_right")
 OFFSET = 0.08
-"""From the abduction joint to the plane of the leg [m]."""
-GAINS = {"proportional": 200.0, "derivative": 4.0}
-TORQUE_LIMIT = 30.0
-COEFFICIENT = 0.7
+"""From an abduction joint to the plane of its leg [m]."""
+FRICTION = {"coefficient": 0.7}
+SOFT, BRISTLES = {"stiffness": 2e4, "damping": 300.0}, {"stiffness": 2e3, "damping": 20.0}
+GAINS = {"proportional": 200.0, "derivative": 4.0, "limit": 30.0}
+GAIT = {"thigh": THIGH, "shank": SHANK, "height": HEIGHT, "period": 0.4, "begin": 0.2, "ramp": 1.0}
 
 
-def leg_angles(height: float = HEIGHT) -> tuple[float, float]:
-    """Angles of hip and knee with the foot that far below the hip."""
-    knee = -math.acos((height**2 - THIGH**2 - SHANK**2) / (2 * THIGH * SHANK))
-    return -math.atan2(SHANK * math.sin(knee), THIGH + SHANK * math.cos(knee)), knee
+def quadruped(
+    stride: float = 0.1,
+    lift: float = 0.06,
+    rigid: bool = False,
+    powered: bool = True,
+    terrain: HeightField | None = None,
+    duration: float = 3.0,
+) -> Scenario:
+    """A quadruped of twelve motors trots: a legged robot on a floating base, with feet that stick by dry friction.
+
+    Args:
+        stride, lift: of a foot on the ground and over it [m]; with 0 and 0 it stands.
+        rigid: whether feet and floor are rigid, else compliant.
+        powered: whether motors act; else it falls, on bumpers below its trunk.
+        terrain: instead of a level floor, about the point "floor".
+    """
+    gait = GAIT | {"stride": stride, "lift": lift}
+    floor = terrain or Plane("floor")
+    touching = {f"{leg}_touch": Ball(f"{leg}_foot", FOOT) for leg in LEGS}
+    touching |= {} if powered else {f"{leg}_bump": Ball(f"{leg}_bumper", BUMPER) for leg in LEGS}
+    contacts = tuple(_contact(name, ball, floor, rigid) for name, ball in touching.items())
+    machine = Machine("quadruped", quadruped_mechanism(), _motors(gait) if powered else (), contacts=contacts)
+    stance = walking_leg(0.0, **gait)
+    initial = {f"{leg}_{joint}.position": float(stance[f"{joint}_angle"]) for leg in LEGS for joint in ("hip", "knee")}
+    solver = Solver("dopri5" if rigid else "auto", rtol=1e-5, atol=1e-7)
+    return Scenario(
+        "quadruped",
+        machine,
+        duration,
+        initial | {"base.z.position": HEIGHT + FOOT},
+        solver=solver,
+        title="A quadruped of twelve motors trots",
+    )
 
 
 def quadruped_mechanism() -> Mechanism:
     """Trunk and four legs; the trunk's joint `base` is free."""
-    trunk = Body("trunk", 6.0, inertia=(0.03, 0.09, 0.1), looks=(BoxLook(name="hull", size=(0.36, 0.12, 0.1), colour="#4477aa"),))
-    bodies, joints = [trunk], [Joint("base", "free", GROUND, "trunk")]
+    hull = BoxLook(name="hull", size=(0.36, 0.12, 0.1), colour="#4477aa")
+    bodies = [Body("trunk", 6.0, inertia=(0.03, 0.09, 0.1), looks=(hull,))]
+    joints = [Joint("base", "free", GROUND, "trunk")]
     points = [Point("floor", GROUND)]
     for leg, (x, y) in LEGS.items():
         side = math.copysign(1.0, y)
         bodies += _leg_bodies(leg, side)
         joints += [
-            Joint(f"{leg}_abduction", "revolute", "trunk", f"{leg}_shoulder", (x, y, 0), axis=(1, 0, 0)),
-            Joint(f"{leg}_hip", "revolute", f"{leg}_shoulder", f"{leg}_thigh", (0, side * OFFSET, 0), axis=(0, 1, 0)),
-            Joint(f"{leg}_knee", "revolute", f"{leg}_thigh", f"{leg}_shank", (0, 0, -THIGH), axis=(0, 1, 0)),
+            _joint(f"{leg}_abduction", "trunk", f"{leg}_shoulder", (x, y, 0.0), (1.0, 0.0, 0.0)),
+            _joint(f"{leg}_hip", f"{leg}_shoulder", f"{leg}_thigh", (0.0, side * OFFSET, 0.0), (0.0, 1.0, 0.0)),
+            _joint(f"{leg}_knee", f"{leg}_thigh", f"{leg}_shank", (0.0, 0.0, -THIGH), (0.0, 1.0, 0.0)),
         ]
-        joints[-3:] = [joint.replaced(armature=0.005) for joint in joints[-3:]]
-        points.append(Point(f"{leg}_foot", f"{leg}_shank", (0, 0, -SHANK)))
+        points += [
+            Point(f"{leg}_foot", f"{leg}_shank", (0.0, 0.0, -SHANK)),
+            Point(f"{leg}_bumper", "trunk", (x, y, -0.03)),
+        ]
     return Mechanism("quadruped", tuple(bodies), tuple(joints), tuple(points))
 
 
+Triple = tuple[float, float, float]
+
+
+def _joint(name: str, parent: str, child: str, origin: Triple, axis: Triple) -> Joint:
+    return Joint(name, "revolute", parent, child, origin, axis=axis, armature=0.005)
+
+
 def _leg_bodies(leg: str, side: float) -> list[Body]:
-    down = CapsuleLook(name="bone", radius=0.018, length=THIGH, origin=(0, 0, -THIGH / 2), colour="#8793a0")
-    shoulder = Body(f"{leg}_shoulder", 0.6, (0, side * 0.02, 0), (5e-4, 7e-4, 5e-4))
-    thigh = Body(f"{leg}_thigh", 0.8, (0, side * -0.02, -0.03), (4e-3, 4e-3, 8e-4), looks=(down,))
-    toe = SphereLook(name="foot", radius=FOOT, origin=(0, 0, -SHANK), colour="#333333")
-    shank = Body(f"{leg}_shank", 0.15, (0, 0, -0.1), (6e-4, 6e-4, 3e-5), looks=(down.replaced(radius=0.012), toe))
-    return [shoulder, thigh, shank]
+    motor = CylinderLook(name="motor", radius=0.04, length=0.06, origin=(0.0, side * 0.03, 0.0), rotation=ACROSS)
+    bone = CapsuleLook(name="bone", radius=0.018, length=THIGH, origin=(0.0, 0.0, -THIGH / 2), colour="#8793a0")
+    toe = SphereLook(name="foot", radius=FOOT, origin=(0.0, 0.0, -SHANK), colour="#333333")
+    return [
+        Body(f"{leg}_shoulder", 0.6, (0.0, side * 0.02, 0.0), (5e-4, 7e-4, 5e-4), looks=(motor,)),
+        Body(f"{leg}_thigh", 0.8, (0.0, side * -0.02, -0.03), (4e-3, 4e-3, 8e-4), looks=(bone,)),
+        Body(f"{leg}_shank", 0.15, (0.0, 0.0, -0.1), (6e-4, 6e-4, 3e-5), looks=(bone.replaced(radius=0.012), toe)),
+    ]
 
 
-def foot_contact(leg: str, rigid: bool) -> Contact | RigidContact:
-    """A foot on the floor: rigid with dry friction that sticks, or compliant with bristles."""
-    shapes = (Ball(f"{leg}_foot", FOOT), Plane("floor"))
+ACROSS = ((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0))
+"""Turns z to the side."""
+
+
+def _contact(name: str, ball: Ball, floor: Plane | HeightField, rigid: bool) -> Contact | RigidContact:
+    """Rigid with dry friction that sticks, or compliant with bristles."""
     if rigid:
-        return RigidContact(leg, *shapes, 0.0, 1e-3, "dry_friction", {"coefficient": COEFFICIENT})
-    soft, bristles = {"stiffness": 2e4, "damping": 300.0}, {"stiffness": 2e3, "damping": 20.0}
-    return Contact(leg, *shapes, "kelvin_voigt", soft, "bristle_friction", {"coefficient": COEFFICIENT} | bristles)
+        return RigidContact(name, ball, floor, friction="dry_friction", friction_parameters=FRICTION)
+    return Contact(name, ball, floor, "kelvin_voigt", SOFT, "bristle_friction", FRICTION | BRISTLES)
 
 
-def quadruped(
-    stride: float = 0.1, rigid: bool = True, period: float = 0.4, powered: bool = True, duration: float = 3.0
-) -> Scenario:
-    """A legged robot trots: a quadruped of twelve motors on feet that stick to the floor by dry friction.
-
-    Args:
-        stride: length of a step on the ground [m]; 0 stands; period: of a round of a foot [s].
-        rigid: whether feet and floor are rigid; powered: whether motors act, else it falls.
-    """
-    blocks: list[Block] = []
-    if powered:
-        gait = {"thigh": THIGH, "shank": SHANK, "height": HEIGHT, "stride": stride, "lift": 0.06 * (stride > 0)}
-        gait |= {"period": period, "begin": 0.2, "ramp": 1.0}
-        blocks += [Block("gait_first", "walking_leg", parameters=gait)]
-        blocks += [Block("gait_second", "walking_leg", parameters=gait | {"phase": 0.5})]
-        blocks += [Block("straight", "constant_reference", parameters={"constant": 0.0}, unit="rad")]
-        for leg in LEGS:
-            blocks += _motors(leg)
-    machine = Machine("quadruped", quadruped_mechanism(), tuple(blocks), contacts=tuple(foot_contact(leg, rigid) for leg in LEGS))
-    hip, knee = leg_angles()
-    initial = {f"{leg}_hip.position": hip for leg in LEGS} | {f"{leg}_knee.position": knee for leg in LEGS}
-    return Scenario(
-        "quadruped", machine, duration, initial | {"base.z.position": HEIGHT + FOOT}, solver=Solver("dopri5", rtol=1e-4, atol=1e-6)
-    )
-
-
-def _motors(leg: str) -> list[Block]:
-    gait = "gait_first" if leg in DIAGONAL else "gait_second"
-    targets = {"abduction": "straight.value", "hip": f"{gait}.hip_angle", "knee": f"{gait}.knee_angle"}
-    blocks = []
-    for joint, target in targets.items():
-        name, limits = f"{leg}_{joint}", {"limit": TORQUE_LIMIT}
-        loop = Block(f"{name}_loop", "pd_control", on=name, unit="N m", inputs={"target": target}, parameters=GAINS | limits)
-        motor = Block(f"{name}_motor", "torque_source", on=name, inputs={"command": f"{name}_loop.command"})
-        blocks += [loop, motor]
-    return blocks
+def _motors(gait: dict[str, float]) -> tuple[Block, ...]:
+    """Two diagonal pairs of legs, half a round apart; each joint is led by a controller and driven by a motor."""
+    blocks = [Block("straight", "constant_reference", parameters={"constant": 0.0}, unit="rad")]
+    blocks += [Block(f"gait{k}", "walking_leg", parameters=gait | {"phase": 0.5 * k}) for k in range(2)]
+    for leg in LEGS:
+        angles = f"gait{int(leg not in DIAGONAL)}"
+        targets = {"abduction": "straight.value", "hip": f"{angles}.hip_angle", "knee": f"{angles}.knee_angle"}
+        for joint, target in targets.items():
+            on = f"{leg}_{joint}"
+            loop = Block(f"{on}_loop", "pd_control", on=on, unit="N m", inputs={"target": target}, parameters=GAINS)
+            motor = Block(f"{on}_motor", "torque_source", on=on, inputs={"command": f"{on}_loop.command"})
+            blocks += [loop, motor]
+    return tuple(blocks)
