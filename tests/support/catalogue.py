@@ -69,4 +69,6 @@ def assert_is_drawn(scenario):
     positions = [name for freedom in mechanism.freedoms for name in freedom.positions]
     machine, note = read_machine(recorded(first, positions))
     assert note == ""
-    assert len(machine["joints"]) == len(mechanism.joints)
+    # A joint of several motions is drawn as a chain of them.
+    drawn = {joint["name"].partition(".")[0] for joint in machine["joints"]}
+    assert drawn >= {joint.name for joint in mechanism.joints}

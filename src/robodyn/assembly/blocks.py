@@ -7,6 +7,7 @@ from typing import Any
 import casadi as ca
 
 from robodyn.assembly.builder import Builder, Deferred, StickElement, reference_to
+from robodyn.assembly.control_models import bind_model
 from robodyn.assembly.declarations import BreakRule, DelayInfo, MemoryInfo, StateInfo
 from robodyn.assembly.network import Definition, SignalInfo
 from robodyn.assembly.passivity import watch_block
@@ -14,7 +15,7 @@ from robodyn.assembly.promises import Promise
 from robodyn.assembly.sampling import add_sampled_block
 from robodyn.assembly.system import FREE
 from robodyn.assembly.tracing import Bindings, Trace, placeholder, trace_law
-from robodyn.assembly.units import units_of
+from robodyn.assembly.units import unit_of_output, units_of
 from robodyn.errors import nearest
 from robodyn.laws import arguments_of
 from robodyn.model import Block
@@ -32,6 +33,8 @@ def add_blocks(builder: Builder) -> None:
         # Declare first, so that blocks may read one another in any order; then trace, then note what acts where.
         symbols = _declare(builder, block)
         arguments, bindings = bind_arguments(builder, block, symbols)
+        if arguments.get("model", block) is None:
+            continue
         if block.info.sticks:
             _add_sticking(builder, block, arguments, bindings)
             continue
@@ -80,6 +83,8 @@ def bind_arguments(builder: Builder, block: Block, symbols: dict[str, ca.SX]) ->
             arguments[name] = builder.time
         elif source == "on":
             arguments[name] = placeholder(f"{path}.on.{name}", f"{block.on}.{name}", bindings)
+    if block.takes_model:
+        bind_model(builder, block, arguments, bindings)
     builder.network.refer(bindings)
     return arguments, bindings
 
@@ -89,7 +94,6 @@ def _add_continuous(builder: Builder, block: Block, arguments: dict[str, Any], b
     trace = trace_law(block.function, arguments, bindings, path, builder.flaws, single_output(block))
     if trace is None:
         return None
-    units = units_of(block, builder.units)
     for name in block.state_names:
         _add_rate(builder, block, name, trace)
     for name in block.memory_names:
@@ -98,8 +102,7 @@ def _add_continuous(builder: Builder, block: Block, arguments: dict[str, Any], b
     rates = {f"{name}_dot" for name in block.state_names}
     outputs = [name for name in trace.results if name not in rates]
     for name in outputs:
-        unit = block.info.units.get(name, "{F}" if name == "force" else "")
-        info = SignalInfo(f"{block.name}.{name}", units.fill(unit))
+        info = SignalInfo(f"{block.name}.{name}", unit_of_output(block, name, builder.units))
         if info.name in builder.network.infos:
             builder.flaws.add(
                 path, f"returns '{name}', but there is a signal '{info.name}' already", "rename the output"
@@ -183,7 +186,7 @@ def _limit(builder: Builder, block: Block, limit: str | float) -> ca.SX:
 def _add_forces(builder: Builder, block: Block, outputs: list[str]) -> None:
     """Note which outputs act on which joint or coordinate."""
     path = f"blocks.{block.name}"
-    for output, target in block.acts.items():
+    for output, target in block.targets.items():
         if output not in outputs:
             builder.flaws.add(f"{path}.acts.{output}", "the law has no such output", nearest(output, outputs))
         else:

@@ -16,7 +16,7 @@ import casadi as ca
 from robodyn.assembly.builder import Builder, Deferred
 from robodyn.assembly.declarations import MemoryInfo, PythonCall, Task
 from robodyn.assembly.tracing import Bindings, trace_law
-from robodyn.assembly.units import units_of
+from robodyn.assembly.units import unit_of_output
 from robodyn.errors import FlawList
 from robodyn.model import Block, Scenario
 from robodyn.model.outputs import single_output
@@ -97,11 +97,10 @@ def _depth(block: Block) -> int:
 
 def _declare_outputs(builder: Builder, block: Block, outputs: list[str]) -> dict[str, list[str]]:
     """Held outputs and, with a delay, their pipeline: output -> memory names, the held one last."""
-    units = units_of(block, builder.units)
     targets: dict[str, list[str]] = {}
     for name in outputs:
         full = f"{block.name}.{name}"
-        unit = units.fill(block.info.units.get(name, "{F}" if name == "force" else ""))
+        unit = unit_of_output(block, name, builder.units)
         start = builder.scenario.initial.get(full, block.hold.get(name, 0.0))
         if full in builder.memory_symbols:
             what = f"returns '{name}', which is the name of its memory"
