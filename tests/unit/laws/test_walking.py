@@ -7,7 +7,7 @@ import pytest
 
 from robodyn.laws.walking import walking_leg
 
-LEG = {"thigh": 0.22, "shank": 0.19, "height": 0.3, "stride": 0.12, "lift": 0.05, "period": 0.5, "ramp": 1e-9}
+LEG = {"thigh": 0.22, "shank": 0.19, "height": 0.3, "stride": 0.12, "lift": 0.05, "cycle_time": 0.5, "ramp": 1e-9}
 
 
 def foot(angles):
