@@ -141,7 +141,8 @@ def _add_reactions(builder: Builder, motion: Motion, reactions: Reactions, bindi
     """Signals, events and modes of friction that sticks and of rigid contacts."""
     forces, deciding = (reactions.split(column) for column in (reactions.forces, reactions.deciding_forces))
     if reactions.rigid:
-        add_rigid(builder, motion, reactions.rigid, forces[1:], deciding[1:], bindings)
+        rates = reactions.split(reactions.accelerations)[2]
+        add_rigid(builder, motion, reactions.rigid, forces[1:], deciding[1:], rates, bindings)
     if reactions.sticking:
         add_sticking(builder, reactions.sticking, (forces[0], deciding[0]), bindings)
     add_modes(builder, motion, reactions, bindings)

@@ -103,7 +103,7 @@ def _draw_cloud(ax: Axes, sheet: Sheet) -> None:
     radius = 1e6 * next(figure.value for figure in sheet.figures if figure.symbol == "RP")
     turn = np.linspace(0, 2 * np.pi, 181)
     ax.plot(middle[a] + radius * np.cos(turn), middle[b] + radius * np.sin(turn), color=COLOURS[1], label="RP")
-    ax.set(xlabel=f"{names[a]} [um]", aspect="equal", title="poses at the end, from the commanded one")
+    ax.set(xlabel=f"{names[a]} [um]", aspect="equal", title="poses at the end")
     ax.set_adjustable("datalim")
     finish_axes(ax, f"{names[b]} [um]")
     ax.legend(fontsize="small", frameon=False)
@@ -115,7 +115,7 @@ def _draw_path(ax: Axes, sheet: Sheet) -> None:
         mean, spread = values.mean(axis=0), 3 * values.std(axis=0, ddof=1)
         ax.plot(sheet.time, mean, color=COLOURS[number], label=name)
         ax.fill_between(sheet.time, mean - spread, mean + spread, color=COLOURS[number], alpha=0.25, linewidth=0)
-    ax.set(xlabel="time [s]", title="deviation from the path, mean and 3 S")
+    ax.set(xlabel="time [s]", title="deviation across, mean, 3 S")
     finish_axes(ax, "deviation [um]")
     ax.legend(fontsize="small", frameon=False)
 
