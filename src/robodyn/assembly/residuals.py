@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import casadi as ca
 
-from robodyn.assembly.builder import Builder
+from robodyn.assembly.contribution import Contribution, define, merge, watch
+from robodyn.assembly.invariants import Invariant
 from robodyn.assembly.motion import Motion
-from robodyn.assembly.network import Definition, SignalInfo
-from robodyn.assembly.promises import Promise
+from robodyn.assembly.network import SignalInfo
 from robodyn.assembly.tracing import Bindings
 from robodyn.symbolic import absolute, maximum, where
 
@@ -21,20 +21,20 @@ RESIDUAL = {"N": "m", "N m": "rad", "": ""}
 """Unit of an equation's residual by that of its force."""
 
 
-def watch_residuals(builder: Builder, motion: Motion, constrained: Constrained, bindings: Bindings) -> None:
+def watch_residuals(motion: Motion, constrained: Constrained, bindings: Bindings) -> Contribution:
     """How far each constraint is off, and all together; those of equations left out show whether they truly follow."""
     groups: dict[tuple[str, str], list[Equation]] = {}
     for equation in (*constrained.equations, *constrained.left_out):
         groups.setdefault((equation.constraint.name, RESIDUAL[equation.unit]), []).append(equation)
     # What is small counts as part of its own size.
-    size = min(1.0, motion.size)
+    size, parts = min(1.0, motion.size), []
     for (name, unit), equations in groups.items():
         values = (*_largest(equations), ca.SX(size if unit == "m" else 1.0))
-        builder.watch(Promise.CLOSED, name, unit, values, bindings)
+        parts.append(watch(Invariant.CLOSED, name, unit, values, bindings))
     infos = [SignalInfo(f"constraints.{level}_error", "") for level in ("position", "velocity")]
     largest = _largest([equation for equations in groups.values() for equation in equations])
     outputs = {info.name: value for info, value in zip(infos, largest, strict=True)}
-    builder.network.define(infos, Definition(outputs, bindings))
+    return merge((*parts, define(infos, outputs, bindings)))
 
 
 def _largest(equations: Sequence[Equation]) -> tuple[ca.SX, ca.SX]:

@@ -23,9 +23,9 @@ from itertools import combinations
 import casadi as ca
 import numpy as np
 
-from robodyn.assembly.builder import Builder, StickElement
 from robodyn.assembly.complementarity import ALLOWED, FIXED, FOLLOWS, Bounds
 from robodyn.assembly.constraints import Constrained, Equation
+from robodyn.assembly.contribution import Contribution, StickElement
 from robodyn.assembly.mobility import COMPLIANCE, RETURN_RATE, Mobility, Solve, build_mobility
 from robodyn.assembly.motion import Motion
 from robodyn.model import RigidContact
@@ -159,16 +159,15 @@ def _levels(element: StickElement, certain: bool = False) -> tuple[ca.SX, ca.SX]
 
 
 def build_sticking(
-    builder: Builder, motion: Motion, a: ca.SX, solve: Solve, constrained: Constrained | None
-) -> Sticking | None:
-    """What friction that sticks is made of, if there is any.
+    motion: Motion, elements: tuple[StickElement, ...], a: ca.SX, solve: Solve, constrained: Constrained | None
+) -> tuple[Sticking | None, Contribution]:
+    """What friction that sticks is made of, if there is any; and a warning where its loads are not determined.
 
     Args:
         a: accelerations without friction and contacts; solve: M^-1.
     """
-    elements = tuple(builder.sticking)
     if not elements:
-        return None
+        return None, Contribution()
     G = ca.vertcat(*(motion.gradient(element.on) for element in elements))
     speed = ca.vertcat(*(motion.coordinate_rates[element.on] for element in elements))
     position = ca.vertcat(*(motion.positions[element.on] for element in elements))
@@ -185,13 +184,7 @@ def build_sticking(
         np.linalg.matrix_rank(np.vstack([rows, numeric])) < np.linalg.matrix_rank(rows) + len(numeric)
         for rows in (always, whole)
     )
-    if shared:
-        names = ", ".join(element.block.name for element in elements)
-        builder.warnings.append(
-            f"of the friction that sticks ({names}) some holds the same motion: at rest, they share its load "
-            "as their limits are"
-        )
-    rigid = any(isinstance(contact, RigidContact) for contact in builder.scenario.machine.contacts)
+    rigid = any(isinstance(contact, RigidContact) for contact in motion.context.scenario.machine.contacts)
     mobility = build_mobility(
         constrained.respond if constrained else solve,
         G,
@@ -203,7 +196,17 @@ def build_sticking(
         e if row is None else _open(e, mobility.S[i, i] <= DEAD_CENTRE * ca.dot(row, solve(row)))
         for i, (e, row) in enumerate(zip(elements, open_, strict=True))
     )
-    return Sticking(elements, mobility, position, speed, drift, find_held_joints(numeric, always[resting]))
+    held_by = find_held_joints(numeric, always[resting])
+    warnings = (_describe_shared(elements),) if shared else ()
+    return Sticking(elements, mobility, position, speed, drift, held_by), Contribution(warnings=warnings)
+
+
+def _describe_shared(elements: tuple[StickElement, ...]) -> str:
+    names = ", ".join(element.block.name for element in elements)
+    return (
+        f"of the friction that sticks ({names}) some holds the same motion: at rest, they share its load "
+        "as their limits are"
+    )
 
 
 def _rests(motion: Motion, equation: Equation) -> bool:

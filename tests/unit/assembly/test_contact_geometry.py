@@ -4,9 +4,9 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from robodyn.assembly.builder import start_builder
 from robodyn.assembly.contact_geometry import find_contact_points
-from robodyn.assembly.motion import add_kinematics
+from robodyn.assembly.contribution import start_context
+from robodyn.assembly.motion import trace_kinematics
 from robodyn.model import GROUND, Ball, Body, Box, Contact, Joint, Machine, Mechanism, Plane, Point, Scenario
 from robodyn.spatial import from_rpy
 
@@ -28,8 +28,7 @@ def two_bodies(touching, against):
     machine = Machine(
         "pair", Mechanism("pair", bodies, joints, points), contacts=(Contact("c", touching, against, **law),)
     )
-    builder = start_builder(Scenario("pair", machine, 1.0))
-    motion = add_kinematics(builder)
+    motion, _ = trace_kinematics(start_context(Scenario("pair", machine, 1.0)), machine.mechanism)
     return motion, find_contact_points(motion, machine.contacts[0])
 
 
