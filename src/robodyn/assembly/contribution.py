@@ -128,24 +128,29 @@ class Contribution:
         return [*(info.name for info in self.states), *(info.name for info in self.memory)]
 
 
+NAMES = tuple(one.name for one in fields(Contribution))
+TWO_LEVELS = ("updates", "actions")
+
+
 def merge(parts: Iterable[Contribution]) -> Contribution:
     """Everything in the order of the parts; of what has one name, what came last. Actions of one name are united."""
-    parts = list(parts)
+    contents = [vars(part) for part in parts]
     merged: dict[str, Any] = {}
-    for one in fields(Contribution):
-        found = [value for part in parts if (value := getattr(part, one.name))]
+    for name in NAMES:
+        found = [part[name] for part in contents if part[name]]
         if len(found) == 1:
-            merged[one.name] = found[0]
+            merged[name] = found[0]
         elif found:
-            merged[one.name] = tuple(chain(*found)) if isinstance(found[0], tuple) else _unite(found)
+            merged[name] = tuple(chain(*found)) if isinstance(found[0], tuple) else _unite(found, name in TWO_LEVELS)
     return Contribution(**merged)
 
 
-def _unite(found: list[Mapping[str, Any]]) -> dict[str, Any]:
+def _unite(found: list[Mapping[str, Any]], two_levels: bool) -> dict[str, Any]:
     united: dict[str, Any] = {}
     for mapping in found:
-        for key, value in mapping.items():
-            united[key] = {**united[key], **value} if key in united and isinstance(value, Mapping) else value
+        both = {key: {**united[key], **mapping[key]} for key in united.keys() & mapping.keys()} if two_levels else {}
+        united.update(mapping)
+        united.update(both)
     return united
 
 
