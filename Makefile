@@ -36,8 +36,9 @@ demo: setup
 	$(BIN)/robodyn show out/scara-ptp.run --png out/scara-ptp.png
 	@echo "Look at out/scara-ptp.png; the run itself is out/scara-ptp.run."
 
-# Compiled modules are kept, whatever the shell says: tests start hundreds of processes.
-PYTEST := PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+# Compiled modules are kept, whatever the shell says: tests start hundreds of processes. Native code is made quickly: the
+# same bits, and most machines move for a second only.
+PYTEST := PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 ROBODYN_OPTIMISATION=$${ROBODYN_OPTIMISATION-0} $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 test: setup system-packages lint
 	$(PYTEST)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         ConstraintFunction,
         ConstraintMethod,
         Contact,
+        ControlModel,
         CylinderLook,
         Delay,
         Distance,
@@ -74,8 +75,8 @@ _HOMES = {
     "errors": "ModelError",
     "files": "DHRow mechanism_from_dh read_reference read_scenario write_scenario",
     "laws": "law",
-    "model": "GROUND Ball Block Body Box BoxLook CapsuleLook ConstraintFunction ConstraintMethod Contact CylinderLook "
-    "Delay Distance ElasticGear Event FormulaSignal FunctionCoordinate Interface Joint LinearCombination "
+    "model": "GROUND Ball Block Body Box BoxLook CapsuleLook ConstraintFunction ConstraintMethod Contact ControlModel "
+    "CylinderLook Delay Distance ElasticGear Event FormulaSignal FunctionCoordinate Interface Joint LinearCombination "
     "LinearConstraint Load LoopJoint Machine Mechanism MeshLook Mimic Obstacle Plane Point PointCoordinate "
     "PrescribedMotion Recording RigidContact Rod Scenario ScenarioSequence Solver SphereLook TriangleLength Wheel "
     "combine with_elastic_joints",
@@ -104,6 +105,7 @@ __all__ = [
     "LinearCombination",
     "Connection",
     "Contact",
+    "ControlModel",
     "LinearConstraint",
     "DHRow",
     "Delay",

@@ -39,6 +39,7 @@ def test_every_example_has_a_test():
     assert {path.stem for path in EXAMPLES.glob("*.toml")} == {
         "flexible_arm",
         "gantry",
+        "gantry_feed_forward",
         "limited_arm",
         "quadrotor",
         "rover",

@@ -108,3 +108,12 @@ def test_the_gantry_is_short_and_stays_round():
     # The drives give way under friction and inertia: 60 N on 80 N/um, 25 N on 1 N/um, and what the loops leave.
     assert np.max(np.abs(run["roundness"].values)) < 0.5e-3
     assert np.max(np.abs(run["roundness"].values)) > 1e-5
+
+
+def test_friction_fed_forward_as_tuned_leaves_a_tenth_of_the_quadrant_peaks():
+    """Numbers as `robodyn tune` found them, rounded: see docs/tuning.md."""
+    example = rd.read_scenario(GANTRY.with_name("gantry_feed_forward.toml")).with_numbers({"duration": 0.7})
+    tuned = example.with_numbers({"y.push.torque_limit": 1.015, "y.push_slope.gain": 5000.0})
+    before, after = (np.max(np.abs(rd.simulate(one)["roundness"].values)) for one in (example, tuned))
+    assert 200e-6 < before < 230e-6
+    assert after < before / 10

@@ -62,6 +62,8 @@ _HOMES = {
     "sweeps.table": "SweepTable",
     "sweeps.reporting": "describe_sweep",
     "sweeps.track": "Track",
+    "tuning.result": "Tuning describe_tuning",
+    "tuning.tune": "TuneProgress tune_gains",
     "step_response": "Peak StepResponse measure_step",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}

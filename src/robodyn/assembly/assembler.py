@@ -81,7 +81,7 @@ def _trace(context: Context, linearise: Linearise | None, asked: Sequence[str]) 
     if mechanism:
         motion, joints = trace_kinematics(context, mechanism)
         known += joints
-    known += trace_blocks(context, known.units)
+    known += trace_blocks(context, known)
     known += trace_formulas(context, known.units)
     known += trace_delays(context, known.units)
     known += refer_to_nominal(context)

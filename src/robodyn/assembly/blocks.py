@@ -35,23 +35,26 @@ LIKENESS = 50
 """Depth to which two traced expressions are compared: deeper ones count as different, which costs a signal alone."""
 
 
-def trace_blocks(context: Context, units: Mapping[str, str]) -> Contribution:
+def trace_blocks(context: Context, joints: Contribution) -> Contribution:
     """All blocks, in order of declaration.
 
     Args:
-        units: of the mechanism's signals; a block takes its own from those and from the blocks before it.
+        joints: of the mechanism, whose states models of controllers read; a block takes its units from its signals and
+            from those of the blocks before it.
     """
-    parts, known = [], dict(units)
+    parts, units = [], joints.units
     for block in context.scenario.machine.all_blocks:
-        part = _trace_block(bind_block(context, block, known))
+        part = _trace_block(bind_block(context, block, units, joints.symbols))
         parts.append(part)
-        known |= part.units
+        units |= part.units
     return merge(parts)
 
 
 def _trace_block(bound: BoundBlock) -> Contribution:
     """Its states and memory, what its law says, and what that acts on."""
     block = bound.block
+    if not bound.is_complete:
+        return bound.declared
     if block.info.sticks:
         return bound.declared + _trace_sticking(bound)
     outputs, traced = trace_sampled(bound) if block.sampled else _trace_continuous(bound)
@@ -147,7 +150,7 @@ def _find_forces(bound: BoundBlock, outputs: list[str]) -> tuple[tuple[str, str]
     """Which outputs act on which joint or coordinate."""
     block, path, flaws = bound.block, bound.path, bound.context.flaws
     forces = []
-    for output, target in block.acts.items():
+    for output, target in block.targets.items():
         if output not in outputs:
             flaws.add(f"{path}.acts.{output}", "the law has no such output", nearest(output, outputs))
         else:

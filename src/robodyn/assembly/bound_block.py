@@ -10,10 +10,11 @@ from typing import Any
 import casadi as ca
 
 from robodyn.assembly.contribution import Context, Contribution, declare_memory, declare_state, merge
+from robodyn.assembly.control_models import bind_model
 from robodyn.assembly.declarations import MemoryInfo, StateInfo
 from robodyn.assembly.system import FREE
 from robodyn.assembly.tracing import Bindings, Trace, placeholder, trace_law
-from robodyn.assembly.units import BlockUnits, units_of
+from robodyn.assembly.units import BlockUnits, unit_of_output, units_of
 from robodyn.laws import arguments_of
 from robodyn.model import Block
 from robodyn.model.outputs import single_output
@@ -44,7 +45,12 @@ class BoundBlock:
         return units_of(self.block, self.known)
 
     def unit_of_output(self, name: str) -> str:
-        return self.units.fill(self.block.info.units.get(name, "{F}" if name == "force" else ""))
+        return unit_of_output(self.block, name, self.known)
+
+    @property
+    def is_complete(self) -> bool:
+        """False where its law wants a model of the machine that cannot be made."""
+        return self.arguments.get("model", self) is not None
 
     def trace(self) -> Trace | None:
         """What its law says; None and a flaw where it cannot be traced."""
@@ -52,14 +58,18 @@ class BoundBlock:
         return trace_law(*own, self.path, self.context.flaws, single_output(self.block))
 
 
-def bind_block(context: Context, block: Block, units: Mapping[str, str]) -> BoundBlock:
+def bind_block(context: Context, block: Block, units: Mapping[str, str], joints: Mapping[str, ca.SX]) -> BoundBlock:
     """Symbols for its states and memory, placeholders for the signals that it reads.
 
     Args:
-        units: of the signals known so far.
+        units: of the signals known so far; joints: symbols of the mechanism's states.
     """
     declared = _declare(context, block, units)
     arguments, bindings = _bind_arguments(context, block, declared.symbols)
+    if block.takes_model:
+        more, read, warnings = bind_model(context, block, joints)
+        arguments, bindings = arguments | more, bindings | read
+        declared = replace(declared, warnings=warnings)
     return BoundBlock(
         context, block, arguments, bindings, replace(declared, read=(bindings,)), {**units, **declared.units}
     )

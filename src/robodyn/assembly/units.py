@@ -53,6 +53,21 @@ def units_of(block: Block, units: Mapping[str, str]) -> BlockUnits:
     return BlockUnits("m" if message == "m" or message.startswith("m/") else "rad", own)
 
 
+def unit_of_output(block: Block, name: str, units: Mapping[str, str]) -> str:
+    """Unit of an output; of one of several values, `torque.0`, on the axis that it belongs to."""
+    stem, _, place = name.rpartition(".")
+    if name in block.info.units or not (place.isdigit() and stem in block.info.units):
+        return units_of(block, units).fill(block.info.units.get(name, "{F}" if name == "force" else ""))
+    return _axis_units(block, int(place), units).fill(block.info.units[stem])
+
+
+def _axis_units(block: Block, k: int, units: Mapping[str, str]) -> BlockUnits:
+    """What placeholders stand for in the k-th of several values."""
+    own = units_of(block, units)
+    axes = block.axes if block.takes_model else ()
+    return replace(own, coordinate=units.get(f"{axes[k]}.position", own.coordinate)) if k < len(axes) else own
+
+
 def settle_units(scenario: Scenario, infos: Mapping[str, SignalInfo]) -> Mapping[str, SignalInfo]:
     """Fill in units that were not known yet when a block was declared: its inputs may come from later blocks."""
     # A chain of blocks or formulas passes units on one part a round.
@@ -103,8 +118,10 @@ def compare_units(scenario: Scenario, units: Mapping[str, str]) -> list[str]:
     for block in scenario.machine.all_blocks:
         own = units_of(block, units)
         for argument, given in block.inputs.items():
-            expected = own.fill(block.info.units.get(argument, ""))
-            for signal in given if isinstance(given, (tuple, list)) else (given,):
+            several = isinstance(given, (tuple, list))
+            for k, signal in enumerate(given if several else (given,)):
+                place = _axis_units(block, k, units) if several else own
+                expected = place.fill(block.info.units.get(argument, ""))
                 found = units.get(signal, "") if isinstance(signal, str) else ""
                 if expected and found and not same_quantity(expected, found):
                     sentences.append(f"blocks.{block.name}.inputs.{argument}: '{signal}' is in {found}, not {expected}")

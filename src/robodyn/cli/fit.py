@@ -38,7 +38,7 @@ def fit_scenario(
     if out is not None and out.suffix not in ENDINGS:
         raise fail(f"--out {out}: must end in {' or '.join(ENDINGS)}")
     names = [name.strip() for name in free.split(",") if name.strip()]
-    settings: dict[str, Any] = {"bounds": _read_bounds(bounds or []), "noise": _read_noise(noise or [])}
+    settings: dict[str, Any] = {"bounds": read_bounds(bounds or []), "noise": _read_noise(noise or [])}
     found = _fit(scenario, data, names, setting or [], settings | {"starts": starts, "seed": seed, "state": state})
     if as_json:
         print_json(found.as_plain())
@@ -74,7 +74,7 @@ def _how_to_go_on(state: Path | None) -> str:
     return f"finished searches are in {state}: the same command goes on from there"
 
 
-def _read_bounds(pairs: list[str]) -> dict[str, tuple[float, float]]:
+def read_bounds(pairs: list[str]) -> dict[str, tuple[float, float]]:
     """name=lower:upper"""
     found, flaws = {}, []
     for pair in pairs:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from robodyn.analysis.sweeps.plan import SweepPlan
     from robodyn.analysis.sweeps.runner import SweepProgress
     from robodyn.analysis.sweeps.table import SweepTable
-    from robodyn.model import Number
+    from robodyn.model import Number, Scenario
 
 
 @app.command("sweep")
@@ -86,7 +86,6 @@ def _plan(source: str, varied: Mapping[str, list[str]], changes: list[str], sett
     """The plan the options ask for; what is wrong with any of them is reported at once."""
     from robodyn.analysis.sweeps.numbers import find_numbers
     from robodyn.analysis.sweeps.plan import plan_sweep
-    from robodyn.analysis.sweeps.reading import read_distribution, read_list, read_span
     from robodyn.assembly import assemble
 
     flaws = FlawList()
@@ -97,11 +96,8 @@ def _plan(source: str, varied: Mapping[str, list[str]], changes: list[str], sett
         scenario = scenario.with_numbers(fixed)
     except ModelError as error:
         flaws.extend(error.flaws)
+    grid, drawn = read_varied(flaws, scenario, source, varied["vary"], varied["values"], varied["random"])
     known = find_numbers(assemble(scenario))
-    written = written_units(source, known)
-    grid = _read(flaws, "vary", varied["vary"], read_span, known, written)
-    grid |= _read(flaws, "values", varied["values"], read_list, known, written, grid)
-    drawn = _read(flaws, "random", varied["random"], read_distribution, known, written)
     _check_fixed(flaws, fixed, grid | drawn, known)
     unread = bool(flaws.found) and not (grid or drawn)
     if varied["random"] and not drawn:
@@ -113,6 +109,21 @@ def _plan(source: str, varied: Mapping[str, list[str]], changes: list[str], sett
         flaws.extend(flaw for flaw in error.flaws if flaw.path or not unread)
     flaws.raise_if_any(f"sweep of '{scenario.name}'")
     return plan
+
+
+def read_varied(
+    flaws: FlawList, scenario: Scenario, source: str, vary: list[str], values: list[str], random: list[str]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What the options vary: values by name or pattern, and distributions."""
+    from robodyn.analysis.sweeps.numbers import find_numbers
+    from robodyn.analysis.sweeps.reading import read_distribution, read_list, read_span
+    from robodyn.assembly import assemble
+
+    known = find_numbers(assemble(scenario))
+    written = written_units(source, known)
+    grid = _read(flaws, "vary", vary, read_span, known, written)
+    grid |= _read(flaws, "values", values, read_list, known, written, grid)
+    return grid, _read(flaws, "random", random, read_distribution, known, written)
 
 
 def _check_fixed(

@@ -24,7 +24,7 @@ def find_written_units(path: str | Path, numbers: Collection[str]) -> dict[str, 
         written = split_quantity(text)[1] if is_quantity(text) else ""
         unit = known_unit(written)
         if unit is not None and unit.factor != 1:
-            found |= {name: written for name in _names(place) if name in numbers or name.startswith("initial.")}
+            found |= {name: written for name in number_names(place) if name in numbers or name.startswith("initial.")}
     return found
 
 
@@ -37,7 +37,7 @@ def _texts(value: Any, place: str) -> Iterator[tuple[str, str]]:
         yield place, value
 
 
-def _names(place: str) -> Iterator[str]:
+def number_names(place: str) -> Iterator[str]:
     """Names that the number at a place may have: `blocks.drive.parameters.limit` is `drive.limit`."""
     name = WITHIN.sub("", place).replace(".parameters.", ".")
     yield name

@@ -13,6 +13,7 @@ from robodyn.model.constraint import (
     Wheel,
 )
 from robodyn.model.contact import Contact, RigidContact
+from robodyn.model.control_model import ControlModel
 from robodyn.model.coordinate import (
     Coordinate,
     Distance,
@@ -58,6 +59,7 @@ __all__ = [
     "ConstraintFunction",
     "ConstraintMethod",
     "Contact",
+    "ControlModel",
     "Coordinate",
     "CylinderLook",
     "Delay",

@@ -8,9 +8,11 @@ from typing import Any
 
 from robodyn.errors import FlawList, nearest
 from robodyn.laws import Argument, LawInfo, arguments_of, info_of
+from robodyn.model.control_model import ControlModel
 from robodyn.model.description import Description
 from robodyn.model.fields import (
     EMPTY,
+    child,
     flag,
     law_or_name,
     numbers,
@@ -66,10 +68,11 @@ class Block(Description):
     memory: Mapping[str, float] = numbers(
         "law", default=EMPTY, doc="start values of the law's discrete memory", absent="the law's own"
     )
-    acts: Mapping[str, str] = reference_map(
+    acts: Mapping[str, Any] = reference_map(
         "joint or coordinate",
+        several=True,
         default=EMPTY,
-        doc="output = joint or coordinate it acts on",
+        doc="output = joint or coordinate it acts on, or a list of them for an output of several values",
         absent="`torque` or `force` acts on `on`",
     )
     period: float | None = quantity(
@@ -81,6 +84,13 @@ class Block(Description):
     )
     hold: Mapping[str, float] = numbers("law", default=EMPTY, doc="outputs before the first takes effect", absent="0")
     native: bool = flag(default=True, doc="`false` calls the law in Python at each sample")
+    model: ControlModel | None = child(
+        ControlModel,
+        default=None,
+        numbered=False,
+        doc="what a [law made from the model](model-based-control.md) knows of the machine",
+        absent="all of it",
+    )
     unit: str | None = text(
         default=None,
         absent='that of `on` or the inputs, else `"rad"` or none',
@@ -125,7 +135,7 @@ class Block(Description):
         return tuple(dict.fromkeys((*self.info.memory, *self.memory, *modes)))
 
     def source_of(self, argument: Argument) -> str | None:
-        """Where a value comes from: state, memory, input, parameter, time, on; None if nowhere."""
+        """Where a value comes from: state, memory, input, parameter, time, model, axes, on; None if nowhere."""
         name = argument.name
         if name in self.state_names:
             return "state"
@@ -137,7 +147,32 @@ class Block(Description):
             return "parameter"
         if name == "time":
             return "time"
+        if name == "model":
+            return "model"
+        if name in ON_INPUTS and self.takes_model and not self.on:
+            return "axes"
         return "on" if self.on and name in ON_INPUTS else None
+
+    @property
+    def takes_model(self) -> bool:
+        """Whether its law is made from a model of the machine."""
+        names = [argument.name for argument in arguments_of(self.function)]
+        return "model" in names and "model" not in (*self.inputs, *self.parameters)
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """Joints and coordinates whose forces a law with a model gives; none where they are all joints."""
+        if self.model and self.model.axes:
+            return self.model.axes
+        return tuple(self.targets.values()) or ((self.on,) if self.on else ())
+
+    @property
+    def targets(self) -> dict[str, Any]:
+        """Output -> joint or coordinate that it acts on, several values one by one: `torque.0`, `torque.1`."""
+        found: dict[str, Any] = {}
+        for output, on in self.acts.items():
+            found |= {f"{output}.{k}": one for k, one in enumerate(on)} if isinstance(on, tuple) else {output: on}
+        return found
 
     def _set_parameters(self) -> None:
         """Fill in defaults: a parameter has one name and one value wherever it is looked up."""
@@ -184,6 +219,7 @@ class Block(Description):
         """What is given fits what the law is: one that holds by friction, or locates something, knows its own place."""
         if self.unit is not None and not flaws.concern("unit"):
             self._check_unit(flaws)
+        self._check_targets(flaws)
         if self.info.sticks:
             if not self.on:
                 flaws.add("on", "is missing", f"'{self._law_name}' must know which joint or coordinate it holds")
@@ -197,6 +233,16 @@ class Block(Description):
         for side in self.info.located.values():
             if side in self.memory:
                 flaws.add(f"memory.{side}", "is found at the start", "leave it out")
+
+    def _check_targets(self, flaws: FlawList) -> None:
+        """What it acts on are names; a model is for a law that takes one, in compiled code."""
+        for output, on in self.targets.items():
+            if not isinstance(on, str):
+                flaws.add(f"acts.{output}", f"must be a name, is {on!r}")
+        if self.model and not self.takes_model:
+            flaws.add("model", f"has no effect: '{self._law_name}' takes no argument 'model'", "leave it out")
+        if self.takes_model and not self.native:
+            flaws.add("native", "false leaves the law without its model", "leave it out: the model is compiled")
 
     def _check_unit(self, flaws: FlawList) -> None:
         """A unit says what {u} stands for in the law's units, or {x} where no joint or coordinate says it."""

@@ -71,7 +71,7 @@ class Weights(References):
             return value
         for name, weight in value.items():
             check_finite(flaws, f"{path}.{name}", weight)
-        if not value:
+        if not (self.empty or value):
             flaws.add(path, f"must name at least one {self.noun}")
         return FrozenDict({name: as_floats(weight) for name, weight in value.items()})
 

@@ -15,7 +15,7 @@ from robodyn.native.elementary import inline_elementary
 from robodyn.native.emit import emit_module, reads_rows
 from robodyn.native.fusion import fuse
 from robodyn.native.kept import Code, Sizes
-from robodyn.native.machine import OPTIMISATION, QUICK, Machine, compile_object
+from robodyn.native.machine import Machine, compile_object, optimisation
 from robodyn.native.prelude import separate_prelude
 from robodyn.native.program import Program
 from robodyn.native.reading import read_program
@@ -172,7 +172,7 @@ def compile_kernels(
     traced = {name: f.function if isinstance(f, Sweep) else f for name, f in functions.items()}
     swept = tuple(name for name, function in functions.items() if isinstance(function, Sweep))
     chosen = tuple(name for name in traced if name in inexact)
-    settings = _Settings(swept, chosen, plain, tuple(driven), parameter_input, QUICK if quick else OPTIMISATION)
+    settings = _Settings(swept, chosen, plain, tuple(driven), parameter_input, optimisation(quick))
     key = kept.make_key(traced, [settings]) if cache else ""
     code = kept.load(key) if cache else None
     if code is None:

@@ -2,16 +2,30 @@
 
 import ctypes
 import functools
+import os
 import sys
 
 import llvmlite
 import llvmlite.binding as llvm
 
+from robodyn.errors import Flaw, ModelError
 from robodyn.native.instructions import library_functions
 
 OPTIMISATION = 1
 QUICK = 0
-"""Level of optimisation for code that is called a few times: compiled in a tenth of the time, a third slower."""
+"""Level of optimisation for code that is called a few times: compiled in half the time, a third slower, same bits."""
+LEVEL = "ROBODYN_OPTIMISATION"
+"""Environment variable with another level for all code."""
+
+
+def optimisation(quick: bool) -> int:
+    """Level of optimisation, 0 to 3: ROBODYN_OPTIMISATION, else what suits the code."""
+    given = os.environ.get(LEVEL)
+    if not given:
+        return QUICK if quick else OPTIMISATION
+    if given not in ("0", "1", "2", "3"):
+        raise ModelError([Flaw("", f"the environment variable {LEVEL} is '{given}'", "0, 1, 2 or 3")])
+    return int(given)
 
 
 class Machine:

@@ -1,0 +1,135 @@
+"""Tuning limits: what must hold while gains are chosen? Margins of loops, and measures of the motion.
+
+margin>=6 dB               gain margin of every sampled loop, down and up
+phase:x.*>=45 deg          phase margin of the loops that a pattern names
+delay>=now                 delay margin, not less than the least of these loops is with the given gains
+max:torque<=12 N m         a measure of a signal, of the worst case
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from robodyn.analysis.linear.margins import Margins
+from robodyn.analysis.sweeps.measures import Measure, find_measures
+from robodyn.assembly import System
+from robodyn.errors import FlawList
+from robodyn.files.units import read_quantity
+from robodyn.results.signal import Floats
+from robodyn.units import UnitError
+
+LIMIT = re.compile(r"\s*(.+?)\s*(>=|<=)\s*(.+?)\s*")
+MARGINS = {"margin": "dB", "phase": "deg", "delay": "s"}
+"""What of a loop's margins may be limited, and its unit."""
+SIZES = {"margin": 6.0, "phase": 30.0}
+"""What distances to a limit of a margin are measured by; other limits by themselves."""
+NOW = "now"
+FAR = 60.0
+"""Gain margins [dB] beyond which they all count as this much, so that they are numbers."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """One side of a number that a tuning keeps.
+
+    Attributes:
+        what: margin, phase or delay of the loops that a pattern names, or a measure of the motion.
+        least: whether it is a lower limit; bound: in `unit`; None for what it is with the given gains.
+    """
+
+    text: str
+    what: str | Measure
+    pattern: str
+    least: bool
+    bound: float | None
+    unit: str
+
+    def with_bound(self, now: float) -> Limit:
+        """The same limit, at what it limits now where no bound is given."""
+        return self if self.bound is not None else dataclasses.replace(self, bound=now)
+
+    def slack(self, value: Floats) -> Floats:
+        """How far values are within the limit, by its size; negative where it is not kept."""
+        bound = self.bound or 0.0
+        return (1.0 if self.least else -1.0) * (value - bound) / self.size
+
+    @property
+    def size(self) -> float:
+        """What distances to it are measured by."""
+        return SIZES.get(str(self.what)) or abs(self.bound or 0.0) or 1.0
+
+
+def read_limits(flaws: FlawList, texts: Sequence[str], system: System) -> list[Limit]:
+    """The limits that texts ask for; a pattern of signals stands for several."""
+    found: list[Limit] = []
+    for text in texts:
+        match = LIMIT.fullmatch(text)
+        if match is None:
+            flaws.add(f"limit {text}", "must be written as what>=value or what<=value", 'such as "margin>=6 dB"')
+            continue
+        what, sign, value = match.groups()
+        kind, _, pattern = what.partition(":")
+        if kind in MARGINS:
+            found += _read_margin(flaws, text, kind, pattern or "*", sign, value)
+        else:
+            found += [
+                Limit(text, measure, "", sign == ">=", bound, measure.unit)
+                for measure in find_measures(flaws, [what], system)
+                for bound in _read_bound(flaws, text, value, measure.unit)
+            ]
+    return found
+
+
+def _read_margin(flaws: FlawList, text: str, kind: str, pattern: str, sign: str, value: str) -> list[Limit]:
+    if sign != ">=":
+        flaws.add(f"limit {text}", f"a {kind} has a lower limit", f"{kind}>={value}")
+        return []
+    plain = value.removesuffix("dB").strip() if kind == "margin" else value
+    bounds = _read_bound(flaws, text, plain, {"margin": "1", "phase": "rad", "delay": "s"}[kind], kind == "margin")
+    factor = 180 / np.pi if kind == "phase" else 1.0
+    given = [None if bound is None else factor * bound for bound in bounds]
+    most = {"margin": FAR, "phase": 180.0, "delay": np.inf}[kind]
+    if any(bound is not None and not 0 <= bound <= most for bound in given):
+        flaws.add(f"limit {text}", f"must be from 0 to at most {most:g} {MARGINS[kind]}")
+    return [Limit(text, kind, pattern, True, bound, MARGINS[kind]) for bound in given]
+
+
+def _read_bound(flaws: FlawList, text: str, value: str, unit: str, bare: bool = False) -> list[float | None]:
+    if value == NOW:
+        return [None]
+    try:
+        return [read_quantity(value, unit, bare=bare)]
+    except UnitError as error:
+        flaws.add(f"limit {text}", str(error))
+        return []
+
+
+def measure_margin(kind: str, margins: Margins, period: float) -> float:
+    """A margin as a finite number that goes on falling where a loop is unstable.
+
+    There, phase and delay have no value: they count as negative in proportion to the gain that is too much, 30 deg or
+    a base period for each 6 dB.
+
+    Args:
+        period: base period [s].
+    """
+    gain = _gain_margin(margins)
+    if kind == "margin":
+        return gain
+    if not margins.stable:
+        return min(gain, -1e-3) * (5.0 if kind == "phase" else period / 6)
+    return min(margins.phase, 180.0) if kind == "phase" else min(margins.delay, 1e3)
+
+
+def _gain_margin(margins: Margins) -> float:
+    """[dB], to the nearer of the two limits of gain; -FAR where no gain is stable."""
+    if np.isnan(margins.gain_to):
+        return -FAR
+    up = FAR if np.isinf(margins.gain_to) else 20 * np.log10(margins.gain_to)
+    down = FAR if margins.gain_from <= 0 else -20 * np.log10(margins.gain_from)
+    return float(np.clip(min(up, down), -FAR, FAR))

@@ -1,0 +1,138 @@
+"""Performance of a tuned motion: its measures in every case and their exact slopes by the gains.
+
+Symbols: z the scaled gains, Q a measure, y the signal it is taken of.
+
+    dQ/dz = d/de Q(y + e dy/dp) dp/dz
+
+The largest of a signal is taken of windows of time, each a row of its own: which of them is the largest changes from
+gains to gains, and a search must see those that are next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from robodyn.analysis.fitting.residuals import ACROSS_JUMPS, DIFFERENCE
+from robodyn.analysis.fitting.scaling import Scale
+from robodyn.analysis.sensitivity.ranking import NUDGE
+from robodyn.analysis.sensitivity.tangent import sensitivity_name
+from robodyn.analysis.sensitivity.variation import Variation
+from robodyn.analysis.sweeps.measures import Measure
+from robodyn.analysis.tuning.cases import Cases
+from robodyn.analysis.tuning.memo import Memo
+from robodyn.errors import ModelError
+from robodyn.model import Recording
+from robodyn.results import OutcomeKind, Run
+from robodyn.results.signal import Floats
+
+WINDOWS = 16
+EXTREMES = ("max", "largest", "smallest")
+
+
+@dataclass
+class Performance:
+    """Measures of all cases as functions of z; what was computed is kept.
+
+    Attributes:
+        times: at which the signals are read [s].
+        on_run: called after every set of runs.
+        failure: why the last motion could not be carried through.
+    """
+
+    variation: Variation
+    scales: Sequence[Scale]
+    measures: Sequence[Measure]
+    cases: Cases
+    times: Floats
+    memo: Memo
+    on_run: Callable[[], None] | None = None
+    failure: str = ""
+    evaluations: int = field(default=0)
+
+    @property
+    def spans(self) -> list[slice]:
+        """Which rows of a case belong to each measure."""
+        ends = np.cumsum([0, *(WINDOWS if measure.kind in EXTREMES else 1 for measure in self.measures)])
+        return [slice(int(a), int(b)) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+
+    def values(self, z: Floats) -> Floats | None:
+        """Every measure's windows, (n_cases, n_rows); None where a motion fails."""
+        kept = self.memo.get("values", z)
+        if kept is None:
+            self._compute(z)
+            kept = self.memo.get("values", z)
+        return kept if kept is not None and kept.size else None
+
+    def slopes(self, z: Floats) -> Floats:
+        """Of the values by z, (n_cases, n_rows, n_z); zero where a motion fails."""
+        kept = self.memo.get("slopes", z)
+        if kept is None:
+            kept = self._differences(z)
+            self.memo.put("slopes", z, kept)
+        return kept
+
+    def runs(self, z: Floats) -> list[Run] | None:
+        """The motion of every case with the gains z; None where one fails."""
+        gains = {scale.number.name: scale.value(float(zk)) for scale, zk in zip(self.scales, z, strict=True)}
+        found = [self._simulate(gains | dict(changes)) for changes in self.cases.changes]
+        self.evaluations += 1
+        if self.on_run:
+            self.on_run()
+        return None if any(run is None for run in found) else [run for run in found if run is not None]
+
+    def _compute(self, z: Floats) -> None:
+        runs = self.runs(z)
+        if runs is None:
+            self.memo.put("values", z, np.zeros(0))
+            self.memo.put("slopes", z, np.zeros((len(self.cases.changes), self.spans[-1].stop, len(z))))
+            return
+        if self.variation.exact:
+            self.memo.put("slopes", z, np.array([self._exact(run, z) for run in runs]))
+        self.memo.put("values", z, np.array([self._read(run) for run in runs]))
+
+    def _simulate(self, changes: Mapping[str, float]) -> Run | None:
+        try:
+            run = self.variation.run(changes, Recording(times=tuple(self.times.tolist())))
+        except ModelError as error:
+            self.failure = "; ".join(str(flaw) for flaw in error.flaws)
+            return None
+        if run.outcome.kind is OutcomeKind.INTERRUPTED:
+            raise KeyboardInterrupt
+        if not run.outcome.carried_through or run.time.size != self.times.size:
+            self.failure = run.outcome.sentence
+            return None
+        return run
+
+    def _read(self, run: Run, moved: Mapping[str, Floats] | None = None) -> list[float]:
+        """Every measure's windows of one run, its signals moved if wished."""
+        found = []
+        for measure in self.measures:
+            y = run[measure.signal].values + (moved[measure.signal] if moved else 0.0)
+            count = WINDOWS if measure.kind in EXTREMES else 1
+            ends = np.linspace(0, len(y), count + 1).astype(int)
+            found += [measure.take(run.time[a:b], y[a:b]) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+        return found
+
+    def _exact(self, run: Run, z: Floats) -> Floats:
+        columns = []
+        for scale, zk in zip(self.scales, z, strict=True):
+            step = NUDGE * (abs(scale.value(float(zk))) or 1.0)
+            signals = {m.signal: run[sensitivity_name(m.signal, scale.number.name)].values for m in self.measures}
+            more, less = (
+                np.array(self._read(run, {name: sign * step * slope for name, slope in signals.items()}))
+                for sign in (1, -1)
+            )
+            columns.append((more - less) / (2 * step) * scale.slope(float(zk)))
+        return np.column_stack(columns)
+
+    def _differences(self, z: Floats) -> Floats:
+        size, columns = ACROSS_JUMPS if self.variation.leaps else DIFFERENCE, []
+        for step in size * np.eye(len(z)):
+            ends = [self.values(z + step), self.values(z - step)]
+            if ends[0] is None or ends[1] is None:
+                return np.zeros((len(self.cases.changes), self.spans[-1].stop, len(z)))
+            columns.append((ends[0] - ends[1]) / (2 * size))
+        return np.stack(columns, axis=-1)

@@ -1,0 +1,87 @@
+"""Checks of controllers' models: do the axes move on their own, and can they move the task, at the start?"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
+from robodyn.assembly.model_functions import ModelFunctions
+from robodyn.assembly.system import System
+from robodyn.errors import FlawList, nearest
+from robodyn.model import Block
+from robodyn.model.control_model import ControlModel
+
+SINGULAR = 1e-9
+"""Part of a common mobility below which a direction counts as immobile."""
+SHOWN = 1e-3
+"""Least part of a direction that is told."""
+
+
+def check_numbers(names: Collection[str], described: ControlModel, flaws: FlawList) -> None:
+    """Numbers of its own must be numbers that the model has, not of drives and controllers."""
+    for pattern in described.scale:
+        if not any(described.matches(pattern, name) for name in names):
+            flaws.add(f"model.scale.{pattern}", "has no effect: the model has no such number", "leave it out")
+    for name in described.changes:
+        if name not in names:
+            flaws.add(f"model.changes.{name}", "has no effect: the model has no such number", "leave it out")
+
+
+def check_task(system: System, described: ControlModel, flaws: FlawList) -> bool:
+    """A task is made of positions that move."""
+    known = [info.name for info in system.signals if info.rate and ".velocity" in info.rate]
+    for name in described.task:
+        if name in system.signal_names and name not in known:
+            flaws.add("model.task", f"'{name}' is no position that moves", nearest(name, known))
+        elif name not in known:
+            flaws.add("model.task", f"there is no position '{name}'", nearest(name, known))
+    return not flaws.found
+
+
+def check_axes(
+    block: Block,
+    names: tuple[tuple[str, ...], tuple[str, ...]],
+    system: System,
+    functions: ModelFunctions,
+    flaws: FlawList,
+) -> tuple[str, ...]:
+    """Axes, and the task by them, must be independent at the start; a warning where motions have no axis."""
+    axes, task = names
+    free = system.n_v - len(system.constraint_forces) + system.spare
+    if len(axes) > free:
+        flaws.add("model.axes", f"names {len(axes)} axes, but {free} motions are free", f"name {free} of them")
+        return ()
+    if len(task) > len(axes):
+        what = f"has {len(task)} positions, which {len(axes)} axes cannot control one by one"
+        flaws.add("model.task", what, "name fewer positions, or more axes")
+        return ()
+    q = np.array([info.start for info in system.states[: system.n_q]])
+    mobility, scale = functions.at_rest("mobility", q), _free_mobilities(functions, q)
+    n = len(axes)
+    _check_mobile(flaws, "model.axes", mobility, scale[:n], axes)
+    if task and not flaws.found:
+        reach = functions.at_rest("task_mobility", q)
+        _check_mobile(flaws, "model.task", reach @ np.linalg.solve(mobility, reach.T), scale[n:], task)
+    what = f"{free - n} of {free} motions have no axis: they move as they must, the model does not hold them"
+    return (f"blocks.{block.name}: {what}",) if n < free else ()
+
+
+def _free_mobilities(functions: ModelFunctions, q: np.ndarray) -> np.ndarray:
+    """What a common mobility is: that of each axis and position of the task without constraints, off every symmetry."""
+    elsewhere = q + 0.3 * np.sin(1.0 + np.arange(q.size))
+    M, S = (functions.at_rest(name, elsewhere) for name in ("free_mass_matrix", "slopes"))
+    return np.einsum("ij,ij->i", S, np.linalg.solve(M, S.T).T)
+
+
+def _check_mobile(flaws: FlawList, path: str, mobility: np.ndarray, scale: np.ndarray, names: Sequence[str]) -> None:
+    """Forces must accelerate every direction."""
+    root = np.sqrt(scale)
+    values, vectors = np.linalg.eigh((mobility + mobility.T) / 2 / np.outer(root, root))
+    if values[0] > SINGULAR:
+        return
+    direction = vectors[:, 0] / root
+    parts = zip(np.round(direction / np.linalg.norm(direction), 3), names, strict=True)
+    told = " ".join(f"{part:+g} {name}" for part, name in parts if abs(part) > SHOWN)
+    what = f"the start is singular: no force accelerates {told} (mobility {max(values[0], 0.0):.1g} of a common one)"
+    flaws.add(path, what, "start elsewhere, or name others")

@@ -1,0 +1,118 @@
+"""robodyn tune: which gains make a motion best, within limits on margins and on the motion?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from robodyn.cli.application import INTERRUPTED, app, fail, messages, output, print_json
+from robodyn.cli.drawing import drawing
+from robodyn.cli.fit import read_bounds
+from robodyn.cli.sweep import read_varied
+from robodyn.cli.targets import load_single, read_settings
+from robodyn.errors import FlawList
+
+if TYPE_CHECKING:
+    from robodyn.analysis.tuning.result import Tuning
+    from robodyn.analysis.tuning.tune import TuneProgress
+    from robodyn.model import Scenario
+
+
+@app.command("tune")
+def tune(
+    scenario: Annotated[str, typer.Argument(help="Name in the catalogue, or a TOML file.")],
+    minimise: Annotated[str, typer.Option(help="kind:signal to make small, such as rms:deviation.vertical.")],
+    free: Annotated[str, typer.Option(help="Numbers to choose, also patterns, with commas; gains: all.")] = "gains",
+    subject_to: Annotated[
+        list[str] | None,
+        typer.Option(help='Limit: "margin>=6 dB", "phase:x.*>=45 deg", "delay>=1 ms", "max:SIGNAL<=VALUE"; or >=now.'),
+    ] = None,
+    bounds: Annotated[list[str] | None, typer.Option(help="Where to look: name=lower:upper; else a decade.")] = None,
+    vary: Annotated[list[str] | None, typer.Option(help="Cases: name=first:last:count, as in sweep.")] = None,
+    values: Annotated[list[str] | None, typer.Option(help="Cases: name=1,2,5.")] = None,
+    random: Annotated[list[str] | None, typer.Option(help="Cases drawn: name=scale:0.8:1.2, as in sweep.")] = None,
+    runs: Annotated[int | None, typer.Option(help="Draws, 8 by default.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Of draws and starts.")] = None,
+    over: Annotated[str, typer.Option(help="worst or mean of the cases.")] = "worst",
+    starts: Annotated[int, typer.Option(help="How many searches, from different places.")] = 1,
+    at: Annotated[list[str] | None, typer.Option(help="Where loops are cut: start, equilibrium, or a time.")] = None,
+    friction: Annotated[str, typer.Option(help="In the loops: none, stuck or sliding.")] = "none",
+    points: Annotated[int, typer.Option(help="Times at which signals are read.")] = 2001,
+    setting: Annotated[list[str] | None, typer.Option("--set", help="Change a number: name=value.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write a TOML file with the new numbers.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw the signal before and after into this file.")] = None,
+    state: Annotated[Path | None, typer.Option(help="Keep what was computed here, to go on after a break.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Choose gains so that a measure of the motion is smallest, within limits; exact slopes, all cases at once."""
+    if out is not None and out.suffix != ".toml":
+        raise fail(f"--out {out}: must end in .toml")
+    what = load_single(scenario)
+    what = what.with_numbers(read_settings(setting or [], what, scenario))
+    flaws = FlawList()
+    grid, drawn = read_varied(flaws, what, scenario, vary or [], values or [], random or [])
+    flaws.raise_if_any(f"tuning of '{what.name}'")
+    settings: dict[str, Any] = {
+        "limits": subject_to or [], "bounds": read_bounds(bounds or []), "vary": grid, "random": drawn, "runs": runs,
+        "seed": seed, "over": over, "starts": starts, "at": [_read_place(text) for text in at or ["start"]],
+        "friction": friction, "points": points, "state": state,
+    }  # fmt: skip
+    found = _tune(what, [name.strip() for name in free.split(",") if name.strip()], minimise, settings)
+    _write(what, scenario, found, out, plot)
+    if as_json:
+        print_json(found.as_plain())
+        return
+    from robodyn.analysis.tuning.result import describe_tuning
+
+    output.print(describe_tuning(found), markup=False)
+
+
+def _read_place(text: str) -> str | float:
+    from robodyn.files.units import is_quantity, read_quantity
+
+    return read_quantity(text, "s", bare=True) if is_quantity(text) else text
+
+
+def _tune(what: Scenario, free: list[str], minimise: str, settings: dict[str, Any]) -> Tuning:
+    from robodyn.analysis.tuning.tune import tune_gains
+
+    try:
+        return tune_gains(what, free, minimise, progress=_print_progress, **settings)
+    except KeyboardInterrupt as error:
+        kept = settings["state"]
+        how = f"{kept} has what was computed" if kept else "with --state FILE"
+        messages.print(f"robodyn: interrupted; {how}: the same command goes on from there", markup=False)
+        raise typer.Exit(INTERRUPTED) from error
+
+
+def _print_progress(at: TuneProgress) -> None:
+    best = f"{at.first:.4g} -> {at.best:.4g} {at.unit}" if at.best == at.best else "no allowed gains yet"
+    messages.print(f"robodyn: {at.evaluations} evaluations, {best}", markup=False)
+
+
+def _write(what: Scenario, source: str, found: Tuning, out: Path | None, plot: Path | None) -> None:
+    from robodyn.files.patching import patch_text
+
+    file = Path(source) if Path(source).suffix == ".toml" else None
+    if out is not None:
+        text = patch_text(what, found.values, None if file is None else _from(file, out.parent))
+        head = f"# {found.objective}: {found.before:.5g} -> {found.after:.5g} {found.unit}\n"
+        try:
+            out.write_text(head + text, "utf-8")
+        except OSError as error:
+            raise fail(f"--out {out}: cannot write: {error.strerror}") from error
+        messages.print(f"new numbers: {out}", markup=False)
+    if plot is not None:
+        from robodyn.reporting import plot_signals
+
+        with drawing(f"--plot {plot}"):
+            plot_signals(found.runs, [found.objective.partition(":")[2]], plot, labels=["before", "after"])
+
+
+def _from(file: Path, folder: Path) -> str:
+    """A file's path seen from a folder."""
+    import os
+
+    return Path(os.path.relpath(file, folder)).as_posix()
