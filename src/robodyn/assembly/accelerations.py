@@ -15,7 +15,8 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from robodyn.assembly.constraints import Constrained, Equation, constrain, project_on, trace_constraint_signals
+from robodyn.assembly.constraint_signals import project_on, trace_constraint_signals
+from robodyn.assembly.constraints import Constrained, Equation, constrain
 from robodyn.assembly.contribution import Contribution, Deferred, merge
 from robodyn.assembly.events import START
 from robodyn.assembly.mobility import Solve

@@ -8,28 +8,25 @@ rows as there are equations.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import casadi as ca
 import numpy as np
 
-from robodyn.assembly.contribution import Context, Contribution, Deferred, declare_memory, merge
-from robodyn.assembly.declarations import Guard, MemoryInfo
+from robodyn.assembly.contribution import Context, Contribution, declare_memory, merge
+from robodyn.assembly.declarations import MemoryInfo
 from robodyn.assembly.equations import express_equations, express_rates
 from robodyn.assembly.mobility import COMPLIANCE, Solve, build_mobility
 from robodyn.assembly.motion import Motion
 from robodyn.assembly.network import Binding
 from robodyn.assembly.redundancy import find_redundant
-from robodyn.assembly.residuals import watch_residuals
 from robodyn.assembly.tracing import Bindings, placeholder
-from robodyn.assembly.undetermined import define_constraint_forces, mean_mobility
+from robodyn.assembly.undetermined import mean_mobility
 from robodyn.assembly.units import FORCE
 from robodyn.model import Constraint, LoopJoint, PrescribedMotion, Rod, Wheel
 from robodyn.model.fields import EMPTY
-from robodyn.symbolic import where
 
-CLOSING = "action:closing"
 STIFFER = 0.1
 """Part of what contacts give way by that equations do: contacts share their loads, but a toggle near a dead centre must
 hold."""
@@ -199,66 +196,3 @@ def _force_unit(constraint: Constraint, force: str, known: Contribution) -> str:
     of = (constraint.of,) if isinstance(constraint, PrescribedMotion) else constraint.of
     units = {FORCE[known.signals[f"{name}.position"].unit] for name in of}
     return units.pop() if len(units) == 1 else ""
-
-
-def trace_constraint_signals(motion: Motion, constrained: Constrained, lam: ca.SX, bindings: Bindings) -> Contribution:
-    """Forces of the constraints, how well they are kept, and what happens where one begins to hold."""
-    return merge(
-        (
-            define_constraint_forces(motion, constrained, lam, bindings),
-            watch_residuals(motion, constrained, bindings),
-            _close(motion, constrained, bindings),
-        )
-    )
-
-
-@dataclass(frozen=True)
-class Residuals:
-    """Of all constraint equations: h, h', the drift of h'', and whether each holds."""
-
-    h: tuple[Deferred, ...] = ()
-    h_dot: tuple[Deferred, ...] = ()
-    drift: tuple[Deferred, ...] = ()
-    active: tuple[Deferred, ...] = ()
-
-
-def express_residuals(equations: Sequence[Equation], bindings: Bindings) -> Residuals:
-    """Zero of equations that do not hold."""
-    return Residuals(
-        h=tuple(Deferred(where(e.active, e.h, 0.0), bindings) for e in equations),
-        h_dot=tuple(Deferred(where(e.active, e.h_dot, 0.0), bindings) for e in equations),
-        drift=tuple(Deferred(ca.SX(where(e.active, e.drift, 0.0)), bindings) for e in equations),
-        active=tuple(Deferred(where(e.active, 1.0, 0.0), {}) for e in equations),
-    )
-
-
-def _close(motion: Motion, constrained: Constrained, bindings: Bindings) -> Contribution:
-    """A constraint that begins to hold stops what moves against it: an impact without rebound."""
-    rates = ca.vertcat(*(e.h_dot for e in constrained.equations))
-    switched = {e.constraint.name: active for e, active in zip(constrained.equations, constrained.active, strict=True)}
-    switched = {name: active for name, active in switched.items() if not active.is_constant()}
-    if not switched:
-        return Contribution()
-    stopped = constrained.project(motion.v, rates)
-    update = {motion.v[k].name(): Deferred(stopped[k], bindings) for k in range(motion.v.numel())}
-    guards = [
-        (Guard(f"{name}.closes", 1, action=CLOSING, moves=True), Deferred(where(active, 1.0, -1.0), {}))
-        for name, active in switched.items()
-    ]
-    return Contribution(guards=tuple(guards), actions={CLOSING: update})
-
-
-def project_on(motion: Motion, constrained: Constrained, bindings: Bindings) -> dict[str, Deferred]:
-    """Positions and velocities put back on the constraints: two simplified Newton steps each."""
-    h = ca.vertcat(*(e.h for e in constrained.equations))
-    h_dot = ca.vertcat(*(e.h_dot for e in constrained.equations))
-    q, v = motion.q, motion.v
-    # M^-1-weighted Newton: the nearest positions in kinetic energy on h = 0, then velocities on h' = 0.
-    for _ in range(2):
-        q = q + motion.N @ constrained.project(ca.SX.zeros(motion.v.numel()), ca.substitute(h, motion.q, q))
-    for _ in range(2):
-        rates = ca.substitute(h_dot, ca.vertcat(motion.q, motion.v), ca.vertcat(q, v))
-        v = constrained.project(v, rates)
-    moved = ca.vertcat(q, v)
-    names = [motion.q[k].name() for k in range(q.numel())] + [motion.v[k].name() for k in range(v.numel())]
-    return {name: Deferred(moved[k], bindings) for k, name in enumerate(names)}

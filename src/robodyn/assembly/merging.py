@@ -8,7 +8,7 @@ from dataclasses import replace
 import casadi as ca
 
 from robodyn.assembly.accelerations import Dynamics
-from robodyn.assembly.constraints import Residuals, express_residuals
+from robodyn.assembly.constraint_signals import Residuals, express_residuals
 from robodyn.assembly.contribution import Context, Contribution, Deferred
 from robodyn.assembly.functions import Expressions, Symbols
 from robodyn.assembly.network import Resolved, SignalInfo
