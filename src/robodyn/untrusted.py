@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     import numpy as np
 
 MEGABYTE = 1 << 20
+MOST_OF_A_MESH = 200 * MEGABYTE
+"""Bytes, this project's own choice."""
 MOST_NESTED = 64
 """Tables within tables, or lists within lists, this project's own choice."""
 MOST_DOTS = 256

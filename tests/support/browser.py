@@ -16,7 +16,9 @@ MISSING = "THE REPORT PAGE IS NOT TESTED, a browser is missing: apt-get install 
 QUIET = (
     "--headless=new",
     "--no-sandbox",
-    "--disable-gpu",
+    # WebGL without a graphics card.
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",
@@ -27,6 +29,14 @@ QUIET = (
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 KEYS = {"Right": "\ue014", "Left": "\ue012", "End": "\ue010", "Home": "\ue011", "Tab": "\ue004"}
 PATIENCE = 60
+PIXELS = """
+    const canvas = document.querySelector(arguments[0]);
+    const copy = document.createElement('canvas');
+    [copy.width, copy.height] = [canvas.width, canvas.height];
+    const flat = copy.getContext('2d');
+    flat.drawImage(canvas, 0, 0);
+    const {data} = flat.getImageData(0, 0, canvas.width, canvas.height);"""
+"""The pixels of a canvas, whatever draws on it, as `data` of a script."""
 
 
 class BrowserError(RuntimeError):
@@ -105,11 +115,7 @@ class Browser:
 
     def colours(self, selector):
         """How many different colours a canvas shows."""
-        script = """
-            const canvas = document.querySelector(arguments[0]);
-            const {data} = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
-            return new Set(new Uint32Array(data.buffer)).size;"""
-        return self.run(script, selector)
+        return self.run(f"{PIXELS} return new Set(new Uint32Array(data.buffer)).size;", selector)
 
     def errors(self):
         entries = self._report("se/log", {"type": "browser"})

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from support.browser import open_browser
+from support.browser import PIXELS, open_browser
 
 from robodyn import Run, simulate
 from robodyn.catalog import scara_ptp, swinging_arm
@@ -119,10 +119,8 @@ def length_of(browser, strut):
 def pixels_like(browser, *colours):
     """How many pixels of the machine have each colour of the style sheet, in any light."""
     script = """
-        const canvas = document.querySelector('#machine');
-        const {data} = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
         const style = getComputedStyle(document.documentElement);
-        return arguments[0].map((name) => {
+        return arguments[1].map((name) => {
             const wanted = style.getPropertyValue(`--${name}`).trim();
             const rgb = [1, 3, 5].map((k) => parseInt(wanted.slice(k, k + 2), 16));
             let count = 0;
@@ -133,7 +131,7 @@ def pixels_like(browser, *colours):
             }
             return count;
         });"""
-    return browser.run(script, list(colours))
+    return browser.run(PIXELS + script, "#machine", list(colours))
 
 
 def pick(browser, name):
@@ -205,9 +203,9 @@ def test_machines_with_cylinders_have_barrels_and_rods(show, request, name, draw
 
 def test_cylinders_as_skeletons_and_with_names_are_drawn_without_complaint(show, digger):
     page = show(digger, digger, labels=["one", "other"])
-    before = page.picture("#machine")
+    before = page.picture("#marks")
     page.run("[...document.querySelectorAll('#replay-tools label')].find((l) => l.textContent === 'names').click()")
-    assert page.picture("#machine") != before
+    assert page.picture("#marks") != before
 
 
 def test_picking_a_signal_changes_the_plot(show, scara):

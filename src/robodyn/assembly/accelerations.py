@@ -18,7 +18,6 @@ import numpy as np
 from robodyn.assembly.constraint_signals import project_on, trace_constraint_signals
 from robodyn.assembly.constraints import Constrained, Equation, constrain
 from robodyn.assembly.contribution import Contribution, Deferred, merge
-from robodyn.assembly.events import START
 from robodyn.assembly.mobility import Solve
 from robodyn.assembly.motion import Motion
 from robodyn.assembly.network import Binding
@@ -135,12 +134,13 @@ def _no_force(b: ca.SX) -> ca.SX:
 def _trace_reactions(motion: Motion, reactions: Reactions, known: Contribution, bindings: Bindings) -> Contribution:
     """Signals, events and modes of friction that sticks and of rigid contacts."""
     forces, deciding = (reactions.split(column) for column in (reactions.forces, reactions.deciding_forces))
-    parts = []
+    events = Contribution()
     if reactions.rigid:
-        parts.append(trace_rigid_events(motion, reactions.rigid, forces[1:], deciding[1:], bindings))
+        rates = reactions.split(reactions.accelerations)[2]
+        events += trace_rigid_events(motion, reactions.rigid, forces[1:], deciding[1:], rates, bindings)
     if reactions.sticking:
-        parts.append(trace_stick_events(reactions.sticking, (forces[0], deciding[0]), known, bindings))
-    return merge((*parts, trace_modes(motion, reactions, START in known.actions, bindings)))
+        events += trace_stick_events(reactions.sticking, (forces[0], deciding[0]), known, bindings)
+    return events + trace_modes(motion, reactions, known + events, bindings)
 
 
 def _mass_solver(motion: Motion) -> Solve:

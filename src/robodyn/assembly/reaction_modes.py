@@ -89,6 +89,11 @@ class Reactions:
         located slip is one there too."""
         return self._find(self.motions)
 
+    @property
+    def accelerations(self) -> ca.SX:
+        """Of the rows under these forces."""
+        return self.mobility.motions(self.motions, self.deciding_forces)
+
     def _find(self, b: ca.SX) -> ca.SX:
         if self.sticking is None:
             return self._hold(b)
@@ -103,11 +108,11 @@ class Reactions:
         return ca.vertcat(*directions, *([self.dry.mobility.rows] if self.dry else [])).T @ self.forces
 
 
-def trace_modes(motion: Motion, reactions: Reactions, located: bool, bindings: Bindings) -> Contribution:
+def trace_modes(motion: Motion, reactions: Reactions, known: Contribution, bindings: Bindings) -> Contribution:
     """The one problem of all modes and the one action that takes them over, at the start too.
 
     Args:
-        located: whether something else is noted at the start, so that this joins it there.
+        known: memory of what has to settle; what else is noted at the start, so that this joins it there.
     """
     sticking, rigid, dry = reactions.sticking, reactions.rigid, reactions.dry
     b, forces = (reactions.split(column) for column in (reactions.motions, reactions.deciding_forces))
@@ -117,11 +122,11 @@ def trace_modes(motion: Motion, reactions: Reactions, located: bool, bindings: B
         bounds.append(sticking.bounds(ca.vertsplit(forces[0])))
     if rigid:
         parts.append((rigid.sorting, b[1]))
-        bounds.append(rigid.bounds(motion.context.values, b[1]))
+        bounds.append(rigid.bounds(motion.context.values, b[1], known.symbols[SETTLING]))
     if dry:
-        aligned = dry.align(b[2], forces[2])
+        aligned = dry.align(b[2])
         parts.append((aligned.mobility, aligned.motions))
-        bounds.append(aligned.bounds(forces[1], bounds[-1], reactions.counts[0]))
+        bounds.append(aligned.bounds(forces[1:], bounds[-1], reactions.counts[0]))
     mobility, motions = stack(*(part for part, _ in parts)), ca.vertcat(*(column for _, column in parts))
     modes, problem = pose_problem(PROBLEM, mobility, motions, stack_bounds(*bounds), bindings)
     ends = [0, *accumulate(reactions.counts)]
@@ -136,11 +141,13 @@ def trace_modes(motion: Motion, reactions: Reactions, located: bool, bindings: B
         stops = [*stops, *rests, *aligned.stops(slides, rests)]
     if stops:
         update |= _stop(reactions, motion, stops, sticks, bindings)
+    if rigid:
+        update[SETTLING] = Deferred(ca.SX(0), {})
     # At the start there are no events: a contact that finds no force sinks, hits and is then reported.
-    begins = {START: update} if rigid or located else {}
+    begins = {START: update} if rigid or START in known.actions else {}
     wrong = [mode == UNSETTLED for mode in pushes]
-    settled = rigid.note_jams(wrong) | {SETTLING: Deferred(ca.SX(0), {})} if rigid else {}
-    return replace(problem, actions=begins | {ACTION: update | settled})
+    jams = rigid.note_jams(wrong) if rigid else {}
+    return replace(problem, actions=begins | {ACTION: update | jams})
 
 
 def _stop(

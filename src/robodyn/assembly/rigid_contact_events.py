@@ -12,34 +12,40 @@ from dataclasses import replace
 import casadi as ca
 
 from robodyn.assembly.contact import ContactForce, define_contact_signals, own_name
-from robodyn.assembly.contact_friction import DryFriction
+from robodyn.assembly.contact_friction import DryFriction, DryPoint
 from robodyn.assembly.contact_geometry import ContactPoint
 from robodyn.assembly.contribution import Contribution, Deferred, declare_memory, merge, reference_to, watch
 from robodyn.assembly.declarations import Ending, Guard, MemoryInfo
 from robodyn.assembly.impact_law import Impulse, find_impulse
 from robodyn.assembly.invariants import Invariant
+from robodyn.assembly.mobility import Mobility
 from robodyn.assembly.motion import Motion
 from robodyn.assembly.reaction_modes import ACTION, PROBLEM
 from robodyn.assembly.rigid_contact import CLOSED, JAMS, LOCKED, SETTLING, SUNK, Rigid
-from robodyn.assembly.stick_friction import HELD_SPEED, LEAST_SPEED, LIMIT_MARGIN, TINY
+from robodyn.assembly.stick_friction import HELD_SPEED, LEAST_SPEED, LIMIT_MARGIN, REST_SPEED, TINY
 from robodyn.assembly.tracing import Bindings
 from robodyn.laws import info_of
 from robodyn.model.contact import function_of
-from robodyn.symbolic import absolute, logical_and, maximum, minimum, where
+from robodyn.symbolic import absolute, logical_and, maximum, minimum, sqrt, where
 
 IMPACT = "action:impact"
 SETTLE = "contacts.settle"
 DEEP = 1e-4
 """Overlap [m] of what has gone in, whichever way it moves."""
+CONE_MARGIN = 1e-7
+"""Part of the limit of friction in space by which a located slip is beyond it."""
+SLOWS = 1e-3
+"""Time [s] by which an acceleration counts like a speed."""
 
 
 def trace_rigid_events(
-    motion: Motion, rigid: Rigid, forces: list[ca.SX], deciding: list[ca.SX], bindings: Bindings
+    motion: Motion, rigid: Rigid, forces: list[ca.SX], deciding: list[ca.SX], rates: ca.SX, bindings: Bindings
 ) -> Contribution:
     """Forces of the rigid contacts as signals, their invariants, impacts and guards.
 
     Args:
         forces: along the normals, and of dry friction; deciding: those by which contact points rest and stick.
+        rates: accelerations of the slips under these.
     """
     lam, across = forces
     pushed = [
@@ -53,7 +59,7 @@ def trace_rigid_events(
     for contact in rigid.contacts:
         parts.append(declare_memory(MemoryInfo(f"{contact.name}.{JAMS}", "", 0.0, hidden=True)))
         parts.append(define_contact_signals(contact, [one for one in pushed if one.contact_point.contact is contact]))
-    parts.append(declare_memory(MemoryInfo(SETTLING, "", 0.0, hidden=True)))
+    parts.append(declare_memory(MemoryInfo(SETTLING, "", 1.0, hidden=True)))
     memory = merge(parts)
     for i, contact_point in enumerate(rigid.contact_points):
         parts.append(watch(Invariant.APART, contact_point.name, "m", [-contact_point.gap, 0.0], {}))
@@ -61,7 +67,7 @@ def trace_rigid_events(
         parts.append(watch(Invariant.PUSHES, contact_point.name, "N", [pulls, absolute(lam[i])], bindings))
     impact = _trace_impact(motion, rigid, bindings)
     parts += [impact, _guard_contacts(rigid, deciding[0], memory, tuple(impact.problems), bindings)]
-    parts += [_guard_dry(rigid.dry, deciding, bindings)] if rigid.dry else []
+    parts += [_guard_dry(rigid.dry, deciding, rates, bindings)] if rigid.dry else []
     return merge(parts)
 
 
@@ -129,24 +135,28 @@ def _falls_with(flag: ca.SX) -> Deferred:
     return Deferred(where(flag > 0.5, -1.0, 1.0), {})
 
 
-def _guard_dry(friction: DryFriction, forces: list[ca.SX], bindings: Bindings) -> Contribution:
+def _guard_dry(friction: DryFriction, forces: list[ca.SX], rates: ca.SX, bindings: Bindings) -> Contribution:
     """Guards of slipping and stopping, negative while they have no meaning.
 
     Args:
-        forces: along the normals and across them, that decide what holds.
+        forces: along the normals and across them, that decide what holds; rates: accelerations of the slips.
     """
     parts = []
     for point in friction.points:
         limit, held = point.coefficient * forces[0][point.number], forces[1][point.rows]
         # (mu N)^2 - f^2 has a rate also where nothing is to be held. A load that is just the limit, as four corners may
-        # have it that share one, sticks: rounding must not cross it.
-        most = (1 + LIMIT_MARGIN) * limit
+        # have it that share one, sticks: rounding must not cross it, in space not that of the direction either.
+        most = (1 + (LIMIT_MARGIN if len(point.tangents) == 1 else CONE_MARGIN)) * limit
         reserve = (most**2 - ca.sumsqr(held)) / maximum(most, TINY)
         margin = minimum(reserve, limit * (1 - ca.sumsqr(point.slips) / HELD_SPEED**2))
-        ahead = ca.dot(point.memory, point.slips) + LEAST_SPEED
-        stops = ahead if len(point.tangents) == 1 else maximum(point.speed - HELD_SPEED, ahead)
         # What sticks, or slides beside others that stick, has power only by the solver's errors: a millionth of 1 m/s.
         power = ca.dot(held, point.slips) - where(point.slides, limit * ca.dot(point.way, point.slips), 0.0)
+        stops = ca.dot(point.memory, point.slips) + LEAST_SPEED
+        if len(point.tangents) > 1:
+            # In space a slip need not pass zero: it stops where it is slow and can be held, or turns back.
+            excess = SLOWS * _excess_to_hold(point, friction.mobility, limit, rates[point.rows])
+            stops = maximum(point.speed - point.rest_speed, minimum(excess, stops + REST_SPEED))
+            power = where(logical_and(point.slides, point.speed < point.rest_speed), minimum(power, 0.0), power)
         name = point.contact_point.name
         parts.append(watch(Invariant.PASSIVE, name, "W", [power, absolute(power) + limit], bindings))
         values = {"slips": (point.held, margin), "stops": (logical_and(point.resting, point.slides), stops)}
@@ -156,6 +166,17 @@ def _guard_dry(friction: DryFriction, forces: list[ca.SX], bindings: Bindings) -
         ]
         parts.append(Contribution(guards=tuple(guards)))
     return merge(parts)
+
+
+def _excess_to_hold(point: DryPoint, mobility: Mobility, limit: ca.SX, rates: ca.SX) -> ca.SX:
+    """By how much the force that would hold a point which slides is beyond its limit, as an acceleration.
+
+    T f = -w' takes off its acceleration; the normal force is taken as it is.
+    """
+    T = mobility.S[point.rows, point.rows] + ca.diag(mobility.compliance[point.rows])
+    determinant = T[0, 0] * T[1, 1] - T[0, 1] * T[1, 0]
+    change = ca.vertcat(T[1, 1] * rates[0] - T[0, 1] * rates[1], T[0, 0] * rates[1] - T[1, 0] * rates[0]) / determinant
+    return 0.5 * ca.trace(T) * (sqrt(ca.sumsqr(limit * point.way + change) + TINY) - limit)
 
 
 def _guard(contact_point: ContactPoint, event: str, action: str, problems: tuple[str, ...]) -> Guard:

@@ -22,7 +22,6 @@ def import_file(
     html: Annotated[Path | None, typer.Option(help="Write the balance sheet as a page.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the balance sheet as JSON.")] = False,
     base: Annotated[str | None, typer.Option(help="How the robot stands: fixed, free or planar.")] = None,
-    looks: Annotated[str, typer.Option(help="Shapes that are drawn: visual or collision.")] = "visual",
     search: Annotated[
         list[Path] | None, typer.Option(help="Folder in which packages and meshes are looked for.")
     ] = None,
@@ -35,7 +34,7 @@ def import_file(
 
     if embed and out is None:
         raise fail("--embed: copies meshes beside the TOML file; say --out FILE.toml")
-    robot = import_robot(file, base, search or [], looks, keep_massless)
+    robot = import_robot(file, base, search or [], keep_massless)
     written = _write(robot, file, out, embed, html)
     if as_json:
         print_json(robot.sheet.to_plain() | {"written": [str(path) for path in written]})

@@ -11,6 +11,7 @@ from robodyn.cli.application import app, fail, output
 from robodyn.cli.targets import load_run
 
 EXAGGERATE = "How many times too large deformations are drawn at first."
+MESH_BUDGET = "Megabytes that meshes may take in the page; they are made coarser until they fit."
 
 
 @app.command("report")
@@ -18,6 +19,7 @@ def report_runs(
     runs: Annotated[list[str], typer.Argument(help="Run files; several are compared.")],
     out: Annotated[Path, typer.Option(help="Page to write.")] = Path("report.html"),
     exaggerate: Annotated[float, typer.Option(help=EXAGGERATE)] = 1.0,
+    mesh_budget: Annotated[float, typer.Option(help=MESH_BUDGET)] = 2.0,
 ) -> None:
     """Write one self-contained HTML page: summary, plots, 3-D replay, events, parameters, provenance."""
     from robodyn.studio import write_report
@@ -28,7 +30,7 @@ def report_runs(
         raise fail(f"--out {out}: this is one of the runs, it would be overwritten")
     found = [load_run(run) for run in runs]
     try:
-        write_report(found, out, labels=name_runs(runs), exaggerate=exaggerate)
+        write_report(found, out, labels=name_runs(runs), exaggerate=exaggerate, mesh_budget=mesh_budget)
     except ValueError as error:
         raise fail(error) from error
     except OSError as error:

@@ -12,7 +12,7 @@ from robodyn.files.writing import scenario_tables, tables_text
 from robodyn.robots import Robot, import_robot
 from robodyn.untrusted import parse_toml
 
-ROBOT_KEYS = {"file": str, "base": str, "looks": str, "search": list, "keep_massless": bool}
+ROBOT_KEYS = {"file": str, "base": str, "search": list, "keep_massless": bool}
 NOUNS = {str: "text", list: "a list of folders", bool: "true or false"}
 OWN = ("name", "duration", "title")
 """Keys that the scenario says itself."""

@@ -16,7 +16,7 @@ from robodyn.model import Block, Scenario, kinds, referring_kinds, vector_kinds
 from robodyn.model.body import TENSOR, Inertia
 from robodyn.model.description import Description
 from robodyn.model.kinds import Kind
-from robodyn.robots.importing import BASES, LOOKS
+from robodyn.robots.importing import BASES
 from robodyn.structures.sections import SectionPart
 
 Schema = dict[str, Any]
@@ -44,7 +44,6 @@ DEFINED: Schema = {
 ROBOT: Schema = {
     "file": STRING,
     "base": {"enum": list(BASES)},
-    "looks": {"enum": list(LOOKS)},
     "search": {"type": "array", "items": STRING},
     "keep_massless": BOOLEAN,
 }

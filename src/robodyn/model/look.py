@@ -8,12 +8,25 @@ from typing import Self
 
 from robodyn.errors import FlawList
 from robodyn.model.description import Description
-from robodyn.model.fields import IDENTITY, ZERO, choice, file, part_name, place, quantity, rotation_matrix, text, vector
+from robodyn.model.fields import (
+    IDENTITY,
+    ZERO,
+    choice,
+    file,
+    flag,
+    part_name,
+    place,
+    quantity,
+    rotation_matrix,
+    text,
+    vector,
+)
 from robodyn.model.kinds import Rename
 from robodyn.model.numbers import Floats, Rows
 
 COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
-MESHES = (".stl",)
+MESHES = (".stl", ".obj", ".dae", ".gltf", ".glb")
+"""Endings of files of meshes; all but the first are read by trimesh."""
 
 
 class Look(Description, kw_only=True):
@@ -24,7 +37,8 @@ class Look(Description, kw_only=True):
     name: str = part_name()
     origin: Floats = place(default=ZERO, suffixes=(), doc="of its middle, of a mesh of its origin, in the body's frame")
     rotation: Rows = rotation_matrix(default=IDENTITY, doc="R_body_look")
-    colour: str | None = text(default=None, doc='as `"#rrggbb"`', absent="that of links")
+    colour: str | None = text(default=None, doc='as `"#rrggbb"`', absent="a mesh's own, else that of links")
+    collision: bool = flag(default=False, doc="a shape for contacts: drawn on wish alone")
 
     def check(self, flaws: FlawList) -> None:
         if isinstance(self.colour, str) and not COLOUR.fullmatch(self.colour):
@@ -64,7 +78,7 @@ class SphereLook(Look, kw_only=True):
 class MeshLook(Look, kw_only=True):
     MARKS = ("kind=mesh",)
     kind: str = choice(("mesh",), default="mesh")
-    file: str = file(doc="STL file, from the folder of the scenario's file; kept by its full path")
+    file: str = file(doc="STL, OBJ, DAE or glTF file, from the folder of the scenario's file; kept by its full path")
     scale: Floats = vector("", suffixes=(), default=(1.0, 1.0, 1.0), doc="factors along its axes: 0.001 of millimetres")
 
     def check(self, flaws: FlawList) -> None:

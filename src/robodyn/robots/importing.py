@@ -16,7 +16,7 @@ from robodyn.robots.urdf import read_urdf
 from robodyn.robots.xml_tree import CONVERTED, Element, load_xml, parse_xml
 from robodyn.untrusted import Unreadable
 
-BASES, LOOKS = ("fixed", "free", "planar"), ("visual", "collision")
+BASES = ("fixed", "free", "planar")
 XACRO = ".xacro"
 FORMATS = "a robot file is URDF (<robot>), SDF (<sdf>) or MJCF (<mujoco>)"
 
@@ -30,7 +30,6 @@ def import_robot(
     path: str | Path,
     base: str | None = None,
     search: Sequence[str | Path] = (),
-    looks: str = "visual",
     keep_massless: bool = False,
 ) -> Robot:
     """Read a robot file, with its balance sheet.
@@ -39,17 +38,16 @@ def import_robot(
         base: joint between the ground and a root link of which the file says nothing: "fixed" (by default of URDF
             with joints that move), "free" (of others) or "planar"; MJCF says it itself.
         search: folders in which packages and meshes are looked for, beside the robot's own.
-        looks: which shapes are drawn: "visual" or "collision".
         keep_massless: keep joints that move nothing that has inertia; no motion can be simulated then.
 
     Raises:
         ModelError: with every problem of the file, each with its line.
     """
     path = Path(path)
-    _check_options(base, looks)
+    _check_base(base)
     try:
         root = _load(path)
-        draft = _read(root, path, base, search, looks)
+        draft = _read(root, path, base, search)
         if base is not None and not draft.stands_as_asked:
             draft.flaws.add("base", f"'{base}' has no effect: the file says how the robot stands", "leave it out")
         machine, initial = build_machine(draft, keep_massless)
@@ -65,11 +63,10 @@ def import_robot(
     return Robot(machine, make_balance_sheet(root, source), initial)
 
 
-def _check_options(base: str | None, looks: str) -> None:
+def _check_base(base: str | None) -> None:
     flaws = FlawList()
-    for key, value, known in (("base", base, BASES), ("looks", looks, LOOKS)):
-        if value is not None and value not in known:
-            flaws.add(key, f"'{value}' is unknown", nearest(str(value), known))
+    if base is not None and base not in BASES:
+        flaws.add("base", f"'{base}' is unknown", nearest(str(base), BASES))
     flaws.raise_if_any()
 
 
@@ -89,14 +86,14 @@ def _load(path: Path) -> Element:
         raise Unreadable(f"xacro cannot expand it: {error}") from error
 
 
-def _read(root: Element, path: Path, base: str | None, search: Sequence[str | Path], looks: str) -> RobotDraft:
+def _read(root: Element, path: Path, base: str | None, search: Sequence[str | Path]) -> RobotDraft:
     meshes = MeshFiles(path, search)
     if root.tag == "robot":
-        return read_urdf(root, meshes, base, looks)
+        return read_urdf(root, meshes, base)
     if root.tag in ("sdf", "gazebo"):
-        return read_sdf(root, meshes, base, looks)
+        return read_sdf(root, meshes, base)
     if root.tag == "mujoco":
         from robodyn.robots.mjcf import read_mjcf
 
-        return read_mjcf(root, path, meshes, looks)
+        return read_mjcf(root, path, meshes)
     raise Unreadable(f"has the root element <{root.tag[:80]}>: {FORMATS}")

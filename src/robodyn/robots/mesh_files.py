@@ -10,10 +10,8 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from robodyn.model.look import MESHES
-from robodyn.untrusted import MEGABYTE
+from robodyn.untrusted import MEGABYTE, MOST_OF_A_MESH
 
-MOST_BYTES = 200 * MEGABYTE
-"""Of one mesh, this project's own choice."""
 LAYOUT = ("urdf", "robots", "xacro", "sdf", "mjcf", "xml")
 """Names of folders that hold the descriptions of a package, beside the folder `meshes`."""
 MARKS = ("package.xml", "model.config")
@@ -105,8 +103,8 @@ def _check_mesh(path: Path) -> None:
     if path.suffix.lower() not in MESHES:
         raise MeshError(f"{path.suffix or 'a file without ending'} cannot be drawn; save it as {' or '.join(MESHES)}")
     size = path.stat().st_size
-    if size > MOST_BYTES:
-        raise MeshError(f"has {size / MEGABYTE:.0f} MB, at most {MOST_BYTES / MEGABYTE:.0f} are read")
+    if size > MOST_OF_A_MESH:
+        raise MeshError(f"has {size / MEGABYTE:.0f} MB, at most {MOST_OF_A_MESH / MEGABYTE:.0f} are read")
     if path.suffix.lower() == ".stl":
         with path.open("rb") as file:
             head = file.read(_HEAD)

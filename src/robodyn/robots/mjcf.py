@@ -23,16 +23,18 @@ from robodyn.spatial import Pose, from_quaternion
 
 SHAPES = {2: "sphere", 3: "capsule", 5: "cylinder", 6: "box", 7: "mesh"}
 """Types of geoms that can be drawn."""
+HIDDEN = 3
+"""First group of geoms that MuJoCo's viewers do not show unasked: by custom those for contacts."""
 
 
-def read_mjcf(root: Element, file: Path, meshes: MeshFiles, looks: str) -> RobotDraft:
+def read_mjcf(root: Element, file: Path, meshes: MeshFiles) -> RobotDraft:
     """The draft of an MJCF file.
 
     Raises:
         Unreadable, OSError: where it cannot be read, or MuJoCo refuses it.
     """
     load_includes(root, file, meshes)
-    reader = MjcfReader(root, compile_model(file), meshes, looks)
+    reader = MjcfReader(root, compile_model(file), meshes)
     draft = reader.read()
     account(root)
     return draft
@@ -46,8 +48,8 @@ class MjcfReader:
         bodies, joints: our names by MuJoCo's numbers.
     """
 
-    def __init__(self, root: Element, model: Any, meshes: MeshFiles, looks: str) -> None:
-        self.root, self.model, self.meshes, self.looks = root, model, meshes, looks
+    def __init__(self, root: Element, model: Any, meshes: MeshFiles) -> None:
+        self.root, self.model, self.meshes = root, model, meshes
         self.draft = RobotDraft(root.attributes.get("model", "") or "robot")
         self.names: list[str] = []
         self.bodies = {0: GROUND}
@@ -126,8 +128,6 @@ class MjcfReader:
         model, first = self.model, int(self.model.body_geomadr[body])
         for k in range(int(model.body_geomnum[body])):
             geom = first + k
-            if (model.geom_group[geom] > 2) != (self.looks == "collision"):
-                continue
             kind = SHAPES.get(int(model.geom_type[geom]))
             element = self.part_element(body, ("geom",), k)
             if kind is None:
@@ -137,7 +137,7 @@ class MjcfReader:
             place = Pose.translation(-self.anchors[body]) @ _pose(model.geom_pos[geom], model.geom_quat[geom])
             material = int(model.geom_matid[geom])
             rgba = model.geom_rgba[geom] if material < 0 else model.mat_rgba[material]
-            sizes = self.sizes(kind, geom)
+            sizes = self.sizes(kind, geom) | {"collision": bool(model.geom_group[geom] >= HIDDEN)}
             if kind == "mesh":
                 mesh = int(model.geom_dataid[geom])
                 # MuJoCo puts a mesh into its centre of mass and principal axes; the file has it in its own frame.

@@ -43,9 +43,9 @@ REASONS = {
 }
 
 
-def read_sdf(root: Element, meshes: MeshFiles, base: str | None, looks: str) -> RobotDraft:
+def read_sdf(root: Element, meshes: MeshFiles, base: str | None) -> RobotDraft:
     """The draft of an SDF file; what is wrong with it is noted in its flaws."""
-    return _Reader(root, meshes, base, looks).read()
+    return _Reader(root, meshes, base).read()
 
 
 @dataclass(frozen=True)
@@ -76,11 +76,11 @@ class _Model:
 
 
 class _Reader:
-    def __init__(self, root: Element, meshes: MeshFiles, base: str | None, looks: str) -> None:
+    def __init__(self, root: Element, meshes: MeshFiles, base: str | None) -> None:
         self.root, self.base = root, base
         self.draft = RobotDraft("robot")
         self.flaws = self.draft.flaws
-        self.links = LinkReader(meshes, looks, self.flaws)
+        self.links = LinkReader(meshes, self.flaws)
         self.joints = JointReader(self.draft)
         version = root.take("version") or "1.6"
         self.old_axes = version in ("1.0", "1.1", "1.2", "1.3", "1.4")

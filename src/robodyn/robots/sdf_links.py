@@ -11,7 +11,7 @@ from robodyn.robots.draft import LinkDraft, rotated_inertia
 from robodyn.robots.mesh_files import MeshFiles
 from robodyn.robots.names import usable_name
 from robodyn.robots.sdf_frames import pose_of, text_floats, text_of
-from robodyn.robots.shapes import OTHER, SHAPES, colour_of, distinct, make_look
+from robodyn.robots.shapes import SHAPES, colour_of, distinct, make_look
 from robodyn.robots.xml_tree import CHOICE, CONVERTED, READ, UNUSED, Element
 from robodyn.spatial import Pose
 
@@ -19,8 +19,8 @@ from robodyn.spatial import Pose
 class LinkReader:
     """Reads the links of a file."""
 
-    def __init__(self, meshes: MeshFiles, looks: str, flaws: FlawList) -> None:
-        self.meshes, self.looks, self.flaws = meshes, looks, flaws
+    def __init__(self, meshes: MeshFiles, flaws: FlawList) -> None:
+        self.meshes, self.flaws = meshes, flaws
 
     def read(self, name: str, element: Element, anchor: np.ndarray) -> LinkDraft:
         element.mark(READ)
@@ -40,11 +40,8 @@ class LinkReader:
             if tensor is not None and not np.array_equal(place.R, np.eye(3)):
                 for child in tensor.children:
                     child.mark(CONVERTED, "I = R I_file R^T [kg m^2], R of <pose>")
-        other = "collision" if self.looks == "visual" else "visual"
-        for shape in element.all(self.looks):
+        for shape in [*element.all("visual"), *element.all("collision")]:
             self.shape(link, shape, anchor)
-        for shape in element.all(other):
-            shape.drop(OTHER.format(drawn=self.looks, other=other))
         if text_of(element, "gravity") in ("0", "false"):
             element.all("gravity")[0].mark(UNUSED, "gravity acts on all bodies; a load can hold this one")
         return link
@@ -58,7 +55,7 @@ class LinkReader:
         look: Any = "has no shape that can be drawn"
         if shapes:
             shapes[0].mark(READ)
-            sizes = self.sizes(shapes[0])
+            sizes = self.sizes(shapes[0]) | {"collision": element.tag == "collision"}
             look = make_look(shapes[0].tag, name, place, self.colour(element), self.meshes, sizes)
         if isinstance(look, str):
             (shapes[0] if shapes else element).mark(UNUSED, look)

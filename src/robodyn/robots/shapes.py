@@ -19,7 +19,6 @@ SHAPES: dict[str, type[Look]] = {
     "capsule": CapsuleLook,
     "mesh": MeshLook,
 }
-OTHER = "drawn are the {drawn} shapes; looks = '{other}' draws these instead"
 
 
 def colour_of(rgba: Sequence[float]) -> str:

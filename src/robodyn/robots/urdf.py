@@ -31,14 +31,14 @@ LIMITS = {"lower": "lower_limit", "upper": "upper_limit", "velocity": "speed_lim
 HUGE = 1e30
 
 
-def read_urdf(root: Element, meshes: MeshFiles, base: str | None, looks: str) -> RobotDraft:
+def read_urdf(root: Element, meshes: MeshFiles, base: str | None) -> RobotDraft:
     """The draft of a URDF file; what is wrong with it is noted in its flaws."""
-    return _Reader(root, meshes, looks).read(base)
+    return _Reader(root, meshes).read(base)
 
 
 class _Reader:
-    def __init__(self, root: Element, meshes: MeshFiles, looks: str) -> None:
-        self.root, self.meshes, self.looks = root, meshes, looks
+    def __init__(self, root: Element, meshes: MeshFiles) -> None:
+        self.root, self.meshes = root, meshes
         self.draft = RobotDraft(root.take("name") or "robot")
         self.flaws = self.draft.flaws
 
@@ -47,7 +47,7 @@ class _Reader:
         for tag, reason in REASONS.items():
             for element in self.root.all(tag):
                 element.drop(reason)
-        links = LinkReader(self.root, self.meshes, self.looks, self.flaws)
+        links = LinkReader(self.root, self.meshes, self.flaws)
         self.draft.links = [links.read(element) for element in self.root.all("link")]
         self.draft.joints = [joint for element in self.root.all("joint") if (joint := self.joint(element))]
         if not self.draft.links:

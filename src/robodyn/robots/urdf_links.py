@@ -10,7 +10,7 @@ from robodyn.errors import FlawList, nearest
 from robodyn.robots.draft import LinkDraft, rotated_inertia
 from robodyn.robots.mesh_files import MeshFiles
 from robodyn.robots.names import usable_name
-from robodyn.robots.shapes import OTHER, SHAPES, colour_of, distinct, make_look
+from robodyn.robots.shapes import SHAPES, colour_of, distinct, make_look
 from robodyn.robots.xml_tree import CHOICE, CONVERTED, READ, UNUSED, Element, floats_of
 from robodyn.spatial import Pose, from_rpy
 
@@ -25,8 +25,8 @@ REASONS = {
 class LinkReader:
     """Reads the links of a file, with the materials that they share."""
 
-    def __init__(self, root: Element, meshes: MeshFiles, looks: str, flaws: FlawList) -> None:
-        self.meshes, self.looks, self.flaws = meshes, looks, flaws
+    def __init__(self, root: Element, meshes: MeshFiles, flaws: FlawList) -> None:
+        self.meshes, self.flaws = meshes, flaws
         self.colours: dict[str, str] = {}
         for material in root.walk():
             if material.tag == "material" and material.one("color") is not None:
@@ -41,11 +41,8 @@ class LinkReader:
         inertial = element.one("inertial")
         if inertial is not None:
             self.inertia(link, inertial)
-        other = "collision" if self.looks == "visual" else "visual"
-        for shape in element.all(self.looks):
+        for shape in [*element.all("visual"), *element.all("collision")]:
             self.shape(link, shape)
-        for shape in element.all(other):
-            shape.drop(OTHER.format(drawn=self.looks, other=other))
         return link
 
     def inertia(self, link: LinkDraft, inertial: Element) -> None:
@@ -81,7 +78,7 @@ class LinkReader:
             origin_of(element, self.flaws),
             self.material(element),
             self.meshes,
-            self.sizes(shapes[0]),
+            self.sizes(shapes[0]) | {"collision": element.tag == "collision"},
         )
         if isinstance(look, str):
             shapes[0].mark(UNUSED, look, "", *shapes[0].attributes)

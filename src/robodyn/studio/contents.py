@@ -8,6 +8,7 @@ from robodyn.results import Outcome, Run
 
 from .columns import encode_columns
 from .machine import read_machine
+from .mesh_store import MeshStore
 
 MOST_EVENTS = 2000
 MOST_UNITS = 4
@@ -18,15 +19,15 @@ _COUNTS = ("steps", "rejected", "evaluations", "jacobians", "factorisations", "e
 Plain = dict[str, Any]
 
 
-def describe_run(run: Run, label: str) -> Plain:
-    """One run for the page; texts are plain text, never markup."""
-    machine, note = read_machine(run)
+def describe_run(run: Run, label: str, meshes: MeshStore | None = None) -> Plain:
+    """One run for the page, its meshes put into the store; texts are plain text, never markup."""
+    machine, note = read_machine(run, meshes)
     equations = run.provenance.equations
     return {
         "label": label,
         "title": str(run.provenance.description.get("title") or ""),
         "outcome": _outcome(run.outcome),
-        "warnings": [*run.warnings, *_undrawn(machine)],
+        "warnings": [*run.warnings, *find_undrawn(machine)],
         "limits": [passed.sentence for passed in run.passed_limits],
         **_certificate(run),
         "statistics": _statistics(run),
@@ -41,7 +42,7 @@ def describe_run(run: Run, label: str) -> Plain:
     }
 
 
-def _undrawn(machine: Plain | None) -> list[str]:
+def find_undrawn(machine: Plain | None) -> list[str]:
     """Sentences on looks that are not drawn."""
     return [sentence for body in (machine["bodies"] if machine else []) for sentence in body.get("undrawn", [])]
 

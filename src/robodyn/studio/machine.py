@@ -9,12 +9,15 @@ from typing import Any
 from robodyn.results import Run
 
 from .deforming import find_carrier, is_inner, read_shape
+from .ellipsoids import read_ellipsoid
 from .looks import read_looks
+from .mesh_store import MeshStore
 from .surfaces import read_surfaces
 
 Plain = dict[str, Any]
 GROUND = "ground"
 _AXES = ("x", "y", "z")
+_TENSOR = ("xx", "yy", "zz", "xy", "xz", "yz")
 _ORIGIN = (0.0, 0.0, 0.0)
 _IDENTITY = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 _X_AXIS = (1.0, 0.0, 0.0)
@@ -23,17 +26,24 @@ _STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 _DRAWN_KINDS = ("revolute", "prismatic", "screw", "ball", "fixed")
 
 
-def read_machine(run: Run) -> tuple[Plain | None, str]:
-    """The drawable geometry, or None and the sentence that says why there is none."""
-    description = run.provenance.description
+def read_machine(run: Run, meshes: MeshStore | None = None) -> tuple[Plain | None, str]:
+    """The drawable geometry of a run's machine, or None and the sentence that says why there is none."""
+    machine, note = read_geometry(run.provenance.description, run.provenance.parameters, meshes or MeshStore())
+    if machine is None:
+        return None, note
+    return (None, problem) if (problem := _missing(machine, run)) else (machine, "")
+
+
+def read_geometry(description: Plain, numbers: Plain, meshes: MeshStore) -> tuple[Plain | None, str]:
+    """The drawable geometry of a scenario's description, or None and the sentence that says why there is none."""
     mechanism = find_mechanism(description)
     if mechanism is None:
-        return None, "This run has no description of a mechanism, so there is nothing to draw in space."
+        return None, "There is no description of a mechanism, so there is nothing to draw in space."
     try:
-        machine = _geometry(mechanism, description, run.provenance.parameters)
+        machine = _geometry(mechanism, description, numbers, meshes)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         return None, f"The mechanism's description cannot be drawn ({type(error).__name__}: {error})."
-    return (None, problem) if (problem := _problem(machine, run)) else (machine, "")
+    return (None, problem) if (problem := _problem(machine)) else (machine, "")
 
 
 def find_mechanism(description: Plain) -> Plain | None:
@@ -43,9 +53,9 @@ def find_mechanism(description: Plain) -> Plain | None:
     return found if isinstance(found, dict) else None
 
 
-def _geometry(mechanism: Plain, description: Plain, numbers: Plain) -> Plain:
+def _geometry(mechanism: Plain, description: Plain, numbers: Plain, meshes: MeshStore) -> Plain:
     gravity = zip(_AXES, _triple(mechanism.get("gravity", _STANDARD_GRAVITY)), strict=True)
-    bodies = [_body(body, numbers) for body in mechanism["bodies"]]
+    bodies = [_body(body, numbers, meshes) for body in mechanism["bodies"]]
     shapes = {body["name"]: body.get("shape") for body in bodies}
     joints = _ordered([part for joint in mechanism["joints"] for part in _joint(joint, shapes, numbers)])
     points = [_point(point, shapes, joints, numbers) for point in mechanism.get("points", [])]
@@ -61,14 +71,18 @@ def _geometry(mechanism: Plain, description: Plain, numbers: Plain) -> Plain:
     }
 
 
-def _body(body: Plain, numbers: Plain) -> Plain:
-    """A rigid body by its centre of mass and its looks, one that deforms with its shape."""
-    shape = read_shape(body)
-    message = {"name": str(body["name"]), "com": _vector(body, "com", numbers)}
-    looks, undrawn = read_looks(body)
-    message |= {"looks": looks} if looks else {}
-    message |= {"undrawn": undrawn} if undrawn else {}
-    return message if shape is None else message | {"shape": shape}
+def _body(body: Plain, numbers: Plain, meshes: MeshStore) -> Plain:
+    """A rigid body by its mass, centre of mass, inertia and looks, one that deforms with its shape."""
+    shape, name = read_shape(body), str(body["name"])
+    message: Plain = {"name": name, "com": _vector(body, "com", numbers)}
+    if shape is not None:
+        return message | {"shape": shape}
+    mass = _number(numbers, f"{name}.mass", body.get("mass", 0.0))
+    inertia = zip(_TENSOR, body.get("inertia") or [0.0] * 6, strict=True)
+    ellipsoid = read_ellipsoid(mass, [_number(numbers, f"{name}.inertia.{key}", entry) for key, entry in inertia])
+    looks, undrawn = read_looks(body, meshes)
+    parts = {"mass": mass, "ellipsoid": ellipsoid, "looks": looks, "undrawn": undrawn}
+    return message | {key: part for key, part in parts.items() if part}
 
 
 def _joint(joint: Plain, shapes: Plain, numbers: Plain) -> list[Plain]:
@@ -171,8 +185,8 @@ def _ordered(joints: list[Plain]) -> list[Plain]:
     return ordered
 
 
-def _problem(machine: Plain, run: Run) -> str:
-    """Why a geometry cannot follow the run, or nothing."""
+def _problem(machine: Plain) -> str:
+    """Why a geometry cannot be drawn, or nothing."""
     strange = sorted({joint["kind"] for joint in machine["joints"]} - set(_DRAWN_KINDS))
     if strange:
         return f"Joints of the kind {', '.join(strange)} cannot be drawn yet."
@@ -180,6 +194,11 @@ def _problem(machine: Plain, run: Run) -> str:
     loose = [point["name"] for point in machine["points"] if point["body"] not in reached]
     if loose:
         return f"The points {', '.join(loose)} are on no body of the mechanism, so it cannot be drawn."
+    return ""
+
+
+def _missing(machine: Plain, run: Run) -> str:
+    """Why a geometry cannot follow the run, or nothing."""
     moving = [joint["name"] for joint in machine["joints"] if joint["kind"] != "fixed"]
     moving += [name.removesuffix(".position") for body in machine["bodies"] for name in _modes(body)]
     balls = {joint["name"] for joint in machine["joints"] if joint["kind"] == "ball"}

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from robodyn.results import Run
-from robodyn.results.atomic import replacing
 
 from .contents import describe_run
-from .page import SCRIPTS, assemble_page
+from .mesh_store import BUDGET, MeshStore
+from .page import SCRIPTS, assemble_page, write_page
 
 if TYPE_CHECKING:
     from robodyn.analysis.linear.modes import Mode
@@ -23,30 +23,28 @@ _SHOWN = ("label", "machine", "machine_note", "events", "rows", "kept", "time", 
 
 def write_modes(vibration: Vibration, path: str | Path) -> Path:
     """Write the page of a machine's modes to a file, all or nothing; see `make_modes_page`."""
-    page = make_modes_page(vibration)
-    with replacing(path) as draft:
-        draft.write_text(page, encoding="utf-8", newline="\n")
-    return Path(path)
+    return write_page(make_modes_page(vibration), path)
 
 
 def make_modes_page(vibration: Vibration) -> str:
     """The page as text: a table of all modes, and the machine swinging in the chosen one over its rest position."""
-    rest = _describe(vibration.rest, "at rest") | {"backdrop": True}
+    meshes = MeshStore()
+    rest = _describe(vibration.rest, "at rest", meshes) | {"backdrop": True}
     if rest["machine"] is None:
         raise ValueError(rest["machine_note"])
     runs = [
-        _describe(run, f"{mode.frequency:.4g} Hz") | {"caption": _caption(mode, vibration.period)}
+        _describe(run, f"{mode.frequency:.4g} Hz", meshes) | {"caption": _caption(mode, vibration.period)}
         for mode, run in zip(vibration.modes, vibration.runs, strict=True)
     ]
     drawn = {id(mode): k + 1 for k, mode in enumerate(vibration.modes)}
     table = [_row(mode) | {"run": drawn.get(id(mode))} for mode in vibration.found]
     name, notes = vibration.rest.provenance.scenario, list(vibration.found.model.notes)
     data = {"runs": [rest, *runs], "modes": table, "notes": notes, "period": vibration.period}
-    return assemble_page("modes.html", _SCRIPTS, f"Modes of {name}", data)
+    return assemble_page("modes.html", _SCRIPTS, f"Modes of {name}", data | meshes.encode(BUDGET))
 
 
-def _describe(run: Run, label: str) -> dict[str, Any]:
-    message = describe_run(run, label)
+def _describe(run: Run, label: str, meshes: MeshStore) -> dict[str, Any]:
+    message = describe_run(run, label, meshes)
     return {key: message[key] for key in _SHOWN}
 
 

@@ -19,6 +19,7 @@ from robodyn.results.atomic import replacing
 from robodyn.waiting import told_if_slow
 
 from .contents import choose_signals, describe_run, make_finite
+from .mesh_store import BUDGET, MeshStore, check_budget
 
 # In the order of their reading: each uses only what stands before it.
 SCRIPTS = (
@@ -33,9 +34,11 @@ SCRIPTS = (
     "shapes.js",
     "bending.js",
     "surfaces.js",
+    "skins.js",
     "looks.js",
     "struts.js",
     "camera.js",
+    "renderer.js",
     "scene.js",
     "surroundings.js",
     "replay.js",
@@ -49,31 +52,47 @@ _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 
 
 def write_report(
-    runs: Run | Sequence[Run], path: str | Path, *, labels: Sequence[str] | None = None, exaggerate: float = 1.0
+    runs: Run | Sequence[Run],
+    path: str | Path,
+    *,
+    labels: Sequence[str] | None = None,
+    exaggerate: float = 1.0,
+    mesh_budget: float = BUDGET,
 ) -> Path:
     """Write the report page of one or more runs to a file, all or nothing; see `make_page`."""
-    page = make_page(runs, labels=labels, exaggerate=exaggerate)
+    return write_page(make_page(runs, labels=labels, exaggerate=exaggerate, mesh_budget=mesh_budget), path)
+
+
+def write_page(page: str, path: str | Path) -> Path:
     with replacing(path) as draft:
         draft.write_text(page, encoding="utf-8", newline="\n")
     return Path(path)
 
 
 @told_if_slow("drawing the page")
-def make_page(runs: Run | Sequence[Run], *, labels: Sequence[str] | None = None, exaggerate: float = 1.0) -> str:
+def make_page(
+    runs: Run | Sequence[Run],
+    *,
+    labels: Sequence[str] | None = None,
+    exaggerate: float = 1.0,
+    mesh_budget: float = BUDGET,
+) -> str:
     """The report page as text.
 
     Args:
         labels: what to call each run, all different; the scenarios' names, numbered where equal, if not given.
         exaggerate: how many times too large deformations are drawn at first; the page has a slider for it.
+        mesh_budget: megabytes that meshes may take; they are decimated until they fit.
     """
     runs = (runs,) if isinstance(runs, Run) else tuple(runs)
     if not 1 <= len(runs) <= MOST_RUNS:
         raise ValueError(f"from 1 to {MOST_RUNS} runs fit on one page, not {len(runs)}")
-    labels = _labels(runs, labels)
-    message = [describe_run(run, label) for run, label in zip(runs, labels, strict=True)]
+    check_budget(mesh_budget)
+    labels, meshes = _labels(runs, labels), MeshStore()
+    message = [describe_run(run, label, meshes) for run, label in zip(runs, labels, strict=True)]
     _check_exaggeration(exaggerate, message)
     data = {"runs": message, "selected": choose_signals(runs), "exaggeration": exaggerate}
-    return assemble_page("page.html", SCRIPTS, ", ".join(labels), data)
+    return assemble_page("page.html", SCRIPTS, ", ".join(labels), data | meshes.encode(mesh_budget))
 
 
 def assemble_page(template: str, scripts: Sequence[str], title: str, data: dict[str, Any]) -> str:

@@ -65,7 +65,7 @@ def test_a_file_adds_drives_and_control_to_a_robot_and_changes_its_numbers(folde
 
 
 def test_options_of_the_robot_are_given_in_a_table(folder):
-    text = 'duration = 1\nrobot = { file = "arm.urdf", base = "free", looks = "collision", keep_massless = false }'
+    text = 'duration = 1\nrobot = { file = "arm.urdf", base = "free", keep_massless = false }'
     found = scenario(folder, text)
     assert found.machine.mechanism.joint("base_base").kind == "free"
 

@@ -76,8 +76,7 @@ def test_drives_are_blocks_with_a_command(robot):
 def test_what_has_no_part_in_robodyn_is_said(robot):
     assert "dyntype" in notes(robot, "actuator/general[slow]")[0]
     assert "only joints along or about one axis" in notes(robot, "joint[hook]@damping")[0]
-    drawn = rd.import_robot(OWN / "arm.xml", looks="collision")
-    assert any("counts for the inertia alone" in note for note in notes(drawn, "body[fore]/geom"))
+    assert any("counts for the inertia alone" in note for note in notes(robot, "body[fore]/geom"))
     assert "contacts are not imported" in notes(robot, "default/geom@contype")[0]
 
 

@@ -11,7 +11,7 @@ from robodyn.files.schema import make_schema
 from robodyn.files.writing import scenario_text
 from robodyn.studio import make_page
 from robodyn.studio.contents import describe_run
-from robodyn.studio.meshes import MOST_TRIANGLES, read_mesh
+from robodyn.studio.mesh_store import MeshStore
 
 TRIANGLES = np.array([[[0, 0, 0], [1, 0, 0], [0, 2, 0]], [[0, 0, 0], [0, 0, 3], [1, 0, 0]]], float)
 FILE = """
@@ -39,50 +39,12 @@ def binary(triangles, head=b"solid"):
     return head.ljust(80) + struct.pack("<I", len(triangles)) + rows
 
 
-def text(triangles):
-    corners = "".join(
-        "facet normal 0 0 0\nouter loop\n" + "".join(f"vertex {x} {y} {z}\n" for x, y, z in one) + "endloop\nendfacet\n"
-        for one in triangles
-    )
-    return f"solid thing\n{corners}endsolid thing\n".encode()
-
-
 @pytest.fixture
 def path(tmp_path):
     (tmp_path / "hook.stl").write_bytes(binary(TRIANGLES * 1e3))
     file = tmp_path / "seen.toml"
     file.write_text(FILE)
     return file
-
-
-@pytest.mark.parametrize("write", [binary, text])
-def test_meshes_are_read_with_their_scale(tmp_path, write):
-    file = tmp_path / "a.stl"
-    file.write_bytes(write(TRIANGLES))
-    vertices, faces = read_mesh(str(file), (2, 1, 1))
-    assert len(vertices) == 4
-    assert np.array_equal(np.array(vertices)[np.array(faces)], TRIANGLES * (2, 1, 1))
-    vertices, faces = read_mesh(str(file), (-1, 1, 1))
-    # A mirrored mesh is turned inside out: its triangles run the other way round.
-    assert np.array_equal(np.array(vertices)[np.array(faces)], (TRIANGLES * (-1, 1, 1))[:, ::-1])
-
-
-def test_of_a_large_mesh_the_box_around_it_is_drawn(tmp_path):
-    file = tmp_path / "a.stl"
-    file.write_bytes(binary(np.random.default_rng(1).uniform(-1, 1, (MOST_TRIANGLES + 1, 3, 3))))
-    vertices, faces = read_mesh(str(file), (1, 1, 1))
-    assert (len(vertices), len(faces)) == (8, 6)
-    assert np.allclose(np.abs(vertices), 1, atol=1e-3)
-
-
-@pytest.mark.parametrize(
-    "data", [b"", b"nothing", b"solid x\nvertex 1 2 3\n", binary(TRIANGLES)[:-1], text([[[0, 0, "x"]] * 3])]
-)
-def test_damaged_meshes_are_refused(tmp_path, data):
-    file = tmp_path / "a.stl"
-    file.write_bytes(data)
-    with pytest.raises(ValueError, match="."):
-        read_mesh(str(file), (1, 1, 1))
 
 
 def test_looks_stay_what_they_are_through_files_and_combination(path, tmp_path):
@@ -108,13 +70,15 @@ def test_looks_stay_what_they_are_through_files_and_combination(path, tmp_path):
 
 def test_the_page_draws_looks_and_tells_meshes_that_have_gone(path, tmp_path):
     run = rd.simulate(rd.read_scenario(path))
-    plain = describe_run(run, "run")
+    meshes = MeshStore()
+    plain = describe_run(run, "run", meshes)
     (body,) = plain["machine"]["bodies"]
     assert [look["kind"] for look in body["looks"]] == ["box", "cylinder", "capsule", "sphere", "mesh"]
     assert body["looks"][0]["colour"] == "#CC4422"
-    assert np.max(body["looks"][-1]["vertices"]) == pytest.approx(3.0)
+    assert body["looks"][-1]["meshes"] == [0]
+    assert np.max(meshes.meshes[0].corners) == pytest.approx(3.0)
     (tmp_path / "hook.stl").unlink()
-    (warning,) = describe_run(run, "run")["warnings"]
+    (warning,) = describe_run(run, "run", MeshStore())["warnings"]
     assert warning.startswith("the look 'hook' of 'arm' is not drawn: ")
     assert "makeLooks" in make_page(run)
 
@@ -128,8 +92,8 @@ def test_the_page_draws_looks_and_tells_meshes_that_have_gone(path, tmp_path):
         ('{ kind = "sphere", radius = 1, colour = "red" }', "looks.a.colour: 'red' is no colour"),
         ('{ kind = "mesh", file = "no.stl" }', "looks.a.file: there is no file"),
         (
-            '{ kind = "mesh", file = "hook.dae" }',
-            "looks.a.file: 'hook.dae' is no mesh that can be drawn (save it as .stl)",
+            '{ kind = "mesh", file = "hook.ply" }',
+            "looks.a.file: 'hook.ply' is no mesh that can be drawn (save it as .stl or",
         ),
         ('{ kind = "mesh", file = "hook.stl", scale = [1, 0, 1] }', "looks.a.scale: must not be 0"),
     ],

@@ -5,8 +5,8 @@
 // where eta are its modal coordinates, as recorded times a factor of exaggeration. What it carries stands on a node.
 
 const MOST_EXAGGERATED = 1000;
-// Number of the face that is a stripe along a tube: behind its two ends, a quarter around it.
-const STRIPE = 2 + SIDES / 2 - 4;
+// Number of the first of two faces that are a stripe along a tube: behind its two ends, a quarter around it.
+const STRIPE = 2 + SIDES / 4;
 
 // A sum of vectors with weights, added to a first one.
 function weigh(start, vectors, weights) {
@@ -28,7 +28,7 @@ function nodeFrame(pose, { position, shift, turn: turns, bend }, eta) {
 }
 
 function shapeOf(machine, body) {
-  return machine.bodies.find((other) => other.name === body)?.shape ?? null;
+  return bodyOf(machine, body)?.shape ?? null;
 }
 
 function isFlexible(machine) {
@@ -62,7 +62,7 @@ function makeBentTubes(shape, pose, radius) {
     const [u, v] = frameAlong(unitOf(subtract(b, a)));
     const rings = edge.map((k) => makeRing(shape.nodes[k].position, u, v, radius).map((spot) => placed(pose.nodes[k], spot)));
     const { vertices, faces } = joinRings(rings);
-    const [stripe] = faces.splice(STRIPE, 1);
-    return [{ body: GROUND, vertices, faces, colour: "link" }, { body: GROUND, vertices, faces: [stripe], colour: "joint" }];
+    const stripe = faces.splice(STRIPE, 2);
+    return [{ body: GROUND, vertices, faces, colour: "link" }, { body: GROUND, vertices, faces: stripe, colour: "joint" }];
   });
 }

@@ -11,8 +11,9 @@ function makeCamera(axes, centre, extent) {
 }
 
 // Go as near as all the places allow, and put them into the middle of the picture.
-function fitCamera(camera, places, width, height) {
+function fitCamera(camera, { centre, outline: places }, width, height) {
   camera.zoom = 1;
+  camera.centre = centre;
   camera.shift = [0, 0];
   // Perspective makes sizes grow unevenly on the way, so it is gone in a few steps.
   for (let k = 0; k < 4; k++) {
@@ -34,8 +35,9 @@ function startView([x, y, z]) {
   return z < 0.3 * largest ? [-0.95, 0.62] : VIEWS.corner;
 }
 
-// A function place -> {x, y, depth} [pixels, m]; depth is the distance along the line of sight.
-function makeProjection(camera, width, height) {
+// A function place -> {x, y, depth, size} [pixels, m, pixels/m]; depth is the distance along the line of sight. `matrix`
+// is the same for the renderer, by columns; beyond: how far behind the middle is still seen [m].
+function makeProjection(camera, width, height, beyond = 1) {
   const { azimuth, elevation, axes, centre } = camera;
   const [ca, sa, ce, se] = [Math.cos(azimuth), Math.sin(azimuth), Math.cos(elevation), Math.sin(elevation)];
   const combine = (a, b, c) => add(add(scale(axes[0], a), scale(axes[1], b)), scale(axes[2], c));
@@ -44,17 +46,31 @@ function makeProjection(camera, width, height) {
   const up = combine(-ca * se, -sa * se, ce);
   const far = camera.far / camera.zoom;
   const focal = Math.min(width, height * 1.25) / 2 / Math.tan(VIEW_ANGLE / 2);
+  const shift = scale([...camera.shift, 0], camera.zoom);
   const project = (place) => {
     const offset = subtract(place, centre);
     const depth = far - dot(offset, towards);
     const size = focal / Math.max(depth, 0.02 * far);
-    const [x, y] = [width / 2 + camera.shift[0] * camera.zoom, height / 2 + camera.shift[1] * camera.zoom];
+    const [x, y] = [width / 2 + shift[0], height / 2 + shift[1]];
     return { x: x + dot(offset, right) * size, y: y - dot(offset, up) * size, depth, size };
   };
-  return { project, towards, right, up, near: 0.05 * far, eye: add(centre, scale(towards, far)) };
+  const near = 0.02 * far;
+  const last = far + beyond;
+  const deep = [...scale(towards, -1), far + dot(towards, centre)];
+  const row = (axis, gain, slide) => [...axis, -dot(axis, centre)].map((part, k) => gain * part + slide * deep[k]);
+  const rows = [
+    row(right, (2 * focal) / width, (2 * shift[0]) / width),
+    row(up, (2 * focal) / height, (-2 * shift[1]) / height),
+    deep.map((part, k) => (part * (last + near) - (k === 3 ? 2 * last * near : 0)) / (last - near)),
+    deep,
+  ];
+  const matrix = [0, 1, 2, 3].flatMap((column) => rows.map((line) => line[column]));
+  const lifting = (-2 * last * near) / (last - near);
+  return { project, towards, right, up, near, matrix, lifting, eye: add(centre, scale(towards, far)), focal, far };
 }
 
-// Drag or one finger turns, wheel or two fingers enlarge, shift and arrows turn, + and - enlarge.
+// Drag or one finger turns; right button, shift and drag or two fingers move; wheel, two fingers, + and - enlarge; shift
+// and arrows turn.
 function watchCamera(canvas, camera, redraw) {
   const fingers = new Map();
   const orbit = (dx, dy) => {
@@ -62,38 +78,63 @@ function watchCamera(canvas, camera, redraw) {
     camera.elevation = Math.min(1.55, Math.max(-1.55, camera.elevation + dy));
     redraw();
   };
-  const enlarge = (factor) => {
-    camera.zoom = Math.min(8, Math.max(0.3, camera.zoom * factor));
+  // What was in the middle follows the pointer.
+  const move = (dx, dy) => {
+    const { right, up, focal, far } = makeProjection(camera, canvas.clientWidth, canvas.clientHeight);
+    camera.centre = add(camera.centre, add(scale(right, (-dx * far) / focal), scale(up, (dy * far) / focal)));
     redraw();
   };
+  const enlarge = (factor) => {
+    camera.zoom = Math.min(20, Math.max(0.2, camera.zoom * factor));
+    redraw();
+  };
+  const glide = makeGlide(enlarge);
+  const middle = () => scale([...fingers.values()].reduce((sum, { x, y }) => add(sum, [x, y, 0]), [0, 0, 0]), 1 / fingers.size);
+  const spread = () => (fingers.size === 2 ? Math.max(1, distance(...fingers.values())) : 1);
   canvas.addEventListener("pointerdown", (event) => {
     canvas.setPointerCapture(event.pointerId);
     fingers.set(event.pointerId, { x: event.clientX, y: event.clientY });
   });
   canvas.addEventListener("pointermove", (event) => {
-    const before = fingers.get(event.pointerId);
-    if (!before) return;
-    const spread = () => distance(...fingers.values());
-    const old = fingers.size === 2 ? spread() : 0;
-    const now = { x: event.clientX, y: event.clientY };
-    fingers.set(event.pointerId, now);
-    if (fingers.size === 2) enlarge(spread() / Math.max(1, old));
-    else orbit((now.x - before.x) * 0.008, (now.y - before.y) * 0.008);
+    if (!fingers.has(event.pointerId)) return;
+    const [before, wide] = [middle(), spread()];
+    fingers.set(event.pointerId, { x: event.clientX, y: event.clientY });
+    const [dx, dy] = subtract(middle(), before);
+    if (fingers.size === 2) enlarge(spread() / wide);
+    if (fingers.size === 2 || event.shiftKey || event.buttons > 1) move(dx, dy);
+    else orbit(dx * 0.008, dy * 0.008);
   });
   for (const end of ["pointerup", "pointercancel"]) {
     canvas.addEventListener(end, (event) => fingers.delete(event.pointerId));
   }
+  canvas.addEventListener("contextmenu", (event) => event.preventDefault());
   canvas.addEventListener("wheel", (event) => {
     event.preventDefault();
-    enlarge(Math.exp(-event.deltaY / 800));
+    glide(-event.deltaY / 800);
   }, { passive: false });
   const turns = { ArrowLeft: [-0.1, 0], ArrowRight: [0.1, 0], ArrowUp: [0, 0.1], ArrowDown: [0, -0.1] };
   canvas.addEventListener("keydown", (event) => {
     if (event.shiftKey && turns[event.key]) orbit(...turns[event.key]);
-    else if (event.key === "+" || event.key === "=") enlarge(1.2);
-    else if (event.key === "-") enlarge(1 / 1.2);
+    else if (event.key === "+" || event.key === "=") glide(0.18);
+    else if (event.key === "-") glide(-0.18);
     else return;
     event.preventDefault();
     event.stopPropagation();
   });
+}
+
+// A wheel turns in jerks; the view comes nearer by a part of what is left at every picture.
+function makeGlide(enlarge) {
+  let left = 0;
+  const step = () => {
+    const part = Math.abs(left) < 0.003 ? left : 0.35 * left;
+    left -= part;
+    enlarge(Math.exp(part));
+    if (left !== 0) requestAnimationFrame(step);
+  };
+  return (amount) => {
+    const resting = left === 0;
+    left += amount;
+    if (resting) step();
+  };
 }

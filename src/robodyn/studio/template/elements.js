@@ -56,31 +56,44 @@ function showUnit(unit) {
   return unit === "" ? "no unit" : unit.replace(/\^2/g, "²").replace(/\^3/g, "³");
 }
 
+const DARK = matchMedia("(prefers-color-scheme: dark)");
+let knownColours = null;
+DARK.addEventListener("change", () => (knownColours = null));
+
 // The colours of the page as canvases need them, read from the style sheet.
 function readColours() {
+  if (knownColours) return knownColours;
   const style = getComputedStyle(document.documentElement);
   const colour = (name) => style.getPropertyValue(`--${name}`).trim();
   const names = [
-    "text", "quiet", "line", "card", "accent", "floor", "link", "joint", "barrel", "rod", "point", "obstacle", "event", "shadow",
+    "text", "quiet", "line", "card", "accent", "floor", "link", "joint", "barrel", "rod", "payload", "inertia", "point", "obstacle", "event", "shadow",
   ];
   const colours = Object.fromEntries(names.map((name) => [name, colour(name)]));
   colours.series = [1, 2, 3, 4, 5, 6, 7, 8].map((k) => colour(`series-${k}`));
-  return colours;
+  return (knownColours = colours);
 }
 
-// A canvas as large as its place, sharp on any screen; `draw(context, width, height)` is called when either changes.
+// A canvas as large as its place, sharp on any screen; `draw(width, height, pixels)` is called when either changes,
+// pixels: how many there are to a length of 1.
 function fitCanvas(canvas, draw) {
-  const context = canvas.getContext("2d");
   const redraw = () => {
-    const scale = window.devicePixelRatio || 1;
+    const pixels = window.devicePixelRatio || 1;
     const [width, height] = [canvas.clientWidth, canvas.clientHeight];
     if (width === 0 || height === 0) return;
-    const wanted = [Math.round(width * scale), Math.round(height * scale)];
+    const wanted = [Math.round(width * pixels), Math.round(height * pixels)];
     if (canvas.width !== wanted[0] || canvas.height !== wanted[1]) [canvas.width, canvas.height] = wanted;
-    context.setTransform(scale, 0, 0, scale, 0, 0);
-    context.clearRect(0, 0, width, height);
-    draw(context, width, height);
+    draw(width, height, pixels);
   };
   new ResizeObserver(redraw).observe(canvas);
   return redraw;
+}
+
+// The same with a flat, empty drawing: `draw(context, width, height)`.
+function fitDrawing(canvas, draw) {
+  const context = canvas.getContext("2d");
+  return fitCanvas(canvas, (width, height, pixels) => {
+    context.setTransform(pixels, 0, 0, pixels, 0, 0);
+    context.clearRect(0, 0, width, height);
+    draw(context, width, height);
+  });
 }

@@ -69,6 +69,12 @@ function positionAt(run, joint, t) {
   return coordinateAt(run, `${joint}.position`, t);
 }
 
+// A body of a machine by its name; frames between the motions of a joint are none.
+function bodyOf(machine, name) {
+  machine.byName ??= new Map(machine.bodies.map((body) => [body.name, body]));
+  return machine.byName.get(name) ?? null;
+}
+
 // Poses of all bodies; factor: how many times too large deformations are.
 function posesAt(run, t, factor = 1) {
   const poses = new Map([[GROUND, { R: NO_TURN, p: [0, 0, 0] }]]);
@@ -94,7 +100,7 @@ function anchorsOf(machine, body) {
   const points = machine.points.filter((point) => point.body === body).map((point) => point.origin);
   const ends = [...carried, ...points].filter((end) => lengthOf(end) > 1e-9);
   if (ends.length > 0) return ends;
-  const com = machine.bodies.find((other) => other.name === body)?.com ?? [0, 0, 0];
+  const com = bodyOf(machine, body)?.com ?? [0, 0, 0];
   return lengthOf(com) > 1e-9 ? [com] : [];
 }
 

@@ -7,7 +7,9 @@ function fillNavigation() {
 
 function start() {
   const data = JSON.parse(byId("data").textContent);
-  const store = makeStore(data.runs.map(prepareRun), data.selected, { exaggeration: data.exaggeration });
+  giveMeshes(data.runs, data.meshes);
+  const options = { exaggeration: data.exaggeration, note: data.mesh_note };
+  const store = makeStore(data.runs.map(prepareRun), data.selected, options);
   fillNavigation();
   fillSummary(store);
   makePlotTools(store, byId("plot-tools"));
@@ -19,7 +21,7 @@ function start() {
   fillProvenance(store);
   makeTransport(store, byId("transport"));
   makeReplay(store);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => store.set({ theme: true }));
+  DARK.addEventListener("change", () => store.set({ theme: true }));
   requestAnimationFrame(() => (document.documentElement.dataset.ready = "true"));
 }
 

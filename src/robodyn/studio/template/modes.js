@@ -23,14 +23,15 @@ function showMode(value) {
 
 function startModes() {
   const data = JSON.parse(byId("data").textContent);
-  const store = makeStore(data.runs.map(prepareRun), [], { looping: true });
+  giveMeshes(data.runs, data.meshes);
+  const store = makeStore(data.runs.map(prepareRun), [], { looping: true, note: data.mesh_note });
   // Behind the mode that is replayed only the rest position is seen.
   store.shown = store.runs.map((run) => Boolean(run.backdrop));
   store.axes = false;
   fillModes(store, data);
   makeTransport(store, byId("transport"));
   makeReplay(store);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => store.set({ theme: true }));
+  DARK.addEventListener("change", () => store.set({ theme: true }));
   if (!matchMedia("(prefers-reduced-motion: reduce)").matches) togglePlay(store);
   requestAnimationFrame(() => (document.documentElement.dataset.ready = "true"));
 }

@@ -31,8 +31,8 @@ function makePanel(store, unit) {
   const element = make("section", { class: "panel" }, head, make("div", { class: "chart" }, base, over));
   const panel = { store, unit, names: [], named: false, brush: null, scales: null, values: [], over, element };
 
-  const drawBase = fitCanvas(base, (context, width, height) => drawChart(panel, context, width, height));
-  const drawOver = fitCanvas(over, (context) => drawMarks(panel, context));
+  const drawBase = fitDrawing(base, (context, width, height) => drawChart(panel, context, width, height));
+  const drawOver = fitDrawing(over, (context) => drawMarks(panel, context));
   panel.mark = () => {
     drawOver();
     for (const { run, name, place } of panel.values) place.textContent = showNumber(valueAt(run, name, readTime(store)));

@@ -16,24 +16,13 @@ function makeReplay(store) {
     retrace(scene, store.exaggeration);
     return scene;
   };
-  const label = "The machine in space; drag or shift and arrows turn it, plus and minus enlarge";
-  const canvas = make("canvas", { id: "machine", tabindex: "0", role: "img", "aria-label": label });
+  const shown = () => sceneOf(store.runs[store.machine]);
+  const ghosts = () => drawable.filter((run) => run !== store.runs[store.machine] && store.ghosts && store.shown[run.number]);
   const caption = make("p", { class: "caption" });
-  byId("stage").append(canvas, caption);
-  const first = sceneOf(store.runs[store.machine]);
-  const camera = makeCamera(first.axes, first.centre, first.extent);
-  let fitted = "";
-  const draw = fitCanvas(canvas, (context, width, height) => {
-    const scene = sceneOf(store.runs[store.machine]);
-    if (fitted !== `${width} ${height} ${camera.view}`) fitCamera(camera, scene.outline, width, height);
-    fitted = `${width} ${height} ${camera.view}`;
-    const others = drawable.filter((run) => run !== scene.run && store.ghosts && store.shown[run.number]);
-    drawScene(context, width, height, scene, camera, store, others);
-  });
-  watchCamera(canvas, camera, draw);
-  makeReplayTools(store, drawable, camera, draw);
+  const draw = makePicture(store, shown, () => ghosts().map(sceneOf), drawable);
+  byId("stage").append(caption, ...(store.note ? [make("p", { class: "caption" }, store.note)] : []));
   const tell = () => {
-    caption.textContent = describeScene(sceneOf(store.runs[store.machine]), store);
+    caption.textContent = describeScene(shown(), store);
   };
   store.listen((changes) => {
     if ("hover" in changes && Object.keys(changes).length === 1) return;
@@ -43,20 +32,69 @@ function makeReplay(store) {
   tell();
 }
 
+// The picture of the scene that `shown` gives, with those of `ghosts` clear in it; returns how it is drawn anew. Without
+// WebGL a sentence stands in its place.
+function makePicture(store, shown, ghosts, drawable) {
+  const label = "The machine in space; drag or shift and arrows turn it, plus and minus enlarge";
+  const canvas = make("canvas", { id: "machine", tabindex: "0", role: "img", "aria-label": label });
+  const marks = make("canvas", { id: "marks", "aria-hidden": "true" });
+  let renderer = makeRenderer(canvas);
+  if (!renderer) {
+    byId("stage").append(make("p", { class: "note", id: "no-picture" }, NO_WEBGL));
+    return () => {};
+  }
+  byId("stage").append(make("div", { id: "picture" }, canvas, marks));
+  const first = shown();
+  const camera = makeCamera(first.axes, first.centre, first.extent);
+  let fitted = "";
+  const flat = marks.getContext("2d");
+  const draw = fitCanvas(canvas, (width, height, pixels) => {
+    const scene = shown();
+    if (fitted !== `${width} ${height} ${camera.view}`) fitCamera(camera, scene, width, height);
+    fitted = `${width} ${height} ${camera.view}`;
+    [marks.width, marks.height] = [canvas.width, canvas.height];
+    flat.setTransform(pixels, 0, 0, pixels, 0, 0);
+    drawScene(renderer, flat, width, height, pixels, scene, camera, store, ghosts());
+  });
+  canvas.addEventListener("webglcontextlost", (event) => event.preventDefault());
+  canvas.addEventListener("webglcontextrestored", () => {
+    renderer = makeRenderer(canvas);
+    draw();
+  });
+  watchCamera(canvas, camera, draw);
+  makeReplayTools(store, drawable, camera, draw);
+  return draw;
+}
+
+const MOST_TOLD = 8;
+
 // Where the points are and how long the struts, in words: never exaggerated.
 function describeScene(scene, store) {
   if (scene.run.caption) return scene.run.caption;
   const poses = posesAt(scene.run, store.time);
-  const told = shownPoints(scene.run.machine).map((point) => {
+  const points = shownPoints(scene.run.machine);
+  const told = points.slice(0, MOST_TOLD).map((point) => {
     const place = pointAt(poses, point).map((part) => part.toFixed(3).replace("-0.000", "0.000").replace("-", "−"));
     return `${point.name} at (${place.join(", ")}) m`;
   });
+  if (points.length > MOST_TOLD) told.push(`and ${points.length - MOST_TOLD} more points`);
   const lengths = strutsAt(scene.run, store.time, poses).map(
     (strut) => `${strut.name} ${strutLength(strut).toFixed(4)} m long`,
   );
   const larger = scene.factor === 1 ? [] : [`deformations drawn ${showNumber(scene.factor, 3)} times as large`];
   return [...told, ...lengths, `grid ${showNumber(gridStep(scene))} m`, ...larger].join(" · ");
 }
+
+// What can be shown or hidden: name, what the store calls it, and whether a machine has any of it.
+const LAYERS = [
+  ["axes", "axes", () => true],
+  ["names", "names", () => true],
+  ["shapes", "solids", () => true],
+  ["frames", "frames", () => true],
+  ["centres of mass", "masses", ({ bodies }) => bodies.some(({ mass }) => mass > 0)],
+  ["inertia", "inertia", ({ bodies }) => bodies.some(({ ellipsoid }) => ellipsoid)],
+  ["collision", "collisions", ({ bodies }) => bodies.some(({ looks = [] }) => looks.some(({ collision }) => collision))],
+];
 
 function makeReplayTools(store, drawable, camera, draw) {
   const tools = byId("replay-tools");
@@ -74,9 +112,9 @@ function makeReplayTools(store, drawable, camera, draw) {
     draw();
   };
   if (drawable.some((run) => isFlexible(run.machine)) && !store.looping) tools.append(makeExaggeration(store));
+  const layers = LAYERS.filter(([, , has]) => drawable.some((run) => has(run.machine)));
   tools.append(
-    makeToggle("axes", store.axes, (axes) => store.set({ axes })),
-    makeToggle("names", store.names, (names) => store.set({ names })),
+    ...layers.map(([text, name]) => makeToggle(text, store[name], (shown) => store.set({ [name]: shown }))),
     ...Object.keys(VIEWS).map((view) => makeButton(view, `See it from: ${view}`, () => look(view))),
   );
 }

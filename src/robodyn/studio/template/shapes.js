@@ -3,7 +3,9 @@
 // A shape is {body, vertices, faces, colour}: vertices in the body's frame, faces as rings of vertex numbers that run
 // anticlockwise seen from outside.
 
-const SIDES = 14;
+const SIDES = 24;
+// Of what has a mass and no shape [kg/m^3]: about aluminium.
+const DENSITY = 2700;
 
 // Two directions that make a right-handed frame with the third.
 function frameAlong(axis) {
@@ -12,16 +14,10 @@ function frameAlong(axis) {
   return [first, cross(axis, first)];
 }
 
-// A round bar from a to b, cut into short pieces so that it can be sorted by depth among others.
-function makeTube(body, a, b, radius, colour, { sides = SIDES, piece = 3 * radius, turned = 0 } = {}) {
-  const length = lengthOf(subtract(b, a));
-  const axis = unitOf(subtract(b, a));
-  const [u, v] = frameAlong(axis);
-  const pieces = Math.max(1, Math.min(24, Math.round(length / piece)));
-  const rings = Array.from({ length: pieces + 1 }, (_, i) => {
-    return makeRing(add(a, scale(axis, (length * i) / pieces)), u, v, radius, sides, turned);
-  });
-  return { body, ...joinRings(rings), colour };
+// A round bar from a to b.
+function makeTube(body, a, b, radius, colour, { sides = SIDES, turned = 0 } = {}) {
+  const [u, v] = frameAlong(unitOf(subtract(b, a)));
+  return { body, ...joinRings([a, b].map((end) => makeRing(end, u, v, radius, sides, turned))), colour };
 }
 
 // Corners of a round section, in the plane of two directions.
@@ -82,9 +78,8 @@ function makeRadii(machine, reach) {
 
 // The rigid shapes of a machine that is about `reach` metres large; strokes: joint -> [lowest, highest] position [m].
 function makeShapes(machine, reach, radii, strokes, floor, up) {
-  const shapes = machine.obstacles.map(makeBox);
-  // A body that has looks of its own is not made up.
-  for (const joint of machine.joints.filter(({ child }) => looksOf(machine, child).length === 0)) {
+  const shapes = [...machine.obstacles.map(makeBox), ...makePayloads(machine)];
+  for (const joint of machine.joints.filter(({ child }) => isMadeUp(machine, child))) {
     const radius = radii.get(joint.child) ?? (isLongChain(machine) ? 0.004 : 0.02) * reach;
     const ends = shapeOf(machine, joint.child) ? [] : anchorsOf(machine, joint.child);
     for (const end of ends) shapes.push(makeTube(joint.child, [0, 0, 0], end, radius, "link"));
@@ -96,10 +91,37 @@ function makeShapes(machine, reach, radii, strokes, floor, up) {
   return shapes;
 }
 
+// A body that has looks of its own is not made up, nor are mere frames beside bodies that have.
+function isMadeUp(machine, body) {
+  if (looksOf(machine, body).length > 0) return false;
+  const dressed = machine.bodies.some(({ name }) => looksOf(machine, name).length > 0);
+  const { mass, shape } = bodyOf(machine, body) ?? {};
+  return !dressed || mass > 0 || Boolean(shape);
+}
+
+// Whether all that a body carries is fixed to it.
+function carriesNoJoint(machine, body) {
+  const carried = machine.joints.filter(({ parent }) => parent === body);
+  return carried.every((joint) => joint.kind === "fixed" && carriesNoJoint(machine, joint.child));
+}
+
+// A mass fixed to the last link, without looks and carrying nothing, has the size that its inertia tells, or its mass.
+function makePayloads(machine) {
+  const carried = machine.bodies.filter(({ name, mass }) => {
+    if (!(mass > 0) || looksOf(machine, name).length > 0 || machine.joints.some(({ parent }) => parent === name)) return false;
+    const holding = machine.joints.find(({ child }) => child === name);
+    return holding?.kind === "fixed" && holding.parent !== GROUND && carriesNoJoint(machine, holding.parent);
+  });
+  return carried.map((body) => {
+    const radius = Math.cbrt((3 * body.mass) / (4 * Math.PI * DENSITY));
+    const ball = { axes: [radius, radius, radius], rotation: NO_TURN };
+    return { ...ellipsoidOf({ com: body.com, ellipsoid: body.ellipsoid ?? ball }, "payload"), body: body.name };
+  });
+}
+
 function makeDrum(joint, radius, half) {
   const tip = scale(joint.axis, half);
-  // What enters the drum is hidden by it: it counts as nearer than it is.
-  return { ...makeTube(joint.child, scale(tip, -1), tip, radius, "joint", { piece: 2 * half }), bias: half };
+  return makeTube(joint.child, scale(tip, -1), tip, radius, "joint");
 }
 
 // A rod on the child, long enough to stay in its guide on the parent.
@@ -108,7 +130,7 @@ function makeSlide(joint, radius, [low, high]) {
   const rod = [-high - 2 * radius, -low + 2 * radius].map((end) => scale(joint.axis, end));
   const axis = turn(joint.rotation, joint.axis);
   const guide = [-1.8, 1.8].map((end) => add(joint.origin, scale(axis, end * radius)));
-  const square = { sides: 4, piece: 4 * radius, turned: Math.PI / 4 };
+  const square = { sides: 4, turned: Math.PI / 4 };
   return [
     makeTube(joint.child, rod[0], rod[1], thin, "link"),
     { ...makeTube(joint.parent, guide[0], guide[1], 2 * radius, "joint", square), node: joint.node },
@@ -124,7 +146,7 @@ function makePedestal(joint, radius, floor, up) {
   const foot = add(joint.origin, scale(up, -height));
   const plate = add(foot, scale(up, 0.8 * radius));
   return [
-    makeTube(GROUND, plate, top, 1.9 * radius, "base", { piece: 4 * radius }),
+    makeTube(GROUND, plate, top, 1.9 * radius, "base"),
     makeTube(GROUND, foot, plate, 3.4 * radius, "base"),
   ];
 }

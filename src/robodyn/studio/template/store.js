@@ -7,9 +7,11 @@
 //   shown         which runs are drawn
 //   exaggeration  how many times too large deformations are drawn
 //   looping       whether time starts again at its end
-//   playing, speed, machine (number of the run whose machine is replayed), ghosts, axes, names
+//   note          what is to be said of the meshes
+//   playing, speed, machine (number of the run whose machine is replayed)
+//   ghosts, axes, names, solids, frames, masses, inertia, collisions: whether they are drawn
 
-function makeStore(runs, selected, { exaggeration = 1, looping = false } = {}) {
+function makeStore(runs, selected, { exaggeration = 1, looping = false, note = "" } = {}) {
   const span = commonSpan(runs);
   const listeners = [];
   const store = {
@@ -28,9 +30,15 @@ function makeStore(runs, selected, { exaggeration = 1, looping = false } = {}) {
     machine: Math.max(0, runs.findIndex((run) => run.machine && !run.backdrop)),
     exaggeration,
     looping,
+    note,
     ghosts: true,
     axes: true,
     names: false,
+    solids: true,
+    frames: false,
+    masses: false,
+    inertia: false,
+    collisions: false,
     listen: (listener) => listeners.push(listener),
     set(changes) {
       Object.assign(store, changes);

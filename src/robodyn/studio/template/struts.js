@@ -61,5 +61,5 @@ function makeStrut({ ends, hinge }, barrel, reach) {
 // What a strut hangs on: a pin across its end, level where it can be.
 function makePin(place, along, radius) {
   const half = scale(frameAlong(along)[0], 1.3 * radius);
-  return makeTube(GROUND, subtract(place, half), add(place, half), 1.15 * radius, "joint", { piece: 3 * radius });
+  return makeTube(GROUND, subtract(place, half), add(place, half), 1.15 * radius, "joint");
 }

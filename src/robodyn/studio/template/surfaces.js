@@ -1,7 +1,5 @@
 // What do the surfaces look like that touch and are touched? Boxes and balls as they are, of planes a clear square.
 
-const BANDS = 8;
-
 // The shapes of a machine that is about `reach` metres large, each on the body of its point.
 function makeSurfaces(machine, reach) {
   return machine.surfaces.map((surface) => {
@@ -23,24 +21,15 @@ const SURFACES = {
     const { vertices, faces } = makeBox({ center: [0, 0, 0], size });
     return { vertices: vertices.map((vertex) => turn(rotation, vertex)), faces };
   },
-  ball: ({ radius }) => {
-    const rings = Array.from({ length: BANDS - 1 }, (_, k) => {
-      const angle = (Math.PI * (k + 1)) / BANDS;
-      return makeRing([0, 0, -radius * Math.cos(angle)], [1, 0, 0], [0, 1, 0], radius * Math.sin(angle));
-    });
-    return joinRings(rings);
-  },
+  ball: ({ radius }) => makeRound(radius, 0),
 };
 
 // All places that surfaces and looks of a size of their own reach, at the ends and in the middle of a run.
-function touchedPlaces(run, factor) {
+function touchedPlaces(run, looks, factor) {
   const [start, end] = [run.time[0], run.time[run.time.length - 1]];
-  const shapes = [...makeSurfaces(run.machine, 0), ...makeLooks(run.machine)];
+  const shapes = [...makeSurfaces(run.machine, 0), ...looks].map((shape) => ({ ...shape, ends: outermost(shape) }));
   return [start, (start + end) / 2, end].flatMap((t) => {
     const poses = posesAt(run, t, factor);
-    return shapes.flatMap(({ body, node, vertices }) => {
-      const frame = carrierOf(poses.get(body), { node });
-      return vertices.map((vertex) => placed(frame, vertex));
-    });
+    return shapes.flatMap(({ body, node, ends }) => ends.map((end) => placed(carrierOf(poses.get(body), { node }), end)));
   });
 }

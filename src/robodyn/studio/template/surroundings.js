@@ -1,57 +1,18 @@
-// What is drawn around the machine? Floor, shadow, axes and names.
+// What is written onto the picture? Axes, frames, centres of mass and names, on a flat drawing above it.
 
-// A grid of round steps under all that moves; returns its step [m].
+const AXES = [["x", "#d1495b"], ["y", "#3a9d5d"], ["z", "#3d7dd8"]];
+
+function annotate(context, width, height, scene, poses, struts, view, colours, store) {
+  drawTriad(context, scene, view, height);
+  if (store.frames) drawFrames(context, scene, poses, view);
+  if (store.axes) drawAxes(context, scene, poses, view, colours);
+  if (store.masses) drawMasses(context, scene, poses, view, colours);
+  if (store.names) drawNames(context, scene, poses, struts, view, colours);
+}
+
+// The step of the floor's grid [m].
 function gridStep(scene) {
   return roundStep(scene.reach, 8);
-}
-
-function drawFloor(context, scene, view, colours) {
-  const step = gridStep(scene);
-  const reach = 0.35 * scene.reach;
-  const limits = [0, 1].map((k) => [
-    Math.floor((scene.low[k] - reach) / step),
-    Math.ceil((scene.high[k] + reach) / step),
-  ]);
-  const place = (i, j) => turn(transpose(scene.axes), [i * step, j * step, scene.floor]);
-  context.strokeStyle = colours.floor;
-  context.lineWidth = 1;
-  const piece = (a, b) => {
-    const [from, to] = [view.project(a), view.project(b)];
-    if (Math.min(from.depth, to.depth) > view.near) strokeLine(context, from, to);
-  };
-  for (let i = limits[0][0]; i <= limits[0][1]; i++) {
-    for (let j = limits[1][0]; j <= limits[1][1]; j++) {
-      context.globalAlpha = i === 0 || j === 0 ? 0.9 : 0.5;
-      if (i < limits[0][1]) piece(place(i, j), place(i + 1, j));
-      if (j < limits[1][1]) piece(place(i, j), place(i, j + 1));
-    }
-  }
-  context.globalAlpha = 1;
-}
-
-// What stands straight above a place of the floor: the machine's shadow and the obstacles' outlines.
-function drawShadow(context, scene, poses, struts, view, colours) {
-  const up = scene.axes[2];
-  const dropped = (place) => view.project(subtract(place, scale(up, dot(place, up) - scene.floor)));
-  const near = view.project(scene.centre).size;
-  context.beginPath();
-  for (const [from, to] of [...skeletonOf(scene.run.machine, poses), ...struts.map(({ ends }) => ends)]) {
-    const [a, b] = [dropped(from), dropped(to)];
-    if (Math.min(a.depth, b.depth) < view.near) continue;
-    context.moveTo(a.x, a.y);
-    context.lineTo(b.x, b.y);
-  }
-  for (const box of scene.run.machine.obstacles) {
-    const spots = makeBox(box).vertices.slice(0, 4).map(dropped);
-    if (spots.some((spot) => spot.depth < view.near)) continue;
-    spots.forEach(({ x, y }, k) => (k === 0 ? context.moveTo(x, y) : context.lineTo(x, y)));
-    context.closePath();
-  }
-  // One stroke for all: where shadows meet they are no darker.
-  context.strokeStyle = colours.shadow;
-  context.lineCap = context.lineJoin = "round";
-  context.lineWidth = Math.max(2, 0.045 * scene.reach * near);
-  context.stroke();
 }
 
 // The world's axes, in a corner: only their directions matter.
@@ -61,7 +22,7 @@ function drawTriad(context, scene, view, height) {
   context.textAlign = "center";
   context.textBaseline = "middle";
   context.lineWidth = 2;
-  const arms = [["x", "#d1495b"], ["y", "#3a9d5d"], ["z", "#3d7dd8"]].map(([name, colour], k) => {
+  const arms = AXES.map(([name, colour], k) => {
     const axis = NO_TURN[k];
     return { name, colour, across: dot(axis, view.right), up: dot(axis, view.up), near: dot(axis, view.towards) };
   });
@@ -71,6 +32,57 @@ function drawTriad(context, scene, view, height) {
     strokeLine(context, { x, y }, tip);
     context.fillText(arm.name, x + 1.35 * size * arm.across, y - 1.35 * size * arm.up);
   }
+}
+
+function strokeLine(context, a, b) {
+  context.beginPath();
+  context.moveTo(a.x, a.y);
+  context.lineTo(b.x, b.y);
+  context.stroke();
+}
+
+// The axes of every body's frame: x red, y green, z blue.
+function drawFrames(context, scene, poses, view) {
+  context.lineWidth = 2;
+  const length = (isLongChain(scene.run.machine) ? 0.03 : 0.06) * scene.reach;
+  for (const { name } of scene.run.machine.bodies) {
+    const { R, p } = poses.get(name);
+    const from = view.project(p);
+    if (from.depth < view.near) continue;
+    AXES.forEach(([, colour], k) => {
+      context.strokeStyle = colour;
+      strokeLine(context, from, view.project(add(p, scale(transpose(R)[k], length))));
+    });
+  }
+}
+
+// Centres of mass by the sign for them: a circle with two of its quarters filled; the larger, the heavier.
+function drawMasses(context, scene, poses, view, colours) {
+  const bodies = scene.run.machine.bodies.filter(({ mass }) => mass > 0);
+  const heaviest = Math.max(...bodies.map(({ mass }) => mass));
+  for (const { name, mass, com } of bodies) {
+    const { x, y, depth } = view.project(placed(poses.get(name), com));
+    if (depth > view.near) drawMassSign(context, x, y, 4 + 5 * Math.cbrt(mass / heaviest), colours);
+  }
+}
+
+function drawMassSign(context, x, y, radius, colours) {
+  const disc = (from, to, colour) => {
+    context.fillStyle = colour;
+    context.beginPath();
+    context.moveTo(x, y);
+    context.arc(x, y, radius, from, to);
+    context.closePath();
+    context.fill();
+  };
+  disc(0, 2 * Math.PI, colours.card);
+  disc(0, Math.PI / 2, colours.text);
+  disc(Math.PI, 1.5 * Math.PI, colours.text);
+  context.strokeStyle = colours.text;
+  context.lineWidth = 1;
+  context.beginPath();
+  context.arc(x, y, radius, 0, 2 * Math.PI);
+  context.stroke();
 }
 
 function jointPlaces(scene, poses) {
