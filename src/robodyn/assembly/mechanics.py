@@ -23,6 +23,9 @@ from robodyn.dynamics import kinetic_energy, potential_energy
 from robodyn.model import LinearCombination, PrescribedMotion
 from robodyn.symbolic import absolute
 
+MUCH_WORK = 1e3
+"""Work [J] as a nominal magnitude: errors count far less than those of the motion."""
+
 
 @dataclass(frozen=True)
 class Applied:
@@ -135,10 +138,11 @@ def _balance(found: Dynamics, forces: dict[str, ca.SX], sticking: bool) -> Contr
 
 def _book_work(motion: Motion, power: Deferred) -> Contribution:
     """`energy.work` integrates the power of all blocks and loads."""
-    # An infinite nominal magnitude keeps the book-keeping out of the solver's error estimate. But a prescribed
-    # motion is exact in steps of any length: there, its work alone says how well its force is followed.
+    # What depends on time alone is integrated exactly in steps of any length, between whose ends its work would be
+    # read from too low a polynomial: book-keeping takes a small part in the error estimate. A prescribed motion is
+    # exact altogether: there, its work alone says how well its force is followed.
     constraints = motion.context.scenario.machine.all_constraints
-    nominal = 1.0 if any(isinstance(c, PrescribedMotion) for c in constraints) else float("inf")
+    nominal = 1.0 if any(isinstance(c, PrescribedMotion) for c in constraints) else MUCH_WORK
     work = declare_state(StateInfo("energy.work", "J", 0.0, nominal), reference_to("energy.power"))
     rated = Contribution(signals={"energy.work": SignalInfo("energy.work", "J", rate="energy.power")})
     powers = define([SignalInfo("energy.power", "W")], {"energy.power": power.expression}, power.bindings)
