@@ -23,8 +23,8 @@ from robodyn.assembly.motion import Motion
 from robodyn.assembly.rigid_contact import CLOSED, Rigid
 from robodyn.symbolic import clip, logical_and, maximum, minimum, sqrt, where
 
-TINY_SLIP = 1e-9
-"""Slip [m/s] that has no direction."""
+TINY_SLIP = 1e-7
+"""Slip [m/s], and part of the speed before the impact, that has no direction but that of rounding: no friction then."""
 NO_MOBILITY = 1e-9
 """Part of the normal compliance that stands in for that along a slip without direction."""
 
@@ -122,8 +122,9 @@ def _find_slips(builder: Builder, motion: Motion, rigid: Rigid, smooth: ca.SX) -
     for contact_point in rigid.contact_points:
         slips = ca.vertcat(*contact_point.slips)
         after = slips + ca.jtimes(slips, motion.v, smooth)
-        speed = sqrt(ca.sumsqr(after) + TINY_SLIP**2)
-        rows.append(ca.jtimes(slips, motion.v, after / speed, True).T)
+        speed, fast = sqrt(ca.sumsqr(after)), sqrt(ca.sumsqr(slips) + contact_point.rate**2)
+        direction = where(speed > TINY_SLIP * (1 + fast), after / maximum(speed, TINY_SLIP), 0.0)
+        rows.append(ca.jtimes(slips, motion.v, direction, True).T)
         rough = contact_point.contact.friction is not None
         name = f"{contact_point.contact.name}.friction.coefficient"
         coefficients.append(ca.SX(builder.values[name]) if rough else ca.SX(0))

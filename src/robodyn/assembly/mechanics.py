@@ -46,6 +46,9 @@ from robodyn.dynamics import (
 from robodyn.model import LinearCombination, PrescribedMotion, RigidContact
 from robodyn.symbolic import absolute
 
+MUCH_WORK = 1e3
+"""Work [J] as a nominal magnitude: errors count far less than those of the motion."""
+
 
 def add_dynamics(builder: Builder, motion: Motion, solvable: bool) -> None:
     """Define the accelerations from all forces gathered, and the energies.
@@ -141,7 +144,8 @@ def _add_reactions(builder: Builder, motion: Motion, reactions: Reactions, bindi
     """Signals, events and modes of friction that sticks and of rigid contacts."""
     forces, deciding = (reactions.split(column) for column in (reactions.forces, reactions.deciding_forces))
     if reactions.rigid:
-        add_rigid(builder, motion, reactions.rigid, forces[1:], deciding[1:], bindings)
+        rates = reactions.split(reactions.accelerations)[2]
+        add_rigid(builder, motion, reactions.rigid, forces[1:], deciding[1:], rates, bindings)
     if reactions.sticking:
         add_sticking(builder, reactions.sticking, (forces[0], deciding[0]), bindings)
     add_modes(builder, motion, reactions, bindings)
@@ -211,10 +215,11 @@ def _add_energies(builder: Builder, motion: Motion, power: Deferred | None, flow
     potential = ca.SX(potential_energy(tree, motion.q))
     work = ca.SX(0)
     if power is not None:
-        # An infinite nominal magnitude keeps the book-keeping out of the solver's error estimate. But a prescribed
-        # motion is exact in steps of any length: there, its work alone says how well its force is followed.
+        # What depends on time alone is integrated exactly in steps of any length, between whose ends its work would be
+        # read from too low a polynomial: book-keeping takes a small part in the error estimate. A prescribed motion is
+        # exact altogether: there, its work alone says how well its force is followed.
         prescribed = any(isinstance(c, PrescribedMotion) for c in builder.scenario.machine.all_constraints)
-        work = builder.add_state(StateInfo("energy.work", "J", 0.0, nominal=1.0 if prescribed else float("inf")))
+        work = builder.add_state(StateInfo("energy.work", "J", 0.0, nominal=1.0 if prescribed else MUCH_WORK))
         builder.network.infos["energy.work"] = SignalInfo("energy.work", "J", rate="energy.power")
         builder.network.define(
             [SignalInfo("energy.power", "W")], Definition({"energy.power": power.expression}, power.bindings)

@@ -89,6 +89,11 @@ class Reactions:
         located slip is one there too."""
         return self._find(self.motions)
 
+    @property
+    def accelerations(self) -> ca.SX:
+        """Of the rows under these forces."""
+        return self.mobility.motions(self.motions, self.deciding_forces)
+
     def _find(self, b: ca.SX) -> ca.SX:
         if self.sticking is None:
             return self._hold(b)
@@ -115,9 +120,9 @@ def add_modes(builder: Builder, motion: Motion, reactions: Reactions, bindings: 
         parts.append((rigid.sorting, b[1]))
         bounds.append(rigid.bounds(builder, b[1]))
     if dry:
-        aligned = dry.align(b[2], forces[2])
+        aligned = dry.align(b[2])
         parts.append((aligned.mobility, aligned.motions))
-        bounds.append(aligned.bounds(forces[1], bounds[-1], reactions.counts[0]))
+        bounds.append(aligned.bounds(forces[1:], bounds[-1], reactions.counts[0]))
     mobility, motions = stack(*(part for part, _ in parts)), ca.vertcat(*(column for _, column in parts))
     modes = pose_problem(builder, PROBLEM, mobility, motions, stack_bounds(*bounds), bindings)
     ends = [0, *accumulate(reactions.counts)]
@@ -133,12 +138,13 @@ def add_modes(builder: Builder, motion: Motion, reactions: Reactions, bindings: 
     if stops:
         update |= _stop(reactions, motion, stops, sticks, bindings)
     builder.start_problems = (PROBLEM,)
+    if rigid:
+        update[SETTLING] = Deferred(ca.SX(0), {})
     # At the start there are no events: a contact that finds no force sinks, hits and is then reported.
     if rigid or START in builder.actions:
         builder.actions.setdefault(START, {}).update(update)
     wrong = [mode == UNSETTLED for mode in pushes]
-    settled = rigid.note_jams(wrong) | {SETTLING: Deferred(ca.SX(0), {})} if rigid else {}
-    builder.actions[ACTION] = update | settled
+    builder.actions[ACTION] = update | (rigid.note_jams(wrong) if rigid else {})
 
 
 def _stop(

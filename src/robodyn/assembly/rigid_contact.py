@@ -136,10 +136,14 @@ class Rigid:
         rounding error and hits. That impact may stop its slip; if it does not, it hits again and again, which is told.
         """
         allowed = []
+        settling = builder.memory_symbols[SETTLING] > 0.5
         for i, contact_point in enumerate(self.contact_points):
             # What rests may creep up to its rest speed before it counts as parting.
             slow = where(self.held[i], builder.values[f"{contact_point.contact.name}.rest_speed"], RESTING)
             at_rest = logical_and(self.near[i], absolute(contact_point.rate) <= slow)
+            # What has parted rests again by an impact only, not because another decision at that instant rounds another
+            # way.
+            at_rest = logical_and(at_rest, logical_or(self.held[i], settling))
             allowed.append(logical_and(at_rest, self.effect(i) > FREE * LOCKED) if self.has_friction else at_rest)
         return pushing_bounds(self.sorting, b, allowed, slack_of(b, allowed))
 

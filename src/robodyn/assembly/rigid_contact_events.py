@@ -13,33 +13,45 @@ import casadi as ca
 
 from robodyn.assembly.builder import Builder, Deferred, reference_to
 from robodyn.assembly.contact import ContactForce, add_contact_signals, own_name
-from robodyn.assembly.contact_friction import DryFriction
+from robodyn.assembly.contact_friction import DryFriction, DryPoint
 from robodyn.assembly.contact_geometry import ContactPoint
 from robodyn.assembly.declarations import Ending, Guard, MemoryInfo
 from robodyn.assembly.impact_law import Impulse, find_impulse
+from robodyn.assembly.mobility import Mobility
 from robodyn.assembly.motion import Motion
 from robodyn.assembly.promises import Promise
 from robodyn.assembly.reaction_modes import ACTION, PROBLEM
 from robodyn.assembly.rigid_contact import CLOSED, JAMS, LOCKED, SETTLING, SUNK, Rigid
-from robodyn.assembly.stick_friction import HELD_SPEED, LEAST_SPEED, LIMIT_MARGIN, TINY
+from robodyn.assembly.stick_friction import HELD_SPEED, LEAST_SPEED, LIMIT_MARGIN, REST_SPEED, TINY
 from robodyn.assembly.tracing import Bindings
 from robodyn.laws import info_of
 from robodyn.model.contact import function_of
-from robodyn.symbolic import absolute, logical_and, maximum, minimum, where
+from robodyn.symbolic import absolute, logical_and, maximum, minimum, sqrt, where
 
 IMPACT = "action:impact"
 SETTLE = "contacts.settle"
 DEEP = 1e-4
 """Overlap [m] of what has gone in, whichever way it moves."""
+CONE_MARGIN = 1e-7
+"""Part of the limit of friction in space by which a located slip is beyond it."""
+SLOWS = 1e-3
+"""Time [s] by which an acceleration counts like a speed."""
 
 
 def add_rigid(
-    builder: Builder, motion: Motion, rigid: Rigid, forces: list[ca.SX], deciding: list[ca.SX], bindings: Bindings
+    builder: Builder,
+    motion: Motion,
+    rigid: Rigid,
+    forces: list[ca.SX],
+    deciding: list[ca.SX],
+    rates: ca.SX,
+    bindings: Bindings,
 ) -> None:
     """Forces of the rigid contacts as signals, their promises, impacts and guards.
 
     Args:
         forces: along the normals, and of dry friction; deciding: those by which contact points rest and stick.
+        rates: accelerations of the slips under these.
     """
     lam, across = forces
     pushed = [
@@ -52,14 +64,14 @@ def add_rigid(
     for contact in rigid.contacts:
         builder.add_memory(MemoryInfo(f"{contact.name}.{JAMS}", "", 0.0, hidden=True))
         add_contact_signals(builder, contact, [one for one in pushed if one.contact_point.contact is contact])
-    builder.add_memory(MemoryInfo(SETTLING, "", 0.0, hidden=True))
+    builder.add_memory(MemoryInfo(SETTLING, "", 1.0, hidden=True))
     for i, contact_point in enumerate(rigid.contact_points):
         builder.watch(Promise.APART, contact_point.name, "m", [-contact_point.gap, 0.0], {})
         pulls = where(rigid.held[i], -lam[i], 0.0)
         builder.watch(Promise.PUSHES, contact_point.name, "N", [pulls, absolute(lam[i])], bindings)
     _add_guards(builder, rigid, deciding[0], _add_impact(builder, motion, rigid, bindings), bindings)
     if rigid.dry:
-        _add_dry_events(builder, rigid.dry, deciding, bindings)
+        _add_dry_events(builder, rigid.dry, deciding, rates, bindings)
 
 
 def _add_impact(builder: Builder, motion: Motion, rigid: Rigid, bindings: Bindings) -> tuple[str, ...]:
@@ -116,28 +128,45 @@ def _add_guards(builder: Builder, rigid: Rigid, lam: ca.SX, problems: tuple[str,
         builder.add_guard(Guard(name, -1, Ending.JAMMED, contact=contact.name), jammed)
 
 
-def _add_dry_events(builder: Builder, friction: DryFriction, forces: list[ca.SX], bindings: Bindings) -> None:
+def _add_dry_events(
+    builder: Builder, friction: DryFriction, forces: list[ca.SX], rates: ca.SX, bindings: Bindings
+) -> None:
     """Guards of slipping and stopping, negative while they have no meaning.
 
     Args:
-        forces: along the normals and across them, that decide what holds.
+        forces: along the normals and across them, that decide what holds; rates: accelerations of the slips.
     """
     for point in friction.points:
         limit, held = point.coefficient * forces[0][point.number], forces[1][point.rows]
         # (mu N)^2 - f^2 has a rate also where nothing is to be held. A load that is just the limit, as four corners may
-        # have it that share one, sticks: rounding must not cross it.
-        most = (1 + LIMIT_MARGIN) * limit
+        # have it that share one, sticks: rounding must not cross it, in space not that of the direction either.
+        most = (1 + (LIMIT_MARGIN if len(point.tangents) == 1 else CONE_MARGIN)) * limit
         reserve = (most**2 - ca.sumsqr(held)) / maximum(most, TINY)
         margin = minimum(reserve, limit * (1 - ca.sumsqr(point.slips) / HELD_SPEED**2))
-        ahead = ca.dot(point.memory, point.slips) + LEAST_SPEED
-        stops = ahead if len(point.tangents) == 1 else maximum(point.speed - HELD_SPEED, ahead)
         # What sticks, or slides beside others that stick, has power only by the solver's errors: a millionth of 1 m/s.
         power = ca.dot(held, point.slips) - where(point.slides, limit * ca.dot(point.way, point.slips), 0.0)
+        stops = ca.dot(point.memory, point.slips) + LEAST_SPEED
+        if len(point.tangents) > 1:
+            # In space a slip need not pass zero: it stops where it is slow and can be held, or turns back.
+            excess = SLOWS * _excess_to_hold(point, friction.mobility, limit, rates[point.rows])
+            stops = maximum(point.speed - point.rest_speed, minimum(excess, stops + REST_SPEED))
+            power = where(logical_and(point.slides, point.speed < point.rest_speed), minimum(power, 0.0), power)
         builder.watch(Promise.PASSIVE, point.contact_point.name, "W", [power, absolute(power) + limit], bindings)
         values = {"slips": (point.held, margin), "stops": (logical_and(point.resting, point.slides), stops)}
         for event, (meant, value) in values.items():
             guard = _guard(point.contact_point, event, ACTION, (PROBLEM,))
             builder.add_guard(guard, Deferred(where(meant, value, -1.0), bindings))
+
+
+def _excess_to_hold(point: DryPoint, mobility: Mobility, limit: ca.SX, rates: ca.SX) -> ca.SX:
+    """By how much the force that would hold a point which slides is beyond its limit, as an acceleration.
+
+    T f = -w' takes off its acceleration; the normal force is taken as it is.
+    """
+    T = mobility.S[point.rows, point.rows] + ca.diag(mobility.compliance[point.rows])
+    determinant = T[0, 0] * T[1, 1] - T[0, 1] * T[1, 0]
+    change = ca.vertcat(T[1, 1] * rates[0] - T[0, 1] * rates[1], T[0, 0] * rates[1] - T[1, 0] * rates[0]) / determinant
+    return 0.5 * ca.trace(T) * (sqrt(ca.sumsqr(limit * point.way + change) + TINY) - limit)
 
 
 def _guard(contact_point: ContactPoint, event: str, action: str, problems: tuple[str, ...]) -> Guard:

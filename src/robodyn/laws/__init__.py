@@ -24,6 +24,7 @@ from robodyn.laws import (
     sensors,
     servo,
     speed_profile,
+    walking,
 )
 from robodyn.laws.definition import RULES, Argument, Law, LawInfo, arguments_of, info_of, law
 
@@ -48,6 +49,7 @@ MODULES = (
         sensors,
     ),
     aerodynamics,
+    walking,
 )
 
 

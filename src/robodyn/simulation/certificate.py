@@ -72,6 +72,7 @@ def certify(
         return Certificate(unchecked=("the run has no rows",))
     checks: list[Check] = []
     unchecked: list[str] = []
+    giving = {block.name: block.info.gives for block in system.scenario.machine.all_blocks}
     balance, begin = _extremes_of(Promise.BALANCE, system, trajectory), 0
     moved = energy_moved(solver, balance[0], trajectory) if balance else 0.0
     for watched in system.watched:
@@ -90,7 +91,8 @@ def certify(
             passive = watched.promise is Promise.PASSIVE and duration > 0
             # Neither a force nor a speed of the size of the tolerance is seen.
             least = max(STILL_POWER * moved / duration, solver.atol**2) if passive else 0.0
-            checks.append(_check_promise(watched.promise, watched.subject, watched.unit, extremes, least))
+            remedy = giving.get(watched.subject, "") if passive else ""
+            checks.append(_check_promise(watched, extremes, least, remedy))
     checks += _check_events(system, trajectory)
     if not solver.adaptive:
         checks += _check_steps(trajectory)
@@ -207,14 +209,14 @@ def _check_residuals(system: System, watched: Watched, extremes: np.ndarray) -> 
     return checks
 
 
-def _check_promise(promise: Promise, subject: str, unit: str, extremes: np.ndarray, least: float) -> Check:
-    kind = KINDS[promise]
+def _check_promise(watched: Watched, extremes: np.ndarray, least: float, remedy: str) -> Check:
+    kind, unit = KINDS[watched.promise], watched.unit
     (broken, size), time = extremes, float(extremes[0][LARGEST_AT])
     value = max(0.0, float(broken[LARGEST])) if broken[LARGEST] == broken[LARGEST] else np.nan
     if kind.relative:
         size_there = max(float(size[LARGEST]), least)
         value, unit = (value / size_there if size_there > 0 else value), ""
-    return Check(kind.name, value, kind.limit, subject, unit, time, kind.remedy)
+    return Check(kind.name, value, kind.limit, watched.subject, unit, time, remedy or kind.remedy)
 
 
 def _check_events(system: System, trajectory: Trajectory) -> list[Check]:
