@@ -80,6 +80,8 @@ def _draw(rng: np.random.Generator, name: str, rule: str, scale: float, time: bo
         return _draw_table(rng, rule, scale, time)
     low, high = SPREADS.get(name, SPREAD)
     size = float(scale * np.exp(rng.uniform(np.log(low), np.log(high))))
+    if "whole" in rule:
+        return float(rng.integers(1, 1000))
     if "below one" in rule:
         return float(rng.uniform(0.0, 0.95))
     if rule.startswith("above"):
