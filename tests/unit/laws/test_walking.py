@@ -27,7 +27,7 @@ def test_the_foot_goes_through_the_air_and_back_on_the_ground_at_a_constant_spee
     assert angles["knee_angle"] < 0 < min(angles["reach"], angles["fold"])
 
 
-def test_a_phase_of_one_half_is_half_a_period_later():
+def test_a_phase_of_one_half_is_half_a_cycle_later():
     first, second = walking_leg(1.1, **LEG), walking_leg(0.85, **LEG, phase=0.5)
     assert first == pytest.approx(second, abs=1e-12)
 
