@@ -9,6 +9,7 @@ import numpy as np
 
 from robodyn.assembly.declarations import BreakRule
 from robodyn.assembly.network import number_units
+from robodyn.assembly.system import System
 from robodyn.engine import Problem
 from robodyn.simulation.compiled import CompiledSystem
 from robodyn.simulation.starting import Start
@@ -42,8 +43,6 @@ def build_problem(compiled: CompiledSystem, p: np.ndarray, values: dict[str, Any
         outputs_work=compiled.work["outputs"],
         derivatives=compiled.derivatives,
         limited=np.array(system.limited, np.int64),
-        delay_times=np.array([values[f"{delay.owner}.time"] for delay in system.delays], float),
-        history_start=_history_start(compiled, start, p, values),
         task_address=np.array([at(tick.function) for tick in compiled.ticks], np.int64),
         task_period=np.array([tick.period for tick in compiled.ticks], np.int64),
         task_offset=np.array([tick.offset for tick in compiled.ticks], np.int64),
@@ -64,10 +63,33 @@ def build_problem(compiled: CompiledSystem, p: np.ndarray, values: dict[str, Any
         guard_terminal=np.array([guard.terminal for guard in system.guards], np.int64),
         guard_side=np.array([system.side_place(guard) for guard in system.guards], np.int64),
         guard_action=np.array([PYTHON_ACTION if g.call else at(g.action) for g in system.guards], np.int64),
-        breaks=break_times(system.breaks, values, start.time, start.time + system.scenario.duration),
+        **parameter_tables(compiled, p, values, start, system.scenario.duration),
         scale=np.array([state.nominal for state in system.states], float),
         unit=np.array(number_units(compiled.recorded), np.int64),
     )
+
+
+def parameter_tables(
+    compiled: CompiledSystem, p: np.ndarray, values: dict[str, Any], start: Start, duration: float
+) -> dict[str, np.ndarray]:
+    """Those tables of the problem that a run's parameters and start decide."""
+    system = compiled.system
+    return {
+        "delay_times": np.array([values[f"{delay.owner}.time"] for delay in system.delays], float),
+        "history_start": _history_start(compiled, start, p, values),
+        "breaks": break_times(system.breaks, values, start.time, start.time + duration),
+    }
+
+
+def deciding_numbers(system: System) -> tuple[str, ...]:
+    """Names of the numbers that these tables depend on, beside the start."""
+    names: dict[str, None] = {}
+    for delay in system.delays:
+        names |= dict.fromkeys((f"{delay.owner}.time", *([] if delay.before is None else [f"{delay.owner}.before"])))
+    for rule in system.breaks:
+        for given in rule.parameters.values():
+            names |= dict.fromkeys(given if isinstance(given, tuple) else (given,))
+    return tuple(names)
 
 
 def _history_start(compiled: CompiledSystem, start: Start, p: np.ndarray, values: dict[str, Any]) -> np.ndarray:

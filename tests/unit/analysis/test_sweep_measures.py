@@ -7,7 +7,7 @@ import pytest
 
 from robodyn import ModelError, simulate
 from robodyn.analysis.sweeps.curves import Curves, resample, resample_along
-from robodyn.analysis.sweeps.measures import KINDS
+from robodyn.simulation.measures import KINDS
 from robodyn.analysis.sweeps.plan import plan_sweep
 from robodyn.analysis.sweeps.runner import run_sweep
 from robodyn.analysis.sweeps.sampling import Distribution

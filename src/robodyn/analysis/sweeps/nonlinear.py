@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robodyn.analysis.sweeps.checking import Checks
+from robodyn.simulation.checking import Checks
 from robodyn.analysis.sweeps.numbers import INITIAL
 from robodyn.analysis.sweeps.track import Simulate, Track
 from robodyn.assembly import assemble

@@ -12,7 +12,7 @@ import numpy as np
 
 from robodyn.analysis.sensitivity.variation import make_tunable
 from robodyn.analysis.sweeps.grid import Axis, Factors, combine_axes, make_axes
-from robodyn.analysis.sweeps.measures import Measure, find_measures
+from robodyn.simulation.measures import Measure, find_measures
 from robodyn.analysis.sweeps.nonlinear import prepare_nonlinear
 from robodyn.analysis.sweeps.numbers import INITIAL, check_once, find_numbers
 from robodyn.analysis.sweeps.sampling import Distribution, Draw, make_draws

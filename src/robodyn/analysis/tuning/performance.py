@@ -20,7 +20,7 @@ from robodyn.analysis.fitting.scaling import Scale
 from robodyn.analysis.sensitivity.ranking import NUDGE
 from robodyn.analysis.sensitivity.tangent import sensitivity_name
 from robodyn.analysis.sensitivity.variation import Variation
-from robodyn.analysis.sweeps.measures import Measure
+from robodyn.simulation.measures import Measure
 from robodyn.analysis.tuning.cases import Cases
 from robodyn.analysis.tuning.memo import Memo
 from robodyn.errors import ModelError

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from robodyn.analysis.fitting.scaling import Scale
-from robodyn.analysis.sweeps.measures import Measure
+from robodyn.simulation.measures import Measure
 from robodyn.analysis.tuning.result import KeptLimit, TunedCase, TunedGain, Tuning
 from robodyn.analysis.tuning.search import Problem
 from robodyn.errors import Flaw, ModelError

@@ -10,6 +10,7 @@ import numpy as np
 
 from robodyn.errors import FlawList
 from robodyn.model import Block, Number, Scenario
+from robodyn.model.numbers import check_finite
 from robodyn.model.rules import check_rule
 
 Check = Callable[[Mapping[str, float]], Any]
@@ -31,7 +32,7 @@ class Checks:
     """The checks of all descriptions of a scenario, found by the numbers they hold."""
 
     def __init__(self, scenario: Scenario) -> None:
-        machine, mechanism = scenario.machine, scenario.machine.mechanism
+        machine, mechanism, self.scenario = scenario.machine, scenario.machine.mechanism, scenario.name
         parts: list[Any] = [*machine.coordinates, *machine.delays, *machine.loads, *machine.constraints]
         parts += [*machine.contacts, *machine.interfaces, *scenario.events]
         parts += [*mechanism.bodies, *mechanism.joints, *mechanism.points] if mechanism else []
@@ -43,9 +44,12 @@ class Checks:
     def __call__(self, changes: Mapping[str, float]) -> None:
         """Ask every description whose numbers change."""
         own: dict[int, dict[str, float]] = {}
+        flaws = FlawList()
         for name, value in changes.items():
+            check_finite(flaws, name, value, infinite=True)
             if name in self.place:
                 own.setdefault(self.place[name], {})[name] = value
+        flaws.raise_if_any(f"scenario '{self.scenario}'")
         for k, changed in own.items():
             self.checks[k](changed)
 
