@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +11,8 @@ from robodyn.assembly import System
 from robodyn.assembly.invariants import Invariant, Watched
 from robodyn.engine import Trajectory
 from robodyn.model import PrescribedMotion, Solver
-from robodyn.results import Certificate, Check, Outcome, OutcomeKind, Run, interpolation_errors
+from robodyn.results import Certificate, Check, Outcome, OutcomeKind, Probes, Provenance, Run, interpolation_errors
+from robodyn.simulation.compiled import CompiledSystem
 
 ENERGY, RESIDUALS = "energy balance", ("constraints, positions", "constraints, velocities")
 BETWEEN, BETWEEN_LIMIT, BETWEEN_SHARE = "signals between rows", 0.05, 0.95
@@ -73,7 +75,6 @@ def certify(
         return Certificate(unchecked=("the run has no rows",))
     checks: list[Check] = []
     unchecked: list[str] = []
-    giving = {block.name: block.info.gives for block in system.scenario.machine.all_blocks}
     balance, begin = _extremes_of(Invariant.BALANCE, system, trajectory), 0
     moved = energy_moved(solver, balance[0], trajectory) if balance else 0.0
     for watched in system.watched:
@@ -92,13 +93,18 @@ def certify(
             passive = watched.invariant is Invariant.PASSIVE and duration > 0
             # Neither a force nor a speed of the size of the tolerance is seen.
             least = max(STILL_POWER * moved / duration, solver.atol**2) if passive else 0.0
-            remedy = giving.get(watched.subject, "") if passive else ""
+            remedy = _remedy_of(system, watched.subject) if passive else ""
             checks.append(_check_invariant(watched, extremes, least, remedy))
     checks += _check_events(system, trajectory)
     if not solver.adaptive:
         checks += _check_steps(trajectory)
     checks.sort(key=lambda check: check.name not in (ENERGY, *RESIDUALS))
     return Certificate(tuple(checks), tuple(unchecked))
+
+
+def _remedy_of(system: System, block: str) -> str:
+    """What a block's law says of energy that it gives."""
+    return next((one.info.gives for one in system.scenario.machine.all_blocks if one.name == block), "")
 
 
 def check_rows(run: Run, chosen: bool) -> Certificate:
@@ -112,8 +118,7 @@ def check_rows(run: Run, chosen: bool) -> Certificate:
         return run.certificate
     worst = max(errors, key=lambda name: errors[name])
     if chosen:
-        check = Check(BETWEEN, errors[worst], BETWEEN_LIMIT, worst, remedy="tighten the tolerances")
-        return Certificate((*run.certificate.checks, check), run.certificate.unchecked)
+        return Certificate((*run.certificate.checks, _check_worst(errors)), run.certificate.unchecked)
     if errors[worst] <= BETWEEN_LIMIT:
         return run.certificate
     what = f"'{worst}' may be off by {100 * errors[worst]:.2g} % of its size there: read it at rows, or record more"
@@ -143,6 +148,20 @@ def constraint_errors(system: System, trajectory: Trajectory) -> dict[str, float
         return {}
     levels = enumerate(("position", "velocity"))
     return {f"constraint_{level}_error": max(float(one[k, LARGEST]) for one in watched) for k, level in levels}
+
+
+def check_between(compiled: CompiledSystem, trajectory: Trajectory, outcome: Outcome) -> list[Check]:
+    """The same of a trajectory whose rows were chosen, without the words that a run has."""
+    rows = trajectory.time, trajectory.y, tuple(compiled.recorded), outcome, Provenance(compiled.system.scenario.name)
+    errors = interpolation_errors(
+        Run(*rows, knots=trajectory.knots, probes=Probes(*trajectory.probes)), BETWEEN_SHARE
+    )
+    return [_check_worst(errors)] if errors else []
+
+
+def _check_worst(errors: Mapping[str, float]) -> Check:
+    worst = max(errors, key=lambda name: errors[name])
+    return Check(BETWEEN, errors[worst], BETWEEN_LIMIT, worst, remedy="tighten the tolerances")
 
 
 def _extremes_of(invariant: Invariant, system: System, trajectory: Trajectory) -> list[np.ndarray]:

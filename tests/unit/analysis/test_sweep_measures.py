@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from robodyn import ModelError, simulate
-from robodyn.analysis.sweeps.curves import Curves, resample, resample_along
+from robodyn.analysis.sweeps.curves import resample, resample_along
+from robodyn.results.table import Curves
 from robodyn.simulation.measures import KINDS
 from robodyn.analysis.sweeps.plan import plan_sweep
 from robodyn.analysis.sweeps.runner import run_sweep
