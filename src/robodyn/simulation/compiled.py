@@ -29,6 +29,8 @@ from robodyn.waiting import told_if_slow
 
 DERIVATIVES = ("jacobian", "time_derivative")
 DRIVEN = ("rhs", "guards", "limits", "delayed")
+READABLE = ("equations", "description", "plain_numbers", "described_numbers", "checks")
+"""What is made of a system whatever the numbers in its table."""
 INEXACT = ("fused_step",)
 """Functions whose results nothing compares exactly: they are made faster at the price of their last digits."""
 
@@ -116,7 +118,7 @@ class CompiledSystem:
         """The same code with other numbers in the table that it reads."""
         other = replace(self, system=replace(self.system, data=data), module=replace(self.module, data=data))
         # What was made of the system for people to read is the same.
-        other.__dict__.update({key: self.__dict__[key] for key in ("equations", "description") if key in self.__dict__})
+        other.__dict__.update({key: self.__dict__[key] for key in READABLE if key in self.__dict__})
         if "derivative_module" in self.__dict__:
             module, work = self.derivative_module
             other.__dict__["derivative_module"] = replace(module, data=data), work

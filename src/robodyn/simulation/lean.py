@@ -15,7 +15,7 @@ from robodyn.errors import Flaw, ModelError
 from robodyn.model import Recording, Solver
 from robodyn.results import Certificate, Outcome, OutcomeKind
 from robodyn.results.signal import Floats
-from robodyn.simulation.certificate import certify, check_between, describe_action, judge
+from robodyn.simulation.certificate import certify, check_between, describe_action, find_values, judge
 from robodyn.simulation.compiled import CompiledSystem
 from robodyn.simulation.outcomes import describe_failure, describe_outcome
 from robodyn.simulation.passed_limits import check_start_limits
@@ -38,6 +38,7 @@ class LeanRuns:
 
     Attributes:
         times: at which runs are recorded, where these are the same for all of them.
+        unchecked: numbers that each run has to check; None: all.
     """
 
     def __init__(
@@ -53,7 +54,8 @@ class LeanRuns:
         self.place = {number.name: k for k, number in enumerate(compiled.system.parameters)}
         mechanism = compiled.system.scenario.machine.mechanism
         self.limited = bool(mechanism and mechanism.limited_joints)
-        self.given = None
+        self.unchecked: list[str] | None = None
+        self.given: Start | None = None
         if compiled.system.scenario.initialisation == "given":
             self.given = find_start(compiled, self.values)
 
@@ -66,13 +68,19 @@ class LeanRuns:
     ) -> Ended:
         """A run with some inputs and start values changed; a refused number is the run's outcome."""
         try:
-            self.compiled.check_numbers(changes)
+            if unchecked := changes if self.unchecked is None else {name: changes[name] for name in self.unchecked}:
+                self.compiled.check_numbers(unchecked)
             values = self._change(changes)
-            numbers = self.compiled.number_values(values)
+            numbers = {**self.compiled.described_numbers, **changes}
             start = self._find_start(starts, values, numbers)
         except ModelError as error:
             return refuse(error)
         return run_lean(self.runs, values, numbers, start, self.rows_chosen, is_stopped)
+
+    def screen(self, columns: Mapping[str, Floats]) -> None:
+        """Check the numbers of all runs at once as far as that can be, and leave the others to each run."""
+        checks = self.compiled.checks
+        self.unchecked = [name for name in columns if name not in checks.place] + checks.screen(columns)
 
     def _change(self, changes: Mapping[str, float]) -> np.ndarray:
         values = self.values.copy()
@@ -132,8 +140,12 @@ def _judge(
     compiled: CompiledSystem, solver: Solver, trajectory: Trajectory, start: Start, outcome: Outcome, rows_chosen: bool
 ) -> Ended:
     system, passed = compiled.system, trajectory.at_time - start.time
-    certificate = certify(system, solver, trajectory, passed, describe_action(system, trajectory))
-    if rows_chosen:
-        certificate = Certificate((*certificate.checks, *check_between(compiled, trajectory, outcome)), certificate.unchecked)
-    violated = () if certificate.ok else tuple(check.name for check in certificate.violated)
-    return Ended(judge(outcome, certificate), trajectory, violated)
+    between = check_between(compiled, trajectory, outcome) if rows_chosen else []
+    unbalanced = describe_action(system, trajectory) if trajectory.events else ""
+    if len(trajectory.time):
+        found = find_values(system, solver, trajectory, passed, unbalanced)
+        if all(value <= limit for _, value, limit, *_ in found) and all(check.ok for check in between):
+            return Ended(outcome, trajectory)
+    certificate = certify(system, solver, trajectory, passed, unbalanced)
+    certificate = Certificate((*certificate.checks, *between), certificate.unchecked)
+    return Ended(judge(outcome, certificate), trajectory, tuple(check.name for check in certificate.violated))

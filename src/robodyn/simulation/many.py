@@ -119,6 +119,7 @@ class _Batch:
         self.compiled, self.scenario = compiled, compiled.system.scenario
         self._check_compiled()
         self.lean = LeanRuns(compiled, solver, record, self.scenario.duration)
+        self.lean.screen(columns.parameters)
         self.stopped = threading.Event()
         self.taken = np.full((columns.count, len(measures)), np.nan)
         self.ended: list[tuple[str, str, float] | None] = [None] * columns.count
