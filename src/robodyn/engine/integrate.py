@@ -99,7 +99,7 @@ class Setup:
     needs_task: bool
     needs_action: bool
 
-    def changed(self, **tables: np.ndarray) -> "Setup":
+    def changed(self, **tables: Any) -> "Setup":
         """The same with other delay_times, history_start or breaks, which a run's parameters may decide."""
         problem = self.problem._replace(**tables)
         check_delays(problem)
@@ -136,9 +136,7 @@ class Integration:
         run: the engine's record of it. x, m, d: the present states, memory and delayed signals, in the engine's memory.
     """
 
-    def __init__(
-        self, setup: Setup, t0: float, t_end: float, x0: np.ndarray, m0: np.ndarray, p: np.ndarray
-    ) -> None:
+    def __init__(self, setup: Setup, t0: float, t_end: float, x0: np.ndarray, m0: np.ndarray, p: np.ndarray) -> None:
         problem = setup.problem
         check_span(setup.times, t0, t_end)
         check_start(problem, x0, m0)

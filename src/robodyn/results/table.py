@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from robodyn.errors import nearest
 from robodyn.results.signal import Floats
-
-if TYPE_CHECKING:
-    import pandas
 
 DONE = ("finished", "stopped")
 """Outcomes of runs that are what was asked for."""
@@ -38,7 +36,7 @@ class Curves:
     values: Mapping[str, Floats]
     units: Mapping[str, str]
 
-    def band(self, signal: str, percentiles: tuple[float, ...] = PERCENTILES) -> Floats:
+    def band(self, signal: str, percentiles: Sequence[float] = PERCENTILES) -> Floats:
         """Percentiles of a signal over the runs at each place, (n_percentiles, n_points); nan where no run has one."""
         values = self.values[signal]
         found = np.full((len(percentiles), len(self.places)), np.nan)
@@ -101,10 +99,10 @@ class RunTable:
         values = self[measure][np.isfinite(self[measure])]
         return np.percentile(values, percents) if values.size else np.full(len(percents), np.nan)
 
-    def to_pandas(self) -> pandas.DataFrame:
-        """The table as a frame with a row a run; `frame.attrs["units"]` has the units of its columns."""
+    def to_pandas(self) -> Any:
+        """The table as a pandas.DataFrame with a row a run; `frame.attrs["units"]` has the units of its columns."""
         try:
-            import pandas
+            pandas = importlib.import_module("pandas")
         except ImportError as error:
             raise ImportError("to_pandas needs pandas: pip install 'robodyn[export]'", name="pandas") from error
         columns: dict[str, Any] = {**self.inputs, **self.measures, "outcome": self.outcomes, "sentence": self.sentences}

@@ -158,9 +158,7 @@ def constraint_errors(system: System, trajectory: Trajectory) -> dict[str, float
 def check_between(compiled: CompiledSystem, trajectory: Trajectory, outcome: Outcome) -> list[Check]:
     """The same of a trajectory whose rows were chosen, without the words that a run has."""
     rows = trajectory.time, trajectory.y, tuple(compiled.recorded), outcome, Provenance(compiled.system.scenario.name)
-    errors = interpolation_errors(
-        Run(*rows, knots=trajectory.knots, probes=Probes(*trajectory.probes)), BETWEEN_SHARE
-    )
+    errors = interpolation_errors(Run(*rows, knots=trajectory.knots, probes=Probes(*trajectory.probes)), BETWEEN_SHARE)
     return [_check_worst(errors)] if errors else []
 
 

@@ -13,7 +13,7 @@ from robodyn.model import Block, Number, Scenario
 from robodyn.model.numbers import check_finite
 from robodyn.model.rules import check_rule
 
-Check = Callable[[Mapping[str, float]], Any]
+Check = Callable[[Mapping[str, Any]], Any]
 """Raises a ModelError where a description does not accept its numbers with these changed."""
 
 
@@ -85,7 +85,7 @@ class Checks:
         return not flaws.found
 
 
-def check_block(block: Block, changes: Mapping[str, float]) -> None:
+def check_block(block: Block, changes: Mapping[str, Any]) -> None:
     """The rules a block's law states for its parameters; making the block anew would take longer than a short run."""
     values = {}
     for key, value in block.parameters.items():

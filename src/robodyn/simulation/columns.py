@@ -29,9 +29,7 @@ class Columns:
         return {**self.parameters, **{f"{INITIAL}{name}": values for name, values in self.initial.items()}}
 
 
-def read_columns(
-    flaws: FlawList, system: System, parameters: Mapping[str, Any], initial: Mapping[str, Any]
-) -> Columns:
+def read_columns(flaws: FlawList, system: System, parameters: Mapping[str, Any], initial: Mapping[str, Any]) -> Columns:
     """Arrays by name, one number standing for all runs; every problem is noted."""
     _check_parameters(flaws, system, parameters)
     _check_initial(flaws, system, initial)
@@ -84,7 +82,7 @@ def _check_parameters(flaws: FlawList, system: System, names: Mapping[str, Any])
 
 def _check_initial(flaws: FlawList, system: System, names: Mapping[str, Any]) -> None:
     scenario = system.scenario
-    known = [info.name for info in (*system.states, *(info for info in system.memory if not info.hidden))]
+    known = [state.name for state in system.states] + [info.name for info in system.memory if not info.hidden]
     for name in names:
         if name not in known:
             flaws.add(f"{INITIAL}{name}", "there is no such state", nearest(name, known))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from robodyn.engine import BrokenRun, Trajectory
-from robodyn.errors import Flaw, ModelError
+from robodyn.errors import ModelError
 from robodyn.model import Recording, Solver
 from robodyn.results import Certificate, Outcome, OutcomeKind
 from robodyn.results.signal import Floats
@@ -41,9 +41,7 @@ class LeanRuns:
         unchecked: numbers that each run has to check; None: all.
     """
 
-    def __init__(
-        self, compiled: CompiledSystem, solver: Solver, recording: Recording | None, duration: float
-    ) -> None:
+    def __init__(self, compiled: CompiledSystem, solver: Solver, recording: Recording | None, duration: float) -> None:
         # Sampled blocks keep steps short; elsewhere there are rows within them, as in a single run.
         recording = recording or Recording(refine=1 if compiled.system.tasks else None)
         choice = recording.rate, recording.times, recording.refine

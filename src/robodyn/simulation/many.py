@@ -87,8 +87,8 @@ def count_cores() -> int:
 
 
 def _count_threads(threads: int | None, compiled: CompiledSystem, runs: int) -> int:
-    calls = [*compiled.system.tasks, *compiled.system.guards]
-    if any(call.call for call in calls):
+    system = compiled.system
+    if any(task.call for task in system.tasks) or any(guard.call for guard in system.guards):
         # A user's function may keep something between calls.
         return 1
     return min(threads or count_cores(), runs)
@@ -132,7 +132,9 @@ class _Batch:
         for measure, place in self.measures:
             if place is None:
                 remedy = "compile the system for it (signals=...), or give the system itself"
-                flaws.add(f"measure {measure.name}", "its signal is not among those that the system was compiled for", remedy)
+                flaws.add(
+                    f"measure {measure.name}", "its signal is not among those that the system was compiled for", remedy
+                )
         flaws.raise_if_any(f"runs of '{self.scenario.name}'")
 
     def _make_curves(self, record: Recording) -> Curves:
@@ -200,8 +202,8 @@ class _Batch:
         """What came out."""
         kinds, sentences, times = zip(*(one for one in self.ended if one is not None), strict=True)
         units = {number.name: number.unit for number in self.compiled.system.parameters}
-        states = [*self.compiled.system.states, *self.compiled.system.memory]
-        units |= {f"initial.{info.name}": info.unit for info in states}
+        for states in (self.compiled.system.states, self.compiled.system.memory):
+            units |= {f"initial.{info.name}": info.unit for info in states}
         inputs = {name: np.array(values) for name, values in self.columns.inputs.items()}
         taken = {measure.name: self.taken[:, j] for j, (measure, _) in enumerate(self.measures)}
         return RunTable(

@@ -20,6 +20,11 @@ PYTHON_ACTION = -1
 def build_problem(compiled: CompiledSystem, p: np.ndarray, values: dict[str, Any], start: Start) -> Problem:
     """The engine's view of a system with the given parameters."""
     system, at = compiled.system, compiled.address
+    names: tuple[str, ...] = ("step_guess", "step_residual", "step_jacobian", "step_end", "fused_step")
+    names += ("rhs", "jacobian", "time_derivative", "position_rate", "outputs")
+    names += ("guards", "guard_rates", "limits", "delayed", "drives")
+    others: dict[str, Any] = parameter_tables(compiled, p, values, start, system.scenario.duration)
+    others |= {name: at(name) for name in names}
     base = system.base_period or Fraction(0)
     return Problem(
         n_q=system.n_q,
@@ -34,10 +39,7 @@ def build_problem(compiled: CompiledSystem, p: np.ndarray, values: dict[str, Any
         n_quadratures=system.n_quadratures,
         n_kept=compiled.n_kept,
         n_unknowns=compiled.n_unknowns,
-        **{name: at(name) for name in ("step_guess", "step_residual", "step_jacobian", "step_end", "fused_step")},
         autonomous=int(not system.depends_on_time),
-        **{name: at(name) for name in ("rhs", "jacobian", "time_derivative", "position_rate", "outputs")},
-        **{name: at(name) for name in ("guards", "guard_rates", "limits", "delayed", "drives")},
         n_drives=compiled.n_drives,
         rhs_work=compiled.work["rhs"],
         outputs_work=compiled.work["outputs"],
@@ -63,7 +65,7 @@ def build_problem(compiled: CompiledSystem, p: np.ndarray, values: dict[str, Any
         guard_terminal=np.array([guard.terminal for guard in system.guards], np.int64),
         guard_side=np.array([system.side_place(guard) for guard in system.guards], np.int64),
         guard_action=np.array([PYTHON_ACTION if g.call else at(g.action) for g in system.guards], np.int64),
-        **parameter_tables(compiled, p, values, start, system.scenario.duration),
+        **others,
         scale=np.array([state.nominal for state in system.states], float),
         unit=np.array(number_units(compiled.recorded), np.int64),
     )
@@ -71,7 +73,7 @@ def build_problem(compiled: CompiledSystem, p: np.ndarray, values: dict[str, Any
 
 def parameter_tables(
     compiled: CompiledSystem, p: np.ndarray, values: dict[str, Any], start: Start, duration: float
-) -> dict[str, np.ndarray]:
+) -> dict[str, Any]:
     """Those tables of the problem that a run's parameters and start decide."""
     system = compiled.system
     return {
