@@ -11,6 +11,7 @@ zero where the point sticks.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -22,6 +23,7 @@ from robodyn.assembly.complementarity import ALLOWED, FIXED, Bounds
 from robodyn.assembly.contact import own_name
 from robodyn.assembly.contact_geometry import ContactPoint
 from robodyn.assembly.declarations import MemoryInfo
+from robodyn.assembly.end_stops import RigidPoint, StopPoint
 from robodyn.assembly.mobility import RETURN_RATE, Mobility, Solve, build_mobility, mean_compliance
 from robodyn.assembly.motion import Motion
 from robodyn.assembly.stick_friction import HELD_SPEED, LIMIT_MARGIN, REST_SPEED, TINY
@@ -97,13 +99,13 @@ class DryPoint:
 
 
 def find_dry_points(
-    builder: Builder, motion: Motion, contact_points: list[ContactPoint], resting: tuple[ca.SX, ...]
+    builder: Builder, motion: Motion, contact_points: Sequence[RigidPoint], resting: tuple[ca.SX, ...]
 ) -> dict[int, DryPoint]:
     """Those whose friction sticks, by number; slips that no joint makes are left out."""
     found: dict[int, DryPoint] = {}
     first = 0
     for i, point in enumerate(contact_points):
-        if not point.contact.sticks:
+        if isinstance(point, StopPoint) or not point.contact.sticks:
             continue
         slips = ca.vertcat(*point.slips)
         moved = np.linalg.norm(motion.value_somewhere(ca.jacobian(slips, motion.v)), axis=1) > IDLE
@@ -111,7 +113,7 @@ def find_dry_points(
         memory = [builder.add_memory(MemoryInfo(own_name(point, f"slides{k + 1}"), "", 0.0, hidden=True)) for k in used]
         mu = ca.SX(builder.values[f"{point.contact.name}.friction.coefficient"])
         tangents = [point.tangents[k] for k in used]
-        rest_speed = ca.SX(builder.values[f"{point.contact.name}.rest_speed"])
+        rest_speed = point.rest_speed(builder.values)
         own = (used, tangents, slips[used], ca.vertcat(ca.SX(0, 1), *memory), mu, rest_speed, resting[i] > 0.5)
         found[i] = DryPoint(point, i, first, *own)
         first += len(used)

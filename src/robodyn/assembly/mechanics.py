@@ -43,7 +43,7 @@ from robodyn.dynamics import (
     potential_energy,
     solve_ldl,
 )
-from robodyn.model import LinearCombination, PrescribedMotion, RigidContact
+from robodyn.model import LinearCombination, PrescribedMotion
 from robodyn.symbolic import absolute
 
 
@@ -77,7 +77,7 @@ def add_dynamics(builder: Builder, motion: Motion, solvable: bool) -> None:
     # E_kinetic + E_potential - work of all joint torques is constant: what runs watch of themselves.
     power = ca.dot(tau, motion.v)
     machine = builder.scenario.machine
-    outside = machine.loads or machine.all_constraints or machine.contacts or machine.interfaces
+    outside = machine.loads or machine.all_constraints or machine.contacts or machine.interfaces or machine.rigid_parts
     acting = forces or builder.sticking or outside
     passing = sum((absolute(force * motion.coordinate_rates[on]) for on, force in forces.items()), ca.SX(0))
     flows = (Deferred(passing, bindings), Deferred(ca.sum1(absolute(tau)), bindings))
@@ -123,7 +123,7 @@ def _react(builder: Builder, motion: Motion, mechanism: tuple[ca.SX, Solve, Cons
         mechanism: tau - c, M^-1, and the constraints.
     """
     b, solve, constrained = mechanism
-    if not builder.sticking and not any(isinstance(c, RigidContact) for c in builder.scenario.machine.contacts):
+    if not builder.sticking and not builder.scenario.machine.rigid_parts:
         return None
     # What would happen without them decides what they have to hold.
     a = constrained.accelerate(b)[0] if constrained else solve(b)

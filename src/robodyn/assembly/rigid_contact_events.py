@@ -16,6 +16,7 @@ from robodyn.assembly.contact import ContactForce, add_contact_signals, own_name
 from robodyn.assembly.contact_friction import DryFriction, DryPoint
 from robodyn.assembly.contact_geometry import ContactPoint
 from robodyn.assembly.declarations import Ending, Guard, MemoryInfo
+from robodyn.assembly.end_stops import EndStop, RigidPoint, StopPoint, add_stop_forces
 from robodyn.assembly.impact_law import Impulse, find_impulse
 from robodyn.assembly.mobility import Mobility
 from robodyn.assembly.motion import Motion
@@ -57,13 +58,18 @@ def add_rigid(
     pushed = [
         ContactForce(contact_point, lam[i], lam[i] * rigid.directions[i], rigid.held[i], bindings)
         for i, contact_point in enumerate(rigid.contact_points)
+        if isinstance(contact_point, ContactPoint)
     ]
+    # Contacts come before end stops.
     for point in rigid.dry.points if rigid.dry else ():
         held = sum((across[point.first + k] * t for k, t in enumerate(point.tangents)), pushed[point.number].force)
         pushed[point.number] = replace(pushed[point.number], force=held)
     for contact in rigid.contacts:
         builder.add_memory(MemoryInfo(f"{contact.name}.{JAMS}", "", 0.0, hidden=True))
-        add_contact_signals(builder, contact, [one for one in pushed if one.contact_point.contact is contact])
+        if not isinstance(contact, EndStop):
+            add_contact_signals(builder, contact, [one for one in pushed if one.contact_point.contact is contact])
+    stops = enumerate(rigid.contact_points)
+    add_stop_forces(builder, [(point, lam[i]) for i, point in stops if isinstance(point, StopPoint)], bindings)
     builder.add_memory(MemoryInfo(SETTLING, "", 1.0, hidden=True))
     for i, contact_point in enumerate(rigid.contact_points):
         builder.watch(Promise.APART, contact_point.name, "m", [-contact_point.gap, 0.0], {})
@@ -169,6 +175,6 @@ def _excess_to_hold(point: DryPoint, mobility: Mobility, limit: ca.SX, rates: ca
     return 0.5 * ca.trace(T) * (sqrt(ca.sumsqr(limit * point.way + change) + TINY) - limit)
 
 
-def _guard(contact_point: ContactPoint, event: str, action: str, problems: tuple[str, ...]) -> Guard:
+def _guard(contact_point: RigidPoint, event: str, action: str, problems: tuple[str, ...]) -> Guard:
     name = f"{contact_point.name}.{event}"
     return Guard(name, -1, action=action, contact=contact_point.contact.name, problems=problems)

@@ -28,7 +28,6 @@ from robodyn.assembly.complementarity import ALLOWED, FIXED, FOLLOWS, Bounds
 from robodyn.assembly.constraints import Constrained, Equation
 from robodyn.assembly.mobility import COMPLIANCE, RETURN_RATE, Mobility, Solve, build_mobility
 from robodyn.assembly.motion import Motion
-from robodyn.model import RigidContact
 from robodyn.symbolic import absolute, logical_and, maximum, minimum, sign, where
 
 REST_SPEED = 1e-9
@@ -191,7 +190,7 @@ def build_sticking(
             f"of the friction that sticks ({names}) some holds the same motion: at rest, they share its load "
             "as their limits are"
         )
-    rigid = any(isinstance(contact, RigidContact) for contact in builder.scenario.machine.contacts)
+    rigid = bool(builder.scenario.machine.rigid_parts)
     mobility = build_mobility(
         constrained.respond if constrained else solve,
         G,
