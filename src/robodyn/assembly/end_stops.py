@@ -13,10 +13,10 @@ from typing import Any
 
 import casadi as ca
 
-from robodyn.assembly.builder import Builder
 from robodyn.assembly.contact_geometry import ContactPoint
+from robodyn.assembly.contribution import Contribution, define, merge
 from robodyn.assembly.motion import Motion
-from robodyn.assembly.network import Definition, SignalInfo
+from robodyn.assembly.network import SignalInfo
 from robodyn.assembly.tracing import Bindings
 from robodyn.assembly.values import Values
 from robodyn.model.fields import EMPTY
@@ -72,27 +72,26 @@ class StopPoint:
 RigidPoint = ContactPoint | StopPoint
 
 
-def find_end_stops(builder: Builder, motion: Motion) -> list[StopPoint]:
+def find_end_stops(motion: Motion) -> list[StopPoint]:
     """Both ends of each joint that has rigid stops, or the one that it has."""
-    mechanism, found = builder.scenario.machine.mechanism, []
+    mechanism, found = motion.context.scenario.machine.mechanism, []
     for joint in mechanism.rigid_stops if mechanism else ():
         for end, side in ENDS.items():
             if f"{end}_limit" in joint.limits:
-                limit, position = builder.values[f"{joint.name}.{end}_limit"], motion.positions[joint.name]
+                limit, position = motion.context.values[f"{joint.name}.{end}_limit"], motion.positions[joint.name]
                 rate = side * motion.coordinate_rates[joint.name]
                 found.append(StopPoint(EndStop(joint, end), side * (position - limit), rate))
     return found
 
 
-def add_stop_forces(builder: Builder, forces: list[tuple[StopPoint, ca.SX]], bindings: Bindings) -> None:
+def define_stop_forces(forces: list[tuple[StopPoint, ca.SX]], bindings: Bindings) -> Contribution:
     """What the stops of each joint put on it, as a signal."""
     total: dict[Joint, ca.SX] = {}
     for point, force in forces:
         joint = point.contact.joint
         total[joint] = total.get(joint, ca.SX(0)) + ENDS[point.contact.end] * force
-    for joint, force in total.items():
-        name = stop_force(joint)
-        builder.network.define([SignalInfo(name, EFFORT[joint.kind])], Definition({name: force}, bindings))
+    named = {stop_force(joint): (EFFORT[joint.kind], force) for joint, force in total.items()}
+    return merge(define([SignalInfo(name, unit)], {name: force}, bindings) for name, (unit, force) in named.items())
 
 
 def stop_force(joint: Joint) -> str:

@@ -45,6 +45,7 @@ class LawInfo:
         positive: output -> remedy: the law holds only while it is above zero. A run that comes to zero ends there.
         passive: whether its force never gives more energy than it has stored; stored: that energy [J], a function of
             arguments of the law, 0 where there is none. Runs watch whether it is so.
+        gives: with which numbers the law gives energy all the same, and the remedy.
     """
 
     units: Mapping[str, str] = field(default_factory=dict)
@@ -61,6 +62,7 @@ class LawInfo:
     positive: Mapping[str, str] = field(default_factory=dict)
     passive: bool = False
     stored: Callable[..., Any] | None = None
+    gives: str = ""
 
 
 def law(
@@ -80,6 +82,7 @@ def law(
     positive: Mapping[str, str] | None = None,
     passive: bool = False,
     stored: Callable[..., Any] | None = None,
+    gives: str = "",
     units: Mapping[str, str] | None = None,
     **more_units: str,
 ) -> Any:
@@ -106,6 +109,7 @@ def law(
         positive or {},
         passive or stored is not None,
         stored,
+        gives,
     )
 
     def attach(function: Function) -> Function:
