@@ -15,6 +15,7 @@ import numpy as np
 
 from robodyn.assembly.height_field import look_at_height_field
 from robodyn.assembly.motion import Motion
+from robodyn.assembly.values import Values
 from robodyn.model import Ball, HeightField, Plane
 from robodyn.model.contact import AnyContact
 from robodyn.model.numbers import XYZ
@@ -50,6 +51,16 @@ class ContactPoint:
     place: ca.SX
 
     @property
+    def path(self) -> str:
+        return f"contacts.{self.name}"
+
+    def restitution(self, values: Values) -> ca.SX:
+        return ca.SX(values[f"{self.contact.name}.restitution"])
+
+    def rest_speed(self, values: Values) -> ca.SX:
+        return ca.SX(values[f"{self.contact.name}.rest_speed"])
+
+    @property
     def rate(self) -> ca.SX:
         """Of the gap."""
         return ca.dot(self.normal, self.velocity)
@@ -82,7 +93,7 @@ def find_contact_points(motion: Motion, contact: AnyContact) -> list[ContactPoin
 
 def _places(motion: Motion, contact: AnyContact) -> Iterator[tuple[str, ca.SX, ca.SX]]:
     """Name, arm from the middle in world axes and radius of each place that may touch."""
-    values, shape = motion.builder.values, contact.touching
+    values, shape = motion.context.values, contact.touching
     if isinstance(shape, Ball):
         yield contact.name, ca.SX.zeros(3), ca.SX(values[f"{contact.name}.radius"])
         return
@@ -119,7 +130,7 @@ def _look(motion: Motion, contact: AnyContact, place: ca.SX, radius: ca.SX) -> S
         tangent = ca.cross(ca.DM([0.0, 1.0, 0.0]), normal)
         tangent = tangent / ca.norm_2(tangent)
         return Surface(distance, R @ normal, (R @ tangent, R @ ca.cross(normal, tangent)))
-    half = [0.5 * length for length in motion.builder.values.vector(f"{contact.name}.against.size", XYZ)]
+    half = [0.5 * length for length in motion.context.values.vector(f"{contact.name}.against.size", XYZ)]
     distance, normal, tangent = _look_at_box(ca.vertsplit(R.T @ apart), half)
     return Surface(distance, R @ normal, (R @ tangent, R @ ca.cross(normal, tangent)))
 
