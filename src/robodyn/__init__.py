@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         Event,
         FormulaSignal,
         FunctionCoordinate,
+        HeightField,
         Interface,
         Joint,
         LinearCombination,
@@ -76,10 +77,10 @@ _HOMES = {
     "files": "DHRow mechanism_from_dh read_reference read_scenario write_scenario",
     "laws": "law",
     "model": "GROUND Ball Block Body Box BoxLook CapsuleLook ConstraintFunction ConstraintMethod Contact ControlModel "
-    "CylinderLook Delay Distance ElasticGear Event FormulaSignal FunctionCoordinate Interface Joint LinearCombination "
-    "LinearConstraint Load LoopJoint Machine Mechanism MeshLook Mimic Obstacle Plane Point PointCoordinate "
-    "PrescribedMotion Recording RigidContact Rod Scenario ScenarioSequence Solver SphereLook TriangleLength Wheel "
-    "combine with_elastic_joints",
+    "CylinderLook Delay Distance ElasticGear Event FormulaSignal FunctionCoordinate HeightField Interface Joint "
+    "LinearCombination LinearConstraint Load LoopJoint Machine Mechanism MeshLook Mimic Obstacle Plane Point "
+    "PointCoordinate PrescribedMotion Recording RigidContact Rod Scenario ScenarioSequence Solver SphereLook "
+    "TriangleLength Wheel combine with_elastic_joints",
     "perturbation": "simulate_perturbed",
     "results": "Run compare load save",
     "robots": "BalanceSheet Robot import_robot read_robot",
@@ -113,6 +114,7 @@ __all__ = [
     "ElasticGear",
     "Event",
     "FormulaSignal",
+    "HeightField",
     "Interface",
     "Joint",
     "SignalConnection",

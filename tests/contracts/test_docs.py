@@ -9,7 +9,6 @@ line ("..." stands for any lines, numbers are compared to 4 digits). The blocks 
 import importlib
 import importlib.util
 import math
-import os
 import re
 import shlex
 import subprocess
@@ -18,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from support.programs import run_robodyn
 
 from robodyn import ModelError, Solver, assemble, read_scenario
 from robodyn.cosimulation import read_cosimulation
@@ -102,18 +102,8 @@ def run_commands(block, folder):
         command, _, expected = entry.partition("\n")
         program, *arguments = shlex.split(command)
         assert program == "robodyn", f"{block.place}: only robodyn commands are tested, not {program}"
-        beside = Path(sys.executable).with_name(program)
-        environment = os.environ | {"COLUMNS": "80", "ROBODYN_QUIET": "1"}
-        done = subprocess.run(
-            [beside, *arguments],
-            cwd=folder,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
-        compare_output(f"{block.place}: $ {command}", expected.splitlines(), done.stdout.splitlines())
+        printed = run_robodyn(arguments, folder, COLUMNS="80", ROBODYN_QUIET="1")
+        compare_output(f"{block.place}: $ {command}", expected.splitlines(), printed.splitlines())
 
 
 def compare_output(place, expected, printed):

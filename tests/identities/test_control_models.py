@@ -50,6 +50,12 @@ def test_computed_torque_makes_errors_linear_and_decoupled(posed_machines, name)
     found = accelerations(posed.scenario(law), posed, posed.q | posed.v)
     expected = wanted + 9.0 * (rate - of_axes(posed, "velocity")) + 40.0 * (target - of_axes(posed, "position"))
     assert found == pytest.approx(expected, abs=ROUNDING * np.max(np.abs(expected)))
+    # Friction that the model knows of, on joints with and without motors, changes nothing.
+    joints = [name.removesuffix(".velocity") for name in posed.v if name.endswith(".velocity")]
+    damped = [Block(f"rub{k}", "viscous_friction", on, parameters={"viscous": 0.7}) for k, on in enumerate(joints)]
+    knowing = law.replaced(model=ControlModel(friction=True))
+    found = accelerations(posed.scenario(knowing, *damped), posed, posed.q | posed.v)
+    assert found == pytest.approx(expected, abs=ROUNDING * np.max(np.abs(expected)))
 
 
 @pytest.mark.parametrize("name", WITHOUT_BASE)
@@ -104,11 +110,13 @@ def test_the_task_accelerates_as_asked(posed_machines, name, n):
     """Of more axes than the task needs, what damps the others does not touch the task."""
     posed = posed_machines[name]
     _, positions = tool_of(posed)
-    model = ControlModel(task=positions[:n])
+    model = ControlModel(task=positions[:n], friction=True)
     inputs = {"target": (0.1, -0.2)[:n], "target_acceleration": (1.5, -2.0)[:n]}
     gains = {"stiffness": 30.0, "damping": 8.0, "null_damping": 5.0}
     law = drive(posed, "operational_space_control", gains, inputs, model=model)
-    system = assemble(posed.scenario(law))
+    joints = [name.removesuffix(".velocity") for name in posed.v]
+    damped = [Block(f"rub{k}", "viscous_friction", on, parameters={"viscous": 0.7}) for k, on in enumerate(joints)]
+    system = assemble(posed.scenario(law, *damped))
     at, moving = (
         evaluate_signals(system, tuple(name.replace("position", part) for name in positions[:n]), posed.q | posed.v)
         for part in ("position", "velocity")

@@ -13,7 +13,9 @@ MACHINES, BATCH, LARGE = 200, 20, 20
 """Machines, and how many of them, the first ones, have up to three bodies; the others have up to two."""
 
 
-LATER = ("rotor", "drag")
+LATER = ("rotor", "drag", "sampled_pid", "back_calculation_pid", "incremental_pid", "chirp_reference", "noise")
+LATER += ("sampled_low_pass", "sampled_notch", "sampled_lead", "disturbance_observer", "reversal_feed_forward")
+LATER += ("zv_shaper", "zvd_shaper", "walking_leg")
 """Laws that came after the seeds that found something."""
 
 

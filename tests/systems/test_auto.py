@@ -284,3 +284,15 @@ def test_the_work_of_a_prescribed_motion_is_right_in_stiff_steps(method):
     # From rest to rest: what gravity did, with a minus.
     assert run["energy.work"].values[-1] == pytest.approx(-2.0 * 9.81 * 0.3 * np.sin(1.0), abs=1e-4)
     assert run.outcome.ok
+
+
+def test_work_of_a_force_that_time_alone_gives_is_right_at_every_row_of_long_stiff_steps():
+    """Its motion is a polynomial, exact in any step: between the ends of such steps its work must be right too."""
+    disc = Mechanism("disc", [Body("disc", 1.0, inertia=(0.5, 0.5, 0.5))], [Joint("j", "revolute", GROUND, "disc")])
+    ramp = Block("ramp", "table_reference", parameters={"times": (0.0, 1.0), "points": (-1.0, 3.0)})
+    drive = Block("drive", "torque_source", on="j", inputs={"command": "ramp.value"}, parameters={"torque_limit": 9.0})
+    run = simulate(Scenario("disc", Machine("disc", disc, (ramp, drive)), 1.0), Solver("rodas4"))
+    # tau = 4 t - 1, omega = (2 t^2 - t) / J, W = J omega^2 / 2.
+    t = np.linspace(0.0, 1.0, 101)
+    np.testing.assert_allclose(run["energy.work"](t), (2 * t**2 - t) ** 2, atol=2e-5)
+    assert run.outcome.ok

@@ -207,7 +207,7 @@ def test_rounding_of_the_acceleration_of_a_locked_joint_raises_no_alarm():
     run = simulate(Scenario("locked", machine, 0.25, start, solver=Solver("rodas4p", rtol=1e-8, atol=1e-9)))
     assert np.max(np.abs(run["slide.acceleration"].values)) < 1e-8
     assert run.outcome.ok
-    assert interpolation_errors(run, 0.95)["slide.acceleration"] < 0.02
+    assert interpolation_errors(run, 0.95)["slide.acceleration"] < 0.04
 
 
 @pytest.mark.filterwarnings("ignore:the run needs")

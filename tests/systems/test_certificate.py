@@ -62,6 +62,18 @@ def test_an_element_that_gives_energy_is_told_by_name():
     assert "of 'pump'" in run.outcome.sentence
 
 
+def test_bristles_that_give_energy_by_their_own_numbers_are_told_with_the_remedy():
+    # At 5 m/s the level is 2 N and bristles are bent to 4 N: 5 c1 must not be above 8 N.
+    numbers = {"stiffness": 200.0, "viscous": 0.0, "coulomb": 2.0, "static": 8.0, "stribeck_velocity": 0.1}
+    start = {"rail.velocity": 5.0, "rub.bristle": 0.02}
+    for damping, kind in ((1.5, OutcomeKind.FINISHED), (3.0, OutcomeKind.SUSPECT)):
+        rub = Block("rub", "lugre_friction", on="rail", parameters=numbers | {"damping": damping})
+        run = simulate(cart(rub, initial=start, duration=0.1))
+        assert run.outcome.kind is kind
+    assert "'rub'" in run.outcome.sentence
+    assert "lower that damping" in run.outcome.sentence
+
+
 def test_energy_that_appears_is_told_with_its_time():
     run = sprung(Solver("euler", step=0.01))
     check = run.certificate[ENERGY]
@@ -187,6 +199,6 @@ def test_every_passive_law_is_watched():
     friction = Block("friction", "stick_friction", on="rail", parameters={"coulomb": 1.0})
     gear = Block("gear", "backlash_gear", on="rail", parameters={"stiffness": 100.0, "gap": 0.01})
     system = assemble(cart(friction, gear))
-    message = {(watched.promise.name, watched.subject) for watched in system.watched}
+    message = {(watched.invariant.name, watched.subject) for watched in system.watched}
     assert {("HOLDS", "friction"), ("SLIDES", "friction"), ("PASSIVE", "friction")} <= message
     assert {("SIDE", "gear.upper"), ("SIDE", "gear.lower"), ("PASSIVE", "gear")} <= message

@@ -330,7 +330,7 @@ def test_what_cannot_be_is_told():
         assemble(falling(rigid, {"height.position": 0.1, "height.velocity": -1.0}))
     with pytest.raises(ModelError, match="never move against each other"):
         assemble(falling(RigidContact("bounce", Ball("wall"), Plane("floor")), below, points=(Point("wall", GROUND),)))
-    with pytest.raises(ModelError, match="a rest on a rigid contact is not searched for"):
+    with pytest.raises(ModelError, match="a rest on a rigid contact or end stop is not searched for"):
         assemble(replace(falling(rigid, {}), initialisation="equilibrium"))
 
 
@@ -342,7 +342,7 @@ def test_a_compliant_rest_is_an_equilibrium():
 
 
 def test_a_rest_on_a_rigid_contact_is_refused_by_its_name():
-    with pytest.raises(ModelError, match=r"contacts\.bounce: a rest on a rigid contact is not searched for"):
+    with pytest.raises(ModelError, match=r"contacts\.bounce: a rest on a rigid contact or end stop is not"):
         find_equilibrium(assemble(bouncing_ball()))
 
 
@@ -391,3 +391,22 @@ def test_a_ball_that_turns_round_on_the_surface_itself_is_not_held_there(turn, p
     start = {"height.position": pull * turn**2 / 2, "height.velocity": -pull * turn}
     run = simulate(falling(contact, start, duration=2.0, gravity=-pull), Solver("rk4", step=0.25))
     assert run["height.position"].final == pytest.approx(pull * (2.0 - turn) ** 2 / 2, abs=1e-9)
+
+
+def test_what_has_one_freedom_rebounds_with_its_restitution_however_rough_the_floor_is():
+    # Its slip is a multiple of its speed along the normal: with that stopped, what is left of the slip is rounding, and
+    # friction has no direction.
+    bar = Body("bar", 2.7, com=(0.11, -0.03, -0.04), inertia=(0.004, 0.003, 0.004))
+    joint = Joint("hinge", "revolute", GROUND, "bar", origin=(0.2, 0.18, -0.03), axis=(0.75, -0.25, 0.61))
+    points = (Point("tip", "bar", (0.18, 0.26, -0.27)), Point("floor", GROUND, (0.36, 0.51, -0.3)))
+    rough = {"friction": "dry_friction", "friction_parameters": {"coefficient": 0.84}}
+    touch = RigidContact("touch", Ball("tip", 0.02), Plane("floor", (-0.13, -0.17, 0.98)), restitution=0.8, **rough)
+    machine = Machine("bar", Mechanism("bar", (bar,), (joint,), points), contacts=(touch,), tunable=("bar.mass",))
+    compiled = compile_system(assemble(Scenario("bar", machine, 0.25, {"hinge.position": 0.23})), SHARP)
+    for mass in np.linspace(1.0, 3.0, 11):
+        run = simulate(compiled, SHARP, parameters={"bar.mass": mass})
+        velocity = run["hinge.velocity"].values
+        for hit in (event.time for event in run.events if event.name == "touch.hits"):
+            rows = np.flatnonzero(run.time == hit)
+            if abs(velocity[rows[0]]) > 0.1:
+                assert velocity[rows[-1]] == pytest.approx(-0.8 * velocity[rows[0]], rel=1e-9)

@@ -16,10 +16,12 @@ from robodyn import (
     ConstraintMethod,
     FunctionCoordinate,
     Joint,
+    LinearConstraint,
     LoopJoint,
     Machine,
     Mechanism,
     Point,
+    Rod,
     Scenario,
     Solver,
     simulate,
@@ -128,3 +130,20 @@ def test_friction_on_a_linkage_passes_its_dead_centres_as_in_a_loop():
     # Each half turn takes 2 N * 0.2 m.
     assert [event.name for event in run.events][:2] == ["piston_friction.stops"] * 2
     assert run["turn.position"].final == pytest.approx(smooth["turn.position"].final, abs=2e-5)
+
+
+@pytest.mark.parametrize("constraint_method", TREATMENTS[:2])
+def test_a_toggle_close_to_its_dead_centre_holds_its_load(constraint_method):
+    """A rod almost square to a slide, to which a second slide is tied that pulls: nothing moves."""
+    joints = tuple(Joint(name, "prismatic", GROUND, name, axis=(1, 0, 0)) for name in ("jaw", "tool"))
+    points = (Point("eye", "jaw"), Point("nail", GROUND, (0, 0, 1)))
+    mechanism = Mechanism("clamp", (Body("jaw", 1.0), Body("tool", 2.0)), joints, points)
+    tied = LinearConstraint("tied", {"jaw": 1.0, "tool": -0.25})
+    lever = 1e-3
+    start = {"jaw.position": lever, "tool.position": 4 * lever}
+    rod = Rod("rod", "eye", "nail", math.hypot(1.0, lever))
+    machine = Machine("clamp", mechanism, (motor("tool", 50.0),), constraints=(tied, rod))
+    run = simulate(Scenario("clamp", machine, 1.0, start, constraint_method=constraint_method))
+    assert run["tool.position"].final == pytest.approx(4 * lever, abs=1e-8)
+    # 4 x 50 N on the jaw.
+    assert run["rod.tension"].final == pytest.approx(200.0 * rod.length / lever, rel=1e-5)

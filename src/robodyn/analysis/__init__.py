@@ -9,6 +9,9 @@ import importlib
 from typing import Any
 
 _HOMES = {
+    "accuracy.circle": "CircleTest measure_circle measure_hysteresis",
+    "accuracy.iso9283": "measure_corner measure_path measure_pose measure_settling measure_velocity",
+    "accuracy.sheet": "Sheet make_sheet",
     "budget.result": "Budget Part as_run",
     "budget.split": "split_deviation",
     "coupling.growth": "MacroSteps",

@@ -6,23 +6,24 @@ Symbols: w slips of a contact point along one or two tangents, T their gradients
     slides    f = -mu N e,          e = w / |w|
 
 What slides is a part of the normal force, whose direction it changes; what sticks is a row of its own. Memory holds e,
-zero where the point sticks. In space the cone is a pyramid wherever modes are found, with an edge along the force that
-has reached its limit.
+zero where the point sticks.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import casadi as ca
 import numpy as np
 
-from robodyn.assembly.builder import Builder, Deferred
 from robodyn.assembly.complementarity import ALLOWED, FIXED, Bounds
 from robodyn.assembly.contact import own_name
 from robodyn.assembly.contact_geometry import ContactPoint
+from robodyn.assembly.contribution import Contribution, Deferred, declare_memory, merge
 from robodyn.assembly.declarations import MemoryInfo
+from robodyn.assembly.end_stops import RigidPoint, StopPoint
 from robodyn.assembly.mobility import RETURN_RATE, Mobility, Solve, build_mobility, mean_compliance
 from robodyn.assembly.motion import Motion
 from robodyn.assembly.stick_friction import HELD_SPEED, LIMIT_MARGIN, REST_SPEED, TINY
@@ -40,7 +41,8 @@ class DryPoint:
     Attributes:
         number: of the contact point; first: number of its first row.
         used, tangents: along which of the two it can slip, and these, (3,) each.
-        slips: along these (m,); memory: the direction e (m,); resting: whether the contact point rests.
+        slips: along these (m,); memory: the direction e (m,); rest_speed: below which a slip in space that slows down
+        has stopped; resting: whether the contact point rests.
     """
 
     contact_point: ContactPoint
@@ -51,6 +53,7 @@ class DryPoint:
     slips: ca.SX
     memory: ca.SX
     coefficient: ca.SX
+    rest_speed: ca.SX
     resting: ca.SX
 
     @property
@@ -73,16 +76,18 @@ class DryPoint:
     def slowest(self) -> ca.SX:
         """Speed from which on it moves. What slid in a plane is at rest only where its zero was located; in space the
         slip need not pass zero, and is stopped a little before."""
-        return (
-            where(self.slides, REST_SPEED, HELD_SPEED) if len(self.tangents) == 1 else ca.SX(STOP_MARGIN * HELD_SPEED)
-        )
+        return where(self.slides, REST_SPEED, HELD_SPEED) if len(self.tangents) == 1 else STOP_MARGIN * self.rest_speed
 
     @property
     def way(self) -> ca.SX:
-        """e: that of memory in a plane, so that it does not turn round in a step; in space that of the slip, (m,)."""
+        """e: that of memory in a plane, so that it does not turn round in a step; in space that of the slip, (m,).
+
+        What begins to slip has no direction yet, and one that turns at mu N / (m |w|): memory gives it below the speed
+        of rest.
+        """
         if len(self.tangents) == 1:
             return self.memory
-        moved = self.slips + REST_SPEED * self.memory
+        moved = self.slips + maximum(self.rest_speed - self.speed, 0.0) * self.memory
         return moved / sqrt(ca.sumsqr(moved) + TINY)
 
     @property
@@ -94,24 +99,28 @@ class DryPoint:
 
 
 def find_dry_points(
-    builder: Builder, motion: Motion, contact_points: list[ContactPoint], resting: tuple[ca.SX, ...]
-) -> dict[int, DryPoint]:
-    """Those whose friction sticks, by number; slips that no joint makes are left out."""
+    motion: Motion, contact_points: Sequence[RigidPoint], resting: tuple[ca.SX, ...]
+) -> tuple[dict[int, DryPoint], Contribution]:
+    """Those whose friction sticks, by number, and their memory; slips that no joint makes are left out."""
     found: dict[int, DryPoint] = {}
-    first = 0
+    first, parts = 0, []
     for i, point in enumerate(contact_points):
-        if not point.contact.sticks:
+        if isinstance(point, StopPoint) or not point.contact.sticks:
             continue
         slips = ca.vertcat(*point.slips)
         moved = np.linalg.norm(motion.value_somewhere(ca.jacobian(slips, motion.v)), axis=1) > IDLE
         used = [k for k in range(2) if moved[k]]
-        memory = [builder.add_memory(MemoryInfo(own_name(point, f"slides{k + 1}"), "", 0.0, hidden=True)) for k in used]
-        mu = ca.SX(builder.values[f"{point.contact.name}.friction.coefficient"])
+        infos = [MemoryInfo(own_name(point, f"slides{k + 1}"), "", 0.0, hidden=True) for k in used]
+        memory = merge(declare_memory(info) for info in infos)
+        parts.append(memory)
+        mu = ca.SX(motion.context.values[f"{point.contact.name}.friction.coefficient"])
         tangents = [point.tangents[k] for k in used]
-        own = (used, tangents, slips[used], ca.vertcat(ca.SX(0, 1), *memory), mu, resting[i] > 0.5)
+        rest_speed = point.rest_speed(motion.context.values)
+        symbols = ca.vertcat(ca.SX(0, 1), *memory.symbols.values())
+        own = (used, tangents, slips[used], symbols, mu, rest_speed, resting[i] > 0.5)
         found[i] = DryPoint(point, i, first, *own)
         first += len(used)
-    return {i: point for i, point in found.items() if point.tangents}
+    return {i: point for i, point in found.items() if point.tangents}, merge(parts)
 
 
 @dataclass(frozen=True)
@@ -139,55 +148,48 @@ class DryFriction:
         """What is held comes to rest again, should it move by the solver's errors."""
         return 2 * RETURN_RATE * self.slips
 
-    def align(self, motions: ca.SX, forces: ca.SX) -> Aligned:
-        """Rows along and across the direction in which each contact point slips, or would.
-
-        Args:
-            forces: across the normals, by the present modes.
-        """
-        turns = ca.SX(*self.mobility.S.shape)
+    def align(self, motions: ca.SX) -> Aligned:
+        """Rows along and across the slip of each contact point that moves."""
+        turns = ca.SX.eye(self.mobility.S.shape[0])
         for point in self.points:
-            if len(point.tangents) == 1:
-                turns[point.first, point.first] = 1.0
-                continue
-            rests = point.speed <= point.slowest
-            wanted = where(point.held, forces[point.rows], where(rests, motions[point.rows], point.slips))
-            size = sqrt(ca.sumsqr(wanted) + TINY)
-            e = where(size > REST_SPEED, wanted / size, ca.SX([1.0, 0.0]))
-            turns[point.rows, point.rows] = ca.vertcat(ca.horzcat(e[0], e[1]), ca.horzcat(-e[1], e[0]))
+            if len(point.tangents) > 1:
+                moves = point.speed > point.slowest
+                e = where(moves, point.slips / point.speed, ca.SX([1.0, 0.0]))
+                turns[point.rows, point.rows] = ca.vertcat(ca.horzcat(e[0], e[1]), ca.horzcat(-e[1], e[0]))
         m = self.mobility
         turned = Mobility(turns @ m.rows, m.columns @ turns.T, turns @ m.S @ turns.T, m.compliance)
-        return Aligned(self, turned, turns @ motions, turns @ self.slips, turns @ forces, turns)
+        return Aligned(self, turned, turns @ motions, turns @ self.slips, turns)
 
 
 @dataclass(frozen=True)
 class Aligned:
-    """The rows of slips, turned so that each contact point slips along its first."""
+    """The rows of slips, turned so that each contact point that moves does so along its first."""
 
     friction: DryFriction
     mobility: Mobility
     motions: ca.SX
     slips: ca.SX
-    forces: ca.SX
     turns: ca.SX
 
     @cached_property
     def moving(self) -> list[ca.SX]:
         return [point.speed > point.slowest for point in self.friction.points]
 
-    def bounds(self, normal_forces: ca.SX, normals: Bounds, first: int) -> Bounds:
-        """What rests sticks at first, but for what is beyond its limit; what moves slides.
+    def bounds(self, forces: list[ca.SX], normals: Bounds, first: int) -> Bounds:
+        """What rests sticks at first, but for what is beyond its limit in a plane; what moves slides.
 
         Args:
-            normal_forces: by the present modes; normals: bounds of the normals; first: number of the first of them.
+            forces: along the normals and across them, by the present modes; normals: bounds of the normals; first:
+                number of the first of them.
         """
         columns: list[list[ca.SX]] = [[], [], [], [], []]
         for point, moves in zip(self.friction.points, self.moving, strict=True):
-            limit = (1 + 0.5 * LIMIT_MARGIN) * point.coefficient * normal_forces[point.number]
+            limit = (1 + 0.5 * LIMIT_MARGIN) * point.coefficient * forces[0][point.number]
+            plane = len(point.tangents) == 1
             for k in range(len(point.tangents)):
                 row = point.first + k
-                slips = logical_and(point.held, self.forces[row] ** 2 >= limit**2) if k == 0 else ca.SX(0)
-                begins = where(moves, _sign(self.slips[row]), where(slips, -_sign(self.forces[row]), 0.0))
+                slips = logical_and(point.held, forces[1][row] ** 2 >= limit**2) if plane else ca.SX(0)
+                begins = where(moves, _sign(self.slips[row]), where(slips, -_sign(forces[1][row]), 0.0))
                 columns[0].append(where(moves, FIXED, where(normals.allowed[point.number] == ALLOWED, ALLOWED, FIXED)))
                 columns[1].append(normals.tolerance[point.number])
                 columns[2].append(begins)
@@ -197,26 +199,30 @@ class Aligned:
         zero = ca.SX.zeros(len(columns[0]))
         return Bounds(zero, zero, zero, zero, *(ca.vertcat(*column) for column in columns))
 
+    def _directions(self, modes: list[ca.SX]) -> list[ca.SX]:
+        """In which each contact point slides, zero where it sticks."""
+        found = []
+        for point, moves in zip(self.friction.points, self.moving, strict=True):
+            begun = self.turns[point.rows, point.rows].T @ ca.vertcat(*modes[point.rows])
+            begun = begun / maximum(sqrt(ca.sumsqr(begun)), 0.5)
+            found.append(where(moves, point.slips / point.speed, begun))
+        return found
+
     def take_over(self, modes: list[ca.SX], rests: list[ca.SX]) -> dict[str, Deferred]:
         """The new directions, of contact points that rest."""
         update: dict[str, Deferred] = {}
-        for point, moves in zip(self.friction.points, self.moving, strict=True):
-            ways = ca.vertcat(*modes[point.rows])
-            slid = self.turns[point.rows, point.rows].T @ ways
-            slid = slid / maximum(sqrt(ca.sumsqr(slid)), 0.5)
-            slid = where(moves, point.slips / point.speed, slid)
+        for point, direction in zip(self.friction.points, self._directions(modes), strict=True):
             for k in range(len(point.tangents)):
-                update[point.memory[k].name()] = Deferred(where(rests[point.number], slid[k], 0.0), {})
+                update[point.memory[k].name()] = Deferred(where(rests[point.number], direction[k], 0.0), {})
         return update
 
     def stops(self, modes: list[ca.SX], rests: list[ca.SX]) -> list[ca.SX]:
-        """Rows that have come to rest."""
+        """Rows that have come to rest, if only to slide in another direction."""
         stopped = []
-        for point, moves in zip(self.friction.points, self.moving, strict=True):
+        for point, moves, direction in zip(self.friction.points, self.moving, self._directions(modes), strict=True):
+            onward = ca.dot(direction, point.slips) > 0 if len(point.tangents) > 1 else ca.sumsqr(direction) > 0
             still = logical_and(rests[point.number], logical_not(moves))
-            for mode in modes[point.rows]:
-                still = logical_and(still, mode == 0)
-            stopped += [still] * len(point.tangents)
+            stopped += [logical_and(still, logical_not(onward))] * len(point.tangents)
         return stopped
 
 

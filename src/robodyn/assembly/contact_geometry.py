@@ -13,8 +13,10 @@ from itertools import product
 import casadi as ca
 import numpy as np
 
+from robodyn.assembly.height_field import look_at_height_field
 from robodyn.assembly.motion import Motion
-from robodyn.model import Ball, Plane
+from robodyn.assembly.values import Values
+from robodyn.model import Ball, HeightField, Plane
 from robodyn.model.contact import AnyContact
 from robodyn.model.numbers import XYZ
 from robodyn.spatial import perpendicular_to
@@ -49,6 +51,16 @@ class ContactPoint:
     place: ca.SX
 
     @property
+    def path(self) -> str:
+        return f"contacts.{self.name}"
+
+    def restitution(self, values: Values) -> ca.SX:
+        return ca.SX(values[f"{self.contact.name}.restitution"])
+
+    def rest_speed(self, values: Values) -> ca.SX:
+        return ca.SX(values[f"{self.contact.name}.rest_speed"])
+
+    @property
     def rate(self) -> ca.SX:
         """Of the gap."""
         return ca.dot(self.normal, self.velocity)
@@ -70,7 +82,7 @@ def find_contact_points(motion: Motion, contact: AnyContact) -> list[ContactPoin
     v_middle, omega = _velocity(motion, middle), _turning(motion, contact.touching.point)
     found = []
     for name, arm, radius in _places(motion, contact):
-        surface = _look(motion, contact, middle + arm)
+        surface = _look(motion, contact, middle + arm, radius)
         # The point of the touching body nearest to the surface, and its velocity relative to the surface's body.
         p = middle + arm - radius * surface.normal
         w = v_middle + ca.cross(omega, p - middle) - v_base - ca.cross(omega_base, p - p_base)
@@ -81,7 +93,7 @@ def find_contact_points(motion: Motion, contact: AnyContact) -> list[ContactPoin
 
 def _places(motion: Motion, contact: AnyContact) -> Iterator[tuple[str, ca.SX, ca.SX]]:
     """Name, arm from the middle in world axes and radius of each place that may touch."""
-    values, shape = motion.builder.values, contact.touching
+    values, shape = motion.context.values, contact.touching
     if isinstance(shape, Ball):
         yield contact.name, ca.SX.zeros(3), ca.SX(values[f"{contact.name}.radius"])
         return
@@ -103,8 +115,8 @@ def _turning(motion: Motion, point: str) -> ca.SX:
     return ca.vertcat(spin[2, 1], spin[0, 2], spin[1, 0])
 
 
-def _look(motion: Motion, contact: AnyContact, place: ca.SX) -> Surface:
-    """The surface seen from a place."""
+def _look(motion: Motion, contact: AnyContact, place: ca.SX, radius: ca.SX) -> Surface:
+    """The surface seen from a place, by a ball of a radius."""
     shape = contact.against
     apart = place - motion.point_position(shape.point)
     R = motion.point_rotation(shape.point)
@@ -113,7 +125,12 @@ def _look(motion: Motion, contact: AnyContact, place: ca.SX) -> Surface:
         normal = R @ ca.DM(shape.normal)
         return Surface(ca.dot(normal, apart), normal, (R @ ca.DM(first), R @ ca.DM(second)))
     R = R @ np.array(shape.rotation)
-    half = [0.5 * length for length in motion.builder.values.vector(f"{contact.name}.against.size", XYZ)]
+    if isinstance(shape, HeightField):
+        distance, normal = look_at_height_field(shape, R.T @ apart, radius)
+        tangent = ca.cross(ca.DM([0.0, 1.0, 0.0]), normal)
+        tangent = tangent / ca.norm_2(tangent)
+        return Surface(distance, R @ normal, (R @ tangent, R @ ca.cross(normal, tangent)))
+    half = [0.5 * length for length in motion.context.values.vector(f"{contact.name}.against.size", XYZ)]
     distance, normal, tangent = _look_at_box(ca.vertsplit(R.T @ apart), half)
     return Surface(distance, R @ normal, (R @ tangent, R @ ca.cross(normal, tangent)))
 

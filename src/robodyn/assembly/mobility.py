@@ -26,6 +26,11 @@ COMPLIANCE = 1e-7
 """Part of their mean mobility by which rows give way, so that a singular position does not stop the motion."""
 REFINEMENTS = 2
 """How often forces are corrected for that, so that nothing of it is left at other positions."""
+NEARLY_FREE = 0.1
+"""Mobility, as part of the compliance, from which on compliance is taken back altogether."""
+SEEN = 1e-5
+"""Part of the forces that a correction must be to be more than rounding."""
+TINY = 1e-60
 RETURN_RATE = 20.0
 """Rate [1/s] at which what is held on moving joints returns to where it should be (Baumgarte)."""
 NO_FORCE = 1e-9
@@ -84,10 +89,11 @@ class Mobility:
             solve = lambda due: ca.vertcat(*general(due))  # noqa: E731
 
         def find(b: ca.SX) -> ca.SX:
-            first = f = solve([where(held[i], -b[i], 0.0) for i in range(k)])
+            first = solve([where(held[i], -b[i], 0.0) for i in range(k)])
+            forces = [first]
             for _ in range(0 if self.compliance.is_zero() else REFINEMENTS):
-                f = first + solve(ca.vertsplit(self.compliance * f))
-            return f
+                forces.append(first + solve(ca.vertsplit(self.compliance * forces[-1])))
+            return _extrapolate(forces, self.compliance)
 
         return find
 
@@ -108,13 +114,29 @@ class Mobility:
             return -weights * (b + self.rows @ y) / g
 
         def find(b: ca.SX) -> ca.SX:
-            f = find_once(b)
+            forces = [find_once(b)]
             for _ in range(REFINEMENTS):
                 # What is left of the motion, not all of it again: rounding then shrinks with it.
-                f = f + find_once(self.motions(b, f))
-            return f
+                forces.append(forces[-1] + find_once(self.motions(b, forces[-1])))
+            return _extrapolate(forces, self.compliance)
 
         return find
+
+
+def _extrapolate(forces: list[ca.SX], compliance: ca.SX) -> ca.SX:
+    """Where the last corrections lead to (Aitken), so that a toggle holds although it hardly moves what it holds.
+
+        f + d (r + r^2 + ...),    r = d_before . d / d_before . d_before
+
+    In the metric of the compliance r is between 0 and 1, with 1 for what no row holds: there nothing is added, and none
+    where corrections are mere rounding.
+    """
+    if len(forces) < 3:
+        return forces[-1]
+    before, last = forces[-2] - forces[-3], forces[-1] - forces[-2]
+    scale = ca.dot(compliance, before * before) + SEEN**2 * ca.dot(compliance, forces[0] * forces[0]) + TINY
+    r = ca.dot(compliance, before * last) / scale
+    return forces[-1] + last * (r * (1 - r) / ((1 - r) ** 2 + (NEARLY_FREE * r**4) ** 2))
 
 
 def build_mobility(solve: Solve, rows: ca.SX, weigh: Weigh, directions: ca.SX | None = None) -> Mobility:

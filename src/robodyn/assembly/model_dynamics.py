@@ -9,7 +9,7 @@ no motor moves as it must. Of a task y(q), y'' = d_y + B_y f, and J = B_y L is i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import casadi as ca
@@ -74,7 +74,7 @@ class ModelDynamics:
         """
         state = self._state(position, velocity)
         bias = self._bias(state)
-        left = self._call("task_drift", state) + self._call("task_mobility", state) @ bias
+        left = self._drift(state, "task ") + self._call("task_mobility", state) @ bias
         force = solve(self._task_mobility(state), ca.vertcat(*acceleration) - left)
         return _split(self._jacobian(state).T @ force + bias)
 
@@ -122,26 +122,33 @@ class ModelDynamics:
 
     def _bias(self, state: tuple[ca.SX, ca.SX]) -> ca.SX:
         """Forces under which the axes do not accelerate."""
-        if self._open:
-            bias = self._call("bias", state)
-        else:
-            bias = -solve(self._call("mobility", state), self._call("drift", state))
+        if not self._open:
+            return -solve(self._call("mobility", state), self._drift(state, ""))
+        bias = self._call("bias", state)
         return bias - self._friction(state) if self._rubs else bias
 
+    def _drift(self, state: tuple[ca.SX, ca.SX], of: str) -> ca.SX:
+        """Accelerations of the axes, or of the task, without forces on the axes."""
+        drift = self._call(f"{of}drift".replace(" ", "_"), state)
+        return drift + self._rubbed(state, of, self._frictions) if self._rubs else drift
+
+    def _rubbed(self, state: tuple[ca.SX, ca.SX], of: str, places: Collection[str]) -> ca.SX:
+        """Accelerations by friction on some places."""
+        responses = (self._call(f"{of}response to {on}", state) * self._force(on, state) for on in places)
+        return sum(responses, ca.SX(0))
+
+    def _force(self, on: str, state: tuple[ca.SX, ca.SX]) -> ca.SX:
+        motion = ca.vertsplit(self._call(f"motion of {on}", state))
+        return sum((law(*motion) for law in self._frictions.get(on, ())), ca.SX(0))
+
     def _friction(self, state: tuple[ca.SX, ca.SX]) -> ca.SX:
-        """What friction is on the axes; elsewhere, L times how it accelerates them."""
-        total, elsewhere = ca.SX.zeros(len(self.axes)), ca.SX.zeros(len(self.axes))
-        for on, laws in self._frictions.items():
-            force = sum(law(*ca.vertsplit(self._call(f"motion of {on}", state))) for law in laws)
-            if on in self.axes:
-                total[self.axes.index(on)] += force
-            else:
-                elsewhere += self._call(f"response to {on}", state) * force
-        if elsewhere.is_zero():
-            return total
-        return total + (
-            self._inertia(state) @ elsewhere if self._open else solve(self._call("mobility", state), elsewhere)
-        )
+        """What friction is on the axes; elsewhere, forces on the axes that accelerate these as much."""
+        own = ca.vertcat(*(self._force(axis, state) for axis in self.axes))
+        others = [on for on in self._frictions if on not in self.axes]
+        if not others:
+            return own
+        rubbed = self._rubbed(state, "", others)
+        return own + (self._inertia(state) @ rubbed if self._open else solve(self._call("mobility", state), rubbed))
 
     def _jacobian(self, state: tuple[ca.SX, ca.SX]) -> ca.SX:
         return self._call("task_mobility", state) @ self._inertia(state)

@@ -105,6 +105,7 @@ def columns_of(system: System, axes: Sequence[str], task: Sequence[str]) -> dict
         place = system.coordinates[name]
         columns[f"motion of {name}"] = ca.vertcat(place, ca.jtimes(place, q, q_dot))
         columns[f"response to {name}"] = ca.jacobian(s_ddot, force)
+        columns[f"task response to {name}"] = ca.jacobian(y_ddot, force)
     return columns | _open_tree(system, axes)
 
 

@@ -25,6 +25,7 @@ from robodyn.catalog.oscillator import (
     solve_exactly,
 )
 from robodyn.catalog.pendulums import double_pendulum, pendulum
+from robodyn.catalog.quadruped import quadruped, quadruped_mechanism
 from robodyn.catalog.scara import scara_mechanism, scara_ptp
 from robodyn.catalog.scara_avoidance import scara_avoid, scara_avoid_sampled, scara_phases
 from robodyn.catalog.six_axis import six_axis_mechanism, swinging_arm
@@ -45,6 +46,7 @@ SCENARIOS: Mapping[str, Maker] = {
     "bouncing-ball": bouncing_ball,
     "box-on-slope": box_on_slope,
     "swinging-arm": swinging_arm,
+    "quadruped": quadruped,
     "oscillator-first": partial(oscillator_side, 0),
     "oscillator-second": partial(oscillator_side, 1),
     "scara-ptp": scara_ptp,
@@ -117,6 +119,8 @@ __all__ = [
     "oscillator_side",
     "oscillator_sides",
     "pendulum",
+    "quadruped",
+    "quadruped_mechanism",
     "scara",
     "scara_avoid",
     "scara_avoid_sampled",

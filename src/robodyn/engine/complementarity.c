@@ -33,9 +33,13 @@ static void lay_out(Problem *p, int64_t k, int64_t n, const double *data, double
   p->f = p->matrix + k * k;
   p->w = p->f + k;
   p->change = p->w + k;
-  p->held = (int64_t *)(void *)(p->change + k);
+  p->b = p->change + k;
+  p->axes = p->b + k;
+  p->kept = p->axes + k;
+  p->held = (int64_t *)(void *)(p->kept + k);
   p->pivots = p->held + k;
   p->mode = modes;
+  for (int64_t i = 0; i < k; i++) p->b[i] = p->given[MOTION][i];
   for (int64_t i = 0; i < k; i++)
     for (int64_t j = 0; j < k; j++) {
       double total = 0.0;
@@ -47,7 +51,7 @@ static void lay_out(Problem *p, int64_t k, int64_t n, const double *data, double
 /* Friction of a contact that does not push has nothing to hold or slide with. */
 static int is_idle(const Problem *p, int64_t i) { return partner_of(p, i) >= 0 && p->mode[partner_of(p, i)] != HELD; }
 
-static int may_change(const Problem *p, int64_t i) { return p->given[ALLOWED][i] == MAY_CHANGE && !is_idle(p, i); }
+int may_change(const Problem *p, int64_t i) { return p->given[ALLOWED][i] == MAY_CHANGE && !is_idle(p, i); }
 
 /* Force of a row that moves: its own level, or that of its partner's force. */
 static double sliding_force(const Problem *p, int64_t i) {
@@ -59,7 +63,7 @@ static double sliding_force(const Problem *p, int64_t i) {
 /* w = b + A f, or with the compliance that rows have. */
 static void find_motions(Problem *p) {
   for (int64_t i = 0; i < p->k; i++) {
-    p->w[i] = p->given[MOTION][i] + (p->exact ? 0.0 : p->given[COMPLIANCE][i] * p->f[i]);
+    p->w[i] = p->b[i] + (p->exact ? 0.0 : p->given[COMPLIANCE][i] * p->f[i]);
     for (int64_t j = 0; j < p->k; j++) p->w[i] += p->A[i * p->k + j] * p->f[j];
   }
 }
@@ -174,7 +178,7 @@ static int is_settled(Problem *p) { return find_forces(p) && count_unsettled(p, 
 
 /* Principal pivoting from the present modes, one slip after the other: what holds more than it slides with may have several
    solutions, and this finds the one in which most holds. 1 where no contradiction is left. */
-static int pivot_gently(Problem *p) {
+int pivot_gently(Problem *p) {
   for (int64_t pass = 0; pass < 2 * p->k + 4; pass++)
     if (!find_forces(p) || switch_modes(p, GENTLY) == 0) break;
   return is_settled(p);
@@ -238,7 +242,9 @@ int64_t solve_complementarity(int64_t k, int64_t n, const double *data, double *
   Problem problem, *p = &problem;
   int64_t unsettled = 0;
   lay_out(p, k, n, data, work, modes);
-  if (!find_solution(p)) {
+  if (find_solution(p)) {
+    find_cones(p);
+  } else {
     /* The modes of the first way, so that what is left is told of them. */
     begin(p);
     pivot_gently(p);

@@ -22,6 +22,9 @@ typedef struct {
   double *f;
   double *w;
   double *change;
+  double *b;       /* motions without forces, along tangents as they are turned */
+  double *axes;    /* of each pair of tangents the first one, in those that were given */
+  double *kept;    /* modes to go back to */
   double *mode;
   int64_t *held;   /* numbers of these rows */
   int64_t *pivots;
@@ -32,6 +35,13 @@ static inline int64_t partner_of(const Problem *p, int64_t i) { return (int64_t)
 static inline double own_mobility(const Problem *p, int64_t i) {
   return fabs(p->A[i * p->k + i] + p->given[COMPLIANCE][i]);
 }
+
+/* complementarity.c: whether a row may change its mode; pivoting from the present modes, 1 where nothing is left. */
+int may_change(const Problem *p, int64_t i);
+int pivot_gently(Problem *p);
+
+/* cones.c: from the modes of pyramids to those of cones. */
+void find_cones(Problem *p);
 
 /* lemke.c: modes of a solution, up to rounding; 0 where it finds none. */
 int find_by_lemke(Problem *p);

@@ -41,7 +41,7 @@ static double constant_of(const Problem *p, int64_t j) {
 
 /* Add row i of w, times a sign, to row r: forces are measured by what they do to their own row. */
 static void add_motion(const Problem *p, Dictionary *d, int64_t i, double sign, int64_t r) {
-  *entry(d, r, d->N + 1) += sign * p->given[MOTION][i];
+  *entry(d, r, d->N + 1) += sign * p->b[i];
   for (int64_t j = 0; j < p->k; j++) {
     double a = sign * (p->A[i * p->k + j] + (i == j ? p->given[COMPLIANCE][i] : 0.0));
     int64_t v = d->first[j], partner = partner_of(p, j), by = j;

@@ -8,18 +8,23 @@ from typing import Any
 from robodyn.laws import (
     aerodynamics,
     clutches,
+    compensation,
     contact,
     control,
     drives,
     elements,
+    excitation,
+    filters,
     friction,
     gears,
     hydraulics,
     model_based,
+    pid,
     references,
     sensors,
     servo,
     speed_profile,
+    walking,
 )
 from robodyn.laws.definition import RULES, Argument, Law, LawInfo, arguments_of, info_of, law
 
@@ -33,13 +38,18 @@ MODULES = (
         gears,
         contact,
         control,
+        pid,
+        filters,
+        compensation,
         model_based,
         servo,
         references,
         speed_profile,
+        excitation,
         sensors,
     ),
     aerodynamics,
+    walking,
 )
 
 

@@ -5,7 +5,11 @@ import math
 from robodyn import symbolic as sym
 from robodyn.laws.definition import law
 
-PD_UNITS = {"target": "{x}", "position": "{x}", "velocity": "{x}/s", "command": "{u}", "limit": "{u}"}
+PD_UNITS = {
+    **dict.fromkeys(("target", "position"), "{x}"),
+    **dict.fromkeys(("velocity", "target_velocity"), "{x}/s"),
+    **dict.fromkeys(("command", "limit", "feed_forward"), "{u}"),
+}
 
 
 @law(
@@ -31,13 +35,25 @@ def pd_control(target, position, velocity, *, proportional, derivative, limit=ma
     checks={"limit": "positive"},
     ideal={"limit": math.inf},
 )
-def pid_control(target, position, velocity, error_sum, *, proportional, integral, derivative, limit=math.inf):
+def pid_control(
+    target,
+    position,
+    velocity,
+    error_sum,
+    target_velocity=0.0,
+    feed_forward=0.0,
+    *,
+    proportional,
+    integral,
+    derivative,
+    limit=math.inf,
+):
     """PID control whose integral stops while the output is limited (no wind-up).
 
-    U = clip(P e + I s - D w),   s_dot = e unless that drives U further beyond its limit
+    U = clip(P e + I s + D (w_ref - w) + U_ff),   s_dot = e unless that drives U further beyond its limit
     """
     error = target - position
-    wanted = proportional * error + integral * error_sum - derivative * velocity
+    wanted = feed_forward + proportional * error + integral * error_sum + derivative * (target_velocity - velocity)
     command = sym.clip(wanted, -limit, limit)
     winding = sym.logical_and(sym.absolute(wanted) > limit, wanted * integral * error > 0)
     return {"command": command, "error_sum_dot": sym.where(winding, 0.0, error)}

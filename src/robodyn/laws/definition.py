@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-RULES = ("positive", "non-negative", "below one", "increasing", "non-decreasing")
+RULES = ("positive", "non-negative", "below one", "below Nyquist", "whole", "increasing", "non-decreasing")
 RELATIONS = ("above", "as many as")
 
 
@@ -27,8 +27,9 @@ class LawInfo:
         states: continuous states the law integrates, each with its nominal magnitude (scales the tolerance).
         memory: discrete states of a sampled law, each with its start value.
         limits: state -> (lower, upper): numbers or names of parameters; the state cannot leave them.
-        checks: parameter -> "positive", "non-negative", "below one", "increasing" or "non-decreasing", or a comparison
-            with another parameter: "above lower", "as many as times"; several rules are separated by ", ".
+        checks: parameter -> "positive", "non-negative", "below one", "below Nyquist" (a frequency [Hz] below half the
+            sample rate 1 / period), "whole", "increasing" or "non-decreasing", or a comparison with another
+            parameter: "above lower", "as many as times"; several rules are separated by ", ".
         folded: parameters that are always constants of the code (tables, counts), never tunable.
         breaks: times at which the output jumps or kinks, from the parameters' values.
         sticks: whether the law can hold its joint or coordinate at rest. Such a law takes the `direction` of sliding
@@ -44,6 +45,7 @@ class LawInfo:
         positive: output -> remedy: the law holds only while it is above zero. A run that comes to zero ends there.
         passive: whether its force never gives more energy than it has stored; stored: that energy [J], a function of
             arguments of the law, 0 where there is none. Runs watch whether it is so.
+        gives: with which numbers the law gives energy all the same, and the remedy.
     """
 
     units: Mapping[str, str] = field(default_factory=dict)
@@ -60,6 +62,7 @@ class LawInfo:
     positive: Mapping[str, str] = field(default_factory=dict)
     passive: bool = False
     stored: Callable[..., Any] | None = None
+    gives: str = ""
 
 
 def law(
@@ -79,6 +82,7 @@ def law(
     positive: Mapping[str, str] | None = None,
     passive: bool = False,
     stored: Callable[..., Any] | None = None,
+    gives: str = "",
     units: Mapping[str, str] | None = None,
     **more_units: str,
 ) -> Any:
@@ -105,6 +109,7 @@ def law(
         positive or {},
         passive or stored is not None,
         stored,
+        gives,
     )
 
     def attach(function: Function) -> Function:

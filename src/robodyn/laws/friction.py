@@ -132,13 +132,23 @@ BRISTLE_CHECKS = {
 }
 
 
+BRISTLES_GIVE = (
+    "no step is to blame: bristles give energy where their damping times speed is above 4 times the level of friction, "
+    "lower that damping"
+)
+
+
 def bristle_energy(bristle, stiffness):
     """Energy of bent bristles: `c0 z^2 / 2`."""
     return 0.5 * stiffness * bristle * bristle
 
 
 def bend_bristles(velocity, bristle, level, stiffness, damping, viscous):
-    """Torque and bristle rate of LuGre friction whose steady level is c0 g(w) [{F}]."""
+    """Torque and bristle rate of LuGre friction whose steady level is c0 g(w) [{F}].
+
+    With r = z / g(w) along w, `P + dE/dt = -|w| (c0 g r^2 + c1 |w| (1 - r)) - c2 w^2`: where bristles are bent beyond
+    the level of the present speed, r > 1, they give energy unless c1 |w| <= 4 c0 g.
+    """
     bristle_dot = velocity - stiffness * sym.absolute(velocity) * bristle / level
     return {
         "torque": -(stiffness * bristle + damping * bristle_dot + viscous * velocity),
@@ -154,6 +164,7 @@ def bend_bristles(velocity, bristle, level, stiffness, damping, viscous):
     folded=("exponent",),
     disturbance=True,
     stored=bristle_energy,
+    gives=BRISTLES_GIVE,
 )
 def lugre_friction(velocity, bristle, *, stiffness, damping, viscous, coulomb, static, stribeck_velocity, exponent=2.0):
     """LuGre friction: bristles of deflection z that bend and slip.
@@ -174,6 +185,7 @@ def lugre_friction(velocity, bristle, *, stiffness, damping, viscous, coulomb, s
     folded=("exponent",),
     disturbance=True,
     stored=bristle_energy,
+    gives=BRISTLES_GIVE,
 )
 def two_way_lugre_friction(
     velocity,

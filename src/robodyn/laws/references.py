@@ -148,13 +148,24 @@ def table_reference(time, *, times, points):
     return {"value": sym.table(time, times, points)}
 
 
-@law(value="{u}", rate="{u}/s", time="s", amplitude="{u}", frequency="Hz", phase="rad", offset="{u}")
+@law(
+    value="{u}",
+    rate="{u}/s",
+    acceleration="{u}/s^2",
+    time="s",
+    amplitude="{u}",
+    frequency="Hz",
+    phase="rad",
+    offset="{u}",
+)
 def sine_reference(time, *, amplitude, frequency, phase=0.0, offset=0.0):
-    """`offset + amplitude sin(2 pi f t + phase)`, with its rate."""
+    """`offset + amplitude sin(2 pi f t + phase)`, with its rates."""
     omega = 2 * np.pi * frequency
+    swing = amplitude * sym.sin(omega * time + phase)
     return {
-        "value": offset + amplitude * sym.sin(omega * time + phase),
+        "value": offset + swing,
         "rate": amplitude * omega * sym.cos(omega * time + phase),
+        "acceleration": -omega * omega * swing,
     }
 
 

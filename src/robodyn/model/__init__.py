@@ -41,7 +41,7 @@ from robodyn.model.obstacle import Obstacle
 from robodyn.model.recording import Recording
 from robodyn.model.scenario import Scenario
 from robodyn.model.scenario_sequence import ScenarioSequence
-from robodyn.model.shape import Ball, Box, Plane
+from robodyn.model.shape import Ball, Box, HeightField, Plane
 from robodyn.model.solver import Solver
 from robodyn.model.workcell import combine
 
@@ -71,6 +71,7 @@ __all__ = [
     "Floats",
     "FormulaSignal",
     "FunctionCoordinate",
+    "HeightField",
     "Interface",
     "Joint",
     "LinearCombination",

@@ -13,7 +13,7 @@ from robodyn.model.fields import EMPTY, child, law_or_name, numbers, part_name, 
 from robodyn.model.frozen import FrozenDict
 from robodyn.model.numbers import as_floats, check_finite
 from robodyn.model.rules import check_law, check_parameters, find_law
-from robodyn.model.shape import Ball, Box, Plane, Touched, Touching
+from robodyn.model.shape import Ball, Box, HeightField, Plane, Touched, Touching
 
 OWN = "as the law says"
 PlacedLaw = tuple[str, Any, Mapping[str, float]]
@@ -31,7 +31,7 @@ class ContactPoint(Description, ABC):
 
     name: str = part_name()
     touching: Touching = child(Ball, Box, under="", doc="table with `ball` or `box`")
-    against: Touched = child(Plane, Box, doc="table with `plane` or `box`")
+    against: Touched = child(Plane, Box, HeightField, doc="table with `plane`, `box` or `height_field`")
 
     @property
     def points(self) -> tuple[str, str]:

@@ -56,6 +56,11 @@ def _check_one(flaws: FlawList, path: str, rule: str, values: np.ndarray, others
         flaws.add(path, f"must not be negative, is {values.min():g}")
     elif rule == "below one" and not np.all(values < 1):
         flaws.add(path, f"must be below 1, is {values.max():g}")
+    elif rule == "below Nyquist" and "period" in others and not np.all(values < 0.5 / others["period"]):
+        half = 0.5 / float(others["period"][0])
+        flaws.add(path, f"must be below half the sample rate, {half:g} Hz, is {values.max():g} Hz", "sample faster")
+    elif rule == "whole" and not np.all(values == np.round(values)):
+        flaws.add(path, f"must be a whole number, is {values.max():g}")
     elif rule == "increasing" and (values.size < 2 or not np.all(np.diff(values) > 0)):
         flaws.add(path, "must have at least two values, each larger than the one before")
     elif rule == "non-decreasing" and np.any(np.diff(values) < 0):

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import math
+from itertools import pairwise
+from typing import Any
+
+from robodyn.errors import FlawList
 from robodyn.model.description import Description
-from robodyn.model.fields import IDENTITY, Z_AXIS, quantity, reference, rotation_matrix, unit_vector, vector
+from robodyn.model.fields import IDENTITY, Z_AXIS, array, quantity, reference, rotation_matrix, unit_vector, vector
 from robodyn.model.numbers import Floats, Rows
 
 
@@ -37,5 +42,41 @@ class Plane(Description):
     )
 
 
+class HeightField(Description):
+    """Uneven ground: heights over a grid of places about a named point, with a smooth surface through them.
+
+    Between its lines the surface is cubic along x and y, its slopes at each place those of the parabola through it and
+    its neighbours: exact for planes and parabolas. Beyond the grid it goes on as it is at the edge.
+    """
+
+    NOUN, MARKS = "height field", ("height_field",)
+
+    point: str = reference("point", key="height_field", doc="its origin")
+    x: Floats = vector("m", None, doc="places of the rows of `heights`, rising")
+    y: Floats = vector("m", None, doc="places of its columns, rising")
+    heights: Rows = array("m", doc="a row for each of `x`, with a number for each of `y`; along z")
+    rotation: Rows = rotation_matrix(default=IDENTITY, frame="point", doc="in the frame of the point's body")
+
+    def check(self, flaws: FlawList) -> None:
+        for key in ("x", "y"):
+            places = getattr(self, key)
+            if not flaws.concern(key) and (len(places) < 2 or any(b <= a for a, b in pairwise(places))):
+                flaws.add(key, "must be two or more numbers that rise", "sort them, and the heights with them")
+        if not flaws.found and not _is_grid(self.heights, len(self.x), len(self.y)):
+            what = f"must be {len(self.x)} rows of {len(self.y)} finite numbers"
+            flaws.add("heights", what, "a row for each of x, a number in it for each of y")
+
+
+def _is_grid(rows: Any, n_rows: int, n_columns: int) -> bool:
+    if not isinstance(rows, tuple) or len(rows) != n_rows:
+        return False
+    return all(
+        isinstance(row, tuple)
+        and len(row) == n_columns
+        and all(isinstance(height, float) and math.isfinite(height) for height in row)
+        for row in rows
+    )
+
+
 Touching = Ball | Box
-Touched = Plane | Box
+Touched = Plane | Box | HeightField

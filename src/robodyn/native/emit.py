@@ -10,7 +10,8 @@ from collections.abc import Collection, Iterable, Sequence
 
 from robodyn.native.arrays import emit_array_entry, emit_known
 from robodyn.native.instructions import CALLS, Writer, declare, literal
-from robodyn.native.layout import Layout, lay_out
+from robodyn.native.layout import order_operations
+from robodyn.native.pieces import Text, emit_function, emit_together, entries_of, pointers_of
 from robodyn.native.program import Program
 from robodyn.native.rows import SEEK
 from robodyn.native.sweeps import emit_sweep
@@ -19,6 +20,8 @@ from robodyn.symbolic import tables
 CHUNK_SIZE = 6000
 # Compiling takes half as long in pieces of this size, at the same speed; a program of one chunk is faster uncut.
 PIECE_SIZE = 500
+# Very long ones in a quarter less time in pieces of half that size, which run 5 % slower.
+VERY_LONG, SMALL_PIECE = 80_000, 250
 
 # Index of the last knot at or below x, by halving: it is one of the `length` knots from `first` on.
 _SEARCH = """
@@ -46,31 +49,42 @@ done:
 
 
 def emit_module(
-    programs: Iterable[Program], chunk_size: int = CHUNK_SIZE, swept: Collection[int] = (), row_input: int = 0
-) -> str:
-    """LLVM text of a module; program 3 becomes function `k3`, and `k3.frame` that finds all arrays in one.
+    programs: Iterable[Program],
+    chunk_size: int = CHUNK_SIZE,
+    swept: Collection[int] = (),
+    row_input: int = 0,
+    rare: Collection[int] = (),
+) -> Text:
+    """LLVM text of programs; program 3 becomes function `k3`, and `k3.frame` that finds all arrays in one.
 
     Args:
         swept: numbers of programs whose last input is a seed: called for each unit vector, they give a matrix.
         row_input: number of the input behind which the run's table stands, if there is one.
+        rare: numbers of programs that are seldom called.
     """
-    bodies: list[str] = []
-    used_tables: set[int] = set()
-    used_calls: set[str] = set()
-    used_rows = False
-    for k, program in enumerate(programs):
-        emit = _emit_swept if k in swept else _emit
-        bodies.append(emit(f"k{k}", program, chunk_size, row_input))
-        used_rows = used_rows or reads_rows(program)
-        used_tables.update(node[1] for node in program.nodes if node[0] in (tables.LOCATE, tables.GATHER))
-        used_calls.update(node[0] for node in program.nodes if node[0] in CALLS)
-    parts = [emit_known(), *(_emit_table(number) for number in sorted(used_tables))]
-    parts += [declare(name) for name in sorted(used_calls)]
-    if used_tables:
-        parts.append(_SEARCH)
-    if used_rows:
-        parts.append(SEEK)
-    return "\n".join([*parts, *bodies])
+    numbered = dict(enumerate(programs))
+    symbols = {k: f"k{k}.column" if k in swept else f"k{k}" for k in numbered}
+    # Short programs are one function; long ones are cut, since register allocation takes quadratic time.
+    long = {k: program for k, program in numbered.items() if program.n_operations > chunk_size}
+    bodies = [_emit_whole(symbols[k], program, row_input) for k, program in numbered.items() if k not in long]
+    in_all = sum(program.n_operations for program in long.values())
+    piece_size = min(chunk_size, PIECE_SIZE if in_all < VERY_LONG else SMALL_PIECE)
+    shared = emit_together(long, symbols, (piece_size, row_input), rare) if long else Text("", "")
+    bodies += [_emit_entries(k, program, k in swept, row_input) for k, program in numbered.items()]
+    head = _emit_head(numbered.values())
+    rarely = head + shared.rarely if shared.rarely else ""
+    return Text("\n".join([emit_known(), head, shared.often, *bodies]), rarely)
+
+
+def _emit_head(programs: Collection[Program]) -> str:
+    """Tables, and functions that operations call."""
+    nodes = [node for program in programs for node in program.nodes]
+    used_tables = {node[1] for node in nodes if node[0] in (tables.LOCATE, tables.GATHER)}
+    parts = [_emit_table(number) for number in sorted(used_tables)]
+    parts += [declare(name) for name in sorted({node[0] for node in nodes if node[0] in CALLS})]
+    parts += [_SEARCH] if used_tables else []
+    parts += [SEEK] if any(reads_rows(program) for program in programs) else []
+    return "\n".join([*parts, ""])
 
 
 def reads_rows(program: Program) -> bool:
@@ -84,66 +98,24 @@ def _emit_table(number: int) -> str:
     return f"@t{number} = private unnamed_addr constant [{len(values)} x double] [{entries}]"
 
 
-def _emit(symbol: str, program: Program, chunk_size: int, row_input: int) -> str:
-    sizes = program.in_sizes, program.out_sizes
-    body = _emit_program(symbol, program, chunk_size, row_input)
-    return body + _emit_entries(symbol, sizes, row_input if reads_rows(program) else None)
+def _emit_entries(k: int, program: Program, swept: bool, row_input: int) -> str:
+    """The ways in which a program is called from outside."""
+    symbol, in_sizes, out_sizes, body = f"k{k}", program.in_sizes, program.out_sizes, ""
+    if swept:
+        # The last input is the seed: the loop writes one column of the matrix a call.
+        *inner, n_columns = in_sizes
+        (n_rows,) = out_sizes
+        body = emit_sweep(symbol, f"{symbol}.column", len(inner), n_rows, n_columns)
+        in_sizes, out_sizes = tuple(inner), (n_rows * n_columns,)
+    longer = row_input if reads_rows(program) else None
+    return body + _emit_frame(symbol, in_sizes, out_sizes) + emit_array_entry(symbol, in_sizes, out_sizes, longer)
 
 
-def _emit_entries(symbol: str, sizes: tuple[Sequence[int], Sequence[int]], longer: int | None) -> str:
-    return _emit_frame(symbol, *sizes) + emit_array_entry(symbol, *sizes, longer)
-
-
-def _emit_swept(symbol: str, program: Program, chunk_size: int, row_input: int) -> str:
-    # The last input is the seed: the loop writes one column of the matrix a call.
-    *in_sizes, n_columns = program.in_sizes
-    (n_rows,) = program.out_sizes
-    body = _emit_program(f"{symbol}.column", program, chunk_size, row_input)
-    body += emit_sweep(symbol, f"{symbol}.column", len(in_sizes), n_rows, n_columns)
-    sizes = tuple(in_sizes), (n_rows * n_columns,)
-    return body + _emit_entries(symbol, sizes, row_input if reads_rows(program) else None)
-
-
-def _emit_program(symbol: str, program: Program, chunk_size: int, row_input: int) -> str:
-    layout = lay_out(program, chunk_size if program.n_operations <= chunk_size else min(chunk_size, PIECE_SIZE))
-    n_in, n_out = len(program.in_sizes), len(program.outputs)
-    names = [f"%i{i}" for i in range(n_in)] + [f"%o{i}" for i in range(n_out)]
-    pointers = ", ".join("ptr " + name for name in names)
-    # Short programs are one function; long ones are cut, since register allocation takes quadratic time.
-    if len(layout.chunks) == 1:
-        writer = Writer(program, {}, row_input)
-        writer.compute(layout.chunks[0])
-        writer.store_outputs(_entries(program))
-        return _function(symbol, pointers, writer.lines)
-    return _emit_chunks(symbol, program, layout, pointers, (chunk_size, row_input))
-
-
-def _emit_chunks(symbol: str, program: Program, layout: Layout, pointers: str, settings: tuple[int, int]) -> str:
-    """One function per chunk, then some that only store outputs, and the function that calls them in turn."""
-    chunk_size, row_input = settings
-    writers = []
-    for chunk in layout.chunks:
-        writers.append(Writer(program, layout.slots, row_input))
-        writers[-1].compute(chunk)
-    entries = _entries(program)
-    for k in range(0, len(entries), 2 * chunk_size):
-        writers.append(Writer(program, layout.slots, row_input))
-        writers[-1].store_outputs(entries[k : k + 2 * chunk_size])
-    arguments = ", ".join(filter(None, [pointers, "ptr %w"]))
-    parts = [_function(f"{symbol}.{c}", arguments, writer.lines, "internal") for c, writer in enumerate(writers)]
-    # The chunks run in turn and share a workspace on the stack.
-    calls = [f"  %w = alloca [{layout.n_slots} x double], align 64"]
-    calls += [f"  call void @{symbol}.{c}({arguments})" for c in range(len(writers))]
-    return "".join([*parts, _function(symbol, pointers, calls)])
-
-
-def _entries(program: Program) -> list[tuple[int, int, int]]:
-    return [(i, k, number) for i, output in enumerate(program.outputs) for k, number in enumerate(output)]
-
-
-def _function(symbol: str, arguments: str, lines: Sequence[str], linkage: str = "") -> str:
-    head = f"define {linkage} void @{symbol}({arguments}) noinline nounwind {{\n"
-    return head + "\n".join(lines) + "\n  ret void\n}\n"
+def _emit_whole(symbol: str, program: Program, row_input: int) -> str:
+    writer = Writer(program, {}, row_input)
+    writer.compute(order_operations(program.nodes))
+    writer.store_outputs(entries_of(program.outputs))
+    return emit_function(symbol, pointers_of(program), writer.lines)
 
 
 def _emit_frame(symbol: str, in_sizes: Sequence[int], out_sizes: Sequence[int]) -> str:
@@ -154,4 +126,4 @@ def _emit_frame(symbol: str, in_sizes: Sequence[int], out_sizes: Sequence[int]) 
         names.append(f"ptr %a{k}")
         offset += size
     lines.append(f"  call void @{symbol}({', '.join(names)})")
-    return _function(f"{symbol}.frame", "ptr %f", lines)
+    return emit_function(f"{symbol}.frame", "ptr %f", lines)

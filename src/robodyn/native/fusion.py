@@ -9,6 +9,7 @@ expression alone. Two kinds of difference stay as they are, since they must be e
 are equal: of a product and an input (which may be the same product, stored earlier), and of squares.
 """
 
+from collections.abc import Sequence
 from zlib import crc32
 
 from robodyn.native.program import Builder, Node, Program, operands, with_operands
@@ -27,13 +28,15 @@ def fuse(program: Program) -> Program:
         if product is None:
             new[number] = builder.add(with_operands(node, new))
         else:
-            new[number] = _add_fused(builder, node, product, program.nodes[product], new)
+            # Factors in the order of their forms, not of their places: kernels that compute the same then share it.
+            factors = sorted(program.nodes[product][1:], key=forms.__getitem__)
+            new[number] = _add_fused(builder, node, product, factors, new)
     outputs = [[new[i] for i in output] for output in program.outputs]
     return builder.finish(program.name, program.in_sizes, outputs)
 
 
-def _add_fused(builder: Builder, node: Node, product: int, factors: Node, new: dict[int, int]) -> int:
-    a, b = new[factors[1]], new[factors[2]]
+def _add_fused(builder: Builder, node: Node, product: int, factors: Sequence[int], new: dict[int, int]) -> int:
+    a, b = new[factors[0]], new[factors[1]]
     other = node[2] if node[1] == product else node[1]
     c = new[other]
     # a b - c, or c - a b: the sign goes into one operand, the rounding stays one.

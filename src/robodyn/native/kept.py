@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from pathlib import Path
 
 import casadi as ca
@@ -24,14 +25,14 @@ Sizes = tuple[tuple[int, ...], tuple[int, ...]]
 
 @dataclass(frozen=True)
 class Code:
-    """Machine code of kernels k0, k1, ..., and what those who call them must know.
+    """Object files of kernels k0, k1, ..., and what those who call them must know.
 
     Attributes:
         sizes: of inputs and outputs of each; reads_rows: whether each reads the table of a run.
         n_parameters, n_prelude, width: as of `KernelModule`; with a prelude, it is the last kernel.
     """
 
-    machine: bytes
+    machine: tuple[bytes, ...]
     sizes: tuple[Sizes, ...]
     reads_rows: tuple[bool, ...]
     n_parameters: int = 0
@@ -59,9 +60,11 @@ def load(key: str) -> Code | None:
     content = cache.load(key)
     if content is None:
         return None
-    # A line of facts, then the object code.
-    head, _, machine = content.partition(b"\n")
+    # A line of facts, then the object files.
+    head, _, files = content.partition(b"\n")
     facts = json.loads(head)
+    ends = [0, *accumulate(facts.pop("lengths"))]
+    machine = tuple(files[begin:end] for begin, end in pairwise(ends))
     sizes = tuple((tuple(inputs), tuple(outputs)) for inputs, outputs in facts.pop("sizes"))
     return Code(machine, sizes, tuple(facts.pop("reads_rows")), **facts)
 
@@ -69,4 +72,5 @@ def load(key: str) -> Code | None:
 def save(key: str, code: Code) -> None:
     """Keep code, where the disk allows it."""
     facts = {name: value for name, value in code.__dict__.items() if name != "machine"}
-    cache.save(key, json.dumps(facts).encode() + b"\n" + code.machine)
+    facts["lengths"] = [len(part) for part in code.machine]
+    cache.save(key, json.dumps(facts).encode() + b"\n" + b"".join(code.machine))

@@ -13,12 +13,12 @@ from robodyn.native.arrays import KNOWN, introduce, is_readable
 from robodyn.native.drives import find_drives
 from robodyn.native.elementary import inline_elementary
 from robodyn.native.emit import emit_module, reads_rows
+from robodyn.native.families import gather_families
 from robodyn.native.fusion import fuse
 from robodyn.native.kept import Code, Sizes
-from robodyn.native.machine import Machine, compile_object, optimisation
+from robodyn.native.machine import Machine, compile_objects, optimisation
 from robodyn.native.prelude import separate_prelude
 from robodyn.native.program import Program
-from robodyn.native.reading import read_program
 from robodyn.native.reciprocals import share_reciprocals
 from robodyn.native.rows import check_rows
 from robodyn.native.sweeps import Sweep
@@ -150,6 +150,7 @@ def compile_kernels(
     inexact: Collection[str] = (),
     plain: bool = False,
     driven: Collection[str] = (),
+    rare: Collection[str] = (),
     on_compile: Callable[[str], None] | None = None,
     data: np.ndarray | None = None,
 ) -> KernelModule:
@@ -166,13 +167,15 @@ def compile_kernels(
         plain: whether every operation is rounded by itself, as in the C of `c_code`: no fused multiply-adds, and
             nothing inexact.
         driven: names of functions, of time first, whose drives become a kernel `drives`: see `robodyn.native.drives`.
+        rare: names of functions that are seldom called: what they alone need is compiled fast.
         on_compile: called with a sentence before a compilation that no cache could spare.
         data: numbers of the run's table, where the functions read one.
     """
     traced = {name: f.function if isinstance(f, Sweep) else f for name, f in functions.items()}
     swept = tuple(name for name, function in functions.items() if isinstance(function, Sweep))
     chosen = tuple(name for name in traced if name in inexact)
-    settings = _Settings(swept, chosen, plain, tuple(driven), parameter_input, optimisation(quick))
+    seldom = tuple(name for name in traced if name in rare)
+    settings = _Settings(swept, chosen, plain, tuple(driven), seldom, parameter_input, optimisation(quick))
     key = kept.make_key(traced, [settings]) if cache else ""
     code = kept.load(key) if cache else None
     if code is None:
@@ -196,6 +199,7 @@ class _Settings:
     inexact: tuple[str, ...]
     plain: bool
     driven: tuple[str, ...]
+    rare: tuple[str, ...]
     parameter_input: int | None
     level: int
 
@@ -204,26 +208,32 @@ def _make_code(
     functions: Mapping[str, ca.Function], settings: _Settings, on_compile: Callable[[str], None] | None
 ) -> Code:
     """Read, improve, separate the prelude, write, compile."""
-    programs = {name: read_program(function) for name, function in functions.items()}
+    families = gather_families(functions, settings.inexact, settings.parameter_input)
+    wholes = {name: family.read() for name, family in families.items()}
     if not settings.plain:
-        programs = {name: improve_program(program, name in settings.inexact) for name, program in programs.items()}
-    width, n_parameters, n_prelude = _common_width(programs, settings.parameter_input), 0, 0
+        wholes = {name: improve_program(whole, name in settings.inexact) for name, whole in wholes.items()}
+    width, n_parameters, prelude = _common_width(wholes, settings.parameter_input), 0, None
     # What parameters alone decide is computed once a run, not once a call.
     if settings.parameter_input is not None:
-        programs, prelude, n_parameters = separate_prelude(programs, settings.parameter_input)
-        n_prelude = prelude.out_sizes[0]
-        if settings.driven:
-            driven = [programs[name] for name in settings.driven]
-            programs = {**programs, DRIVES: find_drives(driven, TIME_INPUT, settings.parameter_input)}
-        programs = {**programs, "": prelude} if n_prelude else programs
+        wholes, prelude, n_parameters = separate_prelude(wholes, settings.parameter_input)
+    split = [family.split(wholes[name], settings.parameter_input) for name, family in families.items()]
+    programs = {name: program for part in split for name, program in part.items()}
+    programs = {name: programs[name] for name in functions}
+    if prelude and settings.driven and settings.parameter_input is not None:
+        driven = [programs[name] for name in settings.driven]
+        programs[DRIVES] = find_drives(driven, TIME_INPUT, settings.parameter_input)
+    n_prelude = prelude.out_sizes[0] if prelude else 0
+    if prelude and n_prelude:
+        programs[""] = prelude
     if on_compile is not None:
         n_operations = sum(program.n_operations for program in programs.values())
         on_compile(f"compiling {len(programs)} functions of {n_operations} operations")
     places = [k for k, name in enumerate(programs) if name in settings.swept]
-    text = emit_module(programs.values(), swept=places, row_input=settings.parameter_input or 0)
+    seldom = [k for k, name in enumerate(programs) if name in settings.rare]
+    text = emit_module(programs.values(), swept=places, row_input=settings.parameter_input or 0, rare=seldom)
     sizes = tuple(_sizes(program, name in settings.swept) for name, program in programs.items())
     rows = tuple(reads_rows(program) for program in programs.values())
-    return Code(compile_object(text, settings.level), sizes, rows, n_parameters, n_prelude, width)
+    return Code(compile_objects(text, settings.level), sizes, rows, n_parameters, n_prelude, width)
 
 
 def _common_width(programs: Mapping[str, Program], parameter_input: int | None) -> int:
@@ -247,7 +257,7 @@ def _link(code: Code, labels: Mapping[str, tuple[str, ...]], row_input: int) -> 
     Args:
         labels: names of the inputs of each; row_input: number of the input behind which the run's table stands.
     """
-    machine = Machine(code.machine)
+    machine = Machine(*code.machine)
     signature = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
     direct = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
     # The table of known objects belongs to this process: it is filled in after loading.

@@ -21,14 +21,14 @@ class Layout(NamedTuple):
 
 def lay_out(program: Program, chunk_size: int) -> Layout:
     """Cuts a program into chunks of at most `chunk_size` operations; one chunk needs no workspace."""
-    order = _ordered(program.nodes)
+    order = order_operations(program.nodes)
     chunks = [order[k : k + chunk_size] for k in range(0, len(order), chunk_size)] or [[]]
     if len(chunks) == 1:
         return Layout(chunks, {}, 0)
-    return Layout(chunks, *_assign_slots(program, chunks))
+    return Layout(chunks, *assign_slots(program, chunks))
 
 
-def _ordered(nodes: tuple[Node, ...]) -> list[int]:
+def order_operations(nodes: tuple[Node, ...]) -> list[int]:
     """Operations in order, sine and cosine of one angle side by side so that one call computes both."""
     angles = {node: number for number, node in enumerate(nodes) if node[0] in _PARTNER}
     placed = bytearray(len(nodes))
@@ -45,7 +45,7 @@ def _ordered(nodes: tuple[Node, ...]) -> list[int]:
     return order
 
 
-def _assign_slots(program: Program, chunks: list[list[int]]) -> tuple[dict[int, int], int]:
+def assign_slots(program: Program, chunks: list[list[int]]) -> tuple[dict[int, int], int]:
     """Places for values that cross chunks; a place is free again after its value's last reader."""
     last = _last_readers(program, chunks)
     expiring: list[list[int]] = [[] for _ in range(len(chunks) + 1)]

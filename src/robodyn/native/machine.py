@@ -10,6 +10,7 @@ import llvmlite.binding as llvm
 
 from robodyn.errors import Flaw, ModelError
 from robodyn.native.instructions import library_functions
+from robodyn.native.pieces import PIECES, RARELY, Text
 
 OPTIMISATION = 1
 QUICK = 0
@@ -31,12 +32,14 @@ def optimisation(quick: bool) -> int:
 class Machine:
     """Machine code in memory, for as long as this object lives."""
 
-    def __init__(self, code: bytes) -> None:
+    def __init__(self, often: bytes, rarely: bytes = b"") -> None:
         _provide_library()
-        empty = llvm.parse_assembly("")
-        self._engine = llvm.create_mcjit_compiler(empty, _target_machine())
-        self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
-        self._engine.finalize_object()
+        self._engine = _load(often)
+        # In engines of their own: LLVM takes local names of several object files in one engine for the same.
+        self._rarely = _load(rarely) if rarely else None
+        if self._rarely is not None:
+            table = self._rarely.get_global_value_address(PIECES)
+            ctypes.c_void_p.from_address(self.address_of_data(RARELY)).value = table
 
     def address_of(self, symbol: str) -> int:
         """Address of a function."""
@@ -47,10 +50,18 @@ class Machine:
         return self._engine.get_global_value_address(symbol)
 
 
-def compile_object(text: str, level: int = OPTIMISATION) -> bytes:
-    """Object file of a module in LLVM text."""
+def _load(code: bytes) -> llvm.ExecutionEngine:
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target_machine())
+    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+    engine.finalize_object()
+    return engine
+
+
+def compile_objects(text: Text, level: int = OPTIMISATION) -> tuple[bytes, ...]:
+    """Object files of modules in LLVM text; what is rarely called is compiled fast."""
     _initialize()
-    return _target_machine(level).emit_object(llvm.parse_assembly(text))
+    levels = zip(text, (level, QUICK), strict=True)
+    return tuple(_target_machine(each).emit_object(llvm.parse_assembly(body)) for body, each in levels if body)
 
 
 @functools.cache

@@ -149,6 +149,7 @@ def compile_system(
             plain=plain,
             quick=quick,
             driven=driven_functions(kernels.functions),
+            rare=[*system.expressions.problems, *system.expressions.actions, "guard_rates"],
             on_compile=on_compile,
             data=system.data,
         )

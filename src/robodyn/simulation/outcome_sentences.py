@@ -204,9 +204,10 @@ def _state(compiled: CompiledSystem, trajectory: Trajectory) -> str:
     states = compiled.system.states
     if not 0 <= trajectory.offender < len(states):
         return "a state"
-    if np.isfinite(states[trajectory.offender].nominal):
+    first_book = len(states) - compiled.system.n_quadratures
+    if trajectory.offender < first_book or first_book == 0:
         return states[trajectory.offender].name
-    sizes = [abs(x) / state.nominal for x, state in zip(trajectory.x, states, strict=True)]
+    sizes = [abs(x) / state.nominal for x, state in zip(trajectory.x, states[:first_book], strict=False)]
     return states[int(np.nanargmax(sizes))].name
 
 

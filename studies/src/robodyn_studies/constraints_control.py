@@ -11,17 +11,16 @@ from functools import cache
 import numpy as np
 from scipy.optimize import fsolve
 
+from robodyn import MachineDynamics
 from robodyn.model import Solver
 from robodyn.results import Run
 from robodyn.simulation import simulate
 from robodyn.studies import PublishedValue, above, below
 from robodyn_studies.catalog import delta_linearised, delta_pid, delta_tracking
 from robodyn_studies.catalog.delta_control import PLACE_LOOP
-from robodyn_studies.catalog.delta_dynamics import inverse_torques
-from robodyn_studies.catalog.delta_kinematics import arm_angles, distal_angles, motor_angles
 from robodyn_studies.catalog.delta_parameters import FITTED
-from robodyn_studies.catalog.delta_robot import ARMS
-from robodyn_studies.catalog.delta_tasks import ASIDE, HIGH, PATH, PAYLOAD, torques_at
+from robodyn_studies.catalog.delta_robot import ARMS, MOTORS, delta_machine
+from robodyn_studies.catalog.delta_tasks import ASIDE, HIGH, PATH, PAYLOAD, pose_at, torques_at
 from robodyn_studies.constraints_runs import AXES, OWN, STUDY
 
 NEAR = 1e-3
@@ -80,18 +79,24 @@ def _sag() -> float:
 
     def unbalanced(place: np.ndarray) -> np.ndarray:
         pull = PLACE_LOOP["stiffness"] * (goal - place)
-        held, made = torques_at(FITTED, place.tolist(), PAYLOAD), _torques_of(place.tolist(), pull.tolist())
+        held, made = torques_at(FITTED, place.tolist(), PAYLOAD), torques_of(place.tolist(), pull.tolist())
         return np.subtract(held, made)
 
     return float(np.linalg.norm(fsolve(unbalanced, goal - (0, 0, 5e-3), xtol=1e-10) - goal))
 
 
-def _torques_of(place: Sequence[float], acceleration: Sequence[float]) -> tuple[float, ...]:
+def torques_of(place: Sequence[float], acceleration: Sequence[float]) -> np.ndarray:
     """Torques that accelerate the robot without payload from rest [N m]."""
-    motors = motor_angles(FITTED, place)
-    distal = [angle for k in range(3) for angle in distal_angles(FITTED, k, motors[k], place)]
-    still = ((0.0,) * 3,) * 3
-    return inverse_torques(FITTED, 0.0, arm_angles(motors, distal), still, acceleration)
+    robot = _dynamics()
+    q = robot.positions_at(pose_at(FITTED, place))
+    rows = np.vstack([robot.constraint_gradients(q), robot.jacobian("platform", q)[3:]])
+    a = np.linalg.solve(rows, [*np.zeros(6), *acceleration])
+    return robot.inverse_dynamics(q, np.zeros(9), a, MOTORS)
+
+
+@cache
+def _dynamics() -> MachineDynamics:
+    return MachineDynamics(delta_machine(FITTED))
 
 
 def _pid_figures() -> Iterator[PublishedValue]:

@@ -13,6 +13,7 @@ TIMES = {"times": (0.0, 0.5, 1.5), "points": (0.0, 1.0, -0.5)}
 FLOW = {"openings": (-0.3, 0.0, 0.1, 0.3), "speeds": (-1.0, 0.0, 0.0, 0.8)}
 OIL = {"bulk_modulus": 7e8, "internal_leakage": 1e-12, "flow_coefficient": 2e-7, "supply_pressure": 1e7}
 # Parameters of each law; its other arguments are drawn at random between -2 and 2.
+SAMPLED = {"proportional": 5.0, "integral": 2.0, "derivative": 1.0, "period": 1e-3}
 EXAMPLES = {
     "viscous_friction": {"viscous": 0.4},
     "coulomb_friction": {"coulomb": 2.0, "smoothing_velocity": 0.01, "viscous": 0.4},
@@ -93,9 +94,22 @@ EXAMPLES = {
     "table_reference": TIMES,
     "sine_reference": {"amplitude": 2.0, "frequency": 1.5, "phase": 0.3, "offset": 0.1},
     "constant_reference": {"constant": 4.0},
+    "walking_leg": {"thigh": 0.2, "shank": 0.2, "height": 0.3, "stride": 0.1, "lift": 0.05, "cycle_time": 0.4},
     "quantised": {"resolution": 0.3},
     "sampled_encoder": {"resolution": 0.3, "period": 1e-3},
     "sample_and_hold": {},
+    "sampled_pid": {**SAMPLED, "limit": 4.0},
+    "back_calculation_pid": {**SAMPLED, "limit": 4.0, "tracking_time": 0.1},
+    "incremental_pid": {**SAMPLED, "limit": 4.0},
+    "sampled_low_pass": {"frequency": 20.0, "damping": 0.6, "period": 1e-3},
+    "sampled_notch": {"frequency": 20.0, "width": 0.5, "depth": 0.1, "period": 1e-3},
+    "sampled_lead": {"frequency": 20.0, "lead": 0.5, "period": 1e-3, "gain": 2.0},
+    "disturbance_observer": {"inertia": 2.0, "frequency": 10.0, "period": 1e-3},
+    "reversal_feed_forward": {"coulomb": 2.0, "static": 3.0, "stribeck_velocity": 0.4, "viscous": 0.1},
+    "zv_shaper": {"damping": 0.1},
+    "zvd_shaper": {"damping": 0.1},
+    "chirp_reference": {"amplitude": 2.0, "start_frequency": 1.0, "end_frequency": 9.0, "duration": 0.9, "offset": 0.1},
+    "noise": {"deviation": 0.3, "mean": 0.1, "seed": 3.0},
 }
 LAWS = {name: law for name, law in known_laws().items() if "model" not in {a.name for a in arguments_of(law)}}
 """All but those that are made from a machine's model: see `identities/test_control_models.py`."""

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from robodyn.native.emit import emit_module
-from robodyn.native.machine import Machine, compile_object
+from robodyn.native.machine import Machine, compile_objects
 
 
 @pytest.fixture(autouse=True)
@@ -19,7 +19,7 @@ def run_program():
     """Callable (program, inputs, chunk_size) -> all outputs one after another."""
 
     def run(program, inputs, chunk_size=10**9):
-        machine = Machine(compile_object(emit_module([program], chunk_size)))
+        machine = Machine(*compile_objects(emit_module([program], chunk_size)))
         frame = np.concatenate([*inputs, np.zeros(sum(program.out_sizes))])
         ctypes.CFUNCTYPE(None, ctypes.c_void_p)(machine.address_of("k0.frame"))(frame.ctypes.data)
         return frame[sum(program.in_sizes) :]

@@ -8,12 +8,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
+
 from robodyn.errors import Flaw, ModelError, nearest
 from robodyn.model import Block, ConstraintMethod, Scenario, Solver
-from robodyn_studies.catalog.delta_control import AXES, MOTOR, PID, SAMPLE, linearising_blocks, motor_blocks, pid_blocks
-from robodyn_studies.catalog.delta_dynamics import holding_torques
-from robodyn_studies.catalog.delta_kinematics import arm_angles, distal_angles, motor_angles
-from robodyn_studies.catalog.delta_parameters import FITTED, DeltaRobot
+from robodyn_studies.catalog.delta_control import AXES, MOTOR, PID, SAMPLE, linearising_block, motor_blocks, pid_blocks
+from robodyn_studies.catalog.delta_kinematics import arm_angles, distal_angles, motor_angles, motor_speeds
+from robodyn_studies.catalog.delta_parameters import FITTED, GRAVITY, DeltaRobot
 from robodyn_studies.catalog.delta_robot import ARMS, POLE, commanded_torques, delta_machine
 
 Place = tuple[float, float, float]
@@ -26,7 +27,7 @@ PAYLOAD = 0.3
 SOLVER = Solver("dopri5", rtol=1e-7, atol=1e-9)
 DRIVES = ("dc", "ideal")
 KINDS = ("position", "velocity", "acceleration")
-PID_COMMANDS = tuple(f"{arm}.control.torque_command" for arm in ARMS)
+PID_COMMANDS = tuple(f"{arm}.control.command" for arm in ARMS)
 LINEAR_COMMANDS = tuple(f"control.torque.{k}" for k in range(3))
 
 
@@ -66,10 +67,19 @@ def _drive(commands: Sequence[str], drives: str, period: float | None) -> tuple[
 
 
 def torques_at(robot: DeltaRobot, place: Sequence[float], payload: float = 0.0) -> tuple[float, ...]:
-    """Motor torques [N m] that hold the platform at a place [m]."""
+    """Motor torques [N m] that hold the platform at a place [m], by virtual work: dU/dphi_k.
+
+    A distal link's centre of mass is between elbow and platform: its share c of the weight is the platform's.
+    """
     motors = motor_angles(robot, place)
-    distal = [angle for k in range(3) for angle in distal_angles(robot, k, motors[k], place)]
-    return tuple(float(torque) for torque in holding_torques(robot, payload, arm_angles(motors, distal)))
+    arms = arm_angles(motors, [angle for k in range(3) for angle in distal_angles(robot, k, motors[k], place)])
+    rises = np.linalg.inv(np.transpose([motor_speeds(robot, arms, axis) for axis in np.eye(3).tolist()]))[2]
+    c = robot.distal_com / robot.distal_length
+    own = robot.proximal_mass * robot.proximal_com + (1 - c) * robot.distal_mass * robot.proximal_length
+    carried = 3 * c * robot.distal_mass + robot.platform_mass + payload
+    return tuple(
+        float(GRAVITY * (carried * rise - own * math.cos(phi))) for phi, rise in zip(motors, rises, strict=True)
+    )
 
 
 def _currents(robot: DeltaRobot, blocks: Sequence[Block], start: Place, payload: float) -> dict[str, float]:
@@ -113,7 +123,7 @@ def delta_pid(
         period: sample time of the controllers [s]; None for continuous ones.
     """
     wanted = path_signals()[:2]
-    control = pid_blocks(robot, wanted, place=start, payload=known_payload, gains=gains, period=period)
+    control = pid_blocks(robot, wanted, payload=known_payload, gains=gains, period=period)
     blocks = (*path_blocks((0.1, 0.5), (start, target)), *control, *_drive(PID_COMMANDS, drives, period))
     title = "Delta robot, PID with gravity compensation at 1 kHz"
     return _scenario("delta-pid", robot, blocks, start, 1.5, payload, title)
@@ -135,7 +145,7 @@ def delta_stand(
     place = (0.0, 0.0, -robot.distal_length * math.sin(robot.distal_angle(0.0))) if place is None else place
     still, pd = (0.0, 0.0, 0.0), gains or PID | {"integral": 0.0}
     torques = torques_at(robot, place)
-    control = pid_blocks(robot, (place, still), place=place, gains=pd, feed_forward=torques, period=period)
+    control = pid_blocks(robot, (place, still), gains=pd, feed_forward=torques, period=period)
     blocks = (*control, *_drive(PID_COMMANDS, drives, period))
     title = "Delta robot, PD loops around constant torques at 1 kHz"
     return _scenario("delta-stand", robot, blocks, place, 1.0, 0.0, title)
@@ -151,8 +161,8 @@ def delta_linearised(
 ) -> Scenario:
     """The platform's answer to a step of its wanted place under feedback linearisation, from rest at another place."""
     still = (0.0, 0.0, 0.0)
-    control = linearising_blocks(robot, (target, still, still), place=start, period=period)
-    blocks = (*control, *_drive(LINEAR_COMMANDS, drives, period))
+    control = linearising_block(robot, (target, still, still), period=period)
+    blocks = (control, *_drive(LINEAR_COMMANDS, drives, period))
     title = "Delta robot, step of the platform's place under feedback linearisation"
     return _scenario("delta-linearised", robot, blocks, start, 0.8, 0.0, title)
 
@@ -166,7 +176,7 @@ def delta_tracking(
     period: float | None = SAMPLE,
 ) -> Scenario:
     """Pick and place along a path under feedback linearisation, with a load that the controller may not know of."""
-    control = linearising_blocks(robot, path_signals(), place=PATH[0], payload=known_payload, period=period)
-    blocks = (*path_blocks(PATH_TIMES, PATH), *control, *_drive(LINEAR_COMMANDS, drives, period))
+    control = linearising_block(robot, path_signals(), payload=known_payload, period=period)
+    blocks = (*path_blocks(PATH_TIMES, PATH), control, *_drive(LINEAR_COMMANDS, drives, period))
     title = "Delta robot, pick and place with a load under feedback linearisation at 1 kHz"
     return _scenario("delta-tracking", robot, blocks, PATH[0], 1.2, payload, title)

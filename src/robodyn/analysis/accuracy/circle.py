@@ -1,0 +1,158 @@
+"""Circular test (ISO 230-4): how round is a circle that a machine has followed, and how high are its quadrant peaks?
+
+    F(angle) = |p - centre| - R          radial deviation from the nominal circle
+    G = max r - min r                    circular deviation, about the centre of the least-squares circle
+    H = max |r_forwards - r_backwards|   circular hysteresis of two runs in opposite directions
+
+A quadrant peak is how far F rises or falls where an axis turns back: from the straight line between both ends of a
+window around the reversal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from robodyn.errors import Flaw, ModelError, nearest
+from robodyn.results import Run
+from robodyn.results.signal import Floats
+
+WINDOW = np.radians(30.0)
+"""Half of the window around a reversal."""
+POINTS = 3601
+TURN = 2 * np.pi
+
+
+@dataclass(frozen=True)
+class QuadrantPeak:
+    """A peak [m], with its sign, near the angle [rad] at which an axis turns back, and the angle at which it is."""
+
+    reversal: float
+    angle: float
+    height: float
+
+
+@dataclass(frozen=True, eq=False)
+class CircleTest:
+    """The last whole turn of a run.
+
+    Attributes:
+        radius, centre: of the nominal circle [m]; fitted: radius and centre of the least-squares circle.
+        angles: even, from 0 to 2 pi; deviation: F there [m]; speed: along the circle [m/s], the mean.
+        highest, lowest: of F; circular: G.
+        clockwise: seen from the third axis.
+    """
+
+    name: str
+    radius: float
+    centre: tuple[float, float]
+    fitted: tuple[float, float, float]
+    angles: Floats
+    deviation: Floats
+    speed: float
+    highest: float
+    lowest: float
+    circular: float
+    peaks: tuple[QuadrantPeak, ...]
+    clockwise: bool
+
+
+def measure_circle(
+    run: Run,
+    x: str,
+    y: str,
+    *,
+    radius: float | None = None,
+    centre: tuple[float, float] | None = None,
+    name: str = "",
+) -> CircleTest:
+    """The figures of a run's last whole turn.
+
+    Args:
+        x, y: signals of the attained position.
+        radius, centre: of the nominal circle; those of the least-squares circle by default, radius to a micrometre.
+
+    Raises:
+        ModelError: signals that are not there, or a motion that makes no whole turn.
+    """
+    flaws = [
+        Flaw(key, f"there is no signal '{s}'", nearest(s, run.names)) for key, s in (("x", x), ("y", y)) if s not in run
+    ]
+    if flaws:
+        raise ModelError(flaws, "circle")
+    time = np.linspace(float(run.time[0]), float(run.time[-1]), 20 * POINTS)
+    p = np.column_stack([run[x](time), run[y](time)])
+    fit = fit_circle(p)
+    middle = np.array(centre if centre is not None else fit[1:])
+    size = radius if radius is not None else round(fit[0], 6)
+    part, sign = _last_turn(p - middle)
+    angle, r = _polar(p[part] - middle)
+    grid = np.linspace(0, TURN, POINTS)
+    deviation = np.interp(grid, angle, r, period=TURN) - size
+    about = np.linalg.norm(p[part] - fit_circle(p[part])[1:], axis=1)
+    span = time[part]
+    speed = float(np.linalg.norm(np.diff(p[part], axis=0), axis=1).sum() / (span[-1] - span[0]))
+    return CircleTest(
+        name or run.provenance.scenario,
+        size,
+        (float(middle[0]), float(middle[1])),
+        fit_circle(p[part]),
+        grid,
+        deviation,
+        speed,
+        float(deviation.max()),
+        float(deviation.min()),
+        float(np.ptp(about)),
+        tuple(_peak(grid, deviation, quarter * TURN / 4) for quarter in range(4)),
+        sign < 0,
+    )
+
+
+def fit_circle(p: Floats) -> tuple[float, float, float]:
+    """Radius and centre of the least-squares circle: algebraic start, then Gauss-Newton on the distances."""
+    A = np.column_stack([2 * p, np.ones(len(p))])
+    a, b, c = np.linalg.lstsq(A, (p**2).sum(axis=1), rcond=None)[0]
+    found = np.array([np.sqrt(max(c + a * a + b * b, 0.0)), a, b])
+    for _ in range(10):
+        apart = p - found[1:]
+        r = np.linalg.norm(apart, axis=1)
+        J = np.column_stack([np.ones(len(p)), apart / np.maximum(r, 1e-300)[:, None]])
+        found = found + np.linalg.lstsq(J, r - found[0], rcond=None)[0]
+    return float(found[0]), float(found[1]), float(found[2])
+
+
+def measure_hysteresis(one: CircleTest, other: CircleTest) -> float:
+    """H [m] of two tests of the same circle in opposite directions."""
+    if one.clockwise == other.clockwise:
+        what = "both go round in the same direction"
+        raise ModelError([Flaw("circle", what, "give one run in each")], "circle")
+    return float(np.max(np.abs((one.deviation + one.radius) - (other.deviation + other.radius))))
+
+
+def _last_turn(p: Floats) -> tuple[slice, float]:
+    """The rows of the last whole turn, and 1 where it is anticlockwise, -1 where not."""
+    angle = np.unwrap(np.arctan2(p[:, 1], p[:, 0]))
+    turned = angle[-1] - angle[0]
+    if abs(turned) < TURN * (1 - 1e-6):
+        what = f"the motion goes {np.degrees(abs(turned)):.4g} deg round, not once"
+        raise ModelError([Flaw("circle", what, "simulate it for longer, or say where the centre is")], "circle")
+    sign = 1.0 if turned > 0 else -1.0
+    begin = int(np.flatnonzero(sign * (angle[-1] - angle) >= TURN * (1 - 1e-6))[-1])
+    return slice(begin, None), sign
+
+
+def _polar(p: Floats) -> tuple[Floats, Floats]:
+    """Angles that increase from 0 to 2 pi, and radii."""
+    angle, r = np.arctan2(p[:, 1], p[:, 0]) % TURN, np.linalg.norm(p, axis=1)
+    order = np.argsort(angle, kind="stable")
+    return angle[order], r[order]
+
+
+def _peak(grid: Floats, deviation: Floats, reversal: float) -> QuadrantPeak:
+    """The largest distance from the chord of a window around a reversal."""
+    at = reversal + np.linspace(-WINDOW, WINDOW, 601)
+    values = np.interp(at, grid, deviation, period=TURN)
+    chord = np.interp(at, at[[0, -1]], values[[0, -1]])
+    k = int(np.argmax(np.abs(values - chord)))
+    return QuadrantPeak(reversal, float(at[k] % TURN), float(values[k] - chord[k]))

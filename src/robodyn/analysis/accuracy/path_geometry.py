@@ -1,0 +1,95 @@
+"""Geometry of a commanded path: which block says how far a tool is from it, and where are its corners?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from robodyn.assembly import System
+from robodyn.errors import Flaw, ModelError, nearest
+from robodyn.paths.deviation import PathDeviation
+from robodyn.results.signal import Floats
+
+PARTS = ("along", "horizontal", "vertical")
+STRAIGHT = 1e-9
+LEAST_TURN = np.radians(1.0)
+
+
+@dataclass(frozen=True)
+class Corner:
+    """Where two straight parts of a path would meet: place (3,), directions before and behind, how far they reach."""
+
+    place: Floats
+    before: Floats
+    after: Floats
+    reach: float
+
+
+@dataclass(frozen=True)
+class Followed:
+    """Signals of a tool that follows a path, and the path's corners.
+
+    Attributes:
+        deviation: along, horizontal, vertical; way: commanded way along the path; tool: x, y, z.
+    """
+
+    deviation: tuple[str, str, str]
+    way: str
+    tool: tuple[str, str, str]
+    corners: tuple[Corner, ...]
+
+    @property
+    def signals(self) -> tuple[str, ...]:
+        return (*self.deviation, self.way, *self.tool)
+
+
+def find_followed(system: System, name: str) -> Followed:
+    """What a block that measures deviations from a path reads and says; a scenario without one is a ModelError."""
+    blocks = {block.name: block for block in system.scenario.machine.blocks}
+    block = blocks.get(name)
+    have = [one for one in blocks if all(f"{one}.{part}" in system.signal_names for part in PARTS)]
+    if block is None or name not in have:
+        what = f"there is no path that a tool follows: no block '{name}' with outputs {', '.join(PARTS)}"
+        remedy = nearest(name, have) if have else (
+            "rd.move(scenario, along=..., tool=...) makes it; or add law = \"line_deviation\" with the tool's position"
+        )  # fmt: skip
+        raise ModelError([Flaw("path", what, remedy)], f"sheet of '{system.scenario.name}'")
+    inputs = {key: str(value) for key, value in block.inputs.items()}
+    way = inputs.get("s") or inputs.get("way") or ""
+    tool = tuple(inputs.get(key, "") for key in "xyz")
+    missing = [signal for signal in (way, *tool) if signal not in system.signal_names]
+    if missing:
+        what = f"reads no signals of the tool's place and its way: {', '.join(missing)}"
+        raise ModelError([Flaw(f"blocks.{name}", what)], f"sheet of '{system.scenario.name}'")
+    deviation = (f"{name}.along", f"{name}.horizontal", f"{name}.vertical")
+    law = block.law
+    corners = find_corners(law) if isinstance(law, PathDeviation) else ()
+    return Followed(deviation, way, (tool[0], tool[1], tool[2]), corners)
+
+
+def find_corners(law: PathDeviation) -> tuple[Corner, ...]:
+    """Corners between straight parts that follow each other, with whatever rounds them between."""
+    knots, place, tangent, bend = (np.array(rows) for rows in (law.knots, law.place, law.tangent, law.bend))
+    straight = np.linalg.norm(bend, axis=1) < STRAIGHT
+    pieces = _pieces(knots, straight, tangent)
+    found = []
+    for (a, b), (c, d) in zip(pieces[:-1], pieces[1:], strict=True):
+        u, w = tangent[b], tangent[c]
+        if np.arccos(np.clip(u @ w, -1, 1)) < LEAST_TURN:
+            continue
+        # The point of both lines nearest to each other: [u, -w] [s, t] = q - p.
+        s, t = np.linalg.lstsq(np.column_stack([u, -w]), place[c] - place[b], rcond=None)[0]
+        corner = (place[b] + s * u + place[c] + t * w) / 2
+        reach = min(np.linalg.norm(corner - place[a]), np.linalg.norm(place[d] - corner))
+        found.append(Corner(corner, u, w, float(reach)))
+    return tuple(found)
+
+
+def _pieces(knots: Floats, straight: Floats, tangent: Floats) -> list[tuple[int, int]]:
+    """First and last row of every straight part."""
+    found: list[tuple[int, int]] = []
+    for k in np.flatnonzero(straight):
+        joined = found and found[-1][1] == k - 1 and np.allclose(tangent[k], tangent[k - 1], atol=1e-9)
+        found = [*found[:-1], (found[-1][0], int(k))] if joined else [*found, (int(k), int(k))]
+    return [(a, b) for a, b in found if knots[b] > knots[a]]

@@ -1,0 +1,93 @@
+"""robodyn sheet: how accurate and repeatable is a robot on its path, by a standard, and because of what?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from robodyn.cli.application import app, fail, messages, output, print_json
+from robodyn.cli.drawing import drawing
+from robodyn.cli.sweep import read_varied
+from robodyn.cli.targets import load_single, read_settings
+from robodyn.errors import FlawList
+
+if TYPE_CHECKING:
+    from robodyn.analysis.accuracy.sheet import Sheet
+
+STANDARDS = ("iso9283",)
+ENDINGS = (".html", ".pdf")
+
+
+@app.command("sheet")
+def sheet(
+    scenario: Annotated[str, typer.Argument(help="Name in the catalogue, or a TOML file, whose tool follows a path.")],
+    random: Annotated[
+        list[str] | None, typer.Option(help="What differs from cycle to cycle: name=scale:0.9:1.1, as in sweep.")
+    ] = None,
+    standard: Annotated[str, typer.Option(help="iso9283.")] = "iso9283",
+    deviation: Annotated[str, typer.Option(help="Block that says how far the tool is from its path.")] = "deviation",
+    band: Annotated[str | None, typer.Option(help="Limit band of the stabilisation time; default: RP.")] = None,
+    seed: Annotated[int, typer.Option(help="Of the draws.")] = 1,
+    budget: Annotated[bool, typer.Option("--budget/--no-budget", help="Split accuracy by cause.")] = True,
+    workers: Annotated[int | None, typer.Option(help="Processes; one a core by default.")] = None,
+    setting: Annotated[list[str] | None, typer.Option("--set", help="Change a number: name=value.")] = None,
+    out: Annotated[list[Path] | None, typer.Option(help="Page to write, .html or .pdf; may be given twice.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Simulate 30 cycles with stated uncertainties and print the figures of ISO 9283, each with its causes."""
+    if standard not in STANDARDS:
+        raise fail(f"--standard {standard}: must be {' or '.join(STANDARDS)}")
+    for path in out or []:
+        if path.suffix not in ENDINGS:
+            raise fail(f"--out {path}: must end in {' or '.join(ENDINGS)}")
+    found = _make(scenario, random or [], setting or [], deviation, band, seed, budget, workers)
+    for path in out or []:
+        from robodyn.reporting.accuracy_sheet import write_sheet
+
+        with drawing(f"--out {path}"):
+            write_sheet(found, path)
+        messages.print(f"sheet: {path}", markup=False)
+    if as_json:
+        print_json(found.as_plain())
+        return
+    _print(found)
+
+
+def _make(
+    source: str,
+    random: list[str],
+    changes: list[str],
+    deviation: str,
+    band: str | None,
+    seed: int,
+    budget: bool,
+    workers: int | None,
+) -> Sheet:
+    from robodyn.analysis.accuracy.sheet import make_sheet
+    from robodyn.files.units import read_quantity
+    from robodyn.units import UnitError
+
+    what = load_single(source)
+    what = what.with_numbers(read_settings(changes, what, source))
+    flaws = FlawList()
+    _, drawn = read_varied(flaws, what, source, [], [], random)
+    width = None
+    try:
+        width = None if band is None else read_quantity(band, "m", bare=True)
+    except UnitError as error:
+        flaws.add(f"--band {band}", str(error))
+    flaws.raise_if_any(f"sheet of '{what.name}'")
+    return make_sheet(what, drawn, deviation=deviation, band=width, seed=seed, budget=budget, workers=workers)
+
+
+def _print(found: Sheet) -> None:
+    from robodyn.reporting.accuracy_sheet import shown_value
+
+    for figure in found.figures:
+        causes = ", ".join(f"{cause.name} {shown_value(figure, cause.value)}" for cause in figure.causes[:3])
+        line = f"{figure.symbol:<3} {figure.name:<54} {figure.cycles:>3} cycles {shown_value(figure, figure.value):>14}"
+        output.print(f"{line}  {causes}".rstrip(), markup=False)
+    for note in found.notes:
+        messages.print(f"robodyn: note: {note}", markup=False)

@@ -1,0 +1,107 @@
+"""LLVM code generation of long programs: how do they call the pieces of code that they share?
+
+void piece(double* in0, ..., double* workspace)
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from robodyn.native.instructions import Writer
+from robodyn.native.program import Program
+from robodyn.native.sharing import SharedLayout, lay_out_together
+
+STORED_AT_ONCE = 12000
+"""Outputs that one function writes."""
+RARELY, PIECES = "rarely", "pieces"
+
+
+class Text(NamedTuple):
+    """LLVM text of two modules: `rarely` holds what rare programs alone need, and a table `PIECES` of its functions, to
+    which the pointer `RARELY` of the other is set once both are loaded."""
+
+    often: str
+    rarely: str
+
+
+def emit_together(
+    programs: Mapping[int, Program], symbols: Mapping[int, str], settings: tuple[int, int], rare: Collection[int]
+) -> Text:
+    """One function for each piece, some that only store outputs, and those that call them in turn.
+
+    Args:
+        symbols: names of the programs' functions; settings: size of pieces, and the number of the input behind which
+            the run's table stands; rare: programs that are seldom called.
+    """
+    piece_size, row_input = settings
+    layout = lay_out_together(list(programs.values()), piece_size)
+    seldom = [c for c, piece in enumerate(layout.pieces) if {list(programs)[user] for user in piece.users} <= set(rare)]
+    bodies = [_emit_piece(c, layout, row_input) for c in range(len(layout.pieces))]
+    often = [body for c, body in enumerate(bodies) if c not in seldom]
+    for place, (k, program) in enumerate(programs.items()):
+        stores = list(_emit_stores(symbols[k], program, layout, place))
+        often += [*stores, _emit_calls(symbols[k], program, layout, (place, len(stores)), seldom)]
+    if not seldom:
+        return Text("".join(often), "")
+    table = f"@{PIECES} = constant [{len(seldom)} x ptr] [{', '.join(f'ptr @piece{c}' for c in seldom)}]\n"
+    return Text("".join([f"@{RARELY} = global ptr null\n", *often]), "".join([table, *(bodies[c] for c in seldom)]))
+
+
+def _emit_piece(c: int, layout: SharedLayout, row_input: int) -> str:
+    writer = Writer(layout.whole, layout.slots, row_input)
+    writer.compute(layout.pieces[c].nodes)
+    return emit_function(f"piece{c}", _arguments(layout), writer.lines, "internal")
+
+
+def _arguments(layout: SharedLayout, n_inputs: int | None = None) -> str:
+    """All inputs and the workspace; a program of fewer inputs calls no piece that reads more."""
+    n_all = len(layout.whole.in_sizes)
+    given = [f"ptr %i{i}" if n_inputs is None or i < n_inputs else "ptr null" for i in range(n_all)]
+    return ", ".join([*given, "ptr %w"])
+
+
+def _emit_stores(symbol: str, program: Program, layout: SharedLayout, place: int) -> Iterator[str]:
+    entries = entries_of(layout.outputs[place])
+    for c, k in enumerate(range(0, len(entries), STORED_AT_ONCE)):
+        writer = Writer(layout.whole, layout.slots)
+        writer.store_outputs(entries[k : k + STORED_AT_ONCE])
+        yield emit_function(f"{symbol}.{c}", f"{pointers_of(program)}, ptr %w", writer.lines, "internal")
+
+
+def _emit_calls(
+    symbol: str, program: Program, layout: SharedLayout, which: tuple[int, int], seldom: Sequence[int]
+) -> str:
+    """The pieces run in turn and share a workspace on the stack.
+
+    Args:
+        which: place of the program among those laid out together, and how many functions store its outputs.
+        seldom: pieces in the other module.
+    """
+    place, n_stores = which
+    passed = _arguments(layout, len(program.in_sizes))
+    needed = [c for c, piece in enumerate(layout.pieces) if place in piece.users]
+    lines = [f"  %w = alloca [{max(layout.n_slots, 1)} x double], align 64"]
+    lines += [f"  %rarely = load ptr, ptr @{RARELY}"] if set(needed) & set(seldom) else []
+    for c in needed:
+        if c in seldom:
+            lines.append(f"  %p{c} = getelementptr ptr, ptr %rarely, i64 {seldom.index(c)}")
+            lines.append(f"  %f{c} = load ptr, ptr %p{c}")
+        lines.append(f"  call void {f'%f{c}' if c in seldom else f'@piece{c}'}({passed})")
+    lines += [f"  call void @{symbol}.{c}({pointers_of(program)}, ptr %w)" for c in range(n_stores)]
+    return emit_function(symbol, pointers_of(program), lines)
+
+
+def pointers_of(program: Program) -> str:
+    """Arguments of a program's function."""
+    names = [*(f"%i{i}" for i in range(len(program.in_sizes))), *(f"%o{i}" for i in range(len(program.outputs)))]
+    return ", ".join(f"ptr {name}" for name in names)
+
+
+def entries_of(outputs: Sequence[Sequence[int]]) -> list[tuple[int, int, int]]:
+    """(i, k, node) of entry k of output i."""
+    return [(i, k, number) for i, output in enumerate(outputs) for k, number in enumerate(output)]
+
+
+def emit_function(symbol: str, arguments: str, lines: Sequence[str], linkage: str = "") -> str:
+    """LLVM text of a function."""
+    head = f"define {linkage} void @{symbol}({arguments}) noinline nounwind {{\n"
+    return head + "\n".join(lines) + "\n  ret void\n}\n"

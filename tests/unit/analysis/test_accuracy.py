@@ -1,0 +1,204 @@
+"""Do the figures of ISO 9283 and ISO 230-4 come out as closed forms of clouds, paths and circles say?"""
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import robodyn as rd
+from robodyn.analysis.accuracy.circle import fit_circle, measure_circle, measure_hysteresis
+from robodyn.analysis.accuracy.iso9283 import (
+    measure_corner,
+    measure_path,
+    measure_pose,
+    measure_settling,
+    measure_velocity,
+)
+from robodyn.analysis.accuracy.sheet import make_sheet
+from robodyn.analysis.sweeps.sampling import Distribution
+from robodyn.cli.application import app
+from robodyn.errors import ModelError
+from robodyn.reporting.accuracy_sheet import write_sheet
+from robodyn.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo, save
+
+CART = """
+title = "A cart that is pushed while it goes"
+duration = "1.2 s"
+[bodies.cart]
+mass = "2 kg"
+[joints.rail]
+kind = "prismatic"
+parent = "ground"
+child = "cart"
+axis = [1, 0, 0]
+[points.tool]
+body = "cart"
+[blocks.way]
+law = "trapezoid_reference"
+unit = "m"
+parameters = { target = "0.1 m", speed = "0.2 m/s", top_acceleration = 2 }
+[blocks.loop]
+law = "pd_control"
+on = "rail"
+inputs = { target = "way.position" }
+parameters = { proportional = 1e4, derivative = 200 }
+[blocks.drive]
+law = "torque_source"
+on = "rail"
+inputs = { command = "loop.command" }
+[blocks.push]
+law = "constant_force"
+on = "rail"
+parameters = { value = "10 N" }
+[blocks.deviation]
+law = "line_deviation"
+inputs = { x = "tool.position.x", y = "tool.position.y", z = "tool.position.z", way = "way.position" }
+parameters = { start_x = 0, start_y = 0, start_z = 0, heading = 0 }
+"""
+
+
+def test_a_pose_cloud_has_its_barycentre_and_its_three_sigma():
+    cloud = np.array([[1.0, 0, 0], [-1, 0, 0], [0, 3, 0], [0, -3, 0]]) + (3, 4, 0)
+    found = measure_pose(cloud, np.zeros(3))
+    assert found.accuracy == pytest.approx(5.0)
+    # Distances 1, 1, 3, 3: mean 2, S = sqrt(4/3).
+    assert found.repeatability == pytest.approx(2 + 3 * np.sqrt(4 / 3))
+
+
+def test_a_path_is_worst_where_its_mean_is_farthest_and_widest_where_it_spreads_most():
+    deviations = np.zeros((2, 5, 2))
+    deviations[:, 3] = (0.3, 0.4)
+    deviations[0, 1, 0], deviations[1, 1, 0] = 0.2, -0.2
+    found = measure_path(deviations)
+    assert (found.accuracy, found.worst) == (pytest.approx(0.5), 3)
+    assert (found.repeatability, found.widest) == (pytest.approx(0.2), 1)
+
+
+def test_speeds_are_shares_of_the_commanded_one():
+    speeds = np.array([[0.9, 1.1, 1.0], [1.1, 1.3, 1.2]])
+    found = measure_velocity(speeds, 1.0)
+    assert found.accuracy == pytest.approx(0.1)
+    assert found.repeatability == pytest.approx(3 * np.sqrt(0.02))
+    assert found.fluctuation == pytest.approx(0.2)
+
+
+def test_a_corner_rounded_by_an_arc_and_one_that_is_overshot():
+    """An arc of radius r in a right corner stays r (sqrt(2) - 1) from it."""
+    turn = np.linspace(-np.pi / 2, 0, 901)
+    arc = np.column_stack([-0.1 + 0.1 * np.cos(turn), 0.1 + 0.1 * np.sin(turn), 0 * turn])
+    before, after = np.array([1.0, 0, 0]), np.array([0.0, 1, 0])
+    found = measure_corner(arc[None], np.zeros(3), before, after)
+    assert found.rounding == pytest.approx(0.1 * (np.sqrt(2) - 1), rel=1e-4)
+    assert found.overshoot < 1e-12
+    beyond = np.array([[[0, 0, 0], [0.02, 0.01, 0], [0, 0.1, 0]]])
+    assert measure_corner(beyond, np.zeros(3), before, after).overshoot == pytest.approx(0.02)
+
+
+def test_settling_lasts_from_the_first_entry_to_the_last():
+    time = np.linspace(0, 4, 401)
+    # In the band from 1 s, out again between 2 and 3 s, up to 2.5.
+    track = np.interp(time, [0, 1, 2, 2.5, 3, 4], [5, 1, 1, 2.5, 1, 0])
+    found = measure_settling(time, track[None], 1.0)
+    assert found.time == pytest.approx(2.0, abs=0.02)
+    assert found.overshoot == pytest.approx(2.5)
+    damped = measure_settling(time, np.exp(-time)[None], 0.1)
+    assert (damped.time, damped.overshoot) == (0.0, 0.0)
+
+
+def circle_run(deviation, turns=1.5, sign=1.0, centre=(0.0, 0.0)):
+    time = np.linspace(0, turns, 20001)
+    angle = sign * 2 * np.pi * time
+    r = 0.05 + deviation(np.asarray(angle))
+    values = np.column_stack([centre[0] + r * np.cos(angle), centre[1] + r * np.sin(angle)])
+    infos = (SignalInfo("x", "m"), SignalInfo("y", "m"))
+    return Run(time, values, infos, Outcome(OutcomeKind.FINISHED, "", turns), Provenance("circle"))
+
+
+def test_a_lobed_circle_has_the_deviation_of_its_lobes():
+    found = measure_circle(circle_run(lambda a: 1e-5 * np.cos(3 * a), centre=(0.2, -0.1)), "x", "y", radius=0.05)
+    assert found.fitted == pytest.approx((0.05, 0.2, -0.1), abs=1e-8)
+    assert (found.highest, found.lowest) == (pytest.approx(1e-5, rel=1e-3), pytest.approx(-1e-5, rel=1e-3))
+    assert found.circular == pytest.approx(2e-5, rel=1e-3)
+    assert found.speed == pytest.approx(2 * np.pi * 0.05, rel=1e-3)
+
+
+def test_quadrant_peaks_are_found_where_they_are_and_a_centre_off_its_place_is_none():
+    def spike(angle):
+        away = (np.abs(angle) - np.pi / 2 - 0.1) / 0.05
+        return 2e-5 * np.maximum(1 - np.abs(away), 0)
+
+    found = measure_circle(circle_run(spike, turns=1.0), "x", "y", radius=0.05, centre=(0.0, 0.0))
+    # A tenth of a degree may be missed of a spike that rises in three.
+    assert [peak.height for peak in found.peaks] == pytest.approx([0, 2e-5, 0, 0], abs=4e-7)
+    assert found.peaks[1].angle == pytest.approx(np.pi / 2 + 0.1, abs=0.01)
+    back = measure_circle(circle_run(spike, turns=1.0, sign=-1.0), "x", "y", radius=0.05, centre=(0.0, 0.0))
+    assert back.clockwise
+    assert measure_hysteresis(found, back) == pytest.approx(2e-5, rel=0.02)
+
+
+def test_the_least_squares_circle_of_an_arc_of_points_is_the_circle():
+    angle = np.linspace(0, 1, 50)
+    p = np.column_stack([3 + 2 * np.cos(angle), 1 + 2 * np.sin(angle)])
+    assert fit_circle(p) == pytest.approx((2, 3, 1))
+
+
+def test_what_is_no_circle_is_refused():
+    with pytest.raises(ModelError, match="goes 180 deg round"):
+        measure_circle(circle_run(lambda a: 0 * a, turns=0.5), "x", "y")
+    with pytest.raises(ModelError, match="there is no signal 'z'"):
+        measure_circle(circle_run(lambda a: 0 * a), "x", "z")
+
+
+@pytest.fixture(scope="module")
+def cart(tmp_path_factory):
+    path = tmp_path_factory.mktemp("sheet") / "cart.toml"
+    path.write_text(CART, encoding="utf-8")
+    return path
+
+
+def test_the_sheet_of_a_pushed_cart_is_what_its_stiffness_makes_of_the_push(cart):
+    """At rest the loop gives way by F / P: AP is that of the mean push, RP of the spread of the pushes."""
+    push = Distribution("uniform", (8.0, 12.0))
+    sheet = make_sheet(rd.read_scenario(cart), {"push.value": push}, workers=1, points=601)
+    values = {figure.symbol: figure for figure in sheet.figures}
+    pushes = rd.analysis.plan_sweep(rd.read_scenario(cart), random={"push.value": push}, runs=30, seed=1).inputs[:, 0]
+    apart = np.abs(pushes - pushes.mean()) / 1e4
+    # At the end of the path the loop has settled to 1e-5 of the way.
+    assert values["AP"].value == pytest.approx(pushes.mean() / 1e4, rel=1e-3)
+    assert values["RP"].value == pytest.approx(apart.mean() + 3 * apart.std(ddof=1), rel=1e-3)
+    assert values["RP"].causes[0].name == "push.value"
+    assert values["RP"].causes[0].value == pytest.approx(values["RP"].value, rel=1e-3)
+    assert not values["AP"].causes
+    assert any("not split by cause" in note for note in sheet.notes)
+    assert values["AT"].value < 1e-12
+    assert abs(values["AV"].value) < 0.05
+    assert [values[symbol].cycles for symbol in ("AP", "AT", "t")] == [30, 10, 3]
+    assert any("no corners" in note for note in sheet.notes)
+    pages = [write_sheet(sheet, cart.with_suffix(ending)) for ending in (".html", ".pdf")]
+    assert "pose repeatability" in pages[0].read_text(encoding="utf-8")
+    assert pages[1].read_bytes()[:4] == b"%PDF"
+
+
+def test_a_sheet_needs_a_path_and_something_that_differs(cart):
+    def call(*arguments):
+        return CliRunner().invoke(app, ["sheet", *arguments])
+
+    result = call(str(cart))
+    assert (result.exit_code, "nothing differs from cycle to cycle" in result.stderr) == (2, True)
+    result = call("pendulum", "--random", "bob.mass=scale:0.9:1.1")
+    assert (result.exit_code, "there is no path that a tool follows" in result.stderr) == (2, True)
+    result = call(str(cart), "--random", "push.valeu=scale:0.9:1.1", "--band", "3 kg")
+    assert result.exit_code == 2
+    assert "must be in m" in result.stderr
+
+
+def test_the_circle_of_a_run_is_printed_and_drawn(tmp_path):
+    path = tmp_path / "lobed.run"
+    save(circle_run(lambda a: 1e-5 * np.cos(3 * a)), path)
+    result = CliRunner().invoke(
+        app, ["circle", str(path), "--x", "x", "--y", "y", "--plot", str(tmp_path / "c.png"), "--json"]
+    )
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["tests"][0]["circular"] == pytest.approx(2e-5, rel=1e-3)
+    assert (tmp_path / "c.png").stat().st_size > 5000
