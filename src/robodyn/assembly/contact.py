@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 import casadi as ca
 
@@ -31,6 +31,11 @@ from robodyn.symbolic import minimum, sign, where
 
 SIGNALS = {"gap": "m", "slip": "m/s", "active": "", "power": "W", "force.normal": "N"}
 SIGNALS |= {f"force.{axis}": "N" for axis in XYZ}
+
+
+class HasName(Protocol):
+    @property
+    def name(self) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -105,7 +110,7 @@ def _push(context: Context, contact_point: ContactPoint) -> tuple[ContactForce |
     return ContactForce(contact_point, normal["force"], force, active), merge(parts)
 
 
-def own_name(contact_point: ContactPoint, name: str) -> str:
+def own_name(contact_point: HasName, name: str) -> str:
     return f"{contact_point.name}.{name}"
 
 

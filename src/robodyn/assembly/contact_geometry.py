@@ -15,6 +15,7 @@ import numpy as np
 
 from robodyn.assembly.height_field import look_at_height_field
 from robodyn.assembly.motion import Motion
+from robodyn.assembly.values import Values
 from robodyn.model import Ball, HeightField, Plane
 from robodyn.model.contact import AnyContact
 from robodyn.model.numbers import XYZ
@@ -48,6 +49,16 @@ class ContactPoint:
     tangents: tuple[ca.SX, ca.SX]
     velocity: ca.SX
     place: ca.SX
+
+    @property
+    def path(self) -> str:
+        return f"contacts.{self.name}"
+
+    def restitution(self, values: Values) -> ca.SX:
+        return ca.SX(values[f"{self.contact.name}.restitution"])
+
+    def rest_speed(self, values: Values) -> ca.SX:
+        return ca.SX(values[f"{self.contact.name}.rest_speed"])
 
     @property
     def rate(self) -> ca.SX:

@@ -86,7 +86,9 @@ def _join(shared: Inputs, own: Inputs, alike: int | None) -> Inputs | None:
         short, long = sorted(pair, key=lambda column: column.numel())
         dense = short.is_dense() and long.is_dense() and short.is_column() and long.is_column()
         fits = long.numel() == short.numel() or i != alike
-        if not dense or not fits or not ca.is_equal(long[: short.numel()], short, 0):
+        # Nothing, of whatever shape, is the beginning of anything.
+        begins = short.is_empty() or (dense and ca.is_equal(long[: short.numel()], short, 0))
+        if not fits or not begins:
             return None
         joined.append(long)
     return joined
