@@ -94,6 +94,7 @@ EXAMPLES = {
     "table_reference": TIMES,
     "sine_reference": {"amplitude": 2.0, "frequency": 1.5, "phase": 0.3, "offset": 0.1},
     "constant_reference": {"constant": 4.0},
+    "tyre": {"coefficient": 1.0, "lateral_coefficient": 0.9, "stiffness": 19.0, "lateral_stiffness": 15.0},
     "walking_leg": {"thigh": 0.2, "shank": 0.2, "height": 0.3, "stride": 0.1, "lift": 0.05, "cycle_time": 0.4},
     "quantised": {"resolution": 0.3},
     "sampled_encoder": {"resolution": 0.3, "period": 1e-3},
