@@ -199,6 +199,6 @@ def test_every_passive_law_is_watched():
     friction = Block("friction", "stick_friction", on="rail", parameters={"coulomb": 1.0})
     gear = Block("gear", "backlash_gear", on="rail", parameters={"stiffness": 100.0, "gap": 0.01})
     system = assemble(cart(friction, gear))
-    message = {(watched.promise.name, watched.subject) for watched in system.watched}
+    message = {(watched.invariant.name, watched.subject) for watched in system.watched}
     assert {("HOLDS", "friction"), ("SLIDES", "friction"), ("PASSIVE", "friction")} <= message
     assert {("SIDE", "gear.upper"), ("SIDE", "gear.lower"), ("PASSIVE", "gear")} <= message

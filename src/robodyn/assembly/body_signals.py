@@ -13,9 +13,9 @@ from collections.abc import Sequence
 
 import casadi as ca
 
-from robodyn.assembly.builder import Builder
+from robodyn.assembly.contribution import Contribution, define, merge
 from robodyn.assembly.motion import Motion
-from robodyn.assembly.network import Definition, SignalInfo
+from robodyn.assembly.network import SignalInfo
 from robodyn.assembly.reactions import is_asked
 from robodyn.assembly.tracing import Bindings, placeholder
 from robodyn.model.freedom import QUATERNION
@@ -26,36 +26,35 @@ ORIENTATION, VELOCITY, ACCELERATION = BODY_MOTIONS = ("orientation", "angular_ve
 UNITS = {VELOCITY: "rad/s", ACCELERATION: "rad/s^2"}
 
 
-def add_body_signals(builder: Builder, motion: Motion, patterns: Sequence[str]) -> None:
+def define_body_signals(motion: Motion, known: Contribution, patterns: Sequence[str]) -> Contribution:
     """Orientation, angular velocity and acceleration of the bodies that a pattern or something in the machine names."""
+    if motion.linear is not None:
+        return Contribution()
     meant = [pattern for pattern in patterns if any(word in pattern for word in BODY_MOTIONS)]
     taken = {freedom.name for freedom in motion.freedoms if not freedom.is_single}
     bodies = [body.name for body in motion.mechanism.bodies if body.name not in taken]
-    asked = {
-        quantity: [b for b in bodies if is_asked(builder, _names(b, quantity), meant)] for quantity in BODY_MOTIONS
-    }
-    if motion.linear is not None:
-        return
+    asked = {quantity: [b for b in bodies if is_asked(known, _names(b, quantity), meant)] for quantity in BODY_MOTIONS}
+    parts = []
     for body in asked[ORIENTATION]:
         infos = [SignalInfo(name, "") for name in _names(body, ORIENTATION)]
-        _define(builder, infos, _find_orientation(motion, body), {})
+        parts.append(_define(infos, _find_orientation(motion, body)))
     for body in asked[VELOCITY]:
         rates = _names(body, ACCELERATION) if body in asked[ACCELERATION] else [None] * 3
         pairs = zip(_names(body, VELOCITY), rates, strict=True)
         infos = [SignalInfo(name, UNITS[VELOCITY], rate=rate) for name, rate in pairs]
-        _define(builder, infos, _find_velocity(motion, body), {})
+        parts.append(_define(infos, _find_velocity(motion, body)))
     for body in asked[ACCELERATION]:
         infos = [SignalInfo(name, UNITS[ACCELERATION]) for name in _names(body, ACCELERATION)]
-        _define(builder, infos, *_find_acceleration(motion, _find_velocity(motion, body)))
+        parts.append(_define(infos, *_find_acceleration(motion, _find_velocity(motion, body))))
+    return merge(parts)
 
 
 def _names(body: str, quantity: str) -> list[str]:
     return [f"{body}.{quantity}.{part}" for part in (QUATERNION if quantity == ORIENTATION else XYZ)]
 
 
-def _define(builder: Builder, infos: list[SignalInfo], column: ca.SX, bindings: Bindings) -> None:
-    outputs = {info.name: column[k] for k, info in enumerate(infos)}
-    builder.network.define(infos, Definition(outputs, bindings))
+def _define(infos: list[SignalInfo], column: ca.SX, bindings: Bindings | None = None) -> Contribution:
+    return define(infos, {info.name: column[k] for k, info in enumerate(infos)}, bindings)
 
 
 def _find_orientation(motion: Motion, body: str) -> ca.SX:

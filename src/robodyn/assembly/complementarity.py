@@ -10,11 +10,11 @@ Given the modes, forces are linear equations, solved by the action itself, so th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import casadi as ca
 
-from robodyn.assembly.builder import Builder, Deferred
+from robodyn.assembly.contribution import Contribution, Deferred, declare_memory, merge
 from robodyn.assembly.declarations import MemoryInfo, ProblemInfo
 from robodyn.assembly.mobility import Masks, Mobility
 from robodyn.assembly.tracing import Bindings
@@ -85,13 +85,13 @@ def friction_bounds(allowed: Masks, slack: ca.SX, coefficients: ca.SX, first: in
 
 
 def pose_problem(
-    builder: Builder, name: str, mobility: Mobility, b: ca.SX, bounds: Bounds, bindings: Bindings
-) -> list[ca.SX]:
-    """Declare a problem that is solved before actions; returns its modes, memory that these read."""
+    name: str, mobility: Mobility, b: ca.SX, bounds: Bounds, bindings: Bindings
+) -> tuple[list[ca.SX], Contribution]:
+    """A problem that is solved before actions: its modes, memory that these read, and what declares both."""
     k, n = mobility.rows.shape
     memory = [MemoryInfo(f"{name}.mode{i}", "", FORWARD, hidden=True) for i in range(k)]
-    modes = [builder.add_memory(info) for info in memory]
+    declared = merge(declare_memory(info) for info in memory)
     columns = [b, mobility.compliance, *bounds.columns(), ca.vec(mobility.rows.T), ca.vec(mobility.columns)]
     data = Deferred(ca.vertcat(*(ca.densify(column) for column in columns)), bindings)
-    builder.problems[name] = ProblemInfo(name, k, n, memory[0].name), [data]
-    return modes
+    problem = ProblemInfo(name, k, n, memory[0].name), data
+    return list(declared.symbols.values()), replace(declared, problems={name: problem})

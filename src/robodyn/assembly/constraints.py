@@ -8,24 +8,25 @@ rows as there are equations.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 import casadi as ca
+import numpy as np
 
-from robodyn.assembly.builder import Builder, Deferred, Residuals
-from robodyn.assembly.declarations import Guard, MemoryInfo
+from robodyn.assembly.contribution import Context, Contribution, declare_memory, merge
+from robodyn.assembly.declarations import MemoryInfo
 from robodyn.assembly.equations import express_equations, express_rates
 from robodyn.assembly.mobility import COMPLIANCE, Solve, build_mobility
 from robodyn.assembly.motion import Motion
+from robodyn.assembly.network import Binding
 from robodyn.assembly.redundancy import find_redundant
-from robodyn.assembly.residuals import watch_residuals
 from robodyn.assembly.tracing import Bindings, placeholder
-from robodyn.assembly.undetermined import define_forces, mean_mobility
+from robodyn.assembly.undetermined import mean_mobility
 from robodyn.assembly.units import FORCE
 from robodyn.model import Constraint, LoopJoint, PrescribedMotion, Rod, Wheel
-from robodyn.symbolic import where
+from robodyn.model.fields import EMPTY
 
-CLOSING = "action:closing"
 STIFFER = 0.1
 """Part of what contacts give way by that equations do: contacts share their loads, but a toggle near a dead centre must
 hold."""
@@ -58,7 +59,9 @@ class Constrained:
         hold: the multipliers lam = -S^-1 r that take off a residual r, zero for what does not hold.
         pole: of Baumgarte's method [1/s].
         left_out: equations that follow from these; idle: names of the forces of those that no joint has an effect on.
-        undetermined: names of the forces that the motion does not determine.
+        undetermined: names of the forces that the motion does not determine; null_forces: of each force, its part in
+            forces that move nothing, where there are such. spare: how many of the equations follow from the others.
+        bindings: of what is prescribed.
     """
 
     equations: tuple[Equation, ...]
@@ -70,6 +73,9 @@ class Constrained:
     left_out: tuple[Equation, ...] = ()
     idle: tuple[str, ...] = ()
     undetermined: tuple[str, ...] = ()
+    null_forces: Mapping[str, np.ndarray] = EMPTY
+    spare: int = 0
+    bindings: Bindings = field(default_factory=dict)
 
     @property
     def active(self) -> tuple[ca.SX, ...]:
@@ -102,40 +108,53 @@ class Constrained:
         return v + self.W @ self.hold(rates)
 
 
-def declare_constraints(builder: Builder) -> None:
+def declare_constraints(context: Context) -> Contribution:
     """Memory that says whether each constraint holds; events may change it."""
-    for constraint in builder.scenario.machine.all_constraints:
+    parts = []
+    for constraint in context.scenario.machine.all_constraints:
         name = f"{constraint.name}.active"
-        start = builder.scenario.initial.get(name, float(constraint.active))
-        builder.add_memory(MemoryInfo(name, "", start))
+        start = context.scenario.initial.get(name, float(constraint.active))
+        parts.append(declare_memory(MemoryInfo(name, "", start)))
+    return merge(parts)
 
 
-def build_constrained(builder: Builder, motion: Motion, solve: Solve, bindings: Bindings) -> Constrained | None:
-    """Trace all equations, leave out those that follow from others, and factorise."""
-    found = [e for c in builder.scenario.machine.all_constraints for e in _trace(builder, motion, c, bindings)]
-    if not found or builder.flaws.found:
-        return None
+def constrain(motion: Motion, solve: Solve, known: Contribution) -> tuple[Motion, Constrained | None, Contribution]:
+    """Trace all equations, leave out those that follow from others, and factorise.
+
+    Args:
+        solve: M^-1; known: whatever may switch constraints, and units of coordinates.
+
+    Returns:
+        The motion, with a position that meets the constraints; None where there are none to keep; warnings.
+    """
+    flaws, bindings = motion.context.flaws, dict[str, Binding]()
+    found = [e for c in motion.context.scenario.machine.all_constraints for e in _trace(motion, c, known, bindings)]
+    read = Contribution(read=(bindings,))
+    if not found or flaws.found:
+        return motion, None, read
     # Equations that follow from others would make S singular: they are left out before it is built.
-    redundancy = find_redundant(builder, motion, found, [e.active.is_one() for e in found])
-    if builder.flaws.found:
-        return None
+    redundancy = find_redundant(motion, found, [e.active.is_one() for e in found])
+    motion, read = replace(motion, somewhere=redundancy.somewhere), replace(read, warnings=redundancy.warnings)
+    if flaws.found:
+        return motion, None, read
     equations = tuple(e for k, e in enumerate(found) if k not in redundancy.left_out)
     if not equations:
         for name in dict.fromkeys(e.constraint.name for e in found):
-            builder.flaws.add(f"constraints.{name}", "has no effect: it holds whatever the joints do", "leave it out")
-        return None
+            flaws.add(f"constraints.{name}", "has no effect: it holds whatever the joints do", "leave it out")
+        return motion, None, read
     H = ca.jacobian(ca.vertcat(*(e.h_dot for e in equations)), motion.v)
     # S = H M^-1 H^T, by one solution with the mass matrix for each row.
     mobility = build_mobility(solve, H, lambda own: STIFFER * COMPLIANCE * mean_mobility(equations, ca.vertsplit(own)))
     hold = mobility.holder([e.active for e in equations])
-    builder.spare = redundancy.spare
     left_out = tuple(found[k] for k in redundancy.left_out)
     idle, undetermined = (tuple(found[k].force for k in ks) for ks in (redundancy.idle, redundancy.undetermined))
-    own = (equations, solve, H, mobility.columns, hold, ca.SX(motion.pole))
-    return Constrained(*own, left_out, idle, undetermined)
+    null = redundancy.null_forces
+    named = EMPTY if null is None else {e.force: row for e, row in zip(found, null, strict=True)}
+    own = (equations, solve, H, mobility.columns, hold, ca.SX(motion.pole), left_out, idle, undetermined)
+    return motion, Constrained(*own, named, redundancy.spare, bindings), read
 
 
-def _trace(builder: Builder, motion: Motion, constraint: Constraint, bindings: Bindings) -> list[Equation]:
+def _trace(motion: Motion, constraint: Constraint, known: Contribution, bindings: dict[str, Binding]) -> list[Equation]:
     equations = []
     targets: list[ca.SX | float] = [0.0, 0.0, 0.0]
     if isinstance(constraint, PrescribedMotion):
@@ -146,82 +165,34 @@ def _trace(builder: Builder, motion: Motion, constraint: Constraint, bindings: B
             "acceleration": constraint.acceleration,
         }
         targets = [placeholder(f"{path}.{key}", signal, bindings) for key, signal in wanted.items()]
-        builder.network.refer(bindings)
     # h' = H q_dot + h_t, and h'' = H a + drift; what a prescribed motion wants is taken off each.
     traced = zip(express_equations(motion, constraint), express_rates(motion, constraint), strict=True)
     for name, (h, rate) in zip(constraint.equations, traced, strict=True):
-        h_dot = _rate(builder, motion, h) if rate is None else rate
-        drift = _rate(builder, motion, h_dot)
-        force = f"{constraint.name}.{name}"
-        kind = (_force_unit(builder, constraint, name), _activity(builder, constraint))
-        equations.append(Equation(constraint, force, *kind, h - targets[0], h_dot - targets[1], drift - targets[2]))
+        h_dot = _rate(motion, h) if rate is None else rate
+        drift = _rate(motion, h_dot)
+        kind = (f"{constraint.name}.{name}", _force_unit(constraint, name, known), _activity(constraint, known))
+        equations.append(Equation(constraint, *kind, h - targets[0], h_dot - targets[1], drift - targets[2]))
     return equations
 
 
-def _rate(builder: Builder, motion: Motion, value: ca.SX) -> ca.SX:
+def _rate(motion: Motion, value: ca.SX) -> ca.SX:
     """Total time derivative while the joints do not accelerate."""
-    return ca.jtimes(value, motion.q, motion.q_dot) + ca.jacobian(value, builder.time)
+    return ca.jtimes(value, motion.q, motion.q_dot) + ca.jacobian(value, motion.context.time)
 
 
-def _activity(builder: Builder, constraint: Constraint) -> ca.SX:
+def _activity(constraint: Constraint, known: Contribution) -> ca.SX:
     """Whether a constraint holds: a constant unless some event can change it."""
     name = f"{constraint.name}.active"
-    python = any(guard.call is not None for guard in builder.guards)
-    changed = python or any(name in update for update in (*builder.updates.values(), *builder.actions.values()))
-    start = next(info.start for info in builder.memory if info.name == name)
-    return builder.memory_symbols[name] > 0.5 if changed else ca.SX(float(start > 0.5))
+    python = any(guard.call is not None for guard, _ in known.guards)
+    changed = python or any(name in update for update in (*known.updates.values(), *known.actions.values()))
+    start = next(info.start for info in known.memory if info.name == name)
+    return known.symbols[name] > 0.5 if changed else ca.SX(float(start > 0.5))
 
 
-def _force_unit(builder: Builder, constraint: Constraint, force: str) -> str:
+def _force_unit(constraint: Constraint, force: str, known: Contribution) -> str:
     """That of a force is N, of a torque N m; of coordinates of both kinds together there is none."""
     if isinstance(constraint, (LoopJoint, Rod, Wheel)):
         return "N m" if force.startswith("torque") else "N"
     of = (constraint.of,) if isinstance(constraint, PrescribedMotion) else constraint.of
-    units = {FORCE[builder.units[f"{name}.position"]] for name in of}
+    units = {FORCE[known.signals[f"{name}.position"].unit] for name in of}
     return units.pop() if len(units) == 1 else ""
-
-
-def add_constraint_signals(
-    builder: Builder, motion: Motion, constrained: Constrained, lam: ca.SX, bindings: Bindings
-) -> None:
-    """Forces of the constraints, and how well they are kept."""
-    define_forces(builder, motion, constrained, lam, bindings)
-    watch_residuals(builder, motion, constrained, bindings)
-    equations = constrained.equations
-    builder.residuals = Residuals(
-        h=tuple(Deferred(where(e.active, e.h, 0.0), bindings) for e in equations),
-        h_dot=tuple(Deferred(where(e.active, e.h_dot, 0.0), bindings) for e in equations),
-        drift=tuple(Deferred(ca.SX(where(e.active, e.drift, 0.0)), bindings) for e in equations),
-        active=tuple(Deferred(where(e.active, 1.0, 0.0), {}) for e in equations),
-    )
-    builder.constraint_forces = tuple(e.force for e in equations)
-
-
-def add_closing(builder: Builder, motion: Motion, constrained: Constrained, bindings: Bindings) -> None:
-    """A constraint that begins to hold stops what moves against it: an impact without rebound."""
-    rates = ca.vertcat(*(e.h_dot for e in constrained.equations))
-    switched = {e.constraint.name: active for e, active in zip(constrained.equations, constrained.active, strict=True)}
-    switched = {name: active for name, active in switched.items() if not active.is_constant()}
-    if not switched:
-        return
-    stopped = constrained.project(motion.v, rates)
-    builder.actions[CLOSING] = {motion.v[k].name(): Deferred(stopped[k], bindings) for k in range(motion.v.numel())}
-    for name, active in switched.items():
-        guard = Guard(f"{name}.closes", 1, action=CLOSING, moves=True)
-        builder.add_guard(guard, Deferred(where(active, 1.0, -1.0), {}))
-
-
-def add_projection(builder: Builder, motion: Motion, constrained: Constrained, bindings: Bindings) -> None:
-    """Positions and velocities put back on the constraints: two simplified Newton steps each."""
-    h = ca.vertcat(*(e.h for e in constrained.equations))
-    h_dot = ca.vertcat(*(e.h_dot for e in constrained.equations))
-    q, v = motion.q, motion.v
-    # M^-1-weighted Newton: the nearest positions in kinetic energy on h = 0, then velocities on h' = 0.
-    for _ in range(2):
-        q = q + motion.N @ constrained.project(ca.SX.zeros(motion.v.numel()), ca.substitute(h, motion.q, q))
-    for _ in range(2):
-        rates = ca.substitute(h_dot, ca.vertcat(motion.q, motion.v), ca.vertcat(q, v))
-        v = constrained.project(v, rates)
-    moved = ca.vertcat(q, v)
-    names = [motion.q[k].name() for k in range(q.numel())] + [motion.v[k].name() for k in range(v.numel())]
-    builder.projection = {name: Deferred(moved[k], bindings) for k, name in enumerate(names)}

@@ -11,17 +11,19 @@ zero where the point sticks.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import casadi as ca
 import numpy as np
 
-from robodyn.assembly.builder import Builder, Deferred
 from robodyn.assembly.complementarity import ALLOWED, FIXED, Bounds
 from robodyn.assembly.contact import own_name
 from robodyn.assembly.contact_geometry import ContactPoint
+from robodyn.assembly.contribution import Contribution, Deferred, declare_memory, merge
 from robodyn.assembly.declarations import MemoryInfo
+from robodyn.assembly.end_stops import RigidPoint, StopPoint
 from robodyn.assembly.mobility import RETURN_RATE, Mobility, Solve, build_mobility, mean_compliance
 from robodyn.assembly.motion import Motion
 from robodyn.assembly.stick_friction import HELD_SPEED, LIMIT_MARGIN, REST_SPEED, TINY
@@ -97,25 +99,28 @@ class DryPoint:
 
 
 def find_dry_points(
-    builder: Builder, motion: Motion, contact_points: list[ContactPoint], resting: tuple[ca.SX, ...]
-) -> dict[int, DryPoint]:
-    """Those whose friction sticks, by number; slips that no joint makes are left out."""
+    motion: Motion, contact_points: Sequence[RigidPoint], resting: tuple[ca.SX, ...]
+) -> tuple[dict[int, DryPoint], Contribution]:
+    """Those whose friction sticks, by number, and their memory; slips that no joint makes are left out."""
     found: dict[int, DryPoint] = {}
-    first = 0
+    first, parts = 0, []
     for i, point in enumerate(contact_points):
-        if not point.contact.sticks:
+        if isinstance(point, StopPoint) or not point.contact.sticks:
             continue
         slips = ca.vertcat(*point.slips)
         moved = np.linalg.norm(motion.value_somewhere(ca.jacobian(slips, motion.v)), axis=1) > IDLE
         used = [k for k in range(2) if moved[k]]
-        memory = [builder.add_memory(MemoryInfo(own_name(point, f"slides{k + 1}"), "", 0.0, hidden=True)) for k in used]
-        mu = ca.SX(builder.values[f"{point.contact.name}.friction.coefficient"])
+        infos = [MemoryInfo(own_name(point, f"slides{k + 1}"), "", 0.0, hidden=True) for k in used]
+        memory = merge(declare_memory(info) for info in infos)
+        parts.append(memory)
+        mu = ca.SX(motion.context.values[f"{point.contact.name}.friction.coefficient"])
         tangents = [point.tangents[k] for k in used]
-        rest_speed = ca.SX(builder.values[f"{point.contact.name}.rest_speed"])
-        own = (used, tangents, slips[used], ca.vertcat(ca.SX(0, 1), *memory), mu, rest_speed, resting[i] > 0.5)
+        rest_speed = point.rest_speed(motion.context.values)
+        symbols = ca.vertcat(ca.SX(0, 1), *memory.symbols.values())
+        own = (used, tangents, slips[used], symbols, mu, rest_speed, resting[i] > 0.5)
         found[i] = DryPoint(point, i, first, *own)
         first += len(used)
-    return {i: point for i, point in found.items() if point.tangents}
+    return {i: point for i, point in found.items() if point.tangents}, merge(parts)
 
 
 @dataclass(frozen=True)

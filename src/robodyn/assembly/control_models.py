@@ -6,11 +6,12 @@ The model is assembled on its own; numbers that are tunable in the machine are s
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
 
-from robodyn.assembly.builder import Builder
+from robodyn.assembly.contribution import Context
 from robodyn.assembly.model_checks import check_axes, check_numbers, check_task
 from robodyn.assembly.model_dynamics import ModelDynamics
 from robodyn.assembly.model_friction import friction_laws, friction_numbers
@@ -24,13 +25,29 @@ from robodyn.laws import arguments_of
 from robodyn.model import Block, ConstraintMethod, Machine, Scenario
 from robodyn.model.control_model import ControlModel
 
-Measured = Mapping[str, tuple[Any, ...]]
+
+@dataclass(frozen=True)
+class MachineSeen:
+    """What a law can see of the machine: symbols of the states of all joints, and what is measured of its axes."""
+
+    context: Context
+    joints: Mapping[str, ca.SX]
+    axes: tuple[str, ...]
+    measured: Mapping[str, tuple[Any, ...]]
 
 
-def bind_model(builder: Builder, block: Block, arguments: dict[str, Any], bindings: Bindings) -> None:
-    """Give a law its model, None where it cannot be made, and motions of its axes that nothing else gives."""
+def bind_model(
+    context: Context, block: Block, joints: Mapping[str, ca.SX]
+) -> tuple[dict[str, Any], Bindings, tuple[str, ...]]:
+    """A law's model, None where it cannot be made, and motions of its axes that nothing else gives; and warnings.
+
+    Args:
+        joints: symbols of the mechanism's states.
+    """
+    arguments: dict[str, Any] = {}
+    bindings: Bindings = {}
     flaws, path = FlawList(), f"blocks.{block.name}"
-    axes = block.axes or all_joints(builder.scenario.machine, flaws)
+    axes = block.axes or all_joints(context.scenario.machine, flaws)
     measured = {
         name: tuple(placeholder(f"{path}.{name}.{axis}", f"{axis}.{name}", bindings) for axis in axes)
         for name in ("position", "velocity")
@@ -39,14 +56,14 @@ def bind_model(builder: Builder, block: Block, arguments: dict[str, Any], bindin
         if name not in measured:
             flaws.add(f"inputs.{name}", "is missing", "that of the axes depends on what the law returns")
         arguments[name] = measured.get(name)
-    arguments["model"] = None if flaws.found else _build(builder, block, axes, measured, flaws)
-    builder.flaws.extend(flaws.found, under=path)
+    seen = MachineSeen(context, joints, axes, measured)
+    arguments["model"], warnings = (None, ()) if flaws.found else _build(seen, block, flaws)
+    context.flaws.extend(flaws.found, under=path)
+    return arguments, bindings, warnings
 
 
-def _build(
-    builder: Builder, block: Block, axes: tuple[str, ...], measured: Measured, flaws: FlawList
-) -> ModelDynamics | None:
-    described, machine = block.model or ControlModel(), builder.scenario.machine
+def _build(seen: MachineSeen, block: Block, flaws: FlawList) -> tuple[ModelDynamics | None, tuple[str, ...]]:
+    described, machine, axes = block.model or ControlModel(), seen.context.scenario.machine, seen.axes
     frictions = [part for part in machine.all_blocks if part.info.disturbance and part.on]
     own = own_numbers(machine, described, flaws)
     places = (*axes, *(str(part.on) for part in frictions))
@@ -54,17 +71,16 @@ def _build(
     if bare is not None:
         names = {number.name for number in bare.numbers()} | set(friction_numbers(frictions))
         check_numbers(names, described, flaws)
-    system = None if bare is None else _assemble(builder.scenario, bare, flaws)
+    system = None if bare is None else _assemble(seen.context.scenario, bare, flaws)
     if system is None or not check_task(system, described, flaws):
-        return None
+        return None, ()
     functions = trace_functions(system, axes, described.task)
-    check_axes(builder, block, (axes, described.task), system, functions, flaws)
-    laws = friction_laws(builder, frictions, own, flaws) if described.friction or not flaws.found else {}
+    warnings = check_axes(block, (axes, described.task), system, functions, flaws)
+    laws = friction_laws(seen.context.values, frictions, own, flaws) if described.friction or not flaws.found else {}
     if flaws.found:
-        return None
-    known = _look(builder, system, measured, described)
-    exact = not (own or described.rigid)
-    return ModelDynamics(axes, described.task, StateFinder(functions, known, exact), laws, described.friction)
+        return None, warnings
+    finder = StateFinder(functions, _look(seen, system, described), not (own or described.rigid))
+    return ModelDynamics(axes, described.task, finder, laws, described.friction), warnings
 
 
 def _assemble(scenario: Scenario, bare: Machine, flaws: FlawList) -> System | None:
@@ -82,17 +98,15 @@ def _assemble(scenario: Scenario, bare: Machine, flaws: FlawList) -> System | No
         return None
 
 
-def _look(builder: Builder, system: System, measured: Measured, described: ControlModel) -> Known:
+def _look(seen: MachineSeen, system: System, described: ControlModel) -> Known:
     """What the law sees of the machine; its numbers follow those of the machine, by a factor or not at all."""
     numbers = []
     for number in system.parameters:
         if not number.name.startswith(f"{PROBE}."):
-            machine = described.factor_of(number.name) * builder.values.table[number.name]
+            machine = described.factor_of(number.name) * seen.context.values.table[number.name]
             numbers.append(described.changes.get(number.name, machine))
     names = [info.name for info in system.states]
     positions, velocities = names[: system.n_q], names[system.n_q : system.n_q + system.n_v]
-    q, v, p = (
-        ca.vertcat(ca.SX(0, 1), *part)
-        for part in (map(builder.symbol_of, positions), map(builder.symbol_of, velocities), numbers)
-    )
-    return Known(builder.time, q, v, measured["position"], measured["velocity"], p)
+    states = ([seen.joints[name] for name in group] for group in (positions, velocities))
+    q, v, p = (ca.vertcat(ca.SX(0, 1), *part) for part in (*states, numbers))
+    return Known(seen.context.time, q, v, seen.measured["position"], seen.measured["velocity"], p)

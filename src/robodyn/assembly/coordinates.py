@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import casadi as ca
 
-from robodyn.assembly.builder import Builder, Deferred
+from robodyn.assembly.contribution import Contribution, Deferred
 from robodyn.assembly.declarations import Ending, Guard
 from robodyn.model import Distance, FunctionCoordinate, LinearCombination, PointCoordinate, TriangleLength
 from robodyn.symbolic import cos, minimum, sqrt
@@ -27,8 +27,8 @@ def express_coordinate(
         apart = motion.point_position(coordinate.end) - motion.point_position(coordinate.start)
         return "m", sqrt(ca.sumsqr(apart))
     if isinstance(coordinate, TriangleLength):
-        a, b = motion.builder.values.vector(f"{coordinate.name}.sides", ("a", "b"))
-        phi = _weighted_sum(motion, coordinate, index) + motion.builder.values[f"{coordinate.name}.offset"]
+        a, b = motion.context.values.vector(f"{coordinate.name}.sides", ("a", "b"))
+        phi = _weighted_sum(motion, coordinate, index) + motion.context.values[f"{coordinate.name}.offset"]
         return "m", sqrt(a * a + b * b - 2 * a * b * cos(phi))
     if isinstance(coordinate, PointCoordinate):
         return "m", ca.dot(ca.DM(coordinate.direction), motion.point_position(coordinate.point))
@@ -45,13 +45,14 @@ def _linkage_position(motion: Motion, linkage: FunctionCoordinate, positions: li
         return ca.SX(linkage.function(*positions))
     except Exception as error:  # noqa: BLE001  a user's function may raise anything
         what = f"its function cannot be traced: {type(error).__name__}: {str(error).splitlines()[0][:200]}"
-        motion.builder.flaws.add(f"coordinates.{linkage.name}", what, "take functions from robodyn.symbolic")
+        motion.context.flaws.add(f"coordinates.{linkage.name}", what, "take functions from robodyn.symbolic")
         return positions[0]
 
 
-def add_ranges(builder: Builder, motion: Motion) -> None:
+def guard_ranges(motion: Motion) -> Contribution:
     """A terminal guard for each coordinate that has a range; a start outside is a flaw."""
-    for coordinate in builder.scenario.machine.coordinates:
+    guards = []
+    for coordinate in motion.context.scenario.machine.coordinates:
         if coordinate.range is None:
             continue
         lower, upper = coordinate.range
@@ -59,8 +60,9 @@ def add_ranges(builder: Builder, motion: Motion) -> None:
         start = motion.value_at_start(motion.exact[coordinate.name])
         if not lower <= start <= upper:
             what = f"the start position {start:.6g} is out of reach, allowed is {lower:g} to {upper:g}"
-            builder.flaws.add(f"coordinates.{coordinate.name}.range", what, "change initial or the range")
+            motion.context.flaws.add(f"coordinates.{coordinate.name}.range", what, "change initial or the range")
         # Positive within the range, zero at both of its ends: it falls through zero where the range is left.
         inside = minimum(position - lower, upper - position)
         guard = Guard(f"{coordinate.name}.range", -1, Ending.OUT_OF_REACH, coordinate=coordinate.name)
-        builder.add_guard(guard, Deferred(inside, {}))
+        guards.append((guard, Deferred(inside, {})))
+    return Contribution(guards=tuple(guards))

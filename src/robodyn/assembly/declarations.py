@@ -39,13 +39,13 @@ class PythonCall:
     Attributes:
         inputs: key of the column of its arguments, see `Expressions.arguments`.
         shapes: argument -> None for a scalar, n for a tuple of n.
-        targets: result name -> index into m (tasks) or into [x, m] (actions).
+        targets: result name -> the memory (tasks) or the state or memory (actions) that it is written to.
     """
 
     function: Callable[..., Any]
     inputs: str
     shapes: Mapping[str, int | None]
-    targets: Mapping[str, int]
+    targets: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ class Port:
         A: from joint rates to the interface's velocity, (k, n_v); drift: its acceleration while the joints do not
             accelerate, A' v, (k,).
         position: (1 or 3,); rotation: world from body, (3, 3), or None; velocity: A v, (k,).
-        inertia: of a model attached rigidly, (k, k), or None.
+        inertia: of a model attached rigidly, (k, k), or None; units: of each row's displacement.
         acting: force on this side, all of it but `-inertia A a`, (k,).
     """
 
@@ -155,4 +155,5 @@ class Port:
     rotation: ca.SX | None
     velocity: ca.SX
     inertia: ca.SX | None
+    units: tuple[str, ...]
     acting: ca.SX = field(default_factory=lambda: ca.SX(0, 1))

@@ -7,13 +7,15 @@ They are forces like those of springs on joints: what treats stiff forces by its
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import casadi as ca
 
-from robodyn.assembly.builder import Builder
-from robodyn.assembly.network import Definition, SignalInfo
+from robodyn.assembly.contribution import Contribution, define, merge
+from robodyn.assembly.network import SignalInfo
 from robodyn.assembly.units import FORCE
+from robodyn.assembly.values import Values
 from robodyn.model import FlexibleBody
 from robodyn.symbolic import sqrt
 
@@ -21,26 +23,26 @@ if TYPE_CHECKING:
     from robodyn.assembly.motion import Motion
 
 
-def add_elasticity(builder: Builder, motion: Motion) -> None:
+def define_elasticity(motion: Motion) -> Contribution:
     """Elastic forces `<mode>.elastic_force`, and `<body>.strain_energy` [J] as signals."""
+    parts, values = [], motion.context.values
     for body in motion.mechanism.flexible_bodies:
         energy = ca.SX(0)
-        factor = builder.values[f"{body.name}.stiffness"]
+        factor = values[f"{body.name}.stiffness"]
         for k, mode in enumerate(body.modes):
-            stiffness, damping = factor * body.modal_stiffness[k], _damping(builder, body, k)
+            stiffness, damping = factor * body.modal_stiffness[k], _damping(values, body, k)
             eta, rate = motion.positions[mode.name], motion.coordinate_rates[mode.name]
             info = SignalInfo(f"{mode.name}.elastic_force", FORCE["rad" if mode.rotates else "m"])
             force = -stiffness * eta - damping * rate
-            builder.network.define([info], Definition({info.name: ca.SX(force)}, {}))
-            builder.forces.append((mode.name, info.name))
+            parts.append(replace(define([info], {info.name: ca.SX(force)}), forces=((mode.name, info.name),)))
             energy = energy + 0.5 * stiffness * eta**2
         stored = SignalInfo(f"{body.name}.strain_energy", "J")
-        builder.network.define([stored], Definition({stored.name: energy}, {}))
+        parts.append(define([stored], {stored.name: energy}))
+    return merge(parts)
 
 
-def _damping(builder: Builder, body: FlexibleBody, k: int) -> ca.SX:
+def _damping(values: Values, body: FlexibleBody, k: int) -> ca.SX:
     """d_i of a mode [N s/m or N m s/rad]."""
-    values = builder.values
     stiffness = values[f"{body.name}.stiffness"] * body.modal_stiffness[k]
     own = 2 * values[f"{body.name}.damping"] * sqrt(stiffness * body.modal_mass[k])
     mass, rigidity = values.vector(f"{body.name}.rayleigh", ("mass", "stiffness"))

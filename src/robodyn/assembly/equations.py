@@ -23,7 +23,7 @@ def express_equations(motion: Motion, constraint: Constraint) -> list[ca.SX]:
 
 def _rod(motion: Motion, rod: Rod) -> list[ca.SX]:
     apart = motion.point_position(rod.end) - motion.point_position(rod.start)
-    return [sqrt(ca.sumsqr(apart)) - motion.builder.values[f"{rod.name}.length"]]
+    return [sqrt(ca.sumsqr(apart)) - motion.context.values[f"{rod.name}.length"]]
 
 
 def express_rates(motion: Motion, constraint: Constraint) -> list[ca.SX | None]:
@@ -39,7 +39,7 @@ def _wheel(motion: Motion, wheel: Wheel) -> list[ca.SX]:
 
 def _coupling(motion: Motion, coupling: LinearConstraint) -> list[ca.SX]:
     total = sum((weight * motion.positions[name] for name, weight in coupling.of.items()), ca.SX(0))
-    return [total - motion.builder.values[f"{coupling.name}.offset"]]
+    return [total - motion.context.values[f"{coupling.name}.offset"]]
 
 
 def _prescribed(motion: Motion, prescribed: PrescribedMotion) -> list[ca.SX]:
@@ -52,14 +52,14 @@ def _relation(motion: Motion, relation: ConstraintFunction) -> list[ca.SX]:
     positions = [motion.positions[name] for name in relation.of]
     timed = any(argument.name == "time" for argument in arguments_of(relation.function))
     try:
-        returned = relation.function(*positions, **({"time": motion.builder.time} if timed else {}))
+        returned = relation.function(*positions, **({"time": motion.context.time} if timed else {}))
         values = [ca.SX(value) for value in (returned if isinstance(returned, (tuple, list)) else (returned,))]
     except Exception as error:  # noqa: BLE001  a user's function may raise anything
         what = f"its function cannot be traced: {type(error).__name__}: {str(error).splitlines()[0][:200]}"
-        motion.builder.flaws.add(path, what, "take functions from robodyn.symbolic")
+        motion.context.flaws.add(path, what, "take functions from robodyn.symbolic")
         return [positions[0]] * relation.count
     if len(values) != relation.count:
-        motion.builder.flaws.add(path, f"its function returns {len(values)} values, count says {relation.count}")
+        motion.context.flaws.add(path, f"its function returns {len(values)} values, count says {relation.count}")
         return [positions[0]] * relation.count
     return values
 

@@ -8,97 +8,108 @@ from typing import Any
 
 import casadi as ca
 
-from robodyn.assembly.builder import Builder, Deferred, reference_to
+from robodyn.assembly.contribution import Context, Contribution, Deferred, merge, reference_to, watch
 from robodyn.assembly.declarations import Ending, Guard, PythonCall
-from robodyn.assembly.promises import Promise
-from robodyn.assembly.sampling import add_python_inputs
+from robodyn.assembly.invariants import Invariant
+from robodyn.assembly.sampling import spread_arguments
 from robodyn.assembly.tracing import Bindings, check_arguments, placeholder, trace_law
 from robodyn.errors import nearest
 from robodyn.laws import arguments_of
 from robodyn.model import Event
 from robodyn.model.event import DIRECTIONS
+from robodyn.model.fields import EMPTY
 from robodyn.symbolic import absolute, sign, where
 
 START = "action:sides"
 
 
-def add_events(builder: Builder) -> None:
-    """Guards in the order of declaration."""
-    for event in builder.scenario.events:
-        path = f"events.{event.name}"
-        arguments, bindings = _bind(builder, event, event.guard)
-        builder.flaws.extend(check_arguments(event.guard, arguments, path))
-        if any(flaw.path.startswith(path) for flaw in builder.flaws.found):
-            continue
-        trace = trace_law(event.guard, arguments, bindings, path, builder.flaws)
-        if trace is None:
-            continue
-        if len(trace.results) != 1:
-            builder.flaws.add(path, "the guard must return one value")
-            continue
-        _check_used(builder, event)
-        # The energy balance of a run holds only if no action moves a state: the guard knows.
-        action, call = _add_action(builder, event)
-        states = {info.name for info in builder.states}
-        moves = call is not None or (action is not None and not states.isdisjoint(builder.actions[action]))
-        ending = Ending.STOPPED if event.terminal else None
-        guard = Guard(event.name, DIRECTIONS[event.direction], ending, action, call, moves)
-        builder.add_guard(guard, Deferred(next(iter(trace.results.values())), bindings))
+def trace_events(context: Context, known: Contribution) -> Contribution:
+    """Guards and actions of the scenario's events, in the order of declaration.
+
+    Args:
+        known: states and memory, which actions may set.
+    """
+    return merge(_trace_event(context, event, known) for event in context.scenario.events)
 
 
-def add_located(builder: Builder) -> None:
+def _trace_event(context: Context, event: Event, known: Contribution) -> Contribution:
+    path, flaws = f"events.{event.name}", context.flaws
+    arguments, bindings = _bind(context, event, event.guard)
+    read = Contribution(read=(bindings,))
+    flaws.extend(check_arguments(event.guard, arguments, path))
+    if any(flaw.path.startswith(path) for flaw in flaws.found):
+        return read
+    trace = trace_law(event.guard, arguments, bindings, path, flaws)
+    if trace is None:
+        return read
+    if len(trace.results) != 1:
+        flaws.add(path, "the guard must return one value")
+        return read
+    _check_used(context, event)
+    # The energy balance of a run holds only if no action moves a state: the guard knows.
+    action, call, acted = _trace_action(context, event, known)
+    states = {info.name for info in known.states}
+    moves = call is not None or (action is not None and not states.isdisjoint(acted.actions[action]))
+    ending = Ending.STOPPED if event.terminal else None
+    guard = Guard(event.name, DIRECTIONS[event.direction], ending, action, call, moves)
+    value = Deferred(next(iter(trace.results.values())), bindings)
+    return merge((read, acted, Contribution(guards=((guard, value),))))
+
+
+def locate_crossings(context: Context, known: Contribution) -> Contribution:
     """Zero crossings that laws want located: a step ends there, and memory notes the side, also at the start.
 
     side = sign(value), at a crossing that ends on zero itself the other side; at a root, where rounding could decide,
     the engine puts there the side that the crossing led to.
     """
-    start: dict[str, Deferred] = {}
-    for block in builder.scenario.machine.all_blocks:
+    parts, start = [], {}
+    for block in context.scenario.machine.all_blocks:
         for output, argument in block.info.located.items():
             name, side = f"{block.name}.{output}", f"{block.name}.{argument}"
-            if name not in builder.network.infos:
-                builder.flaws.add(f"blocks.{block.name}", f"the law locates '{output}', which it does not return")
+            if name not in known.signals:
+                context.flaws.add(f"blocks.{block.name}", f"the law locates '{output}', which it does not return")
                 continue
-            value = reference_to(name)
-            action = f"action:{name}"
+            value, noted, action = reference_to(name), known.symbols[side], f"action:{name}"
             # At zero itself the side is the one it comes to, not the one it came from.
-            passed = where(value.expression == 0, -builder.memory_symbols[side], sign(value.expression))
-            builder.actions[action] = {side: Deferred(passed, value.bindings)}
-            builder.add_guard(Guard(name, DIRECTIONS["both"], action=action, side=side), value)
+            passed = where(value.expression == 0, -noted, sign(value.expression))
+            guard = Guard(name, DIRECTIONS["both"], action=action, side=side)
+            update = {side: Deferred(passed, value.bindings)}
+            parts.append(Contribution(guards=((guard, value),), actions={action: update}))
+            parts.append(watch_side(name, known.signals[name].unit, noted, value))
             start[side] = Deferred(sign(value.expression), value.bindings)
-            watch_side(builder, name, builder.memory_symbols[side], value)
-    if start:
-        builder.actions[START] = start
+    return merge((*parts, Contribution(actions={START: start} if start else EMPTY)))
 
 
-def add_ranges_of_laws(builder: Builder) -> None:
+def guard_laws(context: Context, known: Contribution) -> Contribution:
     """Outputs of laws that must be above zero: a run ends where one is not, and must not begin there."""
-    for block in builder.scenario.machine.blocks:
+    parts = []
+    for block in context.scenario.machine.blocks:
         for output in block.info.positive:
             name = f"{block.name}.{output}"
-            if name not in builder.network.infos:
-                builder.flaws.add(f"blocks.{block.name}", f"the law needs '{output}', which it does not return")
+            if name not in known.signals:
+                context.flaws.add(f"blocks.{block.name}", f"the law needs '{output}', which it does not return")
                 continue
             value = reference_to(name)
-            builder.add_guard(Guard(name, DIRECTIONS["falling"], Ending.OUT_OF_REACH, block=block.name), value)
+            guard = Guard(name, DIRECTIONS["falling"], Ending.OUT_OF_REACH, block=block.name)
             below = [-value.expression, absolute(value.expression)]
-            builder.watch(Promise.RANGE, name, builder.network.infos[name].unit, below, value.bindings)
+            parts.append(Contribution(guards=((guard, value),)))
+            parts.append(watch(Invariant.RANGE, name, known.signals[name].unit, below, value.bindings))
+    return merge(parts)
 
 
-def watch_side(builder: Builder, name: str, side: ca.SX, value: Deferred) -> None:
+def watch_side(name: str, unit: str, side: ca.SX, value: Deferred) -> Contribution:
     """A value must be on the side that was noted when it passed zero; 0 notes nothing."""
-    unit = builder.network.infos[name].unit if name in builder.network.infos else "m"
     values = [-side * value.expression, absolute(value.expression)]
-    builder.watch(Promise.SIDE, name, unit, values, value.bindings)
+    return watch(Invariant.SIDE, name, unit, values, value.bindings)
 
 
-def located_sides(builder: Builder) -> list[str]:
+def located_sides(context: Context) -> list[str]:
     """Memory that notes sides."""
-    blocks = builder.scenario.machine.all_blocks
+    blocks = context.scenario.machine.all_blocks
     return [f"{block.name}.{side}" for block in blocks for side in block.info.located.values()]
 
 
-def _bind(builder: Builder, event: Event, function: Callable[..., Any]) -> tuple[dict[str, Any], Bindings]:
+def _bind(context: Context, event: Event, function: Callable[..., Any]) -> tuple[dict[str, Any], Bindings]:
     arguments: dict[str, Any] = {}
     bindings: Bindings = {}
     for argument in arguments_of(function):
@@ -106,60 +117,44 @@ def _bind(builder: Builder, event: Event, function: Callable[..., Any]) -> tuple
         if name in event.inputs:
             arguments[name] = placeholder(f"events.{event.name}.inputs.{name}", event.inputs[name], bindings)
         elif name in event.parameters:
-            arguments[name] = builder.values.parameter(event, name)
+            arguments[name] = context.values.parameter(event, name)
         elif name == "time":
-            arguments[name] = builder.time
-    builder.network.refer(bindings)
+            arguments[name] = context.time
     return arguments, bindings
 
 
-def _check_used(builder: Builder, event: Event) -> None:
+def _check_used(context: Context, event: Event) -> None:
     """Every input and parameter must be an argument of the guard or of the action."""
     known = {a.name for function in (event.guard, event.action) if function for a in arguments_of(function)}
     for group, keys in (("inputs", event.inputs), ("parameters", event.parameters)):
         for key in keys:
             if key not in known:
-                builder.flaws.add(
-                    f"events.{event.name}.{group}.{key}",
-                    "neither guard nor action takes it",
-                    nearest(key, known),
-                )
+                path = f"events.{event.name}.{group}.{key}"
+                context.flaws.add(path, "neither guard nor action takes it", nearest(key, known))
 
 
-def _add_action(builder: Builder, event: Event) -> tuple[str | None, PythonCall | None]:
+def _trace_action(
+    context: Context, event: Event, known: Contribution
+) -> tuple[str | None, PythonCall | None, Contribution]:
+    """Key of a native action, or a call in Python, and what it contributes."""
     if event.action is None:
-        return None, None
-    path = f"events.{event.name}.action"
-    arguments, bindings = _bind(builder, event, event.action)
-    builder.flaws.extend(check_arguments(event.action, arguments, f"events.{event.name}"))
+        return None, None, Contribution()
+    path, targets = f"events.{event.name}.action", known.targets
+    arguments, bindings = _bind(context, event, event.action)
+    read = Contribution(read=(bindings,))
+    context.flaws.extend(check_arguments(event.action, arguments, f"events.{event.name}"))
     if not event.native:
         inputs = f"inputs:{event.name}"
-        shapes = add_python_inputs(builder, inputs, arguments, bindings)
-        return None, PythonCall(event.action, inputs, shapes, _targets(builder))
-    trace = trace_law(event.action, arguments, bindings, path, builder.flaws)
+        shapes, column = spread_arguments(arguments, bindings)
+        call = PythonCall(event.action, inputs, shapes, {name: name for name in targets})
+        return None, call, replace(read, arguments={inputs: column})
+    trace = trace_law(event.action, arguments, bindings, path, context.flaws)
     if trace is None:
-        return None, None
-    known = _targets(builder)
+        return None, None, read
     for name in trace.results:
-        if name not in known:
-            builder.flaws.add(path, f"sets '{name}', which is no state or memory", nearest(name, known))
+        if name not in targets:
+            context.flaws.add(path, f"sets '{name}', which is no state or memory", nearest(name, targets))
     # Traced: the action is a column of new values in the same symbols as everything else.
     function = f"action:events.{event.name}"
-    builder.actions[function] = {key: Deferred(value, bindings) for key, value in trace.results.items()}
-    return function, None
-
-
-def place_targets(builder: Builder) -> None:
-    """Where Python actions write, now that all states and memory are declared."""
-    # Python's results are written by name; the places are final only now.
-    places = _targets(builder)
-    for k, guard in enumerate(builder.guards):
-        if guard.call is not None:
-            targets = {name: places[name] for name in guard.call.targets}
-            builder.guards[k] = replace(guard, call=replace(guard.call, targets=targets))
-
-
-def _targets(builder: Builder) -> dict[str, int]:
-    """Indices into [x, m] of everything an action can change."""
-    visible = [info.name for info in builder.states] + [info.name for info in builder.memory]
-    return {name: k for k, name in enumerate(visible)}
+    action = {key: Deferred(value, bindings) for key, value in trace.results.items()}
+    return function, None, replace(read, actions={function: action})

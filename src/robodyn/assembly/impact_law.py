@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from robodyn.assembly.builder import Builder
 from robodyn.assembly.complementarity import friction_bounds, pose_problem, pushing_bounds, stack_bounds
+from robodyn.assembly.contribution import Contribution, merge
 from robodyn.assembly.mobility import Mobility, build_mobility, mean_compliance, slack_of, stack
 from robodyn.assembly.motion import Motion
 from robodyn.assembly.rigid_contact import CLOSED, Rigid
@@ -41,31 +41,35 @@ class Impulse:
         return ca.dot(self.impulse, v + 0.5 * self.change)
 
 
-def find_impulse(builder: Builder, motion: Motion, rigid: Rigid) -> Impulse:
-    """With rebound, but not so much that it would give energy."""
+def find_impulse(motion: Motion, rigid: Rigid) -> tuple[Impulse, Contribution]:
+    """With rebound, but not so much that it would give energy; and the problems that are solved for it."""
     # Two problems of the same kind: v_n+ >= 0, and v_n+ >= -r v_n-.
-    problems = {"impact.plastic": rigid.rates, "impact.elastic": rigid.rates + _rebound(builder, rigid)}
+    speeds = {"impact.plastic": rigid.rates, "impact.elastic": rigid.rates + _rebound(motion, rigid)}
     if len(rigid.contact_points) == 1 and not rigid.has_friction:
-        return _push_apart(builder, rigid, "impact.elastic", problems["impact.elastic"])
+        return _push_apart(rigid, "impact.elastic", speeds["impact.elastic"])
+    smooth = Contribution()
     if rigid.has_friction:
-        law = _find_slips(builder, motion, rigid, _push_apart(builder, rigid, "impact.smooth", rigid.rates).change)
-        plastic, elastic = (law.rub(builder, rigid, name, b) for name, b in problems.items())
+        without, smooth = _push_apart(rigid, "impact.smooth", rigid.rates)
+        law = _find_slips(motion, rigid, without.change)
+        found = [law.rub(rigid, name, b) for name, b in speeds.items()]
     else:
-        plastic, elastic = (_push_apart(builder, rigid, name, b) for name, b in problems.items())
-    return _lose_energy(motion.v, plastic, elastic, rigid.sinks(elastic.change))
+        found = [_push_apart(rigid, name, b) for name, b in speeds.items()]
+    (plastic, _), (elastic, _) = found
+    impulse = _lose_energy(motion.v, plastic, elastic, rigid.sinks(elastic.change))
+    return impulse, merge((smooth, *(problem for _, problem in found)))
 
 
-def _rebound(builder: Builder, rigid: Rigid) -> ca.SX:
+def _rebound(motion: Motion, rigid: Rigid) -> ca.SX:
     """r v_n- of the contact points that approach fast enough to rebound."""
-    rebounds = []
+    rebounds, values = [], motion.context.values
     for contact_point in rigid.contact_points:
-        name, rate = contact_point.contact.name, contact_point.rate
-        bounces = rate < -builder.values[f"{name}.rest_speed"]
-        rebounds.append(where(bounces, builder.values[f"{name}.restitution"] * rate, 0.0))
+        rate = contact_point.rate
+        bounces = rate < -contact_point.rest_speed(values)
+        rebounds.append(where(bounces, contact_point.restitution(values) * rate, 0.0))
     return ca.vertcat(*rebounds)
 
 
-def _push_apart(builder: Builder, rigid: Rigid, name: str, b: ca.SX) -> Impulse:
+def _push_apart(rigid: Rigid, name: str, b: ca.SX) -> tuple[Impulse, Contribution]:
     """The impact without friction.
 
     Args:
@@ -73,9 +77,9 @@ def _push_apart(builder: Builder, rigid: Rigid, name: str, b: ca.SX) -> Impulse:
     """
     normal = rigid.normal
     bounds = pushing_bounds(normal, b, rigid.near, slack_of(b, rigid.near, CLOSED))
-    modes = pose_problem(builder, name, normal, b, bounds, {})
+    modes, problem = pose_problem(name, normal, b, bounds, {})
     lam = normal.holder([mode == 0 for mode in modes])(b)
-    return Impulse(rigid.H.T @ lam, normal.columns @ lam)
+    return Impulse(rigid.H.T @ lam, normal.columns @ lam), problem
 
 
 @dataclass(frozen=True)
@@ -86,7 +90,7 @@ class FrictionalImpact:
     s0: ca.SX
     coefficients: ca.SX
 
-    def rub(self, builder: Builder, rigid: Rigid, name: str, b: ca.SX) -> Impulse:
+    def rub(self, rigid: Rigid, name: str, b: ca.SX) -> tuple[Impulse, Contribution]:
         """The impulses.
 
         Args:
@@ -98,7 +102,7 @@ class FrictionalImpact:
         bounds = stack_bounds(
             pushing_bounds(normal, b, rigid.near, slack), friction_bounds(rigid.near, slack, self.coefficients)
         )
-        modes = pose_problem(builder, name, both, motions, bounds, {})
+        modes, problem = pose_problem(name, both, motions, bounds, {})
         pushing, ways = [mode == 0 for mode in modes[:k]], modes[k:]
         # A contact point that slides has beta = -+mu lam: its friction is a part of its normal column.
         ratio = -ca.vertcat(*ways) * self.coefficients
@@ -109,10 +113,11 @@ class FrictionalImpact:
         # Rounding aside, it is within the friction cone.
         lam, limit = maximum(found[:k], 0.0), self.coefficients * maximum(found[:k], 0.0)
         beta = clip(found[k:] + ratio * found[:k], -limit, limit)
-        return Impulse(rigid.H.T @ lam + slip.rows.T @ beta, normal.columns @ lam + slip.columns @ beta)
+        rubbed = Impulse(rigid.H.T @ lam + slip.rows.T @ beta, normal.columns @ lam + slip.columns @ beta)
+        return rubbed, problem
 
 
-def _find_slips(builder: Builder, motion: Motion, rigid: Rigid, smooth: ca.SX) -> FrictionalImpact:
+def _find_slips(motion: Motion, rigid: Rigid, smooth: ca.SX) -> FrictionalImpact:
     """Friction acts against the slip that is left when the normals alone have acted.
 
     Args:
@@ -127,7 +132,7 @@ def _find_slips(builder: Builder, motion: Motion, rigid: Rigid, smooth: ca.SX) -
         rows.append(ca.jtimes(slips, motion.v, direction, True).T)
         rough = contact_point.contact.friction is not None
         name = f"{contact_point.contact.name}.friction.coefficient"
-        coefficients.append(ca.SX(builder.values[name]) if rough else ca.SX(0))
+        coefficients.append(ca.SX(motion.context.values[name]) if rough else ca.SX(0))
     G, least = ca.vertcat(*rows), NO_MOBILITY * rigid.normal.compliance
     slip = build_mobility(rigid.accelerate, G, lambda own: mean_compliance(own) + least)
     return FrictionalImpact(slip, G @ motion.v, ca.vertcat(*coefficients))

@@ -9,42 +9,47 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from robodyn.assembly.builder import Builder
+from robodyn.assembly.contribution import Context, Contribution, declare_memory
 from robodyn.assembly.declarations import MemoryInfo
 from robodyn.errors import nearest
 
 
-def open_inputs(builder: Builder, inputs: Mapping[str, float]) -> None:
-    """Make outputs of blocks inputs of the system."""
-    possible = _find_possible(builder)
+def open_inputs(context: Context, whole: Contribution, inputs: Mapping[str, float]) -> Contribution:
+    """All contributions, some outputs of blocks made inputs of the system."""
+    possible = _find_possible(context, whole)
     for name, start in inputs.items():
         if name not in possible:
             what = "cannot be an input: it is no output of a block"
-            builder.flaws.add(f"inputs.{name}", what, nearest(name, possible))
-        elif name in builder.memory_symbols:
-            _hold(builder, name, start)
+            context.flaws.add(f"inputs.{name}", what, nearest(name, possible))
+        elif name in whole.definitions:
+            whole = _replace(whole, name, start)
         else:
-            _replace(builder, name, start)
+            whole = _hold(whole, name, start)
+    return whole
 
 
-def _find_possible(builder: Builder) -> set[str]:
+def _find_possible(context: Context, whole: Contribution) -> set[str]:
     """Outputs of blocks; states, their rates and memory of their own left out."""
-    blocks = builder.scenario.machine.all_blocks
+    blocks = context.scenario.machine.all_blocks
     own = {f"{block.name}.{name}" for block in blocks for name in (*block.state_names, *block.memory_names)}
-    own |= {f"{name}_dot" for name in own} | {info.name for info in builder.memory if info.hidden}
+    own |= {f"{name}_dot" for name in own} | {info.name for info in whole.memory if info.hidden}
     owners = tuple(f"{block.name}." for block in blocks)
-    return {name for name in (*builder.network.definitions, *builder.memory_symbols) if name.startswith(owners)} - own
+    found = (*whole.definitions, *(info.name for info in whole.memory))
+    return {name for name in found if name.startswith(owners)} - own
 
 
-def _hold(builder: Builder, name: str, start: float) -> None:
+def _hold(whole: Contribution, name: str, start: float) -> Contribution:
     """A sampled block's output: nothing in the system writes it any more."""
-    for update in (*builder.updates.values(), *builder.actions.values()):
-        update.pop(name, None)
-    place = next(k for k, info in enumerate(builder.memory) if info.name == name)
-    builder.memory[place] = replace(builder.memory[place], start=start)
+    updates, actions = (
+        {key: {to: value for to, value in update.items() if to != name} for key, update in columns.items()}
+        for columns in (whole.updates, whole.actions)
+    )
+    memory = tuple(replace(info, start=start) if info.name == name else info for info in whole.memory)
+    return replace(whole, updates=updates, actions=actions, memory=memory)
 
 
-def _replace(builder: Builder, name: str, start: float) -> None:
+def _replace(whole: Contribution, name: str, start: float) -> Contribution:
     """A continuous block's output: memory stands in for what it was defined by."""
-    builder.network.definitions.pop(name)
-    builder.add_memory(MemoryInfo(name, builder.network.infos[name].unit, start))
+    definitions = {other: definition for other, definition in whole.definitions.items() if other != name}
+    held = declare_memory(MemoryInfo(name, whole.signals[name].unit, start))
+    return replace(whole, definitions=definitions) + held

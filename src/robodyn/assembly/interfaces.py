@@ -7,14 +7,15 @@ Symbols: w velocity of the interface in its rows, A its Jacobian, f the force of
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import casadi as ca
 
-from robodyn.assembly.builder import Builder, Deferred, reference_to
+from robodyn.assembly.contribution import Contribution, Deferred, declare_state, define, merge, reference_to
 from robodyn.assembly.declarations import Port, StateInfo
 from robodyn.assembly.motion import Motion
-from robodyn.assembly.network import Definition, SignalInfo
+from robodyn.assembly.network import SignalInfo
 from robodyn.assembly.tracing import Bindings, placeholder
 from robodyn.model import Interface
 from robodyn.model.interface import ROTATION
@@ -29,27 +30,32 @@ class FarSide:
     velocity: ca.SX
 
 
-def add_interfaces(builder: Builder, motion: Motion) -> ca.SX:
-    """Declare the interfaces' signals and states; the joint forces of what comes in.
+def trace_interfaces(motion: Motion, units: Mapping[str, str]) -> tuple[Motion, ca.SX, Contribution]:
+    """The motion with its ports, the joint forces of what comes in, and signals and states of the interfaces.
 
     The inertia of a model that is attached rigidly joins the mechanism's own: what is returned then lacks
     `-A^T M A a`, see `define_forces`.
+
+    Args:
+        units: of coordinates.
     """
     tau = ca.SX.zeros(motion.v.numel())
-    described = builder.scenario.machine.interfaces
+    described = motion.context.scenario.machine.interfaces
     if described and motion.linear is not None:
-        builder.flaws.add("interfaces", "cannot be linearised near a nominal motion", "leave them out")
-        return tau
-    traced = [_trace_port(builder, motion, interface) for interface in described]
-    motion.ports = tuple(replace(port, acting=_act(builder, port)) for port in traced)
-    for port in motion.ports:
-        tau = tau + port.A.T @ port.acting
-        _define_motion(builder, port)
-        _add_books(builder, port)
-    return tau
+        motion.context.flaws.add("interfaces", "cannot be linearised near a nominal motion", "leave them out")
+        return motion, tau, Contribution()
+    ports, far_sides, books = [], [], []
+    for interface in described:
+        port = _trace_port(motion, interface, units)
+        acting, far = _act(motion, port)
+        ports.append(replace(port, acting=acting))
+        far_sides.append(far)
+        tau = tau + port.A.T @ acting
+        books += [_define_motion(port), _keep_books(port, far)]
+    return replace(motion, ports=tuple(ports)), tau, merge((*far_sides, *books))
 
 
-def _trace_port(builder: Builder, motion: Motion, interface: Interface) -> Port:
+def _trace_port(motion: Motion, interface: Interface, units: Mapping[str, str]) -> Port:
     """Motion of an interface, its Jacobian and `A' v`."""
     if interface.point is None:
         name = str(interface.on)
@@ -65,8 +71,10 @@ def _trace_port(builder: Builder, motion: Motion, interface: Interface) -> Port:
     drift = ca.jtimes(velocity, motion.q, motion.q_dot)
     inertia = None
     if interface.rigid:
-        inertia = _symmetric(_numbers(builder, interface, "far_inertia"), len(interface.rows))
-    return Port(interface, A, drift, ca.SX(position), rotation, velocity, inertia)
+        inertia = _symmetric(_numbers(motion, interface, "far_inertia"), len(interface.rows))
+    rows = tuple("rad" if row in ROTATION else "m" for row in interface.rows)
+    rows = (units[f"{interface.on}.position"],) if interface.point is None else rows
+    return Port(interface, A, drift, ca.SX(position), rotation, velocity, inertia, rows)
 
 
 def _angular_velocity(motion: Motion, R: ca.SX) -> ca.SX:
@@ -76,8 +84,8 @@ def _angular_velocity(motion: Motion, R: ca.SX) -> ca.SX:
     return ca.vertcat(spin[2, 1], spin[0, 2], spin[1, 0])
 
 
-def _numbers(builder: Builder, interface: Interface, quantity: str) -> ca.SX:
-    return ca.vertcat(*(builder.values[name] for name in interface.names(quantity)))
+def _numbers(motion: Motion, interface: Interface, quantity: str) -> ca.SX:
+    return ca.vertcat(*(motion.context.values[name] for name in interface.names(quantity)))
 
 
 def _symmetric(entries: ca.SX, n: int) -> ca.SX:
@@ -90,142 +98,134 @@ def _symmetric(entries: ca.SX, n: int) -> ca.SX:
     return matrix
 
 
-def _act(builder: Builder, port: Port) -> ca.SX:
-    """Force on this side, all of it but what a rigidly attached inertia adds by the accelerations."""
+def _act(motion: Motion, port: Port) -> tuple[ca.SX, Contribution]:
+    """Force on this side, all of it but what a rigidly attached inertia adds by the accelerations; the far side."""
     interface = port.interface
     if interface.takes == "force":
-        return _numbers(builder, interface, "force")
+        return _numbers(motion, interface, "force"), Contribution()
     # A rigid model adds its inertia to M: f = force - inertia (A a + drift), of which -inertia A a is part of M a.
     if port.inertia is not None:
-        return _numbers(builder, interface, "far_force") - port.inertia @ port.drift
-    far = _far_model(builder, interface) if interface.takes == "model" else _far_motion(builder, interface)
-    force = _elastic_force(builder, port, far)
+        return _numbers(motion, interface, "far_force") - port.inertia @ port.drift, Contribution()
+    far, declared = _far_model(motion, port) if interface.takes == "model" else _far_motion(motion, port)
+    force = _elastic_force(motion, port, far)
     if interface.takes == "model":
-        _move_model(builder, interface, force)
-    return force
+        declared = declared + _move_model(motion, interface, force)
+    return force, declared
 
 
-def _far_motion(builder: Builder, interface: Interface) -> FarSide:
-    rotation = ca.reshape(_numbers(builder, interface, "far_orientation"), 3, 3).T if interface.rotates else None
-    position, velocity = (_numbers(builder, interface, key) for key in ("far_position", "far_velocity"))
-    units = row_units(builder, interface)
+def _far_motion(motion: Motion, port: Port) -> tuple[FarSide, Contribution]:
+    interface = port.interface
+    rotation = ca.reshape(_numbers(motion, interface, "far_orientation"), 3, 3).T if interface.rotates else None
+    position, velocity = (_numbers(motion, interface, key) for key in ("far_position", "far_velocity"))
+    parts = []
     for key, suffix, column in (("far_position", "", position), ("far_velocity", "/s", velocity)):
         names = interface.names(key)
-        infos = [SignalInfo(name, f"{unit}{suffix}") for name, unit in zip(names, units, strict=False)]
-        builder.network.define(infos, Definition(dict(zip(names, ca.vertsplit(column), strict=True)), {}))
-    _define_rotation(builder, interface.names("far_orientation"), rotation)
-    return FarSide(position, rotation, velocity)
+        infos = [SignalInfo(name, f"{unit}{suffix}") for name, unit in zip(names, port.units, strict=False)]
+        parts.append(define(infos, dict(zip(names, ca.vertsplit(column), strict=True))))
+    parts.append(_define_rotation(interface.names("far_orientation"), rotation))
+    return FarSide(position, rotation, velocity), merge(parts)
 
 
-def _far_model(builder: Builder, interface: Interface) -> FarSide:
+def _far_model(motion: Motion, port: Port) -> tuple[FarSide, Contribution]:
     """States of the far side's reduced model; its rotation is counted from an orientation that comes in."""
+    interface = port.interface
     turns = tuple(f"{interface.name}.far_turn.{row}" for row in ROTATION) if interface.rotates else ()
     names = (*interface.names("far_position"), *turns, *interface.names("far_velocity"))
-    units = row_units(builder, interface)
-    units += [f"{unit}/s" for unit in units]
-    initial = builder.scenario.initial
+    units = (*port.units, *(f"{unit}/s" for unit in port.units))
+    initial = motion.context.scenario.initial
     # Behind a stiffness the far side is a body of its own between exchanges.
-    states = {
-        name: builder.add_state(StateInfo(name, unit, initial.get(name, 0.0)))
-        for name, unit in zip(names, units, strict=True)
-    }
+    infos = [StateInfo(name, unit, initial.get(name, 0.0)) for name, unit in zip(names, units, strict=True)]
+    declared = merge(declare_state(info) for info in infos)
     position, velocity = (
-        ca.vertcat(*(states[name] for name in interface.names(key))) for key in ("far_position", "far_velocity")
+        ca.vertcat(*(declared.symbols[name] for name in interface.names(key)))
+        for key in ("far_position", "far_velocity")
     )
     rotation = None
     if interface.rotates:
-        turn = ca.skew(ca.vertcat(*(states[name] for name in turns)))
+        turn = ca.skew(ca.vertcat(*(declared.symbols[name] for name in turns)))
         # Between two exchanges the far side rotates little: the second order of the exponential is enough.
-        start = ca.reshape(_numbers(builder, interface, "far_orientation"), 3, 3).T
+        start = ca.reshape(_numbers(motion, interface, "far_orientation"), 3, 3).T
         rotation = (ca.SX.eye(3) + turn + turn @ turn / 2) @ start
-    for name, rate in zip((*interface.names("far_position"), *turns), ca.vertsplit(velocity), strict=True):
-        builder.rates[name] = Deferred(rate, {})
-    _define_rotation(builder, interface.names("far_orientation"), rotation)
-    return FarSide(position, rotation, velocity)
+    moving = (*interface.names("far_position"), *turns)
+    rates = {name: Deferred(rate, {}) for name, rate in zip(moving, ca.vertsplit(velocity), strict=True)}
+    seen = _define_rotation(interface.names("far_orientation"), rotation)
+    return FarSide(position, rotation, velocity), merge((declared, Contribution(rates=rates), seen))
 
 
-def _move_model(builder: Builder, interface: Interface, force: ca.SX) -> None:
+def _move_model(motion: Motion, interface: Interface, force: ca.SX) -> Contribution:
     """w' = free acceleration - mobility f, which is `M w' = force - f` solved for w'."""
-    mobility = _symmetric(_numbers(builder, interface, "far_mobility"), len(interface.rows))
-    rates = _numbers(builder, interface, "far_acceleration") - mobility @ force
-    for name, rate in zip(interface.names("far_velocity"), ca.vertsplit(rates), strict=True):
-        builder.rates[name] = Deferred(rate, {})
+    mobility = _symmetric(_numbers(motion, interface, "far_mobility"), len(interface.rows))
+    rates = ca.vertsplit(_numbers(motion, interface, "far_acceleration") - mobility @ force)
+    names = interface.names("far_velocity")
+    return Contribution(rates={name: Deferred(rate, {}) for name, rate in zip(names, rates, strict=True)})
 
 
-def _elastic_force(builder: Builder, port: Port, far: FarSide) -> ca.SX:
+def _elastic_force(motion: Motion, port: Port, far: FarSide) -> ca.SX:
     """f = K (far - own) + D (w_far - w); a small rotation between the two is `sum own_i x far_i / 2` over the axes."""
     # The rotation between two nearly equal frames, R_far R^T = 1 + [phi]x: phi = sum own_i x far_i / 2.
     apart = far.position - port.position
     if port.rotation is not None and far.rotation is not None:
         turns = [ca.cross(port.rotation[:, i], far.rotation[:, i]) for i in range(3)]
         apart = ca.vertcat(apart, (turns[0] + turns[1] + turns[2]) / 2)
-    stiffness, damping = (_numbers(builder, port.interface, key) for key in ("stiffness", "damping"))
+    stiffness, damping = (_numbers(motion, port.interface, key) for key in ("stiffness", "damping"))
     return stiffness * apart + damping * (far.velocity - port.velocity)
 
 
-def row_units(builder: Builder, interface: Interface) -> list[str]:
-    """Unit of each row's displacement."""
-    if interface.point is None:
-        return [builder.units[f"{interface.on}.position"]]
-    return ["rad" if row in ROTATION else "m" for row in interface.rows]
-
-
-def _define_motion(builder: Builder, port: Port) -> None:
-    interface, units = port.interface, row_units(builder, port.interface)
+def _define_motion(port: Port) -> Contribution:
+    interface, units = port.interface, port.units
     positions = dict(zip(interface.names("position"), ca.vertsplit(port.position), strict=True))
     velocities = dict(zip(interface.names("velocity"), ca.vertsplit(port.velocity), strict=True))
     infos = [SignalInfo(name, unit, rate=rate) for name, rate, unit in zip(positions, velocities, units, strict=False)]
     infos += [SignalInfo(name, f"{unit}/s") for name, unit in zip(velocities, units, strict=True)]
-    builder.network.define(infos, Definition(positions | velocities, {}))
-    _define_rotation(builder, interface.names("orientation"), port.rotation)
+    return define(infos, positions | velocities) + _define_rotation(interface.names("orientation"), port.rotation)
 
 
-def _define_rotation(builder: Builder, names: tuple[str, ...], rotation: ca.SX | None) -> None:
+def _define_rotation(names: tuple[str, ...], rotation: ca.SX | None) -> Contribution:
     """Nine entries, row by row, where a rotation is coupled."""
-    if rotation is not None:
-        infos = [SignalInfo(name, "") for name in names]
-        outputs = dict(zip(names, ca.vertsplit(ca.vec(rotation.T)), strict=True))
-        builder.network.define(infos, Definition(outputs, {}))
+    if rotation is None:
+        return Contribution()
+    outputs = dict(zip(names, ca.vertsplit(ca.vec(rotation.T)), strict=True))
+    return define([SignalInfo(name, "") for name in names], outputs)
 
 
-def _add_books(builder: Builder, port: Port) -> None:
+def _keep_books(port: Port, far: Contribution) -> Contribution:
     """States that keep book of a force: its impulse, for its mean over some time, and its work.
 
     The work is that on this side at the motion where the force acts; where a motion comes in, that is not known here.
     """
     interface, forces = port.interface, port.interface.names("force")
-    units = ["N m s" if unit == "rad" else "N s" for unit in row_units(builder, interface)]
+    units = ["N m s" if unit == "rad" else "N s" for unit in port.units]
+    books = []
     if interface.takes != "force":
-        for name, force, unit in zip(interface.names("impulse"), forces, units, strict=True):
-            _add_book(builder, name, unit, reference_to(force))
+        named = zip(interface.names("impulse"), forces, units, strict=True)
+        books = [_keep_book(name, unit, reference_to(force)) for name, force, unit in named]
     if interface.takes == "motion":
-        return
+        return merge(books)
     # Energy is booked at the side where the motion is known.
     rates = ca.vertsplit(port.velocity)
     if interface.takes == "model" and not interface.rigid:
-        rates = [builder.symbol_of(name) for name in interface.names("far_velocity")]
+        rates = [far.symbols[name] for name in interface.names("far_velocity")]
     bindings: Bindings = {}
     power = sum(placeholder(f"work of {f}", f, bindings) * w for f, w in zip(forces, rates, strict=True))
-    _add_book(builder, f"{interface.name}.work", "J", Deferred(power, bindings))
+    return merge((*books, _keep_book(f"{interface.name}.work", "J", Deferred(power, bindings))))
 
 
-def _add_book(builder: Builder, name: str, unit: str, rate: Deferred) -> None:
+def _keep_book(name: str, unit: str, rate: Deferred) -> Contribution:
     """A state that nothing else depends on, kept out of the solver's error estimate."""
-    builder.add_state(StateInfo(name, unit, 0.0, nominal=float("inf")))
-    builder.rates[name] = rate
+    return declare_state(StateInfo(name, unit, 0.0, nominal=float("inf")), rate)
 
 
-def define_forces(builder: Builder, motion: Motion, a: ca.SX, bindings: Bindings) -> ca.SX:
-    """Define the force on this side at each interface; the joint forces of rigidly attached inertias, `-A^T M A a`."""
-    total = ca.SX.zeros(motion.v.numel())
+def define_forces(motion: Motion, a: ca.SX, bindings: Bindings) -> tuple[ca.SX, Contribution]:
+    """The joint forces of rigidly attached inertias, `-A^T M A a`, and the force on this side at each interface."""
+    total, parts = ca.SX.zeros(motion.v.numel()), []
     for port in motion.ports:
         force: ca.SX = port.acting
         bound: Bindings = {}
         if port.inertia is not None:
             inertial = port.inertia @ (port.A @ a)
             force, total, bound = force - inertial, total - port.A.T @ inertial, bindings
-        units = ["N m" if unit == "rad" else "N" for unit in row_units(builder, port.interface)]
+        units = ["N m" if unit == "rad" else "N" for unit in port.units]
         names = port.interface.names("force")
         infos = [SignalInfo(name, unit) for name, unit in zip(names, units, strict=True)]
-        builder.network.define(infos, Definition(dict(zip(names, ca.vertsplit(force), strict=True)), bound))
-    return total
+        parts.append(define(infos, dict(zip(names, ca.vertsplit(force), strict=True)), bound))
+    return total, merge(parts)

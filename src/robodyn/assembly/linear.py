@@ -6,14 +6,13 @@ M(t) a + c(t, q, v) = forces on joints and combinations, with coordinates and po
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import casadi as ca
 import numpy as np
 
-from robodyn.assembly.builder import Builder
+from robodyn.assembly.contribution import Contribution, define, merge
 from robodyn.assembly.motion import Motion
-from robodyn.assembly.network import Definition
 
 
 @dataclass(frozen=True)
@@ -39,17 +38,17 @@ Linearise = Callable[[ca.SX, ca.SX, ca.SX, ca.SX], LinearMechanics]
 """(time, q, v, p) -> what stands in for the mechanism's own mechanics; p are the tunable numbers, in their order."""
 
 
-def replace_mechanics(builder: Builder, motion: Motion, linearise: Linearise) -> LinearMechanics:
-    """Let a motion follow linear mechanics: everything that reads its coordinates and points sees the linear ones."""
-    p = ca.vertcat(ca.SX(0, 1), *builder.values.symbols)
-    linear = linearise(builder.time, motion.q, motion.v, p)
-    motion.linear, motion.exact = linear, dict(motion.positions)
-    for name, expression in linear.signals.items():
-        info = builder.network.infos[name]
-        builder.network.define([info], Definition({name: expression}, {}))
-    for name in motion.positions:
-        if f"{name}.position" in linear.signals:
-            motion.positions[name] = linear.signals[f"{name}.position"]
-            motion.coordinate_rates[name] = linear.signals[f"{name}.velocity"]
-    builder.forces[:] = [force for force in builder.forces if force not in linear.folded]
-    return linear
+def replace_mechanics(motion: Motion, linear: LinearMechanics, known: Contribution) -> tuple[Motion, Contribution]:
+    """Let a motion follow linear mechanics: everything that reads its coordinates and points sees the linear ones.
+
+    Args:
+        known: contributions so far; what stands in for some of them replaces these.
+    """
+    signals = linear.signals
+    seen = [name for name in motion.positions if f"{name}.position" in signals]
+    positions, rates = ({name: signals[f"{name}.{what}"] for name in seen} for what in ("position", "velocity"))
+    positions, rates = {**motion.positions, **positions}, {**motion.coordinate_rates, **rates}
+    given = merge(define([known.signals[name]], {name: value}) for name, value in signals.items())
+    forces = tuple(force for force in known.forces if force not in linear.folded)
+    moved = replace(motion, linear=linear, positions=positions, coordinate_rates=rates)
+    return moved, replace(known, forces=forces) + given

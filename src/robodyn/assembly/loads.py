@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import casadi as ca
 
-from robodyn.assembly.builder import Builder
+from robodyn.assembly.contribution import Deferred
 from robodyn.assembly.motion import Motion
 from robodyn.assembly.tracing import Bindings, placeholder
 from robodyn.dynamics import geometric_jacobian
@@ -16,15 +16,15 @@ from robodyn.model.machine import BODY
 from robodyn.model.numbers import XYZ
 
 
-def add_loads(builder: Builder, motion: Motion, bindings: dict[str, tuple[ca.SX, str, str]]) -> tuple[ca.SX, ca.SX]:
-    """Joint torques of the constant loads, and of those that signals drive, which are noted in the bindings."""
+def trace_loads(motion: Motion) -> tuple[ca.SX, Deferred]:
+    """Joint torques of the constant loads, and of those that signals drive."""
     constant, driven = ca.SX.zeros(motion.v.numel()), ca.SX.zeros(motion.v.numel())
-    for load in builder.scenario.machine.loads:
+    bindings: Bindings = {}
+    for load in motion.context.scenario.machine.loads:
         link, pose = motion.point_pose(load.point)
         if link < 0:
-            builder.flaws.add(
-                f"loads.{load.name}.point", f"'{load.point}' is on the ground", "a load there has no effect"
-            )
+            what = f"'{load.point}' is on the ground"
+            motion.context.flaws.add(f"loads.{load.name}.point", what, "a load there has no effect")
             continue
         force, torque = find_wrench(motion, load)
         J = ca.SX(geometric_jacobian(motion.mechanics.tree, motion.q, link, pose.p))
@@ -32,23 +32,15 @@ def add_loads(builder: Builder, motion: Motion, bindings: dict[str, tuple[ca.SX,
         if load.times is None:
             constant = constant + tau
         else:
-            driven = driven + tau * _factor(builder, load, bindings)
-    return constant, driven
+            driven = driven + tau * placeholder(f"loads.{load.name}.times", load.times, bindings)
+    return constant, Deferred(driven, bindings)
 
 
 def find_wrench(motion: Motion, load: Load) -> tuple[ca.SX, ca.SX]:
     """Force and torque of a load in world axes, without the signal that it is multiplied by."""
-    values = motion.builder.values
+    values = motion.context.values
     force, torque = (ca.vertcat(*values.vector(f"{load.name}.{part}", XYZ)) for part in ("force", "torque"))
     if load.frame != BODY:
         return force, torque
     R = motion.point_rotation(load.point)
     return R @ force, R @ torque
-
-
-def _factor(builder: Builder, load: Load, bindings: dict[str, tuple[ca.SX, str, str]]) -> ca.SX:
-    own: Bindings = {}
-    factor: ca.SX = placeholder(f"loads.{load.name}.times", load.times, own)
-    builder.network.refer(own)
-    bindings.update(own)
-    return factor

@@ -17,11 +17,10 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from robodyn.assembly.builder import Builder
 from robodyn.assembly.declarations import Ending, Guard
-from robodyn.assembly.functions import Expressions, Symbols
 from robodyn.assembly.redundancy import Evaluated, close
-from robodyn.errors import nearest
+from robodyn.assembly.system import System
+from robodyn.errors import FlawList, nearest
 from robodyn.symbolic.tables import spell_out
 
 NEWTON_STEPS = 2
@@ -90,100 +89,90 @@ def _solve_upper(R: ca.SX, b: ca.SX) -> ca.SX:
     return ca.vertcat(*reversed(x))
 
 
-def make_minimal(builder: Builder, symbols: Symbols, found: Expressions, N: ca.SX, start: str | None) -> Expressions:
-    """The functions of a system with its motion in minimal coordinates; a guard ends a run where they do not exist.
-
-    Args:
-        found: the functions so far; N: q_dot by v; start: key of the action carried out at the start.
-    """
-    n, n_v = N.shape
-    k = len(builder.constraint_forces)
-    if not all(value.is_one() for value in ca.vertsplit(found.active)):
-        builder.flaws.add("constraint_method.method", "minimal needs constraints that always hold", "say baumgarte")
-        return found
-    if any(entry.is_zero() for entry in ca.vertsplit(found.constraints[:k])):
-        what = "minimal needs constraints of positions, and wheels roll by velocities"
-        builder.flaws.add("constraint_method.method", what, "say baumgarte or projection")
-        return found
-    x = symbols.x
+def make_minimal(system: System) -> System:
+    """A constrained system with its motion in minimal coordinates; a guard ends a run where they do not exist."""
+    found, x, m = system.expressions, system.symbols.x, system.symbols.m
+    n, n_v, k = system.n_q, system.n_v, len(system.constraint_forces)
     h, h_dot = found.constraints[:k], found.constraints[k:]
-    dependent = _choose(builder, symbols, h, N)
-    if dependent is None:
-        return found
-    partition = Partition(dependent, h, h_dot, x[:n], x[n : n + n_v], N)
+    partition = Partition(_choose(system, h), h, h_dot, x[:n], x[n : n + n_v], system.N)
     q, v = partition.follow()
-    builder.guards.append(Guard(GUARD, -1, Ending.SINGULAR))
-    begins = found.actions[start] if start else ca.vertcat(x, symbols.m)
+    begins = found.actions[system.start_action] if system.start_action else ca.vertcat(x, m)
     # What is evaluated within steps, where the dependent joints have to follow first. Guards and actions are evaluated
     # where they have followed: both must see the same state.
-    within = [found.rhs, found.position_rate, found.outputs, found.watched, found.limits, found.delayed, found.applied]
-    followed = ca.substitute([*within, begins], [x[: n + n_v]], [ca.vertcat(q, v)])
-    rhs, position_rate, outputs, watched, limits, delayed, applied, begins = followed
-    return replace(
+    within = ("rhs", "position_rate", "outputs", "watched", "limits", "delayed", "applied")
+    columns = [getattr(found, name) for name in within]
+    *followed, begins = ca.substitute([*columns, begins], [x[: n + n_v]], [ca.vertcat(q, v)])
+    expressions = replace(
         found,
-        rhs=rhs,
-        position_rate=position_rate,
-        outputs=outputs,
-        watched=watched,
-        limits=limits,
-        delayed=delayed,
-        applied=applied,
+        **dict(zip(within, followed, strict=True)),  # type: ignore[arg-type]
         guards=ca.vertcat(found.guards, partition.margin()),
-        projection=ca.vertcat(q, v, x[n + n_v :], symbols.m),
+        projection=ca.vertcat(q, v, x[n + n_v :], m),
         actions={**found.actions, START: begins},
     )
+    guards = (*system.guards, Guard(GUARD, -1, Ending.SINGULAR))
+    return replace(system, expressions=expressions, guards=guards, start_action=START)
 
 
-def _choose(builder: Builder, symbols: Symbols, h: ca.SX, N: ca.SX) -> tuple[int, ...] | None:
-    """Numbers of the dependent joints: those whose gradients are largest at the start, or all that are not named."""
-    from scipy.linalg import qr
+def _choose(system: System, h: ca.SX) -> tuple[int, ...]:
+    """Numbers of the dependent joints: those whose gradients are largest at the start, or all that are not named.
 
-    n, n_v = N.shape
-    H = _gradients_at_start(builder, symbols, h, N)
-    joints = [info.name.removesuffix(".velocity") for info in builder.states[n : n + n_v]]
-    named = builder.scenario.constraint_method.independent
-    if named is not None:
-        return _take_named(builder, joints, named, H)
-    # Pivoting takes the joints whose gradients are largest: these can be solved for.
-    _, R, order = qr(H, mode="economic", pivoting=True)
-    rank = len(H) - builder.spare
-    if abs(R[rank - 1, rank - 1]) < SINGULAR * np.linalg.norm(H) / np.sqrt(rank):
-        builder.flaws.add(
-            "constraint_method.method", "the start is a singular position: no joints are independent there"
-        )
-        return None
-    return tuple(sorted(int(j) for j in order[:rank]))
-
-
-def _take_named(builder: Builder, joints: list[str], named: Sequence[str], H: np.ndarray) -> tuple[int, ...] | None:
-    rank = len(H) - builder.spare
-    path, free = "constraint_method.independent", H.shape[1] - rank
-    unknown = [name for name in named if name not in joints]
-    for name in unknown:
-        builder.flaws.add(path, f"'{name}' is no moving joint", nearest(name, joints))
-    if unknown:
-        return None
-    if len(set(named)) != free:
-        builder.flaws.add(path, f"names {len(set(named))} joints, the constraints leave {free} free")
-        return None
-    dependent = tuple(k for k, joint in enumerate(joints) if joint not in named)
-    smallest = np.min(np.abs(np.diag(np.linalg.qr(H[:, dependent])[1])), initial=np.inf)
-    if smallest < SINGULAR * np.linalg.norm(H) / np.sqrt(rank):
-        builder.flaws.add(path, "these do not determine the other joints at the start", "name others, or leave it out")
-        return None
+    Raises:
+        ModelError: where there are no minimal coordinates.
+    """
+    flaws = FlawList()
+    path, n, n_v = "constraint_method.method", system.n_q, system.n_v
+    dependent: tuple[int, ...] = ()
+    if not all(value.is_one() for value in ca.vertsplit(system.expressions.active)):
+        flaws.add(path, "minimal needs constraints that always hold", "say baumgarte")
+    elif any(entry.is_zero() for entry in ca.vertsplit(h)):
+        what = "minimal needs constraints of positions, and wheels roll by velocities"
+        flaws.add(path, what, "say baumgarte or projection")
+    else:
+        H = _gradients_at_start(system, h)
+        rank = len(H) - system.spare
+        named = system.scenario.constraint_method.independent
+        joints = [info.name.removesuffix(".velocity") for info in system.states[n : n + n_v]]
+        dependent = _take_largest(flaws, H, rank) if named is None else _take_named(flaws, joints, named, H, rank)
+    system.scenario.raise_if_any(flaws)
     return dependent
 
 
-def _gradients_at_start(builder: Builder, symbols: Symbols, h: ca.SX, N: ca.SX) -> np.ndarray:
+def _take_largest(flaws: FlawList, H: np.ndarray, rank: int) -> tuple[int, ...]:
+    from scipy.linalg import qr
+
+    # Pivoting takes the joints whose gradients are largest: these can be solved for.
+    _, R, order = qr(H, mode="economic", pivoting=True)
+    if abs(R[rank - 1, rank - 1]) < SINGULAR * np.linalg.norm(H) / np.sqrt(rank):
+        flaws.add("constraint_method.method", "the start is a singular position: no joints are independent there")
+    return tuple(sorted(int(j) for j in order[:rank]))
+
+
+def _take_named(flaws: FlawList, joints: list[str], named: Sequence[str], H: np.ndarray, rank: int) -> tuple[int, ...]:
+    path, free = "constraint_method.independent", H.shape[1] - rank
+    dependent = tuple(k for k, joint in enumerate(joints) if joint not in named)
+    unknown = [name for name in named if name not in joints]
+    for name in unknown:
+        flaws.add(path, f"'{name}' is no moving joint", nearest(name, joints))
+    if unknown:
+        return ()
+    if len(set(named)) != free:
+        flaws.add(path, f"names {len(set(named))} joints, the constraints leave {free} free")
+        return ()
+    smallest = np.min(np.abs(np.diag(np.linalg.qr(H[:, dependent])[1])), initial=np.inf)
+    if smallest < SINGULAR * np.linalg.norm(H) / np.sqrt(rank):
+        flaws.add(path, "these do not determine the other joints at the start", "name others, or leave it out")
+    return dependent
+
+
+def _gradients_at_start(system: System, h: ca.SX) -> np.ndarray:
     """H by the velocities where the constraints are met, nearest to the start values."""
-    n = N.shape[0]
-    start = np.array([info.start for info in builder.states], float)
-    memory = [info.start for info in builder.memory]
-    delayed = [info.before or 0.0 for info in builder.delays]
-    parameters = [number.value for number in builder.values.tunable]
-    q = symbols.x[:n]
-    H = ca.jacobian(h, q)
-    function = spell_out(ca.Function("h", [*symbols], [h, ca.densify(H), ca.densify(H @ N)]))
+    n = system.n_q
+    start = np.array([info.start for info in system.states], float)
+    memory = [info.start for info in system.memory]
+    delayed = [info.before or 0.0 for info in system.delays]
+    parameters = [number.value for number in system.parameters]
+    H = ca.jacobian(h, system.q)
+    function = spell_out(ca.Function("h", [*system.symbols], [h, ca.densify(H), ca.densify(H @ system.N)]))
 
     def evaluate(position: np.ndarray) -> Evaluated:
         values = function(0.0, np.concatenate([position, start[n:]]), delayed, memory, parameters)

@@ -6,7 +6,6 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from robodyn.assembly.builder import Builder
 from robodyn.assembly.model_functions import ModelFunctions
 from robodyn.assembly.system import System
 from robodyn.errors import FlawList, nearest
@@ -41,28 +40,22 @@ def check_task(system: System, described: ControlModel, flaws: FlawList) -> bool
 
 
 def check_axes(
-    builder: Builder,
     block: Block,
     names: tuple[tuple[str, ...], tuple[str, ...]],
     system: System,
     functions: ModelFunctions,
     flaws: FlawList,
-) -> None:
-    """Axes, and the task by them, must be independent at the start; motions without an axis are reported."""
+) -> tuple[str, ...]:
+    """Axes, and the task by them, must be independent at the start; a warning where motions have no axis."""
     axes, task = names
     free = system.n_v - len(system.constraint_forces) + system.spare
     if len(axes) > free:
         flaws.add("model.axes", f"names {len(axes)} axes, but {free} motions are free", f"name {free} of them")
-        return
+        return ()
     if len(task) > len(axes):
         what = f"has {len(task)} positions, which {len(axes)} axes cannot control one by one"
         flaws.add("model.task", what, "name fewer positions, or more axes")
-        return
-    if len(axes) < free:
-        what = (
-            f"{free - len(axes)} of {free} motions have no axis: they move as they must, the model does not hold them"
-        )
-        builder.warnings.append(f"blocks.{block.name}: {what}")
+        return ()
     q = np.array([info.start for info in system.states[: system.n_q]])
     mobility, scale = functions.at_rest("mobility", q), _free_mobilities(functions, q)
     n = len(axes)
@@ -70,6 +63,8 @@ def check_axes(
     if task and not flaws.found:
         reach = functions.at_rest("task_mobility", q)
         _check_mobile(flaws, "model.task", reach @ np.linalg.solve(mobility, reach.T), scale[n:], task)
+    what = f"{free - n} of {free} motions have no axis: they move as they must, the model does not hold them"
+    return (f"blocks.{block.name}: {what}",) if n < free else ()
 
 
 def _free_mobilities(functions: ModelFunctions, q: np.ndarray) -> np.ndarray:

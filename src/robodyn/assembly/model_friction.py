@@ -11,7 +11,7 @@ from typing import Any
 
 import casadi as ca
 
-from robodyn.assembly.builder import Builder
+from robodyn.assembly.values import Values
 from robodyn.errors import FlawList
 from robodyn.laws import arguments_of
 from robodyn.model import Block
@@ -23,7 +23,7 @@ Law = Callable[[Any, Any], Any]
 
 
 def friction_laws(
-    builder: Builder, blocks: Sequence[Block], own: Mapping[str, float], flaws: FlawList
+    values: Values, blocks: Sequence[Block], own: Mapping[str, float], flaws: FlawList
 ) -> dict[str, list[Law]]:
     """Laws by the joint or coordinate that they are on.
 
@@ -36,7 +36,7 @@ def friction_laws(
         if read:
             what = f"cannot be made: friction '{block.name}' depends on the signal '{read[0]}'"
             flaws.add("model", what, "give it a load of its own, or another law")
-        parameters = {key: _number(builder, block, key, own) for key in block.parameters}
+        parameters = {key: _number(values, block, key, own) for key in block.parameters}
         found.setdefault(str(block.on), []).append(_law(block, parameters))
     return found
 
@@ -47,10 +47,10 @@ def friction_numbers(blocks: Sequence[Block]) -> Iterator[str]:
         yield from block.sources.values() if isinstance(block, JointBlock) else (n.name for n in block.numbers())
 
 
-def _number(builder: Builder, block: Block, key: str, own: Mapping[str, float]) -> Any:
+def _number(values: Values, block: Block, key: str, own: Mapping[str, float]) -> Any:
     """A parameter of the machine's friction, or the model's own."""
     name = block.sources.get(key, "") if isinstance(block, JointBlock) else f"{block.name}.{key}"
-    return own[name] if name in own else builder.values.parameter(block, key)
+    return own[name] if name in own else values.parameter(block, key)
 
 
 def _law(block: Block, parameters: Mapping[str, Any]) -> Law:

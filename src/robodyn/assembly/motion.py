@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
@@ -10,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
-from robodyn.assembly.builder import Builder
+from robodyn.assembly.contribution import Context, Contribution, declare_state, define, merge
 from robodyn.assembly.coordinates import express_coordinate
 from robodyn.assembly.declarations import Port, StateInfo
-from robodyn.assembly.elasticity import add_elasticity
-from robodyn.assembly.network import Definition, SignalInfo
+from robodyn.assembly.elasticity import define_elasticity
+from robodyn.assembly.network import SignalInfo
 from robodyn.assembly.tree import Mechanics, build_tree
 from robodyn.dynamics import link_poses, link_quaternions, link_velocities, position_rates
-from robodyn.model import LinearCombination, Mechanism, Point
+from robodyn.model import Freedom, LinearCombination, Mechanism, Point
 from robodyn.model.fields import EMPTY
 from robodyn.model.numbers import XYZ
 from robodyn.spatial import Pose, Quaternion
@@ -31,38 +32,35 @@ AT_ORIGIN = 1e-3
 """Distance [m] from the world's origin below which a joint says nothing about the size of a machine."""
 
 
+@dataclass(frozen=True, eq=False)
 class Motion:
-    """Symbols q, v of a mechanism and the kinematic expressions made from them."""
+    """Symbols q, v of a mechanism and the kinematic expressions made from them.
 
-    def __init__(self, builder: Builder, mechanism: Mechanism) -> None:
-        self.builder = builder
-        self.mechanism = mechanism
-        self.mechanics: Mechanics = build_tree(mechanism, builder.values)
-        self.freedoms = mechanism.freedoms
-        self.initial = builder.scenario.start_values
-        q = [symbol for f in self.freedoms for symbol in self._add_states(f.positions, f.origin)]
-        v = [symbol for f in self.freedoms for symbol in self._add_states(f.velocities)]
-        # Columns, which stand for sequences of scalars in `dynamics`.
-        self.q, self.v = self._column(q), self._column(v)
-        self.q_dot = position_rates(self.mechanics.tree, self.q, self.v)
-        self.poses = link_poses(self.mechanics.tree, self.q)
-        self.position_rates = self.q_dot
-        self.somewhere: np.ndarray | None = None
-        self.linear: LinearMechanics | None = None
-        self.positions: dict[str, ca.SX] = {}
-        self.exact = self.positions
-        self.coordinate_rates: dict[str, ca.SX] = {}
-        self.ports: tuple[Port, ...] = ()
+    Attributes:
+        q, v, q_dot: columns, which stand for sequences of scalars in `dynamics`; start: of q and v, as described.
+        positions, coordinate_rates: of every joint and coordinate, by name; exact: the positions of the mechanism
+            itself, where linear mechanics stand in for it.
+        somewhere: a general position that meets the constraints, where there are any; ports: the interfaces.
+    """
 
-    @staticmethod
-    def _column(symbols: list[ca.SX]) -> Any:
-        return ca.vertcat(ca.SX(0, 1), *symbols)
+    context: Context
+    mechanism: Mechanism
+    mechanics: Mechanics
+    q: Any
+    v: Any
+    q_dot: Any
+    poses: list[Pose]
+    start: np.ndarray
+    positions: Mapping[str, ca.SX] = EMPTY
+    coordinate_rates: Mapping[str, ca.SX] = EMPTY
+    exact: Mapping[str, ca.SX] = EMPTY
+    linear: LinearMechanics | None = None
+    somewhere: np.ndarray | None = None
+    ports: tuple[Port, ...] = ()
 
-    def _add_states(self, units: Mapping[str, str], origin: Mapping[str, float] = EMPTY) -> list[ca.SX]:
-        """States that start as given; at the origin where none of them is, else at 0."""
-        initial = self.initial
-        start = {name: initial[name] for name in units if name in initial} or origin
-        return [self.builder.add_state(StateInfo(name, unit, start.get(name, 0.0))) for name, unit in units.items()]
+    @property
+    def freedoms(self) -> tuple[Freedom, ...]:
+        return self.mechanism.freedoms
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -86,7 +84,7 @@ class Motion:
 
     def point_pose(self, name: str) -> tuple[int, Pose]:
         """The link a named point belongs to and the point's pose in that link's frame."""
-        origin = stack(self.builder.values.vector(f"{name}.origin", XYZ))
+        origin = stack(self.context.values.vector(f"{name}.origin", XYZ))
         place = self.mechanics.locate(self._points[name], self.mechanism, origin)
         return place.link, place.pose
 
@@ -115,35 +113,17 @@ class Motion:
         max(5 sqrt(g / size), 10 / duration), where size is the largest distance of a joint from the world's origin,
         or that between joints and points where all joints are there.
         """
-        constraint_method, scenario = self.builder.scenario.constraint_method, self.builder.scenario
+        constraint_method, scenario = self.context.scenario.constraint_method, self.context.scenario
         if constraint_method.method != "baumgarte":
             return 0.0
         # Chosen where it is not given: faster than what moves, slower than what the solver can follow.
         if constraint_method.pole is not None:
-            return self.builder.values["constraint_method.pole"]
+            return self.context.values["constraint_method.pole"]
         places = ca.vertcat(*(sqrt(ca.sumsqr(ca.SX(pose.p))) for pose in self.poses))
         reach = float(np.max(self.values_at_start(places), initial=0.0))
         size = reach if reach > AT_ORIGIN else self.size
         fall = float(np.linalg.norm(np.asarray(self.mechanism.gravity)))
         return max(5.0 * float(np.sqrt(fall / size)), 10.0 / scenario.duration)
-
-    def add_coordinates(self, added: Sequence[tuple[str, str, ca.SX]]) -> None:
-        """Scalars s(q), each as (name, unit, position), with their rates `ds/dq q_dot`, exactly.
-
-        All at once: in a long chain they share most of their expressions.
-        """
-        rates = self.rates_of([position for _, _, position in added])
-        for (name, unit, position), velocity in zip(added, rates, strict=True):
-            self.positions[name] = position
-            self.coordinate_rates[name] = velocity
-            if f"{name}.position" in self.builder.network.infos:
-                continue
-            infos = [
-                SignalInfo(f"{name}.position", unit, rate=f"{name}.velocity"),
-                SignalInfo(f"{name}.velocity", f"{unit}/s"),
-            ]
-            outputs = {f"{name}.position": position, f"{name}.velocity": velocity}
-            self.builder.network.define(infos, Definition(outputs, {}))
 
     def rates_of(self, positions: Sequence[ca.SX]) -> list[ca.SX]:
         """Rates of functions of q."""
@@ -181,23 +161,20 @@ class Motion:
 
     def values_at_start(self, expression: ca.SX) -> np.ndarray:
         """The same for a column of expressions."""
-        values = self.builder.values
-        given = {info.name: info.start for info in self.builder.states}
+        values = self.context.values
         symbols = [ca.vertcat(self.q, self.v), ca.vertcat(ca.SX(0, 1), *values.symbols)]
-        start = [given[self.q[k].name()] for k in range(self.q.numel())]
-        start += [given[self.v[k].name()] for k in range(self.v.numel())]
         function = spell_out(ca.Function("start", symbols, [expression]))
-        return np.array(function(start, [number.value for number in values.tunable])).ravel()
+        return np.array(function(self.start, [number.value for number in values.tunable])).ravel()
 
     def value_somewhere(self, expression: ca.SX) -> np.ndarray:
         """An expression of q at a general position, where no two gradients are parallel by accident."""
-        values = self.builder.values
+        values = self.context.values
         # Near the start, off every symmetry; where constraints are, a position that meets them.
         place = self.somewhere
         if place is None:
             nearby = 0.3 * np.sin(1.0 + np.arange(self.q.numel()))
             place = nearby + [self.value_at_start(self.q[k]) for k in range(self.q.numel())]
-        symbols = [self.q, self.builder.time, ca.vertcat(ca.SX(0, 1), *values.symbols)]
+        symbols = [self.q, self.context.time, ca.vertcat(ca.SX(0, 1), *values.symbols)]
         function: Any = spell_out(ca.Function("somewhere", symbols, [ca.densify(expression)]))
         return np.array(function(place, 0.0, [number.value for number in values.tunable]))
 
@@ -205,45 +182,69 @@ class Motion:
     def rotors(self) -> tuple[tuple[ca.SX, ca.SX], ...]:
         """Inertia and gradient of each rotor and attached model; a tunable inertia may be 0 now and something else in
         another run."""
-        values = self.builder.values
+        values = self.context.values
         spinning = tuple(
             (ca.SX(values[f"{c.name}.inertia"]), self.gradient(c.name))
-            for c in self.builder.scenario.machine.coordinates
+            for c in self.context.scenario.machine.coordinates
             if isinstance(c, LinearCombination) and (c.inertia > 0 or is_symbolic(values[f"{c.name}.inertia"]))
         )
         return spinning + tuple((port.inertia, port.A) for port in self.ports if port.inertia is not None)
 
 
-def add_kinematics(builder: Builder) -> Motion | None:
-    """Declare joint states, coordinates, points and energies as signals."""
-    mechanism = builder.scenario.machine.mechanism
-    if mechanism is None:
-        return None
-    motion = Motion(builder, mechanism)
-    # Joints are coordinates of themselves; their signals are states, whose rates are known by name.
-    places = motion.places
-    motion.add_coordinates([(f.name, f.unit, motion.q[places[f.name]]) for f in motion.freedoms if f.is_single])
-    for freedom in motion.freedoms:
-        rates = {**_pairs(freedom.velocities, freedom.accelerations)}
-        rates |= _pairs(freedom.positions, freedom.velocities) if freedom.is_single else {}
-        for name, unit in freedom.states.items():
-            builder.network.infos[name] = SignalInfo(name, unit, rate=rates.get(name))
-    described = builder.scenario.machine.coordinates
-    motion.add_coordinates([(coordinate.name, *express_coordinate(motion, coordinate)) for coordinate in described])
-    _add_points(builder, motion)
-    add_elasticity(builder, motion)
-    return motion
+def trace_kinematics(context: Context, mechanism: Mechanism) -> tuple[Motion, Contribution]:
+    """States of the joints; coordinates, points and elastic forces as signals."""
+    mechanics = build_tree(mechanism, context.values)
+    positions, velocities = (_declare_states(context, mechanism, kind) for kind in ("positions", "velocities"))
+    q: Any
+    v: Any
+    q, v = (ca.vertcat(ca.SX(0, 1), *part.symbols.values()) for part in (positions, velocities))
+    start = np.array([info.start for info in (*positions.states, *velocities.states)])
+    q_dot, poses = position_rates(mechanics.tree, q, v), link_poses(mechanics.tree, q)
+    bare = Motion(context, mechanism, mechanics, q, v, q_dot, poses, start)
+    # Joints are coordinates of themselves, whose signals are states.
+    joints = {f.name: q[bare.places[f.name]] for f in bare.freedoms if f.is_single}
+    described = {c.name: express_coordinate(bare, c) for c in context.scenario.machine.coordinates}
+    own = {name: position for name, (_, position) in described.items()}
+    rates = _rates_by_name(bare, joints) | _rates_by_name(bare, own)
+    motion = replace(bare, positions=joints | own, coordinate_rates=rates, exact=joints | own)
+    coordinates = [_define_coordinate(motion, name, unit) for name, (unit, _) in described.items()]
+    parts = (positions, velocities, *coordinates, _define_points(motion), define_elasticity(motion))
+    return motion, merge(parts)
 
 
-def _pairs(names: Iterable[str], others: Iterable[str]) -> dict[str, str]:
-    return dict(zip(names, others, strict=True))
+def _declare_states(context: Context, mechanism: Mechanism, kind: str) -> Contribution:
+    """Positions or velocities of all joints, which start as given; at the origin where none of them is, else at 0."""
+    initial, parts = context.scenario.start_values, []
+    for freedom in mechanism.freedoms:
+        rates = dict(zip(freedom.velocities, freedom.accelerations, strict=True))
+        rates |= dict(zip(freedom.positions, freedom.velocities, strict=True)) if freedom.is_single else {}
+        named: dict[str, str] = getattr(freedom, kind)
+        given = {name: initial[name] for name in named if name in initial}
+        start = given or (freedom.origin if kind == "positions" else {})
+        for name, unit in named.items():
+            info = SignalInfo(name, unit, rate=rates.get(name))
+            parts.append(replace(declare_state(StateInfo(name, unit, start.get(name, 0.0))), signals={name: info}))
+    return merge(parts)
 
 
-def _add_points(builder: Builder, motion: Motion) -> None:
+def _rates_by_name(motion: Motion, positions: Mapping[str, ca.SX]) -> dict[str, ca.SX]:
+    """`ds/dq q_dot`, exactly; all at once, since in a long chain they share most of their expressions."""
+    return dict(zip(positions, motion.rates_of(list(positions.values())), strict=True))
+
+
+def _define_coordinate(motion: Motion, name: str, unit: str) -> Contribution:
+    position, velocity = f"{name}.position", f"{name}.velocity"
+    infos = [SignalInfo(position, unit, rate=velocity), SignalInfo(velocity, f"{unit}/s")]
+    return define(infos, {position: motion.positions[name], velocity: motion.coordinate_rates[name]})
+
+
+def _define_points(motion: Motion) -> Contribution:
     places = [motion.point_position(point.name) for point in motion.mechanism.points]
     positions = [entry for place in places for entry in ca.vertsplit(place)]
     names = [(point.name, axis) for point in motion.mechanism.points for axis in XYZ]
+    parts = []
     for (point, axis), position, velocity in zip(names, positions, motion.rates_of(positions), strict=True):
         where, speed = f"{point}.position.{axis}", f"{point}.velocity.{axis}"
         infos = [SignalInfo(where, "m", rate=speed), SignalInfo(speed, "m/s")]
-        builder.network.define(infos, Definition({where: position, speed: velocity}, {}))
+        parts.append(define(infos, {where: position, speed: velocity}))
+    return merge(parts)

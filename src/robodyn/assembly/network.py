@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import casadi as ca
 
@@ -11,7 +11,8 @@ from robodyn.errors import FlawList, nearest
 from robodyn.signals import SignalInfo as SignalInfo
 
 Binding = tuple[ca.SX, str, str]
-Bindings = Mapping[str, Binding]
+Bindings = dict[str, Binding]
+"""Placeholder's name -> the placeholder, the signal it stands for, and the path for messages."""
 
 
 def number_units(infos: Sequence[SignalInfo]) -> list[int]:
@@ -34,6 +35,14 @@ class Definition:
 
 
 @dataclass(frozen=True)
+class Deferred:
+    """An expression that waits for its placeholders to be resolved."""
+
+    expression: ca.SX
+    bindings: Bindings
+
+
+@dataclass(frozen=True)
 class Visit:
     """A definition being resolved: the signals it needs, and which of them have not been looked at yet."""
 
@@ -46,45 +55,38 @@ class Visit:
 Needs = dict[int, list[Binding]]
 
 
-@dataclass
+@dataclass(frozen=True)
 class Network:
-    """All signals of a system while it is being assembled."""
+    """All signals of a system: what each means, and what it is made of.
 
-    expressions: dict[str, ca.SX] = field(default_factory=dict)
-    definitions: dict[str, Definition] = field(default_factory=dict)
-    infos: dict[str, SignalInfo] = field(default_factory=dict)
-    referred: list[Bindings] = field(default_factory=list)
+    Attributes:
+        symbols: of those that are themselves inputs of the system's functions; definitions: of the others.
+        read: placeholders of signals that are read, so that unknown names are reported.
+    """
 
-    def add_symbol(self, info: SignalInfo, symbol: ca.SX) -> None:
-        """A signal that is itself a global symbol: time, a state, memory, a delayed value."""
-        self.infos[info.name] = info
-        self.expressions[info.name] = symbol
+    infos: Mapping[str, SignalInfo]
+    symbols: Mapping[str, ca.SX]
+    definitions: Mapping[str, Definition]
+    read: Sequence[Bindings] = ()
 
-    def define(self, infos: list[SignalInfo], definition: Definition) -> None:
-        for info in infos:
-            self.infos[info.name] = info
-            self.definitions[info.name] = definition
-
-    def refer(self, bindings: Bindings) -> None:
-        """Note signals that something reads, so that unknown names are reported."""
-        self.referred.append(bindings)
-
-    def resolve_all(self, flaws: FlawList) -> None:
+    def resolve(self, flaws: FlawList) -> Resolved:
         """Replace every placeholder by what it stands for, in order of dependence."""
         self._check_names(flaws)
         if flaws.found:
-            return
+            return Resolved(self.symbols)
         # What each definition truly reads, by the sparsity of its expressions; then a topological order by stages.
         needs = _find_needs(list({id(d): d for d in self.definitions.values()}.values()))
         levels: dict[int, int] = {}
         stages: list[list[Definition]] = []
-        for name in list(self.definitions):
+        for name in self.definitions:
             self._order(name, needs, levels, stages, flaws)
+        expressions = dict(self.symbols)
         for stage in stages:
-            self._substitute(stage, needs)
+            expressions |= _substitute(stage, needs, expressions)
+        return Resolved(expressions)
 
     def _check_names(self, flaws: FlawList) -> None:
-        for bindings in self.referred:
+        for bindings in self.read:
             for _, signal, path in bindings.values():
                 if signal not in self.infos:
                     flaws.add(path, f"there is no signal '{signal}'", suggest_signal(str(signal), self.infos))
@@ -128,25 +130,34 @@ class Network:
         signals = [signal for _, signal, _ in needs[id(definition)]]
         trail.append(Visit(name, definition, signals, iter(signals)))
 
-    def _substitute(self, stage: list[Definition], needs: Needs) -> None:
-        """All definitions of a stage at once: what they share stays shared."""
-        # One substitution a stage: CasADi copies what it substitutes into, and once is enough.
-        known = [d for d in stage if all(signal in self.expressions for _, signal, _ in needs[id(d)])]
-        outputs = {name: value for definition in known for name, value in definition.outputs.items()}
-        used = {binding[0].element_hash(): binding for definition in known for binding in needs[id(definition)]}
-        replaced = self._replace(list(outputs.values()), list(used.values()))
-        self.expressions.update(zip(outputs, replaced, strict=True))
 
-    def _replace(self, expressions: list[ca.SX], bindings: list[Binding]) -> list[ca.SX]:
-        if not bindings or not expressions:
-            return expressions
-        placeholders = ca.vertcat(*(symbol for symbol, _, _ in bindings))
-        values = ca.vertcat(*(self.expressions[signal] for _, signal, _ in bindings))
-        return ca.substitute(expressions, [placeholders], [values])
+@dataclass(frozen=True)
+class Resolved:
+    """Signals as expressions in global symbols."""
 
-    def express(self, expressions: list[ca.SX], bindings: list[Bindings]) -> list[ca.SX]:
-        """Any expressions with placeholders, written in global symbols; all signals must be resolved."""
-        return self._replace(expressions, _all_of(bindings))
+    expressions: Mapping[str, ca.SX]
+
+    def express(self, waiting: Iterable[Deferred]) -> list[ca.SX]:
+        """Expressions in global symbols; what they share stays shared."""
+        waiting = list(waiting)
+        bindings = _all_of([one.bindings for one in waiting])
+        return _replace([one.expression for one in waiting], bindings, self.expressions)
+
+
+def _substitute(stage: list[Definition], needs: Needs, known: Mapping[str, ca.SX]) -> dict[str, ca.SX]:
+    """All definitions of a stage at once: what they share stays shared."""
+    # One substitution a stage: CasADi copies what it substitutes into, and once is enough.
+    ready = [d for d in stage if all(signal in known for _, signal, _ in needs[id(d)])]
+    outputs = {name: value for definition in ready for name, value in definition.outputs.items()}
+    used = {binding[0].element_hash(): binding for definition in ready for binding in needs[id(definition)]}
+    return dict(zip(outputs, _replace(list(outputs.values()), list(used.values()), known), strict=True))
+
+
+def _replace(expressions: list[ca.SX], bindings: list[Binding], known: Mapping[str, ca.SX]) -> list[ca.SX]:
+    if not bindings or not expressions:
+        return expressions
+    placeholders = ca.vertcat(*(symbol for symbol, _, _ in bindings))
+    return ca.substitute(expressions, [placeholders], [ca.vertcat(*(known[signal] for _, signal, _ in bindings))])
 
 
 def suggest_signal(name: str, known: Iterable[str]) -> str:

@@ -14,8 +14,8 @@ from typing import Any
 
 import casadi as ca
 
-from robodyn.assembly.builder import Builder
-from robodyn.assembly.promises import Promise
+from robodyn.assembly.contribution import Contribution, watch
+from robodyn.assembly.invariants import Invariant
 from robodyn.assembly.tracing import Bindings
 from robodyn.laws import LawInfo, arguments_of
 from robodyn.model import Block
@@ -24,14 +24,8 @@ from robodyn.symbolic import absolute
 
 
 def watch_passive(
-    builder: Builder,
-    name: str,
-    info: LawInfo,
-    power: Any,
-    arguments: Mapping[str, Any],
-    rates: Mapping[str, Any],
-    bindings: Bindings,
-) -> None:
+    name: str, info: LawInfo, power: Any, arguments: Mapping[str, Any], rates: Mapping[str, Any], bindings: Bindings
+) -> Contribution:
     """Watch an element whose law is passive; its power and what it gains or loses of its store are the sizes.
 
     Args:
@@ -39,7 +33,7 @@ def watch_passive(
         arguments: what its law was traced with; rates: of those that its store depends on and that change.
     """
     if not info.passive:
-        return
+        return Contribution()
     power, growth = ca.SX(power), ca.SX(0)
     if info.stored is not None:
         # dE/dt = sum dE/ds s_dot over what the store depends on, by fresh symbols for just these.
@@ -48,21 +42,21 @@ def watch_passive(
         stored = ca.SX(info.stored(**{argument.name: known[argument.name] for argument in arguments_of(info.stored)}))
         growth = sum((ca.jacobian(stored, moving[key]) * rate for key, rate in rates.items()), ca.SX(0))
         growth = ca.substitute([growth], list(moving.values()), [ca.SX(arguments[key]) for key in moving])[0]
-    builder.watch(Promise.PASSIVE, name, "W", [power + growth, absolute(power)], bindings)
+    return watch(Invariant.PASSIVE, name, "W", [power + growth, absolute(power)], bindings)
 
 
 def watch_block(
-    builder: Builder, block: Block, arguments: Mapping[str, Any], results: Mapping[str, Any], bindings: Bindings
-) -> None:
+    block: Block, arguments: Mapping[str, Any], results: Mapping[str, Any], bindings: Bindings
+) -> Contribution:
     """Watch a passive block on a joint or coordinate whose motion it takes from there itself."""
     forces = [name for name in FORCE_NAMES if name in results]
     sources = {a.name: block.source_of(a) for a in arguments_of(block.function) if a.name in ("position", "velocity")}
     # Only then is its force times that speed its power.
     taken = "velocity" in sources and set(sources.values()) == {"on"}
     if block.on is None or block.acts or len(forces) != 1 or not taken:
-        return
+        return Contribution()
     rates = {name: results[f"{name}_dot"] for name in block.state_names}
     if "position" in sources:
         rates["position"] = arguments["velocity"]
     power = results[forces[0]] * arguments["velocity"]
-    watch_passive(builder, block.name, block.info, power, arguments, rates, bindings)
+    return watch_passive(block.name, block.info, power, arguments, rates, bindings)

@@ -16,9 +16,9 @@ from itertools import accumulate, pairwise
 
 import casadi as ca
 
-from robodyn.assembly.builder import Builder, Deferred
 from robodyn.assembly.complementarity import UNSETTLED, pose_problem, stack_bounds
 from robodyn.assembly.contact_friction import DryFriction
+from robodyn.assembly.contribution import Contribution, Deferred
 from robodyn.assembly.events import START
 from robodyn.assembly.mobility import Mobility, Solve, stack
 from robodyn.assembly.motion import Motion
@@ -108,8 +108,12 @@ class Reactions:
         return ca.vertcat(*directions, *([self.dry.mobility.rows] if self.dry else [])).T @ self.forces
 
 
-def add_modes(builder: Builder, motion: Motion, reactions: Reactions, bindings: Bindings) -> None:
-    """The one problem of all modes and the one action that takes them over, at the start too."""
+def trace_modes(motion: Motion, reactions: Reactions, known: Contribution, bindings: Bindings) -> Contribution:
+    """The one problem of all modes and the one action that takes them over, at the start too.
+
+    Args:
+        known: memory of what has to settle; what else is noted at the start, so that this joins it there.
+    """
     sticking, rigid, dry = reactions.sticking, reactions.rigid, reactions.dry
     b, forces = (reactions.split(column) for column in (reactions.motions, reactions.deciding_forces))
     parts, bounds = [], []
@@ -118,13 +122,13 @@ def add_modes(builder: Builder, motion: Motion, reactions: Reactions, bindings: 
         bounds.append(sticking.bounds(ca.vertsplit(forces[0])))
     if rigid:
         parts.append((rigid.sorting, b[1]))
-        bounds.append(rigid.bounds(builder, b[1]))
+        bounds.append(rigid.bounds(motion.context.values, b[1], known.symbols[SETTLING]))
     if dry:
         aligned = dry.align(b[2])
         parts.append((aligned.mobility, aligned.motions))
         bounds.append(aligned.bounds(forces[1:], bounds[-1], reactions.counts[0]))
     mobility, motions = stack(*(part for part, _ in parts)), ca.vertcat(*(column for _, column in parts))
-    modes = pose_problem(builder, PROBLEM, mobility, motions, stack_bounds(*bounds), bindings)
+    modes, problem = pose_problem(PROBLEM, mobility, motions, stack_bounds(*bounds), bindings)
     ends = [0, *accumulate(reactions.counts)]
     sticks, pushes, slides = (modes[begin:end] for begin, end in pairwise(ends))
     rests = [mode == 0 for mode in pushes]
@@ -137,14 +141,13 @@ def add_modes(builder: Builder, motion: Motion, reactions: Reactions, bindings: 
         stops = [*stops, *rests, *aligned.stops(slides, rests)]
     if stops:
         update |= _stop(reactions, motion, stops, sticks, bindings)
-    builder.start_problems = (PROBLEM,)
     if rigid:
         update[SETTLING] = Deferred(ca.SX(0), {})
     # At the start there are no events: a contact that finds no force sinks, hits and is then reported.
-    if rigid or START in builder.actions:
-        builder.actions.setdefault(START, {}).update(update)
+    begins = {START: update} if rigid or START in known.actions else {}
     wrong = [mode == UNSETTLED for mode in pushes]
-    builder.actions[ACTION] = update | (rigid.note_jams(wrong) if rigid else {})
+    jams = rigid.note_jams(wrong) if rigid else {}
+    return replace(problem, actions=begins | {ACTION: update | jams})
 
 
 def _stop(

@@ -11,21 +11,22 @@ joints are links of their own here.
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from robodyn.assembly.builder import Builder
 from robodyn.assembly.contact_geometry import find_contact_points
+from robodyn.assembly.contribution import Contribution, define, merge
 from robodyn.assembly.coordinates import express_coordinate
+from robodyn.assembly.end_stops import stop_force
 from robodyn.assembly.equations import express_equations
 from robodyn.assembly.loads import find_wrench
 from robodyn.assembly.motion import Motion
-from robodyn.assembly.network import Definition, SignalInfo
+from robodyn.assembly.network import SignalInfo
 from robodyn.assembly.tracing import Bindings, placeholder
 from robodyn.assembly.tree import build_tree
 from robodyn.assembly.undetermined import NOTE
@@ -42,30 +43,34 @@ DETERMINED = 1e-6
 """Change of a reaction, as part of what constraint forces do to it, that forces which move nothing may cause."""
 
 
-def add_reactions(builder: Builder, motion: Motion, patterns: Sequence[str]) -> None:
+def trace_joint_reactions(
+    motion: Motion, known: Contribution, null_forces: Mapping[str, np.ndarray], patterns: Sequence[str]
+) -> Contribution:
     """`JOINT.reaction.force.x` and `.torque.x` on the joint's child body, in its axes and about its origin.
 
     Only of those joints that a pattern or something in the machine asks for by that word.
+
+    Args:
+        null_forces: of each constraint force, its part in forces that move nothing.
     """
-    asked = [joint.name for joint in motion.mechanism.joints if _is_asked(builder, joint.name, patterns)]
+    asked = [joint.name for joint in motion.mechanism.joints if _is_asked(known, joint.name, patterns)]
     if not asked or motion.linear is not None:
-        return
-    outside = _Outside(builder, motion)
+        return Contribution()
+    outside = _Outside(motion, known)
     accelerations = [outside.read(name) for freedom in motion.freedoms for name in freedom.accelerations]
     tree: Any = outside.moved.mechanics.tree
     # Newton-Euler on the tree with its fixed bodies apart, under all wrenches that are not the joints' own.
     carried = joint_wrenches(tree, motion.q, motion.v, ca.vertcat(*accelerations), outside.find_wrenches())  # type: ignore[arg-type]
     place = {link.name: k for k, link in enumerate(tree.links)}
     child = {joint.name: joint.child for joint in motion.mechanism.joints}
+    parts = []
     for joint in asked:
         force, torque = carried[place[child[joint]]]
         entries = [ca.SX(entry) for entry in (*_entries(force), *_entries(torque))]
-        notes = outside.note(entries)
-        units = reaction_units(joint)
+        notes, units = outside.note(entries, null_forces), reaction_units(joint)
         infos = [SignalInfo(name, unit, note=note) for (name, unit), note in zip(units.items(), notes, strict=True)]
-        outputs = dict(zip(units, entries, strict=True))
-        builder.network.define(infos, Definition(outputs, outside.bindings))
-    _warn_unplaced(builder)
+        parts.append(define(infos, dict(zip(units, entries, strict=True)), outside.bindings))
+    return merge((*parts, Contribution(warnings=_describe_unplaced(motion, known))))
 
 
 def reaction_units(joint: str) -> dict[str, str]:
@@ -77,25 +82,24 @@ def _entries(vector: Any) -> list[Any]:
     return [vector[k] for k in range(3)]
 
 
-def _is_asked(builder: Builder, joint: str, patterns: Sequence[str]) -> bool:
-    return is_asked(builder, reaction_units(joint), [pattern for pattern in patterns if REACTION in pattern])
+def _is_asked(known: Contribution, joint: str, patterns: Sequence[str]) -> bool:
+    return is_asked(known, reaction_units(joint), [pattern for pattern in patterns if REACTION in pattern])
 
 
-def is_asked(builder: Builder, names: Iterable[str], patterns: Sequence[str]) -> bool:
+def is_asked(known: Contribution, names: Iterable[str], patterns: Sequence[str]) -> bool:
     """Whether something in the machine reads one of these signals, or a pattern matches one."""
-    referred = {signal for bindings in builder.network.referred for _, signal, _ in bindings.values()}
-    return any(name in referred or any(fnmatchcase(name, pattern) for pattern in patterns) for name in names)
+    return any(name in known.names_read or any(fnmatchcase(name, pattern) for pattern in patterns) for name in names)
 
 
-def _warn_unplaced(builder: Builder) -> None:
+def _describe_unplaced(motion: Motion, known: Contribution) -> tuple[str, ...]:
     """Forces along what joint angles alone describe act on the joints as torques: where they push is not known."""
-    pushed = {target for target, _ in builder.forces} | {element.on for element in builder.sticking}
-    for coordinate in builder.scenario.machine.coordinates:
-        if isinstance(coordinate, (TriangleLength, FunctionCoordinate)) and coordinate.name in pushed:
-            builder.warnings.append(
-                f"reactions do not hold the push of '{coordinate.name}' on the bodies, only its torque on the joints: "
-                "its ends are not described; take a Distance between two points"
-            )
+    pushed = {target for target, _ in known.forces} | {element.on for element in known.sticking}
+    return tuple(
+        f"reactions do not hold the push of '{coordinate.name}' on the bodies, only its torque on the joints: "
+        "its ends are not described; take a Distance between two points"
+        for coordinate in motion.context.scenario.machine.coordinates
+        if isinstance(coordinate, (TriangleLength, FunctionCoordinate)) and coordinate.name in pushed
+    )
 
 
 class _Outside:
@@ -106,19 +110,18 @@ class _Outside:
         shifts: d and theta of each link, (6, n_links).
     """
 
-    def __init__(self, builder: Builder, motion: Motion) -> None:
-        self.builder, self.machine, self.resting = builder, builder.scenario.machine, motion
+    def __init__(self, motion: Motion, known: Contribution) -> None:
+        self.known, self.machine, self.resting = known, motion.context.scenario.machine, motion
         self.bindings: Bindings = {}
         self.values: dict[str, ca.SX] = {}
-        self.moved = copy.copy(motion)
         # Bodies on fixed joints carry reactions too: the tree is built once more without merging them.
-        self.moved.mechanics = build_tree(motion.mechanism, builder.values, merge=False)
-        tree = self.moved.mechanics.tree
-        self.shifts = ca.SX.sym("virtual", 6, len(tree.links))
-        self.poses = link_poses(tree, motion.q)
-        self.moved.poses = [_displace(pose, self.shifts[:, k]) for k, pose in enumerate(self.poses)]
-        described = {c.name: express_coordinate(self.moved, c)[1] for c in self.machine.coordinates}
-        self.moved.positions = motion.positions | described
+        mechanics = build_tree(motion.mechanism, motion.context.values, merge=False)
+        self.shifts = ca.SX.sym("virtual", 6, len(mechanics.tree.links))
+        self.poses = link_poses(mechanics.tree, motion.q)
+        displaced = [_displace(pose, self.shifts[:, k]) for k, pose in enumerate(self.poses)]
+        moved = replace(motion, mechanics=mechanics, poses=displaced)
+        described = {c.name: express_coordinate(moved, c)[1] for c in self.machine.coordinates}
+        self.moved = replace(moved, positions={**motion.positions, **described})
 
     def read(self, signal: str) -> ca.SX:
         """The value that a signal will turn out to have."""
@@ -126,10 +129,10 @@ class _Outside:
             self.values[signal] = placeholder(f"value of {signal}", signal, self.bindings)
         return self.values[signal]
 
-    def note(self, entries: Sequence[ca.SX]) -> list[str]:
+    def note(self, entries: Sequence[ca.SX], null: Mapping[str, np.ndarray]) -> list[str]:
         """What is to be noted at reactions that constraint forces change which the motion does not determine."""
         # Redundant constraints: does a force in the null space of H^T reach this joint?
-        if not (null := self.builder.null_forces):
+        if not null:
             return [""] * len(entries)
         forces = ca.vertcat(*(self.read(name) for name in null))
         signs = np.array([-1.0 if name.endswith(".tension") else 1.0 for name in null])
@@ -146,7 +149,9 @@ class _Outside:
         return {k: (wrenches[:3, k], wrenches[3:, k]) for k in range(wrenches.shape[1])}
 
     def _work_along_coordinates(self) -> ca.SX:
-        acting = [*self.builder.forces, *((element.on, element.force) for element in self.builder.sticking)]
+        acting = [*self.known.forces, *((element.on, element.force) for element in self.known.sticking)]
+        mechanism = self.machine.mechanism
+        acting += [(joint.name, stop_force(joint)) for joint in (mechanism.rigid_stops if mechanism else ())]
         acting += [(str(i.on), i.names("force")[0]) for i in self.machine.interfaces if i.point is None]
         return sum((self.read(signal) * self.moved.positions[target] for target, signal in acting), ca.SX(0))
 

@@ -10,14 +10,14 @@ world's axes in turn. There, all equations stay, and the compliance of their for
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
 
-from robodyn.assembly.builder import Builder
 from robodyn.assembly.motion import Motion
+from robodyn.errors import FlawList
 from robodyn.model import Constraint, LoopJoint, PrescribedMotion, Wheel
 from robodyn.symbolic.tables import spell_out
 
@@ -32,6 +32,7 @@ CLOSED = 1e-9
 """Residual of equations that are met."""
 SAME = 1e-6
 """Difference of coefficients of a combination that counts as none."""
+NOT_MET = "the constraints cannot be met near the start"
 ELSEWHERE = 0.1
 """How far from the start the second position is looked for [rad or m]."""
 
@@ -49,56 +50,57 @@ class Redundancy:
         idle: those of them that no joint has an effect on.
         undetermined: those whose force the motion does not determine, also of equations that stay.
         spare: how many of those that stay follow from others, in a way that changes with the position.
+        null_forces: of each force, its part in forces that move nothing, where some are not determined.
+        somewhere: a position that meets the equations, general if it can be.
     """
 
     left_out: tuple[int, ...] = ()
     idle: tuple[int, ...] = ()
     undetermined: tuple[int, ...] = ()
     spare: int = 0
+    null_forces: np.ndarray | None = None
+    somewhere: np.ndarray | None = None
+    warnings: tuple[str, ...] = ()
 
 
-def find_redundant(
-    builder: Builder, motion: Motion, equations: Sequence[Equation], steady: Sequence[bool]
-) -> Redundancy:
+def find_redundant(motion: Motion, equations: Sequence[Equation], steady: Sequence[bool]) -> Redundancy:
     """The equations that follow from others, and the forces that are not determined; a warning names them.
 
     Args:
         steady: whether each equation holds from the start to the end: nothing is left out for one that may break.
     """
-    evaluate = _numeric(motion, equations)
+    evaluate, flaws = _numeric(motion, equations), motion.context.flaws
     start = motion.values_at_start(motion.q)
-    if not _check_directions(builder, equations, steady, evaluate(start)):
-        return Redundancy()
+    blind = _check_directions(flaws, equations, steady, evaluate(start))
+    if blind is not None:
+        return Redundancy(warnings=blind)
     # Two positions on the constraints, the second one random: a singular one is not singular at both.
     closed, residual = close(evaluate, start)
     met = residual <= CLOSED
-    if not met:
-        message = f"the constraints cannot be met near the start: {residual:.3g} is left of the largest equation"
-        builder.warnings.append(message)
+    warnings = () if met else (f"{NOT_MET}: {residual:.3g} is left of the largest equation",)
     generator = np.random.default_rng(1)
     other, residual = close(evaluate, closed + ELSEWHERE * generator.standard_normal(len(closed)))
     both_met = met and residual <= CLOSED
-    motion.somewhere = other if both_met else closed
+    found = Redundancy(somewhere=other if both_met else closed, warnings=warnings)
     gradients = [evaluate(place)[2] for place in (closed, other)]
     if not np.all(np.isfinite(gradients)):
-        return Redundancy()
+        return found
     idle = _agree(_idle_rows(H) for H in gradients)
-    _report_hopeless(builder, [(equations[k], evaluate(closed)[0][k]) for k in idle])
+    _report_hopeless(flaws, [(equations[k], evaluate(closed)[0][k]) for k in idle])
     # Equations that contradict each other depend on each other too: only where they are met, one of them is idle.
     dependent = _agree(_dependent_rows(H, steady) for H in gradients) if both_met else idle
-    index3 = builder.scenario.constraint_method.method == "index3"
+    index3 = motion.context.scenario.constraint_method.method == "index3"
     left_out = dependent if index3 or _same_combinations(gradients, dependent, idle) else idle
     undetermined = _agree(_shared_rows(H) for H in gradients) if both_met else idle
     spare = len(dependent) - len(left_out)
-    _report(builder, equations, left_out, undetermined, spare)
-    # Kept for whoever must know which part of a force is arbitrary.
-    if undetermined:
-        null = _null_forces(gradients[-1] if both_met else gradients[0])
-        builder.null_forces = {e.force: row for e, row in zip(equations, null, strict=True)}
-        if index3 and null.shape[1] > len(left_out):
-            what = "index3 needs independent equations, and here some follow from those of a constraint that may break"
-            builder.flaws.add("constraint_method.method", what, "say baumgarte or projection")
-    return Redundancy(left_out, idle, undetermined, spare)
+    found = replace(found, left_out=left_out, idle=idle, undetermined=undetermined, spare=spare)
+    if not undetermined:
+        return found
+    null = _null_forces(gradients[-1] if both_met else gradients[0])
+    if index3 and null.shape[1] > len(left_out):
+        what = "index3 needs independent equations, and here some follow from those of a constraint that may break"
+        flaws.add("constraint_method.method", what, "say baumgarte or projection")
+    return replace(found, null_forces=null, warnings=(*warnings, _describe(equations, found)))
 
 
 def _agree(found: Iterable[Sequence[int]]) -> tuple[int, ...]:
@@ -106,11 +108,8 @@ def _agree(found: Iterable[Sequence[int]]) -> tuple[int, ...]:
     return tuple(sorted(set.intersection(*map(set, found))))
 
 
-def _report(
-    builder: Builder, equations: Sequence[Equation], left_out: Sequence[int], undetermined: Sequence[int], spare: int
-) -> None:
-    if not undetermined:
-        return
+def _describe(equations: Sequence[Equation], found: Redundancy) -> str:
+    left_out, undetermined, spare = found.left_out, found.undetermined, found.spare
     named, shared = (", ".join(equations[k].force for k in group) for group in (left_out, undetermined))
     count = f"{len(left_out) + spare} of {len(equations)} constraint equations follow from the others"
     if spare:
@@ -121,24 +120,25 @@ def _report(
         f"the motion does not determine {len(undetermined)} forces, those of the least sum of squares are given "
         f"(forces and torques weighed by the mean mobility of their kind): {shared}"
     )
-    builder.warnings.append((f"{count}; " if left_out or spare else "") + message)
+    return (f"{count}; " if left_out or spare else "") + message
 
 
 def _check_directions(
-    builder: Builder, equations: Sequence[Equation], steady: Sequence[bool], start: Evaluated
-) -> bool:
-    """Whether all equations have gradients at the start; which have none, and why, is reported."""
+    flaws: FlawList, equations: Sequence[Equation], steady: Sequence[bool], start: Evaluated
+) -> tuple[str, ...] | None:
+    """None where all equations have gradients at the start; which have none, and why, is a flaw or a warning."""
     values, _, H = start
     good = np.isfinite(values) & np.all(np.isfinite(H), axis=1)
     blind = {equations[k].constraint.name: k for k in range(len(equations)) if not good[k]}
+    warnings = []
     for name, k in blind.items():
         what, remedy = _why_blind(equations[k].constraint)
         # A constraint that begins to hold later may have a direction by then, unless no joint has an effect on it.
         if steady[k] or not ca.symvar(equations[k].h):
-            builder.flaws.add(f"constraints.{name}", what, remedy)
+            flaws.add(f"constraints.{name}", what, remedy)
         else:
-            builder.warnings.append(f"constraint '{name}' {what}: {remedy}")
-    return not blind
+            warnings.append(f"constraint '{name}' {what}: {remedy}")
+    return tuple(warnings) if blind else None
 
 
 def _why_blind(constraint: Constraint) -> tuple[str, str]:
@@ -159,8 +159,8 @@ def _numeric(motion: Motion, equations: Sequence[Equation]) -> Callable[[np.ndar
     h = ca.vertcat(*rows)
     by_positions = ca.jacobian(ca.vertcat(*(e.h for e in equations)), motion.q)
     gradients = ca.jacobian(ca.vertcat(*(e.h_dot for e in equations)), motion.v)
-    values = motion.builder.values
-    inputs = [motion.q, motion.builder.time, ca.vertcat(ca.SX(0, 1), *values.symbols)]
+    values = motion.context.values
+    inputs = [motion.q, motion.context.time, ca.vertcat(ca.SX(0, 1), *values.symbols)]
     outputs = [h, ca.densify(by_positions), ca.densify(gradients)]
     function = spell_out(ca.Function("equations", inputs, outputs, {"allow_free": True}))
     given = [number.value for number in values.tunable]
@@ -190,12 +190,12 @@ def close(evaluate: Callable[[np.ndarray], Evaluated], q: np.ndarray, steps: int
     return q, float(np.max(np.abs(h), initial=0.0))
 
 
-def _report_hopeless(builder: Builder, idle: Sequence[tuple[Equation, float]]) -> None:
+def _report_hopeless(flaws: FlawList, idle: Sequence[tuple[Equation, float]]) -> None:
     """Equations that are not met and that no joint can change."""
     for equation, left in idle:
         if abs(left) > CLOSED:
             what = f"cannot be met: {left:.3g} is left of the equation of {equation.force}, and no joint can change it"
-            builder.flaws.add(f"constraints.{equation.constraint.name}", what, "move its points or turn its axes")
+            flaws.add(f"constraints.{equation.constraint.name}", what, "move its points or turn its axes")
 
 
 def _idle_rows(H: np.ndarray) -> list[int]:

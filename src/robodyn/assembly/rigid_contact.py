@@ -11,14 +11,16 @@ from functools import cached_property
 
 import casadi as ca
 
-from robodyn.assembly.builder import Builder, Deferred
 from robodyn.assembly.complementarity import Bounds, pushing_bounds
 from robodyn.assembly.contact import check_moves, own_name, trace_contact
 from robodyn.assembly.contact_friction import DryFriction, DryPoint, build_dry_friction, find_dry_points
-from robodyn.assembly.contact_geometry import ContactPoint, find_contact_points
+from robodyn.assembly.contact_geometry import find_contact_points
+from robodyn.assembly.contribution import Context, Contribution, Deferred, declare_memory, merge
 from robodyn.assembly.declarations import MemoryInfo
+from robodyn.assembly.end_stops import EndStop, RigidPoint, StopPoint, find_end_stops
 from robodyn.assembly.mobility import RETURN_RATE, Mobility, Solve, build_mobility, mean_compliance, slack_of
 from robodyn.assembly.motion import Motion
+from robodyn.assembly.values import Values
 from robodyn.model import RigidContact
 from robodyn.model.contact import AnyContact
 from robodyn.symbolic import absolute, logical_and, logical_or, where
@@ -55,7 +57,7 @@ class Rigid:
         dry: friction that sticks, of those contact points that have it.
     """
 
-    contact_points: tuple[ContactPoint, ...]
+    contact_points: tuple[RigidPoint, ...]
     resting: tuple[ca.SX, ...]
     H: ca.SX
     D: ca.SX
@@ -74,7 +76,7 @@ class Rigid:
         return [contact_point.gap <= NEAR for contact_point in self.contact_points]
 
     @property
-    def contacts(self) -> list[AnyContact]:
+    def contacts(self) -> list[AnyContact | EndStop]:
         return list(dict.fromkeys(contact_point.contact for contact_point in self.contact_points))
 
     @property
@@ -129,21 +131,23 @@ class Rigid:
         ]
         return b + ca.vertcat(*(where(held, more, 0.0) for held, more in zip(self.held, returning, strict=True)))
 
-    def bounds(self, builder: Builder, b: ca.SX) -> Bounds:
+    def bounds(self, values: Values, b: ca.SX, settling: ca.SX) -> Bounds:
         """Of the contact points that neither approach nor part.
 
         One whose friction would pull it in more than its force pushes is let go (Painleve's paradox): it sinks by a
         rounding error and hits. That impact may stop its slip; if it does not, it hits again and again, which is told.
+
+        Args:
+            b: accelerations of the gaps without contact forces; settling: memory that is 1 after an impact.
         """
         allowed = []
-        settling = builder.memory_symbols[SETTLING] > 0.5
         for i, contact_point in enumerate(self.contact_points):
             # What rests may creep up to its rest speed before it counts as parting.
-            slow = where(self.held[i], builder.values[f"{contact_point.contact.name}.rest_speed"], RESTING)
+            slow = where(self.held[i], contact_point.rest_speed(values), RESTING)
             at_rest = logical_and(self.near[i], absolute(contact_point.rate) <= slow)
             # What has parted rests again by an impact only, not because another decision at that instant rounds another
             # way.
-            at_rest = logical_and(at_rest, logical_or(self.held[i], settling))
+            at_rest = logical_and(at_rest, logical_or(self.held[i], settling > 0.5))
             allowed.append(logical_and(at_rest, self.effect(i) > FREE * LOCKED) if self.has_friction else at_rest)
         return pushing_bounds(self.sorting, b, allowed, slack_of(b, allowed))
 
@@ -158,74 +162,80 @@ class Rigid:
         return updates
 
 
-def build_rigid(builder: Builder, motion: Motion, accelerate: Solve, constraint_force: Solve) -> Rigid | None:
-    """The rigid contacts of a machine, if it has any.
+def build_rigid(motion: Motion, accelerate: Solve, constraint_force: Solve) -> tuple[Rigid | None, Contribution]:
+    """The rigid contacts of a machine, if it has any, with their memory and the states of their friction.
 
     Args:
         accelerate: M^-1, constraints kept, as a function of a column; constraint_force: force of constraints on the
         joints, likewise.
     """
-    contacts = [c for c in builder.scenario.machine.contacts if isinstance(c, RigidContact)]
+    contacts = [c for c in motion.context.scenario.machine.contacts if isinstance(c, RigidContact)]
     found = [find_contact_points(motion, contact) for contact in contacts]
-    contact_points = [
-        contact_point for group in found if check_moves(builder, motion, group) for contact_point in group
-    ]
-    if not contact_points or not _check_rest(builder, motion, contact_points):
-        return None
+    contact_points: list[RigidPoint] = [point for group in found if check_moves(motion, group) for point in group]
+    contact_points += find_end_stops(motion)
+    if not contact_points or not _check_rest(motion, contact_points):
+        return None, Contribution()
     rates = ca.vertcat(*(contact_point.rate for contact_point in contact_points))
     H = ca.jacobian(rates, motion.v)
-    resting = tuple(builder.add_memory(MemoryInfo(own_name(t, "rests"), "", 0.0, hidden=True)) for t in contact_points)
-    dry = find_dry_points(builder, motion, contact_points, resting)
-    directions = tuple(_push(builder, point, resting[i], dry.get(i)) for i, point in enumerate(contact_points))
+    infos = [MemoryInfo(own_name(point, "rests"), "", 0.0, hidden=True) for point in contact_points]
+    rests = merge(declare_memory(info) for info in infos)
+    resting = tuple(rests.symbols.values())
+    dry, slides = find_dry_points(motion, contact_points, resting)
+    pushes = [_push(motion.context, point, resting[i], dry.get(i)) for i, point in enumerate(contact_points)]
+    directions = tuple(direction for direction, _ in pushes)
     D = H
     if any(contact_point.contact.friction is not None for contact_point in contact_points):
         # D_i = (dw/dv)^T (n + friction), the force's direction in the space of the joints.
-        rows = [ca.jtimes(t.velocity, motion.v, n, True).T for t, n in zip(contact_points, directions, strict=True)]
+        rough = [contact_point.contact.friction is not None for contact_point in contact_points]
+        pairs = enumerate(zip(contact_points, directions, strict=True))
+        rows = [ca.jtimes(t.velocity, motion.v, n, True).T if rough[i] else H[i, :] for i, (t, n) in pairs]
         D = ca.vertcat(*rows)
     drift = ca.jtimes(rates, motion.q, motion.q_dot)
     friction = build_dry_friction(motion, dry, accelerate)
-    return Rigid(tuple(contact_points), resting, H, D, directions, accelerate, constraint_force, drift, friction)
+    own = (tuple(contact_points), resting, H, D, directions)
+    declared = merge((rests, slides, *(part for _, part in pushes)))
+    return Rigid(*own, accelerate, constraint_force, drift, friction), declared
 
 
-def _push(builder: Builder, contact_point: ContactPoint, resting: ca.SX, dry: DryPoint | None) -> ca.SX:
+def _push(
+    context: Context, contact_point: RigidPoint, resting: ca.SX, dry: DryPoint | None
+) -> tuple[ca.SX, Contribution]:
     """Force on the touching body for a normal force of 1 N: along the normal, and what its friction adds."""
-    if contact_point.contact.friction is None:
-        return contact_point.normal
+    if isinstance(contact_point, StopPoint) or contact_point.contact.friction is None:
+        return contact_point.normal, Contribution()
     first, second = dry.direction if dry else contact_point.slips
-    given = {"slip1": first, "slip2": second, "normal": ca.SX(1)}
+    given = {"slip1": first, "slip2": second, "normal": ca.SX(1), "travel": contact_point.travel}
     if contact_point.contact.sticks:
         given["direction"] = where(dry.slides, 1.0, 0.0) if dry else ca.SX(0)
-    rubbed = trace_contact(builder, contact_point, given, "friction", ("force1", "force2"), resting > 0.5)
+    rubbed, traced = trace_contact(context, contact_point, given, "friction", ("force1", "force2"), resting > 0.5)
     if rubbed is None:
-        return contact_point.normal
-    return (
-        contact_point.normal
-        + rubbed["force1"] * contact_point.tangents[0]
-        + rubbed["force2"] * contact_point.tangents[1]
-    )
+        return contact_point.normal, traced
+    along, across = contact_point.tangents
+    return contact_point.normal + rubbed["force1"] * along + rubbed["force2"] * across, traced
 
 
-def _check_rest(builder: Builder, motion: Motion, contact_points: list[ContactPoint]) -> bool:
+def _check_rest(motion: Motion, contact_points: list[RigidPoint]) -> bool:
     """Report what rigid contacts do not go together with."""
-    scenario, path = builder.scenario, f"contacts.{contact_points[0].contact.name}"
-    before = len(builder.flaws.found)
-    if scenario.constraint_method.method in ("index3", "minimal"):
-        what = f"a rigid contact does not go together with the constraint method '{scenario.constraint_method.method}'"
-        builder.flaws.add(path, what, "say baumgarte or projection")
+    scenario, flaws, path = motion.context.scenario, motion.context.flaws, contact_points[0].path
+    method = scenario.constraint_method.method
+    before = len(flaws.found)
+    if method in ("index3", "minimal"):
+        what = f"rigid contacts and end stops do not go together with the constraint method '{method}'"
+        flaws.add(path, what, "say baumgarte or projection")
     if scenario.initialisation == "equilibrium":
-        builder.flaws.add(path, "a rest on a rigid contact is not searched for", "start as given")
+        flaws.add(path, "a rest on a rigid contact or end stop is not searched for", "start as given")
     elif scenario.initialisation == "given":
-        _check_start(builder, motion, contact_points)
-    return len(builder.flaws.found) == before
+        _check_start(motion, contact_points)
+    return len(flaws.found) == before
 
 
-def _check_start(builder: Builder, motion: Motion, contact_points: list[ContactPoint]) -> None:
+def _check_start(motion: Motion, contact_points: list[RigidPoint]) -> None:
     for contact_point in contact_points:
         gap, rate = motion.values_at_start(ca.vertcat(contact_point.gap, contact_point.rate))
         # A start inside a surface, or on its way into one, has no impulse that belongs to it.
         if gap < -SUNK:
             what = f"starts inside the surface, by {-gap:.3g} m"
-            builder.flaws.add(f"contacts.{contact_point.name}", what, "change initial")
+            motion.context.flaws.add(contact_point.path, what, "change initial")
         elif gap <= NEAR and rate < -RESTING:
             what = f"starts in touch and moves into the surface, with {-rate:.3g} m/s"
-            builder.flaws.add(f"contacts.{contact_point.name}", what, "start a little above it")
+            motion.context.flaws.add(contact_point.path, what, "start a little above it")

@@ -11,15 +11,16 @@ from dataclasses import replace
 
 import casadi as ca
 
-from robodyn.assembly.builder import Builder, Deferred, reference_to
-from robodyn.assembly.contact import ContactForce, add_contact_signals, own_name
+from robodyn.assembly.contact import ContactForce, define_contact_signals, own_name
 from robodyn.assembly.contact_friction import DryFriction, DryPoint
 from robodyn.assembly.contact_geometry import ContactPoint
+from robodyn.assembly.contribution import Contribution, Deferred, declare_memory, merge, reference_to, watch
 from robodyn.assembly.declarations import Ending, Guard, MemoryInfo
+from robodyn.assembly.end_stops import EndStop, RigidPoint, StopPoint, define_stop_forces
 from robodyn.assembly.impact_law import Impulse, find_impulse
+from robodyn.assembly.invariants import Invariant
 from robodyn.assembly.mobility import Mobility
 from robodyn.assembly.motion import Motion
-from robodyn.assembly.promises import Promise
 from robodyn.assembly.reaction_modes import ACTION, PROBLEM
 from robodyn.assembly.rigid_contact import CLOSED, JAMS, LOCKED, SETTLING, SUNK, Rigid
 from robodyn.assembly.stick_friction import HELD_SPEED, LEAST_SPEED, LIMIT_MARGIN, REST_SPEED, TINY
@@ -38,16 +39,10 @@ SLOWS = 1e-3
 """Time [s] by which an acceleration counts like a speed."""
 
 
-def add_rigid(
-    builder: Builder,
-    motion: Motion,
-    rigid: Rigid,
-    forces: list[ca.SX],
-    deciding: list[ca.SX],
-    rates: ca.SX,
-    bindings: Bindings,
-) -> None:
-    """Forces of the rigid contacts as signals, their promises, impacts and guards.
+def trace_rigid_events(
+    motion: Motion, rigid: Rigid, forces: list[ca.SX], deciding: list[ca.SX], rates: ca.SX, bindings: Bindings
+) -> Contribution:
+    """Forces of the rigid contacts as signals, their invariants, impacts and guards.
 
     Args:
         forces: along the normals, and of dry friction; deciding: those by which contact points rest and stick.
@@ -57,31 +52,38 @@ def add_rigid(
     pushed = [
         ContactForce(contact_point, lam[i], lam[i] * rigid.directions[i], rigid.held[i], bindings)
         for i, contact_point in enumerate(rigid.contact_points)
+        if isinstance(contact_point, ContactPoint)
     ]
+    # Contacts come before end stops.
     for point in rigid.dry.points if rigid.dry else ():
         held = sum((across[point.first + k] * t for k, t in enumerate(point.tangents)), pushed[point.number].force)
         pushed[point.number] = replace(pushed[point.number], force=held)
+    parts = []
     for contact in rigid.contacts:
-        builder.add_memory(MemoryInfo(f"{contact.name}.{JAMS}", "", 0.0, hidden=True))
-        add_contact_signals(builder, contact, [one for one in pushed if one.contact_point.contact is contact])
-    builder.add_memory(MemoryInfo(SETTLING, "", 1.0, hidden=True))
+        parts.append(declare_memory(MemoryInfo(f"{contact.name}.{JAMS}", "", 0.0, hidden=True)))
+        own = [one for one in pushed if one.contact_point.contact is contact]
+        parts += [] if isinstance(contact, EndStop) else [define_contact_signals(contact, own)]
+    stops = enumerate(rigid.contact_points)
+    parts.append(define_stop_forces([(point, lam[i]) for i, point in stops if isinstance(point, StopPoint)], bindings))
+    parts.append(declare_memory(MemoryInfo(SETTLING, "", 1.0, hidden=True)))
+    memory = merge(parts)
     for i, contact_point in enumerate(rigid.contact_points):
-        builder.watch(Promise.APART, contact_point.name, "m", [-contact_point.gap, 0.0], {})
+        parts.append(watch(Invariant.APART, contact_point.name, "m", [-contact_point.gap, 0.0], {}))
         pulls = where(rigid.held[i], -lam[i], 0.0)
-        builder.watch(Promise.PUSHES, contact_point.name, "N", [pulls, absolute(lam[i])], bindings)
-    _add_guards(builder, rigid, deciding[0], _add_impact(builder, motion, rigid, bindings), bindings)
-    if rigid.dry:
-        _add_dry_events(builder, rigid.dry, deciding, rates, bindings)
+        parts.append(watch(Invariant.PUSHES, contact_point.name, "N", [pulls, absolute(lam[i])], bindings))
+    impact = _trace_impact(motion, rigid, bindings)
+    parts += [impact, _guard_contacts(rigid, deciding[0], memory, tuple(impact.problems), bindings)]
+    parts += [_guard_dry(rigid.dry, deciding, rates, bindings)] if rigid.dry else []
+    return merge(parts)
 
 
-def _add_impact(builder: Builder, motion: Motion, rigid: Rigid, bindings: Bindings) -> tuple[str, ...]:
+def _trace_impact(motion: Motion, rigid: Rigid, bindings: Bindings) -> Contribution:
     """Impulses where gaps close: `v+ = v + M^-1 P`, with `v_n+ >= -r v_n-`; what they do is work.
 
     So is what the constraints' answer does: a prescribed motion goes on through an impact. Friction on joints is finite
-    and does nothing in no time. Returns the names of the complementarity problems.
+    and does nothing in no time.
     """
-    before = set(builder.problems)
-    impact = find_impulse(builder, motion, rigid)
+    impact, problems = find_impulse(motion, rigid)
     answer = Impulse(rigid.constraint_force(impact.impulse), impact.change)
     # v+ = v + M^-1 P, and the work P^T (v + v+) / 2 goes into the books: the balance of energy holds across the impact.
     v, sinking = motion.v + impact.change, ca.vertsplit(rigid.sinks(impact.change))
@@ -89,24 +91,31 @@ def _add_impact(builder: Builder, motion: Motion, rigid: Rigid, bindings: Bindin
     update = {motion.v[k].name(): Deferred(v[k], bindings) for k in range(v.numel())}
     work = so_far.expression + impact.work(motion.v) + answer.work(motion.v)
     update["energy.work"] = Deferred(work, bindings | so_far.bindings)
-    update |= rigid.note_jams(sinking) | _unbend(builder, rigid)
-    builder.actions[IMPACT] = update | {SETTLING: Deferred(ca.SX(1), {})}
-    return tuple(name for name in builder.problems if name not in before)
+    update |= rigid.note_jams(sinking) | _unbend(rigid)
+    return replace(problems, actions={IMPACT: update | {SETTLING: Deferred(ca.SX(1), {})}})
 
 
-def _unbend(builder: Builder, rigid: Rigid) -> dict[str, Deferred]:
+def _unbend(rigid: Rigid) -> dict[str, Deferred]:
     """States of friction begin anew where nothing rested before."""
     update = {}
     for contact_point, held in zip(rigid.contact_points, rigid.held, strict=True):
         for _, law, _ in contact_point.contact.laws.values():
             for state in info_of(function_of(law)).states:
-                name = own_name(contact_point, state)
-                update[name] = Deferred(where(held, builder.symbol_of(name), 0.0), {})
+                so_far = reference_to(own_name(contact_point, state))
+                fresh = where(held, so_far.expression, 0.0)
+                update[own_name(contact_point, state)] = Deferred(fresh, so_far.bindings)
     return update
 
 
-def _add_guards(builder: Builder, rigid: Rigid, lam: ca.SX, problems: tuple[str, ...], bindings: Bindings) -> None:
-    """A gap closes where it is shut and approaches, or is far beyond that; a force ends where it comes down to zero."""
+def _guard_contacts(
+    rigid: Rigid, lam: ca.SX, memory: Contribution, problems: tuple[str, ...], bindings: Bindings
+) -> Contribution:
+    """A gap closes where it is shut and approaches, or is far beyond that; a force ends where it comes down to zero.
+
+    Args:
+        memory: of what jams and what has to settle; problems: names of those of an impact.
+    """
+    guards = []
     for i, contact_point in enumerate(rigid.contact_points):
         # One margin for a gap that closes, a wider one for what rounding has let sink: it must be hit out again.
         closing = {"hits": CLOSED, "sinks": SUNK}
@@ -114,28 +123,31 @@ def _add_guards(builder: Builder, rigid: Rigid, lam: ca.SX, problems: tuple[str,
             # A step may end where a corner that went in is on its way out again.
             apart = maximum(contact_point.gap + margin, minimum(contact_point.rate + margin, contact_point.gap + DEEP))
             guard = _guard(contact_point, event, IMPACT, problems)
-            builder.add_guard(guard, Deferred(where(rigid.held[i], 1.0, apart), {}))
+            guards.append((guard, Deferred(where(rigid.held[i], 1.0, apart), {})))
         guard = _guard(contact_point, "parts", ACTION, (PROBLEM,))
-        builder.add_guard(guard, Deferred(where(rigid.held[i], lam[i], -1.0), bindings))
+        guards.append((guard, Deferred(where(rigid.held[i], lam[i], -1.0), bindings)))
         if contact_point.contact.friction is not None:
             left = where(rigid.held[i], rigid.effect(i) - LOCKED, 1.0)
-            builder.add_guard(_guard(contact_point, "locks", ACTION, (PROBLEM,)), Deferred(left, {}))
-    settling = where(builder.memory_symbols[SETTLING] > 0.5, -1.0, 1.0)
-    builder.add_guard(Guard(SETTLE, -1, action=ACTION, problems=(PROBLEM,)), Deferred(settling, {}))
+            guards.append((_guard(contact_point, "locks", ACTION, (PROBLEM,)), Deferred(left, {})))
+    guards.append((Guard(SETTLE, -1, action=ACTION, problems=(PROBLEM,)), _falls_with(memory.symbols[SETTLING])))
     for contact in rigid.contacts:
         name = f"{contact.name}.{JAMS}"
-        jammed = Deferred(where(builder.memory_symbols[name] > 0.5, -1.0, 1.0), {})
-        builder.add_guard(Guard(name, -1, Ending.JAMMED, contact=contact.name), jammed)
+        guards.append((Guard(name, -1, Ending.JAMMED, contact=contact.name), _falls_with(memory.symbols[name])))
+    return Contribution(guards=tuple(guards))
 
 
-def _add_dry_events(
-    builder: Builder, friction: DryFriction, forces: list[ca.SX], rates: ca.SX, bindings: Bindings
-) -> None:
+def _falls_with(flag: ca.SX) -> Deferred:
+    """A value that falls through zero where memory becomes 1."""
+    return Deferred(where(flag > 0.5, -1.0, 1.0), {})
+
+
+def _guard_dry(friction: DryFriction, forces: list[ca.SX], rates: ca.SX, bindings: Bindings) -> Contribution:
     """Guards of slipping and stopping, negative while they have no meaning.
 
     Args:
         forces: along the normals and across them, that decide what holds; rates: accelerations of the slips.
     """
+    parts = []
     for point in friction.points:
         limit, held = point.coefficient * forces[0][point.number], forces[1][point.rows]
         # (mu N)^2 - f^2 has a rate also where nothing is to be held. A load that is just the limit, as four corners may
@@ -151,11 +163,15 @@ def _add_dry_events(
             excess = SLOWS * _excess_to_hold(point, friction.mobility, limit, rates[point.rows])
             stops = maximum(point.speed - point.rest_speed, minimum(excess, stops + REST_SPEED))
             power = where(logical_and(point.slides, point.speed < point.rest_speed), minimum(power, 0.0), power)
-        builder.watch(Promise.PASSIVE, point.contact_point.name, "W", [power, absolute(power) + limit], bindings)
+        name = point.contact_point.name
+        parts.append(watch(Invariant.PASSIVE, name, "W", [power, absolute(power) + limit], bindings))
         values = {"slips": (point.held, margin), "stops": (logical_and(point.resting, point.slides), stops)}
-        for event, (meant, value) in values.items():
-            guard = _guard(point.contact_point, event, ACTION, (PROBLEM,))
-            builder.add_guard(guard, Deferred(where(meant, value, -1.0), bindings))
+        guards = [
+            (_guard(point.contact_point, event, ACTION, (PROBLEM,)), Deferred(where(meant, value, -1.0), bindings))
+            for event, (meant, value) in values.items()
+        ]
+        parts.append(Contribution(guards=tuple(guards)))
+    return merge(parts)
 
 
 def _excess_to_hold(point: DryPoint, mobility: Mobility, limit: ca.SX, rates: ca.SX) -> ca.SX:
@@ -169,6 +185,6 @@ def _excess_to_hold(point: DryPoint, mobility: Mobility, limit: ca.SX, rates: ca
     return 0.5 * ca.trace(T) * (sqrt(ca.sumsqr(limit * point.way + change) + TINY) - limit)
 
 
-def _guard(contact_point: ContactPoint, event: str, action: str, problems: tuple[str, ...]) -> Guard:
+def _guard(contact_point: RigidPoint, event: str, action: str, problems: tuple[str, ...]) -> Guard:
     name = f"{contact_point.name}.{event}"
     return Guard(name, -1, action=action, contact=contact_point.contact.name, problems=problems)

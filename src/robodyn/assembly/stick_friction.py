@@ -18,17 +18,16 @@ holds anything there. It passes like an open brake, with a holding limit of zero
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import combinations
 
 import casadi as ca
 import numpy as np
 
-from robodyn.assembly.builder import Builder, StickElement
 from robodyn.assembly.complementarity import ALLOWED, FIXED, FOLLOWS, Bounds
 from robodyn.assembly.constraints import Constrained, Equation
+from robodyn.assembly.contribution import Contribution, StickElement
+from robodyn.assembly.held_joints import HeldBy, find_held_joints
 from robodyn.assembly.mobility import COMPLIANCE, RETURN_RATE, Mobility, Solve, build_mobility
 from robodyn.assembly.motion import Motion
-from robodyn.model import RigidContact
 from robodyn.symbolic import absolute, logical_and, maximum, minimum, sign, where
 
 REST_SPEED = 1e-9
@@ -46,10 +45,6 @@ OPEN = 2.0
 DEAD_CENTRE = 1e-9
 """Part of the mobility at a general position below which an element cannot hold the machine: its gradient is smaller by
 the root of this."""
-LARGEST_SEARCH = 10
-"""Number of elements up to which all their combinations are looked at for joints they hold together."""
-
-HeldBy = tuple[tuple[tuple[int, ...], ...], ...]
 
 
 @dataclass(frozen=True)
@@ -159,16 +154,15 @@ def _levels(element: StickElement, certain: bool = False) -> tuple[ca.SX, ca.SX]
 
 
 def build_sticking(
-    builder: Builder, motion: Motion, a: ca.SX, solve: Solve, constrained: Constrained | None
-) -> Sticking | None:
-    """What friction that sticks is made of, if there is any.
+    motion: Motion, elements: tuple[StickElement, ...], a: ca.SX, solve: Solve, constrained: Constrained | None
+) -> tuple[Sticking | None, Contribution]:
+    """What friction that sticks is made of, if there is any; and a warning where its loads are not determined.
 
     Args:
         a: accelerations without friction and contacts; solve: M^-1.
     """
-    elements = tuple(builder.sticking)
     if not elements:
-        return None
+        return None, Contribution()
     G = ca.vertcat(*(motion.gradient(element.on) for element in elements))
     speed = ca.vertcat(*(motion.coordinate_rates[element.on] for element in elements))
     position = ca.vertcat(*(motion.positions[element.on] for element in elements))
@@ -185,13 +179,7 @@ def build_sticking(
         np.linalg.matrix_rank(np.vstack([rows, numeric])) < np.linalg.matrix_rank(rows) + len(numeric)
         for rows in (always, whole)
     )
-    if shared:
-        names = ", ".join(element.block.name for element in elements)
-        builder.warnings.append(
-            f"of the friction that sticks ({names}) some holds the same motion: at rest, they share its load "
-            "as their limits are"
-        )
-    rigid = any(isinstance(contact, RigidContact) for contact in builder.scenario.machine.contacts)
+    rigid = bool(motion.context.scenario.machine.rigid_parts)
     mobility = build_mobility(
         constrained.respond if constrained else solve,
         G,
@@ -203,7 +191,17 @@ def build_sticking(
         e if row is None else _open(e, mobility.S[i, i] <= DEAD_CENTRE * ca.dot(row, solve(row)))
         for i, (e, row) in enumerate(zip(elements, open_, strict=True))
     )
-    return Sticking(elements, mobility, position, speed, drift, find_held_joints(numeric, always[resting]))
+    held_by = find_held_joints(numeric, always[resting])
+    warnings = (_describe_shared(elements),) if shared else ()
+    return Sticking(elements, mobility, position, speed, drift, held_by), Contribution(warnings=warnings)
+
+
+def _describe_shared(elements: tuple[StickElement, ...]) -> str:
+    names = ", ".join(element.block.name for element in elements)
+    return (
+        f"of the friction that sticks ({names}) some holds the same motion: at rest, they share its load "
+        "as their limits are"
+    )
 
 
 def _rests(motion: Motion, equation: Equation) -> bool:
@@ -227,29 +225,6 @@ def _open(element: StickElement, condition: ca.SX) -> StickElement:
     """An element that holds nothing under a condition."""
     forth, back = (where(condition, 0.0, limit) for limit in element.limits)
     return replace(element, limits=(forth, back))
-
-
-def find_held_joints(G: np.ndarray, always: np.ndarray | None = None) -> HeldBy:
-    """For each joint the smallest sets of rows of G in whose span its own axis lies: held, they hold the joint.
-
-    Args:
-        always: gradients of constraints, which hold in any case and leave the joints at rest.
-    """
-    k, n = G.shape
-    always = np.zeros((0, n)) if always is None else always
-    sizes = range(1, k + 1) if k <= LARGEST_SEARCH else (1, 2, 3, k)
-    found: list[list[tuple[int, ...]]] = [[] for _ in range(n)]
-    for size in sizes:
-        for group in combinations(range(k), size):
-            # pinv(R) R projects on the span of the rows: the joint's own axis lies in it where the entry is 1.
-            rows = np.vstack([always, G[list(group)]])
-            reached = np.linalg.pinv(rows, rcond=1e-9) @ rows
-            for j in range(n):
-                # Only sets without a smaller one inside are kept.
-                new = not any(set(smaller) <= set(group) for smaller in found[j])
-                if new and reached[j, j] > 1 - 1e-9:
-                    found[j].append(group)
-    return tuple(tuple(groups) for groups in found)
 
 
 def _all(conditions: list[ca.SX]) -> ca.SX:

@@ -13,8 +13,8 @@ import numpy as np
 
 from robodyn.assembly.declarations import BreakRule, DelayInfo, Guard, MemoryInfo, Port, ProblemInfo, StateInfo, Task
 from robodyn.assembly.functions import Expressions, Symbols
+from robodyn.assembly.invariants import Watched
 from robodyn.assembly.network import SignalInfo
-from robodyn.assembly.promises import Watched
 from robodyn.assembly.tree import Mechanics
 from robodyn.dynamics import Tree, bias, mass_matrix, position_rates, solve_symmetric
 from robodyn.model import Number, Scenario

@@ -14,11 +14,11 @@ from typing import Any
 
 import casadi as ca
 
+from robodyn.assembly.network import Bindings as Bindings
 from robodyn.errors import Flaw, FlawList
 from robodyn.laws import arguments_of
 from robodyn.symbolic import is_symbolic
 
-Bindings = dict[str, tuple[ca.SX, str, str]]
 INSTALLED = (str(Path(__file__).parents[1]), *{sysconfig.get_path(name) for name in ("purelib", "platlib", "stdlib")})
 """Folders of this package and of libraries."""
 REMEDY = "laws use robodyn.symbolic (where, minimum, ...) instead of if, max, math; or sample it with native = false"

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 import casadi as ca
 
-from robodyn.assembly.builder import Builder
+from robodyn.assembly.contribution import Contribution, define, merge
 from robodyn.assembly.motion import Motion
-from robodyn.assembly.network import Definition, SignalInfo
+from robodyn.assembly.network import SignalInfo
 from robodyn.assembly.tracing import Bindings
 from robodyn.dynamics import ldl, solve_ldl
 from robodyn.model import Rod
@@ -28,13 +28,14 @@ if TYPE_CHECKING:
 NOTE = "not determined by the motion: the least that goes with it"
 
 
-def define_forces(builder: Builder, motion: Motion, constrained: Constrained, lam: ca.SX, bindings: Bindings) -> None:
+def define_constraint_forces(motion: Motion, constrained: Constrained, lam: ca.SX, bindings: Bindings) -> Contribution:
     """The forces of all equations as signals; those that the motion does not determine have a note."""
+    parts = []
     for equation, force in _share_forces(motion, constrained, lam):
         note = NOTE if equation.force in constrained.undetermined else ""
         value = -force if isinstance(equation.constraint, Rod) else force
-        info = SignalInfo(equation.force, equation.unit, note=note)
-        builder.network.define([info], Definition({info.name: value}, bindings))
+        parts.append(define([SignalInfo(equation.force, equation.unit, note=note)], {equation.force: value}, bindings))
+    return merge(parts)
 
 
 def _share_forces(motion: Motion, constrained: Constrained, lam: ca.SX) -> list[tuple[Equation, ca.SX]]:

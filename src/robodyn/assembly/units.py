@@ -68,16 +68,16 @@ def _axis_units(block: Block, k: int, units: Mapping[str, str]) -> BlockUnits:
     return replace(own, coordinate=units.get(f"{axes[k]}.position", own.coordinate)) if k < len(axes) else own
 
 
-def settle_units(scenario: Scenario, infos: dict[str, SignalInfo]) -> None:
+def settle_units(scenario: Scenario, infos: Mapping[str, SignalInfo]) -> Mapping[str, SignalInfo]:
     """Fill in units that were not known yet when a block was declared: its inputs may come from later blocks."""
     # A chain of blocks or formulas passes units on one part a round.
     for _ in range(len(scenario.machine.all_blocks) + len(scenario.machine.signals) + 1):
         units = {name: info.unit for name, info in infos.items()}
-        fresh = {name: unit for name, unit in _block_units(scenario, units).items() if infos[name].unit != unit}
-        for name, unit in fresh.items():
-            infos[name] = replace(infos[name], unit=unit)
+        fresh = {name: unit for name, unit in _block_units(scenario, units).items() if units[name] != unit}
         if not fresh:
-            return
+            break
+        infos = {**infos, **{name: replace(infos[name], unit=unit) for name, unit in fresh.items()}}
+    return infos
 
 
 def _block_units(scenario: Scenario, units: Mapping[str, str]) -> dict[str, str]:

@@ -49,11 +49,11 @@ def find_touch(motion: Motion, wheel: Wheel) -> Touch:
     down = -upright / sqrt(ca.sumsqr(upright))
     ahead = ca.cross(a, n)
     ahead = ahead / sqrt(ca.sumsqr(ahead))
-    reach = motion.builder.values[f"{wheel.name}.radius"] * down
+    reach = motion.context.values[f"{wheel.name}.radius"] * down
     place = motion.point_position(wheel.center) + reach
     link, pose = motion.point_pose(wheel.center)
     q: Any = motion.q
     J = ca.SX(geometric_jacobian(motion.mechanics.tree, q, link, pose.p))
     omega, u = ca.SX(J[:3, :] @ motion.v), ca.SX(J[3:, :] @ motion.v)
-    height = ca.dot(n, place) - motion.builder.values[f"{wheel.name}.height"]
+    height = ca.dot(n, place) - motion.context.values[f"{wheel.name}.height"]
     return Touch(place, u + ca.cross(omega, reach), height, (ahead, ca.cross(n, ahead), ca.SX(n)))

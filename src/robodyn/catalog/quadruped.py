@@ -47,7 +47,7 @@ OFFSET = 0.08
 FRICTION = {"coefficient": 0.7}
 SOFT, BRISTLES = {"stiffness": 2e4, "damping": 300.0}, {"stiffness": 2e3, "damping": 20.0}
 GAINS = {"proportional": 200.0, "derivative": 4.0, "limit": 30.0}
-GAIT = {"thigh": THIGH, "shank": SHANK, "height": HEIGHT, "period": 0.4, "begin": 0.2, "ramp": 1.0}
+GAIT = {"thigh": THIGH, "shank": SHANK, "height": HEIGHT, "cycle_time": 0.4, "begin": 0.2, "ramp": 1.0}
 
 
 def quadruped(

@@ -19,14 +19,14 @@ OUT_OF_REACH = "the leg is too short or too folded for this height and stride: c
     height="m",
     stride="m",
     lift="m",
-    period="s",
+    cycle_time="s",
     phase="",
     begin="s",
     ramp="s",
-    checks={"thigh": "positive", "shank": "positive", "period": "positive", "ramp": "positive"},
+    checks={"thigh": "positive", "shank": "positive", "cycle_time": "positive", "ramp": "positive"},
     positive={"reach": OUT_OF_REACH, "fold": OUT_OF_REACH},
 )
-def walking_leg(time, *, thigh, shank, height, stride, lift, period, phase=0.0, begin=0.0, ramp=1.0):
+def walking_leg(time, *, thigh, shank, height, stride, lift, cycle_time, phase=0.0, begin=0.0, ramp=1.0):
     """Angles of hip and knee of a leg in a plane whose foot goes its round below the hip, half of it on the ground.
 
         ground: x = s (1/2 - u), z = -h;     air: x = -s/2 cos(pi u), z = -h + lift sin^2(pi u),   u from 0 to 1
@@ -39,7 +39,7 @@ def walking_leg(time, *, thigh, shank, height, stride, lift, period, phase=0.0, 
         thigh, shank: a and b; height: h, of the hip over the ground; stride: s, on the ground.
         phase: 0 to 1, how far the round is at time 0; it begins in the air.
     """
-    cycle = time / period + phase
+    cycle = time / cycle_time + phase
     cycle = 2.0 * (cycle - sym.floor(cycle))
     grown = sym.clip((time - begin) / ramp, 0.0, 1.0)
     in_air, u = cycle < 1.0, sym.where(cycle < 1.0, cycle, cycle - 1.0)

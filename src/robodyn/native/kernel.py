@@ -13,12 +13,12 @@ from robodyn.native.arrays import KNOWN, introduce, is_readable
 from robodyn.native.drives import find_drives
 from robodyn.native.elementary import inline_elementary
 from robodyn.native.emit import emit_module, reads_rows
+from robodyn.native.families import gather_families
 from robodyn.native.fusion import fuse
 from robodyn.native.kept import Code, Sizes
 from robodyn.native.machine import Machine, compile_objects, optimisation
 from robodyn.native.prelude import separate_prelude
 from robodyn.native.program import Program
-from robodyn.native.reading import read_program
 from robodyn.native.reciprocals import share_reciprocals
 from robodyn.native.rows import check_rows
 from robodyn.native.sweeps import Sweep
@@ -208,18 +208,23 @@ def _make_code(
     functions: Mapping[str, ca.Function], settings: _Settings, on_compile: Callable[[str], None] | None
 ) -> Code:
     """Read, improve, separate the prelude, write, compile."""
-    programs = {name: read_program(function) for name, function in functions.items()}
+    families = gather_families(functions, settings.inexact, settings.parameter_input)
+    wholes = {name: family.read() for name, family in families.items()}
     if not settings.plain:
-        programs = {name: improve_program(program, name in settings.inexact) for name, program in programs.items()}
-    width, n_parameters, n_prelude = _common_width(programs, settings.parameter_input), 0, 0
+        wholes = {name: improve_program(whole, name in settings.inexact) for name, whole in wholes.items()}
+    width, n_parameters, prelude = _common_width(wholes, settings.parameter_input), 0, None
     # What parameters alone decide is computed once a run, not once a call.
     if settings.parameter_input is not None:
-        programs, prelude, n_parameters = separate_prelude(programs, settings.parameter_input)
-        n_prelude = prelude.out_sizes[0]
-        if settings.driven:
-            driven = [programs[name] for name in settings.driven]
-            programs = {**programs, DRIVES: find_drives(driven, TIME_INPUT, settings.parameter_input)}
-        programs = {**programs, "": prelude} if n_prelude else programs
+        wholes, prelude, n_parameters = separate_prelude(wholes, settings.parameter_input)
+    split = [family.split(wholes[name], settings.parameter_input) for name, family in families.items()]
+    programs = {name: program for part in split for name, program in part.items()}
+    programs = {name: programs[name] for name in functions}
+    if prelude and settings.driven and settings.parameter_input is not None:
+        driven = [programs[name] for name in settings.driven]
+        programs[DRIVES] = find_drives(driven, TIME_INPUT, settings.parameter_input)
+    n_prelude = prelude.out_sizes[0] if prelude else 0
+    if prelude and n_prelude:
+        programs[""] = prelude
     if on_compile is not None:
         n_operations = sum(program.n_operations for program in programs.values())
         on_compile(f"compiling {len(programs)} functions of {n_operations} operations")

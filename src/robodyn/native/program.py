@@ -41,7 +41,7 @@ RUN_TIME = frozenset(["seek", "row"])
 
 # Operations whose first argument is not a node: the number of a table, a width or column, or what is not supported.
 _LABELLED = frozenset(["locate", "gather", "seek", "row", "unsupported"])
-_COMMUTATIVE = frozenset(["add", "mul", "eq", "ne", "and", "or", "hypot"])
+COMMUTATIVE = frozenset(["add", "mul", "eq", "ne", "and", "or", "hypot"])
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class Builder:
         if op == "const":
             # Equal numbers may differ in the sign of zero, and a NaN equals nothing: compare what is written.
             key = (op, float(node[1]).hex())
-        elif op in _COMMUTATIVE:
+        elif op in COMMUTATIVE:
             if node[1] > node[2]:
                 node = key = (op, node[2], node[1])
             if op == "add":
@@ -129,25 +129,30 @@ class Builder:
 
     def finish(self, name: str, in_sizes: Iterable[int], outputs: Iterable[Iterable[int]]) -> Program:
         """The program of the nodes that the outputs need."""
-        outputs = [tuple(output) for output in outputs]
-        # Dead code is left out: only what outputs reach backwards stays.
-        live = self._live(outputs)
-        renumbered: dict[int, int] = {}
-        nodes: list[Node] = []
-        for number, node in enumerate(self.nodes):
-            if live[number]:
-                renumbered[number] = len(nodes)
-                nodes.append(with_operands(node, renumbered))
-        kept = tuple(tuple(renumbered[i] for i in output) for output in outputs)
-        return Program(name, tuple(in_sizes), tuple(nodes), kept)
+        return restrict(Program(name, (), tuple(self.nodes), ()), name, in_sizes, outputs)
 
-    def _live(self, outputs: Iterable[Iterable[int]]) -> bytearray:
-        live = bytearray(len(self.nodes))
-        for output in outputs:
-            for number in output:
-                live[number] = 1
-        for number in range(len(self.nodes) - 1, -1, -1):
-            if live[number]:
-                for operand in operands(self.nodes[number]):
-                    live[operand] = 1
-        return live
+
+def restrict(program: Program, name: str, in_sizes: Iterable[int], outputs: Iterable[Iterable[int]]) -> Program:
+    """The program of the nodes that some outputs need."""
+    kept = [tuple(output) for output in outputs]
+    # Dead code is left out: only what outputs reach backwards stays.
+    live = _live(program.nodes, kept)
+    renumbered: dict[int, int] = {}
+    nodes: list[Node] = []
+    for number, node in enumerate(program.nodes):
+        if live[number]:
+            renumbered[number] = len(nodes)
+            nodes.append(with_operands(node, renumbered))
+    return Program(name, tuple(in_sizes), tuple(nodes), tuple(tuple(renumbered[i] for i in output) for output in kept))
+
+
+def _live(nodes: Sequence[Node], outputs: Iterable[Iterable[int]]) -> bytearray:
+    live = bytearray(len(nodes))
+    for output in outputs:
+        for number in output:
+            live[number] = 1
+    for number in range(len(nodes) - 1, -1, -1):
+        if live[number]:
+            for operand in operands(nodes[number]):
+                live[operand] = 1
+    return live

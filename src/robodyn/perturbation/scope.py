@@ -87,6 +87,8 @@ def _check_kind(system: System) -> None:
         flaws.add("constraints", "are not linearised along a motion", "simulate the scenario itself")
     if scenario.machine.contacts:
         flaws.add("contacts", "are not linearised along a motion", "simulate the scenario itself")
+    for path in (path for path in scenario.machine.rigid_parts if path.startswith("joints")):
+        flaws.add(path, "rigid end stops are not linearised along a motion", "simulate the scenario itself")
     for load in (load for load in scenario.machine.loads if load.times is not None):
         what = "loads by a signal are not linearised along a motion"
         flaws.add(f"loads.{load.name}.times", what, "simulate the scenario itself")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from robodyn.assembly import System
-from robodyn.assembly.promises import Promise, Watched
+from robodyn.assembly.invariants import Invariant, Watched
 from robodyn.engine import Trajectory
 from robodyn.model import PrescribedMotion, Solver
 from robodyn.results import Certificate, Check, Outcome, OutcomeKind, Run, interpolation_errors
@@ -35,7 +35,7 @@ FIRST, SMALLEST, _, LARGEST, LARGEST_AT, _ = range(6)
 
 @dataclass(frozen=True)
 class Kind:
-    """How a promise is reported and judged.
+    """How an invariant is reported and judged.
 
     Attributes:
         relative: whether the value is divided by the size that it is measured by.
@@ -47,16 +47,17 @@ class Kind:
     remedy: str
 
 
+TIGHTEN = "tighten the tolerances or shorten the step"
 MISSED = "an event was missed or is located badly: tighten the tolerances, shorten max_step, and report the model"
 KINDS = {
-    Promise.PASSIVE: Kind("passive elements give no energy", 1e-6, True, "tighten the tolerances or shorten the step"),
-    Promise.HOLDS: Kind("friction holds within its limit", 1e-6, True, MISSED),
-    Promise.SLIDES: Kind("friction slides against its force", 2e-6, False, MISSED),
-    Promise.SIDE: Kind("sides are as noted", 1e-6, True, MISSED),
-    Promise.LIMIT: Kind("states keep their limits", 1e-9, True, MISSED),
-    Promise.RANGE: Kind("laws are within their range", 1e-9, True, "start within it"),
-    Promise.APART: Kind("rigid bodies do not overlap", 1e-4, False, MISSED),
-    Promise.PUSHES: Kind("rigid contacts only push", 1e-6, True, MISSED),
+    Invariant.PASSIVE: Kind("passive elements give no energy", 1e-6, True, TIGHTEN),
+    Invariant.HOLDS: Kind("friction holds within its limit", 1e-6, True, MISSED),
+    Invariant.SLIDES: Kind("friction slides against its force", 2e-6, False, MISSED),
+    Invariant.SIDE: Kind("sides are as noted", 1e-6, True, MISSED),
+    Invariant.LIMIT: Kind("states keep their limits", 1e-9, True, MISSED),
+    Invariant.RANGE: Kind("laws are within their range", 1e-9, True, "start within it"),
+    Invariant.APART: Kind("rigid bodies do not overlap", 1e-4, False, MISSED),
+    Invariant.PUSHES: Kind("rigid contacts only push", 1e-6, True, MISSED),
 }
 
 
@@ -73,26 +74,26 @@ def certify(
     checks: list[Check] = []
     unchecked: list[str] = []
     giving = {block.name: block.info.gives for block in system.scenario.machine.all_blocks}
-    balance, begin = _extremes_of(Promise.BALANCE, system, trajectory), 0
+    balance, begin = _extremes_of(Invariant.BALANCE, system, trajectory), 0
     moved = energy_moved(solver, balance[0], trajectory) if balance else 0.0
     for watched in system.watched:
         extremes = trajectory.extremes[begin : begin + watched.count]
         begin += watched.count
-        if watched.promise is Promise.BALANCE:
+        if watched.invariant is Invariant.BALANCE:
             if unbalanced:
                 unchecked.append(f"{ENERGY}: {unbalanced}")
             else:
                 checks.append(_check_energy(solver, extremes, trajectory))
-        elif watched.promise is Promise.CLOSED:
+        elif watched.invariant is Invariant.CLOSED:
             checks += _check_residuals(system, watched, extremes)
-        elif watched.promise is Promise.WITHIN:
+        elif watched.invariant is Invariant.WITHIN:
             continue
         else:
-            passive = watched.promise is Promise.PASSIVE and duration > 0
+            passive = watched.invariant is Invariant.PASSIVE and duration > 0
             # Neither a force nor a speed of the size of the tolerance is seen.
             least = max(STILL_POWER * moved / duration, solver.atol**2) if passive else 0.0
             remedy = giving.get(watched.subject, "") if passive else ""
-            checks.append(_check_promise(watched, extremes, least, remedy))
+            checks.append(_check_invariant(watched, extremes, least, remedy))
     checks += _check_events(system, trajectory)
     if not solver.adaptive:
         checks += _check_steps(trajectory)
@@ -131,24 +132,24 @@ def judge(outcome: Outcome, certificate: Certificate) -> Outcome:
 
 def energy_error(system: System, solver: Solver, trajectory: Trajectory) -> float | None:
     """Largest change of `E - W` relative to the energies that moved, None where nothing has energy."""
-    watched = _extremes_of(Promise.BALANCE, system, trajectory)
+    watched = _extremes_of(Invariant.BALANCE, system, trajectory)
     return _relative_error(solver, watched[0], trajectory) if watched else None
 
 
 def constraint_errors(system: System, trajectory: Trajectory) -> dict[str, float]:
     """Largest residuals of the constraints, on the level of positions and of velocities; nothing without any."""
-    watched = _extremes_of(Promise.CLOSED, system, trajectory)
+    watched = _extremes_of(Invariant.CLOSED, system, trajectory)
     if not watched:
         return {}
     levels = enumerate(("position", "velocity"))
     return {f"constraint_{level}_error": max(float(one[k, LARGEST]) for one in watched) for k, level in levels}
 
 
-def _extremes_of(promise: Promise, system: System, trajectory: Trajectory) -> list[np.ndarray]:
-    """All that was watched for a promise; nothing without rows."""
+def _extremes_of(invariant: Invariant, system: System, trajectory: Trajectory) -> list[np.ndarray]:
+    """All that was watched for an invariant; nothing without rows."""
     begin, found = 0, []
     for watched in system.watched if len(trajectory.time) else ():
-        if watched.promise is promise:
+        if watched.invariant is invariant:
             found.append(trajectory.extremes[begin : begin + watched.count])
         begin += watched.count
     return found
@@ -189,8 +190,7 @@ def _check_energy(solver: Solver, extremes: np.ndarray, trajectory: Trajectory) 
     balance = extremes[0]
     rises = balance[LARGEST] - balance[FIRST] >= balance[FIRST] - balance[SMALLEST]
     time = float(balance[LARGEST_AT if rises else SMALLEST + 1])
-    remedy = "tighten the tolerances or shorten the step"
-    return Check(ENERGY, _relative_error(solver, extremes, trajectory), limit, time=time, remedy=remedy)
+    return Check(ENERGY, _relative_error(solver, extremes, trajectory), limit, time=time, remedy=TIGHTEN)
 
 
 def _check_residuals(system: System, watched: Watched, extremes: np.ndarray) -> list[Check]:
@@ -209,8 +209,8 @@ def _check_residuals(system: System, watched: Watched, extremes: np.ndarray) -> 
     return checks
 
 
-def _check_promise(watched: Watched, extremes: np.ndarray, least: float, remedy: str) -> Check:
-    kind, unit = KINDS[watched.promise], watched.unit
+def _check_invariant(watched: Watched, extremes: np.ndarray, least: float, remedy: str) -> Check:
+    kind, unit = KINDS[watched.invariant], watched.unit
     (broken, size), time = extremes, float(extremes[0][LARGEST_AT])
     value = max(0.0, float(broken[LARGEST])) if broken[LARGEST] == broken[LARGEST] else np.nan
     if kind.relative:

@@ -19,7 +19,7 @@ from robodyn.assembly.declarations import DelayInfo, StateInfo
 from robodyn.assembly.functions import INPUTS
 from robodyn.assembly.system import FREE, System
 from robodyn.errors import Flaw, ModelError
-from robodyn.model import ConstraintMethod, RigidContact
+from robodyn.model import ConstraintMethod
 from robodyn.native import KernelModule, Sweep, build_jacobian, compile_kernels
 from robodyn.waiting import told_if_slow
 
@@ -133,10 +133,10 @@ def _describe_unrest(balance: Balance, residual: np.ndarray) -> Flaw:
 
 
 def _describe_rigid(system: System) -> list[Flaw]:
-    """Rigid contacts hold nothing while a rest is searched for: which of them touch changes only in a run."""
-    contacts = [contact for contact in system.scenario.machine.contacts if isinstance(contact, RigidContact)]
-    what, remedy = "a rest on a rigid contact is not searched for", "take a compliant Contact"
-    return [Flaw(f"contacts.{contact.name}", what, remedy) for contact in contacts]
+    """What is rigid holds nothing while a rest is searched for: which of it touches changes only in a run."""
+    what = "a rest on a rigid contact or end stop is not searched for"
+    remedy = "take a compliant Contact, or a stop_stiffness"
+    return [Flaw(path, what, remedy) for path in system.scenario.machine.rigid_parts]
 
 
 def _pulled_together(system: System) -> System:

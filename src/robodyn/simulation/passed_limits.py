@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from robodyn.assembly import System
-from robodyn.assembly.promises import Promise
+from robodyn.assembly.invariants import Invariant
 from robodyn.engine import Trajectory
 from robodyn.errors import FlawList
 from robodyn.model.limits import BOUNDED, excess, value_beyond
@@ -30,7 +30,7 @@ def find_passed_limits(system: System, trajectory: Trajectory, run: Run, rows_ch
     for watched in system.watched:
         kept = trajectory.extremes[begin]
         begin += watched.count
-        if watched.promise is not Promise.WITHIN or not kept[LARGEST] > 0:
+        if watched.invariant is not Invariant.WITHIN or not kept[LARGEST] > 0:
             continue
         joint, _, field = watched.subject.rpartition(".")
         limit = float(run.provenance.parameters[watched.subject]["value"])

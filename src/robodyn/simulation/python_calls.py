@@ -21,13 +21,15 @@ class PythonCalls:
         self.compiled = compiled
         self.p = p
         self.running = ""
+        self._states = [info.name for info in compiled.system.states]
+        self._memory = [info.name for info in compiled.system.memory]
 
     def run_task(self, k: int, t: float, x: np.ndarray, d: np.ndarray, m: np.ndarray) -> np.ndarray:
         """New memory after task k."""
         task = self.compiled.system.tasks[k]
         self.running = task.name
         assert task.call is not None
-        return self._written(np.array(m), self._call(task.call, t, x, d, m))
+        return _written(np.array(m), self._memory, self._call(task.call, t, x, d, m))
 
     def run_action(
         self, k: int, t: float, x: np.ndarray, d: np.ndarray, m: np.ndarray
@@ -36,16 +38,11 @@ class PythonCalls:
         guard = self.compiled.system.guards[k]
         self.running = guard.name
         assert guard.call is not None
-        both = self._written(np.concatenate([x, m]), self._call(guard.call, t, x, d, m))
+        names, results = [*self._states, *self._memory], self._call(guard.call, t, x, d, m)
+        both = _written(np.concatenate([x, m]), names, results)
         return both[: len(x)], both[len(x) :]
 
-    @staticmethod
-    def _written(column: np.ndarray, results: dict[int, float]) -> np.ndarray:
-        for index, value in results.items():
-            column[index] = value
-        return column
-
-    def _call(self, call: PythonCall, t: float, x: np.ndarray, d: np.ndarray, m: np.ndarray) -> dict[int, float]:
+    def _call(self, call: PythonCall, t: float, x: np.ndarray, d: np.ndarray, m: np.ndarray) -> dict[str, float]:
         inputs = self.compiled.module.kernels[call.inputs]
         column = iter(inputs(np.array([t]), x, d, m, self.p).tolist())
         arguments = {
@@ -61,6 +58,12 @@ class PythonCalls:
         if unknown:
             raise ValueError(f"returned {', '.join(unknown)}; known: {', '.join(call.targets)}")
         return {call.targets[name]: _number(name, value) for name, value in results.items()}
+
+
+def _written(column: np.ndarray, names: list[str], results: dict[str, float]) -> np.ndarray:
+    for name, value in results.items():
+        column[names.index(name)] = value
+    return column
 
 
 def _number(name: str, value: object) -> float:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.assembly import System, assemble
-from robodyn.assembly.promises import Promise
+from robodyn.assembly.invariants import Invariant
 from robodyn.engine import BrokenRun, Trajectory, integrate
 from robodyn.errors import Flaw, ModelError
 from robodyn.model import Recording, Scenario, ScenarioSequence, Solver
@@ -178,7 +178,7 @@ def _integrate(
     system = compiled.system
     numbers = compiled.number_values(values)
     duration = system.scenario.duration
-    limited = any(watched.promise is Promise.WITHIN for watched in system.watched)
+    limited = any(watched.invariant is Invariant.WITHIN for watched in system.watched)
     kept = engine_recording(recording, solver, start.time, duration, watch_steps=limited)
     check_extent(compiled, solver, kept, duration)
     with WaitingLine(f"simulating {system.scenario.name}", quiet=progress is not None, watched=False) as message:

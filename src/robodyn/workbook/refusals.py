@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from robodyn.assembly import System
-from robodyn.assembly.sampling import as_fraction
+from robodyn.assembly.base_period import as_fraction
 from robodyn.errors import FlawList
 from robodyn.model import Solver
 from robodyn.native.formulas import find_unwritable

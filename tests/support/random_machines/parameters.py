@@ -67,6 +67,10 @@ def draw_parameters(rng: np.random.Generator, arguments: list[Argument], info: L
         scale = scale_of(units.fill(info.units.get(argument.name, "")))
         time = info.units.get(argument.name) == "s" and not info.checks.get(argument.name, "").startswith("positive")
         values[argument.name] = _draw(rng, argument.name, info.checks.get(argument.name, ""), scale, time, values)
+    if {"thigh", "shank", "height"} <= values.keys():
+        # A leg reaches the ground, neither stretched nor folded.
+        thigh = values["thigh"]
+        values |= {"shank": thigh, "height": 1.5 * thigh, "stride": 0.3 * thigh, "lift": 0.3 * thigh}
     return values
 
 

@@ -4,9 +4,9 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from robodyn.assembly.builder import start_builder
 from robodyn.assembly.contact_geometry import find_contact_points
-from robodyn.assembly.motion import add_kinematics
+from robodyn.assembly.contribution import start_context
+from robodyn.assembly.motion import trace_kinematics
 from robodyn.model import GROUND, Ball, Body, Box, Contact, Joint, Machine, Mechanism, Plane, Point, Scenario
 from robodyn.spatial import from_rpy
 
@@ -28,8 +28,7 @@ def two_bodies(touching, against):
     machine = Machine(
         "pair", Mechanism("pair", bodies, joints, points), contacts=(Contact("c", touching, against, **law),)
     )
-    builder = start_builder(Scenario("pair", machine, 1.0))
-    motion = add_kinematics(builder)
+    motion, _ = trace_kinematics(start_context(Scenario("pair", machine, 1.0)), machine.mechanism)
     return motion, find_contact_points(motion, machine.contacts[0])
 
 
@@ -37,14 +36,14 @@ def two_bodies(touching, against):
 @pytest.mark.parametrize("against", [Plane("face", (1, 2, 3)), Box("face", SIZE, TURN)], ids=["plane", "box"])
 def test_the_speed_along_the_normal_is_the_rate_of_the_gap(touching, against):
     motion, contact_points = two_bodies(touching, against)
-    p = ca.vertcat(*motion.builder.values.symbols)
+    p = ca.vertcat(*motion.context.values.symbols)
     gaps = ca.vertcat(*(contact_point.gap for contact_point in contact_points))
     rates = ca.vertcat(*(contact_point.rate for contact_point in contact_points))
     frames = [ca.horzcat(contact_point.normal, *contact_point.tangents) for contact_point in contact_points]
     square = ca.vertcat(*(ca.vec(R.T @ R - ca.SX.eye(3)) for R in frames))
     function = ca.Function("f", [motion.q, motion.v, p], [ca.jtimes(gaps, motion.q, motion.v), rates, square])
     generator = np.random.default_rng(5)
-    numbers = [number.value for number in motion.builder.values.tunable]
+    numbers = [number.value for number in motion.context.values.tunable]
     for _ in range(20):
         expected, found, apart = function(generator.uniform(-1, 1, 6), generator.uniform(-1, 1, 6), numbers)
         np.testing.assert_allclose(np.array(found), np.array(expected), atol=1e-12)
@@ -53,11 +52,11 @@ def test_the_speed_along_the_normal_is_the_rate_of_the_gap(touching, against):
 
 def test_the_distance_to_a_box_is_that_to_its_nearest_point():
     motion, (contact_point,) = two_bodies(Ball("tip"), Box("face", SIZE))
-    p = ca.vertcat(*motion.builder.values.symbols)
+    p = ca.vertcat(*motion.context.values.symbols)
     apart = motion.point_rotation("face").T @ (motion.point_position("tip") - motion.point_position("face"))
     function = ca.Function("f", [motion.q, p], [apart, contact_point.gap])
     generator = np.random.default_rng(6)
-    numbers, half = [number.value for number in motion.builder.values.tunable], 0.5 * np.array(SIZE)
+    numbers, half = [number.value for number in motion.context.values.tunable], 0.5 * np.array(SIZE)
     signs = set()
     for _ in range(200):
         x, gap = (np.array(value).ravel() for value in function(generator.uniform(-0.5, 0.5, 6), numbers))

@@ -7,7 +7,7 @@ import pytest
 
 from robodyn.laws.walking import walking_leg
 
-LEG = {"thigh": 0.22, "shank": 0.19, "height": 0.3, "stride": 0.12, "lift": 0.05, "period": 0.5, "ramp": 1e-9}
+LEG = {"thigh": 0.22, "shank": 0.19, "height": 0.3, "stride": 0.12, "lift": 0.05, "cycle_time": 0.5, "ramp": 1e-9}
 
 
 def foot(angles):
@@ -27,7 +27,7 @@ def test_the_foot_goes_through_the_air_and_back_on_the_ground_at_a_constant_spee
     assert angles["knee_angle"] < 0 < min(angles["reach"], angles["fold"])
 
 
-def test_a_phase_of_one_half_is_half_a_period_later():
+def test_a_phase_of_one_half_is_half_a_cycle_later():
     first, second = walking_leg(1.1, **LEG), walking_leg(0.85, **LEG, phase=0.5)
     assert first == pytest.approx(second, abs=1e-12)
 

@@ -37,7 +37,7 @@ def test_second_compilation_is_read_from_disk():
 
 def test_kept_code_spares_reading_and_writing_programs(monkeypatch):
     _compile()
-    monkeypatch.setattr("robodyn.native.kernel.read_program", None)
+    monkeypatch.setattr("robodyn.native.families.read_program", None)
     assert _compile() == (EXPECTED, 0)
 
 

@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from robodyn.analysis.linear.lifting import lift
 from robodyn.analysis.linear.linear_model import LinearModel, Variable
+from robodyn.analysis.linear.loop_gain import find_output
+from robodyn.analysis.linear.sampled_model import SampledModel
 from robodyn.errors import Flaw, ModelError
 
 
@@ -26,6 +29,22 @@ def to_control(model: LinearModel, pade: int | None = None) -> Any:
         for part in ("states", "inputs", "outputs")
     }
     return control.StateSpace(finite.A, finite.B, finite.C, finite.D, remove_useless_states=False, **names)
+
+
+def loop_to_control(model: SampledModel, signal: str, output: str | None = None) -> Any:
+    """A discrete `control.StateSpace` of a sampled loop cut at a held signal, with a sample time of a cycle.
+
+    Without an output it is the gain once round the loop, its sign turned: `control.margin` and `control.feedback` take
+    it as it is. With one it is how the output follows the signal, as `respond_held` says. Where the signal is written
+    several times in a cycle of all ticks there are as many inputs and outputs, one for each writing or tick (lifting).
+    """
+    control = _import_control()
+    lifted = lift(model, [signal])
+    settings = {"dt": lifted.turn_time, "remove_useless_states": False}
+    if output is None:
+        return control.StateSpace(lifted.M, lifted.B, -lifted.C, -lifted.D, **settings)
+    rows = slice(find_output(model, output), None, len(model.outputs))
+    return control.StateSpace(lifted.M, lifted.B, lifted.P[rows], lifted.Q[rows], **settings)
 
 
 def from_control(system: Any) -> LinearModel:

@@ -41,15 +41,17 @@ class Loop:
 
 @dataclass(frozen=True, eq=False)
 class LoopFigures:
-    """One loop: gain round it (negative feedback, first harmonic), margins, and frequencies [Hz].
+    """One loop: gain round it (negative feedback, first harmonic), closed, margins, and frequencies [Hz].
 
     Attributes:
+        closed: of the answer to the target, or `L / (1 + L)`.
         crossover: highest frequency at which the gain is 1; bandwidth: at which what follows is 3 dB down; nan if none.
     """
 
     name: str
     loop: Loop
     gain: FrequencyResponse
+    closed: FrequencyResponse
     margins: Margins
     crossover: float
     bandwidth: float
@@ -111,7 +113,7 @@ def _measure(model: SampledModel, name: str, loop: Loop) -> LoopFigures:
     else:
         followed = FrequencyResponse(gain.input, gain.output, gain.frequency, gain.values / (1 + gain.values))
     margins = find_margins(model, loop.signal)
-    return LoopFigures(name, loop, gain, margins, find_crossover(gain), find_bandwidth(followed))
+    return LoopFigures(name, loop, gain, followed, margins, find_crossover(gain), find_bandwidth(followed))
 
 
 def find_crossover(gain: FrequencyResponse) -> float:

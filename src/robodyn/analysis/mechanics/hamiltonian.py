@@ -181,7 +181,7 @@ def _check(system: System) -> None:
         )
     for port in (port for port in system.ports if port.inertia is not None):
         flaws.add(f"interfaces.{port.interface.name}", "attaches an inertia that is not in momenta", "leave it out")
-    velocities = range(system.n_q, 2 * system.n_q)
+    velocities = [info.name for info in system.states[system.n_q : 2 * system.n_q]]
     for guard in system.guards:
         if guard.call and any(target in velocities for target in guard.call.targets.values()):
             flaws.add(f"events.{guard.name}", "its action sets velocities in Python", "make it native")

@@ -1,4 +1,4 @@
-"""Invariants of a run: what does a right run promise, and what is watched to see whether it keeps it?"""
+"""Invariants of a run: what holds at every instant of a right one, and what is watched to see whether it does?"""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 
-class Promise(Enum):
+class Invariant(Enum):
     """What must hold at every instant of a right run; the value says when it does not."""
 
     BALANCE = "energy appears or vanishes"
@@ -24,17 +24,17 @@ class Promise(Enum):
 
 @dataclass(frozen=True)
 class Watched:
-    """What a run watches at every row, without recording it, to see whether a promise is kept.
+    """What a run watches at every row, without recording it, to see whether an invariant holds.
 
     Attributes:
         subject: block, contact or state that it is about.
         count: columns of the function "watched": those of the balance are E - W, kinetic and potential energy and the
             power and the size of all forces, those of a constraint the residuals of positions and velocities and its
-            size, that of a joint's limit how far it is passed, all others how far the promise is broken (positive) and
-            the size that it is measured by.
+            size, that of a joint's limit how far it is passed, all others how far the invariant is violated (positive)
+            and the size that it is measured by.
     """
 
-    promise: Promise
+    invariant: Invariant
     subject: str
     unit: str
     count: int

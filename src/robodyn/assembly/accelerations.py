@@ -1,0 +1,153 @@
+"""Accelerations: how does a mechanism accelerate under given forces, with its constraints, friction and contacts?
+
+    M(q) a + c(q, v) = tau + K^T f + H^T lam
+
+f are the forces of friction that sticks and of rigid contacts, lam those of the constraints, which answer to all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from robodyn.assembly.constraint_signals import project_on, trace_constraint_signals
+from robodyn.assembly.constraints import Constrained, Equation, constrain
+from robodyn.assembly.contribution import Contribution, Deferred, merge
+from robodyn.assembly.mobility import Solve
+from robodyn.assembly.motion import Motion
+from robodyn.assembly.network import Binding
+from robodyn.assembly.reaction_modes import Reactions, trace_modes
+from robodyn.assembly.rigid_contact import build_rigid
+from robodyn.assembly.rigid_contact_events import trace_rigid_events
+from robodyn.assembly.stick_events import trace_stick_events
+from robodyn.assembly.stick_friction import build_sticking
+from robodyn.assembly.system import build_mass_matrix
+from robodyn.assembly.tracing import Bindings
+from robodyn.dynamics import bias, ldl, mass_solver, position_rates, solve_ldl
+from robodyn.model.fields import EMPTY
+
+
+@dataclass(frozen=True)
+class Dynamics:
+    """How a mechanism moves.
+
+    Attributes:
+        motion: with a position that meets the constraints, where there are any.
+        a, q_dot: accelerations and rates of positions; exactly zero of joints that friction holds.
+        applied: joint torques without those of constraints; tau: with these; loads: those of constant loads alone.
+        bindings: of all placeholders in these expressions.
+        projection: [q, v] put back on the constraints after a step, where the constraint method does so.
+    """
+
+    motion: Motion
+    a: ca.SX
+    q_dot: Any
+    applied: ca.SX
+    tau: ca.SX
+    bindings: Bindings
+    constrained: Constrained | None = None
+    projection: Mapping[str, Deferred] = EMPTY
+    loads: ca.SX = field(default_factory=lambda: ca.SX(0, 1))
+
+    @property
+    def n_q(self) -> int:
+        return int(self.motion.q.numel())
+
+    @property
+    def equations(self) -> tuple[Equation, ...]:
+        """Of the constraints."""
+        return self.constrained.equations if self.constrained else ()
+
+    @property
+    def null_forces(self) -> Mapping[str, np.ndarray]:
+        """Of each constraint force, its part in forces that move nothing."""
+        return self.constrained.null_forces if self.constrained else EMPTY
+
+
+def accelerate(motion: Motion, tau: ca.SX, known: Contribution, bindings: Bindings) -> tuple[Dynamics, Contribution]:
+    """Solve for the accelerations and the forces that keep constraints, friction and contacts.
+
+    Args:
+        tau: joint torques of all that does not depend on these; known: contributions so far; bindings: of tau.
+    """
+    tree = motion.mechanics.tree
+    c = motion.linear.bias if motion.linear else ca.SX(bias(tree, motion.q, motion.v))
+    solve = _mass_solver(motion)
+    motion, constrained, read = constrain(motion, solve, known)
+    bindings = _join(bindings, constrained.bindings if constrained else {}, *(e.bindings for e in known.sticking))
+    # Friction and contacts act on the constrained mechanism; what would happen without them decides what they hold.
+    reactions, declared = _react(motion, tau - c, solve, constrained, known)
+    parts = [read, declared]
+    if reactions:
+        parts.append(_trace_reactions(motion, reactions, known, bindings))
+        tau = tau + reactions.torques()
+    applied, q_dot = tau, motion.q_dot
+    projection: Mapping[str, Deferred] = EMPTY
+    if constrained is None:
+        a = solve(tau - c)
+    else:
+        a, lam = constrained.accelerate(tau - c)
+        tau = tau + constrained.H.T @ lam
+        parts.append(trace_constraint_signals(motion, constrained, lam, bindings))
+        if motion.context.scenario.constraint_method.method == "projection":
+            projection = project_on(motion, constrained, bindings)
+    if reactions and (held := reactions.sticking):
+        directions = [element.direction for element in held.elements]
+        a = held.hold_joints(a, directions)
+        # Not even the last digits of a speed, as implicit methods leave them, may move what is held.
+        q_dot = position_rates(tree, motion.q, held.hold_joints(motion.v, directions))  # type: ignore[arg-type]
+    return Dynamics(motion, a, q_dot, applied, tau, bindings, constrained, projection), merge(parts)
+
+
+def _join(*groups: Bindings) -> dict[str, Binding]:
+    return {name: binding for group in groups for name, binding in group.items()}
+
+
+def _react(
+    motion: Motion, b: ca.SX, solve: Solve, constrained: Constrained | None, known: Contribution
+) -> tuple[Reactions | None, Contribution]:
+    """Friction that sticks and rigid contacts.
+
+    Args:
+        b: tau - c; solve: M^-1.
+    """
+    if not known.sticking and not motion.context.scenario.machine.rigid_parts:
+        return None, Contribution()
+    a = constrained.accelerate(b)[0] if constrained else solve(b)
+    sticking, warned = build_sticking(motion, known.sticking, a, solve, constrained)
+    respond = constrained.respond if constrained else solve
+    rigid, declared = build_rigid(motion, respond, constrained.constraint_force if constrained else _no_force)
+    return Reactions(sticking, rigid, a) if sticking or rigid else None, warned + declared
+
+
+def _no_force(b: ca.SX) -> ca.SX:
+    return ca.SX(*b.shape)
+
+
+def _trace_reactions(motion: Motion, reactions: Reactions, known: Contribution, bindings: Bindings) -> Contribution:
+    """Signals, events and modes of friction that sticks and of rigid contacts."""
+    forces, deciding = (reactions.split(column) for column in (reactions.forces, reactions.deciding_forces))
+    events = Contribution()
+    if reactions.rigid:
+        rates = reactions.split(reactions.accelerations)[2]
+        events += trace_rigid_events(motion, reactions.rigid, forces[1:], deciding[1:], rates, bindings)
+    if reactions.sticking:
+        events += trace_stick_events(reactions.sticking, (forces[0], deciding[0]), known, bindings)
+    return events + trace_modes(motion, reactions, known + events, bindings)
+
+
+def _mass_solver(motion: Motion) -> Solve:
+    """M^-1 as a function of a column."""
+    tree, q = motion.mechanics.tree, motion.q
+    # Composite or articulated bodies; with rotors or linear mechanics the matrix itself.
+    inner: Any = mass_solver(tree, q) if not motion.rotors and not motion.linear else None
+    if motion.linear:
+        inner = partial(solve_ldl, ldl(motion.linear.mass_matrix))
+    elif inner is None:
+        inner = partial(solve_ldl, ldl(build_mass_matrix(tree, q, motion.rotors)))
+    return lambda b: ca.SX(inner(b))
