@@ -49,6 +49,7 @@ EXAMPLES = {
     "measuring_circuit": {"gain": 200.0, "offset": 0.3},
     "valve_controller": {"gain": 0.3, "limit": 0.29},
     "servovalve": {"natural_frequency": 1443.0, "damping": 0.38},
+    "actuator_feed_forward": {**FLOW, "leakage": 7e-5},
     "hydraulic_actuator": {**FLOW, "oil_compliance": 1e-6, "leakage": 7e-5},
     "hydraulic_cylinder": {**OIL, "area": 2e-4, "area_ratio": 0.6, "volume_1": 4e-4, "volume_2": 3e-4, "middle": 0.1},
     "vane_motor": {**OIL, "displacement": 1e-5, "volume": 4e-5},
