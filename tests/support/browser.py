@@ -117,6 +117,10 @@ class Browser:
         """How many different colours a canvas shows."""
         return self.run(f"{PIXELS} return new Set(new Uint32Array(data.buffer)).size;", selector)
 
+    def command(self, name, **parameters):
+        """A command of the protocol of Chromium's own tools."""
+        return self._report("goog/cdp/execute", {"cmd": name, "params": parameters})
+
     def errors(self):
         entries = self._report("se/log", {"type": "browser"})
         return [entry["message"] for entry in entries if entry["level"] in ("SEVERE", "WARNING")]

@@ -246,13 +246,13 @@ def _own_functions(system: System, solver: Solver, tasks: bool) -> dict[str, ca.
     own = system.expressions
     columns = {"rhs": own.rhs}
     columns |= {"position_rate": own.position_rate} if solver.method == "symplectic_euler" else {}
-    columns |= {"guards": own.guards} if system.guards else {}
+    columns |= {"guards": own.guards} if system.discrete.guards else {}
     columns |= {"limits": own.limits} if system.limited else {}
     columns |= {"delayed": own.delayed} if system.delays else {}
     columns |= {"projection": own.projection} if own.projection is not None else {}
     columns |= {**own.arguments, **(own.updates if tasks else {}), **own.problems, **own.actions}
     functions = {name: system.function(column, name) for name, column in columns.items()}
-    return functions | ({"guard_rates": system.guard_rates()} if system.guards else {})
+    return functions | ({"guard_rates": system.guard_rates()} if system.discrete.guards else {})
 
 
 def _choose_signals(system: System, patterns: tuple[str, ...]) -> list[int]:
