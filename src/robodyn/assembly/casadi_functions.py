@@ -43,7 +43,7 @@ def make_casadi(system: System, what: str, by: str = "") -> ca.Function:
 
 
 def _find(system: System, what: str) -> ca.SX:
-    tasks = {f"{UPDATE}{task.name}": task for task in system.tasks if task.function}
+    tasks = {f"{UPDATE}{task.name}": task for task in system.discrete.tasks if task.function}
     if what in COLUMNS:
         found: ca.SX = vars(system.expressions)[COLUMNS[what]]
         return found

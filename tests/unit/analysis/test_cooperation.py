@@ -62,7 +62,7 @@ def test_samples_outputs_and_guards_are_functions_too():
     assert y["reference.value"] == pytest.approx(0.05)
     after = np.array(system.casadi("update:control")(*given)).ravel()
     assert 800 * (0.05 - 0.01) in np.round(after, 9)
-    assert system.casadi("guards").size1_out(0) == len(system.guards) > 0
+    assert system.casadi("guards").size1_out(0) == len(system.discrete.guards) > 0
     with pytest.raises(ModelError, match="did you mean 'rates'"):
         system.casadi("rate")
     with pytest.raises(ModelError, match="must be one of t, x, d, m, p"):
