@@ -152,7 +152,8 @@ PLAIN = LawInfo()
 
 def info_of(function: Callable[..., Any]) -> LawInfo:
     """The metadata of a law; empty for a plain function without the decorator."""
-    return function.law_info if isinstance(function, Law) else PLAIN
+    info: LawInfo = getattr(function, "law_info", PLAIN)
+    return info
 
 
 @dataclass(frozen=True)
