@@ -204,7 +204,7 @@ def _push(
     if isinstance(contact_point, StopPoint) or contact_point.contact.friction is None:
         return contact_point.normal, Contribution()
     first, second = dry.direction if dry else contact_point.slips
-    given = {"slip1": first, "slip2": second, "normal": ca.SX(1)}
+    given = {"slip1": first, "slip2": second, "normal": ca.SX(1), "travel": contact_point.travel}
     if contact_point.contact.sticks:
         given["direction"] = where(dry.slides, 1.0, 0.0) if dry else ca.SX(0)
     rubbed, traced = trace_contact(context, contact_point, given, "friction", ("force1", "force2"), resting > 0.5)

@@ -79,7 +79,7 @@ def _answer(
         raise fail(f"--target: say what jumps in {source}")
     scenario = load_single(source)
     system = assemble(scenario.with_numbers(read_settings(settings, scenario, source)))
-    if system.tasks:
+    if system.discrete.tasks:
         sampled = linearise_sampled(system, options["at"], outputs=[answer], friction=options["friction"])
         return respond_held_step(sampled, target, answer, options["duration"], options["height"]), 0.0
     import numpy as np

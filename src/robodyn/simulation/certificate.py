@@ -179,7 +179,7 @@ def _relative_error(solver: Solver, extremes: np.ndarray, trajectory: Trajectory
 
 def describe_action(system: System, trajectory: Trajectory) -> str:
     """The first event that changed states by an action whose work nobody knows, if there was one."""
-    guards = (system.guards[guard] for _, guard in trajectory.events)
+    guards = (system.discrete.guards[guard] for _, guard in trajectory.events)
     return next((f"event '{guard.name}' changes states" for guard in guards if guard.moves), "")
 
 
@@ -221,7 +221,7 @@ def _check_invariant(watched: Watched, extremes: np.ndarray, least: float, remed
 
 def _check_events(system: System, trajectory: Trajectory) -> list[Check]:
     """Guards, and limits of states behind them, have the signs that the steps say, wherever one looks within these."""
-    watched = [guard.name for guard in system.guards]
+    watched = [guard.name for guard in system.discrete.guards]
     watched += [f"{system.states[k].name} at its {end} limit" for end in ("upper", "lower") for k in system.limited]
     looks, count, guard, time = trajectory.missed
     if not looks:

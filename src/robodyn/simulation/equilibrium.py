@@ -141,7 +141,7 @@ def _describe_rigid(system: System) -> list[Flaw]:
 
 def _pulled_together(system: System) -> System:
     """The system with Baumgarte's terms: without them, also places off the constraints would be at rest."""
-    if not system.constraint_forces or system.scenario.constraint_method.method == "baumgarte":
+    if not system.motion.constraint_forces or system.scenario.constraint_method.method == "baumgarte":
         return system
     return assemble(replace(system.scenario, constraint_method=ConstraintMethod()), inputs=system.inputs)
 
@@ -160,7 +160,7 @@ def trace_rest(system: System) -> RestEquations:
         ModelError: when a Python block would have to be at rest.
     """
     system = _pulled_together(system)
-    python = [task.name for task in system.tasks if task.call is not None]
+    python = [task.name for task in system.discrete.tasks if task.call is not None]
     if python:
         what = f"block '{python[0]}' is called in Python: whether it is at rest cannot be known"
         raise ModelError([Flaw("start", what, "give start values instead")], system.scenario.name)
@@ -188,7 +188,7 @@ def _memory_after(system: System) -> ca.SX:
     """Memory after all tasks have run once, in their order."""
     m = system.symbols.m
     after = m
-    for task in system.tasks:
+    for task in system.discrete.tasks:
         after = ca.substitute(system.memory_after(task), m, after)
     return after
 

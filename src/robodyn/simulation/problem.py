@@ -19,7 +19,7 @@ PYTHON_ACTION = -1
 def build_problem(compiled: CompiledSystem, p: np.ndarray, values: dict[str, Any], start: Start) -> Problem:
     """The engine's view of a system with the given parameters."""
     system, at = compiled.system, compiled.address
-    base = system.base_period or Fraction(0)
+    base = system.discrete.base_period or Fraction(0)
     return Problem(
         n_q=system.n_q,
         n_v=system.n_v,
@@ -28,7 +28,7 @@ def build_problem(compiled: CompiledSystem, p: np.ndarray, values: dict[str, Any
         n_d=len(system.delays),
         n_y=len(compiled.recorded),
         n_watched=system.expressions.watched.numel(),
-        n_guards=len(system.guards),
+        n_guards=len(system.discrete.guards),
         n_limited=len(system.limited),
         n_quadratures=system.n_quadratures,
         n_kept=compiled.n_kept,
@@ -51,20 +51,20 @@ def build_problem(compiled: CompiledSystem, p: np.ndarray, values: dict[str, Any
         base_numerator=base.numerator,
         base_denominator=base.denominator,
         delay_depth=system.delay_depth,
-        guard_direction=np.array([guard.direction for guard in system.guards], np.int64),
-        guard_problems=np.array([system.problem_set(guard.problems) for guard in system.guards], np.int64),
-        n_problems=len(system.problems),
-        problem=np.array([at(problem.name) for problem in system.problems], np.int64),
-        problem_rows=np.array([problem.rows for problem in system.problems], np.int64),
-        problem_joints=np.array([problem.joints for problem in system.problems], np.int64),
-        problem_place=np.array([system.mode_place(problem) for problem in system.problems], np.int64),
-        start_problems=system.problem_set(system.start_problems),
-        start_action=at(system.start_action),
+        guard_direction=np.array([guard.direction for guard in system.discrete.guards], np.int64),
+        guard_problems=np.array([system.problem_set(guard.problems) for guard in system.discrete.guards], np.int64),
+        n_problems=len(system.discrete.problems),
+        problem=np.array([at(problem.name) for problem in system.discrete.problems], np.int64),
+        problem_rows=np.array([problem.rows for problem in system.discrete.problems], np.int64),
+        problem_joints=np.array([problem.joints for problem in system.discrete.problems], np.int64),
+        problem_place=np.array([system.mode_place(problem) for problem in system.discrete.problems], np.int64),
+        start_problems=system.problem_set(system.discrete.start_problems),
+        start_action=at(system.discrete.start_action),
         projection=at("projection"),
-        guard_terminal=np.array([guard.terminal for guard in system.guards], np.int64),
-        guard_side=np.array([system.side_place(guard) for guard in system.guards], np.int64),
-        guard_action=np.array([PYTHON_ACTION if g.call else at(g.action) for g in system.guards], np.int64),
-        breaks=break_times(system.breaks, values, start.time, start.time + system.scenario.duration),
+        guard_terminal=np.array([guard.terminal for guard in system.discrete.guards], np.int64),
+        guard_side=np.array([system.side_place(guard) for guard in system.discrete.guards], np.int64),
+        guard_action=np.array([PYTHON_ACTION if g.call else at(g.action) for g in system.discrete.guards], np.int64),
+        breaks=break_times(system.discrete.breaks, values, start.time, start.time + system.scenario.duration),
         scale=np.array([state.nominal for state in system.states], float),
         unit=np.array(number_units(compiled.recorded), np.int64),
     )

@@ -129,7 +129,7 @@ def find_crossover(gain: FrequencyResponse) -> float:
 
 def _check_loops(system: System, loops: Mapping[str, Loop]) -> None:
     flaws, held = FlawList(), [info.name for info in system.signals if info.kind == "held"]
-    if not system.tasks:
+    if not system.discrete.tasks:
         flaws.add("blocks", "none is sampled", "linear models of continuous loops: robodyn modes")
     for name, loop in loops.items():
         for part, signal in (("signal", loop.signal), ("target", loop.target), *(("cut", one) for one in loop.cut)):

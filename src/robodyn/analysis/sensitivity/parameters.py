@@ -46,10 +46,10 @@ def find_directions(system: System, names: Sequence[str]) -> tuple[Direction, ..
 
 def _check_system(system: System, flaws: FlawList) -> None:
     """Python code has no derivative."""
-    for task in system.tasks:
+    for task in system.discrete.tasks:
         if task.call is not None:
             flaws.add(f"blocks.{task.name}", "is called in Python, which cannot be differentiated", REMEDY)
-    for guard in system.guards:
+    for guard in system.discrete.guards:
         if guard.call is not None:
             what = "has an action called in Python, which cannot be differentiated"
             flaws.add(f"events.{guard.name}", what, REMEDY)
@@ -113,7 +113,7 @@ def sets_breaks(system: System, name: str) -> bool:
         return False
     values = {key: entry.value for key, entry in system.numbers.items()}
     moved = values | {name: number.value + 1e-3 * (abs(number.value) or 1.0)}
-    for rule in system.breaks:
+    for rule in system.discrete.breaks:
         names = [entry for given in rule.parameters.values() for entry in _as_tuple(given)]
         if name in names and _times(rule, values) != _times(rule, moved):
             return True

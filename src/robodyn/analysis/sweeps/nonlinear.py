@@ -39,7 +39,7 @@ class LeanSystem:
         self.compiled = self.compile(scenario, signals)
         system = self.compiled.system
         # Sampled blocks keep steps short; elsewhere there are rows within them, as in a single run.
-        self.recording = Recording(rate=rate, refine=1 if system.tasks and rate is None else None)
+        self.recording = Recording(rate=rate, refine=1 if system.discrete.tasks and rate is None else None)
         self.place = {number.name: k for k, number in enumerate(system.parameters)}
         self.values = self.compiled.parameter_values({})
         self.numbers: dict[str, Any] = {name: number.value for name, number in system.numbers.items()}

@@ -148,7 +148,7 @@ def _check(
         flaws.add("starts", f"must be at least 1, is {starts}")
     if points < 10:
         flaws.add("points", f"must be at least 10, is {points}")
-    if any(isinstance(limit.what, str) for limit in kept) and not system.tasks:
+    if any(isinstance(limit.what, str) for limit in kept) and not system.discrete.tasks:
         flaws.add("limits", "no block is sampled, so that no loop can be cut", "leave limits on margins out")
     flaws.raise_if_any(f"tuning of '{scenario.name}'")
     return names, found[0], kept, cases
