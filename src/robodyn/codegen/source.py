@@ -215,11 +215,7 @@ def _count_work(model: Model) -> dict[str, int]:
     """Operations by which the methods of a pair are compared."""
     functions = model.kernels.functions
     derivatives = [functions[name] for name in DERIVATIVES if name in functions]
-    return {
-        "rhs": count_work(functions["rhs"]),
-        "jacobian": count_work(*derivatives),
-        "outputs": count_work(functions["outputs"]),
-    }
+    return {**model.kernels.work, "jacobian": count_work(*derivatives)}
 
 
 def _write_methods(model: Model) -> list[str]:
