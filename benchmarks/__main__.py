@@ -33,6 +33,7 @@ BENCHMARKS = (
     "chain",
     "constraint_methods",
     "constraints",
+    "quadruped",
     "rx90",
     "rx90_rival",
     "rx90_perturbed",

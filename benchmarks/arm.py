@@ -39,7 +39,7 @@ def arm_system() -> System:
 
 def arm_tree() -> Tree:
     """Links, joints and inertias as numbers."""
-    mechanics = arm_system().mechanics
+    mechanics = arm_system().motion.mechanics
     assert mechanics is not None
     return mechanics.tree
 

@@ -55,7 +55,7 @@ class Plant:
         N = numbers()
         scenario = rx90_weld()
         mechanism = scenario.machine.mechanism
-        mechanics = assemble(replace(scenario, machine=replace(scenario.machine, tunable=()))).mechanics
+        mechanics = assemble(replace(scenario, machine=replace(scenario.machine, tunable=()))).motion.mechanics
         assert mechanism is not None
         assert mechanics is not None
         self.model, self.data = pinocchio_arm(mechanics.tree)

@@ -45,7 +45,7 @@ from robodyn.model.fields import IDENTITY
 from robodyn.model.kinds import Choice, Kind, Quantity
 from robodyn.model.look import LOOKS
 from robodyn.model.referring_kinds import Parts, Target
-from robodyn.model.shape import Ball, Box, Plane
+from robodyn.model.shape import Ball, Box, HeightField, Plane, Rim
 from robodyn.model.vector_kinds import Rotation
 from robodyn.structures import Element
 from robodyn.structures.sections import SECTIONS
@@ -80,7 +80,7 @@ TABLES: Mapping[str, Sequence[type[Description]]] = {
     "constraint": CONSTRAINTS,
     "interface": (Interface,),
     "contact": CONTACTS,
-    "shape": (Ball, Box, Plane),
+    "shape": (Ball, Box, Rim, Plane, HeightField),
     "constraint_method": (ConstraintMethod,),
     "event": EVENTS,
     "recording": (Recording,),

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
         PrescribedMotion,
         Recording,
         RigidContact,
+        Rim,
         Rod,
         Scenario,
         ScenarioSequence,
@@ -79,7 +80,7 @@ _HOMES = {
     "model": "GROUND Ball Block Body Box BoxLook CapsuleLook ConstraintFunction ConstraintMethod Contact ControlModel "
     "CylinderLook Delay Distance ElasticGear Event FormulaSignal FunctionCoordinate HeightField Interface Joint "
     "LinearCombination LinearConstraint Load LoopJoint Machine Mechanism MeshLook Mimic Obstacle Plane Point "
-    "PointCoordinate PrescribedMotion Recording RigidContact Rod Scenario ScenarioSequence Solver SphereLook "
+    "PointCoordinate PrescribedMotion Recording RigidContact Rim Rod Scenario ScenarioSequence Solver SphereLook "
     "TriangleLength Wheel combine with_elastic_joints",
     "perturbation": "simulate_perturbed",
     "results": "Run compare load save",
@@ -134,6 +135,7 @@ __all__ = [
     "ConstraintFunction",
     "RigidContact",
     "Robot",
+    "Rim",
     "Rod",
     "Run",
     "Scenario",

@@ -168,7 +168,7 @@ def test_universal_joints_at_both_ends_are_six_equations_too_many(rods_run):
     system = assemble(dataclasses.replace(scenario, machine=machine))
     (warning,) = system.warnings
     assert "6 of 24 constraint equations follow from the others, 6 of them in a way that changes" in warning
-    assert (len(system.constraint_forces), system.spare) == (24, 6)
+    assert (len(system.motion.constraint_forces), system.motion.spare) == (24, 6)
     run = simulate(system)
     for axis in "xyz":
         # Equal but for the solver's tolerance of 1e-8.

@@ -8,7 +8,7 @@ from robodyn_studies.uicker_kahn import literal_uicker_kahn
 
 def test_published_count_of_uicker_kahn_lies_between_keeping_products_and_keeping_none():
     # The study quotes 33,743 multiplications and 27,270 additions for 5 joints, from Hollerbach (1980).
-    kept = compare_algorithms(epaas_system().mechanics.tree)["inverse, Uicker-Kahn"]["general"]
+    kept = compare_algorithms(epaas_system().motion.mechanics.tree)["inverse, Uicker-Kahn"]["general"]
     none_kept = literal_uicker_kahn(5)
 
     assert kept.multiplications < 33743 < none_kept.multiplications

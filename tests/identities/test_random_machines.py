@@ -15,7 +15,7 @@ MACHINES, BATCH, LARGE = 200, 20, 20
 
 LATER = ("rotor", "drag", "sampled_pid", "back_calculation_pid", "incremental_pid", "chirp_reference", "noise")
 LATER += ("sampled_low_pass", "sampled_notch", "sampled_lead", "disturbance_observer", "reversal_feed_forward")
-LATER += ("zv_shaper", "zvd_shaper", "walking_leg")
+LATER += ("zv_shaper", "zvd_shaper", "actuator_feed_forward", "walking_leg")
 """Laws that came after the seeds that found something."""
 
 

@@ -8,7 +8,7 @@ from scipy import signal
 from support.machines import cart, signals_only
 
 from robodyn import Block, Delay, ModelError, Solver, simulate
-from robodyn.laws import compensation, excitation, filters, pid
+from robodyn.laws import compensation, excitation, filters, hydraulics, pid
 
 T = 1e-3
 GAINS = {"proportional": 5.0, "integral": 43.0, "derivative": 0.0, "period": T}
@@ -168,6 +168,17 @@ def test_shaped_steps_leave_no_vibration(kind, damping):
     assert run["rail.position"](t) == pytest.approx(0.01, abs=1e-9)
     assert np.max(np.abs(run["rail.velocity"](t))) < 1e-7
     assert abs(run["rail.velocity"](0.1 + 0.5 * T_half)) > 1e-2
+
+
+def test_an_opening_fed_forward_gives_the_speed_and_carries_the_force():
+    """v0(x) = v + F / ch of the actuator itself, on both sides of its dead band."""
+    table = {"openings": (-0.3, -0.1, 0.02, 0.08, 0.3), "speeds": (-1.0, -0.5, 0.0, 0.0, 0.8), "leakage": 1e-4}
+    for force, velocity in ((300.0, 0.2), (-500.0, 0.0), (50.0, -0.3), (0.0, 0.6)):
+        opening = hydraulics.actuator_feed_forward(force, velocity, **table)["opening"]
+        found = hydraulics.hydraulic_actuator(opening, velocity, force, oil_compliance=1e-6, **table)
+        # Next to the dead band the table is bent by 5e-5 of its speeds.
+        assert found["oil_force_dot"] * 1e-6 == pytest.approx(0.0, abs=1e-4)
+    assert hydraulics.actuator_feed_forward(0.0, 0.0, **table)["opening"] == pytest.approx(0.05)
 
 
 def test_friction_fed_forward_carries_an_axis_through_its_reversal():

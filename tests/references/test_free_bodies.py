@@ -146,7 +146,7 @@ def test_a_free_floating_two_link_arm_keeps_its_momenta():
     initial = {"base.x.velocity": 0.3, "elbow.velocity": 2.0} | named("base.angular_velocity", [0.4, -0.7, 0.2])
     case = scenario(bodies, joints, initial, 5.0, blocks=_push("shoulder", 2.0, 2.0))
     system, run = assemble(case), simulate(case)
-    tree = system.mechanics.tree
+    tree = system.motion.mechanics.tree
     columns = np.array([run[state.name].values for state in system.states[: system.n_q + system.n_v]]).T
     found = np.array([_momenta(tree, x[: system.n_q], x[system.n_q :]) for x in columns[:: len(columns) // 50]])
     assert np.ptp(run["shoulder.position"].values) > 0.3

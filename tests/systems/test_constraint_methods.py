@@ -69,7 +69,7 @@ def test_accelerations_are_those_of_the_projected_equations():
     """R^T M R a_i = R^T (tau - c - M r), with v = R v_i and a = R a_i + r."""
     system = assemble(four_bar(ConstraintMethod("minimal", independent=("crank",)), FINE))
     at = find_place(system)
-    n, k = system.n_q, len(system.constraint_forces)
+    n, k = system.n_q, len(system.motion.constraint_forces)
     h = system.expressions.constraints
     H, drift = ca.jacobian(h[:k], system.q), ca.jtimes(h[k:], system.q, system.v)
     M, c = system.function(system.mass_matrix), system.function(system.bias)

@@ -330,7 +330,7 @@ def test_what_cannot_be_is_told():
         assemble(falling(rigid, {"height.position": 0.1, "height.velocity": -1.0}))
     with pytest.raises(ModelError, match="never move against each other"):
         assemble(falling(RigidContact("bounce", Ball("wall"), Plane("floor")), below, points=(Point("wall", GROUND),)))
-    with pytest.raises(ModelError, match="a rest on a rigid contact is not searched for"):
+    with pytest.raises(ModelError, match="a rest on a rigid contact or end stop is not searched for"):
         assemble(replace(falling(rigid, {}), initialisation="equilibrium"))
 
 
@@ -342,7 +342,7 @@ def test_a_compliant_rest_is_an_equilibrium():
 
 
 def test_a_rest_on_a_rigid_contact_is_refused_by_its_name():
-    with pytest.raises(ModelError, match=r"contacts\.bounce: a rest on a rigid contact is not searched for"):
+    with pytest.raises(ModelError, match=r"contacts\.bounce: a rest on a rigid contact or end stop is not"):
         find_equilibrium(assemble(bouncing_ball()))
 
 

@@ -138,7 +138,7 @@ def find_events(scenario):
     p = compiled.module.prepare(compiled.parameter_values({}))
     problem = build_problem(compiled, p, {name: number.value for name, number in system.numbers.items()}, start)
     run = integrate(problem, solver, 0.0, scenario.duration, start.x, start.m, p, Recording(kind="none"))
-    names = [guard.name for guard in system.guards]
+    names = [guard.name for guard in system.discrete.guards]
     return {time for time, guard in run.events if names[guard] not in watching(scenario)}
 
 

@@ -58,6 +58,30 @@ class StepResponse:
         self._peak(0)
         return max(peak.share for peak in self.peaks) - 1.0
 
+    def rise_time(self, low: float = 0.1, high: float = 0.9) -> float:
+        """Time [s] from the first reaching of one share of the step to that of another; nan if it does not."""
+        time, shares = self._after()
+        ends = [_first_above(time, shares, level) for level in (low, high)]
+        return ends[1] - ends[0]
+
+    def settling_time(self, within: float = 0.02) -> float:
+        """Time [s] from the step after which the signal stays within a part of the step of its final level."""
+        time, shares = self._after()
+        outside = np.flatnonzero(np.abs(shares - 1) > within)
+        if not outside.size:
+            return 0.0
+        if outside[-1] + 1 == len(time):
+            return float("nan")
+        k = int(outside[-1])
+        level = 1 + within * float(np.sign(shares[k] - 1))
+        share = (level - shares[k]) / (shares[k + 1] - shares[k])
+        return float(time[k] + share * (time[k + 1] - time[k]))
+
+    def _after(self) -> tuple[Floats, Floats]:
+        """Times since the step and shares of it."""
+        rows = self.signal.time >= self.at
+        return self.signal.time[rows] - self.at, (self.signal.values[rows] - self.start) / (self.final - self.start)
+
     @overload
     def share(self, elapsed: float) -> float: ...
     @overload
@@ -74,6 +98,15 @@ class StepResponse:
         found = "no peak" if not self.peaks else "one peak alone"
         what = f"has {found} after the step at {self.at:g} s"
         raise ModelError([Flaw(self.signal.name, what, "record it for longer, or ask for shares at given times")])
+
+
+def _first_above(time: Floats, shares: Floats, level: float) -> float:
+    """When shares first reach a level, between samples on straight lines."""
+    above = np.flatnonzero(shares >= level)
+    if not above.size:
+        return float("nan")
+    k = int(above[0])
+    return float(time[0] if k == 0 else np.interp(level, shares[k - 1 : k + 1], time[k - 1 : k + 1]))
 
 
 def measure_step(

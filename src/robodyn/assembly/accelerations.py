@@ -29,7 +29,6 @@ from robodyn.assembly.stick_friction import build_sticking
 from robodyn.assembly.system import build_mass_matrix
 from robodyn.assembly.tracing import Bindings
 from robodyn.dynamics import bias, ldl, mass_solver, position_rates, solve_ldl
-from robodyn.model import RigidContact
 from robodyn.model.fields import EMPTY
 
 
@@ -117,8 +116,7 @@ def _react(
     Args:
         b: tau - c; solve: M^-1.
     """
-    contacts = motion.context.scenario.machine.contacts
-    if not known.sticking and not any(isinstance(contact, RigidContact) for contact in contacts):
+    if not known.sticking and not motion.context.scenario.machine.rigid_parts:
         return None, Contribution()
     a = constrained.accelerate(b)[0] if constrained else solve(b)
     sticking, warned = build_sticking(motion, known.sticking, a, solve, constrained)

@@ -33,7 +33,8 @@ from robodyn.assembly.network import Network, Resolved, SignalInfo
 from robodyn.assembly.nominal import check_nominal_depends, refer_to_nominal
 from robodyn.assembly.reaction_modes import ACTION, PROBLEM
 from robodyn.assembly.reactions import trace_joint_reactions
-from robodyn.assembly.system import System, Terms
+from robodyn.assembly.system import System
+from robodyn.assembly.system_parts import Discrete, EquationsOfMotion, Terms
 from robodyn.assembly.units import compare_units, fill_numbers, settle_units
 from robodyn.errors import nearest
 from robodyn.model import Scenario
@@ -69,8 +70,8 @@ def assemble(
     _check_initial(context, whole)
     check_nominal_depends(context, whole, resolved)
     scenario.raise_if_any(context.flaws)
-    system = _build(context, whole, resolved, dynamics, inputs or {})
-    minimal = system.constraint_forces and scenario.constraint_method.method == "minimal"
+    system = _build(context, whole, resolved, dynamics)
+    minimal = system.motion.constraint_forces and scenario.constraint_method.method == "minimal"
     return make_minimal(system) if minimal else system
 
 
@@ -103,46 +104,54 @@ def _trace(context: Context, linearise: Linearise | None, asked: Sequence[str]) 
     return known, dynamics
 
 
-def _build(
-    context: Context, whole: Contribution, resolved: Resolved, dynamics: Dynamics | None, inputs: Mapping[str, float]
-) -> System:
+def _build(context: Context, whole: Contribution, resolved: Resolved, dynamics: Dynamics | None) -> System:
     symbols, units = collect_symbols(context, whole), whole.units
     numbers = fill_numbers(context.scenario, units)
-    motion = dynamics.motion if dynamics else None
-    linear = motion.linear if motion else None
+    linear = dynamics.motion.linear if dynamics else None
     return System(
         scenario=context.scenario,
-        states=tuple(replace(info, unit=units[info.name]) for info in whole.states),
+        states=tuple(replace(s, unit=units[s.name], limited=s.name in whole.limits) for s in whole.states),
         memory=whole.memory,
-        watched=tuple(watched for watched, _ in whole.watched),
-        warnings=(*whole.warnings, *compare_units(context.scenario, units)),
+        delays=whole.delays,
         signals=describe_signals(whole, resolved, symbols),
         numbers=numbers,
         parameters=tuple(numbers[number.name] for number in context.values.tunable),
-        delays=whole.delays,
-        tasks=(*whole.arrivals, *whole.tasks),
-        guards=tuple(guard for guard, _ in whole.guards),
-        breaks=whole.breaks,
-        limited=tuple(k for k, info in enumerate(whole.states) if info.name in whole.limits),
-        base_period=context.base_period,
-        n_q=dynamics.n_q if dynamics else 0,
-        n_v=motion.v.numel() if motion else 0,
-        mechanics=motion.mechanics if motion else None,
         symbols=symbols,
         expressions=express_columns(whole, resolved, dynamics),
-        coordinates=motion.exact if motion else {},
-        rotors=motion.rotors if motion else (),
-        ports=motion.ports if motion else (),
-        constraint_forces=tuple(equation.force for equation in dynamics.equations) if dynamics else (),
-        spare=dynamics.constrained.spare if dynamics and dynamics.constrained else 0,
-        start_action=next((name for name in (START, ACTION) if name in whole.actions), None),
-        problems=tuple(info for info, _ in whole.problems.values()),
-        start_problems=(PROBLEM,) if PROBLEM in whole.problems else (),
-        forces=whole.forces,
-        loads=dynamics.loads if dynamics else ca.SX(0, 1),
-        terms=Terms(linear.mass_matrix, linear.bias) if linear else None,
+        motion=_describe_motion(dynamics, whole) if dynamics else EquationsOfMotion(),
+        discrete=_collect_discrete(context, whole),
+        watched=tuple(watched for watched, _ in whole.watched),
+        warnings=(*whole.warnings, *compare_units(context.scenario, units)),
         data=linear.data if linear else np.zeros(0),
-        inputs=dict(inputs),
+    )
+
+
+def _describe_motion(dynamics: Dynamics, whole: Contribution) -> EquationsOfMotion:
+    motion, linear = dynamics.motion, dynamics.motion.linear
+    return EquationsOfMotion(
+        mechanics=motion.mechanics,
+        n_q=motion.q.numel(),
+        n_v=motion.v.numel(),
+        coordinates=motion.exact,
+        rotors=motion.rotors,
+        ports=motion.ports,
+        forces=whole.forces,
+        loads=dynamics.loads,
+        terms=Terms(linear.mass_matrix, linear.bias) if linear else None,
+        constraint_forces=tuple(equation.force for equation in dynamics.equations),
+        spare=dynamics.constrained.spare if dynamics.constrained else 0,
+    )
+
+
+def _collect_discrete(context: Context, whole: Contribution) -> Discrete:
+    return Discrete(
+        tasks=(*whole.arrivals, *whole.tasks),
+        base_period=context.base_period,
+        guards=tuple(guard for guard, _ in whole.guards),
+        breaks=whole.breaks,
+        problems=tuple(info for info, _ in whole.problems.values()),
+        start_action=next((name for name in (START, ACTION) if name in whole.actions), None),
+        start_problems=(PROBLEM,) if PROBLEM in whole.problems else (),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 import casadi as ca
 
@@ -24,13 +24,18 @@ from robodyn.assembly.network import SignalInfo
 from robodyn.assembly.passivity import watch_passive
 from robodyn.assembly.tracing import Bindings, trace_law
 from robodyn.laws import arguments_of, info_of
-from robodyn.model import Ball, Contact
+from robodyn.model import Box, Contact
 from robodyn.model.contact import AnyContact, function_of
 from robodyn.model.numbers import XYZ
 from robodyn.symbolic import minimum, sign, where
 
 SIGNALS = {"gap": "m", "slip": "m/s", "active": "", "power": "W", "force.normal": "N"}
 SIGNALS |= {f"force.{axis}": "N" for axis in XYZ}
+
+
+class HasName(Protocol):
+    @property
+    def name(self) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -93,7 +98,8 @@ def _push(context: Context, contact_point: ContactPoint) -> tuple[ContactForce |
         active = where(sides[name] == 0, normal[output] >= 0, sides[name] > 0)
     force = normal["force"] * contact_point.normal
     if contact.friction is not None:
-        slips = dict(zip(("slip1", "slip2"), contact_point.slips, strict=True)) | {"normal": normal["force"]}
+        slips = dict(zip(("slip1", "slip2"), contact_point.slips, strict=True))
+        slips |= {"normal": normal["force"], "travel": contact_point.travel}
         rubbed, traced = trace_contact(context, contact_point, slips, "friction", ("force1", "force2"), active)
         parts.append(traced)
         if rubbed is None:
@@ -105,7 +111,7 @@ def _push(context: Context, contact_point: ContactPoint) -> tuple[ContactForce |
     return ContactForce(contact_point, normal["force"], force, active), merge(parts)
 
 
-def own_name(contact_point: ContactPoint, name: str) -> str:
+def own_name(contact_point: HasName, name: str) -> str:
     return f"{contact_point.name}.{name}"
 
 
@@ -189,11 +195,11 @@ def define_contact_signals(contact: AnyContact, pushed: list[ContactForce]) -> C
         values = [one.contact_point.gap, slip, where(one.active, 1.0, 0.0), power, one.normal]
         for name, value in zip(SIGNALS, [*values, *ca.vertsplit(one.force)], strict=True):
             all_of[name].append(value)
-            if not isinstance(contact.touching, Ball):
+            if isinstance(contact.touching, Box):
                 parts.append(_define(f"{one.contact_point.name}.{name}", SIGNALS[name], value, one.bindings))
     for name, entries in all_of.items():
         total = _least(entries) if name == "gap" else sum(entries[1:], entries[0])
-        if name != "slip" or isinstance(contact.touching, Ball):
+        if name != "slip" or not isinstance(contact.touching, Box):
             parts.append(_define(f"{contact.name}.{name}", SIGNALS[name], total, bindings))
     return merge(parts)
 

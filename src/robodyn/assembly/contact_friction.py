@@ -11,6 +11,7 @@ zero where the point sticks.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -22,6 +23,7 @@ from robodyn.assembly.contact import own_name
 from robodyn.assembly.contact_geometry import ContactPoint
 from robodyn.assembly.contribution import Contribution, Deferred, declare_memory, merge
 from robodyn.assembly.declarations import MemoryInfo
+from robodyn.assembly.end_stops import RigidPoint, StopPoint
 from robodyn.assembly.mobility import RETURN_RATE, Mobility, Solve, build_mobility, mean_compliance
 from robodyn.assembly.motion import Motion
 from robodyn.assembly.stick_friction import HELD_SPEED, LIMIT_MARGIN, REST_SPEED, TINY
@@ -97,13 +99,13 @@ class DryPoint:
 
 
 def find_dry_points(
-    motion: Motion, contact_points: list[ContactPoint], resting: tuple[ca.SX, ...]
+    motion: Motion, contact_points: Sequence[RigidPoint], resting: tuple[ca.SX, ...]
 ) -> tuple[dict[int, DryPoint], Contribution]:
     """Those whose friction sticks, by number, and their memory; slips that no joint makes are left out."""
     found: dict[int, DryPoint] = {}
     first, parts = 0, []
     for i, point in enumerate(contact_points):
-        if not point.contact.sticks:
+        if isinstance(point, StopPoint) or not point.contact.sticks:
             continue
         slips = ca.vertcat(*point.slips)
         moved = np.linalg.norm(motion.value_somewhere(ca.jacobian(slips, motion.v)), axis=1) > IDLE
@@ -113,7 +115,7 @@ def find_dry_points(
         parts.append(memory)
         mu = ca.SX(motion.context.values[f"{point.contact.name}.friction.coefficient"])
         tangents = [point.tangents[k] for k in used]
-        rest_speed = ca.SX(motion.context.values[f"{point.contact.name}.rest_speed"])
+        rest_speed = point.rest_speed(motion.context.values)
         symbols = ca.vertcat(ca.SX(0, 1), *memory.symbols.values())
         own = (used, tangents, slips[used], symbols, mu, rest_speed, resting[i] > 0.5)
         found[i] = DryPoint(point, i, first, *own)

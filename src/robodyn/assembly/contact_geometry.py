@@ -7,7 +7,7 @@ w the velocity of the touching body against the surface's body at p. The gap's r
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 import casadi as ca
@@ -15,7 +15,8 @@ import numpy as np
 
 from robodyn.assembly.height_field import look_at_height_field
 from robodyn.assembly.motion import Motion
-from robodyn.model import Ball, HeightField, Plane
+from robodyn.assembly.values import Values
+from robodyn.model import Box, HeightField, Plane, Rim
 from robodyn.model.contact import AnyContact
 from robodyn.model.numbers import XYZ
 from robodyn.spatial import perpendicular_to
@@ -39,6 +40,7 @@ class ContactPoint:
         name: the contact's, with the corner's behind it for a box.
         gap: [m], negative where they overlap; normal, tangents: (3,) in world axes.
         velocity: w (3,), linear in the joint velocities; place: p (3,) in world axes.
+        travel: speed of the middle of a wheel along its way [m/s], 0 of what is none.
     """
 
     contact: AnyContact
@@ -48,6 +50,17 @@ class ContactPoint:
     tangents: tuple[ca.SX, ca.SX]
     velocity: ca.SX
     place: ca.SX
+    travel: ca.SX
+
+    @property
+    def path(self) -> str:
+        return f"contacts.{self.name}"
+
+    def restitution(self, values: Values) -> ca.SX:
+        return ca.SX(values[f"{self.contact.name}.restitution"])
+
+    def rest_speed(self, values: Values) -> ca.SX:
+        return ca.SX(values[f"{self.contact.name}.rest_speed"])
 
     @property
     def rate(self) -> ca.SX:
@@ -62,7 +75,7 @@ class ContactPoint:
 
 
 def find_contact_points(motion: Motion, contact: AnyContact) -> list[ContactPoint]:
-    """The ball's one, or those of a box's eight corners."""
+    """The one of a ball or a rim, or those of a box's eight corners."""
     base = contact.against.point
     p_base = motion.point_position(base)
     # w = v_1 + omega_1 x r_1 - v_2 - omega_2 x r_2, both at the same place.
@@ -73,17 +86,30 @@ def find_contact_points(motion: Motion, contact: AnyContact) -> list[ContactPoin
     for name, arm, radius in _places(motion, contact):
         surface = _look(motion, contact, middle + arm, radius)
         # The point of the touching body nearest to the surface, and its velocity relative to the surface's body.
-        p = middle + arm - radius * surface.normal
-        w = v_middle + ca.cross(omega, p - middle) - v_base - ca.cross(omega_base, p - p_base)
-        gap = surface.distance - radius
-        found.append(ContactPoint(contact, name, gap, surface.normal, surface.tangents, w, p))
+        arm, gap = arm - radius * surface.normal, surface.distance - radius
+        if isinstance(contact.touching, Rim):
+            surface, arm = _roll(motion, contact.touching, surface, radius)
+            gap = surface.distance + ca.dot(surface.normal, arm)
+        p = middle + arm
+        w = v_middle + ca.cross(omega, arm) - v_base - ca.cross(omega_base, p - p_base)
+        travel = ca.dot(surface.tangents[0], w - ca.cross(omega, arm))
+        found.append(ContactPoint(contact, name, gap, surface.normal, surface.tangents, w, p, travel))
     return found
+
+
+def _roll(motion: Motion, rim: Rim, surface: Surface, radius: ca.SX) -> tuple[Surface, ca.SX]:
+    """The surface with tangents along and across the way of a wheel, and the arm to where the wheel is lowest."""
+    n, a = surface.normal, motion.point_rotation(rim.point) @ ca.DM(rim.axis)
+    # -(n - (n.a) a) leads down within the wheel, a x n along its way.
+    upright, ahead = n - ca.dot(n, a) * a, ca.cross(a, n)
+    ahead = ahead / ca.norm_2(ahead)
+    return replace(surface, tangents=(ahead, ca.cross(n, ahead))), -radius * upright / ca.norm_2(upright)
 
 
 def _places(motion: Motion, contact: AnyContact) -> Iterator[tuple[str, ca.SX, ca.SX]]:
     """Name, arm from the middle in world axes and radius of each place that may touch."""
     values, shape = motion.context.values, contact.touching
-    if isinstance(shape, Ball):
+    if not isinstance(shape, Box):
         yield contact.name, ca.SX.zeros(3), ca.SX(values[f"{contact.name}.radius"])
         return
     R = motion.point_rotation(shape.point) @ np.array(shape.rotation)

@@ -14,22 +14,24 @@ from robodyn.model import Interface
 
 @dataclass(frozen=True)
 class StateInfo:
-    """A continuous state: its name, unit, start value and nominal magnitude."""
+    """A continuous state: its name, unit, start value and nominal magnitude, and whether it has limits."""
 
     name: str
     unit: str
     start: float
     nominal: float = 1.0
+    limited: bool = False
 
 
 @dataclass(frozen=True)
 class MemoryInfo:
-    """A discrete state: its name, unit and start value; hidden ones are not signals."""
+    """A discrete state: its name, unit and start value; hidden ones are not signals, others only the outside writes."""
 
     name: str
     unit: str
     start: float
     hidden: bool = False
+    outside: bool = False
 
 
 @dataclass(frozen=True)

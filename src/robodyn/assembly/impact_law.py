@@ -63,9 +63,9 @@ def _rebound(motion: Motion, rigid: Rigid) -> ca.SX:
     """r v_n- of the contact points that approach fast enough to rebound."""
     rebounds, values = [], motion.context.values
     for contact_point in rigid.contact_points:
-        name, rate = contact_point.contact.name, contact_point.rate
-        bounces = rate < -values[f"{name}.rest_speed"]
-        rebounds.append(where(bounces, values[f"{name}.restitution"] * rate, 0.0))
+        rate = contact_point.rate
+        bounces = rate < -contact_point.rest_speed(values)
+        rebounds.append(where(bounces, contact_point.restitution(values) * rate, 0.0))
     return ca.vertcat(*rebounds)
 
 

@@ -43,7 +43,10 @@ def check_inertia(motion: Motion) -> bool:
 
 
 def _numeric_tree(motion: Motion) -> Tree:
+    """The tree with all numbers as they are described."""
     scenario = motion.context.scenario
+    if not scenario.machine.tunable:
+        return motion.mechanics.tree
     numeric = collect_values(replace(scenario, machine=replace(scenario.machine, tunable=())))
     return build_tree(motion.mechanism, numeric).tree
 

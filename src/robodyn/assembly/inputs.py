@@ -44,12 +44,12 @@ def _hold(whole: Contribution, name: str, start: float) -> Contribution:
         {key: {to: value for to, value in update.items() if to != name} for key, update in columns.items()}
         for columns in (whole.updates, whole.actions)
     )
-    memory = tuple(replace(info, start=start) if info.name == name else info for info in whole.memory)
+    memory = tuple(replace(info, start=start, outside=True) if info.name == name else info for info in whole.memory)
     return replace(whole, updates=updates, actions=actions, memory=memory)
 
 
 def _replace(whole: Contribution, name: str, start: float) -> Contribution:
     """A continuous block's output: memory stands in for what it was defined by."""
     definitions = {other: definition for other, definition in whole.definitions.items() if other != name}
-    held = declare_memory(MemoryInfo(name, whole.signals[name].unit, start))
+    held = declare_memory(MemoryInfo(name, whole.signals[name].unit, start, outside=True))
     return replace(whole, definitions=definitions) + held

@@ -123,7 +123,7 @@ def _balance(found: Dynamics, forces: dict[str, ca.SX], sticking: bool) -> Contr
     """
     motion, tau, bindings = found.motion, found.tau, found.bindings
     machine = motion.context.scenario.machine
-    outside = machine.loads or machine.all_constraints or machine.contacts or machine.interfaces
+    outside = machine.loads or machine.all_constraints or machine.contacts or machine.interfaces or machine.rigid_parts
     work, books = ca.SX(0), Contribution()
     if forces or sticking or outside:
         books = _book_work(motion, Deferred(ca.dot(tau, motion.v), bindings))

@@ -92,11 +92,12 @@ def _solve_upper(R: ca.SX, b: ca.SX) -> ca.SX:
 def make_minimal(system: System) -> System:
     """A constrained system with its motion in minimal coordinates; a guard ends a run where they do not exist."""
     found, x, m = system.expressions, system.symbols.x, system.symbols.m
-    n, n_v, k = system.n_q, system.n_v, len(system.constraint_forces)
+    start = system.discrete.start_action
+    n, n_v, k = system.n_q, system.n_v, len(system.motion.constraint_forces)
     h, h_dot = found.constraints[:k], found.constraints[k:]
     partition = Partition(_choose(system, h), h, h_dot, x[:n], x[n : n + n_v], system.N)
     q, v = partition.follow()
-    begins = found.actions[system.start_action] if system.start_action else ca.vertcat(x, m)
+    begins = found.actions[start] if start else ca.vertcat(x, m)
     # What is evaluated within steps, where the dependent joints have to follow first. Guards and actions are evaluated
     # where they have followed: both must see the same state.
     within = ("rhs", "position_rate", "outputs", "watched", "limits", "delayed", "applied")
@@ -109,8 +110,10 @@ def make_minimal(system: System) -> System:
         projection=ca.vertcat(q, v, x[n + n_v :], m),
         actions={**found.actions, START: begins},
     )
-    guards = (*system.guards, Guard(GUARD, -1, Ending.SINGULAR))
-    return replace(system, expressions=expressions, guards=guards, start_action=START)
+    guards = (*system.discrete.guards, Guard(GUARD, -1, Ending.SINGULAR))
+    return replace(
+        system, expressions=expressions, discrete=replace(system.discrete, guards=guards, start_action=START)
+    )
 
 
 def _choose(system: System, h: ca.SX) -> tuple[int, ...]:
@@ -129,7 +132,7 @@ def _choose(system: System, h: ca.SX) -> tuple[int, ...]:
         flaws.add(path, what, "say baumgarte or projection")
     else:
         H = _gradients_at_start(system, h)
-        rank = len(H) - system.spare
+        rank = len(H) - system.motion.spare
         named = system.scenario.constraint_method.independent
         joints = [info.name.removesuffix(".velocity") for info in system.states[n : n + n_v]]
         dependent = _take_largest(flaws, H, rank) if named is None else _take_named(flaws, joints, named, H, rank)

@@ -48,7 +48,7 @@ def check_axes(
 ) -> tuple[str, ...]:
     """Axes, and the task by them, must be independent at the start; a warning where motions have no axis."""
     axes, task = names
-    free = system.n_v - len(system.constraint_forces) + system.spare
+    free = system.n_v - len(system.motion.constraint_forces) + system.motion.spare
     if len(axes) > free:
         flaws.add("model.axes", f"names {len(axes)} axes, but {free} motions are free", f"name {free} of them")
         return ()

@@ -56,12 +56,12 @@ def trace_functions(system: System, axes: Sequence[str], task: Sequence[str]) ->
     values = [ca.SX.zeros(others[0].numel()), memory, ca.SX.zeros(forces.numel())]
     plain = ca.substitute(list(columns.values()), others, values)
     given = [system.symbols.t, system.q, system.v, numbers]
-    h = system.expressions.constraints[: len(system.constraint_forces)]
+    h = system.expressions.constraints[: len(system.motion.constraint_forces)]
     return ModelFunctions(
         {name: ca.Function("f", given, [ca.densify(column)]) for name, column in zip(columns, plain, strict=True)},
         _direct_axes(system, axes),
         [row for row in range(h.numel()) if not h[row].is_zero()],
-        system.spare,
+        system.motion.spare,
         system.n_v,
         np.array([n.value for n, probe in zip(system.parameters, unknown, strict=True) if not probe]),
     )
@@ -78,9 +78,9 @@ def columns_of(system: System, axes: Sequence[str], task: Sequence[str]) -> dict
         if name.startswith(f"{PROBE}.")
     }
     outputs = dict(zip(system.signal_names, ca.vertsplit(system.expressions.outputs), strict=True))
-    s = ca.vertcat(*(system.coordinates[axis] for axis in axes))
+    s = ca.vertcat(*(system.motion.coordinates[axis] for axis in axes))
     y = ca.vertcat(ca.SX(0, 1), *(outputs[name] for name in task))
-    k = len(system.constraint_forces)
+    k = len(system.motion.constraint_forces)
     h, h_dot = system.expressions.constraints[:k], system.expressions.constraints[k:]
     s_dot, y_dot = ca.jtimes(s, q, q_dot), ca.jtimes(y, q, q_dot)
     # Total time derivatives of the rates along the motion: linear in the unknown forces.
@@ -102,7 +102,7 @@ def columns_of(system: System, axes: Sequence[str], task: Sequence[str]) -> dict
         "position_rates": ca.jacobian(q_dot, v),
     }
     for name, force in probes.items():
-        place = system.coordinates[name]
+        place = system.motion.coordinates[name]
         columns[f"motion of {name}"] = ca.vertcat(place, ca.jtimes(place, q, q_dot))
         columns[f"response to {name}"] = ca.jacobian(s_ddot, force)
         columns[f"task response to {name}"] = ca.jacobian(y_ddot, force)
@@ -112,7 +112,7 @@ def columns_of(system: System, axes: Sequence[str], task: Sequence[str]) -> dict
 def _open_tree(system: System, axes: Sequence[str]) -> dict[str, ca.SX]:
     """Of a tree whose joints all have motors, M and c themselves, by composite bodies and Newton-Euler."""
     places = [place for _, place in _direct_axes(system, axes).values()]
-    if system.constraint_forces or len(places) < system.n_v:
+    if system.motion.constraint_forces or len(places) < system.n_v:
         return {}
     bias = system.bias - system.expressions.applied
     return {"mass_matrix": system.mass_matrix[places, places], "bias": bias[places]}

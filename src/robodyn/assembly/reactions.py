@@ -22,6 +22,7 @@ import numpy as np
 from robodyn.assembly.contact_geometry import find_contact_points
 from robodyn.assembly.contribution import Contribution, define, merge
 from robodyn.assembly.coordinates import express_coordinate
+from robodyn.assembly.end_stops import stop_force
 from robodyn.assembly.equations import express_equations
 from robodyn.assembly.loads import find_wrench
 from robodyn.assembly.motion import Motion
@@ -149,6 +150,8 @@ class _Outside:
 
     def _work_along_coordinates(self) -> ca.SX:
         acting = [*self.known.forces, *((element.on, element.force) for element in self.known.sticking)]
+        mechanism = self.machine.mechanism
+        acting += [(joint.name, stop_force(joint)) for joint in (mechanism.rigid_stops if mechanism else ())]
         acting += [(str(i.on), i.names("force")[0]) for i in self.machine.interfaces if i.point is None]
         return sum((self.read(signal) * self.moved.positions[target] for target, signal in acting), ca.SX(0))
 

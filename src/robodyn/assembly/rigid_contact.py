@@ -14,9 +14,10 @@ import casadi as ca
 from robodyn.assembly.complementarity import Bounds, pushing_bounds
 from robodyn.assembly.contact import check_moves, own_name, trace_contact
 from robodyn.assembly.contact_friction import DryFriction, DryPoint, build_dry_friction, find_dry_points
-from robodyn.assembly.contact_geometry import ContactPoint, find_contact_points
+from robodyn.assembly.contact_geometry import find_contact_points
 from robodyn.assembly.contribution import Context, Contribution, Deferred, declare_memory, merge
 from robodyn.assembly.declarations import MemoryInfo
+from robodyn.assembly.end_stops import EndStop, RigidPoint, StopPoint, find_end_stops
 from robodyn.assembly.mobility import RETURN_RATE, Mobility, Solve, build_mobility, mean_compliance, slack_of
 from robodyn.assembly.motion import Motion
 from robodyn.assembly.values import Values
@@ -56,7 +57,7 @@ class Rigid:
         dry: friction that sticks, of those contact points that have it.
     """
 
-    contact_points: tuple[ContactPoint, ...]
+    contact_points: tuple[RigidPoint, ...]
     resting: tuple[ca.SX, ...]
     H: ca.SX
     D: ca.SX
@@ -75,7 +76,7 @@ class Rigid:
         return [contact_point.gap <= NEAR for contact_point in self.contact_points]
 
     @property
-    def contacts(self) -> list[AnyContact]:
+    def contacts(self) -> list[AnyContact | EndStop]:
         return list(dict.fromkeys(contact_point.contact for contact_point in self.contact_points))
 
     @property
@@ -142,7 +143,7 @@ class Rigid:
         allowed = []
         for i, contact_point in enumerate(self.contact_points):
             # What rests may creep up to its rest speed before it counts as parting.
-            slow = where(self.held[i], values[f"{contact_point.contact.name}.rest_speed"], RESTING)
+            slow = where(self.held[i], contact_point.rest_speed(values), RESTING)
             at_rest = logical_and(self.near[i], absolute(contact_point.rate) <= slow)
             # What has parted rests again by an impact only, not because another decision at that instant rounds another
             # way.
@@ -170,7 +171,8 @@ def build_rigid(motion: Motion, accelerate: Solve, constraint_force: Solve) -> t
     """
     contacts = [c for c in motion.context.scenario.machine.contacts if isinstance(c, RigidContact)]
     found = [find_contact_points(motion, contact) for contact in contacts]
-    contact_points = [contact_point for group in found if check_moves(motion, group) for contact_point in group]
+    contact_points: list[RigidPoint] = [point for group in found if check_moves(motion, group) for point in group]
+    contact_points += find_end_stops(motion)
     if not contact_points or not _check_rest(motion, contact_points):
         return None, Contribution()
     rates = ca.vertcat(*(contact_point.rate for contact_point in contact_points))
@@ -184,7 +186,9 @@ def build_rigid(motion: Motion, accelerate: Solve, constraint_force: Solve) -> t
     D = H
     if any(contact_point.contact.friction is not None for contact_point in contact_points):
         # D_i = (dw/dv)^T (n + friction), the force's direction in the space of the joints.
-        rows = [ca.jtimes(t.velocity, motion.v, n, True).T for t, n in zip(contact_points, directions, strict=True)]
+        rough = [contact_point.contact.friction is not None for contact_point in contact_points]
+        pairs = enumerate(zip(contact_points, directions, strict=True))
+        rows = [ca.jtimes(t.velocity, motion.v, n, True).T if rough[i] else H[i, :] for i, (t, n) in pairs]
         D = ca.vertcat(*rows)
     drift = ca.jtimes(rates, motion.q, motion.q_dot)
     friction = build_dry_friction(motion, dry, accelerate)
@@ -194,13 +198,13 @@ def build_rigid(motion: Motion, accelerate: Solve, constraint_force: Solve) -> t
 
 
 def _push(
-    context: Context, contact_point: ContactPoint, resting: ca.SX, dry: DryPoint | None
+    context: Context, contact_point: RigidPoint, resting: ca.SX, dry: DryPoint | None
 ) -> tuple[ca.SX, Contribution]:
     """Force on the touching body for a normal force of 1 N: along the normal, and what its friction adds."""
-    if contact_point.contact.friction is None:
+    if isinstance(contact_point, StopPoint) or contact_point.contact.friction is None:
         return contact_point.normal, Contribution()
     first, second = dry.direction if dry else contact_point.slips
-    given = {"slip1": first, "slip2": second, "normal": ca.SX(1)}
+    given = {"slip1": first, "slip2": second, "normal": ca.SX(1), "travel": contact_point.travel}
     if contact_point.contact.sticks:
         given["direction"] = where(dry.slides, 1.0, 0.0) if dry else ca.SX(0)
     rubbed, traced = trace_contact(context, contact_point, given, "friction", ("force1", "force2"), resting > 0.5)
@@ -210,27 +214,28 @@ def _push(
     return contact_point.normal + rubbed["force1"] * along + rubbed["force2"] * across, traced
 
 
-def _check_rest(motion: Motion, contact_points: list[ContactPoint]) -> bool:
+def _check_rest(motion: Motion, contact_points: list[RigidPoint]) -> bool:
     """Report what rigid contacts do not go together with."""
-    scenario, flaws, path = motion.context.scenario, motion.context.flaws, f"contacts.{contact_points[0].contact.name}"
+    scenario, flaws, path = motion.context.scenario, motion.context.flaws, contact_points[0].path
+    method = scenario.constraint_method.method
     before = len(flaws.found)
-    if scenario.constraint_method.method in ("index3", "minimal"):
-        what = f"a rigid contact does not go together with the constraint method '{scenario.constraint_method.method}'"
+    if method in ("index3", "minimal"):
+        what = f"rigid contacts and end stops do not go together with the constraint method '{method}'"
         flaws.add(path, what, "say baumgarte or projection")
     if scenario.initialisation == "equilibrium":
-        flaws.add(path, "a rest on a rigid contact is not searched for", "start as given")
+        flaws.add(path, "a rest on a rigid contact or end stop is not searched for", "start as given")
     elif scenario.initialisation == "given":
         _check_start(motion, contact_points)
     return len(flaws.found) == before
 
 
-def _check_start(motion: Motion, contact_points: list[ContactPoint]) -> None:
+def _check_start(motion: Motion, contact_points: list[RigidPoint]) -> None:
     for contact_point in contact_points:
         gap, rate = motion.values_at_start(ca.vertcat(contact_point.gap, contact_point.rate))
         # A start inside a surface, or on its way into one, has no impulse that belongs to it.
         if gap < -SUNK:
             what = f"starts inside the surface, by {-gap:.3g} m"
-            motion.context.flaws.add(f"contacts.{contact_point.name}", what, "change initial")
+            motion.context.flaws.add(contact_point.path, what, "change initial")
         elif gap <= NEAR and rate < -RESTING:
             what = f"starts in touch and moves into the surface, with {-rate:.3g} m/s"
-            motion.context.flaws.add(f"contacts.{contact_point.name}", what, "start a little above it")
+            motion.context.flaws.add(contact_point.path, what, "start a little above it")

@@ -16,6 +16,7 @@ from robodyn.assembly.contact_friction import DryFriction, DryPoint
 from robodyn.assembly.contact_geometry import ContactPoint
 from robodyn.assembly.contribution import Contribution, Deferred, declare_memory, merge, reference_to, watch
 from robodyn.assembly.declarations import Ending, Guard, MemoryInfo
+from robodyn.assembly.end_stops import EndStop, RigidPoint, StopPoint, define_stop_forces
 from robodyn.assembly.impact_law import Impulse, find_impulse
 from robodyn.assembly.invariants import Invariant
 from robodyn.assembly.mobility import Mobility
@@ -51,14 +52,19 @@ def trace_rigid_events(
     pushed = [
         ContactForce(contact_point, lam[i], lam[i] * rigid.directions[i], rigid.held[i], bindings)
         for i, contact_point in enumerate(rigid.contact_points)
+        if isinstance(contact_point, ContactPoint)
     ]
+    # Contacts come before end stops.
     for point in rigid.dry.points if rigid.dry else ():
         held = sum((across[point.first + k] * t for k, t in enumerate(point.tangents)), pushed[point.number].force)
         pushed[point.number] = replace(pushed[point.number], force=held)
     parts = []
     for contact in rigid.contacts:
         parts.append(declare_memory(MemoryInfo(f"{contact.name}.{JAMS}", "", 0.0, hidden=True)))
-        parts.append(define_contact_signals(contact, [one for one in pushed if one.contact_point.contact is contact]))
+        own = [one for one in pushed if one.contact_point.contact is contact]
+        parts += [] if isinstance(contact, EndStop) else [define_contact_signals(contact, own)]
+    stops = enumerate(rigid.contact_points)
+    parts.append(define_stop_forces([(point, lam[i]) for i, point in stops if isinstance(point, StopPoint)], bindings))
     parts.append(declare_memory(MemoryInfo(SETTLING, "", 1.0, hidden=True)))
     memory = merge(parts)
     for i, contact_point in enumerate(rigid.contact_points):
@@ -179,6 +185,6 @@ def _excess_to_hold(point: DryPoint, mobility: Mobility, limit: ca.SX, rates: ca
     return 0.5 * ca.trace(T) * (sqrt(ca.sumsqr(limit * point.way + change) + TINY) - limit)
 
 
-def _guard(contact_point: ContactPoint, event: str, action: str, problems: tuple[str, ...]) -> Guard:
+def _guard(contact_point: RigidPoint, event: str, action: str, problems: tuple[str, ...]) -> Guard:
     name = f"{contact_point.name}.{event}"
     return Guard(name, -1, action=action, contact=contact_point.contact.name, problems=problems)

@@ -28,7 +28,6 @@ from robodyn.assembly.contribution import Contribution, StickElement
 from robodyn.assembly.held_joints import HeldBy, find_held_joints
 from robodyn.assembly.mobility import COMPLIANCE, RETURN_RATE, Mobility, Solve, build_mobility
 from robodyn.assembly.motion import Motion
-from robodyn.model import RigidContact
 from robodyn.symbolic import absolute, logical_and, maximum, minimum, sign, where
 
 REST_SPEED = 1e-9
@@ -180,7 +179,7 @@ def build_sticking(
         np.linalg.matrix_rank(np.vstack([rows, numeric])) < np.linalg.matrix_rank(rows) + len(numeric)
         for rows in (always, whole)
     )
-    rigid = any(isinstance(contact, RigidContact) for contact in motion.context.scenario.machine.contacts)
+    rigid = bool(motion.context.scenario.machine.rigid_parts)
     mobility = build_mobility(
         constrained.respond if constrained else solve,
         G,

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from robodyn.assembly.declarations import BreakRule, DelayInfo, Guard, MemoryInfo, Port, ProblemInfo, StateInfo, Task
+from robodyn.assembly.declarations import DelayInfo, Guard, MemoryInfo, ProblemInfo, StateInfo, Task
 from robodyn.assembly.functions import Expressions, Symbols
 from robodyn.assembly.invariants import Watched
 from robodyn.assembly.network import SignalInfo
-from robodyn.assembly.tree import Mechanics
+from robodyn.assembly.system_parts import Discrete, EquationsOfMotion
 from robodyn.dynamics import Tree, bias, mass_matrix, position_rates, solve_symmetric
 from robodyn.model import Number, Scenario
 from robodyn.symbolic.tables import spell_out
@@ -28,33 +27,14 @@ linear models are found so."""
 
 
 @dataclass(frozen=True)
-class Terms:
-    """Mechanics that stand in for those of the mechanism itself: see `assembly.linear`."""
-
-    mass_matrix: ca.SX
-    bias: ca.SX
-
-
-@dataclass(frozen=True)
 class System:
     """A scenario as one hybrid system; it holds no state.
 
     Attributes:
         numbers: every named number of the scenario; parameters: the tunable ones, in the order of p.
-        symbols: the five input columns t, x, d, m, p; expressions: the functions, as columns in those symbols.
-        coordinates: position of every moving joint and coordinate in those symbols.
-        rotors: inertia and gradient of each rotor that rotates with a combined coordinate, then inertia and Jacobian of
-            each model attached at an interface; ports: the interfaces.
-        forces: (joint or coordinate, signal of a force on it); loads: joint torques of constant loads.
-        terms: M and c, where they are not those of the mechanism itself; data: numbers of the table that these read,
-            see `native.rows`.
-        constraint_forces: names of the forces (Lagrange multipliers) of all constraint equations, in the order of
-            `expressions.constraints`; spare: how many of them follow from others.
-        momenta: whether the states after the positions are the momenta p = M v instead of the velocities.
-        start_action: key of the action that makes states and memory consistent at the start, if there is one.
-        problems: complementarity problems that are solved before actions, start_problems: names of those before the
-            start_action.
-        inputs: memory that only the outside writes, with its start values.
+        symbols: the five input columns t, x, d, m, p; expressions: the functions, as columns in those symbols; data:
+            numbers of the table that these read, see `native.rows`.
+        motion: of its mechanism; discrete: what interrupts that.
         watched: what a run watches of itself, in the order of `expressions.watched`.
         warnings: what is allowed but looks like a mistake, such as units that do not match.
     """
@@ -62,40 +42,41 @@ class System:
     scenario: Scenario
     states: tuple[StateInfo, ...]
     memory: tuple[MemoryInfo, ...]
+    delays: tuple[DelayInfo, ...]
     signals: tuple[SignalInfo, ...]
     numbers: Mapping[str, Number]
     parameters: tuple[Number, ...]
-    delays: tuple[DelayInfo, ...]
-    tasks: tuple[Task, ...]
-    guards: tuple[Guard, ...]
-    breaks: tuple[BreakRule, ...]
-    limited: tuple[int, ...]
-    base_period: Fraction | None
-    n_q: int
-    n_v: int
-    mechanics: Mechanics | None
     symbols: Symbols
     expressions: Expressions
-    coordinates: Mapping[str, ca.SX]
-    rotors: tuple[tuple[ca.SX, ca.SX], ...] = ()
-    ports: tuple[Port, ...] = ()
-    constraint_forces: tuple[str, ...] = ()
-    spare: int = 0
-    start_action: str | None = None
-    problems: tuple[ProblemInfo, ...] = ()
-    start_problems: tuple[str, ...] = ()
-    momenta: bool = False
+    motion: EquationsOfMotion
+    discrete: Discrete
     watched: tuple[Watched, ...] = ()
     warnings: tuple[str, ...] = ()
-    forces: tuple[tuple[str, str], ...] = ()
-    loads: ca.SX = field(default_factory=lambda: ca.SX(0, 1))
-    terms: Terms | None = None
     data: np.ndarray = field(default_factory=lambda: np.zeros(0))
-    inputs: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def limited(self) -> tuple[int, ...]:
+        """Numbers of the states that have limits, in the order of `expressions.limits`."""
+        return tuple(k for k, info in enumerate(self.states) if info.limited)
+
+    @property
+    def inputs(self) -> dict[str, float]:
+        """Memory that only the outside writes, with its start values."""
+        return {info.name: info.start for info in self.memory if info.outside}
 
     def function(self, column: ca.SX, name: str = "f") -> ca.Function:
         """A column in the system's symbols as (t, x, d, m, p) -> column."""
         return ca.Function(name.replace(":", "_").replace(".", "_"), [*self.symbols], [ca.densify(column)])
+
+    def casadi(self, what: str, by: str = "") -> ca.Function:
+        """A function (t, x, d, m, p) of this system that CasADi itself evaluates and differentiates.
+
+        Args:
+            what: rates, outputs, guards, delayed, constraints, or `update:BLOCK`; by: t, x, d, m or p for a Jacobian.
+        """
+        from robodyn.assembly.casadi_functions import make_casadi
+
+        return make_casadi(self, what, by)
 
     def memory_after(self, task: Task) -> ca.SX:
         """m after a traced task."""
@@ -129,8 +110,8 @@ class System:
         """How many of the last states no rate, delayed signal or sampled task reads (book-keeping: `energy.work`)."""
         own = self.expressions
         # All that can feed a state back into the motion.
-        updates = [self.memory_after(task) for task in self.tasks if task.function]
-        arguments = [own.arguments[task.call.inputs] for task in self.tasks if task.call]
+        updates = [self.memory_after(task) for task in self.discrete.tasks if task.function]
+        arguments = [own.arguments[task.call.inputs] for task in self.discrete.tasks if task.call]
         readers = ca.vertcat(own.rhs, own.delayed, *updates, *arguments)
         needed = ca.which_depends(readers, self.symbols.x, 1, False) if self.states else []
         return next((k for k, used in enumerate(reversed(needed)) if used), len(needed))
@@ -138,7 +119,7 @@ class System:
     @cached_property
     def sampled_memory(self) -> list[int]:
         """Places in m that traced tasks write; the rest of their columns only repeats it."""
-        m, columns = self.symbols.m, [self.memory_after(task) for task in self.tasks if task.function]
+        m, columns = self.symbols.m, [self.memory_after(task) for task in self.discrete.tasks if task.function]
         return [k for k in range(m.numel()) if any(not ca.is_equal(after[k], m[k], 2) for after in columns)]
 
     @cached_property
@@ -175,11 +156,19 @@ class System:
 
     def problem_set(self, names: Sequence[str]) -> int:
         """Complementarity problems by name as the engine takes them: the sum of 2^number."""
-        return sum(1 << k for k, problem in enumerate(self.problems) if problem.name in names)
+        return sum(1 << k for k, problem in enumerate(self.discrete.problems) if problem.name in names)
 
     @property
     def signal_names(self) -> tuple[str, ...]:
         return tuple(info.name for info in self.signals)
+
+    @property
+    def n_q(self) -> int:
+        return self.motion.n_q
+
+    @property
+    def n_v(self) -> int:
+        return self.motion.n_v
 
     @property
     def q(self) -> ca.SX:
@@ -190,20 +179,20 @@ class System:
         """Velocities; of a system in momenta, as M^-1 p."""
         # Momenta p = M v stand where velocities do.
         second: Any = self.symbols.x[self.n_q : self.n_q + self.n_v]
-        return ca.SX(solve_symmetric(self.mass_matrix, second)) if self.momenta else second
+        return ca.SX(solve_symmetric(self.mass_matrix, second)) if self.motion.momenta else second
 
     @cached_property
     def mass_matrix(self) -> ca.SX:
         """M(q), rotors on combined coordinates included."""
-        if self.terms is not None:
-            return self.terms.mass_matrix
-        assert self.mechanics is not None
-        return build_mass_matrix(self.mechanics.tree, self.q, self.rotors)
+        if self.motion.terms is not None:
+            return self.motion.terms.mass_matrix
+        assert self.motion.mechanics is not None
+        return build_mass_matrix(self.motion.mechanics.tree, self.q, self.motion.rotors)
 
     @cached_property
     def bias(self) -> ca.SX:
         """c(q, v): what M a misses to the applied forces."""
-        return self.terms.bias if self.terms is not None else self._bias(self.v)
+        return self.motion.terms.bias if self.motion.terms is not None else self._bias(self.v)
 
     @cached_property
     def gravity(self) -> ca.SX:
@@ -211,14 +200,14 @@ class System:
         return self._bias(ca.SX.zeros(self.n_v))
 
     def _bias(self, v: Any) -> ca.SX:
-        assert self.mechanics is not None
+        assert self.motion.mechanics is not None
         q: Any = self.q
-        return ca.SX(bias(self.mechanics.tree, q, v))
+        return ca.SX(bias(self.motion.mechanics.tree, q, v))
 
     @cached_property
     def gradients(self) -> ca.SX:
         """ds/dq N of every coordinate, one row each."""
-        return self.slopes(ca.vertcat(ca.SX(0, 1), *self.coordinates.values()))
+        return self.slopes(ca.vertcat(ca.SX(0, 1), *self.motion.coordinates.values()))
 
     @property
     def has_balls(self) -> bool:
@@ -228,10 +217,10 @@ class System:
     @cached_property
     def N(self) -> ca.SX:
         """q_dot by v, (n_q, n_v): the identity but for balls."""
-        assert self.mechanics is not None
+        assert self.motion.mechanics is not None
         q: Any = self.q
         v: Any = ca.SX.sym("v", self.n_v)
-        return ca.jacobian(ca.SX(position_rates(self.mechanics.tree, q, v)), v)
+        return ca.jacobian(ca.SX(position_rates(self.motion.mechanics.tree, q, v)), v)
 
     def slopes(self, expression: ca.SX) -> ca.SX:
         """Derivatives of a column by the motions of the joints, (k, n_v): d/dq N."""

@@ -51,8 +51,8 @@ def _counts(system: System) -> dict[str, int]:
         "memory": len(system.memory),
         "signals": len(system.signals),
         "tunable_parameters": len(system.parameters),
-        "sampled_tasks": len(system.tasks),
-        "events": len(system.guards),
+        "sampled_tasks": len(system.discrete.tasks),
+        "events": len(system.discrete.guards),
         "delays": len(system.delays),
     }
 

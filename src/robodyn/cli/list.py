@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import warnings
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from robodyn.cli.application import app, output, print_json
+
+if TYPE_CHECKING:
+    from robodyn.catalog import Maker
+    from robodyn.extensions import Extension
 
 
 @app.command("list")
@@ -17,8 +22,19 @@ def list_scenarios(as_json: Annotated[bool, typer.Option("--json", help="Print J
     known = catalog.list_scenarios().items()
     rows = [{"name": name, "title": catalog.title_of(found.thing), "package": found.package} for name, found in known]
     if as_json:
-        print_json(rows)
+        print_json([row | {"duration": _duration(name, found)} for row, (name, found) in zip(rows, known, strict=True)])
         return
     names, packages = (max(len(str(row[key])) for row in rows) for key in ("name", "package"))
     for row in rows:
         output.print(f"{row['name']:<{names}} {row['package']:<{packages}} {row['title']}", markup=False)
+
+
+def _duration(name: str, found: Extension[Maker]) -> float | None:
+    """How long a scenario lasts [s], as it is made; None, with a warning, where it cannot be."""
+    from robodyn import catalog
+
+    try:
+        return catalog.make_scenario(name, found).duration
+    except Exception as error:  # noqa: BLE001 - one that cannot be made must not hide the others
+        warnings.warn(str(error), stacklevel=1)
+        return None

@@ -48,17 +48,17 @@ def show_loops(
         raise fail(f"--at {at}: must be {' or '.join(PLACES)}")
     what = load_single(scenario)
     system = assemble(what.with_numbers(read_settings(setting or [], what, scenario)))
-    table = loop_table(system, _read_loops(loop or [], cut or []), at=at, friction=friction)
+    table = loop_table(system, read_loops(loop or [], cut or []), at=at, friction=friction)
     found = [finding.sentence for finding in check_loops(system, at=at, friction=friction)]
     _draw(table, plot, nyquist)
     if as_json:
-        rows = [_as_json(row) for row in table.rows]
+        rows = [loop_as_json(row) for row in table.rows]
         print_json({"notes": list(table.model.notes), "warnings": found, "loops": rows})
         return
     warn(found)
     for note in table.model.notes:
         messages.print(f"robodyn: note: {note}", markup=False)
-    _print(table.rows)
+    print_loops(table.rows)
 
 
 def warn(sentences: Sequence[str]) -> None:
@@ -89,7 +89,8 @@ def find_loop_warnings(phases: Sequence[Scenario | System], unknown: bool = Fals
     return message
 
 
-def _read_loops(texts: list[str], cut: list[str]) -> dict[str, Loop] | None:
+def read_loops(texts: list[str], cut: list[str]) -> dict[str, Loop] | None:
+    """Loops given as SIGNAL or SIGNAL:TARGET:ANSWER; None where there are none."""
     from robodyn.analysis.linear.loop_table import Loop
 
     if cut and not texts:
@@ -115,7 +116,8 @@ def _draw(table: LoopTable, plot: Path | None, nyquist: Path | None) -> None:
                 write(table, path)
 
 
-def _print(rows: Sequence[LoopFigures]) -> None:
+def print_loops(rows: Sequence[LoopFigures]) -> None:
+    """The table of loops."""
     width = max((len(row.name) for row in rows), default=4)
     widths = [max(len(head), 8) for head in HEAD]
     heads = [f"{head:>{wide}}" for head, wide in zip(HEAD, widths, strict=True)]
@@ -131,6 +133,7 @@ def _describe(value: float) -> str:
     return "-" if math.isnan(value) else f"{value:.3g}"
 
 
-def _as_json(row: LoopFigures) -> dict[str, Any]:
+def loop_as_json(row: LoopFigures) -> dict[str, Any]:
+    """Crossover, bandwidth and margins of a loop."""
     message = {"name": row.name, "crossover": row.crossover, "bandwidth": row.bandwidth}
     return message | asdict(row.margins)

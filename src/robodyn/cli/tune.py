@@ -60,13 +60,13 @@ def tune(
         "friction": friction, "points": points, "state": state,
     }  # fmt: skip
     found = _tune(what, [name.strip() for name in free.split(",") if name.strip()], minimise, settings)
-    _write(what, scenario, found, out, plot)
     if as_json:
         print_json(found.as_plain())
-        return
-    from robodyn.analysis.tuning.result import describe_tuning
+    else:
+        from robodyn.analysis.tuning.result import describe_tuning
 
-    output.print(describe_tuning(found), markup=False)
+        output.print(describe_tuning(found), markup=False)
+    _write(what, scenario, found, out, plot)
 
 
 def _read_place(text: str) -> str | float:

@@ -101,7 +101,7 @@ def build_model(
     kernels = gather_functions(system, solver, patterns, watched=False, complete=True)
     given = () if whole_run else (*inputs, *numbers)
     outputs = tuple(info for info in kernels.recorded if info.name not in given)
-    guards = tuple(guard for guard in system.guards if whole_run or guard.action or guard.terminal)
+    guards = tuple(guard for guard in system.discrete.guards if whole_run or guard.action or guard.terminal)
     search = trace_search(system)
     chosen = {} if whole_run else _chosen_functions(system, outputs, guards, exchange)
     functions = {**kernels.functions, **chosen, **search.functions}
@@ -145,13 +145,13 @@ def check_parts(system: System, solver: Solver, *, exchange: bool = False) -> No
         names = ", ".join(sorted({delay.owner for delay in system.delays}))
         what = "are read from the steps made, which another program's solver does not show"
         flaws.add("delays", f"{names}: {what}", "export a co-simulation unit (cs)")
-    if exchange and system.constraint_forces and system.scenario.constraint_method.method == "index3":
+    if exchange and system.motion.constraint_forces and system.scenario.constraint_method.method == "index3":
         what = "are kept by the unit's own method, and another solver would drift from them"
         flaws.add("constraint_method.method", f"constraints {what}", "choose baumgarte, projection or minimal")
-    for task in system.tasks:
+    for task in system.discrete.tasks:
         if task.call is not None:
             flaws.add(f"blocks.{task.name}", "its law is Python, which a unit does without", "write it to be traced")
-    for guard in system.guards:
+    for guard in system.discrete.guards:
         if guard.call is not None:
             flaws.add(f"events.{guard.name}", "its action is Python, which a unit does without", "let it be traced")
     if solver.max_wall_time is not None:
@@ -185,7 +185,7 @@ def _chosen_functions(
         "outputs": ca.Function("outputs", symbols, [y]),
         "slopes": ca.Function("slopes", [*symbols, seed], [slopes]),
     }
-    kept = [system.guards.index(guard) for guard in guards]
+    kept = [system.discrete.guards.index(guard) for guard in guards]
     wholes = {"guards": system.function(system.expressions.guards), "guard_rates": system.guard_rates()}
     for name, whole in wholes.items() if guards else ():
         inputs: Any = whole.sx_in()
@@ -205,7 +205,7 @@ def trace_breaks(system: System) -> tuple[Program, tuple[float, ...], frozenset[
     times: list[Any] = []
     described: list[float] = []
     fixed: set[str] = set()
-    for rule in system.breaks:
+    for rule in system.discrete.breaks:
         known = [float(time) for time in _evaluate(rule, values)]
         described += known
         try:

@@ -32,7 +32,7 @@ class Points:
 
 def choose_times(system: System) -> np.ndarray:
     """Communication points over the duration: at ticks, where there are any, since other points would cut steps."""
-    duration, base = system.scenario.duration, system.base_period
+    duration, base = system.scenario.duration, system.discrete.base_period
     if base is None:
         return np.linspace(0.0, duration, INTERVALS + 1)
     every = max(1, round(duration / INTERVALS / base))

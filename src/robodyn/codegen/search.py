@@ -37,7 +37,7 @@ def trace_search(system: System) -> Search:
     if "slopes" in closing:
         what = "an assembled start of a machine with ball joints or wheels is not searched for in exported code"
         raise ModelError([Flaw("initialisation", what, "give start values that meet the constraints")])
-    n_equations = len(system.constraint_forces) if closing else 0
+    n_equations = len(system.motion.constraint_forces) if closing else 0
     ranged = [c for c in system.scenario.machine.coordinates if c.range is not None] if kind != "given" else []
     lower, upper = zip(*(c.range or (-np.inf, np.inf) for c in ranged), strict=True) if ranged else ((), ())
     x, m = guess_rest(system, {}) if kind == "equilibrium" else _described(system)
@@ -85,6 +85,6 @@ def _name_functions(
     kernels = {"residual": "rest", "jacobian": "rest_jacobian", "values": "closing", "gradients": "closing_gradients"}
     found = {kernels[name]: function for name, function in {**rest.functions, **closing}.items()}
     if ranged:
-        column = ca.densify(ca.vertcat(*(system.coordinates[name] for name in ranged)))
+        column = ca.densify(ca.vertcat(*(system.motion.coordinates[name] for name in ranged)))
         found["ranged"] = ca.Function("ranged", [*system.symbols], [column])
     return found

@@ -156,7 +156,7 @@ def _write_structures(model: Model) -> list[str]:
 
 def _write_model(model: Model, symbols: Mapping[str, str]) -> list[str]:
     system, ticks, guards = model.system, model.kernels.ticks, model.guards
-    base = system.base_period
+    base = system.discrete.base_period
     integers = {
         "limited": list(system.limited),
         "task_period": [tick.period for tick in ticks],
@@ -165,13 +165,13 @@ def _write_model(model: Model, symbols: Mapping[str, str]) -> list[str]:
         "guard_terminal": [int(guard.terminal) for guard in guards],
         "guard_side": [system.side_place(guard) for guard in guards],
         "guard_problems": [system.problem_set(guard.problems) for guard in guards],
-        "problem_rows": [problem.rows for problem in system.problems],
-        "problem_joints": [problem.joints for problem in system.problems],
-        "problem_place": [system.mode_place(problem) for problem in system.problems],
+        "problem_rows": [problem.rows for problem in system.discrete.problems],
+        "problem_joints": [problem.joints for problem in system.discrete.problems],
+        "problem_place": [system.mode_place(problem) for problem in system.discrete.problems],
         "unit": number_units(model.outputs),
     }
     kernels = {
-        "problem": [symbols[problem.name] for problem in system.problems],
+        "problem": [symbols[problem.name] for problem in system.discrete.problems],
         "task": [symbols[str(tick.function)] for tick in ticks],
         "guard_action": [symbols.get(guard.action or "", "0") for guard in guards],
     }
@@ -187,8 +187,8 @@ def _write_model(model: Model, symbols: Mapping[str, str]) -> list[str]:
         "n_breaks": model.breaks.out_sizes[0],
         "n_kept": model.kernels.n_kept,
         "n_unknowns": model.kernels.n_unknowns,
-        "n_problems": len(system.problems),
-        "start_problems": system.problem_set(system.start_problems),
+        "n_problems": len(system.discrete.problems),
+        "start_problems": system.problem_set(system.discrete.start_problems),
         "n_drives": model.programs["drives"].out_sizes[0] if "drives" in model.programs else 0,
         "n_quadratures": system.n_quadratures,
         "autonomous": int(not system.depends_on_time),
@@ -199,7 +199,7 @@ def _write_model(model: Model, symbols: Mapping[str, str]) -> list[str]:
         "base_period": literal(float(base or 0)),
         **{name: symbols.get(name, "0") for name in ENGINE_KERNELS},
         "outputs": symbols["outputs"],
-        "start_action": symbols.get(system.start_action or "", "0"),
+        "start_action": symbols.get(system.discrete.start_action or "", "0"),
         "projection": symbols.get("projection", "0"),
         **{name: name for name in (*integers, *kernels, "scale")},
     }
@@ -215,11 +215,7 @@ def _count_work(model: Model) -> dict[str, int]:
     """Operations by which the methods of a pair are compared."""
     functions = model.kernels.functions
     derivatives = [functions[name] for name in DERIVATIVES if name in functions]
-    return {
-        "rhs": count_work(functions["rhs"]),
-        "jacobian": count_work(*derivatives),
-        "outputs": count_work(functions["outputs"]),
-    }
+    return {**model.kernels.work, "jacobian": count_work(*derivatives)}
 
 
 def _write_methods(model: Model) -> list[str]:

@@ -52,15 +52,14 @@ def with_polynomials(system: System, names: Sequence[str]) -> System:
 
 
 def _substitute(system: System, change: tuple[list[ca.SX], list[ca.SX]], added: list[ca.SX], numbers: Any) -> System:
-    ports = [(port.acting, port.inertia) for port in system.ports]
     own = system.expressions.columns()
-    fresh = ca.substitute([*own.values(), system.loads, *(acting for acting, _ in ports)], *change)
+    fresh = ca.substitute([*own.values(), system.motion.loads, *(port.acting for port in system.motion.ports)], *change)
     n = len(own)
+    acting = [replace(port, acting=force) for port, force in zip(system.motion.ports, fresh[n + 1 :], strict=True)]
     return replace(
         system,
         expressions=system.expressions.with_columns(dict(zip(own, fresh[:n], strict=True))),
-        loads=fresh[n],
-        ports=tuple(replace(port, acting=acting) for port, acting in zip(system.ports, fresh[n + 1 :], strict=True)),
+        motion=replace(system.motion, loads=fresh[n], ports=tuple(acting)),
         symbols=system.symbols._replace(p=ca.vertcat(system.symbols.p, *added)),
         parameters=(*system.parameters, *numbers),
         numbers={**system.numbers, **{number.name: number for number in numbers}},
@@ -70,7 +69,7 @@ def _substitute(system: System, change: tuple[list[ca.SX], list[ca.SX]], added: 
 def _check(system: System, names: Sequence[str]) -> None:
     flaws = FlawList()
     tunable = [number.name for number in system.parameters]
-    fixed = {value for rule in system.breaks for entry in rule.parameters.values() for value in _names(entry)}
+    fixed = {value for rule in system.discrete.breaks for entry in rule.parameters.values() for value in _names(entry)}
     fixed |= {f"{delay.owner}.{key}" for delay in system.delays for key in ("time", "before")}
     for name in names:
         if name not in tunable:

@@ -36,7 +36,7 @@ class Mechanics:
 
     Attributes:
         M: without the inertia attached at this interface; f: without its force.
-        drift_i: A_i' v; drift_c: A_c' v, less the accelerations of prescribed joints.
+        drift_i: A_i' v; drift_c: A_c' v, less the accelerations of prescribed joints; N: q' = N v.
     """
 
     M: np.ndarray
@@ -46,6 +46,7 @@ class Mechanics:
     drift_i: np.ndarray
     A_c: np.ndarray
     drift_c: np.ndarray
+    N: np.ndarray
     motion: InterfaceMotion
 
     def reduce(self, length: float = 1.0) -> ReducedModel:
@@ -93,7 +94,7 @@ class PortFunctions:
 
     def __init__(self, system: System, extra: Mapping[str, ca.SX] | None = None) -> None:
         self.system = system
-        self.ports: dict[str, Port] = {port.interface.name: port for port in system.ports}
+        self.ports: dict[str, Port] = {port.interface.name: port for port in system.motion.ports}
         columns = [*system.symbols]
         outputs = dict(extra or {})
         for name, port in self.ports.items():
@@ -115,11 +116,11 @@ class PortFunctions:
 
     def mechanics(self, name: str, *inputs: np.ndarray) -> Mechanics:
         """Terms of the equations at (t, x, d, m, p), p prepared by `module`."""
-        port, n = self.ports[name], self.system.n_v
-        k, m = len(port.interface.rows), len(self.system.constraint_forces)
+        port, n, n_q = self.ports[name], self.system.n_v, self.system.n_q
+        k, m = len(port.interface.rows), len(self.system.motion.constraint_forces)
         values = self.kernel(f"terms:{name}")(*inputs)
-        ends = list(accumulate((n * n, n, n, k * n, k, m * n, m, m)))
-        M, c, f, A_i, drift_i, A_c, drift_c, active = (
+        ends = list(accumulate((n * n, n, n, k * n, k, m * n, m, m, n_q * n)))
+        M, c, f, A_i, drift_i, A_c, drift_c, active, N = (
             values[begin:end] for begin, end in zip((0, *ends), ends, strict=False)
         )
         held = active > 0.5
@@ -131,6 +132,7 @@ class PortFunctions:
             drift_i,
             A_c.reshape(n, m).T[held],
             drift_c[held],
+            N.reshape(n, n_q).T,
             _split_motion(port, values[ends[-1] :]),
         )
 
@@ -148,18 +150,19 @@ def _split_motion(port: Port, values: np.ndarray) -> InterfaceMotion:
 
 
 def _terms(system: System, port: Port) -> list[ca.SX]:
-    """M, c, f, A_i, A_i' v, A_c, A_c' v, and which constraints hold."""
-    assert system.mechanics is not None
-    attached = [other for other in system.ports if other.inertia is not None]
-    own = system.rotors[: len(system.rotors) - len(attached)]
+    """M, c, f, A_i, A_i' v, A_c, A_c' v, which constraints hold, and N."""
+    assert system.motion.mechanics is not None
+    attached = [other for other in system.motion.ports if other.inertia is not None]
+    own = system.motion.rotors[: len(system.motion.rotors) - len(attached)]
     # What is attached rigidly elsewhere is felt here: its force is part of f, so that its inertia must be part of M.
     others = [(other.inertia, other.A) for other in attached if other is not port]
-    M = build_mass_matrix(system.mechanics.tree, system.q, [*own, *others])
+    M = build_mass_matrix(system.motion.mechanics.tree, system.q, [*own, *others])
     f = system.expressions.applied - port.A.T @ port.acting
-    k = len(system.constraint_forces)
+    k = len(system.motion.constraint_forces)
     rates = system.expressions.constraints[k:] if k else ca.SX(0, 1)
     A_c = ca.jacobian(rates, system.v)
-    return [M, system.bias, f, port.A, port.drift, A_c, system.expressions.constraint_drift, system.expressions.active]
+    drift_c, active = system.expressions.constraint_drift, system.expressions.active
+    return [M, system.bias, f, port.A, port.drift, A_c, drift_c, active, system.N]
 
 
 def reduce_system(

@@ -86,7 +86,8 @@ class ScenarioUnit:
         units = {info.name: info.unit for info in self.system.signals}
         self._means = mean_units(self._giving, units)
         self.outputs = units | self._means
-        called = [task.call for task in self.system.tasks] + [guard.call for guard in self.system.guards]
+        interrupted = self.system.discrete
+        called = [task.call for task in interrupted.tasks] + [guard.call for guard in interrupted.guards]
         self.can_restore = not any(called)
         self.chosen: tuple[str, ...] | None = None
         self.numbers = InputValues(self.system.parameters)

@@ -42,6 +42,7 @@ class DHRow(Description):
     friction: float | None = declare_as(Joint, "friction")
     stop_stiffness: float | None = declare_as(Joint, "stop_stiffness")
     stop_damping: float | None = declare_as(Joint, "stop_damping")
+    stop_restitution: float | None = declare_as(Joint, "stop_restitution")
 
 
 def mechanism_from_dh(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ def patch_text(scenario: Scenario, values: Mapping[str, float], include: str | P
         ModelError: that names numbers without a place of their own in a file.
     """
     flaws = FlawList()
-    places = {name: place for place in _leaves(scenario_tables(scenario), ()) for name in number_names(".".join(place))}
+    places = _places(scenario, values)
     data: dict[str, Any] = {} if include is None else {"include": str(include)}
     for name, value in values.items():
         if name not in places:
@@ -34,6 +34,20 @@ def patch_text(scenario: Scenario, values: Mapping[str, float], include: str | P
         table[places[name][-1]] = value
     flaws.raise_if_any("patch")
     return tables_text(data)
+
+
+def _places(scenario: Scenario, names: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """Where numbers stand in a file; those of blocks also where another part of the scenario cannot be written."""
+    found: dict[str, tuple[str, ...]] = {
+        f"{block.name}.{key}": ("blocks", block.name, "parameters", key)
+        for block in scenario.machine.blocks
+        for key, value in block.parameters.items()
+        if isinstance(value, float)
+    }
+    if set(names) <= set(found):
+        return found
+    leaves = _leaves(scenario_tables(scenario), ())
+    return found | {name: place for place in leaves for name in number_names(".".join(place))}
 
 
 def _leaves(table: Mapping[str, Any], place: tuple[str, ...]) -> list[tuple[str, ...]]:

@@ -103,7 +103,7 @@ def _row(model: Model, compiled: CompiledSystem, run: Integration) -> np.ndarray
     at = (np.array([run.run.t]), run.x, run.d, run.m, run.p)
     recorded = [info.name for info in compiled.recorded]
     y = np.ravel(kernels["outputs"](*at))[[recorded.index(info.name) for info in model.outputs]]
-    places = [compiled.system.guards.index(guard) for guard in model.guards]
+    places = [compiled.system.discrete.guards.index(guard) for guard in model.guards]
     guards = np.ravel(kernels["guards"](*at))[places] if places else np.zeros(0)
     return np.concatenate([run.x, np.ravel(kernels["rhs"](*at)), y, guards])
 

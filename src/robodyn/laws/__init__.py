@@ -24,6 +24,7 @@ from robodyn.laws import (
     sensors,
     servo,
     speed_profile,
+    tyres,
     walking,
 )
 from robodyn.laws.definition import RULES, Argument, Law, LawInfo, arguments_of, info_of, law
@@ -49,6 +50,7 @@ MODULES = (
         sensors,
     ),
     aerodynamics,
+    tyres,
     walking,
 )
 

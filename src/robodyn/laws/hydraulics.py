@@ -11,6 +11,8 @@ the tank's.
 
 import math
 
+import numpy as np
+
 from robodyn import symbolic as sym
 from robodyn.laws.definition import law
 
@@ -18,6 +20,8 @@ from robodyn.laws.definition import law
 TRANSITION_PRESSURE = 1e3
 # Part of its volume that a chamber keeps: beyond, the pressure would grow without bounds.
 LEAST_CHAMBER = 1e-3
+# Part of its speeds within which a valve's dead band is passed by what opens it beforehand.
+CROSSING = 5e-5
 END_OF_STROKE = "the piston is at the end of its stroke: give its joint an end stop before that, or change the volumes"
 
 
@@ -93,6 +97,34 @@ def hydraulic_actuator(opening, velocity, oil_force, *, openings, speeds, oil_co
         "no_load_speed": no_load_speed,
         "oil_force_dot": (no_load_speed - velocity - leakage * oil_force) / oil_compliance,
     }
+
+
+@law(
+    force="{F}",
+    velocity="{x}/s",
+    opening="{u}",
+    openings="{u}",
+    speeds="{x}/s",
+    leakage="{x}/({F} s)",
+    folded=("openings", "speeds"),
+    checks={
+        "openings": "increasing",
+        "speeds": "non-decreasing, as many as openings",
+        "leakage": "non-negative",
+    },
+)
+def actuator_feed_forward(force, velocity=0.0, *, openings, speeds, leakage=0.0):
+    """Opening at which a `hydraulic_actuator` exerts a force and moves with a velocity: `v0(x) = v + F / ch`.
+
+    Args:
+        force: that the actuator has to exert, such as that of `gravity_compensation`.
+    """
+    rising = np.array(speeds, float)
+    flat = np.flatnonzero(np.diff(rising) <= 0)
+    # A table can be inverted where it rises: both ends of a dead band are moved apart.
+    rising[flat] -= CROSSING * np.ptp(rising)
+    rising[flat + 1] += CROSSING * np.ptp(rising)
+    return {"opening": sym.table(velocity + leakage * force, rising, openings)}
 
 
 def orifice_flow(pressure_drop):

@@ -41,7 +41,7 @@ from robodyn.model.obstacle import Obstacle
 from robodyn.model.recording import Recording
 from robodyn.model.scenario import Scenario
 from robodyn.model.scenario_sequence import ScenarioSequence
-from robodyn.model.shape import Ball, Box, HeightField, Plane
+from robodyn.model.shape import Ball, Box, HeightField, Plane, Rim
 from robodyn.model.solver import Solver
 from robodyn.model.workcell import combine
 
@@ -92,6 +92,7 @@ __all__ = [
     "PrescribedMotion",
     "Recording",
     "RigidContact",
+    "Rim",
     "Rod",
     "Scenario",
     "ScenarioSequence",

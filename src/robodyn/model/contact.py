@@ -13,7 +13,7 @@ from robodyn.model.fields import EMPTY, child, law_or_name, numbers, part_name, 
 from robodyn.model.frozen import FrozenDict
 from robodyn.model.numbers import as_floats, check_finite
 from robodyn.model.rules import check_law, check_parameters, find_law
-from robodyn.model.shape import Ball, Box, HeightField, Plane, Touched, Touching
+from robodyn.model.shape import Ball, Box, HeightField, Plane, Rim, Touched, Touching
 
 OWN = "as the law says"
 PlacedLaw = tuple[str, Any, Mapping[str, float]]
@@ -21,7 +21,9 @@ PlacedLaw = tuple[str, Any, Mapping[str, float]]
 GROUPS = {"law": "parameters", "friction": "friction_parameters"}
 NORMAL_INPUTS = ("depth", "rate")
 FRICTION_INPUTS = ("slip1", "slip2", "normal")
-FRICTION = "law of friction: of `slip1`, `slip2` and the `normal` force"
+TRAVEL = "travel"
+"""What friction of a rolling wheel may take besides: its speed along its way."""
+FRICTION = "law of friction: of `slip1`, `slip2` and the `normal` force; of a rim also of its `travel`"
 
 
 class ContactPoint(Description, ABC):
@@ -30,7 +32,7 @@ class ContactPoint(Description, ABC):
     NOUN = "contact"
 
     name: str = part_name()
-    touching: Touching = child(Ball, Box, under="", doc="table with `ball` or `box`")
+    touching: Touching = child(Ball, Box, Rim, under="", doc="table with `ball`, `box` or `rim`")
     against: Touched = child(Plane, Box, HeightField, doc="table with `plane`, `box` or `height_field`")
 
     @property
@@ -56,6 +58,8 @@ class ContactPoint(Description, ABC):
         if not flaws.concern("touching", "against") and self.touching.point == self.against.point:
             what = f"is that of touching ('{self.against.point}')"
             flaws.add("against.point", what, "name two points of two bodies")
+        if isinstance(self.touching, Rim) and isinstance(self.against, (Box, HeightField)):
+            flaws.add("against", f"is a {self.against.NOUN}: a rim touches planes only", "take a plane, or a ball")
 
     def _rough(self, friction: Any, parameters: Mapping[str, float]) -> dict[str, PlacedLaw]:
         return {} if friction is None else {"friction": (f"{self.name}.friction", friction, parameters)}
@@ -152,7 +156,12 @@ def _settle_law(flaws: FlawList, contact: ContactPoint, field: str, inputs: tupl
         return
     info, given = info_of(function_of(law)), getattr(contact, group)
     sticks = info.sticks and isinstance(contact, RigidContact)
+    rolls = isinstance(contact.touching, Rim) and field == "friction"
     own = {*inputs, *info.states, *info.located.values(), *(("direction",) if sticks else ())}
+    own |= {TRAVEL} if rolls else set()
+    if not rolls and TRAVEL in {argument.name for argument in arguments}:
+        flaws.add(field, "the law is that of a rolling wheel: it takes its travel", "say rim for what touches")
+        return
     wanted = [argument for argument in arguments if argument.name not in own]
     values = {a.name: given.get(a.name, a.default) for a in wanted if a.name in given or a.has_default}
     for argument in wanted:

@@ -43,7 +43,7 @@ DAMPING = {"revolute": "N m s/rad", "prismatic": "N s/m", "screw": "N m s/rad"}
 STIFFNESS = {"revolute": "N m/rad", "prismatic": "N/m", "screw": "N m/rad"}
 LIMITS = ("lower_limit", "upper_limit", "speed_limit", "acceleration_limit", "effort_limit")
 LOSSES = ("damping", "friction")
-STOPS = ("stop_stiffness", "stop_damping")
+STOPS = ("stop_stiffness", "stop_damping", "stop_restitution")
 OF_SINGLE = (*LIMITS, *LOSSES, *STOPS)
 """Properties that only joints with one position have."""
 STOP = {"lower": "lower_limit", "upper": "upper_limit", "stiffness": "stop_stiffness", "damping": "stop_damping"}
@@ -131,6 +131,12 @@ class Joint(Description):
     stop_damping: float | None = quantity(
         DAMPING, by="kind", non_negative=True, default=None, doc="of the end stops", absent="0"
     )
+    stop_restitution: float | None = quantity(
+        within=(0.0, 1.0),
+        default=None,
+        doc="of rigid end stops at its limits: speed after over speed before an impact, 0 to 1",
+        absent="no rigid ones",
+    )
     mimic: Mimic | None = description(
         Mimic,
         default=None,
@@ -164,6 +170,12 @@ class Joint(Description):
             flaws.add("upper_limit", f"must be above lower_limit ({lower:g}), is {upper:g}", "swap the two")
         if self.stop_stiffness is not None and lower is None and upper is None:
             flaws.add("stop_stiffness", "has no effect without a limit", "give lower_limit or upper_limit, or both")
+        if self.stop_restitution is not None and lower is None and upper is None:
+            flaws.add("stop_restitution", "has no effect without a limit", "give lower_limit or upper_limit, or both")
+        if self.stop_restitution is not None and self.stop_stiffness is not None:
+            flaws.add(
+                "stop_restitution", "is of rigid end stops, stop_stiffness of elastic ones", "leave one of them out"
+            )
         if self.stop_damping is not None and self.stop_stiffness is None:
             flaws.add("stop_damping", "has no effect without end stops", "give stop_stiffness")
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 from robodyn.errors import FlawList, nearest
 from robodyn.model.block import Block
 from robodyn.model.constraint import CONSTRAINTS, Constraint
-from robodyn.model.contact import CONTACTS, AnyContact
+from robodyn.model.contact import CONTACTS, AnyContact, RigidContact
 from robodyn.model.coordinate import COORDINATES, Coordinate
 from robodyn.model.delay import Delay
 from robodyn.model.description import Description
@@ -106,6 +106,13 @@ class Machine(Description):
         if mechanism is not None and self.joint_blocks:
             mechanism = mechanism.replaced(joints=tuple(joint.without_blocks() for joint in mechanism.joints))
         return self.replaced(blocks=tuple(blocks), mechanism=mechanism)
+
+    @property
+    def rigid_parts(self) -> tuple[str, ...]:
+        """Where it is said that something is rigid and may be hit: contacts, end stops of joints."""
+        contacts = [f"contacts.{contact.name}" for contact in self.contacts if isinstance(contact, RigidContact)]
+        stops = self.mechanism.rigid_stops if self.mechanism else ()
+        return (*contacts, *(f"joints.{joint.name}.stop_restitution" for joint in stops))
 
     @cached_property
     def all_constraints(self) -> tuple[Constraint, ...]:

@@ -61,6 +61,11 @@ class Mechanism(Description):
         """The joints that have limits."""
         return tuple(joint for joint in self.ordered_joints if joint.limits)
 
+    @property
+    def rigid_stops(self) -> tuple[Joint, ...]:
+        """The joints with rigid end stops."""
+        return tuple(joint for joint in self.limited_joints if joint.stop_restitution is not None)
+
     @cached_property
     def flexible_bodies(self) -> tuple[FlexibleBody, ...]:
         """The bodies that deform, in the order of the joints that carry them."""

@@ -35,6 +35,9 @@ def check_law(flaws: FlawList, path: str, law: Any) -> list[Argument] | None:
         return None
 
 
+BELOW = {"below one": 1.0, "below two": 2.0}
+
+
 def check_parameters(flaws: FlawList, group: str, info: LawInfo, parameters: Mapping[str, Any]) -> None:
     """Parameters obey the rules of their law, where nothing else is wrong with them."""
     good = {key: np.atleast_1d(one) for key, one in parameters.items() if not flaws.concern(f"{group}.{key}")}
@@ -54,8 +57,8 @@ def _check_one(flaws: FlawList, path: str, rule: str, values: np.ndarray, others
         flaws.add(path, f"must be positive, is {values.min():g}")
     elif rule == "non-negative" and not np.all(values >= 0):
         flaws.add(path, f"must not be negative, is {values.min():g}")
-    elif rule == "below one" and not np.all(values < 1):
-        flaws.add(path, f"must be below 1, is {values.max():g}")
+    elif rule in BELOW and not np.all(values < BELOW[rule]):
+        flaws.add(path, f"must be below {BELOW[rule]:g}, is {values.max():g}")
     elif rule == "below Nyquist" and "period" in others and not np.all(values < 0.5 / others["period"]):
         half = 0.5 / float(others["period"][0])
         flaws.add(path, f"must be below half the sample rate, {half:g} Hz, is {values.max():g} Hz", "sample faster")

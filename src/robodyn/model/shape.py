@@ -11,6 +11,8 @@ from robodyn.model.description import Description
 from robodyn.model.fields import IDENTITY, Z_AXIS, array, quantity, reference, rotation_matrix, unit_vector, vector
 from robodyn.model.numbers import Floats, Rows
 
+Y_AXIS = (0.0, 1.0, 0.0)
+
 
 class Ball(Description):
     """A ball about a named point of a body; the point itself where its radius is 0."""
@@ -29,6 +31,16 @@ class Box(Description):
     point: str = reference("point", key="box", doc="point in its middle")
     size: Floats = vector("m", positive=True, doc="lengths of its edges")
     rotation: Rows = rotation_matrix(default=IDENTITY, frame="point", doc="in the frame of the point's body")
+
+
+class Rim(Description):
+    """The rim of a wheel about a named point of it: its lowest place touches a plane, along and across its way."""
+
+    NOUN, MARKS = "rim", ("rim",)
+
+    point: str = reference("point", key="rim", doc="point in the middle of the wheel, on its body")
+    radius: float = quantity("m", positive=True, doc="of the wheel")
+    axis: Floats = unit_vector(default=Y_AXIS, doc="of the wheel, in the frame of its body")
 
 
 class Plane(Description):
@@ -78,5 +90,5 @@ def _is_grid(rows: Any, n_rows: int, n_columns: int) -> bool:
     )
 
 
-Touching = Ball | Box
+Touching = Ball | Box | Rim
 Touched = Plane | Box | HeightField

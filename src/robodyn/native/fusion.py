@@ -12,7 +12,7 @@ are equal: of a product and an input (which may be the same product, stored earl
 from collections.abc import Sequence
 from zlib import crc32
 
-from robodyn.native.program import Builder, Node, Program, operands, with_operands
+from robodyn.native.program import COMMUTATIVE, Builder, Node, Program, operands, with_operands
 
 NAN = 2**61 - 2
 """Stands for a constant that is not a number; hashes of numbers are below the prime 2**61 - 1."""
@@ -22,7 +22,7 @@ def fuse(program: Program) -> Program:
     """The program with multiply-adds, ("muladd", a, b, c) for a b + c."""
     builder = Builder()
     new: dict[int, int] = {}
-    forms = _forms(program)
+    forms = forms_of(program)
     for number, node in enumerate(program.nodes):
         product = _product_to_fuse(node, program.nodes, forms) if node[0] in ("add", "sub") else None
         if product is None:
@@ -56,7 +56,7 @@ def _product_to_fuse(node: Node, nodes: tuple[Node, ...], forms: list[int]) -> i
     return min(products, key=forms.__getitem__, default=None)
 
 
-def _forms(program: Program) -> list[int]:
+def forms_of(program: Program) -> list[int]:
     """A number for every node that depends on the expression it stands for, not on its place or use."""
     codes = {op: crc32(op.encode()) for op in {node[0] for node in program.nodes}}
     forms: list[int] = []
@@ -64,7 +64,7 @@ def _forms(program: Program) -> list[int]:
         op = node[0]
         read = operands(node)
         # Commutative operations have one form in either order.
-        if op in ("add", "mul"):
+        if op in COMMUTATIVE:
             a, b = forms[read[0]], forms[read[1]]
             form = hash((codes[op], a, b) if a < b else (codes[op], b, a))
         else:

@@ -41,7 +41,7 @@ RUN_TIME = frozenset(["seek", "row"])
 
 # Operations whose first argument is not a node: the number of a table, a width or column, or what is not supported.
 _LABELLED = frozenset(["locate", "gather", "seek", "row", "unsupported"])
-_COMMUTATIVE = frozenset(["add", "mul", "eq", "ne", "and", "or", "hypot"])
+COMMUTATIVE = frozenset(["add", "mul", "eq", "ne", "and", "or", "hypot"])
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class Builder:
         if op == "const":
             # Equal numbers may differ in the sign of zero, and a NaN equals nothing: compare what is written.
             key = (op, float(node[1]).hex())
-        elif op in _COMMUTATIVE:
+        elif op in COMMUTATIVE:
             if node[1] > node[2]:
                 node = key = (op, node[2], node[1])
             if op == "add":

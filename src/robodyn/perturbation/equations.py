@@ -120,7 +120,7 @@ def express_terms(outline: Outline, a: ca.SX) -> dict[str, ca.SX]:
     e = inertial + weight - turning.total
     carried = [turning.total[k] for k in _find_entries(turning.total)]
     y = ca.vertcat(ca.SX(0, 1), *(outline.expressions[name] for name in outline.signals), *carried)
-    bends = [ca.hessian(system.coordinates[name], q)[0] for name in outline.curved]
+    bends = [ca.hessian(system.motion.coordinates[name], q)[0] for name in outline.curved]
     return {
         "torque": e,
         "torque_rate": ca.jacobian(e, system.symbols.t),
@@ -146,12 +146,12 @@ class _Turning:
 
 def _inverse_dynamics(system: System, a: ca.SX) -> tuple[ca.SX, ca.SX]:
     """Joint torques of inertia and of gravity."""
-    assert system.mechanics is not None
-    tree = system.mechanics.tree
+    assert system.motion.mechanics is not None
+    tree = system.motion.mechanics.tree
     q, v, acceleration = (list(ca.vertsplit(column)) for column in (system.q, system.v, a))
     weight = ca.SX(bias(tree, q, [ca.SX(0)] * system.n_v))
     total = ca.SX(inverse_dynamics(tree, q, v, acceleration))
-    for inertia, gradient in system.rotors:
+    for inertia, gradient in system.motion.rotors:
         total = total + gradient.T @ (inertia @ (gradient @ a))
     return total - weight, weight
 
@@ -160,10 +160,10 @@ def _folded_forces(outline: Outline) -> tuple[_Turning, ca.SX]:
     """Torques of folded forces and loads, and `(ds/dq)^T df/dq`, the change of the forces themselves."""
     system = outline.system
     q = system.q
-    positions = ca.vertcat(ca.SX(0, 1), *(system.coordinates[target] for target, _ in outline.folded))
+    positions = ca.vertcat(ca.SX(0, 1), *(system.motion.coordinates[target] for target, _ in outline.folded))
     forces = ca.vertcat(ca.SX(0, 1), *(outline.expressions[signal] for _, signal in outline.folded))
     held = ca.SX.sym("held", forces.numel())
     G = ca.jacobian(positions, q)
-    constant = G.T @ held + (system.loads if system.loads.numel() else ca.SX.zeros(system.n_v))
+    constant = G.T @ held + (system.motion.loads if system.motion.loads.numel() else ca.SX.zeros(system.n_v))
     total, by_position = ca.substitute([constant, ca.jacobian(constant, q)], [held], [forces])
     return _Turning(total, by_position), G.T @ ca.jacobian(forces, q)

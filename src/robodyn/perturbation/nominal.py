@@ -93,7 +93,7 @@ def compute_nominal(
     p = equations.module.prepare(list(values.values()))
     scenario = equations.outline.system.scenario
     numbers = {name: number.value for name, number in equations.outline.system.numbers.items()} | values
-    breaks = break_times(equations.outline.system.breaks, numbers, 0.0, scenario.duration)
+    breaks = break_times(equations.outline.system.discrete.breaks, numbers, 0.0, scenario.duration)
     times, instants = evaluation_times(*place_knots(scenario.duration, points, breaks.tolist()))
     rows = [_evaluate(equations, instant, p) for instant in instants]
     arrays: dict[str, Any] = {name: np.array([row[name] for row in rows]) for name in rows[0]}

@@ -49,9 +49,9 @@ def outline_system(system: System) -> Outline:
         ModelError: where it has no nominal motion, or closed loops, or friction that sticks to a curved coordinate.
     """
     _check_kind(system)
-    varying = [name for name, s in system.coordinates.items() if _is_curved(system, s)]
+    varying = [name for name, s in system.motion.coordinates.items() if _is_curved(system, s)]
     bare = Outline(system, (), (), ())
-    forces = [force for force in system.forces if force[0] in varying]
+    forces = [force for force in system.motion.forces if force[0] in varying]
     folded = tuple(force for force in forces if _is_geometric(system, bare.expressions[force[1]]))
     curved = tuple(dict.fromkeys(target for target, signal in forces if (target, signal) not in folded))
     signals = [f"{name}.{quantity}" for name in varying for quantity in ("position", "velocity")]
@@ -78,19 +78,25 @@ def _is_geometric(system: System, force: ca.SX) -> bool:
 def _check_kind(system: System) -> None:
     flaws = FlawList()
     scenario = system.scenario
-    if system.mechanics is None:
+    if system.motion.mechanics is None:
         flaws.add("joints", "there are none", "only the motion of a mechanism is linearised")
     elif not scenario.nominal:
         remedy = "say for each moving joint which signal is its reference position"
         flaws.add("nominal", "is missing: there is no motion to linearise about", remedy)
+    mechanism = scenario.machine.mechanism
+    for freedom in (one for one in mechanism.freedoms if not one.is_single) if mechanism else ():
+        what = "is a ball, whose orientation is not linearised along a motion"
+        flaws.add(f"joints.{freedom.name}", what, "take revolute joints, or simulate the scenario itself")
     if scenario.machine.all_constraints:
         flaws.add("constraints", "are not linearised along a motion", "simulate the scenario itself")
     if scenario.machine.contacts:
         flaws.add("contacts", "are not linearised along a motion", "simulate the scenario itself")
+    for path in (path for path in scenario.machine.rigid_parts if path.startswith("joints")):
+        flaws.add(path, "rigid end stops are not linearised along a motion", "simulate the scenario itself")
     for load in (load for load in scenario.machine.loads if load.times is not None):
         what = "loads by a signal are not linearised along a motion"
         flaws.add(f"loads.{load.name}.times", what, "simulate the scenario itself")
-    if system.terms or system.momenta:
+    if system.motion.terms or system.motion.momenta:
         flaws.add("", "is not a mechanism in positions and velocities", "assemble the scenario itself")
     flaws.raise_if_any(f"nominal motion of '{scenario.name}'")
 

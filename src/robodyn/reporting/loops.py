@@ -1,4 +1,4 @@
-"""Loop-gain and Nyquist plots: how strong is a sampled loop over frequency, how near does it come to -1?"""
+"""Bode and Nyquist plots of loops: how strong is a sampled loop over frequency, how near does it come to -1?"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from robodyn.analysis.linear.frequency import FrequencyResponse
+from robodyn.analysis.linear.loop_gain import HALF_POWER
 from robodyn.analysis.linear.loop_table import LoopFigures, LoopTable
 
 from .figures import COLOURS, empty_figure, finish_axes, label_bottom, legend_above, panel_figure, write_figure
 from .runs import run_lines, run_style
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 # Inches, and how far from the middle the plane of gains is shown.
@@ -29,19 +32,51 @@ def plot_nyquist(table: LoopTable, path: str | Path) -> None:
 
 
 def draw_loops(table: LoopTable) -> "Figure":
-    """A figure of magnitude and phase of the gain once round each loop, a line a loop."""
-    figure, axes = panel_figure(2)
+    """A Bode plot: gain [dB] and phase once round each loop, and its closed loop [dB], a line a loop.
+
+    Dots are where the margins are read: the gain margin where the phase is -180 deg, the phase margin where the gain is
+    0 dB.
+    """
+    figure, axes = panel_figure(3)
     rows = _choose(table.rows)
     for number, row in enumerate(rows):
-        axes[0].loglog(row.gain.frequency, row.gain.magnitude, gid=row.name, **run_style(number))
-        axes[1].semilogx(row.gain.frequency, _lag(row.gain.phase), gid=row.name, **run_style(number))
-    axes[0].axhline(1.0, color="0.6", linewidth=0.8)
+        look = run_style(number)
+        axes[0].semilogx(row.gain.frequency, _decibel(row.gain), gid=row.name, **look)
+        axes[1].semilogx(row.gain.frequency, _lag(row.gain.phase), gid=row.name, **look)
+        axes[2].semilogx(row.closed.frequency, _decibel(row.closed), gid=row.name, **look)
+        _mark_margins(axes, row, look["color"])
+    axes[0].axhline(0.0, color="0.6", linewidth=0.8)
     axes[1].axhline(-180.0, color="0.6", linewidth=0.8)
-    finish_axes(axes[0], "loop gain")
-    finish_axes(axes[1], "phase [deg]")
+    axes[2].axhline(20 * np.log10(HALF_POWER), color="0.6", linewidth=0.8)
+    for ax, label in zip(axes, ("loop gain [dB]", "phase [deg]", "closed loop [dB]"), strict=True):
+        finish_axes(ax, label)
     label_bottom(axes, "frequency [Hz]")
     legend_above(figure, run_lines([row.name for row in rows]))
     return figure
+
+
+def _mark_margins(axes: "Sequence[Axes]", row: LoopFigures, colour: str) -> None:
+    """Dots with the margins, at those crossings of 0 dB and of -180 deg where the curve has them."""
+    frequency, size, phase = row.gain.frequency, _decibel(row.gain), _lag(row.gain.phase)
+    crossed = np.flatnonzero((size[:-1] > 0) != (size[1:] > 0))
+    if crossed.size and np.isfinite(row.margins.phase):
+        distance = np.abs((phase[crossed] + 360) % 360 - 180)
+        k = int(crossed[np.argmin(np.abs(distance - row.margins.phase))])
+        _mark(axes[1], frequency[k], phase[k], f"{row.margins.phase:.3g} deg", colour)
+    turned = np.flatnonzero(np.diff(np.floor((phase + 180) / 360)))
+    if turned.size and np.isfinite(row.margins.gain_to):
+        margin = 20 * np.log10(row.margins.gain_to)
+        k = int(turned[np.argmin(np.abs(size[turned] + margin))])
+        _mark(axes[0], frequency[k], size[k], f"{margin:.3g} dB", colour)
+
+
+def _mark(ax: "Axes", x: float, y: float, text: str, colour: str) -> None:
+    ax.plot([x], [y], "o", color=colour, markersize=5)
+    ax.annotate(text, (x, y), (4, 4), textcoords="offset points", color=colour, fontsize="small")
+
+
+def _decibel(response: FrequencyResponse) -> np.ndarray:
+    return 20 * np.log10(np.maximum(response.magnitude, np.finfo(float).tiny))
 
 
 def draw_nyquist(table: LoopTable) -> "Figure":

@@ -199,7 +199,7 @@ def _relative_error(balance: list[float], moved: float) -> float:
 
 def describe_action(system: System, trajectory: Trajectory) -> str:
     """The first event that changed states by an action whose work nobody knows, if there was one."""
-    guards = (system.guards[guard] for _, guard in trajectory.events)
+    guards = (system.discrete.guards[guard] for _, guard in trajectory.events)
     return next((f"event '{guard.name}' changes states" for guard in guards if guard.moves), "")
 
 
@@ -246,7 +246,7 @@ def _check_events(system: System, trajectory: Trajectory) -> list[Finding]:
         return []
     if not count:
         return [(NO_EVENT, 0.0, 0.0, "", "events", None, MISSED)]
-    watched = [guard.name for guard in system.guards]
+    watched = [guard.name for guard in system.discrete.guards]
     watched += [f"{system.states[k].name} at its {end} limit" for end in ("upper", "lower") for k in system.limited]
     return [(NO_EVENT, float(count), 0.0, watched[guard], "events", time, MISSED)]
 

@@ -187,8 +187,8 @@ def compile_system(
         check_operations(system)
         raise ModelError([Flaw("", str(error))], f"scenario '{system.scenario.name}'") from error
     sizes = (kernels.n_kept, kernels.n_unknowns)
-    work = {name: count_work(kernels.functions[name]) for name in ("rhs", "outputs")}
-    return CompiledSystem(system, solver, module, kernels.recorded, patterns, *sizes, kernels.ticks, work, plain)
+    recorded, ticks, work = kernels.recorded, kernels.ticks, kernels.work
+    return CompiledSystem(system, solver, module, recorded, patterns, *sizes, ticks, work, plain)
 
 
 def driven_functions(functions: Mapping[str, Any]) -> tuple[str, ...]:
@@ -198,9 +198,15 @@ def driven_functions(functions: Mapping[str, Any]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class KernelSet:
-    """The functions a run with some solver calls, not yet compiled; the other fields are those of `CompiledSystem`."""
+    """The functions a run with some solver calls, not yet compiled; the other fields are those of `CompiledSystem`.
+
+    Attributes:
+        work: operations by which the methods of a pair are compared: without what runs watch of themselves, which
+            exported code does not, so that it takes the same steps.
+    """
 
     functions: dict[str, ca.Function | Sweep]
+    work: dict[str, int]
     recorded: tuple[SignalInfo, ...]
     ticks: tuple[Tick, ...]
     n_kept: int
@@ -246,10 +252,13 @@ def gather_functions(
     functions |= whole.functions() if whole else {}
     outputs = system.expressions.outputs
     picked = ca.vertcat(ca.SX(0, 1), *(outputs[k] for k in chosen))
-    outputs = ca.vertcat(picked, system.expressions.watched) if watched else picked
-    functions["outputs"] = ca.Function("outputs", columns, [ca.densify(outputs)])
+    recording = functions["outputs"] = ca.Function("outputs", columns, [ca.densify(picked)])
+    work = {"rhs": count_work(functions["rhs"]), "outputs": count_work(recording)}
+    if watched:
+        outputs = ca.vertcat(picked, system.expressions.watched)
+        functions["outputs"] = ca.Function("outputs", columns, [ca.densify(outputs)])
     sizes = (step.n_kept, step.n_unknowns) if step else (0, 0)
-    return KernelSet(functions, _recorded(system, chosen), ticks, *sizes)
+    return KernelSet(functions, work, _recorded(system, chosen), ticks, *sizes)
 
 
 def check_operations(system: System) -> None:
@@ -276,13 +285,13 @@ def _own_functions(system: System, solver: Solver, tasks: bool) -> dict[str, ca.
     own = system.expressions
     columns = {"rhs": own.rhs}
     columns |= {"position_rate": own.position_rate} if solver.method == "symplectic_euler" else {}
-    columns |= {"guards": own.guards} if system.guards else {}
+    columns |= {"guards": own.guards} if system.discrete.guards else {}
     columns |= {"limits": own.limits} if system.limited else {}
     columns |= {"delayed": own.delayed} if system.delays else {}
     columns |= {"projection": own.projection} if own.projection is not None else {}
     columns |= {**own.arguments, **(own.updates if tasks else {}), **own.problems, **own.actions}
     functions = {name: system.function(column, name) for name, column in columns.items()}
-    return functions | ({"guard_rates": system.guard_rates()} if system.guards else {})
+    return functions | ({"guard_rates": system.guard_rates()} if system.discrete.guards else {})
 
 
 def _choose_signals(system: System, patterns: tuple[str, ...]) -> list[int]:

@@ -20,7 +20,7 @@ long chain, which moves little, many take part."""
 
 def find_dependent_joints(system: System, x: np.ndarray) -> list[str]:
     """Joints that can move against each other without moving any mass; the parameters as described."""
-    if system.mechanics is None or system.momenta:
+    if system.motion.mechanics is None or system.motion.momenta:
         return []
     least, motion = _least_inertia(system, x)
     start, _ = _least_inertia(system, np.array([state.start for state in system.states], float))

@@ -19,7 +19,7 @@ from robodyn.assembly.declarations import DelayInfo, StateInfo
 from robodyn.assembly.functions import INPUTS
 from robodyn.assembly.system import FREE, System
 from robodyn.errors import Flaw, ModelError
-from robodyn.model import ConstraintMethod, RigidContact
+from robodyn.model import ConstraintMethod
 from robodyn.native import KernelModule, Sweep, build_jacobian, compile_kernels
 from robodyn.waiting import told_if_slow
 
@@ -133,15 +133,15 @@ def _describe_unrest(balance: Balance, residual: np.ndarray) -> Flaw:
 
 
 def _describe_rigid(system: System) -> list[Flaw]:
-    """Rigid contacts hold nothing while a rest is searched for: which of them touch changes only in a run."""
-    contacts = [contact for contact in system.scenario.machine.contacts if isinstance(contact, RigidContact)]
-    what, remedy = "a rest on a rigid contact is not searched for", "take a compliant Contact"
-    return [Flaw(f"contacts.{contact.name}", what, remedy) for contact in contacts]
+    """What is rigid holds nothing while a rest is searched for: which of it touches changes only in a run."""
+    what = "a rest on a rigid contact or end stop is not searched for"
+    remedy = "take a compliant Contact, or a stop_stiffness"
+    return [Flaw(path, what, remedy) for path in system.scenario.machine.rigid_parts]
 
 
 def _pulled_together(system: System) -> System:
     """The system with Baumgarte's terms: without them, also places off the constraints would be at rest."""
-    if not system.constraint_forces or system.scenario.constraint_method.method == "baumgarte":
+    if not system.motion.constraint_forces or system.scenario.constraint_method.method == "baumgarte":
         return system
     return assemble(replace(system.scenario, constraint_method=ConstraintMethod()), inputs=system.inputs)
 
@@ -160,7 +160,7 @@ def trace_rest(system: System) -> RestEquations:
         ModelError: when a Python block would have to be at rest.
     """
     system = _pulled_together(system)
-    python = [task.name for task in system.tasks if task.call is not None]
+    python = [task.name for task in system.discrete.tasks if task.call is not None]
     if python:
         what = f"block '{python[0]}' is called in Python: whether it is at rest cannot be known"
         raise ModelError([Flaw("start", what, "give start values instead")], system.scenario.name)
@@ -188,7 +188,7 @@ def _memory_after(system: System) -> ca.SX:
     """Memory after all tasks have run once, in their order."""
     m = system.symbols.m
     after = m
-    for task in system.tasks:
+    for task in system.discrete.tasks:
         after = ca.substitute(system.memory_after(task), m, after)
     return after
 

@@ -32,7 +32,7 @@ def count_steps(system: System, solver: Solver, duration: float) -> float:
 
 def _periods(system: System) -> list[float]:
     """Of sampled blocks [s]."""
-    return [float(task.period * (system.base_period or 0)) for task in system.tasks]
+    return [float(task.period * (system.discrete.base_period or 0)) for task in system.discrete.tasks]
 
 
 def check_extent(compiled: CompiledSystem, solver: Solver, recording: EngineRecording, duration: float) -> None:
@@ -60,7 +60,7 @@ def check_extent(compiled: CompiledSystem, solver: Solver, recording: EngineReco
     what = f"keeps {rows:.3g} rows of {n_signals} signals, {size / 2**30:.3g} GB"
     rate = float(f"{ENOUGH_ROWS / duration:.0e}")
     remedy = f"recording.rate = {rate:g} (--rate {rate:g}) keeps {ENOUGH_ROWS:,}; or name fewer in recording.signals"
-    ends_early = solver.max_wall_time is not None or any(guard.terminal for guard in compiled.system.guards)
+    ends_early = solver.max_wall_time is not None or any(guard.terminal for guard in compiled.system.discrete.guards)
     if size > LARGEST_RECORD and not ends_early:
         limit = f"at most {LARGEST_RECORD / 2**30:g} GB are kept"
         raise ModelError([Flaw("recording", f"{what}; {limit}", remedy)], f"scenario '{compiled.system.scenario.name}'")

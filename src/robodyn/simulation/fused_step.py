@@ -90,7 +90,7 @@ def trace_rosw2(system: System) -> FusedStep:
 
 def _freeze_mechanics(system: System, rates: Rates, middle: ca.SX) -> Rates:
     """Rates with linear mechanics taken at one time of the step; those of a mechanism itself do not depend on time."""
-    if not system.terms:
+    if not system.motion.terms:
         return rates
     M, c = ca.substitute([rates.M, rates.c], [system.symbols.t], [middle])
     return replace(rates, M=M, c=c)
@@ -98,7 +98,7 @@ def _freeze_mechanics(system: System, rates: Rates, middle: ca.SX) -> Rates:
 
 def _second_force(system: System, first: Rates, second: Rates, less: ca.SX) -> ca.SX:
     """M (a2 - less) with the mass matrix of the first stage, which in linear mechanics is that of the second too."""
-    if system.terms:
+    if system.motion.terms:
         return second.force - first.M @ less
     a2: Any = solve_ldl(ldl(second.M), ca.vertsplit(second.force))
     return first.M @ (ca.SX(a2) - less)

@@ -66,7 +66,7 @@ class Forces:
 
 def trace_generalised_alpha(system: System) -> ImplicitStep:
     """The equations of a step, for the unknowns [a1, z1, lam1]; kept between steps are [A, lam, h]."""
-    n_q, n_v, k = system.n_q, system.n_v, len(system.constraint_forces)
+    n_q, n_v, k = system.n_q, system.n_v, len(system.motion.constraint_forces)
     n_z = len(system.states) - n_q - n_v - system.n_quadratures
     known = start_step(system, n_v + n_z + k + 1)
     unknowns = ca.SX.sym("unknowns", n_v + n_z + k)
@@ -118,14 +118,14 @@ def _averages(known: Known, weights: Weights, f0: ca.SX, f1: ca.SX, A: ca.SX) ->
 
 def _evaluate(system: System, x: ca.SX, a: ca.SX, lam: ca.SX) -> Forces:
     """The equations of motion at a state, with accelerations and constraint forces as given."""
-    assert system.mechanics is not None
-    rates, k = system.expressions.rhs, len(system.constraint_forces)
+    assert system.motion.mechanics is not None
+    rates, k = system.expressions.rhs, len(system.motion.constraint_forces)
     h = system.expressions.constraints[:k] if k else ca.SX(0, 1)
     active = system.expressions.active if k else ca.SX(0, 1)
     tau = system.expressions.applied + ca.jacobian(h, system.q).T @ lam
     q, v, acceleration = (list(ca.vertsplit(column)) for column in (system.q, system.v, a))
-    needed = ca.SX(inverse_dynamics(system.mechanics.tree, q, v, acceleration))
-    for inertia, gradient in system.rotors:
+    needed = ca.SX(inverse_dynamics(system.motion.mechanics.tree, q, v, acceleration))
+    for inertia, gradient in system.motion.rotors:
         needed = needed + gradient.T @ (inertia @ (gradient @ a))
     _, _, z_dot, book = _split(system, rates)
     names = [state.name for state in system.states[len(system.states) - system.n_quadratures :]]

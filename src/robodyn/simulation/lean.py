@@ -43,7 +43,7 @@ class LeanRuns:
 
     def __init__(self, compiled: CompiledSystem, solver: Solver, recording: Recording | None, duration: float) -> None:
         # Sampled blocks keep steps short; elsewhere there are rows within them, as in a single run.
-        recording = recording or Recording(refine=1 if compiled.system.tasks else None)
+        recording = recording or Recording(refine=1 if compiled.system.discrete.tasks else None)
         choice = recording.rate, recording.times, recording.refine
         self.rows_chosen = solver.adaptive and choice == (None, None, None)
         self.compiled, self.solver = compiled, solver

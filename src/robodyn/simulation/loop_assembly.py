@@ -131,7 +131,7 @@ class Equations:
 
 def prepare_equations(system: System, parameters: Mapping[str, float] | None, time: float = 0.0) -> Equations:
     """The equations of all constraints in native code; there must be some."""
-    if not system.constraint_forces:
+    if not system.motion.constraint_forces:
         flaw = Flaw("constraints", "there are none", "give the machine constraints, or start it as given")
         raise ModelError([flaw], system.scenario.name)
     changed = dict(parameters or {})
@@ -144,10 +144,10 @@ def trace_closing(system: System) -> dict[str, ca.Function]:
     """Residuals on both levels, and the gradients of the first by all positions, column by column; by the velocities
     too, where these are fewer."""
     values = ca.densify(system.expressions.constraints)
-    h, columns = values[: len(system.constraint_forces)], [*system.symbols]
+    h, columns = values[: len(system.motion.constraint_forces)], [*system.symbols]
     found = {"values": values, "gradients": ca.vec(ca.densify(ca.jacobian(h, system.q)))}
     if system.has_balls or any(entry.is_zero() for entry in ca.vertsplit(h)):
-        rates = values[len(system.constraint_forces) :]
+        rates = values[len(system.motion.constraint_forces) :]
         found["slopes"] = ca.vec(ca.densify(ca.jacobian(rates, system.v)))
     return {name: ca.Function(name, columns, [column]) for name, column in found.items()}
 
@@ -169,7 +169,7 @@ def close(equations: Equations, x: np.ndarray) -> Assembled:
 
 
 def _solve(equations: Equations, x: np.ndarray) -> Assembled:
-    system, k, n = equations.system, len(equations.system.constraint_forces), equations.system.n_q
+    system, k, n = equations.system, len(equations.system.motion.constraint_forces), equations.system.n_q
     free_q, free_v = equations.free[:n], equations.free[n:]
     values, H = equations.at(x)
     done = 0
@@ -198,7 +198,7 @@ def _solve(equations: Equations, x: np.ndarray) -> Assembled:
     x[motions] -= free_v * np.linalg.lstsq(equations.slopes_at(x) * free_v, values[k:], rcond=RANK)[0]
     values, _ = equations.at(x)
     residuals, rates = (
-        dict(zip(system.constraint_forces, part.tolist(), strict=True)) for part in (values[:k], values[k:])
+        dict(zip(system.motion.constraint_forces, part.tolist(), strict=True)) for part in (values[:k], values[k:])
     )
     positions = {state.name: float(value) for state, value in zip(system.states[:n], x, strict=False)}
     return Assembled(x, positions, residuals, rates, done, float(np.max(np.abs(x[motions]), initial=1.0)))

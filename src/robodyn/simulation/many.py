@@ -88,7 +88,7 @@ def count_cores() -> int:
 
 def _count_threads(threads: int | None, compiled: CompiledSystem, runs: int) -> int:
     system = compiled.system
-    if any(task.call for task in system.tasks) or any(guard.call for guard in system.guards):
+    if any(task.call for task in system.discrete.tasks) or any(guard.call for guard in system.discrete.guards):
         # A user's function may keep something between calls.
         return 1
     return min(threads or count_cores(), runs)

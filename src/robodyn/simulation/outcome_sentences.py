@@ -34,7 +34,7 @@ def _stopped(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -
 
 def _out_of_reach(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
     system = compiled.system
-    guard = system.guards[trajectory.offender]
+    guard = system.discrete.guards[trajectory.offender]
     if guard.block:
         block = next(b for b in system.scenario.machine.blocks if b.name == guard.block)
         remedy = block.info.positive[guard.name.removeprefix(f"{block.name}.")]
@@ -55,7 +55,7 @@ def _position(compiled: CompiledSystem, name: str, trajectory: Trajectory) -> fl
     system = compiled.system
     column = [trajectory.x, [number.value for number in system.parameters]]
     symbols = [system.symbols.x, system.symbols.p]
-    function: Any = spell_out(ca.Function("position", symbols, [system.coordinates[name]]))
+    function: Any = spell_out(ca.Function("position", symbols, [system.motion.coordinates[name]]))
     return float(function(*column))
 
 
@@ -163,7 +163,7 @@ def _busiest(compiled: CompiledSystem, trajectory: Trajectory) -> tuple[str, int
     if not counted:
         return "", 0
     guard, most = counted.most_common(1)[0]
-    return compiled.system.guards[guard].name, most
+    return compiled.system.discrete.guards[guard].name, most
 
 
 def _not_solved(compiled: CompiledSystem, solver: Solver, trajectory: Trajectory) -> str:
@@ -212,14 +212,14 @@ def _state(compiled: CompiledSystem, trajectory: Trajectory) -> str:
 
 
 def _guard(compiled: CompiledSystem, trajectory: Trajectory) -> str:
-    return compiled.system.guards[trajectory.offender].name
+    return compiled.system.discrete.guards[trajectory.offender].name
 
 
 def _contact(compiled: CompiledSystem, trajectory: Trajectory) -> str:
     """The contact whose event is the cause, if it is one; where all contacts settle together, the last before."""
-    guards = [compiled.system.guards[trajectory.offender]]
+    guards = [compiled.system.discrete.guards[trajectory.offender]]
     if guards[0].name == SETTLE:
-        guards += [compiled.system.guards[k] for _, k in reversed(trajectory.events[-LAST_EVENTS:])]
+        guards += [compiled.system.discrete.guards[k] for _, k in reversed(trajectory.events[-LAST_EVENTS:])]
     return next((guard.contact for guard in guards if guard.contact), "")
 
 

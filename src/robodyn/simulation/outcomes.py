@@ -47,7 +47,7 @@ def describe_outcome(compiled: CompiledSystem, solver: Solver, trajectory: Traje
     """The outcome of a trajectory with its sentence."""
     kind = KINDS[trajectory.status]
     if kind is OutcomeKind.STOPPED:
-        ending = compiled.system.guards[trajectory.offender].ending
+        ending = compiled.system.discrete.guards[trajectory.offender].ending
         kind = ENDINGS[ending] if ending else kind
     if kind in (OutcomeKind.FINISHED, OutcomeKind.STOPPED) and (broken := _first_broken(compiled, trajectory)):
         return Outcome(OutcomeKind.NOT_A_NUMBER, broken, trajectory.at_time)

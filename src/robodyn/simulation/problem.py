@@ -25,7 +25,7 @@ def build_problem(compiled: CompiledSystem, p: np.ndarray, values: dict[str, Any
     names += ("guards", "guard_rates", "limits", "delayed", "drives")
     others: dict[str, Any] = parameter_tables(compiled, p, values, start, system.scenario.duration)
     others |= {name: at(name) for name in names}
-    base = system.base_period or Fraction(0)
+    base = system.discrete.base_period or Fraction(0)
     return Problem(
         n_q=system.n_q,
         n_v=system.n_v,
@@ -34,7 +34,7 @@ def build_problem(compiled: CompiledSystem, p: np.ndarray, values: dict[str, Any
         n_d=len(system.delays),
         n_y=len(compiled.recorded),
         n_watched=system.expressions.watched.numel(),
-        n_guards=len(system.guards),
+        n_guards=len(system.discrete.guards),
         n_limited=len(system.limited),
         n_quadratures=system.n_quadratures,
         n_kept=compiled.n_kept,
@@ -52,19 +52,19 @@ def build_problem(compiled: CompiledSystem, p: np.ndarray, values: dict[str, Any
         base_numerator=base.numerator,
         base_denominator=base.denominator,
         delay_depth=system.delay_depth,
-        guard_direction=np.array([guard.direction for guard in system.guards], np.int64),
-        guard_problems=np.array([system.problem_set(guard.problems) for guard in system.guards], np.int64),
-        n_problems=len(system.problems),
-        problem=np.array([at(problem.name) for problem in system.problems], np.int64),
-        problem_rows=np.array([problem.rows for problem in system.problems], np.int64),
-        problem_joints=np.array([problem.joints for problem in system.problems], np.int64),
-        problem_place=np.array([system.mode_place(problem) for problem in system.problems], np.int64),
-        start_problems=system.problem_set(system.start_problems),
-        start_action=at(system.start_action),
+        guard_direction=np.array([guard.direction for guard in system.discrete.guards], np.int64),
+        guard_problems=np.array([system.problem_set(guard.problems) for guard in system.discrete.guards], np.int64),
+        n_problems=len(system.discrete.problems),
+        problem=np.array([at(problem.name) for problem in system.discrete.problems], np.int64),
+        problem_rows=np.array([problem.rows for problem in system.discrete.problems], np.int64),
+        problem_joints=np.array([problem.joints for problem in system.discrete.problems], np.int64),
+        problem_place=np.array([system.mode_place(problem) for problem in system.discrete.problems], np.int64),
+        start_problems=system.problem_set(system.discrete.start_problems),
+        start_action=at(system.discrete.start_action),
         projection=at("projection"),
-        guard_terminal=np.array([guard.terminal for guard in system.guards], np.int64),
-        guard_side=np.array([system.side_place(guard) for guard in system.guards], np.int64),
-        guard_action=np.array([PYTHON_ACTION if g.call else at(g.action) for g in system.guards], np.int64),
+        guard_terminal=np.array([guard.terminal for guard in system.discrete.guards], np.int64),
+        guard_side=np.array([system.side_place(guard) for guard in system.discrete.guards], np.int64),
+        guard_action=np.array([PYTHON_ACTION if g.call else at(g.action) for g in system.discrete.guards], np.int64),
         **others,
         scale=np.array([state.nominal for state in system.states], float),
         unit=np.array(number_units(compiled.recorded), np.int64),
@@ -79,7 +79,7 @@ def parameter_tables(
     return {
         "delay_times": np.array([values[f"{delay.owner}.time"] for delay in system.delays], float),
         "history_start": _history_start(compiled, start, p, values),
-        "breaks": break_times(system.breaks, values, start.time, start.time + duration),
+        "breaks": break_times(system.discrete.breaks, values, start.time, start.time + duration),
     }
 
 
@@ -88,7 +88,7 @@ def deciding_numbers(system: System) -> tuple[str, ...]:
     names: dict[str, None] = {}
     for delay in system.delays:
         names |= dict.fromkeys((f"{delay.owner}.time", *([] if delay.before is None else [f"{delay.owner}.before"])))
-    for rule in system.breaks:
+    for rule in system.discrete.breaks:
         for given in rule.parameters.values():
             names |= dict.fromkeys(given if isinstance(given, tuple) else (given,))
     return tuple(names)

@@ -26,7 +26,7 @@ class PythonCalls:
 
     def run_task(self, k: int, t: float, x: np.ndarray, d: np.ndarray, m: np.ndarray) -> np.ndarray:
         """New memory after task k."""
-        task = self.compiled.system.tasks[k]
+        task = self.compiled.system.discrete.tasks[k]
         self.running = task.name
         assert task.call is not None
         return _written(np.array(m), self._memory, self._call(task.call, t, x, d, m))
@@ -35,7 +35,7 @@ class PythonCalls:
         self, k: int, t: float, x: np.ndarray, d: np.ndarray, m: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """New states and memory after the action of guard k."""
-        guard = self.compiled.system.guards[k]
+        guard = self.compiled.system.discrete.guards[k]
         self.running = guard.name
         assert guard.call is not None
         names, results = [*self._states, *self._memory], self._call(guard.call, t, x, d, m)

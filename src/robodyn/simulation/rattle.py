@@ -19,7 +19,7 @@ from robodyn.simulation.implicit_step import ImplicitStep, Known, at_state, star
 
 def trace_rattle(system: System) -> ImplicitStep:
     """The equations of a step, for the unknowns [q1, p_half, lam]; lam is kept as the next guess."""
-    n, k = system.n_q, len(system.constraint_forces)
+    n, k = system.n_q, len(system.motion.constraint_forces)
     known = start_step(system, k)
     unknowns = ca.SX.sym("unknowns", 2 * n + k)
     q1, p_half, lam = unknowns[:n], unknowns[n : 2 * n], unknowns[2 * n :]
@@ -43,7 +43,7 @@ def trace_rattle(system: System) -> ImplicitStep:
 
 def _parts(system: System) -> list[ca.SX]:
     """Velocities, forces without those of the constraints, residuals, which hold, and their gradients."""
-    k = len(system.constraint_forces)
+    k = len(system.motion.constraint_forces)
     h = system.expressions.constraints[:k] if k else ca.SX(0, 1)
     active = system.expressions.active if k else ca.SX(0, 1)
     force = system.expressions.momentum_rate + system.expressions.applied
@@ -56,7 +56,7 @@ def _at(system: System, expressions: list[ca.SX], q: ca.SX, p: ca.SX) -> list[ca
 
 def _velocity_forces(system: System, place: tuple[ca.SX, ca.SX], half: ca.SX) -> ca.SX:
     """mu, linear in the rates of the constraints that are left without it: H M^-1 H^T (h/2) mu = -h_dot."""
-    k = len(system.constraint_forces)
+    k = len(system.motion.constraint_forces)
     if k == 0:
         return ca.SX(0, 1)
     _, _, _, active, H = _parts(system)

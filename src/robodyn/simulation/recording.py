@@ -44,9 +44,8 @@ def make_run(
     unbalanced = unbalanced or describe_action(system, trajectory)
     statistics = _statistics(compiled, solver, trajectory, start.time, unbalanced)
     certificate = certify(system, solver, trajectory, statistics.simulated_time, unbalanced)
-    events = tuple(
-        EventRecord(system.guards[guard].name, time, system.guards[guard].terminal) for time, guard in trajectory.events
-    )
+    crossed = [(time, system.discrete.guards[guard]) for time, guard in trajectory.events]
+    events = tuple(EventRecord(guard.name, time, guard.terminal) for time, guard in crossed)
     run = Run(
         time=trajectory.time,
         values=trajectory.y,

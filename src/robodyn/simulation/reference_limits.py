@@ -107,7 +107,7 @@ def _motions(
 ) -> tuple[np.ndarray, list[dict[str, np.ndarray]]]:
     """Times, and position, velocity and acceleration of each there; nothing where they depend on more than time."""
     end = system.scenario.duration
-    bends = break_times(system.breaks, dict(values), 0.0, end)
+    bends = break_times(system.discrete.breaks, dict(values), 0.0, end)
     times = np.unique(np.concatenate([np.linspace(0.0, end, INSTANTS), bends, np.nextafter(bends, -np.inf)]))
     known = dict(zip((info.name for info in system.signals), ca.vertsplit(system.expressions.outputs), strict=True))
     owners = {str(signal).rpartition(".")[0] for signal in signals}

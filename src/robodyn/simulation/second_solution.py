@@ -31,7 +31,7 @@ def add_errors(run: Run, what: Target, solver: Solver, signals: tuple[str, ...],
     """
     if not run.outcome.carried_through:
         return run
-    if isinstance(what, System) and not (what.momenta or what.terms or what.inputs):
+    if isinstance(what, System) and not (what.motion.momenta or what.motion.terms or what.inputs):
         what = what.scenario
     second = other_solver(solver, retreated=not isinstance(what, System))
     # Where the first has rows, the second has them too: nothing is interpolated.

@@ -112,7 +112,7 @@ def _list_changes(system: System, given: np.ndarray, found: np.ndarray) -> dict[
 def _check_constraints(system: System, m: np.ndarray) -> None:
     """Whether a constraint holds is built in where no event changes it: a run before must not end otherwise."""
     flaws = FlawList()
-    switched = {guard.name for guard in system.guards}
+    switched = {guard.name for guard in system.discrete.guards}
     active = {f"{c.name}.active": c.name for c in system.scenario.machine.all_constraints}
     for info, value in zip(system.memory, m, strict=True):
         name = active.get(info.name)
@@ -127,7 +127,7 @@ def check_ranges(system: System, x: np.ndarray, values: np.ndarray) -> None:
     ranged = [c for c in system.scenario.machine.coordinates if c.range is not None]
     if not ranged:
         return
-    column = ca.vertcat(*(system.coordinates[c.name] for c in ranged))
+    column = ca.vertcat(*(system.motion.coordinates[c.name] for c in ranged))
     function: Any = spell_out(ca.Function("positions", [system.symbols.x, system.symbols.p], [column]))
     flaws = FlawList()
     for c, position in zip(ranged, np.array(function(x, values)).ravel(), strict=True):

@@ -28,12 +28,12 @@ def check_method(system: System, solver: Solver) -> None:
     """Refuse a method that does not fit the constraint method, or the kind of states."""
     flaws = FlawList()
     constraint_method, method = system.scenario.constraint_method.method, solver.method
-    if system.constraint_forces and solver.implicit_step and constraint_method != "index3":
+    if system.motion.constraint_forces and solver.implicit_step and constraint_method != "index3":
         what = f"'{constraint_method}' does not go with the method {method}, which has the constraints in its steps"
         flaws.add("constraint_method.method", what, "say index3, or choose another method")
-    if system.constraint_forces and constraint_method == "index3" and not solver.implicit_step:
+    if system.motion.constraint_forces and constraint_method == "index3" and not solver.implicit_step:
         what = f"{method} does not go with the constraint method 'index3'"
-        flaws.add("solver.method", what, f"say {'rattle' if system.momenta else 'generalised_alpha'}")
+        flaws.add("solver.method", what, f"say {'rattle' if system.motion.momenta else 'generalised_alpha'}")
     if system.has_balls and (solver.implicit_step or solver.fused_step):
         what = f"{method} moves joints of one position each, and here are balls"
         flaws.add("solver.method", what, "say rodas4p, or auto with another constraint method")
@@ -49,20 +49,20 @@ def check_method(system: System, solver: Solver) -> None:
 
 def _check_mechanism(flaws: FlawList, system: System, method: str) -> None:
     """A step taken whole moves a mechanism M a + c = tau; what else acts on its joints is not in it."""
-    if system.mechanics is None or system.momenta:
+    if system.motion.mechanics is None or system.motion.momenta:
         flaws.add("solver.method", f"{method} moves mechanisms in positions and velocities", "choose another method")
-    if system.constraint_forces:
+    if system.motion.constraint_forces:
         flaws.add("solver.method", f"{method} does not go with constraints", "say rodas4p")
     if ACTION in system.expressions.actions:
         flaws.add("solver.method", f"{method} does not go with friction that sticks or rigid contacts", "say rodas4p")
 
 
 def _check_states(flaws: FlawList, system: System, method: str) -> None:
-    if system.mechanics is None:
+    if system.motion.mechanics is None:
         flaws.add("solver.method", f"{method} moves mechanisms, and there is none", "choose another method")
-    elif method == "rattle" and not system.momenta:
+    elif method == "rattle" and not system.motion.momenta:
         flaws.add("solver.method", "rattle moves systems in momenta", "make one by hamiltonian_system")
-    elif method == "generalised_alpha" and system.momenta:
+    elif method == "generalised_alpha" and system.motion.momenta:
         flaws.add("solver.method", "generalised_alpha moves systems in velocities", "say rattle")
     other = system.states[system.n_q + system.n_v : len(system.states) - system.n_quadratures]
     if method == "rattle" and other:

@@ -32,14 +32,14 @@ class Tick:
 
 def plan_ticks(system: System) -> tuple[tuple[Tick, ...], dict[str, ca.Function]]:
     """The ticks of a run in the order in which they run, and the functions that are not yet the system's own."""
-    single = tuple(Tick(task.function, task.period, task.offset) for task in system.tasks)
-    if len(system.tasks) < 2 or any(task.function is None for task in system.tasks):
+    single = tuple(Tick(task.function, task.period, task.offset) for task in system.discrete.tasks)
+    if len(system.discrete.tasks) < 2 or any(task.function is None for task in system.discrete.tasks):
         return single, {}
-    common = math.lcm(*(task.period for task in system.tasks))
-    begin = math.ceil(max(task.offset for task in system.tasks) / common) * common
+    common = math.lcm(*(task.period for task in system.discrete.tasks))
+    begin = math.ceil(max(task.offset for task in system.discrete.tasks) / common) * common
     if begin + common > MOST_TICKS:
         return single, {}
-    due = {tick: tuple(task for task in system.tasks if is_due(task, tick)) for tick in range(begin + common)}
+    due = {tick: tuple(task for task in system.discrete.tasks if is_due(task, tick)) for tick in range(begin + common)}
     names = {tasks: f"tick_{k}" for k, tasks in enumerate(dict.fromkeys(due.values())) if tasks}
     if len(names) > MOST_FUNCTIONS:
         return single, {}

@@ -58,7 +58,12 @@ def encode_columns(run: Run) -> dict[str, Any]:
         for info, column in zip(run.infos, values.T, strict=True)
     ]
     knots = None if run.knots is None or time.size < run.time.size else _text(run.knots, "u1")
-    return {"rows": run.time.size, "kept": time.size, "time": _text(time, "<f8"), "knots": knots, "signals": signals}
+    return {"rows": run.time.size, "kept": time.size, "time": encode_time(time), "knots": knots, "signals": signals}
+
+
+def encode_time(time: Floats) -> str:
+    """Times as base64 of little-endian floats."""
+    return _text(time, "<f8")
 
 
 def _encode(column: Floats) -> dict[str, Any]:

@@ -72,7 +72,7 @@ def _rate_columns(system: System, row: RowProgram, homes: dict[int, Key]) -> lis
 
 def _event_columns(system: System, row: RowProgram) -> list[Column]:
     found = []
-    for k, (guard, node) in enumerate(zip(system.guards, row.outputs["guards"], strict=True)):
+    for k, (guard, node) in enumerate(zip(system.discrete.guards, row.outputs["guards"], strict=True)):
         found.append(Column(("guard", k), "events", f"guard {guard.name}", "", node))
         found.append(Column(("event", k), "events", f"event {guard.name}", ""))
     return found

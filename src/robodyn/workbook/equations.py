@@ -36,7 +36,7 @@ def write_equations(
     """The sections of the page and their equations."""
     reader = _Reader(system, row, columns, placement)
     sections = {"Method": [Equation("", text) for text in STEPS[method]]}
-    if system.mechanics is not None:
+    if system.motion.mechanics is not None:
         sections["Mechanics"] = [Equation("", HOUSE_FORM)]
     sections["States"] = reader.states()
     sections["Limits"] = reader.limits()

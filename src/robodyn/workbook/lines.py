@@ -125,7 +125,7 @@ class LineWriter:
 
     def event(self, k: int) -> tuple[str, str]:
         """Whether the guard has passed zero in the wanted direction since the row before."""
-        guard = self.system.guards[k]
+        guard = self.system.discrete.guards[k]
         now = f"{self._letter(('guard', k))}{{r}}"
         before = now.replace("{r}", "{p}")
         rising, falling = f"AND({before}<0,{now}>=0)", f"AND({before}>0,{now}<=0)"

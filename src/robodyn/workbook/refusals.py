@@ -30,12 +30,12 @@ def check_method(solver: Solver, flaws: FlawList) -> None:
 
 def check_parts(system: System, step: float, end: float, flaws: FlawList) -> None:
     """Parts of a system that act between the rows, or outside of formulas."""
-    for guard in system.guards:
+    for guard in system.discrete.guards:
         if guard.action or guard.call:
             what = "its action changes the state between two rows"
             remedy = "decide in a sampled block whose period is the step, or drop the action"
             flaws.add(f"events.{guard.name}.action", what, remedy)
-    for task in system.tasks:
+    for task in system.discrete.tasks:
         if task.call:
             flaws.add(f"blocks.{task.name}", "is Python code, which has no formula", "write it as a native law")
     for delay in system.delays:
@@ -56,7 +56,7 @@ def _check_samples(system: System, step: float, flaws: FlawList) -> None:
 
 
 def _whole_step(system: System) -> str:
-    base = system.base_period or Fraction(1)
+    base = system.discrete.base_period or Fraction(1)
     return f"choose --step {float(base):g} or a whole fraction of it"
 
 
@@ -71,7 +71,7 @@ def find_breaks(system: System, end: float) -> list[float]:
     """Times before the end at which references jump or bend [s], ascending."""
     values = {name: number.value for name, number in system.numbers.items()}
     times: set[float] = set()
-    for rule in system.breaks:
+    for rule in system.discrete.breaks:
         given: dict[str, Any] = {
             key: tuple(values[name] for name in names) if isinstance(names, tuple) else values[names]
             for key, names in rule.parameters.items()

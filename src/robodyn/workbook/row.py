@@ -102,7 +102,7 @@ class _Tracer:
         """Memory after all tasks that are due, each on what the one before it left."""
         memory = self.column(BEFORE, len(self.system.memory))
         x = self.column(X, len(self.system.states))
-        for task in self.system.tasks:
+        for task in self.system.discrete.tasks:
             fresh = self.insert(self.system.memory_after(task), self.inputs(self.add(T, 0), x, memory))
             due = self._due(task.period, task.offset)
             changed = zip(fresh, memory, strict=True)

@@ -115,7 +115,7 @@ def motion_figures() -> Iterator[PublishedValue]:
     system = held_delta()
     yield PublishedValue("delta_states", 18, 2 * system.n_q, "", 0, "counted: q and v", place)
     yield PublishedValue(
-        "delta_multipliers", 6, len(system.constraint_forces), "", 0, "counted: two spherical loop joints", place
+        "delta_multipliers", 6, len(system.motion.constraint_forces), "", 0, "counted: two spherical loop joints", place
     )
     lumped, rods = pushed_runs()
     apart = distance(rods, lumped, PLATFORM, np.linspace(0, 0.5, 51))

@@ -73,9 +73,9 @@ def operation_counts() -> dict[str, OperationCount]:
 
 
 def _tree(system: System) -> Tree:
-    if system.mechanics is None:
+    if system.motion.mechanics is None:
         raise ValueError("the system has no mechanism")
-    return system.mechanics.tree
+    return system.motion.mechanics.tree
 
 
 def algorithm_figures() -> Iterator[PublishedValue]:

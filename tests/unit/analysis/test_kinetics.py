@@ -22,7 +22,7 @@ def system():
 
 
 def test_coefficients_in_the_joints_are_those_of_uicker_kahn(system):
-    found, expected = Kinetics(system).coefficients_at(Q), lagrange_coefficients(system.mechanics.tree, Q)
+    found, expected = Kinetics(system).coefficients_at(Q), lagrange_coefficients(system.motion.mechanics.tree, Q)
 
     np.testing.assert_allclose(found.inertial, expected.inertial, atol=TOLERANCE)
     np.testing.assert_allclose(found.velocity, expected.velocity, atol=TOLERANCE)
@@ -35,7 +35,7 @@ def test_force_in_coordinates_and_torque_in_joints_do_the_same_work(system):
 
     force = kinetics.coefficients_at(Q).force(*here.rates(V, A))
 
-    torque = inverse_dynamics(system.mechanics.tree, Q, V, A)
+    torque = inverse_dynamics(system.motion.mechanics.tree, Q, V, A)
     np.testing.assert_allclose(here.gradient.T @ force, torque, rtol=1e-9, atol=1e-10)
 
 
@@ -94,7 +94,7 @@ def test_blocks_and_delays_of_the_system_do_not_matter():
     system = assemble(two_link_loop())
     q = np.array([0.3, -0.6])
 
-    expected = lagrange_coefficients(system.mechanics.tree, q)
+    expected = lagrange_coefficients(system.motion.mechanics.tree, q)
     np.testing.assert_allclose(Kinetics(system).coefficients_at(q).inertial, expected.inertial, atol=TOLERANCE)
 
 

@@ -45,7 +45,7 @@ def test_functions_of_matrices_are_expanded_first():
 
 
 def test_shared_code_costs_less_than_folded_code_and_that_less_than_the_general_algorithm():
-    for ways in compare_algorithms(epaas_system().mechanics.tree).values():
+    for ways in compare_algorithms(epaas_system().motion.mechanics.tree).values():
         assert ways["shared"].total <= ways["folded"].total < ways["general"].total
 
 
@@ -63,7 +63,7 @@ def test_newton_euler_grows_by_equal_steps_with_the_joints_and_uicker_kahn_faste
 
 def test_newton_euler_needs_fewer_operations_than_its_published_count():
     # The study quotes 746 multiplications and 607 additions for 5 joints, from Hollerbach (1980).
-    found = compare_algorithms(epaas_system().mechanics.tree)["inverse, Newton-Euler"]["general"]
+    found = compare_algorithms(epaas_system().motion.mechanics.tree)["inverse, Newton-Euler"]["general"]
 
     assert found.multiplications < 746
     assert found.additions < 607

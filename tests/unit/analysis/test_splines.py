@@ -55,8 +55,8 @@ def test_joints_moved_so_move_the_pistons_as_given(system):
 
     found = joint_motion(system, wanted)
 
-    place = system.function(ca.vertcat(*system.coordinates.values()))
-    rows = [list(system.coordinates).index(name) for name in ACTUATORS]
+    place = system.function(ca.vertcat(*system.motion.coordinates.values()))
+    rows = [list(system.motion.coordinates).index(name) for name in ACTUATORS]
     parameters = [number.value for number in system.parameters]
     for k, q in enumerate(found.position):
         x = np.zeros(len(system.states))

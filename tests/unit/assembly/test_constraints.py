@@ -66,7 +66,7 @@ def test_rates_of_residuals_are_their_time_derivatives(kind):
         # The rates of a prescribed motion are given, not derived; those of a constant one are zero.
         constraint = replace(constraint, velocity=0.0, acceleration=0.0)
     system = assemble(free_body(constraint))
-    k = len(system.constraint_forces)
+    k = len(system.motion.constraint_forces)
     both = system.expressions.constraints
     for seed in range(3):
         x = some_state(system, seed)
@@ -79,7 +79,7 @@ def test_rates_of_residuals_are_their_time_derivatives(kind):
 def test_the_motion_obeys_baumgartes_equation_wherever_it_is(kind):
     """h'' + 2 p h' + p^2 h = 0, also far off the constraints."""
     system = assemble(free_body(CONSTRAINTS[kind]))
-    k = len(system.constraint_forces)
+    k = len(system.motion.constraint_forces)
     h, h_dot = (system.expressions.constraints[part] for part in (slice(0, k), slice(k, 2 * k)))
     message = -0.7 if kind == "prescribed" else 0.0
     error = rate_along(system, h_dot) - message + 2 * POLE * h_dot + POLE**2 * h
@@ -92,10 +92,10 @@ def test_the_motion_obeys_baumgartes_equation_wherever_it_is(kind):
 def test_forces_and_accelerations_fulfil_the_equations_of_motion(kind):
     """M (a - a_free) = H^T lam, with the accelerations of the unconstrained body."""
     system, free = assemble(free_body(CONSTRAINTS[kind])), assemble(free_body(constraint_method=ConstraintMethod()))
-    k, n = len(system.constraint_forces), system.n_v
+    k, n = len(system.motion.constraint_forces), system.n_v
     H = ca.jacobian(system.expressions.constraints[:k], system.q)
     names = list(system.signal_names)
-    rows = [names.index(force) for force in system.constraint_forces]
+    rows = [names.index(force) for force in system.motion.constraint_forces]
     sign = -1.0 if kind == "rod" else 1.0
     for seed in range(3):
         x = some_state(system, seed)
@@ -109,7 +109,7 @@ def test_forces_and_accelerations_fulfil_the_equations_of_motion(kind):
 
 def test_projection_leaves_accelerations_on_the_constraints_alone():
     system = assemble(free_body(CONSTRAINTS["revolute"], constraint_method=ConstraintMethod("projection")))
-    k = len(system.constraint_forces)
+    k = len(system.motion.constraint_forces)
     error = rate_along(system, system.expressions.constraints[k:])
     assert np.max(np.abs(evaluate(system, error, some_state(system, 1)))) < 1e-8
 
@@ -127,10 +127,10 @@ def test_projection_puts_positions_and_velocities_on_the_constraints():
 
 
 def test_a_constraint_no_event_can_change_costs_no_switch():
-    names = [guard.name for guard in assemble(free_body(CONSTRAINTS["rod"])).guards]
+    names = [guard.name for guard in assemble(free_body(CONSTRAINTS["rod"])).discrete.guards]
     assert names == []
     release = Event("release", lambda time: time - 0.5, action=lambda: {"c.active": 0.0})
-    names = [guard.name for guard in assemble(free_body(CONSTRAINTS["rod"], events=(release,))).guards]
+    names = [guard.name for guard in assemble(free_body(CONSTRAINTS["rod"], events=(release,))).discrete.guards]
     assert names == ["release", "c.closes"]
 
 
@@ -139,7 +139,7 @@ def test_the_own_pole_follows_the_size_and_the_duration():
 
     def pole(duration):
         system = assemble(crank_rocker(duration=duration))
-        k = len(system.constraint_forces)
+        k = len(system.motion.constraint_forces)
         h, h_dot = (system.expressions.constraints[part] for part in (slice(0, k), slice(k, 2 * k)))
         x = some_state(system, 3)
         wanted, rate, residual = (evaluate(system, e, x) for e in (rate_along(system, h_dot), h_dot, h))

@@ -28,7 +28,7 @@ def residuals(constraint, **positions):
     x[:3] = PLACE
     for name, change in positions.items():
         x[FREE.index(name)] += change
-    return evaluate(system, system.expressions.constraints, x)[: len(system.constraint_forces)]
+    return evaluate(system, system.expressions.constraints, x)[: len(system.motion.constraint_forces)]
 
 
 def loop_joint(kind):

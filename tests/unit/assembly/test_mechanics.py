@@ -59,7 +59,7 @@ def torque_difference(system, free):
     """M (a - a_free): the joint torques that a system's blocks and loads add."""
     from robodyn.dynamics import mass_matrix
 
-    M = np.array(mass_matrix(free.mechanics.tree, Q), float)
+    M = np.array(mass_matrix(free.motion.mechanics.tree, Q), float)
     return M @ (acceleration(system, Q, V) - acceleration(free, Q, V))
 
 
@@ -113,7 +113,7 @@ def test_a_rotor_on_a_combination_adds_its_inertia():
     from robodyn.dynamics import bias, mass_matrix
 
     system = assemble(scenario(coordinates=(LinearCombination("rotor", {"one": 1.0, "two": 5.0}, inertia=0.02),)))
-    tree = system.mechanics.tree
+    tree = system.motion.mechanics.tree
     M = np.array(mass_matrix(tree, Q), float) + 0.02 * np.outer([1, 5], [1, 5])
     expected = np.linalg.solve(M, -np.array(bias(tree, Q, V), float).ravel())
     np.testing.assert_allclose(acceleration(system, Q, V), expected, rtol=1e-10)

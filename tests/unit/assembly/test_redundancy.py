@@ -61,7 +61,7 @@ def test_the_same_coupling_twice_counts_once():
     twice = [LinearConstraint(name, {"crank_joint": 1.0, "rocker_joint": -0.2}, 0.5) for name in ("one", "two")]
     system = assemble(with_couplings(*twice))
     assert "two.force" in system.warnings[0]
-    assert "one.force" in system.constraint_forces
+    assert "one.force" in system.motion.constraint_forces
 
 
 def test_couplings_that_contradict_each_other_are_told():
@@ -73,7 +73,7 @@ def test_equations_of_which_none_follows_from_others_are_all_kept():
     """Two couplings fix the one freedom of the loop and one more than it has: of four equations three count."""
     one = LinearConstraint("one", {"crank_joint": 1.0}, 1.0)
     kept = assemble(with_couplings(one))
-    assert set(kept.constraint_forces) == {"loop.force.x", "loop.force.z", "one.force"}
+    assert set(kept.motion.constraint_forces) == {"loop.force.x", "loop.force.z", "one.force"}
     assert "1 of 4" in kept.warnings[0]
 
 
@@ -82,14 +82,14 @@ def test_a_singular_start_does_not_make_equations_redundant():
     scenario = four_bars(1)
     flat = Scenario("flat", scenario.machine, 1.0, dict.fromkeys(scenario.initial, 0.0))
     system = assemble(flat)
-    assert system.constraint_forces == assemble(scenario).constraint_forces
-    assert len(system.constraint_forces) == 2
+    assert system.motion.constraint_forces == assemble(scenario).motion.constraint_forces
+    assert len(system.motion.constraint_forces) == 2
 
 
 def test_a_loop_that_cannot_be_met_keeps_all_equations_but_the_idle_ones():
     system = assemble(crank_rocker("revolute", ground=2.5))
     assert "cannot be met near the start" in system.warnings[0]
-    assert system.constraint_forces == ("loop.force.x", "loop.force.z")
+    assert system.motion.constraint_forces == ("loop.force.x", "loop.force.z")
 
 
 def test_points_in_different_planes_are_told():
@@ -123,7 +123,7 @@ def test_what_locks_a_hinge_does_so_however_its_carrier_turns(method):
     scenario = replace(pinned_twice(), constraint_method=ConstraintMethod(method))
     system = assemble(scenario)
     assert "2 of 3 constraint equations follow from the others, 1 of them in a way that changes" in system.warnings[0]
-    assert (system.constraint_forces, system.spare) == (("pin.force.x", "pin.force.z"), 1)
+    assert (system.motion.constraint_forces, system.motion.spare) == (("pin.force.x", "pin.force.z"), 1)
     run, rigid = simulate(system), simulate(pinned_twice("fixed"))
     assert run.outcome.ok
     assert run["turn.position"].final > 2 * np.pi
@@ -144,5 +144,5 @@ def test_a_hinge_that_is_pinned_twice_carries_its_torque_by_the_least_forces():
 
 def test_the_parallel_kinematics_have_independent_equations_only():
     kinematics = ParallelKinematics(assemble(pinned_twice()), "eye", ("turn",), ("x",))
-    assert len(kinematics.system.constraint_forces) == 1
+    assert len(kinematics.system.motion.constraint_forces) == 1
     assert kinematics.forward([0.7]).q == pytest.approx([0.7, 0.0], abs=1e-10)

@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 
 from robodyn import read_scenario
-from robodyn.catalog import SCENARIOS
+from robodyn.catalog import SCENARIOS, find_scenario
 from robodyn.files import make_schema
 
 
@@ -20,11 +20,12 @@ def run_file(invoke, quick, tmp_path):
 def test_list_names_every_scenario(invoke, read_json):
     rows = read_json(invoke("list", "--json").stdout)
     assert [row["name"] for row in rows if row["package"] == "robodyn"] == list(SCENARIOS)
+    assert {row["name"]: row["duration"] for row in rows}["pendulum"] == find_scenario("pendulum").duration
     lines = invoke("list").stdout.splitlines()
     assert [line.split()[:2] for line in lines] == [[row["name"], row["package"]] for row in rows]
 
 
-def test_list_tells_scenarios_without_making_them(invoke, read_json, monkeypatch):
+def test_list_tells_scenarios_without_making_them(invoke, monkeypatch):
     def slow(size):
         """A crane of a size.
 
@@ -34,9 +35,20 @@ def test_list_tells_scenarios_without_making_them(invoke, read_json, monkeypatch
 
     crane = {"crane": partial(slow, size=3), "plain": slow}
     monkeypatch.setattr("robodyn.catalog.SCENARIOS", crane)
-    titles = {row["name"]: row["title"] for row in read_json(invoke("list", "--json").stdout)}
+    titles = {line.split()[0]: line.split(maxsplit=2)[2] for line in invoke("list").stdout.splitlines()}
     assert titles["crane"] == "A crane of a size (size=3)"
     assert titles["plain"] == "A crane of a size"
+
+
+def test_a_scenario_that_cannot_be_made_hides_no_other_in_json(invoke, read_json, monkeypatch):
+    def broken():
+        """A crane."""
+        raise ValueError("no rope")
+
+    monkeypatch.setattr("robodyn.catalog.SCENARIOS", {"crane": broken})
+    with pytest.warns(UserWarning, match="no rope"):
+        rows = {row["name"]: row for row in read_json(invoke("list", "--json").stdout)}
+    assert rows["crane"]["duration"] is None
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,7 @@ def driven_arm():
 
 def accelerate(system, x, force):
     """The interface's acceleration, from the rates of the whole system."""
-    port = system.ports[0]
+    port = system.motion.ports[0]
     velocity = ca.jtimes(port.velocity, system.symbols.x, system.expressions.rhs)
     function = ca.Function("w_dot", [*system.symbols], [velocity])
     changed = dict(zip(port.interface.names("force"), force, strict=True))
@@ -90,9 +90,9 @@ def accelerate(system, x, force):
 def test_it_accelerates_as_the_whole_mechanism_does(make):
     system = assemble(make())
     x = np.array([state.start for state in system.states])
-    if not system.constraint_forces:
+    if not system.motion.constraint_forces:
         x[system.n_q : 2 * system.n_q] = 0.3 * np.sin(1.0 + np.arange(system.n_q))
-    model = reduce_system(system, system.ports[0].interface.name, x)
+    model = reduce_system(system, system.motion.ports[0].interface.name, x)
     rows = len(model.force)
     for force in (np.zeros(rows), *100.0 * np.eye(rows)):
         expected = accelerate(system, x, force)

@@ -211,4 +211,4 @@ def test_a_wrong_start_value_beside_a_flaw_is_told_and_that_of_a_constraint_is_k
 
 def test_a_file_with_constraints_assembles(tmp_path):
     text = f'{MECHANISM}\n[constraints.rod]\nrod = ["pivot", "tip"]\nlength = 1\n'
-    assert assemble(read(tmp_path, text)).constraint_forces == ("rod.tension",)
+    assert assemble(read(tmp_path, text)).motion.constraint_forces == ("rod.tension",)

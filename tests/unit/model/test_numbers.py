@@ -84,9 +84,9 @@ def signature(scenario):
     for scale in (1.0, 30.0, -300.0):
         point = [ca.DM(scale * generator.uniform(0.2, 0.9, column.numel())) for column in columns[:-1]]
         values.append(np.array(function(*point, parameters)).ravel())
-    facts = [state.start for state in system.states] + [scenario.duration, float(system.base_period)]
+    facts = [state.start for state in system.states] + [scenario.duration, float(system.discrete.base_period)]
     facts += [fact for delay in system.delays for fact in (delay.time, delay.before)]
-    facts += [task.period * float(system.base_period) for task in system.tasks]
+    facts += [task.period * float(system.discrete.base_period) for task in system.discrete.tasks]
     return np.concatenate([*values, facts])
 
 

@@ -8,6 +8,8 @@ import pytest
 
 from robodyn.native import read_program
 from robodyn.native.emit import emit_module
+from robodyn.native.families import gather_families
+from robodyn.native.fusion import forms_of
 from robodyn.native.kernel import improve_program
 from robodyn.native.machine import Machine, compile_objects
 from robodyn.native.sharing import lay_out_together
@@ -65,3 +67,38 @@ def test_a_piece_reads_only_what_its_programs_have_computed_before():
                     inner = [i for i in read if layout.whole.nodes[i][0] not in ("const", "input")]
                     assert set(inner) <= done
                     done.add(number)
+
+
+def test_fusion_does_not_depend_on_what_else_is_read():
+    """Of two products one is fused, by form: which one may not depend on the places that conditions have."""
+    x = ca.SX.sym("x", 12)
+    up = [x[k] > 0 for k in range(12)]
+    terms = [ca.if_else(ca.logic_and(up[k], up[k - 1]), x[k], x[k - 2]) * x[k - 3] + x[k - 4] * x[k] for k in range(12)]
+    functions = {
+        "first": ca.Function("first", [x], [ca.vertcat(*up[::-1])]),
+        "second": ca.Function("second", [x], [ca.vertcat(*terms)]),
+    }
+    (family,) = gather_families(functions).values()
+    together = family.split(improve_program(family.read(), False), None)["second"]
+    alone = improve_program(read_program(functions["second"]), False)
+    assert list(family.members) == ["first", "second"]
+    assert sorted(forms_of(together)) == sorted(forms_of(alone))
+
+
+def test_functions_of_other_symbols_or_sizes_of_parameters_are_no_family():
+    x, y, p = ca.SX.sym("x", 3), ca.SX.sym("y", 2), ca.SX.sym("p", 2)
+    more = ca.vertcat(p, ca.SX.sym("more"))
+    functions = {
+        "a": ca.Function("a", [x, p], [x * p[0]]),
+        "b": ca.Function("b", [ca.vertcat(x, y), p], [x + y[0]]),
+        "c": ca.Function("c", [y, p], [y * p[0]]),
+        "d": ca.Function("d", [x, more], [x * more[2]]),
+    }
+    families = gather_families(functions, alike=1)
+    assert {name: list(family.members) for name, family in families.items()} == {
+        "a": ["a", "b"],
+        "c": ["c"],
+        "d": ["d"],
+    }
+    programs = families["a"].split(families["a"].read(), None)
+    assert (programs["a"].in_sizes, programs["b"].in_sizes) == ((3, 2), (5, 2))

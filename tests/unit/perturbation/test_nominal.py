@@ -56,8 +56,8 @@ def torque_needed(equations, nominal, row, q, v):
     p = [number.value for number in system.parameters]
     symbols = [system.q, system.v, system.symbols.p, equations.a]
     lists = [list(ca.vertsplit(column)) for column in (system.q, system.v, equations.a)]
-    needed = ca.Function("needed", symbols, [ca.SX(inverse_dynamics(system.mechanics.tree, *lists))])
-    lengths = ca.Function("lengths", symbols, [system.coordinates["balancer"]])
+    needed = ca.Function("needed", symbols, [ca.SX(inverse_dynamics(system.motion.mechanics.tree, *lists))])
+    lengths = ca.Function("lengths", symbols, [system.motion.coordinates["balancer"]])
     position = [equations.outline.expressions[f"tool.position.{axis}"] for axis in "xyz"]
     tool = ca.Function("tool", symbols, [ca.vertcat(*position)])
     a = nominal.acceleration[row]

@@ -15,15 +15,25 @@ def table():
     return loop_table(cascade())
 
 
+def _curves(ax):
+    """Lines that are not marks of a margin."""
+    return [line for line in ax.get_lines() if len(line.get_xdata()) > 2]
+
+
 def test_magnitude_and_phase_are_those_of_the_loops(table, texts):
     figure = draw_loops(table)
-    upper, lower = figure.axes
-    for row, line in zip(table.rows, upper.get_lines(), strict=False):
-        np.testing.assert_array_equal(line.get_ydata(), row.gain.magnitude)
-    for row, line in zip(table.rows, lower.get_lines(), strict=False):
+    upper, lower, closed = figure.axes
+    for row, line in zip(table.rows, _curves(upper), strict=False):
+        np.testing.assert_allclose(line.get_ydata(), 20 * np.log10(row.gain.magnitude), rtol=1e-12)
+    for row, line in zip(table.rows, _curves(closed), strict=False):
+        size = np.abs(row.gain.values / (1 + row.gain.values))
+        np.testing.assert_allclose(line.get_ydata(), 20 * np.log10(size), atol=1e-9)
+    for row, line in zip(table.rows, _curves(lower), strict=False):
         turns = (line.get_ydata() - row.gain.phase) / 360
         np.testing.assert_allclose(turns, np.round(turns[0]), atol=1e-9)
         assert -360 < line.get_ydata()[0] <= 0
+    marks = [text.get_text() for text in lower.texts]
+    assert marks == [f"{row.margins.phase:.3g} deg" for row in table.rows]
     assert texts(figure.legends[0]) == [row.name for row in table.rows]
 
 

@@ -4,6 +4,7 @@ import pytest
 
 from robodyn import Solver, assemble, compile_system, simulate
 from robodyn.catalog import pendulum, two_link_loop
+from robodyn.simulation.compiled import gather_functions
 
 
 def test_a_run_uses_the_solver_that_the_system_was_compiled_for():
@@ -22,3 +23,13 @@ def test_without_a_solver_it_is_compiled_for_the_scenarios_own():
 def test_a_method_that_it_was_not_compiled_for_is_refused():
     with pytest.raises(ValueError, match="needs the Jacobian"):
         simulate(compile_system(assemble(pendulum())), Solver("rodas4"))
+
+
+def test_what_runs_watch_of_themselves_does_not_count_in_the_choice_of_a_method():
+    """Exported code watches nothing, and must take the same steps: both count the same operations."""
+    system = assemble(pendulum())
+    here, exported = (
+        gather_functions(system, Solver("auto"), ("*",), watched=w, complete=not w) for w in (True, False)
+    )
+    assert here.functions["outputs"].n_instructions() > exported.functions["outputs"].n_instructions()
+    assert here.work == exported.work

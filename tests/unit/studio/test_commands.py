@@ -103,6 +103,50 @@ def test_runs_are_called_by_what_tells_them_apart():
     assert name_runs(["x.run", "x.run"]) == ["x.run (1)", "x.run (2)"]
 
 
+ROBOT = """
+<robot name="arm"><link name="base"><visual><geometry><mesh filename="gone.dae"/></geometry></visual></link>
+<joint name="turn" type="revolute"><parent link="base"/><child link="tip"/><axis xyz="0 0 1"/>
+<limit lower="-2" upper="1" effort="1" velocity="1"/></joint>
+<link name="tip"><visual><geometry><mesh filename="broken.obj"/></geometry></visual></link></robot>"""
+
+
+def test_view_writes_the_page_of_a_machine_and_tells_what_is_not_drawn(invoke, tmp_path):
+    (tmp_path / "arm.urdf").write_text(ROBOT)
+    (tmp_path / "broken.obj").write_text("v 1\nf 1 2 3\n")
+    result = invoke("view", "arm.urdf", "--out", "arm.html", "--no-browser")
+    assert (result.exit_code, result.stdout) == (0, "arm.html\n")
+    page = (tmp_path / "arm.html").read_text(encoding="utf-8")
+    # A joint that moves nothing with inertia is there to be looked at.
+    assert '"limits":[-2.0,1.0],"range":[-2.0,1.0]' in page
+    assert "there is no such file; name a folder that has it" in page
+    assert "the look 'visual' of 'tip' is not drawn" in page
+    assert "broken.obj: it cannot be read" in page
+    assert invoke("view", "pendulum", "--out", "pendulum.html", "--no-browser").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("arm.urdf", "pendulum"), "one machine is shown at a time"),
+        (("pendulum", "--base", "free"), "are for robot files"),
+        (("pendulum", "--exaggerate", "2"), "is for runs"),
+        (("pendulum", "--mesh-budget", "0"), "the budget of meshes is above 0"),
+        (("crane.run", "--out", "a.html"), "`robodyn report` writes the page of runs"),
+        (("arm.urdf", "--out", "arm.urdf"), "the machine's own file"),
+        (("pendulums",), "did you mean 'pendulum'"),
+        (("signal.toml",), "nothing to draw in space"),
+    ],
+)
+def test_machines_that_cannot_be_shown_are_told_with_code_2(invoke, run_file, tmp_path, arguments, complaint):
+    (tmp_path / "arm.urdf").write_text(ROBOT)
+    block = '[blocks.goal]\nlaw = "step_reference"\nparameters = { after = 1 }\n'
+    (tmp_path / "signal.toml").write_text(f"duration = 1\n{block}")
+    result = invoke("view", *arguments)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert complaint in result.stderr
+    assert (tmp_path / "arm.urdf").read_text() == ROBOT
+
+
 def test_view_serves_the_page_on_the_loopback_address_until_interrupted(address):
     place, process = address
     assert place.startswith("http://127.0.0.1:")

@@ -25,7 +25,7 @@ Announce = Callable[[str], None]
 def find_twin(near: Perturbed) -> Twin:
     """A scenario with its twin; forces that its nominal motion has made a part of the mechanics are no causes."""
     outline = near.equations.outline
-    kept = [force for force in outline.system.forces if force not in outline.folded]
+    kept = [force for force in outline.system.motion.forces if force not in outline.folded]
     return build_twin(near.scenario, find_causes(near.scenario, kept))
 
 

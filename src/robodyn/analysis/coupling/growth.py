@@ -173,8 +173,9 @@ def _check_samples(units: Mapping[str, ScenarioUnit], step: float) -> None:
     """Between macro steps that end at different times after a sample, no map is like the one before."""
     flaws = FlawList()
     for name, unit in units.items():
-        for task in unit.system.tasks:
-            ratio = Fraction(step).limit_denominator(10**9) / (task.period * Fraction(unit.system.base_period or 1))
+        base = Fraction(unit.system.discrete.base_period or 1)
+        for task in unit.system.discrete.tasks:
+            ratio = Fraction(step).limit_denominator(10**9) / (task.period * base)
             if ratio.denominator != 1:
                 what = f"'{task.name}' is sampled every {step / float(ratio):g} s, of which {step:g} s is no multiple"
                 flaws.add(f"units.{name}", what, "choose such a macro step")

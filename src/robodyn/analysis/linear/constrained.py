@@ -48,7 +48,7 @@ def reduce_constraints(model: LinearModel, system: System, keep: Sequence[str] =
     places = _find_places(model, system, keep)
     N, chosen = free_motions(by_states, places)
     _check_inputs(model, by_states, by_inputs)
-    count = len(system.constraint_forces)
+    count = len(system.motion.constraint_forces)
     note = f"reduced from {model.order} states to the {len(chosen)} that {count} constraints leave free"
     return replace(
         model,
@@ -66,7 +66,7 @@ class ConstraintSlopes:
     """Derivatives of all constraints and their rates by the first n states and by some parameters, in native code."""
 
     def __init__(self, system: System, n: int, inputs: tuple[str, ...] = ()) -> None:
-        if not system.constraint_forces:
+        if not system.motion.constraint_forces:
             what = f"'{system.scenario.name}' has no constraints"
             raise ModelError([Flaw("system", what, "its linear model is in free coordinates as it is")], "linear model")
         tunable = [number.name for number in system.parameters]

@@ -32,7 +32,7 @@ def _describe_names(slopes: Slopes) -> tuple[str, ...]:
     return tuple(
         f"{sentence}: {_listed(names)}"
         for sentence, names in (
-            ("outputs of sampled blocks are held", [task.name for task in slopes.parts.system.tasks]),
+            ("outputs of sampled blocks are held", [task.name for task in slopes.parts.system.discrete.tasks]),
             ("dry friction that sticks is left out", list(_friction(slopes, FREE))),
             ("friction holds it at rest", list(_friction(slopes, 0.0))),
             ("not at rest", _moving(slopes)),

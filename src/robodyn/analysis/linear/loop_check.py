@@ -78,7 +78,7 @@ def check_loops(
         ModelError: where a sampled block is called in Python, or continuous delays act besides: then it is not known.
     """
     system = what if isinstance(what, System) else assemble(what)
-    if not system.tasks:
+    if not system.discrete.tasks:
         return ()
     model = linearise_sampled(system, at, friction=friction, parameters=parameters)
     blocks = [block for block in system.scenario.machine.blocks if block.sampled]

@@ -7,6 +7,8 @@ function in z; with several there are other frequencies too, which it leaves out
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
@@ -17,6 +19,8 @@ from robodyn.analysis.linear.sampled_model import SampledModel
 from robodyn.errors import Flaw, ModelError
 
 GRID_POINTS = 500
+FINE, REFINEMENTS, MOST_POINTS = 0.1, 12, 20_000
+"""Part of its distance from 0 and -1 that a curve may go between two frequencies, and bounds of that refinement."""
 LOWEST, HIGHEST = 1e-5, 0.999
 """Ends of a chosen grid, by half of the sample rate; there itself an integrator of a slower task may answer."""
 HALF_POWER = 1 / np.sqrt(2)
@@ -33,7 +37,34 @@ def respond_loop(model: SampledModel, signal: str, frequency: ArrayLike | None =
     lifted = lift(model, [signal])
     grid = _choose_grid(lifted.turn_time / max(lifted.times.size, 1), frequency)
     variable = model.memory[find_held(model, [signal])[0]]
-    return FrequencyResponse(variable, variable, grid, -first_harmonic(lifted, grid))
+
+    def gain(at: np.ndarray) -> np.ndarray:
+        return -first_harmonic(lifted, at)
+
+    values = gain(grid)
+    if frequency is None:
+        grid, values = refine_curve(gain, grid, values)
+    return FrequencyResponse(variable, variable, grid, values)
+
+
+def refine_curve(
+    gain: Callable[[np.ndarray], np.ndarray], frequency: np.ndarray, values: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """More frequencies wherever a curve in the complex plane goes far between two of them, as beside a resonance.
+
+    Far is a part of the distance from 0 and from -1, whichever is larger: so a Nyquist plot is round, and a narrow
+    peak as high as it is.
+    """
+    for _ in range(REFINEMENTS):
+        far = np.maximum(np.abs(values), np.abs(1 + values))
+        jumps = np.abs(np.diff(values)) > FINE * np.minimum(far[:-1], far[1:])
+        if not jumps.any() or frequency.size > MOST_POINTS:
+            break
+        between = np.sqrt(frequency[:-1] * frequency[1:])[jumps]
+        frequency, values = np.append(frequency, between), np.append(values, gain(between))
+        order = np.argsort(frequency)
+        frequency, values = frequency[order], values[order]
+    return frequency, values
 
 
 def respond_held(

@@ -47,10 +47,10 @@ class LoopPoles:
         symbols = system.symbols
         smooth = smooth_expressions(system, find_staircases(system.scenario))
         delayed = smooth.delayed if system.delays else ca.SX(0, 1)
-        closed = smooth.constraints if system.constraint_forces else ca.SX(0, 1)
+        closed = smooth.constraints if system.motion.constraint_forces else ca.SX(0, 1)
         # Memory that no task changes is a constant, not a motion.
         self._memory = [k for k, change in enumerate(memory_changes(system)) if change is not None]
-        tasks = [self._chosen(smooth.updates[task.function]) for task in system.tasks if task.function]
+        tasks = [self._chosen(smooth.updates[task.function]) for task in system.discrete.tasks if task.function]
         self._rows = [smooth.rhs[: self._n], delayed, closed, *tasks]
         columns = ca.vertcat(symbols.x[: self._n], symbols.d, self._chosen(symbols.m))
         self._cuts = np.cumsum([self._n, len(system.delays)])
@@ -64,7 +64,7 @@ class LoopPoles:
     def at(self, point: OperatingPoint) -> np.ndarray:
         """Poles [rad/s], complex, by magnitude."""
         slopes = self._slopes_at(point)
-        if self.system.tasks:
+        if self.system.discrete.tasks:
             return self._sampled(slopes)
         if not self.system.delays:
             return sort_roots(np.linalg.eigvals(slopes.A))
@@ -81,7 +81,7 @@ class LoopPoles:
         rates, delayed, closed, *tasks = np.split(matrix, np.cumsum(sizes)[:-1])
         (A, E, B), (F, H, _) = (np.split(part, self._cuts, axis=1) for part in (rates, delayed))
         N, chosen = np.eye(self._n), list(range(self._n))
-        if self.system.constraint_forces:
+        if self.system.motion.constraint_forces:
             N, chosen = free_motions(closed[:, : self._n])
         parts = [np.split(task, self._cuts, axis=1) for task in tasks]
         return _Slopes(
@@ -93,7 +93,7 @@ class LoopPoles:
         system, everything = self.system, np.arange(len(self._memory))
         updates = tuple(
             Update(task.name, task.period, task.offset, everything, by_x, by_m)
-            for task, (by_x, by_m) in zip(system.tasks, slopes.tasks, strict=True)
+            for task, (by_x, by_m) in zip(system.discrete.tasks, slopes.tasks, strict=True)
         )
         none = np.zeros((0, 0))
-        return SampledModel(slopes.A, slopes.B, none, none, updates, float(system.base_period or 0)).poles()
+        return SampledModel(slopes.A, slopes.B, none, none, updates, float(system.discrete.base_period or 0)).poles()

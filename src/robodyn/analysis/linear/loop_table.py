@@ -41,15 +41,17 @@ class Loop:
 
 @dataclass(frozen=True, eq=False)
 class LoopFigures:
-    """One loop: gain round it (negative feedback, first harmonic), margins, and frequencies [Hz].
+    """One loop: gain round it (negative feedback, first harmonic), closed, margins, and frequencies [Hz].
 
     Attributes:
+        closed: of the answer to the target, or `L / (1 + L)`.
         crossover: highest frequency at which the gain is 1; bandwidth: at which what follows is 3 dB down; nan if none.
     """
 
     name: str
     loop: Loop
     gain: FrequencyResponse
+    closed: FrequencyResponse
     margins: Margins
     crossover: float
     bandwidth: float
@@ -111,7 +113,7 @@ def _measure(model: SampledModel, name: str, loop: Loop) -> LoopFigures:
     else:
         followed = FrequencyResponse(gain.input, gain.output, gain.frequency, gain.values / (1 + gain.values))
     margins = find_margins(model, loop.signal)
-    return LoopFigures(name, loop, gain, margins, find_crossover(gain), find_bandwidth(followed))
+    return LoopFigures(name, loop, gain, followed, margins, find_crossover(gain), find_bandwidth(followed))
 
 
 def find_crossover(gain: FrequencyResponse) -> float:
@@ -127,7 +129,7 @@ def find_crossover(gain: FrequencyResponse) -> float:
 
 def _check_loops(system: System, loops: Mapping[str, Loop]) -> None:
     flaws, held = FlawList(), [info.name for info in system.signals if info.kind == "held"]
-    if not system.tasks:
+    if not system.discrete.tasks:
         flaws.add("blocks", "none is sampled", "linear models of continuous loops: robodyn modes")
     for name, loop in loops.items():
         for part, signal in (("signal", loop.signal), ("target", loop.target), *(("cut", one) for one in loop.cut)):

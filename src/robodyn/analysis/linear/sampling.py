@@ -74,10 +74,10 @@ def sampled_lineariser(
 def check_sampled(system: System) -> None:
     """What cannot be followed from tick to tick is a flaw."""
     flaws = FlawList()
-    if system.tasks and system.delays:
+    if system.discrete.tasks and system.delays:
         what = "has both sampled blocks and continuous delays, whose poles are not found together"
         flaws.add("system", what, "give the delay as a delay of the sampled block")
-    if system.tasks and np.lcm.reduce([task.period for task in system.tasks]) > MOST_TICKS:
+    if system.discrete.tasks and np.lcm.reduce([task.period for task in system.discrete.tasks]) > MOST_TICKS:
         what = f"its sample times meet again only after more than {MOST_TICKS} base periods"
         flaws.add("system", what, "choose periods that are multiples of each other")
     flaws.raise_if_any("poles")
@@ -123,8 +123,8 @@ class _Parts:
 
     def _rows(self, states: list[int], memory: list[int]) -> list[ca.SX]:
         expressions, signals = smooth_expressions(self.system, self.staircases), self.system.signal_names
-        closed = expressions.constraints if self.system.constraint_forces else ca.SX(0, 1)
-        updates = [expressions.updates[task.function] for task in self.system.tasks if task.function]
+        closed = expressions.constraints if self.system.motion.constraint_forces else ca.SX(0, 1)
+        updates = [expressions.updates[task.function] for task in self.system.discrete.tasks if task.function]
         tasks = [ca.vertcat(ca.SX(0, 1), *(after[k] for k in memory)) for after in updates]
         outputs = ca.vertcat(ca.SX(0, 1), *(expressions.outputs[signals.index(name)] for name in self.outputs))
         rates = ca.vertcat(ca.SX(0, 1), *(expressions.rhs[k] for k in states))
@@ -149,13 +149,13 @@ class _Parts:
         )
         rates = tangent.out @ rates + np.hstack([tangent.turning, np.zeros((n, m))])
         values = derivatives.call("outputs", point)
-        N, chosen = free_motions(closed[:, :n]) if system.constraint_forces else (np.eye(n), list(range(n)))
+        N, chosen = free_motions(closed[:, :n]) if system.motion.constraint_forces else (np.eye(n), list(range(n)))
         rates = rates[chosen]
         units = {info.name: info.unit for info in system.signals}
         return SampledModel(
             *(rates[:, :n] @ N, rates[:, n:], outputs[:, :n] @ N, outputs[:, n:]),
             tuple(self._update(k, matrix, n, N, memory) for k, matrix in enumerate(tasks)),
-            float(system.base_period or 0),
+            float(system.discrete.base_period or 0),
             tuple(tangent.variables[k] for k in chosen),
             tuple(_variable(system.memory[k], point.m[k]) for k in memory),
             tuple(Variable(name, units[name], float(v)) for name, v in zip(self.outputs, values, strict=True)),
@@ -164,7 +164,7 @@ class _Parts:
 
     def _update(self, number: int, matrix: np.ndarray, n: int, N: np.ndarray, memory: list[int]) -> Update:
         """The rows that a task writes; the others of its column only repeat the memory."""
-        task, m = self.system.tasks[number], self.system.symbols.m
+        task, m = self.system.discrete.tasks[number], self.system.symbols.m
         after = self.system.memory_after(task)
         places = np.array([row for row, k in enumerate(memory) if not ca.is_equal(after[k], m[k], 2)], int)
         return Update(task.name, task.period, task.offset, places, matrix[places, :n] @ N, matrix[places, n:])

@@ -42,7 +42,7 @@ def build_skeleton(system: System) -> Skeleton | None:
     Joints stand at the origins of their links' frames; each is joined to the joint before it, a named point to the
     joint that carries its body. A flexible body is drawn along the beams between its nodes.
     """
-    mechanism, mechanics = system.scenario.machine.mechanism, system.mechanics
+    mechanism, mechanics = system.scenario.machine.mechanism, system.motion.mechanics
     if mechanism is None or mechanics is None:
         return None
     x, p = system.symbols.x, system.symbols.p

@@ -70,9 +70,7 @@ class Trimmer:
         system = self.system
         kept = [row for row in memory_changes(system) if row is not None]
         delayed = system.expressions.delayed - system.symbols.d if system.delays else ca.SX(0, 1)
-        closed = (
-            system.expressions.constraints[: len(system.constraint_forces)] if system.constraint_forces else ca.SX(0, 1)
-        )
+        closed = system.expressions.constraints[: len(system.motion.constraint_forces)]
         places = [system.signal_names.index(name) for name in self.held]
         signals = [system.expressions.outputs[k] for k in places]
         return ca.densify(ca.vertcat(system.expressions.rhs[: self._n], delayed, *kept, closed, *signals))
@@ -178,7 +176,7 @@ class _Work:
         names = [f"rate of {state.name}" for state in t.system.states[: t._n]]
         names += [f"what {delay.name} delays" for delay in t.system.delays]
         names += [f"memory {t.system.memory[k].name}" for k in t._memory]
-        names += [f"constraint {name}" for name in t.system.constraint_forces] + list(t.held)
+        names += [f"constraint {name}" for name in t.system.motion.constraint_forces] + list(t.held)
         worst = int(np.argmax(np.where(np.isfinite(residual), np.abs(residual), np.inf)))
         wanted = ", ".join(f"{name} = {value:g}" for name, value in zip(t.held, self.values, strict=True))
         where = f" with {wanted}" if wanted else ""
@@ -208,7 +206,7 @@ def find_trim(
 
 def count_states(system: System) -> int:
     """How many of the first states something depends on: a rate, a delayed signal or a task; the rest keeps books."""
-    tasks = [system.memory_after(task) for task in system.tasks if task.call is None]
+    tasks = [system.memory_after(task) for task in system.discrete.tasks if task.call is None]
     delayed = [system.expressions.delayed] if system.delays else []
     rows = ca.vertcat(system.expressions.rhs, *delayed, *tasks)
     needed = ca.which_depends(rows, system.symbols.x, 1, False) if system.states else []
@@ -219,7 +217,7 @@ def memory_changes(system: System) -> list[ca.SX | None]:
     """For each entry of the memory what tasks change it by, None where no task does."""
     m = system.symbols.m
     rows: list[ca.SX | None] = [None] * m.numel()
-    for task in system.tasks:
+    for task in system.discrete.tasks:
         if task.call is not None:
             what = f"block '{task.name}' is called in Python: whether it is at rest cannot be known"
             raise ModelError([Flaw("system", what)], system.scenario.name)

@@ -61,7 +61,7 @@ def hamiltonian_system(system: System) -> System:
         signals=(*system.signals, *infos),
         symbols=system.symbols._replace(x=form.x),
         expressions=expressions,
-        momenta=True,
+        motion=replace(system.motion, momenta=True),
     )
 
 
@@ -107,11 +107,11 @@ class _Form:
 
     def conservative_force(self) -> ca.SX:
         """-dE/dq at fixed p, which is d(T - V)/dq at fixed v."""
-        assert self.system.mechanics is not None
-        tree, system = self.system.mechanics.tree, self.system
+        assert self.system.motion.mechanics is not None
+        tree, system = self.system.motion.mechanics.tree, self.system
         q, v = (list(ca.vertsplit(column)) for column in (system.q, system.v))
         kinetic = ca.SX(kinetic_energy(tree, q, v))
-        for inertia, gradient in system.rotors:
+        for inertia, gradient in system.motion.rotors:
             kinetic = kinetic + 0.5 * inertia * (gradient @ system.v) ** 2
         return ca.gradient(kinetic - ca.SX(potential_energy(tree, q)), system.q)
 
@@ -169,20 +169,20 @@ def _mass_matrix_at(system: System, x: np.ndarray) -> np.ndarray:
 
 def _check(system: System) -> None:
     flaws = FlawList()
-    if system.mechanics is None:
+    if system.motion.mechanics is None:
         raise ModelError([Flaw("machine", "has no mechanism, and so no momenta")], system.scenario.name)
-    if system.momenta:
+    if system.motion.momenta:
         raise ModelError([Flaw("system", "is in momenta already")], system.scenario.name)
-    if system.constraint_forces and system.scenario.constraint_method.method == "minimal":
+    if system.motion.constraint_forces and system.scenario.constraint_method.method == "minimal":
         flaws.add(
             "constraint_method.method",
             "minimal coordinates cannot be written in momenta of all joints",
             "say baumgarte",
         )
-    for port in (port for port in system.ports if port.inertia is not None):
+    for port in (port for port in system.motion.ports if port.inertia is not None):
         flaws.add(f"interfaces.{port.interface.name}", "attaches an inertia that is not in momenta", "leave it out")
     velocities = [info.name for info in system.states[system.n_q : 2 * system.n_q]]
-    for guard in system.guards:
+    for guard in system.discrete.guards:
         if guard.call and any(target in velocities for target in guard.call.targets.values()):
             flaws.add(f"events.{guard.name}", "its action sets velocities in Python", "make it native")
     flaws.raise_if_any(f"scenario '{system.scenario.name}'")

@@ -79,7 +79,7 @@ class Kinetics:
         _check_names(system, self.joints, self.names)
         self.units = tuple(_position_unit(system, name) for name in self.names)
         self._parameters = np.array([number.value for number in system.parameters])
-        s = ca.vertcat(*(system.coordinates[name] for name in self.names))
+        s = ca.vertcat(*(system.motion.coordinates[name] for name in self.names))
         self._map = _function(system, [s, *_derivatives(s, system.q)])
         self._motion = _function(system, _motion_terms(system))
 
@@ -135,8 +135,9 @@ def start_positions(system: System) -> np.ndarray:
 def check_known(flaws: FlawList, system: System, names: Sequence[str]) -> None:
     """Each name is a joint's or a coordinate's."""
     for name in names:
-        if name not in system.coordinates:
-            flaws.add(f"coordinates.{name}", "there is no such joint or coordinate", nearest(name, system.coordinates))
+        if name not in system.motion.coordinates:
+            what = "there is no such joint or coordinate"
+            flaws.add(f"coordinates.{name}", what, nearest(name, system.motion.coordinates))
 
 
 def _check_names(system: System, joints: Sequence[str], names: Sequence[str]) -> None:

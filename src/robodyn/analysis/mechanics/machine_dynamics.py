@@ -96,7 +96,7 @@ class MachineDynamics:
 
     def constraint_gradients(self, q: Any) -> np.ndarray:
         """H of all constraint equations that do not follow from others, (k, n_v)."""
-        k = len(self._system.constraint_forces)
+        k = len(self._system.motion.constraint_forces)
         return self._call("constraint_gradients", q).reshape(k, self._n_v, order="F") if k else np.zeros((0, self._n_v))
 
     def positions_at(self, values: Mapping[str, float]) -> np.ndarray:
@@ -159,8 +159,8 @@ class MachineDynamics:
     def _module(self) -> Any:
         """Native code of all functions, and the parameters as it takes them."""
         system = self._system
-        columns = {"mass_matrix": system.mass_matrix, "bias": system.bias - system.loads}
-        if k := len(system.constraint_forces):
+        columns = {"mass_matrix": system.mass_matrix, "bias": system.bias - system.motion.loads}
+        if k := len(system.motion.constraint_forces):
             columns["constraint_gradients"] = ca.jacobian(system.expressions.constraints[k:], system.v)
         columns |= {f"jacobian {name}": _jacobian(system, name) for name in self._points}
         outputs = dict(zip(system.signal_names, ca.vertsplit(system.expressions.outputs), strict=True))
@@ -178,7 +178,7 @@ def _bare_system(machine: Machine) -> System:
 
 
 def _jacobian(system: System, point: str) -> ca.SX:
-    mechanism, mechanics = system.scenario.machine.mechanism, system.mechanics
+    mechanism, mechanics = system.scenario.machine.mechanism, system.motion.mechanics
     assert mechanism is not None
     assert mechanics is not None
     described = next(part for part in mechanism.points if part.name == point)

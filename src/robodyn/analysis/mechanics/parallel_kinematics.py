@@ -114,7 +114,7 @@ class ParallelKinematics:
     """
 
     def __init__(self, system: System, point: str, actuated: Sequence[str], axes: Sequence[str] = XYZ) -> None:
-        if system.spare:
+        if system.motion.spare:
             # As many equations as they determine joints: index 3 has no others.
             system = assemble(
                 replace(system.scenario, constraint_method=ConstraintMethod("index3")), inputs=system.inputs
@@ -135,13 +135,13 @@ class ParallelKinematics:
         if self.point not in self.points:
             flaws.add(f"points.{self.point}", "there is no such point", nearest(self.point, self.points))
         for name in self.actuated:
-            if name not in self.system.coordinates:
-                remedy = nearest(name, self.system.coordinates)
+            if name not in self.system.motion.coordinates:
+                remedy = nearest(name, self.system.motion.coordinates)
                 flaws.add(f"actuated.{name}", "there is no such joint or coordinate", remedy)
         for axis in self.axes:
             if axis not in XYZ:
                 flaws.add(f"axes.{axis}", "is no axis", "choose among x, y, z")
-        k, f = len(self.system.constraint_forces), len(self.actuated)
+        k, f = len(self.system.motion.constraint_forces), len(self.actuated)
         if k + f != n:
             what = f"{k} independent equations and {f} motors do not determine {n} joints"
             flaws.add("actuated", what, f"name {n - k} of them")
@@ -155,8 +155,8 @@ class ParallelKinematics:
         signals = [names.index(f"{name}.position.{axis}") for name in self.points for axis in XYZ]
         points = ca.vertcat(*(system.expressions.outputs[row] for row in signals))
         # Positions are functions of q, also where they are signals of a system with other states.
-        h = system.expressions.constraints[: len(system.constraint_forces)]
-        s = ca.vertcat(*(system.coordinates[name] for name in self.actuated))
+        h = system.expressions.constraints[: len(system.motion.constraint_forces)]
+        s = ca.vertcat(*(system.motion.coordinates[name] for name in self.actuated))
         rows = ca.vertcat(h, s, points)
         slopes = ca.jacobian(ca.vertcat(h, s, *(points[row] for row in self._rows)), system.q)
         columns = [*system.symbols]
@@ -180,7 +180,7 @@ class ParallelKinematics:
         t, x, d, m, p = self._inputs
         x = x.copy()
         x[: len(self.joints)] = q
-        k, f = len(self.system.constraint_forces), len(self.actuated)
+        k, f = len(self.system.motion.constraint_forces), len(self.actuated)
         values = np.array(self._module.kernels["values"](t, x, d, m, p))
         slopes = np.array(self._module.kernels["slopes"](t, x, d, m, p)).reshape(len(self.joints), -1).T
         h, s, points = np.split(values, [k, k + f])

@@ -80,7 +80,7 @@ def workspace_boundary(
 def _other_coordinates(system: System, moved: tuple[str, str]) -> tuple[str, ...]:
     """The machine's coordinates that do not run, and the joints that no coordinate moves with."""
     described = [c.name for c in system.scenario.machine.coordinates if c.name not in moved]
-    positions = ca.vertcat(*(system.coordinates[name] for name in (*moved, *described)))
+    positions = ca.vertcat(*(system.motion.coordinates[name] for name in (*moved, *described)))
     touched = ca.which_depends(positions, system.q, 1, False)
     free = [joint for joint, used in zip(joint_names(system), touched, strict=True) if not used]
 

@@ -116,8 +116,8 @@ def can_jump(system: System) -> list[bool]:
     """Whether each delayed signal may jump: by samples, references, events, or its value before the start."""
     own, w = system.symbols, system.expressions.delayed
     sources = [own.m]
-    sources += [own.t] if system.breaks else []
-    moved = {i for guard in system.guards if guard.action for i in _changed(system, guard.action)}
+    sources += [own.t] if system.discrete.breaks else []
+    moved = {i for guard in system.discrete.guards if guard.action for i in _changed(system, guard.action)}
     sources += [own.x[i] for i in sorted(moved) if i < own.x.numel()]
     jumps = _depends(w, ca.vertcat(*sources))
     jumps = [jump or info.before is not None for jump, info in zip(jumps, system.delays, strict=True)]
@@ -170,7 +170,7 @@ def _reason_against(system: System, k: int) -> str:
     if any(_depends(system.expressions.delayed, own.d[k])):
         return "another delay takes it up directly"
     others = [own.d[i] for i in range(own.d.numel()) if i != k]
-    others += [own.m] + ([own.t] if system.breaks else [])
+    others += [own.m] + ([own.t] if system.discrete.breaks else [])
     B = ca.densify(ca.jacobian(f, own.d[k]))
     if any(_depends(B, ca.vertcat(*others))):
         return "its effect depends on what else jumps"
@@ -180,7 +180,7 @@ def _reason_against(system: System, k: int) -> str:
 def _check_actions(system: System, flaws: FlawList) -> None:
     """An event that makes a delayed signal jump is refused: the jump arrives at a time that moves with p."""
     column = ca.vertcat(system.symbols.x, system.symbols.m)
-    for guard in system.guards:
+    for guard in system.discrete.guards:
         changed = [column[i] for i in _changed(system, guard.action)] if guard.action else []
         if any(_depends(system.expressions.delayed, ca.vertcat(ca.SX(0, 1), *changed))):
             what = "makes a delayed signal jump, at a time that depends on parameters"

@@ -41,7 +41,7 @@ def extend_actions(extended: System, tangent: Tangent) -> System:
     _check_guards(system)
     own, smooth = system.expressions, tangent.smooth
     guards, actions = [], {}
-    for k, guard in enumerate(system.guards):
+    for k, guard in enumerate(system.discrete.guards):
         if guard.action is None:
             guards.append(guard)
             continue
@@ -50,21 +50,23 @@ def extend_actions(extended: System, tangent: Tangent) -> System:
         actions[name] = _act(tangent, own.actions[guard.action], smooth.actions[guard.action], shifts)
         guards.append(dataclasses.replace(guard, action=name))
     # At the start and at the ends of steps, time does not move with the parameters.
-    still, start, projection = [ca.SX(0)] * tangent.count, system.start_action, own.projection
+    still, start, projection = [ca.SX(0)] * tangent.count, system.discrete.start_action, own.projection
     if start is not None:
         actions[start] = _act(tangent, own.actions[start], smooth.actions[start], still)
     if own.projection is not None and smooth.projection is not None:
         projection = _act(tangent, own.projection, smooth.projection, still)
     expressions = dataclasses.replace(extended.expressions, actions=actions, projection=projection)
-    return dataclasses.replace(extended, guards=tuple(guards), expressions=expressions)
+    discrete = dataclasses.replace(extended.discrete, guards=tuple(guards))
+    return dataclasses.replace(extended, discrete=discrete, expressions=expressions)
 
 
 def _check_guards(system: System) -> None:
     """Guards that references make jump are refused: whether one was crossed or jumped over cannot be known."""
     flaws = FlawList()
     jumping = ca.vertcat(system.symbols.t, system.symbols.d)
-    for k, guard in enumerate(system.guards):
-        if guard.action and system.breaks and any(ca.which_depends(system.expressions.guards[k], jumping, 1, True)):
+    for k, guard in enumerate(system.discrete.guards):
+        jumps = any(ca.which_depends(system.expressions.guards[k], jumping, 1, True))
+        if guard.action and system.discrete.breaks and jumps:
             flaws.add(f"events.{guard.name}", "its guard follows a reference that jumps or kinks", REMEDY)
     flaws.raise_if_any(f"sensitivities of '{system.scenario.name}'")
 
@@ -109,7 +111,7 @@ def add_limits(extended: System, tangent: Tangent) -> System:
     """Guards at the limits of states, with the action `S+ = L_p`."""
     system = tangent.system
     n = len(system.limited)
-    guards, actions = list(extended.guards), dict(extended.expressions.actions)
+    guards, actions = list(extended.discrete.guards), dict(extended.expressions.actions)
     column = [extended.expressions.guards]
     for i, k in enumerate(system.limited):
         lower, upper = system.expressions.limits[i], system.expressions.limits[n + i]
@@ -121,7 +123,8 @@ def add_limits(extended: System, tangent: Tangent) -> System:
             actions[f"action:{side}{k}"] = _arrive(extended, tangent, k, limit)
             guards.append(Guard(name, direction, action=f"action:{side}{k}"))
     expressions = dataclasses.replace(extended.expressions, guards=ca.vertcat(*column), actions=actions)
-    return dataclasses.replace(extended, guards=tuple(guards), expressions=expressions)
+    discrete = dataclasses.replace(extended.discrete, guards=tuple(guards))
+    return dataclasses.replace(extended, discrete=discrete, expressions=expressions)
 
 
 def _arrive(extended: System, tangent: Tangent, k: int, limit: ca.SX) -> ca.SX:

@@ -102,7 +102,7 @@ def start_tangent(system: System, smooth: Expressions, directions: tuple[Directi
     """Symbols of the sensitivities of states and memory; delays are added by `sensitivity.delays`."""
     own = system.symbols
     n_x, n_m, n_d = own.x.numel(), own.m.numel(), own.d.numel()
-    acts = any(guard.action for guard in system.guards)
+    acts = any(guard.action for guard in system.discrete.guards)
     zeros = tuple(ca.SX(n_d, 1) for _ in directions)
     return Tangent(
         system=system,

@@ -7,7 +7,7 @@ to twelve digits.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 import numpy as np
@@ -21,6 +21,7 @@ from robodyn.analysis.linear.sampling import sampled_lineariser
 from robodyn.analysis.sensitivity.variation import Variation
 from robodyn.analysis.tuning.cases import Cases
 from robodyn.analysis.tuning.limits import Limit, measure_margin
+from robodyn.analysis.tuning.memo import Memo
 from robodyn.assembly import assemble
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.results.signal import Floats
@@ -44,16 +45,15 @@ class MarginLimits:
     rows: Sequence[tuple[Limit, str]]
     places: Sequence[Sequence[Place]]
     linearise: Callable[[Place, Mapping[str, float]], SampledModel]
-    kept: dict[bytes, Floats] = field(default_factory=dict)
+    memo: Memo
 
     def values(self, z: Floats) -> Floats:
         """Margins in the units of their limits, (n_cases n_places, n_rows)."""
-        key = z.tobytes()
-        if key not in self.kept:
-            self.kept[key] = np.array(
-                [self._margins(z, k, place) for k in range(len(self.places)) for place in self.places[k]]
-            )
-        return self.kept[key]
+        kept = self.memo.get("margins", z)
+        if kept is None:
+            kept = np.array([self._margins(z, k, place) for k, places in enumerate(self.places) for place in places])
+            self.memo.put("margins", z, kept)
+        return kept
 
     def slopes(self, z: Floats) -> Floats:
         """(n_cases n_places, n_rows, n_z)."""
@@ -75,6 +75,7 @@ def make_margin_limits(
     cases: Cases,
     at: Sequence[str | float],
     friction: str,
+    memo: Memo,
 ) -> MarginLimits:
     """Cut the loops that limits are on; one that matches none is a ModelError."""
     linearise = sampled_lineariser(assemble(variation.scenario), (), friction)
@@ -88,7 +89,7 @@ def make_margin_limits(
             flaws.add(f"limit {limit.text}", f"no loop matches '{limit.pattern}'", nearest(limit.pattern, loops))
         rows += [(limit, name) for name in matching]
     flaws.raise_if_any("tuning")
-    margins = MarginLimits(scales, cases, rows, places, linearise)
+    margins = MarginLimits(scales, cases, rows, places, linearise, memo)
     now = margins.values(np.array([scale.scaled(scale.number.value) for scale in scales])).min(axis=0)
     least = {limit: min(v for (one, _), v in zip(rows, now, strict=True) if one is limit) for limit, _ in rows}
     margins.rows = [(limit.with_bound(float(least[limit])), name) for limit, name in rows]

@@ -101,11 +101,11 @@ def tune_gains(
     scales = _make_scales(variation.numbers, bounds or {})
     begin = np.array([scale.scaled(scale.number.value) for scale in scales])
     on_margins = [limit for limit in kept if isinstance(limit.what, str)]
-    margins = make_margin_limits(variation, on_margins, scales, cases, at, friction) if on_margins else None
     settings = [describe(cases.scenario), names, minimise, list(limits), [(s.lower, s.upper) for s in scales], over]
     mark = fingerprint(settings, [dict(c) for c in cases.changes], list(at), friction, points, str(variation.solver))
-    times = np.linspace(0.0, scenario.duration, points)
-    performance = Performance(variation, scales, measures, cases, times, load_memo(state, mark))
+    memo = load_memo(state, mark)
+    margins = make_margin_limits(variation, on_margins, scales, cases, at, friction, memo) if on_margins else None
+    performance = Performance(variation, scales, measures, cases, np.linspace(0.0, scenario.duration, points), memo)
     on_measures = [limit for limit in kept if isinstance(limit.what, Measure)]
     problem = Problem(performance, margins, on_measures, 1.0, over == "mean")
     first, slack = find_allowed(problem, scales, begin, seed or 0)
@@ -148,7 +148,7 @@ def _check(
         flaws.add("starts", f"must be at least 1, is {starts}")
     if points < 10:
         flaws.add("points", f"must be at least 10, is {points}")
-    if any(isinstance(limit.what, str) for limit in kept) and not system.tasks:
+    if any(isinstance(limit.what, str) for limit in kept) and not system.discrete.tasks:
         flaws.add("limits", "no block is sampled, so that no loop can be cut", "leave limits on margins out")
     flaws.raise_if_any(f"tuning of '{scenario.name}'")
     return names, found[0], kept, cases

@@ -114,15 +114,16 @@ function bonesOf(machine, body, pose) {
 function strokesOf(run) {
   const slides = run.machine.joints.filter((joint) => joint.kind === "prismatic" && !joint.bare);
   return new Map(slides.map(({ name }) => {
-    const values = [...valuesOf(run, `${name}.position`)].filter(Number.isFinite);
+    const values = [...valuesOf(run, `${name}.position`), ...(run.ranges?.get(name) ?? [])].filter(Number.isFinite);
     return [name, [values.reduce((a, b) => Math.min(a, b), 0), values.reduce((a, b) => Math.max(a, b), 0)]];
   }));
 }
 
 // The points' ways through the world: [{name, times, places}], all places any part of the machine reaches, and the
 // struts' lengths [m].
-function traceMotion(run, strokes, factor, samples = 600) {
+function traceMotion(run, strokes, factor) {
   const { machine, time } = run;
+  const samples = time.length > 1 ? 600 : 1;
   const [start, end] = [time[0], time[time.length - 1]];
   const points = shownPoints(machine);
   const paths = points.map((point) => ({ name: point.name, times: [], places: [] }));

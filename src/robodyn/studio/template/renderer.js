@@ -184,7 +184,7 @@ function makeRenderer(canvas) {
       gl.depthMask(true);
     },
 
-    // Items are {shape, pose, colour, alpha, lift}; of clear ones only what is nearest to the eye is mixed in.
+    // Items are {shape, pose, colour, alpha, lift, layer}; of a layer of clear ones only the nearest to the eye is mixed in.
     drawShapes(view, items, { eye, up, key }) {
       const opaque = items.filter(({ alpha = 1 }) => alpha === 1);
       const clear = items.filter(({ alpha = 1 }) => alpha < 1);

@@ -29,6 +29,7 @@ function prepareScene(run, factor) {
   low[2] = floor;
   const back = (place) => turn(transpose(axes), place);
   const outline = places.filter((_, k) => k % 7 === 0 || k >= places.length - boxes.length - 1).map(back);
+  outline.push(...touchedPlaces(run, shapes.filter((shape) => !looks.includes(shape)), factor));
   outline.push(...machine.joints.filter((joint) => joint.parent === GROUND && !looks.length).map((joint) => {
     const [x, y] = turn(axes, joint.origin);
     return back([x, y, floor]);
@@ -91,10 +92,10 @@ function drawScene(renderer, marks, width, height, pixels, scene, camera, store,
     renderer.drawShadows(view, solids, { up, key, ground: scene.floor, shade: readShadow(colours.shadow) });
   }
   const inside = store.inertia || store.masses;
-  const shown = store.solids ? solids.map((item) => (inside ? { ...item, alpha: CLEAR, layer: 1 } : item)) : [];
+  const shown = store.solids ? solids.map((item) => (inside ? { ...item, alpha: CLEAR } : item)) : [];
   const light = { eye: view.eye, up, key };
   const dots = shownPoints(scene.run.machine).map((point) => dotItem(pointAt(poses, point), scene, view, colours));
-  renderer.drawShapes(view, [...(store.inertia ? ellipsoidItems(scene, poses, colours) : []), ...shown, ...dots], light);
+  renderer.drawShapes(view, [...dots, ...shown], light);
   renderer.drawLines(view, pathItems(scene, store.time, colours, pixels), [width * pixels, height * pixels]);
   renderer.drawShapes(view, clearItems(scene, poses, store, ghosts, colours), light);
   renderer.drawLines(view, edgeItems(scene, poses, colours, pixels), [width * pixels, height * pixels]);
@@ -134,22 +135,21 @@ function bentTubes(scene, poses) {
   return bodies.flatMap(({ name, shape }) => makeBentTubes(shape, poses.get(name), 0.7 * scene.radii.get(name)));
 }
 
-// Machines of other runs at the same time, collision shapes on wish, obstacles and planes.
+// Machines of other runs at the same time, ellipsoids and collision shapes on wish, obstacles and planes.
 function clearItems(scene, poses, store, ghosts, colours) {
   const others = ghosts.flatMap((ghost, k) => {
     const [at, layer] = [posesAt(ghost.run, store.time, scene.factor), 2 + k];
     const items = solidItems(ghost, at, strutsAt(ghost.run, store.time, at), colours);
     return items.map((item) => ({ ...item, colour: readShade(colours.accent), alpha: CLEAR, layer }));
   });
+  // In front of shapes that they agree with.
+  const lift = 0.004 * scene.reach;
   return [
     ...others,
-    ...(store.collisions ? placedShapes(scene.collisions, poses, colours, { alpha: 0.45, layer: 90 }) : []),
+    ...(store.inertia ? placedShapes(scene.ellipsoids, poses, colours, { alpha: 0.5, layer: 80, lift }) : []),
+    ...(store.collisions ? placedShapes(scene.collisions, poses, colours, { alpha: 0.45, layer: 90, lift }) : []),
     ...placedShapes(scene.shapes.filter(({ clear }) => clear), poses, colours, { alpha: CLEAR, layer: 91 }),
   ];
-}
-
-function ellipsoidItems(scene, poses, colours) {
-  return placedShapes(scene.ellipsoids, poses, colours);
 }
 
 // In front of the link it sits on, and never too small to be seen.

@@ -24,10 +24,10 @@ const SURFACES = {
   ball: ({ radius }) => makeRound(radius, 0),
 };
 
-// All places that surfaces and looks of a size of their own reach, at the ends and in the middle of a run.
-function touchedPlaces(run, looks, factor) {
+// All places that surfaces of a size of their own and other shapes reach, at the ends and in the middle of a run.
+function touchedPlaces(run, others, factor) {
   const [start, end] = [run.time[0], run.time[run.time.length - 1]];
-  const shapes = [...makeSurfaces(run.machine, 0), ...looks].map((shape) => ({ ...shape, ends: outermost(shape) }));
+  const shapes = [...makeSurfaces(run.machine, 0), ...others].map((shape) => ({ ...shape, ends: outermost(shape) }));
   return [start, (start + end) / 2, end].flatMap((t) => {
     const poses = posesAt(run, t, factor);
     return shapes.flatMap(({ body, node, ends }) => ends.map((end) => placed(carrierOf(poses.get(body), { node }), end)));

@@ -7,11 +7,14 @@ positions. Values: the published modelling study of the EPAAS robot; amplitudes 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import TypedDict, Unpack
 
 from robodyn.errors import Flaw, ModelError, nearest
 from robodyn.model import Block, Machine, Scenario, Solver
 from robodyn_studies.catalog.epaas_arm import CENTRES, STROKE, angles_at, epaas_cylinders, epaas_mechanism
+from robodyn_studies.catalog.epaas_control import ModelControl
 from robodyn_studies.catalog.epaas_drives import (
     CYLINDER,
     ROBOT_FLOW,
@@ -51,12 +54,13 @@ PATH = {
 
 
 class Options(TypedDict, total=False):
-    """Choices of the robot: gripper "vertical" or "horizontal", payload [kg], friction, reduced to order 15."""
+    """Choices of the robot, as `epaas_machine` takes them."""
 
     gripper: str
     payload: float
     friction: str
     reduced: bool
+    control: ModelControl | None
 
 
 def epaas_machine(
@@ -66,6 +70,7 @@ def epaas_machine(
     payload: float = 0.0,
     friction: str = "smooth",
     reduced: bool = False,
+    control: ModelControl | None = None,
 ) -> Machine:
     """The robot with its five circuits.
 
@@ -74,15 +79,19 @@ def epaas_machine(
         gripper: "vertical" or "horizontal"; payload: [kg], up to 4.
         friction: "smooth", "stick", "lugre" or "none" (viscous alone).
         reduced: order 15: a longer pure delay stands for each valve.
+        control: made from the model, instead of the study's proportional controllers.
     """
     wanted = dict(targets or {})
-    parts = [
-        make_circuit(circuit, wanted.get(circuit.name, hold_target(circuit)), friction, reduced) for circuit in CIRCUITS
-    ]
+    parts = []
+    for place, circuit in enumerate(CIRCUITS):
+        target = wanted.get(circuit.name, hold_target(circuit))
+        own = partial(control.blocks, place) if control else None
+        parts.append(make_circuit(circuit, target, friction, reduced, own))
+    shared = control.shared_blocks(CIRCUITS) if control else ()
     return Machine(
         "epaas",
         epaas_mechanism(gripper, payload),
-        tuple(block for blocks, _ in parts for block in blocks),
+        (*shared, *(block for blocks, _ in parts for block in blocks)),
         epaas_cylinders(),
         tuple(delay for _, delays in parts for delay in delays),
         tunable=("payload.mass",) if payload else (),
@@ -97,25 +106,34 @@ def find_circuit(name: str) -> Circuit:
     return known[name]
 
 
-def _guess_rest(options: Options) -> dict[str, float]:
-    """Where the pistons about stand: so far from their centres that the controllers hold the valves at the load's side.
+def _guess_rest(options: Options, offsets: Mapping[str, float]) -> dict[str, float]:
+    """Where the pistons about stand: so far from their targets that the controllers hold the valves at the load's side.
 
     A load opens its valve a little beyond the dead band; the gripper's roll is loaded one way or the other.
     """
     roll = HOLDING if options.get("gripper", "vertical") == "vertical" else LETTING
     openings = {piston.name: roll if piston.name == "l2" else HOLDING for piston in PISTONS}
-    lengths = {piston.name: piston.position_at(-openings[piston.name] / piston.gain) for piston in PISTONS}
+    lengths = {
+        piston.name: piston.position_at(-openings[piston.name] / piston.gain) + offsets.get(piston.name, 0.0)
+        for piston in PISTONS
+    }
     guess = {f"{joint}.position": angle for joint, angle in angles_at(lengths).items()}
     valves = {f"{name}.valve.opening": opening for name, opening in openings.items()}
     return guess if options.get("reduced") else guess | valves
 
 
-def _scenario(name: str, title: str, duration: float, targets: Mapping[str, Block], options: Options) -> Scenario:
-    """A run from the rest with all pistons at their centres."""
+def _scenario(
+    name: str,
+    title: str,
+    duration: float,
+    targets: Mapping[str, Block],
+    options: Options,
+    offsets: Mapping[str, float] | None = None,
+) -> Scenario:
+    """A run from the rest with all pistons at their centres, or at offsets from them."""
     machine = epaas_machine(targets, **options)
-    return Scenario(
-        name, machine, duration, _guess_rest(options), solver=SOLVER, initialisation="equilibrium", title=title
-    )
+    rest = _guess_rest(options, offsets or {})
+    return Scenario(name, machine, duration, rest, solver=SOLVER, initialisation="equilibrium", title=title)
 
 
 def epaas_hold(duration: float = 0.5, **options: Unpack[Options]) -> Scenario:
@@ -123,17 +141,28 @@ def epaas_hold(duration: float = 0.5, **options: Unpack[Options]) -> Scenario:
     return _scenario("epaas-hold", "EPAAS robot at rest, holding itself against gravity", duration, {}, options)
 
 
-def epaas_step(axis: str, volts: float | None = None, duration: float = 0.11, **options: Unpack[Options]) -> Scenario:
+def epaas_step(
+    axis: str,
+    volts: float | None = None,
+    duration: float = 0.11,
+    offsets: Mapping[str, float] | None = None,
+    **options: Unpack[Options],
+) -> Scenario:
     """A step of one axis' set point [V] after 10 ms at rest, the other axes holding.
 
     Args:
         axis: vane, l3, l4, l1 or l2; volts: positive extends the piston.
+        offsets: circuit -> where it rests, from its centre [m or rad].
     """
-    circuit = find_circuit(axis)
+    circuit, offsets = find_circuit(axis), offsets or {}
     volts = STEP_VOLTS[axis] if volts is None else volts
-    _check_stroke(axis, [circuit.position_at(volts) - circuit.centre])
+    _check_stroke(axis, [circuit.position_at(volts) - circuit.centre + offsets.get(axis, 0.0)])
     title = f"EPAAS robot, step of {volts:g} V on {axis}"
-    return _scenario(f"epaas-step-{axis}", title, duration, {axis: step_target(circuit, volts, STEP_AT)}, options)
+    resting = [replace(find_circuit(name), centre=find_circuit(name).centre + off) for name, off in offsets.items()]
+    targets = {moved.name: hold_target(moved) for moved in resting}
+    begins = replace(circuit, centre=circuit.centre + offsets.get(axis, 0.0))
+    targets[axis] = step_target(begins, volts, STEP_AT)
+    return _scenario(f"epaas-step-{axis}", title, duration, targets, options, offsets)
 
 
 def _check_stroke(name: str, offsets: Sequence[float]) -> None:

@@ -8,6 +8,7 @@ Values: the published modelling study of the EPAAS robot.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,7 +84,11 @@ def step_target(circuit: Circuit, volts: float, at: float) -> Block:
 
 
 def make_circuit(
-    circuit: Circuit, target: Block, friction: str = "smooth", reduced: bool = False
+    circuit: Circuit,
+    target: Block,
+    friction: str = "smooth",
+    reduced: bool = False,
+    control: Callable[[Circuit, Block, str], tuple[Block, ...]] | None = None,
 ) -> tuple[tuple[Block, ...], tuple[Delay, ...]]:
     """Blocks and delays of one circuit.
 
@@ -91,12 +96,18 @@ def make_circuit(
         target: block of the wanted position, with an output `value` or `position`.
         friction: "smooth", "stick", "lugre" or "none" (viscous alone).
         reduced: whether a longer delay stands for the valve.
+        control: blocks of another controller than the study's, by circuit, target and measured signal.
     """
     if friction not in FRICTIONS:
         raise ModelError([Flaw("friction", f"'{friction}' is unknown", nearest(friction, FRICTIONS))], circuit.name)
     sensor, sensing = _measuring_parts(circuit)
     return (
-        (target, *sensor, *_driving_blocks(circuit, target, reduced), _friction_block(circuit, friction)),
+        (
+            target,
+            *sensor,
+            *_driving_blocks(circuit, target, reduced, control or _proportional),
+            _friction_block(circuit, friction),
+        ),
         (*sensing, Delay(f"{circuit.name}.late", f"{circuit.name}.control.current", _valve_delay(reduced))),
     )
 
@@ -115,7 +126,16 @@ def _measuring_parts(circuit: Circuit) -> tuple[tuple[Block, ...], tuple[Delay, 
     return (sensor,), (Delay(f"{name}.measured", f"{name}.sensor.voltage", circuit.measuring_delay),)
 
 
-def _driving_blocks(circuit: Circuit, target: Block, reduced: bool) -> tuple[Block, ...]:
+def _proportional(circuit: Circuit, target: Block, measured: str) -> tuple[Block, ...]:
+    """The study's controller."""
+    inputs = {"target": f"{circuit.name}.set_point.voltage", "measured": measured}
+    parameters = {"gain": circuit.gain, "limit": CURRENT_LIMIT}
+    return (Block(f"{circuit.name}.control", "valve_controller", inputs=inputs, parameters=parameters),)
+
+
+def _driving_blocks(
+    circuit: Circuit, target: Block, reduced: bool, control: Callable[[Circuit, Block, str], tuple[Block, ...]]
+) -> tuple[Block, ...]:
     """Set point in volts, controller, valve (unless reduced) and actuator."""
     name = circuit.name
     wanted = "value" if target.law == "step_reference" else "position"
@@ -129,12 +149,6 @@ def _driving_blocks(circuit: Circuit, target: Block, reduced: bool) -> tuple[Blo
         parameters=scale,
         unit=circuit.unit,
     )
-    control = Block(
-        f"{name}.control",
-        "valve_controller",
-        inputs={"target": f"{name}.set_point.voltage", "measured": measured},
-        parameters={"gain": circuit.gain, "limit": CURRENT_LIMIT},
-    )
     valve = Block(f"{name}.valve", "servovalve", inputs={"command": f"{name}.late.output"}, parameters=VALVE)
     actuator = Block(
         f"{name}.actuator",
@@ -143,7 +157,8 @@ def _driving_blocks(circuit: Circuit, target: Block, reduced: bool) -> tuple[Blo
         inputs={"opening": opening},
         parameters=circuit.actuator,
     )
-    return (set_point, control, actuator) if reduced else (set_point, control, valve, actuator)
+    parts = (set_point, *control(circuit, target, measured))
+    return (*parts, actuator) if reduced else (*parts, valve, actuator)
 
 
 def _friction_block(circuit: Circuit, friction: str) -> Block:

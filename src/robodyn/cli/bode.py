@@ -1,0 +1,137 @@
+"""robodyn bode: how strong and how late is a loop, open and closed, over frequency?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from robodyn.cli.application import app, fail, messages, output, print_json
+from robodyn.cli.drawing import drawing
+from robodyn.cli.loops import PLACES, loop_as_json, print_loops, read_loops
+from robodyn.cli.targets import load_single, read_settings
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from robodyn.analysis.linear.frequency import FrequencyResponse
+    from robodyn.analysis.linear.linear_model import LinearModel
+    from robodyn.analysis.linear.loop_table import LoopTable
+    from robodyn.assembly import System
+
+
+@app.command("bode")
+def bode(
+    scenarios: Annotated[
+        list[str], typer.Argument(help="Names in the catalogue, or TOML files; several are overlaid.")
+    ],
+    loop: Annotated[
+        list[str] | None,
+        typer.Option(help="SIGNAL or SIGNAL:TARGET:ANSWER, where a sampled loop is cut; default: all."),
+    ] = None,
+    input: Annotated[str | None, typer.Option(help="Number that is varied, for continuous machines.")] = None,
+    output_signal: Annotated[str | None, typer.Option("--output", help="Signal that follows it.")] = None,
+    at: Annotated[str, typer.Option(help="Where to linearise: start or equilibrium.")] = "start",
+    friction: Annotated[str, typer.Option(help="none, stuck or sliding.")] = "none",
+    setting: Annotated[list[str] | None, typer.Option("--set", help="Change a number in all: name=value.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw dB and degrees into this file, margins marked.")] = None,
+    nyquist: Annotated[Path | None, typer.Option(help="Draw the loops in the complex plane into this file.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print frequencies, dB and degrees as JSON.")] = False,
+) -> None:
+    """Open and closed loop over frequency, in dB and degrees, of sampled loops or from a number to a signal."""
+    if at not in PLACES:
+        raise fail(f"--at {at}: must be {' or '.join(PLACES)}")
+    if (input is None) != (output_signal is None):
+        raise fail("--input and --output: give both or neither")
+    systems = [_assemble(source, setting or []) for source in scenarios]
+    names = [Path(source).stem for source in scenarios]
+    if input is not None and output_signal is not None:
+        if nyquist is not None or loop:
+            raise fail("--loop and --nyquist: have no effect with --input")
+        _show_channel(systems, names, input, output_signal, at, plot, as_json)
+        return
+    table = _overlay([_cut(system, loop or [], at, friction) for system in systems], names)
+    _draw(table, plot, nyquist)
+    if as_json:
+        rows = [loop_as_json(row) | {"open": curve(row.gain), "closed": curve(row.closed)} for row in table.rows]
+        print_json({"notes": list(table.model.notes), "loops": rows})
+        return
+    for note in table.model.notes:
+        messages.print(f"robodyn: note: {note}", markup=False)
+    print_loops(table.rows)
+
+
+def _assemble(source: str, settings: list[str]) -> System:
+    from robodyn.assembly import assemble
+
+    what = load_single(source)
+    return assemble(what.with_numbers(read_settings(settings, what, source)))
+
+
+def _cut(system: System, loops: list[str], at: str, friction: str) -> LoopTable:
+    from robodyn.analysis.linear.loop_table import loop_table
+
+    return loop_table(system, read_loops(loops, []), at=at, friction=friction)
+
+
+def _overlay(tables: list[LoopTable], names: list[str]) -> LoopTable:
+    """All loops in one table, with the scenario's name where there are several."""
+    from dataclasses import replace
+
+    if len(tables) == 1:
+        return tables[0]
+    rows = [
+        replace(row, name=f"{name}: {row.name}")
+        for table, name in zip(tables, names, strict=True)
+        for row in table.rows
+    ]
+    return replace(tables[0], rows=tuple(rows))
+
+
+def _draw(table: LoopTable, plot: Path | None, nyquist: Path | None) -> None:
+    from robodyn.reporting.loops import plot_loops, plot_nyquist
+
+    for option, path, write in (("plot", plot, plot_loops), ("nyquist", nyquist, plot_nyquist)):
+        if path is not None:
+            with drawing(f"--{option} {path}"):
+                write(table, path)
+
+
+def _show_channel(
+    systems: list[System], names: list[str], input: str, signal: str, at: str, plot: Path | None, as_json: bool
+) -> None:
+    from robodyn.analysis.linear.frequency import choose_frequencies, respond
+    from robodyn.analysis.linear.linearisation import linearise
+
+    models: list[LinearModel] = [linearise(system, at, [input], [signal]) for system in systems]
+    if plot is not None:
+        from robodyn.reporting import plot_frequency
+
+        with drawing(f"--plot {plot}"):
+            plot_frequency(models, plot, labels=names if len(names) > 1 else None)
+    grid = choose_frequencies(models)
+    found = [respond(model, frequency=grid) for model in models]
+    if as_json:
+        rows = [{"name": name} | curve(response) for name, response in zip(names, found, strict=True)]
+        print_json({"input": input, "output": signal, "responses": rows})
+        return
+    output.print(f"{'scenario':<24} {'low':>12} {'peak':>12} {'at [Hz]':>10}  dB", markup=False)
+    for name, response in zip(names, found, strict=True):
+        size = decibel(response)
+        k = int(size.argmax())
+        numbers = f"{size[0]:>12.4g} {size[k]:>12.4g} {response.frequency[k]:>10.4g}"
+        output.print(f"{name:<24} {numbers}", markup=False)
+
+
+def decibel(response: FrequencyResponse) -> np.ndarray:
+    """20 log10 of the magnitude."""
+    import numpy as np
+
+    return 20 * np.log10(np.maximum(response.magnitude, np.finfo(float).tiny))
+
+
+def curve(response: FrequencyResponse) -> dict[str, Any]:
+    """A response as plain lists."""
+    frequency, phase = response.frequency.tolist(), response.phase.tolist()
+    return {"frequency": frequency, "magnitude_db": decibel(response).tolist(), "phase_deg": phase}
