@@ -1,10 +1,11 @@
 """Does the page of a machine, in a real browser, put every kind of joint where the model does, and draw what it has?"""
 
 import re
+from functools import partial
 
 import numpy as np
 import pytest
-from support.browser import PIXELS, open_browser
+from support.browser import PIXELS, show_pages
 
 from robodyn import simulate
 from robodyn.model import GROUND, Body, Joint, Machine, Mechanism, Mimic, Point, Scenario
@@ -21,44 +22,21 @@ KINDS = ("free", "planar", "revolute", "prismatic", "screw", "ball", "universal"
 CORNERS = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    with open_browser(tmp_path_factory.mktemp("profile")) as browser:
-        yield browser
-
-
-@pytest.fixture(scope="module")
-def artist(tmp_path_factory):
-    """A browser that draws in space, which takes its time."""
-    with open_browser(tmp_path_factory.mktemp("artist"), webgl=True) as browser:
-        yield browser
-
-
 @pytest.fixture
 def show(browser, tmp_path):
     """Callable scenario -> the browser with its page, which must not complain or ask for anything else."""
-    yield from shown(browser, tmp_path)
+    yield from show_pages(browser, partial(write_numbered, tmp_path))
 
 
 @pytest.fixture
 def draw(artist, tmp_path):
     """The same with a picture of the machine."""
-    yield from shown(artist, tmp_path)
+    yield from show_pages(artist, partial(write_numbered, tmp_path))
 
 
-def shown(browser, folder):
-    opened = []
-
-    def open_page(scenario, **options):
-        path = write_view(describe(scenario), scenario.start_values, folder / f"view{len(opened)}.html", **options)
-        browser.errors(), browser.requests()
-        browser.open(path.as_uri())
-        opened.append(path.as_uri())
-        return browser
-
-    yield open_page
-    assert browser.errors() == []
-    assert browser.requests() == opened
+def write_numbered(folder, number, scenario, **options):
+    path = folder / f"view{number}.html"
+    return write_view(describe(scenario), scenario.start_values, path, **options)
 
 
 @pytest.fixture(scope="module")
