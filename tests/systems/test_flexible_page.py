@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 import pytest
-from support.browser import open_browser
+from support.browser import show_pages
 from support.limber import limber_modes
 
 from robodyn.analysis.linear.vibration import animate_modes
@@ -18,12 +18,6 @@ FACTOR = 16.0
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    with open_browser(tmp_path_factory.mktemp("profile")) as browser:
-        yield browser
-
-
-@pytest.fixture(scope="module")
 def vibration():
     return animate_modes(*limber_modes())
 
@@ -31,14 +25,13 @@ def vibration():
 @pytest.fixture
 def show(browser):
     """Callable path -> the browser with that page, which must not complain."""
+    yield from show_pages(browser, lambda number, path: path)
 
-    def open_page(path):
-        browser.errors()
-        browser.open(path.as_uri())
-        return browser
 
-    yield open_page
-    assert browser.errors() == []
+@pytest.fixture
+def draw(artist):
+    """The same with a picture of the machine."""
+    yield from show_pages(artist, lambda number, path: path)
 
 
 @pytest.fixture
@@ -73,11 +66,11 @@ def test_what_hangs_on_bent_bodies_is_told_where_the_model_says(show, bent, tmp_
     assert ("16 times as large" in page.text(".caption")) == (factor != 1)
 
 
-def test_exaggeration_draws_what_larger_modal_coordinates_would(show, bent, tmp_path):
+def test_exaggeration_draws_what_larger_modal_coordinates_would(draw, bent, tmp_path):
     modes = np.array([".mode" in name for name in bent.names])
     faint = dataclasses.replace(bent, values=bent.values * np.where(modes, 1 / FACTOR, 1.0))
-    drawn = show(write_report(bent, tmp_path / "bent.html")).picture("#machine")
-    page = show(write_report(faint, tmp_path / "faint.html", exaggerate=FACTOR, labels=["limber"]))
+    drawn = draw(write_report(bent, tmp_path / "bent.html")).picture("#machine")
+    page = draw(write_report(faint, tmp_path / "faint.html", exaggerate=FACTOR, labels=["limber"]))
     assert page.text("#exaggeration-told") == "×16"
     assert page.picture("#machine") == drawn
     page.run("const e = document.querySelector('#exaggeration'); e.value = 0; e.dispatchEvent(new Event('input'))")
@@ -85,8 +78,8 @@ def test_exaggeration_draws_what_larger_modal_coordinates_would(show, bent, tmp_
     assert page.picture("#machine") != drawn
 
 
-def test_modes_swing_over_the_rest_position_and_can_be_chosen(show, vibration, tmp_path):
-    page = show(write_modes(vibration, tmp_path / "modes.html"))
+def test_modes_swing_over_the_rest_position_and_can_be_chosen(draw, vibration, tmp_path):
+    page = draw(write_modes(vibration, tmp_path / "modes.html"))
     assert page.run("return document.querySelectorAll('#modes tbody tr').length") == len(vibration.found)
     # Played at once, and from the start again at the end.
     scrub(page, 0.999)

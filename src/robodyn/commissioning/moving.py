@@ -92,7 +92,7 @@ def move(
             flaws.add(key, f"must {'be positive' if key == 'speed' else 'not be negative'}, is {value:g}")
     flaws.raise_if_any("move")
     assert machine.mechanism is not None
-    places = _start(flaws, what, machine.mechanism, start or {})
+    places = start_of(flaws, what, machine.mechanism, start or {})
     if to is not None:
         return _move_joints(flaws, what, machine, to, places, speed, begin)
     assert along is not None
@@ -116,7 +116,7 @@ def _check_call(flaws: FlawList, machine: Machine, to: Any, along: Any, tool: An
         flaws.add("tool", f"is missing: there are {len(points)} points", f"name one of {', '.join(points) or 'none'}")
 
 
-def _start(
+def start_of(
     flaws: FlawList, what: Machine | Scenario, mechanism: Mechanism, given: Mapping[str, float]
 ) -> dict[str, float]:
     """Positions of all joints with one: as given, where references hold them, as the scenario starts, or 0."""
