@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from robodyn.analysis.mechanics.machine_dynamics import MachineDynamics
     from robodyn.assembly import System, assemble
-    from robodyn.commissioning import dress, move
+    from robodyn.commissioning import dress, move, move_fast
     from robodyn.cosimulation import Connection, CosimSettings, ScenarioUnit, SignalConnection, cosimulate
     from robodyn.errors import ModelError
     from robodyn.files import DHRow, mechanism_from_dh, read_reference, read_scenario, write_scenario
@@ -72,7 +72,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "analysis.mechanics.machine_dynamics": "MachineDynamics",
     "assembly": "System assemble",
-    "commissioning": "dress move",
+    "commissioning": "dress move move_fast",
     "cosimulation": "Connection SignalConnection CosimSettings ScenarioUnit cosimulate",
     "errors": "ModelError",
     "files": "DHRow mechanism_from_dh read_reference read_scenario write_scenario",
@@ -156,6 +156,7 @@ __all__ = [
     "load",
     "mechanism_from_dh",
     "move",
+    "move_fast",
     "read_reference",
     "read_robot",
     "read_scenario",

@@ -16,9 +16,6 @@ MISSING = "THE REPORT PAGE IS NOT TESTED, a browser is missing: apt-get install 
 QUIET = (
     "--headless=new",
     "--no-sandbox",
-    # WebGL without a graphics card.
-    "--use-angle=swiftshader",
-    "--enable-unsafe-swiftshader",
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",
@@ -26,6 +23,8 @@ QUIET = (
     "--disable-sync",
     "--hide-scrollbars",
 )
+# WebGL without a graphics card: it takes a tenth of a second of both cores a picture.
+WEBGL = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader")
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 KEYS = {"Right": "\ue014", "Left": "\ue012", "End": "\ue010", "Home": "\ue011", "Tab": "\ue004"}
 PATIENCE = 60
@@ -117,10 +116,6 @@ class Browser:
         """How many different colours a canvas shows."""
         return self.run(f"{PIXELS} return new Set(new Uint32Array(data.buffer)).size;", selector)
 
-    def command(self, name, **parameters):
-        """A command of the protocol of Chromium's own tools."""
-        return self._report("goog/cdp/execute", {"cmd": name, "params": parameters})
-
     def errors(self):
         entries = self._report("se/log", {"type": "browser"})
         return [entry["message"] for entry in entries if entry["level"] in ("SEVERE", "WARNING")]
@@ -145,15 +140,22 @@ def _act(step, box):
 
 
 @contextmanager
-def open_browser(folder, **options):
-    """A browser with a fresh profile in the folder; the test is skipped, loudly, where there is none."""
+def open_browser(folder, webgl=False, **options):
+    """A browser with a fresh profile in the folder, which draws in space or not; the test is skipped, loudly, where
+    there is none."""
     program, driver = shutil.which("chromium") or shutil.which("google-chrome"), shutil.which("chromedriver")
     if not (program and driver):
         warnings.warn(MISSING, stacklevel=2)
         pytest.skip(MISSING)
     options = {
         "binary": program,
-        "args": [*QUIET, f"--user-data-dir={folder}", "--window-size=1280,900", "about:blank"],
+        "args": [
+            *QUIET,
+            *(WEBGL if webgl else ("--disable-gpu", "--disable-3d-apis")),
+            f"--user-data-dir={folder}",
+            "--window-size=1280,900",
+            "about:blank",
+        ],
     } | options
     port = _free_port()
     process = subprocess.Popen([driver, f"--port={port}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

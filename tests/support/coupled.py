@@ -2,11 +2,9 @@
 
 import dataclasses
 
-import numpy as np
-
 from robodyn import GROUND, Block, Body, Delay, Interface, Joint, Machine, Mechanism, Point, Recording, Scenario, Solver
-from robodyn.catalog.free_bodies import hang_freely
 from robodyn.catalog.six_axis import FLANGE, six_axis_mechanism
+from robodyn.spatial import quaternion_from_matrix
 
 ANGLES = (0.3, 0.8, 0.4, 0.2, 1.4, 0.1)
 LOAD = Body("load", 20.0, (0.0, 0.0, 0.0), (0.5, 0.4, 0.3))
@@ -28,18 +26,12 @@ def loaded_arm(duration):
 
 def load(takes, duration, motion, **elastic):
     """The load alone, where the arm holds it at the start."""
-    bodies, joints = hang_freely(LOAD)
-    mechanism = Mechanism("load", tuple(bodies), tuple(joints), (Point("handle", "load"),))
+    mechanism = Mechanism("load", (LOAD,), (Joint("base", "free", GROUND, "load"),), (Point("handle", "load"),))
     grip = Interface("grip", takes, point="handle", rotates=True, **elastic)
-    names = [f"load.{axis}.position" for axis in "xyz"] + [f"load.turn_{axis}.position" for axis in "xyz"]
-    values = [*motion.position, *turns_of(motion.rotation)]
+    names = [f"base.{axis}.position" for axis in "xyz"] + [f"base.orientation.{part}" for part in "wxyz"]
+    values = [*motion.position, *quaternion_from_matrix(motion.rotation)]
     start = dict(zip(names, map(float, values), strict=True))
     return scenario("load", Machine("load", mechanism, interfaces=(grip,)), duration, start)
-
-
-def turns_of(R):
-    """Angles about x, y and z, in this order, of a rotation."""
-    return np.arctan2(-R[1, 2], R[2, 2]), np.arcsin(R[0, 2]), np.arctan2(-R[0, 1], R[0, 0])
 
 
 def scenario(name, machine, duration, start):

@@ -24,6 +24,13 @@ def browser(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
+def artist(tmp_path_factory):
+    """A browser that draws in space, which takes its time."""
+    with open_browser(tmp_path_factory.mktemp("artist"), webgl=True) as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
 def vibration():
     return animate_modes(*limber_modes())
 
@@ -31,7 +38,16 @@ def vibration():
 @pytest.fixture
 def show(browser):
     """Callable path -> the browser with that page, which must not complain."""
+    yield from shown(browser)
 
+
+@pytest.fixture
+def draw(artist):
+    """The same with a picture of the machine."""
+    yield from shown(artist)
+
+
+def shown(browser):
     def open_page(path):
         browser.errors()
         browser.open(path.as_uri())
@@ -73,11 +89,11 @@ def test_what_hangs_on_bent_bodies_is_told_where_the_model_says(show, bent, tmp_
     assert ("16 times as large" in page.text(".caption")) == (factor != 1)
 
 
-def test_exaggeration_draws_what_larger_modal_coordinates_would(show, bent, tmp_path):
+def test_exaggeration_draws_what_larger_modal_coordinates_would(draw, bent, tmp_path):
     modes = np.array([".mode" in name for name in bent.names])
     faint = dataclasses.replace(bent, values=bent.values * np.where(modes, 1 / FACTOR, 1.0))
-    drawn = show(write_report(bent, tmp_path / "bent.html")).picture("#machine")
-    page = show(write_report(faint, tmp_path / "faint.html", exaggerate=FACTOR, labels=["limber"]))
+    drawn = draw(write_report(bent, tmp_path / "bent.html")).picture("#machine")
+    page = draw(write_report(faint, tmp_path / "faint.html", exaggerate=FACTOR, labels=["limber"]))
     assert page.text("#exaggeration-told") == "×16"
     assert page.picture("#machine") == drawn
     page.run("const e = document.querySelector('#exaggeration'); e.value = 0; e.dispatchEvent(new Event('input'))")
@@ -85,8 +101,8 @@ def test_exaggeration_draws_what_larger_modal_coordinates_would(show, bent, tmp_
     assert page.picture("#machine") != drawn
 
 
-def test_modes_swing_over_the_rest_position_and_can_be_chosen(show, vibration, tmp_path):
-    page = show(write_modes(vibration, tmp_path / "modes.html"))
+def test_modes_swing_over_the_rest_position_and_can_be_chosen(draw, vibration, tmp_path):
+    page = draw(write_modes(vibration, tmp_path / "modes.html"))
     assert page.run("return document.querySelectorAll('#modes tbody tr').length") == len(vibration.found)
     # Played at once, and from the start again at the end.
     scrub(page, 0.999)

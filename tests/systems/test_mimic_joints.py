@@ -160,3 +160,19 @@ def test_templates_rename_the_leader(tmp_path):
     made = read(tmp_path, "duration = 1.0\n[use]\nl.template = 'hand'\nr.template = 'hand'\n" + template)
     leaders = {joint.name: joint.mimic.joint for joint in made.machine.mechanism.joints if joint.mimic}
     assert leaders == {"l.other": "l.finger", "r.other": "r.finger"}
+
+
+def test_a_follower_whose_leader_cannot_bring_it_within_its_limits_is_refused():
+    bodies = [Body(name, 1.0, inertia=(0.1, 0.1, 0.1)) for name in ("first", "second")]
+    limits = {"lower_limit": -1.0, "upper_limit": 1.0}
+
+    def joints(lower):
+        mimic = Mimic("a", -0.5, 1.0)
+        yield Joint("a", "revolute", GROUND, "first", **limits)
+        yield Joint("b", "revolute", "first", "second", lower_limit=lower, upper_limit=3.0, mimic=mimic)
+
+    Mechanism("m", bodies, list(joints(1.5)))
+    with pytest.raises(
+        ModelError, match="joints.b.mimic: 'a' brings the joint to 0.5 to 1.5, its own limits are 1.6 to 3"
+    ):
+        Mechanism("m", bodies, list(joints(1.6)))

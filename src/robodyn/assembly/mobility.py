@@ -78,8 +78,9 @@ class Mobility:
         A = self.S + ca.diag(self.compliance)
         # One matrix for every set that may be held: rows of what is not are rows of the identity.
         matrix = ca.SX(k, k)
-        for i in range(k):
-            for j in range(i + 1 if self.symmetric else k):
+        coupled = {*zip(*ca.sparsify(A).sparsity().get_triplet(), strict=True), *((i, i) for i in range(k))}
+        for i, j in sorted(coupled):
+            if j <= i or not self.symmetric:
                 matrix[i, j] = where(logical_and(held[i], held[j]), A[i, j], ca.SX(float(i == j)))
         if self.symmetric:
             factors = ldl(matrix)

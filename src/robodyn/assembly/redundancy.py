@@ -206,18 +206,18 @@ def _idle_rows(H: np.ndarray) -> list[int]:
 
 def _dependent_rows(H: np.ndarray, steady: Sequence[bool]) -> list[int]:
     """Rows that are combinations of rows that are steady, and before them if they are steady themselves."""
-    basis: list[np.ndarray] = []
+    basis, size = np.zeros(H.shape), 0
     found = []
     for k in sorted(range(len(H)), key=lambda k: not steady[k]):
         # Gram-Schmidt, twice for the sake of rounding: what is left of a row is new.
         left = H[k].copy()
         for _ in range(2):
-            for direction in basis:
-                left = left - (left @ direction) * direction
+            left -= (basis[:size] @ left) @ basis[:size]
         if np.linalg.norm(left) <= max(NEW * float(np.linalg.norm(H[k])), ROUNDING):
             found.append(k)
         elif steady[k]:
-            basis.append(left / np.linalg.norm(left))
+            basis[size] = left / np.linalg.norm(left)
+            size += 1
     return found
 
 

@@ -68,6 +68,16 @@ class System:
         """A column in the system's symbols as (t, x, d, m, p) -> column."""
         return ca.Function(name.replace(":", "_").replace(".", "_"), [*self.symbols], [ca.densify(column)])
 
+    def casadi(self, what: str, by: str = "") -> ca.Function:
+        """A function (t, x, d, m, p) of this system that CasADi itself evaluates and differentiates.
+
+        Args:
+            what: rates, outputs, guards, delayed, constraints, or `update:BLOCK`; by: t, x, d, m or p for a Jacobian.
+        """
+        from robodyn.assembly.casadi_functions import make_casadi
+
+        return make_casadi(self, what, by)
+
     def memory_after(self, task: Task) -> ca.SX:
         """m after a traced task."""
         assert task.function is not None, f"{task.name} is called in Python"

@@ -11,7 +11,6 @@ from typing import TypeAlias
 
 from robodyn.catalog import scara, six_axis
 from robodyn.catalog.contacts import bouncing_ball, box_on_slope, tumbling_box
-from robodyn.catalog.free_bodies import hang_freely
 from robodyn.catalog.linkages import breaking_pendulum, cartesian_pendulum, four_bars
 from robodyn.catalog.oscillator import (
     COUPLINGS,
@@ -112,7 +111,6 @@ __all__ = [
     "exact_matrix",
     "find_scenario",
     "four_bars",
-    "hang_freely",
     "list_scenarios",
     "make_scenario",
     "oscillator",

@@ -93,7 +93,7 @@ def move(
             flaws.add(key, f"must {'be positive' if key == 'speed' else 'not be negative'}, is {value:g}")
     flaws.raise_if_any("move")
     assert machine.mechanism is not None
-    places = _start(flaws, what, machine.mechanism, start or {})
+    places = start_of(flaws, what, machine.mechanism, start or {})
     if to is not None:
         return _move_joints(flaws, what, machine, to, places, speed, begin)
     assert along is not None
@@ -117,7 +117,7 @@ def _check_call(flaws: FlawList, machine: Machine, to: Any, along: Any, tool: An
         flaws.add("tool", f"is missing: there are {len(points)} points", f"name one of {', '.join(points) or 'none'}")
 
 
-def _start(
+def start_of(
     flaws: FlawList, what: Machine | Scenario, mechanism: Mechanism, given: Mapping[str, float]
 ) -> dict[str, float]:
     """Positions of all joints with one: as given, where references hold them, as the scenario starts, or 0."""
@@ -261,7 +261,7 @@ def line_from(what: Machine | Scenario, by: Sequence[float], tool: str | None = 
     flaws.raise_if_any("line")
     assert machine.mechanism is not None
     point = tool or machine.mechanism.points[0].name
-    arm, places = build_arm(machine.mechanism, point), _start(flaws, what, machine.mechanism, {})
+    arm, places = build_arm(machine.mechanism, point), start_of(flaws, what, machine.mechanism, {})
     placed = arm.place([places[name] for name in arm.joints])
     return straight_line(placed.p, placed.p + np.asarray(by, float), placed.R if arm.n >= SIX else None)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from robodyn.assembly import System
 from robodyn.cosimulation.reduced import PortFunctions
 from robodyn.cosimulation.rotations import turn_between, turn_by
 from robodyn.cosimulation.unit import InterfaceMotion, ReducedModel
@@ -68,12 +69,23 @@ def move_interface(
         now: t, x, d, m, p; inertia: attached at the interface, (k, k); steps: of Newton's method, at most.
     """
     t, x, *rest = now
-    x, n = x.copy(), functions.system.n_v
+    x, n_q, n_v = x.copy(), functions.system.n_q, functions.system.n_v
     for _ in range(steps):
         terms = functions.mechanics(interface, t, x, *rest)
         apart = _apart(terms.motion, motion)
         if np.max(np.abs(apart)) <= CLOSED:
             break
-        x[:n] += terms.direct(inertia, apart)
-    x[n : 2 * n] += terms.direct(inertia, motion.velocity - terms.motion.velocity)
+        x[:n_q] += terms.N @ terms.direct(inertia, apart)
+        _put_on_sphere(functions.system, x)
+    x[n_q : n_q + n_v] += terms.direct(inertia, motion.velocity - terms.motion.velocity)
     return x
+
+
+def _put_on_sphere(system: System, x: np.ndarray) -> None:
+    """Quaternions of balls that were moved along their tangents have the length 1 again."""
+    mechanism, first = system.scenario.machine.mechanism, 0
+    for freedom in mechanism.freedoms if mechanism else ():
+        own = slice(first, first + len(freedom.positions))
+        if not freedom.is_single:
+            x[own] /= np.linalg.norm(x[own])
+        first = own.stop

@@ -36,7 +36,7 @@ class Mechanics:
 
     Attributes:
         M: without the inertia attached at this interface; f: without its force.
-        drift_i: A_i' v; drift_c: A_c' v, less the accelerations of prescribed joints.
+        drift_i: A_i' v; drift_c: A_c' v, less the accelerations of prescribed joints; N: q' = N v.
     """
 
     M: np.ndarray
@@ -46,6 +46,7 @@ class Mechanics:
     drift_i: np.ndarray
     A_c: np.ndarray
     drift_c: np.ndarray
+    N: np.ndarray
     motion: InterfaceMotion
 
     def reduce(self, length: float = 1.0) -> ReducedModel:
@@ -115,11 +116,11 @@ class PortFunctions:
 
     def mechanics(self, name: str, *inputs: np.ndarray) -> Mechanics:
         """Terms of the equations at (t, x, d, m, p), p prepared by `module`."""
-        port, n = self.ports[name], self.system.n_v
+        port, n, n_q = self.ports[name], self.system.n_v, self.system.n_q
         k, m = len(port.interface.rows), len(self.system.motion.constraint_forces)
         values = self.kernel(f"terms:{name}")(*inputs)
-        ends = list(accumulate((n * n, n, n, k * n, k, m * n, m, m)))
-        M, c, f, A_i, drift_i, A_c, drift_c, active = (
+        ends = list(accumulate((n * n, n, n, k * n, k, m * n, m, m, n_q * n)))
+        M, c, f, A_i, drift_i, A_c, drift_c, active, N = (
             values[begin:end] for begin, end in zip((0, *ends), ends, strict=False)
         )
         held = active > 0.5
@@ -131,6 +132,7 @@ class PortFunctions:
             drift_i,
             A_c.reshape(n, m).T[held],
             drift_c[held],
+            N.reshape(n, n_q).T,
             _split_motion(port, values[ends[-1] :]),
         )
 
@@ -148,7 +150,7 @@ def _split_motion(port: Port, values: np.ndarray) -> InterfaceMotion:
 
 
 def _terms(system: System, port: Port) -> list[ca.SX]:
-    """M, c, f, A_i, A_i' v, A_c, A_c' v, and which constraints hold."""
+    """M, c, f, A_i, A_i' v, A_c, A_c' v, which constraints hold, and N."""
     assert system.motion.mechanics is not None
     attached = [other for other in system.motion.ports if other.inertia is not None]
     own = system.motion.rotors[: len(system.motion.rotors) - len(attached)]
@@ -159,7 +161,8 @@ def _terms(system: System, port: Port) -> list[ca.SX]:
     k = len(system.motion.constraint_forces)
     rates = system.expressions.constraints[k:] if k else ca.SX(0, 1)
     A_c = ca.jacobian(rates, system.v)
-    return [M, system.bias, f, port.A, port.drift, A_c, system.expressions.constraint_drift, system.expressions.active]
+    drift_c, active = system.expressions.constraint_drift, system.expressions.active
+    return [M, system.bias, f, port.A, port.drift, A_c, drift_c, active, system.N]
 
 
 def reduce_system(

@@ -60,12 +60,16 @@ def solve_ldl(factors: Factors, b: Sequence[Scalar]) -> Vector:
     x = [b[i] for i in range(n)]
     # L^T y = b, from the tips; D z = y and L x = z, from the ground.
     for i in reversed(range(n)):
-        for j, entry in factors.rows[i].items():
-            x[j] = x[j] - entry * x[i]
+        # A force on few joints leaves most of y zero: only their ancestors feel it.
+        if not is_zero(x[i]):
+            for j, entry in factors.rows[i].items():
+                x[j] = x[j] - entry * x[i]
+    moving = [not is_zero(entry) for entry in x]
     for i in range(n):
-        x[i] = x[i] * factors.inverse_diagonal[i]
+        x[i] = x[i] * factors.inverse_diagonal[i] if moving[i] else x[i]
         for j, entry in factors.rows[i].items():
-            x[i] = x[i] - entry * x[j]
+            if moving[j]:
+                x[i], moving[i] = x[i] - entry * x[j], True
 
     return sym.stack(x)
 

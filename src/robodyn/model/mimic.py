@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from robodyn.errors import FlawList, nearest
@@ -41,6 +42,25 @@ def check_mimics(flaws: FlawList, joints: Sequence[Joint]) -> None:
         elif name in _leaders(name, found):
             round_trip = " -> ".join([name, *_leaders(name, found)])
             flaws.add(path, f"the joint follows itself: {round_trip}", "let one of them follow nothing")
+    if not flaws.found:
+        _check_reach(flaws, joints)
+
+
+def _check_reach(flaws: FlawList, joints: Sequence[Joint]) -> None:
+    """What its leader can reach brings a joint to positions within its own limits."""
+    ranges = {joint.name: _range(joint) for joint in joints}
+    for name, mimic in followers(joints).items():
+        # Axes of joints of several motions have no limits.
+        least, most = sorted(mimic.ratio * end + mimic.offset for end in ranges.get(mimic.joint, (-math.inf, math.inf)))
+        own_least, own_most = ranges[name]
+        if least > own_most or most < own_least:
+            what = f"'{mimic.joint}' brings the joint to {least:g} to {most:g}, its own limits are {own_least:g} to"
+            flaws.add(f"joints.{name}.mimic", f"{what} {own_most:g}", "change ratio, offset or limits of one of both")
+
+
+def _range(joint: Joint) -> tuple[float, float]:
+    lower, upper = joint.limits.get("lower_limit", -math.inf), joint.limits.get("upper_limit", math.inf)
+    return lower, upper
 
 
 def _leaders(name: str, found: Mapping[str, Mimic]) -> list[str]:

@@ -83,6 +83,10 @@ def _check_kind(system: System) -> None:
     elif not scenario.nominal:
         remedy = "say for each moving joint which signal is its reference position"
         flaws.add("nominal", "is missing: there is no motion to linearise about", remedy)
+    mechanism = scenario.machine.mechanism
+    for freedom in (one for one in mechanism.freedoms if not one.is_single) if mechanism else ():
+        what = "is a ball, whose orientation is not linearised along a motion"
+        flaws.add(f"joints.{freedom.name}", what, "take revolute joints, or simulate the scenario itself")
     if scenario.machine.all_constraints:
         flaws.add("constraints", "are not linearised along a motion", "simulate the scenario itself")
     if scenario.machine.contacts:

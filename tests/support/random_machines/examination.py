@@ -22,7 +22,7 @@ from robodyn.results.compare import identical
 from robodyn.simulation import simulate
 from robodyn.simulation.compiled import CompiledSystem, compile_system
 
-BUDGET = {"max_steps": 30_000, "max_wall_time": 5.0}
+BUDGET = {"max_steps": 30_000, "max_wall_time": 60.0}
 FINE, COARSE = {"rtol": 1e-8, "atol": 1e-9}, {"rtol": 1e-6, "atol": 1e-7}
 SAMPLES = 40
 GROWN = 1e-3

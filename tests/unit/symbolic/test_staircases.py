@@ -24,6 +24,10 @@ def test_what_may_jump_with_the_moving_symbols_is_found(expression, found):
     assert find_jumps([expression], x) == found
 
 
+def test_of_nothing_nothing_jumps():
+    assert find_jumps([], x) == set()
+
+
 def test_staircases_become_their_means_and_the_rest_of_the_graph_stays():
     inner = sym.floor(x[0] * p) / p
     column = ca.vertcat(sym.sin(inner) + sym.exp(x[1]), sym.ceil(inner**2) * sym.floor(p), sym.atan2(x[0], x[1]))

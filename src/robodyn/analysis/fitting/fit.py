@@ -25,6 +25,7 @@ from robodyn.analysis.fitting.scaling import Bounds, Scale, make_scales
 from robodyn.analysis.fitting.search_space import SearchSpace, make_search_space
 from robodyn.analysis.fitting.state import fingerprint, load_starts, save_starts
 from robodyn.analysis.fitting.summary import summarise_fit
+from robodyn.analysis.sensitivity.parameters import check_quaternions
 from robodyn.analysis.sensitivity.variation import prepare_variation
 from robodyn.assembly import assemble
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
@@ -129,6 +130,7 @@ def _matching(
     for name in data.names if isinstance(noise, Mapping) else ():
         if name not in given:
             flaws.add(f"noise.{name}", "is missing", "give it for every signal or for none")
+    check_quaternions(scenario, free, flaws)
     if "duration" in free:
         flaws.add("duration", "is that of the data", "leave it out of free")
     flaws.raise_if_any("fit")

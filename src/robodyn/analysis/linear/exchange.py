@@ -22,7 +22,7 @@ def to_control(model: LinearModel, pade: int | None = None) -> Any:
     if model.delays and pade is None:
         what = f"the model has {len(model.delays)} delays, which python-control's state space has not"
         raise ModelError([Flaw("pade", what, "give the order of their Pade approximations")], "linear model")
-    control = _import_control()
+    control = import_control()
     finite = model if pade is None else model.with_pade(pade)
     names = {
         part: [variable.name.replace(".", "_") for variable in getattr(finite, part)]
@@ -38,7 +38,7 @@ def loop_to_control(model: SampledModel, signal: str, output: str | None = None)
     it as it is. With one it is how the output follows the signal, as `respond_held` says. Where the signal is written
     several times in a cycle of all ticks there are as many inputs and outputs, one for each writing or tick (lifting).
     """
-    control = _import_control()
+    control = import_control()
     lifted = lift(model, [signal])
     settings = {"dt": lifted.turn_time, "remove_useless_states": False}
     if output is None:
@@ -49,7 +49,7 @@ def loop_to_control(model: SampledModel, signal: str, output: str | None = None)
 
 def from_control(system: Any) -> LinearModel:
     """A linear model without delays from a continuous system of python-control (transfer functions are realised)."""
-    control = _import_control()
+    control = import_control()
     if system.isdtime(strict=True):
         what = f"is sampled every {system.dt} s, a LinearModel is continuous"
         raise ModelError([Flaw("system", what, "give the continuous system")], "linear model")
@@ -60,7 +60,8 @@ def from_control(system: Any) -> LinearModel:
     return LinearModel(A, B, C, D, states=states, inputs=inputs, outputs=outputs)
 
 
-def _import_control() -> Any:
+def import_control() -> Any:
+    """The package, or how to get it."""
     try:
         import control
     except ImportError as error:

@@ -8,6 +8,7 @@ from typing import Any
 
 from robodyn.assembly import System
 from robodyn.errors import FlawList, nearest
+from robodyn.model import Scenario
 
 INITIAL = "initial."
 REMEDY = "use finite changes instead"
@@ -76,8 +77,18 @@ def _find(system: System, name: str, flaws: FlawList) -> Direction | None:
     return Direction(name, number.unit, number.value, abs(number.value) or 1.0, place, delay=delay)
 
 
+def check_quaternions(scenario: Scenario, names: Sequence[str], flaws: FlawList) -> None:
+    """Entries of a quaternion cannot be changed one by one."""
+    freedoms = scenario.machine.mechanism.freedoms if scenario.machine.mechanism else ()
+    entries = {f"{INITIAL}{name}" for one in freedoms if not one.is_single for name in one.positions}
+    for name in sorted(entries & set(names)):
+        what = "is an entry of a quaternion: changed alone it leaves no rotation"
+        flaws.add(name, what, "change an angular velocity, or compare runs from other orientations")
+
+
 def _find_initial(system: System, name: str, flaws: FlawList) -> Direction | None:
     wanted = name.removeprefix(INITIAL)
+    check_quaternions(system.scenario, [name], flaws)
     if system.scenario.initialisation == "equilibrium":
         flaws.add(name, "is only a guess of the equilibrium the run starts at", "leave it out")
         return None

@@ -19,6 +19,7 @@ function makeReplay(store) {
   const shown = () => sceneOf(store.runs[store.machine]);
   const ghosts = () => drawable.filter((run) => run !== store.runs[store.machine] && store.ghosts && store.shown[run.number]);
   const caption = make("p", { class: "caption" });
+  if (drawable.length > 1) makeRunChoice(store, drawable);
   const draw = makePicture(store, shown, () => ghosts().map(sceneOf), drawable);
   byId("stage").append(caption, ...(store.note ? [make("p", { class: "caption" }, store.note)] : []));
   const tell = () => {
@@ -96,15 +97,16 @@ const LAYERS = [
   ["collision", "collisions", ({ bodies }) => bodies.some(({ looks = [] }) => looks.some(({ collision }) => collision))],
 ];
 
+function makeRunChoice(store, drawable) {
+  const options = drawable.filter((run) => !run.backdrop).map((run) => [run.number, run.label]);
+  const choice = makeChoice("Run that is replayed", options, store.machine, (value) => store.set({ machine: Number(value) }));
+  const others = drawable.some((run) => run.backdrop) ? "at rest" : "others";
+  store.listen((changes) => "machine" in changes && (choice.value = store.machine));
+  byId("replay-tools").append(choice, makeToggle(others, store.ghosts, (ghosts) => store.set({ ghosts })));
+}
+
 function makeReplayTools(store, drawable, camera, draw) {
   const tools = byId("replay-tools");
-  if (drawable.length > 1) {
-    const options = drawable.filter((run) => !run.backdrop).map((run) => [run.number, run.label]);
-    const choice = makeChoice("Run that is replayed", options, store.machine, (value) => store.set({ machine: Number(value) }));
-    const others = drawable.some((run) => run.backdrop) ? "at rest" : "others";
-    store.listen((changes) => "machine" in changes && (choice.value = store.machine));
-    tools.append(choice, makeToggle(others, store.ghosts, (ghosts) => store.set({ ghosts })));
-  }
   const look = (view) => {
     [camera.azimuth, camera.elevation] = VIEWS[view];
     // Another number each time: the same view again is fitted again.

@@ -10,7 +10,6 @@ import math
 
 import numpy as np
 
-from robodyn.catalog import hang_freely
 from robodyn.model import (
     Block,
     Body,
@@ -28,6 +27,7 @@ from robodyn.model import (
 from robodyn.spatial import Pose, about_axis
 from robodyn_studies.catalog.delta_parameters import FITTED, GRAVITY, DeltaRobot
 from robodyn_studies.catalog.delta_robot import ARMS, POLE, UP, constant_torques, delta_machine, symmetric_pose
+from robodyn_studies.catalog.free_bodies import hang_freely
 
 ROBOTS = ("left", "right")
 SPAN = 1.0

@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from robodyn.catalog import hang_freely
 from robodyn.errors import Flaw, ModelError
 from robodyn.model import (
     GROUND,
@@ -39,6 +38,7 @@ from robodyn_studies.catalog.delta_robot import (
     angle_from_plane,
     constant_torques,
 )
+from robodyn_studies.catalog.free_bodies import hang_freely
 
 RODS = {"left": 1.0, "right": -1.0}
 WIDTH = 0.08

@@ -16,7 +16,6 @@ import math
 
 import numpy as np
 
-from robodyn.catalog import hang_freely
 from robodyn.errors import FlawList, nearest
 from robodyn.laws import law
 from robodyn.model import (
@@ -36,6 +35,7 @@ from robodyn.model import (
     Solver,
 )
 from robodyn.structures import Reduction
+from robodyn_studies.catalog.free_bodies import hang_freely
 from robodyn_studies.catalog.space_arm import BODIES, BOOM, JOINTS, TIP, space_arm_mechanism
 
 SIDE, MASS = 2.0, 2000.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from robodyn.model import GROUND, Body, Joint
+from robodyn import GROUND, Body, Joint
 
 AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 

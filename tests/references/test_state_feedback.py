@@ -1,0 +1,162 @@
+"""LQR, Kalman filter, observers and their block, against python-control, summed costs and a machine's own poles."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.signal import cont2discrete
+
+from robodyn import ModelError, Solver, assemble, simulate
+from robodyn.analysis import (
+    LinearModel,
+    Variable,
+    design_kalman_filter,
+    design_observer,
+    design_regulator,
+    linearise,
+    linearise_sampled,
+    sample_plant,
+    state_controller,
+)
+from robodyn.model import GROUND, Block, Body, Joint, Machine, Mechanism, Scenario
+
+T = 0.01
+STATES = ("rail.position", "hinge.position", "rail.velocity", "hinge.velocity")
+
+
+def balanced(*blocks, **fields):
+    """A pole upright on a cart."""
+    bodies = (Body("cart", 2.0), Body("pole", 0.5, (0.0, 0.0, 0.4), (0.02, 0.02, 0.001)))
+    joints = (
+        Joint("rail", "prismatic", GROUND, "cart", axis=(1, 0, 0)),
+        Joint("hinge", "revolute", "cart", "pole", axis=(0, 1, 0)),
+    )
+    drive = Block("drive", "constant_force", "rail", parameters={"value": 0.0})
+    machine = Machine("balance", Mechanism("balance", bodies, joints), blocks or (drive,))
+    return Scenario("balance", machine, 3.0, solver=Solver("dopri5", rtol=1e-9, atol=1e-11), **fields)
+
+
+@pytest.fixture(scope="module")
+def upright():
+    outputs = ("rail.position", "hinge.position")
+    return linearise(assemble(balanced()), "start", inputs=("drive.value",), outputs=outputs)
+
+
+def step_by_pieces(model, u, delay):
+    """States at the samples under held inputs that take effect late: from one switch to the next."""
+    times = [round(k * T + late, 12) for k in range(len(u)) for late in (0.0, delay)]
+    switches = sorted(set(times))
+    x, found = np.array([0.1, -0.2, 0.3, 0.05]), []
+    for begin, end in zip(switches, [*switches[1:], math.inf], strict=True):
+        if abs(begin / T - round(begin / T)) < 1e-9 and round(begin / T) < len(u):
+            found.append(x)
+        k = math.floor((begin - delay) / T + 1e-9)
+        if end == math.inf or begin >= (len(u) - 1) * T - 1e-12:
+            break
+        F, G, *_ = cont2discrete((model.A, model.B, model.C, model.D), end - begin)
+        x = F @ x + G[:, 0] * (u[k] if k >= 0 else 0.0)
+    return np.array(found)
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.003, 0.01, 0.0217])
+def test_a_sampled_plant_goes_on_as_its_model_does_between_all_switches(upright, delay):
+    plant, u = sample_plant(upright, T, delay), np.random.default_rng(3).normal(size=12)
+    expected = step_by_pieces(upright, u, delay)
+    x = expected[0]
+    for k in range(len(expected) - 1):
+        assert x == pytest.approx(expected[k], rel=1e-9, abs=1e-12)
+        x = plant.F @ x + sum(G[:, 0] * (u[k - j] if k >= j else 0.0) for j, G in enumerate(plant.G))
+
+
+def test_gains_are_those_of_python_control(upright):
+    control = pytest.importorskip("control")
+    plant = sample_plant(upright, T)
+    Q, R, W, V = np.diag([10.0, 1.0, 0.0, 0.0]), [[0.1]], np.diag([0.0, 0.0, 1e-4, 1e-3]), np.diag([1e-6, 4e-6])
+    found = design_regulator(plant, {"rail.position": 10.0, "hinge.position": 1.0}, {"drive.value": 0.1})
+    K, P, poles = control.dlqr(plant.F, plant.G[0], Q, R)
+    np.testing.assert_allclose(found.K, K, rtol=1e-8)
+    np.testing.assert_allclose(found.cost, P, rtol=1e-6)
+    assert np.sort_complex(found.multipliers) == pytest.approx(np.sort_complex(poles), abs=1e-8)
+    filtered = design_kalman_filter(plant, W, V)
+    gain, covariance, _ = control.dlqe(plant.F, np.eye(4), plant.C, W, V)
+    np.testing.assert_allclose(filtered.covariance, covariance, rtol=1e-6)
+    # python-control's gain leads to the estimate of the next sample.
+    np.testing.assert_allclose(plant.F @ filtered.L, gain, rtol=1e-6)
+
+
+def test_the_cost_of_a_late_regulator_is_the_sum_that_it_says_and_the_least(upright):
+    """z^T P z summed up sample by sample; gains beside it cost more."""
+    plant = sample_plant(upright, T, 0.017)
+    regulator = design_regulator(plant, dict.fromkeys(STATES, 1.0), {"drive.value": 0.01})
+    A, B = plant.augmented
+    assert A.shape == (6, 6)
+
+    def cost(K):
+        z, total = np.array([0.1, 0.05, 0.0, 0.0, 0.0, 0.0]), 0.0
+        for _ in range(4000):
+            u = -K @ z
+            total += z[:4] @ z[:4] + 0.01 * u @ u
+            z = A @ z + B @ u
+        return total
+
+    z = np.array([0.1, 0.05, 0.0, 0.0, 0.0, 0.0])
+    least = z @ regulator.cost @ z
+    assert cost(regulator.K) == pytest.approx(least, rel=1e-9)
+    for k in range(6):
+        beside = regulator.K * (1 + 0.03 * (np.arange(6) == k))
+        assert cost(beside) > least
+
+
+def test_an_observer_has_the_poles_that_were_asked_for(upright):
+    poles = (-20.0, -25.0, -22 + 8j, -22 - 8j)
+    observer = design_observer(sample_plant(upright, T), poles)
+    assert np.sort_complex(np.log(observer.multipliers) / T) == pytest.approx(np.sort_complex(poles), rel=1e-6)
+
+
+def test_the_machine_under_lqg_has_the_poles_of_regulator_and_filter_together(upright):
+    """Separation: in a run the pole comes upright, and the sampled machine's own multipliers are those designed."""
+    plant = sample_plant(upright, T, 0.004)
+    regulator = design_regulator(plant, {"rail.position": 20.0, "hinge.position": 5.0}, {"drive.value": 0.01})
+    observer = design_kalman_filter(plant, dict.fromkeys(STATES, 1e-5), dict.fromkeys(STATES[:2], 1e-6))
+    block = state_controller("control", regulator, observer, {"command": ("rail",)})
+    closed = balanced(block, initial={"hinge.position": 0.1})
+    run = simulate(replace(closed, duration=8.0))
+    assert abs(run["hinge.position"].final) < 1e-4
+    assert abs(run["rail.position"].final) < 1e-3
+    found = linearise_sampled(replace(closed, initial={})).multipliers
+    for mu in (*regulator.multipliers, *observer.multipliers):
+        if abs(mu) > 1e-3:
+            assert np.min(np.abs(found - mu)) < 1e-6
+
+
+def test_state_feedback_reads_the_states_themselves(upright):
+    plant = sample_plant(upright, T)
+    regulator = design_regulator(plant, dict.fromkeys(STATES, 1.0), {"drive.value": 0.01})
+    block = state_controller("control", regulator, acts={"command": ("rail",)})
+    found = linearise_sampled(balanced(block)).multipliers
+    for mu in regulator.multipliers:
+        assert np.min(np.abs(found - mu)) < 1e-8
+
+
+def test_what_cannot_be_controlled_or_seen_is_told(upright):
+    drifting = LinearModel(
+        np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.3]]),
+        np.array([[0.0], [1.0], [0.0]]),
+        np.array([[1.0, 0.0, 0.0]]),
+        states=(Variable("x"), Variable("v"), Variable("other")),
+    )
+    plant = sample_plant(drifting, T)
+    with pytest.raises(ModelError, match="the motion of 1 other does not decay and cannot be controlled by the inputs"):
+        design_regulator(plant, np.eye(3), np.eye(1))
+    with pytest.raises(ModelError, match="the motion of 1 other does not decay and cannot be seen in the outputs"):
+        design_kalman_filter(plant, np.eye(3), np.eye(1))
+    good = sample_plant(upright, T)
+    with pytest.raises(ModelError, match=r"states.rail.positio: is none of the plant \(did you mean 'rail.position'"):
+        design_regulator(good, {"rail.positio": 1.0}, {"drive.value": 1.0})
+    with pytest.raises(ModelError, match="inputs: weights must be positive"):
+        design_regulator(good, {"rail.position": 1.0}, {})
+    with pytest.raises(ModelError, match="are 2, the plant has 4 states"):
+        design_observer(good, (-1.0, -2.0))
+    with pytest.raises(ModelError, match="period: must be positive"):
+        sample_plant(upright, 0.0)
