@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from robodyn.analysis.mechanics.machine_dynamics import MachineDynamics
     from robodyn.assembly import System, assemble
-    from robodyn.commissioning import dress, move
+    from robodyn.commissioning import dress, move, move_fast
     from robodyn.cosimulation import Connection, CosimSettings, ScenarioUnit, SignalConnection, cosimulate
     from robodyn.errors import ModelError
     from robodyn.files import DHRow, mechanism_from_dh, read_reference, read_scenario, write_scenario
@@ -67,12 +67,12 @@ if TYPE_CHECKING:
     from robodyn.perturbation import simulate_perturbed
     from robodyn.results import Run, compare, load, save
     from robodyn.robots import BalanceSheet, Robot, import_robot, read_robot
-    from robodyn.simulation import compile_system, simulate
+    from robodyn.simulation import compile_system, simulate, simulate_many
 
 _HOMES = {
     "analysis.mechanics.machine_dynamics": "MachineDynamics",
     "assembly": "System assemble",
-    "commissioning": "dress move",
+    "commissioning": "dress move move_fast",
     "cosimulation": "Connection SignalConnection CosimSettings ScenarioUnit cosimulate",
     "errors": "ModelError",
     "files": "DHRow mechanism_from_dh read_reference read_scenario write_scenario",
@@ -85,7 +85,7 @@ _HOMES = {
     "perturbation": "simulate_perturbed",
     "results": "Run compare load save",
     "robots": "BalanceSheet Robot import_robot read_robot",
-    "simulation": "compile_system simulate",
+    "simulation": "compile_system simulate simulate_many",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
@@ -156,11 +156,13 @@ __all__ = [
     "load",
     "mechanism_from_dh",
     "move",
+    "move_fast",
     "read_reference",
     "read_robot",
     "read_scenario",
     "save",
     "simulate",
+    "simulate_many",
     "simulate_perturbed",
     "with_elastic_joints",
     "write_scenario",

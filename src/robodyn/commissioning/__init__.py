@@ -1,7 +1,8 @@
 """Commissioning: a robot gets drives, friction, encoders and tuned loops, and moves that it can do."""
 
 from robodyn.commissioning.dressing import Dressed, DressedAxis, dress
-from robodyn.commissioning.moving import Move, move
+from robodyn.commissioning.fast_path import FastMove, move_fast
+from robodyn.commissioning.moving import Move, line_from, move
 from robodyn.commissioning.options import Control, Drive
 
-__all__ = ["Control", "Dressed", "DressedAxis", "Drive", "Move", "dress", "move"]
+__all__ = ["Control", "Dressed", "DressedAxis", "Drive", "FastMove", "Move", "dress", "line_from", "move", "move_fast"]

@@ -22,6 +22,32 @@ def drives_of(machine: Machine) -> dict[str, str]:
     return found
 
 
+class InverseDynamics:
+    """Torques and forces of joints' drives from their motion: tau = M(q) a + c(q, v), friction aside.
+
+    A drive behind an elastic gear is taken to turn as its joint, whose torque it gives beside its own rotor's.
+    """
+
+    def __init__(self, machine: Machine, joints: Sequence[str], places: Mapping[str, float]) -> None:
+        self.dynamics, drives = MachineDynamics(machine), drives_of(machine)
+        rests = {f"{name}.position": q for name, q in places.items()}
+        rests |= {f"{drive}.position": places.get(joint, 0.0) for joint, drive in drives.items()}
+        self.rest = self.dynamics.positions_at(rests)
+        self.columns = [[name, *([drives[name]] if name in drives else [])] for name in joints]
+
+    def __call__(self, position: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray) -> np.ndarray:
+        """Of the moving joints, (n,) each."""
+        dynamics = self.dynamics
+        q, v, a = self.rest.copy(), np.zeros(len(dynamics.velocities)), np.zeros(len(dynamics.velocities))
+        for j, names in enumerate(self.columns):
+            for name in names:
+                q[dynamics.positions.index(f"{name}.position")] = position[j]
+                at = dynamics.velocities.index(f"{name}.velocity")
+                v[at], a[at] = velocity[j], acceleration[j]
+        forces = dict(zip(dynamics.velocities, dynamics.mass_matrix(q) @ a + dynamics.bias(q, v), strict=True))
+        return np.array([sum(forces[f"{name}.velocity"] for name in names) for names in self.columns])
+
+
 def check_unconstrained(flaws: FlawList, dynamics: MachineDynamics, q: np.ndarray, joints: Sequence[str]) -> None:
     """Report joints that constraints hold: what they move, and who helps them, is not known joint by joint."""
     H = dynamics.constraint_gradients(q)
@@ -43,29 +69,15 @@ def check_efforts(
 ) -> np.ndarray:
     """Torques and forces of the joints' drives along a motion (k, n), friction aside; what is too much is reported.
 
-    A drive behind an elastic gear is taken to turn as its joint, whose torque it gives beside its own rotor's.
-
     Args:
         places: positions of the joints that stay; place: text that says where sample k is.
     """
-    dynamics, drives = MachineDynamics(machine), drives_of(machine)
-    rests = {f"{name}.position": q for name, q in places.items()}
-    rests |= {f"{drive}.position": places.get(joint, 0.0) for joint, drive in drives.items()}
-    q0 = dynamics.positions_at(rests)
-    check_unconstrained(flaws, dynamics, q0, joints)
+    inverse = InverseDynamics(machine, joints, places)
+    check_unconstrained(flaws, inverse.dynamics, inverse.rest, joints)
     if flaws.found:
         return np.zeros_like(position)
-    columns = [[name, *([drives[name]] if name in drives else [])] for name in joints]
-    effort = np.empty_like(position)
-    for k in range(len(time)):
-        q, v, a = q0.copy(), np.zeros(len(dynamics.velocities)), np.zeros(len(dynamics.velocities))
-        for j, names in enumerate(columns):
-            for name in names:
-                q[dynamics.positions.index(f"{name}.position")] = position[k, j]
-                at = dynamics.velocities.index(f"{name}.velocity")
-                v[at], a[at] = velocity[k, j], acceleration[k, j]
-        forces = dict(zip(dynamics.velocities, dynamics.mass_matrix(q) @ a + dynamics.bias(q, v), strict=True))
-        effort[k] = [sum(forces[f"{name}.velocity"] for name in names) for names in columns]
+    effort = np.array([inverse(*rows) for rows in zip(position, velocity, acceleration, strict=True)])
+    columns = inverse.columns
     _report(flaws, machine, columns, effort, place)
     return effort
 

@@ -197,10 +197,15 @@ def _check_clocks(problem: Problem) -> None:
     _require(n_tasks == 0 or problem.base_period > 0, f"base_period: must be positive, is {problem.base_period}")
     _require(bool(np.all(problem.task_period > 0)), "task_period: must be positive")
     _require(bool(np.all(problem.task_offset >= 0)), "task_offset: must not be negative")
+    _require(bool(np.all(problem.scale > 0)), "scale: must be positive")
+    check_delays(problem)
+
+
+def check_delays(problem: Problem) -> None:
+    """Delays and breaks that a run can have."""
     _require(bool(np.all(problem.delay_times > 0)), "delay_times: must be positive")
     _require(bool(np.all(np.isfinite(problem.delay_times))), "delay_times: must be finite")
     _require(bool(np.all(np.diff(problem.breaks) >= 0)), "breaks: must ascend")
-    _require(bool(np.all(problem.scale > 0)), "scale: must be positive")
 
 
 def _check_kernels(problem: Problem) -> None:

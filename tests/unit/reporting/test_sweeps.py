@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from robodyn.analysis.sweeps.curves import Curves
 from robodyn.analysis.sweeps.table import SweepTable, Varied
 from robodyn.reporting.bands import draw_bands
 from robodyn.reporting.sweeps import draw_histogram, draw_influence, draw_measure, plot_sweep, rank_influences
+from robodyn.results.table import Curves
 
 pytest.importorskip("matplotlib")
 
@@ -23,9 +23,21 @@ def make_table(places, outcome, drawn=(), curves=None):
     measures = {"max:y": outcome(*inputs.values())}
     units = dict.fromkeys(inputs, "kg") | {"max:y": "m"}
     ends = np.ones(n)
-    message = tuple(["finished"] * n), tuple([""] * n), ends, ends
-    names = tuple(name for name, _ in drawn)
-    return SweepTable("test", tuple(axes), names, inputs, measures, units, *message, curves, 1.0, 1.0)
+    return SweepTable(
+        scenario="test",
+        axes=tuple(axes),
+        drawn=tuple(name for name, _ in drawn),
+        inputs=inputs,
+        measures=measures,
+        units=units,
+        outcomes=tuple(["finished"] * n),
+        sentences=tuple([""] * n),
+        end_time=ends,
+        wall_time=ends,
+        curves=curves,
+        simulated=1.0,
+        elapsed=1.0,
+    )
 
 
 def test_one_axis_is_a_line_through_the_measure_in_the_order_of_its_places():

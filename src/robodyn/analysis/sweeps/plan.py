@@ -12,7 +12,6 @@ import numpy as np
 
 from robodyn.analysis.sensitivity.variation import make_tunable
 from robodyn.analysis.sweeps.grid import Axis, Factors, combine_axes, make_axes
-from robodyn.analysis.sweeps.measures import Measure, find_measures
 from robodyn.analysis.sweeps.nonlinear import prepare_nonlinear
 from robodyn.analysis.sweeps.numbers import INITIAL, check_once, find_numbers
 from robodyn.analysis.sweeps.sampling import Distribution, Draw, make_draws
@@ -20,6 +19,7 @@ from robodyn.assembly import System, assemble
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.model import Scenario
 from robodyn.results.signal import Floats
+from robodyn.simulation.measures import Measure, find_measures
 
 RUNS, SEED, POINTS = 1000, 1, 300
 MOST_RUNS = 10_000_000
