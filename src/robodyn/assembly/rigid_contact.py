@@ -138,8 +138,8 @@ class Rigid:
         rounding error and hits. That impact may stop its slip; if it does not, it hits again and again, as is reported.
 
         Args:
-            b: accelerations of the gaps without contact forces; forces: by the present modes; settling: memory that is 1
-            after an impact.
+            b: accelerations of the gaps without contact forces; forces: by the present modes; settling: memory that is
+            1 after an impact.
         """
         allowed = []
         for i, contact_point in enumerate(self.contact_points):
