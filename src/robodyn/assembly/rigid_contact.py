@@ -135,7 +135,7 @@ class Rigid:
         """Of the contact points that neither approach nor part.
 
         One whose friction would pull it in more than its force pushes is let go (Painleve's paradox): it sinks by a
-        rounding error and hits. That impact may stop its slip; if it does not, it hits again and again, which is told.
+        rounding error and hits. That impact may stop its slip; if it does not, it hits again and again, as is reported.
 
         Args:
             b: accelerations of the gaps without contact forces; settling: memory that is 1 after an impact.
