@@ -57,8 +57,8 @@ def _measure_loop(arm: CompiledSystem, runs: int) -> Row:
         f"two-link loop, {ALL_RUNS} runs of 0.2 s",
         ours * ALL_RUNS,
         "s",
-        f"from {runs} runs on {count_cores()} cores, {1e3 * spent:.3g} ms of a core each; the first {few} bit-equal to single "
-        f"ones, {ours / rival:.2g} of their time",
+        f"from {runs} runs on {count_cores()} cores, {1e3 * spent:.3g} ms of a core each; the first {few} bit-equal "
+        f"to single ones, {ours / rival:.2g} of their time",
         goal=2.0,
     )
 
@@ -118,7 +118,7 @@ def _measure_weld(full: bool) -> Row:
         f"RX90B weld, {runs} runs with {len(names)} numbers of friction drawn",
         1e3 / rate,
         "ms/s",
-        f"{rate:.0f} robots x seconds per second on {count_cores()} cores, {1e3 * spent / simulated:.3g} ms of a core for each "
-        f"second, {int(table.done.sum())} carried through",
+        f"{rate:.0f} robots x seconds per second on {count_cores()} cores, {1e3 * spent / simulated:.3g} ms of a core for "
+        f"each, {int(table.done.sum())} carried through",
         goal=1.0,
     )
