@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from robodyn.analysis.model_stand_in import UnitModel
 from robodyn.laws import MODULES, Law, arguments_of, info_of
 
 PAGE = Path(__file__).with_name("laws.md")
@@ -51,23 +52,15 @@ def _row(name: str, law: Callable[..., Any]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
-class OneAxis:
-    """Stands in for the model that a law gets."""
-
-    axes = task = ("axis",)
-
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        matrix = name in ("mass_matrix", "jacobian")
-        return lambda *_: 1.0 if name == "independence" else ((1.0,),) if matrix else (1.0,)
-
-
 def _returned(law: Callable[..., Any]) -> list[str]:
     """Names of a law's outputs, from one call with ones; rates and new memory are known by their endings."""
     info = info_of(law)
     arguments: dict[str, Any] = {a.name: 1.0 for a in arguments_of(law)}
     arguments |= {a.name: (0.0, 1.0) for a in arguments_of(law) if a.name in info.folded}
     if "model" in arguments:
-        arguments |= {a.name: (1.0,) for a in arguments_of(law) if not a.keyword_only} | {"model": OneAxis()}
+        arguments |= {a.name: (1.0,) for a in arguments_of(law) if not a.keyword_only} | {
+            "model": UnitModel(("axis",), ("axis",))
+        }
     hidden = {f"{n}_dot" for n in info.states} | {f"{n}_next" for n in info.memory}
     return [name for name in law(**arguments) if name not in hidden]
 

@@ -172,6 +172,28 @@ def open_browser(folder, webgl=False, **options):
         process.wait(PATIENCE)
 
 
+def show_pages(browser, write):
+    """Yields a callable that writes a page and gives the browser with it; no page may complain or ask for anything but
+    itself.
+
+    Args:
+        write: callable number of the page, further arguments -> its path.
+    """
+    opened = []
+
+    def open_page(*arguments, **options):
+        path = write(len(opened), *arguments, **options)
+        if not opened:
+            browser.errors(), browser.requests()
+        browser.open(path.as_uri())
+        opened.append(path.as_uri())
+        return browser
+
+    yield open_page
+    assert browser.errors() == []
+    assert browser.requests() == opened
+
+
 def _free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

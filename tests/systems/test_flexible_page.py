@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 import pytest
-from support.browser import open_browser
+from support.browser import show_pages
 from support.limber import limber_modes
 
 from robodyn.analysis.linear.vibration import animate_modes
@@ -18,19 +18,6 @@ FACTOR = 16.0
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    with open_browser(tmp_path_factory.mktemp("profile")) as browser:
-        yield browser
-
-
-@pytest.fixture(scope="module")
-def artist(tmp_path_factory):
-    """A browser that draws in space, which takes its time."""
-    with open_browser(tmp_path_factory.mktemp("artist"), webgl=True) as browser:
-        yield browser
-
-
-@pytest.fixture(scope="module")
 def vibration():
     return animate_modes(*limber_modes())
 
@@ -38,23 +25,13 @@ def vibration():
 @pytest.fixture
 def show(browser):
     """Callable path -> the browser with that page, which must not complain."""
-    yield from shown(browser)
+    yield from show_pages(browser, lambda number, path: path)
 
 
 @pytest.fixture
 def draw(artist):
     """The same with a picture of the machine."""
-    yield from shown(artist)
-
-
-def shown(browser):
-    def open_page(path):
-        browser.errors()
-        browser.open(path.as_uri())
-        return browser
-
-    yield open_page
-    assert browser.errors() == []
+    yield from show_pages(artist, lambda number, path: path)
 
 
 @pytest.fixture

@@ -1,13 +1,15 @@
 """Does the page of a machine, in a real browser, put every kind of joint where the model does, and draw what it has?"""
 
 import re
+from functools import partial
 
 import numpy as np
 import pytest
-from support.browser import PIXELS, open_browser
+from support.browser import PIXELS, show_pages
 
 from robodyn import simulate
-from robodyn.model import GROUND, Body, Joint, Machine, Mechanism, Mimic, Point, Scenario
+from robodyn.catalog import four_bars
+from robodyn.model import GROUND, Body, Joint, Machine, Mechanism, Mimic, Point, Rod, Scenario
 from robodyn.model.describe import describe
 from robodyn.model.look import BoxLook, SphereLook
 from robodyn.spatial import quaternion_from_rpy
@@ -21,44 +23,21 @@ KINDS = ("free", "planar", "revolute", "prismatic", "screw", "ball", "universal"
 CORNERS = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    with open_browser(tmp_path_factory.mktemp("profile")) as browser:
-        yield browser
-
-
-@pytest.fixture(scope="module")
-def artist(tmp_path_factory):
-    """A browser that draws in space, which takes its time."""
-    with open_browser(tmp_path_factory.mktemp("artist"), webgl=True) as browser:
-        yield browser
-
-
 @pytest.fixture
 def show(browser, tmp_path):
     """Callable scenario -> the browser with its page, which must not complain or ask for anything else."""
-    yield from shown(browser, tmp_path)
+    yield from show_pages(browser, partial(write_numbered, tmp_path))
 
 
 @pytest.fixture
 def draw(artist, tmp_path):
     """The same with a picture of the machine."""
-    yield from shown(artist, tmp_path)
+    yield from show_pages(artist, partial(write_numbered, tmp_path))
 
 
-def shown(browser, folder):
-    opened = []
-
-    def open_page(scenario, **options):
-        path = write_view(describe(scenario), scenario.start_values, folder / f"view{len(opened)}.html", **options)
-        browser.errors(), browser.requests()
-        browser.open(path.as_uri())
-        opened.append(path.as_uri())
-        return browser
-
-    yield open_page
-    assert browser.errors() == []
-    assert browser.requests() == opened
+def write_numbered(folder, number, scenario, **options):
+    path = folder / f"view{number}.html"
+    return write_view(describe(scenario), scenario.start_values, path, **options)
 
 
 @pytest.fixture(scope="module")
@@ -129,6 +108,41 @@ def test_sliders_have_units_and_limits_and_tell_what_is_beyond_them(show, chain)
     put(page, "screw_joint", 2.5)
     assert page.run(violated) == ["screw_joint"]
     assert page.run("return document.querySelector(arguments[0]).disabled", ".slider[data-joint='shadow_joint'] input")
+
+
+def test_loops_stay_closed_by_the_least_motion_or_all_goes_back(show):
+    page = show(four_bars(1))
+    assert page.run("return document.querySelectorAll('#notes p').length") == 0
+    names = page.run("return [...document.querySelectorAll('.slider')].map((row) => row.dataset.joint)")
+    put(page, names[0], 0.9)
+    closed = places(page)
+    assert closed["end0"] == pytest.approx(closed["top1"], abs=1e-9)
+    assert field(page, names[0]) == pytest.approx(0.9)
+    assert "cannot be closed" not in page.run("return document.querySelector('#sliders').innerText")
+
+
+def test_what_cannot_be_closed_goes_back(show):
+    """A triangle whose third side is a rod: beyond it the hinge does not turn."""
+    bodies = [Body("arm", 1.0, inertia=(1, 1, 1)), Body("tip", 1.0, inertia=(1, 1, 1))]
+    joints = [Joint("shoulder", "revolute", GROUND, "arm"), Joint("slide", "prismatic", "arm", "tip", axis=(1, 0, 0))]
+    points = [Point("end", "tip", (1, 0, 0)), Point("pin", GROUND, (0, 2.0, 0))]
+    machine = Machine("rod", Mechanism("rod", bodies, joints, points), constraints=[Rod("rod", "pin", "end", 5**0.5)])
+    page = show(Scenario("rod", machine, 1.0))
+    put(page, "shoulder", 0.5)
+    # |(r cos 0.5, r sin 0.5) - (0, 2)| = 5^0.5, r = 1 + slide.
+    r = 2 * np.sin(0.5) + np.sqrt((2 * np.sin(0.5)) ** 2 + 1)
+    assert field(page, "slide") == pytest.approx(r - 1, abs=1e-5)
+    put(page, "slide", 4.0)
+    assert field(page, "slide") == pytest.approx(r - 1, abs=1e-5)
+    assert "The loops cannot be closed there" in page.run("return document.querySelector('#sliders').innerText")
+
+
+def field(page, name):
+    return float(
+        page.run(
+            "return document.querySelector(arguments[0]).value", f".slider[data-joint='{name}'] input[type=number]"
+        )
+    )
 
 
 def boxed(name="boxed"):

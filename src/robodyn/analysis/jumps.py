@@ -19,6 +19,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from robodyn.analysis.model_stand_in import stand_in
 from robodyn.assembly import System
 from robodyn.assembly.functions import Expressions
 from robodyn.assembly.tracing import trace_law
@@ -137,7 +138,8 @@ class _Traced:
     @cached_property
     def _functions(self) -> set[str]:
         """Names of what may jump; tables that are given with a run alone are references in time, without states."""
-        return find_jumps(self.results, self.moving) if not self._operations & RUN_TIME else set()
+        looked_at = bool(self.results) and not self._operations & RUN_TIME
+        return find_jumps(self.results, self.moving) if looked_at else set()
 
     @cached_property
     def _operations(self) -> set[str]:
@@ -231,6 +233,8 @@ def _value(block: Block, argument: Any, moving: list[ca.SX]) -> Any:
         return block.parameters[argument.name]
     if source is None:
         return argument.default
+    if source == "model":
+        return stand_in(block)
     still = source == "time" or (source == "memory" and not block.sampled)
 
     def symbol(entry: Any) -> Any:
@@ -243,4 +247,6 @@ def _value(block: Block, argument: Any, moving: list[ca.SX]) -> Any:
             moving.append(fresh)
         return fresh
 
+    if source == "axes":
+        return symbol(stand_in(block).axes)
     return symbol(block.inputs[argument.name] if source == "input" else argument.name)

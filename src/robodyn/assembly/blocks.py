@@ -89,10 +89,10 @@ def _trace_sticking(bound: BoundBlock) -> Contribution:
     """Friction that sticks, traced for sliding forth and back and without dry friction; its force is found later."""
     block, bindings, flaws = bound.block, bound.bindings, bound.context.flaws
     # One law, three modes: sliding forth, sliding back, and with its dry friction left out.
-    ways = [{**bound.arguments, "direction": direction} for direction in (1.0, -1.0, 0.0)]
-    traces = [trace_law(block.function, way, bindings, bound.path, flaws) for way in ways]
+    modes = [{**bound.arguments, "direction": direction} for direction in (1.0, -1.0, 0.0)]
+    traces = [trace_law(block.function, mode, bindings, bound.path, flaws) for mode in modes]
     found = [trace.results for trace in traces if trace is not None]
-    if len(found) < len(ways):
+    if len(found) < len(modes):
         return Contribution()
     names = [name for name in FORCE_NAMES if name in found[0]]
     if len(names) != 1 or set(found[0]) != {names[0], "holding_limit"}:

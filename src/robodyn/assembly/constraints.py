@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -26,7 +27,10 @@ from robodyn.assembly.undetermined import mean_mobility
 from robodyn.assembly.units import FORCE
 from robodyn.model import Constraint, LoopJoint, PrescribedMotion, Rod, Wheel
 from robodyn.model.fields import EMPTY
+from robodyn.symbolic import sqrt
 
+AT_ORIGIN = 1e-3
+"""Distance [m] from the world's origin below which a joint says nothing about the size of a machine."""
 STIFFER = 0.1
 """Part of what contacts give way by that equations do: contacts share their loads, but a toggle near a dead centre must
 hold."""
@@ -150,8 +154,27 @@ def constrain(motion: Motion, solve: Solve, known: Contribution) -> tuple[Motion
     idle, undetermined = (tuple(found[k].force for k in ks) for ks in (redundancy.idle, redundancy.undetermined))
     null = redundancy.null_forces
     named = EMPTY if null is None else {e.force: row for e, row in zip(found, null, strict=True)}
-    own = (equations, solve, H, mobility.columns, hold, ca.SX(motion.pole), left_out, idle, undetermined)
+    own = (equations, solve, H, mobility.columns, hold, ca.SX(_choose_pole(motion)), left_out, idle, undetermined)
     return motion, Constrained(*own, named, redundancy.spare, bindings), read
+
+
+def _choose_pole(motion: Motion) -> Any:
+    """Of Baumgarte's method [1/s]: as given, or fast enough for the mechanism's own time scale and for the run.
+
+    max(5 sqrt(g / size), 10 / duration), where size is the largest distance of a joint from the world's origin,
+    or that between joints and points where all joints are there.
+    """
+    scenario = motion.context.scenario
+    if scenario.constraint_method.method != "baumgarte":
+        return 0.0
+    if scenario.constraint_method.pole is not None:
+        return motion.context.values["constraint_method.pole"]
+    # Chosen where it is not given: faster than what moves, slower than what the solver can follow.
+    places = ca.vertcat(*(sqrt(ca.sumsqr(ca.SX(pose.p))) for pose in motion.poses))
+    reach = float(np.max(motion.values_at_start(places), initial=0.0))
+    size = reach if reach > AT_ORIGIN else motion.size
+    fall = float(np.linalg.norm(np.asarray(motion.mechanism.gravity)))
+    return max(5.0 * float(np.sqrt(fall / size)), 10.0 / scenario.duration)
 
 
 def _trace(motion: Motion, constraint: Constraint, known: Contribution, bindings: dict[str, Binding]) -> list[Equation]:

@@ -79,7 +79,7 @@ class DryPoint:
         return where(self.slides, REST_SPEED, HELD_SPEED) if len(self.tangents) == 1 else STOP_MARGIN * self.rest_speed
 
     @property
-    def way(self) -> ca.SX:
+    def slip_direction(self) -> ca.SX:
         """e: that of memory in a plane, so that it does not turn round in a step; in space that of the slip, (m,).
 
         What begins to slip has no direction yet, and one that turns at mu N / (m |w|): memory gives it below the speed
@@ -93,7 +93,7 @@ class DryPoint:
     @property
     def direction(self) -> tuple[ca.SX, ca.SX]:
         """The same along both tangents; where nothing slides any will do."""
-        e = where(self.slides, self.way, ca.SX([1.0, 0.0][: len(self.tangents)]))
+        e = where(self.slides, self.slip_direction, ca.SX([1.0, 0.0][: len(self.tangents)]))
         full = {k: e[i] for i, k in enumerate(self.used)}
         return full.get(0, ca.SX(0)), full.get(1, ca.SX(0))
 

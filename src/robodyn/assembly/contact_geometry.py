@@ -79,9 +79,12 @@ def find_contact_points(motion: Motion, contact: AnyContact) -> list[ContactPoin
     base = contact.against.point
     p_base = motion.point_position(base)
     # w = v_1 + omega_1 x r_1 - v_2 - omega_2 x r_2, both at the same place.
-    v_base, omega_base = _velocity(motion, p_base), _turning(motion, base)
+    v_base, omega_base = motion.velocity_of(p_base), motion.angular_velocity_of(motion.point_rotation(base))
     middle = motion.point_position(contact.touching.point)
-    v_middle, omega = _velocity(motion, middle), _turning(motion, contact.touching.point)
+    v_middle, omega = (
+        motion.velocity_of(middle),
+        motion.angular_velocity_of(motion.point_rotation(contact.touching.point)),
+    )
     found = []
     for name, arm, radius in _places(motion, contact):
         surface = _look(motion, contact, middle + arm, radius)
@@ -116,18 +119,6 @@ def _places(motion: Motion, contact: AnyContact) -> Iterator[tuple[str, ca.SX, c
     half = 0.5 * ca.vertcat(*values.vector(f"{contact.name}.size", XYZ))
     for k, signs in enumerate(product((-1.0, 1.0), repeat=3)):
         yield f"{contact.name}.corner{k}", R @ (ca.DM(signs) * half), ca.SX(0)
-
-
-def _velocity(motion: Motion, position: ca.SX) -> ca.SX:
-    return ca.vertcat(*motion.rates_of(ca.vertsplit(position)))
-
-
-def _turning(motion: Motion, point: str) -> ca.SX:
-    """Angular velocity of a point's body in world axes, from `R_dot R^T`."""
-    R = motion.point_rotation(point)
-    R_dot = ca.reshape(ca.vertcat(*motion.rates_of(ca.vertsplit(ca.vec(ca.densify(R))))), 3, 3)
-    spin = R_dot @ R.T
-    return ca.vertcat(spin[2, 1], spin[0, 2], spin[1, 0])
 
 
 def _look(motion: Motion, contact: AnyContact, place: ca.SX, radius: ca.SX) -> Surface:

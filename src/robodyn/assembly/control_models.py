@@ -76,9 +76,9 @@ def _build(seen: MachineSeen, block: Block, flaws: FlawList) -> tuple[ModelDynam
         return None, ()
     functions = trace_functions(system, axes, described.task)
     warnings = check_axes(block, (axes, described.task), system, functions, flaws)
-    laws = friction_laws(seen.context.values, frictions, own, flaws) if described.friction or not flaws.found else {}
     if flaws.found:
         return None, warnings
+    laws = friction_laws(seen.context.values, frictions, own)
     finder = StateFinder(functions, _look(seen, system, described), not (own or described.rigid))
     return ModelDynamics(axes, described.task, finder, laws, described.friction), warnings
 
@@ -103,7 +103,8 @@ def _look(seen: MachineSeen, system: System, described: ControlModel) -> Known:
     numbers = []
     for number in system.parameters:
         if not number.name.startswith(f"{PROBE}."):
-            machine = described.factor_of(number.name) * seen.context.values.table[number.name]
+            # Constraints that hold what is rigid are none of the machine.
+            machine = described.factor_of(number.name) * seen.context.values.table.get(number.name, number.value)
             numbers.append(described.changes.get(number.name, machine))
     names = [info.name for info in system.states]
     positions, velocities = names[: system.n_q], names[system.n_q : system.n_q + system.n_v]

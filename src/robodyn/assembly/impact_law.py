@@ -103,12 +103,12 @@ class FrictionalImpact:
             pushing_bounds(normal, b, rigid.near, slack), friction_bounds(rigid.near, slack, self.coefficients)
         )
         modes, problem = pose_problem(name, both, motions, bounds, {})
-        pushing, ways = [mode == 0 for mode in modes[:k]], modes[k:]
+        pushing, directions = [mode == 0 for mode in modes[:k]], modes[k:]
         # A contact point that slides has beta = -+mu lam: its friction is a part of its normal column.
-        ratio = -ca.vertcat(*ways) * self.coefficients
+        ratio = -ca.vertcat(*directions) * self.coefficients
         columns = ca.horzcat(normal.columns + slip.columns @ ca.diag(ratio), slip.columns)
         mobility = Mobility(both.rows, columns, both.rows @ columns, both.compliance, symmetric=False)
-        held = [*pushing, *(logical_and(p, way == 0) for p, way in zip(pushing, ways, strict=True))]
+        held = [*pushing, *(logical_and(p, e == 0) for p, e in zip(pushing, directions, strict=True))]
         found = mobility.holder(held)(motions)
         # Rounding aside, it is within the friction cone.
         lam, limit = maximum(found[:k], 0.0), self.coefficients * maximum(found[:k], 0.0)

@@ -63,9 +63,9 @@ def _trace_port(motion: Motion, interface: Interface, units: Mapping[str, str]) 
     else:
         position = motion.point_position(interface.point)
         rotation = motion.point_rotation(interface.point) if interface.rotates else None
-        velocity = ca.vertcat(*motion.rates_of(ca.vertsplit(position)))
+        velocity = motion.velocity_of(position)
         if rotation is not None:
-            velocity = ca.vertcat(velocity, _angular_velocity(motion, rotation))
+            velocity = ca.vertcat(velocity, motion.angular_velocity_of(rotation))
     # w = A v, w' = A a + drift.
     A = ca.jacobian(velocity, motion.v)
     drift = ca.jtimes(velocity, motion.q, motion.q_dot)
@@ -75,13 +75,6 @@ def _trace_port(motion: Motion, interface: Interface, units: Mapping[str, str]) 
     rows = tuple("rad" if row in ROTATION else "m" for row in interface.rows)
     rows = (units[f"{interface.on}.position"],) if interface.point is None else rows
     return Port(interface, A, drift, ca.SX(position), rotation, velocity, inertia, rows)
-
-
-def _angular_velocity(motion: Motion, R: ca.SX) -> ca.SX:
-    """omega in world axes, from `R_dot R^T = [omega]x`."""
-    entries = motion.rates_of(ca.vertsplit(ca.vec(R)))
-    spin = ca.reshape(ca.vertcat(*entries), 3, 3) @ R.T
-    return ca.vertcat(spin[2, 1], spin[0, 2], spin[1, 0])
 
 
 def _numbers(motion: Motion, interface: Interface, quantity: str) -> ca.SX:

@@ -15,7 +15,7 @@ from robodyn.model.control_model import ControlModel
 SINGULAR = 1e-9
 """Part of a common mobility below which a direction counts as immobile."""
 SHOWN = 1e-3
-"""Least part of a direction that is told."""
+"""Least part of a direction that is reported."""
 
 
 def check_numbers(names: Collection[str], described: ControlModel, flaws: FlawList) -> None:
@@ -82,6 +82,6 @@ def _check_mobile(flaws: FlawList, path: str, mobility: np.ndarray, scale: np.nd
         return
     direction = vectors[:, 0] / root
     parts = zip(np.round(direction / np.linalg.norm(direction), 3), names, strict=True)
-    told = " ".join(f"{part:+g} {name}" for part, name in parts if abs(part) > SHOWN)
-    what = f"the start is singular: no force accelerates {told} (mobility {max(values[0], 0.0):.1g} of a common one)"
+    named = " ".join(f"{part:+g} {name}" for part, name in parts if abs(part) > SHOWN)
+    what = f"the start is singular: no force accelerates {named} (mobility {max(values[0], 0.0):.1g} of a common one)"
     flaws.add(path, what, "start elsewhere, or name others")

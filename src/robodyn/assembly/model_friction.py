@@ -12,7 +12,6 @@ from typing import Any
 import casadi as ca
 
 from robodyn.assembly.values import Values
-from robodyn.errors import FlawList
 from robodyn.laws import arguments_of
 from robodyn.model import Block
 from robodyn.model.joint_block import JointBlock
@@ -22,9 +21,7 @@ from robodyn.symbolic import sign, where
 Law = Callable[[Any, Any], Any]
 
 
-def friction_laws(
-    values: Values, blocks: Sequence[Block], own: Mapping[str, float], flaws: FlawList
-) -> dict[str, list[Law]]:
+def friction_laws(values: Values, blocks: Sequence[Block], own: Mapping[str, float]) -> dict[str, list[Law]]:
     """Laws by the joint or coordinate that they are on.
 
     Args:
@@ -32,10 +29,6 @@ def friction_laws(
     """
     found: dict[str, list[Law]] = {}
     for block in blocks:
-        read = [signal for name, signal in block.inputs.items() if name not in ("position", "velocity")]
-        if read:
-            what = f"cannot be made: friction '{block.name}' depends on the signal '{read[0]}'"
-            flaws.add("model", what, "give it a load of its own, or another law")
         parameters = {key: _number(values, block, key, own) for key in block.parameters}
         found.setdefault(str(block.on), []).append(_law(block, parameters))
     return found
@@ -59,7 +52,11 @@ def _law(block: Block, parameters: Mapping[str, Any]) -> Law:
     def results(given: Mapping[str, Any]) -> dict[str, Any]:
         return name_results(block, block.function(**{name: given[name] for name in names}))
 
+    read = [signal for name, signal in block.inputs.items() if name not in ("position", "velocity")]
+
     def force(position: Any, velocity: Any) -> Any:
+        if read:
+            raise ValueError(f"friction '{block.name}' depends on the signal '{read[0]}', which no model knows")
         given = {"position": position, "velocity": velocity, "direction": sign(velocity), **parameters}
         given |= {name: _steady(results, given, name) for name in block.state_names}
         found = results(given)

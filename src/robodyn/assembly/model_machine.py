@@ -9,6 +9,8 @@ from robodyn.errors import FlawList, ModelError, nearest
 from robodyn.model import Block, LinearConstraint, Machine, PrescribedMotion
 from robodyn.model.control_model import ControlModel
 
+RIGID = "rigid_model"
+"""Constraints that hold joints at 0: `rigid_model.twist`."""
 NAME_AXES = "name the axes that have motors, with acts or model.axes; the rest then moves as it must"
 
 
@@ -58,7 +60,7 @@ def bare_machine(
     probes = [
         Block(f"{PROBE}.{name}", "constant_force", name, parameters={"value": 0.0}) for name in dict.fromkeys(places)
     ]
-    rigid = [LinearConstraint(f"{PROBE}.rigid.{name}", {name: 1.0}) for name in described.rigid]
+    rigid = [LinearConstraint(f"{RIGID}.{name}", {name: 1.0}) for name in described.rigid]
     return changed.with_all_blocks([*filter(_belongs, changed.blocks), *probes]).replaced(
         delays=(),
         signals=(),

@@ -22,14 +22,11 @@ from robodyn.model import Freedom, LinearCombination, Mechanism, Point
 from robodyn.model.fields import EMPTY
 from robodyn.model.numbers import XYZ
 from robodyn.spatial import Pose, Quaternion
-from robodyn.symbolic import is_symbolic, sqrt, stack
+from robodyn.symbolic import is_symbolic, stack
 from robodyn.symbolic.tables import spell_out
 
 if TYPE_CHECKING:
     from robodyn.assembly.linear import LinearMechanics
-
-AT_ORIGIN = 1e-3
-"""Distance [m] from the world's origin below which a joint says nothing about the size of a machine."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,28 +103,18 @@ class Motion:
         places = self.values_at_start(column).reshape(-1, 3)
         return float(np.linalg.norm(np.ptp(places, axis=0))) or 1.0
 
-    @property
-    def pole(self) -> Any:
-        """Of Baumgarte's method [1/s]: as given, or fast enough for the mechanism's own time scale and for the run.
-
-        max(5 sqrt(g / size), 10 / duration), where size is the largest distance of a joint from the world's origin,
-        or that between joints and points where all joints are there.
-        """
-        constraint_method, scenario = self.context.scenario.constraint_method, self.context.scenario
-        if constraint_method.method != "baumgarte":
-            return 0.0
-        # Chosen where it is not given: faster than what moves, slower than what the solver can follow.
-        if constraint_method.pole is not None:
-            return self.context.values["constraint_method.pole"]
-        places = ca.vertcat(*(sqrt(ca.sumsqr(ca.SX(pose.p))) for pose in self.poses))
-        reach = float(np.max(self.values_at_start(places), initial=0.0))
-        size = reach if reach > AT_ORIGIN else self.size
-        fall = float(np.linalg.norm(np.asarray(self.mechanism.gravity)))
-        return max(5.0 * float(np.sqrt(fall / size)), 10.0 / scenario.duration)
-
     def rates_of(self, positions: Sequence[ca.SX]) -> list[ca.SX]:
         """Rates of functions of q."""
         return ca.vertsplit(ca.jtimes(ca.vertcat(ca.SX(0, 1), *positions), self.q, self.q_dot))
+
+    def velocity_of(self, position: ca.SX) -> ca.SX:
+        """Velocity of a place, (3,)."""
+        return ca.vertcat(*self.rates_of(ca.vertsplit(position)))
+
+    def angular_velocity_of(self, R: ca.SX) -> ca.SX:
+        """omega in world axes of a rotation, world from body: `R_dot R^T = [omega]x`."""
+        spin = ca.reshape(self.velocity_of(ca.vec(ca.densify(R))), 3, 3) @ R.T
+        return ca.vertcat(spin[2, 1], spin[0, 2], spin[1, 0])
 
     def gradient(self, name: str) -> ca.SX:
         """Of a joint's or coordinate's position with respect to the joints, ds/dq, (1, n_v)."""

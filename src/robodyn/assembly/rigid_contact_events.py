@@ -156,7 +156,7 @@ def _guard_dry(friction: DryFriction, forces: list[ca.SX], rates: ca.SX, binding
         reserve = (most**2 - ca.sumsqr(held)) / maximum(most, TINY)
         margin = minimum(reserve, limit * (1 - ca.sumsqr(point.slips) / HELD_SPEED**2))
         # What sticks, or slides beside others that stick, has power only by the solver's errors: a millionth of 1 m/s.
-        power = ca.dot(held, point.slips) - where(point.slides, limit * ca.dot(point.way, point.slips), 0.0)
+        power = ca.dot(held, point.slips) - where(point.slides, limit * ca.dot(point.slip_direction, point.slips), 0.0)
         stops = ca.dot(point.memory, point.slips) + LEAST_SPEED
         if len(point.tangents) > 1:
             # In space a slip need not pass zero: it stops where it is slow and can be held, or turns back.
@@ -182,7 +182,7 @@ def _excess_to_hold(point: DryPoint, mobility: Mobility, limit: ca.SX, rates: ca
     T = mobility.S[point.rows, point.rows] + ca.diag(mobility.compliance[point.rows])
     determinant = T[0, 0] * T[1, 1] - T[0, 1] * T[1, 0]
     change = ca.vertcat(T[1, 1] * rates[0] - T[0, 1] * rates[1], T[0, 0] * rates[1] - T[1, 0] * rates[0]) / determinant
-    return 0.5 * ca.trace(T) * (sqrt(ca.sumsqr(limit * point.way + change) + TINY) - limit)
+    return 0.5 * ca.trace(T) * (sqrt(ca.sumsqr(limit * point.slip_direction + change) + TINY) - limit)
 
 
 def _guard(contact_point: RigidPoint, event: str, action: str, problems: tuple[str, ...]) -> Guard:

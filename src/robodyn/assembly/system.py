@@ -96,6 +96,11 @@ class System:
         return ca.Function("guard_rates", [*columns], [ca.densify(rates)])
 
     @cached_property
+    def gives(self) -> dict[str, str]:
+        """What the law of each block says of energy that it gives."""
+        return {block.name: block.info.gives for block in self.scenario.machine.all_blocks}
+
+    @cached_property
     def delayed_rates(self) -> ca.SX:
         """Symbols of the rates of the delayed signals."""
         return ca.SX.sym("d_dot", self.symbols.d.numel())

@@ -26,7 +26,7 @@ BAD_INPUT, SIMULATION_FAILED, INTERRUPTED = 2, 3, 130
 
 COMMANDS = (
     "bode", "budget", "check", "circle", "compare", "cosim", "dress", "export", "fit", "import", "info", "list",
-    "loops", "modes", "new", "perturb", "plot", "report", "reproduce", "run", "schema", "sensitivity", "sheet",
+    "loops", "modes", "move", "new", "perturb", "plot", "report", "reproduce", "run", "schema", "sensitivity", "sheet",
     "show", "step", "sweep", "tune", "view",
 )  # fmt: skip
 """Each is a module of this package, which registers it."""

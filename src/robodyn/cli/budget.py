@@ -133,7 +133,7 @@ def _table(found: Budget, signal: str, idle: set[str]) -> Table:
     place = found.places[int(abs(found.total[found.signals.index(signal)]).argmax())]
     table = Table(title=f"{signal} [{unit}], largest where {found.along} = {place:.6g}", title_justify="left")
     for heading in ("part", "of"):
-        table.add_column(heading)
+        table.add_column(heading, overflow="fold")
     for heading in ("largest", "rms", "where total is largest", "share"):
         table.add_column(heading, justify="right")
     for row in rows:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from robodyn.cli.application import app, fail, output, print_json
-from robodyn.cli.targets import load_single
+from robodyn.cli.targets import load_single, read_settings
+from robodyn.errors import Flaw, ModelError
+from robodyn.model import Body
 
 if TYPE_CHECKING:
     from robodyn.commissioning import Dressed
+    from robodyn.model import Machine
 
 
 @app.command("dress")
@@ -22,6 +26,11 @@ def dress_robot(
     ] = "strain-wave",
     control: Annotated[str, typer.Option(help="cascade; or a TOML file with an [all] table.")] = "cascade",
     joint: Annotated[list[str] | None, typer.Option(help="Joint to dress; default: all that nothing drives.")] = None,
+    payload: Annotated[str | None, typer.Option(help='Mass that the robot carries at a point, "2 kg".')] = None,
+    tool: Annotated[str | None, typer.Option(help="Point that carries it.")] = None,
+    setting: Annotated[
+        list[str] | None, typer.Option("--set", help='Change a number: name=value; initial.JOINT.position="30 deg".')
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="TOML file to write; it must not be there yet.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -33,8 +42,10 @@ def dress_robot(
     if out is not None and out.exists():
         raise fail(f"--out {out}: is there already; name another file, or remove it")
     bare = load_single(robot)
+    bare = bare.with_numbers(read_settings(setting or [], bare, robot))
     start = {name.removesuffix(".position"): q for name, q in bare.initial.items() if name.endswith(".position")}
-    found = dress(bare.machine, drives, control, joint, start=start, duration=bare.duration)
+    machine = _with_payload(bare.machine, payload, tool) if payload or tool else bare.machine
+    found = dress(machine, drives, control, joint, start=start, duration=bare.duration)
     if out is not None:
         write_scenario(found.scenario, out)
     if as_json:
@@ -44,6 +55,24 @@ def dress_robot(
         output.print(line, markup=False)
     if out is not None:
         output.print(f"\nwrote {out}; run it with: robodyn run {out}", markup=False)
+
+
+def _with_payload(machine: Machine, payload: str | None, tool: str | None) -> Machine:
+    """A mass `payload` at a point; an error budget knows it by this name."""
+    from robodyn.files.units import read_quantity
+    from robodyn.units import UnitError
+
+    points = machine.mechanism.points if machine.mechanism else ()
+    chosen = [point for point in points if point.name == tool] if tool else list(points)
+    if not payload or len(chosen) != 1 or not machine.mechanism:
+        names = ", ".join(point.name for point in points) or "none"
+        raise ModelError([Flaw("--payload", "needs a mass, and --tool the point that carries it", f"points: {names}")])
+    try:
+        mass = read_quantity(payload, "kg", bare=True)
+    except UnitError as error:
+        raise ModelError([Flaw(f"--payload {payload}", str(error))]) from error
+    loaded = machine.mechanism.with_payload(Body("payload", mass), chosen[0].body, chosen[0].origin)
+    return replace(machine, mechanism=loaded)
 
 
 def _as_json(found: Dressed) -> dict[str, object]:

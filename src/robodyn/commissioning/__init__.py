@@ -2,7 +2,7 @@
 
 from robodyn.commissioning.dressing import Dressed, DressedAxis, dress
 from robodyn.commissioning.fast_path import FastMove, move_fast
-from robodyn.commissioning.moving import Move, move
+from robodyn.commissioning.moving import Move, line_from, move
 from robodyn.commissioning.options import Control, Drive
 
-__all__ = ["Control", "Dressed", "DressedAxis", "Drive", "FastMove", "Move", "dress", "move", "move_fast"]
+__all__ = ["Control", "Dressed", "DressedAxis", "Drive", "FastMove", "Move", "dress", "line_from", "move", "move_fast"]

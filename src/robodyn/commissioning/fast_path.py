@@ -21,11 +21,12 @@ import numpy as np
 
 from robodyn.commissioning.moving import NAME, SETTLING, Move, start_of
 from robodyn.commissioning.path_limits import PathLimits, find_limits
-from robodyn.commissioning.references import check_read, tool_blocks, with_references
+from robodyn.commissioning.references import check_read, encoders_of, with_references
 from robodyn.errors import Flaw, FlawList, ModelError
 from robodyn.laws.speed_profile import plan_phases, travel
 from robodyn.model import Machine, Scenario
 from robodyn.paths import CartesianPath, build_arm, plan_path
+from robodyn.paths.deviation import deviation_blocks
 from robodyn.paths.timed_reference import joint_motion, timed_block
 from robodyn.waiting import told_if_slow
 
@@ -115,7 +116,8 @@ def move_fast(
     motion = joint_motion(plan, way, speed, change)
     there = find_limits(flaws, machine, plan, places, way, current or {})
     effort = there.inertia * change[:, None] + there.centrifugal * speed[:, None] ** 2 + there.gravity
-    blocks = (block, *tool_blocks(machine, NAME, point, along, plan))
+    measured = encoders_of(machine, plan.joints)
+    blocks = (block, *deviation_blocks(machine.mechanism, NAME, point, along, measured))
     duration = begin + float(time[-1])
     scenario = with_references(what, blocks, duration + SETTLING, plan) if isinstance(what, Scenario) else None
     return FastMove(

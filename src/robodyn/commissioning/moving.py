@@ -17,19 +17,20 @@ from typing import Any
 import numpy as np
 
 from robodyn.commissioning.efforts import check_efforts
-from robodyn.commissioning.references import check_read, tool_blocks, with_references
+from robodyn.commissioning.references import check_read, encoders_of, with_references
 from robodyn.errors import FlawList, nearest
 from robodyn.laws.speed_profile import plan_phases, s_curve_times, travel
 from robodyn.model import Block, Joint, Machine, Mechanism, Scenario
 from robodyn.model.joint import SINGLE
 from robodyn.model.numbers import check_finite
-from robodyn.paths import CartesianPath, JointPath, build_arm, path_block, plan_path
+from robodyn.paths import CartesianPath, JointPath, build_arm, path_block, plan_path, straight_line
+from robodyn.paths.deviation import deviation_blocks
 
 RISE, JERK_TIME = 0.25, 0.1
 """Times [s] to top speed where there is no acceleration limit, and to top acceleration: this project's choice."""
 SAMPLES, SETTLING = 401, 0.2
 """Times at which efforts are checked; time that a scenario goes on after a move [s]."""
-NAME = "move"
+NAME, SIX = "move", 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,9 +242,28 @@ def _move_tool(
         flaws, machine, plan.joints, places, time, *motion, place=lambda k: f"{1e3 * ways[k]:.1f} mm"
     )
     flaws.raise_if_any(f"path of '{tool}'")
-    blocks = (path_block(NAME, plan, **profile, begin=begin), *tool_blocks(machine, NAME, tool, along, plan))
+    measured = encoders_of(machine, plan.joints)
+    deviations = deviation_blocks(machine.mechanism, NAME, tool, along, measured)
+    blocks = (path_block(NAME, plan, **profile, begin=begin), *deviations)
     scenario = with_references(what, blocks, duration + SETTLING, plan) if isinstance(what, Scenario) else None
     return Move(plan.joints, duration, time, *motion, effort, blocks, scenario, plan)
+
+
+def line_from(what: Machine | Scenario, by: Sequence[float], tool: str | None = None) -> CartesianPath:
+    """Straight from where a tool stands to a place further [m, world], its orientation kept where there are six joints.
+
+    Args:
+        tool: point that moves; may be left out where there is only one.
+    """
+    machine = what.machine if isinstance(what, Scenario) else what
+    flaws = FlawList()
+    _check_call(flaws, machine, None, by, tool, {})
+    flaws.raise_if_any("line")
+    assert machine.mechanism is not None
+    point = tool or machine.mechanism.points[0].name
+    arm, places = build_arm(machine.mechanism, point), start_of(flaws, what, machine.mechanism, {})
+    placed = arm.place([places[name] for name in arm.joints])
+    return straight_line(placed.p, placed.p + np.asarray(by, float), placed.R if arm.n >= SIX else None)
 
 
 def _near(mechanism: Mechanism, tool: str, places: Mapping[str, float]) -> dict[str, float]:

@@ -6,11 +6,7 @@ from collections.abc import Sequence
 
 from robodyn.errors import FlawList
 from robodyn.model import Block, Machine, Scenario
-from robodyn.paths import CartesianPath, JointPath, build_arm
-from robodyn.paths.deviation import deviation_law, nominal_tool
-
-DEVIATION, SEEN, NOMINAL = "deviation", "deviation_seen", "nominal_tool"
-"""Blocks that measure how far the tool is from its path, and encoders see it; `budget` splits the first."""
+from robodyn.paths import JointPath
 
 
 def with_references(
@@ -46,16 +42,8 @@ def check_read(flaws: FlawList, scenario: Scenario, joints: Sequence[str]) -> No
             flaws.add(f"joints.{joint}", what, "dress the robot first; one that follows a path already has no others")
 
 
-def tool_blocks(machine: Machine, name: str, tool: str, path: CartesianPath, plan: JointPath) -> tuple[Block, ...]:
-    """Deviations from a path: of the tool; and of where encoders see it, if every joint has one."""
-    assert machine.mechanism is not None
-    law, way = deviation_law(path), {"s": f"{name}.s"}
-    places = {axis: f"{tool}.position.{axis}" for axis in "xyz"}
-    found = [Block(DEVIATION, law, inputs=places | way)]
-    encoders = [f"{joint}.encoder" for joint in plan.joints]
-    if {block.name for block in machine.blocks} >= set(encoders):
-        measured = tuple(f"{encoder}.measured" for encoder in encoders)
-        nominal = Block(NOMINAL, nominal_tool(build_arm(machine.mechanism, tool)), inputs={"positions": measured})
-        seen = {axis: f"{NOMINAL}.{axis}" for axis in "xyz"}
-        found += [nominal, Block(SEEN, law, inputs=seen | way)]
-    return tuple(found)
+def encoders_of(machine: Machine, joints: Sequence[str]) -> tuple[str, ...]:
+    """What encoders measure of joints; nothing where not every joint has one."""
+    encoders = [f"{joint}.encoder" for joint in joints]
+    known = {block.name for block in machine.blocks}
+    return tuple(f"{encoder}.measured" for encoder in encoders) if known >= set(encoders) else ()

@@ -73,6 +73,14 @@ def fill(name: str, source: Any, **others: Any) -> Any:
     return structure
 
 
+def copied(structure: Any, **changes: int) -> Any:
+    """A structure of its own, with some numbers changed."""
+    other = type(structure).from_buffer_copy(structure)
+    for field, value in changes.items():
+        setattr(other, field, value)
+    return other
+
+
 @cache
 def method_structure(name: str, partner: str | None = None) -> tuple[Any, Any]:
     """A method's tables for the engine, with those of its stiff partner, and what keeps them alive."""

@@ -36,10 +36,11 @@ static void lay_out(Problem *p, int64_t k, int64_t n, const double *data, double
   p->b = p->change + k;
   p->axes = p->b + k;
   p->kept = p->axes + k;
-  p->held = (int64_t *)(void *)(p->kept + k);
+  p->bound = p->kept + k;
+  p->held = (int64_t *)(void *)(p->bound + k);
   p->pivots = p->held + k;
   p->mode = modes;
-  for (int64_t i = 0; i < k; i++) p->b[i] = p->given[MOTION][i];
+  for (int64_t i = 0; i < k; i++) p->b[i] = p->given[MOTION][i], p->bound[i] = UNBOUND;
   for (int64_t i = 0; i < k; i++)
     for (int64_t j = 0; j < k; j++) {
       double total = 0.0;
@@ -49,9 +50,13 @@ static void lay_out(Problem *p, int64_t k, int64_t n, const double *data, double
 }
 
 /* Friction of a contact that does not push has nothing to hold or slide with. */
-static int is_idle(const Problem *p, int64_t i) { return partner_of(p, i) >= 0 && p->mode[partner_of(p, i)] != HELD; }
+static int is_idle(const Problem *p, int64_t i) {
+  return p->bound[i] == LOOSE || (partner_of(p, i) >= 0 && p->mode[partner_of(p, i)] != HELD);
+}
 
-int may_change(const Problem *p, int64_t i) { return p->given[ALLOWED][i] == MAY_CHANGE && !is_idle(p, i); }
+static int may_change(const Problem *p, int64_t i) {
+  return p->given[ALLOWED][i] == MAY_CHANGE && p->bound[i] == UNBOUND && !is_idle(p, i);
+}
 
 /* Force of a row that moves: its own level, or that of its partner's force. */
 static double sliding_force(const Problem *p, int64_t i) {
@@ -86,7 +91,7 @@ static int find_forces(Problem *p) {
     for (int64_t r = 0; r < n; r++) p->matrix[c * n + r] = p->A[p->held[r] * k + p->held[c]];
     p->matrix[c * n + c] += p->given[COMPLIANCE][p->held[c]];
     for (int64_t t = 0; t < k; t++)
-      if (partner_of(p, t) == p->held[c] && p->mode[t] != HELD)
+      if (partner_of(p, t) == p->held[c] && p->mode[t] != HELD && p->bound[t] != LOOSE)
         for (int64_t r = 0; r < n; r++)
           p->matrix[c * n + r] -= p->mode[t] * p->given[COEFFICIENT][t] * p->A[p->held[r] * k + t];
   }
@@ -122,7 +127,8 @@ static double contradiction(const Problem *p, int64_t i, double margin, double *
 /* Friction may lift what slides so that no push is left: it sticks before it is let go. */
 static int64_t lifting_friction(const Problem *p, int64_t i) {
   for (int64_t t = 0; t < p->k; t++)
-    if (partner_of(p, t) == i && p->mode[t] != HELD && p->given[ALLOWED][t] == MAY_CHANGE) return t;
+    if (partner_of(p, t) == i && p->mode[t] != HELD && p->given[ALLOWED][t] == MAY_CHANGE && p->bound[t] == UNBOUND)
+      return t;
   return -1;
 }
 

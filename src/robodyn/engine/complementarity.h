@@ -5,6 +5,7 @@
 
 #include "parts.h"
 
+enum { UNBOUND, BOUND, LOOSE };
 enum { HELD = 0, FORWARD = 1, BACKWARD = -1, UNSETTLED = 2 };
 
 /* Whether a row keeps its mode, may change it, or has no force and moves as it is moved. */
@@ -25,6 +26,7 @@ typedef struct {
   double *b;       /* motions without forces, along tangents as they are turned */
   double *axes;    /* of each pair of tangents the first one, in those that were given */
   double *kept;    /* modes to go back to */
+  double *bound;   /* rows whose mode the cones decide, and those along which what slips has no force */
   double *mode;
   int64_t *held;   /* numbers of these rows */
   int64_t *pivots;
@@ -36,8 +38,7 @@ static inline double own_mobility(const Problem *p, int64_t i) {
   return fabs(p->A[i * p->k + i] + p->given[COMPLIANCE][i]);
 }
 
-/* complementarity.c: whether a row may change its mode; pivoting from the present modes, 1 where nothing is left. */
-int may_change(const Problem *p, int64_t i);
+/* complementarity.c: pivoting from the present modes, 1 where no contradiction is left. */
 int pivot_gently(Problem *p);
 
 /* cones.c: from the modes of pyramids to those of cones. */

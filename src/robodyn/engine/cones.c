@@ -1,21 +1,27 @@
 /* Friction cones: in which direction does a contact point in space begin to slip?
 
    Two rows with the same partner are the tangents of one contact point. Pivoting knows a pyramid around its cone,
-   |f_1|, |f_2| <= mu N. Where its force is outside of the cone the point slips,
+   |f_1|, |f_2| <= mu N. From there each point is put where its force belongs,
 
-       w = l e,    f = -mu N e,    l >= 0,    |e| = 1
+       sticks    w = 0,                        |f| <= mu N
+       slips     w = l e,    f = -mu N e,      l >= 0,    |e| = 1
 
-   and the tangents are turned until the first is e: e <- (w - s f) / |w - s f| with s no less than their mobility, which
-   is a projection on the cone (Moreau). The mode of a point that slips is written as e in the tangents that were given. */
+   by projections on the cones: with g = w - s f, s the largest mobility of the two tangents, a point sticks where
+   |g| <= s mu N, else e = g / |g|. Its tangents are turned so that the first is e, and all other rows are pivoted anew, until
+   nothing turns any more. The modes of a point that slips are then written as e in the tangents that were given. */
 
 #include "complementarity.h"
 
-enum { MOST_TURNS = 60 };
+enum { MOST_TURNS = 300 };
 #define ALIGNED 1e-9
 #define ON_CONE (1.0 + 1e-9)
 
 static int is_pair(const Problem *p, int64_t i) {
   return i + 1 < p->k && partner_of(p, i) >= 0 && partner_of(p, i) == partner_of(p, i + 1);
+}
+
+static int is_open(const Problem *p, int64_t i) {
+  return p->given[ALLOWED][i] == MAY_CHANGE && p->mode[partner_of(p, i)] == HELD;
 }
 
 static void turn_two(double *first, double *second, double c, double s) {
@@ -35,23 +41,38 @@ static void turn_pair(Problem *p, int64_t i, double c, double s) {
   p->axes[i + 1] = c * y + s * x;
 }
 
-/* Turn a pair to where its projection on the cone points; 0 where it is there already. */
-static int turn_to_cone(Problem *p, int64_t i) {
-  double limit = p->given[COEFFICIENT][i] * p->f[partner_of(p, i)], s = p->A[i * p->k + i] + p->A[(i + 1) * (p->k + 1)];
+static double largest_mobility(const Problem *p, int64_t i) {
+  double a = p->A[i * (p->k + 1)], d = p->A[(i + 1) * (p->k + 1)], b = p->A[i * p->k + i + 1];
+  return 0.5 * (a + d + hypot(a - d, 2.0 * b)) + p->given[COMPLIANCE][i];
+}
+
+/* Put a pair where its projection on the cone says; 0 where it is there already. */
+static int project_pair(Problem *p, int64_t i) {
+  double limit = p->given[COEFFICIENT][i] * p->f[partner_of(p, i)], s = largest_mobility(p, i);
   double x = p->w[i] - s * p->f[i], y = p->w[i + 1] - s * p->f[i + 1], size = hypot(x, y);
-  int sticks = p->mode[i] == HELD && p->mode[i + 1] == HELD, slides = p->mode[i] == FORWARD && p->mode[i + 1] == HELD;
-  int within = size <= ON_CONE * s * limit;
-  if ((sticks && within) || !(size > 0.0) || (slides && x > 0.0 && fabs(y) <= ALIGNED * size)) return 0;
-  turn_pair(p, i, x / size, y / size);
-  p->mode[i] = within ? HELD : FORWARD;
-  p->mode[i + 1] = HELD;
-  return 1;
+  int slid = p->bound[i + 1] == LOOSE, slides = size > ON_CONE * s * limit;
+  int same = p->bound[i] != UNBOUND && slid == slides && (!slides || (x > 0.0 && fabs(y) <= ALIGNED * size));
+  if (slides && !same) turn_pair(p, i, x / size, y / size);
+  p->mode[i] = p->mode[i + 1] = slides ? FORWARD : HELD;
+  p->bound[i] = BOUND;
+  p->bound[i + 1] = slides ? LOOSE : BOUND;
+  return !same;
+}
+
+static int project_all(Problem *p) {
+  int moved = 0;
+  for (int64_t i = 0; i < p->k; i++) {
+    if (!is_pair(p, i)) continue;
+    if (is_open(p, i)) moved |= project_pair(p, i);
+    i++;
+  }
+  return moved;
 }
 
 static void write_directions(Problem *p) {
   for (int64_t i = 0; i < p->k; i++) {
     if (!is_pair(p, i)) continue;
-    double first = p->mode[i], second = p->mode[i + 1];
+    double first = p->mode[i], second = p->bound[i + 1] == LOOSE ? 0.0 : p->mode[i + 1];
     p->mode[i] = first * p->axes[i] - second * p->axes[i + 1];
     p->mode[i + 1] = first * p->axes[i + 1] + second * p->axes[i];
     i++;
@@ -62,14 +83,7 @@ static void write_directions(Problem *p) {
 void find_cones(Problem *p) {
   for (int64_t i = 0; i < p->k; i++)
     if (is_pair(p, i)) p->axes[i] = 1.0, p->axes[i + 1] = 0.0, i++;
-  for (int64_t pass = 0; pass < MOST_TURNS; pass++) {
-    int turned = 0;
-    for (int64_t i = 0; i < p->k; i++) {
-      if (!is_pair(p, i)) continue;
-      if (may_change(p, i)) turned |= turn_to_cone(p, i);
-      i++;
-    }
-    if (!turned) break;
+  for (int64_t pass = 0; pass < MOST_TURNS && project_all(p); pass++) {
     for (int64_t i = 0; i < p->k; i++) p->kept[i] = p->mode[i];
     if (pivot_gently(p)) continue;
     for (int64_t i = 0; i < p->k; i++) p->mode[i] = p->kept[i];

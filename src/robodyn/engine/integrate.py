@@ -7,14 +7,15 @@ be stiff whose Jacobian is not compiled yet. It runs without the interpreter's l
 
 import time as clock
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from robodyn.engine.binding import EngineRun, address_of, fill, functions, method_structure
-from robodyn.engine.problem import Derivatives, Problem, check_problem
-from robodyn.engine.requests import check_request, engine_settings, require_shape, select_times
+from robodyn.engine.binding import EngineRun, address_of, copied, fill, functions, method_structure
+from robodyn.engine.problem import Derivatives, Problem, check_delays, check_problem
+from robodyn.engine.requests import check_method, check_span, check_start, engine_settings, require_shape
 from robodyn.engine.solver import RECORDING_KINDS, Recording
 from robodyn.engine.trajectory import EXTREMES, BrokenRun, Counters, Probes, Status, Stiffness, Trajectory
 
@@ -76,10 +77,56 @@ def integrate(
         budget: steps between two looks at the clock; None finds a number for 20 ms. It never changes the
             result.
     """
-    integration = Integration(problem, solver, t0, t_end, x0, m0, p, recording)
+    integration = Integration(set_up(problem, solver, recording), t0, t_end, x0, m0, p)
     integration.call_back(python_task, python_action, progress)
     integration.fixed_budget = budget
     return integration.complete()
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What runs of one problem share, in the engine's own structures: checked and filled in once.
+
+    Attributes:
+        needs_task, needs_action: whether a task or an action is Python's.
+    """
+
+    problem: Problem
+    solver: "Solver"
+    recording: Recording
+    structures: tuple[Any, Any, Any, Any]
+    times: np.ndarray
+    needs_task: bool
+    needs_action: bool
+
+    def changed(self, **tables: Any) -> "Setup":
+        """The same with other delay_times, history_start or breaks, which a run's parameters may decide."""
+        problem = self.problem._replace(**tables)
+        check_delays(problem)
+        return replace(self, problem=problem)
+
+
+def set_up(problem: Problem, solver: "Solver", recording: Recording) -> Setup:
+    """Make ready for any number of runs.
+
+    Raises:
+        ValueError: where the tables of the problem do not fit each other, or the solver needs what it does not have.
+    """
+    problem = check_problem(problem)
+    check_method(problem, solver)
+    times = np.zeros(0) if recording.times is None else np.array(recording.times, float)
+    model = fill("Model", problem, task=problem.task_address, n_tasks=len(problem.task_address))
+    method, _ = method_structure(solver.method, solver.pair[1] if solver.pair else None)
+    rows = {"kind": RECORDING_KINDS.index(recording.kind), "n_times": len(times), "times": times}
+    rows["most_rows"] = LARGEST_RECORD // (8 * (problem.n_y + 2))
+    structures = (
+        model,
+        method,
+        fill("Solver", solver, **engine_settings(solver)),
+        fill("Recording", recording, **rows),
+    )
+    calls = bool(np.any(problem.task_address == 0)), bool(np.any(problem.guard_action < 0))
+    return Setup(problem, solver, recording, structures, times, *calls)
 
 
 class Integration:
@@ -89,35 +136,16 @@ class Integration:
         run: the engine's record of it. x, m, d: the present states, memory and delayed signals, in the engine's memory.
     """
 
-    def __init__(
-        self,
-        problem: Problem,
-        solver: "Solver",
-        t0: float,
-        t_end: float,
-        x0: np.ndarray,
-        m0: np.ndarray,
-        p: np.ndarray,
-        recording: Recording,
-    ) -> None:
-        problem = check_problem(problem)
-        check_request(problem, solver, t0, t_end, x0, m0)
-        self.problem, self.max_wall_time = problem, solver.max_wall_time
-        self.times, self.p = select_times(recording, t0, t_end), np.array(p, float)
-        self.model = fill(
-            "Model", problem, task=problem.task_address, n_tasks=len(problem.task_address), n_breaks=len(problem.breaks)
-        )
-        self.method, _ = method_structure(solver.method, solver.pair[1] if solver.pair else None)
-        self.solver = fill("Solver", solver, **engine_settings(solver))
-        self.recording = fill(
-            "Recording",
-            recording,
-            kind=RECORDING_KINDS.index(recording.kind),
-            n_times=len(self.times),
-            times=self.times,
-            most_rows=LARGEST_RECORD // (8 * (problem.n_y + 2)),
-        )
-        self.engine = EngineRun(self.model, self.method, self.solver, self.recording)
+    def __init__(self, setup: Setup, t0: float, t_end: float, x0: np.ndarray, m0: np.ndarray, p: np.ndarray) -> None:
+        problem = setup.problem
+        check_span(setup.times, t0, t_end)
+        check_start(problem, x0, m0)
+        self.setup, self.problem, self.max_wall_time = setup, problem, setup.solver.max_wall_time
+        self.p = np.array(p, float)
+        model, method, solver, recording = setup.structures
+        # A run may add derivatives to its model, and be recorded in another way from some time on.
+        self.model, self.recording = copied(model, n_breaks=len(problem.breaks)), copied(recording)
+        self.engine = EngineRun(self.model, method, solver, self.recording)
         self._start(float(t0), float(t_end), x0, m0)
         self.callbacks: tuple[PythonTask | None, PythonAction | None, Progress | None] = (None, None, None)
         self.fixed_budget: int | None = None
@@ -132,17 +160,19 @@ class Integration:
         # Views of the engine's memory: writing to them is how states, memory and parameters come in.
         self.x[:], self.m[:] = x0, m0
         run.p = address_of(self.p)
-        view(run.delay, problem.n_d)[:] = problem.delay_times
-        view(run.before, problem.n_d)[:] = problem.history_start
-        view(run.breaks, len(problem.breaks))[:] = problem.breaks
+        if problem.n_d:
+            view(run.delay, problem.n_d)[:] = problem.delay_times
+            view(run.before, problem.n_d)[:] = problem.history_start
+        if len(problem.breaks):
+            view(run.breaks, len(problem.breaks))[:] = problem.breaks
         run.n_breaks = len(problem.breaks)
         functions().run_begin(self.address, t0, t_end)
 
     def call_back(self, task: PythonTask | None, action: PythonAction | None, progress: Progress | None) -> None:
         """What the run asks Python for."""
-        if np.any(self.problem.task_address == 0) and task is None:
+        if self.setup.needs_task and task is None:
             raise ValueError("python_task: must be given, the problem has a task with address 0")
-        if np.any(self.problem.guard_action < 0) and action is None:
+        if self.setup.needs_action and action is None:
             raise ValueError("python_action: must be given, the problem has a guard with action -1")
         self.callbacks = task, action, progress
 

@@ -51,6 +51,7 @@ class Problem(NamedTuple):
         guards: writes g (n_guards); guard_rates: writes dg/dt along the motion (n_guards).
         limits: writes [lower (n_limited), upper (n_limited)] of the states `limited`.
         drives: writes what depends on time alone and drives the others (n_drives).
+        bends: writes that at whose zeros rates bend (n_bends).
         delayed: writes w (n_d), the present values of the delayed signals; before the start w is
             history_start.
         delay_times: how late each delayed signal arrives [s], > 0, (n_d,).
@@ -95,8 +96,10 @@ class Problem(NamedTuple):
     step_end: int = 0
     fused_step: int = 0
     n_drives: int = 0
+    n_bends: int = 0
     n_watched: int = 0
     drives: int = 0
+    bends: int = 0
     n_quadratures: int = 0
     autonomous: int = 0
     rhs_work: int = 1
@@ -197,10 +200,15 @@ def _check_clocks(problem: Problem) -> None:
     _require(n_tasks == 0 or problem.base_period > 0, f"base_period: must be positive, is {problem.base_period}")
     _require(bool(np.all(problem.task_period > 0)), "task_period: must be positive")
     _require(bool(np.all(problem.task_offset >= 0)), "task_offset: must not be negative")
+    _require(bool(np.all(problem.scale > 0)), "scale: must be positive")
+    check_delays(problem)
+
+
+def check_delays(problem: Problem) -> None:
+    """Delays and breaks that a run can have."""
     _require(bool(np.all(problem.delay_times > 0)), "delay_times: must be positive")
     _require(bool(np.all(np.isfinite(problem.delay_times))), "delay_times: must be finite")
     _require(bool(np.all(np.diff(problem.breaks) >= 0)), "breaks: must ascend")
-    _require(bool(np.all(problem.scale > 0)), "scale: must be positive")
 
 
 def _check_kernels(problem: Problem) -> None:
@@ -213,6 +221,7 @@ def _check_kernels(problem: Problem) -> None:
         ("limits", "n_limited"),
         ("delayed", "n_d"),
         ("drives", "n_drives"),
+        ("bends", "n_bends"),
     ):
         _require(
             getattr(problem, name) != 0 or getattr(problem, size) == 0,

@@ -1,11 +1,12 @@
 """Request of a run: can the engine carry it out, and what are its settings in the engine's own terms?"""
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from robodyn.engine.problem import Problem
-from robodyn.engine.solver import DEFAULT_FIXED_STEP, Recording, method_table
+from robodyn.engine.solver import DEFAULT_FIXED_STEP, method_table
 from robodyn.engine.tableaus import SYMPLECTIC
 
 if TYPE_CHECKING:
@@ -14,13 +15,8 @@ if TYPE_CHECKING:
 NO_LIMIT = np.iinfo(np.int64).max
 
 
-def check_request(problem: Problem, solver: "Solver", t0: float, t_end: float, x0: np.ndarray, m0: np.ndarray) -> None:
-    """Refuse what could not be carried out."""
-    if not (np.isfinite(t0) and np.isfinite(t_end) and t_end >= t0):
-        raise ValueError(f"t_end: must be finite and not before t0 = {t0}, is {t_end}")
-    for name, values, size in (("x0", x0, problem.n_x), ("m0", m0, problem.n_m)):
-        if np.shape(values) != (size,):
-            raise ValueError(f"{name}: must have the shape ({size},), has {np.shape(values)}")
+def check_method(problem: Problem, solver: "Solver") -> None:
+    """Refuse a method that needs what the problem does not have."""
     symplectic = method_table(solver.method).family == SYMPLECTIC
     for needed, missing, what in (
         (solver.stiff, problem.jacobian == 0, "Jacobian"),
@@ -32,14 +28,19 @@ def check_request(problem: Problem, solver: "Solver", t0: float, t_end: float, x
             raise ValueError(f"method: {solver.method} needs the {what}, which the problem does not have")
 
 
-def select_times(recording: Recording, t0: float, t_end: float) -> np.ndarray:
-    """The instants asked for; one outside the run is refused."""
-    if recording.times is None:
-        return np.zeros(0)
-    times = np.array(recording.times, float)
+def check_start(problem: Problem, x0: np.ndarray, m0: np.ndarray) -> None:
+    """Refuse states and memory of another size than the problem's."""
+    for name, values, size in (("x0", x0, problem.n_x), ("m0", m0, problem.n_m)):
+        if np.shape(values) != (size,):
+            raise ValueError(f"{name}: must have the shape ({size},), has {np.shape(values)}")
+
+
+def check_span(times: np.ndarray, t0: float, t_end: float) -> None:
+    """Refuse a run that does not end, and instants asked for outside of it."""
+    if not (math.isfinite(t0) and math.isfinite(t_end) and t_end >= t0):
+        raise ValueError(f"t_end: must be finite and not before t0 = {t0}, is {t_end}")
     if len(times) and (times[0] < t0 or times[-1] > t_end):
         raise ValueError(f"times: must lie in {t0}..{t_end}, are in {times[0]}..{times[-1]}")
-    return times
 
 
 def engine_settings(solver: "Solver") -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from robodyn.engine.binding import functions
-from robodyn.engine.integrate import Integration, Progress, PythonAction, PythonTask
+from robodyn.engine.integrate import Integration, Progress, PythonAction, PythonTask, set_up
 from robodyn.engine.problem import Problem
 from robodyn.engine.solver import Recording
 from robodyn.engine.trajectory import Status, Trajectory
@@ -44,7 +44,7 @@ class ResumableRun:
         python_action: PythonAction | None = None,
         progress: Progress | None = None,
     ) -> None:
-        self.integration = Integration(problem, solver, t0, t_last, x0, m0, p, recording)
+        self.integration = Integration(set_up(problem, solver, recording), t0, t_last, x0, m0, p)
         self.integration.call_back(python_task, python_action, progress)
         # The end of a portion is not the end that is to be kept.
         self.keep_end, self.integration.recording.keep_end = recording.keep_end, 0

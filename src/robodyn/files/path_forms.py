@@ -15,6 +15,7 @@ from robodyn.model.fields import (
     Z_AXIS,
     array,
     child,
+    flag,
     quantities,
     quantity,
     reference,
@@ -37,6 +38,7 @@ from robodyn.paths import (
     straight_line,
     way_points,
 )
+from robodyn.paths.deviation import deviation_blocks
 
 TURNS = ("rx", "ry", "rz")
 """Rotations of the tool, in `free`."""
@@ -129,7 +131,19 @@ class PathForm(Description, ABC, kw_only=True):
         "m", positive=True, default=None, doc="of the knots", absent="what keeps the interpolation to 1e-11 rad"
     )
 
+    deviation: bool = flag(
+        default=False, doc="whether a block `deviation` measures how far the point is from where it should be"
+    )
+    measured: tuple[str, ...] = texts(
+        "signal",
+        default=(),
+        doc="measured positions of the arm's joints, from which `deviation_seen` is found through nominal kinematics",
+        absent="no `deviation_seen`",
+    )
+
     def check(self, flaws: FlawList) -> None:
+        if self.measured and not self.deviation:
+            flaws.add("measured", "has no effect", "deviation = true measures deviations")
         if self.orientation is None and not flaws.concern("orientation", "free") and not set(TURNS) <= set(self.free):
             remedy = f"say where the tool points: {{ pointing = [0, 0, -1] }}, or free = {list(TURNS)} to let it turn"
             flaws.add("orientation", "is missing", remedy)
@@ -181,23 +195,29 @@ class Points(PathForm, kw_only=True):
 PATHS = (Line, ArcThrough, ArcAbout, Points)
 
 
-def read_path(name: str, table: Table, reader: Reader, mechanism: Mechanism | None) -> Block | None:
-    """The reference block of a path: its form read, planned for the mechanism, with every flaw noted.
+def read_path(name: str, table: Table, reader: Reader, mechanism: Mechanism | None) -> tuple[Block, ...]:
+    """The blocks of a path: its form read, planned for the mechanism, with every flaw noted.
 
     Args:
         mechanism: None where there is none or it is flawed; the path's table is then checked by itself.
     """
     form: PathForm | None = reader.read(table, PATHS)
     if form is None:
-        return FAILED
+        return (FAILED,)
     turns = [None if turn is None else turn.matrix for turn in (form.orientation, form.end_orientation)]
     path = attempt(table, form.path, *turns)
     if mechanism is None and not table.flaws.found:
         table.flaws.add(table.at("point"), "there is no mechanism that could follow the path", "give bodies and joints")
     if path is FAILED or mechanism is None:
-        return FAILED
+        return (FAILED,)
     profile = form.stated("speed", "acceleration", "jerk")
     choice = form.stated("near", "branch", "free", "prefer", "singular", "spacing")
     plan: JointPath | None = attempt(table, plan_path, mechanism, form.point, path, **choice, **profile)
     timing = form.stated("begin", "period", "delay")
-    return FAILED if plan is None else attempt(table, path_block, name, plan, **profile, **timing)
+    if plan is None:
+        return (FAILED,)
+    if form.measured and len(form.measured) != len(plan.joints):
+        what = f"must be {len(plan.joints)} signals, is {len(form.measured)}"
+        table.flaws.add(table.at("measured"), what, f"one for each of {', '.join(plan.joints)}")
+    deviations = deviation_blocks(mechanism, name, form.point, path, form.measured) if form.deviation else ()
+    return (attempt(table, path_block, name, plan, **profile, **timing), *deviations)

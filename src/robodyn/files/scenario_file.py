@@ -20,6 +20,7 @@ from robodyn.model.machine import PARTS, check_part_names, check_references, fin
 from robodyn.model.recording import check_duration
 from robodyn.model.scenario import check_event_names, check_keep, state_units
 from robodyn.model.start_values import spread_vectors, vector_units
+from robodyn.paths.deviation import DEVIATION, NOMINAL, SEEN
 
 
 def read_scenario(path: str | Path) -> Scenario:
@@ -58,7 +59,7 @@ def _read(root: Table, path: Path, reader: Reader) -> Scenario | None:
     reader.positions = _position_units(root, declared, reader)
     paths = {key: read_path(key, table, reader, declared.mechanism) for key, table in root.tables("paths")}
     machine = {"name": name} | reader.values(root, Machine)
-    blocks = (*paths.values(), *reader.found.get("blocks", {}).values())
+    blocks = (*(block for made in paths.values() for block in made), *reader.found.get("blocks", {}).values())
     joints = declared.mechanism.joints if declared.mechanism else ()
     reader.states = state_units(declared.freedoms, [block for block in blocks if block is not FAILED])
     reader.states |= vector_units(joints)
@@ -69,7 +70,8 @@ def _read(root: Table, path: Path, reader: Reader) -> Scenario | None:
     root.finish()
     if root.flaws.found:
         reader.check(root, Scenario, scenario)
-        reader.found["paths"] = paths
+        # Of a path that could not be planned, the names of its blocks are known nevertheless.
+        reader.found["paths"] = paths | dict.fromkeys((DEVIATION, NOMINAL, SEEN) if paths else ())
         _check_whole(root, reader, declared, scenario)
         return None
     top = Table({}, "", root.flaws)

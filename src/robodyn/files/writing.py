@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,28 +17,37 @@ from robodyn.model.description import Description
 from robodyn.model.vector_kinds import Vector
 
 BARE = re.compile(r"[A-Za-z0-9_-]+")
+PathTables = Mapping[str, tuple[Mapping[str, Any], Collection[str]]]
 WIDTH = 120
 """Letters of a line, beyond which tables and lists of lists go over several."""
 
 
-def write_scenario(scenario: Scenario, path: str | Path) -> None:
+def write_scenario(scenario: Scenario, path: str | Path, paths: PathTables | None = None) -> None:
     """Write a scenario to a TOML file, from which `read_scenario` reads an equal one.
+
+    Args:
+        paths: tables of paths by name, each with the blocks that reading it makes.
 
     Raises:
         ModelError: that names every Python function that a file cannot name.
     """
-    Path(path).write_text(scenario_text(scenario), encoding="utf-8")
+    Path(path).write_text(scenario_text(scenario, paths), encoding="utf-8")
 
 
-def scenario_text(scenario: Scenario) -> str:
+def scenario_text(scenario: Scenario, paths: PathTables | None = None) -> str:
     """The text of a scenario's TOML file."""
-    return tables_text(scenario_tables(scenario))
+    return tables_text(scenario_tables(scenario, paths))
 
 
-def scenario_tables(scenario: Scenario) -> dict[str, Any]:
+def scenario_tables(scenario: Scenario, paths: PathTables | None = None) -> dict[str, Any]:
     """The tables of a scenario's TOML file."""
     flaws = FlawList()
     data = {"name": scenario.name} | _table(scenario, scenario.name, "", flaws)
+    for name, (table, blocks) in (paths or {}).items():
+        data.setdefault("paths", {})[name] = dict(table)
+        for block in blocks:
+            del data["blocks"][block]
+            flaws.found[:] = [flaw for flaw in flaws.found if flaw.path != f"blocks.{block}.law"]
     flaws.raise_if_any(f"scenario '{scenario.name}' cannot be written to a file")
     return data
 

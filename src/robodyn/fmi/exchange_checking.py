@@ -18,7 +18,7 @@ from robodyn.codegen.comparison import Agreement, compare_rows
 from robodyn.codegen.model import Model
 from robodyn.engine import Recording, integrate
 from robodyn.engine.binding import functions
-from robodyn.engine.integrate import Integration
+from robodyn.engine.integrate import Integration, set_up
 from robodyn.engine.trajectory import Status
 from robodyn.fmi.carried import CarriedUnit
 from robodyn.simulation.compiled import CompiledSystem
@@ -73,7 +73,8 @@ def _make_run(model: Model, compiled: CompiledSystem) -> Integration:
     p = compiled.module.prepare(compiled.parameter_values({}))
     problem = build_problem(compiled, p, numbers, start)
     end = system.scenario.duration
-    return Integration(problem, model.solver, 0.0, end, start.x, start.m, p, Recording(kind="none"))
+    setup = set_up(problem, model.solver, Recording(kind="none"))
+    return Integration(setup, 0.0, end, start.x, start.m, p)
 
 
 def _step(run: Integration) -> Iterator[bool]:

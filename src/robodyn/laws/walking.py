@@ -37,7 +37,7 @@ def walking_leg(time, *, thigh, shank, height, stride, lift, cycle_time, phase=0
 
     Args:
         thigh, shank: a and b; height: h, of the hip over the ground; stride: s, on the ground.
-        phase: 0 to 1, how far the round is at time 0; it begins in the air.
+        cycle_time: of a round; phase: 0 to 1, how far the round is at time 0; it begins in the air.
     """
     cycle = time / cycle_time + phase
     cycle = 2.0 * (cycle - sym.floor(cycle))

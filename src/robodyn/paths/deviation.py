@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -11,8 +12,9 @@ import numpy as np
 
 from robodyn import symbolic as sym
 from robodyn.laws import LawInfo
+from robodyn.model import Block, Mechanism
 from robodyn.model.numbers import as_floats
-from robodyn.paths.arm import SerialArm
+from robodyn.paths.arm import SerialArm, build_arm
 from robodyn.paths.cartesian import CartesianPath
 from robodyn.paths.joint_path import JointTable, make_table
 from robodyn.paths.reference import Rows, look_up
@@ -23,6 +25,8 @@ PIECES = 64
 STEPS = 3
 """Newton steps to the place of the path that is nearest to the tool, from where it should be."""
 LEVEL = 1e-9
+DEVIATION, SEEN, NOMINAL = "deviation", "deviation_seen", "nominal_tool"
+"""Blocks that measure how far the tool is from its path, and encoders see it; `budget` splits the first."""
 
 
 @dataclass(frozen=True)
@@ -127,6 +131,22 @@ def deviation_law(path: CartesianPath) -> PathDeviation:
 def nominal_tool(arm: SerialArm) -> NominalTool:
     """The law of an arm."""
     return NominalTool(as_floats(arm.w), as_floats(arm.o), as_floats(arm.r), as_floats(arm.t), as_floats(arm.p))
+
+
+def deviation_blocks(
+    mechanism: Mechanism, name: str, tool: str, path: CartesianPath, measured: Sequence[str] = ()
+) -> tuple[Block, ...]:
+    """Deviations of a tool from a path; and, of measured positions of the arm's joints, of where they see it.
+
+    Args:
+        name: of the path's reference block.
+    """
+    law, way = deviation_law(path), {"s": f"{name}.s"}
+    found = [Block(DEVIATION, law, inputs={axis: f"{tool}.position.{axis}" for axis in "xyz"} | way)]
+    if measured:
+        nominal = Block(NOMINAL, nominal_tool(build_arm(mechanism, tool)), inputs={"positions": tuple(measured)})
+        found += [nominal, Block(SEEN, law, inputs={axis: f"{NOMINAL}.{axis}" for axis in "xyz"} | way)]
+    return tuple(found)
 
 
 def _dot(a: Any, b: Any) -> Any:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from robodyn.analysis.sweeps.curves import Curves
+    from robodyn.results.table import Curves
 
 # Percentiles of the pale and of the dark band, and the line between.
 _WIDE, _NARROW, _MIDDLE = (5.0, 95.0), (25.0, 75.0), 50.0

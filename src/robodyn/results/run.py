@@ -127,9 +127,10 @@ class Run:
         if self.knots is not None and self.knots.shape != self.time.shape:
             raise ValueError(f"knots have shape {self.knots.shape}, times {self.time.shape}")
         names = self.names
-        twice = sorted({name for name in names if names.count(name) > 1})
-        if twice:
+        if len(set(names)) < len(names):
+            twice = sorted({name for name in names if names.count(name) > 1})
             raise ValueError(f"signal names must differ, twice: {', '.join(twice)}")
+        known = set(names)
         for info in self.infos:
-            if info.rate is not None and info.rate not in names:
+            if info.rate is not None and info.rate not in known:
                 raise ValueError(f"{info.name}: its rate {info.rate!r} is not recorded")

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from robodyn.simulation.equilibrium import Equilibrium, find_equilibrium
     from robodyn.simulation.kept import close_constraints
     from robodyn.simulation.loop_assembly import Assembled, find_branches
+    from robodyn.simulation.many import simulate_many
     from robodyn.simulation.simulator import simulate
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "find_branches",
     "find_equilibrium",
     "simulate",
+    "simulate_many",
 ]
 
 __getattr__, __dir__ = load_when_used(
@@ -35,6 +37,7 @@ __getattr__, __dir__ = load_when_used(
         "robodyn.simulation.compiled": "CompiledSystem check_operations compile_system",
         "robodyn.simulation.equilibrium": "Equilibrium find_equilibrium",
         "robodyn.simulation.kept": "close_constraints",
+        "robodyn.simulation.many": "simulate_many",
         "robodyn.simulation.simulator": "simulate",
     },
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +11,8 @@ from robodyn.assembly import System
 from robodyn.assembly.invariants import Invariant, Watched
 from robodyn.engine import Trajectory
 from robodyn.model import PrescribedMotion, Solver
-from robodyn.results import Certificate, Check, Outcome, OutcomeKind, Run, interpolation_errors
+from robodyn.results import Certificate, Check, Outcome, OutcomeKind, Probes, Provenance, Run, interpolation_errors
+from robodyn.simulation.compiled import CompiledSystem
 
 ENERGY, RESIDUALS = "energy balance", ("constraints, positions", "constraints, velocities")
 BETWEEN, BETWEEN_LIMIT, BETWEEN_SHARE = "signals between rows", 0.05, 0.95
@@ -49,6 +51,7 @@ class Kind:
 
 TIGHTEN = "tighten the tolerances or shorten the step"
 MISSED = "an event was missed or is located badly: tighten the tolerances, shorten max_step, and report the model"
+NO_EVENT = "no event is passed over"
 KINDS = {
     Invariant.PASSIVE: Kind("passive elements give no energy", 1e-6, True, TIGHTEN),
     Invariant.HOLDS: Kind("friction holds within its limit", 1e-6, True, MISSED),
@@ -61,6 +64,10 @@ KINDS = {
 }
 
 
+Finding = tuple[str, float, float, str, str, float | None, str]
+"""The fields of a check, in their order."""
+
+
 def certify(
     system: System, solver: Solver, trajectory: Trajectory, duration: float, unbalanced: str = ""
 ) -> Certificate:
@@ -71,34 +78,35 @@ def certify(
     """
     if not len(trajectory.time):
         return Certificate(unchecked=("the run has no rows",))
-    checks: list[Check] = []
-    unchecked: list[str] = []
-    giving = {block.name: block.info.gives for block in system.scenario.machine.all_blocks}
-    balance, begin = _extremes_of(Invariant.BALANCE, system, trajectory), 0
-    moved = energy_moved(solver, balance[0], trajectory) if balance else 0.0
+    checks = [Check(*finding) for finding in find_values(system, solver, trajectory, duration, unbalanced)]
+    checks.sort(key=lambda check: check.name not in (ENERGY, *RESIDUALS))
+    balanced = any(watched.invariant is Invariant.BALANCE for watched in system.watched)
+    return Certificate(tuple(checks), (f"{ENERGY}: {unbalanced}",) if unbalanced and balanced else ())
+
+
+def find_values(
+    system: System, solver: Solver, trajectory: Trajectory, duration: float, unbalanced: str
+) -> list[Finding]:
+    """What the checks of a run with rows have found, in the order in which it was watched."""
+    found: list[Finding] = []
+    # Plain numbers: of a few of them, arrays would take longer than a short run.
+    balance, begin, kept = _extremes_of(Invariant.BALANCE, system, trajectory), 0, trajectory.extremes.tolist()
+    moved = energy_moved(solver, balance[0].tolist(), trajectory) if balance else 0.0
     for watched in system.watched:
-        extremes = trajectory.extremes[begin : begin + watched.count]
+        extremes = kept[begin : begin + watched.count]
         begin += watched.count
         if watched.invariant is Invariant.BALANCE:
-            if unbalanced:
-                unchecked.append(f"{ENERGY}: {unbalanced}")
-            else:
-                checks.append(_check_energy(solver, extremes, trajectory))
+            found += [] if unbalanced else [_check_energy(solver, extremes[0], moved)]
         elif watched.invariant is Invariant.CLOSED:
-            checks += _check_residuals(system, watched, extremes)
-        elif watched.invariant is Invariant.WITHIN:
-            continue
-        else:
+            found += _check_residuals(system, watched, extremes)
+        elif watched.invariant is not Invariant.WITHIN:
             passive = watched.invariant is Invariant.PASSIVE and duration > 0
             # Neither a force nor a speed of the size of the tolerance is seen.
             least = max(STILL_POWER * moved / duration, solver.atol**2) if passive else 0.0
-            remedy = giving.get(watched.subject, "") if passive else ""
-            checks.append(_check_invariant(watched, extremes, least, remedy))
-    checks += _check_events(system, trajectory)
-    if not solver.adaptive:
-        checks += _check_steps(trajectory)
-    checks.sort(key=lambda check: check.name not in (ENERGY, *RESIDUALS))
-    return Certificate(tuple(checks), tuple(unchecked))
+            remedy = system.gives.get(watched.subject, "") if passive else ""
+            found.append(_check_invariant(watched, extremes, least, remedy))
+    found += _check_events(system, trajectory)
+    return found if solver.adaptive else found + _check_steps(trajectory)
 
 
 def check_rows(run: Run, chosen: bool) -> Certificate:
@@ -112,8 +120,7 @@ def check_rows(run: Run, chosen: bool) -> Certificate:
         return run.certificate
     worst = max(errors, key=lambda name: errors[name])
     if chosen:
-        check = Check(BETWEEN, errors[worst], BETWEEN_LIMIT, worst, remedy="tighten the tolerances")
-        return Certificate((*run.certificate.checks, check), run.certificate.unchecked)
+        return Certificate((*run.certificate.checks, _check_worst(errors)), run.certificate.unchecked)
     if errors[worst] <= BETWEEN_LIMIT:
         return run.certificate
     what = f"'{worst}' may be off by {100 * errors[worst]:.2g} % of its size there: read it at rows, or record more"
@@ -133,7 +140,10 @@ def judge(outcome: Outcome, certificate: Certificate) -> Outcome:
 def energy_error(system: System, solver: Solver, trajectory: Trajectory) -> float | None:
     """Largest change of `E - W` relative to the energies that moved, None where nothing has energy."""
     watched = _extremes_of(Invariant.BALANCE, system, trajectory)
-    return _relative_error(solver, watched[0], trajectory) if watched else None
+    if not watched:
+        return None
+    extremes = watched[0].tolist()
+    return _relative_error(extremes[0], energy_moved(solver, extremes, trajectory))
 
 
 def constraint_errors(system: System, trajectory: Trajectory) -> dict[str, float]:
@@ -143,6 +153,18 @@ def constraint_errors(system: System, trajectory: Trajectory) -> dict[str, float
         return {}
     levels = enumerate(("position", "velocity"))
     return {f"constraint_{level}_error": max(float(one[k, LARGEST]) for one in watched) for k, level in levels}
+
+
+def check_between(compiled: CompiledSystem, trajectory: Trajectory, outcome: Outcome) -> list[Check]:
+    """The same of a trajectory whose rows were chosen, without the words that a run has."""
+    rows = trajectory.time, trajectory.y, tuple(compiled.recorded), outcome, Provenance(compiled.system.scenario.name)
+    errors = interpolation_errors(Run(*rows, knots=trajectory.knots, probes=Probes(*trajectory.probes)), BETWEEN_SHARE)
+    return [_check_worst(errors)] if errors else []
+
+
+def _check_worst(errors: Mapping[str, float]) -> Check:
+    worst = max(errors, key=lambda name: errors[name])
+    return Check(BETWEEN, errors[worst], BETWEEN_LIMIT, worst, remedy="tighten the tolerances")
 
 
 def _extremes_of(invariant: Invariant, system: System, trajectory: Trajectory) -> list[np.ndarray]:
@@ -155,7 +177,7 @@ def _extremes_of(invariant: Invariant, system: System, trajectory: Trajectory) -
     return found
 
 
-def energy_moved(solver: Solver, extremes: np.ndarray, trajectory: Trajectory) -> float:
+def energy_moved(solver: Solver, extremes: list[list[float]], trajectory: Trajectory) -> float:
     """How much energy changed place: kinetic, potential since the start, and what forces pass on within one step.
 
     A massless part passes on all that it gets: its own energy says nothing of how much that is. At rest only the last
@@ -170,10 +192,8 @@ def energy_moved(solver: Solver, extremes: np.ndarray, trajectory: Trajectory) -
     return float(max(abs(kinetic[LARGEST]) + lifted + passed, STILL_ENERGY * largest, unseen))
 
 
-def _relative_error(solver: Solver, extremes: np.ndarray, trajectory: Trajectory) -> float:
-    balance = extremes[0]
-    change = float(max(balance[LARGEST] - balance[FIRST], balance[FIRST] - balance[SMALLEST]))
-    moved = energy_moved(solver, extremes, trajectory)
+def _relative_error(balance: list[float], moved: float) -> float:
+    change = max(balance[LARGEST] - balance[FIRST], balance[FIRST] - balance[SMALLEST])
     return change / moved if moved > 0 else change
 
 
@@ -183,17 +203,16 @@ def describe_action(system: System, trajectory: Trajectory) -> str:
     return next((f"event '{guard.name}' changes states" for guard in guards if guard.moves), "")
 
 
-def _check_energy(solver: Solver, extremes: np.ndarray, trajectory: Trajectory) -> Check:
+def _check_energy(solver: Solver, balance: list[float], moved: float) -> Finding:
     limit = LARGEST_ENERGY
     if solver.adaptive:
-        limit = float(np.clip(OF_TOLERANCE * solver.rtol, SMALLEST_ENERGY, LARGEST_ENERGY))
-    balance = extremes[0]
+        limit = min(max(OF_TOLERANCE * solver.rtol, SMALLEST_ENERGY), LARGEST_ENERGY)
     rises = balance[LARGEST] - balance[FIRST] >= balance[FIRST] - balance[SMALLEST]
-    time = float(balance[LARGEST_AT if rises else SMALLEST + 1])
-    return Check(ENERGY, _relative_error(solver, extremes, trajectory), limit, time=time, remedy=TIGHTEN)
+    time = balance[LARGEST_AT if rises else SMALLEST + 1]
+    return ENERGY, _relative_error(balance, moved), limit, "", "", time, TIGHTEN
 
 
-def _check_residuals(system: System, watched: Watched, extremes: np.ndarray) -> list[Check]:
+def _check_residuals(system: System, watched: Watched, extremes: list[list[float]]) -> list[Finding]:
     """Positions and velocities of one constraint, against limits of its size."""
     constraint = next(c for c in system.scenario.machine.all_constraints if c.name == watched.subject)
     remedy = "shorten the step or tighten the tolerances"
@@ -201,39 +220,41 @@ def _check_residuals(system: System, watched: Watched, extremes: np.ndarray) -> 
         remedy += ", or take the constraint method projection"
     if isinstance(constraint, PrescribedMotion):
         remedy = f"give it the rates of its position as velocity and acceleration; else {remedy}"
-    size, checks = float(extremes[2][LARGEST]), []
+    size = extremes[2][LARGEST]
+    checks: list[Finding] = []
     for name, limit, found, suffix in zip(RESIDUALS, CLOSED_LIMITS, extremes[:2], ("", "/s"), strict=True):
-        allowed = max(limit * size, 2.0 * float(found[FIRST]))
-        unit, time = watched.unit + suffix if watched.unit else "", float(found[LARGEST_AT])
-        checks.append(Check(name, float(found[LARGEST]), allowed, watched.subject, unit, time, remedy))
+        allowed = max(limit * size, 2.0 * found[FIRST])
+        unit = watched.unit + suffix if watched.unit else ""
+        checks.append((name, found[LARGEST], allowed, watched.subject, unit, found[LARGEST_AT], remedy))
     return checks
 
 
-def _check_invariant(watched: Watched, extremes: np.ndarray, least: float, remedy: str) -> Check:
+def _check_invariant(watched: Watched, extremes: list[list[float]], least: float, remedy: str) -> Finding:
     kind, unit = KINDS[watched.invariant], watched.unit
-    (broken, size), time = extremes, float(extremes[0][LARGEST_AT])
-    value = max(0.0, float(broken[LARGEST])) if broken[LARGEST] == broken[LARGEST] else np.nan
+    (broken, size), time = extremes, extremes[0][LARGEST_AT]
+    value = max(0.0, broken[LARGEST]) if broken[LARGEST] == broken[LARGEST] else np.nan
     if kind.relative:
-        size_there = max(float(size[LARGEST]), least)
+        size_there = max(size[LARGEST], least)
         value, unit = (value / size_there if size_there > 0 else value), ""
-    return Check(kind.name, value, kind.limit, watched.subject, unit, time, remedy or kind.remedy)
+    return kind.name, value, kind.limit, watched.subject, unit, time, remedy or kind.remedy
 
 
-def _check_events(system: System, trajectory: Trajectory) -> list[Check]:
+def _check_events(system: System, trajectory: Trajectory) -> list[Finding]:
     """Guards, and limits of states behind them, have the signs that the steps say, wherever one looks within these."""
-    watched = [guard.name for guard in system.discrete.guards]
-    watched += [f"{system.states[k].name} at its {end} limit" for end in ("upper", "lower") for k in system.limited]
     looks, count, guard, time = trajectory.missed
     if not looks:
         return []
-    name, when = (watched[guard], time) if count else ("", None)
-    return [Check("no event is passed over", float(count), 0.0, name, "events", when, MISSED)]
+    if not count:
+        return [(NO_EVENT, 0.0, 0.0, "", "events", None, MISSED)]
+    watched = [guard.name for guard in system.discrete.guards]
+    watched += [f"{system.states[k].name} at its {end} limit" for end in ("upper", "lower") for k in system.limited]
+    return [(NO_EVENT, float(count), 0.0, watched[guard], "events", time, MISSED)]
 
 
-def _check_steps(trajectory: Trajectory) -> list[Check]:
+def _check_steps(trajectory: Trajectory) -> list[Finding]:
     """Fixed steps are the user's choice; they must still see what drives the machine."""
     counters = trajectory.counters
     if not counters.steps:
         return []
     remedy = f"shorten the step of {counters.largest_step:.3g} s: a period of what drives takes less than four of them"
-    return [Check("steps follow what drives", float(counters.hasty), HASTY_STEPS, unit="steps", remedy=remedy)]
+    return [("steps follow what drives", float(counters.hasty), HASTY_STEPS, "", "steps", None, remedy)]

@@ -20,6 +20,7 @@ from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.model import Solver, describe
 from robodyn.native import KernelModule, Sweep, UnsupportedOperation, build_jacobian, compile_kernels, read_program
 from robodyn.results.provenance import PlainDict, PlainList, plain
+from robodyn.simulation.checking import Checks
 from robodyn.simulation.equations import equations_of
 from robodyn.simulation.equilibrium import Balance, build_balance
 from robodyn.simulation.steps import build_fused_step, build_step, check_method
@@ -28,6 +29,8 @@ from robodyn.waiting import told_if_slow
 
 DERIVATIVES = ("jacobian", "time_derivative")
 DRIVEN = ("rhs", "guards", "limits", "delayed")
+READABLE = ("equations", "description", "plain_numbers", "described_numbers", "checks")
+"""What is made of a system whatever the numbers in its table."""
 INEXACT = ("fused_step",)
 """Functions whose results nothing compares exactly: they are made faster at the price of their last digits."""
 
@@ -83,21 +86,48 @@ class CompiledSystem:
         """The scenario as plain data, made once for all runs."""
         return PlainDict(plain(describe(self.system.scenario), "description"))
 
+    @cached_property
+    def checks(self) -> Checks:
+        """What the descriptions say of other numbers, made ready once for all runs."""
+        return Checks(self.system.scenario)
+
+    def check_numbers(self, changes: Mapping[str, float]) -> None:
+        """Let the descriptions check changed numbers: a negative mass is refused here as it is anywhere else."""
+        others = {name: value for name, value in changes.items() if name not in self.checks.place}
+        if others:
+            self.system.scenario.with_numbers(others)
+        self.checks(changes)
+
+    @cached_property
+    def plain_numbers(self) -> dict[str, Any]:
+        """Every named number with its unit as plain data, made once for all runs."""
+        used = {name: {"value": number.value, "unit": number.unit} for name, number in self.system.numbers.items()}
+        return PlainDict(plain(used, "parameters"))
+
+    @cached_property
+    def described_numbers(self) -> Mapping[str, float]:
+        """Every named number of the scenario as described."""
+        return {name: number.value for name, number in self.system.numbers.items()}
+
+    @cached_property
+    def prepared(self) -> dict[Any, Any]:
+        """What earlier runs have made ready for later ones, see `robodyn.simulation.prepared`."""
+        return {}
+
     def with_data(self, data: np.ndarray) -> CompiledSystem:
         """The same code with other numbers in the table that it reads."""
         other = replace(self, system=replace(self.system, data=data), module=replace(self.module, data=data))
         # What was made of the system for people to read is the same.
-        other.__dict__.update({key: self.__dict__[key] for key in ("equations", "description") if key in self.__dict__})
+        other.__dict__.update({key: self.__dict__[key] for key in READABLE if key in self.__dict__})
         if "derivative_module" in self.__dict__:
             module, work = self.derivative_module
             other.__dict__["derivative_module"] = replace(module, data=data), work
         return other
 
-    @property
-    def n_drives(self) -> int:
-        """How many quantities depend on time alone."""
-        drives = self.module.kernels.get("drives")
-        return drives.out_sizes[0] if drives else 0
+    def count_entries(self, name: str) -> int:
+        """How many numbers a function gives, 0 where it is not there."""
+        kernel = self.module.kernels.get(name)
+        return kernel.out_sizes[0] if kernel else 0
 
     def address(self, name: str | None) -> int:
         """Machine address of a function, 0 where it is not there."""
@@ -106,9 +136,8 @@ class CompiledSystem:
 
     def number_values(self, parameters: np.ndarray) -> dict[str, float]:
         """Every named number of the scenario, the tunable ones with these values."""
-        described = {name: number.value for name, number in self.system.numbers.items()}
         names = (number.name for number in self.system.parameters)
-        return described | dict(zip(names, parameters.tolist(), strict=True))
+        return {**self.described_numbers, **dict(zip(names, parameters.tolist(), strict=True))}
 
     def parameter_values(self, changes: dict[str, float]) -> np.ndarray:
         """Values of the tunable parameters, with some changed."""

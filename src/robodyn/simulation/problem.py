@@ -9,6 +9,7 @@ import numpy as np
 
 from robodyn.assembly.declarations import BreakRule
 from robodyn.assembly.network import number_units
+from robodyn.assembly.system import System
 from robodyn.engine import Problem
 from robodyn.simulation.compiled import CompiledSystem
 from robodyn.simulation.starting import Start
@@ -19,6 +20,11 @@ PYTHON_ACTION = -1
 def build_problem(compiled: CompiledSystem, p: np.ndarray, values: dict[str, Any], start: Start) -> Problem:
     """The engine's view of a system with the given parameters."""
     system, at = compiled.system, compiled.address
+    names: tuple[str, ...] = ("step_guess", "step_residual", "step_jacobian", "step_end", "fused_step")
+    names += ("rhs", "jacobian", "time_derivative", "position_rate", "outputs")
+    names += ("guards", "guard_rates", "limits", "delayed", "drives", "bends")
+    others: dict[str, Any] = parameter_tables(compiled, p, values, start, system.scenario.duration)
+    others |= {name: at(name) for name in names}
     base = system.discrete.base_period or Fraction(0)
     return Problem(
         n_q=system.n_q,
@@ -33,17 +39,13 @@ def build_problem(compiled: CompiledSystem, p: np.ndarray, values: dict[str, Any
         n_quadratures=system.n_quadratures,
         n_kept=compiled.n_kept,
         n_unknowns=compiled.n_unknowns,
-        **{name: at(name) for name in ("step_guess", "step_residual", "step_jacobian", "step_end", "fused_step")},
         autonomous=int(not system.depends_on_time),
-        **{name: at(name) for name in ("rhs", "jacobian", "time_derivative", "position_rate", "outputs")},
-        **{name: at(name) for name in ("guards", "guard_rates", "limits", "delayed", "drives")},
-        n_drives=compiled.n_drives,
+        n_drives=compiled.count_entries("drives"),
+        n_bends=compiled.count_entries("bends"),
         rhs_work=compiled.work["rhs"],
         outputs_work=compiled.work["outputs"],
         derivatives=compiled.derivatives,
         limited=np.array(system.limited, np.int64),
-        delay_times=np.array([values[f"{delay.owner}.time"] for delay in system.delays], float),
-        history_start=_history_start(compiled, start, p, values),
         task_address=np.array([at(tick.function) for tick in compiled.ticks], np.int64),
         task_period=np.array([tick.period for tick in compiled.ticks], np.int64),
         task_offset=np.array([tick.offset for tick in compiled.ticks], np.int64),
@@ -64,10 +66,33 @@ def build_problem(compiled: CompiledSystem, p: np.ndarray, values: dict[str, Any
         guard_terminal=np.array([guard.terminal for guard in system.discrete.guards], np.int64),
         guard_side=np.array([system.side_place(guard) for guard in system.discrete.guards], np.int64),
         guard_action=np.array([PYTHON_ACTION if g.call else at(g.action) for g in system.discrete.guards], np.int64),
-        breaks=break_times(system.discrete.breaks, values, start.time, start.time + system.scenario.duration),
+        **others,
         scale=np.array([state.nominal for state in system.states], float),
         unit=np.array(number_units(compiled.recorded), np.int64),
     )
+
+
+def parameter_tables(
+    compiled: CompiledSystem, p: np.ndarray, values: dict[str, Any], start: Start, duration: float
+) -> dict[str, Any]:
+    """Those tables of the problem that a run's parameters and start decide."""
+    system = compiled.system
+    return {
+        "delay_times": np.array([values[f"{delay.owner}.time"] for delay in system.delays], float),
+        "history_start": _history_start(compiled, start, p, values),
+        "breaks": break_times(system.discrete.breaks, values, start.time, start.time + duration),
+    }
+
+
+def deciding_numbers(system: System) -> tuple[str, ...]:
+    """Names of the numbers that these tables depend on, beside the start."""
+    names: dict[str, None] = {}
+    for delay in system.delays:
+        names |= dict.fromkeys((f"{delay.owner}.time", *([] if delay.before is None else [f"{delay.owner}.before"])))
+    for rule in system.discrete.breaks:
+        for given in rule.parameters.values():
+            names |= dict.fromkeys(given if isinstance(given, tuple) else (given,))
+    return tuple(names)
 
 
 def _history_start(compiled: CompiledSystem, start: Start, p: np.ndarray, values: dict[str, Any]) -> np.ndarray:

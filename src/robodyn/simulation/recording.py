@@ -14,6 +14,7 @@ from robodyn.assembly import System
 from robodyn.engine import Trajectory
 from robodyn.model import ScenarioSequence, Solver, describe
 from robodyn.results import EventRecord, Outcome, Probes, Provenance, Run, Statistics
+from robodyn.results.provenance import PlainDict, plain
 from robodyn.simulation.certificate import certify, check_rows, constraint_errors, describe_action, energy_error, judge
 from robodyn.simulation.choice import describe_choice
 from robodyn.simulation.compiled import CompiledSystem
@@ -105,26 +106,30 @@ def _stick_drift(compiled: CompiledSystem, trajectory: Trajectory) -> dict[str, 
 
 
 def _provenance(compiled: CompiledSystem, solver: Solver, values: np.ndarray) -> Provenance:
-    system = compiled.system
-    used = {name: {"value": number.value, "unit": number.unit} for name, number in system.numbers.items()}
-    for number, value in zip(system.parameters, values.tolist(), strict=True):
+    used = PlainDict(compiled.plain_numbers)
+    for number, value in zip(compiled.system.parameters, values.tolist(), strict=True):
         used[number.name] = {"value": value, "unit": number.unit}
     return Provenance(
-        scenario=system.scenario.name,
+        scenario=compiled.system.scenario.name,
         description=compiled.description,
         parameters=used,
-        solver=dataclasses.asdict(solver),
+        solver=_plain_solver(solver),
         equations=compiled.equations,
-        versions=dict(_versions()),
+        versions=_versions(),
     )
 
 
 @cache
-def _versions() -> tuple[tuple[str, str], ...]:
-    found = [("python", platform.python_version()), ("platform", platform.platform())]
+def _plain_solver(solver: Solver) -> PlainDict:
+    return PlainDict(plain(dataclasses.asdict(solver), "solver"))
+
+
+@cache
+def _versions() -> PlainDict:
+    found = {"python": platform.python_version(), "platform": platform.platform()}
     for package in ("robodyn", "numpy", "casadi", "llvmlite"):
         try:
-            found.append((package, version(package)))
+            found[package] = version(package)
         except PackageNotFoundError:
-            found.append((package, "not installed"))
-    return tuple(found)
+            found[package] = "not installed"
+    return PlainDict(found)

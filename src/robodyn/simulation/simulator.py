@@ -7,24 +7,19 @@ import traceback
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
-
 from robodyn.assembly import System, assemble
-from robodyn.assembly.invariants import Invariant
-from robodyn.engine import BrokenRun, Trajectory, integrate
+from robodyn.engine import BrokenRun, Trajectory
 from robodyn.errors import Flaw, ModelError
 from robodyn.model import Recording, Scenario, ScenarioSequence, Solver
 from robodyn.results import Run, join
 from robodyn.simulation.compiled import CompiledSystem, compile_system
-from robodyn.simulation.extent import check_extent
 from robodyn.simulation.outcomes import describe_failure, describe_outcome
 from robodyn.simulation.passed_limits import check_start_limits
-from robodyn.simulation.problem import build_problem
+from robodyn.simulation.prepared import prepare_runs
 from robodyn.simulation.python_calls import PythonCalls
 from robodyn.simulation.recording import describe_chain, make_run
 from robodyn.simulation.reference_limits import find_reference_warnings
 from robodyn.simulation.second_solution import add_errors
-from robodyn.simulation.settings import engine_recording
 from robodyn.simulation.starting import Start, find_start
 from robodyn.waiting import WaitingLine
 
@@ -70,18 +65,18 @@ def simulate(
     compiled, recording = _prepare(what, system, solver, recording, on_compile)
     values = compiled.parameter_values(dict(parameters or {}))
     if parameters:
-        # The descriptions check themselves: a negative mass is refused here as it is anywhere else.
-        system.scenario.with_numbers(dict(parameters))
+        compiled.check_numbers(parameters)
     # Of many runs of one system, their motions are compared with the limits, not their references.
     once = not isinstance(what, CompiledSystem)
-    doubts = tuple(find_reference_warnings(system, compiled.number_values(values))) if once else ()
+    numbers = compiled.number_values(values)
+    doubts = tuple(find_reference_warnings(system, numbers)) if once else ()
     calls = PythonCalls(compiled, compiled.module.prepare(values))
     begin = find_start(compiled, values, start)
     if start is None:
         states = dict(zip((state.name for state in system.states), begin.x.tolist(), strict=True))
-        check_start_limits(system, states, compiled.number_values(values))
+        check_start_limits(system, states, numbers)
     try:
-        trajectory = _integrate(compiled, solver, recording, values, begin, calls, progress)
+        trajectory = _integrate(compiled, solver, recording, numbers, begin, calls, progress)
     except BrokenRun as broken:
         # A Python block or action failed: its error is the outcome, the motion so far is kept.
         outcome = describe_failure(broken.trajectory, calls.running, broken.cause)
@@ -170,28 +165,15 @@ def _integrate(
     compiled: CompiledSystem,
     solver: Solver,
     recording: Recording,
-    values: np.ndarray,
+    numbers: dict[str, Any],
     start: Start,
     calls: PythonCalls,
     progress: Progress | None,
 ) -> Trajectory:
-    system = compiled.system
-    numbers = compiled.number_values(values)
-    duration = system.scenario.duration
-    limited = any(watched.invariant is Invariant.WITHIN for watched in system.watched)
-    kept = engine_recording(recording, solver, start.time, duration, watch_steps=limited)
-    check_extent(compiled, solver, kept, duration)
-    with WaitingLine(f"simulating {system.scenario.name}", quiet=progress is not None, watched=False) as message:
-        return integrate(
-            build_problem(compiled, calls.p, numbers, start),
-            solver,
-            start.time,
-            start.time + duration,
-            start.x,
-            start.m,
-            calls.p,
-            kept,
-            python_task=calls.run_task,
-            python_action=calls.run_action,
-            progress=progress or message.follow(duration, start.time),
-        )
+    scenario = compiled.system.scenario
+    duration = scenario.duration
+    runs = prepare_runs(compiled, solver, recording, start.time, duration)
+    with WaitingLine(f"simulating {scenario.name}", quiet=progress is not None, watched=False) as message:
+        run = runs.begin(runs.set_up(calls.p, numbers, start), calls.p, start)
+        run.call_back(calls.run_task, calls.run_action, progress or message.follow(duration, start.time))
+        return run.complete()

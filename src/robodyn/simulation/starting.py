@@ -74,6 +74,22 @@ def search_start(system: System, values: np.ndarray, balance: Balance | None = N
     return Start(0.0, x, m, _list_changes(system, described, x))
 
 
+def change_start(system: System, given: Start, starts: Mapping[str, float], values: np.ndarray) -> Start:
+    """A given start with other values of some states and sampled outputs.
+
+    Args:
+        values: of the tunable parameters.
+    """
+    x, m = given.x.copy(), given.m.copy()
+    for k, state in enumerate(system.states):
+        x[k] = starts.get(state.name, x[k])
+    for k, info in enumerate(system.memory):
+        # Samples under way when the run starts hold the same value as the output they will become.
+        m[k] = starts.get(info.name.partition(".pending.")[0], m[k])
+    check_ranges(system, x, values)
+    return Start(given.time, x, m)
+
+
 def _check_left_out(system: System, x: np.ndarray, m: np.ndarray, values: np.ndarray) -> None:
     """Equations that follow from others near one position may not at the one that was found: another assembly."""
     if system.constraint_residual is None:

@@ -10,6 +10,7 @@ import html
 import json
 import re
 from collections.abc import Sequence
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,7 @@ SCRIPTS = (
     "renderer.js",
     "scene.js",
     "surroundings.js",
+    "gif.js",
     "replay.js",
     "transport.js",
     "tables.js",
@@ -48,6 +50,7 @@ SCRIPTS = (
 )
 MOST_RUNS = 6
 MOST_EXAGGERATED = 1000.0
+_KINDS = {"page.html": "report", "modes.html": "modes", "view.html": "view"}
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 
 
@@ -101,12 +104,15 @@ def assemble_page(template: str, scripts: Sequence[str], title: str, data: dict[
     style = _read("page.css")
     parts = {
         "title": html.escape(title),
+        "kind": _KINDS[template],
         "policy": _policy(script, style),
         "style": style,
         "script": script,
         "data": _script_text(data),
     }
-    return _PLACEHOLDER.sub(lambda found: parts[found[1]], _read(template))
+    fill = partial(_PLACEHOLDER.sub, lambda found: parts[found[1]])
+    parts["head"] = fill(_read("head.html"))
+    return fill(_read(template))
 
 
 def _labels(runs: Sequence[Run], labels: Sequence[str] | None) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from robodyn.waiting import told_if_slow
 
+from .closures import read_closures
 from .columns import encode_time
 from .contents import find_undrawn
 from .machine import find_mechanism, read_geometry
@@ -18,11 +19,11 @@ from .mesh_store import BUDGET, MeshStore, check_budget
 from .page import SCRIPTS, assemble_page, write_page
 
 Plain = dict[str, Any]
-_SCRIPTS = (*SCRIPTS[:-1], "view.js")
+_SCRIPTS = (*SCRIPTS[:-1], "closing.js", "view.js")
 _QUATERNION = {"w": 1.0, "x": 0.0, "y": 0.0, "z": 0.0}
 _REACH = 1.0
 """Of a slide without limits, either way [m]."""
-LOOSE = "Joints move one by one here: loops and other constraints are not kept."
+LOOSE = "Not kept while joints are moved here: {}."
 
 
 def write_view(description: Plain, start: Mapping[str, float], path: str | Path, **options: Any) -> Path:
@@ -47,11 +48,10 @@ def make_view(
     machine, problem = read_geometry(description, {}, meshes)
     if machine is None:
         raise ValueError(problem)
-    sliders = _sliders(description, start)
-    said = [*notes, *find_undrawn(machine)]
-    if (description["machine"].get("constraints")) and sliders:
-        said.append(LOOSE)
-    data = {"runs": [_still(machine, start)], "sliders": sliders, "notes": said}
+    closures, left = read_closures(description, machine)
+    said = [*notes, *find_undrawn(machine), *([LOOSE.format(", ".join(left))] if left else [])]
+    data = {"runs": [_still(machine, start)], "sliders": _sliders(description, start), "notes": said}
+    data["closures"] = closures
     return assemble_page("view.html", _SCRIPTS, str(description.get("name") or ""), data | meshes.encode(mesh_budget))
 
 

@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 
 from robodyn import ModelError, simulate
-from robodyn.analysis.sweeps.curves import Curves, resample, resample_along
-from robodyn.analysis.sweeps.measures import KINDS
+from robodyn.analysis.sweeps.curves import resample, resample_along
 from robodyn.analysis.sweeps.plan import plan_sweep
 from robodyn.analysis.sweeps.runner import run_sweep
 from robodyn.analysis.sweeps.sampling import Distribution
 from robodyn.catalog import find_scenario
 from robodyn.model import Block
 from robodyn.results import Signal
+from robodyn.results.table import Curves
+from robodyn.simulation.measures import KINDS
 
 
 def measure(kind, time, values):

@@ -8,10 +8,25 @@ import pytest
 from support.controlled import evaluate_signals
 from support.linkages import crank_rocker
 
-from robodyn import ModelError, Solver, simulate
+from robodyn import ModelError, Solver, read_scenario, simulate, write_scenario
+from robodyn.analysis import find_gains, linearise_sampled
+from robodyn.analysis.jumps import find_block_jumps
 from robodyn.assembly import assemble
 from robodyn.catalog.two_link import two_link_mechanism
-from robodyn.model import GROUND, Block, Body, ControlModel, Joint, Machine, Mechanism, Point, Scenario
+from robodyn.model import (
+    GROUND,
+    Block,
+    Body,
+    ControlModel,
+    ElasticGear,
+    Joint,
+    Machine,
+    Mechanism,
+    Point,
+    Scenario,
+    combine,
+    with_elastic_joints,
+)
 
 AXES = ("shoulder", "elbow")
 GAINS = {"stiffness": 100.0, "damping": 14.0}
@@ -178,3 +193,78 @@ def test_more_axes_than_motions_and_motions_without_axes_are_told():
 
 def test_targets_of_another_length_are_told():
     assert "a target has 3 values, needs 2: shoulder, elbow" in flawed(arm(target=(0.1, 0.2, 0.3)))
+
+
+def test_a_rigid_model_of_an_elastic_arm_gives_the_torques_of_the_rigid_arm():
+    """Gears without twist, and what stands behind them, belong to the axes of the drives."""
+    rigid = arm()
+    gears = {joint: ElasticGear(f"{joint}_drive", 1e4) for joint in AXES}
+    soft = with_elastic_joints(rigid.machine, gears)
+    assert soft.blocks[0].axes == ("shoulder_drive", "elbow_drive")
+    model = ControlModel(rigid=("shoulder_drive_twist", "elbow_drive_twist"))
+    control = replace(soft.blocks[0], model=model)
+    elastic = Scenario("soft", replace(soft, blocks=(control, *soft.blocks[1:])), 1.0)
+    names = ("control.torque.0", "control.torque.1")
+    turned = {"shoulder": 0.2, "elbow": -0.7}
+    at = {f"{joint}{side}.position": angle for joint, angle in turned.items() for side in ("", "_drive")}
+    expected = evaluate_signals(rigid, names, at)
+    assert evaluate_signals(elastic, names, at) == pytest.approx(expected, rel=1e-7)
+    # The arm hangs through: its own joints lag behind the drives, the model knows the drives alone.
+    sagged = at | {"shoulder.position": 0.19, "elbow.position": -0.71}
+    assert evaluate_signals(elastic, names, sagged) == pytest.approx(expected, rel=1e-7)
+
+
+def test_friction_by_signals_is_refused_only_where_it_is_asked_for():
+    """Losses of a gear read its load."""
+    load = Block("load", "constant_reference", parameters={"constant": 3.0})
+    loss = Block("loss", "gear_loss", "elbow", {"load": "load.value"}, {"load_loss": 0.1, "smoothing_velocity": 0.1})
+    assemble(arm(load, loss))
+    given = {"law": "friction_compensation", "parameters": {}, "by": "target_velocity"}
+    assert "friction 'loss' depends on the signal 'load.value'" in flawed(arm(load, loss, **given))
+
+
+def test_models_are_read_written_and_renamed(tmp_path):
+    text = """
+        duration = 1
+        [bodies.rod]
+        mass = 2
+        com = [0.6, 0, 0]
+        inertia = [0, 0.1, 0.1]
+        [joints.hinge]
+        kind = "revolute"
+        parent = "ground"
+        child = "rod"
+        axis = [0, -1, 0]
+        [blocks.control]
+        law = "computed_torque"
+        acts.torque = ["hinge"]
+        inputs.target = [0.3]
+        parameters = { stiffness = 100, damping = 14 }
+        model.changes = { "rod.mass" = 1.5 }
+    """
+    (tmp_path / "rod.toml").write_text(text)
+    scenario = read_scenario(tmp_path / "rod.toml")
+    assert scenario.machine.blocks[0].model == ControlModel(changes={"rod.mass": 1.5})
+    write_scenario(scenario, tmp_path / "again.toml")
+    assert read_scenario(tmp_path / "again.toml").machine.blocks == scenario.machine.blocks
+    both = combine("pair", {"left": scenario.machine, "right": scenario.machine})
+    assert both.blocks[1].model.changes == {"right.rod.mass": 1.5}
+    assert both.blocks[1].axes == ("right.hinge",)
+    (tmp_path / "bad.toml").write_text(text.replace("model.changes", "model.change"))
+    with pytest.raises(ModelError, match=r"blocks.control.model.change: is unknown \(did you mean 'changes'"):
+        read_scenario(tmp_path / "bad.toml")
+
+
+def test_analyses_look_at_laws_with_models():
+    """Gains are found by trying, jumps and poles from the law: `e'' + 14 e' + 100 e = 0`, sampled fast."""
+    scenario = arm(period=1e-4)
+    assert find_gains(scenario.machine.blocks[0]) == ("stiffness", "damping")
+    assert find_block_jumps(scenario) == ()
+    at_target = {"shoulder.position": 0.5, "elbow.position": -0.4}
+    names = ("control.torque.0", "control.torque.1")
+    at_target |= dict(zip(names, evaluate_signals(arm(), names, at_target), strict=True))
+    poles = linearise_sampled(scenario, at_target).poles()
+    wanted = np.roots([1, 14, 100])
+    for pole in wanted:
+        # A hold of T is late by T / 2.
+        assert np.sort(np.abs(poles - pole))[:2] == pytest.approx([0.0, 0.0], abs=0.02)

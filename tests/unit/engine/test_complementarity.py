@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.optimize import lsq_linear
-from support.complementarity import KINDS, NO_BOUND, make_problem
+from support.complementarity import KINDS, NO_BOUND, Problem, make_problem
 
 CLOSE = 1e-6
 """Part of the largest motion that is left to rounding where rows are nearly dependent."""
@@ -90,3 +90,68 @@ def test_a_row_that_only_follows_takes_the_direction_of_its_motion():
     for b in (-1.0, 1.0):
         moved = replace(problem, b=np.array([b]), allowed=np.array([2.0]), initial=np.ones(1), **free)
         assert moved.solve()[1][0] == b
+
+
+def cone_problem(generator: np.random.Generator, contacts: int, joints: int) -> Problem:
+    """Contact points in space: a normal and two tangents each."""
+    problem = make_problem(generator, "independent", 0, 3 * contacts, joints)
+    slack, k = problem.tolerance[0], 3 * contacts
+    normals, zero = np.arange(k) < contacts, np.zeros(k)
+    mu = np.repeat(generator.uniform(0.1, 1.2, contacts), 2)
+    return replace(
+        problem,
+        compliance=np.full(k, 1e-7 * np.mean(np.diag(problem.K @ problem.W))),
+        lower=np.where(normals, problem.lower, 0.0),
+        upper=np.where(normals, problem.upper, 0.0),
+        coefficient=np.concatenate([zero[:contacts], mu]),
+        partner=np.concatenate([zero[:contacts] - 1, np.repeat(np.arange(contacts), 2)]),
+        initial=np.where(normals, np.where(problem.b < -slack, 0.0, 1.0), 0.0),
+    )
+
+
+def cone_error(problem: Problem, contacts: int, modes: np.ndarray) -> float:
+    """By how much forces and motions of given modes are no solution: modes of tangents are directions of slip."""
+    A, k = problem.K @ problem.W, len(problem.b)
+    pushes, directions = modes[:contacts] == 0, modes[contacts:].reshape(-1, 2)
+    slides = pushes & (np.linalg.norm(directions, axis=1) > 0.5)
+    mu = problem.coefficient[contacts::2]
+    # f = E of the forces that hold; a point that slides has its friction beside its normal force.
+    E = np.eye(k)
+    for i in np.flatnonzero(slides):
+        E[contacts + 2 * i : contacts + 2 * i + 2, i] = -mu[i] * directions[i]
+    held = np.concatenate([pushes, np.repeat(pushes & ~slides, 2)])
+    f = np.zeros(k)
+    if held.any():
+        E = E[:, held]
+        f = E @ np.linalg.lstsq(A[held] @ E, -problem.b[held], rcond=None)[0]
+    w, errors = problem.b + A @ f, []
+    for i in range(contacts):
+        tangents = slice(contacts + 2 * i, contacts + 2 * i + 2)
+        if not pushes[i]:
+            errors.append(-w[i])
+            continue
+        errors += [-f[i] * A[i, i], abs(w[i])]
+        if slides[i]:
+            # Along its direction only, and forward.
+            along = directions[i] @ w[tangents]
+            errors += [-along, np.linalg.norm(w[tangents] - along * directions[i])]
+        else:
+            errors.append((np.linalg.norm(f[tangents]) - mu[i] * f[i]) * A[i, i])
+    return max(errors) / problem.scale
+
+
+def test_contact_points_in_space_slip_along_their_cones():
+    generator = np.random.default_rng(4)
+    slid = failed = count = 0
+    while count < 250:
+        contacts = int(generator.integers(1, 4))
+        problem = cone_problem(generator, contacts, 3 * contacts + int(generator.integers(0, 4)))
+        if np.linalg.cond(problem.K @ problem.W) > 1e6:
+            continue
+        count += 1
+        unsettled, modes = problem.solve()
+        slid += not unsettled and np.any((modes[:contacts] == 0) & (np.hypot(*modes[contacts:].reshape(-1, 2).T) > 0.5))
+        failed += bool(unsettled) or cone_error(problem, contacts, modes) > 1e-5
+    assert slid > 100
+    # Cones with much friction may turn each other round without end: their directions are then those of the last turn.
+    assert failed <= 0.02 * count

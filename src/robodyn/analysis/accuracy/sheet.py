@@ -16,7 +16,6 @@ import numpy as np
 from robodyn.analysis.accuracy import iso9283
 from robodyn.analysis.accuracy.causes import Cause, split_accuracy, split_spread
 from robodyn.analysis.accuracy.path_geometry import Corner, Followed, find_followed
-from robodyn.analysis.sweeps.curves import Curves
 from robodyn.analysis.sweeps.plan import plan_sweep
 from robodyn.analysis.sweeps.runner import SweepProgress, run_sweep
 from robodyn.analysis.sweeps.sampling import Distribution
@@ -25,6 +24,7 @@ from robodyn.assembly import assemble
 from robodyn.errors import Flaw, FlawList, ModelError
 from robodyn.model import Scenario
 from robodyn.results.signal import Floats
+from robodyn.results.table import Curves
 from robodyn.waiting import told_if_slow
 
 POINTS = 2001

@@ -54,6 +54,8 @@ def _seen_by(block: Block) -> Iterator[tuple[str, Any]]:
             yield argument.name, block.inputs[argument.name]
         elif source == "on":
             yield argument.name, f"{block.on}.{argument.name}"
+        elif source == "axes":
+            yield argument.name, tuple(f"{axis}.{argument.name}" for axis in block.axes)
 
 
 def _make_law(

@@ -123,15 +123,15 @@ class MacroSteps:
     def _read(self) -> np.ndarray:
         parts = []
         for name, unit in self.units.items():
-            parts += [unit.state, unit.memory, unit.held(self._passing[name])]
+            parts += [unit.state[: _n_moving(unit)], unit.memory, unit.held(self._passing[name])]
         return np.concatenate([*parts, *(value for memory in _memories(self.exchange) for value in memory.values)])
 
     def _write(self, z: np.ndarray) -> None:
         left = z
         for name, unit in self.units.items():
-            sizes = (len(unit.state), len(unit.memory), len(self._passing[name]))
+            sizes = (_n_moving(unit), len(unit.memory), len(self._passing[name]))
             state, memory, inputs, left = np.split(left, np.cumsum(sizes))
-            unit.move(state, memory)
+            unit.move(np.concatenate([state, unit.state[len(state) :]]), memory)
             unit.hold(self._passing[name], inputs)
         for earlier in _memories(self.exchange):
             left = earlier.change(left)
@@ -144,6 +144,11 @@ class MacroSteps:
         for samples in exchange.samples:
             if not samples.channel.mean:
                 samples.add(self.time, exchange.outputs[samples.channel.source])
+
+
+def _n_moving(unit: ScenarioUnit) -> int:
+    """How many states can disturb anything: book-keeping, the last ones, cannot."""
+    return len(unit.state) - unit.system.n_quadratures
 
 
 def _sent(exchange: Exchange) -> dict[str, tuple[str, ...]]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from robodyn.analysis.model_stand_in import stand_in
 from robodyn.laws import arguments_of
 from robodyn.model import Block
 from robodyn.model.outputs import name_results
@@ -39,10 +40,14 @@ def _draw_arguments(block: Block) -> dict[str, Any]:
     """Parameters as given, limits ideal, and anything for what is read."""
     generator = np.random.default_rng(0)
     known = {**block.parameters, **block.info.ideal}
-    drawn = {}
+    drawn: dict[str, Any] = {}
     for argument in arguments_of(block.function):
         source = block.inputs.get(argument.name)
-        if argument.name in known:
+        if block.source_of(argument) == "model":
+            drawn[argument.name] = stand_in(block)
+        elif block.source_of(argument) == "axes":
+            drawn[argument.name] = tuple(generator.normal(size=len(stand_in(block).axes)))
+        elif argument.name in known:
             drawn[argument.name] = _as_numbers(known[argument.name])
         elif isinstance(source, (tuple, list)):
             drawn[argument.name] = tuple(generator.normal(size=len(source)))

@@ -1,46 +1,17 @@
-"""Resampled curves: how do signals of many runs come onto one grid, and which band do they fill?"""
+"""Resampled curves: how do signals of many runs come onto one grid?"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 import numpy as np
 
 from robodyn.results.signal import Floats, Signal
 
-PERCENTILES = (5.0, 25.0, 50.0, 75.0, 95.0)
 SAME_PLACE = 1e-9
 """Part of a grid's length by which a run may end before it and still reach it: rounding."""
 HALVINGS = 50
 """From the distance of two rows to the rounding of their times."""
-
-
-@dataclass(frozen=True, eq=False)
-class Curves:
-    """Signals of all runs at common places.
-
-    Attributes:
-        along: "time" or the signal the places are values of; unit: of the places.
-        places: (n_points,).
-        values: signal -> (n_runs, n_points), nan where a run has no value.
-        units: signal -> unit.
-    """
-
-    along: str
-    unit: str
-    places: Floats
-    values: Mapping[str, Floats]
-    units: Mapping[str, str]
-
-    def band(self, signal: str, percentiles: Sequence[float] = PERCENTILES) -> Floats:
-        """Percentiles of a signal over the runs at each place, (n_percentiles, n_points); nan where no run has one."""
-        values = self.values[signal]
-        found = np.full((len(percentiles), len(self.places)), np.nan)
-        there = np.any(np.isfinite(values), axis=0)
-        if there.any():
-            found[:, there] = np.nanpercentile(values[:, there], percentiles, axis=0)
-        return found
 
 
 def resample(signal: Signal, places: Floats) -> Floats:

@@ -22,9 +22,9 @@ class NearSystem(LeanSystem):
         self.near = Perturbed(scenario, solver=self.solver, signals=signals)
         return self.near.compiled({})
 
-    def adapt(self, changes: Mapping[str, float]) -> None:
+    def adapt(self, changes: Mapping[str, float]) -> CompiledSystem:
         """The nominal motion with these numbers, where it depends on them."""
-        self.compiled = self.near.compiled(changes)
+        return self.near.compiled(changes)
 
 
 class NearNominal(Nonlinear):

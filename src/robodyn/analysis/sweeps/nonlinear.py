@@ -1,31 +1,21 @@
-"""Sweeps of the non-linear system: how does one compiled system run many times with little beside the engine?
-
-What a run's numbers do not change is made once: native code, start values, checks of the parts that hold the numbers.
-"""
+"""Sweeps of the non-linear system: which native code do the runs of a plan share, and what is a run of it?"""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robodyn.analysis.sweeps.checking import Checks
 from robodyn.analysis.sweeps.numbers import INITIAL
 from robodyn.analysis.sweeps.track import Simulate, Track
 from robodyn.assembly import assemble
-from robodyn.engine import BrokenRun, Trajectory, integrate
 from robodyn.errors import Flaw, ModelError
 from robodyn.model import Recording, Scenario
-from robodyn.results import Outcome, OutcomeKind
+from robodyn.results import OutcomeKind
 from robodyn.simulation import CompiledSystem, compile_system
-from robodyn.simulation.certificate import certify, describe_action, judge
-from robodyn.simulation.outcomes import describe_failure, describe_outcome
-from robodyn.simulation.problem import build_problem
-from robodyn.simulation.python_calls import PythonCalls
-from robodyn.simulation.settings import engine_recording
-from robodyn.simulation.starting import Start, check_ranges, find_start
+from robodyn.simulation.lean import Ended, LeanRuns, refuse
 
 if TYPE_CHECKING:
     from robodyn.analysis.sweeps.plan import SweepPlan
@@ -36,87 +26,53 @@ class LeanSystem:
 
     def __init__(self, scenario: Scenario, signals: tuple[str, ...], rate: float | None) -> None:
         self.solver = scenario.solver
+        self.recording = None if rate is None else Recording(rate=rate)
         self.compiled = self.compile(scenario, signals)
-        system = self.compiled.system
-        # Sampled blocks keep steps short; elsewhere there are rows within them, as in a single run.
-        self.recording = Recording(rate=rate, refine=1 if system.discrete.tasks and rate is None else None)
-        self.place = {number.name: k for k, number in enumerate(system.parameters)}
-        self.values = self.compiled.parameter_values({})
-        self.numbers: dict[str, Any] = {name: number.value for name, number in system.numbers.items()}
-        self.states = {state.name: k for k, state in enumerate(system.states)}
-        self.checks = Checks(scenario)
-        self.given = find_start(self.compiled, self.values) if scenario.initialisation == "given" else None
+        self.inputs = {number.name for number in self.compiled.system.parameters}
+        self.columns = [info.name for info in self.compiled.recorded]
+        self.lean: tuple[CompiledSystem, float, LeanRuns] | None = None
 
     def compile(self, scenario: Scenario, signals: tuple[str, ...]) -> CompiledSystem:
         """Native code of the scenario."""
         return compile_system(assemble(scenario), self.solver, signals=signals)
 
-    def adapt(self, changes: Mapping[str, float]) -> None:
-        """Make ready for a run with some inputs changed; the full equations need nothing."""
+    def adapt(self, changes: Mapping[str, float]) -> CompiledSystem:
+        """Native code for a run with some inputs changed; that of the full equations serves all."""
+        return self.compiled
 
-    def run(self, changes: Mapping[str, float]) -> Track:
+    def run(self, changes: Mapping[str, float], is_stopped: Callable[[], bool] | None = None) -> Track:
         """A run with some inputs, start values and the duration changed; a refused number is the run's outcome."""
+        inputs = {name: value for name, value in changes.items() if name in self.inputs}
+        starts = {name.removeprefix(INITIAL): value for name, value in changes.items() if name.startswith(INITIAL)}
         try:
-            duration = self._check(changes)
-            self.adapt({name: value for name, value in changes.items() if name in self.place})
-            values = self.values.copy()
-            for name in changes.keys() & self.place.keys():
-                values[self.place[name]] = changes[name]
-            start = self._find_start(changes, values)
+            duration = self._check_duration(changes)
+            lean = self._prepare(self.adapt(inputs), duration)
         except ModelError as error:
-            return refuse(error)
-        calls = PythonCalls(self.compiled, self.compiled.module.prepare(values))
-        problem = build_problem(self.compiled, calls.p, self.numbers | dict(changes), start)
-        recording = engine_recording(self.recording, self.solver, start.time, duration)
-        end = start.time + duration
-        callbacks: dict[str, Any] = {"python_task": calls.run_task, "python_action": calls.run_action}
-        try:
-            trajectory = integrate(
-                problem, self.solver, start.time, end, start.x, start.m, calls.p, recording, **callbacks
-            )
-        except BrokenRun as broken:
-            return self._track(broken.trajectory, describe_failure(broken.trajectory, calls.running, broken.cause))
-        system = self.compiled.system
-        passed = trajectory.at_time - start.time
-        certificate = certify(system, self.solver, trajectory, passed, describe_action(system, trajectory))
-        return self._track(trajectory, judge(describe_outcome(self.compiled, self.solver, trajectory), certificate))
+            return self._track(refuse(error))
+        return self._track(lean.run(inputs, starts, is_stopped))
 
-    def _track(self, trajectory: Trajectory, outcome: Outcome) -> Track:
+    def _prepare(self, compiled: CompiledSystem, duration: float) -> LeanRuns:
+        """What runs of this duration share, as long as they follow each other."""
+        kept = self.lean
+        if kept is None or kept[0] is not compiled or kept[1] != duration:
+            kept = self.lean = compiled, duration, LeanRuns(compiled, self.solver, self.recording, duration)
+        return kept[2]
+
+    def _track(self, ended: Ended) -> Track:
+        trajectory, outcome = ended.trajectory, ended.outcome
         if outcome.kind is OutcomeKind.INTERRUPTED:
             raise KeyboardInterrupt
-        names = (info.name for info in self.compiled.recorded)
+        if trajectory is None:
+            return Track(np.zeros(0), {}, outcome)
         columns = np.ascontiguousarray(trajectory.y.T)
-        return Track(trajectory.time, dict(zip(names, columns, strict=True)), outcome, trajectory.knots)
+        return Track(trajectory.time, dict(zip(self.columns, columns, strict=True)), outcome, trajectory.knots)
 
-    def _check(self, changes: Mapping[str, float]) -> float:
-        """Let the descriptions that hold changed numbers check them; the run's duration [s]."""
-        self.checks(changes)
+    def _check_duration(self, changes: Mapping[str, float]) -> float:
+        """The run's duration [s]."""
         duration = changes.get("duration", self.compiled.system.scenario.duration)
         if not duration > 0:
             raise ModelError([Flaw("duration", f"must be positive, is {duration:g} s")])
         return duration
-
-    def _find_start(self, changes: Mapping[str, float], values: np.ndarray) -> Start:
-        if self.given is None:
-            return find_start(self.compiled, values)
-        starts = {name.removeprefix(INITIAL): value for name, value in changes.items() if name.startswith(INITIAL)}
-        if not starts:
-            return self.given
-        x, m = self.given.x.copy(), self.given.m.copy()
-        for name in starts.keys() & self.states.keys():
-            x[self.states[name]] = starts[name]
-        for k, info in enumerate(self.compiled.system.memory):
-            # Samples under way when the run starts hold the same value as the output they will become.
-            output = info.name.partition(".pending.")[0]
-            m[k] = starts.get(output, m[k])
-        check_ranges(self.compiled.system, x, values)
-        return Start(self.given.time, x, m)
-
-
-def refuse(error: ModelError) -> Track:
-    """The track of a run whose numbers no description accepts: nothing, and why."""
-    sentence = "; ".join(str(flaw) for flaw in error.flaws)
-    return Track(np.zeros(0), {}, Outcome(OutcomeKind.FAILED, sentence, 0.0))
 
 
 class Nonlinear:
@@ -145,7 +101,7 @@ class Nonlinear:
             try:
                 self._ready = self._build(structural)
             except ModelError as error:
-                self._ready = refuse(error)
+                self._ready = Track(np.zeros(0), {}, refuse(error).outcome)
         return self._ready
 
     def _build(self, structural: Mapping[str, float]) -> LeanSystem:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,15 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.analysis.sweeps.curves import Curves
 from robodyn.analysis.sweeps.parts import Finished
 from robodyn.analysis.sweeps.plan import SweepPlan
-from robodyn.errors import nearest
 from robodyn.results.atomic import replacing
 from robodyn.results.signal import Floats
-
-DONE = ("finished", "stopped")
-"""Outcomes of runs that are what was asked for."""
+from robodyn.results.table import Curves, RunTable
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,61 +27,26 @@ class Varied:
     index: np.ndarray
 
 
-@dataclass(frozen=True, eq=False)
-class SweepTable:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SweepTable(RunTable):
     """A row a run, in the order of the plan.
 
     Attributes:
         axes: of the grid; drawn: names of the numbers drawn at random.
-        inputs: number -> its values (n_runs,); measures: name -> (n_runs,), nan where a run was not carried through.
-        units: of inputs and measures by name.
-        outcomes: kinds in lower case; sentences: why; end_time [s]; wall_time: time each run took [s].
+        wall_time: time each run took [s].
         simulated: time simulated by the call that made this table [s], elapsed: how long that took [s].
     """
 
-    scenario: str
     axes: tuple[Varied, ...]
     drawn: tuple[str, ...]
-    inputs: Mapping[str, Floats]
-    measures: Mapping[str, Floats]
-    units: Mapping[str, str]
-    outcomes: tuple[str, ...]
-    sentences: tuple[str, ...]
-    end_time: Floats
     wall_time: Floats
-    curves: Curves | None
     simulated: float
     elapsed: float
-
-    def __len__(self) -> int:
-        return len(self.outcomes)
-
-    def __getitem__(self, name: str) -> Floats:
-        """A column by the name of an input or a measure."""
-        columns = {**self.inputs, **self.measures}
-        if name not in columns:
-            raise KeyError(f"there is no column '{name}' ({nearest(name, columns)})")
-        return columns[name]
-
-    @property
-    def done(self) -> np.ndarray:
-        """Which runs are what was asked for, (n_runs,)."""
-        return np.array([outcome in DONE for outcome in self.outcomes])
-
-    @property
-    def failures(self) -> Counter[str]:
-        """Kind of outcome -> how many runs ended so, of those that were not carried through."""
-        return Counter(outcome for outcome in self.outcomes if outcome not in DONE)
 
     @property
     def rate(self) -> float:
         """Robots times seconds simulated a second by the call that made this table, nan where it ran nothing."""
         return self.simulated / self.elapsed if self.simulated > 0 else float("nan")
-
-    def percentiles(self, measure: str, percents: tuple[float, ...] = (0.0, 5.0, 50.0, 95.0, 100.0)) -> Floats:
-        """Percentiles of a measure over the runs that were carried through."""
-        values = self[measure][np.isfinite(self[measure])]
-        return np.percentile(values, percents) if values.size else np.full(len(percents), np.nan)
 
 
 def make_table(plan: SweepPlan, rows: Mapping[int, Finished], simulated: float, elapsed: float) -> SweepTable:

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from robodyn.analysis.linear.margins import Margins
-from robodyn.analysis.sweeps.measures import Measure, find_measures
 from robodyn.assembly import System
 from robodyn.errors import FlawList
 from robodyn.files.units import read_quantity
 from robodyn.results.signal import Floats
+from robodyn.simulation.measures import Measure, find_measures
 from robodyn.units import UnitError
 
 LIMIT = re.compile(r"\s*(.+?)\s*(>=|<=)\s*(.+?)\s*")

@@ -20,13 +20,13 @@ from robodyn.analysis.fitting.scaling import Scale
 from robodyn.analysis.sensitivity.ranking import NUDGE
 from robodyn.analysis.sensitivity.tangent import sensitivity_name
 from robodyn.analysis.sensitivity.variation import Variation
-from robodyn.analysis.sweeps.measures import Measure
 from robodyn.analysis.tuning.cases import Cases
 from robodyn.analysis.tuning.memo import Memo
 from robodyn.errors import ModelError
 from robodyn.model import Recording
 from robodyn.results import OutcomeKind, Run
 from robodyn.results.signal import Floats
+from robodyn.simulation.measures import Measure
 
 WINDOWS = 16
 EXTREMES = ("max", "largest", "smallest")

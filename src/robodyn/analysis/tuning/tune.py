@@ -18,7 +18,6 @@ from robodyn.analysis.fitting.state import fingerprint
 from robodyn.analysis.linear.gains import find_gains
 from robodyn.analysis.sensitivity.variation import prepare_variation
 from robodyn.analysis.sweeps.grid import Factors
-from robodyn.analysis.sweeps.measures import Measure, find_measures
 from robodyn.analysis.sweeps.numbers import find_numbers, match_numbers
 from robodyn.analysis.sweeps.sampling import Distribution
 from robodyn.analysis.tuning.cases import Cases, make_cases
@@ -33,6 +32,7 @@ from robodyn.assembly import System, assemble
 from robodyn.errors import Flaw, FlawList, ModelError
 from robodyn.model import Number, Scenario, Solver, describe
 from robodyn.results.signal import Floats
+from robodyn.simulation.measures import Measure, find_measures
 from robodyn.waiting import told_if_slow
 
 GAINS = "gains"

@@ -19,7 +19,7 @@ function makeSlider({ name, unit, range, limits = [null, null], follows = null }
   const outside = (position) => (limits[0] ?? -Infinity) > position || (limits[1] ?? Infinity) < position;
   const show = (position) => {
     slider.value = position;
-    field.value = Math.abs(position) < 1e-9 ? 0 : Number(position.toPrecision(6));
+    field.value = Number(position.toFixed(6));
     said.textContent = unit === "rad" ? showAngle(position) : "";
     row.classList.toggle("violated", outside(position));
   };
@@ -50,8 +50,8 @@ function tiltOf(quaternion) {
   return [Math.atan2(R[2][1], R[2][2]), Math.asin(Math.min(1, Math.max(-1, -R[2][0]))), Math.atan2(R[1][0], R[0][0])];
 }
 
-// Three sliders for a ball; its quaternion is written.
-function makeBall({ name }, run, changed) {
+// Three sliders for a ball; its quaternion is written. Moves: whether others may move it.
+function makeBall({ name }, run, changed, moves) {
   const parts = QUATERNION.map((part) => `${name}.orientation.${part}`);
   const read = () => tiltOf(parts.map((part) => sampleOf(run, part)));
   let tilts = read();
@@ -60,10 +60,13 @@ function makeBall({ name }, run, changed) {
     return makeSlider({ name: `${name} ${tilt}`, unit: "rad", range: [-half, half] }, tilts[k], (value) => {
       tilts[k] = value;
       tilted(tilts).forEach((part, i) => writeSample(run, parts[i], part));
-      changed();
+      changed(parts);
     });
   });
-  const show = () => rows.forEach(({ show: place }, k) => place(tilts[k]));
+  const show = () => {
+    if (moves) tilts = read();
+    rows.forEach(({ show: place }, k) => place(tilts[k]));
+  };
   const reset = (values) => {
     parts.forEach((part, i) => writeSample(run, part, values.get(part)));
     tilts = read();
@@ -75,7 +78,7 @@ function makeSingle(slider, run, changed) {
   const name = `${slider.name}.position`;
   const { row, show } = makeSlider(slider, sampleOf(run, name), (value) => {
     writeSample(run, name, value);
-    changed();
+    changed([name]);
   });
   return { rows: [row], show: () => show(sampleOf(run, name)), reset: (values) => writeSample(run, name, values.get(name)), names: [name] };
 }
@@ -91,23 +94,35 @@ function follow(sliders, run) {
   for (const { name, follows } of sliders) if (follows) writeSample(run, `${name}.position`, placeOf(name));
 }
 
-function makeSliders(store, sliders) {
+// Where loops cannot be closed, all joints go back to where they were.
+function makeSliders(store, sliders, closures) {
   const [run] = store.runs;
-  const changed = () => {
-    follow(sliders, run);
+  const settle = () => follow(sliders, run);
+  const changed = (held) => {
+    settle();
+    const others = names.filter((name) => !held.includes(name) && !following.has(name));
+    const closed = closures.length === 0 || closeLoops(run, closures, others, settle);
+    if (!closed) names.forEach((name) => writeSample(run, name, good.get(name)));
+    torn.hidden = closed;
+    good = new Map(names.map((name) => [name, sampleOf(run, name)]));
     parts.forEach((part) => part.show());
     store.set({ moved: true });
   };
-  const parts = sliders.map((slider) => (slider.kind === "ball" ? makeBall : makeSingle)(slider, run, changed));
+  const parts = sliders.map((slider) => {
+    return (slider.kind === "ball" ? makeBall : makeSingle)(slider, run, changed, closures.length > 0);
+  });
   const names = parts.flatMap((part) => part.names);
+  const following = new Set(sliders.filter(({ follows }) => follows).map(({ name }) => `${name}.position`));
+  let good = new Map(names.map((name) => [name, sampleOf(run, name)]));
+  const torn = make("p", { class: "warning", role: "note", hidden: true }, "The loops cannot be closed there.");
   const start = new Map(names.map((name) => [name, sampleOf(run, name)]));
   const origin = new Map(names.map((name) => [name, Number(name.endsWith(".orientation.w"))]));
   const put = (values) => {
     parts.forEach((part) => part.reset(values));
-    changed();
+    changed([]);
   };
   if (parts.length === 0) byId("sliders").append(make("p", { class: "note" }, "Nothing of this machine moves."));
-  byId("sliders").append(...parts.flatMap((part) => part.rows));
+  byId("sliders").append(torn, ...parts.flatMap((part) => part.rows));
   byId("joint-tools").append(
     makeButton("start", "Put all joints where a run would start", () => put(start)),
     makeButton("zero", "Put all joints to zero", () => put(origin)),
@@ -132,9 +147,9 @@ function startMachine() {
   const store = makeStore(data.runs.map(prepareRun), [], { note: data.mesh_note });
   byId("notes").append(...data.notes.map((note) => make("p", { class: "warning", role: "note" }, note)));
   byId("notes").hidden = data.notes.length === 0;
-  const ranges = data.sliders.filter(({ kind }) => kind === "prismatic");
+  const ranges = data.sliders.filter(({ kind, limits }) => kind === "prismatic" && !limits.includes(null));
   store.runs[0].ranges = new Map(ranges.map(({ name, range }) => [name, range]));
-  makeSliders(store, data.sliders);
+  makeSliders(store, data.sliders, data.closures);
   makeReplay(store);
   fillBodies(store.runs[0]);
   DARK.addEventListener("change", () => store.set({ theme: true }));

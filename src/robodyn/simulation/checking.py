@@ -8,11 +8,12 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from robodyn.errors import FlawList
+from robodyn.errors import FlawList, ModelError
 from robodyn.model import Block, Number, Scenario
+from robodyn.model.numbers import check_finite
 from robodyn.model.rules import check_rule
 
-Check = Callable[[Mapping[str, float]], Any]
+Check = Callable[[Mapping[str, Any]], Any]
 """Raises a ModelError where a description does not accept its numbers with these changed."""
 
 
@@ -31,26 +32,60 @@ class Checks:
     """The checks of all descriptions of a scenario, found by the numbers they hold."""
 
     def __init__(self, scenario: Scenario) -> None:
-        machine, mechanism = scenario.machine, scenario.machine.mechanism
+        machine, mechanism, self.scenario = scenario.machine, scenario.machine.mechanism, scenario.name
         parts: list[Any] = [*machine.coordinates, *machine.delays, *machine.loads, *machine.constraints]
         parts += [*machine.contacts, *machine.interfaces, *scenario.events]
         parts += [*mechanism.bodies, *mechanism.joints, *mechanism.points] if mechanism else []
         checks: list[tuple[Any, Check]] = [(part, part.with_numbers) for part in parts]
         checks += [(block, partial(check_block, block)) for block in machine.blocks]
+        self.scalars = {
+            f"{block.name}.{key}"
+            for block in machine.blocks
+            for key, value in block.parameters.items()
+            if not isinstance(value, tuple)
+        }
         self.place = {number.name: k for k, (part, _) in enumerate(checks) for number in part.numbers()}
         self.checks = [check for _, check in checks]
 
     def __call__(self, changes: Mapping[str, float]) -> None:
         """Ask every description whose numbers change."""
         own: dict[int, dict[str, float]] = {}
+        flaws = FlawList()
         for name, value in changes.items():
+            check_finite(flaws, name, value, infinite=True)
             if name in self.place:
                 own.setdefault(self.place[name], {})[name] = value
+        flaws.raise_if_any(f"scenario '{self.scenario}'")
         for k, changed in own.items():
             self.checks[k](changed)
 
+    def screen(self, columns: Mapping[str, np.ndarray]) -> list[str]:
+        """Numbers whose values in many runs, (n_runs,) each, are not known to be accepted in all of them.
 
-def check_block(block: Block, changes: Mapping[str, float]) -> None:
+        The laws of blocks look at all runs at once: what they accept so, they accept in each.
+        """
+        own: dict[int, dict[str, np.ndarray]] = {}
+        for name, values in columns.items():
+            if name in self.place:
+                own.setdefault(self.place[name], {})[name] = values
+        return [name for k, changed in own.items() if not self._accepts(k, changed) for name in changed]
+
+    def _accepts(self, k: int, columns: Mapping[str, np.ndarray]) -> bool:
+        if not columns.keys() <= self.scalars:
+            return False
+        flaws = FlawList()
+        for name, values in columns.items():
+            sizes = np.abs(values)
+            for value in (sizes.max(), sizes[sizes > 0].min(initial=np.inf)):
+                check_finite(flaws, name, float(value), infinite=True)
+        try:
+            self.checks[k](columns)
+        except ModelError:
+            return False
+        return not flaws.found
+
+
+def check_block(block: Block, changes: Mapping[str, Any]) -> None:
     """The rules a block's law states for its parameters; making the block anew would take longer than a short run."""
     values = {}
     for key, value in block.parameters.items():
@@ -58,7 +93,7 @@ def check_block(block: Block, changes: Mapping[str, float]) -> None:
         if isinstance(value, tuple):
             values[key] = np.array([changes.get(f"{path}.{k}", entry) for k, entry in enumerate(value)])
         else:
-            values[key] = np.array([changes.get(path, value)])
+            values[key] = np.atleast_1d(np.asarray(changes.get(path, value), float))
     flaws = FlawList()
     for key, rule in block.info.checks.items():
         if key in values:

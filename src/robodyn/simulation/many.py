@@ -1,0 +1,227 @@
+"""Batch of runs: what happens to many robots that differ in some numbers? One compiled system, threads over cores.
+
+The engine runs without the interpreter's lock, and each run is computed by itself: its numbers are those of `simulate`
+to the last bit, whatever the number of threads.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from fnmatch import fnmatchcase
+from typing import Any
+
+import numpy as np
+
+from robodyn.assembly import System
+from robodyn.errors import Flaw, FlawList, ModelError
+from robodyn.model import Recording, Solver
+from robodyn.results.table import Curves, RunTable
+from robodyn.simulation.columns import Columns, read_columns
+from robodyn.simulation.compiled import CompiledSystem, compile_system
+from robodyn.simulation.lean import Ended, LeanRuns
+from robodyn.simulation.measures import Measure, find_measures
+from robodyn.waiting import WaitingLine
+
+LOOK = 0.05
+"""Seconds between two looks at how far the threads are."""
+PART_OF_MEMORY = 0.5
+"""Part of the machine's memory that curves may take, own choice."""
+
+Progress = Callable[[int, int], Any]
+
+
+def simulate_many(
+    what: System | CompiledSystem,
+    parameters: Mapping[str, Any] | None = None,
+    *,
+    initial: Mapping[str, Any] | None = None,
+    measures: Sequence[str] = (),
+    record: Recording | None = None,
+    solver: Solver | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> RunTable:
+    """Simulate one scenario many times with other numbers; a row of the table is a run.
+
+    Args:
+        what: a system compiled for the signals that measures and curves are of; one that is not compiled yet is
+            compiled here, for these alone.
+        parameters: tunable number -> its values, one a run, or one number for all runs.
+        initial: state or sampled output -> its start values, alike.
+        measures: `kind:signal`, such as "max:deviation.horizontal"; by default those of a sweep.
+        record: keep whole curves of its signals at its rate or times, from which measures are taken too. By default
+            measures are taken from the ends of steps where there are sampled blocks, else from the rows of `simulate`.
+        threads: one a core by default; laws that are plain Python run in one thread.
+        progress: called now and then with (runs that have ended, runs).
+
+    Returns:
+        Each run as `simulate` would give it; numbers that no description accepts are the outcome of their run.
+
+    Raises:
+        ModelError: with every problem of the arrays, measures and curves.
+    """
+    system = what.system if isinstance(what, CompiledSystem) else what
+    flaws = FlawList()
+    columns = read_columns(flaws, system, parameters or {}, initial or {})
+    taken = find_measures(flaws, measures, system)
+    if threads is not None and threads < 1:
+        flaws.add("threads", f"must be at least 1, is {threads}")
+    flaws.raise_if_any(f"runs of '{system.scenario.name}'")
+    kept = [measure.signal for measure in taken]
+    compiled = what if isinstance(what, CompiledSystem) else _compile(what, solver, kept, record)
+    batch = _Batch(compiled, solver or compiled.solver, columns, taken, record)
+    with WaitingLine(f"simulating {system.scenario.name}", quiet=progress is not None, watched=False) as message:
+        batch.run_all(_count_threads(threads, compiled, columns.count), progress or _tell(message))
+    return batch.table()
+
+
+def count_cores() -> int:
+    """Cores this process may use."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+
+
+def _count_threads(threads: int | None, compiled: CompiledSystem, runs: int) -> int:
+    system = compiled.system
+    if any(task.call for task in system.discrete.tasks) or any(guard.call for guard in system.discrete.guards):
+        # A user's function may keep something between calls.
+        return 1
+    return min(threads or count_cores(), runs)
+
+
+def _tell(message: WaitingLine) -> Progress:
+    return lambda done, total: message.update(f"{done} of {total} runs")
+
+
+def _compile(system: System, solver: Solver | None, measured: list[str], record: Recording | None) -> CompiledSystem:
+    curves = record.signals if record else ()
+    return compile_system(system, solver, signals=tuple(dict.fromkeys([*measured, *curves])))
+
+
+class _Batch:
+    """All runs of one call, and what is kept of those that have ended."""
+
+    def __init__(
+        self,
+        compiled: CompiledSystem,
+        solver: Solver,
+        columns: Columns,
+        measures: Sequence[Measure],
+        record: Recording | None,
+    ) -> None:
+        place = {info.name: k for k, info in enumerate(compiled.recorded)}
+        self.columns, self.measures = columns, [(measure, place.get(measure.signal)) for measure in measures]
+        self.compiled, self.scenario = compiled, compiled.system.scenario
+        self._check_compiled()
+        self.lean = LeanRuns(compiled, solver, record, self.scenario.duration)
+        self.lean.screen(columns.parameters)
+        self.stopped = threading.Event()
+        self.taken = np.full((columns.count, len(measures)), np.nan)
+        self.ended: list[tuple[str, str, float] | None] = [None] * columns.count
+        self.violated: Counter[str] = Counter()
+        self.lock = threading.Lock()
+        self.curves = self._make_curves(record) if record else None
+
+    def _check_compiled(self) -> None:
+        flaws = FlawList()
+        for measure, place in self.measures:
+            if place is None:
+                remedy = "compile the system for it (signals=...), or give the system itself"
+                flaws.add(
+                    f"measure {measure.name}", "its signal is not among those that the system was compiled for", remedy
+                )
+        flaws.raise_if_any(f"runs of '{self.scenario.name}'")
+
+    def _make_curves(self, record: Recording) -> Curves:
+        times = self.lean.times
+        if times is None:
+            flaw = Flaw("record", "runs choose their own steps", "give a rate or times, at which curves are kept")
+            raise ModelError([flaw], f"runs of '{self.scenario.name}'")
+        infos = [info for info in self.compiled.recorded if any(fnmatchcase(info.name, one) for one in record.signals)]
+        size, most = 8.0 * self.columns.count * len(infos) * len(times), PART_OF_MEMORY * memory_size()
+        if size > most:
+            what = f"{self.columns.count} runs of {len(infos)} signals at {len(times)} times take {size / 2**30:.3g} GB"
+            remedy = f"at most {most / 2**30:.3g} GB are kept here: name fewer signals or times, or take measures"
+            raise ModelError([Flaw("record", what, remedy)], f"runs of '{self.scenario.name}'")
+        values = {info.name: np.full((self.columns.count, len(times)), np.nan) for info in infos}
+        return Curves("time", "s", times, values, {info.name: info.unit for info in infos})
+
+    def run_all(self, threads: int, progress: Progress) -> None:
+        """Every run once, in so many threads."""
+        numbers = itertools.count()
+        if threads == 1:
+            self._work(numbers, lambda done: progress(done, self.columns.count))
+            return
+        with ThreadPoolExecutor(threads) as pool:
+            try:
+                workers = {pool.submit(self._work, numbers, None) for _ in range(threads)}
+                while wait(workers, LOOK, FIRST_EXCEPTION).not_done and not self._failed(workers):
+                    progress(sum(one is not None for one in self.ended), self.columns.count)
+            finally:
+                self.stopped.set()
+        for worker in workers:
+            worker.result()
+
+    @staticmethod
+    def _failed(workers: Any) -> bool:
+        return any(worker.done() and worker.exception() for worker in workers)
+
+    def _work(self, numbers: Any, report: Callable[[int], Any] | None) -> None:
+        """Run after run, until there is none left or nobody wants them."""
+        names, starts = self.columns.parameters, self.columns.initial
+        for k in numbers:
+            if k >= self.columns.count or self.stopped.is_set():
+                return
+            changes = {name: float(values[k]) for name, values in names.items()}
+            start = {name: float(values[k]) for name, values in starts.items()}
+            self._keep(k, self.lean.run(changes, start, self.stopped.is_set))
+            if report:
+                report(k + 1)
+
+    def _keep(self, k: int, ended: Ended) -> None:
+        outcome, trajectory = ended.outcome, ended.trajectory
+        if trajectory is not None and outcome.carried_through and len(trajectory.time):
+            for j, (measure, column) in enumerate(self.measures):
+                self.taken[k, j] = measure.take(trajectory.time, trajectory.y[:, column])
+        if self.curves is not None and trajectory is not None:
+            rows = min(len(trajectory.time), len(self.curves.places))
+            for j, info in enumerate(self.compiled.recorded):
+                if info.name in self.curves.values:
+                    self.curves.values[info.name][k, :rows] = trajectory.y[:rows, j]
+        if ended.violated:
+            with self.lock:
+                self.violated.update(ended.violated)
+        self.ended[k] = outcome.kind.name.lower(), outcome.sentence, outcome.time
+
+    def table(self) -> RunTable:
+        """What came out."""
+        kinds, sentences, times = zip(*(one for one in self.ended if one is not None), strict=True)
+        units = {number.name: number.unit for number in self.compiled.system.parameters}
+        for states in (self.compiled.system.states, self.compiled.system.memory):
+            units |= {f"initial.{info.name}": info.unit for info in states}
+        inputs = {name: np.array(values) for name, values in self.columns.inputs.items()}
+        taken = {measure.name: self.taken[:, j] for j, (measure, _) in enumerate(self.measures)}
+        return RunTable(
+            scenario=self.scenario.name,
+            inputs=inputs,
+            measures=taken,
+            units={name: units[name] for name in inputs} | {m.name: m.unit for m, _ in self.measures},
+            outcomes=kinds,
+            sentences=sentences,
+            end_time=np.array(times),
+            curves=self.curves,
+            violated=dict(self.violated),
+        )
+
+
+def memory_size() -> float:
+    """Of the machine [bytes]; where it does not say, what a small one has."""
+    try:
+        return float(os.sysconf("SC_PAGE_SIZE")) * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return 4.0 * 2**30

@@ -1,0 +1,73 @@
+"""Prepared runs: what of a run is the same whatever its numbers? Made once, so that each run costs little beside the
+engine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from robodyn.assembly.invariants import Invariant
+from robodyn.engine import Integration, Setup, set_up
+from robodyn.model import Recording, Solver
+from robodyn.simulation.compiled import CompiledSystem
+from robodyn.simulation.extent import check_extent
+from robodyn.simulation.problem import build_problem, deciding_numbers, parameter_tables
+from robodyn.simulation.settings import engine_recording
+from robodyn.simulation.starting import Start
+
+MOST_KEPT = 8
+"""Solvers, recordings and durations for which one compiled system keeps what it made ready; own choice."""
+
+
+class PreparedRuns:
+    """Runs of one compiled system with one solver and one recording, from one time to another.
+
+    Attributes:
+        recording: which instants the engine keeps.
+        deciding: numbers that decide delays and times of jumps; ready: what the last run needed, and for which of them.
+    """
+
+    def __init__(
+        self, compiled: CompiledSystem, solver: Solver, recording: Recording, begin: float, duration: float
+    ) -> None:
+        limited = any(watched.invariant is Invariant.WITHIN for watched in compiled.system.watched)
+        self.compiled, self.solver, self.span = compiled, solver, (begin, begin + duration)
+        self.duration = duration
+        self.recording = engine_recording(recording, solver, begin, duration, watch_steps=limited)
+        self.deciding = deciding_numbers(compiled.system)
+        # A delayed signal without a given past has that of the start, which any number may decide.
+        self.free = any(delay.before is None for delay in compiled.system.delays)
+        self.ready: tuple[tuple[float, ...], Setup] | None = None
+
+    def set_up(self, p: np.ndarray, numbers: dict[str, Any], start: Start) -> Setup:
+        """What the engine needs to know of a run with these parameters."""
+        ready, decided = self.ready, tuple(numbers[name] for name in self.deciding)
+        if ready is not None and ready[0] == decided and not self.free:
+            return ready[1]
+        if ready is None:
+            setup = set_up(build_problem(self.compiled, p, numbers, start), self.solver, self.recording)
+        else:
+            setup = ready[1]
+        setup = setup.changed(**parameter_tables(self.compiled, p, numbers, start, self.duration))
+        self.ready = decided, setup
+        return setup
+
+    def begin(self, setup: Setup, p: np.ndarray, start: Start) -> Integration:
+        """A run, ready to be carried out."""
+        return Integration(setup, *self.span, start.x, start.m, p)
+
+
+def prepare_runs(
+    compiled: CompiledSystem, solver: Solver, recording: Recording, begin: float, duration: float
+) -> PreparedRuns:
+    """What runs share, kept with the compiled system for the next ones like them."""
+    key, kept = (solver, recording, begin, duration), compiled.prepared
+    found = kept.get(key)
+    if found is None:
+        found = PreparedRuns(compiled, solver, recording, begin, duration)
+        check_extent(compiled, solver, found.recording, duration)
+        if len(kept) >= MOST_KEPT:
+            kept.clear()
+        kept[key] = found
+    return found

@@ -1,0 +1,158 @@
+"""Are many runs at once those of `simulate` one by one, to the last bit?"""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import robodyn as rd
+from robodyn.catalog import bouncing_ball, pendulum, two_link_loop
+from robodyn.simulation import many
+from robodyn.simulation.measures import root_mean_square
+
+COULOMB, STATIC = "shoulder.friction.coulomb", "shoulder.friction.static"
+ANGLE = "hinge.position"
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return rd.compile_system(rd.assemble(replace(two_link_loop(), duration=0.05)))
+
+
+@pytest.fixture(scope="module")
+def swing():
+    scenario = replace(pendulum(), duration=0.5, solver=rd.Solver("dopri5", rtol=1e-8))
+    return rd.compile_system(rd.assemble(replace(scenario, machine=replace(scenario.machine, tunable=("bob.mass",)))))
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_measures_and_curves_are_those_of_single_runs(arm, threads):
+    values = np.linspace(2.0, 9.0, 7)
+    record = rd.Recording(rate=400.0, signals=("shoulder.*", "elbow.velocity"))
+    table = rd.simulate_many(
+        arm, {COULOMB: values}, measures=["rms:elbow.velocity", "max_time:*.position"], record=record, threads=threads
+    )
+    for k, value in enumerate(values):
+        run = rd.simulate(arm, parameters={COULOMB: value}, recording=rd.Recording(rate=400.0))
+        velocity = run["elbow.velocity"]
+        assert np.array_equal(table.curves.values["elbow.velocity"][k], velocity.values)
+        assert np.array_equal(table.curves.places, run.time)
+        angle = run["shoulder.position"]
+        assert table["max_time:shoulder.position"][k] == angle.time[np.argmax(np.abs(angle.values))]
+        assert table["rms:elbow.velocity"][k] == root_mean_square(run.time, velocity.values.copy())
+        assert (table.outcomes[k], table.sentences[k]) == ("finished", run.outcome.sentence)
+    assert "shoulder.friction.coulomb" in table.to_pandas().columns
+    assert table.units[COULOMB] == table.to_pandas().attrs["units"][COULOMB] == "N m"
+    assert len(np.unique(table["rms:elbow.velocity"])) == len(values)
+
+
+def test_start_values_are_those_of_a_scenario_with_them(swing):
+    angles = np.array([0.2, 1.0, 2.5])
+    table = rd.simulate_many(swing, initial={ANGLE: angles}, measures=[f"final:{ANGLE}"])
+    for k, angle in enumerate(angles):
+        scenario = swing.system.scenario
+        other = replace(scenario, initial={**scenario.initial, ANGLE: angle})
+        assert table[f"final:{ANGLE}"][k] == rd.simulate(other)[ANGLE].final
+    assert table["initial.hinge.position"].tolist() == angles.tolist()
+
+
+def test_events_happen_in_every_run():
+    scenario = replace(bouncing_ball(), duration=1.0)
+    compiled = rd.compile_system(rd.assemble(scenario))
+    name = next(number.name for number in compiled.system.parameters)
+    value = compiled.described_numbers[name]
+    signal = compiled.system.signal_names[0]
+    table = rd.simulate_many(compiled, {name: value * np.array([0.5, 0.8, 1.0])}, measures=[f"final:{signal}"])
+    for k in range(3):
+        run = rd.simulate(compiled, parameters={name: table[name][k]})
+        assert run.events
+        assert (table[f"final:{signal}"][k], table.end_time[k]) == (run[signal].final, run.outcome.time)
+
+
+def test_numbers_that_no_description_accepts_are_the_outcome_of_their_run(arm, swing):
+    table = rd.simulate_many(arm, {COULOMB: [5.0, -1.0, 6.0]}, measures=["final:elbow.position"])
+    assert table.outcomes == ("finished", "failed", "finished")
+    assert "coulomb: must be positive, is -1" in table.sentences[1]
+    assert np.isnan(table["final:elbow.position"]).tolist() == [False, True, False]
+    heavy = rd.simulate_many(swing, {"bob.mass": [1.0, -2.0]}, measures=[f"final:{ANGLE}"])
+    assert heavy.outcomes == ("finished", "failed")
+    assert "mass" in heavy.sentences[1]
+
+
+def test_rules_between_two_numbers_are_checked_in_each_run(swing):
+    """Bounds that cross in no run, though the largest lower one is above the smallest upper one."""
+
+    @rd.law(checks={"upper": "above lower"})
+    def saturate(angle, *, lower, upper):
+        return {"torque": lower + 0.0 * upper * angle}
+
+    scenario = swing.system.scenario
+    block = rd.Block("spring", saturate, inputs={"angle": ANGLE}, parameters={"lower": 0.0, "upper": 1.0})
+    system = rd.assemble(replace(scenario, machine=replace(scenario.machine, blocks=(block,))))
+    lower, upper = np.array([0.0, 2.0, 5.0]), np.array([1.0, 3.0, 4.0])
+    table = rd.simulate_many(system, {"spring.lower": lower, "spring.upper": upper}, measures=[f"final:{ANGLE}"])
+    assert table.outcomes == ("finished", "finished", "failed")
+
+
+def test_runs_that_violate_a_check_are_suspect_and_counted(swing):
+    solver = rd.Solver("euler", step=0.05)
+    compiled = rd.compile_system(swing.system, solver)
+    table = rd.simulate_many(compiled, initial={ANGLE: [0.0, 2.0]}, measures=[f"final:{ANGLE}"])
+    assert table.outcomes == ("finished", "suspect")
+    assert table.violated == {"energy balance": 1}
+    other = replace(swing.system.scenario, initial={ANGLE: 2.0}, solver=solver)
+    assert table.sentences[1] == rd.simulate(other).outcome.sentence
+
+
+def test_all_flaws_of_the_arrays_are_told_at_once(arm):
+    with pytest.raises(rd.ModelError) as refused:
+        rd.simulate_many(
+            arm,
+            {COULOMB: [1.0, 2.0], STATIC: [1.0, 2.0, 3.0], "upper_arm.mass": [1.0], "shoulder.friction.colomb": 1.0,
+             "elbow.friction.static": [], "elbow.friction.coulomb": [1.0, np.nan]},
+            initial={"wrist.position": 0.0},
+            measures=["max:nowhere"],
+        )  # fmt: skip
+    message = str(refused.value)
+    for words in (
+        f"'{COULOMB}' has 2, '{STATIC}' has 3",
+        "Machine(..., tunable=['upper_arm.mass'])",
+        f"did you mean '{COULOMB}'?",
+        "elbow.friction.static: has no value",
+        "elbow.friction.coulomb[1]: must be a number, is nan",
+        "initial.wrist.position: there is no such state",
+        "no signal 'nowhere'",
+    ):
+        assert words in message
+
+
+def test_curves_need_common_times_and_memory(arm, monkeypatch):
+    values = {COULOMB: np.linspace(1.0, 2.0, 100)}
+    with pytest.raises(rd.ModelError, match="give a rate or times"):
+        rd.simulate_many(arm, values, record=rd.Recording())
+    monkeypatch.setattr(many, "memory_size", lambda: 1e6)
+    with pytest.raises(rd.ModelError, match=r"100 runs of 2 signals at 5001 times take .* GB .* fewer signals"):
+        rd.simulate_many(arm, values, record=rd.Recording(rate=1e5, signals=("elbow.position", "elbow.velocity")))
+
+
+def test_a_signal_that_is_not_compiled_is_told(arm):
+    compiled = rd.compile_system(arm.system, signals=("elbow.position",))
+    with pytest.raises(rd.ModelError, match="compile the system for it"):
+        rd.simulate_many(compiled, {COULOMB: [1.0]}, measures=["max:shoulder.position"])
+
+
+def test_an_error_of_a_law_in_python_is_the_outcome_of_its_run(swing):
+    calls = []
+
+    def push(angle, *, gain):
+        calls.append(gain)
+        return {"torque": 1.0 / (gain - 2.0)}
+
+    scenario = swing.system.scenario
+    block = rd.Block("motor", push, inputs={"angle": ANGLE}, parameters={"gain": 1.0}, period=0.1, native=False,
+                     hold={"torque": 0.0}, acts={"torque": "hinge"})  # fmt: skip
+    system = rd.assemble(replace(scenario, machine=replace(scenario.machine, blocks=(block,))))
+    table = rd.simulate_many(system, {"motor.gain": [1.0, 2.0, 3.0]}, measures=[f"final:{ANGLE}"], threads=4)
+    assert table.outcomes == ("finished", "failed", "finished")
+    assert "ZeroDivisionError" in table.sentences[1]
+    assert calls == sorted(calls)
