@@ -118,7 +118,7 @@ def _measure_weld(full: bool) -> Row:
         f"RX90B weld, {runs} runs with {len(names)} numbers of friction drawn",
         1e3 / rate,
         "ms/s",
-        f"{rate:.0f} robots x seconds per second on {count_cores()} cores, {1e3 * spent / simulated:.3g} ms of a core for "
-        f"each, {int(table.done.sum())} carried through",
+        f"{rate:.0f} robots x seconds per second on {count_cores()} cores, {1e3 * spent / simulated:.3g} ms of a core "
+        f"for each, {int(table.done.sum())} carried through",
         goal=1.0,
     )
