@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from robodyn import GROUND, Block, Body, Event, Joint, Machine, Mechanism, Point, Scenario, Solver, simulate
+from robodyn import GROUND, Block, Body, Event, Joint, Machine, Mechanism, Point, Scenario, Solver, law, simulate
 from robodyn import symbolic as sym
 
 METHODS = (Solver("dopri5"), Solver("dopri5", rtol=1e-9, atol=1e-11), Solver("rodas4"))
@@ -142,3 +142,25 @@ def test_what_jumps_all_the_time_is_left_to_the_control_of_steps():
     assert run.outcome.ok
     assert np.all(np.diff(run.time) > 0)
     assert run.final["slide.velocity"] == pytest.approx(2.0 - 2.0 / 800, abs=1e-4)
+
+
+@law(force="N", position="m", stiffness="N/m", limit="N")
+def limited_spring(position, *, stiffness, limit):
+    """A force that a limit bends."""
+    return {"force": sym.clip(-stiffness * position, -limit, limit)}
+
+
+def test_a_force_that_reaches_its_limit_inside_steps_is_followed_to_the_tolerance():
+    """Parabolas beyond the limit, sines within it: a mass that starts at x = 1 where the limit begins at x = 1/4.
+
+    In a quarter period x falls to 1/4 with -40 m/s^2, and then to 0 as a sine.
+    """
+    spring = Block("spring", limited_spring, on="slide", parameters={"stiffness": 160.0, "limit": 40.0})
+    outside, omega = math.sqrt(2 * 0.75 / 40.0), math.sqrt(160.0)
+    inside = math.atan2(0.25 * omega, math.sqrt(2 * 40.0 * 0.75)) / omega
+    period = 4 * (outside + inside)
+    for method in ("dopri5", "auto"):
+        run = simulate(Scenario("mass", sliding_mass(spring), 5 * period, {"slide.position": 1.0}), Solver(method))
+        # The energy, and the phase after five periods: steps across the bends were off by 5e-5.
+        assert run["slide.position"].final == pytest.approx(1.0, abs=1e-5)
+        assert run["slide.velocity"].final == pytest.approx(0.0, abs=2e-5 * omega)

@@ -15,6 +15,7 @@ from robodyn.simulation.compiled import DERIVATIVES, count_work
 
 ENGINE_KERNELS = (
     *("rhs", "jacobian", "time_derivative", "position_rate", "guards", "guard_rates", "limits", "delayed", "drives"),
+    "bends",
     *("step_guess", "step_residual", "step_jacobian", "step_end", "fused_step"),
 )
 START_KERNELS = ("rest", "rest_jacobian", "closing", "closing_gradients", "ranged")
@@ -189,7 +190,7 @@ def _write_model(model: Model, symbols: Mapping[str, str]) -> list[str]:
         "n_unknowns": model.kernels.n_unknowns,
         "n_problems": len(system.discrete.problems),
         "start_problems": system.problem_set(system.discrete.start_problems),
-        "n_drives": model.programs["drives"].out_sizes[0] if "drives" in model.programs else 0,
+        **{f"n_{name}": _count_entries(model, name) for name in ("drives", "bends")},
         "n_quadratures": system.n_quadratures,
         "autonomous": int(not system.depends_on_time),
         **{f"{name}_work": work for name, work in _count_work(model).items()},
@@ -209,6 +210,11 @@ def _write_model(model: Model, symbols: Mapping[str, str]) -> list[str]:
         emit_array("scale", [state.nominal for state in system.states]),
         _structure("Model", "MODEL", fields),
     ]
+
+
+def _count_entries(model: Model, name: str) -> int:
+    """How many numbers a function gives, 0 where it is not there."""
+    return model.programs[name].out_sizes[0] if name in model.programs else 0
 
 
 def _count_work(model: Model) -> dict[str, int]:

@@ -46,6 +46,7 @@ typedef struct {
   int64_t n_problems;       /* complementarity problems */
   int64_t start_problems;   /* which of them are solved before start_action: the sum of 2^number */
   int64_t n_drives;         /* quantities that depend on time alone */
+  int64_t n_bends;          /* quantities at whose zeros rates bend: limits of what depends on states */
   int64_t n_quadratures;    /* last states on which no rate depends: implicit methods find them by substitution */
   int64_t autonomous;       /* 1: the rates do not depend on time itself, delays aside */
   int64_t rhs_work;         /* operations of one call of rhs, */
@@ -65,6 +66,7 @@ typedef struct {
   Kernel limits;            /* [lower, upper] (n_limited each) */
   Kernel delayed;           /* present values of the delayed signals (n_d) */
   Kernel drives;            /* what depends on time alone and drives rates and guards (n_drives) */
+  Kernel bends;             /* at whose zeros rates bend (n_bends) */
   Kernel step_guess;        /* implicit step: first u. Its x is [x0, x_dot0 (n_x each), w (n_kept), h, fresh, spectral
                                radius, u (n_unknowns)], its t the end; fresh: w is not from a step that ended here */
   Kernel step_residual;     /* r(u) (n_unknowns) */
@@ -308,6 +310,7 @@ typedef struct {
   double *guard_values;     /* (N_GUARD_ROWS, n_guards + 2 n_limited) */
   double *problem;          /* data of a complementarity problem and room to solve it */
   double *bounds;           /* lower and upper limits (2, n_limited) */
+  double *bend_values;      /* at the start of a step, at its end and at a point tried (3, n_bends) */
   double *extremes;         /* of what is watched: first, smallest, its time, largest, its time, when first positive
                                (nan: never) (n_watched, EXTREMES) */
   double *delay;            /* how late each delayed signal is [s], positive (n_d); the caller's */

@@ -61,6 +61,7 @@ static int64_t place_arrays(Run *run, double *block) {
   PLACE(correction, model->n_unknowns);
   PLACE(guard_values, N_GUARD_ROWS * n_all);
   PLACE(problem, count_problem(model));
+  PLACE(bend_values, 3 * model->n_bends);
   PLACE(bounds, 2 * model->n_limited);
   PLACE(extremes, EXTREMES * model->n_watched);
   PLACE(delay, model->n_d);

@@ -51,6 +51,7 @@ class Problem(NamedTuple):
         guards: writes g (n_guards); guard_rates: writes dg/dt along the motion (n_guards).
         limits: writes [lower (n_limited), upper (n_limited)] of the states `limited`.
         drives: writes what depends on time alone and drives the others (n_drives).
+        bends: writes that at whose zeros rates bend (n_bends).
         delayed: writes w (n_d), the present values of the delayed signals; before the start w is
             history_start.
         delay_times: how late each delayed signal arrives [s], > 0, (n_d,).
@@ -95,8 +96,10 @@ class Problem(NamedTuple):
     step_end: int = 0
     fused_step: int = 0
     n_drives: int = 0
+    n_bends: int = 0
     n_watched: int = 0
     drives: int = 0
+    bends: int = 0
     n_quadratures: int = 0
     autonomous: int = 0
     rhs_work: int = 1
@@ -218,6 +221,7 @@ def _check_kernels(problem: Problem) -> None:
         ("limits", "n_limited"),
         ("delayed", "n_d"),
         ("drives", "n_drives"),
+        ("bends", "n_bends"),
     ):
         _require(
             getattr(problem, name) != 0 or getattr(problem, size) == 0,

@@ -10,6 +10,7 @@ import numpy as np
 
 from robodyn.native import kept
 from robodyn.native.arrays import KNOWN, introduce, is_readable
+from robodyn.native.bends import find_bends
 from robodyn.native.drives import find_drives
 from robodyn.native.elementary import inline_elementary
 from robodyn.native.emit import emit_module, reads_rows
@@ -25,7 +26,7 @@ from robodyn.native.sweeps import Sweep
 from robodyn.waiting import told_if_slow
 
 _empty = np.empty
-DRIVES, TIME_INPUT = "drives", 0
+DRIVES, BENDS, TIME_INPUT, STATE_INPUT = "drives", "bends", 0, 1
 
 # Memory for one call under way: views of the inputs, outputs, and the address of all.
 _Frame = tuple[tuple[memoryview, ...], tuple[np.ndarray, ...], ctypes.c_void_p]
@@ -166,7 +167,8 @@ def compile_kernels(
             functions by arithmetic.
         plain: whether every operation is rounded by itself, as in the C of `c_code`: no fused multiply-adds, and
             nothing inexact.
-        driven: names of functions, of time first, whose drives become a kernel `drives`: see `robodyn.native.drives`.
+        driven: names of functions, of time and states first, whose drives become a kernel `drives`, and the bends of
+            the first a kernel `bends`: see `robodyn.native.drives`, `robodyn.native.bends`.
         rare: names of functions that are seldom called: what they alone need is compiled fast.
         on_compile: called with a sentence before a compilation that no cache could spare.
         data: numbers of the run's table, where the functions read one.
@@ -184,7 +186,7 @@ def compile_kernels(
         if cache:
             kept.save(key, code)
     labels = {name: tuple(function.name_in()) for name, function in traced.items()}
-    labels |= {DRIVES: labels[settings.driven[0]]} if driven else {}
+    labels |= dict.fromkeys((DRIVES, BENDS), labels[settings.driven[0]]) if driven else {}
     kernels = _link(code, labels | ({"": ("parameters",)} if code.n_prelude else {}), parameter_input or 0)
     prelude = kernels.pop("", None)
     given = np.zeros(0) if data is None else data
@@ -222,6 +224,7 @@ def _make_code(
     if prelude and settings.driven and settings.parameter_input is not None:
         driven = [programs[name] for name in settings.driven]
         programs[DRIVES] = find_drives(driven, TIME_INPUT, settings.parameter_input)
+        programs[BENDS] = find_bends(driven[0], STATE_INPUT)
     n_prelude = prelude.out_sizes[0] if prelude else 0
     if prelude and n_prelude:
         programs[""] = prelude

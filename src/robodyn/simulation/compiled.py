@@ -124,11 +124,10 @@ class CompiledSystem:
             other.__dict__["derivative_module"] = replace(module, data=data), work
         return other
 
-    @property
-    def n_drives(self) -> int:
-        """How many quantities depend on time alone."""
-        drives = self.module.kernels.get("drives")
-        return drives.out_sizes[0] if drives else 0
+    def count_entries(self, name: str) -> int:
+        """How many numbers a function gives, 0 where it is not there."""
+        kernel = self.module.kernels.get(name)
+        return kernel.out_sizes[0] if kernel else 0
 
     def address(self, name: str | None) -> int:
         """Machine address of a function, 0 where it is not there."""

@@ -22,7 +22,7 @@ def build_problem(compiled: CompiledSystem, p: np.ndarray, values: dict[str, Any
     system, at = compiled.system, compiled.address
     names: tuple[str, ...] = ("step_guess", "step_residual", "step_jacobian", "step_end", "fused_step")
     names += ("rhs", "jacobian", "time_derivative", "position_rate", "outputs")
-    names += ("guards", "guard_rates", "limits", "delayed", "drives")
+    names += ("guards", "guard_rates", "limits", "delayed", "drives", "bends")
     others: dict[str, Any] = parameter_tables(compiled, p, values, start, system.scenario.duration)
     others |= {name: at(name) for name in names}
     base = system.discrete.base_period or Fraction(0)
@@ -40,7 +40,8 @@ def build_problem(compiled: CompiledSystem, p: np.ndarray, values: dict[str, Any
         n_kept=compiled.n_kept,
         n_unknowns=compiled.n_unknowns,
         autonomous=int(not system.depends_on_time),
-        n_drives=compiled.n_drives,
+        n_drives=compiled.count_entries("drives"),
+        n_bends=compiled.count_entries("bends"),
         rhs_work=compiled.work["rhs"],
         outputs_work=compiled.work["outputs"],
         derivatives=compiled.derivatives,
