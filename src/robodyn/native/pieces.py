@@ -83,7 +83,7 @@ def _emit_calls(
     lines = [f"  %w = alloca [{max(layout.n_slots, 1)} x double], align 64"]
     lines += [f"  %rarely = load ptr, ptr @{RARELY}"] if set(needed) & set(seldom) else []
     for c in needed:
-        # What is in the other module is called by its place in the table there: the two are linked when both are loaded.
+        # What is in the other module is called by its place in the table there, linked when both are loaded.
         if c in seldom:
             lines.append(f"  %p{c} = getelementptr ptr, ptr %rarely, i64 {seldom.index(c)}")
             lines.append(f"  %f{c} = load ptr, ptr %p{c}")
