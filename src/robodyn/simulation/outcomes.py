@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from robodyn.assembly.declarations import Ending
@@ -9,7 +11,7 @@ from robodyn.engine import Status, Trajectory
 from robodyn.model import Solver
 from robodyn.results import Outcome, OutcomeKind
 from robodyn.simulation.compiled import CompiledSystem
-from robodyn.simulation.dependent_joints import find_dependent_joints
+from robodyn.simulation.dependent_joints import find_carried_points, find_dependent_joints
 from robodyn.simulation.outcome_sentences import SENTENCES
 
 KINDS = {
@@ -57,7 +59,14 @@ def describe_outcome(compiled: CompiledSystem, solver: Solver, trajectory: Traje
 
 def _describe_parallel(compiled: CompiledSystem, trajectory: Trajectory) -> str:
     """The true cause of a broken run, where it is that joints have become dependent."""
-    joints = " and ".join(f"'{name}'" for name in find_dependent_joints(compiled.system, trajectory.x))
+    found = find_dependent_joints(compiled.system, trajectory.x)
+    joints = " and ".join(f"'{name}'" for name in found)
+    if points := find_carried_points(compiled.system, found):
+        return (
+            f"at {trajectory.at_time:.6g} s {joints} can turn without moving anything that has inertia, since "
+            f"{' and '.join(points)} {'has' if len(points) == 1 else 'have'} mass but none: give it, give a joint an "
+            "armature, or fix one"
+        )
     return joints and (
         f"at {trajectory.at_time:.6g} s {joints} have parallel axes with nothing heavy between them, so that nothing "
         "says how they share their motion: put these joints in another order, or keep the motion away from there"
@@ -71,10 +80,11 @@ def describe_failure(trajectory: Trajectory, name: str, error: Exception) -> Out
 
 
 def _first_broken(compiled: CompiledSystem, trajectory: Trajectory) -> str:
-    """A sentence on the first recorded signal that is not finite; empty where all are, as one sum shows."""
-    with np.errstate(all="ignore"):
-        if np.isfinite(np.sum(trajectory.y)):
-            return ""
+    """A sentence on the first recorded signal that is not finite; empty where all are."""
+    y = trajectory.y
+    # What is not a number is neither below nor above any: it is the largest and the smallest.
+    if not y.size or (math.isfinite(y.max()) and math.isfinite(y.min())):
+        return ""
     finite = np.isfinite(trajectory.y)
     if finite.all():
         return ""
