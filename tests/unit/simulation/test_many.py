@@ -123,7 +123,8 @@ def test_all_flaws_of_the_arrays_are_told_at_once(arm):
     with pytest.raises(rd.ModelError) as refused:
         rd.simulate_many(
             arm,
-            {COULOMB: [1.0, 2.0], STATIC: [1.0, 2.0, 3.0], "upper_arm.mass": [1.0], "shoulder.friction.colomb": 1.0,
+            {COULOMB: [1.0, 2.0], STATIC: [1.0, 2.0, 3.0], "upper_arm.mass": [1.0], "duration": 1.0,
+             "shoulder.friction.colomb": 1.0,
              "elbow.friction.static": [], "elbow.friction.coulomb": [1.0, np.nan]},
             initial={"wrist.position": 0.0},
             measures=["max:nowhere"],
@@ -132,6 +133,7 @@ def test_all_flaws_of_the_arrays_are_told_at_once(arm):
     for words in (
         f"'{COULOMB}' has 2, '{STATIC}' has 3",
         "Machine(..., tunable=['upper_arm.mass'])",
+        "duration: is a constant of the native code, not tunable (vary it in a sweep",
         f"did you mean '{COULOMB}'?",
         "elbow.friction.static: has no value",
         "elbow.friction.coulomb[1]: must be a number, is nan",
