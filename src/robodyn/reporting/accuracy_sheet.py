@@ -155,8 +155,6 @@ def _write_pdf(sheet: Sheet, path: Path) -> None:
 
 def _table_page(sheet: Sheet) -> Figure:
     figure = empty_figure(*_PAGE)
-    ax = figure.add_subplot()
-    ax.set_axis_off()
     lines = [f"{'':4}{'figure':<50}{'cycles':>7}{'value':>16}"]
     for one in sheet.figures:
         lines.append(f"{one.symbol:4}{one.name:<50}{one.cycles:>7}{shown_value(one, one.value):>16}")
@@ -164,6 +162,6 @@ def _table_page(sheet: Sheet) -> Figure:
         lines += [f"{'':8}{c.name:<46}{shown_value(one, c.value):>23}" for c in one.causes[:SHOWN]]
     lines += ["", "drawn in every cycle:", *(f"    {k} {v}" for k, v in sheet.uncertain.items())]
     lines += [f"note: {note}" for note in sheet.notes]
-    ax.text(0, 1, f"{sheet.title or sheet.scenario}: ISO 9283, simulated", fontsize=13, va="top")
-    ax.text(0, 0.96, "\n".join(lines), family="monospace", fontsize=7.5, va="top")
+    figure.text(0.07, 0.95, f"{sheet.title or sheet.scenario}: ISO 9283, simulated", fontsize=13, va="top")
+    figure.text(0.07, 0.92, "\n".join(lines), family="monospace", fontsize=8.5, va="top")
     return figure
