@@ -38,9 +38,10 @@ BENCHMARKS = (
     "rx90_rival",
     "rx90_perturbed",
     "rx90_sweep",
+    "many",
 )
 # Those that can do more than there is patience for every day.
-LONGER = ("rx90_sweep",)
+LONGER = ("rx90_sweep", "many")
 DEFAULT_FILE = Path("out/benchmarks.json")
 PACKAGES = ("robodyn", "numpy", "casadi", "llvmlite", "scipy", "pin", "mujoco", "exudyn")
 DISAGREED, MISSING = 1, 2

@@ -23,7 +23,7 @@ class MujocoPair:
         load_includes(root, path, folders)
         self.model = compile_model(path)
         self.data = mujoco.MjData(self.model)
-        self.reader = MjcfReader(root, self.model, folders, "visual")
+        self.reader = MjcfReader(root, self.model, folders)
         self.machine, self.initial = build_machine(self.reader.read(), keep_massless=True)
         few = self.machine.mechanism.points[:6]
         mechanism = self.machine.mechanism.replaced(points=few)

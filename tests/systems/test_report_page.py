@@ -1,10 +1,13 @@
 """Does the report page work in a real browser: read, plot, replay, compare, by mouse, keys and on a phone?"""
 
+import base64
+import io
 import re
 from functools import partial
 
 import numpy as np
 import pytest
+from PIL import Image
 from support.browser import PIXELS, open_browser, show_pages
 
 from robodyn import Run, simulate
@@ -161,6 +164,41 @@ def test_time_and_hand_move_the_picture_of_the_machine(draw, scara):
     page.turn_wheel("#machine", 200)
     pictures.append(page.picture("#machine"))
     assert len(set(pictures)) == 4
+
+
+def saved_gif(page):
+    """What the page hands to the reader as a file, 4 pictures or so of a second."""
+    page.run("document.querySelector('footer select').value = 5")
+    page.run("document.querySelector('footer select').dispatchEvent(new Event('change'))")
+    page.run(
+        "const make = URL.createObjectURL; URL.createObjectURL = (blob) => { window.saved = blob; return make(blob); }"
+    )
+    page.click("button[aria-label^='Save the replay']")
+    page.wait("window.saved")
+    page.run("saved.arrayBuffer().then((all) => (window.bytes = [...new Uint8Array(all)]))")
+    page.wait("window.bytes")
+    return Image.open(io.BytesIO(bytes(page.run("return window.bytes"))))
+
+
+def test_a_replay_is_saved_as_an_animated_gif(draw, digger):
+    page = draw(digger)
+    shown = page.picture("#machine")
+    gif = saved_gif(page)
+    assert gif.n_frames == 4
+    assert gif.info["loop"] == 0
+    pictures = []
+    for k in range(4):
+        gif.seek(k)
+        pictures.append(np.array(gif.convert("RGB"), float))
+    page.wait("document.querySelector('#replay-tools button:last-child').textContent === 'GIF'")
+    assert page.picture("#machine") == shown
+    # The first picture is what the page shows at the start, to the colours of a GIF (steps of 8 of 255, the 256 most
+    # frequent ones), on the card's white.
+    alone = np.array(Image.open(io.BytesIO(base64.b64decode(shown.partition(",")[2]))), float)
+    seen = alone[..., :3] * alone[..., 3:] / 255 + 255 - alone[..., 3:]
+    assert pictures[0].shape == seen.shape
+    assert np.mean(np.abs(pictures[0] - seen).max(axis=2) < 24) > 0.95
+    assert all(np.mean(np.abs(one - pictures[0]).max(axis=2) > 24) > 0.003 for one in pictures[1:])
 
 
 def test_cylinders_have_barrels_and_rods_also_beside_another_run(draw, digger):

@@ -55,7 +55,12 @@ class BoundBlock:
     def trace(self) -> Trace | None:
         """What its law says; None and a flaw where it cannot be traced."""
         own = (self.block.function, self.arguments, self.bindings)
-        return trace_law(*own, self.path, self.context.flaws, single_output(self.block))
+        trace = trace_law(*own, self.path, self.context.flaws, single_output(self.block))
+        if trace is None or not self.block.takes_model:
+            return trace
+        # Every function of a model has its own copy of the dynamics: what they share is computed once.
+        shared = ca.cse(list(trace.results.values()))
+        return replace(trace, results=dict(zip(trace.results, shared, strict=True)))
 
 
 def bind_block(context: Context, block: Block, units: Mapping[str, str], joints: Mapping[str, ca.SX]) -> BoundBlock:

@@ -75,7 +75,8 @@ def _build(seen: MachineSeen, block: Block, flaws: FlawList) -> tuple[ModelDynam
     if system is None or not check_task(system, described, flaws):
         return None, ()
     functions = trace_functions(system, axes, described.task)
-    warnings = check_axes(block, (axes, described.task), system, functions, flaws)
+    given = seen.context.scenario.initialisation == "given"
+    warnings = check_axes(block, (axes, described.task), system, functions, flaws, given)
     if flaws.found:
         return None, warnings
     laws = friction_laws(seen.context.values, frictions, own)

@@ -45,8 +45,13 @@ def check_axes(
     system: System,
     functions: ModelFunctions,
     flaws: FlawList,
+    given: bool,
 ) -> tuple[str, ...]:
-    """Axes, and the task by them, must be independent at the start; a warning where motions have no axis."""
+    """Axes, and the task by them, must be independent at the start; a warning where motions have no axis.
+
+    Args:
+        given: whether the machine starts as given; a start that is still to be found is looked at elsewhere.
+    """
     axes, task = names
     free = system.n_v - len(system.motion.constraint_forces) + system.motion.spare
     if len(axes) > free:
@@ -56,9 +61,11 @@ def check_axes(
         what = f"has {len(task)} positions, which {len(axes)} axes cannot control one by one"
         flaws.add("model.task", what, "name fewer positions, or more axes")
         return ()
-    q = np.array([info.start for info in system.states[: system.n_q]])
-    mobility, scale = functions.at_rest("mobility", q), _free_mobilities(functions, q)
-    n = len(axes)
+    start = np.array([info.start for info in system.states[: system.n_q]])
+    # Near the start, off every symmetry.
+    elsewhere = start + 0.3 * np.sin(1.0 + np.arange(start.size))
+    q, n = start if given else elsewhere, len(axes)
+    mobility, scale = functions.at_rest("mobility", q), _free_mobilities(functions, elsewhere)
     _check_mobile(flaws, "model.axes", mobility, scale[:n], axes)
     if task and not flaws.found:
         reach = functions.at_rest("task_mobility", q)
@@ -68,15 +75,17 @@ def check_axes(
 
 
 def _free_mobilities(functions: ModelFunctions, q: np.ndarray) -> np.ndarray:
-    """What a common mobility is: that of each axis and position of the task without constraints, off every symmetry."""
-    elsewhere = q + 0.3 * np.sin(1.0 + np.arange(q.size))
-    M, S = (functions.at_rest(name, elsewhere) for name in ("free_mass_matrix", "slopes"))
+    """What a common mobility is: that of each axis and position of the task without constraints."""
+    M, S = (functions.at_rest(name, q) for name in ("free_mass_matrix", "slopes"))
     return np.einsum("ij,ij->i", S, np.linalg.solve(M, S.T).T)
 
 
 def _check_mobile(flaws: FlawList, path: str, mobility: np.ndarray, scale: np.ndarray, names: Sequence[str]) -> None:
     """Forces must accelerate every direction."""
     root = np.sqrt(scale)
+    if not np.isfinite(mobility).all():
+        flaws.add(path, "the start is singular: constraints leave no motion determined", "start elsewhere")
+        return
     values, vectors = np.linalg.eigh((mobility + mobility.T) / 2 / np.outer(root, root))
     if values[0] > SINGULAR:
         return

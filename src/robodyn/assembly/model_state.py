@@ -20,6 +20,8 @@ from robodyn.assembly.model_functions import ModelFunctions
 from robodyn.symbolic.linear import factor_linear
 
 NEWTON_STEPS = 3
+SPARE = 1e-9
+"""Damping of equations of which some follow from others, over their mean size."""
 Values = Sequence[Any]
 
 
@@ -135,4 +137,6 @@ def least_squares(A: ca.SX, r: ca.SX, spare: int) -> ca.SX:
         return solve(A, r)
     if rows - spare >= columns:
         return solve(A.T @ A, A.T @ r)
-    return A.T @ solve(A @ A.T, r)
+    # Rows that follow from others would make the equations singular; the next step takes back what this leaves.
+    damping = SPARE * ca.trace(A @ A.T) / rows if spare else 0.0
+    return A.T @ solve(A @ A.T + damping * ca.SX.eye(rows), r)

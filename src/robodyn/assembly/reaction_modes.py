@@ -122,7 +122,7 @@ def trace_modes(motion: Motion, reactions: Reactions, known: Contribution, bindi
         bounds.append(sticking.bounds(ca.vertsplit(forces[0])))
     if rigid:
         parts.append((rigid.sorting, b[1]))
-        bounds.append(rigid.bounds(motion.context.values, b[1], known.symbols[SETTLING]))
+        bounds.append(rigid.bounds(motion.context.values, b[1], forces[1], known.symbols[SETTLING]))
     if dry:
         aligned = dry.align(b[2])
         parts.append((aligned.mobility, aligned.motions))

@@ -131,23 +131,25 @@ class Rigid:
         ]
         return b + ca.vertcat(*(where(held, more, 0.0) for held, more in zip(self.held, returning, strict=True)))
 
-    def bounds(self, values: Values, b: ca.SX, settling: ca.SX) -> Bounds:
+    def bounds(self, values: Values, b: ca.SX, forces: ca.SX, settling: ca.SX) -> Bounds:
         """Of the contact points that neither approach nor part.
 
         One whose friction would pull it in more than its force pushes is let go (Painleve's paradox): it sinks by a
         rounding error and hits. That impact may stop its slip; if it does not, it hits again and again, as is reported.
 
         Args:
-            b: accelerations of the gaps without contact forces; settling: memory that is 1 after an impact.
+            b: accelerations of the gaps without contact forces; forces: by the present modes; settling: memory that is
+            1 after an impact.
         """
         allowed = []
         for i, contact_point in enumerate(self.contact_points):
             # What rests may creep up to its rest speed before it counts as parting.
             slow = where(self.held[i], contact_point.rest_speed(values), RESTING)
             at_rest = logical_and(self.near[i], absolute(contact_point.rate) <= slow)
-            # What has parted rests again by an impact only, not because another decision at that instant rounds another
-            # way.
-            at_rest = logical_and(at_rest, logical_or(self.held[i], settling > 0.5))
+            # What rests rests on while it pushes, else by an impact only: a located end of a force is one, also where
+            # this decision would round another way.
+            pushes = logical_and(self.held[i], forces[i] > 0)
+            at_rest = logical_and(at_rest, logical_or(pushes, settling > 0.5))
             allowed.append(logical_and(at_rest, self.effect(i) > FREE * LOCKED) if self.has_friction else at_rest)
         return pushing_bounds(self.sorting, b, allowed, slack_of(b, allowed))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -36,6 +37,11 @@ def sweep(
     ] = None,
     runs: Annotated[int | None, typer.Option(help="Draws (at each point of the grid), 1000 by default.")] = None,
     seed: Annotated[int | None, typer.Option(help="Of the draws, 1 by default.")] = None,
+    sampling: Annotated[str, typer.Option(help="How draws are made: random, latin-hypercube or sobol.")] = "random",
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(help="measure=value: which share of the robots stays within it, and what breaks it."),
+    ] = None,
     workers: Annotated[int | None, typer.Option(help="Processes; one a core by default.")] = None,
     measure: Annotated[
         list[str] | None,
@@ -56,22 +62,28 @@ def sweep(
 ) -> None:
     """Run a scenario with other numbers: grids, random draws or both; the same command goes on after a break."""
     settings: dict[str, Any] = {"runs": runs, "seed": seed, "along": along, "points": points, "rate": rate}
-    settings |= {"measures": _split(measure), "keep": _split(keep)}
+    settings |= {"measures": _split(measure), "keep": _split(keep), "sampling": sampling}
     varied = {"vary": vary or [], "values": values or [], "random": random or []}
     plan = _plan(scenario, varied, setting or [], settings)
+    limits = _read_limits(plan, limit or [])
     warn(find_loop_warnings([plan.scenario]))
     if plan.n_codes > 1:
         message = f"native code is made {plan.n_codes} times: {', '.join(plan.structural)} are constants of it"
         messages.print(f"robodyn: {message}", markup=False)
     folder = out or Path("out") / f"{plan.scenario.name}.sweep"
     table = _run(plan, folder, workers, method, not resume)
-    pictures = _draw(table, folder) if plot else []
-    if as_json:
-        print_json(_as_plain(table, folder, pictures))
-        return
     from robodyn.analysis.sweeps.reporting import describe_sweep
+    from robodyn.analysis.sweeps.yields import describe_yield, find_yield
 
+    yields = [find_yield(table, name, value) for name, value in limits.items()]
+    pictures = _draw(table, folder, limits) if plot else []
+    if as_json:
+        answers = [dataclasses.asdict(one) | {"share": one.share} for one in yields]
+        print_json(_as_plain(table, folder, pictures) | {"yields": answers})
+        return
     output.print(describe_sweep(table), markup=False)
+    for one in yields:
+        output.print(describe_yield(one), markup=False)
     output.print(f"table: {folder / 'table.parquet'}", markup=False)
     if pictures:
         names = ", ".join(path.name for path in pictures)
@@ -101,7 +113,7 @@ def _plan(source: str, varied: Mapping[str, list[str]], changes: list[str], sett
     _check_fixed(flaws, fixed, grid | drawn, known)
     unread = bool(flaws.found) and not (grid or drawn)
     if varied["random"] and not drawn:
-        settings = settings | {"runs": None, "seed": None}
+        settings = settings | {"runs": None, "seed": None, "sampling": "random"}
     try:
         plan = plan_sweep(scenario, vary=grid, random=drawn, **settings)
     except ModelError as error:
@@ -193,12 +205,37 @@ def _run(plan: SweepPlan, folder: Path, workers: int | None, method: str, fresh:
             raise fail(f"--out {folder}: cannot write: {error.strerror}") from error
 
 
-def _draw(table: SweepTable, folder: Path) -> list[Path]:
+def _read_limits(plan: SweepPlan, pairs: list[str]) -> dict[str, float]:
+    """Options `measure=value` as limits in the measures' units, with every problem."""
+    from robodyn.analysis.sweeps.yields import check_drawn
+    from robodyn.errors import nearest
+    from robodyn.files.units import read_quantity
+    from robodyn.units import UnitError
+
+    flaws, found = FlawList(), {}
+    units = {measure.name: measure.unit for measure in plan.measures}
+    for pair in pairs:
+        name, equals, text = pair.rpartition("=")
+        try:
+            if not equals:
+                raise UnitError("must be written as measure=value")
+            if name not in units:
+                raise UnitError(f"'{name}' is not measured ({nearest(name, units)})")
+            found[name] = read_quantity(text.strip(), units[name], bare=True)
+        except UnitError as error:
+            flaws.add(f"--limit {pair}", str(error))
+    if pairs:
+        check_drawn(flaws, [draw.label for draw in plan.draws], [len(axis.places) for axis in plan.axes])
+    flaws.raise_if_any(f"sweep of '{plan.scenario.name}'")
+    return found
+
+
+def _draw(table: SweepTable, folder: Path, limits: Mapping[str, float]) -> list[Path]:
     """Pictures of all measures and curves; without a plotting library there are none, and a word about it."""
     try:
         from robodyn.reporting.sweeps import plot_sweep
 
-        return plot_sweep(table, folder)
+        return plot_sweep(table, folder, limits)
     except ImportError as error:
         messages.print(f"robodyn: pictures need {error.name}: pip install 'robodyn[plot]'", markup=False)
     except OSError as error:

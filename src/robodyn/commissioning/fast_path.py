@@ -34,7 +34,8 @@ POINTS = 200
 SLOWEST = 1e-6
 """Least speed inside a path, by its length in a second: only its ends are at rest."""
 SAMPLES = 401
-TRAPEZOIDS = 24
+TRAPEZOIDS, HALVINGS = 16, 24
+"""Speeds that are tried for the trapezoid to compare with, and halvings of the range of its acceleration."""
 
 
 def _nothing() -> np.ndarray:
@@ -196,7 +197,7 @@ def _profile(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Speed and acceleration along a trapezoid or S-curve at ways."""
     phases = plan_phases(length, speed, acceleration, jerk, 0.0)
-    time = np.linspace(0, float(phases[-1].begin), 4001)
+    time = np.linspace(0, float(phases[-1].begin), 1001)
     way, v, a = travel(time, phases)
     a[-1] = a[-2]
     return np.interp(s, way, v), np.interp(s, way, a)
@@ -209,8 +210,8 @@ def find_trapezoid(limits: PathLimits, length: float, jerk: float, top_speed: fl
     fastest = min(top_speed, float(np.min(limits.speed / np.maximum(slopes, 1e-12))) * share)
     fastest = fastest if np.isfinite(fastest) else 100 * length
     for speed in fastest * np.geomspace(0.02, 1.0, TRAPEZOIDS):
-        low, high = 1e-3 * speed**2 / length, 1e6 * speed**2 / length
-        for _ in range(40):
+        low, high = 1e-2 * speed**2 / length, 1e4 * speed**2 / length
+        for _ in range(HALVINGS):
             middle = np.sqrt(low * high)
             kept = np.all(limits.use(*_profile(limits.s, length, speed, middle, jerk * share)) <= share)
             low, high = (middle, high) if kept else (low, middle)

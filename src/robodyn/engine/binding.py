@@ -1,7 +1,6 @@
 """Binding of the C engine: its functions with their types, its structures filled from Python values."""
 
 import ctypes
-import weakref
 from functools import cache
 from typing import Any
 
@@ -24,13 +23,18 @@ class EngineRun:
     """
 
     def __init__(self, *parts: Any) -> None:
+        self.free = functions().run_free
         self.address = functions().run_new(*(ctypes.addressof(part) for part in parts))
         if not self.address:
             raise MemoryError("there is not enough memory for the run")
-        weakref.finalize(self, functions().run_free, self.address)
         self.fields: Any = structures()["Run"].from_address(self.address)
         # The engine reads them as long as the run lives.
         self.parts = parts
+
+    def __del__(self) -> None:
+        # Not there where there was no memory for it.
+        if self.address:
+            self.free(self.address)
 
     def view(self, address: int | None, count: int) -> np.ndarray:
         """Numbers of this run as an array that keeps it alive."""

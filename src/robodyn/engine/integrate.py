@@ -17,7 +17,7 @@ from robodyn.engine.binding import EngineRun, address_of, copied, fill, function
 from robodyn.engine.problem import Derivatives, Problem, check_delays, check_problem
 from robodyn.engine.requests import check_method, check_span, check_start, engine_settings, require_shape
 from robodyn.engine.solver import RECORDING_KINDS, Recording
-from robodyn.engine.trajectory import EXTREMES, BrokenRun, Counters, Probes, Status, Stiffness, Trajectory
+from robodyn.engine.trajectory import EXTREMES, NO_PROBES, BrokenRun, Counters, Probes, Status, Stiffness, Trajectory
 
 if TYPE_CHECKING:
     from robodyn.model import Solver
@@ -176,8 +176,11 @@ class Integration:
             raise ValueError("python_action: must be given, the problem has a guard with action -1")
         self.callbacks = task, action, progress
 
-    def complete(self) -> Trajectory:
+    def complete(self, probes: bool = True) -> Trajectory:
         """Run to the end.
+
+        Args:
+            probes: whether what was noted between the rows is wanted too.
 
         Raises:
             BrokenRun: where a task or an action raised an error, with the trajectory so far.
@@ -189,7 +192,7 @@ class Integration:
         except Exception as error:
             self.conclude(Status.FAILED)
             raise BrokenRun(error, self.trajectory()) from error
-        return self.trajectory()
+        return self.trajectory(probes)
 
     def loop(self) -> None:
         """Resume the engine until the run has ended."""
@@ -269,7 +272,7 @@ class Integration:
         probes = self.engine.view(self.run.probes, self.run.n_probes * (1 + 2 * n_y)).reshape(-1, 1 + 2 * n_y).copy()
         return Probes(probes[:, 0], probes[:, 1 : 1 + n_y], probes[:, 1 + n_y :])
 
-    def trajectory(self) -> Trajectory:
+    def trajectory(self, probes: bool = True) -> Trajectory:
         """What there is so far."""
         run, problem, view = self.run, self.problem, self.engine.view
         width = problem.n_y + 2
@@ -290,7 +293,7 @@ class Integration:
             time=rows[:, 0].copy(),
             y=y,
             knots=rows[:, -1] > 0,
-            probes=self.probes(),
+            probes=self.probes() if probes else NO_PROBES,
             events=[(t, int(j)) for t, j in log.tolist()],
             status=Status(run.status) if len(rows) == run.n_rows else Status.NO_MEMORY,
             at_time=run.t,

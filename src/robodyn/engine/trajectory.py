@@ -28,8 +28,7 @@ class Status(IntEnum):
     NO_MEMORY = 13
 
 
-@dataclass(frozen=True)
-class Counters:
+class Counters(NamedTuple):
     """How much work a run was; steps in seconds."""
 
     steps: int
@@ -54,8 +53,10 @@ class Probes(NamedTuple):
     errors: np.ndarray
 
 
-@dataclass(frozen=True)
-class Stiffness:
+NO_PROBES = Probes(np.zeros(0), np.zeros((0, 0)), np.zeros((0, 0)))
+
+
+class Stiffness(NamedTuple):
     """Where stability, not accuracy, limited explicit steps, and what a method with a stiff partner did about it.
 
     Args:

@@ -1,13 +1,15 @@
 """Sweep plots: how does a measure depend on the numbers that were varied? Lines, maps, clouds, histograms."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .bands import plot_bands
+from .bands import draw_bands
 from .figures import COLOURS, LINE_WIDTH, empty_figure, finish_axes, write_figure
+from .grid_curves import draw_grid_curves
+from .outcome_marks import count_outcomes, mark_outcomes
 from .panels import with_unit
 
 if TYPE_CHECKING:
@@ -23,8 +25,12 @@ _DOT = 3.0
 _SPREAD = (5.0, 95.0)
 
 
-def plot_sweep(table: "SweepTable", folder: str | Path) -> list[Path]:
-    """Draw every picture a table gives into a folder as PNG; the paths of what was drawn."""
+def plot_sweep(table: "SweepTable", folder: str | Path, limits: Mapping[str, float] | None = None) -> list[Path]:
+    """Draw every picture a table gives into a folder as PNG; the paths of what was drawn.
+
+    Args:
+        limits: of measures, drawn into their histograms.
+    """
     pictures = {}
     for measure in table.measures:
         stem = measure.replace(":", "-")
@@ -33,7 +39,7 @@ def plot_sweep(table: "SweepTable", folder: str | Path) -> list[Path]:
         if _wide(table):
             pictures[stem] = draw_measure(table, measure)
         if table.drawn:
-            pictures[f"{stem}-histogram"] = draw_histogram(table, measure)
+            pictures[f"{stem}-histogram"] = draw_histogram(table, measure, (limits or {}).get(measure))
         if len(_changing(table)) > 1:
             pictures[f"{stem}-influence"] = draw_influence(table, measure)
     paths = [Path(folder) / f"{stem}.png" for stem in pictures]
@@ -41,7 +47,7 @@ def plot_sweep(table: "SweepTable", folder: str | Path) -> list[Path]:
         write_figure(figure, path)
     if table.curves is not None:
         paths.append(Path(folder) / "curves.png")
-        plot_bands(table.curves, paths[-1])
+        write_figure(draw_bands(table.curves) if table.drawn else draw_grid_curves(table), paths[-1])
     return paths
 
 
@@ -82,6 +88,7 @@ def _draw_line(table: "SweepTable", measure: str, axis: "Varied") -> "Figure":
     _scale_axis(ax, axis)
     ax.set_xlabel(with_unit(axis.label, axis.unit))
     finish_axes(ax, with_unit(measure, table.units[measure]))
+    mark_outcomes(ax, table, axis.places[axis.index], table[measure])
     return figure
 
 
@@ -104,6 +111,7 @@ def _draw_map(table: "SweepTable", measure: str, first: "Varied", second: "Varie
     ax.set_xlabel(with_unit(first.label, first.unit))
     finish_axes(ax, with_unit(second.label, second.unit))
     ax.grid(False)
+    mark_outcomes(ax, table, first.places[first.index], second.places[second.index])
     return figure
 
 
@@ -122,12 +130,14 @@ def _draw_clouds(table: "SweepTable", measure: str, axes: Sequence["Varied"]) ->
         ax.plot(axis.places[axis.index], table[measure], gid=axis.label, **look)
         ax.set_xlabel(with_unit(axis.label, axis.unit))
         finish_axes(ax, "")
+        mark_outcomes(ax, table, axis.places[axis.index], table[measure])
     panels[0].set_ylabel(with_unit(measure, table.units[measure]))
     return figure
 
 
-def draw_histogram(table: "SweepTable", measure: str) -> "Figure":
-    """How often a measure falls where, over all runs that were carried through; lines at 5, 50 and 95 %."""
+def draw_histogram(table: "SweepTable", measure: str, limit: float | None = None) -> "Figure":
+    """How often a measure falls where, over all runs that were carried through; lines at 5, 50 and 95 %, and a limit
+    with the share of the runs that keep it."""
     values = _finite(table[measure])
     if not values.size:
         raise ValueError(f"{measure}: no run was carried through")
@@ -137,10 +147,24 @@ def draw_histogram(table: "SweepTable", measure: str) -> "Figure":
     ax.hist(values, bins="fd" if spread else 1, color=COLOURS[0], edgecolor="white", linewidth=0.4)
     for value, style in zip(np.percentile(values, (5, 50, 95)), ("--", "-", "--"), strict=True):
         ax.axvline(float(value), color=COLOURS[1], linestyle=style, linewidth=LINE_WIDTH)
+    if limit is not None:
+        share = float(np.mean(table.done & (np.nan_to_num(table[measure], nan=np.inf) <= limit)))
+        look: dict[str, Any] = {"color": "black", "linewidth": 2 * LINE_WIDTH, "gid": "limit"}
+        ax.axvline(limit, label=f"limit, kept by {100 * share:.4g} %", **look)
+    _tell_outcomes(ax, table, limit is not None)
     ax.set_xlabel(with_unit(measure, table.units[measure]))
     finish_axes(ax, "runs")
     ax.set_axisbelow(True)
     return figure
+
+
+def _tell_outcomes(ax: Any, table: "SweepTable", labelled: bool) -> None:
+    """How many runs the bars leave out or should not be believed, as a legend."""
+    for label in count_outcomes(table):
+        ax.plot([], [], linestyle="none", label=label)
+        labelled = True
+    if labelled:
+        ax.legend(loc="best", frameon=False)
 
 
 def draw_influence(table: "SweepTable", measure: str) -> "Figure":

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from robodyn.errors import FlawList, ModelError
 from robodyn.model import Body, Joint, LinearConstraint, Machine, Mechanism, Mimic, Point, Scenario
 from robodyn.model.joint import GROUND, SINGLE
@@ -54,11 +56,15 @@ def build_machine(draft: RobotDraft, keep_massless: bool) -> tuple[Machine, dict
         draft.flaws.add("", "has no links of its own", "import the files that it names by themselves")
     settle_names(draft)
     joints = [*_base_joints(draft), *order_joints(draft)]
-    draft.flaws.raise_if_any()
+    bodies = [_body(link, draft.flaws) for link in draft.links]
+    if draft.flaws.found:
+        # What cannot be put together is still looked at joint by joint: every problem at once.
+        for joint in draft.joints:
+            _joint(joint, draft.flaws)
+        draft.flaws.raise_if_any()
     if not keep_massless:
         _fix_massless(find_massless(draft.links, joints))
     _check_mimics(joints)
-    bodies = [_body(link, draft.flaws) for link in draft.links]
     made = [_joint(joint, draft.flaws) for joint in joints]
     draft.flaws.raise_if_any()
     points = [*draft.points, *_tip_points(draft, joints)]
@@ -108,10 +114,13 @@ def _check_mimics(joints: Sequence[JointDraft]) -> None:
 def _body(link: LinkDraft, flaws: FlawList) -> Body | None:
     """A body; an inertia that none can have is kept as it is."""
     numbers = (link.name, link.mass, as_floats(link.com), as_floats(link.inertia))
+    inertial = link.inertial or link.element
+    if not link.mass and np.any(link.inertia):
+        what = "has inertia without a mass, as no real body has; taken as published"
+        inertial.mark(CHOICE, f"{what}; give `bodies.{link.name}.mass` to change it")
     try:
         return Body(*numbers, looks=tuple(link.looks))
     except ModelError as error:
-        inertial = link.inertial or link.element
         if all(flaw.path == "inertia" for flaw in error.flaws):
             try:
                 made = Body(*numbers, physical=False, looks=tuple(link.looks))

@@ -71,7 +71,8 @@ class MeshFiles:
     def _candidates(self, scheme: str, rest: str) -> Iterator[tuple[Path, Path]]:
         """Folders that may be read from, each with the path that may be in it."""
         if scheme in ("package", "model"):
-            package, _, inner = rest.partition("/")
+            # Three slashes leave a name of nothing, which some files have: the next one is meant.
+            package, _, inner = rest.lstrip("/").partition("/")
             for folder in self._packages(package):
                 yield folder, folder / inner
             return

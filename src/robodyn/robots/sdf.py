@@ -215,7 +215,9 @@ class _Reader:
         within = joint.name
         if source is not None:
             source.mark(CONVERTED, "axis / |axis| in the child's frame")
-            within = scoped(joint.scope, source.take("expressed_in") or "") or joint.name
+            # The outermost model's own frame has the name "": it must not be taken for none.
+            named = source.take("expressed_in")
+            within = scoped(joint.scope, named) if named else joint.name
         if self.old_axes or text_of(part, "use_parent_model_frame") in ("1", "true"):
             within = scoped(joint.scope, MODEL)
         return frames.pose(joint.child).R.T @ frames.pose(within).R @ (xyz / size)

@@ -77,7 +77,7 @@ class Frames:
     def add(self, name: str, element: Element, scope: str, default: str = "") -> None:
         """A frame of a model within the outermost one; by default it is given in that model's own frame."""
         pose, relative = pose_of(element, self.flaws)
-        within = scoped(scope, relative) or default or scoped(scope, MODEL)
+        within = scoped(scope, relative) if relative else default or scoped(scope, MODEL)
         self.given.setdefault(name, (pose, within, element))
 
     def pose(self, name: str) -> Pose:
@@ -86,8 +86,9 @@ class Frames:
         while name and name not in self.known:
             if name not in self.given or name in waiting:
                 what = "is given relative to itself" if name in waiting else "there is no such frame"
+                remedy = "break the ring of relative_to" if name in waiting else nearest(name, self.given)
                 place = self.given[waiting[-1]][2].place if waiting else "model"
-                self.flaws.add(place, f"'{name}': {what}", nearest(name, self.given))
+                self.flaws.add(place, f"'{name}': {what}", remedy)
                 self.known[name] = Pose.identity()
                 break
             waiting.append(name)

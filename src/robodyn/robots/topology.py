@@ -25,8 +25,7 @@ def order_joints(draft: RobotDraft) -> list[JointDraft]:
         if carriers[joint.child] > 1:
             what = f"'{joint.child}' is the child of {carriers[joint.child]} joints"
             flaws.add(joint.element.place, what, "a tree allows one; a loop is closed by a constraint, in TOML")
-    if len(flaws.found) > before:
-        return []
+    flawed = len(flaws.found) > before
     ordered, reached = [], {GROUND, *draft.bases}
     waiting = list(draft.joints)
     while fitting := [joint for joint in waiting if joint.parent in reached]:
@@ -34,8 +33,9 @@ def order_joints(draft: RobotDraft) -> list[JointDraft]:
         reached |= {joint.child for joint in fitting}
         waiting = [joint for joint in waiting if joint not in fitting]
     for name, link in links.items():
-        if name not in reached:
-            cyclic = carriers[name] > 0
+        cyclic = carriers[name] > 0
+        # What hangs on a joint that is wrong itself is not wrong too.
+        if name not in reached and not (cyclic and flawed):
             what = "is in a ring of joints, or carried by one" if cyclic else "is connected to nothing"
             remedy = "one link of a tree has no joint above it" if cyclic else "add a joint with it as child"
             flaws.add(link.element.place, what, remedy)

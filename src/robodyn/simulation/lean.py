@@ -116,7 +116,7 @@ def run_lean(
     run = runs.begin(runs.set_up(calls.p, numbers, start), calls.p, start)
     run.call_back(calls.run_task, calls.run_action, _stop(is_stopped) if is_stopped else None)
     try:
-        trajectory = run.complete()
+        trajectory = run.complete(probes=rows_chosen)
     except BrokenRun as broken:
         outcome = describe_failure(broken.trajectory, calls.running, broken.cause)
         return _judge(compiled, solver, broken.trajectory, start, outcome, rows_chosen=False)

@@ -173,12 +173,15 @@ class _Batch:
 
     def _work(self, numbers: Any, report: Callable[[int], Any] | None) -> None:
         """Run after run, until there is none left or nobody wants them."""
-        names, starts = self.columns.parameters, self.columns.initial
+        names, starts = (
+            {name: values.tolist() for name, values in given.items()}
+            for given in (self.columns.parameters, self.columns.initial)
+        )
         for k in numbers:
             if k >= self.columns.count or self.stopped.is_set():
                 return
-            changes = {name: float(values[k]) for name, values in names.items()}
-            start = {name: float(values[k]) for name, values in starts.items()}
+            changes = {name: values[k] for name, values in names.items()}
+            start = {name: values[k] for name, values in starts.items()}
             self._keep(k, self.lean.run(changes, start, self.stopped.is_set))
             if report:
                 report(k + 1)

@@ -3,6 +3,8 @@ engine."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -25,7 +27,7 @@ class PreparedRuns:
 
     Attributes:
         recording: which instants the engine keeps.
-        deciding: numbers that decide delays and times of jumps; ready: what the last run needed, and for which of them.
+        decide: values of the numbers that decide delays and jumps; ready: these of the last run, and its setup.
     """
 
     def __init__(
@@ -35,14 +37,15 @@ class PreparedRuns:
         self.compiled, self.solver, self.span = compiled, solver, (begin, begin + duration)
         self.duration = duration
         self.recording = engine_recording(recording, solver, begin, duration, watch_steps=limited)
-        self.deciding = deciding_numbers(compiled.system)
+        deciding = deciding_numbers(compiled.system)
+        self.decide: Callable[[Mapping[str, Any]], Any] = itemgetter(*deciding) if deciding else lambda numbers: ()
         # A delayed signal without a given past has that of the start, which any number may decide.
         self.free = any(delay.before is None for delay in compiled.system.delays)
-        self.ready: tuple[tuple[float, ...], Setup] | None = None
+        self.ready: tuple[Any, Setup] | None = None
 
     def set_up(self, p: np.ndarray, numbers: dict[str, Any], start: Start) -> Setup:
         """What the engine needs to know of a run with these parameters."""
-        ready, decided = self.ready, tuple(numbers[name] for name in self.deciding)
+        ready, decided = self.ready, self.decide(numbers)
         if ready is not None and ready[0] == decided and not self.free:
             return ready[1]
         if ready is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 
 import numpy as np
 
@@ -21,8 +22,14 @@ class PythonCalls:
         self.compiled = compiled
         self.p = p
         self.running = ""
-        self._states = [info.name for info in compiled.system.states]
-        self._memory = [info.name for info in compiled.system.memory]
+
+    @cached_property
+    def _states(self) -> list[str]:
+        return [info.name for info in self.compiled.system.states]
+
+    @cached_property
+    def _memory(self) -> list[str]:
+        return [info.name for info in self.compiled.system.memory]
 
     def run_task(self, k: int, t: float, x: np.ndarray, d: np.ndarray, m: np.ndarray) -> np.ndarray:
         """New memory after task k."""

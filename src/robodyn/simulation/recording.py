@@ -87,13 +87,13 @@ def _statistics(
         events=len(trajectory.events),
         simulated_time=trajectory.at_time - start,
         energy_error=None if unbalanced else energy_error(compiled.system, solver, trajectory),
-        extra={
+        extra=PlainDict(
             **describe_choice(solver, trajectory, trajectory.at_time - start),
-            "smallest_step": trajectory.counters.smallest_step,
-            "largest_step": trajectory.counters.largest_step,
+            smallest_step=trajectory.counters.smallest_step,
+            largest_step=trajectory.counters.largest_step,
             **_stick_drift(compiled, trajectory),
             **constraint_errors(compiled.system, trajectory),
-        },
+        ),
     )
 
 

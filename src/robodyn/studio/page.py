@@ -42,6 +42,7 @@ SCRIPTS = (
     "renderer.js",
     "scene.js",
     "surroundings.js",
+    "gif.js",
     "replay.js",
     "transport.js",
     "tables.js",

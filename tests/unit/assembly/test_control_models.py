@@ -168,6 +168,28 @@ def test_what_a_model_cannot_be_is_told(model, message):
     assert message in flawed(scenario)
 
 
+def test_a_start_that_is_still_to_be_found_may_be_singular():
+    """A guess at which the arm is stretched; what is found need not be."""
+    model = ControlModel(task=("tool.position.x", "tool.position.z"))
+    stretched = replace(arm(law="operational_space_control", model=model, target=(0.6, 0.2)), initial={})
+    assert "no force accelerates +1 tool.position.x" in flawed(stretched)
+    assemble(replace(stretched, initialisation="equilibrium"))
+    across = ControlModel(task=("shoulder.position", "elbow.position"), axes=("shoulder",))
+    only = replace(stretched.machine.blocks[0], model=across, acts={"torque": ("shoulder",)})
+    hidden = replace(stretched, initialisation="equilibrium", machine=replace(stretched.machine, blocks=(only,)))
+    assert "which 1 axes cannot control one by one" in flawed(hidden)
+
+
+def test_friction_of_joints_has_the_joints_numbers():
+    mechanism = two_link_mechanism()
+    joints = tuple(replace(joint, friction=3.0, damping=0.5) for joint in mechanism.joints)
+    given = {"law": "friction_compensation", "parameters": {}, "by": "target_velocity"}
+    scenario = arm(target=(0.4, -0.2), model=ControlModel(scale={"elbow.friction": 0.5}), **given)
+    machine = replace(scenario.machine, mechanism=replace(mechanism, joints=joints))
+    found = evaluate_signals(replace(scenario, machine=machine), ("control.torque.0", "control.torque.1"), {})
+    assert found == pytest.approx([3.2, -1.6])
+
+
 def test_unknown_axes_and_keys_are_told():
     with pytest.raises(ModelError, match=r"model.axes: there is no joint or coordinate 'elbw' \(did you mean 'elbow'"):
         arm(model=ControlModel(axes=("elbw",)))

@@ -57,13 +57,14 @@ def test_speed_and_jerk_limits_are_kept():
     assert limited.duration == pytest.approx(LENGTH / 0.5 + 0.5 / a, rel=2e-3)
     jerk = 30.0
     t_jerk, t_even, t_cruise = s_curve_times(LENGTH, 100.0, a, jerk)
-    found = go(cart(), jerk=jerk, points=400)
-    assert found.duration == pytest.approx(4 * t_jerk + 2 * t_even + t_cruise, rel=0.005)
+    found = go(cart(), jerk=jerk)
+    # Between two points the jerk is an average: a first-order error of 200 of them.
+    assert found.duration == pytest.approx(4 * t_jerk + 2 * t_even + t_cruise, rel=0.01)
 
 
 def test_an_arm_is_faster_than_by_a_trapezoid_and_reaches_its_limits_on_the_way(dressed_arm):
     scenario, path = dressed_arm
-    found = move_fast(scenario, path, share=0.9, jerk=400.0, points=100)
+    found = move_fast(scenario, path, share=0.9, jerk=400.0, points=60)
     assert found.duration < 0.95 * found.trapezoid
     # Between the points of the grid as well, some percent beyond.
     assert 0.85 < found.use.max() < 0.95
@@ -73,7 +74,7 @@ def test_an_arm_is_faster_than_by_a_trapezoid_and_reaches_its_limits_on_the_way(
         ends = run[f"move.position{k}"].final
         assert ends == pytest.approx(found.position[-1, k - 1], abs=1e-9)
     lighter = dataclasses.replace(scenario, machine=scenario.machine.with_numbers({"fore.mass": 3.0}))
-    assert move_fast(lighter, path, share=0.9, jerk=400.0, points=100).duration < found.duration
+    assert move_fast(lighter, path, share=0.9, jerk=400.0, points=60).duration < found.duration
 
 
 @pytest.fixture(scope="module")

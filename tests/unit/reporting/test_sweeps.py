@@ -1,10 +1,13 @@
 """Do the pictures of a sweep show its table?"""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from robodyn.analysis.sweeps.table import SweepTable, Varied
 from robodyn.reporting.bands import draw_bands
+from robodyn.reporting.grid_curves import draw_grid_curves
 from robodyn.reporting.sweeps import draw_histogram, draw_influence, draw_measure, plot_sweep, rank_influences
 from robodyn.results.table import Curves
 
@@ -106,3 +109,27 @@ def test_a_sweep_leaves_a_picture_of_everything_it_has(tmp_path):
     names = [path.name for path in plot_sweep(table, tmp_path)]
     assert names == ["max-y.png", "max-y-influence.png", "curves.png"]
     assert all((tmp_path / name).stat().st_size > 0 for name in names)
+
+
+def test_failed_and_suspect_runs_are_marked():
+    table = make_table({"a": [1, 2, 3]}, lambda a: np.where(a == 3, np.nan, a))
+    table = replace(table, outcomes=("finished", "suspect", "overflow"))
+    marks = {line.get_gid(): line.get_xydata().tolist() for line in draw_measure(table, "max:y").axes[0].get_lines()}
+    assert marks["suspect"] == [[2, 2]]
+    # A run without a value is marked at the foot of the picture.
+    assert marks["failed"] == [[3, pytest.approx(0.02)]]
+
+
+def test_a_limit_is_drawn_with_the_share_that_keeps_it():
+    table = make_table({}, lambda a: a, drawn=[("a", np.arange(1.0, 11.0))])
+    ax = draw_histogram(table, "max:y", 8.5).axes[0]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["limit, kept by 80 %"]
+
+
+def test_curves_of_a_grid_are_a_line_a_run():
+    curves = Curves("time", "s", np.arange(3.0), {"y": np.arange(12.0).reshape(4, 3)}, {"y": "m"})
+    table = make_table({"a": [1, 2], "b": [1, 2]}, lambda a, b: a * b, curves=curves)
+    lines = draw_grid_curves(table).axes[0].get_lines()
+    assert [line.get_ydata().tolist() for line in lines] == curves.values["y"].tolist()
+    first, second, third, _ = [line.get_color() for line in lines]
+    assert first == second != third

@@ -24,7 +24,14 @@ def home(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "uri", ["package://lab/meshes/a b.stl", "model://lab/meshes/a%20b.stl", "../meshes/a b.stl", "file://{}"]
+    "uri",
+    [
+        "package://lab/meshes/a b.stl",
+        "package:///lab/meshes/a b.stl",
+        "model://lab/meshes/a%20b.stl",
+        "../meshes/a b.stl",
+        "file://{}",
+    ],
 )
 def test_a_mesh_of_the_package_is_found(home, uri):
     wanted = home / "lab/meshes/a b.stl"

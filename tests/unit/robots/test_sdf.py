@@ -104,3 +104,24 @@ def test_gearboxes_of_a_published_robot_are_not_used_and_said():
     sheet = rd.import_robot(example_robot("cassie.sdf")).sheet
     lost = [entry for entry in sheet.entries if entry.column == "not used" and "gearbox joints" in entry.note]
     assert lost
+
+
+@pytest.mark.parametrize("frame", ["__model__", "base"])
+def test_the_models_own_frame_is_one_to_be_named(tmp_path, frame):
+    """A turned link, its joint placed and its axis given in the model's frame, where the base stands."""
+    turned = LINK.format("arm", "<pose>0.1 0.2 0.3 0.5 0.4 0.3</pose>")
+    axis = f'<axis><xyz expressed_in="{frame}">0 0 1</xyz></axis>'
+    place = f'<pose relative_to="{frame}">0.4 0 0 0.2 0 0</pose>'
+    carried = f'<joint name="j" type="revolute">{place}<parent>base</parent><child>arm</child>{axis}</joint>'
+    base = joint("w", "world", "base", kind="fixed")
+    mechanism = read(tmp_path, LINK.format("base", ""), base, turned, carried).machine.mechanism
+    hinge = mechanism.joint("j")
+    assert np.allclose(np.array(hinge.rotation) @ hinge.axis, (0, 0, 1), atol=1e-15)
+    # 1 kg at (0.1, 0.2) turns about an axis through (0.4, 0), with 1 kg m^2 of its own.
+    inertia = rd.MachineDynamics(rd.Machine("m", mechanism)).mass_matrix([0.7])[0, 0]
+    assert inertia == pytest.approx(1 + 0.3**2 + 0.2**2, rel=1e-12)
+
+
+def test_frames_in_a_ring_are_told(tmp_path):
+    a, b = LINK.format("a", '<pose relative_to="b"/>'), LINK.format("b", '<pose relative_to="a"/>')
+    assert "is given relative to itself (break the ring of relative_to)" in flaws(tmp_path, a, b)

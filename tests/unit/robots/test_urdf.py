@@ -198,3 +198,24 @@ def test_a_published_humanoid_is_read_with_all_its_joints():
     assert len(machine.mechanism.freedoms) == 29
     masses = [float(value) for key, value in walk_xml(path) if key == "mass@value"]
     assert sum(body.mass for body in machine.mechanism.bodies) == pytest.approx(sum(masses), rel=1e-12)
+
+
+def test_problems_of_every_kind_are_told_at_once(tmp_path):
+    """A joint to no link, a link on no joint, a negative mass: none hides the others."""
+    body = '<link name="{}"><inertial><mass value="{}"/><inertia ixx="1" iyy="1" izz="1" {}/></inertial></link>'
+    none = 'ixy="0" ixz="0" iyz="0"'
+    parts = ['<link name="base"/>', body.format("loose", 1, none), body.format("light", -1, none)]
+    joint = '\n<joint name="{0}" type="continuous"><parent link="base"/><child link="{1}"/></joint>'
+    path = tmp_path / "robot.urdf"
+    path.write_text("<robot name='r'>\n" + "\n".join(parts) + joint.format("a", "light") + joint.format("b", "zz"))
+    path.write_text(path.read_text() + "</robot>")
+    with pytest.raises(rd.ModelError) as error:
+        rd.import_robot(path)
+    told = str(error.value)
+    assert "line 3: robot[r]/link[loose]: is connected to nothing" in told
+    assert "line 4: robot[r]/link[light]/inertial/inertia: mass: must not be negative, is -1 kg" in told
+    assert "line 6: robot[r]/joint[b]: there is no child link 'zz'" in told
+    path.write_text(f'<robot name="r">{parts[0]}{body.format("light", 0, none)}{joint.format("a", "light")}</robot>')
+    choices = " ".join(str(choice) for choice in rd.import_robot(path).sheet.choices)
+    assert "link[light]/inertial/inertia: has inertia without a mass" in choices
+    assert "link[base]: the root link stands on the ground" in choices

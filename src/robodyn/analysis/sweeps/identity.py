@@ -38,6 +38,7 @@ def describe_plan(plan: SweepPlan, method: str) -> dict[str, Any]:
         ],
         "draws_a_point": plan.runs,
         "seed": plan.seed,
+        "sampling": plan.sampling,
         "measures": [measure.name for measure in plan.measures],
         "keep": plan.keep,
         "along": plan.along or "time",

@@ -14,14 +14,14 @@ from robodyn.analysis.sensitivity.variation import make_tunable
 from robodyn.analysis.sweeps.grid import Axis, Factors, combine_axes, make_axes
 from robodyn.analysis.sweeps.nonlinear import prepare_nonlinear
 from robodyn.analysis.sweeps.numbers import INITIAL, check_once, find_numbers
-from robodyn.analysis.sweeps.sampling import Distribution, Draw, make_draws
+from robodyn.analysis.sweeps.sampling import RANDOM, SOBOL, Distribution, Draw, check_sampling, make_draws, sample_draws
 from robodyn.assembly import System, assemble
 from robodyn.errors import Flaw, FlawList, ModelError, nearest
 from robodyn.model import Scenario
 from robodyn.results.signal import Floats
 from robodyn.simulation.measures import Measure, find_measures
 
-RUNS, SEED, POINTS = 1000, 1, 300
+RUNS, RUNS_OF_SOBOL, SEED, POINTS = 1000, 1024, 1, 300
 MOST_RUNS = 10_000_000
 
 
@@ -38,6 +38,7 @@ class SweepPlan:
         keep: signals whose curves are kept; along: the signal they are kept against, empty for time; places: its
             values (or times [s]) at which they are kept; held: those that keep their value between rows.
         rate: rows a second that measures are taken from [Hz]; None: rows of every step of the solver.
+        sampling: how draws are made, one of SAMPLINGS.
     """
 
     scenario: Scenario
@@ -53,6 +54,7 @@ class SweepPlan:
     places: tuple[float, ...] = ()
     held: tuple[str, ...] = ()
     rate: float | None = None
+    sampling: str = RANDOM
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -76,7 +78,8 @@ class SweepPlan:
         """Values of the varied numbers, (n_runs, n_names)."""
         columns = [np.array(axis.values)[self.points[:, k]] for k, axis in enumerate(self.axes)]
         repeats = len(self.points) // self.runs
-        columns += [np.tile(draw.sample(self.runs, self.seed), (repeats, 1)) for draw in self.draws]
+        drawn = sample_draws(self.draws, self.runs, self.seed, self.sampling)
+        columns += [np.tile(values, (repeats, 1)) for values in drawn]
         return np.concatenate(columns, axis=1)
 
     @property
@@ -121,13 +124,16 @@ def plan_sweep(
     along: str = "",
     points: int | None = None,
     rate: float | None = None,
+    sampling: str = RANDOM,
 ) -> SweepPlan:
     """Plan runs of a scenario in which some of its numbers differ.
 
     Args:
         vary: name, names with commas between them, or pattern -> values all of them take; `Factors` multiply.
         random: the same keys -> distribution; each number a pattern matches is drawn by itself, a list's together.
-        runs: draws (at each point of the grid), 1000 by default.
+        runs: draws (at each point of the grid), 1000 by default, 1024 of a Sobol sequence.
+        sampling: "random": each number has a stream of its own; "latin-hypercube" and "sobol" fill the space of all
+            numbers more evenly, so that fewer runs give the same accuracy of means and indices.
         measures: `kind:signal`, such as "max:deviation.horizontal"; by default max and rms of every signal whose name
             begins with deviation or error, or else where the joints end.
         keep: signals (patterns) whose curves are kept, at `points` places (300 by default) along time or the signal
@@ -145,7 +151,9 @@ def plan_sweep(
     check_once(flaws, names)
     if not (vary or random):
         flaws.add("", "nothing is varied", "name a number and its values")
-    _check_settings(flaws, {"runs": runs, "seed": seed} if not random else {}, "nothing is drawn at random")
+    others = {"runs": runs, "seed": seed, "sampling": None if sampling == RANDOM else sampling}
+    _check_settings(flaws, others if not random else {}, "nothing is drawn at random")
+    count = (runs or (RUNS_OF_SOBOL if sampling == SOBOL else RUNS)) if random else 1
     _check_settings(flaws, {"along": along or None, "points": points} if not keep else {}, "no curves are kept")
     _check_positive(flaws, runs=runs, points=points, rate=rate)
     tuned = scenario if scenario.machine.all_constraints else make_tunable(scenario, names)
@@ -153,14 +161,15 @@ def plan_sweep(
     taken = find_measures(flaws, measures, system)
     kept = _match_signals(flaws, "keep", keep, system)
     _match_signals(flaws, "along", [along] if along else [], system)
-    _check_size(flaws, axes, (runs or RUNS) if random else 1)
+    _check_size(flaws, axes, count)
+    check_sampling(flaws, sampling, count, len(draws))
     flaws.raise_if_any(f"sweep of '{scenario.name}'")
     signals = {info.name: info for info in system.signals}
     plan = SweepPlan(
         scenario=system.scenario,
         axes=tuple(axes),
         draws=tuple(draws),
-        runs=(runs or RUNS) if random else 1,
+        runs=count,
         seed=SEED if seed is None else seed,
         measures=tuple(taken),
         structural=(),
@@ -170,6 +179,7 @@ def plan_sweep(
         along=along,
         held=tuple(name for name in kept if signals[name].kind == "held"),
         rate=rate,
+        sampling=sampling,
     )
     plan = dataclasses.replace(plan, structural=_find_structural(plan, system))
     return dataclasses.replace(plan, places=_choose_places(plan, points or POINTS) if kept else ())

@@ -1,9 +1,12 @@
-"""Monte Carlo sampling: how are values drawn? One random stream for each number, independent of all others."""
+"""Monte Carlo sampling: how are values drawn? One random stream for each number, or points that fill the space evenly.
+
+Latin hypercubes and Sobol sequences are those of `scipy.stats.qmc`, brought to the distributions by their quantiles.
+"""
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,22 +18,43 @@ from robodyn.model import Number
 from robodyn.results.signal import Floats
 
 Generator = np.random.Generator
+RANDOM, LATIN, SOBOL = SAMPLINGS = ("random", "latin-hypercube", "sobol")
+LEAST_SHARE, MOST_SOBOL = 2.0**-40, 21201
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A family of distributions: names of its arguments, how it is drawn, whether as a factor of the number itself."""
+    """A family of distributions: names of its arguments, how it is drawn, its quantiles, whether as a factor of the
+    number itself."""
 
     arguments: tuple[str, ...]
     draw: Callable[[Generator, int, tuple[float, ...]], Floats]
+    quantile: Callable[[Floats, tuple[float, ...]], Floats]
     relative: bool = False
 
 
+def _spread(shares: Floats, a: tuple[float, ...]) -> Floats:
+    return a[0] + (a[1] - a[0]) * shares
+
+
+def _bell(shares: Floats) -> Floats:
+    from scipy.special import ndtri
+
+    return ndtri(shares)
+
+
 KINDS: Mapping[str, Kind] = {
-    "normal": Kind(("mean", "deviation"), lambda random, n, a: random.normal(a[0], a[1], n)),
-    "uniform": Kind(("lower", "upper"), lambda random, n, a: random.uniform(a[0], a[1], n)),
-    "scale": Kind(("lower", "upper"), lambda random, n, a: random.uniform(a[0], a[1], n), relative=True),
-    "lognormal": Kind(("deviation",), lambda random, n, a: np.exp(random.normal(0.0, a[0], n)), relative=True),
+    "normal": Kind(
+        ("mean", "deviation"), lambda random, n, a: random.normal(a[0], a[1], n), lambda u, a: a[0] + a[1] * _bell(u)
+    ),
+    "uniform": Kind(("lower", "upper"), lambda random, n, a: random.uniform(a[0], a[1], n), _spread),
+    "scale": Kind(("lower", "upper"), lambda random, n, a: random.uniform(a[0], a[1], n), _spread, relative=True),
+    "lognormal": Kind(
+        ("deviation",),
+        lambda random, n, a: np.exp(random.normal(0.0, a[0], n)),
+        lambda u, a: np.exp(a[0] * _bell(u)),
+        relative=True,
+    ),
 }
 
 
@@ -86,6 +110,34 @@ class Draw:
         random = np.random.default_rng([seed, zlib.crc32(self.label.encode())])
         factors = KINDS[self.distribution.kind].draw(random, count, self.distribution.arguments)
         return np.outer(factors, self.bases)
+
+    def place(self, shares: Floats) -> Floats:
+        """Values below which these shares of all draws lie, (count, n_names)."""
+        return np.outer(KINDS[self.distribution.kind].quantile(shares, self.distribution.arguments), self.bases)
+
+
+def sample_draws(draws: Sequence[Draw], count: int, seed: int, sampling: str) -> list[Floats]:
+    """Values of all draws, (count, n_names) each."""
+    if sampling == RANDOM:
+        return [draw.sample(count, seed) for draw in draws]
+    from scipy.stats import qmc
+
+    random = np.random.default_rng(seed)
+    engine = (qmc.Sobol if sampling == SOBOL else qmc.LatinHypercube)(len(draws), seed=random)
+    # A share of 0 would be an infinite value.
+    shares = np.clip(engine.random(count), LEAST_SHARE, 1.0 - LEAST_SHARE)
+    return [draw.place(shares[:, k]) for k, draw in enumerate(draws)]
+
+
+def check_sampling(flaws: FlawList, sampling: str, runs: int, n_draws: int) -> None:
+    """A sampling that there is, for as many runs and numbers as it can be."""
+    if sampling not in SAMPLINGS:
+        flaws.add("sampling", f"'{sampling}' is unknown", nearest(sampling, SAMPLINGS))
+    elif sampling == SOBOL and runs & (runs - 1):
+        less = 1 << (runs.bit_length() - 1)
+        flaws.add("runs", f"a Sobol sequence is even for powers of 2, not for {runs}", f"take {less} or {2 * less}")
+    elif sampling == SOBOL and n_draws > MOST_SOBOL:
+        flaws.add("sampling", f"a Sobol sequence has at most {MOST_SOBOL} numbers, not {n_draws}", LATIN)
 
 
 def make_draws(flaws: FlawList, given: Mapping[str, Distribution], known: Mapping[str, Number]) -> list[Draw]:

@@ -21,6 +21,8 @@ from robodyn.simulation.measures import Measure
 NEAR = 0.01
 """Rows this near to their limit, by its size, count as being at it."""
 HEAVY = 1e3
+AT_BOUND = 1e-6
+"""Distance of a scaled gain from its bound that is rounding of the search."""
 
 
 def summarise_tuning(
@@ -70,7 +72,11 @@ def find_prices(problem: Problem, scales: Sequence[Scale], z: Floats) -> tuple[F
     used, near = goals >= goals.max() - NEAR, slack <= NEAR
     lower, upper = np.array([scale.limits for scale in scales]).T
     # At a lower bound the slope may be positive, at an upper one negative.
-    walls = [sign * np.eye(len(z))[k] for end, sign in ((lower, 1.0), (upper, -1.0)) for k in np.flatnonzero(end == z)]
+    walls = [
+        sign * np.eye(len(z))[k]
+        for end, sign in ((lower, 1.0), (upper, -1.0))
+        for k in np.flatnonzero(np.abs(end - z) < AT_BOUND)
+    ]
     slopes = problem.goal_slopes(z)[used]
     columns = np.array([*slopes, *(-problem.slack_slopes(z)[near]), *(-np.array(wall) for wall in walls)]).T
     one = np.array([HEAVY * (k < len(slopes)) for k in range(columns.shape[1])])
@@ -86,7 +92,7 @@ def _gains(problem: Problem, scales: Sequence[Scale], begin: Floats, best: Float
     for scale, first, last, slope in zip(scales, begin, best, slopes, strict=True):
         value = scale.value(float(last))
         number, percent = scale.number, abs(value) / 100 / scale.slope(float(last))
-        at_bound = any(abs(limit - last) <= 1e-9 * max(1.0, abs(last)) for limit in scale.limits)
+        at_bound = any(abs(limit - last) < AT_BOUND for limit in scale.limits)
         found.append(
             TunedGain(
                 number.name, number.unit, scale.value(float(first)), value, scale.lower, scale.upper, at_bound,

@@ -119,6 +119,10 @@ function makeReplayTools(store, drawable, camera, draw) {
     ...layers.map(([text, name]) => makeToggle(text, store[name], (shown) => store.set({ [name]: shown }))),
     ...Object.keys(VIEWS).map((view) => makeButton(view, `See it from: ${view}`, () => look(view))),
   );
+  const moving = drawable.some((run) => run.time.length > 1);
+  if (!moving) return;
+  const save = makeButton("GIF", "Save the replay, as it is seen, as an animated GIF", () => saveGif(store, save));
+  tools.append(save);
 }
 
 // How many times too large deformations are drawn: a slider over powers of ten.

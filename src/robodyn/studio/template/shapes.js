@@ -6,6 +6,8 @@
 const SIDES = 24;
 // Of what has a mass and no shape [kg/m^3]: about aluminium.
 const DENSITY = 2700;
+// An inertia that would need a body lighter than this tells nothing of its size [kg/m^3].
+const LIGHTEST = 50;
 
 // Two directions that make a right-handed frame with the third.
 function frameAlong(axis) {
@@ -112,10 +114,11 @@ function makePayloads(machine) {
     const holding = machine.joints.find(({ child }) => child === name);
     return holding?.kind === "fixed" && holding.parent !== GROUND && carriesNoJoint(machine, holding.parent);
   });
-  return carried.map((body) => {
-    const radius = Math.cbrt((3 * body.mass) / (4 * Math.PI * DENSITY));
+  return carried.map(({ name, mass, com, ellipsoid }) => {
+    const volume = ellipsoid ? (4 / 3) * Math.PI * ellipsoid.axes.reduce((sides, axis) => sides * axis, 1) : Infinity;
+    const radius = Math.cbrt((3 * mass) / (4 * Math.PI * DENSITY));
     const ball = { axes: [radius, radius, radius], rotation: NO_TURN };
-    return { ...ellipsoidOf({ com: body.com, ellipsoid: body.ellipsoid ?? ball }, "payload"), body: body.name };
+    return { ...ellipsoidOf({ com, ellipsoid: mass > LIGHTEST * volume ? ellipsoid : ball }, "payload"), body: name };
   });
 }
 

@@ -1,0 +1,144 @@
+"""Yield: which share of the robots stays within a limit, how sure is that, and which numbers break it?
+
+The interval is that of Clopper and Pearson (1934), for independent draws: it holds the true share with at least the
+stated confidence. For draws that fill the space evenly it is usually wider than need be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from robodyn.analysis.sweeps.table import SweepTable
+from robodyn.errors import FlawList, nearest
+from robodyn.results.table import RunTable
+
+CONFIDENCE = 0.95
+SIGNIFICANCE = 0.01
+"""Chance that a number which has no influence is named as one that breaks the limit, of all numbers together."""
+
+
+@dataclass(frozen=True)
+class Breaking:
+    """A number whose values differ between robots that keep the limit and those that do not.
+
+    Attributes:
+        distance: of Kolmogorov and Smirnov between the two distributions, 0 (the same) to 1 (apart).
+        kept, broken: medians of the two.
+    """
+
+    name: str
+    unit: str
+    distance: float
+    kept: float
+    broken: float
+
+
+@dataclass(frozen=True)
+class Yield:
+    """Share of the runs whose measure is at most a limit; runs that failed or are suspect do not count as such.
+
+    Attributes:
+        lower, upper: between which the true share lies with the stated confidence.
+        good: runs within the limit, of `runs`; unusable: failed or suspect ones.
+        breaking: numbers that decide, the strongest first.
+    """
+
+    measure: str
+    limit: float
+    unit: str
+    confidence: float
+    runs: int
+    good: int
+    unusable: int
+    lower: float
+    upper: float
+    breaking: tuple[Breaking, ...]
+
+    @property
+    def share(self) -> float:
+        return self.good / self.runs
+
+    @property
+    def sentence(self) -> str:
+        """The answer, for its reader."""
+        ends = f"{100 * self.lower:.4g} to {100 * self.upper:.4g} % with {100 * self.confidence:g} % confidence"
+        said = f"{100 * self.share:.4g} % of {self.runs} runs keep {self.measure} within {self.limit:.5g} {self.unit}"
+        said = f"{said.rstrip()} ({ends})"
+        return said + (f"; {self.unusable} failed or are suspect" if self.unusable else "")
+
+
+def find_yield(table: RunTable, measure: str, limit: float, confidence: float = CONFIDENCE) -> Yield:
+    """The share of a table's runs that keep a measure within a limit, in the measure's unit.
+
+    Raises:
+        ModelError: where the table has no such measure, or the numbers make no sense.
+    """
+    _check(table, measure, limit, confidence)
+    from scipy.stats import binomtest
+
+    with np.errstate(invalid="ignore"):
+        good = table.done & (table[measure] <= limit)
+    count, runs = int(good.sum()), len(table)
+    interval = binomtest(count, runs).proportion_ci(confidence, method="exact")
+    return Yield(
+        measure=measure,
+        limit=limit,
+        unit=table.units[measure],
+        confidence=confidence,
+        runs=runs,
+        good=count,
+        unusable=int((~table.done).sum()),
+        lower=float(interval.low),
+        upper=float(interval.high),
+        breaking=find_breaking(table, good),
+    )
+
+
+def find_breaking(table: RunTable, good: np.ndarray) -> tuple[Breaking, ...]:
+    """Numbers whose values in good and in other runs are not from one distribution, by more than chance."""
+    from scipy.stats import ks_2samp
+
+    changing = {name: values for name, values in table.inputs.items() if np.ptp(values) > 0}
+    if good.all() or not good.any():
+        return ()
+    found = []
+    for name, values in changing.items():
+        test = ks_2samp(values[good], values[~good])
+        if test.pvalue < SIGNIFICANCE / len(changing):
+            medians = float(np.median(values[good])), float(np.median(values[~good]))
+            found.append(Breaking(name, table.units[name], float(test.statistic), *medians))
+    return tuple(sorted(found, key=lambda one: -one.distance))
+
+
+def describe_yield(answer: Yield) -> str:
+    """The sentence, and a line for each number that breaks the limit."""
+    lines = [answer.sentence]
+    if answer.good < answer.runs and not answer.breaking:
+        lines.append("no single number sets the others apart by more than chance")
+    for one in answer.breaking:
+        apart = f"median {one.broken:.5g} where it is broken, {one.kept:.5g} {one.unit}".rstrip()
+        lines.append(f"broken by {one.name}: {apart} else (distance {one.distance:.2g})")
+    return "\n".join(lines)
+
+
+def _check(table: RunTable, measure: str, limit: float, confidence: float) -> None:
+    flaws = FlawList()
+    if measure not in table.measures:
+        flaws.add("limit", f"there is no measure '{measure}'", nearest(measure, table.measures))
+    if isinstance(table, SweepTable):
+        check_drawn(flaws, table.drawn, [len(axis.places) for axis in table.axes])
+    if not np.isfinite(limit):
+        flaws.add("limit", f"must be a number, is {limit}")
+    if not 0 < confidence < 1:
+        flaws.add("confidence", f"must be between 0 and 1, is {confidence:g}")
+    flaws.raise_if_any("yield")
+
+
+def check_drawn(flaws: FlawList, drawn: Sequence[str], places: Sequence[int]) -> None:
+    """Only draws, at one place of a grid, stand for robots."""
+    if not drawn or any(count > 1 for count in places):
+        what = "the share of a grid's points is no share of robots"
+        flaws.add("limit", what, "draw what is uncertain (random), at one place of the grid")

@@ -1,0 +1,94 @@
+"""Controller's model in one state: what are its mass matrix, bias, Jacobian and friction there? Each computed once.
+
+s'' = d + B f + friction,   L = B^-1,   b = -L d,   J = B_y L
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import casadi as ca
+
+from robodyn.assembly.model_state import StateFinder, invert
+
+Friction = Mapping[str, Sequence[Callable[[Any, Any], Any]]]
+"""Joint or coordinate -> laws of the friction on it: forces by its position and velocity."""
+
+
+@dataclass(frozen=True, eq=False)
+class ModelAt:
+    """A model in the state q, v.
+
+    Attributes:
+        rubs: whether friction belongs to the motion.
+    """
+
+    finder: StateFinder
+    axes: tuple[str, ...]
+    frictions: Friction
+    rubs: bool
+    q: ca.SX
+    v: ca.SX
+
+    def __getitem__(self, name: str) -> ca.SX:
+        """One of the model's functions in this state."""
+        return self.finder.call(name, self.q, self.v)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is a tree whose joints all have motors."""
+        return "mass_matrix" in self.finder.functions.named
+
+    @cached_property
+    def inertia(self) -> ca.SX:
+        """L."""
+        return self["mass_matrix"] if self.is_open else invert(self["mobility"])
+
+    @cached_property
+    def bias(self) -> ca.SX:
+        """b: forces under which the axes do not accelerate."""
+        if not self.is_open:
+            return -self.inertia @ self._drift("")
+        return self["bias"] - self.friction if self.rubs else self["bias"]
+
+    @cached_property
+    def reach(self) -> ca.SX:
+        """B_y: accelerations of the task by forces on the axes."""
+        return self["task_mobility"]
+
+    @cached_property
+    def jacobian(self) -> ca.SX:
+        """J."""
+        return self.reach @ self.inertia
+
+    @cached_property
+    def task_mobility(self) -> ca.SX:
+        """J B J^T = J B_y^T."""
+        return self.jacobian @ self.reach.T
+
+    @cached_property
+    def task_drift(self) -> ca.SX:
+        """Accelerations of the task without forces on the axes."""
+        return self._drift("task ")
+
+    @cached_property
+    def friction(self) -> ca.SX:
+        """What friction is on the axes; elsewhere, forces on the axes that accelerate these as much."""
+        own = ca.vertcat(*(self._force(axis) for axis in self.axes))
+        others = [on for on in self.frictions if on not in self.axes]
+        return own + self.inertia @ self._rubbed("", others) if others else own
+
+    def _drift(self, of: str) -> ca.SX:
+        drift = self[f"{of}drift".replace(" ", "_")]
+        return drift + self._rubbed(of, self.frictions) if self.rubs else drift
+
+    def _rubbed(self, of: str, places: Collection[str]) -> ca.SX:
+        """Accelerations by friction on some places."""
+        return sum((self[f"{of}response to {on}"] * self._force(on) for on in places), ca.SX(0))
+
+    def _force(self, on: str) -> ca.SX:
+        motion = ca.vertsplit(self[f"motion of {on}"])
+        return sum((law(*motion) for law in self.frictions.get(on, ())), ca.SX(0))
