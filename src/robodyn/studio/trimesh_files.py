@@ -59,7 +59,7 @@ def _parts(scene: Any) -> Iterator[tuple[np.ndarray, str | None]]:
     for node in scene.graph.nodes_geometry:
         transform, name = scene.graph[node]
         mesh = scene.geometry[name]
-        if not len(getattr(mesh, "faces", ())):
+        if not isinstance(mesh, trimesh.Trimesh) or not len(mesh.faces):
             continue
         unit = _UNIT.match(str(mesh.metadata.get("units") or ""))
         places = mesh.vertices @ transform[:3, :3].T + transform[:3, 3]

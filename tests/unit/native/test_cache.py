@@ -11,6 +11,7 @@ import pytest
 
 from robodyn.native import cache_folder, compile_kernels
 from robodyn.native.cache import _temporary_folder
+from robodyn.native.machine import LEVEL
 from robodyn.symbolic.tables import gather, locate
 
 
@@ -50,7 +51,8 @@ def test_a_change_of_the_sources_makes_new_code(monkeypatch):
 @pytest.mark.parametrize(
     "settings", [{"quick": True}, {"plain": True}, {"inexact": ["f"]}, {"parameter_input": 0}, {"parameter_input": 1}]
 )
-def test_other_settings_make_other_code(settings):
+def test_other_settings_make_other_code(settings, monkeypatch):
+    monkeypatch.delenv(LEVEL, raising=False)
     x, p = ca.SX.sym("x"), ca.SX.sym("p")
     functions = {"f": ca.Function("f", [x, p], [ca.sin(x) * ca.exp(p)])}
     compile_kernels(functions)

@@ -58,7 +58,7 @@ def sensitivity_system(
     picked = [column[k] for column in outputs for k in chosen]
     extended = dataclasses.replace(
         system,
-        states=(*map(_with_finite_nominal, system.states), *_states(system, tangent.directions)),
+        states=(*system.states, *_states(system, tangent.directions)),
         memory=(*system.memory, *_memory(system, tangent)),
         signals=(*system.signals, *_signals(system, chosen, tangent.directions)),
         numbers=dict(system.numbers) | more_numbers(tangent),
@@ -85,18 +85,18 @@ def _choose(system: System, patterns: Sequence[str]) -> list[int]:
     return [k for k, name in enumerate(system.signal_names) if any(fnmatchcase(name, p) for p in patterns)]
 
 
-def _with_finite_nominal(state: StateInfo) -> StateInfo:
-    return dataclasses.replace(state, nominal=min(state.nominal, UNWEIGHED))
-
-
 def _states(system: System, directions: Sequence[Direction]) -> list[StateInfo]:
-    """The states S: their errors are weighed like those of the states themselves for a change of p by its size."""
+    """The states S: their errors are weighed like those of the states themselves for a change of p by its size.
+
+    Those of book-keeping, the last ones, are not weighed at all.
+    """
+    n_moving = len(system.states) - system.n_quadratures
     return [
         StateInfo(
             sensitivity_name(state.name, direction.name),
             unit_of_ratio(state.unit, direction.unit),
             1.0 if direction.state == k else 0.0,
-            min(state.nominal, UNWEIGHED) / direction.nominal,
+            (state.nominal if k < n_moving else UNWEIGHED) / direction.nominal,
         )
         for direction in directions
         for k, state in enumerate(system.states)
