@@ -14,7 +14,7 @@ _HOMES = {
     "accuracy.sheet": "Sheet make_sheet",
     "budget.result": "Budget Part as_run",
     "budget.split": "split_deviation",
-    "control_model": "ControlModel make_control_model",
+    "plant_model": "PlantModel make_plant_model",
     "coupling.growth": "MacroSteps",
     "coupling.limits": "Limit find_limit",
     "fitting.fit": "FitProgress fit_parameters",

@@ -9,12 +9,10 @@ import typer
 
 from robodyn.cli.application import app, fail, messages, output, print_json
 from robodyn.cli.drawing import drawing
-from robodyn.cli.loops import PLACES, loop_as_json, print_loops, read_loops
+from robodyn.cli.loops import PLACES, draw_table, loop_as_json, print_loops, read_loops
 from robodyn.cli.targets import load_single, read_settings
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from robodyn.analysis.linear.frequency import FrequencyResponse
     from robodyn.analysis.linear.linear_model import LinearModel
     from robodyn.analysis.linear.loop_table import LoopTable
@@ -52,7 +50,7 @@ def bode(
         _show_channel(systems, names, input, output_signal, at, plot, as_json)
         return
     table = _overlay([_cut(system, loop or [], at, friction) for system in systems], names)
-    _draw(table, plot, nyquist)
+    draw_table(table, plot, nyquist)
     if as_json:
         rows = [loop_as_json(row) | {"open": curve(row.gain), "closed": curve(row.closed)} for row in table.rows]
         print_json({"notes": list(table.model.notes), "loops": rows})
@@ -89,15 +87,6 @@ def _overlay(tables: list[LoopTable], names: list[str]) -> LoopTable:
     return replace(tables[0], rows=tuple(rows))
 
 
-def _draw(table: LoopTable, plot: Path | None, nyquist: Path | None) -> None:
-    from robodyn.reporting.loops import plot_loops, plot_nyquist
-
-    for option, path, write in (("plot", plot, plot_loops), ("nyquist", nyquist, plot_nyquist)):
-        if path is not None:
-            with drawing(f"--{option} {path}"):
-                write(table, path)
-
-
 def _show_channel(
     systems: list[System], names: list[str], input: str, signal: str, at: str, plot: Path | None, as_json: bool
 ) -> None:
@@ -118,20 +107,13 @@ def _show_channel(
         return
     output.print(f"{'scenario':<24} {'low':>12} {'peak':>12} {'at [Hz]':>10}  dB", markup=False)
     for name, response in zip(names, found, strict=True):
-        size = decibel(response)
+        size = response.decibel
         k = int(size.argmax())
         numbers = f"{size[0]:>12.4g} {size[k]:>12.4g} {response.frequency[k]:>10.4g}"
         output.print(f"{name:<24} {numbers}", markup=False)
 
 
-def decibel(response: FrequencyResponse) -> np.ndarray:
-    """20 log10 of the magnitude."""
-    import numpy as np
-
-    return 20 * np.log10(np.maximum(response.magnitude, np.finfo(float).tiny))
-
-
 def curve(response: FrequencyResponse) -> dict[str, Any]:
     """A response as plain lists."""
     frequency, phase = response.frequency.tolist(), response.phase.tolist()
-    return {"frequency": frequency, "magnitude_db": decibel(response).tolist(), "phase_deg": phase}
+    return {"frequency": frequency, "magnitude_db": response.decibel.tolist(), "phase_deg": phase}

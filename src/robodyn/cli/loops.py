@@ -50,7 +50,7 @@ def show_loops(
     system = assemble(what.with_numbers(read_settings(setting or [], what, scenario)))
     table = loop_table(system, read_loops(loop or [], cut or []), at=at, friction=friction)
     found = [finding.sentence for finding in check_loops(system, at=at, friction=friction)]
-    _draw(table, plot, nyquist)
+    draw_table(table, plot, nyquist)
     if as_json:
         rows = [loop_as_json(row) for row in table.rows]
         print_json({"notes": list(table.model.notes), "warnings": found, "loops": rows})
@@ -107,7 +107,8 @@ def read_loops(texts: list[str], cut: list[str]) -> dict[str, Loop] | None:
     return loops or None
 
 
-def _draw(table: LoopTable, plot: Path | None, nyquist: Path | None) -> None:
+def draw_table(table: LoopTable, plot: Path | None, nyquist: Path | None) -> None:
+    """Bode and Nyquist plots, where they are asked for."""
     from robodyn.reporting.loops import plot_loops, plot_nyquist
 
     for option, path, write in (("plot", plot, plot_loops), ("nyquist", nyquist, plot_nyquist)):

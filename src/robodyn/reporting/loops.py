@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robodyn.analysis.linear.frequency import FrequencyResponse
 from robodyn.analysis.linear.loop_gain import HALF_POWER
 from robodyn.analysis.linear.loop_table import LoopFigures, LoopTable
 
@@ -41,9 +40,9 @@ def draw_loops(table: LoopTable) -> "Figure":
     rows = _choose(table.rows)
     for number, row in enumerate(rows):
         look = run_style(number)
-        axes[0].semilogx(row.gain.frequency, _decibel(row.gain), gid=row.name, **look)
+        axes[0].semilogx(row.gain.frequency, row.gain.decibel, gid=row.name, **look)
         axes[1].semilogx(row.gain.frequency, _lag(row.gain.phase), gid=row.name, **look)
-        axes[2].semilogx(row.closed.frequency, _decibel(row.closed), gid=row.name, **look)
+        axes[2].semilogx(row.closed.frequency, row.closed.decibel, gid=row.name, **look)
         _mark_margins(axes, row, look["color"])
     axes[0].axhline(0.0, color="0.6", linewidth=0.8)
     axes[1].axhline(-180.0, color="0.6", linewidth=0.8)
@@ -57,7 +56,7 @@ def draw_loops(table: LoopTable) -> "Figure":
 
 def _mark_margins(axes: "Sequence[Axes]", row: LoopFigures, colour: str) -> None:
     """Dots with the margins, at those crossings of 0 dB and of -180 deg where the curve has them."""
-    frequency, size, phase = row.gain.frequency, _decibel(row.gain), _lag(row.gain.phase)
+    frequency, size, phase = row.gain.frequency, row.gain.decibel, _lag(row.gain.phase)
     crossed = np.flatnonzero((size[:-1] > 0) != (size[1:] > 0))
     if crossed.size and np.isfinite(row.margins.phase):
         distance = np.abs((phase[crossed] + 360) % 360 - 180)
@@ -73,10 +72,6 @@ def _mark_margins(axes: "Sequence[Axes]", row: LoopFigures, colour: str) -> None
 def _mark(ax: "Axes", x: float, y: float, text: str, colour: str) -> None:
     ax.plot([x], [y], "o", color=colour, markersize=5)
     ax.annotate(text, (x, y), (4, 4), textcoords="offset points", color=colour, fontsize="small")
-
-
-def _decibel(response: FrequencyResponse) -> np.ndarray:
-    return 20 * np.log10(np.maximum(response.magnitude, np.finfo(float).tiny))
 
 
 def draw_nyquist(table: LoopTable) -> "Figure":

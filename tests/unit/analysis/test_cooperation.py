@@ -7,7 +7,7 @@ from scipy.integrate import solve_ivp
 from support.machines import cart
 
 import robodyn as rd
-from robodyn.analysis import linearise, make_control_model, run_function
+from robodyn.analysis import linearise, make_plant_model, run_function
 from robodyn.catalog import find_scenario
 from robodyn.errors import ModelError
 from robodyn.model import Block
@@ -71,7 +71,7 @@ def test_samples_outputs_and_guards_are_functions_too():
 
 def test_an_optimal_control_problem_over_the_plant_has_its_closed_form(pushed):
     """Least effort of m x'' = u from rest to rest over 1 m in 1 s by n steps: integral u^2 = 12 m^2 / (1 - 1 / n^2)."""
-    plant = make_control_model(pushed, ["push.value"], ["rail.position"])
+    plant = make_plant_model(pushed, ["push.value"], ["rail.position"])
     assert [variable.name for variable in plant.states] == ["rail.position", "rail.velocity"]
     n = 10
     u, x, h = ca.MX.sym("u", n), ca.MX(plant.start), 1 / n
@@ -88,7 +88,7 @@ def test_an_optimal_control_problem_over_the_plant_has_its_closed_form(pushed):
 
 def test_python_control_simulates_and_linearises_the_same_plant(pushed):
     control = pytest.importorskip("control")
-    plant = make_control_model(pushed, ["push.value"], ["rail.position"]).to_control()
+    plant = make_plant_model(pushed, ["push.value"], ["rail.position"]).to_control()
     time = np.linspace(0, 1, 11)
     answer = control.input_output_response(plant, time, np.ones(11), [0, 0])
     mass = pushed.numbers()["cart.mass"].value
@@ -96,7 +96,7 @@ def test_python_control_simulates_and_linearises_the_same_plant(pushed):
     linear = control.linearize(plant, [0, 0], [0])
     np.testing.assert_allclose(linear.A, [[0, 1], [0, 0]], atol=1e-6)
     with pytest.raises(ModelError, match="did you mean 'push.value'"):
-        make_control_model(pushed, ["push.valeu"])
+        make_plant_model(pushed, ["push.valeu"])
 
 
 @pytest.fixture(scope="module")

@@ -38,6 +38,11 @@ class FrequencyResponse:
         return np.abs(self.values)
 
     @property
+    def decibel(self) -> np.ndarray:
+        """20 log10 of the magnitude."""
+        return 20 * np.log10(np.maximum(self.magnitude, np.finfo(float).tiny))
+
+    @property
     def phase(self) -> np.ndarray:
         """Angle of y / u [deg], without jumps of 360 deg between neighbouring frequencies."""
         return np.degrees(np.unwrap(np.angle(self.values)))

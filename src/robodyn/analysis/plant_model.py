@@ -25,7 +25,7 @@ from robodyn.results.signal import Floats
 
 
 @dataclass(frozen=True, eq=False)
-class ControlModel:
+class PlantModel:
     """A plant for controllers that others design.
 
     Attributes:
@@ -58,14 +58,14 @@ class ControlModel:
         return control.NonlinearIOSystem(update, output, name=name, dt=0, **parts)
 
 
-def make_control_model(
+def make_plant_model(
     what: System | Scenario,
     inputs: Sequence[str],
     outputs: Sequence[str] = (),
     *,
     at: Place = "start",
     parameters: Mapping[str, float] | None = None,
-) -> ControlModel:
+) -> PlantModel:
     """A scenario as a plant.
 
     Args:
@@ -94,7 +94,7 @@ def make_control_model(
     signals = system.casadi("outputs")(*given)
     rows = [system.signal_names.index(name) for name in chosen]
     units = {info.name: info.unit for info in system.signals} | {n.name: n.unit for n in system.parameters}
-    return ControlModel(
+    return PlantModel(
         tuple(Variable(info.name, info.unit) for info in system.states[:kept]),
         tuple(Variable(name, units.get(name, "")) for name in inputs),
         tuple(Variable(name, units[name]) for name in chosen),
