@@ -14,7 +14,6 @@ ROUNDING = 1e-8
 """Of accelerations, over the largest: constraints give way by 1e-8 of their mobility, refined twice."""
 MACHINES = {
     "tree": (1, False, True),
-    "branches": (2, False, True),
     "floating base": (6, False, False),
     "loop": (5, True, True),
     "two loops": (26, True, True),

@@ -76,3 +76,15 @@ def test_the_joints_of_a_chain_are_independent_however_long_it_is(n):
     ]
     system = assemble(Scenario("chain", Machine("chain", Mechanism("chain", bodies, joints)), 1.0))
     assert find_dependent_joints(system, np.zeros(len(system.states))) == []
+
+
+def test_a_point_mass_that_joints_can_turn_about_is_named_as_the_cause():
+    """Two hinges whose axes span the line through a point mass: turning about that line moves nothing."""
+    bodies = (Body("neck"), Body("head", 1.3, (0.1, 0.0, 0.2)))
+    joints = (
+        Joint("nod", "revolute", GROUND, "neck", axis=(1, 0, 0)),
+        Joint("turn", "revolute", "neck", "head", axis=(0, 0, 1)),
+    )
+    run = simulate(Scenario("neck", Machine("neck", Mechanism("neck", bodies, joints)), 1.0))
+    assert not run.outcome.ok
+    assert "'nod' and 'turn' can turn without moving anything that has inertia, since 'head'" in run.outcome.sentence

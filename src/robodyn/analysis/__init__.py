@@ -63,6 +63,7 @@ _HOMES = {
     "sensitivity.ranking": "Sensitivity SensitivityTable rank_parameters",
     "sensitivity.system": "sensitivity_system",
     "sweeps.grid": "Factors",
+    "sweeps.indices": "Index find_indices",
     "sweeps.plan": "SweepPlan plan_sweep",
     "sweeps.runner": "SweepProgress run_sweep",
     "sweeps.sampling": "Distribution",

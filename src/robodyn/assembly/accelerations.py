@@ -86,6 +86,7 @@ def accelerate(motion: Motion, tau: ca.SX, known: Contribution, bindings: Bindin
     if reactions:
         parts.append(_trace_reactions(motion, reactions, known, bindings))
         tau = tau + reactions.torques()
+    # M a = tau - c + H^T lam, H a = -drift - returning: constraints answer to all other forces, reactions among them.
     applied, q_dot = tau, motion.q_dot
     projection: Mapping[str, Deferred] = EMPTY
     if constrained is None:

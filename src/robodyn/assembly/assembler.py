@@ -95,6 +95,7 @@ def _trace(context: Context, linearise: Linearise | None, asked: Sequence[str]) 
     known += locate_crossings(context, known) + guard_laws(context, known)
     if not mechanism:
         return known, None
+    # All forces but those of reactions are signals by now: accelerations are solved for with placeholders of them.
     dynamics, moved = trace_dynamics(motion, known, solvable=check_inertia(motion))
     known += moved
     motion = dynamics.motion

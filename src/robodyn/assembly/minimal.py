@@ -18,7 +18,7 @@ import casadi as ca
 import numpy as np
 
 from robodyn.assembly.declarations import Ending, Guard
-from robodyn.assembly.redundancy import Evaluated, close
+from robodyn.assembly.redundancy import Evaluated, close, to_arrays
 from robodyn.assembly.system import System
 from robodyn.errors import FlawList, nearest
 from robodyn.symbolic.tables import spell_out
@@ -175,11 +175,11 @@ def _gradients_at_start(system: System, h: ca.SX) -> np.ndarray:
     delayed = [info.before or 0.0 for info in system.delays]
     parameters = [number.value for number in system.parameters]
     H = ca.jacobian(h, system.q)
-    function = spell_out(ca.Function("h", [*system.symbols], [h, ca.densify(H), ca.densify(H @ system.N)]))
+    function = spell_out(ca.Function("h", [*system.symbols], [h, H, H @ system.N]))
 
     def evaluate(position: np.ndarray) -> Evaluated:
         values = function(0.0, np.concatenate([position, start[n:]]), delayed, memory, parameters)
-        return np.array(values[0]).ravel(), np.array(values[1]), np.array(values[2])
+        return to_arrays(values)
 
     closed, _ = close(evaluate, start[:n])
     return evaluate(closed)[2]

@@ -99,6 +99,8 @@ class Network:
         Args:
             levels: stage of each definition met so far; stages: definitions that need only those of stages before.
         """
+        # Depth first, with a trail instead of a stack of calls: a definition is placed once all that it needs is, one
+        # stage behind the last of these.
         trail: list[Visit] = []
         self._enter(root, trail, needs, levels, flaws)
         while trail:

@@ -161,15 +161,22 @@ def _numeric(motion: Motion, equations: Sequence[Equation]) -> Callable[[np.ndar
     gradients = ca.jacobian(ca.vertcat(*(e.h_dot for e in equations)), motion.v)
     values = motion.context.values
     inputs = [motion.q, motion.context.time, ca.vertcat(ca.SX(0, 1), *values.symbols)]
-    outputs = [h, ca.densify(by_positions), ca.densify(gradients)]
-    function = spell_out(ca.Function("equations", inputs, outputs, {"allow_free": True}))
+    function = spell_out(ca.Function("equations", inputs, [h, by_positions, gradients], {"allow_free": True}))
     given = [number.value for number in values.tunable]
 
     def evaluate(q: np.ndarray) -> Evaluated:
         found: Any = function(q, 0.0, given)
-        return np.array(found[0]).ravel(), np.array(found[1]), np.array(found[2])
+        return to_arrays(found)
 
     return evaluate
+
+
+def to_arrays(found: Sequence[ca.DM]) -> Evaluated:
+    """Residuals and gradients as dense arrays; most of their entries are zeros, which CasADi need not list."""
+    h, by_positions, gradients = (np.zeros(value.shape) for value in found)
+    for array, value in zip((h, by_positions, gradients), found, strict=True):
+        array[value.sparsity().get_triplet()] = value.nonzeros()
+    return h.ravel(), by_positions, gradients
 
 
 def close(evaluate: Callable[[np.ndarray], Evaluated], q: np.ndarray, steps: int = 60) -> tuple[np.ndarray, float]:
@@ -183,10 +190,11 @@ def close(evaluate: Callable[[np.ndarray], Evaluated], q: np.ndarray, steps: int
         # Gauss-Newton: the least-norm step of H dq = -h, no longer than half a radian, halved until it helps.
         step = -np.linalg.lstsq(H, h, rcond=1e-10)[0]
         factor = min(1.0, 0.5 / max(float(np.max(np.abs(step))), 1e-300))
-        while factor > 1e-3 and not np.linalg.norm(evaluate(q + factor * step)[0]) < np.linalg.norm(h):
+        tried = evaluate(q + factor * step)
+        while factor > 1e-3 and not np.linalg.norm(tried[0]) < np.linalg.norm(h):
             factor /= 2
-        q = q + factor * step
-        h, H, _ = evaluate(q)
+            tried = evaluate(q + factor * step)
+        q, (h, H, _) = q + factor * step, tried
     return q, float(np.max(np.abs(h), initial=0.0))
 
 

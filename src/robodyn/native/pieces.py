@@ -34,6 +34,7 @@ def emit_together(
     """
     piece_size, row_input = settings
     layout = lay_out_together(list(programs.values()), piece_size)
+    # A piece that any program in frequent use calls is compiled with these; only the rest goes to the other module.
     seldom = [c for c, piece in enumerate(layout.pieces) if {list(programs)[user] for user in piece.users} <= set(rare)]
     bodies = [_emit_piece(c, layout, row_input) for c in range(len(layout.pieces))]
     often = [body for c, body in enumerate(bodies) if c not in seldom]
@@ -82,6 +83,7 @@ def _emit_calls(
     lines = [f"  %w = alloca [{max(layout.n_slots, 1)} x double], align 64"]
     lines += [f"  %rarely = load ptr, ptr @{RARELY}"] if set(needed) & set(seldom) else []
     for c in needed:
+        # What is in the other module is called by its place in the table there, linked when both are loaded.
         if c in seldom:
             lines.append(f"  %p{c} = getelementptr ptr, ptr %rarely, i64 {seldom.index(c)}")
             lines.append(f"  %f{c} = load ptr, ptr %p{c}")

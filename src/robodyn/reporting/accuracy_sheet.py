@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+import textwrap
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,7 +28,7 @@ border-bottom:1px solid #ddd}.n{text-align:right;white-space:nowrap}img{width:10
 SHOWN = 5
 """Causes of a figure that are shown."""
 _WIDTH, _HEIGHT = 8.3, 7.4
-_PAGE = (8.3, 11.7)
+_PAGE, _LETTERS = (8.3, 11.7), 88
 
 
 def shown_value(figure: SheetFigure, value: float) -> str:
@@ -155,15 +156,15 @@ def _write_pdf(sheet: Sheet, path: Path) -> None:
 
 def _table_page(sheet: Sheet) -> Figure:
     figure = empty_figure(*_PAGE)
-    ax = figure.add_subplot()
-    ax.set_axis_off()
     lines = [f"{'':4}{'figure':<50}{'cycles':>7}{'value':>16}"]
     for one in sheet.figures:
         lines.append(f"{one.symbol:4}{one.name:<50}{one.cycles:>7}{shown_value(one, one.value):>16}")
         lines.append(f"{'':6}{one.formula}")
         lines += [f"{'':8}{c.name:<46}{shown_value(one, c.value):>23}" for c in one.causes[:SHOWN]]
     lines += ["", "drawn in every cycle:", *(f"    {k} {v}" for k, v in sheet.uncertain.items())]
-    lines += [f"note: {note}" for note in sheet.notes]
-    ax.text(0, 1, f"{sheet.title or sheet.scenario}: ISO 9283, simulated", fontsize=13, va="top")
-    ax.text(0, 0.96, "\n".join(lines), family="monospace", fontsize=7.5, va="top")
+    lines += [
+        line for note in sheet.notes for line in textwrap.wrap(f"note: {note}", _LETTERS, subsequent_indent="    ")
+    ]
+    figure.text(0.07, 0.95, f"{sheet.title or sheet.scenario}: ISO 9283, simulated", fontsize=13, va="top")
+    figure.text(0.07, 0.92, "\n".join(lines), family="monospace", fontsize=8.5, va="top")
     return figure

@@ -5,6 +5,8 @@ M(q) is singular there: hinges behind one another have become parallel, with not
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from robodyn.assembly.system import System
@@ -29,6 +31,14 @@ def find_dependent_joints(system: System, x: np.ndarray) -> list[str]:
     names = [state.name.removesuffix(".velocity") for state in system.states[system.n_q : system.n_q + system.n_v]]
     found = [name for name, part in zip(names, motion, strict=True) if abs(part) > TAKES_PART]
     return found if len(found) <= MOST else []
+
+
+def find_carried_points(system: System, joints: Sequence[str]) -> list[str]:
+    """Bodies on joints that are points, a mass without inertia: what turns about them moves nothing."""
+    mechanism = system.scenario.machine.mechanism
+    carried = {joint.child for joint in mechanism.joints if joint.name in joints} if mechanism else set()
+    bodies = mechanism.bodies if mechanism else ()
+    return [f"'{body.name}'" for body in bodies if body.name in carried and body.mass and not np.any(body.inertia)]
 
 
 def _least_inertia(system: System, x: np.ndarray) -> tuple[float, np.ndarray]:

@@ -11,7 +11,7 @@ from robodyn.engine import Status, Trajectory
 from robodyn.model import Solver
 from robodyn.results import Outcome, OutcomeKind
 from robodyn.simulation.compiled import CompiledSystem
-from robodyn.simulation.dependent_joints import find_dependent_joints
+from robodyn.simulation.dependent_joints import find_carried_points, find_dependent_joints
 from robodyn.simulation.outcome_sentences import SENTENCES
 
 KINDS = {
@@ -59,7 +59,14 @@ def describe_outcome(compiled: CompiledSystem, solver: Solver, trajectory: Traje
 
 def _describe_parallel(compiled: CompiledSystem, trajectory: Trajectory) -> str:
     """The true cause of a broken run, where it is that joints have become dependent."""
-    joints = " and ".join(f"'{name}'" for name in find_dependent_joints(compiled.system, trajectory.x))
+    found = find_dependent_joints(compiled.system, trajectory.x)
+    joints = " and ".join(f"'{name}'" for name in found)
+    if points := find_carried_points(compiled.system, found):
+        return (
+            f"at {trajectory.at_time:.6g} s {joints} can turn without moving anything that has inertia, since "
+            f"{' and '.join(points)} {'has' if len(points) == 1 else 'have'} mass but none: give it, give a joint an "
+            "armature, or fix one"
+        )
     return joints and (
         f"at {trajectory.at_time:.6g} s {joints} have parallel axes with nothing heavy between them, so that nothing "
         "says how they share their motion: put these joints in another order, or keep the motion away from there"

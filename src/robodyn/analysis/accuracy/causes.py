@@ -37,7 +37,7 @@ def split_accuracy(
     try:
         budget = split_deviation(scenario, tuple(signals))
     except ModelError as error:
-        notes.append(f"accuracy is not split by cause: {error.flaws[0].what}")
+        notes.append(f"accuracy is not split by cause: {error.flaws[0]}")
         return {}
     order = [budget.signals.index(name) for name in signals]
     found = {}

@@ -140,9 +140,12 @@ class _Motion:
         self.commanded = np.gradient(way[0], self.time)
         self.speed = np.linalg.norm(np.gradient(self.tool, self.time, axis=1), axis=2)
         top = self.commanded.max()
+        if not top > 0:
+            what = f"'{followed.way}' does not grow: the tool is told to stand"
+            raise ModelError([Flaw("path", what, "let the scenario last until it moves")], "sheet")
         self.moving = self.commanded > MOVING * top
         self.steady = self.commanded > STEADY * top
-        self.stop = int(np.flatnonzero(self.moving)[-1]) if self.moving.any() else 0
+        self.stop = int(np.flatnonzero(self.moving)[-1])
 
     @property
     def across(self) -> Floats:
