@@ -34,7 +34,7 @@ def read_mjcf(root: Element, file: Path, meshes: MeshFiles) -> RobotDraft:
         Unreadable, OSError: where it cannot be read, or MuJoCo refuses it.
     """
     load_includes(root, file, meshes)
-    reader = MjcfReader(root, compile_model(file), meshes)
+    reader = MjcfReader(root, compile_model(file, root), meshes)
     draft = reader.read()
     account(root)
     return draft
@@ -144,7 +144,7 @@ class MjcfReader:
                 place = place @ _pose(model.mesh_pos[mesh], model.mesh_quat[mesh]).inverse()
             look = make_look(kind, name, place, colour_of(list(map(float, rgba))), self.meshes, sizes)
             if isinstance(look, str):
-                element.mark(CONVERTED, f"counts for the inertia alone: {look}")
+                element.mark(CONVERTED, f"counts for inertia at most: {look}")
             else:
                 link.looks.append(look)
 

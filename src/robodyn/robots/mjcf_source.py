@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import struct
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,9 @@ from robodyn.robots.xml_tree import READ, Element, load_xml
 from robodyn.untrusted import Unreadable
 
 MOST_FILES = 50
+MASSES = ("body_mass", "body_inertia", "body_ipos", "body_iquat")
+STAND_INS = (".obj", ".stl")
+FACES = ((0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2))
 FOLDERS = ("meshdir", "texturedir", "assetdir")
 TRANSPARENT = ("include", "mujocoinclude", "mujoco")
 """Elements whose children count as those of the element around them."""
@@ -68,8 +72,11 @@ def _check_files(root: Element, file: Path, folders: MeshFiles) -> None:
                     raise Unreadable(f"{what}; allow its folder with `search`")
 
 
-def compile_model(file: Path) -> Any:
+def compile_model(file: Path, root: Element | None = None) -> Any:
     """The model that MuJoCo's own compiler makes of a file.
+
+    Args:
+        root: its elements: a mesh that is missing, and from which nothing but looks is made, is then replaced.
 
     Raises:
         Unreadable: where it refuses, or is not installed.
@@ -81,12 +88,45 @@ def compile_model(file: Path) -> Any:
     previous = mujoco.get_mju_user_warning()
     # By itself MuJoCo prints what it warns of, and writes it to a file in the current folder.
     mujoco.set_mju_user_warning(lambda text: warnings.warn(f"MuJoCo: {text}", stacklevel=2))
+    missing = find_missing(root, file) if root else {}
     try:
-        return mujoco.MjModel.from_xml_path(str(file))
+        # Two sizes of what replaces meshes: where masses are the same, the meshes are looks alone.
+        sizes = (1.0, 0.5) if missing else (1.0,)
+        models = [mujoco.MjModel.from_xml_path(str(file), stand_ins(missing, size)) for size in sizes]
     except (ValueError, RuntimeError, MemoryError, mujoco.FatalError) as error:
         raise Unreadable(f"MuJoCo's compiler refuses it: {str(error).strip()}") from error
     finally:
         mujoco.set_mju_user_warning(previous)
+    if any(np.any(getattr(models[0], table) != getattr(models[-1], table)) for table in MASSES):
+        lines = ", ".join(f"'{name}' (line {line})" for name, line in missing.items())
+        raise Unreadable(f"makes inertias of meshes that are not there: {lines}; put them there")
+    return models[0]
+
+
+def find_missing(root: Element, file: Path) -> dict[str, int]:
+    """Files of meshes that are not there, with their lines."""
+    elements = list(root.walk())
+    inner = {"", *(element.attributes.get(key, "") for element in elements for key in FOLDERS)}
+    given = {
+        element.attributes["file"]: element.line
+        for element in elements
+        if element.tag == "mesh" and Path(element.attributes.get("file", "")).suffix.lower() in STAND_INS
+    }
+    there = {name for name in given if any((file.parent / folder / name).is_file() for folder in inner)}
+    return {name: line for name, line in given.items() if name not in there}
+
+
+def stand_ins(missing: Mapping[str, int], size: float) -> dict[str, bytes]:
+    """A tetrahedron in place of each mesh."""
+    corners = np.vstack([np.zeros(3), size * np.eye(3)])
+    obj = "".join(f"v {x} {y} {z}\n" for x, y, z in corners) + "".join(
+        f"f {a + 1} {b + 1} {c + 1}\n" for a, b, c in FACES
+    )
+    stl = bytes(80) + struct.pack("<I", len(FACES))
+    for face in FACES:
+        stl += struct.pack("<12fH", 0, 0, 0, *corners[list(face)].ravel(), 0)
+    contents = {".obj": obj.encode(), ".stl": stl}
+    return {Path(name).name: contents[Path(name).suffix.lower()] for name in missing}
 
 
 def row_of(model: Any, table: str, number: int) -> Any:

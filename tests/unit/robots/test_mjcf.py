@@ -150,3 +150,18 @@ def tetrahedron():
     for face in faces:
         data += struct.pack("<12fH", *(0, 0, 0), *(x for corner in face for x in corners[corner]), 0)
     return data
+
+
+def test_a_missing_mesh_is_told_where_it_is_looks_and_refused_where_it_gives_inertia(tmp_path):
+    inertial = '<inertial mass="2" pos="0 0 0.5" diaginertia="1 1 1"/>'
+    path = tmp_path / "robot.xml"
+    for ending in ("stl", "obj"):
+        text = f"""<mujoco><asset><mesh name="m" file="gone.{ending}"/></asset><worldbody><body name="b">
+            <joint name="j" axis="0 1 0"/>{inertial}<geom type="mesh" mesh="m"/></body></worldbody></mujoco>"""
+        path.write_text(text)
+        robot = rd.import_robot(path)
+        assert rd.MachineDynamics(robot.machine).mass_matrix([0.0])[0, 0] == pytest.approx(1 + 2 * 0.5**2, rel=1e-12)
+        assert any("there is no such file" in str(entry) for entry in robot.sheet.not_drawn)
+    path.write_text(text.replace(inertial, ""))
+    with pytest.raises(rd.ModelError, match=r"inertias of meshes that are not there: 'gone.obj' \(line 1\)"):
+        rd.import_robot(path)
