@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import os
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -24,6 +22,7 @@ from robodyn.analysis.sweeps.track import Prepare, Simulate, Track
 from robodyn.analysis.sweeps.workers import START_METHOD, share
 from robodyn.errors import Flaw, ModelError, nearest
 from robodyn.results.signal import Floats, Kind, Signal
+from robodyn.simulation.many import count_cores
 from robodyn.waiting import WaitingLine
 
 METHODS: dict[str, Prepare] = {"nonlinear": prepare_nonlinear, "perturbation": prepare_near_nominal}
@@ -120,11 +119,6 @@ def _find_method(method: str | Prepare) -> Prepare:
 
 def _name_of(method: str | Prepare) -> str:
     return method if isinstance(method, str) else f"{method.__module__}:{method.__qualname__}"
-
-
-def count_cores() -> int:
-    """Cores this process may use."""
-    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
 def _run_all(
