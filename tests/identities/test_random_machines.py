@@ -45,7 +45,8 @@ def test_every_law_takes_part():
     scenarios = [machine(seed) for seed in range(MACHINES)]
     blocks = {block.law for scenario in scenarios for block in scenario.machine.blocks}
     contacts = {law for s in scenarios for contact in s.machine.contacts for _, law, _ in contact.laws.values()}
-    assert {law.name for law in all_laws()} - blocks - contacts == set()
+    # Random machines have no wheels: `systems/test_tyres.py` examines the laws of their rims.
+    assert {law.name for law in all_laws() if not law.rolls} - blocks - contacts == set()
 
 
 def test_the_same_seed_gives_the_same_machine():

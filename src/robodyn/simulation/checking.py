@@ -35,7 +35,9 @@ class Checks:
         machine, mechanism, self.scenario = scenario.machine, scenario.machine.mechanism, scenario.name
         parts: list[Any] = [*machine.coordinates, *machine.delays, *machine.loads, *machine.constraints]
         parts += [*machine.contacts, *machine.interfaces, *scenario.events]
-        parts += [*mechanism.bodies, *mechanism.joints, *mechanism.points] if mechanism else []
+        parts += [*mechanism.bodies, *mechanism.points] if mechanism else []
+        # Joints that follow others are checked together with these, by the whole scenario.
+        parts += mechanism.joints if mechanism and not any(joint.mimic for joint in mechanism.joints) else ()
         checks: list[tuple[Any, Check]] = [(part, part.with_numbers) for part in parts]
         checks += [(block, partial(check_block, block)) for block in machine.blocks]
         self.scalars = {

@@ -68,11 +68,15 @@ def _read(flaws: FlawList, name: str, values: Any) -> Floats | None:
 
 def _check_parameters(flaws: FlawList, system: System, names: Mapping[str, Any]) -> None:
     tunable = [number.name for number in system.parameters]
+    mechanism = system.scenario.machine.mechanism
+    declarable = {number.name for number in mechanism.numbers()} if mechanism else set()
     for name in names:
         if name in tunable:
             continue
         if name in system.numbers:
-            remedy = f"declare it before it is compiled: Machine(..., tunable=['{name}'])"
+            remedy = "vary it in a sweep, which makes the code anew for each value"
+            if name in declarable:
+                remedy = f"declare it before it is compiled: Machine(..., tunable=['{name}'])"
             flaws.add(name, "is a constant of the native code, not tunable", remedy)
         elif name.startswith(INITIAL):
             flaws.add(name, "is a start value", f"give it as initial={{'{name.removeprefix(INITIAL)}': ...}}")

@@ -192,7 +192,9 @@ class _Batch:
             for j, (measure, column) in enumerate(self.measures):
                 self.taken[k, j] = measure.take(trajectory.time, trajectory.y[:, column])
         if self.curves is not None and trajectory is not None:
+            # A run that ends early has its end as its last row, which is none of the times asked for.
             rows = min(len(trajectory.time), len(self.curves.places))
+            rows = int(np.sum(trajectory.time[:rows] == self.curves.places[:rows]))
             for j, info in enumerate(self.compiled.recorded):
                 if info.name in self.curves.values:
                     self.curves.values[info.name][k, :rows] = trajectory.y[:rows, j]

@@ -68,7 +68,7 @@ def random_scenario(seed: int, largest: int = 6, without: tuple[str, ...] = ()) 
 
 def _add_blocks(rng: np.random.Generator, wiring: Wiring, seed: int, largest: int) -> None:
     """Some laws, one of them in turn; what moves nothing by itself drives something."""
-    usable = [law for law in wiring.laws if not (law.touches or law.rubs)]
+    usable = [law for law in wiring.laws if not (law.touches or law.rubs or law.rolls)]
     for number in (seed, *rng.integers(len(usable), size=rng.integers(0, largest // 2 + 1))):
         law = usable[number % len(usable)]
         block = wiring.add(law)

@@ -17,7 +17,7 @@ from robodyn.assembly.units import BlockUnits
 from robodyn.laws import Argument, LawInfo, arguments_of, info_of, known_laws
 from robodyn.model import Block, Delay
 from robodyn.model.block import FORCE_NAMES, ON_INPUTS
-from robodyn.model.contact import FRICTION_INPUTS, NORMAL_INPUTS
+from robodyn.model.contact import FRICTION_INPUTS, NORMAL_INPUTS, TRAVEL
 
 PERIODS = (0.002, 0.004, 0.005, 0.01)
 DELAYS = (0.003, 0.01, 0.04)
@@ -52,9 +52,12 @@ class Law:
         self.names = {argument.name for argument in self.arguments}
         self.outputs = (*_outputs(function), *self.info.states)
         self.touches = set(NORMAL_INPUTS) <= self.names
-        self.rubs = set(FRICTION_INPUTS) <= self.names
-        self.acts = not (self.touches or self.rubs) and bool({*FORCE_NAMES} & {*self.outputs})
-        self.placed = self.acts or self.info.sticks or bool({*ON_INPUTS} & self.names)
+        # What takes its travel is for the rims of wheels.
+        self.rolls = TRAVEL in self.names
+        self.rubs = set(FRICTION_INPUTS) <= self.names and not self.rolls
+        self.acts = not (self.touches or self.rubs or self.rolls) and bool({*FORCE_NAMES} & {*self.outputs})
+        needed = {argument.name for argument in self.arguments if not argument.has_default}
+        self.placed = self.acts or self.info.sticks or bool({*ON_INPUTS} & needed)
 
     @property
     def parameters(self) -> list[Argument]:
@@ -219,4 +222,4 @@ class Wiring:
 
 
 def _touching(law: Law) -> bool:
-    return law.touches or law.rubs
+    return law.touches or law.rubs or law.rolls

@@ -69,6 +69,21 @@ def test_events_happen_in_every_run():
         assert (table[f"final:{signal}"][k], table.end_time[k]) == (run[signal].final, run.outcome.time)
 
 
+def test_a_run_that_ends_early_has_no_values_after_its_end(swing):
+    scenario = swing.system.scenario
+    passing = rd.Event("passing", lambda angle: angle - 0.95, {"angle": ANGLE}, terminal=True)
+    system = rd.assemble(replace(scenario, events=(passing,)))
+    table = rd.simulate_many(system, initial={ANGLE: [0.9, 1.0]}, record=rd.Recording(rate=50.0, signals=(ANGLE,)))
+    assert table.outcomes == ("finished", "stopped")
+    places, early = table.curves.places, table.curves.values[ANGLE][1]
+    assert 0 < table.end_time[1] < places[-1]
+    assert np.array_equal(np.isfinite(early), places <= table.end_time[1])
+    # The last value is that of its own instant, not that of the end between two of them.
+    there = np.flatnonzero(np.isfinite(early))[-1]
+    assert early[there] > 0.95
+    assert np.isfinite(table.curves.values[ANGLE][0]).all()
+
+
 def test_numbers_that_no_description_accepts_are_the_outcome_of_their_run(arm, swing):
     table = rd.simulate_many(arm, {COULOMB: [5.0, -1.0, 6.0]}, measures=["final:elbow.position"])
     assert table.outcomes == ("finished", "failed", "finished")
@@ -108,7 +123,8 @@ def test_all_flaws_of_the_arrays_are_told_at_once(arm):
     with pytest.raises(rd.ModelError) as refused:
         rd.simulate_many(
             arm,
-            {COULOMB: [1.0, 2.0], STATIC: [1.0, 2.0, 3.0], "upper_arm.mass": [1.0], "shoulder.friction.colomb": 1.0,
+            {COULOMB: [1.0, 2.0], STATIC: [1.0, 2.0, 3.0], "upper_arm.mass": [1.0], "duration": 1.0,
+             "shoulder.friction.colomb": 1.0,
              "elbow.friction.static": [], "elbow.friction.coulomb": [1.0, np.nan]},
             initial={"wrist.position": 0.0},
             measures=["max:nowhere"],
@@ -117,6 +133,7 @@ def test_all_flaws_of_the_arrays_are_told_at_once(arm):
     for words in (
         f"'{COULOMB}' has 2, '{STATIC}' has 3",
         "Machine(..., tunable=['upper_arm.mass'])",
+        "duration: is a constant of the native code, not tunable (vary it in a sweep",
         f"did you mean '{COULOMB}'?",
         "elbow.friction.static: has no value",
         "elbow.friction.coulomb[1]: must be a number, is nan",

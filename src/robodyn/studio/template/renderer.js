@@ -165,7 +165,7 @@ function makeRenderer(canvas) {
     drawFloor(view, floor) {
       use("floor", view, floor);
       gl.depthMask(false);
-      gl.bindVertexArray(square.array);
+      gl.bindVertexArray(square);
       gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
       gl.depthMask(true);
     },
@@ -207,12 +207,12 @@ function makeRenderer(canvas) {
     drawLines(view, lines, canvasSize) {
       use("line", view, { canvas: canvasSize.map((side) => side / 2) });
       for (const { line, colour, widths, alphas, time, lift = 0, pose = AT_REST } of lines) {
-        const kept = skins.get(line) ?? skins.set(line, makeLineBuffer(gl, line.points, square.buffer)).get(line);
+        const kept = skins.get(line) ?? skins.set(line, makeLineBuffer(gl, line.points)).get(line);
         if (kept.count < 1) continue;
         set({ colour, widths, alphas, time, lift: lift * view.lifting });
         gl.uniformMatrix4fv(current.uniform("pose"), false, poseMatrix(pose));
         gl.bindVertexArray(kept.array);
-        gl.drawArraysInstanced(gl.TRIANGLE_STRIP, 0, 4, kept.count);
+        gl.drawArrays(gl.TRIANGLES, 0, kept.count);
       }
     },
   };
@@ -225,7 +225,7 @@ function makeBuffer(gl, numbers) {
   gl.bufferData(gl.ARRAY_BUFFER, numbers, gl.STATIC_DRAW);
   gl.enableVertexAttribArray(0);
   gl.vertexAttribPointer(0, 2, gl.FLOAT, false, 0, 0);
-  return { array, buffer };
+  return array;
 }
 
 function makeSkinBuffer(gl, skin) {
@@ -247,19 +247,22 @@ function freeSkin(gl, { array, buffers }) {
   buffers.forEach((buffer) => gl.deleteBuffer(buffer));
 }
 
-// One square for each piece between two points that follow each other.
-function makeLineBuffer(gl, points, square) {
+const SQUARE = [[-1, -1], [1, -1], [-1, 1], [-1, 1], [1, -1], [1, 1]];
+
+// Two triangles for each piece between two points that follow each other; each corner knows both ends.
+function makeLineBuffer(gl, points) {
+  const numbers = [];
+  for (let k = 0; k + 4 < points.length; k += 4) {
+    const ends = points.slice(k, k + 8);
+    for (const corner of SQUARE) numbers.push(...corner, ...ends);
+  }
   const [array, buffer] = [gl.createVertexArray(), gl.createBuffer()];
   gl.bindVertexArray(array);
-  gl.bindBuffer(gl.ARRAY_BUFFER, square);
-  gl.enableVertexAttribArray(0);
-  gl.vertexAttribPointer(0, 2, gl.FLOAT, false, 0, 0);
   gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
-  gl.bufferData(gl.ARRAY_BUFFER, Float32Array.from(points), gl.STATIC_DRAW);
-  for (const k of [1, 2]) {
+  gl.bufferData(gl.ARRAY_BUFFER, Float32Array.from(numbers), gl.STATIC_DRAW);
+  [[2, 0], [4, 8], [4, 24]].forEach(([size, offset], k) => {
     gl.enableVertexAttribArray(k);
-    gl.vertexAttribPointer(k, 4, gl.FLOAT, false, 16, 16 * (k - 1));
-    gl.vertexAttribDivisor(k, 1);
-  }
-  return { array, count: points.length / 4 - 1 };
+    gl.vertexAttribPointer(k, size, gl.FLOAT, false, 40, offset);
+  });
+  return { array, count: numbers.length / 10 };
 }
