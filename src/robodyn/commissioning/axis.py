@@ -71,6 +71,11 @@ class Axis:
             return None
         return ElasticGear(f"{self.name}_drive", self.sized["stiffness"], self.sized["damping"], self.drive.gap)
 
+    @property
+    def driven(self) -> str:
+        """What its motor turns: the drive of an elastic gear, else the joint."""
+        return self.gear.drive if self.gear is not None else self.name
+
     def bare_joint(self) -> Joint:
         """The joint with its rotor; friction comes as a block."""
         return self.joint.replaced(
@@ -78,24 +83,28 @@ class Axis:
         )
 
     def blocks(self, start: float, gains: Gains) -> tuple[Block, ...]:
-        """All blocks of the joint, standing at a position."""
-        return (*self._control(start, gains), *self._motor(), *self._friction(), *self._loss())
+        """All blocks of the joint under a cascade, standing at a position."""
+        return (
+            *self._reference(start),
+            *self._cascade(gains),
+            *self._train(f"{self.name}.velocity_loop.torque_command"),
+        )
 
-    def _control(self, start: float, gains: Gains) -> tuple[Block, ...]:
-        name, speed = self.name, self.top_speed
-        slow, fast = 1 / self.control.position_rate, 1 / self.control.velocity_rate
+    def commanded_blocks(self, start: float, torque: str) -> tuple[Block, ...]:
+        """The same where a signal commands its torque; it is limited to the drive's."""
+        bounds = {"lower": -self.sized.effort, "upper": self.sized.effort}
+        unit = "N m" if self.joint.rotates else "N"
+        limit = Block(f"{self.name}.limit", "saturation", None, {"value": torque}, bounds, unit=unit)
+        return (*self._reference(start), limit, *self._train(f"{self.name}.limit.output"))
+
+    def _train(self, torque: str) -> tuple[Block, ...]:
+        """Motor, friction and gear under a commanded torque."""
+        return (*self._motor(torque), *self._friction(), *self._loss())
+
+    def _reference(self, start: float) -> tuple[Block, ...]:
+        name, speed, fast = self.name, self.top_speed, 1 / self.control.velocity_rate
         limits = {"speed": 0.5 * speed, "top_acceleration": 2.0 * speed, "jerk": 20.0 * speed}
         measured = {"resolution": self.resolution, "period": fast}
-        targets = {
-            "target": f"{name}.reference.position",
-            "position": f"{name}.encoder.measured",
-            "feed_forward": f"{name}.reference.velocity",
-        }
-        rates = {
-            "velocity_command": f"{name}.position_loop.velocity_command",
-            "velocity": f"{name}.encoder.measured_rate",
-        }
-        pi = {"proportional": gains.proportional, "integral": gains.integral, "period": fast}
         return (
             Block(
                 f"{name}.reference",
@@ -111,6 +120,21 @@ class Axis:
                 measured,
                 period=fast,
             ),
+        )
+
+    def _cascade(self, gains: Gains) -> tuple[Block, ...]:
+        name, slow, fast = self.name, 1 / self.control.position_rate, 1 / self.control.velocity_rate
+        targets = {
+            "target": f"{name}.reference.position",
+            "position": f"{name}.encoder.measured",
+            "feed_forward": f"{name}.reference.velocity",
+        }
+        rates = {
+            "velocity_command": f"{name}.position_loop.velocity_command",
+            "velocity": f"{name}.encoder.measured_rate",
+        }
+        pi = {"proportional": gains.proportional, "integral": gains.integral, "period": fast}
+        return (
             Block(
                 f"{name}.position_loop",
                 "position_loop",
@@ -129,9 +153,8 @@ class Axis:
             ),
         )
 
-    def _motor(self) -> tuple[Block, ...]:
-        name = self.name
-        command = {"value": f"{name}.velocity_loop.torque_command"}
+    def _motor(self, torque: str) -> tuple[Block, ...]:
+        name, command = self.name, {"value": torque}
         numbers = {"torque_constant": self.torque_constant, "time_constant": self.control.current_lag}
         current = {"current_command": f"{name}.current.output"}
         return (

@@ -9,13 +9,19 @@ from typing import Any
 
 from robodyn.analysis.mechanics.machine_dynamics import MachineDynamics
 from robodyn.commissioning.axis import Axis, Gains
+from robodyn.commissioning.computed_torque import (
+    ErrorDynamics,
+    design_error_dynamics,
+    torque_signal,
+    with_computed_torque,
+)
 from robodyn.commissioning.drive_sizes import size_drive
 from robodyn.commissioning.efforts import check_unconstrained
 from robodyn.commissioning.loop_design import Inertias, LoopMargins, design_loops, find_inertias, rigid_gains
-from robodyn.commissioning.options import Control, Drive, read_control, read_drives
+from robodyn.commissioning.options import COMPUTED_TORQUE, Control, Drive, read_control, read_drives
 from robodyn.commissioning.standing import find_standing
 from robodyn.errors import FlawList, nearest
-from robodyn.model import Joint, Machine, Mechanism, Scenario, with_elastic_joints
+from robodyn.model import Block, Joint, Machine, Mechanism, Scenario, with_elastic_joints
 from robodyn.model.joint import SINGLE
 
 
@@ -26,7 +32,7 @@ class DressedAxis:
     axis: Axis
     least_inertia: float
     most_inertia: float
-    gains: Gains
+    gains: Gains | ErrorDynamics
     margins: LoopMargins
 
 
@@ -65,12 +71,12 @@ def dress(
     start: Mapping[str, float] | None = None,
     duration: float = 1.0,
 ) -> Dressed:
-    """A robot with a drive, friction, an encoder and a cascade of sampled loops on each joint.
+    """A robot with a drive, friction, an encoder and sampled control on each joint.
 
     Args:
         drives: a family ("strain-wave", "planetary", "ball-screw"), a `Drive`, a TOML file, or tables by joint, that
             under "all" for every joint: `{"all": {"friction": "stick"}, "elbow": {"ratio": 50}}`.
-        control: "cascade", a `Control`, a table or a TOML file.
+        control: "cascade", "computed-torque", a `Control`, a table or a TOML file.
         joints: to dress; by default every joint with one position that nothing drives yet.
         start: joint positions [rad or m] it stands at; 0 by default, or the nearest that the limits allow.
         duration: of the scenario [s].
@@ -90,11 +96,10 @@ def dress(
     check_unconstrained(flaws, dynamics, q, [axis.name for axis in axes])
     flaws.raise_if_any("dress")
     inertias = find_inertias(dynamics, axes, places)
-    gains = {axis.name: rigid_gains(axis, inertias.least[axis.name], inertias.most[axis.name]) for axis in axes}
-    draft = Scenario(machine.name, _dressed(rigid, axes, places, gains), duration)
-    gains, margins = design_loops(draft, axes, gains, inertias)
-    dressed = _dressed(rigid, axes, places, gains)
-    initial = find_standing(dynamics, axes, places, gains)
+    control_of = _compute_torques if loops.scheme == COMPUTED_TORQUE else _cascade
+    dressed, gains, margins = control_of(rigid, axes, places, inertias)
+    cascades = {name: found for name, found in gains.items() if isinstance(found, Gains)}
+    initial = find_standing(dynamics, axes, places, cascades)
     nominal = _nominal(dressed, axes)
     scenario = Scenario(machine.name, dressed, duration, initial, nominal=nominal)
     return Dressed(scenario, _rows(axes, inertias, gains, margins), undressed)
@@ -156,8 +161,32 @@ def _with_joints(machine: Machine, axes: Iterable[Axis]) -> Machine:
     return machine.replaced(mechanism=mechanism)
 
 
-def _dressed(rigid: Machine, axes: list[Axis], places: Mapping[str, float], gains: Mapping[str, Gains]) -> Machine:
-    blocks = tuple(block for axis in axes for block in axis.blocks(places[axis.name], gains[axis.name]))
+Controlled = tuple[Machine, Mapping[str, Gains | ErrorDynamics], Mapping[str, LoopMargins]]
+
+
+def _cascade(rigid: Machine, axes: list[Axis], places: Mapping[str, float], inertias: Inertias) -> Controlled:
+    """Loops on each joint that are designed in the linear model of the whole machine."""
+
+    def dressed(gains: Mapping[str, Gains]) -> Machine:
+        return _with_blocks(rigid, axes, [axis.blocks(places[axis.name], gains[axis.name]) for axis in axes])
+
+    first = {axis.name: rigid_gains(axis, inertias.least[axis.name], inertias.most[axis.name]) for axis in axes}
+    gains, margins = design_loops(Scenario(rigid.name, dressed(first), 1.0), axes, first, inertias)
+    return dressed(gains), gains, margins
+
+
+def _compute_torques(rigid: Machine, axes: list[Axis], places: Mapping[str, float], inertias: Inertias) -> Controlled:
+    """One law for all joints, from the robot's own model."""
+    parts = [axis.commanded_blocks(places[axis.name], torque_signal(k)) for k, axis in enumerate(axes)]
+    geared = _with_blocks(rigid, axes, parts)
+    draft = with_computed_torque(geared, axes, ErrorDynamics.at(1.0))
+    gains, margins = design_error_dynamics(Scenario(rigid.name, draft, 1.0), axes, inertias.poses)
+    return with_computed_torque(geared, axes, gains), dict.fromkeys((axis.name for axis in axes), gains), margins
+
+
+def _with_blocks(rigid: Machine, axes: list[Axis], parts: Iterable[Iterable[Block]]) -> Machine:
+    """The machine with the blocks of its axes, on elastic gears where they are."""
+    blocks = [block for part in parts for block in part]
     gears = {axis.name: axis.gear for axis in axes if axis.gear is not None}
     return with_elastic_joints(rigid.replaced(blocks=(*rigid.blocks, *blocks)), gears)
 
@@ -192,7 +221,10 @@ def _nominal(machine: Machine, axes: Iterable[Axis]) -> dict[str, str]:
 
 
 def _rows(
-    axes: Iterable[Axis], inertias: Inertias, gains: Mapping[str, Gains], margins: Mapping[str, LoopMargins]
+    axes: Iterable[Axis],
+    inertias: Inertias,
+    gains: Mapping[str, Gains | ErrorDynamics],
+    margins: Mapping[str, LoopMargins],
 ) -> tuple[DressedAxis, ...]:
     return tuple(
         DressedAxis(a, inertias.least[a.name], inertias.most[a.name], gains[a.name], margins[a.name]) for a in axes

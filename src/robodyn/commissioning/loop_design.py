@@ -23,6 +23,7 @@ from robodyn.analysis.linear.sampled_model import SampledModel
 from robodyn.analysis.linear.sampling import sampled_lineariser
 from robodyn.analysis.mechanics.machine_dynamics import MachineDynamics
 from robodyn.commissioning.axis import Axis, Gains
+from robodyn.commissioning.options import Control
 from robodyn.errors import Flaw, ModelError
 from robodyn.model import Scenario
 from robodyn.waiting import told_if_slow
@@ -57,6 +58,12 @@ class LoopMargins:
     gain: float
     pose: int
 
+    @staticmethod
+    def least(margins: Sequence[LoopMargins]) -> LoopMargins:
+        """The least of several; the pose is that of the phase."""
+        worst = min(margins, key=lambda m: m.phase)
+        return LoopMargins(worst.phase, min(m.gain for m in margins), worst.pose)
+
 
 def find_inertias(dynamics: MachineDynamics, axes: Sequence[Axis], start: Mapping[str, float]) -> Inertias:
     """Diagonal entries of the mass matrix at the start, the middle of the limits and random poses within them."""
@@ -88,12 +95,16 @@ def _range(axis: Axis) -> tuple[float, float]:
     return lower, upper
 
 
+def crossover(control: Control) -> float:
+    """Frequency [rad/s] up to which the lags leave the phase margin wanted."""
+    # A held sample and a difference of two lag by half a sample each, the current by its time constant.
+    lag = 1 / control.velocity_rate + control.current_lag
+    return (math.pi / 2 - control.phase_margin - math.atan(1 / CORNER)) / lag
+
+
 def rigid_gains(axis: Axis, least: float, most: float) -> Gains:
     """The design for a rigid gear: fastest where the inertia is least, the slower loops for where it is largest."""
-    # A held sample and a difference of two lag by half a sample each, the current by its time constant.
-    lag = 1 / axis.control.velocity_rate + axis.control.current_lag
-    crossover = (math.pi / 2 - axis.control.phase_margin - math.atan(1 / CORNER)) / lag
-    proportional = crossover * least
+    proportional = crossover(axis.control) * least
     slowest = proportional / most
     return Gains(slowest / CORNER, proportional, proportional * slowest / CORNER)
 
@@ -114,12 +125,12 @@ def design_loops(
         short = {axis.name: _shortfall(axis, margins) for axis in left}
         # Joints that keep their margins are looked at again when all do, exactly.
         left = [axis for axis in left if any(short[axis.name])]
-        if not left and measure is _exact_margins:
+        if not left and measure is exact_margins:
             return found, {axis.name: _least(axis, margins) for axis in axes}
         if not left:
-            left, measure = list(axes), _exact_margins
+            left, measure = list(axes), exact_margins
             continue
-        if measure is _exact_margins:
+        if measure is exact_margins:
             measure = _estimate_margins
         for axis in left:
             found[axis.name] = _lowered(found[axis.name], inertias.most[axis.name], *short[axis.name])
@@ -153,7 +164,7 @@ def _find_margins(
     parameters = {key: value for axis in axes for key, value in gain_numbers(axis.name, gains[axis.name]).items()}
     found: dict[str, Cuts] = {axis.name: {"position": [], "velocity": []} for axis in looked_at}
     for k, pose in enumerate(poses):
-        model = linearise(_place(axes, pose), parameters)
+        model = linearise(place_axes(axes, pose), parameters)
         for axis in looked_at:
             cuts = {"position": f"{axis.name}.position_loop.velocity_command"}
             cuts["velocity"] = f"{axis.name}.velocity_loop.torque_command"
@@ -171,7 +182,7 @@ def gain_numbers(name: str, gains: Gains) -> dict[str, float]:
     }
 
 
-def _place(axes: Sequence[Axis], pose: Mapping[str, float]) -> dict[str, float]:
+def place_axes(axes: Sequence[Axis], pose: Mapping[str, float]) -> dict[str, float]:
     """Joints and the drives of elastic ones at a pose."""
     place = {f"{name}.position": q for name, q in pose.items()}
     drives = {f"{axis.gear.drive}.position": pose[axis.name] for axis in axes if axis.gear is not None}
@@ -194,7 +205,7 @@ def _estimate_margins(model: SampledModel, signal: str) -> tuple[float, float]:
     return float(np.min(phases, initial=math.pi)), 1 / float(np.max(limits, initial=1e-9))
 
 
-def _exact_margins(model: SampledModel, signal: str) -> tuple[float, float]:
+def exact_margins(model: SampledModel, signal: str) -> tuple[float, float]:
     """The same by the analysis that `robodyn loops` prints."""
     found = find_margins(model, signal, delay=False)
     return (math.radians(found.phase), found.gain_to) if found.stable else (0.0, 0.0)
@@ -203,15 +214,15 @@ def _exact_margins(model: SampledModel, signal: str) -> tuple[float, float]:
 def _shortfall(axis: Axis, margins: Mapping[str, Cuts]) -> tuple[bool, bool]:
     """Whether the position gain, and whether those of the velocity loop have to go down."""
     few = {
-        where: any(
-            m.phase < axis.control.phase_margin or m.gain < axis.control.gain_margin for m in margins[axis.name][where]
-        )
-        for where in ("position", "velocity")
+        where: not all(keeps_margins(axis, m) for m in margins[axis.name][where]) for where in ("position", "velocity")
     }
     return few["position"] and not few["velocity"], few["velocity"]
 
 
+def keeps_margins(axis: Axis, margins: LoopMargins) -> bool:
+    """Whether a loop has the margins wanted."""
+    return margins.phase >= axis.control.phase_margin and margins.gain >= axis.control.gain_margin
+
+
 def _least(axis: Axis, margins: Mapping[str, Cuts]) -> LoopMargins:
-    every = [m for cut in margins[axis.name].values() for m in cut]
-    worst = min(every, key=lambda m: m.phase)
-    return LoopMargins(worst.phase, min(m.gain for m in every), worst.pose)
+    return LoopMargins.least([m for cut in margins[axis.name].values() for m in cut])

@@ -17,11 +17,8 @@ from robodyn.units import UnitError
 
 FAMILIES = ("strain-wave", "planetary", "ball-screw")
 FRICTIONS = ("none", "coulomb", "stribeck", "lugre", "stick")
-SCHEMES = ("cascade",)
-UNAVAILABLE = {
-    "computed-torque": "is not there: no law computes a machine's inverse dynamics within a run",
-}
-"""Schemes that people ask for, and why they cannot have them."""
+CASCADE, COMPUTED_TORQUE = "cascade", "computed-torque"
+SCHEMES = (CASCADE, COMPUTED_TORQUE)
 ALL = "all"
 
 
@@ -62,13 +59,15 @@ class Drive(Description, kw_only=True):
 
 
 class Control(Description, kw_only=True):
-    """How joints are controlled: a cascade of sampled loops on the motor's encoder, and the margins it is to keep."""
+    """How joints are controlled, on the motors' encoders, and the margins that the loops are to keep."""
 
     NOUN = "control"
 
-    scheme: str = choice(SCHEMES, default="cascade", doc="P position loop over PI velocity loop")
-    position_rate: float = quantity("Hz", positive=True, default=1000.0, doc="of the position loop")
-    velocity_rate: float = quantity("Hz", positive=True, default=4000.0, doc="of the velocity loop and the encoder")
+    scheme: str = choice(
+        SCHEMES, default=CASCADE, doc="P position loop over PI velocity loop, or the robot's own model"
+    )
+    position_rate: float = quantity("Hz", positive=True, default=1000.0, doc="of the position loop of a cascade")
+    velocity_rate: float = quantity("Hz", positive=True, default=4000.0, doc="of the fastest loop and the encoder")
     current_lag: float = quantity("s", positive=True, default=0.5e-3, doc="time constant of the closed current loop")
     phase_margin: float = quantity("rad", positive=True, default=math.radians(45.0), doc="least, of every loop")
     gain_margin: float = quantity(positive=True, default=2.0, doc="least factor on the gains that is still stable")
@@ -76,7 +75,10 @@ class Control(Description, kw_only=True):
     def check(self, flaws: FlawList) -> None:
         if flaws.found:
             return
-        ratio = self.velocity_rate / self.position_rate
+        computed = self.scheme == COMPUTED_TORQUE
+        if computed and self.stated("position_rate"):
+            flaws.add("position_rate", "has no effect on computed torque", "leave it out; velocity_rate is its rate")
+        ratio = 1.0 if computed else self.velocity_rate / self.position_rate
         if ratio < 1 or abs(ratio - round(ratio)) > 1e-9:
             what = f"must be a whole multiple of position_rate, is {ratio:g} of it"
             flaws.add("velocity_rate", what, "such as 4000 Hz and 1000 Hz")
@@ -126,8 +128,6 @@ def _tables(given: str | Path | Mapping[str, Any], words: tuple[str, ...], key: 
     if isinstance(given, (str, Path)):
         if str(given) in words:
             return {ALL: {key: str(given)}}
-        if str(given) in UNAVAILABLE:
-            raise ModelError([Flaw(key, f"'{given}' {UNAVAILABLE[str(given)]}", f"{', '.join(words)} are there")])
         path = Path(given)
         if not path.is_file():
             what = f"'{given}' is neither one of {', '.join(words)} nor a file"

@@ -14,12 +14,13 @@ import numpy as np
 from robodyn.analysis.mechanics.machine_dynamics import MachineDynamics
 from robodyn.commissioning.axis import Axis, Gains
 from robodyn.laws.sensors import nearest_multiple
+from robodyn.model.fields import EMPTY
 
 ROUNDS = 30
 
 
 def find_standing(
-    dynamics: MachineDynamics, axes: Sequence[Axis], places: Mapping[str, float], gains: Mapping[str, Gains]
+    dynamics: MachineDynamics, axes: Sequence[Axis], places: Mapping[str, float], gains: Mapping[str, Gains] = EMPTY
 ) -> dict[str, float]:
     """Start values of states and memory, so that nothing moves but what the encoders' steps leave."""
     torques = dict.fromkeys((axis.name for axis in axes), 0.0)
@@ -37,15 +38,19 @@ def find_standing(
         positions = sagged
     initial = {f"{name}.position": value for name, value in positions.items() if value}
     for axis in axes:
-        initial |= _of_axis(axis, places[axis.name], torques[axis.name], gains[axis.name])
+        initial |= _of_axis(axis, places[axis.name], torques[axis.name], gains.get(axis.name))
     return {name: value for name, value in initial.items() if value}
 
 
-def _of_axis(axis: Axis, place: float, torque: float, gains: Gains) -> dict[str, float]:
-    """The drive at its reference, its encoder read before, the integral and the current at the holding torque."""
+def _of_axis(axis: Axis, place: float, torque: float, gains: Gains | None) -> dict[str, float]:
+    """The drive at its reference, its encoder read before, a cascade's integral and the current as they hold it."""
     drive = {f"{axis.gear.drive}.position": place} if axis.gear is not None else {}
-    return drive | {
-        f"{axis.name}.encoder.previous": float(nearest_multiple(place, axis.resolution)),
-        f"{axis.name}.velocity_loop.error_sum": torque / gains.integral,
-        f"{axis.name}.motor.current": torque / axis.torque_constant,
-    }
+    integral = {f"{axis.name}.velocity_loop.error_sum": torque / gains.integral} if gains is not None else {}
+    return (
+        drive
+        | integral
+        | {
+            f"{axis.name}.encoder.previous": float(nearest_multiple(place, axis.resolution)),
+            f"{axis.name}.motor.current": torque / axis.torque_constant,
+        }
+    )

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import astuple
 
+from robodyn.commissioning.axis import Gains
 from robodyn.commissioning.dressing import Dressed, DressedAxis
 
-HEAD = ("joint", "drive", "ratio", "inertia", "position gain", "P", "I", "phase margin", "gain margin")
-UNITS = ("", "", "", "kg m^2 or kg", "1/s", "N m s/rad", "N m/rad", "deg", "")
+CASCADE = ("position gain", "P", "I"), ("1/s", "N m s/rad", "N m/rad")
+COMPUTED = ("kp", "kd"), ("1/s^2", "1/s")
+OF_PRISMATIC = "P and I are N s/m and N/m of prismatic joints; "
 
 
 def dressing_table(dressed: Dressed) -> list[str]:
     """Lines of the table: drives, gains and margins, then every number with its source."""
     rows = [_row(part) for part in dressed.axes]
-    lines = align([HEAD, UNITS, *rows])
-    lines += [
-        "",
-        "P and I are N s/m and N/m of prismatic joints; inertia: least ... largest over poses, rotor included.",
-    ]
+    cascade = isinstance(dressed.axes[0].gains, Gains)
+    names, units = CASCADE if cascade else COMPUTED
+    head = ("joint", "drive", "ratio", "inertia", *names, "phase margin", "gain margin")
+    lines = align([head, ("", "", "", "kg m^2 or kg", *units, "deg", ""), *rows])
+    lines += ["", f"{OF_PRISMATIC if cascade else ''}inertia: least ... largest over poses, rotor included."]
     lines += [f"{name}: not dressed, {why}" for name, why in dressed.undressed.items()]
     return [*lines, "", *source_lines(dressed)]
 
@@ -36,7 +39,7 @@ def _row(part: DressedAxis) -> tuple[str, ...]:
     sized, gains = part.axis.sized, part.gains
     drive = f"{sized.family} {sized.size} x {sized.scale:.3g}" + ("" if sized.elastic else ", rigid")
     inertia = f"{part.least_inertia:.3g} ... {part.most_inertia:.3g}"
-    numbers = (gains.position, gains.proportional, gains.integral, math.degrees(part.margins.phase), part.margins.gain)
+    numbers = (*astuple(gains), math.degrees(part.margins.phase), part.margins.gain)
     return (part.axis.name, drive, f"{sized['ratio']:.4g}", inertia, *(f"{value:.3g}" for value in numbers))
 
 

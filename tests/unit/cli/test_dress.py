@@ -50,7 +50,7 @@ def test_json_has_every_number_with_its_source(invoke, read_json, slide):
 def test_what_is_not_there_is_refused(invoke, slide):
     for option, value, word in (
         ("--drives", "strainwave", "did you mean 'strain-wave'"),
-        ("--control", "computed-torque", "inverse dynamics"),
+        ("--control", "computed-torqe", "did you mean 'computed-torque'"),
         ("--joint", "y", "no joint with one position"),
     ):
         result = invoke("dress", str(slide), option, value)
