@@ -4,6 +4,7 @@ import casadi as ca
 import numpy as np
 import pytest
 from support.constrained import four_bar
+from support.machines import cart
 
 from robodyn import (
     GROUND,
@@ -65,3 +66,12 @@ def test_minimal_coordinates_follow_a_prescribed_spline():
     assert run.outcome.ok
     assert float(run["rocker.position"](1.0)) == pytest.approx(float(other["rocker.position"](1.0)), abs=1e-7)
     assert float(run["crank.position"](1.0)) == pytest.approx(0.5, abs=1e-9)
+
+
+@pytest.mark.parametrize(("opening", "speed"), [(0.0, 0.2), (0.25, 1.7), (-1.0, -1.4)])
+def test_a_signal_that_a_law_makes_constant_is_looked_up_like_any_other(opening, speed):
+    values = {"openings": (-0.1, 0.0, 0.3, 0.5), "speeds": (-1.4, 0.2, 2.0, 3.0), "oil_compliance": 0.04}
+    actuator = Block("oil", "hydraulic_actuator", on="rail", inputs={"opening": "own.value"}, parameters=values)
+    own = Block("own", lambda time: {"value": opening})
+    run = simulate(cart(actuator, own, duration=0.01))
+    np.testing.assert_allclose(run["oil.no_load_speed"].values, speed, rtol=1e-14)

@@ -20,6 +20,7 @@ mistake overflows instead of passing for a result. `spell_out` makes a function 
 
 import hashlib
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import casadi as ca
@@ -99,8 +100,12 @@ def _node(number: int, operand: ca.SX) -> ca.SX:
     return ca.SX.binary(NODE, ca.SX(name_of(number)), ca.densify(operand))
 
 
-def spell_out(function: ca.Function) -> ca.Function:
-    """The same function with its look-ups as sums of comparisons, for CasADi itself to evaluate a few times."""
+def spell_out(function: ca.Function, chosen: Callable[[ca.SX], bool] = lambda operand: True) -> ca.Function:
+    """The same function with its look-ups as sums of comparisons, for CasADi itself to evaluate a few times.
+
+    Args:
+        chosen: whether to do so with the look-up of an expression.
+    """
     if all(function.instruction_id(k) != NODE for k in range(function.n_instructions())):
         return function
     inputs, free = function.sx_in(), iter(function.free_sx())
@@ -118,7 +123,7 @@ def spell_out(function: ca.Function) -> ca.Function:
         elif op == ca.OP_PARAMETER:
             work[write[0]] = next(free)
         else:
-            work[write[0]] = _repeat(op, [work[cell] for cell in read])
+            work[write[0]] = _repeat(op, [work[cell] for cell in read], chosen)
     outputs = [
         ca.SX(function.sparsity_out(k), ca.vertcat(ca.SX(0, 1), *(column[i] for i in sorted(column))))
         for k, column in enumerate(entries)
@@ -126,9 +131,10 @@ def spell_out(function: ca.Function) -> ca.Function:
     return ca.Function(function.name(), inputs, outputs, {"allow_free": True})
 
 
-def _repeat(op: int, operands: list[ca.SX]) -> ca.SX:
-    """An operation on expressions, look-ups in constant tables spelled out."""
-    if op == NODE and (table := lookup(number_of(float(operands[0])))).kind in (LOCATE, GATHER):
+def _repeat(op: int, operands: list[ca.SX], chosen: Callable[[ca.SX], bool]) -> ca.SX:
+    """An operation on expressions, chosen look-ups in constant tables spelled out."""
+    constant = op == NODE and (table := lookup(number_of(float(operands[0])))).kind in (LOCATE, GATHER)
+    if constant and chosen(operands[1]):
         steps = _index_steps if table.kind == LOCATE else _value_steps
         return steps(np.array(table.values), operands[1])
     return ca.SX.binary(op, *operands) if len(operands) == 2 else ca.SX.unary(op, *operands)
