@@ -21,6 +21,7 @@ import numpy as np
 from robodyn.assembly import System
 from robodyn.errors import Flaw, FlawList, ModelError
 from robodyn.model import Recording, Solver
+from robodyn.results import OutcomeKind
 from robodyn.results.table import Curves, RunTable
 from robodyn.simulation.columns import Columns, read_columns
 from robodyn.simulation.compiled import CompiledSystem, compile_system
@@ -65,6 +66,7 @@ def simulate_many(
 
     Raises:
         ModelError: with every problem of the arrays, measures and curves.
+        KeyboardInterrupt: where Ctrl-C ends the batch, whatever the number of threads; nothing is kept of it.
     """
     system = what.system if isinstance(what, CompiledSystem) else what
     flaws = FlawList()
@@ -117,7 +119,7 @@ class _Batch:
         place = {info.name: k for k, info in enumerate(compiled.recorded)}
         self.columns, self.measures = columns, [(measure, place.get(measure.signal)) for measure in measures]
         self.compiled, self.scenario = compiled, compiled.system.scenario
-        self._check_compiled()
+        self._check_compiled(record.signals if record else ())
         self.lean = LeanRuns(compiled, solver, record, self.scenario.duration)
         self.lean.screen(columns.parameters)
         self.stopped = threading.Event()
@@ -127,14 +129,16 @@ class _Batch:
         self.lock = threading.Lock()
         self.curves = self._make_curves(record) if record else None
 
-    def _check_compiled(self) -> None:
-        flaws = FlawList()
+    def _check_compiled(self, patterns: Sequence[str]) -> None:
+        """What measures and curves are of is recorded."""
+        flaws, among = FlawList(), "among those that the system was compiled for"
+        remedy = "compile the system for it (signals=...), or give the system itself"
         for measure, place in self.measures:
             if place is None:
-                remedy = "compile the system for it (signals=...), or give the system itself"
-                flaws.add(
-                    f"measure {measure.name}", "its signal is not among those that the system was compiled for", remedy
-                )
+                flaws.add(f"measure {measure.name}", f"its signal is not {among}", remedy)
+        for pattern in patterns:
+            if not any(fnmatchcase(info.name, pattern) for info in self.compiled.recorded):
+                flaws.add("record.signals", f"'{pattern}' matches no signal {among}", remedy)
         flaws.raise_if_any(f"runs of '{self.scenario.name}'")
 
     def _make_curves(self, record: Recording) -> Curves:
@@ -182,7 +186,11 @@ class _Batch:
                 return
             changes = {name: values[k] for name, values in names.items()}
             start = {name: values[k] for name, values in starts.items()}
-            self._keep(k, self.lean.run(changes, start, self.stopped.is_set))
+            ended = self.lean.run(changes, start, self.stopped.is_set)
+            if ended.outcome.kind is OutcomeKind.INTERRUPTED and not self.stopped.is_set():
+                # By the keyboard: the runs after it are not wanted either.
+                raise KeyboardInterrupt
+            self._keep(k, ended)
             if report:
                 report(k + 1)
 

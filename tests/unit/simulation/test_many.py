@@ -156,6 +156,9 @@ def test_a_signal_that_is_not_compiled_is_told(arm):
     compiled = rd.compile_system(arm.system, signals=("elbow.position",))
     with pytest.raises(rd.ModelError, match="compile the system for it"):
         rd.simulate_many(compiled, {COULOMB: [1.0]}, measures=["max:shoulder.position"])
+    curves = rd.Recording(rate=100.0, signals=("elbow.*", "wrist.*"))
+    with pytest.raises(rd.ModelError, match=r"'wrist\.\*' matches no signal"):
+        rd.simulate_many(compiled, {COULOMB: [1.0]}, measures=["max:elbow.position"], record=curves)
 
 
 def test_an_error_of_a_law_in_python_is_the_outcome_of_its_run(swing):
@@ -173,3 +176,21 @@ def test_an_error_of_a_law_in_python_is_the_outcome_of_its_run(swing):
     assert table.outcomes == ("finished", "failed", "finished")
     assert "ZeroDivisionError" in table.sentences[1]
     assert calls == sorted(calls)
+
+
+def test_an_interrupt_ends_the_batch_not_a_single_run(swing):
+    pushed = []
+
+    def push(angle, *, gain):
+        pushed.append(gain)
+        if gain == 2.0:
+            raise KeyboardInterrupt
+        return {"torque": gain}
+
+    scenario = swing.system.scenario
+    block = rd.Block("motor", push, inputs={"angle": ANGLE}, parameters={"gain": 1.0}, period=0.1, native=False,
+                     hold={"torque": 0.0}, acts={"torque": "hinge"})  # fmt: skip
+    system = rd.assemble(replace(scenario, machine=replace(scenario.machine, blocks=(block,))))
+    with pytest.raises(KeyboardInterrupt):
+        rd.simulate_many(system, {"motor.gain": [1.0, 2.0, 3.0]}, measures=[f"final:{ANGLE}"])
+    assert set(pushed) == {1.0, 2.0}
