@@ -1,7 +1,10 @@
-"""Which browsers do the tests of pages share?"""
+"""Which browsers and runs do the tests of pages share?"""
 
 import pytest
 from support.browser import open_browser
+
+from robodyn import simulate
+from robodyn.catalog import scara_ptp
 
 
 @pytest.fixture(scope="package")
@@ -16,3 +19,14 @@ def artist(tmp_path_factory):
     """A browser that draws in space, which takes its time."""
     with open_browser(tmp_path_factory.mktemp("artist"), webgl=True) as browser:
         yield browser
+
+
+@pytest.fixture(scope="package")
+def scara():
+    return simulate(scara_ptp())
+
+
+@pytest.fixture(scope="package")
+def weak():
+    """The same motion with a weaker shoulder."""
+    return simulate(scara_ptp().with_numbers({"shoulder.control.limit": 30.0}))

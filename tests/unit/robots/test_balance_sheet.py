@@ -26,6 +26,8 @@ def included(path):
 
 @pytest.mark.parametrize("path", [*OWN_FILES, *EXAMPLES], ids=lambda path: path.name)
 def test_the_columns_add_up_to_the_file(path):
+    if path.name == "arm.xml":
+        pytest.importorskip("mujoco")
     sheet = import_robot(path).sheet
     there = Counter(
         (key, value and value[:LONGEST]) for file in (path, *included(path)) for key, value in walk_xml(file)

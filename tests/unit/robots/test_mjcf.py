@@ -6,6 +6,8 @@ from support.robot_files import OWN
 
 import robodyn as rd
 
+pytest.importorskip("mujoco")
+
 BODY = '<body name="b"><joint name="j"/><geom size="0.1"/>{}</body>'
 
 
