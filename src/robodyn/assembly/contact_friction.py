@@ -27,9 +27,10 @@ from robodyn.assembly.end_stops import RigidPoint, StopPoint
 from robodyn.assembly.mobility import RETURN_RATE, Mobility, Solve, build_mobility, mean_compliance
 from robodyn.assembly.motion import Motion
 from robodyn.assembly.stick_friction import HELD_SPEED, LIMIT_MARGIN, REST_SPEED, TINY
-from robodyn.symbolic import logical_and, logical_not, maximum, sqrt, where
+from robodyn.symbolic import logical_and, logical_not, logical_or, maximum, sqrt, where
 
-STOP_MARGIN = 1.01
+STOP_MARGIN, STOP_TIME = 1.01, 1e-3
+"""Part of the rest speed up to which a slip may be stopped, and time [s] in which friction must be able to do so."""
 IDLE = 1e-9
 """Gradient [m or m/rad] of a slip that no joint makes."""
 
@@ -158,7 +159,18 @@ class DryFriction:
                 turns[point.rows, point.rows] = ca.vertcat(ca.horzcat(e[0], e[1]), ca.horzcat(-e[1], e[0]))
         m = self.mobility
         turned = Mobility(turns @ m.rows, m.columns @ turns.T, turns @ m.S @ turns.T, m.compliance)
-        return Aligned(self, turned, turns @ motions, turns @ self.slips, turns)
+        return Aligned(self, turned, turns @ (motions + self._to_rest), turns @ self.slips, turns)
+
+    @property
+    def _to_rest(self) -> ca.SX:
+        """Slips in space that are slow, by the time in which friction has to stop them: w / tau + w' is what it holds.
+
+        So a point stops where a force within its cone can do that beside all others, else it slides on: close to a
+        singular position a slow slip may be a fast joint.
+        """
+        slow = [logical_and(p.speed > HELD_SPEED, p.speed <= p.slowest) for p in self.points]
+        slips = [where(s, p.slips / STOP_TIME, 0.0) for p, s in zip(self.points, slow, strict=True)]
+        return ca.vertcat(*(w if w.numel() > 1 else ca.SX(0) for w in slips))
 
 
 @dataclass(frozen=True)
@@ -205,6 +217,10 @@ class Aligned:
         for point, moves in zip(self.friction.points, self.moving, strict=True):
             begun = self.turns[point.rows, point.rows].T @ ca.vertcat(*modes[point.rows])
             begun = begun / maximum(sqrt(ca.sumsqr(begun)), 0.5)
+            if len(point.tangents) > 1:
+                # What others turn back slides on until it has turned: no friction stops it.
+                slides = logical_and(ca.sumsqr(begun) > 0.25, point.speed > HELD_SPEED)
+                moves = logical_or(moves, logical_and(slides, ca.dot(begun, point.slips) <= 0))
             found.append(where(moves, point.slips / point.speed, begun))
         return found
 
