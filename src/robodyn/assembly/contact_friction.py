@@ -80,6 +80,21 @@ class DryPoint:
         return where(self.slides, REST_SPEED, HELD_SPEED) if len(self.tangents) == 1 else STOP_MARGIN * self.rest_speed
 
     @property
+    def moves(self) -> ca.SX:
+        """Whether it slides for certain: it is fast, or slides already and has not turned."""
+        if len(self.tangents) == 1:
+            return self.speed > self.slowest
+        return logical_or(
+            self.speed > self.slowest, logical_and(self.slides, logical_and(self.speed > REST_SPEED, self.onward > 0))
+        )
+
+    @property
+    def onward(self) -> ca.SX:
+        """How fast it slides on in the direction of memory, less than zero where it has turned by 60 degrees from that;
+        in space only."""
+        return ca.dot(self.memory, self.slips) - 0.5 * self.speed + REST_SPEED
+
+    @property
     def slip_direction(self) -> ca.SX:
         """e: that of memory in a plane, so that it does not turn round in a step; in space that of the slip, (m,).
 
@@ -90,6 +105,11 @@ class DryPoint:
             return self.memory
         moved = self.slips + maximum(self.rest_speed - self.speed, 0.0) * self.memory
         return moved / sqrt(ca.sumsqr(moved) + TINY)
+
+    @property
+    def slide_direction(self) -> ca.SX:
+        """The same where it slides already, else that of the slip, (m,)."""
+        return where(self.slides, self.slip_direction, self.slips / self.speed)
 
     @property
     def direction(self) -> tuple[ca.SX, ca.SX]:
@@ -154,8 +174,7 @@ class DryFriction:
         turns = ca.SX.eye(self.mobility.S.shape[0])
         for point in self.points:
             if len(point.tangents) > 1:
-                moves = point.speed > point.slowest
-                e = where(moves, point.slips / point.speed, ca.SX([1.0, 0.0]))
+                e = where(point.moves, point.slide_direction, ca.SX([1.0, 0.0]))
                 turns[point.rows, point.rows] = ca.vertcat(ca.horzcat(e[0], e[1]), ca.horzcat(-e[1], e[0]))
         m = self.mobility
         turned = Mobility(turns @ m.rows, m.columns @ turns.T, turns @ m.S @ turns.T, m.compliance)
@@ -168,7 +187,7 @@ class DryFriction:
         So a point stops where a force within its cone can do that beside all others, else it slides on: close to a
         singular position a slow slip may be a fast joint.
         """
-        slow = [logical_and(p.speed > HELD_SPEED, p.speed <= p.slowest) for p in self.points]
+        slow = [logical_and(p.speed > HELD_SPEED, logical_not(p.moves)) for p in self.points]
         slips = [where(s, p.slips / STOP_TIME, 0.0) for p, s in zip(self.points, slow, strict=True)]
         return ca.vertcat(*(w if w.numel() > 1 else ca.SX(0) for w in slips))
 
@@ -185,7 +204,7 @@ class Aligned:
 
     @cached_property
     def moving(self) -> list[ca.SX]:
-        return [point.speed > point.slowest for point in self.friction.points]
+        return [point.moves for point in self.friction.points]
 
     def bounds(self, forces: list[ca.SX], normals: Bounds, first: int) -> Bounds:
         """What rests sticks at first, but for what is beyond its limit in a plane; what moves slides.
@@ -217,11 +236,12 @@ class Aligned:
         for point, moves in zip(self.friction.points, self.moving, strict=True):
             begun = self.turns[point.rows, point.rows].T @ ca.vertcat(*modes[point.rows])
             begun = begun / maximum(sqrt(ca.sumsqr(begun)), 0.5)
+            ahead = point.slips / point.speed
             if len(point.tangents) > 1:
-                # What others turn back slides on until it has turned: no friction stops it.
-                slides = logical_and(ca.sumsqr(begun) > 0.25, point.speed > HELD_SPEED)
-                moves = logical_or(moves, logical_and(slides, ca.dot(begun, point.slips) <= 0))
-            found.append(where(moves, point.slips / point.speed, begun))
+                # What friction cannot stop slides on as it does.
+                begun = where(logical_and(ca.sumsqr(begun) > 0.25, point.speed > HELD_SPEED), ahead, begun)
+                ahead = where(logical_and(point.slides, point.speed < point.rest_speed), point.memory, ahead)
+            found.append(where(moves, ahead, begun))
         return found
 
     def take_over(self, modes: list[ca.SX], rests: list[ca.SX]) -> dict[str, Deferred]:

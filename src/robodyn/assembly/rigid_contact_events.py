@@ -22,7 +22,7 @@ from robodyn.assembly.invariants import Invariant
 from robodyn.assembly.motion import Motion
 from robodyn.assembly.reaction_modes import ACTION, PROBLEM
 from robodyn.assembly.rigid_contact import CLOSED, JAMS, LOCKED, SETTLING, SUNK, Rigid
-from robodyn.assembly.stick_friction import HELD_SPEED, LEAST_SPEED, LIMIT_MARGIN, REST_SPEED, TINY
+from robodyn.assembly.stick_friction import HELD_SPEED, LEAST_SPEED, LIMIT_MARGIN, TINY
 from robodyn.assembly.tracing import Bindings
 from robodyn.laws import info_of
 from robodyn.model.contact import function_of
@@ -155,15 +155,12 @@ def _guard_dry(friction: DryFriction, forces: list[ca.SX], bindings: Bindings) -
         power = ca.dot(held, point.slips) - where(point.slides, limit * ca.dot(point.slip_direction, point.slips), 0.0)
         stops = ca.dot(point.memory, point.slips) + LEAST_SPEED
         if len(point.tangents) > 1:
-            # In space a slip need not pass zero: it may stop where it becomes slow, and where it turns back then.
-            slows = point.speed - point.rest_speed
-            stops = maximum(slows, stops + REST_SPEED)
+            # In space a slip need not pass zero: it may stop where it is slow and turns.
+            stops = maximum(point.speed - point.rest_speed, point.onward)
             power = where(logical_and(point.slides, point.speed < point.rest_speed), minimum(power, 0.0), power)
         name = point.contact_point.name
         parts.append(watch(Invariant.PASSIVE, name, "W", [power, absolute(power) + limit], bindings))
-        sliding = logical_and(point.resting, point.slides)
-        values = {"slips": (point.held, margin), "stops": (sliding, stops)}
-        values |= {"slows": (sliding, slows)} if len(point.tangents) > 1 else {}
+        values = {"slips": (point.held, margin), "stops": (logical_and(point.resting, point.slides), stops)}
         guards = [
             (_guard(point.contact_point, event, ACTION, (PROBLEM,)), Deferred(where(meant, value, -1.0), bindings))
             for event, (meant, value) in values.items()
