@@ -109,7 +109,7 @@ def cone_problem(generator: np.random.Generator, contacts: int, joints: int) -> 
     )
 
 
-def cone_error(problem: Problem, contacts: int, modes: np.ndarray) -> float:
+def cone_error(problem: Problem, contacts: int, modes: np.ndarray, refinements: int = 30) -> float:
     """By how much forces and motions of given modes are no solution: modes of tangents are directions of slip."""
     A, k = problem.K @ problem.W, len(problem.b)
     pushes, directions = modes[:contacts] == 0, modes[contacts:].reshape(-1, 2)
@@ -122,8 +122,10 @@ def cone_error(problem: Problem, contacts: int, modes: np.ndarray) -> float:
     held = np.concatenate([pushes, np.repeat(pushes & ~slides, 2)])
     f = np.zeros(k)
     if held.any():
-        E = E[:, held]
-        f = E @ np.linalg.lstsq(A[held] @ E, -problem.b[held], rcond=None)[0]
+        E, S, lam = E[:, held], A[held] @ E[:, held], np.zeros(int(held.sum()))
+        for _ in range(refinements):
+            lam += np.linalg.solve(S + np.diag(problem.compliance[held]), -problem.b[held] - S @ lam)
+        f = E @ lam
     w, errors = problem.b + A @ f, []
     for i in range(contacts):
         tangents = slice(contacts + 2 * i, contacts + 2 * i + 2)
