@@ -31,6 +31,8 @@ from robodyn.symbolic import logical_and, logical_not, logical_or, maximum, sqrt
 
 STOP_MARGIN, STOP_TIME = 1.01, 1e-3
 """Part of the rest speed up to which a slip may be stopped, and time [s] in which friction must be able to do so."""
+TURNED = 0.97
+"""Cosine of the angle, 14 degrees, from its direction in memory at which a slow slip has turned."""
 IDLE = 1e-9
 """Gradient [m or m/rad] of a slip that no joint makes."""
 
@@ -90,9 +92,8 @@ class DryPoint:
 
     @property
     def onward(self) -> ca.SX:
-        """How fast it slides on in the direction of memory, less than zero where it has turned by 60 degrees from that;
-        in space only."""
-        return ca.dot(self.memory, self.slips) - 0.5 * self.speed + REST_SPEED
+        """How fast it slides on in the direction of memory, less than zero where it has turned; in space only."""
+        return ca.dot(self.memory, self.slips) - TURNED * self.speed + REST_SPEED
 
     @property
     def slip_direction(self) -> ca.SX:

@@ -251,12 +251,13 @@ static int has_cones(const Problem *p) {
 }
 
 /* Forces that relaxation finds are put on their cones and pivoted to be exact. What may be shared in many ways has no other
-   between its cones: modes are then those of these forces. */
+   between its cones: modes are then those of these forces. Where none are found, the pyramids have to do. */
 static int relax(Problem *p) {
-  find_by_relaxation(p);
+  int found = find_by_relaxation(p), cones = has_cones(p);
   project_cones(p);
   if (pivot_gently(p) && find_cones(p)) return 1;
-  return has_cones(p) && find_by_relaxation(p) && (project_cones(p), 1);
+  if (!cones) return 0;
+  return found ? find_by_relaxation(p), project_cones(p), 1 : find_solution(p);
 }
 
 /* Modes of a problem; returns how many rows found none. Those that only push are marked as UNSETTLED, which is Painleve's
@@ -265,8 +266,8 @@ int64_t solve_complementarity(int64_t k, int64_t n, const double *data, double *
   Problem problem, *p = &problem;
   int64_t unsettled = 0;
   lay_out(p, k, n, data, work, modes);
-  /* Where no cones are found, their pyramids have to do; the modes of the first way, so that what is left is told of them. */
-  if (!(find_solution(p) && find_cones(p)) && !relax(p) && !find_solution(p)) {
+  if (!(find_solution(p) && find_cones(p)) && !relax(p)) {
+    /* The modes of the first way, so that what is left is told of them. */
     begin(p);
     pivot_gently(p);
     unsettled = count_unsettled(p, 1);
