@@ -104,7 +104,7 @@ def run_commands(block, folder):
         assert program == "robodyn", f"{block.place}: only robodyn commands are tested, not {program}"
         printed = run_robodyn(arguments, folder, COLUMNS="80", ROBODYN_QUIET="1")
         compare_output(f"{block.place}: $ {command}", expected.splitlines(), printed.splitlines())
-
+        # A message of failure would pass for "..." alone; 3 is a run that is kept, but suspect.
 
 def compare_output(place, expected, printed):
     """Every line shown is printed, in this order; nothing else is printed where no "..." stands."""
