@@ -249,3 +249,18 @@ def test_noise_is_normal_white_and_that_of_the_integers():
     centred = (values - values.mean()) / values.std()
     assert np.max(np.abs([centred[k:] @ centred[:-k] / 4000 for k in range(1, 20)])) < 4 / math.sqrt(4000)
     assert np.mean(np.abs(centred) < 1) == pytest.approx(0.6827, abs=0.03)
+
+
+@pytest.mark.parametrize(
+    ("law", "numbers", "message"),
+    [
+        ("noise", {"deviation": 1.0, "seed": 2.0**31 - 1}, "seed: must be below 2147483647, is 2147483647"),
+        ("noise", {"deviation": 1.0, "seed": 1.5}, "seed: must be a whole number, is 1.5"),
+        ("sampled_lead", {"frequency": 10.0, "lead": -math.pi / 2}, "lead: must be between -90 and 90 deg, is -90 deg"),
+        ("sampled_lead", {"frequency": 10.0, "lead": 2.0}, "lead: must be between -90 and 90 deg, is 114.592 deg"),
+    ],
+)
+def test_numbers_without_a_finite_signal_are_refused(law, numbers, message):
+    inputs = {"value": 1.0} if law == "sampled_lead" else {}
+    with pytest.raises(ModelError, match=message):
+        Block("b", law, inputs=inputs, parameters=numbers, period=T)

@@ -4,7 +4,7 @@ import casadi as ca
 import numpy as np
 import pytest
 from support.constrained import four_bar
-from support.machines import cart
+from support.machines import cart, signals_only
 
 from robodyn import (
     GROUND,
@@ -75,3 +75,15 @@ def test_a_signal_that_a_law_makes_constant_is_looked_up_like_any_other(opening,
     own = Block("own", lambda time: {"value": opening})
     run = simulate(cart(actuator, own, duration=0.01))
     np.testing.assert_allclose(run["oil.no_load_speed"].values, speed, rtol=1e-14)
+
+
+def test_a_look_up_of_what_becomes_a_number_in_the_network_gives_the_tables_own_value():
+    """A product with 0, a difference of the same: CasADi makes numbers of these."""
+    heights = (1e16, 0.1, 0.3, 0.7)
+    flat = Block("flat", lambda time: {"value": 0.0})
+    clocks = [Block(name, lambda time: {"value": time}) for name in ("clock", "other")]
+    inputs = {"zero": "flat.value", "a": "clock.value", "b": "other.value"}
+    look = Block(
+        "look", lambda zero, a, b: {"value": sym.hold_table(2.0 + a - b + zero * a, range(4), heights)}, None, inputs
+    )
+    assert set(simulate(signals_only(flat, *clocks, look, duration=0.01))["look.value"].values) == {0.3}

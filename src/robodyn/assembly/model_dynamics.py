@@ -34,7 +34,7 @@ class ModelDynamics:
         """
         self.axes, self.task = tuple(axes), tuple(task)
         self._finder, self._frictions, self._rubs = finder, friction, rubs
-        self._known: dict[tuple[int, ...], ModelAt] = {}
+        self._known: dict[tuple[float, ...], ModelAt] = {}
 
     def inverse_dynamics(self, position: Values, velocity: Values, acceleration: Values) -> tuple[Any, ...]:
         """Forces on the axes that accelerate them so: `L s'' + b`."""

@@ -15,7 +15,7 @@ import casadi as ca
 import numpy as np
 
 from robodyn.assembly.system import System
-from robodyn.symbolic.tables import spell_out
+from robodyn.symbolic.tables import spell_out, substitute
 
 PROBE = "probe"
 
@@ -52,9 +52,9 @@ def trace_functions(system: System, axes: Sequence[str], task: Sequence[str]) ->
     columns = columns_of(system, axes, task)
     # Without unknown forces, all constraints on; what blocks remember, or energies sum up, has no part in it.
     memory = ca.vertcat(ca.SX(0, 1), *(info.start for info in system.memory))
-    others = [x[n:], system.symbols.m, forces]
-    values = [ca.SX.zeros(others[0].numel()), memory, ca.SX.zeros(forces.numel())]
-    plain = ca.substitute(list(columns.values()), others, values)
+    others = ca.vertcat(x[n:], system.symbols.m, forces)
+    values = ca.vertcat(ca.SX.zeros(x[n:].numel()), memory, ca.SX.zeros(forces.numel()))
+    plain = substitute(list(columns.values()), others, values)
     given = [system.symbols.t, system.q, system.v, numbers]
     h = system.expressions.constraints[: len(system.motion.constraint_forces)]
     return ModelFunctions(

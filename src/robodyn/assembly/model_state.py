@@ -18,6 +18,7 @@ import numpy as np
 
 from robodyn.assembly.model_functions import ModelFunctions
 from robodyn.symbolic.linear import factor_linear
+from robodyn.symbolic.tables import call
 
 NEWTON_STEPS = 3
 SPARE = 1e-9
@@ -51,7 +52,9 @@ class StateFinder:
 
     def call(self, name: str, q: ca.SX, v: ca.SX) -> ca.SX:
         """A function of the model in a state."""
-        return self.functions.named[name](self.known.time, q, v, self.known.numbers)
+        known = self.known
+        # Positions that a law wants may be numbers, and velocities at rest are.
+        return call(self.functions.named[name], [known.time, q, v, known.numbers])[0]
 
     def find(self, position: Values, velocity: Values) -> tuple[ca.SX, ca.SX]:
         """q and v."""
@@ -107,9 +110,9 @@ def _padded(values: Values, n: int) -> ca.SX:
     return ca.vertcat(*values, ca.SX.zeros(n - len(values)))
 
 
-def identify(value: Any) -> int:
+def identify(value: Any) -> float:
     """Equal for equal numbers, and for the same symbol."""
-    return int(value.element_hash()) if isinstance(value, ca.SX) else hash(float(value))
+    return int(value.element_hash()) if isinstance(value, ca.SX) else float(value)
 
 
 def same(values: Values, others: Values) -> bool:

@@ -9,7 +9,7 @@ import casadi as ca
 
 from robodyn.errors import FlawList, nearest
 from robodyn.signals import SignalInfo as SignalInfo
-from robodyn.symbolic.tables import spell_out
+from robodyn.symbolic.tables import substitute
 
 Binding = tuple[ca.SX, str, str]
 Bindings = dict[str, Binding]
@@ -159,20 +159,8 @@ def _substitute(stage: list[Definition], needs: Needs, known: Mapping[str, ca.SX
 def _replace(expressions: list[ca.SX], bindings: list[Binding], known: Mapping[str, ca.SX]) -> list[ca.SX]:
     if not bindings or not expressions:
         return expressions
-    fixed = [symbol for symbol, signal, _ in bindings if known[signal].is_constant()]
-    expressions = _spell_out(expressions, ca.vertcat(*fixed)) if fixed else expressions
     placeholders = ca.vertcat(*(symbol for symbol, _, _ in bindings))
-    return ca.substitute(expressions, [placeholders], [ca.vertcat(*(known[signal] for _, signal, _ in bindings))])
-
-
-def _spell_out(expressions: list[ca.SX], fixed: ca.SX) -> list[ca.SX]:
-    """The same without look-ups of what depends on these symbols alone: CasADi computes constants, but not look-ups."""
-    own = {symbol.element_hash() for symbol in ca.symvar(fixed)}
-    touched = [k for k, expression in enumerate(expressions) if ca.depends_on(expression, fixed)]
-    function = ca.Function("fixed", [fixed], [expressions[k] for k in touched], {"allow_free": True})
-    plain = spell_out(function, lambda operand: all(symbol.element_hash() in own for symbol in ca.symvar(operand)))
-    spelled = dict(zip(touched, plain.call([fixed]), strict=True))
-    return [spelled.get(k, expression) for k, expression in enumerate(expressions)]
+    return substitute(expressions, placeholders, ca.vertcat(*(known[signal] for _, signal, _ in bindings)))
 
 
 def suggest_signal(name: str, known: Iterable[str]) -> str:

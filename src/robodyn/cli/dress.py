@@ -24,7 +24,9 @@ def dress_robot(
     drives: Annotated[
         str, typer.Option(help="strain-wave, planetary or ball-screw; or a TOML file with [all] and [JOINT] tables.")
     ] = "strain-wave",
-    control: Annotated[str, typer.Option(help="cascade; or a TOML file with an [all] table.")] = "cascade",
+    control: Annotated[
+        str, typer.Option(help="cascade, computed-torque, or a TOML file with an [all] table.")
+    ] = "cascade",
     joint: Annotated[list[str] | None, typer.Option(help="Joint to dress; default: all that nothing drives.")] = None,
     payload: Annotated[str | None, typer.Option(help='Mass that the robot carries at a point, "2 kg".')] = None,
     tool: Annotated[str | None, typer.Option(help="Point that carries it.")] = None,

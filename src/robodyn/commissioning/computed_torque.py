@@ -93,5 +93,5 @@ def design_error_dynamics(
         if all(keeps_margins(axis, margins) for axis in axes for margins in found[axis.name]):
             return gains, {name: LoopMargins.least(margins) for name, margins in found.items()}
         frequency *= LOWERED
-    remedy = "faster rates, stiffer gears, smaller margins, or a cascade"
+    remedy = "faster rates, stiffer gears, smaller margins, a cascade, or dress joints that fall freely"
     raise ModelError([Flaw("", "no error dynamics keep the margins wanted", remedy)], f"control of '{scenario.name}'")

@@ -134,10 +134,8 @@ def design_loops(
             measure = _estimate_margins
         for axis in left:
             found[axis.name] = _lowered(found[axis.name], inertias.most[axis.name], *short[axis.name])
-    flaws = [
-        Flaw(f"joints.{axis.name}", "no gains keep the margins wanted", "faster rates, stiffer gears, smaller margins")
-        for axis in left
-    ]
+    remedy = "faster rates, stiffer gears, smaller margins, or dress joints that fall freely"
+    flaws = [Flaw(f"joints.{axis.name}", "no gains keep the margins wanted", remedy) for axis in left]
     raise ModelError(flaws, f"control of '{scenario.name}'")
 
 

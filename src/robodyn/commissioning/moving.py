@@ -159,7 +159,7 @@ def _move_joints(
     ways = {name: float(to[name]) - places[name] for name in to}
     moving = [own[name] for name, way in ways.items() if way]
     top = _shared_limits(moving, ways, speed)
-    duration = begin + _duration(top)
+    duration = begin + (_duration(top) if moving else 0.0)
     time = np.linspace(begin, duration, SAMPLES)
     names = tuple(to)
     motion = _line_motion(time, top, begin, [places[name] for name in names], [ways[name] for name in names])

@@ -13,7 +13,9 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-RULES = ("positive", "non-negative", "below one", "below two", "below Nyquist", "whole", "increasing", "non-decreasing")
+SIGNS = ("positive", "non-negative")
+BOUNDS = ("below one", "below two", "below 2^31 - 1", "within 90 deg", "below Nyquist")
+RULES = (*SIGNS, *BOUNDS, "whole", "increasing", "non-decreasing")
 RELATIONS = ("above", "as many as")
 
 
@@ -27,9 +29,10 @@ class LawInfo:
         states: continuous states the law integrates, each with its nominal magnitude (scales the tolerance).
         memory: discrete states of a sampled law, each with its start value.
         limits: state -> (lower, upper): numbers or names of parameters; the state cannot leave them.
-        checks: parameter -> "positive", "non-negative", "below one", "below two", "below Nyquist" (a frequency [Hz]
-            below half the sample rate 1 / period), "whole", "increasing" or "non-decreasing", or a comparison with
-            another parameter: "above lower", "as many as times"; several rules are separated by ", ".
+        checks: parameter -> "positive", "non-negative", "below one", "below two", "below 2^31 - 1", "within 90 deg"
+            (of an angle [rad]), "below Nyquist" (a frequency [Hz] below half the sample rate 1 / period), "whole",
+            "increasing" or "non-decreasing", or a comparison with another parameter: "above lower",
+            "as many as times"; several rules are separated by ", ".
         folded: parameters that are always constants of the code (tables, counts), never tunable.
         breaks: times at which the output jumps or kinks, from the parameters' values.
         sticks: whether the law can hold its joint or coordinate at rest. Such a law takes the `direction` of sliding

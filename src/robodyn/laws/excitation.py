@@ -52,7 +52,7 @@ def chirp_reference(time, *, amplitude, start_frequency, end_frequency, duration
     seed="",
     drawn="",
     memory={"drawn": 0.0},
-    checks={"deviation": "non-negative", "seed": "positive, whole"},
+    checks={"deviation": "non-negative", "seed": "positive, whole, below 2^31 - 1"},
     ideal={"deviation": 0.0},
 )
 def noise(drawn, *, deviation, mean=0.0, seed=1.0):

@@ -68,7 +68,7 @@ def sampled_notch(value, first, second, *, frequency, period, width=1.0, depth=0
 @law(
     units={"value": "", "output": "{u}", "first": "{u}", "gain": "", "frequency": "Hz", "lead": "rad", "period": "s"},
     memory={"first": 0.0},
-    checks=BELOW,
+    checks=BELOW | {"lead": "within 90 deg"},
 )
 def sampled_lead(value, first, *, frequency, lead, period, gain=1.0):
     """Phase lead of a given angle at a given frequency, where its gain is `gain`: `g r (s + w / r) / (s + w r)`.

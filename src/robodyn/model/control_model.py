@@ -13,7 +13,8 @@ from robodyn.model.fields import EMPTY, flag, references, weights
 class ControlModel(Description):
     """The machine as a block's law knows it, which gets it as its argument `model`: as it is described, but for this.
 
-    Springs, dampers and end stops belong to it; drives, contacts, loads that signals drive, and friction do not.
+    Springs, dampers and end stops that are blocks belong to it; drives, contacts, end stops of joints, loads that
+    signals drive, and friction do not.
     """
 
     NOUN = "model"

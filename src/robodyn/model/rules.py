@@ -35,7 +35,7 @@ def check_law(flaws: FlawList, path: str, law: Any) -> list[Argument] | None:
         return None
 
 
-BELOW = {"below one": 1.0, "below two": 2.0}
+BELOW = {"below one": 1.0, "below two": 2.0, "below 2^31 - 1": 2.0**31 - 1}
 
 
 def check_parameters(flaws: FlawList, group: str, info: LawInfo, parameters: Mapping[str, Any]) -> None:
@@ -58,7 +58,9 @@ def _check_one(flaws: FlawList, path: str, rule: str, values: np.ndarray, others
     elif rule == "non-negative" and not np.all(values >= 0):
         flaws.add(path, f"must not be negative, is {values.min():g}")
     elif rule in BELOW and not np.all(values < BELOW[rule]):
-        flaws.add(path, f"must be below {BELOW[rule]:g}, is {values.max():g}")
+        flaws.add(path, f"must be below {BELOW[rule]:.10g}, is {values.max():.10g}")
+    elif rule == "within 90 deg" and not np.all(np.abs(values) < np.pi / 2):
+        flaws.add(path, f"must be between -90 and 90 deg, is {np.rad2deg(values[0]):g} deg")
     elif rule == "below Nyquist" and "period" in others and not np.all(values < 0.5 / others["period"]):
         half = 0.5 / float(others["period"][0])
         flaws.add(path, f"must be below half the sample rate, {half:g} Hz, is {values.max():g} Hz", "sample faster")

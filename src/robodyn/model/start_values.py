@@ -56,10 +56,20 @@ def spread_vectors(flaws: FlawList, initial: Mapping[str, Any], joints: Iterable
         for state in entries.keys() & (spread.keys() | (initial.keys() - {name})):
             flaws.add(f"initial.{state}", "is given twice", f"give it or initial.{name}")
         spread |= entries
-    for name, parts in known.items():
-        if name.endswith(ORIENTATION) and any(state in spread for state in parts) and not flaws.concern("initial"):
-            _check_quaternion(flaws, f"initial.{name}", [spread.get(state, 0.0) for state in parts])
+    if not flaws.concern("initial"):
+        check_orientations(flaws, known, spread)
     return spread
+
+
+def check_orientations(flaws: FlawList, vectors: Mapping[str, Mapping[str, str]], values: Mapping[str, float]) -> None:
+    """The quaternions among start values by state.
+
+    Args:
+        vectors: what may be given as a vector, with its states.
+    """
+    for name, parts in vectors.items():
+        if name.endswith(ORIENTATION) and any(state in values for state in parts):
+            _check_quaternion(flaws, f"initial.{name}", [values.get(state, 0.0) for state in parts])
 
 
 def _entries(flaws: FlawList, name: str, value: Any, known: Mapping[str, Mapping[str, str]]) -> dict[str, float]:

@@ -11,6 +11,8 @@ import numpy as np
 
 from robodyn.assembly.system import System
 from robodyn.errors import FlawList
+from robodyn.model.numbers import check_finite
+from robodyn.model.start_values import check_orientations, vector_parts
 from robodyn.results import Run
 from robodyn.simulation.compiled import CompiledSystem
 from robodyn.simulation.equilibrium import Balance, find_equilibrium
@@ -86,8 +88,21 @@ def change_start(system: System, given: Start, starts: Mapping[str, float], valu
     for k, info in enumerate(system.memory):
         # Samples under way when the run starts hold the same value as the output they will become.
         m[k] = starts.get(info.name.partition(".pending.")[0], m[k])
+    _check_starts(system, starts, x)
     check_ranges(system, x, values)
     return Start(given.time, x, m)
+
+
+def _check_starts(system: System, starts: Mapping[str, float], x: np.ndarray) -> None:
+    """What a scenario would refuse of these start values; the others of a quaternion are in x."""
+    flaws = FlawList()
+    for name, value in starts.items():
+        check_finite(flaws, f"initial.{name}", value)
+    mechanism = system.scenario.machine.mechanism
+    if mechanism is not None and system.has_balls and not flaws.found:
+        states = dict(zip((state.name for state in system.states), x.tolist(), strict=True))
+        check_orientations(flaws, vector_parts(mechanism.joints), states)
+    flaws.raise_if_any(f"scenario '{system.scenario.name}'")
 
 
 def _check_left_out(system: System, x: np.ndarray, m: np.ndarray, values: np.ndarray) -> None:

@@ -15,12 +15,13 @@ Two more read a table whose numbers are not in the graph but given with each run
 The derivative of each is zero, which is exact wherever it exists. Only `robodyn.native` and the
 back-ends of its `Program` know the meaning: where CasADi itself evaluates the node (by substituting a
 number, by calling a `Function`), it gives the name. Names are therefore near 1e308, so that such a
-mistake overflows instead of passing for a result. `spell_out` makes a function that CasADi can call.
+mistake overflows instead of passing for a result. `call` and `substitute` look numbers up; `spell_out` makes
+a function that CasADi can call.
 """
 
 import hashlib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import casadi as ca
@@ -100,15 +101,37 @@ def _node(number: int, operand: ca.SX) -> ca.SX:
     return ca.SX.binary(NODE, ca.SX(name_of(number)), ca.densify(operand))
 
 
-def spell_out(function: ca.Function, chosen: Callable[[ca.SX], bool] = lambda operand: True) -> ca.Function:
-    """The same function with its look-ups as sums of comparisons, for CasADi itself to evaluate a few times.
+def spell_out(function: ca.Function) -> ca.Function:
+    """The same function with its look-ups as sums of comparisons, for CasADi itself to evaluate a few times."""
+    if not _looks_up(function):
+        return function
+    inputs = function.sx_in()
+    return ca.Function(function.name(), inputs, _retrace(function, inputs, _as_steps), {"allow_free": True})
+
+
+def call(function: ca.Function, inputs: Sequence[ca.SX]) -> list[ca.SX]:
+    """Outputs of a function; what becomes the look-up of a number becomes its result."""
+    return _retrace(function, inputs, _of_number) if _looks_up(function) else list(function.call(inputs))
+
+
+def substitute(expressions: Sequence[ca.SX], symbols: ca.SX, values: ca.SX) -> list[ca.SX]:
+    """Expressions with values in the place of symbols; what becomes the look-up of a number becomes its result."""
+    return call(ca.Function("of_symbols", [symbols], expressions, {"allow_free": True}), [values])
+
+
+def _looks_up(function: ca.Function) -> bool:
+    return any(function.instruction_id(k) == NODE for k in range(function.n_instructions()))
+
+
+def _retrace(
+    function: ca.Function, inputs: Sequence[ca.SX], replace: Callable[[Table, ca.SX], ca.SX | None]
+) -> list[ca.SX]:
+    """Outputs of a function of these inputs.
 
     Args:
-        chosen: whether to do so with the look-up of an expression.
+        replace: what stands for the look-up of an expression in a constant table, None where it stays.
     """
-    if all(function.instruction_id(k) != NODE for k in range(function.n_instructions())):
-        return function
-    inputs, free = function.sx_in(), iter(function.free_sx())
+    inputs, free = [ca.densify(column) for column in inputs], iter(function.free_sx())
     entries: list[dict[int, ca.SX]] = [{} for _ in range(function.n_out())]
     # `work` holds the expression that is in each cell of CasADi's work vector.
     work: dict[int, ca.SX] = {}
@@ -123,21 +146,34 @@ def spell_out(function: ca.Function, chosen: Callable[[ca.SX], bool] = lambda op
         elif op == ca.OP_PARAMETER:
             work[write[0]] = next(free)
         else:
-            work[write[0]] = _repeat(op, [work[cell] for cell in read], chosen)
-    outputs = [
+            work[write[0]] = _repeat(op, [work[cell] for cell in read], replace)
+    return [
         ca.SX(function.sparsity_out(k), ca.vertcat(ca.SX(0, 1), *(column[i] for i in sorted(column))))
         for k, column in enumerate(entries)
     ]
-    return ca.Function(function.name(), inputs, outputs, {"allow_free": True})
 
 
-def _repeat(op: int, operands: list[ca.SX], chosen: Callable[[ca.SX], bool]) -> ca.SX:
-    """An operation on expressions, chosen look-ups in constant tables spelled out."""
-    constant = op == NODE and (table := lookup(number_of(float(operands[0])))).kind in (LOCATE, GATHER)
-    if constant and chosen(operands[1]):
-        steps = _index_steps if table.kind == LOCATE else _value_steps
-        return steps(np.array(table.values), operands[1])
+def _repeat(op: int, operands: list[ca.SX], replace: Callable[[Table, ca.SX], ca.SX | None]) -> ca.SX:
+    """An operation on expressions."""
+    if op == NODE and (table := lookup(number_of(float(operands[0])))).kind in (LOCATE, GATHER):
+        found = replace(table, operands[1])
+        if found is not None:
+            return found
     return ca.SX.binary(op, *operands) if len(operands) == 2 else ca.SX.unary(op, *operands)
+
+
+def _of_number(table: Table, operand: ca.SX) -> ca.SX | None:
+    if not operand.is_constant():
+        return None
+    number = float(operand)
+    if table.kind == GATHER:
+        return ca.SX(table.values[int(number)])
+    return ca.SX(max(0, sum(knot <= number for knot in table.values) - 1))
+
+
+def _as_steps(table: Table, operand: ca.SX) -> ca.SX:
+    steps = _index_steps if table.kind == LOCATE else _value_steps
+    return steps(np.array(table.values), operand)
 
 
 def _index_steps(knots: np.ndarray, x: ca.SX) -> ca.SX:

@@ -88,6 +88,8 @@ def _draw(rng: np.random.Generator, name: str, rule: str, scale: float, time: bo
         return float(rng.integers(1, 1000))
     if "below one" in rule:
         return float(rng.uniform(0.0, 0.95))
+    if rule == "within 90 deg":
+        return float(rng.uniform(-1.4, 1.4))
     if rule.startswith("above"):
         # A lower bound that kept its default is 0 or minus infinity.
         return float(max(others.get(rule.split()[-1], 0.0), -scale)) + size

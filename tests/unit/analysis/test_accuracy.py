@@ -15,12 +15,14 @@ from robodyn.analysis.accuracy.iso9283 import (
     measure_settling,
     measure_velocity,
 )
-from robodyn.analysis.accuracy.sheet import make_sheet
+from robodyn.analysis.accuracy.path_geometry import Followed
+from robodyn.analysis.accuracy.sheet import _Motion, _settling, make_sheet
 from robodyn.analysis.sweeps.sampling import Distribution
 from robodyn.cli.application import app
 from robodyn.errors import ModelError
 from robodyn.reporting.accuracy_sheet import write_sheet
 from robodyn.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo, save
+from robodyn.results.table import Curves
 
 CART = """
 title = "A cart that is pushed while it goes"
@@ -91,6 +93,9 @@ def test_a_corner_rounded_by_an_arc_and_one_that_is_overshot():
     found = measure_corner(arc[None], np.zeros(3), before, after)
     assert found.rounding == pytest.approx(0.1 * (np.sqrt(2) - 1), rel=1e-4)
     assert found.overshoot < 1e-12
+    # Read at few places, it is the straight lines between them that come near the corner.
+    through = np.array([[[-0.07, 0, 0], [0.03, 0, 0], [0.03, 0.1, 0]]])
+    assert measure_corner(through, np.zeros(3), before, after).rounding < 1e-15
     beyond = np.array([[[0, 0, 0], [0.02, 0.01, 0], [0, 0.1, 0]]])
     assert measure_corner(beyond, np.zeros(3), before, after).overshoot == pytest.approx(0.02)
 
@@ -104,6 +109,22 @@ def test_settling_lasts_from_the_first_entry_to_the_last():
     assert found.overshoot == pytest.approx(2.5)
     damped = measure_settling(time, np.exp(-time)[None], 0.1)
     assert (damped.time, damped.overshoot) == (0.0, 0.0)
+
+
+def test_a_tool_that_enters_the_band_before_its_command_stops_settles_from_then_on():
+    """A way of 1 m in 1 s, oblique in space; the tool follows it, and from 1.2 to 1.4 s is 0.2 m beyond its end."""
+    time = np.linspace(0, 2, 2001)
+    way = np.minimum(time, 1.0)
+    gone = way + 0.2 * ((time > 1.2) & (time < 1.4))
+    x, y, z = (part * gone for part in (2 / 3, -2 / 3, 1 / 3))
+    names = ("d.along", "d.horizontal", "d.vertical", "way", "x", "y", "z")
+    rows = (gone - way, 0 * z, 0 * z, way, x, y, z)
+    values = {name: np.array([row] * 3) for name, row in zip(names, rows, strict=True)}
+    motion = _Motion(Curves("time", "s", time, values, {}), Followed(names[:3], "way", names[4:], ()))
+    stabilisation, overshoot = _settling(motion, 0.1, [])
+    # In the band from 0.9 s on, for good from 1.4 s on.
+    assert stabilisation.value == pytest.approx(0.5, abs=2e-3)
+    assert overshoot.value == pytest.approx(0.2)
 
 
 def circle_run(deviation, turns=1.5, sign=1.0, centre=(0.0, 0.0)):
@@ -141,6 +162,22 @@ def test_the_least_squares_circle_of_an_arc_of_points_is_the_circle():
     angle = np.linspace(0, 1, 50)
     p = np.column_stack([3 + 2 * np.cos(angle), 1 + 2 * np.sin(angle)])
     assert fit_circle(p) == pytest.approx((2, 3, 1))
+
+
+def test_the_way_to_a_circle_and_the_rest_after_it_are_no_part_of_it():
+    """From the centre outwards for a second, once round in one, then at rest for another."""
+    time = np.linspace(0, 3, 30001)
+    angle = -2 * np.pi * np.clip(time - 1, 0, 1)
+    r = 0.05 * np.minimum(time, 1)
+    values = np.column_stack([0.3 + r * np.cos(angle), r * np.sin(angle)])
+    infos = (SignalInfo("x", "m"), SignalInfo("y", "m"))
+    run = Run(time, values, infos, Outcome(OutcomeKind.FINISHED, "", 3.0), Provenance("circle"))
+    found = measure_circle(run, "x", "y")
+    # Straight lines between points of the circle are within it by R (d angle)^2 / 8 at most.
+    assert (found.radius, *found.centre) == pytest.approx((0.05, 0.3, 0.0), abs=1e-8)
+    # At both ends a part of a row's distance is still the way to the circle, or missing.
+    assert max(found.highest, -found.lowest) < 5e-6
+    assert found.speed == pytest.approx(2 * np.pi * 0.05, rel=1e-3)
 
 
 def test_what_is_no_circle_is_refused():

@@ -78,6 +78,17 @@ def test_a_limit_on_the_motion_is_kept_as_well():
     assert found.limits[0].active
 
 
+def test_the_smallest_of_a_signal_is_that_of_the_whole_motion():
+    """Of a value that decays from 1, one window alone has the smallest."""
+    found = tune_gains(loop(3.0), ["loop.gain"], "max:loop.command", limits=["smallest:plant.value<=0.1"], points=401)
+    assert found.limits[0].active
+    assert simulate(loop(found.values["loop.gain"]))["plant.value"].values.min() == pytest.approx(0.1, rel=1e-3)
+    found = tune_gains(loop(0.5), ["loop.gain"], "smallest:plant.value", limits=["max:loop.command<=1"], points=401)
+    assert found.values["loop.gain"] == pytest.approx(1.0, rel=1e-3)
+    ends = [simulate(loop(gain))["plant.value"].final for gain in (0.5, 1.0)]
+    assert (found.before, found.after) == pytest.approx(ends, rel=2e-3)
+
+
 def test_margins_that_no_gain_keeps_are_refused_with_the_nearest_that_some_do():
     with pytest.raises(ModelError, match="loop.command has 1.938 dB") as refused:
         tune("margin>=6 dB", gain=9.0, bounds={"loop.gain": (8.0, 20.0)})

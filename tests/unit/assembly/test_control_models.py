@@ -13,6 +13,7 @@ from robodyn.analysis import find_gains, linearise_sampled
 from robodyn.analysis.jumps import find_block_jumps
 from robodyn.assembly import assemble
 from robodyn.catalog.two_link import two_link_mechanism
+from robodyn.laws import law
 from robodyn.model import (
     GROUND,
     Block,
@@ -27,6 +28,7 @@ from robodyn.model import (
     combine,
     with_elastic_joints,
 )
+from robodyn.symbolic import table
 
 AXES = ("shoulder", "elbow")
 GAINS = {"stiffness": 100.0, "damping": 14.0}
@@ -57,6 +59,26 @@ def test_a_wrong_mass_leaves_the_error_that_one_computes_by_hand():
     rest = {"hinge.position": 0.3 - e, "hinge.velocity": 0.0}
     assert e > 0.03
     assert evaluate_signals(scenario, ("hinge.acceleration",), rest) == pytest.approx([0.0], abs=1e-12)
+
+
+def test_positions_that_are_numbers_are_looked_up_and_told_apart():
+    """Gravity against a spring of a table, where -1 and -2 have the same hash; at rest, its damper does nothing."""
+
+    @law(position="rad", velocity="rad/s", torque="N m", passive=True)
+    def stiffening(position, velocity):
+        """A spring and damper by tables."""
+        rising = (-2.0, -1.0, 0.0, 1.0, 2.0), (-5.0, -2.0, 0.0, 2.0, 5.0)
+        return {"torque": -table(position, *rising) - table(velocity, *rising)}
+
+    def look(model):
+        return {"held": model.gravity((-1.0,)) + model.gravity((-2.0,))}
+
+    machine = rod().machine
+    blocks = (Block("spring", stiffening, "hinge"), Block("look", look, model=ControlModel(axes=("hinge",))))
+    scenario = Scenario("rod", machine.replaced(blocks=blocks), 1.0)
+    found = evaluate_signals(scenario, ("look.held.0", "look.held.1"), {"hinge.position": 0.3, "hinge.velocity": 0.5})
+    weight = 2.0 * 9.81 * 0.6
+    assert found == pytest.approx([weight * math.cos(1.0) - 2.0, weight * math.cos(2.0) - 5.0], rel=1e-12)
 
 
 def test_numbers_that_are_tunable_in_the_machine_are_so_in_the_model():

@@ -56,6 +56,13 @@ def test_a_dressed_arm_moves_and_arrives():
         assert run.final[f"{name}_drive.position"] == pytest.approx(target, abs=2e-3)
 
 
+def test_a_move_to_where_the_robot_stands_takes_no_time():
+    found = rd.move(standing(), START, begin=0.3)
+    assert found.duration == 0.3
+    assert not np.any(found.velocity)
+    assert found.position[0] == pytest.approx(list(START.values()), abs=0)
+
+
 def test_efforts_of_elastic_drives_hold_their_rotors_too():
     elastic, rigid = rd.move(standing(), TO), rd.move(arm(), TO, start=START)
     joints = {joint.name: joint for joint in standing().machine.mechanism.joints}

@@ -94,6 +94,19 @@ def test_numbers_that_no_description_accepts_are_the_outcome_of_their_run(arm, s
     assert "mass" in heavy.sentences[1]
 
 
+def test_starts_that_no_scenario_accepts_are_the_outcome_of_their_run(swing):
+    table = rd.simulate_many(swing, initial={ANGLE: [0.1, np.inf, 1e40]}, measures=[f"final:{ANGLE}"])
+    assert table.outcomes == ("finished", "failed", "failed")
+    assert "initial.hinge.position: must be finite" in table.sentences[1]
+    bodies, joints = (rd.Body("box", 1.0, inertia=(1.0, 1.0, 1.0)),), (rd.Joint("base", "free", "ground", "box"),)
+    mechanism = rd.Mechanism("box", bodies, joints)
+    system = rd.assemble(rd.Scenario("falling", rd.Machine("box", mechanism), duration=0.01))
+    turned = {f"base.orientation.{part}": values for part, values in (("w", [0.8, 0.8]), ("x", [0.6, 0.1]))}
+    table = rd.simulate_many(system, initial=turned, measures=["final:base.orientation.x"])
+    assert table.outcomes == ("finished", "failed")
+    assert "has length 0.806225775, must have 1" in table.sentences[1]
+
+
 def test_rules_between_two_numbers_are_checked_in_each_run(swing):
     """Bounds that cross in no run, though the largest lower one is above the smallest upper one."""
 

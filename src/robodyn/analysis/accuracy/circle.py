@@ -22,6 +22,8 @@ WINDOW = np.radians(30.0)
 """Half of the window around a reversal."""
 POINTS = 3601
 TURN = 2 * np.pi
+REST = 1e-4
+"""Part of a turn that may be left at its end: what follows is standing still, which has no speed along the circle."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ def measure_circle(
 
     Args:
         x, y: signals of the attained position.
-        radius, centre: of the nominal circle; those of the least-squares circle by default, radius to a micrometre.
+        radius, centre: of the nominal circle; those of the turn's least-squares circle by default, radius to 1 um.
 
     Raises:
         ModelError: signals that are not there, or a motion that makes no whole turn.
@@ -83,21 +85,22 @@ def measure_circle(
         raise ModelError(flaws, "circle")
     time = np.linspace(float(run.time[0]), float(run.time[-1]), 20 * POINTS)
     p = np.column_stack([run[x](time), run[y](time)])
-    fit = fit_circle(p)
-    middle = np.array(centre if centre is not None else fit[1:])
-    size = radius if radius is not None else round(fit[0], 6)
-    part, sign = _last_turn(p - middle)
+    part, sign = _last_turn(p - (centre if centre is not None else fit_circle(p)[1:]))
+    # Fitted to the turn alone: how a tool comes to its circle is no part of it.
+    fitted = fit_circle(p[part])
+    middle = np.array(centre if centre is not None else fitted[1:])
+    size = radius if radius is not None else round(fitted[0], 6)
     angle, r = _polar(p[part] - middle)
     grid = np.linspace(0, TURN, POINTS)
     deviation = np.interp(grid, angle, r, period=TURN) - size
-    about = np.linalg.norm(p[part] - fit_circle(p[part])[1:], axis=1)
+    about = np.linalg.norm(p[part] - fitted[1:], axis=1)
     span = time[part]
     speed = float(np.linalg.norm(np.diff(p[part], axis=0), axis=1).sum() / (span[-1] - span[0]))
     return CircleTest(
         name or run.provenance.scenario,
         size,
         (float(middle[0]), float(middle[1])),
-        fit_circle(p[part]),
+        fitted,
         grid,
         deviation,
         speed,
@@ -138,8 +141,10 @@ def _last_turn(p: Floats) -> tuple[slice, float]:
         what = f"the motion goes {np.degrees(abs(turned)):.4g} deg round, not once"
         raise ModelError([Flaw("circle", what, "simulate it for longer, or say where the centre is")], "circle")
     sign = 1.0 if turned > 0 else -1.0
-    begin = int(np.flatnonzero(sign * (angle[-1] - angle) >= TURN * (1 - 1e-6))[-1])
-    return slice(begin, None), sign
+    left = sign * (angle[-1] - angle)
+    begin = int(np.flatnonzero(left >= TURN * (1 - 1e-6))[-1])
+    end = begin + int(np.argmax(left[begin:] <= TURN * REST))
+    return slice(begin, end + 1), sign
 
 
 def _polar(p: Floats) -> tuple[Floats, Floats]:

@@ -97,12 +97,20 @@ def measure_corner(tracks: Floats, corner: Floats, before: Floats, after: Floats
     Overshoot is the largest distance from the line behind the corner on its outer side, where the path before points.
     """
     apart = tracks - corner
-    rounding = np.linalg.norm(apart, axis=2).min(axis=1).max()
+    rounding = max(_nearest(track) for track in apart)
     outward = before - (before @ after) * after
     size = np.linalg.norm(outward)
     beyond = apart @ (outward / size) if size > 0 else np.zeros(apart.shape[:2])
     passed = apart @ after > 0
     return CornerFigures(float(rounding), float(np.max(np.where(passed, beyond, 0.0), initial=0.0)))
+
+
+def _nearest(track: Floats) -> float:
+    """Distance of the origin from the straight lines between the rows (m, 3) of a track."""
+    begin, along = track[:-1], np.diff(track, axis=0)
+    lengths = np.maximum((along**2).sum(axis=1), 1e-300)
+    share = np.clip(-(begin * along).sum(axis=1) / lengths, 0, 1)
+    return float(np.linalg.norm(begin + share[:, None] * along, axis=1).min())
 
 
 @dataclass(frozen=True)

@@ -129,15 +129,15 @@ def make_sheet(
 
 
 class _Motion:
-    """The cycles as arrays: deviation and tool (n, m, 3), speeds (n, m), of the commanded way (m,)."""
+    """The cycles as arrays: deviation and tool (n, m, 3), speeds (n, m), the commanded way (m,) and its speed."""
 
     def __init__(self, curves: Curves, followed: Followed) -> None:
         self.time = curves.places
         self.followed = followed
         self.deviation = np.stack([curves.values[name] for name in followed.deviation], axis=-1)
         self.tool = np.stack([curves.values[name] for name in followed.tool], axis=-1)
-        way = curves.values[followed.way]
-        self.commanded = np.gradient(way[0], self.time)
+        self.way = curves.values[followed.way][0]
+        self.commanded = np.gradient(self.way, self.time)
         self.speed = np.linalg.norm(np.gradient(self.tool, self.time, axis=1), axis=2)
         top = self.commanded.max()
         if not top > 0:
@@ -208,13 +208,16 @@ def _near(tracks: Floats, corner: Corner) -> Floats:
 
 
 def _settling(motion: _Motion, band: float | None, notes: list[str]) -> list[Figure]:
-    rest = motion.deviation[: iso9283.CORNER_CYCLES, motion.stop :]
-    if rest.shape[1] < 10:
+    if len(motion.time) - motion.stop < 10:
         notes.append("no stabilisation time: the run ends with the path; let it go on")
         return []
     limit = band or iso9283.measure_pose(motion.deviation[:, -1], np.zeros(3)).repeatability
+    # From when the commanded way to the end is within the band: a tool may enter it before the command stops, and a
+    # path that ends where it began is not within it at its start.
+    begin = int(np.flatnonzero(motion.way[-1] - motion.way > limit).max(initial=0))
+    rest = motion.tool[: iso9283.CORNER_CYCLES, begin:]
     apart = np.linalg.norm(rest - rest[:, -1:], axis=2)
-    found = iso9283.measure_settling(motion.time[motion.stop :], apart, limit)
+    found = iso9283.measure_settling(motion.time[begin:], apart, limit)
     name = f"within {1e6 * limit:.4g} um"
     return [
         Figure("t", f"position stabilisation time, {name}", "first to last entry", len(rest), found.time, "s"),

@@ -108,5 +108,5 @@ def _find_places(variation: Variation, cases: Cases, case: int, at: Sequence[str
         if run is not None and not isinstance(place, str):
             found.append((run, place))
         else:
-            found.append(starts or str(place))
+            found.append(starts if starts and place == "start" else str(place))
     return found

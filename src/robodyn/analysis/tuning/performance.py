@@ -4,8 +4,8 @@ Symbols: z the scaled gains, Q a measure, y the signal it is taken of.
 
     dQ/dz = d/de Q(y + e dy/dp) dp/dz
 
-The largest of a signal is taken of windows of time, each a row of its own: which of them is the largest changes from
-gains to gains, and a search must see those that are next.
+The largest of a signal that must be small is taken of windows of time, each a row of its own: which of them is the
+largest changes from gains to gains, and a search must see those that are next.
 """
 
 from __future__ import annotations
@@ -29,7 +29,15 @@ from robodyn.results.signal import Floats
 from robodyn.simulation.measures import Measure
 
 WINDOWS = 16
-EXTREMES = ("max", "largest", "smallest")
+
+
+def count_windows(measure: Measure, least: bool = False) -> int:
+    """Of how many windows a measure is taken: several where the worst of them, for a goal or a limit, is the whole's.
+
+    Args:
+        least: whether the measure has a lower limit.
+    """
+    return WINDOWS if measure.kind in (("smallest",) if least else ("max", "largest")) else 1
 
 
 @dataclass
@@ -37,7 +45,7 @@ class Performance:
     """Measures of all cases as functions of z; what was computed is kept.
 
     Attributes:
-        times: at which the signals are read [s].
+        windows: how many each measure is taken of; times: at which the signals are read [s].
         on_run: called after every set of runs.
         failure: why the last motion could not be carried through.
     """
@@ -45,6 +53,7 @@ class Performance:
     variation: Variation
     scales: Sequence[Scale]
     measures: Sequence[Measure]
+    windows: Sequence[int]
     cases: Cases
     times: Floats
     memo: Memo
@@ -55,7 +64,7 @@ class Performance:
     @property
     def spans(self) -> list[slice]:
         """Which rows of a case belong to each measure."""
-        ends = np.cumsum([0, *(WINDOWS if measure.kind in EXTREMES else 1 for measure in self.measures)])
+        ends = np.cumsum([0, *self.windows])
         return [slice(int(a), int(b)) for a, b in zip(ends[:-1], ends[1:], strict=True)]
 
     def values(self, z: Floats) -> Floats | None:
@@ -109,9 +118,8 @@ class Performance:
     def _read(self, run: Run, moved: Mapping[str, Floats] | None = None) -> list[float]:
         """Every measure's windows of one run, its signals moved if wished."""
         found = []
-        for measure in self.measures:
+        for measure, count in zip(self.measures, self.windows, strict=True):
             y = run[measure.signal].values + (moved[measure.signal] if moved else 0.0)
-            count = WINDOWS if measure.kind in EXTREMES else 1
             ends = np.linspace(0, len(y), count + 1).astype(int)
             found += [measure.take(run.time[a:b], y[a:b]) for a, b in zip(ends[:-1], ends[1:], strict=True)]
         return found

@@ -24,7 +24,7 @@ from robodyn.analysis.tuning.cases import Cases, make_cases
 from robodyn.analysis.tuning.limits import Limit, read_limits
 from robodyn.analysis.tuning.margin_limits import MarginLimits, make_margin_limits
 from robodyn.analysis.tuning.memo import load_memo
-from robodyn.analysis.tuning.performance import Performance
+from robodyn.analysis.tuning.performance import WINDOWS, Performance, count_windows
 from robodyn.analysis.tuning.result import Tuning
 from robodyn.analysis.tuning.search import KEPT, Problem, find_allowed, minimise_largest, spread_starts
 from robodyn.analysis.tuning.summary import summarise_tuning
@@ -95,7 +95,9 @@ def tune_gains(
     system = assemble(scenario)
     varied = (vary, random, runs, seed)
     names, measure, kept, cases = _check(system, free, minimise, limits, varied, over, at, (starts, points))
-    measures = [measure, *(limit.what for limit in kept if isinstance(limit.what, Measure))]
+    on_measures = [(limit, limit.what) for limit in kept if isinstance(limit.what, Measure)]
+    measures = [measure, *(what for _, what in on_measures)]
+    windows = [count_windows(measure), *(count_windows(what, limit.least) for limit, what in on_measures)]
     signals = tuple(dict.fromkeys(m.signal for m in measures))
     variation = prepare_variation(cases.scenario, names, signals, solver)
     scales = _make_scales(variation.numbers, bounds or {})
@@ -105,9 +107,9 @@ def tune_gains(
     mark = fingerprint(settings, [dict(c) for c in cases.changes], list(at), friction, points, str(variation.solver))
     memo = load_memo(state, mark)
     margins = make_margin_limits(variation, on_margins, scales, cases, at, friction, memo) if on_margins else None
-    performance = Performance(variation, scales, measures, cases, np.linspace(0.0, scenario.duration, points), memo)
-    on_measures = [limit for limit in kept if isinstance(limit.what, Measure)]
-    problem = Problem(performance, margins, on_measures, 1.0, over == "mean")
+    times = np.linspace(0.0, scenario.duration, points)
+    performance = Performance(variation, scales, measures, windows, cases, times, memo)
+    problem = Problem(performance, margins, [limit for limit, _ in on_measures], 1.0, over == "mean")
     first, slack = find_allowed(problem, scales, begin, seed or 0)
     if slack < -KEPT:
         raise _no_margins(margins, scales, first)
@@ -136,6 +138,9 @@ def _check(
     if len(found) > 1:
         flaws.add(f"minimise {minimise}", f"names {len(found)} signals", "name one")
     kept = read_limits(flaws, limits, system)
+    for one in (*found, *(limit.what for limit in kept)):
+        if isinstance(one, Measure) and one.kind == "max_time":
+            flaws.add(one.name, "has no slopes by the gains: it leaps from row to row", "name another measure")
     cases = make_cases(flaws, scenario, *varied)
     for name in set(names) & set(cases.names):
         flaws.add(name, "is both free and varied", "leave it out of one")
@@ -146,8 +151,8 @@ def _check(
             flaws.add("at", f"must be {', '.join(PLACES)} or a time [s], is '{place}'")
     if starts < 1:
         flaws.add("starts", f"must be at least 1, is {starts}")
-    if points < 10:
-        flaws.add("points", f"must be at least 10, is {points}")
+    if points < WINDOWS:
+        flaws.add("points", f"must be at least {WINDOWS}, is {points}")
     if any(isinstance(limit.what, str) for limit in kept) and not system.discrete.tasks:
         flaws.add("limits", "no block is sampled, so that no loop can be cut", "leave limits on margins out")
     flaws.raise_if_any(f"tuning of '{scenario.name}'")
