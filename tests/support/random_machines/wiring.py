@@ -86,7 +86,7 @@ def _outputs(function: Callable[..., Any]) -> list[str]:
 
 @cache
 def all_laws() -> tuple[Law, ...]:
-    """All but those made from a model of the machine, which `identities/test_control_models.py` examines."""
+    """All but those made from a model of the machine, see `test_control_models.py` of `identities` and `unit`."""
     plain = {name: law for name, law in known_laws().items() if "model" not in {a.name for a in arguments_of(law)}}
     return tuple(Law(name, function) for name, function in plain.items())
 
