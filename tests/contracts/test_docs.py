@@ -105,12 +105,8 @@ def run_commands(block, folder):
         code, printed = run_robodyn(arguments, folder, COLUMNS="80", ROBODYN_QUIET="1")
         compare_output(f"{block.place}: $ {command}", expected.splitlines(), printed.splitlines())
         # A message of failure would pass for "..." alone; 3 is a run that is kept, but suspect.
-        # A message of failure would pass for "..." alone; 3 is a run that is kept, but suspect.
-=======
-        # Where all that is shown is "...", a message of failure would pass for anything; 3 is a run that is kept, but suspect.
         assert code in (0, 3) or expected.replace("...", "").strip(), f"{block.place}: $ {command}\n{printed}"
 
->>>>>>> w-rev5
 
 def compare_output(place, expected, printed):
     """Every line shown is printed, in this order; nothing else is printed where no "..." stands."""
