@@ -105,8 +105,10 @@ def run_commands(block, folder):
         command, _, expected = entry.partition("\n")
         program, *arguments = shlex.split(command)
         assert program == "robodyn", f"{block.place}: only robodyn commands are tested, not {program}"
-        printed = run_robodyn(arguments, folder, COLUMNS="80", ROBODYN_QUIET="1")
+        code, printed = run_robodyn(arguments, folder, COLUMNS="80", ROBODYN_QUIET="1")
         compare_output(f"{block.place}: $ {command}", expected.splitlines(), printed.splitlines())
+        # A message of failure would pass for "..." alone; 3 is a run that is kept, but suspect.
+        assert code in (0, 3) or expected.replace("...", "").strip(), f"{block.place}: $ {command}\n{printed}"
 
 
 def compare_output(place, expected, printed):
