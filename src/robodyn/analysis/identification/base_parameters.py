@@ -90,7 +90,7 @@ def _choose(Y: Floats, sizes: Floats, order: Sequence[int]) -> tuple[list[int], 
 
 def _describe(row: Floats, own: int, names: Sequence[str]) -> str:
     """A sum such as `arm.Lzz + 0.25 tool.mass`."""
-    others = [k for k in np.flatnonzero(row) if k != own]
+    others = [k for k in np.flatnonzero(row).tolist() if k != own]
     parts = [f" {'+' if row[k] > 0 else '-'} {_factor(abs(row[k]))}{names[k]}" for k in others]
     return names[own] + "".join(parts)
 

@@ -1,6 +1,6 @@
 """Physically consistent bodies: which possible bodies have the base parameters that were found?
 
-Symbols: S second moments of the mass about the frame's origin, J the pseudo-inertia of a body (Wensing, Kim, Slotine 2018).
+Symbols: S second moments of the mass about the frame's origin, J the pseudo-inertia of a body (Wensing et al. 2018).
 
     J = [S h; h^T m] = U U^T,   U upper triangular, its diagonal exp(y)   (Rucker and Wensing 2022)
 
@@ -23,7 +23,7 @@ from robodyn.analysis.identification.parameters import Parameter
 from robodyn.results.signal import Floats
 
 PRIOR = 1e-2
-"""Weight of the given body: e-fold changes that the data do not tell cost a ten-thousandth of one standard deviation."""
+"""Weight of the given body: an e-fold change that the data do not tell costs a ten-thousandth of one deviation."""
 THICKER = 1e-6
 """Least eigenvalue of a given pseudo-inertia, by their sum: thin rods have none to spare."""
 

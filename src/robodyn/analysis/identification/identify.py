@@ -7,6 +7,7 @@ first part of them, possible bodies with these base parameters, prediction of th
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import casadi as ca
 import numpy as np
@@ -59,21 +60,48 @@ def identify(
     """
     runs = [data] if isinstance(data, Run) else list(data)
     _check(runs, cutoff, held_out)
+    plan = plan_identification(scenario, runs[0], offsets)
+    fitted, held = split_rows([plan.rows(run, cutoff) for run in runs], held_out)
+    return _summarise(plan.regressor, plan.base, plan.estimate(fitted, robust), fitted, held)
+
+
+@dataclass(frozen=True, eq=False)
+class IdentificationPlan:
+    """What is the same for all recordings of a machine.
+
+    Attributes:
+        jacobians: how each effort acts on the joints, (n_efforts, n); usable: joints all of whose drives are measured.
+    """
+
+    system: System
+    regressor: Regressor
+    base: BaseParameters
+    efforts: tuple[Effort, ...]
+    jacobians: Floats
+    usable: np.ndarray
+
+    def rows(self, run: Run, cutoff: float | None = None) -> Rows:
+        """Filtered rows of a recording."""
+        data = _matched(self.system, run, self.efforts)
+        rows = make_rows(self.regressor, self.base.kept, self.efforts, self.jacobians, data, cutoff)
+        return replace(rows, used=rows.used & self.usable)
+
+    def estimate(self, rows: Sequence[Rows], robust: bool = False) -> Estimate:
+        """Base parameters from rows; what these do not tell stays as the scenario has it."""
+        return estimate(rows, self.base.G @ self.regressor.given, robust)
+
+
+def plan_identification(scenario: Scenario, example: Run, offsets: bool = True) -> IdentificationPlan:
+    """Regressor, base parameters and efforts for recordings with the signals of an example."""
     regressor = make_regressor(scenario)
-    efforts = find_efforts(scenario, runs[0])
+    efforts = find_efforts(scenario, example)
     system = assemble(scenario)
-    jacobians, usable = _act_on_joints(system, regressor, efforts)
+    jacobians, usable = _act_on_joints(system, efforts)
     if offsets:
         units = [system.signals[system.signal_names.index(f"{e.on}.position")].unit for e in efforts]
         forces = ["N m" if unit == "rad" else "N" for unit in units]
         regressor = regressor.with_offsets([effort.on for effort in efforts], forces, jacobians)
-    base = find_base_parameters(regressor)
-    rows = [make_rows(regressor, base.kept, efforts, jacobians, _matched(system, run, efforts), cutoff) for run in runs]
-    rows = [Rows(r.time, r.Y, r.tau, r.used & usable, r.rate, r.cutoff) for r in rows]
-    fitted, held = split_rows(rows, held_out)
-    start = base.G @ regressor.given
-    found = estimate(fitted, start, robust)
-    return _summarise(regressor, base, found, fitted, held)
+    return IdentificationPlan(system, regressor, find_base_parameters(regressor), tuple(efforts), jacobians, usable)
 
 
 def _check(runs: Sequence[Run], cutoff: float | None, held_out: float) -> None:
@@ -92,22 +120,24 @@ def _matched(system: System, run: Run, efforts: Sequence[Effort]) -> Run:
     units = {info.name: info.unit for info in system.signals}
     used = [name for name in run.names if name in units and (name.endswith(".position") or _is_effort(name, efforts))]
     columns = [run.names.index(name) for name in used]
-    part = Run(
-        run.time - run.time[0], run.values[:, columns], tuple(run.infos[k] for k in columns), run.outcome, run.provenance
-    )
-    flaws = [Flaw(name, f"is not in {run.provenance.description.get('file', 'the data')}")
-             for e in efforts for name in e.signals if name not in run]  # fmt: skip
-    if flaws:
-        raise ModelError(flaws, "measured data")
+    infos = tuple(run.infos[k] for k in columns)
+    part = Run(run.time - run.time[0], run.values[:, columns], infos, run.outcome, run.provenance)
+    missing = [name for effort in efforts for name in effort.signals if name not in run]
+    if missing:
+        raise ModelError([Flaw(name, "is not in the data") for name in missing], _source(run))
     match_measured(part, units)
     return run
+
+
+def _source(run: Run) -> str:
+    return str(run.provenance.description.get("file", "measured data"))
 
 
 def _is_effort(name: str, efforts: Sequence[Effort]) -> bool:
     return any(name in effort.signals for effort in efforts)
 
 
-def _act_on_joints(system: System, regressor: Regressor, efforts: Sequence[Effort]) -> tuple[Floats, np.ndarray]:
+def _act_on_joints(system: System, efforts: Sequence[Effort]) -> tuple[Floats, np.ndarray]:
     """How each effort acts on the joints, (n_efforts, n), and joints all of whose drives are measured."""
     rows, flaws = [], FlawList()
     for effort in efforts:
@@ -152,7 +182,7 @@ def _summarise(
     consistent = make_consistent(regressor.parameters, base.G, found)
     beta = base.G @ consistent.theta
     parts = [(rows, False) for rows in fitted] + [(rows, True) for rows in held]
-    predictions = [p for flag in (False, True) for p in _predict(regressor, [r for r, f in parts if f is flag], beta, flag)]
+    predictions = [*_predict(regressor, fitted, beta, False), *_predict(regressor, held, beta, True)]
     estimates = _base_estimates(regressor, base, found)
     deviations = np.sqrt(np.maximum(np.diag(found.covariance), 1e-300))
     measured = np.concatenate([np.where(r.used, r.tau, np.nan) for r, _ in parts])
@@ -192,11 +222,11 @@ def _base_estimates(regressor: Regressor, base: BaseParameters, found: Estimate)
     basis = np.linalg.qr(found.known)[0]
     told = np.linalg.norm(basis, axis=1) > 1 - 1e-6
     return tuple(
-        BaseEstimate(
-            name, regressor.parameters[k].unit, float(b), float(d), float(b - NORMAL * d), float(b + NORMAL * d), float(g), bool(t),
+        BaseEstimate(name, regressor.parameters[k].unit, b, d, b - NORMAL * d, b + NORMAL * d, g, bool(t))
+        for name, k, b, d, g, t in zip(
+            base.names, base.kept, found.beta.tolist(), deviations.tolist(), given.tolist(), told, strict=True
         )
-        for name, k, b, d, g, t in zip(base.names, base.kept, found.beta, deviations, given, told, strict=True)
-    )  # fmt: skip
+    )
 
 
 def _predict(regressor: Regressor, rows: Sequence[Rows], beta: Floats, held_out: bool) -> list[JointPrediction]:
@@ -225,5 +255,6 @@ def _warnings(
             found.append(f"{what}: look at sign, unit, gear and delay of its columns, or at what the model lacks")
     count = sum(int(r.used.sum()) for r in rows)
     if lost > 3 * len(estimates):
-        found.append(f"possible bodies are {lost:.3g} worse in the sum of squares of {count} rows than impossible ones: the model lacks something")
+        what = f"possible bodies are {lost:.3g} worse in the sum of squares of {count} rows than impossible ones"
+        found.append(f"{what}: the model lacks something")
     return tuple(found)

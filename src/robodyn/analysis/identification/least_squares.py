@@ -6,13 +6,14 @@ Symbols: X rows of the regressor over the noise of their joint, y forces over it
     S = sum_l k(l) sum_t s_t s_{t-l}^T,   s_t the sum of w x e over the joints at an instant
 
 S (Newey and West 1987) sees that filtered noise is no new noise at each row, and that joints which share a gear share
-its noise. k falls to 0 at a lag beyond which what is left is white.
+its noise. k is 1 up to the lag at which what is left is white, and 0 from twice that lag on (Politis and Romano 1995).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -53,50 +54,62 @@ def estimate(rows: Sequence[Rows], start: Floats, robust: bool = False) -> Estim
         start: what stays of beta where the data say nothing.
     """
     Y, tau, used = (np.concatenate([getattr(r, part) for r in rows]) for part in ("Y", "tau", "used"))
-    noise = np.where(used.any(axis=0), _spread(tau, used), 1.0)
     weights = used.astype(float)
-    beta, known = start, np.eye(len(start))
+    roots = _reduce(Y, tau - Y @ start, weights)
+    counts = weights.sum(axis=0)
+    noise = np.sqrt(np.array([np.sum(root[:, -1] ** 2) for root in roots]) / np.maximum(counts, 1))
+    noise = np.where(noise > 0, noise, 1.0)
+    step, known = np.zeros(len(start)), np.eye(len(start))
     for _ in range(ROUNDS):
-        beta, known = _solve(Y, tau, weights / noise**2, start)
-        e = tau - Y @ beta
-        before, noise = noise, np.where(used.any(axis=0), _spread(e, used, len(start), robust), 1.0)
+        step, known = _solve(np.vstack([root / level for root, level in zip(roots, noise, strict=True)]))
+        before, noise = noise, _spread(roots, step, counts, noise)
         if robust:
+            e = tau - Y @ (start + step)
+            sizes = np.abs(np.where(used, e, np.nan))
+            noise = np.where(counts > 0, 1.4826 * np.nanmedian(sizes, axis=0), before)
             weights = used * np.minimum(1.0, HUBER * noise / np.maximum(np.abs(e), 1e-300))
+            roots = _reduce(Y, tau - Y @ start, weights)
         if np.all(np.abs(noise / before - 1) < STEADY):
             break
-    X = (np.sqrt(weights) / noise)[:, :, None] * Y
-    root = np.linalg.qr(X.reshape(-1, len(start)), mode="r")
+    e = tau - Y @ (start + step)
+    root = _triangle(np.vstack([r[:, :-1] / level for r, level in zip(roots, noise, strict=True)]))
     covariance = _covariance(rows, e, weights / noise**2, known)
-    residuals = np.where(used, e, np.nan)
     ends = np.cumsum([len(r.time) for r in rows])[:-1]
-    return Estimate(beta, covariance, noise, root, known, tuple(np.split(residuals, ends)))
+    return Estimate(start + step, covariance, noise, root, known, tuple(np.split(np.where(used, e, np.nan), ends)))
 
 
-def _spread(values: Floats, used: np.ndarray, parameters: int = 0, robust: bool = False) -> Floats:
-    """Root mean square of the used rows of each joint; by the median of their sizes if spikes are to count little."""
+def _reduce(Y: Floats, tau: Floats, weights: Floats) -> list[Floats]:
+    """For each joint the triangle R with |R [x; -1]| = |Y x - tau| by weights: all that least squares needs."""
     found = []
-    for column, chosen in zip(values.T, used.T, strict=True):
-        own = column[chosen]
-        if not own.size:
-            found.append(1.0)
-        elif robust:
-            found.append(1.4826 * float(np.median(np.abs(own))))
-        else:
-            found.append(float(np.sqrt(np.sum(own**2) / max(own.size - parameters / values.shape[1], 1))))
-    return np.maximum(found, 1e-12)
+    for k in range(tau.shape[1]):
+        own = weights[:, k] > 0
+        root = np.sqrt(weights[own, k])[:, None]
+        found.append(_triangle(root * np.column_stack([Y[own, k], tau[own, k]])))
+    return found
 
 
-def _solve(Y: Floats, tau: Floats, weights: Floats, start: Floats) -> tuple[Floats, Floats]:
-    """beta and the directions that the data tell: the others would change nothing that is measured."""
-    root = np.sqrt(weights)
-    X, y = (root[:, :, None] * Y).reshape(-1, len(start)), (root * (tau - Y @ start)).ravel()
+def _triangle(matrix: Floats) -> Floats:
+    """R of its QR decomposition."""
+    found: Any = np.linalg.qr(matrix, mode="r")
+    return np.asarray(found)
+
+
+def _spread(roots: Sequence[Floats], step: Floats, counts: Floats, before: Floats) -> Floats:
+    """Root mean square of what is left of each joint's rows, for as many parameters less as are its share."""
+    left = np.array([np.sum((root @ np.append(step, -1.0)) ** 2) for root in roots])
+    freedom = counts - len(step) * counts / max(counts.sum(), 1)
+    return np.where(counts > 0, np.sqrt(np.maximum(left / np.maximum(freedom, 1), 1e-24)), before)
+
+
+def _solve(root: Floats) -> tuple[Floats, Floats]:
+    """The step from the start and the directions that the data tell: others would change nothing that is measured."""
+    X, y = root[:, :-1], root[:, -1]
     lengths = np.linalg.norm(X, axis=0)
-    told = lengths > 0
-    scale = np.where(told, lengths, 1.0)
+    scale = np.where(lengths > 0, lengths, 1.0)
     U, values, V = np.linalg.svd(X / scale, full_matrices=False)
     seen = values > UNKNOWN * values[0]
     step = V[seen].T @ ((U.T @ y)[seen] / values[seen])
-    return start + step / scale, (V[seen] / scale).T
+    return step / scale, (V[seen] / scale).T
 
 
 def _covariance(rows: Sequence[Rows], e: Floats, weights: Floats, known: Floats) -> Floats:
@@ -117,23 +130,25 @@ def _covariance(rows: Sequence[Rows], e: Floats, weights: Floats, known: Floats)
 
 
 def _memory(e: Floats) -> int:
-    """Lag from which on what is left is white, with room for the kernel's slope."""
+    """Lag from which on what is left is white."""
     n = len(e)
     power = np.zeros(2 * n)
     for column in e.T:
         power += np.abs(np.fft.fft(column, 2 * n)) ** 2
     correlation = np.fft.ifft(power).real[: n // 4]
     correlation = correlation / max(correlation[0], 1e-300)
-    loud = np.flatnonzero(np.abs(correlation) > WHITE)
     first = np.flatnonzero(np.abs(correlation) <= WHITE)
     last = int(first[0]) if first.size else len(correlation)
-    return min(4 * max(last, 1), max(n // 4, 1)) if loud.size else 1
+    return min(max(last, 1), max(n // 8, 1))
 
 
-def _long_run(scores: Floats, lags: int) -> Floats:
-    """Sum of the scores' covariances over lags, by Bartlett's kernel 1 - l / (lags + 1)."""
+def _long_run(scores: Floats, memory: int) -> Floats:
+    """Sum of the scores' covariances over lags by the kernel min(1, 2 - l / memory), nowhere negative."""
     found = scores.T @ scores
-    for lag in range(1, lags + 1):
+    for lag in range(1, 2 * memory):
         part = scores[lag:].T @ scores[:-lag]
-        found += (1 - lag / (lags + 1)) * (part + part.T)
-    return found
+        found += min(1.0, 2 - lag / memory) * (part + part.T)
+    sizes = np.sqrt(np.maximum(np.diag(found), 1e-300))
+    values, vectors = np.linalg.eigh(found / np.outer(sizes, sizes))
+    half = vectors * np.sqrt(np.maximum(values, 0.0))
+    return half @ half.T * np.outer(sizes, sizes)

@@ -23,14 +23,14 @@ from robodyn.errors import FlawList, nearest
 from robodyn.results import Run
 from robodyn.results.signal import Floats
 
-ABOVE_NOISE = 10.0
-"""Power of a position, by that of its noise, that is motion."""
-BEYOND = 2.0
-"""Cutoff, by the highest frequency of the motion."""
+NOISY = 1e-4
+"""Power of the noise in an acceleration, by that of the acceleration: by so much it makes inertias too small."""
 PER_CUTOFF = 5.0
 """Rows that are kept, by the cutoff: twice what it takes, to see whether what is left is white."""
 OVERSAMPLED = 10.0
 """Rows at which regressors are computed, by the cutoff."""
+NEAR = 0.5
+"""Periods of the cutoff over which the filter mixes rows."""
 STILL = 0.01
 """Speed, by a joint's greatest, below which it hardly moves; more where the noise of the speed is more."""
 
@@ -72,26 +72,37 @@ def check_data(regressor: Regressor, efforts: Sequence[Effort], data: Run) -> No
     flaws.raise_if_any("measured data")
 
 
-def choose_cutoff(data: Run, joints: tuple[str, ...]) -> float:
-    """A frequency [Hz] well above that of the motion: where positions rise out of their noise."""
-    from scipy.signal import welch
+def choose_cutoff(data: Run, joints: Sequence[str]) -> float:
+    """The highest frequency [Hz] up to which noise of positions spoils no acceleration.
 
+    White noise of deviation s at a rate r has, low-passed and differentiated twice, the power
+
+        s^2 (2 / r) (2 pi)^4 f^5 / 5
+    """
     rate = assess_clock(data.time).rate
-    highest = 0.0
+    even = resample(data, rate, filtered=False)
+    lowest, highest = 4 * rate / len(data.time), rate / 6
+    found = highest
     for joint in joints:
-        q = data[f"{joint}.position"].values
-        q = q[np.isfinite(q)]
-        f, power = welch(np.diff(q), rate, nperseg=min(2048, q.size // 2), detrend="linear")
-        # Of differences noise rises with frequency; its floor is that of the upper half, brought down.
-        shape = np.maximum(np.sin(np.pi * f / rate) ** 2, 1e-12)
-        floor = float(np.median((power / shape)[f > rate / 4]))
-        moving = f[(power / shape > ABOVE_NOISE * floor) & (f > 0)]
-        highest = max(highest, float(moving.max(initial=0.0)))
-    return float(np.clip(BEYOND * highest, 4 * rate / len(data.time), rate / 6))
+        q = even[f"{joint}.position"].values
+        quality = assess_signal(q)
+        noise = max(np.nan_to_num(quality.noise), quality.quantum / 12**0.5, 1e-300)
+        own = highest
+        for _ in range(4):
+            a = differentiate(differentiate(LowPass(own)(q, rate), rate), rate)
+            allowed = NOISY * float(np.nanvar(a)) * 5 * rate / (2 * (2 * np.pi) ** 4 * noise**2)
+            own = float(np.clip(allowed**0.2, lowest, own))
+        found = min(found, own)
+    return found
 
 
 def make_rows(
-    regressor: Regressor, kept: Sequence[int], efforts: Sequence[Effort], jacobians: Floats, data: Run, cutoff: float | None
+    regressor: Regressor,
+    kept: Sequence[int],
+    efforts: Sequence[Effort],
+    jacobians: Floats,
+    data: Run,
+    cutoff: float | None = None,
 ) -> Rows:
     """Filtered rows of one recording.
 
@@ -121,21 +132,31 @@ def make_rows(
     Y[present], forces[present] = whole[:, :, kept], tau[present] - fixed
     smooth = LowPass(chosen)
     Y, forces = smooth(Y.reshape(len(q), -1), slow).reshape(Y.shape), smooth(forces, slow)
-    used = _moving(v) & np.isfinite(forces) & _away_from_ends(present, slow, chosen)[:, None]
+    used = (
+        np.isfinite(forces)
+        & _away_from(np.logical_not(present), slow, chosen)[:, None]
+        & _sliding(regressor, v, slow, chosen)
+    )
     thin = slice(None, None, max(int(slow / (PER_CUTOFF * chosen)), 1))
     return Rows(
         time[thin], np.nan_to_num(Y)[thin], np.nan_to_num(forces)[thin], used[thin], slow / (thin.step or 1), chosen
     )
 
 
-def _moving(v: Floats) -> np.ndarray:
-    fastest = np.nanmax(np.abs(v), axis=0)
-    noise = np.array([estimate_noise(column[np.isfinite(column)])[0] for column in v.T])
-    return np.abs(np.nan_to_num(v)) > np.maximum(STILL * fastest, 5 * np.nan_to_num(noise))
+def _sliding(regressor: Regressor, v: Floats, rate: float, cutoff: float) -> np.ndarray:
+    """Rows of each joint in which all friction on it has a direction, (n, joints)."""
+    speeds = v @ regressor.rubbing.T
+    used = np.ones(v.shape, bool)
+    for speed, gradient in zip(speeds.T, regressor.rubbing, strict=True):
+        known = speed[np.isfinite(speed)]
+        least = max(STILL * float(np.abs(known).max()), 5 * float(np.nan_to_num(estimate_noise(known)[0])))
+        slides = _away_from(~(np.abs(np.nan_to_num(speed)) > least), rate, cutoff)
+        used[:, gradient != 0] &= slides[:, None]
+    return used
 
 
-def _away_from_ends(present: np.ndarray, rate: float, cutoff: float) -> np.ndarray:
-    """Rows that no filter has begun or ended near to."""
-    edge = int(np.ceil(rate / cutoff))
-    gone = np.concatenate([np.ones(edge), ~present, np.ones(edge)])
-    return np.convolve(gone, np.ones(2 * edge + 1), "valid") < 0.5
+def _away_from(gone: np.ndarray, rate: float, cutoff: float) -> np.ndarray:
+    """Rows that no filter has begun or ended near to, and that the filter has not mixed with rows left out."""
+    edge = int(np.ceil(NEAR * rate / cutoff))
+    padded = np.concatenate([np.ones(edge), gone, np.ones(edge)])
+    return np.convolve(padded, np.ones(2 * edge + 1), "valid") < 0.5

@@ -75,7 +75,9 @@ def body_numbers(body: str, values: Floats) -> dict[str, float]:
     return found | {f"{body}.inertia.{key}": float(e) for key, e in zip(TENSOR, entries_of(tensor), strict=True)}
 
 
-def linear_numbers(force: Any, symbols: Mapping[str, Any], given: Mapping[str, float], moving: Sequence[Any]) -> list[str]:
+def linear_numbers(
+    force: Any, symbols: Mapping[str, Any], given: Mapping[str, float], moving: Sequence[Any]
+) -> list[str]:
     """Names of numbers by which a force is linear, all of them together; those without effect are left out.
 
     Looked at where they are somewhat off their values, at random motions.
@@ -87,9 +89,10 @@ def linear_numbers(force: Any, symbols: Mapping[str, Any], given: Mapping[str, f
     gradient = ca.jacobian(ca.SX(force), p)
     curvature = ca.Function("h", [p, rest], [gradient, ca.densify(ca.jacobian(gradient, p))])
     rng = np.random.default_rng(1)
+    values = np.array([given[name] for name in names])
     bent, slopes = np.zeros((len(names), len(names))), np.zeros(len(names))
     for test in range(TESTS):
-        at = np.array([given[name] for name in names]) * rng.uniform(0.5, 1.5, len(names)) + 1e-3 * rng.random(len(names))
+        at = values * rng.uniform(0.5, 1.5, len(names)) + 1e-3 * rng.random(len(names))
         # Slow motions too: the Stribeck effect is none else.
         slope, second = (np.array(part) for part in curvature(at, rng.normal(0, 10.0 ** -(test % 4), rest.numel())))
         slopes = np.maximum(slopes, np.abs(np.nan_to_num(slope).ravel()))

@@ -30,7 +30,7 @@ from robodyn.model.joint_block import JointBlock
 from robodyn.native import compile_kernels
 from robodyn.results.signal import Floats
 
-COM = ("x", "y", "z")
+COM = ("com.x", "com.y", "com.z")
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +40,7 @@ class Regressor:
     Attributes:
         joints: names in the order of tau; forces: their units.
         function: (q, v, a) -> Y (n, n_theta), tau_0 (n,), by CasADi.
+        rubbing: gradients of the joints and coordinates on which friction is, (n_places, n): its direction is theirs.
         offsets: how constant offsets of measured efforts, the last parameters, act on the joints, (n_offsets, n).
     """
 
@@ -48,6 +49,7 @@ class Regressor:
     parameters: tuple[Parameter, ...]
     function: ca.Function
     scenario: Scenario
+    rubbing: Floats
     offsets: Floats = field(default_factory=lambda: np.zeros((0, 0)))
 
     @property
@@ -61,12 +63,15 @@ class Regressor:
 
     def __call__(self, q: Floats, v: Floats, a: Floats) -> tuple[Floats, Floats]:
         """Y (n_times, n, n_theta) and tau_0 (n_times, n) along a motion, each (n_times, n)."""
-        Y = np.zeros((len(q), len(self.joints), len(self.parameters)))
-        fixed = np.empty((len(q), len(self.joints)))
+        n, count = len(self.joints), len(self.parameters)
         rows, columns = self._places
+        entries, fixed = np.empty((len(q), len(rows))), np.empty((len(q), n))
         kernel = self._kernel
         for k, state in enumerate(np.ascontiguousarray(np.hstack([q, v, a]))):
-            Y[k, rows, columns], fixed[k] = kernel(state)
+            entries[k], fixed[k] = kernel(state)
+        flat = np.zeros((len(q), n * count))
+        flat[:, rows * count + columns] = entries
+        Y = flat.reshape(len(q), n, count)
         if len(self.offsets):
             Y[:, :, -len(self.offsets) :] = self.offsets.T
         return Y, fixed
@@ -77,9 +82,9 @@ class Regressor:
         return replace(self, parameters=(*self.parameters, *own), offsets=jacobians)
 
     @cached_property
-    def _places(self) -> tuple[list[int], list[int]]:
+    def _places(self) -> tuple[np.ndarray, np.ndarray]:
         rows, columns = self.function.sparsity_out(0).get_triplet()
-        return list(rows), list(columns)
+        return np.array(rows, int), np.array(columns, int)
 
     @cached_property
     def _kernel(self) -> Any:
@@ -87,7 +92,8 @@ class Regressor:
         n = len(self.joints)
         state = ca.SX.sym("state", 3 * n)
         Y, fixed = self.function(state[:n], state[n : 2 * n], state[2 * n :])
-        entries = ca.vertcat(*Y.nonzeros()) if Y.nnz() else ca.SX(0, 1)
+        rows, columns = (places.tolist() for places in self._places)
+        entries = ca.vertcat(ca.SX(0, 1), *(Y[i, j] for i, j in zip(rows, columns, strict=True)))
         flat = ca.Function("regressor", [state], [entries, ca.densify(fixed)])
         return compile_kernels({"regressor": flat}, None).kernels["regressor"]
 
@@ -107,7 +113,7 @@ def make_regressor(scenario: Scenario) -> Regressor:
     parameters: list[Parameter] = []
     reference: dict[str, float] = {}
     for body in bodies:
-        names = [f"{body.name}.mass", *(f"{body.name}.com.{k}" for k in COM), *(f"{body.name}.inertia.{k}" for k in TENSOR)]
+        names = [f"{body.name}.{key}" for key in ("mass", *COM, *(f"inertia.{key}" for key in TENSOR))]
         parameters += body_parameters(body)
         reference |= dict(zip(names, [1.0, *(0.0,) * 9], strict=True))
     rotors = [number for number in system.parameters if _is_rotor(scenario, number.name)]
@@ -136,7 +142,10 @@ def _finish(
     assert mechanism is not None
     freedoms = mechanism.freedoms
     units = tuple("N m" if freedom.unit == "rad" else "N" for freedom in freedoms)
-    return Regressor(tuple(freedom.name for freedom in freedoms), units, parameters, function, scenario)
+    places = dict.fromkeys(str(block.on) for block in passive_blocks(scenario) if block.info.disturbance)
+    gradients = [ca.DM(ca.densify(ca.jacobian(system.motion.coordinates[place], system.q))) for place in places]
+    rubbing = np.array([np.array(gradient).ravel() for gradient in gradients]).reshape(-1, len(freedoms))
+    return Regressor(tuple(freedom.name for freedom in freedoms), units, parameters, function, scenario, rubbing)
 
 
 def _check(scenario: Scenario) -> None:
@@ -182,6 +191,7 @@ def passive_blocks(scenario: Scenario) -> list[Block]:
 def _trace_laws(scenario: Scenario, system: System) -> tuple[list[Parameter], ca.SX, ca.SX]:
     """Parameters of laws, their columns of Y, and what does not depend on these."""
     values = collect_values(scenario)
+    numbers = assemble(scenario).numbers
     parameters: list[Parameter] = []
     columns, fixed = ca.SX(system.n_v, 0), ca.SX.zeros(system.n_v)
     for block in passive_blocks(scenario):
@@ -192,7 +202,7 @@ def _trace_laws(scenario: Scenario, system: System) -> tuple[list[Parameter], ca
         position, velocity = ca.SX.sym("s"), ca.SX.sym("w")
         force = ca.SX(friction_laws(values, [block], {})[place][0](position, velocity))
         named = _named(block, values.table)
-        given = {name: _value(scenario, name) for name in named}
+        given = {name: numbers[name].value for name in named}
         linear = linear_numbers(force, named, given, [position, velocity])
         chosen = ca.vertcat(ca.SX(0, 1), *(named[name] for name in linear))
         slopes = ca.jacobian(force, chosen)
@@ -204,20 +214,13 @@ def _trace_laws(scenario: Scenario, system: System) -> tuple[list[Parameter], ca
         at = ca.DM([given[name] for name in linear])
         columns = ca.horzcat(columns, row @ slopes)
         fixed += row @ (force - slopes @ at)
-        parameters += [_parameter(scenario, block, name) for name in linear]
+        lossy = bool(block.info.disturbance)
+        parameters += [Parameter(n, numbers[n].unit, numbers[n].value, n, non_negative=lossy) for n in linear]
     return parameters, columns, fixed
 
 
 def _named(block: Block, table: Mapping[str, Any]) -> dict[str, Any]:
     """Symbols of a block's numbers by their names in the scenario."""
-    sources = block.sources if isinstance(block, JointBlock) else {key: f"{block.name}.{key}" for key in block.parameters}
+    own = {key: f"{block.name}.{key}" for key in block.parameters}
+    sources = block.sources if isinstance(block, JointBlock) else own
     return {name: table[name] for name in sources.values() if name in table and not isinstance(table[name], float)}
-
-
-def _value(scenario: Scenario, name: str) -> float:
-    return scenario.numbers()[name].value
-
-
-def _parameter(scenario: Scenario, block: Block, name: str) -> Parameter:
-    number = scenario.numbers()[name]
-    return Parameter(name, number.unit, number.value, name, non_negative=bool(block.info.disturbance))

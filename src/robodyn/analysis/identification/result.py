@@ -1,4 +1,4 @@
-"""Identification, as a result: base parameters with intervals, possible bodies, and how well each joint is predicted."""
+"""Identification, as a result: base parameters with intervals, possible bodies, and predictions of each joint."""
 
 from __future__ import annotations
 
