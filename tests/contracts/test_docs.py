@@ -22,6 +22,7 @@ from support.programs import run_robodyn
 from robodyn import ModelError, Solver, assemble, read_scenario
 from robodyn.cosimulation import read_cosimulation
 from robodyn.files import make_schema
+from robodyn.files.samples import read_mapping
 from robodyn.fmi import read_fmu
 from robodyn.units import COHERENT, OTHERS, PREFIXED
 
@@ -77,11 +78,13 @@ def run_block(block, folder, names):
         exec(compile(block.text, block.place, "exec"), names)
     elif block.mark == "run" and block.language == "console":
         run_commands(block, folder)
-    elif action in ("file", "append", "broken", "cosim") and file:
+    elif action in ("file", "append", "broken", "cosim", "mapping") and file:
         with open(folder / file, "a" if action == "append" else "w", encoding="utf-8") as target:
             target.write(block.text)
         if action == "cosim":
             read_cosimulation(folder / file, {"fmu": read_fmu})
+        elif action == "mapping":
+            read_mapping(folder / file)
         elif block.language == "toml":
             check_file(folder / file, action == "broken")
     else:
