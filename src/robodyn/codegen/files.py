@@ -9,8 +9,8 @@ from importlib.resources import files
 from robodyn.codegen.model import Model
 from robodyn.codegen.source import write_functions, write_header, write_tables
 
-NOT_EXPORTED = ("engine_digest.c",)
-"""Names the sources that an installed library is made from: of no use elsewhere."""
+NOT_EXPORTED = ("engine_digest.c", "lanes.c")
+"""Names the sources that an installed library is made from; carries out several runs at once: of no use elsewhere."""
 
 
 def generate_files(model: Model) -> tuple[dict[str, str], str]:

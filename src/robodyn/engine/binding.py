@@ -61,6 +61,10 @@ def functions() -> Any:
         ("run_state_size", number, [pointer]),
         ("run_save", None, [pointer, pointer]),
         ("run_restore", number, [pointer, pointer, number]),
+        ("pack_new", pointer, [number, number, pointer, pointer, number, pointer, number, number]),
+        ("pack_free", None, [pointer]),
+        ("pack_advance", number, [pointer, pointer, number, pointer, number]),
+        ("pack_count", None, [pointer, pointer]),
     ):
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments

@@ -175,8 +175,13 @@ enum { NOT_FIRED, LOCATED, JUMPED, JUMP_DONE };
 #define SMOOTH 1000000
 
 
+struct Run;
+
+/* Computes a function of a run's model, in place of calling it: out = kernel(t, x, d, m, p). */
+typedef void (*Compute)(struct Run *run, Kernel kernel, double t, const double *x, const double *p, double *out);
+
 /* One run. What stands before `model` changes on the way and is, with the arrays, the state of the run. */
-typedef struct {
+typedef struct Run {
   /* The time axis: start, end of this portion and of the whole run, times closer than resolution are the same. */
   double t0;
   double t_end;
@@ -293,6 +298,8 @@ typedef struct {
   int64_t pause_at_events;  /* 1: return EVENTS_DUE before the actions of located events */
   int64_t open_end;         /* 1: at t_end something from outside may jump: it is seen from the left, like a break */
   int64_t n_active;         /* guards, and with adaptive methods the limits of states behind them */
+  Compute compute;          /* null: functions are called */
+  void *lane;               /* of whoever computes them */
   int64_t plain;            /* 1: at a tick nothing can happen but its tasks, all of them compiled */
 
   /* Arrays of fixed size, one block. */
@@ -376,6 +383,22 @@ ENGINE_API void run_conclude(Run *run, int64_t status);
 ENGINE_API int64_t run_state_size(const Run *run);
 ENGINE_API void run_save(const Run *run, void *state);
 ENGINE_API int64_t run_restore(Run *run, const void *state, int64_t size);
+/* A function of the model that computes one robot in each lane: one address a lane, but for the parameters, which stand
+   side by side. */
+typedef void (*LaneKernel)(const double **t, const double **x, const double **d, const double **m, const double *p, double **out);
+
+/* Runs of one model that are carried out at once, see lanes.c: some functions of one robot and the same in lanes, numbers
+   of parameters, a table that is the same for all runs, the most numbers that a function gives. Null where there are no
+   lanes, or no memory. */
+typedef struct Pack Pack;
+ENGINE_API Pack *pack_new(int64_t n_lanes, int64_t n_kernels, const Kernel *kernels, const LaneKernel *vectors, int64_t n_p,
+                          const double *table, int64_t n_table, int64_t longest);
+ENGINE_API void pack_free(Pack *pack);
+/* Carry out runs until run_advance has returned for each, or for so many calls of functions: how many are under way; then
+   the same call goes on with them. reasons: what run_advance returned. */
+ENGINE_API int64_t pack_advance(Pack *pack, Run **runs, int64_t n_runs, int64_t *reasons, int64_t budget);
+/* Calls of functions until now, and how many robots these computed. */
+ENGINE_API void pack_count(const Pack *pack, int64_t *counts);
 /* Sizes of Model, Method, Solver, Recording and Run, to be compared with those read from this text. */
 ENGINE_API void engine_sizes(int64_t *sizes);
 
