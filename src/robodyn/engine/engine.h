@@ -37,6 +37,7 @@ typedef struct {
   int64_t n_d;              /* delayed signals */
   int64_t n_y;              /* outputs that are recorded */
   int64_t n_watched;        /* outputs behind these of which only the extremes are kept */
+  int64_t n_within;         /* the last of these, which may be looked at in every step: what passes 0 there */
   int64_t n_guards;         /* guards */
   int64_t n_limited;        /* states with limits */
   int64_t n_tasks;          /* sampled tasks */
@@ -61,6 +62,7 @@ typedef struct {
   Kernel time_derivative;   /* partial df/dt (n_x) */
   Kernel position_rate;     /* q_dot (n_q) */
   Kernel outputs;           /* y (n_y + n_watched) */
+  Kernel within;            /* the last of what is watched (n_within) */
   Kernel guards;            /* g (n_guards) */
   Kernel guard_rates;       /* dg/dt along the motion (n_guards); its d is [d, d_dot] (n_d each) */
   Kernel limits;            /* [lower, upper] (n_limited each) */
@@ -135,7 +137,7 @@ typedef struct {
   int64_t kind;
   int64_t refine;       /* points of each step; 0: as many as the polynomials between them need */
   int64_t keep_end;     /* 1: with given times, the end of the run is kept too */
-  int64_t watch_steps;  /* 1: with given times, what is watched is looked at in every step too */
+  int64_t watch_steps;  /* 1: with given times, the last of what is watched is looked at in every step too */
   int64_t n_times;
   int64_t most_rows;    /* beyond these the run ends */
   const double *times;  /* ascending (n_times) */
@@ -251,7 +253,6 @@ typedef struct Run {
   int64_t next_time;      /* of the times to record */
   int64_t n_rows;
   int64_t broken;         /* whether smoothness has ended since the last row */
-  int64_t watching;       /* whether anything has been watched yet */
   int64_t n_pieces;       /* pieces of steps that rows were kept of, and how many of them are more than the steps */
   int64_t n_added;
   int64_t errors_known;   /* whether output_errors are those of this step */
@@ -319,7 +320,7 @@ typedef struct Run {
   double *bounds;           /* lower and upper limits (2, n_limited) */
   double *bend_values;      /* at the start of a step, at its end and at a point tried (3, n_bends) */
   double *extremes;         /* of what is watched: first, smallest, its time, largest, its time, when first positive
-                               (nan: never) (n_watched, EXTREMES) */
+                               (nan: never) (EXTREMES, n_watched) */
   double *delay;            /* how late each delayed signal is [s], positive (n_d); the caller's */
   double *before;           /* delayed signals before the start (n_d); the caller's */
   double *nodes;            /* delayed signals at five points of a step (5, n_d) */

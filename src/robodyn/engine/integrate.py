@@ -302,7 +302,7 @@ class Integration:
             offender=run.offender,
             counters=counters,
             stiffness=stiffness,
-            extremes=view(run.extremes, EXTREMES * problem.n_watched).reshape(-1, EXTREMES).copy(),
+            extremes=view(run.extremes, EXTREMES * problem.n_watched).reshape(EXTREMES, -1).T.copy(),
             missed=(run.n_looks, run.n_missed, run.missed, run.missed_at),
             unknowns=view(unknowns, problem.n_unknowns).copy(),
         )

@@ -174,20 +174,23 @@ static LaneKernel find_vector(const Pack *pack, Kernel kernel) {
   return NULL;
 }
 
-/* One call for all lanes of a group; the others repeat the first of it, to no effect. */
+/* One call for all lanes of a group; the others repeat the first of it, to no effect. Where all write their memory in
+   place, the function is told so by one address for both. */
 static void compute_vector(Pack *pack, LaneKernel vector, const int64_t *group, int64_t count) {
   const double *t[MOST_LANES], *x[MOST_LANES], *d[MOST_LANES], *m[MOST_LANES];
   double *out[MOST_LANES];
+  int in_place = 1;
+  for (int64_t k = 0; k < count; k++) in_place &= pack->lane[group[k]].out == pack->lane[group[k]].run->m;
   for (int64_t l = 0, k = 0; l < pack->n_lanes; l++) {
     int in_group = k < count && group[k] == l;
     struct Lane *lane = &pack->lane[in_group ? group[k++] : group[0]];
     t[l] = &lane->t;
     x[l] = lane->x;
     d[l] = lane->run->d;
-    m[l] = lane->run->m;
+    m[l] = in_group || !in_place ? lane->run->m : pack->nowhere;
     out[l] = in_group ? lane->out : pack->nowhere;
   }
-  vector(t, x, d, m, pack->p, out);
+  vector(t, x, d, in_place ? (const double **)out : m, pack->p, out);
 }
 
 /* Compute what most lanes wait for. */

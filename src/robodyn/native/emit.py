@@ -1,7 +1,7 @@
 """LLVM code generation: what is the LLVM text of a program?
 
 Every program becomes `void f(double* in0, ..., double* out0, ...)`. Outputs are written after everything
-has been read, so an output may share memory with an input. There are no fast-math flags: results follow
+has been read, so an output may be one of the inputs. There are no fast-math flags: results follow
 IEEE 754 and the C library. Text is written directly, which is many times faster than building it object
 by object.
 """
@@ -13,7 +13,7 @@ from robodyn.native.arrays import emit_array_entry, emit_known
 from robodyn.native.instructions import CALLS, Writer, declare, literal
 from robodyn.native.lanes import LaneWriter, declare_vectors
 from robodyn.native.layout import order_operations
-from robodyn.native.pieces import Text, emit_function, emit_together, entries_of, pointers_of
+from robodyn.native.pieces import Text, alike_input, emit_function, emit_together, entries_of, pointers_of
 from robodyn.native.program import Program
 from robodyn.native.rows import SEEK
 from robodyn.native.sweeps import emit_sweep
@@ -138,7 +138,7 @@ def _emit_entries(k: int, program: Program, swept: bool, row_input: int) -> str:
 
 def _emit_whole(symbol: str, program: Program, writer: Writer) -> str:
     writer.compute(order_operations(program.nodes))
-    writer.store_outputs(entries_of(program.outputs))
+    writer.store_outputs(entries_of(program.outputs), alike_input(program))
     return emit_function(symbol, pointers_of(program), writer.lines)
 
 

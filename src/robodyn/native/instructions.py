@@ -5,7 +5,7 @@ or 0.0, where anything but zero counts as true.
 """
 
 import struct
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from robodyn.native.program import BINARY, Node, Program
 from robodyn.native.rows import HEADER
@@ -73,12 +73,23 @@ class Writer:
             if number in slots:
                 self.store(self.value(number), "%w", slots[number], f"%s{number}")
 
-    def store_outputs(self, entries: Iterable[tuple[int, int, int]]) -> None:
-        """Lines that write entry k of output i from a node, for all (i, k, node)."""
-        # All are read before the first is written: an output may lie where an input does.
-        values = [(i, k, self.value(number)) for i, k, number in entries]
+    def store_outputs(self, entries: Sequence[tuple[int, int, int]], alike: int | None = None) -> None:
+        """Lines that write entry k of output i from a node, for all (i, k, node).
+
+        Args:
+            alike: an input some of whose entries are at the same place in the only output.
+        """
+        stay = [entry for entry in entries if self._nodes[entry[2]] == ("input", alike, entry[1])]
+        # All are read before the first is written: an output may be one of the inputs.
+        values = [(i, k, self.value(number)) for i, k, number in entries if (i, k, number) not in stay]
         for i, k, value in values:
             self.store_output(value, i, k)
+        if stay:
+            # Nothing is copied onto itself.
+            self.lines += [f"  %same = icmp eq ptr %o0, %i{alike}", "  br i1 %same, label %done, label %copy", "copy:"]
+            for i, k, number in stay:
+                self.store_output(self.value(number), i, k)
+            self.lines += ["  br label %done", "done:"]
 
     def value(self, number: int) -> str:
         """A node as a double; loaded or converted at its first use in this function."""

@@ -36,8 +36,8 @@ _Frame = tuple[tuple[memoryview, ...], tuple[np.ndarray, ...], ctypes.c_void_p]
 class Kernel:
     """A function in machine code, void f(double* in0, ..., double* out0, ...).
 
-    Inputs and outputs are flat: the nonzeros of the traced function, column by column. An output may share
-    memory with an input. Calls may run in several threads at once.
+    Inputs and outputs are flat: the nonzeros of the traced function, column by column. An output may be
+    one of the inputs. Calls may run in several threads at once.
 
     Attributes:
         longer: number of the input that has a run's table behind it: an array as `KernelModule.prepare` gives.

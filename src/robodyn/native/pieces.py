@@ -4,6 +4,7 @@ void piece(double* in0, ..., double* workspace)
 """
 
 import functools
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -72,7 +73,7 @@ def _emit_stores(
     entries = entries_of(outputs)
     for c, k in enumerate(range(0, len(entries), STORED_AT_ONCE)):
         writer = write()
-        writer.store_outputs(entries[k : k + STORED_AT_ONCE])
+        writer.store_outputs(entries[k : k + STORED_AT_ONCE], alike_input(program))
         yield emit_function(f"{symbol}.{c}", f"{pointers_of(program)}, ptr %w", writer.lines, "internal")
 
 
@@ -104,6 +105,16 @@ def pointers_of(program: Program) -> str:
     """Arguments of a program's function."""
     names = [*(f"%i{i}" for i in range(len(program.in_sizes))), *(f"%o{i}" for i in range(len(program.outputs)))]
     return ", ".join(f"ptr {name}" for name in names)
+
+
+def alike_input(program: Program) -> int | None:
+    """The input that a program's only output may lie on, as the new memory does on the old; None without one."""
+    if len(program.outputs) != 1:
+        return None
+    (output,) = program.outputs
+    same = Counter(node[1] for k, i in enumerate(output) if (node := program.nodes[i])[0] == "input" and node[2] == k)
+    fits = [i for i, _ in same.most_common() if program.in_sizes[i] == len(output)]
+    return fits[0] if fits else None
 
 
 def entries_of(outputs: Sequence[Sequence[int]]) -> list[tuple[int, int, int]]:

@@ -256,6 +256,7 @@ def gather_functions(
     if watched:
         outputs = ca.vertcat(picked, system.expressions.watched)
         functions["outputs"] = ca.Function("outputs", columns, [ca.densify(outputs)])
+        functions |= {"within": system.function(within, "within")} if (within := system.within).numel() else {}
     sizes = (step.n_kept, step.n_unknowns) if step else (0, 0)
     return KernelSet(functions, work, _recorded(system, chosen), ticks, *sizes)
 

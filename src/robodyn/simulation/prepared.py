@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.assembly.invariants import Invariant
 from robodyn.engine import Integration, Setup, set_up
 from robodyn.model import Recording, Solver
 from robodyn.simulation.compiled import CompiledSystem
@@ -33,7 +32,7 @@ class PreparedRuns:
     def __init__(
         self, compiled: CompiledSystem, solver: Solver, recording: Recording, begin: float, duration: float
     ) -> None:
-        limited = any(watched.invariant is Invariant.WITHIN for watched in compiled.system.watched)
+        limited = "within" in compiled.module.kernels
         self.compiled, self.solver, self.span = compiled, solver, (begin, begin + duration)
         self.duration = duration
         self.recording = engine_recording(recording, solver, begin, duration, watch_steps=limited)

@@ -21,7 +21,7 @@ def build_problem(compiled: CompiledSystem, p: np.ndarray, values: dict[str, Any
     """The engine's view of a system with the given parameters."""
     system, at = compiled.system, compiled.address
     names: tuple[str, ...] = ("step_guess", "step_residual", "step_jacobian", "step_end", "fused_step")
-    names += ("rhs", "jacobian", "time_derivative", "position_rate", "outputs")
+    names += ("rhs", "jacobian", "time_derivative", "position_rate", "outputs", "within")
     names += ("guards", "guard_rates", "limits", "delayed", "drives", "bends")
     others: dict[str, Any] = parameter_tables(compiled, p, values, start, system.scenario.duration)
     others |= {name: at(name) for name in names}
@@ -34,6 +34,7 @@ def build_problem(compiled: CompiledSystem, p: np.ndarray, values: dict[str, Any
         n_d=len(system.delays),
         n_y=len(compiled.recorded),
         n_watched=system.expressions.watched.numel(),
+        n_within=compiled.count_entries("within"),
         n_guards=len(system.discrete.guards),
         n_limited=len(system.limited),
         n_quadratures=system.n_quadratures,
