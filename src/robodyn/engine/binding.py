@@ -53,6 +53,7 @@ def functions() -> Any:
     for name, result, arguments in (
         ("run_new", pointer, [pointer] * 4),
         ("run_free", None, [pointer]),
+        ("run_reset", None, [pointer]),
         ("run_begin", None, [pointer, real, real]),
         ("run_extend", None, [pointer, real]),
         ("run_advance", number, [pointer]),

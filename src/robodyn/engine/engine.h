@@ -358,6 +358,8 @@ typedef struct Run {
    breaks and n_breaks. */
 ENGINE_API Run *run_new(const Model *model, const Method *method, const Solver *solver, const Recording *recording);
 ENGINE_API void run_free(Run *run);
+/* As made: for another run of the same model, method, solver and recording. */
+ENGINE_API void run_reset(Run *run);
 /* Stand at t0, before its events and tasks; t_last is the end of the whole run, or infinite. */
 ENGINE_API void run_begin(Run *run, double t0, double t_last);
 /* Let the run go on to another end than t_last, also after it has finished a portion. An infinite end is for a run whose

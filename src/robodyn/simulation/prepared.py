@@ -26,7 +26,8 @@ class PreparedRuns:
 
     Attributes:
         recording: which instants the engine keeps.
-        decide: values of the numbers that decide delays and jumps; ready: these of the last run, and its setup.
+        deciding: names of the numbers that decide delays and jumps; decide: their values; ready: these of the last
+            run, and its setup.
     """
 
     def __init__(
@@ -37,12 +38,13 @@ class PreparedRuns:
         self.duration = duration
         self.recording = engine_recording(recording, solver, begin, duration, watch_steps=limited)
         deciding = deciding_numbers(compiled.system)
+        self.deciding = frozenset(deciding)
         self.decide: Callable[[Mapping[str, Any]], Any] = itemgetter(*deciding) if deciding else lambda numbers: ()
         # A delayed signal without a given past has that of the start, which any number may decide.
         self.free = any(delay.before is None for delay in compiled.system.delays)
         self.ready: tuple[Any, Setup] | None = None
 
-    def set_up(self, p: np.ndarray, numbers: dict[str, Any], start: Start) -> Setup:
+    def set_up(self, p: np.ndarray, numbers: Mapping[str, Any], start: Start) -> Setup:
         """What the engine needs to know of a run with these parameters."""
         ready, decided = self.ready, self.decide(numbers)
         if ready is not None and ready[0] == decided and not self.free:
