@@ -27,7 +27,7 @@ from robodyn.simulation.compiled import CompiledSystem, compile_system
 from robodyn.simulation.lane_choice import LaneChoice
 from robodyn.simulation.lean import Changed, Ended, LeanRuns
 from robodyn.simulation.measures import Measure, find_measures
-from robodyn.simulation.pool import calls_python
+from robodyn.simulation.python_calls import calls_python
 from robodyn.waiting import WaitingLine
 
 LOOK = 0.05
@@ -95,10 +95,7 @@ def count_cores() -> int:
 
 
 def _count_threads(threads: int | None, compiled: CompiledSystem, runs: int) -> int:
-    if calls_python(compiled):
-        # A user's function may keep something between calls.
-        return 1
-    return min(threads or count_cores(), runs)
+    return 1 if calls_python(compiled.system) else min(threads or count_cores(), runs)
 
 
 def _errors(workers: Iterable[Future[None]]) -> list[BaseException]:

@@ -15,7 +15,7 @@ from robodyn.engine import BrokenRun, Integration, Setup, Status, Trajectory
 from robodyn.engine.pack import Pack, has_ended, lanes_are_there
 from robodyn.simulation.compiled import CompiledSystem
 from robodyn.simulation.prepared import PreparedRuns
-from robodyn.simulation.python_calls import PythonCalls
+from robodyn.simulation.python_calls import PythonCalls, calls_python
 from robodyn.simulation.starting import Start
 
 Look = Callable[..., None]
@@ -109,17 +109,11 @@ class RunPool:
 def make_pack(compiled: CompiledSystem) -> Pack | None:
     """What carries out several runs of a system at once; None where that cannot be."""
     module = compiled.module
-    if (vectors := compiled.lane_module) is None or calls_python(compiled) or not lanes_are_there():
+    if (vectors := compiled.lane_module) is None or calls_python(compiled.system) or not lanes_are_there():
         return None
     addresses = {module.kernels[name].address: address for name, address in vectors.addresses.items()}
     longest = max(size for kernel in module.kernels.values() for size in kernel.out_sizes)
     return Pack(vectors.lanes, addresses, module.n_parameters + module.n_prelude, module.data, longest)
-
-
-def calls_python(compiled: CompiledSystem) -> bool:
-    """Whether a task or an action of an event is plain Python."""
-    discrete = compiled.system.discrete
-    return any(task.call for task in discrete.tasks) or any(guard.call for guard in discrete.guards)
 
 
 def _fits(made: Integration, setup: Setup) -> bool:
