@@ -214,17 +214,24 @@ def find_trapezoid(
     limits: PathLimits, length: float, jerk: float, top_speed: float, share: float
 ) -> tuple[float, float, float]:
     """Duration [s], speed and acceleration of the fastest move with one of each for the whole path, by search."""
-    best = (np.inf, np.nan, np.nan)
-    slopes = np.abs(limits.slope).max(axis=0)
-    fastest = min(top_speed, float(np.min(limits.speed / np.maximum(slopes, 1e-12))) * share)
+    # Where the path allows most; what it allows elsewhere is seen along the whole profile.
+    allowed = np.min(share * limits.speed / np.maximum(np.abs(limits.slope), 1e-12), axis=1)
+    fastest = min(top_speed, float(np.max(allowed)))
     fastest = fastest if np.isfinite(fastest) else 100 * length
-    for speed in fastest * np.geomspace(0.02, 1.0, TRAPEZOIDS):
-        low, high = 1e-2 * speed**2 / length, 1e4 * speed**2 / length
-        for _ in range(HALVINGS):
-            middle = np.sqrt(low * high)
-            kept = np.all(limits.use(*_profile(limits.s, length, speed, middle, jerk * share)) <= share)
-            low, high = (middle, high) if kept else (low, middle)
-        if np.all(limits.use(*_profile(limits.s, length, speed, low, jerk * share)) <= share):
-            duration = float(plan_phases(length, speed, low, jerk * share, 0.0)[-1].begin)
-            best = min(best, (duration, float(speed), float(low)))
-    return best
+    speeds = fastest * np.geomspace(0.02, 1.0, TRAPEZOIDS)
+    best = min(_steepest(limits, length, speed, jerk, share) for speed in speeds)
+    # Once more between the neighbours of the best.
+    near = np.clip(best[1] * (speeds[1] / speeds[0]) ** np.linspace(-1, 1, TRAPEZOIDS), 0.0, fastest)
+    return min(best, *(_steepest(limits, length, speed, jerk, share) for speed in near)) if best[1] else best
+
+
+def _steepest(limits: PathLimits, length: float, speed: float, jerk: float, share: float) -> tuple[float, float, float]:
+    """Duration, speed and the largest acceleration to it within the limits; (inf, 0, 0) where there is none."""
+    low, high = 1e-2 * speed**2 / length, 1e4 * speed**2 / length
+    for _ in range(HALVINGS):
+        middle = np.sqrt(low * high)
+        kept = np.all(limits.use(*_profile(limits.s, length, speed, middle, jerk * share)) <= share)
+        low, high = (middle, high) if kept else (low, middle)
+    if not np.all(limits.use(*_profile(limits.s, length, speed, low, jerk * share)) <= share):
+        return np.inf, 0.0, 0.0
+    return float(plan_phases(length, speed, low, jerk * share, 0.0)[-1].begin), float(speed), float(low)

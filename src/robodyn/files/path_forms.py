@@ -174,11 +174,8 @@ class PathForm(Description, ABC, kw_only=True):
 
     def check(self, flaws: FlawList) -> None:
         for key in ("speed", "acceleration", "jerk"):
-            given = getattr(self, key) is not None
-            if given and self.timing is not None:
+            if getattr(self, key) is not None and self.timing is not None:
                 flaws.add(key, "has no effect beside timing", "give one of them")
-            elif not given and self.timing is None and key != "jerk" and not flaws.concern(key, "timing"):
-                flaws.add(key, "is missing")
         if self.measured and not self.deviation:
             flaws.add("measured", "has no effect", "deviation = true measures deviations")
         if self.orientation is None and not flaws.concern("orientation", "free") and not set(TURNS) <= set(self.free):
@@ -253,6 +250,10 @@ def read_path(name: str, table: Table, reader: Reader, mechanism: Mechanism | No
     form: PathForm | None = reader.read(table, PATHS)
     if form is None:
         return (FAILED,)
+    # Here, since a speed that cannot be read is not missing.
+    for key in ("speed", "acceleration"):
+        if form.timing is None and getattr(form, key) is None:
+            table.flaws.add(table.at(key), "is missing", "or give a timing")
     turns = [None if turn is None else turn.matrix for turn in (form.orientation, form.end_orientation)]
     path = attempt(table, form.path, *turns)
     if mechanism is None and not table.flaws.found:

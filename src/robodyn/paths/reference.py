@@ -99,8 +99,8 @@ class PathReference:
 
     def breaks(self, parameters: Mapping[str, float]) -> list[float]:
         """Times [s] at which the acceleration or its rate jumps: phases of the speed, and pieces of the path."""
-        pause = parameters.get("pause", 0.0)
-        phases = plan_legs(self._ends, *(parameters[key] for key in (*NUMBERS, "begin")), pause)
+        speed, acceleration, jerk, begin = (parameters[key] for key in (*NUMBERS, "begin"))
+        phases = plan_legs(self._ends, speed, acceleration, jerk, begin, parameters.get("pause", 0.0))
         ends = [a for a, b in pairwise(self.knots) if a == b and a not in self.rests]
         return sorted([*(float(phase.begin) for phase in phases), *(time_at(end, phases) for end in ends)])
 

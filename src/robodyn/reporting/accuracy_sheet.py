@@ -67,7 +67,7 @@ def sheet_page(sheet: Sheet) -> str:
 <p>Performance by ISO 9283, simulated: each cycle is a run with what is uncertain drawn anew (seed {sheet.seed}).</p>
 <h2>Poses</h2>
 {_pose_table(sheet)}
-<h2>Path</h2>
+<h2>Distances and path</h2>
 <table><thead><tr><th></th><th>figure</th><th>formula</th><th class="n">cycles</th><th class="n">value</th>
 <th>because of</th></tr></thead><tbody>
 {rows}
@@ -90,18 +90,22 @@ def by_symbol(sheet: Sheet) -> dict[str, list[SheetFigure]]:
 
 
 def _pose_table(sheet: Sheet) -> str:
-    """A row a figure, a column a pose."""
+    """A row a figure, a column a pose; causes below where a figure is largest."""
     poses = list(dict.fromkeys(figure.pose for figure in sheet.figures if figure.pose))
     heads = "".join(f'<th class="n">{escape(pose)}</th>' for pose in poses)
     rows = []
     for symbol, figures in by_symbol(sheet).items():
-        values = {figure.pose: shown_value(figure, figure.value) for figure in figures}
-        cells = "".join(f'<td class="n">{values.get(pose, "")}</td>' for pose in poses)
+        shown = {figure.pose: shown_value(figure, figure.value).split() for figure in figures}
+        cells = "".join(f'<td class="n">{shown.get(pose, [""])[0]}</td>' for pose in poses)
         first, worst = figures[0], _worst(figures)
-        named = f"<td><b>{symbol}</b></td><td>{escape(first.name)}<br><small>{escape(first.formula)}</small></td>"
-        causes = _causes(worst) if worst.causes else ""
-        rows.append(f'<tr>{named}<td class="n">{first.cycles}</td>{cells}<td>{causes}</td></tr>')
-    head = f'<th></th><th>figure</th><th class="n">cycles</th>{heads}<th>because of, at the largest</th>'
+        named = f"<b>{symbol}</b></td><td>{escape(first.name)} [{shown[first.pose][1]}]"
+        formula = f"<small>{escape(first.formula)}</small>"
+        rows.append(f'<tr><td>{named}</td><td>{formula}</td><td class="n">{first.cycles}</td>{cells}</tr>')
+        if worst.causes:
+            causes = ", ".join(f"{escape(c.name)} {shown_value(worst, c.value)}" for c in worst.causes[:SHOWN])
+            below = f"<small>{escape(worst.pose)} because of {causes}</small>"
+            rows.append(f'<tr><td></td><td colspan="{len(poses) + 3}">{below}</td></tr>')
+    head = f'<th></th><th>figure</th><th>formula</th><th class="n">cycles</th>{heads}'
     return f"<table><thead><tr>{head}</tr></thead><tbody>\n{chr(10).join(rows)}\n</tbody></table>"
 
 
@@ -109,12 +113,8 @@ def _worst(figures: list[SheetFigure]) -> SheetFigure:
     return max(figures, key=lambda figure: abs(figure.value))
 
 
-def _causes(figure: SheetFigure) -> str:
-    return "<br>".join(f"{escape(c.name)} {shown_value(figure, c.value)}" for c in figure.causes[:SHOWN])
-
-
 def _row(figure: SheetFigure) -> str:
-    causes = _causes(figure)
+    causes = "<br>".join(f"{escape(c.name)} {shown_value(figure, c.value)}" for c in figure.causes[:SHOWN])
     cells = f"<td><b>{escape(figure.symbol)}</b></td><td>{escape(figure.name)}</td><td>{escape(figure.formula)}</td>"
     numbers = f'<td class="n">{figure.cycles}</td><td class="n">{shown_value(figure, figure.value)}</td>'
     return f"<tr>{cells}{numbers}<td>{causes}</td></tr>"
@@ -203,8 +203,8 @@ def sheet_lines(sheet: Sheet, causes: int = SHOWN) -> list[str]:
     lines: list[str] = []
     for symbol, figures in by_symbol(sheet).items():
         first, worst = figures[0], _worst(figures)
-        values = "   ".join(f"{figure.pose} {shown_value(figure, figure.value)}" for figure in figures)
-        lines += [f"{symbol:5}{first.name}: {first.formula}, {first.cycles} cycles", *_wrapped(values, 8)]
+        values = [f"{figure.pose} {shown_value(figure, figure.value)}" for figure in figures]
+        lines += [f"{symbol:5}{first.name}: {first.formula}, {first.cycles} cycles", *_wrapped(values, "   ", 8)]
         lines += _cause_lines(worst, causes, f" at {worst.pose}" if len(figures) > 1 else "")
     for one in sheet.figures:
         if not one.pose:
@@ -215,12 +215,20 @@ def sheet_lines(sheet: Sheet, causes: int = SHOWN) -> list[str]:
 
 
 def _cause_lines(figure: SheetFigure, count: int, where: str = "") -> list[str]:
-    named = ", ".join(f"{cause.name} {shown_value(figure, cause.value)}" for cause in figure.causes[:count])
-    return _wrapped(f"because of{where}: {named}", 10) if named else []
+    named = [f"{cause.name} {shown_value(figure, cause.value)}" for cause in figure.causes[:count]]
+    return _wrapped([f"because of{where}: {named[0]}", *named[1:]], ", ", 10) if named else []
 
 
-def _wrapped(text: str, indent: int) -> list[str]:
-    return textwrap.wrap(text, _LETTERS, initial_indent=" " * indent, subsequent_indent=" " * indent)
+def _wrapped(items: list[str], between: str, indent: int) -> list[str]:
+    """Lines that are broken between items alone."""
+    lines = [" " * indent + items[0]]
+    for item in items[1:]:
+        longer = f"{lines[-1]}{between}{item}"
+        if len(longer) <= _LETTERS:
+            lines[-1] = longer
+        else:
+            lines.append(" " * indent + item)
+    return lines
 
 
 def _stated(sheet: Sheet) -> list[str]:

@@ -19,7 +19,8 @@ def plot_fast_move(move: FastMove, path: str | Path) -> None:
 
 
 def draw_fast_move(move: FastMove) -> "Figure":
-    """A figure over the way: the speed beside the fastest trapezoid's, joints' efforts over their limits, and use."""
+    """A figure over the way: the speed beside the fastest trapezoid's, each joint's effort by its limit, and the
+    largest share of any limit, friction included."""
     figure, axes = panel_figure(2)
     taken = move.duration - float(move.time[0])
     axes[0].plot(move.way, move.speed, color=COLOURS[0], label=f"fastest, {taken:.4g} s")
@@ -30,9 +31,9 @@ def draw_fast_move(move: FastMove) -> "Figure":
     for k, (joint, limit) in enumerate(zip(move.joints, move.limits.effort, strict=True)):
         if np.isfinite(limit):
             share = 100 * move.effort[:, k] / limit
-            axes[1].plot(move.way, share, color=COLOURS[k % len(COLOURS)], label=f"{joint}, without friction")
-    axes[1].plot(move.way, 100 * move.use, color="black", linestyle=":", label="largest share of any limit")
-    axes[1].legend(fontsize="small", frameon=False)
-    finish_axes(axes[1], "effort by its limit [%]")
+            axes[1].plot(move.way, share, color=COLOURS[k % len(COLOURS)], label=joint)
+    axes[1].plot(move.way, 100 * move.use, color="black", linestyle=":", label="largest of any limit")
+    axes[1].legend(fontsize="small", frameon=False, ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+    finish_axes(axes[1], "effort without friction [%]")
     label_bottom(axes, "way [m]")
     return figure

@@ -96,7 +96,7 @@ def _distances(cycles: Cycles, notes: list[str]) -> list[Figure]:
         notes.append("no distance accuracy: places of the poses are not known")
         return []
     longest = max(far, key=lambda pair: pair[0])[0]
-    distance, one, other = next(pair for pair in far if pair[0] > (1 - 1e-9) * longest)
+    distance, one, other = next(pair for pair in far if pair[0] > (1 - 1e-6) * longest)
     found = iso9283.measure_distance(cycles.tool[:, one.last], cycles.tool[:, other.last], distance)
     count, name = len(cycles.tool), f"from {one.name} to {other.name}, {1e3 * distance:.5g} mm"
     return [
