@@ -20,7 +20,8 @@ from robodyn.analysis.accuracy.figure import Figure
 from robodyn.analysis.accuracy.path_geometry import Corner, Followed, find_followed
 from robodyn.analysis.accuracy.poses import ANGLES, pose_figures
 from robodyn.analysis.sweeps.plan import plan_sweep
-from robodyn.analysis.sweeps.runner import SweepProgress, run_sweep
+from robodyn.analysis.sweeps.progress import SweepProgress
+from robodyn.analysis.sweeps.runner import run_sweep
 from robodyn.analysis.sweeps.sampling import Distribution
 from robodyn.analysis.sweeps.table import SweepTable
 from robodyn.assembly import assemble
