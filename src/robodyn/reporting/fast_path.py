@@ -5,20 +5,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robodyn.commissioning.fast_path import FastMove
-
 from .figures import COLOURS, finish_axes, label_bottom, panel_figure, write_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from robodyn.commissioning.fast_path import FastMove
 
-def plot_fast_move(move: FastMove, path: str | Path) -> None:
+
+def plot_fast_move(move: "FastMove", path: str | Path) -> None:
     """Draw a fast move into a picture file, PNG, SVG or PDF by its ending; see `draw_fast_move`."""
     write_figure(draw_fast_move(move), path)
 
 
-def draw_fast_move(move: FastMove) -> "Figure":
+def draw_fast_move(move: "FastMove") -> "Figure":
     """A figure over the way: the speed beside the fastest trapezoid's, each joint's effort by its limit, and the
     largest share of any limit, friction included."""
     figure, axes = panel_figure(2)
