@@ -17,6 +17,7 @@ from robodyn.assembly.model_dynamics import ModelDynamics
 from robodyn.assembly.model_friction import friction_laws, friction_numbers
 from robodyn.assembly.model_functions import PROBE, trace_functions
 from robodyn.assembly.model_machine import all_joints, bare_machine, own_numbers
+from robodyn.assembly.model_scales import find_scales
 from robodyn.assembly.model_state import Known, StateFinder
 from robodyn.assembly.model_task import express_task
 from robodyn.assembly.system import System
@@ -82,7 +83,8 @@ def _build(seen: MachineSeen, block: Block, flaws: FlawList) -> tuple[ModelDynam
         return None, warnings
     laws = friction_laws(seen.context.values, frictions, own)
     finder = StateFinder(functions, _look(seen, system, described), not (own or described.rigid))
-    return ModelDynamics(axes, described.rows, finder, laws, described.friction), warnings
+    scales = find_scales(system, axes, described.rows)
+    return ModelDynamics(axes, described.rows, finder, laws, described.friction, scales), warnings
 
 
 def _assemble(scenario: Scenario, bare: Machine, flaws: FlawList) -> System | None:

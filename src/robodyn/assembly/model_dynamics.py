@@ -4,8 +4,8 @@
 
 of axes s(q) with forces f on them: joints, cylinders, whatever has a motor. B is the mobility of these axes with all
 constraints kept, L their mass matrix. So the same few lines hold for trees, closed loops and floating bases; what has
-no motor moves as it must. Of a task with the error e = -y(q, r), y'' = d_y + B_y f, and J = B_y L is its Jacobian by the
-axes (`robodyn.assembly.model_task`).
+no motor moves as it must. Of a task with the error e = -y(q, r), y'' = d_y + B_y f, and J = B_y L is its Jacobian by
+the axes (`robodyn.assembly.model_task`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from typing import Any
 import casadi as ca
 
 from robodyn.assembly.model_at import Friction, ModelAt, TaskAt
-from robodyn.assembly.model_state import StateFinder, Values, identify, solve
+from robodyn.assembly.model_scales import Scales
+from robodyn.assembly.model_state import StateFinder, Values, identify, invert, solve
 from robodyn.assembly.model_target import list_target
 from robodyn.model.task import TaskRows
 
@@ -29,14 +30,20 @@ class ModelDynamics:
     """
 
     def __init__(
-        self, axes: Sequence[str], rows: TaskRows, finder: StateFinder, friction: Friction, rubs: bool
+        self,
+        axes: Sequence[str],
+        rows: TaskRows,
+        finder: StateFinder,
+        friction: Friction,
+        rubs: bool,
+        scales: Scales,
     ) -> None:
         """
         Args:
-            rubs: whether friction belongs to the motion.
+            rubs: whether friction belongs to the motion; scales: of the task's Jacobian.
         """
         self.axes, self.rows, self.task = tuple(axes), rows, rows.names
-        self._finder, self._frictions, self._rubs = finder, friction, rubs
+        self._finder, self._frictions, self._rubs, self._scales = finder, friction, rubs, scales
         self._known: dict[tuple[float, ...], ModelAt] = {}
         self._tasks: dict[tuple[Any, ...], TaskAt] = {}
 
@@ -91,17 +98,15 @@ class ModelDynamics:
         """
         return _split_rows(self._task(self._resting(position), target).jacobian)
 
-    def task_dynamics(
-        self, position: Values, velocity: Values, acceleration: Values, target: ca.SX
-    ) -> tuple[Any, ...]:
+    def task_dynamics(self, position: Values, velocity: Values, acceleration: Values, target: ca.SX) -> tuple[Any, ...]:
         """Forces on the axes under which the task's error accelerates so, e'' (Khatib 1987).
 
-        f = J^T (J B J^T)^-1 (-e'' - d_y - B_y b) + b, of more axes than the task needs with the least energy
+        f = b - J^T (J B J^T)^-1 (e'' + d_y + B_y b), of more axes than the task needs with the least energy
         """
         at = self._moving(position, velocity)
         task = self._task(at, target)
         left = task.drift + task.reach @ at.bias
-        return _split(task.jacobian.T @ solve(task.mobility, -ca.vertcat(*acceleration) - left) + at.bias)
+        return _split(at.bias - task.jacobian.T @ solve(task.mobility, left + ca.vertcat(*acceleration)))
 
     def task_push(self, position: Values, force: Values, target: ca.SX | None = None) -> tuple[Any, ...]:
         """Forces on the axes that do what a force on the task does: `J^T F`."""
@@ -113,12 +118,13 @@ class ModelDynamics:
         return _split(f - task.jacobian.T @ solve(task.mobility, task.reach @ f))
 
     def independence(self, position: Values) -> Any:
-        """How far the task is from a singular position, where it is 0.
+        """How far the task is from a singular position, where it is 0: `1 / sqrt(trace((J J^T)^-1))`.
 
-        The least pivot of J B J^T over its mean diagonal.
+        At most the smallest singular value of J, at least that over the root of its number of rows; lengths over the
+        machine's size.
         """
-        mobility = self._task(self._resting(position), None).mobility
-        return ca.mmin(_pivots(mobility)) * mobility.shape[0] / ca.trace(mobility)
+        J = self._scales.apply(self._task(self._resting(position), None).jacobian)
+        return 1 / ca.sqrt(ca.trace(invert(J @ J.T)))
 
     def _moving(self, position: Values, velocity: Values) -> ModelAt:
         for name, values in (("position", position), ("velocity", velocity)):
@@ -153,13 +159,3 @@ def _split(column: ca.SX) -> tuple[Any, ...]:
 
 def _split_rows(matrix: ca.SX) -> tuple[tuple[Any, ...], ...]:
     return tuple(_split(row.T) for row in ca.vertsplit(matrix))
-
-
-def _pivots(A: ca.SX) -> ca.SX:
-    """Of a symmetric matrix, eliminated in order."""
-    pivots = []
-    while A.shape[0]:
-        pivots.append(A[0, 0])
-        column = A[1:, 0]
-        A = A[1:, 1:] - column @ column.T / pivots[-1]
-    return ca.vertcat(*pivots)

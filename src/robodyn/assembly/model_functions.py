@@ -2,14 +2,15 @@
 
     s'' = d(q, v) + B(q) f,    y'' = d_y(q, v, r) + B_y(q, r) f
 
-of axes s(q) with forces f on them, and of a task y(q, r) with a reference r: all from the accelerations of one assembled system, in which a
-block `probe.<name>` has an unknown force on each axis.
+of axes s(q) with forces f on them, and of a task y(q, r) with a reference r: all from the accelerations of one
+assembled system, in which a block `probe.<name>` has an unknown force on each axis.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -40,7 +41,7 @@ class ModelFunctions:
 
     def at_rest(self, name: str, q: np.ndarray) -> np.ndarray:
         """A function's value in a position that is wanted, with the numbers as described."""
-        given = [0.0, q, np.zeros(self.n_v), self.numbers]
+        given: list[Any] = [0.0, q, np.zeros(self.n_v), self.numbers]
         target = spell_out(self.named["here"])(*given, np.zeros(self.named["here"].size1_out(0)))
         return np.array(spell_out(self.named[name])(*given, target))
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -54,7 +55,7 @@ def express_task(system: System, rows: TaskRows) -> ModelTask:
         ca.SX.sym(name, size, k)
         for name, size in (("orientation", 4), ("angular_velocity", 3), ("angular_acceleration", 3))
     )
-    wanted = {name: _split(orientations[:, j]) for j, name in enumerate(rows.oriented)}
+    wanted: dict[str, Any] = {name: ca.vertsplit(orientations[:, j]) for j, name in enumerate(rows.oriented)}
     turning = [_quaternion_rate(wanted[name], omega[:, j]) for j, name in enumerate(rows.oriented)]
     left = {name: outputs[name] - p[j] for j, name in enumerate(rows.positions)}
     reference = ca.vertcat(p, v, ca.vec(orientations), ca.vec(omega))
@@ -77,17 +78,13 @@ def _orientation(system: System, point: str) -> Quaternion:
     assert mechanics is not None
     described = next(one for one in mechanism.points if one.name == point)
     place = mechanics.locate(described, mechanism, np.array(described.origin))
-    fixed = quaternion_from_matrix(place.pose.R)
-    return fixed if place.link < 0 else multiply(link_quaternions(mechanics.tree, system.q)[place.link], fixed)
+    fixed, q = quaternion_from_matrix(place.pose.R), ca.vertsplit(system.q)
+    return fixed if place.link < 0 else multiply(link_quaternions(mechanics.tree, q)[place.link], fixed)
 
 
 def _quaternion_rate(q: Quaternion, omega: ca.SX) -> ca.SX:
-    """q' = q (0, omega) / 2, omega in the axes of the rotated frame."""
-    return ca.vertcat(*multiply(q, (0.0, *_split(omega)))) / 2
-
-
-def _split(column: ca.SX) -> tuple[ca.SX, ...]:
-    return tuple(ca.vertsplit(column))
+    """q' = q (0, omega / 2), omega in the axes of the rotated frame."""
+    return ca.vertcat(ca.SX(0, 1), *multiply(q, (0.0, omega[0] / 2, omega[1] / 2, omega[2] / 2)))
 
 
 def _deviations(
@@ -102,7 +99,7 @@ def _deviations(
 
 def _moved(rows: TaskRows, row: TaskRow, left: Mapping[str, ca.SX], wanted: Mapping[str, Quaternion]) -> ca.SX:
     """How far a position is from where it is wanted."""
-    if row.point is None or rows.frame == "world":
+    if not row.point or rows.frame == "world":
         return left[row.name]
     away = ca.vertcat(*(left[f"{row.point}.position.{axis}"] for axis in XYZ))
     return from_quaternion(*wanted[row.point])[:, row.axis].T @ away

@@ -131,8 +131,8 @@ def operational_space_control(
 ):
     """Feedback linearisation of the task, positions and orientations: `e'' + kd e' + kp e = 0` (Khatib 1987).
 
-    Orientation errors are rotation vectors, at most half a turn. Where there are more axes than the task needs, the rest
-    follows `s'' = k (posture - s) - d s'` as far as that has no effect on the task.
+    Orientation errors are rotation vectors, at most half a turn. Where there are more axes than the task needs, the
+    rest follows `s'' = k (posture - s) - d s'` as far as that has no effect on the task.
 
     Args:
         target: of the task's positions; target_orientation: quaternion w, x, y, z of each point that rotates;

@@ -31,7 +31,7 @@ class ControlModel(Description):
         "signal",
         empty=True,
         default=(),
-        doc='what a law in task coordinates controls: positions, rotations of points, or whole poses: '
+        doc="what a law in task coordinates controls: positions, rotations of points, or whole poses: "
         '`["tool.position.x", "tool.rotation.z"]`, `["tool.pose"]`',
         absent="none",
     )

@@ -1,8 +1,8 @@
 """Task of a control model: which positions and rotations does a law in task coordinates control, by name?
 
-    "tool.position.x"   any position that is a signal
-    "tool.rotation.x"   rotation of a point's body about an axis
-    "tool.pose"         all six of a point
+"tool.position.x"   any position that is a signal
+"tool.rotation.x"   rotation of a point's body about an axis
+"tool.pose"         all six of a point
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ class TaskRow:
     """One direction of a task.
 
     Attributes:
-        point, axis: of a point's position or rotation; None and 0 of other positions.
+        point, axis: of a point's position or rotation; none and 0 of other positions.
     """
 
     name: str
     rotates: bool = False
-    point: str | None = None
+    point: str = ""
     axis: int = 0
 
 
