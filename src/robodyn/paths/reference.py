@@ -65,7 +65,7 @@ class PathReference:
     def __call__(
         self, time: Any, *, speed: Any, acceleration: Any, jerk: Any = np.inf, begin: Any = 0.0, pause: Any = 0.0
     ) -> Any:
-        s, rate, change = travel(time, plan_legs(self._ends, speed, acceleration, jerk, begin, pause))
+        s, rate, change, _ = travel(time, plan_legs(self._ends, speed, acceleration, jerk, begin, pause))
         outputs: dict[str, Any] = {}
         for k, (value, slope, bend) in enumerate(look_up(s, self._table), start=1):
             outputs[f"position{k}"] = value
