@@ -83,7 +83,7 @@ class SideBook:
 
 
 class PairBook:
-    """Both sides of a connection; signals: what is written down of them, at the beginning and end of each macro step."""
+    """Both sides of a connection; signals: what is written down of them, at both ends of each macro step."""
 
     def __init__(self, pair: InterfacePair, outputs: Outputs) -> None:
         self.sides = [SideBook(side, outputs) for side in pair.sides]

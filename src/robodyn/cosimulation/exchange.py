@@ -145,7 +145,7 @@ class Exchange:
 
     def note_last(self, time: float, **booked: Mapping[str, Mapping[str, float]]) -> None:
         """The last row, and the events there, or in a macro step from there that a unit did not finish."""
-        self._note(time, **booked)
+        self._note(time, 0.0, **booked)
         for name, record in self.plain.items():
             record.add_events(self.events.of(name))
 

@@ -10,9 +10,9 @@ import numpy as np
 from robodyn.cosimulation.asking import ask
 from robodyn.cosimulation.capabilities import GivesModels, TakesModels
 from robodyn.cosimulation.connection import InterfacePair, Side
+from robodyn.cosimulation.energy import Outputs
 from robodyn.cosimulation.extrapolation import Trend
 from robodyn.cosimulation.interface_merge import join_motions
-from robodyn.cosimulation.energy import Outputs
 from robodyn.cosimulation.record import gap_between
 from robodyn.cosimulation.settings import CosimSettings
 from robodyn.cosimulation.unit import InterfaceMotion, ReducedModel, Unit

@@ -91,7 +91,10 @@ class CouplingRecord:
         told, first = [], 0
         for k, book in enumerate(self._books):
             columns = slice(first, first := first + len(book.signals))
-            told += [book.errors(self.start[columns], begun[:, columns], ended[:, columns]), *own[:, 2 * k : 2 * k + 2].T]
+            told += [
+                book.errors(self.start[columns], begun[:, columns], ended[:, columns]),
+                *own[:, 2 * k : 2 * k + 2].T,
+            ]
         values = np.column_stack([kept, *told, rows[:, 1]])
         provenance = Provenance(f"{name}-coupling", solver=dict(settings))
         return Run(rows[:, 0].copy(), values, tuple(self.infos), outcome, provenance, statistics)
