@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 
 from robodyn.analysis.fitting.identifiability import find_unidentifiable
-from robodyn.analysis.fitting.measured import match_measured
 from robodyn.analysis.fitting.residuals import Residuals
 from robodyn.analysis.fitting.result import Fit, FitStart
 from robodyn.analysis.fitting.scaling import Bounds, Scale, make_scales
 from robodyn.analysis.fitting.search_space import SearchSpace, make_search_space
 from robodyn.analysis.fitting.state import fingerprint, load_starts, save_starts
 from robodyn.analysis.fitting.summary import summarise_fit
+from robodyn.analysis.measurement.measured import match_measured
 from robodyn.analysis.sensitivity.parameters import check_quaternions
 from robodyn.analysis.sensitivity.variation import prepare_variation
 from robodyn.assembly import assemble

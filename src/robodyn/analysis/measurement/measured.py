@@ -1,28 +1,44 @@
-"""Measured data: a table of samples as a run in SI units, every flaw of the file reported by line and column."""
+"""Measured data as a run: signals of a file in SI, and do they match those of a model?"""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from robodyn.errors import FlawList, nearest
-from robodyn.files.sample_files import read_samples
+from robodyn.files.samples import DataMapping, Samples, read_mapping, read_samples
 from robodyn.results import Outcome, OutcomeKind, Provenance, Run, SignalInfo, Statistics
 from robodyn.units import same_quantity
 
 
-def read_measured(path: str | Path) -> Run:
-    """Measured signals from a CSV file, named like the simulated signals: see `read_samples`."""
+def read_measured(path: str | Path, mapping: DataMapping | str | Path | None = None) -> Run:
+    """Measured signals of a file, named like the simulated ones, by a mapping or by the columns' own names.
+
+    Args:
+        path: CSV, Parquet, MCAP, ROS bag, .npz, .npy or .mat.
+        mapping: what the columns mean, or the TOML file that says so.
+    """
     path = Path(path)
-    data = read_samples(path)
+    known = mapping if isinstance(mapping, DataMapping) or mapping is None else read_mapping(mapping)
+    return as_run(read_samples(path, known), path)
+
+
+def as_run(data: Samples, path: Path) -> Run:
+    """Samples of a file as a run."""
+    infos = [SignalInfo(name, unit) for name, unit in zip(data.names, data.units, strict=True)]
+    for k, signal in enumerate(data.signals):
+        infos[k] = replace(infos[k], kind="held" if signal.held else "continuous", rate=signal.rate)
+    kept = [signal.name for signal in data.signals if signal.keep_saturated]
     return Run(
         data.time,
         data.values,
-        tuple(SignalInfo(name, unit) for name, unit in zip(data.names, data.units, strict=True)),
+        tuple(infos),
         outcome=Outcome(OutcomeKind.FINISHED, f"measured data read from {path.name}", float(data.time[-1])),
-        provenance=Provenance("measured", {"source": "measured", "file": path.name}),
+        provenance=Provenance("measured", {"source": "measured", "file": path.name, "saturation_kept": kept}),
         statistics=Statistics(simulated_time=float(np.ptp(data.time))),
+        warnings=data.notes,
     )
 
 
@@ -45,6 +61,8 @@ def match_measured(data: Run, signals: dict[str, str], duration: float | None = 
         flaws.add("", "holds no signal")
     if data.time.size and data.time[0] < 0:
         flaws.add("time", f"begins at {data.time[0]:g} s, before the simulation does", "count it from the start")
+    for row in np.flatnonzero(np.diff(data.time) <= 0)[:10] + 1:
+        flaws.add("time", f"{data.time[row]:g} s is there twice, at row {row + 1} again", "leave one of these rows out")
     if duration is not None and data.time.size and data.time[-1] > duration:
         flaws.add("time", f"ends at {data.time[-1]:g} s, after the simulation does at {duration:g} s")
     flaws.raise_if_any("measured data")
