@@ -66,6 +66,12 @@ def functions() -> Any:
         ("pack_free", None, [pointer]),
         ("pack_advance", number, [pointer, pointer, number, pointer, number]),
         ("pack_count", None, [pointer, pointer]),
+        ("coupling_advance", number, [pointer]),
+        ("interface_work", number, [number] * 3),
+        ("interface_reduce", None, [pointer]),
+        ("interface_prepare", None, [pointer, pointer]),
+        ("interface_direct", None, [pointer] * 3),
+        ("invert_symmetric", None, [pointer, number, pointer, pointer]),
     ):
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments
