@@ -31,7 +31,7 @@ def sheet(
     band: Annotated[str | None, typer.Option(help="Limit band of the stabilisation time; default: RP.")] = None,
     seed: Annotated[int, typer.Option(help="Of the draws.")] = 1,
     budget: Annotated[bool, typer.Option("--budget/--no-budget", help="Split accuracy by cause.")] = True,
-    workers: Annotated[int | None, typer.Option(help="Processes; one a core by default.")] = None,
+    workers: Annotated[int | None, typer.Option(help="Threads; one a core by default.")] = None,
     setting: Annotated[list[str] | None, typer.Option("--set", help="Change a number: name=value.")] = None,
     out: Annotated[list[Path] | None, typer.Option(help="Page to write, .html or .pdf; may be given twice.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,

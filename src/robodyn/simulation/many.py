@@ -27,6 +27,7 @@ from robodyn.simulation.columns import Columns, read_columns
 from robodyn.simulation.compiled import CompiledSystem, compile_system
 from robodyn.simulation.lean import Ended, LeanRuns
 from robodyn.simulation.measures import Measure, find_measures
+from robodyn.simulation.python_calls import calls_python
 from robodyn.waiting import WaitingLine
 
 LOOK = 0.05
@@ -89,11 +90,7 @@ def count_cores() -> int:
 
 
 def _count_threads(threads: int | None, compiled: CompiledSystem, runs: int) -> int:
-    system = compiled.system
-    if any(task.call for task in system.discrete.tasks) or any(guard.call for guard in system.discrete.guards):
-        # A user's function may keep something between calls.
-        return 1
-    return min(threads or count_cores(), runs)
+    return 1 if calls_python(compiled.system) else min(threads or count_cores(), runs)
 
 
 def _tell(message: WaitingLine) -> Progress:

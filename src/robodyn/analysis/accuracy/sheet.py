@@ -17,7 +17,8 @@ from robodyn.analysis.accuracy import iso9283
 from robodyn.analysis.accuracy.causes import Cause, split_accuracy, split_spread
 from robodyn.analysis.accuracy.path_geometry import Corner, Followed, find_followed
 from robodyn.analysis.sweeps.plan import plan_sweep
-from robodyn.analysis.sweeps.runner import SweepProgress, run_sweep
+from robodyn.analysis.sweeps.progress import SweepProgress
+from robodyn.analysis.sweeps.runner import run_sweep
 from robodyn.analysis.sweeps.sampling import Distribution
 from robodyn.analysis.sweeps.table import SweepTable
 from robodyn.assembly import assemble
