@@ -198,7 +198,7 @@ def _profile(
     """Speed and acceleration along a trapezoid or S-curve at ways."""
     phases = plan_phases(length, speed, acceleration, jerk, 0.0)
     time = np.linspace(0, float(phases[-1].begin), 1001)
-    way, v, a = travel(time, phases)
+    way, v, a, _ = travel(time, phases)
     a[-1] = a[-2]
     return np.interp(s, way, v), np.interp(s, way, a)
 

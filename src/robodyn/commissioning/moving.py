@@ -199,14 +199,14 @@ def _duration(top: tuple[float, float, float]) -> float:
 def _line_motion(
     time: np.ndarray, top: tuple[float, float, float], begin: float, start: Sequence[float], ways: Sequence[float]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    s, rate, change = (column[:, None] for column in travel(time, plan_phases(1.0, *top, begin)))
+    s, rate, change, _ = (column[:, None] for column in travel(time, plan_phases(1.0, *top, begin)))
     way = np.asarray(ways)
     return np.asarray(start) + s * way, rate * way, change * way
 
 
 def _reference(joint: Joint, start: float, way: float, top: tuple[float, float, float], begin: float) -> Block:
     size = abs(way) or 1.0
-    limits = dict(zip(("speed", "top_acceleration", "jerk"), (size * value for value in top), strict=True))
+    limits = dict(zip(("speed", "top_acceleration", "top_jerk"), (size * value for value in top), strict=True))
     numbers = {"target": start + way, "start": start, "begin": begin} | limits
     unit = "rad" if joint.rotates else "m"
     return Block(f"{joint.name}.reference", "s_curve_reference", parameters=numbers, unit=unit)

@@ -15,7 +15,7 @@ import numpy as np
 
 from robodyn import symbolic as sym
 from robodyn.laws.definition import law
-from robodyn.laws.references import MOTION, trapezoid_breaks, trapezoid_times
+from robodyn.laws.references import JERKING, trapezoid_breaks, trapezoid_times
 
 SHORTEST = 1e-30
 """Length in place of none, which leaves every phase without duration instead of 0 / 0."""
@@ -92,14 +92,14 @@ def s_curve_times(length: Any, speed: Any, acceleration: Any, jerk: Any) -> tupl
     return t_jerk, t_even, t_cruise
 
 
-def travel(time: Any, phases: Sequence[Phase]) -> tuple[Any, Any, Any]:
-    """Way s [m], speed [m/s] and acceleration [m/s^2] along the path at a time, right-continuous."""
+def travel(time: Any, phases: Sequence[Phase]) -> tuple[Any, Any, Any, Any]:
+    """Way s [m], speed, acceleration and jerk [m/s^3] along the path at a time, right-continuous."""
     begin, s, v, a, j = Phase(phases[0].begin, 0.0, 0.0, 0.0, 0.0)
     for phase in phases:
         since = time >= phase.begin
         begin, s, v, a, j = (sym.where(since, new, old) for new, old in zip(phase, (begin, s, v, a, j), strict=True))
     t = time - begin
-    return s + t * (v + t * (a / 2 + t * j / 6)), v + t * (a + t * j / 2), a + t * j
+    return s + t * (v + t * (a / 2 + t * j / 6)), v + t * (a + t * j / 2), a + t * j, j
 
 
 def time_at(way: float, phases: Sequence[Phase]) -> float:
@@ -111,28 +111,28 @@ def time_at(way: float, phases: Sequence[Phase]) -> float:
     return float(np.nextafter(after, math.inf))
 
 
-def _phases_of_move(target: Any, start: Any, speed: Any, top_acceleration: Any, jerk: Any, begin: Any) -> Any:
+def _phases_of_move(target: Any, start: Any, speed: Any, top_acceleration: Any, top_jerk: Any, begin: Any) -> Any:
     length = sym.maximum(sym.absolute(target - start), SHORTEST)
-    return plan_phases(length, speed, top_acceleration, jerk, begin)
+    return plan_phases(length, speed, top_acceleration, top_jerk, begin)
 
 
 @law(
-    units=MOTION,
+    units=JERKING,
     start="{x}",
     target="{x}",
     speed="{x}/s",
     top_acceleration="{x}/s^2",
-    jerk="{x}/s^3",
+    top_jerk="{x}/s^3",
     begin="s",
-    checks={"speed": "positive", "top_acceleration": "positive", "jerk": "positive"},
+    checks={"speed": "positive", "top_acceleration": "positive", "top_jerk": "positive"},
     breaks=lambda p: [float(phase.begin) for phase in _phases_of_move(**p)],
 )
-def s_curve_reference(time, *, target, speed, top_acceleration, jerk, start=0.0, begin=0.0):
-    """Rest-to-rest move with limited jerk: position, velocity and acceleration.
+def s_curve_reference(time, *, target, speed, top_acceleration, top_jerk, start=0.0, begin=0.0):
+    """Rest-to-rest move with limited jerk: position, velocity, acceleration and jerk.
 
     Speed, acceleration and jerk are never exceeded; a short move reaches less than the top speed or acceleration.
     """
-    way, rate, change = travel(time, _phases_of_move(target, start, speed, top_acceleration, jerk, begin))
+    way, *rates = travel(time, _phases_of_move(target, start, speed, top_acceleration, top_jerk, begin))
     direction = sym.sign(target - start)
-    position = start + direction * way
-    return {"position": position, "velocity": direction * rate, "acceleration": direction * change}
+    named = zip(("velocity", "acceleration", "jerk"), rates, strict=True)
+    return {"position": start + direction * way} | {name: direction * rate for name, rate in named}

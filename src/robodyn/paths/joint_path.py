@@ -133,7 +133,7 @@ class JointPath:
         v = q' s_dot,   a = q'' s_dot^2 + q' s_ddot
         """
         phases = plan_phases(self.length, speed, acceleration, _jerk(jerk), begin)
-        s, rate, change = (column[:, None] for column in travel(np.atleast_1d(np.asarray(time, float)), phases))
+        s, rate, change, _ = (column[:, None] for column in travel(np.atleast_1d(np.asarray(time, float)), phases))
         q, slope, bend = self.at(s[:, 0])
         return q, slope * rate, bend * rate**2 + slope * change
 

@@ -59,7 +59,7 @@ class PathReference:
     __name__ = "path_reference"
 
     def __call__(self, time: Any, *, speed: Any, acceleration: Any, jerk: Any = np.inf, begin: Any = 0.0) -> Any:
-        s, rate, change = travel(time, plan_phases(self.knots[-1], speed, acceleration, jerk, begin))
+        s, rate, change, _ = travel(time, plan_phases(self.knots[-1], speed, acceleration, jerk, begin))
         outputs: dict[str, Any] = {}
         for k, (value, slope, bend) in enumerate(look_up(s, self._table), start=1):
             outputs[f"position{k}"] = value
