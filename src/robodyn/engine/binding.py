@@ -61,6 +61,12 @@ def functions() -> Any:
         ("run_state_size", number, [pointer]),
         ("run_save", None, [pointer, pointer]),
         ("run_restore", number, [pointer, pointer, number]),
+        ("coupling_advance", number, [pointer]),
+        ("interface_work", number, [number] * 3),
+        ("interface_reduce", None, [pointer]),
+        ("interface_prepare", None, [pointer, pointer]),
+        ("interface_direct", None, [pointer] * 3),
+        ("invert_symmetric", None, [pointer, number, pointer, pointer]),
     ):
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments

@@ -131,6 +131,11 @@ class KernelModule:
     width: int = 0
     data: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False)
 
+    @property
+    def prelude_address(self) -> int:
+        """Of void f(double* parameters, double* prelude), 0 where nothing depends on parameters alone."""
+        return self._prelude.address if self._prelude else 0
+
     def prepare(self, parameters: Any) -> np.ndarray:
         """The array to pass as the parameter input: [parameters, prelude(parameters), data]."""
         flat = np.array(parameters, dtype=np.float64).ravel(order="F")
