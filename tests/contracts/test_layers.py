@@ -18,7 +18,7 @@ _ABOVE_SIMULATION = _BELOW_SIMULATION | {"simulation", "perturbation", "cosimula
 MAY_IMPORT = {
     "symbolic": set(),
     "spatial": {"symbolic"},
-    "laws": {"symbolic"},
+    "laws": {"symbolic", "spatial"},
     "model": {"symbolic", "spatial", "laws"},
     "paths": _DESCRIPTION,
     "structures": _DESCRIPTION,
