@@ -17,7 +17,9 @@ from robodyn.assembly.model_dynamics import ModelDynamics
 from robodyn.assembly.model_friction import friction_laws, friction_numbers
 from robodyn.assembly.model_functions import PROBE, trace_functions
 from robodyn.assembly.model_machine import all_joints, bare_machine, own_numbers
+from robodyn.assembly.model_scales import find_scales
 from robodyn.assembly.model_state import Known, StateFinder
+from robodyn.assembly.model_task import express_task
 from robodyn.assembly.system import System
 from robodyn.assembly.tracing import Bindings, placeholder
 from robodyn.errors import FlawList, ModelError
@@ -74,14 +76,15 @@ def _build(seen: MachineSeen, block: Block, flaws: FlawList) -> tuple[ModelDynam
     system = None if bare is None else _assemble(seen.context.scenario, bare, flaws)
     if system is None or not check_task(system, described, flaws):
         return None, ()
-    functions = trace_functions(system, axes, described.task)
+    functions = trace_functions(system, axes, express_task(system, described.rows))
     given = seen.context.scenario.initialisation == "given"
-    warnings = check_axes(block, (axes, described.task), system, functions, flaws, given)
+    warnings = check_axes(block, (axes, described.rows.names), system, functions, flaws, given)
     if flaws.found:
         return None, warnings
     laws = friction_laws(seen.context.values, frictions, own)
     finder = StateFinder(functions, _look(seen, system, described), not (own or described.rigid))
-    return ModelDynamics(axes, described.task, finder, laws, described.friction), warnings
+    scales = find_scales(system, axes, described.rows)
+    return ModelDynamics(axes, described.rows, finder, laws, described.friction, scales), warnings
 
 
 def _assemble(scenario: Scenario, bare: Machine, flaws: FlawList) -> System | None:

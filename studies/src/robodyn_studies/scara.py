@@ -16,7 +16,7 @@ from robodyn.model import Scenario, ScenarioSequence, Solver
 from robodyn.reporting import plot_difference, plot_path, plot_signals
 from robodyn.results import Run, compare
 from robodyn.simulation import simulate
-from robodyn.studies import Picture, PublishedValue, Study, above, below
+from robodyn.studies import Kind, Picture, PublishedValue, Study, above, below
 from robodyn_studies.scara_forms import largest_disagreement
 
 PAPER = "SNE 29(3) 2019, ARGESIM C11"
@@ -64,7 +64,7 @@ def parts() -> Mapping[str, Callable[[], Iterator[PublishedValue]]]:
 def _forms() -> Iterator[PublishedValue]:
     reason = "rounding of accelerations up to some 1e2 in three orders of computation"
     value = largest_disagreement()
-    yield below("model_forms_disagreement", value, 1e-9, "relative", reason, f"{PAPER}, task a")
+    yield below("model_forms_disagreement", value, 1e-9, "relative", reason, f"{PAPER}, task a", Kind.RESULT)
 
 
 def _end_times() -> Iterator[PublishedValue]:
@@ -75,7 +75,7 @@ def _end_times() -> Iterator[PublishedValue]:
         yield PublishedValue(f"b_end_time_euler_{step:g}", published, value, "s", max(step, 1e-3), reason, OWN)
     value = times_of(motion("scara-ptp", "euler", 2e-3))["arrived"]
     reason = "beyond the stability limit the end depends on the last digits: 3.00 to 3.19 s when they change"
-    yield above("b_end_time_euler_0.002", value, 2.9, "s", reason, f"{PAPER}: clearly different at 0.002")
+    yield above("b_end_time_euler_0.002", value, 2.9, "s", reason, f"{PAPER}: clearly different at 0.002", Kind.RESULT)
     converged = times_of(motion("scara-ptp"))
     reason = "the reference's own step of 5e-5 s leaves errors of this size"
     yield PublishedValue("b_end_time_converged", 2.8124, converged["arrived"], "s", 5e-4, reason, OWN)
@@ -84,11 +84,13 @@ def _end_times() -> Iterator[PublishedValue]:
     yield below("b_end_time_stiff_against_explicit", value, 1e-6, "s", "two converged solvers, tolerance 1e-8")
     pair = simulate(scara_ptp(), Solver("heun_euler", rtol=1e-6, atol=1e-8))
     value = abs(pair.outcome.time - converged["arrived"])
-    yield below("b_end_time_embedded_pair", value, 1e-4, "s", "order 2 at tolerance 1e-6", f"{PAPER}: proposed")
+    yield below(
+        "b_end_time_embedded_pair", value, 1e-4, "s", "order 2 at tolerance 1e-6", f"{PAPER}: proposed", Kind.RESULT
+    )
     order = converged["elbow_settled"] < converged["lift_settled"] > converged["shoulder_settled"]
     late = converged["lift_settled"] - max(converged["elbow_settled"], converged["shoulder_settled"])
     what = "q1 and q2 arrive before q3; ours by this much"
-    yield PublishedValue("b_joints_settle_in_order", None, late, "s", None, what, PAPER, holds=order)
+    yield PublishedValue("b_joints_settle_in_order", None, late, "s", None, what, PAPER, Kind.RESULT, holds=order)
 
 
 def _accuracy() -> Iterator[PublishedValue]:
@@ -102,13 +104,17 @@ def _accuracy() -> Iterator[PublishedValue]:
         name = f"b_largest_deviation_{method}_{step:g}"
         if step < 2e-3:
             reason = "agrees with the converged solution to the eye: 1 % of the motion of 2 rad"
-            yield below(name, error, 0.02, "rad", reason, f"{PAPER}: reliable up to 0.001")
+            yield below(name, error, 0.02, "rad", reason, f"{PAPER}: reliable up to 0.001", Kind.RESULT)
         else:
             reason = "visibly wrong, more than at 0.001: the method is unstable there"
-            yield above(name, error, errors[method, 1e-3], "rad", reason, f"{PAPER}: clearly different at 0.002")
+            yield above(
+                name, error, errors[method, 1e-3], "rad", reason, f"{PAPER}: clearly different at 0.002", Kind.RESULT
+            )
     ratio = errors["heun", 2e-3] / errors["euler", 2e-3]
     reason = "no better by an order: Heun's stability interval on the real axis is as long as Euler's"
-    yield above("b_heun_over_euler_at_0.002", ratio, 0.1, "", reason, f"{PAPER}: Heun is no better at 0.002")
+    yield above(
+        "b_heun_over_euler_at_0.002", ratio, 0.1, "", reason, f"{PAPER}: Heun is no better at 0.002", Kind.RESULT
+    )
 
 
 def _avoidance() -> Iterator[PublishedValue]:
@@ -129,7 +135,9 @@ def _avoidance() -> Iterator[PublishedValue]:
     overshoot = -0.1 - float(tip(window).min())
     moves_back = 0 < overshoot < 0.1 and tip(times["cleared"]) > tip(window).min()
     what = "the tip overshoots the critical distance a little, then moves back"
-    yield PublishedValue("c_tip_overshoot", None, overshoot, "m", None, what, PAPER, holds=bool(moves_back))
+    yield PublishedValue(
+        "c_tip_overshoot", None, overshoot, "m", None, what, PAPER, Kind.RESULT, holds=bool(moves_back)
+    )
     apart = abs(times_of(chained)["arrived"] - times["arrived"])
     yield below("c_two_ways_end_time", apart, 1e-6, "s", "located events at tolerance 1e-9, both ways", PAPER)
     apart = largest_difference(run, chained)
@@ -152,14 +160,14 @@ def _sampled_avoidance(converged: float) -> Iterator[PublishedValue]:
             else:
                 error = largest_difference(run, motion("scara-avoid"))
                 reason = "visibly wrong, as in task b: beyond the stability limit"
-                yield above(f"c_largest_deviation_sampled_{name}", error, 0.02, "rad", reason, PAPER)
+                yield above(f"c_largest_deviation_sampled_{name}", error, 0.02, "rad", reason, PAPER, Kind.RESULT)
 
 
 def _not_reproducible() -> Iterator[PublishedValue]:
     reason = "the comparison's table of parameters is not public; the values here are of our own choice"
-    yield PublishedValue("published_parameter_table", None, None, "", None, reason, "SNE 22, March 1998")
+    yield PublishedValue("published_parameter_table", None, None, "", None, reason, "SNE 22, March 1998", Kind.RESULT)
     reason = "the study has 7000 rows, 2.8 s; the exact end time is not printed"
-    yield PublishedValue("published_end_time_b", None, None, "s", None, reason, PAPER)
+    yield PublishedValue("published_end_time_b", None, None, "s", None, reason, PAPER, Kind.RESULT)
 
 
 def pictures() -> tuple[Picture, ...]:
