@@ -14,7 +14,7 @@ from typing import Any
 from robodyn.files.flexible_forms import FLEXIBLE, BeamForm, FrameForm, ModalForm, NodeForm
 from robodyn.files.forms import EVENTS, BodyForm, RowForm
 from robodyn.files.groups import keys_of
-from robodyn.files.path_forms import PATHS, Pointing, Turned
+from robodyn.files.path_forms import PATHS, Pointing, Timing, Turned
 from robodyn.files.reading import is_required, key_of
 from robodyn.files.reference_files import FileReference
 from robodyn.model import (
@@ -74,6 +74,7 @@ TABLES: Mapping[str, Sequence[type[Description]]] = {
     "file reference": (FileReference,),
     "path": PATHS,
     "orientation": (Pointing, Turned),
+    "timing": (Timing,),
     "signal": (FormulaSignal,),
     "delay": (Delay,),
     "load": (Load,),

@@ -12,7 +12,7 @@ import numpy as np
 
 from robodyn.assembly.declarations import DelayInfo, Guard, MemoryInfo, ProblemInfo, StateInfo, Task
 from robodyn.assembly.functions import Expressions, Symbols
-from robodyn.assembly.invariants import Watched
+from robodyn.assembly.invariants import Invariant, Watched
 from robodyn.assembly.network import SignalInfo
 from robodyn.assembly.system_parts import Discrete, EquationsOfMotion
 from robodyn.dynamics import Tree, bias, mass_matrix, position_rates, solve_symmetric
@@ -67,6 +67,12 @@ class System:
     def inputs(self) -> dict[str, float]:
         """Memory that only the outside writes, with its start values."""
         return {info.name: info.start for info in self.memory if info.outside}
+
+    @property
+    def within(self) -> ca.SX:
+        """How far joints pass their limits: the last of what is watched."""
+        count = sum(watched.count for watched in self.watched if watched.invariant is Invariant.WITHIN)
+        return self.expressions.watched[self.expressions.watched.numel() - count :]
 
     def function(self, column: ca.SX, name: str = "f") -> ca.Function:
         """A column in the system's symbols as (t, x, d, m, p) -> column."""

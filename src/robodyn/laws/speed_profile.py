@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,6 +41,19 @@ def plan_phases(length: float, speed: Any, acceleration: Any, jerk: Any, begin: 
     if not sym.is_symbolic(jerk) and math.isinf(jerk):
         return _trapezoid_phases(length, speed, acceleration, begin)
     return _s_curve_phases(length, speed, acceleration, jerk, begin)
+
+
+def plan_legs(
+    ends: Sequence[float], speed: Any, acceleration: Any, jerk: Any, begin: Any, pause: Any = 0.0
+) -> tuple[Phase, ...]:
+    """Phases of a motion from rest to rest at each of several ways, from 0 on, with a pause at those between."""
+    phases: list[Phase] = []
+    for start, end in pairwise(ends):
+        leg = plan_phases(end - start, speed, acceleration, jerk, begin)
+        phases += [phase._replace(position=phase.position + start) for phase in leg[:-1]]
+        phases.append(leg[-1]._replace(position=end))
+        begin = leg[-1].begin + pause
+    return tuple(phases)
 
 
 def _trapezoid_phases(length: float, speed: Any, acceleration: Any, begin: Any) -> tuple[Phase, ...]:
