@@ -126,6 +126,7 @@ def _build(context: Context, whole: Contribution, resolved: Resolved, dynamics: 
         discrete=_collect_discrete(context, whole),
         watched=tuple(watched for watched, _ in whole.watched),
         warnings=(*whole.warnings, *compare_units(context.scenario, units)),
+        models=whole.models,
         data=linear.data if linear else np.zeros(0),
     )
 
