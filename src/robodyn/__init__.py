@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     from robodyn.perturbation import simulate_perturbed
     from robodyn.results import Run, compare, load, save
     from robodyn.robots import BalanceSheet, Robot, import_robot, read_robot
-    from robodyn.simulation import compile_system, simulate, simulate_many
+    from robodyn.simulation import compile_rollout, compile_system, simulate, simulate_many
 
 _HOMES = {
     "analysis.mechanics.machine_dynamics": "MachineDynamics",
@@ -86,7 +86,7 @@ _HOMES = {
     "perturbation": "simulate_perturbed",
     "results": "Run compare load save",
     "robots": "BalanceSheet Robot import_robot read_robot",
-    "simulation": "compile_system simulate simulate_many",
+    "simulation": "compile_rollout compile_system simulate simulate_many",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
@@ -150,6 +150,7 @@ __all__ = [
     "assemble",
     "combine",
     "compare",
+    "compile_rollout",
     "compile_system",
     "cosimulate",
     "import_robot",
