@@ -95,8 +95,12 @@ def _check_mobile(flaws: FlawList, path: str, mobility: np.ndarray, scale: np.nd
     values, vectors = np.linalg.eigh((mobility + mobility.T) / 2 / np.outer(root, root))
     if values[0] > SINGULAR:
         return
-    direction = vectors[:, 0] / root
-    parts = zip(np.round(direction / np.linalg.norm(direction), 3), names, strict=True)
-    named = " ".join(f"{part:+g} {name}" for part, name in parts if abs(part) > SHOWN)
+    named = name_direction(vectors[:, 0] / root, names)
     what = f"the start is singular: no force accelerates {named} (mobility {max(values[0], 0.0):.1g} of a common one)"
     flaws.add(path, what, "start elsewhere, or name others")
+
+
+def name_direction(direction: np.ndarray, names: Sequence[str]) -> str:
+    """Parts of a direction that count, of length 1: `+0.8 tool.position.x -0.6 tool.rotation.z`."""
+    parts = zip(np.round(direction / np.linalg.norm(direction), 3), names, strict=True)
+    return " ".join(f"{part:+g} {name}" for part, name in parts if abs(part) > SHOWN)
