@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from robodyn.catalog import scara, scara_avoidance, six_axis
 from robodyn.catalog.contacts import bouncing_ball, box_on_slope, tumbling_box
+from robodyn.catalog.excited_arm import excited_arm
 from robodyn.catalog.linkages import breaking_pendulum, cartesian_pendulum, four_bars
 from robodyn.catalog.oscillator import (
     COUPLINGS,
@@ -45,6 +46,7 @@ SCENARIOS: Mapping[str, Maker] = {
     "bouncing-ball": bouncing_ball,
     "box-on-slope": box_on_slope,
     "swinging-arm": swinging_arm,
+    "excited-arm": excited_arm,
     "quadruped": quadruped,
     "oscillator-first": partial(oscillator_side, 0),
     "oscillator-second": partial(oscillator_side, 1),

@@ -83,11 +83,9 @@ def _make(
 
 
 def _print(found: Sheet) -> None:
-    from robodyn.reporting.accuracy_sheet import shown_value
+    from robodyn.reporting.accuracy_sheet import sheet_lines
 
-    for figure in found.figures:
-        causes = ", ".join(f"{cause.name} {shown_value(figure, cause.value)}" for cause in figure.causes[:3])
-        line = f"{figure.symbol:<3} {figure.name:<54} {figure.cycles:>3} cycles {shown_value(figure, figure.value):>14}"
-        output.print(f"{line}  {causes}".rstrip(), markup=False)
+    for line in sheet_lines(found, causes=3):
+        output.print(line, markup=False)
     for note in found.notes:
         messages.print(f"robodyn: note: {note}", markup=False)

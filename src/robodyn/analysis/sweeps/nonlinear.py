@@ -36,7 +36,7 @@ class LeanSystem:
 
     def compile(self, scenario: Scenario, signals: tuple[str, ...]) -> CompiledSystem:
         """Native code of the scenario."""
-        return compile_system(assemble(scenario), self.solver, signals=signals)
+        return compile_system(assemble(scenario, signals=signals), self.solver, signals=signals)
 
     def adapt(self, changes: Mapping[str, float]) -> CompiledSystem:
         """Native code for a run with some inputs changed; that of the full equations serves all."""

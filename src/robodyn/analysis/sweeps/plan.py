@@ -150,7 +150,7 @@ def plan_sweep(
         ModelError: with every problem found.
     """
     flaws = FlawList()
-    system = assemble(scenario)
+    system = assemble(scenario, signals=keep)
     known = find_numbers(system)
     axes, draws = make_axes(flaws, vary or {}, known), make_draws(flaws, random or {}, known)
     groups: list[Axis | Draw] = [*axes, *draws]
@@ -164,7 +164,7 @@ def plan_sweep(
     _check_settings(flaws, {"along": along or None, "points": points} if not keep else {}, "no curves are kept")
     _check_positive(flaws, runs=runs, points=points, rate=rate)
     tuned = scenario if scenario.machine.all_constraints else make_tunable(scenario, names)
-    system = system if tuned is scenario else assemble(tuned)
+    system = system if tuned is scenario else assemble(tuned, signals=keep)
     taken = find_measures(flaws, measures, system)
     kept = _match_signals(flaws, "keep", keep, system)
     _match_signals(flaws, "along", [along] if along else [], system)
